@@ -1,0 +1,44 @@
+package memory
+
+import "fmt"
+
+// Code says what kind of failure an Error is, for programs and models that act on it.
+type Code string
+
+// The codes of errors, the same on every interface.
+const (
+	InvalidArgument Code = "invalid_argument" // the caller must change the request
+	NotFound        Code = "not_found"        // what the request names does not exist
+	Denied          Code = "denied"           // the caller may not do this
+	Conflict        Code = "conflict"         // the state is not what the request expects
+	Exhausted       Code = "exhausted"        // a limit is used up
+	Unavailable     Code = "unavailable"      // not now; later perhaps
+	Timeout         Code = "timeout"          // took too long
+	Internal        Code = "internal"         // a fault of the server
+)
+
+// Error is a failure that its caller can act on: the message says what was wrong and what to do next.
+type Error struct {
+	Code      Code
+	Message   string
+	Retryable bool           // the same request may succeed later
+	Details   map[string]any // JSON values for programs
+	cause     error
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap gives the error that led to this one, if any.
+func (e *Error) Unwrap() error { return e.cause }
+
+func invalid(format string, args ...any) *Error {
+	return &Error{Code: InvalidArgument, Message: fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) *Error {
+	return &Error{Code: NotFound, Message: fmt.Sprintf(format, args...)}
+}
+
+func conflict(format string, args ...any) *Error {
+	return &Error{Code: Conflict, Message: fmt.Sprintf(format, args...)}
+}

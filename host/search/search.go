@@ -1,0 +1,90 @@
+// Package search ranks the documents of a view of the store by how well they match a question.
+package search
+
+import (
+	"context"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Doc is one version of an entry, as the index sees it. Deleted documents carry only what names them:
+// they hide older versions of the key.
+type Doc struct {
+	Branch     store.BranchID
+	Version    uint64
+	Namespace  string
+	Collection string
+	Key        string
+
+	Deleted bool
+	Text    []string // what can be searched, passage by passage; tags and key are not repeated here
+	Tags    []string
+	Type    string
+	State   string    // only documents in state Active are counted in statistics
+	Time    time.Time // when this version was written
+	Expires time.Time // zero: never
+}
+
+// Active is the state of documents that are searched unless a query says otherwise.
+const Active = "active"
+
+// View says which documents there are: those that a lineage sees, in some namespaces and collections,
+// unexpired at an instant. All statistics of a search are those of its view's active documents, so results are
+// those of an index that had only ever held that view.
+type View struct {
+	Lineage     store.Lineage
+	Namespaces  []string // nil: all
+	Collections []string // nil: all
+	Now         time.Time
+}
+
+// Query says what to look for. Filters apply before the best K are taken.
+type Query struct {
+	Text    string
+	K       int       // how many hits; 0 means 10
+	Offset  int       // how many of the best hits to pass over
+	Tags    []string  // a hit has all of these
+	Types   []string  // a hit has one of these; nil: any
+	States  []string  // a hit is in one of these; nil: Active
+	Since   time.Time // a hit was written at or after this; zero: any time
+	Until   time.Time // a hit was written before this; zero: any time
+	Explain bool
+}
+
+// Hit is a document that matches, with its score: higher is better.
+type Hit struct {
+	Branch     store.BranchID
+	Version    uint64
+	Namespace  string
+	Collection string
+	Key        string
+	Score      float64
+	Why        *Explanation // when the query asked for it
+}
+
+// Explanation shows how a score came about: it is the sum of its terms' scores.
+type Explanation struct {
+	Terms     []Term
+	Documents int     // active documents in the view
+	Length    int     // terms in this document
+	Average   float64 // terms in the view's average document
+	K1, B     float64
+}
+
+// Term is one query term's part in a score.
+type Term struct {
+	Term      string
+	Frequency int // in the document
+	Documents int // active documents in the view that have it
+	IDF       float64
+	Score     float64
+}
+
+// Result is what a search found.
+type Result struct {
+	Hits  []Hit
+	Total int // how many documents match, of which Hits are the best
+}
+
+var _ = context.Background
