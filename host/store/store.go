@@ -144,6 +144,13 @@ type CounterWrite struct {
 	Value   []byte // nil forgets: the counter reads as absent from Version on
 }
 
+// Counted is a counter record: what a CounterWrite left.
+type Counted struct {
+	Key     Key
+	Version uint64
+	Value   []byte // nil when forgotten
+}
+
 // Expectation is a condition on what a lineage sees of a key when the batch commits: the version of the
 // live entry, or 0 for none.
 type Expectation struct {
@@ -166,7 +173,8 @@ type Request struct {
 	Digest [32]byte
 }
 
-// Batch is what one commit does, all of it or nothing.
+// Batch is what one commit does, all of it or nothing. An empty batch commits too: a version in which
+// nothing changed.
 type Batch struct {
 	Writes   []Write
 	Appends  []Append
@@ -218,15 +226,22 @@ type Engine interface {
 	Versions(ctx context.Context, l Lineage, r Range, c Cursor, limit int) ([]Entry, Cursor, error)
 	// Changes lists what was written on a branch with from < version <= to, oldest first. The result
 	// ends with a whole version; next is the version to go on from, or 0 when there is no more. It holds
-	// at least one version's changes if there are any, even beyond limit.
+	// at least one version's changes if there are any, even beyond limit. A TrimmedError when from is below
+	// the branch's floor: the log before it is gone.
 	Changes(ctx context.Context, b BranchID, from, to uint64, limit int) (changes []Change, next uint64, err error)
 
 	// Commit applies a batch durably, or fails and changes nothing: with a ConflictError when an
 	// expectation does not hold, with ErrRequestReused when the request's id was used for another digest.
 	Commit(ctx context.Context, b Batch) (Committed, error)
 
+	// Requested looks for an earlier commit of the same request; ErrRequestReused as for Commit.
+	Requested(ctx context.Context, r Request) (c Committed, done bool, err error)
+
 	// Counters looks up what is counted about each key as the lineage sees it; nil for nothing.
 	Counters(ctx context.Context, l Lineage, keys []Key) ([][]byte, error)
+
+	// CountersOn lists, of one branch alone, each key's newest counter record that is newer than after.
+	CountersOn(ctx context.Context, b BranchID, after uint64, c Cursor, limit int) ([]Counted, Cursor, error)
 
 	// Consolidate makes reading a deep lineage fast by merging its ancestors' segments into shared
 	// overlays. It changes no answer. It may take long; commits go on meanwhile.
