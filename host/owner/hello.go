@@ -1,0 +1,135 @@
+package owner
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Protocol is the version of what is said on the socket.
+const Protocol = 1
+
+// HelloLimit is how long a hello and its answer may be, in bytes.
+const HelloLimit = 64 << 10
+
+// Hello is the first line on the socket: it says what the client wants its session to be.
+type Hello struct {
+	Alcove    int    `json:"alcove"` // Protocol
+	Namespace string `json:"namespace,omitempty"`
+	Branch    string `json:"branch,omitempty"`
+	Agent     string `json:"agent,omitempty"`
+	ReadOnly  bool   `json:"read_only,omitempty"`
+	Profile   string `json:"profile,omitempty"`
+}
+
+// Welcome is the owner's answer to a hello that it accepts.
+type Welcome struct {
+	Alcove  int    `json:"alcove"` // Protocol
+	Version string `json:"version"`
+	PID     int    `json:"pid"`
+}
+
+// Refusal is the owner's answer to a hello that it does not accept.
+type Refusal struct {
+	Code      string         `json:"code"`
+	Message   string         `json:"message"`
+	Retryable bool           `json:"retryable"`
+	Details   map[string]any `json:"details,omitempty"`
+}
+
+func (r *Refusal) Error() string { return r.Message }
+
+// answer is the line that follows a hello.
+type answer struct {
+	Welcome
+	Error *Refusal `json:"error,omitempty"`
+}
+
+// errLong says that a line of the greeting has no end within the limit.
+var errLong = fmt.Errorf("the first line is longer than %d bytes", HelloLimit)
+
+// greet sends a hello and reads the answer.
+func greet(w io.Writer, r *bufio.Reader, h Hello) (Welcome, error) {
+	h.Alcove = Protocol
+	if err := writeLine(w, h); err != nil {
+		return Welcome{}, fmt.Errorf("say hello: %w", err)
+	}
+	line, err := readLine(r)
+	if err != nil {
+		return Welcome{}, fmt.Errorf("read the answer to the hello: %w", err)
+	}
+	var a answer
+	if err := json.Unmarshal(line, &a); err != nil {
+		return Welcome{}, fmt.Errorf("read the answer to the hello: %w", err)
+	}
+	if a.Error != nil {
+		return Welcome{}, a.Error
+	}
+	if a.Alcove != Protocol {
+		return Welcome{}, &Refusal{Code: "invalid_argument", Message: fmt.Sprintf(
+			"the running alcove server (version %q, process %d) speaks socket protocol %d, this program %d: restart the server",
+			a.Version, a.PID, a.Alcove, Protocol)}
+	}
+	return a.Welcome, nil
+}
+
+// Listen reads a client's hello. The error is what to Refuse it with.
+func Listen(r *bufio.Reader) (Hello, *Refusal) {
+	line, err := readLine(r)
+	if err != nil {
+		return Hello{}, &Refusal{Code: "invalid_argument", Message: "read the hello: " + err.Error()}
+	}
+	var h Hello
+	if err := json.Unmarshal(line, &h); err != nil {
+		return Hello{}, &Refusal{Code: "invalid_argument",
+			Message: `the first line must be a hello such as {"alcove":1}: ` + err.Error()}
+	}
+	if h.Alcove != Protocol {
+		return Hello{}, &Refusal{Code: "invalid_argument", Message: fmt.Sprintf(
+			"this server speaks socket protocol %d, not %d: use the same version of alcove on both sides", Protocol, h.Alcove)}
+	}
+	return h, nil
+}
+
+// Accept answers a hello.
+func Accept(w io.Writer, welcome Welcome) error {
+	welcome.Alcove = Protocol
+	return writeLine(w, welcome)
+}
+
+// Refuse answers a hello that is not accepted.
+func Refuse(w io.Writer, r *Refusal) error {
+	return writeLine(w, map[string]*Refusal{"error": r})
+}
+
+func writeLine(w io.Writer, v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if len(line) >= HelloLimit {
+		return errLong
+	}
+	_, err = w.Write(append(line, '\n'))
+	return err
+}
+
+// readLine reads up to the end of a line, of at most HelloLimit bytes.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line)+len(part) > HelloLimit {
+			return nil, errLong
+		}
+		line = append(line, part...)
+		if err == nil {
+			return line, nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, err
+		}
+	}
+}

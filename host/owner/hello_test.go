@@ -1,0 +1,73 @@
+package owner
+
+import (
+	"bufio"
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestHellosThatAreNotAccepted(t *testing.T) {
+	for _, c := range []struct{ name, line, want string }{
+		{"no JSON", "GET / HTTP/1.1\n", "must be a hello"},
+		{"another version", `{"alcove":2}` + "\n", "protocol 1, not 2"},
+		{"no version", "{}\n", "protocol 1, not 0"},
+		{"no end", `{"alcove":1}`, "EOF"},
+		{"too long", `{"alcove":1,"agent":"` + strings.Repeat("a", HelloLimit) + "\"}\n", "longer than 65536 bytes"},
+		{"endless", strings.Repeat("a", 10*HelloLimit), "longer than 65536 bytes"},
+		{"wrong type", `{"alcove":1,"branch":3}` + "\n", "must be a hello"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, refusal := Listen(bufio.NewReader(strings.NewReader(c.line)))
+			if refusal == nil || !strings.Contains(refusal.Message, c.want) {
+				t.Errorf("got %v, want %q", refusal, c.want)
+			}
+		})
+	}
+}
+
+func TestUnknownFieldsOfAHelloAreTolerated(t *testing.T) {
+	h, refusal := Listen(bufio.NewReader(strings.NewReader(`{"alcove":1,"branch":"b","later":true}` + "\n")))
+	if refusal != nil || h.Branch != "b" {
+		t.Errorf("got %+v, %v", h, refusal)
+	}
+}
+
+func TestAHelloThatIsTooLongIsNotSent(t *testing.T) {
+	var sent bytes.Buffer
+	_, err := greet(&sent, bufio.NewReader(&sent), Hello{Agent: strings.Repeat("a", HelloLimit)})
+	if err == nil || sent.Len() != 0 {
+		t.Errorf("sent %d bytes, %v", sent.Len(), err)
+	}
+}
+
+func TestAnOwnerOfAnotherVersionIsRefused(t *testing.T) {
+	_, err := greet(new(bytes.Buffer), bufio.NewReader(strings.NewReader(`{"alcove":9,"version":"v9"}`+"\n")), Hello{})
+	if err == nil || !strings.Contains(err.Error(), "protocol 9") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzListen(f *testing.F) {
+	for _, seed := range []string{"{}\n", "{\"alcove\":1}\n", "{\"alcove\":1,\"read_only\":true}\nmore", "\n", "[", "\x00\xff\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		h, refusal := Listen(bufio.NewReader(bytes.NewReader(data)))
+		if (refusal == nil) != (h.Alcove == Protocol) {
+			t.Errorf("hello %+v, refusal %v", h, refusal)
+		}
+	})
+}
+
+func FuzzWelcome(f *testing.F) {
+	for _, seed := range []string{"{\"alcove\":1,\"pid\":1}\n", "{\"error\":{\"code\":\"x\"}}\n", "{\"error\":null}\n", "7\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w, err := greet(new(bytes.Buffer), bufio.NewReader(bytes.NewReader(data)), Hello{})
+		if (err == nil) != (w.Alcove == Protocol) {
+			t.Errorf("welcome %+v, %v", w, err)
+		}
+	})
+}

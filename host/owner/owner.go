@@ -1,0 +1,175 @@
+// Package owner finds the process that owns a data directory, or starts it.
+//
+// One process at a time owns a data directory and listens on its socket. Whoever wants something of
+// the directory calls Dial: it answers with a connection to the owner that was found, or to one that
+// it started and left running on its own.
+package owner
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"time"
+)
+
+const (
+	defaultWait  = 30 * time.Second
+	answerWithin = 10 * time.Second     // to connect and to read the answer to the hello
+	firstPause   = 5 * time.Millisecond // between two attempts, growing
+	longestPause = 250 * time.Millisecond
+	startAgain   = 500 * time.Millisecond // an owner that left quietly is given this long before the next is started
+)
+
+// ErrNone says that nobody owns the data directory and nobody was to be started.
+var ErrNone = errors.New("no alcove server is running for this data directory")
+
+// Options say whose owner to find, and what to tell it.
+type Options struct {
+	Dir   string
+	Hello Hello
+	// Start starts an owner that goes on without this process, and gives a channel that carries how it
+	// ended should it end: nil when it left the directory to another owner. Nil: start none.
+	Start func() (ended <-chan error, err error)
+	Wait  time.Duration // how long an owner may take to answer; 0: 30 seconds
+}
+
+// Conn is a connection to the owner. What is sent and read is the protocol that follows the hello.
+type Conn struct {
+	net.Conn
+	Welcome Welcome
+	buffer  *bufio.Reader
+}
+
+// Read reads what the owner sends after its welcome.
+func (c *Conn) Read(p []byte) (int, error) { return c.buffer.Read(p) }
+
+// Dial connects to the owner of a data directory. When nobody answers it starts one and waits for it,
+// also when several processes do so at once, or when the owner that was found is just going away. An
+// owner that refuses the hello is a Refusal.
+func Dial(ctx context.Context, o Options) (*Conn, error) {
+	if o.Wait == 0 {
+		o.Wait = defaultWait
+	}
+	socket, err := SocketPath(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the socket of %s: %w", o.Dir, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Wait)
+	defer cancel()
+	d := dialer{Options: o, socket: socket}
+	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
+		conn, err := d.connect(ctx)
+		if err == nil || final(err) {
+			return conn, err
+		}
+		if err := d.ensure(err); err != nil {
+			return nil, err
+		}
+		if err := d.rest(ctx, pause); err != nil {
+			return nil, d.gaveUp(ctx, err)
+		}
+	}
+}
+
+// dialer is one Dial in progress.
+type dialer struct {
+	Options
+	socket  string       // where an owner listens unless told otherwise
+	ended   <-chan error // of the owner that was started; nil when none is
+	started time.Time
+	failure error // how the owner that was started failed
+	last    error // why the last attempt to connect failed
+}
+
+// connect tries the socket that the owner says it listens on, then the one it would choose.
+func (d *dialer) connect(ctx context.Context) (*Conn, error) {
+	if r, err := ReadRecord(d.Dir); err == nil && r.Socket != "" && r.Socket != d.socket {
+		if conn, err := Connect(ctx, r.Socket, d.Hello); err == nil || final(err) {
+			return conn, err
+		}
+	}
+	return Connect(ctx, d.socket, d.Hello)
+}
+
+// ensure makes sure that an owner is there or coming up.
+func (d *dialer) ensure(cause error) error {
+	d.last = cause
+	if d.Start == nil {
+		return fmt.Errorf("%w (%s): start one with: alcove serve --data %q", ErrNone, d.Dir, d.Dir)
+	}
+	if d.failure != nil {
+		return fmt.Errorf("the alcove server for %s did not start: %w%s", d.Dir, d.failure, logTail(d.Dir))
+	}
+	if d.ended != nil || time.Since(d.started) < startAgain {
+		return nil
+	}
+	ended, err := d.Start()
+	if err != nil {
+		return fmt.Errorf("start an alcove server for %s: %w", d.Dir, err)
+	}
+	d.ended, d.started = ended, time.Now()
+	return nil
+}
+
+// rest pauses, less long when the owner that was started ends.
+func (d *dialer) rest(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case d.failure = <-d.ended:
+		d.ended = nil // it failed, or left the directory to another owner that is coming up
+	case <-timer.C:
+	}
+	return nil
+}
+
+func (d *dialer) gaveUp(ctx context.Context, err error) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return err
+	}
+	who := "no alcove server"
+	if r, err := ReadRecord(d.Dir); err == nil {
+		who = fmt.Sprintf("the alcove server (process %d)", r.PID)
+	}
+	return fmt.Errorf("%s answered for %s within %s (%w): look at %s, or run: alcove doctor --data %q%s",
+		who, d.Dir, d.Wait, d.last, LogPath(d.Dir), d.Dir, logTail(d.Dir))
+}
+
+// Connect says hello to the owner that listens on a socket. It gives up after ten seconds.
+func Connect(ctx context.Context, socket string, h Hello) (*Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	if err := checkSocketDir(socket); err != nil {
+		return nil, err
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	c := &Conn{Conn: conn, buffer: bufio.NewReaderSize(conn, 64<<10)}
+	c.Welcome, err = greet(conn, c.buffer, h)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// final reports whether trying again is no use.
+func final(err error) bool {
+	var refused *Refusal
+	if errors.As(err, &refused) {
+		return !refused.Retryable
+	}
+	return errors.Is(err, fs.ErrPermission)
+}

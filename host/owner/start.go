@@ -1,0 +1,36 @@
+package owner
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Starter gives the Start of Options: it runs the program with `serve --data dir --auto`, in a session
+// of its own, logging to the data directory.
+func Starter(program, dir string) func() (<-chan error, error) {
+	return func() (<-chan error, error) {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(abs, 0o700); err != nil {
+			return nil, fmt.Errorf("make the data directory: %w", err)
+		}
+		log, err := OpenLog(abs)
+		if err != nil {
+			return nil, err
+		}
+		defer log.Close()
+		cmd := exec.Command(program, "serve", "--data", abs, "--auto")
+		cmd.Dir, cmd.Stdout, cmd.Stderr = abs, log.file, log.file
+		detach(cmd)
+		if err := cmd.Start(); err != nil {
+			return nil, err
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		return ended, nil
+	}
+}

@@ -1,0 +1,22 @@
+package owner
+
+import (
+	"io/fs"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// detach gives the owner no console and a process group of its own, so that it outlives whoever
+// started it.
+func detach(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP,
+		HideWindow:    true,
+	}
+}
+
+// private reports whether a file is closed to everyone else: on Windows the user's temporary directory
+// is, by the access list that it inherits.
+func private(fs.FileInfo) bool { return true }
