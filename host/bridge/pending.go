@@ -1,0 +1,186 @@
+package bridge
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+const (
+	pendingLimit = 1024     // requests that wait for an answer
+	pendingBytes = 64 << 20 // and the bytes in them
+	sendLimit    = 4        // times that a request is sent before its owner's deaths are put down to it
+)
+
+// request is a request of the client that has not been answered.
+type request struct {
+	message
+	number     int // in the order they came
+	sent       int // how often
+	initialize bool
+	listens    bool   // it is answered only when it ends
+	switchTo   string // the branch that the session is on if it succeeds
+}
+
+func newRequest(m message) *request {
+	r := &request{message: m}
+	switch m.method {
+	case "initialize":
+		r.initialize = true
+	case "subscriptions/listen":
+		r.listens = true
+	case "tools/call":
+		r.switchTo = branchSwitch(m)
+	}
+	return r
+}
+
+// branchSwitch is the branch that a tool call switches the session to; empty when it does not.
+func branchSwitch(m message) string {
+	arguments := m.field(m.params, "arguments")
+	if m.word(m.params, "name") != "memory_branch" || m.word(arguments, "action") != "switch" {
+		return ""
+	}
+	return m.word(arguments, "name")
+}
+
+// pending holds what must be known to go on with another owner as if nothing had happened.
+type pending struct {
+	mu          sync.Mutex
+	requests    map[string]*request
+	bytes       int
+	count       int
+	leaving     int           // requests that were taken and whose answer is on its way out
+	initialize  *message      // that was answered well; nil before
+	initialized []byte        // the notification that followed
+	branch      string        // that the session was switched to; empty: the one it began on
+	left        chan struct{} // tells that a request is done
+}
+
+func newPending() *pending {
+	return &pending{requests: map[string]*request{}, left: make(chan struct{}, 1)}
+}
+
+// add remembers a request until it is answered.
+func (p *pending) add(r *request) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.requests[r.key()] != nil {
+		return fmt.Errorf("a request with the id %s is still waiting for its answer: use each id once", r.id.of(r.line))
+	}
+	if len(p.requests) >= pendingLimit || p.bytes+len(r.line) > pendingBytes && len(p.requests) > 0 {
+		return errTooMany
+	}
+	p.count++
+	r.number = p.count
+	p.requests[r.key()] = r
+	p.bytes += len(r.line)
+	return nil
+}
+
+var errTooMany = fmt.Errorf("more than %d requests (or %d MiB of them) wait for an answer: wait for some before sending more",
+	pendingLimit, pendingBytes>>20)
+
+// take hands over a request that was answered or cancelled, once; nil when it is not waited for. Whoever
+// takes one calls done when its answer is out.
+func (p *pending) take(key string) *request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.requests[key]
+	if r == nil {
+		return nil
+	}
+	delete(p.requests, key)
+	p.bytes -= len(r.line)
+	p.leaving++
+	return r
+}
+
+// done says that the answer to a request that was taken is out.
+func (p *pending) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leaving--
+	select {
+	case p.left <- struct{}{}:
+	default:
+	}
+}
+
+// holds reports whether a request still waits.
+func (p *pending) holds(r *request) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.requests[r.key()] == r
+}
+
+// answered notes what a good answer to a request means for the session.
+func (p *pending) answered(r *request, m message) {
+	if m.failed || string(m.field(m.result, "isError").of(m.line)) == "true" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r.initialize {
+		p.initialize = &r.message
+	}
+	if r.switchTo != "" {
+		p.branch = r.switchTo
+	}
+}
+
+// confirmed notes that the client acknowledged the initialization.
+func (p *pending) confirmed(line []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.initialized = line
+}
+
+// session is what a new owner has to be told.
+func (p *pending) session() (initialize *message, initialized []byte, branch string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.initialize, p.initialized, p.branch
+}
+
+// all lists the requests in the order they came.
+func (p *pending) all() []*request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := make([]*request, 0, len(p.requests))
+	for _, r := range p.requests {
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b *request) int { return cmp.Compare(a.number, b.number) })
+	return list
+}
+
+// resend lists the requests to send to an owner that takes over, counting it, and apart from them those
+// that were sent too often.
+func (p *pending) resend() (again, hopeless []*request) {
+	for _, r := range p.all() {
+		if r.sent++; r.sent > sendLimit {
+			hopeless = append(hopeless, r)
+			continue
+		}
+		again = append(again, r)
+	}
+	return again, hopeless
+}
+
+var errHopeless = errors.New("the alcove server stopped each time this request was sent, so it is not sent again; whether it was carried out is not known")
+
+// waiting counts the requests that will be answered by themselves and whose answer is not out.
+func (p *pending) waiting() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := p.leaving
+	for _, r := range p.requests {
+		if !r.listens {
+			n++
+		}
+	}
+	return n
+}
