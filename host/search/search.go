@@ -2,7 +2,6 @@
 package search
 
 import (
-	"context"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
@@ -86,5 +85,3 @@ type Result struct {
 	Hits  []Hit
 	Total int // how many documents match, of which Hits are the best
 }
-
-var _ = context.Background

@@ -1,0 +1,84 @@
+package memory
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// known says, for every branch whose writes are part of a view, up to which version they are: what the view
+// reads through its lineage, what was merged into that, and so on.
+type known map[store.BranchID]uint64
+
+// knows works out what a lineage knows in one namespace.
+func (c *catalogue) knows(l store.Lineage, namespace string) known {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	k := known{}
+	c.learn(k, l, namespace)
+	return k
+}
+
+func (c *catalogue) learn(k known, l store.Lineage, namespace string) {
+	for _, segment := range l {
+		if have, ok := k[segment.Branch]; ok && have >= segment.At {
+			continue
+		}
+		had := k[segment.Branch]
+		k[segment.Branch] = segment.At
+		for _, m := range c.merges[segment.Branch] {
+			source := c.byID[m.Source]
+			if m.at <= had || m.at > segment.At || source == nil || !m.covers(namespace) {
+				continue
+			}
+			c.learn(k, source.lineage.At(m.SourceAt), namespace)
+		}
+	}
+}
+
+// common is what two views both know.
+func (k known) common(other known) known {
+	both := known{}
+	for b, at := range k {
+		if otherAt, ok := other[b]; ok {
+			both[b] = min(at, otherAt)
+		}
+	}
+	return both
+}
+
+// bases are the newest views that both of two views grew from: usually one, more when branches were merged
+// crosswise, none when they have nothing in common.
+func (c *catalogue) bases(both known, namespace string) []store.Lineage {
+	points := make([]store.Segment, 0, len(both))
+	for b, at := range both {
+		points = append(points, store.Segment{Branch: b, At: at})
+	}
+	slices.SortFunc(points, func(a, b store.Segment) int { // what contains another is newer, or a fork of it
+		return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.Branch, a.Branch))
+	})
+	covered := known{}
+	var bases []store.Lineage
+	for _, p := range points {
+		if at, ok := covered[p.Branch]; ok && at >= p.At {
+			continue
+		}
+		b := c.withID(p.Branch)
+		if b == nil {
+			continue
+		}
+		base := b.lineage.At(p.At)
+		bases = append(bases, base)
+		for id, at := range c.knows(base, namespace) {
+			covered[id] = max(covered[id], at)
+		}
+	}
+	return bases
+}
+
+func (c *catalogue) withID(id store.BranchID) *branch {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.byID[id]
+}

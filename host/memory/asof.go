@@ -1,0 +1,217 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// AsOf is a moment in a branch's past: a version, or an instant. The zero AsOf is now.
+type AsOf struct {
+	Version uint64
+	Time    time.Time
+}
+
+// IsNow reports whether at is the present.
+func (at AsOf) IsNow() bool { return at.Version == 0 && at.Time.IsZero() }
+
+const timeForms = `RFC 3339 ("2026-03-01T12:00:00Z"), a date ("2026-03-01"), "1h ago", "2 days ago", "yesterday", an epoch in s, ms or µs`
+
+// ParseAsOf reads a moment as people and models write it: RFC 3339; a date (its end, UTC); "1h ago", "2 days
+// ago"; "yesterday" (24 hours ago); an epoch in s, ms or µs, told apart by size; "v123" for a version.
+// Empty and "now" are the present.
+func ParseAsOf(text string, now time.Time) (AsOf, error) {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.EqualFold(text, "now") {
+		return AsOf{}, nil
+	}
+	if digits, found := strings.CutPrefix(strings.ToLower(text), "v"); found {
+		if version, err := strconv.ParseUint(digits, 10, 63); err == nil && version > 0 {
+			return AsOf{Version: version}, nil
+		}
+	}
+	t, ok := parseMoment(text, now)
+	if !ok {
+		return AsOf{}, invalid(`as_of %q is not a moment: use %s, or "v123" for a version`, clip(text, 64), timeForms)
+	}
+	return AsOf{Time: t}, nil
+}
+
+// ParseTime reads the moments of ParseAsOf other than versions.
+func ParseTime(text string, now time.Time) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	if strings.EqualFold(text, "now") {
+		return now.UTC(), nil
+	}
+	t, ok := parseMoment(text, now)
+	if !ok {
+		return time.Time{}, invalid("%q is not a moment: use %s", clip(text, 64), timeForms)
+	}
+	return t, nil
+}
+
+// ParseExpiry reads a moment of ParseTime, or a span from now such as "in 2h", "2h" or "30 days".
+func ParseExpiry(text string, now time.Time) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	span := strings.TrimSpace(strings.TrimPrefix(strings.ToLower(text), "in "))
+	if t, ok := shift(span, now, 1); ok {
+		return t, nil
+	}
+	t, ok := parseMoment(text, now)
+	if !ok {
+		return time.Time{}, invalid(`expiry %q is not a moment: use "in 2h", "30 days", RFC 3339 or a date`, clip(text, 64))
+	}
+	return t, nil
+}
+
+func parseMoment(text string, now time.Time) (time.Time, bool) {
+	for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+		if t, err := time.Parse(form, text); err == nil {
+			return t.UTC(), true
+		}
+	}
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day.AddDate(0, 0, 1).Add(-time.Microsecond), true
+	}
+	if epoch, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return fromEpoch(epoch)
+	}
+	if strings.EqualFold(text, "yesterday") {
+		return now.UTC().Add(-24 * time.Hour), true
+	}
+	if span, found := strings.CutSuffix(strings.ToLower(text), "ago"); found {
+		return shift(strings.TrimSpace(span), now, -1)
+	}
+	return time.Time{}, false
+}
+
+// fromEpoch tells units apart by size: seconds until the year 5138, then milliseconds until then, then
+// microseconds.
+func fromEpoch(epoch int64) (time.Time, bool) {
+	switch {
+	case epoch <= 0:
+		return time.Time{}, false
+	case epoch < 1e11:
+		return time.Unix(epoch, 0).UTC(), true
+	case epoch < 1e14:
+		return time.UnixMilli(epoch).UTC(), true
+	case epoch < 1e17:
+		return time.UnixMicro(epoch).UTC(), true
+	}
+	return time.Time{}, false
+}
+
+var spanPart = regexp.MustCompile(`^\s*(\d{1,9}|an?)\s*(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|months?|mo|years?|yrs?|y)(?:\s+and\b|,|\b)?`)
+
+// shift moves now by a span such as "90 minutes", "an hour" or "1h30m", forward or back by sign.
+func shift(span string, now time.Time, sign int) (time.Time, bool) {
+	if span == "" || len(span) > 64 {
+		return time.Time{}, false
+	}
+	t := now.UTC()
+	for span != "" {
+		m := spanPart.FindStringSubmatch(span)
+		if m == nil {
+			return time.Time{}, false
+		}
+		n := 1
+		if m[1][0] != 'a' {
+			n, _ = strconv.Atoi(m[1]) // at most nine digits
+		}
+		t = step(t, sign*n, m[2])
+		span = strings.TrimSpace(span[len(m[0]):])
+	}
+	if t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}, false
+	}
+	return t, true
+}
+
+func step(t time.Time, n int, unit string) time.Time {
+	switch {
+	case strings.HasPrefix(unit, "mo"):
+		return t.AddDate(0, n, 0)
+	case strings.HasPrefix(unit, "y"):
+		return t.AddDate(n, 0, 0)
+	case strings.HasPrefix(unit, "w"):
+		return t.AddDate(0, 0, 7*n)
+	case strings.HasPrefix(unit, "d"):
+		return t.AddDate(0, 0, n)
+	case strings.HasPrefix(unit, "h"):
+		return t.Add(time.Duration(n) * time.Hour)
+	case strings.HasPrefix(unit, "milli"), unit == "ms":
+		return t.Add(time.Duration(n) * time.Millisecond)
+	case strings.HasPrefix(unit, "m"):
+		return t.Add(time.Duration(n) * time.Minute)
+	}
+	return t.Add(time.Duration(n) * time.Second)
+}
+
+// clip shortens text for a message.
+func clip(text string, limit int) string {
+	runes := []rune(text)
+	if len(runes) <= limit {
+		return text
+	}
+	return string(runes[:limit]) + "…"
+}
+
+// view is a branch as it was at a moment.
+type view struct {
+	branch  *branch
+	lineage store.Lineage
+	now     time.Time // the instant at which expiry is judged
+	past    bool      // not the present
+}
+
+// clockSkew is how far ahead of the server's clock a client's may be.
+const clockSkew = time.Minute
+
+// view resolves a branch's name and a moment.
+func (s *Space) view(ctx context.Context, name string, at AsOf) (view, error) {
+	b, err := s.catalogue.named(name)
+	if err != nil {
+		return view{}, err
+	}
+	now := s.clock().UTC()
+	present := view{branch: b, lineage: b.lineage, now: now}
+	if at.IsNow() {
+		return present, nil
+	}
+	if at.Version == 0 && at.Time.After(now) {
+		if at.Time.After(now.Add(clockSkew)) {
+			return view{}, invalid("as_of %s lies in the future: it is %s now; leave as_of out to read the present", stamp(at.Time), stamp(now))
+		}
+		return present, nil
+	}
+	point, instant, err := s.resolve(ctx, at)
+	if err != nil {
+		return view{}, err
+	}
+	return view{branch: b, lineage: b.lineage.At(point.Version), now: instant, past: true}, nil
+}
+
+// resolve finds the commit that a moment sees, and the instant it stands for.
+func (s *Space) resolve(ctx context.Context, at AsOf) (store.Point, time.Time, error) {
+	if at.Version == 0 {
+		point, err := s.engine.VersionAt(ctx, at.Time)
+		return point, at.Time.UTC(), s.translate("find the version at "+stamp(at.Time), err)
+	}
+	point, err := s.engine.PointOf(ctx, at.Version)
+	if errors.Is(err, store.ErrNotFound) {
+		head, err := s.engine.Head(ctx)
+		if err != nil {
+			return store.Point{}, time.Time{}, s.translate("read the newest version", err)
+		}
+		return store.Point{}, time.Time{}, invalid("there is no version v%d: the newest is v%d (%s)", at.Version, head.Version, stamp(head.Time))
+	}
+	return point, point.Time, s.translate("find the version", err)
+}
+
+// stamp writes an instant the way answers do.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }

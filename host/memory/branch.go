@@ -1,0 +1,226 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Branches lists the branches, oldest first.
+func (s *Space) Branches(ctx context.Context) ([]Branch, error) {
+	live := s.catalogue.live()
+	list := make([]Branch, len(live))
+	for i, b := range live {
+		list[i] = b.describe()
+	}
+	return list, ctx.Err()
+}
+
+// Fork makes a branch from what another sees at a moment. It copies nothing: it takes the same time at any size.
+func (s *Space) Fork(ctx context.Context, from, name string, at AsOf, w Write) (Branch, error) {
+	if err := s.limits.checkName("branch", name); err != nil {
+		return Branch{}, err
+	}
+	v, err := s.view(ctx, from, at)
+	if err != nil {
+		return Branch{}, err
+	}
+	req := request(w, "fork", from, name, at)
+	if done, err := s.replayedBranch(ctx, req, name); done != nil || err != nil {
+		return done.orZero(), err
+	}
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	start, err := s.forkPoint(ctx, v)
+	if err != nil {
+		return Branch{}, err
+	}
+	record := branchRecord{Name: name, Parent: v.branch.Name, From: start.Branch, At: start.At}
+	counted, settle := s.counters.take(ctx, v.branch, start)
+	b, err := s.newBranch(ctx, record, counted, []store.Expectation{v.branch.alive()}, req)
+	settle(err)
+	if err != nil {
+		return Branch{}, err
+	}
+	if len(b.lineage) > s.deepChain {
+		s.queueConsolidation(b)
+	}
+	return b.describe(), nil
+}
+
+func (b *Branch) orZero() Branch {
+	if b == nil {
+		return Branch{}
+	}
+	return *b
+}
+
+// forkPoint is the front segment that a fork of the view reads through, at a definite version.
+func (s *Space) forkPoint(ctx context.Context, v view) (store.Segment, error) {
+	head, err := s.engine.Head(ctx)
+	if err != nil {
+		return store.Segment{}, s.translate("read the newest version", err)
+	}
+	cut := v.lineage.At(head.Version)
+	if len(cut) == 0 {
+		return store.Segment{}, invalid("branch %q has no past at that moment: fork it from a later one", v.branch.Name)
+	}
+	if _, err := s.engine.GetAt(ctx, cut, []store.Key{v.branch.key()}); err != nil {
+		return store.Segment{}, s.translate("fork "+v.branch.Name, err) // that past may be trimmed
+	}
+	return cut[0], nil
+}
+
+// Create makes an empty branch, with nothing in common with the others.
+func (s *Space) Create(ctx context.Context, name string, w Write) (Branch, error) {
+	if err := s.limits.checkName("branch", name); err != nil {
+		return Branch{}, err
+	}
+	req := request(w, "create", name)
+	if done, err := s.replayedBranch(ctx, req, name); done != nil || err != nil {
+		return done.orZero(), err
+	}
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	b, err := s.newBranch(ctx, branchRecord{Name: name}, nil, nil, req)
+	if err != nil {
+		return Branch{}, err
+	}
+	return b.describe(), nil
+}
+
+// replayedBranch answers a repeated request to make a branch; nil when it is not a repetition.
+func (s *Space) replayedBranch(ctx context.Context, req store.Request, name string) (*Branch, error) {
+	_, done, err := s.replayed(ctx, req)
+	if err != nil || !done {
+		return nil, err
+	}
+	b, err := s.catalogue.named(name)
+	if err != nil {
+		return nil, err
+	}
+	described := b.describe()
+	return &described, nil
+}
+
+// newBranch commits a branch's record and publishes it. The caller holds branching.
+func (s *Space) newBranch(ctx context.Context, r branchRecord, counted []store.CounterWrite, expect []store.Expectation, req store.Request) (*branch, error) {
+	if _, err := s.catalogue.named(r.Name); err == nil {
+		return nil, conflict("branch %q exists already: choose another name, or delete it first", r.Name)
+	}
+	id := s.catalogue.nextID()
+	value, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	done, err := s.engine.Commit(ctx, store.Batch{
+		Writes:   []store.Write{{Branch: store.Catalogue, Key: branchKey(id), Value: value}},
+		Counters: counted,
+		Expect:   expect,
+		Request:  req,
+	})
+	if err != nil {
+		return nil, s.translate("make branch "+r.Name, err)
+	}
+	return s.catalogue.publish(id, r, done.Point, done.Time), nil
+}
+
+func (s *Space) ensureDefault(ctx context.Context) error {
+	if _, err := s.catalogue.named(Default); err == nil {
+		return nil
+	}
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	_, err := s.newBranch(ctx, branchRecord{Name: Default}, nil, nil, store.Request{})
+	return err
+}
+
+// Delete drops a branch. Its name is free at once; what other branches inherited from it stays theirs.
+func (s *Space) Delete(ctx context.Context, name string, w Write) error {
+	if name == Default {
+		return &Error{Code: Denied, Message: `the branch "default" cannot be deleted: forget what is in it instead`}
+	}
+	req := request(w, "delete", name)
+	if _, done, err := s.replayed(ctx, req); done || err != nil {
+		return err
+	}
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	b, err := s.catalogue.named(name)
+	if err != nil {
+		return err
+	}
+	r := b.branchRecord
+	r.Deleted = true
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	done, err := s.engine.Commit(ctx, store.Batch{
+		Writes:  []store.Write{{Branch: store.Catalogue, Key: b.key(), Value: value}},
+		Expect:  []store.Expectation{b.alive()},
+		Request: req,
+	})
+	if err != nil {
+		return s.translate("delete branch "+name, err)
+	}
+	s.catalogue.publish(b.id, r, done.Point, b.created)
+	s.counters.drop(b.id)
+	s.queueReclaim()
+	return nil
+}
+
+// translate makes an engine's error one that a caller can act on. It keeps nil, and errors that are ready.
+func (s *Space) translate(doing string, err error) error {
+	var ready *Error
+	var conflicting *store.ConflictError
+	var trimmed *store.TrimmedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &ready):
+		return err
+	case errors.As(err, &conflicting):
+		return s.conflictError(conflicting)
+	case errors.As(err, &trimmed):
+		return s.trimmedError(trimmed)
+	case errors.Is(err, store.ErrRequestReused):
+		return &Error{Code: Conflict, cause: err, Message: "this request id was used before for a different request: use a fresh id for each request"}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &Error{Code: Timeout, Retryable: true, cause: err, Message: "could not " + doing + " in time: a write may still take effect; retry with the same request id"}
+	case errors.Is(err, store.ErrClosed):
+		return &Error{Code: Unavailable, Retryable: true, cause: err, Message: "the memory is shutting down: retry in a moment"}
+	}
+	return &Error{Code: Internal, Retryable: true, cause: err, Message: "could not " + doing + ": " + err.Error()}
+}
+
+func (s *Space) conflictError(err *store.ConflictError) *Error {
+	switch {
+	case err.Key.Namespace == catalogueSpace:
+		return &Error{Code: NotFound, cause: err, Message: "the branch was deleted meanwhile: list branches and choose another"}
+	case err.Key == (store.Key{}):
+		return &Error{Code: Conflict, Retryable: true, cause: err, Message: "the branch was written meanwhile: try again"}
+	}
+	e := conflict("%q is at version %d, not %d: recall it, then store with if_version=%d", err.Key.Name, err.Have, err.Want, err.Have)
+	if err.Have == 0 {
+		e = conflict("%q does not exist, so it is not at version %d: store it with if_version=0 or without", err.Key.Name, err.Want)
+	}
+	e.cause = err
+	e.Details = map[string]any{"key": err.Key.Name, "namespace": err.Key.Namespace, "version": err.Have}
+	return e
+}
+
+func (s *Space) trimmedError(err *store.TrimmedError) *Error {
+	e := invalid("that moment is further back than is kept: the past of branch %q begins at %s (v%d)",
+		s.catalogue.nameOf(err.Branch), stamp(err.Floor.Time), err.Floor.Version)
+	e.cause = err
+	e.Details = map[string]any{"oldest": stamp(err.Floor.Time), "oldest_version": err.Floor.Version}
+	return e
+}
+
+func asTrimmed(err error) (*store.TrimmedError, bool) {
+	var trimmed *store.TrimmedError
+	return trimmed, errors.As(err, &trimmed)
+}

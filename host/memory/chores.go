@@ -1,0 +1,179 @@
+package memory
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// chores runs background work one piece at a time.
+type chores struct {
+	logger *slog.Logger
+	mu     sync.Mutex
+	queue  []chore
+	wake   chan struct{}
+}
+
+type chore struct {
+	name string
+	do   func(ctx context.Context) error
+	done chan struct{}
+}
+
+func newChores(logger *slog.Logger) *chores {
+	return &chores{logger: logger, wake: make(chan struct{}, 1)}
+}
+
+func (c *chores) add(name string, do func(ctx context.Context) error) chan struct{} {
+	done := make(chan struct{})
+	c.mu.Lock()
+	c.queue = append(c.queue, chore{name, do, done})
+	c.mu.Unlock()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+	return done
+}
+
+func (c *chores) next() (chore, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.queue) == 0 {
+		return chore{}, false
+	}
+	first := c.queue[0]
+	c.queue = c.queue[1:]
+	return first, true
+}
+
+func (c *chores) run(ctx context.Context) {
+	for {
+		for job, ok := c.next(); ok && ctx.Err() == nil; job, ok = c.next() {
+			if err := job.do(ctx); err != nil && ctx.Err() == nil {
+				c.logger.Warn("background work failed; it is tried again after a restart", "work", job.name, "error", err)
+			}
+			close(job.done)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.wake:
+		}
+	}
+}
+
+// settle waits for what is queued now.
+func (c *chores) settle(ctx context.Context) error {
+	select {
+	case <-c.add("settle", func(context.Context) error { return nil }):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// queueConsolidation makes reading a deep branch fast.
+func (s *Space) queueConsolidation(b *branch) {
+	s.chores.add("consolidate "+b.Name, func(ctx context.Context) error {
+		return s.engine.Consolidate(ctx, b.lineage)
+	})
+}
+
+// queueReclaim erases deleted branches that nothing needs any more.
+func (s *Space) queueReclaim() {
+	s.chores.add("reclaim", func(ctx context.Context) error {
+		for {
+			more, err := s.reclaimOne(ctx)
+			if err != nil || !more {
+				return err
+			}
+		}
+	})
+}
+
+func (s *Space) reclaimOne(ctx context.Context) (bool, error) {
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	b, found := s.catalogue.unneeded()
+	if !found {
+		return false, nil
+	}
+	if err := s.engine.Reclaim(ctx, b.id); err != nil {
+		return false, err
+	}
+	s.index.Drop(b.id)
+	writes := []store.Write{{Branch: store.Catalogue, Key: b.key(), Delete: true}}
+	for _, key := range s.catalogue.mergeKeys(b.id) {
+		writes = append(writes, store.Write{Branch: store.Catalogue, Key: key, Delete: true})
+	}
+	if _, err := s.engine.Commit(ctx, store.Batch{Writes: writes}); err != nil {
+		return false, err
+	}
+	s.catalogue.forget(b.id)
+	return true, nil
+}
+
+// fillIndex gives the index every version there is. What is written meanwhile reaches the index by itself.
+func (s *Space) fillIndex(ctx context.Context) {
+	for _, b := range s.catalogue.kept() {
+		if err := s.fillBranch(ctx, b); err != nil {
+			if ctx.Err() == nil {
+				s.logger.Error("the search index could not be rebuilt; searches will wait", "branch", b.Name, "error", err)
+			}
+			return
+		}
+	}
+	close(s.searchable)
+}
+
+const fillPage = 2000
+
+func (s *Space) fillBranch(ctx context.Context, b *branch) error {
+	own := store.Lineage{{Branch: b.id, At: store.Latest}}
+	var cursor store.Cursor
+	for {
+		page, next, err := s.engine.Versions(ctx, own, store.Range{}, cursor, fillPage)
+		if err != nil {
+			return err
+		}
+		docs := make([]search.Doc, 0, len(page))
+		for _, e := range page {
+			d, ok, err := doc(e)
+			if err != nil {
+				return err
+			}
+			if ok {
+				docs = append(docs, d)
+			}
+		}
+		s.index.Apply(docs...)
+		if next == "" {
+			return nil
+		}
+		cursor = next
+	}
+}
+
+// Trim forgets the past of a branch before a moment. What forks and merges stand on is kept. It returns the
+// oldest moment that can be asked for from now on.
+func (s *Space) Trim(ctx context.Context, name string, before AsOf) (store.Point, error) {
+	v, err := s.view(ctx, name, before)
+	if err != nil {
+		return store.Point{}, err
+	}
+	floor, _, err := s.resolve(ctx, before)
+	if before.IsNow() {
+		floor, err = s.engine.Head(ctx)
+	}
+	if err != nil {
+		return store.Point{}, s.translate("trim "+v.branch.Name, err)
+	}
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	err = s.engine.Trim(ctx, v.branch.id, floor.Version, s.catalogue.pins(v.branch.id))
+	return floor, s.translate("trim "+v.branch.Name, err)
+}

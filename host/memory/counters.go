@@ -1,0 +1,376 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// countRecord is how counters are stored.
+type countRecord struct {
+	Accesses int64   `json:"n,omitempty"`
+	Last     int64   `json:"t,omitempty"` // µs since the epoch
+	Health   float64 `json:"h,omitempty"`
+}
+
+func decodeCount(value []byte) (countRecord, error) {
+	var r countRecord
+	if value == nil {
+		return r, nil
+	}
+	if err := json.Unmarshal(value, &r); err != nil {
+		return r, fmt.Errorf("decode counters: %w", err)
+	}
+	return r, nil
+}
+
+// plus adds what was counted elsewhere; the last access is the later one.
+func (r countRecord) plus(d countRecord) countRecord {
+	return countRecord{
+		Accesses: max(0, r.Accesses+d.Accesses),
+		Last:     max(r.Last, d.Last),
+		Health:   min(1, max(-1, r.Health+d.Health)),
+	}
+}
+
+func (r countRecord) minus(d countRecord) countRecord {
+	return countRecord{Accesses: r.Accesses - d.Accesses, Last: r.Last, Health: r.Health - d.Health}
+}
+
+// pendingLimit is how many counted keys may wait in memory before they are written early.
+const pendingLimit = 4096
+
+// counting gathers counts in memory and writes them in batches, so that reading never waits for the disk.
+type counting struct {
+	space *Space
+	delay time.Duration
+	full  chan struct{}
+
+	mu      sync.Mutex
+	pending map[*branch]map[store.Key]countRecord
+	size    int
+	writing sync.Mutex // held while pending counts are on their way to the engine
+}
+
+func newCounting(s *Space, delay time.Duration) *counting {
+	return &counting{space: s, delay: delay, full: make(chan struct{}, 1), pending: map[*branch]map[store.Key]countRecord{}}
+}
+
+// touch counts accesses and feedback.
+func (c *counting) touch(b *branch, key store.Key, accesses int64, health float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	keys := c.pending[b]
+	if keys == nil {
+		keys = map[store.Key]countRecord{}
+		c.pending[b] = keys
+	}
+	if _, ok := keys[key]; !ok {
+		c.size++
+	}
+	d := keys[key]
+	keys[key] = countRecord{Accesses: d.Accesses + accesses, Last: c.space.clock().UnixMicro(), Health: d.Health + health}
+	if c.size >= pendingLimit {
+		select {
+		case c.full <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// reset forgets what is waiting for a key that was just deleted, and what was counted before.
+func (c *counting) reset(b *branch, key store.Key) {
+	c.mu.Lock()
+	delete(c.pending[b], key)
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	old, err := c.space.engine.Counters(ctx, b.lineage, []store.Key{key})
+	if err == nil && old[0] == nil {
+		return
+	}
+	head, err := c.space.engine.Head(ctx)
+	if err == nil {
+		_, err = c.space.engine.Commit(ctx, store.Batch{Expect: []store.Expectation{b.alive()},
+			Counters: []store.CounterWrite{{Branch: b.id, Key: key, Version: head.Version, Keep: c.keep(b)}}})
+	}
+	if err != nil {
+		c.space.logger.Warn("counters of a forgotten memory were not reset", "error", err)
+	}
+}
+
+// drop forgets what waits for a deleted branch.
+func (c *counting) drop(id store.BranchID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for b := range c.pending {
+		if b.id == id {
+			delete(c.pending, b)
+		}
+	}
+}
+
+// run writes pending counts every delay until ctx ends.
+func (c *counting) run(ctx context.Context) {
+	tick := time.NewTicker(c.delay)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-c.full:
+		}
+		if err := c.flush(ctx); err != nil && ctx.Err() == nil {
+			c.space.logger.Warn("counters were not written", "error", err)
+		}
+	}
+}
+
+// flush writes all pending counts.
+func (c *counting) flush(ctx context.Context) error {
+	c.mu.Lock()
+	branches := make([]*branch, 0, len(c.pending))
+	for b := range c.pending {
+		branches = append(branches, b)
+	}
+	c.mu.Unlock()
+	for _, b := range branches {
+		head, err := c.space.engine.Head(ctx)
+		if err != nil {
+			return fmt.Errorf("flush counters: %w", err)
+		}
+		writes, settle := c.take(ctx, b, store.Segment{Branch: b.id, At: head.Version})
+		if len(writes) > 0 {
+			_, err = c.space.engine.Commit(ctx, store.Batch{Counters: writes, Expect: []store.Expectation{b.alive()}})
+		}
+		settle(err)
+		if err != nil {
+			return fmt.Errorf("flush counters: %w", err)
+		}
+	}
+	return nil
+}
+
+// take makes the writes of a branch's pending counts, as of the version in front. The caller commits them and
+// then calls settle with the outcome, which gives failed counts back. When a fork starts from somewhere else
+// than the branch itself there is nothing to take.
+func (c *counting) take(ctx context.Context, b *branch, front store.Segment) (writes []store.CounterWrite, settle func(error)) {
+	c.writing.Lock()
+	c.mu.Lock()
+	taken := c.pending[b]
+	if front.Branch != b.id {
+		taken = nil
+	} else {
+		delete(c.pending, b)
+		c.size -= len(taken)
+	}
+	c.mu.Unlock()
+	settle = func(err error) {
+		defer c.writing.Unlock()
+		if err != nil && c.space.stillLive(b) {
+			c.giveBack(b, taken)
+		}
+	}
+	writes, err := c.writes(ctx, b, front.At, taken)
+	if err != nil {
+		c.space.logger.Warn("counters could not be read", "branch", b.Name, "error", err)
+		c.giveBack(b, taken)
+		taken = nil
+	}
+	return writes, settle
+}
+
+func (c *counting) giveBack(b *branch, taken map[store.Key]countRecord) {
+	for key, d := range taken {
+		c.touch(b, key, d.Accesses, d.Health)
+	}
+}
+
+func (c *counting) writes(ctx context.Context, b *branch, at uint64, deltas map[store.Key]countRecord) ([]store.CounterWrite, error) {
+	if len(deltas) == 0 {
+		return nil, nil
+	}
+	keys := make([]store.Key, 0, len(deltas))
+	for key := range deltas {
+		keys = append(keys, key)
+	}
+	old, err := c.space.engine.Counters(ctx, b.lineage, keys)
+	if err != nil {
+		return nil, err
+	}
+	keep := c.keep(b)
+	writes := make([]store.CounterWrite, len(keys))
+	for i, key := range keys {
+		was, err := decodeCount(old[i])
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(was.plus(deltas[key]))
+		if err != nil {
+			return nil, err
+		}
+		writes[i] = store.CounterWrite{Branch: b.id, Key: key, Version: at, Keep: keep, Value: value}
+	}
+	return writes, nil
+}
+
+// keep is the newest version of a branch at which something else depends on its counters.
+func (c *counting) keep(b *branch) uint64 {
+	pins := c.space.catalogue.pins(b.id)
+	if len(pins) == 0 {
+		return 0
+	}
+	return pins[len(pins)-1]
+}
+
+// stillLive reports whether the branch has not been deleted.
+func (s *Space) stillLive(b *branch) bool {
+	now, err := s.catalogue.named(b.Name)
+	return err == nil && now.id == b.id
+}
+
+// Counters are what was counted about a memory on a branch, and on those it was forked from.
+func (s *Space) Counters(ctx context.Context, p Place, key string) (Counters, error) {
+	p, err := s.checkKeyed(p, key)
+	if err != nil {
+		return Counters{}, err
+	}
+	b, err := s.catalogue.named(p.Branch)
+	if err != nil {
+		return Counters{}, err
+	}
+	r, err := s.counters.read(ctx, b, memoryKey(p.Namespace, key))
+	if err != nil {
+		return Counters{}, s.translate("read counters", err)
+	}
+	counted := Counters{Accesses: r.Accesses, Health: r.Health}
+	if r.Last != 0 {
+		counted.LastAccess = time.UnixMicro(r.Last).UTC()
+	}
+	return counted, nil
+}
+
+// read adds what waits in memory to what is stored.
+func (c *counting) read(ctx context.Context, b *branch, key store.Key) (countRecord, error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	old, err := c.space.engine.Counters(ctx, b.lineage, []store.Key{key})
+	if err != nil {
+		return countRecord{}, err
+	}
+	stored, err := decodeCount(old[0])
+	if err != nil {
+		return countRecord{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return stored.plus(c.pending[b][key]), nil
+}
+
+// Feedback adds to a memory's health, between -1 and 1, and counts an access.
+func (s *Space) Feedback(ctx context.Context, p Place, key string, health float64) error {
+	m, err := s.Recall(ctx, p, key, AsOf{})
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		return notFound("there is no memory %q to give feedback on", clip(key, 64))
+	}
+	if !(health >= -1 && health <= 1) {
+		return invalid("health changes by -1 to 1, not %v", health)
+	}
+	p, _ = s.limits.checkPlace(p)
+	b, err := s.catalogue.named(p.Branch)
+	if err != nil {
+		return err
+	}
+	s.counters.touch(b, memoryKey(p.Namespace, key), 0, health)
+	return nil
+}
+
+// merge makes the writes that add to the target what was counted on the source since the two parted. The caller
+// commits them and then calls the function it is given, also after an error.
+func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrite, func(), error) {
+	source, settle := p.source.branch, func() {}
+	if err := c.flush(ctx); err != nil {
+		return nil, settle, err
+	}
+	c.writing.Lock()
+	settle = c.writing.Unlock
+	counted, err := c.countedOn(ctx, source, p)
+	if err != nil || len(counted) == 0 {
+		return nil, settle, err
+	}
+	keys := make([]store.Key, 0, len(counted))
+	for key := range counted {
+		keys = append(keys, key)
+	}
+	old, err := c.space.engine.Counters(ctx, p.target.branch.lineage, keys)
+	if err != nil {
+		return nil, settle, err
+	}
+	var writes []store.CounterWrite
+	keep := c.keep(p.target.branch)
+	for i, key := range keys {
+		was, err := decodeCount(old[i])
+		if err != nil {
+			return nil, settle, err
+		}
+		value, err := json.Marshal(was.plus(counted[key]))
+		if err != nil {
+			return nil, settle, err
+		}
+		writes = append(writes, store.CounterWrite{Branch: p.target.branch.id, Key: key, Version: p.at, Keep: min(keep, p.at), Value: value})
+	}
+	return writes, settle, nil
+}
+
+// countedOn is what was counted on a branch since the target last knew of it.
+func (c *counting) countedOn(ctx context.Context, b *branch, p *mergePlan) (map[store.Key]countRecord, error) {
+	counted := map[store.Key]countRecord{}
+	var cursor store.Cursor
+	for {
+		page, next, err := c.space.engine.CountersOn(ctx, b.id, p.ground("").both[b.id], cursor, fillPage)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.addCounted(ctx, p, page, counted); err != nil {
+			return nil, err
+		}
+		if next == "" {
+			return counted, nil
+		}
+		cursor = next
+	}
+}
+
+func (c *counting) addCounted(ctx context.Context, p *mergePlan, page []store.Counted, counted map[store.Key]countRecord) error {
+	for _, record := range page {
+		if !selected(p.namespaces, record.Key.Namespace) || record.Value == nil {
+			continue
+		}
+		now, err := decodeCount(record.Value)
+		if err != nil {
+			return err
+		}
+		var was countRecord
+		if bases := p.ground(record.Key.Namespace).bases; len(bases) > 0 {
+			old, err := c.space.engine.Counters(ctx, bases[0], []store.Key{record.Key})
+			if err != nil {
+				return err
+			}
+			if was, err = decodeCount(old[0]); err != nil {
+				return err
+			}
+		}
+		counted[record.Key] = now.minus(was)
+	}
+	return nil
+}

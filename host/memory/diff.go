@@ -1,0 +1,374 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Clash says how two branches changed the same key differently since they parted.
+type Clash string
+
+// The kinds of clashes.
+const (
+	NoClash    Clash = ""
+	EditEdit   Clash = "edit/edit"
+	EditDelete Clash = "edit/delete"
+	AddAdd     Clash = "add/add"
+)
+
+// Difference is a key whose state differs between two branches. A nil side has no such memory.
+type Difference struct {
+	Namespace            string
+	Key                  string
+	Base, Source, Target *Memory
+	Clash                Clash
+}
+
+// DiffQuery says what to compare: what Source has that Target has not.
+type DiffQuery struct {
+	Source     string
+	Target     string
+	Namespaces []string // nil: all
+	Limit      int      // differences to list; 0: Limits.Page. All are counted.
+}
+
+// Diff is what differs between two branches.
+type Diff struct {
+	Source, Target string
+	Added          int // memories that only Source has
+	Changed        int // memories that both have, differently
+	Removed        int // memories that only Target has
+	Clashes        int // of all these, changed on both sides since they parted
+	Differences    []Difference
+	Truncated      bool // there are more Differences than the limit
+}
+
+// Diff compares two branches as they are now.
+func (s *Space) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
+	c, err := s.comparison(ctx, q.Source, q.Target, q.Namespaces)
+	if err != nil {
+		return Diff{}, err
+	}
+	if err := c.findChanges(ctx, c.source); err != nil {
+		return Diff{}, err
+	}
+	if err := c.findChanges(ctx, c.target); err != nil {
+		return Diff{}, err
+	}
+	diff := Diff{Source: c.source.branch.Name, Target: c.target.branch.Name}
+	limit := s.page(q.Limit)
+	err = c.each(ctx, func(t triple) error {
+		if t.settled() {
+			return nil
+		}
+		return diff.add(t, limit)
+	})
+	return diff, err
+}
+
+func (d *Diff) add(t triple, limit int) error {
+	difference, err := t.difference()
+	if err != nil {
+		return err
+	}
+	switch {
+	case difference.Target == nil:
+		d.Added++
+	case difference.Source == nil:
+		d.Removed++
+	default:
+		d.Changed++
+	}
+	if difference.Clash != NoClash {
+		d.Clashes++
+	}
+	if len(d.Differences) == limit {
+		d.Truncated = true
+		return nil
+	}
+	d.Differences = append(d.Differences, difference)
+	return nil
+}
+
+// comparison is two branches at one version, and the keys in which they may differ.
+type comparison struct {
+	space          *Space
+	source, target view
+	at             uint64
+	namespaces     []string
+	keys           map[store.Key]bool
+	shared         map[string]ground // by namespace
+}
+
+// ground is what two branches have in common in a namespace.
+type ground struct {
+	both  known
+	bases []store.Lineage
+}
+
+func (s *Space) comparison(ctx context.Context, source, target string, namespaces []string) (*comparison, error) {
+	for _, namespace := range namespaces {
+		if err := s.limits.checkName("namespace", namespace); err != nil {
+			return nil, err
+		}
+	}
+	from, err := s.view(ctx, source, AsOf{})
+	if err != nil {
+		return nil, err
+	}
+	into, err := s.view(ctx, target, AsOf{})
+	if err != nil {
+		return nil, err
+	}
+	if from.branch.id == into.branch.id {
+		return nil, invalid("branch %q cannot be compared or merged with itself: name two branches", from.branch.Name)
+	}
+	head, err := s.engine.Head(ctx)
+	if err != nil {
+		return nil, s.translate("read the newest version", err)
+	}
+	from.lineage, into.lineage = from.lineage.At(head.Version), into.lineage.At(head.Version)
+	return &comparison{
+		space: s, source: from, target: into, at: head.Version, namespaces: namespaces,
+		keys: map[store.Key]bool{}, shared: map[string]ground{},
+	}, nil
+}
+
+// ground works out, once for each namespace, what the branches share there.
+func (c *comparison) ground(namespace string) ground {
+	if g, ok := c.shared[namespace]; ok {
+		return g
+	}
+	catalogue := c.space.catalogue
+	both := catalogue.knows(c.source.lineage, namespace).common(catalogue.knows(c.target.lineage, namespace))
+	g := ground{both: both, bases: catalogue.bases(both, namespace)}
+	c.shared[namespace] = g
+	return g
+}
+
+// findChanges adds the keys that one side wrote and the other does not know of.
+func (c *comparison) findChanges(ctx context.Context, side view) error {
+	for _, segment := range side.lineage {
+		from := c.sharedByAll(segment.Branch)
+		if from >= segment.At {
+			continue
+		}
+		if err := c.addChanges(ctx, segment, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sharedByAll is up to where both sides know a branch in every namespace: partial merges count only where they
+// were made, so keys are asked again one by one.
+func (c *comparison) sharedByAll(b store.BranchID) uint64 {
+	return c.ground("").both[b]
+}
+
+func (c *comparison) addChanges(ctx context.Context, segment store.Segment, from uint64) error {
+	for {
+		changes, next, err := c.space.engine.Changes(ctx, segment.Branch, from, segment.At, 10_000)
+		if _, trimmed := asTrimmed(err); trimmed {
+			return c.addAllKeys(ctx, segment)
+		}
+		if err != nil {
+			return c.space.translate("compare branches", err)
+		}
+		for _, change := range changes {
+			if err := c.addKey(change.Key, change.Version, segment.Branch); err != nil {
+				return err
+			}
+		}
+		if next == 0 {
+			return nil
+		}
+		from = next
+	}
+}
+
+// addAllKeys stands in for a change log that was trimmed: every key of the segment may have changed.
+func (c *comparison) addAllKeys(ctx context.Context, segment store.Segment) error {
+	var cursor store.Cursor
+	for {
+		page, next, err := c.space.engine.Versions(ctx, store.Lineage{segment}, store.Range{}, cursor, fillPage)
+		if err != nil {
+			return c.space.translate("compare branches", err)
+		}
+		for _, e := range page {
+			if err := c.addKey(e.Key, e.Version, segment.Branch); err != nil {
+				return err
+			}
+		}
+		if next == "" {
+			return nil
+		}
+		cursor = next
+	}
+}
+
+func (c *comparison) addKey(key store.Key, version uint64, b store.BranchID) error {
+	if key.Collection == events || !selected(c.namespaces, key.Namespace) {
+		return nil
+	}
+	if version <= c.ground(key.Namespace).both[b] {
+		return nil // both sides know this change
+	}
+	c.keys[key] = true
+	if len(c.keys) > c.space.limits.MergeKeys {
+		return &Error{Code: Exhausted, Message: "the branches differ in too many keys to compare at once: compare or merge one namespace at a time",
+			Details: map[string]any{"limit": c.space.limits.MergeKeys}}
+	}
+	return nil
+}
+
+// triple is a key's state at the bases and on both sides. Entries may be missing or tombstones.
+type triple struct {
+	key            store.Key
+	bases          []store.Entry
+	source, target store.Entry
+	// states name contents: equal states say the same.
+	baseStates               []string
+	sourceState, targetState string
+}
+
+const comparePage = 1000
+
+// each gives every key that may differ, in order.
+func (c *comparison) each(ctx context.Context, do func(triple) error) error {
+	keys := make([]store.Key, 0, len(c.keys))
+	for key := range c.keys {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b store.Key) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.Name, b.Name))
+	})
+	for start := 0; start < len(keys); {
+		end := start
+		for end < len(keys) && end-start < comparePage && keys[end].Namespace == keys[start].Namespace {
+			end++
+		}
+		triples, err := c.triples(ctx, keys[start:end])
+		if err != nil {
+			return err
+		}
+		for _, t := range triples {
+			if err := do(t); err != nil {
+				return err
+			}
+		}
+		start = end
+	}
+	return nil
+}
+
+// triples reads keys of one namespace.
+func (c *comparison) triples(ctx context.Context, keys []store.Key) ([]triple, error) {
+	list := make([]triple, len(keys))
+	for i, key := range keys {
+		list[i].key = key
+	}
+	read := func(l store.Lineage, put func(t *triple, e store.Entry, state string)) error {
+		entries, err := c.space.engine.GetAt(ctx, l, keys)
+		if err != nil {
+			return c.space.translate("compare branches", err)
+		}
+		for i, e := range entries {
+			state, err := stateOf(e)
+			if err != nil {
+				return err
+			}
+			put(&list[i], e, state)
+		}
+		return nil
+	}
+	for _, base := range c.ground(keys[0].Namespace).bases {
+		err := read(base, func(t *triple, e store.Entry, state string) {
+			t.bases, t.baseStates = append(t.bases, e), append(t.baseStates, state)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	err := read(c.source.lineage, func(t *triple, e store.Entry, state string) { t.source, t.sourceState = e, state })
+	if err != nil {
+		return nil, err
+	}
+	err = read(c.target.lineage, func(t *triple, e store.Entry, state string) { t.target, t.targetState = e, state })
+	return list, err
+}
+
+// stateOf names what an entry says, whoever said it; empty for nothing.
+func stateOf(e store.Entry) (string, error) {
+	if !e.Exists() {
+		return "", nil
+	}
+	if e.Collection != memories {
+		return "=" + string(e.Value), nil
+	}
+	r, err := decodeRecord(e)
+	if err != nil {
+		return "", err
+	}
+	r.Agent = ""
+	value, err := r.encode()
+	return "=" + string(value), err
+}
+
+// settled reports whether both sides say the same.
+func (t triple) settled() bool { return t.sourceState == t.targetState }
+
+func (t triple) sourceChanged() bool { return !t.wasBase(t.sourceState) }
+func (t triple) targetChanged() bool { return !t.wasBase(t.targetState) }
+
+// wasBase reports whether a state is what a base had. With nothing in common, the base is empty.
+func (t triple) wasBase(state string) bool {
+	if len(t.baseStates) == 0 {
+		return state == ""
+	}
+	return slices.Contains(t.baseStates, state)
+}
+
+// clash is how the sides disagree. With several bases each side may have kept another one's state: nobody can
+// tell which is meant, so that counts as both having changed.
+func (t triple) clash() Clash {
+	if t.settled() || t.sourceChanged() != t.targetChanged() {
+		return NoClash
+	}
+	switch {
+	case t.sourceState == "" || t.targetState == "":
+		return EditDelete
+	case t.base().Exists():
+		return EditEdit
+	}
+	return AddAdd
+}
+
+// base is the newest base's entry.
+func (t triple) base() store.Entry {
+	if len(t.bases) == 0 {
+		return store.Entry{}
+	}
+	return t.bases[0]
+}
+
+func (t triple) difference() (Difference, error) {
+	d := Difference{Namespace: t.key.Namespace, Key: t.key.Name, Clash: t.clash()}
+	for _, side := range []struct {
+		entry store.Entry
+		into  **Memory
+	}{{t.base(), &d.Base}, {t.source, &d.Source}, {t.target, &d.Target}} {
+		if !side.entry.Exists() {
+			continue
+		}
+		m, err := decodeMemory(side.entry)
+		if err != nil {
+			return d, err
+		}
+		*side.into = &m
+	}
+	return d, nil
+}

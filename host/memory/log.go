@@ -1,0 +1,224 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// eventRecord is how an event is stored. The chain is over digests, so that a payload can be erased and the
+// chain still be checked.
+type eventRecord struct {
+	Event  string          `json:"e"`
+	Data   json.RawMessage `json:"d,omitempty"`
+	Agent  string          `json:"a,omitempty"`
+	Digest string          `json:"g"`
+	Hash   string          `json:"h"`
+}
+
+func (r eventRecord) encode() ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return nil, fmt.Errorf("encode event: %w", err)
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+func decodeEvent(e store.Entry) (eventRecord, error) {
+	var r eventRecord
+	if err := json.Unmarshal(e.Value, &r); err != nil {
+		return r, fmt.Errorf("decode event %s at version %d: %w", e.Key, e.Version, err)
+	}
+	return r, nil
+}
+
+func describeEvent(d *search.Doc, e store.Entry) error {
+	r, err := decodeEvent(e)
+	if err != nil {
+		return err
+	}
+	d.Text, d.Type, d.State = append([]string{r.Event}, leaves(r.Data)...), r.Event, search.Active
+	return nil
+}
+
+// chain hashes an event onto the one before it: SHA-256 over a label, the hash before (empty for the first),
+// the sequence number, the instant in µs, the event's name, the agent and the data's digest, each with its
+// length in front where it varies.
+func chain(before string, sequence uint64, at store.Point, r eventRecord) string {
+	h := sha256.New()
+	field := func(text string) {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(text)))
+		h.Write(size[:])
+		h.Write([]byte(text))
+	}
+	number := func(n uint64) {
+		var b [8]byte
+		binary.BigEndian.PutUint64(b[:], n)
+		h.Write(b[:])
+	}
+	field("alcove log 1")
+	field(before)
+	number(sequence)
+	number(uint64(at.Time.UnixMicro()))
+	field(r.Event)
+	field(r.Agent)
+	field(r.Digest)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// logAppend is the append that adds an event to a branch's log.
+func logAppend(b *branch, namespace, event, agent string, data json.RawMessage) store.Append {
+	digest := sha256.Sum256(data)
+	r := eventRecord{Event: event, Data: data, Agent: agent, Digest: hex.EncodeToString(digest[:])}
+	return store.Append{
+		Lineage: b.lineage, Namespace: namespace, Collection: events,
+		Seal: func(last store.Entry, sequence uint64, at store.Point) ([]byte, error) {
+			var before eventRecord
+			if last.Version != 0 {
+				var err error
+				if before, err = decodeEvent(last); err != nil {
+					return nil, err
+				}
+			}
+			sealed := r
+			sealed.Hash = chain(before.Hash, sequence, at, r)
+			return sealed.encode()
+		},
+	}
+}
+
+// Append adds an event to the log of a branch and namespace. It can never be changed.
+func (s *Space) Append(ctx context.Context, p Place, event string, data json.RawMessage, w Write) (Event, error) {
+	p, err := s.limits.checkPlace(p)
+	if err != nil {
+		return Event{}, err
+	}
+	if event == "" {
+		return Event{}, invalid("event is empty: say what kind of event happened")
+	}
+	if err := s.limits.checkText("event", event, s.limits.Name); err != nil {
+		return Event{}, err
+	}
+	if err := s.limits.checkJSON("data", data, s.limits.Value); err != nil {
+		return Event{}, err
+	}
+	if data, err = compact(data); err != nil {
+		return Event{}, invalid("data is not valid JSON: %v", err)
+	}
+	b, err := s.catalogue.named(p.Branch)
+	if err != nil {
+		return Event{}, err
+	}
+	done, err := s.commit(ctx, b, store.Batch{
+		Appends: []store.Append{logAppend(b, p.Namespace, event, w.Agent, data)},
+		Request: request(w, "append", p, event, data),
+	})
+	if err != nil {
+		return Event{}, s.translate("log the event", err)
+	}
+	if len(done.Sequences) != 1 {
+		return Event{}, fmt.Errorf("log the event: the engine gave %d sequence numbers", len(done.Sequences))
+	}
+	return s.eventAt(ctx, b, p.Namespace, done.Sequences[0])
+}
+
+func (s *Space) eventAt(ctx context.Context, b *branch, namespace string, sequence uint64) (Event, error) {
+	key := store.Key{Namespace: namespace, Collection: events, Name: store.SequenceName(sequence)}
+	found, err := s.engine.GetAt(ctx, b.lineage, []store.Key{key})
+	if err != nil {
+		return Event{}, s.translate("read the event", err)
+	}
+	return s.event(found[0])
+}
+
+func (s *Space) event(e store.Entry) (Event, error) {
+	r, err := decodeEvent(e)
+	if err != nil {
+		return Event{}, err
+	}
+	sequence, err := store.ParseSequence(e.Name)
+	if err != nil {
+		return Event{}, fmt.Errorf("decode event %s: %w", e.Key, err)
+	}
+	return Event{
+		Namespace: e.Namespace, Sequence: sequence, Event: r.Event, Data: r.Data, Agent: r.Agent, Version: e.Version,
+		Timestamp: e.Time, Digest: r.Digest, Hash: r.Hash, Branch: s.catalogue.nameOf(e.Branch),
+	}, nil
+}
+
+// Events reads a log, oldest first, from a sequence number on, at most limit.
+func (s *Space) Events(ctx context.Context, p Place, at AsOf, from uint64, limit int) ([]Event, error) {
+	p, err := s.limits.checkPlace(p)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.view(ctx, p.Branch, at)
+	if err != nil {
+		return nil, err
+	}
+	limit = s.page(limit)
+	r := store.Range{Namespace: p.Namespace, Collection: events, From: store.SequenceName(from)}
+	var list []Event
+	var cursor store.Cursor
+	for {
+		entries, next, err := s.engine.ScanAt(ctx, v.lineage, r, cursor, limit-len(list))
+		if err != nil {
+			return nil, s.translate("read the log", err)
+		}
+		for _, entry := range entries {
+			e, err := s.event(entry)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, e)
+		}
+		if next == "" || len(list) >= limit {
+			return list, nil
+		}
+		cursor = next
+	}
+}
+
+// VerifyLog checks a log's chain from its first event on: that no event is missing, changed or out of order.
+// It returns how many events it checked.
+func (s *Space) VerifyLog(ctx context.Context, p Place) (int, error) {
+	before, checked := "", 0
+	for {
+		page, err := s.Events(ctx, p, AsOf{}, uint64(checked)+1, s.limits.Page)
+		if err != nil || len(page) == 0 {
+			return checked, err
+		}
+		for _, e := range page {
+			if err := verifyEvent(before, uint64(checked)+1, e); err != nil {
+				return checked, err
+			}
+			before = e.Hash
+			checked++
+		}
+	}
+}
+
+func verifyEvent(before string, sequence uint64, e Event) error {
+	if e.Sequence != sequence {
+		return fmt.Errorf("verify log: event %d is missing; found %d", sequence, e.Sequence)
+	}
+	digest := sha256.Sum256(e.Data)
+	if e.Data != nil && hex.EncodeToString(digest[:]) != e.Digest {
+		return fmt.Errorf("verify log: the data of event %d is not what was logged", sequence)
+	}
+	r := eventRecord{Event: e.Event, Agent: e.Agent, Digest: e.Digest}
+	if chain(before, sequence, store.Point{Version: e.Version, Time: e.Timestamp}, r) != e.Hash {
+		return fmt.Errorf("verify log: event %d does not continue the chain", sequence)
+	}
+	return nil
+}

@@ -1,0 +1,362 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Strategy says how a merge settles clashes.
+type Strategy string
+
+// The strategies of a merge.
+const (
+	Strict Strategy = "strict" // not at all: a clash stops the merge
+	Source Strategy = "source" // the source's side
+	Target Strategy = "target" // the target's side
+	Newest Strategy = "newest" // the side that was written last
+	Fields Strategy = "fields" // field by field of a JSON object; the same field on both sides stops the merge
+)
+
+// Resolution settles one key, before any strategy.
+type Resolution struct {
+	Namespace string // empty: Default
+	Key       string
+	Take      string          // "source", "target", "delete", or "value"
+	Value     json.RawMessage // with "value": replaces the memory's value
+}
+
+// Merge says what to bring where.
+type Merge struct {
+	Source      string
+	Target      string
+	Strategy    Strategy // empty: Strict
+	Resolutions []Resolution
+	Namespaces  []string // nil: all
+	Preview     bool     // work everything out, write nothing
+}
+
+// MergeResult is what a merge did, or would do.
+type MergeResult struct {
+	Source, Target string
+	Preview        bool
+	Merged         bool         // it was written, or there was nothing to write
+	Applied        []Difference // what the target gets
+	Clashes        []Difference // what was changed on both sides
+	Unresolved     int          // clashes that nothing settled: they stop the merge
+	Version        uint64       // of the merge; 0 when nothing was written
+	Timestamp      time.Time
+}
+
+// mergeEvent is the event that a merge adds to the target's log.
+const mergeEvent = "merge"
+
+// Merge brings what one branch changed into another, in one commit or, with unresolved clashes, not at all.
+// Afterwards the source's state counts as known to the target: later merges bring only what is newer.
+func (s *Space) Merge(ctx context.Context, m Merge, w Write) (MergeResult, error) {
+	if err := s.checkMerge(&m); err != nil {
+		return MergeResult{}, err
+	}
+	req := request(w, "merge", m)
+	if done, again, err := s.replayed(ctx, req); again || err != nil {
+		return MergeResult{Source: m.Source, Target: m.Target, Merged: true, Version: done.Version, Timestamp: done.Time}, err
+	}
+	for range 3 {
+		result, err := s.tryMerge(ctx, m, w, req, s.commit)
+		if !errors.Is(err, store.ErrConflict) {
+			return result, s.translate("merge", err)
+		}
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	result, err := s.tryMerge(ctx, m, w, req, s.commitLocked)
+	return result, s.translate("merge", err)
+}
+
+func (s *Space) checkMerge(m *Merge) error {
+	m.Source, m.Target, m.Strategy = or(m.Source, Default), or(m.Target, Default), or(m.Strategy, Strict)
+	if !slices.Contains([]Strategy{Strict, Source, Target, Newest, Fields}, m.Strategy) {
+		return invalid("strategy %q is not one of strict, source, target, newest, fields", m.Strategy)
+	}
+	if len(m.Resolutions) > s.limits.Batch {
+		return invalid("%d resolutions: at most %d are allowed", len(m.Resolutions), s.limits.Batch)
+	}
+	for _, r := range m.Resolutions {
+		if !slices.Contains([]string{"source", "target", "delete", "value"}, r.Take) {
+			return invalid("the resolution of %q takes %q: it must be source, target, delete or value", clip(r.Key, 64), clip(r.Take, 64))
+		}
+		if r.Take != "value" {
+			continue
+		}
+		if err := s.limits.checkJSON("the resolution's value", r.Value, s.limits.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type committing func(ctx context.Context, b *branch, batch store.Batch) (store.Committed, error)
+
+func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Request, commit committing) (MergeResult, error) {
+	c, err := s.comparison(ctx, m.Source, m.Target, m.Namespaces)
+	if err != nil {
+		return MergeResult{}, err
+	}
+	if err := c.findChanges(ctx, c.source); err != nil {
+		return MergeResult{}, err
+	}
+	plan := &mergePlan{comparison: c, merge: m, agent: w.Agent, brought: map[string]int{}}
+	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Preview: m.Preview}
+	if err := c.each(ctx, plan.settle); err != nil {
+		return MergeResult{}, err
+	}
+	if m.Preview || plan.result.Unresolved > 0 {
+		return plan.result, nil
+	}
+	return plan.commit(ctx, req, commit)
+}
+
+// mergePlan gathers what a merge writes.
+type mergePlan struct {
+	*comparison
+	merge   Merge
+	agent   string
+	writes  []store.Write
+	brought map[string]int // keys written, by namespace
+	result  MergeResult
+}
+
+// settle decides one key.
+func (p *mergePlan) settle(t triple) error {
+	outcome, err := p.outcome(t)
+	if err != nil {
+		return err
+	}
+	clash := t.clash()
+	if clash == NoClash && outcome.keep {
+		return nil
+	}
+	difference, err := t.difference()
+	if err != nil {
+		return err
+	}
+	if clash != NoClash {
+		p.result.Clashes = append(p.result.Clashes, difference)
+	}
+	if outcome.unresolved {
+		p.result.Unresolved++
+		return nil
+	}
+	if outcome.keep || outcome.state(t) == t.targetState {
+		return nil
+	}
+	p.result.Applied = append(p.result.Applied, difference)
+	p.brought[t.key.Namespace]++
+	p.writes = append(p.writes, store.Write{Branch: p.target.branch.id, Key: t.key, Value: outcome.value, Delete: outcome.value == nil})
+	return nil
+}
+
+// outcome is what becomes of a key: the target's state is kept, nobody can say, or the value, nil to delete.
+type outcome struct {
+	keep       bool
+	unresolved bool
+	value      []byte
+}
+
+func (o outcome) state(t triple) string {
+	if o.value == nil {
+		return ""
+	}
+	state, err := stateOf(store.Entry{Key: t.key, Point: store.Point{Version: 1}, Value: o.value})
+	if err != nil {
+		return "?" // differs from every state, so it is written and found out
+	}
+	return state
+}
+
+func takeSource(t triple) outcome {
+	if !t.source.Exists() {
+		return outcome{}
+	}
+	return outcome{value: t.source.Value}
+}
+
+func (p *mergePlan) outcome(t triple) (outcome, error) {
+	if t.settled() {
+		return outcome{keep: true}, nil
+	}
+	if r, ok := p.resolution(t.key); ok {
+		return p.resolve(t, r)
+	}
+	switch {
+	case t.clash() != NoClash:
+		return p.settleClash(t)
+	case t.sourceChanged():
+		return takeSource(t), nil
+	}
+	return outcome{keep: true}, nil
+}
+
+func (p *mergePlan) resolution(key store.Key) (Resolution, bool) {
+	for _, r := range p.merge.Resolutions {
+		if key.Collection == memories && r.Key == key.Name && or(r.Namespace, Default) == key.Namespace {
+			return r, true
+		}
+	}
+	return Resolution{}, false
+}
+
+func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
+	switch r.Take {
+	case "source":
+		return takeSource(t), nil
+	case "target":
+		return outcome{keep: true}, nil
+	case "delete":
+		return outcome{}, nil
+	}
+	var keep record // what is not the value comes from the source, or else the target
+	for _, e := range []store.Entry{t.target, t.source} {
+		if e.Exists() {
+			var err error
+			if keep, err = decodeRecord(e); err != nil {
+				return outcome{}, err
+			}
+		}
+	}
+	value, err := compact(r.Value)
+	if err != nil {
+		return outcome{}, err
+	}
+	keep.Value, keep.Agent = value, p.agent
+	encoded, err := keep.encode()
+	return outcome{value: encoded}, err
+}
+
+func (p *mergePlan) settleClash(t triple) (outcome, error) {
+	switch p.merge.Strategy {
+	case Source:
+		return takeSource(t), nil
+	case Target:
+		return outcome{keep: true}, nil
+	case Newest:
+		if t.source.Version > t.target.Version {
+			return takeSource(t), nil
+		}
+		return outcome{keep: true}, nil
+	case Fields:
+		return p.mergeFields(t)
+	}
+	return outcome{unresolved: true}, nil
+}
+
+func (p *mergePlan) mergeFields(t triple) (outcome, error) {
+	if t.key.Collection != memories || !t.source.Exists() || !t.target.Exists() {
+		return outcome{unresolved: true}, nil
+	}
+	var base record
+	var err error
+	if t.base().Exists() {
+		if base, err = decodeRecord(t.base()); err != nil {
+			return outcome{}, err
+		}
+	}
+	source, err := decodeRecord(t.source)
+	if err != nil {
+		return outcome{}, err
+	}
+	target, err := decodeRecord(t.target)
+	if err != nil {
+		return outcome{}, err
+	}
+	merged, ok := mergeRecords3(base, source, target)
+	if !ok {
+		return outcome{unresolved: true}, nil
+	}
+	merged.Agent = p.agent
+	value, err := merged.encode()
+	return outcome{value: value}, err
+}
+
+// commit writes the plan: the keys, a record of the merge for later merges, an event in the log of each
+// namespace that got something, and what was counted on the source.
+func (p *mergePlan) commit(ctx context.Context, req store.Request, commit committing) (MergeResult, error) {
+	record := mergeRecord{Source: p.source.branch.id, SourceAt: p.at, Target: p.target.branch.id, Namespaces: p.namespaces}
+	value, err := json.Marshal(record)
+	if err != nil {
+		return MergeResult{}, err
+	}
+	key := store.Key{Namespace: catalogueSpace, Collection: mergeRecords,
+		Name: fmt.Sprintf("%s-%s-%s", store.SequenceName(uint64(record.Target)), store.SequenceName(p.at), store.SequenceName(uint64(record.Source)))}
+	appends, err := p.events(ctx)
+	if err != nil {
+		return MergeResult{}, err
+	}
+	counted, settle, err := p.space.counters.merge(ctx, p)
+	defer settle()
+	if err != nil {
+		return MergeResult{}, err
+	}
+	done, err := commit(ctx, p.target.branch, store.Batch{
+		Writes:   append(p.writes, store.Write{Branch: store.Catalogue, Key: key, Value: value}),
+		Appends:  appends,
+		Counters: counted,
+		Expect:   []store.Expectation{p.source.branch.alive()},
+		Quiet:    []store.Quiet{{Branch: p.target.branch.id, Since: p.at}},
+		Request:  req,
+	})
+	if err != nil {
+		return MergeResult{}, err
+	}
+	p.space.catalogue.addMerge(merge{record, done.Version, key})
+	p.result.Merged, p.result.Version, p.result.Timestamp = true, done.Version, done.Time
+	return p.result, nil
+}
+
+// brief is what the log says about a merge.
+type brief struct {
+	Source        string `json:"source"`
+	SourceVersion uint64 `json:"source_version"`
+	Keys          int    `json:"keys"`
+	LogSequence   uint64 `json:"source_log_sequence,omitempty"` // the source's last event,
+	LogHash       string `json:"source_log_hash,omitempty"`     // and where its chain had come to
+}
+
+func (p *mergePlan) events(ctx context.Context) ([]store.Append, error) {
+	namespaces := make([]string, 0, len(p.brought))
+	for namespace := range p.brought {
+		namespaces = append(namespaces, namespace)
+	}
+	slices.Sort(namespaces)
+	var appends []store.Append
+	for _, namespace := range namespaces {
+		b := brief{Source: p.source.branch.Name, SourceVersion: p.at, Keys: p.brought[namespace]}
+		last, err := p.lastEvent(ctx, namespace)
+		if err != nil {
+			return nil, err
+		}
+		if last.Hash != "" {
+			b.LogSequence, b.LogHash = last.Sequence, last.Hash
+		}
+		data, err := json.Marshal(b)
+		if err != nil {
+			return nil, err
+		}
+		appends = append(appends, logAppend(p.target.branch, namespace, mergeEvent, p.agent, data))
+	}
+	return appends, nil
+}
+
+func (p *mergePlan) lastEvent(ctx context.Context, namespace string) (Event, error) {
+	r := store.Range{Namespace: namespace, Collection: events, Reverse: true}
+	last, _, err := p.space.engine.ScanAt(ctx, p.source.lineage, r, "", 1)
+	if err != nil || len(last) == 0 {
+		return Event{}, p.space.translate("read the source's log", err)
+	}
+	return p.space.event(last[0])
+}

@@ -1,0 +1,238 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Recall gives the memory under a key, or nil when there is none. Reading the present counts as an access.
+func (s *Space) Recall(ctx context.Context, p Place, key string, at AsOf) (*Memory, error) {
+	p, err := s.checkKeyed(p, key)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.view(ctx, p.Branch, at)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.engine.GetAt(ctx, v.lineage, []store.Key{memoryKey(p.Namespace, key)})
+	if err != nil {
+		return nil, s.translate("recall "+clip(key, 64), err)
+	}
+	m, err := v.present(found[0])
+	if m != nil && !v.past {
+		s.counters.touch(v.branch, found[0].Key, 1, 0)
+	}
+	return m, err
+}
+
+func (s *Space) checkKeyed(p Place, key string) (Place, error) {
+	p, err := s.limits.checkPlace(p)
+	if err != nil {
+		return p, err
+	}
+	return p, s.limits.checkKey(key)
+}
+
+// present decodes an entry, if at the view's instant there is a memory in it.
+func (v view) present(e store.Entry) (*Memory, error) {
+	if !e.Exists() {
+		return nil, nil
+	}
+	r, err := decodeRecord(e)
+	if err != nil {
+		return nil, err
+	}
+	if r.expired(v.now) {
+		return nil, nil
+	}
+	m := r.memory(e)
+	return &m, nil
+}
+
+// List gives memories of a namespace in the order of their keys, after the key after, at most limit.
+func (s *Space) List(ctx context.Context, p Place, prefix, after string, at AsOf, limit int) ([]Memory, error) {
+	p, err := s.limits.checkPlace(p)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.view(ctx, p.Branch, at)
+	if err != nil {
+		return nil, err
+	}
+	limit = s.page(limit)
+	r := store.Range{Namespace: p.Namespace, Collection: memories, Prefix: prefix}
+	if after != "" {
+		r.From = after + "\x00"
+	}
+	var list []Memory
+	var cursor store.Cursor
+	for {
+		entries, next, err := s.engine.ScanAt(ctx, v.lineage, r, cursor, limit-len(list))
+		if err != nil {
+			return nil, s.translate("list memories", err)
+		}
+		for _, e := range entries {
+			m, err := v.present(e)
+			if err != nil {
+				return nil, err
+			}
+			if m != nil {
+				list = append(list, *m)
+			}
+		}
+		if next == "" || len(list) >= limit {
+			return list, nil
+		}
+		cursor = next
+	}
+}
+
+// page is how many rows a page of at most limit has; 0 means as many as allowed.
+func (s *Space) page(limit int) int {
+	if limit <= 0 || limit > s.limits.Page {
+		return s.limits.Page
+	}
+	return limit
+}
+
+// History lists the versions of a key, newest first, none newer than at, at most limit. more is the version to
+// ask for next, as AsOf; 0 when that was all.
+func (s *Space) History(ctx context.Context, p Place, key string, at AsOf, limit int) (versions []Memory, more uint64, err error) {
+	p, err = s.checkKeyed(p, key)
+	if err != nil {
+		return nil, 0, err
+	}
+	v, err := s.view(ctx, p.Branch, at)
+	if err != nil {
+		return nil, 0, err
+	}
+	limit = s.page(limit)
+	r := store.Range{Namespace: p.Namespace, Collection: memories, Prefix: key, Exact: true}
+	var cursor store.Cursor
+	for {
+		entries, next, err := s.engine.Versions(ctx, v.lineage, r, cursor, limit+1-len(versions))
+		if err != nil {
+			return nil, 0, s.translate("read the history of "+clip(key, 64), err)
+		}
+		for _, e := range entries {
+			m, err := decodeMemory(e)
+			if err != nil {
+				return nil, 0, err
+			}
+			versions = append(versions, m)
+		}
+		if len(versions) > limit {
+			return versions[:limit], versions[limit].Version, nil
+		}
+		if next == "" {
+			return versions, 0, nil
+		}
+		cursor = next
+	}
+}
+
+// Extent is how far back a branch can be read.
+func (s *Space) Extent(ctx context.Context, name string) (Extent, error) {
+	b, err := s.catalogue.named(name)
+	if err != nil {
+		return Extent{}, err
+	}
+	head, err := s.engine.Head(ctx)
+	if err != nil {
+		return Extent{}, s.translate("read the newest version", err)
+	}
+	oldest, err := s.oldest(ctx, b)
+	if err != nil {
+		return Extent{}, err
+	}
+	return Extent{Branch: b.Name, Oldest: oldest.Time, OldestVersion: oldest.Version, Latest: head.Time, LatestVersion: head.Version}, nil
+}
+
+// oldest is the first commit that the branch's past holds: where retention begins, or the first write.
+func (s *Space) oldest(ctx context.Context, b *branch) (store.Point, error) {
+	floor, err := s.floor(ctx, b)
+	if err != nil || floor.Version != 0 {
+		return floor, err
+	}
+	for i := len(b.lineage) - 1; i >= 0; i-- {
+		segment := b.lineage[i]
+		changes, _, err := s.engine.Changes(ctx, segment.Branch, 0, segment.At, 1)
+		if err != nil {
+			return store.Point{}, s.translate("read the first change", err)
+		}
+		if len(changes) > 0 {
+			point, err := s.engine.PointOf(ctx, changes[0].Version)
+			return point, s.translate("read the first change", err)
+		}
+	}
+	return store.Point{}, nil
+}
+
+// floor is the oldest point that retention left on the branch; zero when nothing was trimmed.
+func (s *Space) floor(ctx context.Context, b *branch) (store.Point, error) {
+	floor := store.Point{}
+	for version := uint64(1); ; version = floor.Version {
+		_, err := s.engine.GetAt(ctx, b.lineage.At(version), []store.Key{b.key()})
+		trimmed, ok := asTrimmed(err)
+		if !ok {
+			return floor, s.translate("find the oldest version", err)
+		}
+		if trimmed.Floor.Version <= floor.Version {
+			return floor, nil
+		}
+		floor = trimmed.Floor
+	}
+}
+
+// Status sums up a branch and namespace.
+func (s *Space) Status(ctx context.Context, p Place) (Status, error) {
+	p, err := s.limits.checkPlace(p)
+	if err != nil {
+		return Status{}, err
+	}
+	v, err := s.view(ctx, p.Branch, AsOf{})
+	if err != nil {
+		return Status{}, err
+	}
+	head, err := s.engine.Head(ctx)
+	if err != nil {
+		return Status{}, s.translate("read the newest version", err)
+	}
+	st := Status{Branch: v.branch.Name, Namespace: p.Namespace, Branches: len(s.catalogue.live()), Version: head.Version, Searchable: s.isReady()}
+	if st.Keys, err = s.count(ctx, v, p.Namespace, memories); err != nil {
+		return st, err
+	}
+	st.Events, err = s.count(ctx, v, p.Namespace, events)
+	return st, err
+}
+
+// count counts what is live in a collection: by the index, or while that is not ready by reading.
+func (s *Space) count(ctx context.Context, v view, namespace, collection string) (int, error) {
+	if s.isReady() {
+		n, err := s.index.Count(ctx, v.search([]string{namespace}, collection))
+		return n, s.translate("count", err)
+	}
+	n := 0
+	var cursor store.Cursor
+	for {
+		page, next, err := s.engine.ScanAt(ctx, v.lineage, store.Range{Namespace: namespace, Collection: collection}, cursor, s.limits.Page)
+		if err != nil {
+			return 0, s.translate("count", err)
+		}
+		for _, e := range page {
+			d, _, err := doc(e)
+			if err != nil {
+				return 0, err
+			}
+			if d.Expires.IsZero() || d.Expires.After(v.now) {
+				n++
+			}
+		}
+		if next == "" {
+			return n, nil
+		}
+		cursor = next
+	}
+}

@@ -1,0 +1,222 @@
+package memory
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Collections of a namespace that this package keeps. Names that callers may choose cannot start with an
+// underscore.
+const (
+	memories = "memory"
+	events   = "_log"
+)
+
+// record is how a memory is stored.
+type record struct {
+	Value      json.RawMessage            `json:"v"`
+	Tags       []string                   `json:"t,omitempty"`
+	Type       string                     `json:"y,omitempty"`
+	Importance *float64                   `json:"i,omitempty"`
+	Metadata   map[string]json.RawMessage `json:"m,omitempty"`
+	State      State                      `json:"s,omitempty"` // empty: Active
+	Supersedes []string                   `json:"u,omitempty"`
+	Links      []string                   `json:"l,omitempty"`
+	Expires    int64                      `json:"x,omitempty"` // µs since the epoch
+	Agent      string                     `json:"a,omitempty"`
+}
+
+func newRecord(it Item, agent string) (record, error) {
+	value, err := compact(it.Value)
+	if err != nil {
+		return record{}, invalid("value is not valid JSON: %v", err)
+	}
+	r := record{
+		Value: value, Tags: tidyTags(it.Tags), Type: it.Type, Importance: it.Importance, Metadata: it.Metadata,
+		State: it.State, Supersedes: it.Supersedes, Links: it.Links, Agent: agent,
+	}
+	if r.State == Active {
+		r.State = ""
+	}
+	if !it.ExpiresAt.IsZero() {
+		r.Expires = it.ExpiresAt.UnixMicro()
+	}
+	return r, nil
+}
+
+// tidyTags drops blanks around tags, empty tags and repeats, and keeps the order.
+func tidyTags(tags []string) []string {
+	var tidy []string
+	for _, tag := range tags {
+		if tag = strings.TrimSpace(tag); tag != "" && !slices.Contains(tidy, tag) {
+			tidy = append(tidy, tag)
+		}
+	}
+	return tidy
+}
+
+// compact drops white space between tokens and keeps everything else byte for byte.
+func compact(value json.RawMessage) (json.RawMessage, error) {
+	var out bytes.Buffer
+	if err := json.Compact(&out, value); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func (r record) encode() ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false) // values keep their bytes
+	if err := enc.Encode(r); err != nil {
+		return nil, fmt.Errorf("encode memory: %w", err)
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+func decodeRecord(e store.Entry) (record, error) {
+	var r record
+	if err := json.Unmarshal(e.Value, &r); err != nil {
+		return r, fmt.Errorf("decode %s at version %d: %w", e.Key, e.Version, err)
+	}
+	return r, nil
+}
+
+// sameContent reports whether two records say the same, whoever said it.
+func (r record) sameContent(other record) bool {
+	r.Agent, other.Agent = "", ""
+	a, errA := r.encode()
+	b, errB := other.encode()
+	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
+
+func (r record) state() State { return or(r.State, Active) }
+
+func (r record) expiresAt() time.Time {
+	if r.Expires == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(r.Expires).UTC()
+}
+
+func (r record) expired(now time.Time) bool {
+	return r.Expires != 0 && r.Expires <= now.UnixMicro()
+}
+
+func (r record) memory(e store.Entry) Memory {
+	return Memory{
+		Namespace: e.Namespace, Key: e.Name, Value: r.Value, Tags: r.Tags, Type: r.Type, Importance: r.Importance,
+		Metadata: r.Metadata, Agent: r.Agent, State: r.state(), Supersedes: r.Supersedes, Links: r.Links,
+		ExpiresAt: r.expiresAt(), Version: e.Version, Timestamp: e.Time,
+	}
+}
+
+func decodeMemory(e store.Entry) (Memory, error) {
+	if e.Deleted {
+		return Memory{Namespace: e.Namespace, Key: e.Name, Version: e.Version, Timestamp: e.Time, Deleted: true}, nil
+	}
+	r, err := decodeRecord(e)
+	if err != nil {
+		return Memory{}, err
+	}
+	return r.memory(e), nil
+}
+
+// doc is what the index sees of an entry; ok is false for collections that are not searched.
+func doc(e store.Entry) (d search.Doc, ok bool, err error) {
+	d = search.Doc{
+		Branch: e.Branch, Version: e.Version, Namespace: e.Namespace, Collection: e.Collection, Key: e.Name,
+		Time: e.Time, Deleted: e.Deleted,
+	}
+	switch e.Collection {
+	case memories:
+		err = describeMemory(&d, e)
+	case events:
+		err = describeEvent(&d, e)
+	default:
+		return d, false, nil
+	}
+	return d, err == nil, err
+}
+
+func describeMemory(d *search.Doc, e store.Entry) error {
+	if e.Deleted {
+		return nil
+	}
+	r, err := decodeRecord(e)
+	if err != nil {
+		return err
+	}
+	d.Text, d.Tags, d.Type, d.State, d.Expires = leaves(r.Value), r.Tags, r.Type, string(r.state()), r.expiresAt()
+	return nil
+}
+
+// leaves are the strings in a JSON value, in their order.
+func leaves(value json.RawMessage) []string {
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.UseNumber()
+	var found []string
+	var inObject []bool // per open bracket: is it an object?
+	name := false       // the next string is a field's name
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return found
+		}
+		switch t := token.(type) {
+		case json.Delim:
+			if t == '{' || t == '[' {
+				inObject = append(inObject, t == '{')
+				name = t == '{'
+				continue
+			}
+			inObject = inObject[:len(inObject)-1]
+		case string:
+			if name {
+				name = false
+				continue
+			}
+			if t != "" {
+				found = append(found, t)
+			}
+		}
+		name = len(inObject) > 0 && inObject[len(inObject)-1]
+	}
+}
+
+// derivedKey names a memory that was stored without a key, so that storing it again is the same memory.
+func derivedKey(namespace string, value json.RawMessage) (string, error) {
+	canonical, err := canonicalJSON(value)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(append([]byte(namespace+"\x00"), canonical...))
+	name := base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10])
+	return "m-" + strings.ToLower(name), nil
+}
+
+// canonicalJSON writes a value with sorted field names, so that equal values have equal bytes.
+func canonicalJSON(value json.RawMessage) ([]byte, error) {
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, invalid("value is not valid JSON: %v", err)
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode value: %w", err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,140 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// snippetLength is how long a hit's snippet may be, in characters.
+const snippetLength = 200
+
+func (v view) search(namespaces []string, collection string) search.View {
+	return search.View{Lineage: v.lineage, Namespaces: namespaces, Collections: []string{collection}, Now: v.now}
+}
+
+// Search finds memories, or events, by what they say.
+func (s *Space) Search(ctx context.Context, q Search) (Found, error) {
+	if err := s.checkSearch(&q); err != nil {
+		return Found{}, err
+	}
+	v, err := s.view(ctx, q.Branch, q.AsOf)
+	if err != nil {
+		return Found{}, err
+	}
+	if err := s.reachable(ctx, v); err != nil {
+		return Found{}, err
+	}
+	if err := s.Ready(ctx); err != nil {
+		return Found{}, err
+	}
+	result, err := s.index.Search(ctx, v.search(q.Namespaces, q.collection()), q.indexQuery())
+	if err != nil {
+		return Found{}, s.translate("search", err)
+	}
+	hits, err := s.hits(ctx, v, q, result.Hits)
+	return Found{Hits: hits, Total: result.Total}, err
+}
+
+func (q Search) collection() string {
+	if q.Events {
+		return events
+	}
+	return memories
+}
+
+func (q Search) indexQuery() search.Query {
+	states := make([]string, len(q.States))
+	for i, state := range q.States {
+		states[i] = string(state)
+	}
+	return search.Query{
+		Text: q.Text, K: q.K, Offset: q.Offset, Tags: q.Tags, Types: q.Types, States: states,
+		Since: q.Since, Until: q.Until, Explain: q.Explain,
+	}
+}
+
+func (s *Space) checkSearch(q *Search) error {
+	q.K = or(q.K, 10)
+	if q.Text == "" {
+		return invalid("query is empty: ask something in plain words")
+	}
+	if err := s.limits.checkText("query", q.Text, s.limits.Query); err != nil {
+		return err
+	}
+	if q.K < 1 || q.K > s.limits.K {
+		return invalid("k is %d: it goes from 1 to %d; use offset for more", q.K, s.limits.K)
+	}
+	if q.Offset < 0 || q.Offset > 100_000 {
+		return invalid("offset is %d: it goes from 0 to 100000", q.Offset)
+	}
+	for _, namespace := range q.Namespaces {
+		if err := s.limits.checkName("namespace", namespace); err != nil {
+			return err
+		}
+	}
+	for _, state := range q.States {
+		if err := checkState(state); err != nil {
+			return err
+		}
+	}
+	if len(q.Tags) > s.limits.Tags || len(q.Types) > s.limits.Tags {
+		return invalid("too many tags or types to filter by: at most %d", s.limits.Tags)
+	}
+	return nil
+}
+
+// reachable is the error of asking for a past that is no longer kept, which the index alone would not notice.
+func (s *Space) reachable(ctx context.Context, v view) error {
+	if !v.past {
+		return nil
+	}
+	_, err := s.engine.GetAt(ctx, v.lineage, []store.Key{v.branch.key()})
+	return s.translate("search", err)
+}
+
+// hits reads what was found and cuts its snippets.
+func (s *Space) hits(ctx context.Context, v view, q Search, found []search.Hit) ([]Hit, error) {
+	keys := make([]store.Key, len(found))
+	for i, h := range found {
+		keys[i] = store.Key{Namespace: h.Namespace, Collection: h.Collection, Name: h.Key}
+	}
+	entries, err := s.engine.GetAt(ctx, v.lineage, keys)
+	if err != nil {
+		return nil, s.translate("read what was found", err)
+	}
+	hits := make([]Hit, 0, len(found))
+	for i, h := range found {
+		e := entries[i]
+		if e.Version != h.Version { // written since the search
+			older, err := s.engine.GetAt(ctx, v.lineage.At(h.Version), keys[i:i+1])
+			if err != nil {
+				return nil, s.translate("read what was found", err)
+			}
+			e = older[0]
+		}
+		hit, err := s.hit(h, e, q.Text)
+		if err != nil {
+			return nil, err
+		}
+		hits = append(hits, hit)
+	}
+	return hits, nil
+}
+
+func (s *Space) hit(h search.Hit, e store.Entry, query string) (Hit, error) {
+	d, _, err := doc(e)
+	if err != nil {
+		return Hit{}, err
+	}
+	hit := Hit{Score: h.Score, Why: h.Why, Branch: s.catalogue.nameOf(h.Branch), Snippet: search.Snippet(d.Text, query, snippetLength)}
+	if e.Collection == events {
+		event, err := s.event(e)
+		hit.Memory = Memory{Namespace: e.Namespace, Key: e.Name, Value: event.Data, Type: event.Event, Agent: event.Agent,
+			State: Active, Version: e.Version, Timestamp: e.Time}
+		return hit, err
+	}
+	hit.Memory, err = decodeMemory(e)
+	return hit, err
+}

@@ -1,0 +1,157 @@
+// Package memory is what a space remembers: memories and logs on branches that can be forked, merged and
+// read as of any moment.
+//
+// It stores everything through a store.Engine and makes everything findable through an Index; it holds no
+// state that they could not restore, but for counters of the last seconds.
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Index finds documents. It is kept up to date with every commit before the commit is acknowledged.
+type Index interface {
+	Apply(docs ...search.Doc)
+	Drop(b store.BranchID)
+	Search(ctx context.Context, v search.View, q search.Query) (search.Result, error)
+	Count(ctx context.Context, v search.View) (int, error)
+}
+
+// Options are what a space is made of.
+type Options struct {
+	Engine store.Engine // required; the caller closes it after the space
+	Index  Index        // required, empty
+	Clock  func() time.Time
+	Logger *slog.Logger // nil: discards
+	Limits Limits
+	// CounterDelay is how long counters may wait in memory, and so how much of them a crash may cost;
+	// 0: 2 seconds.
+	CounterDelay time.Duration
+	// FeedAge is how far back the feed can be read; 0: 7 days.
+	FeedAge time.Duration
+	// DeepChain is from how many ancestors on a branch's history is consolidated; 0: 16.
+	DeepChain int
+}
+
+// Space is one data directory's memory. Its methods may be called from many goroutines at once.
+type Space struct {
+	engine store.Engine
+	index  Index
+	clock  func() time.Time
+	logger *slog.Logger
+	limits Limits
+
+	feedAge   time.Duration
+	deepChain int
+
+	catalogue *catalogue
+	counters  *counting
+	chores    *chores
+
+	branching sync.Mutex   // held while the set of branches changes
+	writing   sync.RWMutex // write-held by a merge that lost its race too often
+
+	searchable chan struct{} // closed when the index holds everything
+	stop       context.CancelFunc
+	background sync.WaitGroup
+}
+
+// Open reads what branches there are, makes the first one in an empty space, and starts filling the index
+// in the background: reads and writes work at once, searches wait for it.
+func Open(ctx context.Context, o Options) (*Space, error) {
+	if o.Engine == nil || o.Index == nil {
+		return nil, errors.New("open space: an engine and an index are needed")
+	}
+	s := newSpace(o)
+	if err := s.catalogue.load(ctx, s.engine); err != nil {
+		return nil, fmt.Errorf("open space: %w", err)
+	}
+	if err := s.ensureDefault(ctx); err != nil {
+		return nil, fmt.Errorf("open space: %w", err)
+	}
+	running, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.background.Go(func() { s.fillIndex(running) })
+	s.background.Go(func() { s.counters.run(running) })
+	s.background.Go(func() { s.chores.run(running) })
+	s.queueReclaim()
+	return s, nil
+}
+
+func newSpace(o Options) *Space {
+	s := &Space{
+		engine:     o.Engine,
+		index:      o.Index,
+		clock:      o.Clock,
+		logger:     o.Logger,
+		limits:     o.Limits.withDefaults(),
+		feedAge:    or(o.FeedAge, 7*24*time.Hour),
+		deepChain:  or(o.DeepChain, 16),
+		catalogue:  newCatalogue(),
+		searchable: make(chan struct{}),
+	}
+	if s.clock == nil {
+		s.clock = time.Now
+	}
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
+	s.counters = newCounting(s, or(o.CounterDelay, 2*time.Second))
+	s.chores = newChores(s.logger)
+	return s
+}
+
+// Close writes what is still counted in memory and stops background work. The engine stays open.
+func (s *Space) Close(ctx context.Context) error {
+	s.stop()
+	s.background.Wait()
+	return s.counters.flush(ctx)
+}
+
+// Ready waits until searches no longer have to wait for the index.
+func (s *Space) Ready(ctx context.Context) error {
+	select {
+	case <-s.searchable:
+		return nil
+	case <-ctx.Done():
+		return &Error{Code: Unavailable, Retryable: true, cause: ctx.Err(),
+			Message: "the search index is still being rebuilt after a start: try again in a few seconds"}
+	}
+}
+
+// isReady is Ready without waiting.
+func (s *Space) isReady() bool {
+	select {
+	case <-s.searchable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Settle waits until background work that was due when it was called is done.
+func (s *Space) Settle(ctx context.Context) error {
+	if err := s.Ready(ctx); err != nil {
+		return err
+	}
+	return s.chores.settle(ctx)
+}
+
+// Limits are the limits in force.
+func (s *Space) Limits() Limits { return s.limits }
+
+func or[T comparable](value, fallback T) T {
+	var zero T
+	if value == zero {
+		return fallback
+	}
+	return value
+}

@@ -1,0 +1,263 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Params shape how BM25 scores: K1 how soon repeating a word stops to count, B how much long documents are
+// held back.
+type Params struct {
+	K1, B float64
+}
+
+// Options are how an index scores. Zero fields mean the default in the comment.
+type Options struct {
+	K1          float64           // 0.9
+	B           float64           // 0.4
+	Collections map[string]Params // where a collection scores otherwise
+	Views       int               // views kept ready; 64
+}
+
+// Index holds every version of every document in memory. Its methods may be called from many goroutines at
+// once; a search sees each Apply wholly or not at all.
+type Index struct {
+	params      Params
+	collections map[string]Params
+	maxViews    int
+
+	mu       sync.RWMutex
+	docs     []document
+	postings map[string][]posting
+	versions map[store.BranchID]map[name][]version // oldest first
+	expiring []uint32
+	dead     int
+
+	cacheMu sync.Mutex
+	cache   map[string]*visible
+	clock   uint64 // of uses of views, for forgetting the one unused for longest
+}
+
+// name is what the versions of a document have in common.
+type name struct{ namespace, collection, key string }
+
+// version is a document at a version; doc is gone for a tombstone.
+type version struct {
+	at  uint64
+	doc uint32
+}
+
+const gone = ^uint32(0)
+
+type posting struct {
+	doc       uint32
+	frequency uint32
+}
+
+// document is what is kept of a Doc. Its text is not.
+type document struct {
+	name    name
+	branch  store.BranchID
+	version uint64
+	tags    []string
+	kind    string
+	state   string
+	time    int64 // µs
+	expires int64 // µs; 0: never
+	length  int   // terms that are not stop words
+	dropped bool
+}
+
+// New makes an empty index.
+func New(o Options) *Index {
+	x := &Index{
+		params:      Params{K1: cmp.Or(o.K1, .9), B: cmp.Or(o.B, .4)},
+		collections: o.Collections,
+		maxViews:    cmp.Or(o.Views, 64),
+	}
+	x.clear()
+	return x
+}
+
+func (x *Index) clear() {
+	x.docs, x.dead, x.expiring = nil, 0, nil
+	x.postings = map[string][]posting{}
+	x.versions = map[store.BranchID]map[name][]version{}
+	x.cache = map[string]*visible{}
+}
+
+// Apply adds versions of documents. They may come in any order, and again.
+func (x *Index) Apply(docs ...Doc) {
+	analysed := make([]prepared, len(docs)) // outside the lock: it is most of the work
+	for i, d := range docs {
+		analysed[i] = prepare(d)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	for _, p := range analysed {
+		x.add(p)
+	}
+}
+
+// prepared is a document with its terms counted, which needs no lock.
+type prepared struct {
+	doc     document
+	deleted bool
+	terms   map[string]uint32
+}
+
+func prepare(d Doc) prepared {
+	p := prepared{deleted: d.Deleted, doc: document{
+		name: name{d.Namespace, d.Collection, d.Key}, branch: d.Branch, version: d.Version,
+		tags: d.Tags, kind: d.Type, state: d.State, time: d.Time.UnixMicro(),
+	}}
+	if d.Deleted {
+		return p
+	}
+	if !d.Expires.IsZero() {
+		p.doc.expires = d.Expires.UnixMicro()
+	}
+	p.terms = map[string]uint32{}
+	count := func(text string) {
+		eachWord(text, func(w word) {
+			p.terms[w.term]++
+			if !w.stop {
+				p.doc.length++
+			}
+		})
+	}
+	for _, texts := range [][]string{d.Text, d.Tags, {d.Key}} {
+		for _, text := range texts {
+			count(text)
+		}
+	}
+	return p
+}
+
+func (x *Index) add(p prepared) {
+	names := x.versions[p.doc.branch]
+	if names == nil {
+		names = map[name][]version{}
+		x.versions[p.doc.branch] = names
+	}
+	list := names[p.doc.name]
+	at, found := slices.BinarySearchFunc(list, p.doc.version, func(v version, want uint64) int { return cmp.Compare(v.at, want) })
+	if found {
+		return
+	}
+	views := x.viewsOf(p.doc.branch, p.doc.version)
+	before := make([]uint32, len(views))
+	for i, v := range views {
+		before[i] = x.visibleIn(v.lineage, p.doc.name)
+	}
+	names[p.doc.name] = slices.Insert(list, at, version{p.doc.version, x.insert(p)})
+	for i, v := range views {
+		v.replace(x.docs, before[i], x.visibleIn(v.lineage, p.doc.name))
+	}
+}
+
+// insert adds the document itself, and its postings.
+func (x *Index) insert(p prepared) uint32 {
+	if p.deleted {
+		return gone
+	}
+	id := uint32(len(x.docs))
+	x.docs = append(x.docs, p.doc)
+	if p.doc.expires != 0 {
+		x.expiring = append(x.expiring, id)
+	}
+	for term, frequency := range p.terms {
+		x.postings[term] = append(x.postings[term], posting{id, frequency})
+	}
+	return id
+}
+
+// visibleIn finds the document of a name that a lineage sees, or gone.
+func (x *Index) visibleIn(l store.Lineage, n name) uint32 {
+	for _, segment := range l {
+		if v, ok := newest(x.versions[segment.Branch][n], segment.At); ok {
+			return v.doc
+		}
+	}
+	return gone
+}
+
+func newest(list []version, at uint64) (version, bool) {
+	after, found := slices.BinarySearchFunc(list, at, func(v version, want uint64) int { return cmp.Compare(v.at, want) })
+	if found {
+		return list[after], true
+	}
+	if after == 0 {
+		return version{}, false
+	}
+	return list[after-1], true
+}
+
+// Drop forgets a branch that no view will ask for any more.
+func (x *Index) Drop(b store.BranchID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	for _, list := range x.versions[b] {
+		for _, v := range list {
+			if v.doc != gone {
+				x.docs[v.doc] = document{dropped: true}
+				x.dead++
+			}
+		}
+	}
+	delete(x.versions, b)
+	for id, v := range x.cache {
+		if v.sees(b, 0) {
+			delete(x.cache, id)
+		}
+	}
+	if x.dead > 1000 && x.dead > len(x.docs)/2 {
+		x.compact()
+	}
+}
+
+// compact gives the memory of dropped documents back.
+func (x *Index) compact() {
+	moved := make([]uint32, len(x.docs))
+	live := make([]document, 0, len(x.docs)-x.dead)
+	for i, d := range x.docs {
+		moved[i] = gone
+		if !d.dropped {
+			moved[i] = uint32(len(live))
+			live = append(live, d)
+		}
+	}
+	for term, list := range x.postings {
+		kept := make([]posting, 0, len(list))
+		for _, p := range list {
+			if moved[p.doc] != gone {
+				kept = append(kept, posting{moved[p.doc], p.frequency})
+			}
+		}
+		if x.postings[term] = kept; len(kept) == 0 {
+			delete(x.postings, term)
+		}
+	}
+	for _, names := range x.versions {
+		for _, list := range names {
+			for i := range list {
+				if list[i].doc != gone {
+					list[i].doc = moved[list[i].doc]
+				}
+			}
+		}
+	}
+	x.docs, x.dead, x.expiring, x.cache = live, 0, nil, map[string]*visible{}
+	for i, d := range live {
+		if d.expires != 0 {
+			x.expiring = append(x.expiring, uint32(i))
+		}
+	}
+}

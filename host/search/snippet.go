@@ -1,0 +1,114 @@
+package search
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// snippetScan is how much of a long text is looked at for a snippet, in bytes.
+const snippetScan = 256 << 10
+
+// Snippet cuts the passage out of a text that says most about a question: the part of at most limit characters
+// with the most different terms of the query, at word ends, with … where something was left out.
+func Snippet(text []string, query string, limit int) string {
+	whole := flatten(text)
+	if utf8.RuneCountInString(whole) <= limit {
+		return whole
+	}
+	wanted := map[string]bool{}
+	for _, term := range queryTerms(query) {
+		wanted[term] = true
+	}
+	var matches []word
+	eachWord(whole, func(w word) {
+		if wanted[w.term] {
+			matches = append(matches, w)
+		}
+	})
+	start := bestStart(matches, limit*3/4)
+	return window(whole, start, limit)
+}
+
+// flatten joins passages and makes each run of white space one space.
+func flatten(text []string) string {
+	var b strings.Builder
+	for _, passage := range text {
+		for _, field := range strings.Fields(strings.ToValidUTF8(passage, "�")) {
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(field)
+			if b.Len() > snippetScan {
+				return strings.ToValidUTF8(b.String()[:snippetScan], "")
+			}
+		}
+	}
+	return b.String()
+}
+
+// bestStart is where the stretch of so many bytes begins that has the most different terms.
+func bestStart(matches []word, stretch int) int {
+	best, most := 0, 0
+	inside := map[string]int{}
+	first := 0
+	for _, w := range matches {
+		inside[w.term]++
+		for w.end-matches[first].start > stretch && matches[first].start < w.start {
+			term := matches[first].term
+			if inside[term]--; inside[term] == 0 {
+				delete(inside, term)
+			}
+			first++
+		}
+		if len(inside) > most {
+			best, most = matches[first].start, len(inside)
+		}
+	}
+	return best
+}
+
+// window cuts limit characters around start: a little before it, at word ends, with marks for what is left out.
+func window(text string, start, limit int) string {
+	const mark = "…"
+	begin := back(text, start, limit/8)
+	if begin > 0 {
+		if space := strings.IndexByte(text[begin:start], ' '); space >= 0 {
+			begin += space + 1
+		} else {
+			begin = start
+		}
+	}
+	room := limit
+	prefix, suffix := "", ""
+	if begin > 0 {
+		prefix = mark
+		room--
+	}
+	end := forward(text, begin, room)
+	if end < len(text) {
+		suffix = mark
+		end = forward(text, begin, room-1)
+		if space := strings.LastIndexByte(text[begin:end], ' '); space > 0 {
+			end = begin + space
+		}
+	}
+	return prefix + text[begin:end] + suffix
+}
+
+// back goes so many characters back from a place in a text.
+func back(text string, from, characters int) int {
+	for ; characters > 0 && from > 0; characters-- {
+		_, size := utf8.DecodeLastRuneInString(text[:from])
+		from -= size
+	}
+	return from
+}
+
+// forward goes so many characters on.
+func forward(text string, from, characters int) int {
+	for ; characters > 0 && from < len(text); characters-- {
+		_, size := utf8.DecodeRuneInString(text[from:])
+		from += size
+	}
+	return from
+}
