@@ -106,7 +106,7 @@ func fromEpoch(epoch int64) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-var spanPart = regexp.MustCompile(`^\s*(\d{1,9}|an?)\s*(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|months?|mo|years?|yrs?|y)(?:\s+and\b|,|\b)?`)
+var spanPart = regexp.MustCompile(`^\s*(\d{1,9}|an?)\s*(milliseconds?|ms|months?|mo|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)(?:\s+and\b|,|\b)?`)
 
 // shift moves now by a span such as "90 minutes", "an hour" or "1h30m", forward or back by sign.
 func shift(span string, now time.Time, sign int) (time.Time, bool) {

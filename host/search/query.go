@@ -85,7 +85,7 @@ type ranking struct {
 func (x *Index) newRanking(view View, q Query, terms []string) *ranking {
 	r := &ranking{index: x, view: view, visible: x.view(view.Lineage), query: q, terms: terms, states: q.States,
 		found: make([]int, len(terms)), scores: map[uint32]float64{}}
-	if r.states == nil {
+	if len(r.states) == 0 {
 		r.states = []string{Active}
 	}
 	r.total = x.statistics(r.visible, view)
@@ -119,7 +119,7 @@ func (d *document) expired(v View) bool { return d.expires != 0 && d.expires <= 
 // wants applies the query's filters.
 func (r *ranking) wants(d *document) bool {
 	q := &r.query
-	if !slices.Contains(r.states, d.state) || (q.Types != nil && !slices.Contains(q.Types, d.kind)) {
+	if !slices.Contains(r.states, d.state) || (len(q.Types) > 0 && !slices.Contains(q.Types, d.kind)) {
 		return false
 	}
 	if !q.Since.IsZero() && d.time < q.Since.UnixMicro() {

@@ -1,0 +1,167 @@
+package bolt
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Blobs are files named by the digest of their content. Which names they have stands in the database, so that a
+// crash leaves at most a file that nothing names, which the next Open removes.
+
+const partial = "partial-" // begins the name of a file that is being written
+
+func (e *Engine) blobPath(digest string) string { return filepath.Join(e.dir, "blobs", digest) }
+
+// PutBlob stores a blob.
+func (e *Engine) PutBlob(ctx context.Context, name string, r io.Reader) (store.Blob, error) {
+	if name == "" || len(name) > 1<<10 {
+		return store.Blob{}, fmt.Errorf("put blob: a name of 1 to 1024 bytes is needed, not of %d", len(name))
+	}
+	e.blobMu.Lock() // a file that was just written must not be taken for an orphan
+	defer e.blobMu.Unlock()
+	blob, err := e.writeBlob(name, r)
+	if err != nil {
+		return blob, fmt.Errorf("put blob %s: %w", name, err)
+	}
+	data, err := json.Marshal(blob)
+	if err != nil {
+		return blob, fmt.Errorf("put blob %s: %w", name, err)
+	}
+	err = e.update(ctx, func(tx *bbolt.Tx) error { return tx.Bucket(bucketBlobs).Put([]byte(name), data) })
+	if err != nil {
+		return blob, fmt.Errorf("put blob %s: %w", name, err)
+	}
+	return blob, e.sweepBlobs()
+}
+
+// writeBlob writes the file, and makes sure that it and its name are on the disk.
+func (e *Engine) writeBlob(name string, r io.Reader) (blob store.Blob, err error) {
+	f, err := os.CreateTemp(filepath.Join(e.dir, "blobs"), partial+"*")
+	if err != nil {
+		return blob, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	h := sha256.New()
+	size, err := io.Copy(io.MultiWriter(f, h), r)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return blob, err
+	}
+	blob = store.Blob{Name: name, Digest: hex.EncodeToString(h.Sum(nil)), Size: size}
+	if err = os.Rename(f.Name(), e.blobPath(blob.Digest)); err != nil {
+		return blob, err
+	}
+	return blob, syncDir(filepath.Join(e.dir, "blobs"))
+}
+
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // directories cannot be synced there
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+type blobReader struct {
+	*os.File
+	size int64
+}
+
+func (b blobReader) Size() int64 { return b.size }
+
+// GetBlob opens a blob.
+func (e *Engine) GetBlob(ctx context.Context, name string) (store.BlobReader, error) {
+	e.blobMu.Lock()
+	defer e.blobMu.Unlock()
+	var blob store.Blob
+	err := e.read(ctx, func(tx *bbolt.Tx) error {
+		data := tx.Bucket(bucketBlobs).Get([]byte(name))
+		if data == nil {
+			return store.ErrNotFound
+		}
+		return json.Unmarshal(data, &blob)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get blob %s: %w", name, err)
+	}
+	f, err := os.Open(e.blobPath(blob.Digest))
+	if err != nil {
+		return nil, fmt.Errorf("get blob %s: %w", name, err)
+	}
+	return blobReader{f, blob.Size}, nil
+}
+
+// DropBlob forgets a blob.
+func (e *Engine) DropBlob(ctx context.Context, name string) error {
+	e.blobMu.Lock()
+	defer e.blobMu.Unlock()
+	if err := e.update(ctx, func(tx *bbolt.Tx) error { return tx.Bucket(bucketBlobs).Delete([]byte(name)) }); err != nil {
+		return fmt.Errorf("drop blob %s: %w", name, err)
+	}
+	return e.sweepBlobs()
+}
+
+// Blobs lists blobs.
+func (e *Engine) Blobs(ctx context.Context, prefix string) (list []store.Blob, err error) {
+	err = e.read(ctx, func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketBlobs).Cursor()
+		for name, data := c.Seek([]byte(prefix)); name != nil && strings.HasPrefix(string(name), prefix); name, data = c.Next() {
+			var blob store.Blob
+			if err := json.Unmarshal(data, &blob); err != nil {
+				return fmt.Errorf("list blobs: %s: %w", name, err)
+			}
+			list = append(list, blob)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// sweepBlobs removes the files that no name stands for. One that a reader still has open may stay on Windows
+// until the next sweep.
+func (e *Engine) sweepBlobs() error {
+	named := map[string]bool{}
+	err := e.db.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketBlobs).ForEach(func(name, data []byte) error {
+			var blob store.Blob
+			err := json.Unmarshal(data, &blob)
+			named[blob.Digest] = true
+			return err
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("sweep blobs: %w", err)
+	}
+	files, err := os.ReadDir(filepath.Join(e.dir, "blobs"))
+	if err != nil {
+		return fmt.Errorf("sweep blobs: %w", err)
+	}
+	for _, f := range files {
+		if named[f.Name()] {
+			continue
+		}
+		if err := os.Remove(e.blobPath(f.Name())); err != nil {
+			e.logger.Warn("a file that is no blob could not be removed", "file", f.Name(), "error", err)
+		}
+	}
+	return nil
+}

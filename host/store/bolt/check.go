@@ -1,0 +1,179 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// maxFaults is how many faults one check reports.
+const maxFaults = 20
+
+// Check reads everything and reports what is inconsistent.
+func (e *Engine) Check(ctx context.Context) error {
+	var faults []error
+	report := func(err error) {
+		if err != nil && len(faults) < maxFaults {
+			faults = append(faults, err)
+		}
+	}
+	err := e.read(ctx, func(tx *bbolt.Tx) error {
+		for fault := range tx.Check() {
+			report(fault)
+		}
+		checkPoints(tx, report)
+		r := newReader(tx)
+		return tx.Bucket(bucketBranches).ForEachBucket(func(id []byte) error {
+			checkBranch(r, store.BranchID(fromU64(id)), tx.Bucket(bucketBranches).Bucket(id), report)
+			return ctx.Err()
+		})
+	})
+	report(err)
+	report(e.checkOverlays(ctx))
+	report(e.checkBlobs(ctx))
+	return errors.Join(faults...)
+}
+
+// checkPoints makes sure that versions and instants agree, and grow together without gaps.
+func checkPoints(tx *bbolt.Tx, report func(error)) {
+	var last store.Point
+	times, count := tx.Bucket(bucketTime), 0
+	c := tx.Bucket(bucketPoints).Cursor()
+	for version, micros := c.First(); version != nil; version, micros = c.Next() {
+		p := point(version, micros)
+		if p.Version != last.Version+1 || !p.Time.After(last.Time) && last.Version != 0 {
+			report(fmt.Errorf("version %d at %s does not follow version %d at %s", p.Version, p.Time, last.Version, last.Time))
+		}
+		if !bytes.Equal(times.Get(micros), version) {
+			report(fmt.Errorf("version %d is missing in the index of times", p.Version))
+		}
+		last = p
+		count++
+	}
+	if n := times.Stats().KeyN; n != count {
+		report(fmt.Errorf("the index of times has %d instants for %d versions", n, count))
+	}
+}
+
+// checkBranch makes sure that entries are whole and that the log names exactly those above the floor.
+func checkBranch(r *reader, id store.BranchID, branch *bbolt.Bucket, report func(error)) {
+	entries, log := branch.Bucket(bucketEntries), branch.Bucket(bucketLog)
+	floor := uint64(0)
+	if t, ok := readTrim(branch); ok {
+		floor = t.floor.Version
+	}
+	above := 0
+	c := entries.Cursor()
+	for key, value := c.First(); key != nil; key, value = c.Next() {
+		e, err := r.decode(key, value)
+		if err != nil {
+			report(fmt.Errorf("branch %d: %w", id, err))
+			continue
+		}
+		at := r.tx.Bucket(bucketPoints).Get(u64(e.Version))
+		if int64(fromU64(at)) != e.Time.UnixMicro() {
+			report(fmt.Errorf("branch %d: %s has version %d at %s, which was never committed", id, e.Key, e.Version, e.Time))
+		}
+		if e.Version <= floor {
+			continue
+		}
+		above++
+		if log.Get(append(u64(e.Version), encodeKey(e.Key)...)) == nil {
+			report(fmt.Errorf("branch %d: version %d of %s is missing in the change log", id, e.Version, e.Key))
+		}
+	}
+	if n := log.Stats().KeyN; n != above && floor == 0 {
+		report(fmt.Errorf("branch %d: the change log names %d changes of %d entries", id, n, above))
+	}
+}
+
+// checkOverlays makes sure that overlays hold what their segments hold.
+func (e *Engine) checkOverlays(ctx context.Context) error {
+	e.building.Lock() // none is made or dropped meanwhile
+	defer e.building.Unlock()
+	e.mu.RLock()
+	overlays := e.overlays
+	e.mu.RUnlock()
+	for _, o := range overlays {
+		err := e.read(ctx, func(tx *bbolt.Tx) error {
+			plain := newReader(tx).walk(rawBlocks(o.run), nil, nil, false)
+			merged := newReader(tx).walk([]block{{segment: store.Segment{At: store.Latest}, overlay: o}}, nil, nil, false)
+			return sameWalk(plain, merged)
+		})
+		if err != nil {
+			return fmt.Errorf("overlay %d: %w", o.id, err)
+		}
+	}
+	return nil
+}
+
+func sameWalk(a, b *merged) error {
+	for {
+		keyA, versionsA, err := a.step()
+		if err != nil {
+			return err
+		}
+		keyB, versionsB, err := b.step()
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(keyA, keyB) || versionsA != versionsB {
+			return fmt.Errorf("key %q with versions %s differs from key %q with versions %s", keyA, versionsA, keyB, versionsB)
+		}
+		if keyA == nil {
+			return nil
+		}
+	}
+}
+
+// step is the next key that has visible versions, and these.
+func (m *merged) step() (raw []byte, versions string, err error) {
+	for raw = bytes.Clone(m.next()); raw != nil; raw = bytes.Clone(m.next()) {
+		_, err = m.versions(raw, store.Latest, func(e store.Entry) bool {
+			versions += fmt.Sprintf("%d/%d/%t ", e.Version, e.Branch, e.Deleted)
+			return true
+		})
+		if err != nil || versions != "" {
+			return raw, versions, err
+		}
+	}
+	return nil, "", nil
+}
+
+// checkBlobs makes sure that blobs are there and are what they are named after.
+func (e *Engine) checkBlobs(ctx context.Context) error {
+	blobs, err := e.Blobs(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, blob := range blobs {
+		if err := e.checkBlob(ctx, blob); err != nil {
+			return fmt.Errorf("blob %s: %w", blob.Name, err)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) checkBlob(ctx context.Context, blob store.Blob) (err error) {
+	r, err := e.GetBlob(ctx, blob.Name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(r, 0, r.Size())); err != nil {
+		return err
+	}
+	if found := hex.EncodeToString(h.Sum(nil)); found != blob.Digest {
+		return fmt.Errorf("its digest is %s instead of %s", found, blob.Digest)
+	}
+	return nil
+}

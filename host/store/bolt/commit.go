@@ -1,0 +1,489 @@
+package bolt
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// job is a commit, or other work, waiting for the writer.
+type job struct {
+	ctx   context.Context
+	batch *store.Batch
+	work  func(tx *bbolt.Tx) error // instead of a batch; runs alone in its transaction
+	done  store.Committed
+	err   error
+	ready chan struct{}
+}
+
+const (
+	groupJobs  = 512     // commits that share one write to the disk, at most
+	groupBytes = 8 << 20 // and their values' bytes, about
+	requestAge = 24 * time.Hour
+	pruneStep  = 16 // old requests dropped with each commit, at most
+)
+
+// Commit applies a batch. Batches that wait while the disk is busy share the next write to it.
+func (e *Engine) Commit(ctx context.Context, b store.Batch) (store.Committed, error) {
+	if err := checkBatch(b); err != nil {
+		return store.Committed{}, fmt.Errorf("commit: %w", err)
+	}
+	j := &job{ctx: ctx, batch: &b}
+	err := e.do(j)
+	return j.done, err
+}
+
+// update runs work in a write transaction of its own, in turn with the commits.
+func (e *Engine) update(ctx context.Context, work func(tx *bbolt.Tx) error) error {
+	return e.do(&job{ctx: ctx, work: work})
+}
+
+// do hands a job to the writer and waits. A job that is still waiting when its context ends is not done.
+func (e *Engine) do(j *job) error {
+	end, err := e.begin(j.ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	j.ready = make(chan struct{})
+	select {
+	case e.jobs <- j:
+	case <-j.ctx.Done():
+		return j.ctx.Err()
+	}
+	<-j.ready
+	return j.err
+}
+
+// write is the writer: the only goroutine that changes the file.
+func (e *Engine) write() {
+	for {
+		select {
+		case j := <-e.jobs:
+			e.runGroup(e.gather(j))
+		case <-e.quit:
+			return
+		}
+	}
+}
+
+// gather takes what waits behind the first job: commits together, other work alone.
+func (e *Engine) gather(first *job) []*job {
+	group := []*job{first}
+	if first.work != nil {
+		return group
+	}
+	for size := 0; len(group) < groupJobs && size < groupBytes; {
+		select {
+		case j := <-e.jobs:
+			if j.work != nil {
+				e.runGroup(group)
+				return []*job{j}
+			}
+			for _, w := range j.batch.Writes {
+				size += len(w.Value)
+			}
+			group = append(group, j)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+func (e *Engine) runGroup(group []*job) {
+	head := e.head // only the writer changes it
+	err := e.db.Update(func(tx *bbolt.Tx) error {
+		for _, j := range group {
+			if j.err = j.ctx.Err(); j.err != nil {
+				continue
+			}
+			if j.work != nil {
+				return j.work(tx)
+			}
+			next, err := e.apply(tx, head, j)
+			if err != nil {
+				return err
+			}
+			head = next
+		}
+		return nil
+	})
+	if err == nil && head != e.head {
+		e.announce(head)
+	}
+	for _, j := range group {
+		if err != nil {
+			j.done, j.err = store.Committed{}, err
+		}
+		close(j.ready)
+	}
+}
+
+func checkBatch(b store.Batch) error {
+	type place struct {
+		branch store.BranchID
+		key    store.Key
+	}
+	seen := make(map[place]bool, len(b.Writes))
+	for _, w := range b.Writes {
+		if err := checkKey(w.Key); err != nil {
+			return err
+		}
+		if seen[place{w.Branch, w.Key}] {
+			return fmt.Errorf("%s is written twice", w.Key)
+		}
+		seen[place{w.Branch, w.Key}] = true
+	}
+	for _, a := range b.Appends {
+		if len(a.Lineage) == 0 || a.Seal == nil {
+			return fmt.Errorf("append to %s/%s has no lineage or no seal", a.Namespace, a.Collection)
+		}
+		if err := checkKey(store.Key{Namespace: a.Namespace, Collection: a.Collection}); err != nil {
+			return err
+		}
+	}
+	for _, c := range b.Counters {
+		if err := checkKey(c.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply does one batch. What is wrong with the batch alone ends in j.err with nothing written; an error from the
+// file is returned and undoes the whole group.
+func (e *Engine) apply(tx *bbolt.Tx, head store.Point, j *job) (store.Point, error) {
+	b := j.batch
+	done, replayed, err := requested(tx, b.Request, e.now())
+	if err == nil && !replayed {
+		err = e.expect(tx, b)
+	}
+	if err != nil || replayed {
+		j.done, j.err = done, err
+		return head, nil
+	}
+	at := e.next(head)
+	writes, sequences, err := e.seal(tx, b, at)
+	if err != nil {
+		j.err = fmt.Errorf("commit: %w", err)
+		return head, nil
+	}
+	j.done = store.Committed{Point: at, Sequences: sequences}
+	return at, e.put(tx, b, writes, j.done)
+}
+
+// next is the point of the next commit. Its instant is later than the last one's even when the clock went back.
+func (e *Engine) next(head store.Point) store.Point {
+	now := time.UnixMicro(e.now().UnixMicro()).UTC()
+	if head.Version != 0 && !now.After(head.Time) {
+		now = head.Time.Add(time.Microsecond)
+	}
+	return store.Point{Version: head.Version + 1, Time: now}
+}
+
+func (e *Engine) expect(tx *bbolt.Tx, b *store.Batch) error {
+	for _, x := range b.Expect {
+		found, err := newReader(tx).get(e.blocks(tx, x.Lineage), x.Key)
+		if err != nil {
+			return err
+		}
+		have := found.Version
+		if !found.Exists() {
+			have = 0
+		}
+		if have != x.Version {
+			return &store.ConflictError{Key: x.Key, Want: x.Version, Have: have}
+		}
+	}
+	for _, q := range b.Quiet {
+		if have := lastWrite(tx, q.Branch); have > q.Since {
+			return &store.ConflictError{Branch: q.Branch, Want: q.Since, Have: have}
+		}
+	}
+	return nil
+}
+
+// lastWrite is the newest version in a branch's log; 0 for none.
+func lastWrite(tx *bbolt.Tx, b store.BranchID) uint64 {
+	branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(b)))
+	if branch == nil {
+		return 0
+	}
+	last, _ := branch.Bucket(bucketLog).Cursor().Last()
+	if last == nil {
+		return 0
+	}
+	return fromU64(last[:8])
+}
+
+// seal makes the values of a batch's appends. It returns all that is to be written, in the order of the file.
+func (e *Engine) seal(tx *bbolt.Tx, b *store.Batch, at store.Point) ([]store.Write, []uint64, error) {
+	writes := slices.Clone(b.Writes)
+	var sequences []uint64
+	type log struct {
+		branch                store.BranchID
+		namespace, collection string
+	}
+	lasts := map[log]store.Entry{}
+	for _, a := range b.Appends {
+		id := log{a.Lineage[0].Branch, a.Namespace, a.Collection}
+		last, ok := lasts[id]
+		if !ok {
+			var err error
+			if last, err = e.lastOf(tx, a); err != nil {
+				return nil, nil, err
+			}
+		}
+		entry, err := sealOne(a, last, at)
+		if err != nil {
+			return nil, nil, err
+		}
+		lasts[id] = entry
+		sequence, _ := store.ParseSequence(entry.Name) // it was just made
+		sequences = append(sequences, sequence)
+		writes = append(writes, store.Write{Branch: id.branch, Key: entry.Key, Value: entry.Value})
+	}
+	slices.SortFunc(writes, func(a, b store.Write) int {
+		return cmp.Or(cmp.Compare(a.Branch, b.Branch), bytes.Compare(encodeKey(a.Key), encodeKey(b.Key)))
+	})
+	return writes, sequences, nil
+}
+
+func sealOne(a store.Append, last store.Entry, at store.Point) (e store.Entry, err error) {
+	sequence := uint64(1)
+	if last.Version != 0 {
+		before, err := store.ParseSequence(last.Name)
+		if err != nil {
+			return e, fmt.Errorf("append after %s: %w", last.Key, err)
+		}
+		sequence = before + 1
+	}
+	defer func() {
+		if p := recover(); p != nil { // one caller's mistake must not fail the others
+			err = fmt.Errorf("seal panicked: %v", p)
+		}
+	}()
+	value, err := a.Seal(last, sequence, at)
+	if err != nil {
+		return e, fmt.Errorf("seal %s/%s: %w", a.Namespace, a.Collection, err)
+	}
+	key := store.Key{Namespace: a.Namespace, Collection: a.Collection, Name: store.SequenceName(sequence)}
+	return store.Entry{Key: key, Point: at, Branch: a.Lineage[0].Branch, Value: value}, nil
+}
+
+// lastOf is the newest entry of a collection of sequence numbers. In a segment that is cut, the newest that is
+// visible is found by halving: numbers and versions grow together.
+func (e *Engine) lastOf(tx *bbolt.Tx, a store.Append) (store.Entry, error) {
+	r := newReader(tx)
+	key := store.Key{Namespace: a.Namespace, Collection: a.Collection}
+	for i, segment := range a.Lineage {
+		newest, err := r.lastName(segment.Branch, a.Namespace, a.Collection)
+		if err != nil || newest == "" {
+			if err != nil {
+				return store.Entry{}, err
+			}
+			continue
+		}
+		high, err := store.ParseSequence(newest)
+		if err != nil {
+			return store.Entry{}, fmt.Errorf("append to %s: %w", key, err)
+		}
+		if found, err := r.lastVisible(e.blocks(tx, a.Lineage[i:]), key, high); err != nil || found.Version != 0 {
+			return found, err
+		}
+	}
+	return store.Entry{}, nil
+}
+
+func (r *reader) lastVisible(blocks []block, key store.Key, high uint64) (store.Entry, error) {
+	var best store.Entry
+	middle := high // most often the last one is visible
+	for low := uint64(1); low <= high; middle = low + (high-low)/2 {
+		key.Name = store.SequenceName(middle)
+		found, err := r.get(blocks, key)
+		if err != nil {
+			return found, err
+		}
+		if found.Exists() {
+			best, low = found, middle+1
+			continue
+		}
+		high = middle - 1
+	}
+	return best, nil
+}
+
+func (e *Engine) put(tx *bbolt.Tx, b *store.Batch, writes []store.Write, done store.Committed) error {
+	for _, w := range writes {
+		if err := putEntry(tx, w, done.Point); err != nil {
+			return fmt.Errorf("write %s: %w", w.Key, err)
+		}
+	}
+	for _, c := range b.Counters {
+		if err := putCounter(tx, c); err != nil {
+			return fmt.Errorf("count %s: %w", c.Key, err)
+		}
+	}
+	micros := u64(uint64(done.Time.UnixMicro()))
+	return errors.Join(
+		tx.Bucket(bucketPoints).Put(u64(done.Version), micros),
+		tx.Bucket(bucketTime).Put(micros, u64(done.Version)),
+		remember(tx, b.Request, done),
+	)
+}
+
+func branchBucket(tx *bbolt.Tx, id store.BranchID) (*bbolt.Bucket, error) {
+	branch, err := tx.Bucket(bucketBranches).CreateBucketIfNotExists(u64(uint64(id)))
+	if err != nil {
+		return nil, err
+	}
+	if branch.Bucket(bucketLog) != nil {
+		return branch, nil
+	}
+	for _, name := range [][]byte{bucketEntries, bucketValues, bucketLog, bucketCounters, bucketTrim} {
+		if _, err := branch.CreateBucketIfNotExists(name); err != nil {
+			return nil, err
+		}
+	}
+	return branch, nil
+}
+
+func putEntry(tx *bbolt.Tx, w store.Write, at store.Point) error {
+	branch, err := branchBucket(tx, w.Branch)
+	if err != nil {
+		return err
+	}
+	raw := encodeKey(w.Key)
+	key := atVersion(raw, at.Version)
+	r := newRecord(w.Branch, at, w.Value, w.Delete)
+	if r.flags&flagLarge != 0 {
+		if err := branch.Bucket(bucketValues).Put(key, w.Value); err != nil {
+			return err
+		}
+	}
+	if err := branch.Bucket(bucketEntries).Put(key, r.encode()); err != nil {
+		return err
+	}
+	deleted := byte(0)
+	if w.Delete {
+		deleted = 1
+	}
+	return branch.Bucket(bucketLog).Put(append(u64(at.Version), raw...), []byte{deleted})
+}
+
+// putCounter replaces the records of a key that are newer than Keep.
+func putCounter(tx *bbolt.Tx, c store.CounterWrite) error {
+	branch, err := branchBucket(tx, c.Branch)
+	if err != nil {
+		return err
+	}
+	counters, raw := branch.Bucket(bucketCounters), encodeKey(c.Key)
+	cursor := counters.Cursor()
+	for {
+		key, _ := cursor.Seek(raw)
+		if !bytes.HasPrefix(key, raw) {
+			break
+		}
+		if _, version, err := splitVersion(key); err != nil || version <= c.Keep {
+			break
+		}
+		if err := counters.Delete(key); err != nil {
+			return err
+		}
+	}
+	value := []byte{0}
+	if c.Value != nil {
+		value = append([]byte{1}, c.Value...)
+	}
+	return counters.Put(atVersion(raw, c.Version), value)
+}
+
+// remembered is what is kept of a request.
+type remembered struct {
+	Digest    []byte   `json:"digest"`
+	Version   uint64   `json:"version"`
+	Micros    int64    `json:"micros"`
+	Sequences []uint64 `json:"sequences,omitempty"`
+}
+
+func requestKey(r store.Request) []byte {
+	return append(append([]byte(r.Caller), 0), r.ID...)
+}
+
+func requested(tx *bbolt.Tx, r store.Request, now time.Time) (done store.Committed, found bool, err error) {
+	if r == (store.Request{}) {
+		return done, false, nil
+	}
+	data := tx.Bucket(bucketRequests).Get(requestKey(r))
+	if data == nil {
+		return done, false, nil
+	}
+	var was remembered
+	if err := json.Unmarshal(data, &was); err != nil {
+		return done, false, fmt.Errorf("decode request %q: %w", r.ID, err)
+	}
+	if now.Sub(time.UnixMicro(was.Micros)) > requestAge {
+		return done, false, nil
+	}
+	if !bytes.Equal(was.Digest, r.Digest[:]) {
+		return done, false, store.ErrRequestReused
+	}
+	at := store.Point{Version: was.Version, Time: time.UnixMicro(was.Micros).UTC()}
+	return store.Committed{Point: at, Sequences: was.Sequences, Replayed: true}, true, nil
+}
+
+// remember keeps a request, in a second place by age too, and drops a few that are too old.
+func remember(tx *bbolt.Tx, r store.Request, done store.Committed) error {
+	if r == (store.Request{}) {
+		return nil
+	}
+	data, err := json.Marshal(remembered{r.Digest[:], done.Version, done.Time.UnixMicro(), done.Sequences})
+	if err != nil {
+		return err
+	}
+	requests := tx.Bucket(bucketRequests)
+	if err := requests.Put(requestKey(r), data); err != nil {
+		return err
+	}
+	ages, err := tx.CreateBucketIfNotExists([]byte("request-ages"))
+	if err != nil {
+		return err
+	}
+	if err := ages.Put(append(u64(uint64(done.Time.UnixMicro())), requestKey(r)...), nil); err != nil {
+		return err
+	}
+	return forgetRequests(requests, ages, done.Time.Add(-requestAge).UnixMicro())
+}
+
+func forgetRequests(requests, ages *bbolt.Bucket, before int64) error {
+	for range pruneStep {
+		key, _ := ages.Cursor().First()
+		if key == nil || int64(fromU64(key[:8])) >= before {
+			return nil
+		}
+		key = bytes.Clone(key) // deleting moves what it points to
+		if err := errors.Join(requests.Delete(key[8:]), ages.Delete(key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Requested looks for an earlier commit of the same request.
+func (e *Engine) Requested(ctx context.Context, r store.Request) (done store.Committed, found bool, err error) {
+	err = e.read(ctx, func(tx *bbolt.Tx) error {
+		done, found, err = requested(tx, r, e.now())
+		return err
+	})
+	return done, found, err
+}

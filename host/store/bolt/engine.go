@@ -1,0 +1,301 @@
+// Package bolt keeps a space in one bbolt file, with its blobs as files beside it.
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Buckets of the file. In branches there is a bucket for each branch, with buckets of its own.
+var (
+	bucketMeta     = []byte("meta")     // format, head, instant
+	bucketBranches = []byte("branches") // branch → its buckets
+	bucketTime     = []byte("time")     // instant in µs → version
+	bucketPoints   = []byte("points")   // version → instant in µs
+	bucketRequests = []byte("requests") // caller and id → what it did
+	bucketBlobs    = []byte("blobs")    // name → digest and size
+	bucketOverlays = []byte("overlays") // id → run, entries
+
+	bucketEntries  = []byte("entries")  // key and version → record
+	bucketValues   = []byte("values")   // the same → a large value
+	bucketLog      = []byte("log")      // version and key → deleted or not
+	bucketCounters = []byte("counters") // key and version → value
+	bucketTrim     = []byte("trim")     // floor, pins
+
+	keyFormat = []byte("format")
+)
+
+// format is the version of the layout that this program writes. It opens no newer one.
+const format = 1
+
+// Options are how an engine works. The zero value is fit for use.
+type Options struct {
+	Now    func() time.Time // nil: time.Now
+	Logger *slog.Logger     // nil: discards
+	// NoSync acknowledges commits before they are on the disk. Only for tests which prove that a crash test can
+	// fail.
+	NoSync bool
+	// MapSize is how much address space the file gets at first, in bytes; 0: 1 GiB. Growing beyond it waits for
+	// running reads.
+	MapSize int
+}
+
+// Engine is a store.Engine in a directory.
+type Engine struct {
+	dir    string
+	db     *bbolt.DB
+	now    func() time.Time
+	logger *slog.Logger
+
+	jobs   chan *job
+	quit   chan struct{}
+	closed sync.Once
+	writer sync.WaitGroup
+	calls  sync.WaitGroup
+
+	mu       sync.RWMutex
+	closing  bool
+	head     store.Point
+	floors   map[store.BranchID]trimmed
+	overlays []*overlay
+	plans    map[string][]block
+	watchers map[chan uint64]struct{}
+	building sync.Mutex // one consolidation at a time
+
+	blobMu sync.Mutex
+}
+
+var _ store.Engine = (*Engine)(nil)
+
+// Open opens the space in a directory, or makes one. The caller makes sure that nobody else has it open.
+func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
+	if err := os.MkdirAll(filepath.Join(dir, "blobs"), 0o700); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	e := &Engine{
+		dir: dir, now: o.Now, logger: o.Logger, jobs: make(chan *job, 1024), quit: make(chan struct{}),
+		floors: map[store.BranchID]trimmed{}, plans: map[string][]block{}, watchers: map[chan uint64]struct{}{},
+	}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	if e.logger == nil {
+		e.logger = slog.New(slog.DiscardHandler)
+	}
+	if err := e.openFile(o); err != nil {
+		return nil, fmt.Errorf("open store in %s: %w", dir, err)
+	}
+	if err := e.load(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, err), e.db.Close())
+	}
+	e.writer.Go(e.write)
+	return e, nil
+}
+
+func (e *Engine) openFile(o Options) error {
+	size := o.MapSize
+	if size == 0 && strconv.IntSize == 64 {
+		size = 1 << 30
+	}
+	db, err := bbolt.Open(filepath.Join(e.dir, "alcove.db"), 0o600, &bbolt.Options{
+		Timeout:         2 * time.Second, // another process has it: say so instead of waiting
+		InitialMmapSize: size,
+		NoFreelistSync:  true,
+		FreelistType:    bbolt.FreelistMapType,
+		NoSync:          o.NoSync,
+	})
+	if errors.Is(err, bbolt.ErrTimeout) {
+		return fmt.Errorf("another process has the file open: %w", err)
+	}
+	e.db = db
+	return err
+}
+
+func (e *Engine) load(ctx context.Context) error {
+	if err := e.db.Update(e.prepare); err != nil {
+		return err
+	}
+	if err := e.db.View(e.loadState); err != nil {
+		return err
+	}
+	if err := e.finishTrims(ctx); err != nil {
+		return err
+	}
+	return e.sweepBlobs()
+}
+
+// prepare makes what a new file lacks, and refuses one that a newer program wrote.
+func (e *Engine) prepare(tx *bbolt.Tx) error {
+	for _, name := range [][]byte{bucketMeta, bucketBranches, bucketTime, bucketPoints, bucketRequests, bucketBlobs, bucketOverlays} {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	meta := tx.Bucket(bucketMeta)
+	found := meta.Get(keyFormat)
+	if found == nil {
+		return meta.Put(keyFormat, u64(format))
+	}
+	if fromU64(found) != format {
+		return fmt.Errorf("the file has format %d and this program knows %d: use a newer program", fromU64(found), format)
+	}
+	return dropUnfinished(tx)
+}
+
+func (e *Engine) loadState(tx *bbolt.Tx) error {
+	if version, micros := tx.Bucket(bucketPoints).Cursor().Last(); version != nil {
+		e.head = point(version, micros)
+	}
+	err := tx.Bucket(bucketBranches).ForEachBucket(func(id []byte) error {
+		if t, ok := readTrim(tx.Bucket(bucketBranches).Bucket(id)); ok {
+			e.floors[store.BranchID(fromU64(id))] = t
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	e.overlays, err = readOverlays(tx)
+	return err
+}
+
+func point(version, micros []byte) store.Point {
+	return store.Point{Version: fromU64(version), Time: time.UnixMicro(int64(fromU64(micros))).UTC()}
+}
+
+// begin counts a call, so that Close can wait for it.
+func (e *Engine) begin(ctx context.Context) (end func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.closing {
+		return nil, store.ErrClosed
+	}
+	e.calls.Add(1)
+	return e.calls.Done, nil
+}
+
+// read runs a short read transaction.
+func (e *Engine) read(ctx context.Context, do func(tx *bbolt.Tx) error) error {
+	end, err := e.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return e.db.View(do)
+}
+
+// Head is the newest commit.
+func (e *Engine) Head(ctx context.Context) (store.Point, error) {
+	end, err := e.begin(ctx)
+	if err != nil {
+		return store.Point{}, err
+	}
+	defer end()
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.head, nil
+}
+
+// VersionAt is the newest commit at or before t.
+func (e *Engine) VersionAt(ctx context.Context, t time.Time) (p store.Point, err error) {
+	if t.Before(time.UnixMicro(0)) {
+		return p, ctx.Err()
+	}
+	err = e.read(ctx, func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketTime).Cursor()
+		micros, version := c.Seek(u64(uint64(t.UnixMicro()) + 1))
+		if micros == nil {
+			micros, version = c.Last()
+		} else {
+			micros, version = c.Prev()
+		}
+		if micros != nil {
+			p = point(version, micros)
+		}
+		return nil
+	})
+	return p, err
+}
+
+// PointOf is the commit with a version.
+func (e *Engine) PointOf(ctx context.Context, version uint64) (p store.Point, err error) {
+	err = e.read(ctx, func(tx *bbolt.Tx) error {
+		micros := tx.Bucket(bucketPoints).Get(u64(version))
+		if micros == nil {
+			return fmt.Errorf("version %d: %w", version, store.ErrNotFound)
+		}
+		p = point(u64(version), micros)
+		return nil
+	})
+	return p, err
+}
+
+// Watch tells of new commits.
+func (e *Engine) Watch(ctx context.Context) <-chan uint64 {
+	ch := make(chan uint64, 1)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closing {
+		close(ch)
+		return ch
+	}
+	e.watchers[ch] = struct{}{}
+	context.AfterFunc(ctx, func() { e.unwatch(ch) })
+	return ch
+}
+
+func (e *Engine) unwatch(ch chan uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, there := e.watchers[ch]; there {
+		delete(e.watchers, ch)
+		close(ch)
+	}
+}
+
+// announce publishes a new head. A watcher that has not read the last one gets this one instead.
+func (e *Engine) announce(head store.Point) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.head = head
+	for ch := range e.watchers {
+		select {
+		case <-ch:
+		default:
+		}
+		ch <- head.Version
+	}
+}
+
+// Close waits for running calls and releases the space.
+func (e *Engine) Close() error {
+	var err error
+	e.closed.Do(func() {
+		e.mu.Lock()
+		e.closing = true
+		for ch := range e.watchers {
+			delete(e.watchers, ch)
+			close(ch)
+		}
+		e.mu.Unlock()
+		e.calls.Wait()
+		close(e.quit)
+		e.writer.Wait()
+		err = e.db.Close()
+	})
+	return err
+}

@@ -1,0 +1,358 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// overlay is a stretch of a lineage, front segment first, merged into one bucket of entries. Versions in a lineage
+// grow towards its front, so a lineage cut anywhere can read it: it looks for nothing newer than its cut.
+type overlay struct {
+	id      uint64
+	run     store.Lineage
+	entries int
+}
+
+var (
+	keyRun      = []byte("run")
+	keyCount    = []byte("count") // written last: an overlay without it is unfinished
+	deepEnough  = 16              // blocks of a lineage that may be read one by one
+	rewriteRate = 4               // a block may be rewritten when it is at most this much larger than those in front
+)
+
+const (
+	copyChunk = 2000 // entries copied or dropped in one transaction
+	maxPlans  = 4096 // lineages whose blocks are remembered
+)
+
+func (o *overlay) bucket(tx *bbolt.Tx) *bbolt.Bucket {
+	if b := tx.Bucket(bucketOverlays).Bucket(u64(o.id)); b != nil {
+		return b.Bucket(bucketEntries)
+	}
+	return nil
+}
+
+func (o *overlay) has(b store.BranchID) bool {
+	return slices.ContainsFunc(o.run, func(s store.Segment) bool { return s.Branch == b })
+}
+
+// covers is how many segments at the front of l the overlay stands for; 0 for none. The front one may be cut
+// earlier than the overlay's.
+func (o *overlay) covers(l store.Lineage) int {
+	skip := slices.IndexFunc(o.run, func(s store.Segment) bool { return s.Branch == l[0].Branch && l[0].At <= s.At })
+	if skip < 0 || len(o.run)-skip > len(l) || !slices.Equal(o.run[skip+1:], l[1:len(o.run)-skip]) {
+		return 0
+	}
+	return len(o.run) - skip
+}
+
+// holds reports whether run is part of the overlay's, so that whatever read run can read the overlay instead.
+func (o *overlay) holds(run store.Lineage) bool {
+	at := slices.Index(o.run, run[0])
+	return at >= 0 && len(o.run)-at >= len(run) && slices.Equal(o.run[at:at+len(run)], run)
+}
+
+func encodeLineage(l store.Lineage) []byte {
+	out := make([]byte, 0, 16*len(l))
+	for _, s := range l {
+		out = binary.BigEndian.AppendUint64(out, uint64(s.Branch))
+		out = binary.BigEndian.AppendUint64(out, s.At)
+	}
+	return out
+}
+
+func decodeLineage(data []byte) store.Lineage {
+	var l store.Lineage
+	for ; len(data) >= 16; data = data[16:] {
+		l = append(l, store.Segment{Branch: store.BranchID(fromU64(data[:8])), At: fromU64(data[8:16])})
+	}
+	return l
+}
+
+// blocks says what a transaction reads for a lineage: the plan, or, where the transaction began before one of its
+// overlays was finished or after it was dropped, the plain segments.
+func (e *Engine) blocks(tx *bbolt.Tx, l store.Lineage) []block {
+	plan := e.plan(l)
+	for _, b := range plan {
+		if b.overlay != nil && !b.overlay.finishedIn(tx) {
+			return rawBlocks(l)
+		}
+	}
+	return plan
+}
+
+func (o *overlay) finishedIn(tx *bbolt.Tx) bool {
+	b := tx.Bucket(bucketOverlays).Bucket(u64(o.id))
+	return b != nil && b.Get(keyCount) != nil
+}
+
+// plan chooses overlays where there are any. Plans are remembered until overlays change.
+func (e *Engine) plan(l store.Lineage) []block {
+	if len(l) <= 2 {
+		return rawBlocks(l)
+	}
+	id := encodeLineage(l)
+	e.mu.RLock()
+	blocks, ok := e.plans[string(id)]
+	e.mu.RUnlock()
+	if ok {
+		return blocks
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	blocks = e.makePlan(l)
+	if len(e.plans) >= maxPlans {
+		clear(e.plans)
+	}
+	e.plans[string(id)] = blocks
+	return blocks
+}
+
+func rawBlocks(l store.Lineage) []block {
+	blocks := make([]block, len(l))
+	for i, s := range l {
+		blocks[i] = block{segment: s, length: 1}
+	}
+	return blocks
+}
+
+// makePlan takes at each place the overlay that reaches furthest. The caller holds mu.
+func (e *Engine) makePlan(l store.Lineage) []block {
+	var blocks []block
+	for i := 0; i < len(l); {
+		best := block{segment: l[i], length: 1}
+		for _, o := range e.overlays {
+			if n := o.covers(l[i:]); n > best.length {
+				best.overlay, best.length = o, n
+			}
+		}
+		blocks = append(blocks, best)
+		i += best.length
+	}
+	return blocks
+}
+
+// Consolidate merges the blocks of a lineage behind its own segment while there are too many of them.
+func (e *Engine) Consolidate(ctx context.Context, l store.Lineage) error {
+	e.building.Lock()
+	defer e.building.Unlock()
+	for {
+		blocks := e.plan(l)
+		if len(blocks) <= deepEnough {
+			return nil
+		}
+		first, last, err := e.choose(ctx, blocks)
+		if err != nil {
+			return fmt.Errorf("consolidate: %w", err)
+		}
+		from, to := 0, 0
+		for i, b := range blocks[:last] {
+			if i < first {
+				from += b.length
+			}
+			to += b.length
+		}
+		if err := e.buildOverlay(ctx, slices.Clone(l[from:to]), blocks[first:last]); err != nil {
+			return fmt.Errorf("consolidate: %w", err)
+		}
+	}
+}
+
+// choose picks neighbouring blocks to merge, from the newest ancestor back as long as the next is not over
+// rewriteRate times those in front of it; where none can be merged so, the two that cost least for their gain.
+func (e *Engine) choose(ctx context.Context, blocks []block) (first, last int, err error) {
+	sizes := make([]int, len(blocks))
+	for i := 1; i < len(blocks); i++ {
+		if sizes[i], err = e.sizeOf(ctx, blocks[i]); err != nil {
+			return 0, 0, err
+		}
+	}
+	for first = 1; first < len(blocks)-1; first++ {
+		total := sizes[first] + 1
+		last = first + 1
+		for last < len(blocks) && sizes[last] <= rewriteRate*total {
+			total += sizes[last]
+			last++
+		}
+		if last-first > 1 {
+			return first, last, nil
+		}
+	}
+	return len(blocks) - 2, len(blocks), nil
+}
+
+// sizeOf counts the entries of a block.
+func (e *Engine) sizeOf(ctx context.Context, b block) (n int, err error) {
+	if b.overlay != nil {
+		return b.overlay.entries, nil
+	}
+	err = e.read(ctx, func(tx *bbolt.Tx) error {
+		if entries := newReader(tx).bucket(b); entries != nil {
+			n = entries.Stats().KeyN
+		}
+		return nil
+	})
+	return n, err
+}
+
+// buildOverlay copies the blocks' entries into a new overlay, a chunk at a time so that commits go on.
+func (e *Engine) buildOverlay(ctx context.Context, run store.Lineage, blocks []block) error {
+	o := &overlay{run: run}
+	err := e.update(ctx, func(tx *bbolt.Tx) error {
+		overlays := tx.Bucket(bucketOverlays)
+		var err error
+		if o.id, err = overlays.NextSequence(); err != nil {
+			return err
+		}
+		b, err := overlays.CreateBucket(u64(o.id))
+		if err != nil {
+			return err
+		}
+		if _, err := b.CreateBucket(bucketEntries); err != nil {
+			return err
+		}
+		return b.Put(keyRun, encodeLineage(run))
+	})
+	for resume := []byte(nil); err == nil; {
+		err = e.update(ctx, func(tx *bbolt.Tx) (err error) {
+			resume, err = o.copyChunk(tx, blocks, resume)
+			return err
+		})
+		if resume == nil {
+			break
+		}
+	}
+	if err != nil {
+		return err // what is unfinished is dropped when the store is next opened
+	}
+	return e.finishOverlay(ctx, o)
+}
+
+// copyChunk copies whole keys from resume on, and returns where to go on; nil at the end.
+func (o *overlay) copyChunk(tx *bbolt.Tx, blocks []block, resume []byte) ([]byte, error) {
+	target := o.bucket(tx)
+	if target == nil {
+		return nil, fmt.Errorf("overlay %d was dropped while it was built", o.id)
+	}
+	target.FillPercent = 0.9 // keys come in order
+	m := newReader(tx).walk(blocks, nil, resume, false)
+	copied := 0
+	for raw := m.next(); raw != nil; raw = m.next() {
+		raw = bytes.Clone(raw)
+		if copied >= copyChunk {
+			o.entries += copied
+			return raw, nil
+		}
+		n, err := m.copyKey(raw, target)
+		if err != nil {
+			return nil, err
+		}
+		copied += n
+	}
+	o.entries += copied
+	return nil, nil
+}
+
+func (m *merged) copyKey(raw []byte, target *bbolt.Bucket) (int, error) {
+	n := 0
+	for _, s := range m.sources {
+		if !isVersionOf(s.key, raw) {
+			continue
+		}
+		key, value := s.cursor.Seek(atVersion(raw, s.block.segment.At))
+		for ; isVersionOf(key, raw); key, value = s.cursor.Next() {
+			if err := target.Put(bytes.Clone(key), bytes.Clone(value)); err != nil {
+				return n, err
+			}
+			n++
+		}
+		s.pass(raw, false)
+	}
+	return n, nil
+}
+
+// finishOverlay puts an overlay to use, unless it was dropped meanwhile, and drops those it holds wholly.
+func (e *Engine) finishOverlay(ctx context.Context, o *overlay) error {
+	err := e.update(ctx, func(tx *bbolt.Tx) error {
+		b := tx.Bucket(bucketOverlays).Bucket(u64(o.id))
+		if b == nil {
+			return fmt.Errorf("overlay %d was dropped while it was built", o.id)
+		}
+		return b.Put(keyCount, u64(uint64(o.entries)))
+	})
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.overlays = append(e.overlays, o)
+	clear(e.plans)
+	e.mu.Unlock()
+	return e.dropOverlays(ctx, func(old *overlay) bool {
+		return old != o && o.holds(old.run)
+	})
+}
+
+// dropOverlays forgets overlays, and then erases them.
+func (e *Engine) dropOverlays(ctx context.Context, which func(*overlay) bool) error {
+	e.mu.Lock()
+	var dropped []*overlay
+	e.overlays = slices.DeleteFunc(slices.Clone(e.overlays), func(o *overlay) bool {
+		if which(o) {
+			dropped = append(dropped, o)
+			return true
+		}
+		return false
+	})
+	clear(e.plans)
+	e.mu.Unlock()
+	for _, o := range dropped {
+		if err := e.update(ctx, func(tx *bbolt.Tx) error { return tx.Bucket(bucketOverlays).DeleteBucket(u64(o.id)) }); err != nil {
+			return fmt.Errorf("drop overlay: %w", err)
+		}
+	}
+	return nil
+}
+
+// dropOverlaysOf drops the overlays that hold entries of a branch, unfinished ones too.
+func (e *Engine) dropOverlaysOf(ctx context.Context, b store.BranchID) error {
+	return e.dropOverlays(ctx, func(o *overlay) bool { return o.has(b) })
+}
+
+func readOverlays(tx *bbolt.Tx) ([]*overlay, error) {
+	var list []*overlay
+	overlays := tx.Bucket(bucketOverlays)
+	err := overlays.ForEachBucket(func(id []byte) error {
+		b := overlays.Bucket(id)
+		list = append(list, &overlay{id: fromU64(id), run: decodeLineage(b.Get(keyRun)), entries: int(fromU64(b.Get(keyCount)))})
+		return nil
+	})
+	return list, err
+}
+
+// dropUnfinished erases overlays whose making a crash cut short.
+func dropUnfinished(tx *bbolt.Tx) error {
+	overlays := tx.Bucket(bucketOverlays)
+	var unfinished [][]byte
+	err := overlays.ForEachBucket(func(id []byte) error {
+		if overlays.Bucket(id).Get(keyCount) == nil {
+			unfinished = append(unfinished, bytes.Clone(id))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range unfinished {
+		if err := overlays.DeleteBucket(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// trimmed is how far back a branch is kept.
+type trimmed struct {
+	floor store.Point
+	pins  []uint64 // versions below the floor that are kept too, ascending
+	done  bool     // what is not kept has been dropped
+}
+
+var (
+	keyFloor = []byte("floor") // version, then its instant in µs
+	keyPins  = []byte("pins")
+	keyDone  = []byte("done")
+)
+
+func readTrim(branch *bbolt.Bucket) (trimmed, bool) {
+	b := branch.Bucket(bucketTrim)
+	if b == nil {
+		return trimmed{}, false
+	}
+	floor := b.Get(keyFloor)
+	if len(floor) != 16 {
+		return trimmed{}, false
+	}
+	t := trimmed{floor: point(floor[:8], floor[8:]), done: b.Get(keyDone) != nil}
+	for pins := b.Get(keyPins); len(pins) >= 8; pins = pins[8:] {
+		t.pins = append(t.pins, fromU64(pins[:8]))
+	}
+	return t, true
+}
+
+func (t trimmed) write(b *bbolt.Bucket) error {
+	var pins []byte
+	for _, pin := range t.pins {
+		pins = append(pins, u64(pin)...)
+	}
+	floor := append(u64(t.floor.Version), u64(uint64(t.floor.Time.UnixMicro()))...)
+	return errors.Join(b.Put(keyFloor, floor), b.Put(keyPins, pins), b.Delete(keyDone))
+}
+
+// keeps reports whether a cut of the branch can still be read.
+func (t trimmed) keeps(at uint64) bool {
+	_, pinned := slices.BinarySearch(t.pins, at)
+	return at >= t.floor.Version || pinned
+}
+
+func (e *Engine) floor(b store.BranchID) (trimmed, bool) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	t, ok := e.floors[b]
+	return t, ok
+}
+
+func (e *Engine) checkFloors(l store.Lineage) error {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if len(e.floors) == 0 {
+		return nil
+	}
+	for _, s := range l {
+		if t, ok := e.floors[s.Branch]; ok && !t.keeps(s.At) {
+			return &store.TrimmedError{Branch: s.Branch, Floor: t.floor}
+		}
+	}
+	return nil
+}
+
+// Trim drops old versions. The floor is made known first, so that nobody reads what is being dropped, and a crash
+// in between is made good when the store is next opened.
+func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins []uint64) error {
+	if old, ok := e.floor(b); ok && floor <= old.floor.Version {
+		return nil
+	}
+	at, err := e.PointOf(ctx, floor)
+	if err != nil {
+		return fmt.Errorf("trim branch %d: %w", b, err)
+	}
+	e.building.Lock() // no overlay is copied from what is being dropped
+	defer e.building.Unlock()
+	t := trimmed{floor: at}
+	for _, pin := range pins {
+		if old, ok := e.floor(b); pin < floor && (!ok || old.keeps(pin)) {
+			t.pins = append(t.pins, pin)
+		}
+	}
+	slices.Sort(t.pins)
+	if err := e.recordTrim(ctx, b, t); err != nil {
+		return fmt.Errorf("trim branch %d: %w", b, err)
+	}
+	if err := e.dropOverlaysOf(ctx, b); err != nil {
+		return fmt.Errorf("trim branch %d: %w", b, err)
+	}
+	if err := e.dropOld(b, t, func(work func(tx *bbolt.Tx) error) error { return e.update(ctx, work) }); err != nil {
+		return fmt.Errorf("trim branch %d: %w", b, err)
+	}
+	return nil
+}
+
+func (e *Engine) recordTrim(ctx context.Context, b store.BranchID, t trimmed) error {
+	err := e.update(ctx, func(tx *bbolt.Tx) error {
+		branch, err := branchBucket(tx, b)
+		if err != nil {
+			return err
+		}
+		return t.write(branch.Bucket(bucketTrim))
+	})
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.floors[b] = t
+	return nil
+}
+
+// finishTrims goes on with what a crash interrupted. It runs before the writer does.
+func (e *Engine) finishTrims(ctx context.Context) error {
+	for b, t := range e.floors {
+		if t.done {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		e.overlays = slices.DeleteFunc(e.overlays, func(o *overlay) bool {
+			return o.has(b) && e.db.Update(func(tx *bbolt.Tx) error {
+				return tx.Bucket(bucketOverlays).DeleteBucket(u64(o.id))
+			}) == nil
+		})
+		if err := e.dropOld(b, t, e.db.Update); err != nil {
+			return fmt.Errorf("finish trimming branch %d: %w", b, err)
+		}
+	}
+	return nil
+}
+
+// dropOld drops, a chunk at a time, what a trim does not keep.
+func (e *Engine) dropOld(b store.BranchID, t trimmed, update func(func(tx *bbolt.Tx) error) error) error {
+	for resume := []byte{}; resume != nil; {
+		err := update(func(tx *bbolt.Tx) (err error) {
+			branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(b)))
+			if branch == nil {
+				resume = nil
+				return nil
+			}
+			resume, err = t.dropEntries(branch, resume)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for more := true; more; {
+		err := update(func(tx *bbolt.Tx) (err error) {
+			branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(b)))
+			if branch == nil {
+				more = false
+				return nil
+			}
+			if more, err = t.dropLog(branch.Bucket(bucketLog)); err == nil && !more {
+				err = branch.Bucket(bucketTrim).Put(keyDone, []byte{1})
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropEntries drops versions of about copyChunk entries from a key on, and returns where to go on.
+func (t trimmed) dropEntries(branch *bbolt.Bucket, resume []byte) ([]byte, error) {
+	entries, values := branch.Bucket(bucketEntries), branch.Bucket(bucketValues)
+	var drop [][]byte
+	var raw []byte
+	newer := uint64(0) // the next newer version of the same key
+	seen := 0
+	c := entries.Cursor()
+	key, _ := c.Seek(resume)
+	for ; key != nil; key, _ = c.Next() {
+		own, version, err := splitVersion(key)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(own, raw) {
+			if seen >= copyChunk {
+				break
+			}
+			raw, newer = bytes.Clone(own), store.Latest
+		}
+		if !t.needs(version, newer) {
+			drop = append(drop, bytes.Clone(key))
+		}
+		newer = version
+		seen++
+	}
+	next := bytes.Clone(key)
+	for _, old := range drop {
+		if err := errors.Join(entries.Delete(old), values.Delete(old)); err != nil {
+			return nil, err
+		}
+	}
+	return next, nil
+}
+
+// needs reports whether somebody can still see a version, given the next newer one of the same key.
+func (t trimmed) needs(version, newer uint64) bool {
+	if newer > t.floor.Version {
+		return true // visible at the floor or above
+	}
+	return slices.ContainsFunc(t.pins, func(pin uint64) bool { return version <= pin && pin < newer })
+}
+
+func (t trimmed) dropLog(log *bbolt.Bucket) (more bool, err error) {
+	var drop [][]byte
+	c := log.Cursor()
+	for key, _ := c.First(); key != nil && fromU64(key[:8]) <= t.floor.Version; key, _ = c.Next() {
+		if len(drop) == copyChunk {
+			more = true
+			break
+		}
+		drop = append(drop, bytes.Clone(key))
+	}
+	for _, key := range drop {
+		if err := log.Delete(key); err != nil {
+			return false, err
+		}
+	}
+	return more, nil
+}
+
+// Reclaim erases a branch.
+func (e *Engine) Reclaim(ctx context.Context, b store.BranchID) error {
+	e.building.Lock()
+	defer e.building.Unlock()
+	if err := e.dropOverlaysOf(ctx, b); err != nil {
+		return fmt.Errorf("reclaim branch %d: %w", b, err)
+	}
+	err := e.update(ctx, func(tx *bbolt.Tx) error {
+		err := tx.Bucket(bucketBranches).DeleteBucket(u64(uint64(b)))
+		if errors.Is(err, bbolt.ErrBucketNotFound) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("reclaim branch %d: %w", b, err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.floors, b)
+	return nil
+}
