@@ -31,9 +31,9 @@ const (
 
 // Options say what to carry where.
 type Options struct {
-	// Dial connects to the owner. branch is the one that the session was switched to, or empty for the
-	// one that it began on. Each connection is closed by the bridge.
-	Dial   func(ctx context.Context, branch string) (io.ReadWriteCloser, error)
+	// Dial connects to the owner, for a session that starts at the place. Each connection is closed by the
+	// bridge.
+	Dial   func(ctx context.Context, at Place) (io.ReadWriteCloser, error)
 	In     io.Reader
 	Out    io.Writer // whole lines are written to it
 	Logger *slog.Logger
@@ -237,8 +237,8 @@ func (b *bridge) revive(ctx context.Context) {
 
 // connect makes a connection on which the session stands as before; the caller holds send.
 func (b *bridge) connect(ctx context.Context) error {
-	initialize, initialized, branch := b.pending.session()
-	conn, err := b.Dial(ctx, branch)
+	initialize, initialized, place := b.pending.session()
+	conn, err := b.Dial(ctx, place)
 	if err != nil {
 		return err
 	}

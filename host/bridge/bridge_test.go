@@ -22,8 +22,8 @@ type client struct {
 	ended   chan error
 	cancel  context.CancelFunc
 	mu      sync.Mutex
-	dials   []string // the branches asked for
-	refused error    // what Dial answers, when set
+	dials   []Place
+	refused error // what Dial answers, when set
 }
 
 // owner handles one connection: it answers each line with what it returns; nil closes the connection.
@@ -39,8 +39,8 @@ func start(t *testing.T, owners ...owner) *client {
 	n := 0
 	go func() {
 		c.ended <- Run(ctx, Options{In: inRead, Out: outWrite, NewID: func() string { n++; return fmt.Sprintf("R%d", n) },
-			Dial: func(_ context.Context, branch string) (io.ReadWriteCloser, error) {
-				return c.dial(owners, branch)
+			Dial: func(_ context.Context, at Place) (io.ReadWriteCloser, error) {
+				return c.dial(owners, at)
 			},
 			Fatal: func(err error) bool { return errors.Is(err, errFatal) },
 			Drain: 5 * time.Second})
@@ -52,10 +52,10 @@ func start(t *testing.T, owners ...owner) *client {
 
 var errFatal = errors.New("no such profile")
 
-func (c *client) dial(owners []owner, branch string) (io.ReadWriteCloser, error) {
+func (c *client) dial(owners []owner, at Place) (io.ReadWriteCloser, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.dials = append(c.dials, branch)
+	c.dials = append(c.dials, at)
 	if c.refused != nil {
 		return nil, c.refused
 	}
@@ -178,33 +178,44 @@ func TestANewOwnerIsToldWhoTheClientIsAndTheClientHearsNothingOfIt(t *testing.T)
 	}
 }
 
-func TestTheBranchThatWasSwitchedToIsKept(t *testing.T) {
-	c := start(t, dies("ping"), ok)
-	call := `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"memory_branch","arguments":{"action":"switch","name":"idea"}}}`
-	c.send(call, 1)
-	c.expect(`"id":1`)
-	c.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
-	c.expect(`"id":2`)
-	c.end()
-	if fmt.Sprint(c.dials) != "[ idea]" {
-		t.Errorf("dialled for branches %q", c.dials)
-	}
-}
-
-func TestASwitchThatFailedIsNotKept(t *testing.T) {
+// afterMove gives the places dialled when a session began, moved as the owner answers, and lost its owner.
+func afterMove(t *testing.T, initialize bool, answered string) string {
 	c := start(t, func(m message) []byte {
-		if m.method == "ping" {
+		switch m.method {
+		case "ping":
 			return nil
+		case "tools/call":
+			return result(m, answered)
 		}
-		return result(m, `{"isError":true,"content":[]}`)
+		return ok(m)
 	}, ok)
+	if initialize {
+		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize"}`)
+		c.expect(`"id":0`)
+	}
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_branch","arguments":{"action":"switch","name":"idea"}}}`)
 	c.expect(`"id":1`)
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	c.expect(`"id":2`)
 	c.end()
-	if fmt.Sprint(c.dials) != "[ ]" {
-		t.Errorf("dialled for branches %q", c.dials)
+	return fmt.Sprint(c.dials)
+}
+
+func TestTheBranchAndNamespaceThatWereSwitchedToAreKept(t *testing.T) {
+	if got := afterMove(t, true, `{"structuredContent":{"current":"idea","namespace":"n"}}`); got != "[{ } {idea n}]" {
+		t.Errorf("dialled for %s", got)
+	}
+}
+
+func TestASwitchThatFailedIsNotKept(t *testing.T) {
+	if got := afterMove(t, true, `{"isError":true,"content":[],"structuredContent":{"current":"idea"}}`); got != "[{ } { }]" {
+		t.Errorf("dialled for %s", got)
+	}
+}
+
+func TestASwitchOfAClientWithoutASessionIsNotKept(t *testing.T) {
+	if got := afterMove(t, false, `{"structuredContent":{"current":"idea","namespace":"n"}}`); got != "[{ } { }]" {
+		t.Errorf("dialled for %s", got)
 	}
 }
 
@@ -244,7 +255,7 @@ func TestARefusedSessionEndsTheBridge(t *testing.T) {
 	inRead, inWrite := io.Pipe()
 	defer inWrite.Close()
 	err := Run(t.Context(), Options{In: inRead, Out: io.Discard,
-		Dial:  func(context.Context, string) (io.ReadWriteCloser, error) { return nil, errFatal },
+		Dial:  func(context.Context, Place) (io.ReadWriteCloser, error) { return nil, errFatal },
 		Fatal: func(err error) bool { return errors.Is(err, errFatal) }})
 	if !errors.Is(err, errFatal) {
 		t.Errorf("got %v", err)

@@ -56,7 +56,7 @@ func (m message) key() string { return idKey(m.id.of(m.line)) }
 // field is a member of the object at s, and where it is; the zero span when there is none.
 func (m message) field(s span, name string) span {
 	var found span
-	if s != (span{}) {
+	if s != (span{}) && m.line[s.from] == '{' {
 		members(m.line, s.from, func(key string, value span) {
 			if key == name {
 				found = value

@@ -69,16 +69,18 @@ func TestParseSeesTheEnvelopeOnly(t *testing.T) {
 	}
 }
 
-func TestASwitchOfBranchIsRecognised(t *testing.T) {
-	for line, want := range map[string]string{
-		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":{"action":"switch","name":"b"}}}`: "b",
-		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":{"action":"fork","name":"b"}}}`:   "",
-		`{"method":"tools/call","id":1,"params":{"name":"memory_store","arguments":{"action":"switch","name":"b"}}}`:  "",
-		`{"method":"tools/call","id":1,"params":{"name":"memory_branch"}}`:                                            "",
-		`{"method":"tools/call","id":1}`: "",
+func TestCallsThatMoveTheSessionAreRecognised(t *testing.T) {
+	for line, want := range map[string]bool{
+		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":{"action":"switch","name":"b"}}}`: true,
+		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":{"action":"delete","name":"b"}}}`: true,
+		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":{"action":"fork","name":"b"}}}`:   false,
+		`{"method":"tools/call","id":1,"params":{"name":"memory_store","arguments":{"action":"switch","name":"b"}}}`:  false,
+		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":"switch"}}`:                       false,
+		`{"method":"tools/call","id":1,"params":["memory_branch"]}`:                                                   false,
+		`{"method":"tools/call","id":1}`: false,
 	} {
-		if got := newRequest(mustParse(t, line)).switchTo; got != want {
-			t.Errorf("%s switches to %q, not %q", line, got, want)
+		if got := newRequest(mustParse(t, line)).moves; got != want {
+			t.Errorf("%s moves: %t", line, got)
 		}
 	}
 }

@@ -20,8 +20,8 @@ type request struct {
 	number     int // in the order they came
 	sent       int // how often
 	initialize bool
-	listens    bool   // it is answered only when it ends
-	switchTo   string // the branch that the session is on if it succeeds
+	listens    bool // it is answered only when it ends
+	moves      bool // it may leave the session on another branch or in another namespace
 }
 
 func newRequest(m message) *request {
@@ -32,18 +32,25 @@ func newRequest(m message) *request {
 	case "subscriptions/listen":
 		r.listens = true
 	case "tools/call":
-		r.switchTo = branchSwitch(m)
+		r.moves = movesSession(m)
 	}
 	return r
 }
 
-// branchSwitch is the branch that a tool call switches the session to; empty when it does not.
-func branchSwitch(m message) string {
-	arguments := m.field(m.params, "arguments")
-	if m.word(m.params, "name") != "memory_branch" || m.word(arguments, "action") != "switch" {
-		return ""
+// movesSession reports whether a tool call is one after which the session may be elsewhere.
+func movesSession(m message) bool {
+	if m.word(m.params, "name") != "memory_branch" {
+		return false
 	}
-	return m.word(arguments, "name")
+	action := m.word(m.field(m.params, "arguments"), "action")
+	return action == "switch" || action == "delete"
+}
+
+// Place is where a session is: what its calls mean when they do not say. Empty fields are as the session
+// began.
+type Place struct {
+	Branch    string
+	Namespace string
 }
 
 // pending holds what must be known to go on with another owner as if nothing had happened.
@@ -55,7 +62,7 @@ type pending struct {
 	leaving     int           // requests that were taken and whose answer is on its way out
 	initialize  *message      // that was answered well; nil before
 	initialized []byte        // the notification that followed
-	branch      string        // that the session was switched to; empty: the one it began on
+	place       Place         // that the session was moved to
 	left        chan struct{} // tells that a request is done
 }
 
@@ -126,8 +133,20 @@ func (p *pending) answered(r *request, m message) {
 	if r.initialize {
 		p.initialize = &r.message
 	}
-	if r.switchTo != "" {
-		p.branch = r.switchTo
+	// Without an initialization there is no session to move: each call says where it goes.
+	if r.moves && p.initialize != nil {
+		p.move(m)
+	}
+}
+
+// move notes where a call says that it left the session.
+func (p *pending) move(m message) {
+	said := m.field(m.result, "structuredContent")
+	if branch := m.word(said, "current"); branch != "" {
+		p.place.Branch = branch
+	}
+	if namespace := m.word(said, "namespace"); namespace != "" {
+		p.place.Namespace = namespace
 	}
 }
 
@@ -139,10 +158,10 @@ func (p *pending) confirmed(line []byte) {
 }
 
 // session is what a new owner has to be told.
-func (p *pending) session() (initialize *message, initialized []byte, branch string) {
+func (p *pending) session() (initialize *message, initialized []byte, place Place) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.initialize, p.initialized, p.branch
+	return p.initialize, p.initialized, p.place
 }
 
 // all lists the requests in the order they came.

@@ -1,0 +1,63 @@
+# The tools and what they are pinned by: Go by the line "go" of go.mod, staticcheck and everything else that
+# is written in Go by go.mod and go.sum.
+GO        ?= go
+STATIC    := $(GO) tool staticcheck
+LISTEN    ?= 127.0.0.1:9742
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS   := -s -w -X main.version=$(VERSION)
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+# Packages whose goroutines share memory, in the order of how long their tests take.
+RACE      := ./host/store/... ./host/memory/... ./host/search/... ./host/mcp/... ./host/api/... ./host/owner/... ./host/bridge/... ./host/client/...
+BENCHTIME ?= 1s
+
+.PHONY: help run build test check bench fmt clean format vet lint imports modules cross test-all test-race
+
+help:            ## list these targets
+	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+run: build       ## show it: a session with a real MCP client, then serve until Ctrl-C (LISTEN=host:port)
+	@bin/alcove demo --listen $(LISTEN)
+
+build:           ## build bin/alcove
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/alcove ./cmd/alcove
+
+test: test-all test-race ## run all tests, the concurrent packages also under the race detector
+
+test-all:
+	$(GO) test -timeout 15m ./...
+
+# The race detector needs a C compiler.
+test-race:
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $(RACE)
+
+check: format vet lint imports modules cross ## format, vet, lint, imports, modules, all platforms
+
+format:
+	@files="$$(gofmt -l cmd host)"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
+
+vet:
+	$(GO) vet ./...
+
+lint:
+	$(STATIC) ./...
+
+imports:
+	$(GO) test -count=1 -run 'TestImports' ./host
+
+modules:
+	$(GO) mod verify
+	$(GO) mod tidy -diff
+
+cross:
+	@for p in $(PLATFORMS); do echo "build $$p"; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/alcove || exit 1; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; done
+
+bench:           ## run all benchmarks; figures and ratios count within one run only
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...
+
+fmt:             ## format all Go files
+	gofmt -w cmd host
+
+clean:           ## remove what was built
+	rm -rf bin

@@ -1,0 +1,206 @@
+package api
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	headerLimit   = 64 << 10
+	bodyLimit     = 16 << 20
+	headerWithin  = 10 * time.Second
+	bodyWithin    = 60 * time.Second
+	keepIdle      = 2 * time.Minute
+	httpClients   = 512 // requests that are served at once
+	longestHeader = 1 << 10
+)
+
+// HTTP serves clients over HTTP: /mcp for those that present the token, /healthz and /readyz for all.
+type HTTP struct {
+	MCP       http.Handler
+	Token     string
+	TokenPath string // where the token can be read, to tell clients without it
+	Ready     func(context.Context) error
+	Logger    *slog.Logger
+	Use       *Use
+}
+
+// ListenHTTP listens on an address such as 127.0.0.1:9742.
+func ListenHTTP(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for HTTP on %s: %w", address, err)
+	}
+	return l, nil
+}
+
+// Serve serves requests until ctx ends, then lets those that run finish for a moment.
+func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler:           h.Handler(),
+		ReadHeaderTimeout: headerWithin,
+		IdleTimeout:       keepIdle,
+		MaxHeaderBytes:    headerLimit,
+		ErrorLog:          slog.NewLogLogger(h.Logger.Handler(), slog.LevelDebug),
+	}
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(done)
+		limited, cancel := context.WithTimeout(context.Background(), drainLongest)
+		defer cancel()
+		if server.Shutdown(limited) != nil {
+			server.Close() // streams do not end by themselves
+		}
+	})
+	err := server.Serve(l)
+	if !stop() {
+		<-done
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("serve HTTP: %w", err)
+}
+
+// Handler is what Serve serves.
+func (h *HTTP) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") })
+	mux.HandleFunc("GET /readyz", h.ready)
+	mux.Handle("/mcp", h.guard(h.MCP))
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound, "not_found", "there is nothing here: MCP clients use /mcp; /healthz and /readyz tell how the server is")
+	})
+	return h.onlyLocal(h.bounded(mux))
+}
+
+func (h *HTTP) ready(w http.ResponseWriter, r *http.Request) {
+	if err := h.Ready(r.Context()); err != nil {
+		refuse(w, http.StatusServiceUnavailable, "unavailable", err.Error())
+		return
+	}
+	io.WriteString(w, "ready\n")
+}
+
+// guard lets through who presents the token.
+func (h *HTTP) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(h.Token)) != 1 {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="alcove"`)
+			refuse(w, http.StatusUnauthorized, "denied",
+				"send the header Authorization: Bearer TOKEN with the token from the file "+h.TokenPath)
+			return
+		}
+		defer h.Use.Begin()()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bounded limits how many requests are served at once, and the size and time of their bodies.
+func (h *HTTP) bounded(next http.Handler) http.Handler {
+	slots := make(chan struct{}, httpClients)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		default:
+			refuse(w, http.StatusServiceUnavailable, "exhausted",
+				fmt.Sprintf("%d requests are being served, which is the limit: try again later", httpClients))
+			return
+		}
+		if r.ContentLength > bodyLimit {
+			refuse(w, http.StatusRequestEntityTooLarge, "exhausted",
+				fmt.Sprintf("the body is longer than %d bytes (%d MiB): send less at once", bodyLimit, bodyLimit>>20))
+			return
+		}
+		if r.Body != nil && r.Body != http.NoBody {
+			control := http.NewResponseController(w)
+			control.SetReadDeadline(time.Now().Add(bodyWithin))
+			r.Body = &timedBody{http.MaxBytesReader(w, r.Body, bodyLimit), control}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// timedBody takes the deadline for reading a body away at its end, because answers may stream for hours.
+type timedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// onlyLocal refuses requests that a web page made a browser send: those for a name that is not this
+// machine's, though it leads here, and those from another site.
+func (h *HTTP) onlyLocal(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Host) > longestHeader || !localHost(r, r.Host) {
+			refuse(w, http.StatusForbidden, "denied", fmt.Sprintf(
+				"the host %.100q is not this server: use 127.0.0.1, localhost or the address it listens on", r.Host))
+			return
+		}
+		if origin := r.Header.Get("Origin"); origin != "" && !localOrigin(r, origin) {
+			refuse(w, http.StatusForbidden, "denied", fmt.Sprintf(
+				"pages of the origin %.100q may not use this server", origin))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func localOrigin(r *http.Request, origin string) bool {
+	if len(origin) > longestHeader {
+		return false
+	}
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && localHost(r, u.Host)
+}
+
+// localHost reports whether a host, with or without a port, is localhost, a loopback address or the
+// address that the request came in on.
+func localHost(r *http.Request, host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	if address.IsLoopback() {
+		return true
+	}
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && local.AddrPort().Addr().Unmap() == address.Unmap()
+}
+
+// refuse answers with an error.
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{
+		"code": code, "message": message, "retryable": status == http.StatusServiceUnavailable,
+	}})
+}

@@ -1,0 +1,161 @@
+// Package api lets clients reach the server of a data directory, through a socket and over HTTP.
+package api
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+const (
+	helloWithin   = 10 * time.Second
+	socketClients = 1024                   // connections on the socket at once
+	acceptPause   = 100 * time.Millisecond // after a failed accept, such as when there are no more file descriptors
+	drainLongest  = 5 * time.Second        // for calls that run when the server is stopped
+)
+
+// Session serves one client of the socket, after its hello, until it ends. What it reads and writes is
+// closed by its caller. A Refusal before the first byte was written refuses the client.
+type Session func(ctx context.Context, h owner.Hello, r io.Reader, w io.Writer) error
+
+// Socket serves clients on a Unix socket.
+type Socket struct {
+	Check   func(owner.Hello) *owner.Refusal // whether to serve a client; nil: all
+	Session Session
+	Welcome owner.Welcome
+	Logger  *slog.Logger
+	Use     *Use
+}
+
+// ListenSocket makes a socket that only this user can connect to. It replaces what a killed owner left
+// there, so only the holder of the data directory's lock may call it.
+func ListenSocket(path string) (net.Listener, error) {
+	if err := owner.MakeSocketDir(path); err != nil {
+		return nil, err
+	}
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen on the socket %s: %w", path, err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close()
+		return nil, fmt.Errorf("make the socket %s private: %w", path, err)
+	}
+	return l, nil
+}
+
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look at the socket: %w", err)
+	}
+	if info.Mode().Type() != fs.ModeSocket && info.Mode().Type() != fs.ModeIrregular {
+		return fmt.Errorf("%s is in the way of the socket and is not one: move it, or choose another path with --socket", path)
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("remove the socket that an earlier server left: %w", err)
+	}
+	return nil
+}
+
+// Serve accepts clients until ctx ends, then lets calls that run finish and closes the listener.
+func (s *Socket) Serve(ctx context.Context, l net.Listener) error {
+	var sessions sync.WaitGroup
+	defer sessions.Wait()
+	stop := context.AfterFunc(ctx, func() { l.Close() })
+	defer stop()
+	slots := make(chan struct{}, socketClients)
+	for {
+		conn, err := l.Accept()
+		if ctx.Err() != nil {
+			if err == nil {
+				conn.Close()
+			}
+			return nil
+		}
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return fmt.Errorf("accept clients on the socket: %w", err)
+			}
+			s.Logger.Warn("a client of the socket could not be accepted", "error", err)
+			time.Sleep(acceptPause)
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+			sessions.Go(func() { defer func() { <-slots }(); s.serve(ctx, conn) })
+		default:
+			sessions.Go(func() { refuseOne(conn) })
+		}
+	}
+}
+
+func refuseOne(conn net.Conn) {
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(time.Second))
+	owner.Refuse(conn, &owner.Refusal{Code: "exhausted", Retryable: true,
+		Message: fmt.Sprintf("%d clients are connected, which is the limit: close some", socketClients)})
+}
+
+// serve serves one client.
+func (s *Socket) serve(ctx context.Context, conn net.Conn) {
+	defer conn.Close()
+	defer s.Use.Begin()()
+	// When the server is stopped the client is read no more; calls that run may still answer.
+	stop := context.AfterFunc(ctx, func() {
+		conn.SetReadDeadline(time.Now())
+		conn.SetWriteDeadline(time.Now().Add(drainLongest))
+	})
+	defer stop()
+	r := bufio.NewReaderSize(conn, 64<<10)
+	hello, ok := s.greet(ctx, conn, r)
+	if !ok {
+		return
+	}
+	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(drainLongest, cancel) })()
+	err := s.Session(calls, hello, r, conn)
+	if err != nil && ctx.Err() == nil {
+		s.Logger.Warn("a client's session ended", "agent", hello.Agent, "error", err)
+	}
+}
+
+func (s *Socket) greet(ctx context.Context, conn net.Conn, r *bufio.Reader) (owner.Hello, bool) {
+	conn.SetDeadline(time.Now().Add(helloWithin))
+	hello, refusal := owner.Listen(r)
+	if refusal == nil && s.Check != nil {
+		refusal = s.Check(hello)
+	}
+	if ctx.Err() != nil {
+		refusal = &owner.Refusal{Code: "unavailable", Message: "the alcove server is stopping", Retryable: true}
+	}
+	if refusal != nil {
+		owner.Refuse(conn, refusal)
+		return owner.Hello{}, false
+	}
+	if err := owner.Accept(conn, s.Welcome); err != nil {
+		return owner.Hello{}, false
+	}
+	conn.SetDeadline(time.Time{})
+	if ctx.Err() != nil {
+		return owner.Hello{}, false // the deadline that stopping set was just taken back
+	}
+	return hello, true
+}

@@ -1,0 +1,55 @@
+package api
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Use notices when a server is no longer used. Its zero value is ready.
+type Use struct {
+	mu     sync.Mutex
+	now    int // clients and requests that are being served
+	latest time.Time
+}
+
+// Begin notes that something is being served, until the function it returns is called.
+func (u *Use) Begin() (end func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.now++
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.now--
+		u.latest = time.Now()
+	}
+}
+
+// left is how long the server must go on unused before it counts as idle; zero or less when it does.
+func (u *Use) left(idle time.Duration) time.Duration {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.now > 0 {
+		return idle
+	}
+	return idle - time.Since(u.latest)
+}
+
+// Idle returns when nothing was served for the given time, or ctx ends.
+func (u *Use) Idle(ctx context.Context, idle time.Duration) {
+	u.Begin()() // the time begins now
+	for {
+		wait := u.left(idle)
+		if wait <= 0 {
+			return
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+	}
+}
