@@ -109,6 +109,7 @@ func (s *Socket) Serve(ctx context.Context, l net.Listener) error {
 func refuseOne(conn net.Conn) {
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(time.Second))
+	owner.Listen(bufio.NewReaderSize(conn, 512)) // whoever is cut off while speaking does not hear why
 	owner.Refuse(conn, &owner.Refusal{Code: "exhausted", Retryable: true,
 		Message: fmt.Sprintf("%d clients are connected, which is the limit: close some", socketClients)})
 }
