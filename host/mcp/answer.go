@@ -1,0 +1,115 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// answer is what a tool says: to programs, an object that fits its output schema, and to models, something
+// plainer.
+type answer struct {
+	structured any
+	plain      any    // as JSON; nil: null
+	note       string // what was left out and how to get it, for models; structured has it too
+}
+
+// result is an answer as the protocol has it.
+func (a answer) result() (*protocol.CallToolResult, error) {
+	structured, err := encode(a.structured)
+	if err != nil {
+		return nil, fmt.Errorf("encode the structured result: %w", err)
+	}
+	plain, err := encode(a.plain)
+	if err != nil {
+		return nil, fmt.Errorf("encode the result: %w", err)
+	}
+	content := []protocol.Content{protocol.NewTextContent(string(plain))}
+	if a.note != "" {
+		content = append(content, protocol.NewTextContent(a.note))
+	}
+	return &protocol.CallToolResult{Content: content, StructuredContent: json.RawMessage(structured)}, nil
+}
+
+// failure is an error as its caller sees it.
+type failure struct {
+	Code      memory.Code    `json:"code"`
+	Message   string         `json:"message"`
+	Retryable bool           `json:"retryable"`
+	Details   map[string]any `json:"details,omitempty"`
+}
+
+// failureOf tells a caller of an error, and whether it is the server's fault; then it says nothing of the inside.
+func failureOf(err error) (f failure, internal bool) {
+	var known *memory.Error
+	if !errors.As(err, &known) || known.Code == memory.Internal {
+		return failure{Code: memory.Internal, Message: "the server failed to do this; its log says why. Trying once more is harmless, and if that fails too, tell the user"}, true
+	}
+	return failure{known.Code, known.Message, known.Retryable, known.Details}, false
+}
+
+func (f failure) result() *protocol.CallToolResult {
+	text, err := encode(f)
+	if err != nil { // details that are no JSON
+		f.Details = nil
+		text, _ = encode(f)
+	}
+	return &protocol.CallToolResult{Content: []protocol.Content{protocol.NewTextContent(string(text))}, IsError: true}
+}
+
+// encode writes JSON as people read it: < is <.
+func encode(v any) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+// stamp writes an instant: RFC 3339 in UTC, to the microsecond.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
+
+// stampOrNothing is stamp, and nothing for the zero time.
+func stampOrNothing(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return stamp(t)
+}
+
+// particulars are what is known of a memory beside its value, as far as there is anything to say.
+type particulars struct {
+	Tags       []string                   `json:"tags,omitempty"`
+	Type       string                     `json:"type,omitempty"`
+	Importance *float64                   `json:"importance,omitempty"`
+	Metadata   map[string]json.RawMessage `json:"metadata,omitempty"`
+	Agent      string                     `json:"agent,omitempty"`
+	State      memory.State               `json:"state,omitempty"` // unless it is active
+	Supersedes []string                   `json:"supersedes,omitempty"`
+	Links      []string                   `json:"links,omitempty"`
+	Expires    string                     `json:"expires_at,omitempty"`
+}
+
+func particularsOf(m memory.Memory) particulars {
+	p := particulars{
+		Tags: m.Tags, Type: m.Type, Importance: m.Importance, Metadata: m.Metadata, Agent: m.Agent, State: m.State,
+		Supersedes: m.Supersedes, Links: m.Links, Expires: stampOrNothing(m.ExpiresAt),
+	}
+	if p.State == memory.Active {
+		p.State = ""
+	}
+	return p
+}
+
+// fewer drops those particulars that may be large.
+func (p *particulars) fewer() {
+	*p = particulars{Type: p.Type, Importance: p.Importance, Agent: p.Agent, State: p.State, Expires: p.Expires}
+}

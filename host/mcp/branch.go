@@ -1,0 +1,278 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+func branchTool() tool {
+	return tool{
+		name:        "memory_branch",
+		description: "Try things safely: fork copies a branch at once (create: an empty one), diff (compare) shows what merge (source) would bring. switch lasts for the session.",
+		docs: "create makes an empty branch, fork one that starts from what source (default: the current branch) holds, or held at as_of. " +
+			"switch moves the session to branch name, or to a namespace; every tool also takes branch= for one call. list shows all branches. " +
+			"diff shows what the branch compare has that the current one has not. merge brings source into the current branch (or target); preview only shows what it would do. " +
+			"strategy says how a merge settles what both sides changed: strict writes nothing and lists the clashes (default); source or target takes that side, newest the later one, fields merges JSON objects field by field. " +
+			"resolutions settle single keys first: [{key, take: source|target|delete|value, value}]. delete frees the name; what other branches inherited stays theirs. " +
+			"branch says what counts as current in this call. namespace limits diff and merge.",
+		input: `{
+			"type": "object",
+			"properties": {
+				"action": {"type": "string", "enum": ["create", "switch", "list", "fork", "merge", "diff", "delete"]},
+				"name": {"type": "string", "description": "create, fork, delete, switch: the branch."},
+				"source": {"type": "string", "description": "merge: the branch to bring in. fork: the branch to start from, the current one when left out."},
+				"target": {"type": "string", "description": "merge: the branch to change, the current one when left out."},
+				"compare": {"type": "string", "description": "diff: the branch to compare with the current one."},
+				"strategy": {"type": "string", "enum": ["strict", "source", "target", "newest", "fields"], "default": "strict", "description": "merge: how to settle what both sides changed."},
+				"resolutions": {"type": "array", "items": {"type": "object"}, "description": "merge: how to settle single keys: {key, namespace, take: source, target, delete or value, value}."},
+				"preview": {"type": "boolean", "description": "merge: only say what it would do."},
+				"as_of": {"type": "string", "description": "fork: start from this past moment, such as 1h ago or v12."},
+				"namespace": {"type": "string", "description": "switch: the session's namespace. diff, merge: only this namespace, or these."},
+				"branch": {"type": "string", "description": "What counts as the current branch in this call."}
+			},
+			"required": ["action"]
+		}`,
+		output: `{
+			"type": "object",
+			"properties": {
+				"current": {"type": "string", "description": "The session's branch after the call."},
+				"branches": {"type": "array", "items": {"type": "object"}},
+				"differences": {"type": "array", "items": {"type": "object"}},
+				"merged": {"type": "boolean"},
+				"clashes": {"type": "array", "items": {"type": "object"}},
+				"note": {"type": "string"}
+			}
+		}`,
+		hints: hints{branching: true},
+		run:   branch,
+	}
+}
+
+// actions are what memory_branch can do. Each says whether it changes anything.
+func actions() []action {
+	return []action{
+		{"create", true, createBranch},
+		{"switch", false, switchBranch},
+		{"list", false, listBranches},
+		{"fork", true, forkBranch},
+		{"merge", true, mergeBranch},
+		{"diff", false, diffBranch},
+		{"delete", true, deleteBranch},
+	}
+}
+
+type action struct {
+	name   string
+	writes bool
+	run    func(context.Context, *branchCall) (answer, error)
+}
+
+func branch(ctx context.Context, c *call) (answer, error) {
+	var words []string
+	for _, a := range actions() {
+		words = append(words, a.name)
+	}
+	word := c.arguments.choice("action", words...)
+	if word == "" && c.arguments.err() == nil {
+		c.arguments.missing("action", "one of "+strings.Join(words, ", "))
+	}
+	b := decodeBranch(c)
+	if err := c.arguments.err(); err != nil {
+		return answer{}, err
+	}
+	chosen := actions()[slices.Index(words, word)]
+	if chosen.writes && c.readOnly && !b.preview {
+		return answer{}, denied("memory_branch can only list, diff, switch and preview merges here", c.readOnly)
+	}
+	return chosen.run(ctx, b)
+}
+
+// branchCall is a call of memory_branch.
+type branchCall struct {
+	*call
+	name, source, target, compare, current string
+
+	strategy    memory.Strategy
+	resolutions []memory.Resolution
+	preview     bool
+	asOf        memory.AsOf
+	namespaces  []string
+}
+
+func decodeBranch(c *call) *branchCall {
+	a := c.arguments
+	branch, _ := c.seat.at()
+	b := &branchCall{
+		call: c, name: a.text("name"), source: a.text("source"), target: a.text("target"), compare: a.text("compare"),
+		current: or(a.text("branch"), branch), preview: a.flag("preview"), asOf: a.asOf("as_of", c.now), namespaces: a.texts("namespace"),
+		strategy: memory.Strategy(a.choice("strategy", string(memory.Strict), string(memory.Source), string(memory.Target), string(memory.Newest), string(memory.Fields))),
+	}
+	for _, r := range a.objects("resolutions") {
+		b.resolutions = append(b.resolutions, decodeResolution(r))
+	}
+	return b
+}
+
+func decodeResolution(a *arguments) memory.Resolution {
+	r := memory.Resolution{
+		Namespace: a.text("namespace"),
+		Key:       a.needText("key", "the key to settle"),
+		Take:      a.choice("take", "source", "target", "delete", "value"),
+	}
+	value, given := a.value("value")
+	switch {
+	case r.Take == "" && given:
+		r.Take = "value"
+	case r.Take == "" && a.err() == nil:
+		a.missing("take", "source, target, delete or value")
+	case r.Take == "value" && !given:
+		a.missing("value", "the value to settle on")
+	}
+	r.Value = value
+	return r
+}
+
+// need gives a parameter that an action cannot do without.
+func (b *branchCall) need(action, parameter, given, what string) (string, error) {
+	if given == "" {
+		b.arguments.fault(parameter, fmt.Sprintf("memory_branch %s needs %s: %s", action, parameter, what))
+	}
+	return given, b.arguments.err()
+}
+
+// branchRow describes a branch.
+type branchRow struct {
+	Name     string `json:"name"`
+	Parent   string `json:"parent,omitempty"`
+	ForkedAt uint64 `json:"forked_at,omitempty"` // the parent's version
+	Created  string `json:"created"`
+	Depth    int    `json:"depth,omitempty"`
+}
+
+func branchOf(b memory.Branch) branchRow {
+	return branchRow{b.Name, b.Parent, b.ForkedAt, stamp(b.Created), b.Depth}
+}
+
+// made answers with a new branch. Making one does not move the session, which is easily overlooked.
+func (b *branchCall) made(m memory.Branch) answer {
+	r := struct {
+		branchRow
+		Current string `json:"current"`
+	}{branchOf(m), b.current}
+	return answer{structured: r, plain: r}
+}
+
+func createBranch(ctx context.Context, b *branchCall) (answer, error) {
+	name, err := b.need("create", "name", b.name, "what to call the new, empty branch (fork makes one that starts from another)")
+	if err != nil {
+		return answer{}, err
+	}
+	made, err := b.space.Create(ctx, name, b.write())
+	if err != nil {
+		return answer{}, err
+	}
+	return b.made(made), nil
+}
+
+func forkBranch(ctx context.Context, b *branchCall) (answer, error) {
+	name, err := b.need("fork", "name", b.name, "what to call the new branch")
+	if err != nil {
+		return answer{}, err
+	}
+	made, err := b.space.Fork(ctx, or(b.source, b.current), name, b.asOf, b.write())
+	if err != nil {
+		return answer{}, err
+	}
+	return b.made(made), nil
+}
+
+func deleteBranch(ctx context.Context, b *branchCall) (answer, error) {
+	name, err := b.need("delete", "name", b.name, "the branch to delete")
+	if err != nil {
+		return answer{}, err
+	}
+	if err := b.space.Delete(ctx, name, b.write()); err != nil {
+		return answer{}, err
+	}
+	if at, _ := b.seat.at(); at == name {
+		b.seat.move(memory.Default, "")
+	}
+	current, _ := b.seat.at()
+	r := struct {
+		Deleted string `json:"deleted"`
+		Current string `json:"current"`
+	}{name, current}
+	return answer{structured: r, plain: r}, nil
+}
+
+func switchBranch(ctx context.Context, b *branchCall) (answer, error) {
+	namespace := ""
+	if len(b.namespaces) > 0 {
+		namespace = b.namespaces[0]
+	}
+	if len(b.namespaces) > 1 {
+		return answer{}, invalid(nil, "memory_branch switch takes one namespace, got %d", len(b.namespaces))
+	}
+	if namespace == "" {
+		if _, err := b.need("switch", "name", b.name, "the branch to work on from now on"); err != nil {
+			return answer{}, err
+		}
+	}
+	// The domain knows what can be a branch and a namespace, and says so.
+	branch, here := b.seat.at()
+	if _, err := b.space.Status(ctx, memory.Place{Branch: or(b.name, branch), Namespace: or(namespace, here)}); err != nil {
+		return answer{}, err
+	}
+	b.seat.move(b.name, namespace)
+	return b.switched(), nil
+}
+
+func (b *branchCall) switched() answer {
+	branch, namespace := b.seat.at()
+	r := struct {
+		Current   string `json:"current"`
+		Namespace string `json:"namespace"`
+		Note      string `json:"note,omitempty"`
+	}{branch, namespace, ""}
+	if b.seat.stateless {
+		r.Note = fmt.Sprintf("This connection keeps nothing between calls: pass branch=%q and namespace=%q with each call.", branch, namespace)
+	}
+	return answer{structured: r, plain: r}
+}
+
+// listed is a row that is never cut down, only left out.
+type listed struct{ branchRow }
+
+func (listed) value() json.RawMessage { return nil }
+func (listed) dropValue()             {}
+func (listed) dropDetails()           {}
+
+func listBranches(ctx context.Context, b *branchCall) (answer, error) {
+	branches, err := b.space.Branches(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	rows := make([]listed, len(branches))
+	for i, each := range branches {
+		rows[i] = listed{branchOf(each)}
+	}
+	kept, cut, err := fit(rows, maxAnswer)
+	if err != nil {
+		return answer{}, fmt.Errorf("encode branches: %w", err)
+	}
+	r := struct {
+		Branches []listed `json:"branches"`
+		Current  string   `json:"current"`
+		Note     string   `json:"note,omitempty"`
+	}{kept, b.current, ""}
+	if cut.rows > 0 {
+		r.Note = fmt.Sprintf("To stay within %d characters, the %s made last %s left out; any can be named all the same.",
+			maxAnswer, plural(cut.rows, "branch"), verb(cut.rows))
+	}
+	return answer{structured: r, plain: kept, note: r.Note}, nil
+}

@@ -1,0 +1,203 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+const mostDifferences = 50 // that a diff or merge lists; all are counted
+
+// difference is a key that two branches disagree on.
+type difference struct {
+	Namespace string `json:"namespace"`
+	Key       string `json:"key"`
+	Change    string `json:"change"` // added, changed or removed: what the source did, as seen from the target
+	Clash     string `json:"clash,omitempty"`
+	Source    *side  `json:"source,omitempty"`
+	Target    *side  `json:"target,omitempty"`
+	Omitted   bool   `json:"value_omitted,omitempty"`
+}
+
+// side is what one branch has.
+type side struct {
+	Value     json.RawMessage `json:"value,omitempty"`
+	Version   uint64          `json:"version"`
+	Timestamp string          `json:"timestamp"`
+}
+
+func sideOf(m *memory.Memory) *side {
+	if m == nil {
+		return nil
+	}
+	return &side{m.Value, m.Version, stamp(m.Timestamp)}
+}
+
+func differenceOf(d memory.Difference) *difference {
+	r := &difference{Namespace: d.Namespace, Key: d.Key, Change: "changed", Clash: string(d.Clash), Source: sideOf(d.Source), Target: sideOf(d.Target)}
+	switch {
+	case d.Target == nil:
+		r.Change = "added"
+	case d.Source == nil:
+		r.Change = "removed"
+	}
+	return r
+}
+
+// value is the larger of the two sides' values, to decide which rows to cut down.
+func (d *difference) value() json.RawMessage {
+	var largest json.RawMessage
+	for _, s := range []*side{d.Source, d.Target} {
+		if s != nil && len(s.Value) > len(largest) {
+			largest = s.Value
+		}
+	}
+	return largest
+}
+
+func (d *difference) dropValue() {
+	d.Omitted = true
+	for _, s := range []*side{d.Source, d.Target} {
+		if s != nil {
+			s.Value = nil
+		}
+	}
+}
+
+func (d *difference) dropDetails() {}
+
+// list makes rows of the first differences.
+func list(differences []memory.Difference) []*difference {
+	rows := make([]*difference, 0, min(len(differences), mostDifferences))
+	for _, d := range differences[:min(len(differences), mostDifferences)] {
+		rows = append(rows, differenceOf(d))
+	}
+	return rows
+}
+
+type diffAnswer struct {
+	Compare     string        `json:"compare"`
+	Current     string        `json:"current"`
+	Summary     string        `json:"summary"`
+	Added       int           `json:"added"`
+	Changed     int           `json:"changed"`
+	Removed     int           `json:"removed"`
+	Clashes     int           `json:"clashing,omitempty"`
+	Differences []*difference `json:"differences"`
+	Note        string        `json:"note,omitempty"`
+}
+
+func diffBranch(ctx context.Context, b *branchCall) (answer, error) {
+	compare, err := b.need("diff", "compare", or(b.compare, or(b.source, b.name)), fmt.Sprintf("the branch to compare with %q", b.current))
+	if err != nil {
+		return answer{}, err
+	}
+	d, err := b.space.Diff(ctx, memory.DiffQuery{Source: compare, Target: or(b.target, b.current), Namespaces: b.namespaces, Limit: mostDifferences})
+	if err != nil {
+		return answer{}, err
+	}
+	kept, cut, err := fit(list(d.Differences), maxAnswer)
+	if err != nil {
+		return answer{}, fmt.Errorf("encode differences: %w", err)
+	}
+	all := d.Added + d.Changed + d.Removed
+	r := diffAnswer{
+		Compare: d.Source, Current: d.Target, Added: d.Added, Changed: d.Changed, Removed: d.Removed, Clashes: d.Clashes,
+		Differences: kept, Note: differencesNote(kept, cut, all-len(kept)), Summary: diffSummary(d),
+	}
+	return answer{structured: r, plain: r, note: r.Note}, nil
+}
+
+func diffSummary(d memory.Diff) string {
+	if d.Added+d.Changed+d.Removed == 0 {
+		return fmt.Sprintf("%q and %q hold the same.", d.Source, d.Target)
+	}
+	text := fmt.Sprintf("%q has %s that %q has not, %d that differ, and lacks %d.", d.Source, plural(d.Added, "memory"), d.Target, d.Changed, d.Removed)
+	if d.Clashes > 0 {
+		text += fmt.Sprintf(" %d of these were changed on both sides: a merge must settle them.", d.Clashes)
+	}
+	return text
+}
+
+// differencesNote says what was left out of a list of differences.
+func differencesNote(kept []*difference, c cut, missing int) string {
+	var said []string
+	if len(c.values) > 0 {
+		var keys []string
+		for _, i := range c.values {
+			keys = append(keys, kept[i].Key)
+		}
+		said = append(said, fmt.Sprintf("To stay within %d characters, %s left out (%s): memory_recall with branch= gives each side whole.",
+			maxAnswer, were(len(keys), "value"), quoted(keys)))
+	}
+	if missing > 0 {
+		said = append(said, fmt.Sprintf("%s not listed: pass namespace= to see one namespace at a time.", were(missing, "difference")))
+	}
+	return strings.Join(said, " ")
+}
+
+type mergeAnswer struct {
+	Source     string        `json:"source"`
+	Target     string        `json:"target"`
+	Merged     bool          `json:"merged"`
+	Preview    bool          `json:"preview,omitempty"`
+	Summary    string        `json:"summary"`
+	Applied    int           `json:"applied"`              // how many keys the target gets
+	Unresolved int           `json:"unresolved,omitempty"` // clashes that stop the merge
+	Changes    []*difference `json:"differences"`
+	Clashes    []*difference `json:"clashes,omitempty"`
+	Version    uint64        `json:"version,omitempty"`
+	Timestamp  string        `json:"timestamp,omitempty"`
+	Current    string        `json:"current"`
+	Note       string        `json:"note,omitempty"`
+}
+
+func mergeBranch(ctx context.Context, b *branchCall) (answer, error) {
+	source, err := b.need("merge", "source", or(b.source, b.name), "the branch to bring into "+fmt.Sprintf("%q", or(b.target, b.current)))
+	if err != nil {
+		return answer{}, err
+	}
+	m, err := b.space.Merge(ctx, memory.Merge{
+		Source: source, Target: or(b.target, b.current), Strategy: b.strategy, Resolutions: b.resolutions,
+		Namespaces: b.namespaces, Preview: b.preview,
+	}, b.write())
+	if err != nil {
+		return answer{}, err
+	}
+	clashes, cutClashes, err := fit(list(m.Clashes), maxAnswer/2)
+	if err != nil {
+		return answer{}, fmt.Errorf("encode clashes: %w", err)
+	}
+	changes, cutChanges, err := fit(list(m.Applied), maxAnswer/2)
+	if err != nil {
+		return answer{}, fmt.Errorf("encode changes: %w", err)
+	}
+	r := mergeAnswer{
+		Source: m.Source, Target: m.Target, Merged: m.Merged, Preview: m.Preview, Summary: mergeSummary(m), Applied: len(m.Applied),
+		Unresolved: m.Unresolved, Changes: changes, Clashes: clashes, Version: m.Version, Timestamp: stampOrNothing(m.Timestamp), Current: b.current,
+	}
+	notes := []string{
+		differencesNote(clashes, cutClashes, len(m.Clashes)-len(clashes)),
+		differencesNote(changes, cutChanges, len(m.Applied)-len(changes)),
+	}
+	r.Note = strings.TrimSpace(strings.Join(notes, " "))
+	return answer{structured: r, plain: r, note: r.Note}, nil
+}
+
+// mergeSummary says what a merge did, and what to do when it did nothing.
+func mergeSummary(m memory.MergeResult) string {
+	keys := plural(len(m.Applied), "key")
+	switch {
+	case m.Unresolved > 0:
+		return fmt.Sprintf("Nothing was written: both sides changed %s. Merge again with strategy (source, target, newest or fields) or with resolutions=[{key, take}] for the clashes listed.",
+			plural(m.Unresolved, "key"))
+	case m.Preview:
+		return fmt.Sprintf("Nothing was written yet: merging %q into %q would change %s.", m.Source, m.Target, keys)
+	case len(m.Applied) == 0: // or the answer to a merge that was sent again
+		return fmt.Sprintf("Merged %q into %q.", m.Source, m.Target)
+	}
+	return fmt.Sprintf("Merged %q into %q: %s changed.", m.Source, m.Target, keys)
+}

@@ -1,0 +1,146 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+const (
+	defaultVersions = 20
+	mostVersions    = 50
+)
+
+func historyTool() tool {
+	return tool{
+		name:        "memory_history",
+		description: "All versions of a key, newest first. Without a key: how far back the branch can be read with as_of.",
+		docs: "Each version can be recalled with as_of=vN. as_of here leaves out what is newer. " +
+			"Long answers leave out the largest values and say so: memory_recall with as_of=vN gives each whole.",
+		input: `{
+			"type": "object",
+			"properties": {
+				"key": {"type": "string", "description": "The key whose versions to list."},
+				"limit": {"type": "integer", "default": 20, "minimum": 1, "maximum": 50, "description": "How many versions."},
+				"as_of": {"type": "string", "description": "Only versions up to this moment, such as yesterday or v12."},
+				"namespace": {"type": "string", "description": "Where it is; the session's namespace when left out."},
+				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
+			}
+		}`,
+		output: `{
+			"type": "object",
+			"properties": {
+				"versions": {"type": "array", "items": {"type": "object"}, "description": "value, version, timestamp; deleted where it was forgotten; value_omitted where a value was left out."},
+				"more": {"type": "string", "description": "as_of for the call that reads on."},
+				"note": {"type": "string", "description": "What was left out, and how to get it."},
+				"oldest": {"type": "string"},
+				"latest": {"type": "string"},
+				"branch": {"type": "string"}
+			}
+		}`,
+		hints: hints{readOnly: true, idempotent: true},
+		run:   history,
+	}
+}
+
+func history(ctx context.Context, c *call) (answer, error) {
+	place, key := c.place(), c.arguments.text("key")
+	limit, at := c.arguments.whole("limit", defaultVersions, 1, mostVersions), c.arguments.asOf("as_of", c.now)
+	if err := c.arguments.err(); err != nil {
+		return answer{}, err
+	}
+	if key == "" {
+		return extent(ctx, c, place.Branch)
+	}
+	versions, more, err := c.space.History(ctx, place, key, at, int(limit))
+	if err != nil {
+		return answer{}, err
+	}
+	rows := make([]*versionRow, len(versions))
+	for i, m := range versions {
+		rows[i] = versionOf(m)
+	}
+	kept, cut, err := fit(rows, maxAnswer)
+	if err != nil {
+		return answer{}, fmt.Errorf("encode versions: %w", err)
+	}
+	if cut.rows > 0 {
+		more = versions[len(kept)].Version
+	}
+	h := historyAnswer{Versions: kept, Note: historyNote(kept, cut, key, more)}
+	if more > 0 {
+		h.More = fmt.Sprintf("v%d", more)
+	}
+	return answer{structured: h, plain: kept, note: h.Note}, nil
+}
+
+type historyAnswer struct {
+	Versions []*versionRow `json:"versions"`
+	More     string        `json:"more,omitempty"`
+	Note     string        `json:"note,omitempty"`
+}
+
+// versionRow is one version in a history.
+type versionRow struct {
+	Value     json.RawMessage `json:"value,omitempty"`
+	Omitted   bool            `json:"value_omitted,omitempty"`
+	Version   uint64          `json:"version"`
+	Timestamp string          `json:"timestamp"`
+	Deleted   bool            `json:"deleted,omitempty"`
+	particulars
+	Fewer bool `json:"details_omitted,omitempty"`
+}
+
+func versionOf(m memory.Memory) *versionRow {
+	r := &versionRow{Version: m.Version, Timestamp: stamp(m.Timestamp), Deleted: m.Deleted}
+	if !m.Deleted {
+		r.Value, r.particulars = m.Value, particularsOf(m)
+	}
+	return r
+}
+
+func (r *versionRow) value() json.RawMessage { return r.Value }
+func (r *versionRow) dropValue()             { r.Value, r.Omitted = nil, true }
+
+func (r *versionRow) dropDetails() {
+	r.fewer()
+	r.Fewer = true
+}
+
+func historyNote(kept []*versionRow, c cut, key string, more uint64) string {
+	var said []string
+	if len(c.values) > 0 {
+		var versions []string
+		for _, i := range c.values {
+			versions = append(versions, fmt.Sprintf("v%d", kept[i].Version))
+		}
+		said = append(said, fmt.Sprintf("To stay within %d characters, %s left out (%s): memory_recall with key=%q and as_of=v… gives each whole.",
+			maxAnswer, were(len(versions), "value"), quoted(versions), clip(key, 64)))
+	}
+	if c.details {
+		said = append(said, "Tags, links and metadata were left out.")
+	}
+	if more > 0 {
+		said = append(said, fmt.Sprintf("There are older versions: call memory_history again with as_of=v%d.", more))
+	}
+	return strings.Join(said, " ")
+}
+
+// extent is how far back a branch can be read.
+func extent(ctx context.Context, c *call, branch string) (answer, error) {
+	e, err := c.space.Extent(ctx, branch)
+	if err != nil {
+		return answer{}, err
+	}
+	r := struct {
+		Oldest        string `json:"oldest,omitempty"`
+		Latest        string `json:"latest,omitempty"`
+		Branch        string `json:"branch"`
+		OldestVersion uint64 `json:"oldest_version,omitempty"`
+		LatestVersion uint64 `json:"latest_version,omitempty"`
+	}{stampOrNothing(e.Oldest), stampOrNothing(e.Latest), e.Branch, e.OldestVersion, e.LatestVersion}
+	return answer{structured: r, plain: r}, nil
+}

@@ -1,0 +1,181 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+const (
+	maxSessions = 10_000         // over HTTP at once
+	sessionIdle = 24 * time.Hour // after which a session is forgotten
+)
+
+// Handler serves streamable HTTP, at whatever path it is mounted. WithSession on a request's context says who asks.
+func (s *Server) Handler() http.Handler {
+	s.httpOnce.Do(func() {
+		s.http = server.NewStreamableHTTPServer(s.protocol,
+			server.WithSessionIdManager(s.seats),
+			server.WithSessionIdleTTL(sessionIdle),
+			server.WithStreamableHTTPLogger(s.options.Logger),
+		)
+	})
+	return http.HandlerFunc(s.serveHTTP)
+}
+
+func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.http == nil { // closed before it was opened
+		http.Error(w, "the server has stopped", http.StatusServiceUnavailable)
+		return
+	}
+	if r.Method == http.MethodPost {
+		s.post(w, r)
+		return
+	}
+	s.http.ServeHTTP(w, r)
+}
+
+// post looks at a message before the protocol library does, which reads bodies of any size and tells clients
+// little about what they did wrong.
+func (s *Server) post(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxMessage))
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		respond(w, http.StatusRequestEntityTooLarge, errorMessage(nil, protocol.INVALID_REQUEST, tooLong(long.Limit)))
+		return
+	case err != nil:
+		respond(w, http.StatusBadRequest, errorMessage(nil, protocol.PARSE_ERROR, "the body could not be read"))
+		return
+	}
+	m, bad := parseMessage(body)
+	if bad != nil {
+		respond(w, http.StatusBadRequest, errorMessage(bad.id, bad.code, bad.Error()))
+		return
+	}
+	if no := s.refuse(r, m); no != nil {
+		respond(w, no.status, errorMessage(m.id, no.code, no.text))
+		return
+	}
+	if m.method == methodCancelled && modern(r) {
+		// There, a client cancels by hanging up. The library would cancel whichever client's request has the id.
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	ctx := r.Context()
+	if m.method == methodCall {
+		ctx = context.WithValue(ctx, argumentsKey{}, m.arguments)
+	}
+	r = r.WithContext(ctx)
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.body)), int64(len(m.body))
+	s.http.ServeHTTP(w, r)
+}
+
+// refusal is why a message is not served.
+type refusal struct {
+	status, code int
+	text         string
+}
+
+// refuse says why a message is not served; nil when it is.
+func (s *Server) refuse(r *http.Request, m *message) *refusal {
+	switch {
+	case m.method == methodCall && !known(m.tool):
+		status := http.StatusOK
+		if modern(r) {
+			status = http.StatusBadRequest
+		}
+		return &refusal{status, protocol.INVALID_PARAMS, unknownTool(m.tool, s.readOnly(sessionOf(r.Context())))}
+	case modern(r):
+		return nil
+	case m.method == methodInit && s.seats.full():
+		return &refusal{http.StatusServiceUnavailable, protocol.INTERNAL_ERROR, fmt.Sprintf(
+			"%d sessions are open, which is the limit: end one with DELETE, or use protocol %s, which needs none",
+			s.seats.limit, protocol.ProtocolVersion20260728)}
+	case m.method != methodInit && m.method != "" && r.Header.Get(server.HeaderKeySessionID) == "":
+		return &refusal{http.StatusBadRequest, protocol.INVALID_REQUEST, fmt.Sprintf(
+			"there is no %s header: send initialize first and repeat the id it gives, or use protocol %s, which needs none",
+			server.HeaderKeySessionID, protocol.ProtocolVersion20260728)}
+	}
+	return nil
+}
+
+func modern(r *http.Request) bool {
+	return protocol.IsModernProtocol(r.Header.Get(protocol.HeaderProtocolVersion))
+}
+
+func respond(w http.ResponseWriter, status int, answer protocol.JSONRPCError) {
+	body, err := encode(answer)
+	if err != nil {
+		http.Error(w, "the answer could not be written", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(append(body, '\n')) // a client that left needs no answer
+}
+
+// seats are where the sessions over HTTP are, by session id. They are the library's record of which sessions there
+// are, too, so that one that ended, or that an earlier server had, is unknown: its client has to begin again
+// rather than find itself on another branch.
+type seats struct {
+	mu    sync.Mutex
+	byID  map[string]*seat
+	limit int
+}
+
+func newSeats() *seats { return &seats{byID: map[string]*seat{}, limit: maxSessions} }
+
+func (s *seats) full() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.byID) >= s.limit
+}
+
+// take gives the seat of a session, which begins where its first request says; nil when there is no such session.
+func (s *seats) take(id string, session Session) *seat {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.byID[id]
+	if ok && at == nil {
+		at = newSeat(session)
+		s.byID[id] = at
+	}
+	return at
+}
+
+// Generate begins a session.
+func (s *seats) Generate() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := "alcove-" + rand.Text()
+	s.byID[id] = nil
+	return id
+}
+
+// Validate reports whether a session is there.
+func (s *seats) Validate(id string) (terminated bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.byID[id]; !ok {
+		return false, errors.New("no such session: send initialize to begin one")
+	}
+	return false, nil
+}
+
+// Terminate ends a session.
+func (s *seats) Terminate(id string) (notAllowed bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byID, id)
+	return false, nil
+}

@@ -1,0 +1,223 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/search"
+)
+
+const (
+	defaultHits = 10
+	mostHits    = 50
+	mostOffset  = 100_000
+)
+
+func searchTool() tool {
+	return tool{
+		name:        "memory_search",
+		description: "Find memories by what they say: ask in plain words. Best matches first, from all namespaces unless told otherwise.",
+		docs: "Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
+			"since and until bound when a memory was written; as_of searches the past as it was. events searches the log of memory_log instead. " +
+			"Long answers leave out the largest values and say so: memory_recall gives each whole.",
+		input: `{
+			"type": "object",
+			"properties": {
+				"query": {"type": "string", "description": "What to look for, in plain words."},
+				"k": {"type": "integer", "default": 10, "minimum": 1, "maximum": 50, "description": "How many results."},
+				"offset": {"type": "integer", "minimum": 0, "description": "How many of the best results to pass over, to read on."},
+				"tags": {"type": "array", "items": {"type": "string"}, "description": "Only memories with all of these tags."},
+				"type": {"type": ["string", "array"], "items": {"type": "string"}, "description": "Only memories of this type, or one of these."},
+				"state": {"type": ["string", "array"], "items": {"type": "string"}, "default": "active", "description": "active, archived, merged or pruned; one or several."},
+				"since": {"type": "string", "description": "Only what was written at or after this moment."},
+				"until": {"type": "string", "description": "Only what was written before this moment."},
+				"namespace": {"type": ["string", "array"], "items": {"type": "string"}, "description": "Only this namespace, or these; all when left out."},
+				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
+				"as_of": {"type": "string", "description": "Search what there was at a past moment, such as 1h ago, yesterday or v12."},
+				"events": {"type": "boolean", "description": "Search the log's events instead of memories."},
+				"explain": {"type": "boolean", "description": "Say how each score came about."}
+			},
+			"required": ["query"]
+		}`,
+		output: `{
+			"type": "object",
+			"properties": {
+				"results": {"type": "array", "items": {"type": "object"}, "description": "key, namespace, value, score, snippet and more; value_omitted where a value was left out."},
+				"total": {"type": "integer", "description": "How many match in all."},
+				"note": {"type": "string", "description": "What was left out of a long answer, and how to get it."}
+			},
+			"required": ["results"]
+		}`,
+		hints: hints{readOnly: true, idempotent: true},
+		run:   find,
+	}
+}
+
+func decodeSearch(c *call) (memory.Search, error) {
+	a := c.arguments
+	branch, _ := c.seat.at()
+	q := memory.Search{
+		Text:       a.needText("query", "what to look for, in plain words"),
+		K:          int(a.whole("k", defaultHits, 1, mostHits)),
+		Offset:     int(a.whole("offset", 0, 0, mostOffset)),
+		Tags:       a.texts("tags"),
+		Types:      a.texts("type"),
+		Since:      a.moment("since", c.now, memory.ParseTime),
+		Until:      a.moment("until", c.now, memory.ParseTime),
+		Namespaces: a.texts("namespace"),
+		Branch:     or(a.text("branch"), branch),
+		AsOf:       a.asOf("as_of", c.now),
+		Events:     a.flag("events"),
+		Explain:    a.flag("explain"),
+	}
+	for _, state := range a.choices("state", string(memory.Active), string(memory.Archived), string(memory.Merged), string(memory.Pruned)) {
+		q.States = append(q.States, memory.State(state))
+	}
+	return q, a.err()
+}
+
+func find(ctx context.Context, c *call) (answer, error) {
+	q, err := decodeSearch(c)
+	if err != nil {
+		return answer{}, err
+	}
+	found, err := c.space.Search(ctx, q)
+	if err != nil {
+		return answer{}, err
+	}
+	rows := make([]*hit, len(found.Hits))
+	for i, h := range found.Hits {
+		rows[i] = hitOf(h, q.Events)
+	}
+	kept, cut, err := fit(rows, maxAnswer)
+	if err != nil {
+		return answer{}, fmt.Errorf("encode results: %w", err)
+	}
+	note := searchNote(kept, cut, q)
+	return answer{structured: struct {
+		Results []*hit `json:"results"`
+		Total   int    `json:"total"`
+		Note    string `json:"note,omitempty"`
+	}{kept, found.Total, note}, plain: kept, note: note}, nil
+}
+
+// hit is a search result: a memory, or an event of the log.
+type hit struct {
+	Key       string          `json:"key,omitempty"`
+	Event     string          `json:"event,omitempty"`
+	Sequence  uint64          `json:"sequence,omitempty"`
+	Namespace string          `json:"namespace"`
+	Value     json.RawMessage `json:"value,omitempty"`
+	Data      json.RawMessage `json:"data,omitempty"`
+	Omitted   bool            `json:"value_omitted,omitempty"`
+	Score     float64         `json:"score"`
+	Snippet   string          `json:"snippet"`
+	Version   uint64          `json:"version"`
+	Timestamp string          `json:"timestamp"`
+	particulars
+	Fewer bool `json:"details_omitted,omitempty"`
+	Why   *why `json:"why,omitempty"`
+}
+
+func hitOf(h memory.Hit, event bool) *hit {
+	r := &hit{
+		Key: h.Key, Namespace: h.Namespace, Value: h.Value, Score: rounded(h.Score), Snippet: h.Snippet,
+		Version: h.Version, Timestamp: stamp(h.Timestamp), particulars: particularsOf(h.Memory), Why: whyOf(h.Why, h.Branch),
+	}
+	if event {
+		sequence, _ := strconv.ParseUint(h.Key, 10, 64) // of an event's key, which is its number
+		r.Event, r.Sequence, r.Data = h.Type, sequence, h.Value
+		r.Key, r.Value, r.Type = "", nil, ""
+	}
+	return r
+}
+
+// rounded keeps what tells scores apart.
+func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
+
+func (h *hit) value() json.RawMessage {
+	if h.Data != nil {
+		return h.Data
+	}
+	return h.Value
+}
+
+func (h *hit) dropValue() { h.Value, h.Data, h.Omitted = nil, nil, true }
+
+func (h *hit) dropDetails() {
+	h.fewer()
+	h.Why, h.Fewer = nil, true
+}
+
+// why explains a score.
+type why struct {
+	Branch    string    `json:"branch"` // that the memory was written on
+	Terms     []whyTerm `json:"terms"`
+	Documents int       `json:"documents"`
+	Length    int       `json:"length"`
+	Average   float64   `json:"average_length"`
+	K1        float64   `json:"k1"`
+	B         float64   `json:"b"`
+}
+
+type whyTerm struct {
+	Term      string  `json:"term"`
+	Score     float64 `json:"score"`
+	Frequency int     `json:"frequency"`
+	Documents int     `json:"documents"`
+	IDF       float64 `json:"idf"`
+}
+
+func whyOf(e *search.Explanation, branch string) *why {
+	if e == nil {
+		return nil
+	}
+	w := &why{Branch: branch, Terms: []whyTerm{}, Documents: e.Documents, Length: e.Length, Average: rounded(e.Average), K1: e.K1, B: e.B}
+	for _, t := range e.Terms {
+		w.Terms = append(w.Terms, whyTerm{t.Term, rounded(t.Score), t.Frequency, t.Documents, rounded(t.IDF)})
+	}
+	return w
+}
+
+// searchNote says what was left out and how to get it.
+func searchNote(kept []*hit, c cut, q memory.Search) string {
+	if c.nothing() {
+		return ""
+	}
+	said := []string{fmt.Sprintf("To stay within %d characters:", maxAnswer)}
+	if len(c.values) > 0 {
+		said = append(said, omittedValues(kept, c, q))
+	}
+	if c.details {
+		said = append(said, "tags, links, metadata and explanations were left out.")
+	}
+	if c.rows > 0 {
+		said = append(said, fmt.Sprintf("The last %s left out: search again with offset=%d.", were(c.rows, "result"), q.Offset+len(kept)))
+	}
+	return strings.Join(said, " ")
+}
+
+func omittedValues(kept []*hit, c cut, q memory.Search) string {
+	var keys []string
+	for _, i := range c.values {
+		keys = append(keys, or(kept[i].Key, fmt.Sprintf("%s #%d", kept[i].Event, kept[i].Sequence)))
+	}
+	text := fmt.Sprintf("%s left out (%s).", were(len(c.values), "value"), quoted(keys))
+	if q.Events {
+		return text + " Search for fewer at once (k=1, offset) to get each whole."
+	}
+	return text + " memory_recall with the key and namespace" + samePast(q) + " gives each whole."
+}
+
+// samePast says which other parameters a follow-up call must repeat.
+func samePast(q memory.Search) string {
+	if q.AsOf.IsNow() {
+		return ""
+	}
+	return " and the same as_of"
+}

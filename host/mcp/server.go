@@ -1,0 +1,223 @@
+// Package mcp serves a memory space over the Model Context Protocol.
+//
+// It speaks the protocol's revisions from 2024-11-05 to 2025-11-25, which begin with initialize, and 2026-07-28,
+// in which each request stands alone, side by side on every connection and on one HTTP endpoint.
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+const (
+	defaultMessage = 16 << 20
+	requestIDMeta  = "alcove/request-id" // in _meta of tools/call: makes sending the call again harmless
+	longestRequest = 128                 // characters of a request id
+)
+
+const instructions = "Alcove is memory that lasts between sessions. Before you answer, memory_search for what is already known; " +
+	"memory_store what will matter later, under a key you can guess again. Nothing is lost: memory_history and as_of show the past, " +
+	"and memory_branch lets you try changes and merge or drop them."
+
+// Options are what a Server is made of. The zero Options work.
+type Options struct {
+	Version    string           // of the program, to tell clients
+	Logger     *slog.Logger     // nil: discards
+	Clock      func() time.Time // nil: time.Now
+	ReadOnly   bool             // no client may write
+	MaxMessage int64            // bytes of one message; 0: 16 MiB
+}
+
+// Server serves one space to any number of clients. Its methods may be called from many goroutines at once.
+type Server struct {
+	space    *memory.Space
+	options  Options
+	protocol *server.MCPServer
+
+	httpOnce sync.Once
+	http     *server.StreamableHTTPServer
+	seats    *seats // of the sessions over HTTP
+}
+
+// New makes a server of a space, which stays the caller's to close.
+func New(space *memory.Space, o Options) *Server {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.MaxMessage == 0 {
+		o.MaxMessage = defaultMessage
+	}
+	s := &Server{space: space, options: o, seats: newSeats()}
+	hooks := &server.Hooks{}
+	hooks.AddAfterListTools(s.list)
+	s.protocol = server.NewMCPServer("alcove", o.Version,
+		server.WithToolCapabilities(false),
+		server.WithInstructions(instructions),
+		server.WithRecovery(),
+		server.WithHooks(hooks),
+	)
+	for _, t := range tools() {
+		advertised, err := t.advertised()
+		if err != nil {
+			panic(err) // schemas are constants of this package, and tested
+		}
+		s.protocol.AddTool(advertised, s.handler(t))
+	}
+	return s
+}
+
+// list leaves in a list of tools those that the client is offered, in their order.
+func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, result *protocol.ListToolsResult) {
+	byName := map[string]protocol.Tool{}
+	for _, t := range result.Tools {
+		byName[t.Name] = t
+	}
+	readOnly := s.readOnly(sessionOf(ctx))
+	result.Tools = result.Tools[:0:0]
+	for _, t := range tools() {
+		if t.offered(readOnly) {
+			result.Tools = append(result.Tools, byName[t.name])
+		}
+	}
+}
+
+func (s *Server) readOnly(session Session) bool { return s.options.ReadOnly || session.ReadOnly }
+
+type seatKey struct{}
+
+// seat is where the client of a request is: on its connection, in its HTTP session, or nowhere that lasts.
+func (s *Server) seat(ctx context.Context) *seat {
+	if at, ok := ctx.Value(seatKey{}).(*seat); ok {
+		return at
+	}
+	session := sessionOf(ctx)
+	if client := server.ClientSessionFromContext(ctx); client != nil && !server.IsModernRequest(ctx) {
+		if at := s.seats.take(client.SessionID(), session); at != nil {
+			return at
+		}
+	}
+	at := newSeat(session)
+	at.stateless = true
+	return at
+}
+
+// handler makes a tool one that the protocol can call.
+func (s *Server) handler(t tool) server.ToolHandlerFunc {
+	return func(ctx context.Context, request protocol.CallToolRequest) (*protocol.CallToolResult, error) {
+		result, err := s.call(ctx, t, request)
+		if err == nil {
+			return result, nil
+		}
+		f, internal := failureOf(err)
+		if internal {
+			s.options.Logger.ErrorContext(ctx, "tool failed", "tool", t.name, "error", err)
+		}
+		return f.result(), nil
+	}
+}
+
+func (s *Server) call(ctx context.Context, t tool, request protocol.CallToolRequest) (result *protocol.CallToolResult, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	c, err := s.newCall(ctx, t, request)
+	if err != nil {
+		return nil, err
+	}
+	a, err := t.run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return a.result()
+}
+
+func (s *Server) newCall(ctx context.Context, t tool, request protocol.CallToolRequest) (*call, error) {
+	session := sessionOf(ctx)
+	readOnly := s.readOnly(session)
+	if !t.offered(readOnly) {
+		return nil, denied(t.name+" would write", readOnly)
+	}
+	raw, ok := ctx.Value(argumentsKey{}).(json.RawMessage)
+	if !ok {
+		raw = request.Params.RawArguments
+	}
+	a, err := parseArguments(t.name, raw)
+	if err != nil {
+		return nil, err
+	}
+	requestID, err := requestIDOf(request.Params.Meta)
+	if err != nil {
+		return nil, err
+	}
+	return &call{
+		space: s.space, arguments: a, now: s.options.Clock(), seat: s.seat(ctx), readOnly: readOnly, version: s.options.Version,
+		agent: or(agentName(session.Agent), agentName(clientName(ctx))), requestID: requestID,
+	}, nil
+}
+
+// denied refuses what a client that may only read asks for.
+func denied(what string, readOnly bool) error {
+	return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf(
+		"%s, and this memory can only be read: use %s; whoever runs the server can allow writing", what, names(readOnly))}
+}
+
+// requestIDOf is the id by which a call that is sent again is recognised.
+func requestIDOf(meta *protocol.Meta) (string, error) {
+	given := meta.GetMetaField(requestIDMeta)
+	if given == nil {
+		return "", nil
+	}
+	id, ok := given.(string)
+	if !ok || id == "" || len(id) > longestRequest {
+		return "", invalid(nil, "_meta %s must be a text of 1 to %d bytes", requestIDMeta, longestRequest)
+	}
+	return id, nil
+}
+
+// clientName is what the client calls itself.
+func clientName(ctx context.Context) string {
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
+		return info.ClientInfo.Name
+	}
+	if client, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
+		return client.GetClientInfo().Name
+	}
+	return ""
+}
+
+// unknownTool is what a client is told that calls a tool which does not exist.
+func unknownTool(name string, readOnly bool) string {
+	text := fmt.Sprintf("there is no tool %q: the tools are %s", clip(name, gotLength), names(readOnly))
+	if fixed := "memory_" + strings.TrimPrefix(name, "memory."); known(fixed) {
+		text += fmt.Sprintf("; %q is the one you mean", fixed)
+	}
+	return text
+}
+
+// Close ends what is kept for HTTP clients. Connections are ended by their own contexts.
+func (s *Server) Close(ctx context.Context) error {
+	s.httpOnce.Do(func() {})
+	if s.http == nil {
+		return nil
+	}
+	return s.http.Shutdown(ctx)
+}
+
+var _ http.Handler = (*server.StreamableHTTPServer)(nil)

@@ -1,0 +1,66 @@
+package mcp
+
+import "context"
+
+func statusTool() tool {
+	return tool{
+		name:        "memory_status",
+		description: "Where you are (branch, namespace), how much is stored there, and whether the server is well.",
+		docs:        "keys and events count what is in the namespace and branch. health is ok, or indexing while searches wait for the index after a start.",
+		input: `{
+			"type": "object",
+			"properties": {
+				"namespace": {"type": "string", "description": "What to count; the session's namespace when left out."},
+				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
+			}
+		}`,
+		output: `{
+			"type": "object",
+			"properties": {
+				"version": {"type": "string", "description": "Of the program."},
+				"branch": {"type": "string"},
+				"namespace": {"type": "string"},
+				"auto_embed": {"type": "boolean", "description": "Whether searches understand meaning beside words."},
+				"branches": {"type": "integer"},
+				"keys": {"type": "integer"},
+				"events": {"type": "integer"},
+				"health": {"type": "string"}
+			},
+			"required": ["version", "branch", "namespace", "health"]
+		}`,
+		hints: hints{readOnly: true, idempotent: true},
+		run:   status,
+	}
+}
+
+type state struct {
+	Version   string `json:"version"`
+	Branch    string `json:"branch"`
+	Namespace string `json:"namespace"`
+	AutoEmbed bool   `json:"auto_embed"`
+	Branches  int    `json:"branches"`
+	Keys      int    `json:"keys"`
+	Events    int    `json:"events"`
+	Latest    uint64 `json:"latest_version"` // of the space: as_of=vN
+	ReadOnly  bool   `json:"read_only,omitempty"`
+	Health    string `json:"health"`
+}
+
+func status(ctx context.Context, c *call) (answer, error) {
+	place := c.place()
+	if err := c.arguments.err(); err != nil {
+		return answer{}, err
+	}
+	st, err := c.space.Status(ctx, place)
+	if err != nil {
+		return answer{}, err
+	}
+	s := state{
+		Version: c.version, Branch: st.Branch, Namespace: st.Namespace, Branches: st.Branches, Keys: st.Keys,
+		Events: st.Events, Latest: st.Version, ReadOnly: c.readOnly, Health: "ok",
+	}
+	if !st.Searchable {
+		s.Health = "indexing"
+	}
+	return answer{structured: s, plain: s}, nil
+}

@@ -1,0 +1,113 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+func storeTool() tool {
+	return tool{
+		name:        "memory_store",
+		description: "Remember a value (any JSON) under a key, replacing what was there; its past is kept. Several at once: items, each with these fields.",
+		docs: "Stores durably and searchably before it answers. Without a key one is derived from the value, so storing the same value again is the same memory. " +
+			"Storing what is already there changes nothing. if_version makes it conditional: the call fails with conflict when the key is at another version (0: when there is one at all). " +
+			"A batch in items is stored as a whole or not at all.",
+		input: `{
+			"type": "object",
+			"properties": {
+				"key": {"type": "string", "description": "What to find it by again, for instance user/timezone. Derived from the value when left out."},
+				"value": {"description": "What to remember: any JSON value. Needed unless items are given."},
+				"tags": {"type": "array", "items": {"type": "string"}, "description": "Words to filter searches by."},
+				"type": {"type": "string", "description": "What kind of memory it is, such as fact, preference or decision."},
+				"importance": {"type": "number", "minimum": 0, "maximum": 1, "description": "How much it matters."},
+				"metadata": {"type": "object", "description": "Any further facts about it. They are kept but not searched."},
+				"expires": {"type": "string", "description": "When it stops being true: a time, or a span such as 2h or 30 days."},
+				"supersedes": {"type": "array", "items": {"type": "string"}, "description": "Keys of memories that this one replaces."},
+				"links": {"type": "array", "items": {"type": "string"}, "description": "Keys of related memories."},
+				"if_version": {"type": "integer", "minimum": 0, "description": "Store only if the key is at this version now; 0: only if there is none."},
+				"items": {"type": "array", "items": {"type": "object"}, "description": "Several memories, each an object with the fields above: all are stored, or none."},
+				"namespace": {"type": "string", "description": "Where to store it; the session's namespace when left out."},
+				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
+			}
+		}`,
+		output: `{
+			"type": "object",
+			"properties": {
+				"key": {"type": "string"},
+				"version": {"type": "integer"},
+				"timestamp": {"type": "string"},
+				"stored": {"type": "array", "items": {"type": "object"}, "description": "With items: a receipt for each."}
+			}
+		}`,
+		hints: hints{idempotent: true},
+		run:   store,
+	}
+}
+
+func store(ctx context.Context, c *call) (answer, error) {
+	place := c.place()
+	items, batch := decodeItems(c.arguments, c.now)
+	if err := c.arguments.err(); err != nil {
+		return answer{}, err
+	}
+	stored, err := c.space.Store(ctx, place, items, c.write())
+	if err != nil {
+		return answer{}, err
+	}
+	receipts := make([]receipt, len(stored))
+	for i, s := range stored {
+		receipts[i] = receipt{s.Key, s.Version, stamp(s.Timestamp)}
+	}
+	if !batch {
+		return answer{structured: receipts[0], plain: receipts[0]}, nil
+	}
+	return answer{structured: map[string][]receipt{"stored": receipts}, plain: receipts}, nil
+}
+
+type receipt struct {
+	Key       string `json:"key"`
+	Version   uint64 `json:"version"`
+	Timestamp string `json:"timestamp"`
+}
+
+// decodeItems reads what to store, and whether it came as a batch.
+func decodeItems(a *arguments, now time.Time) (items []memory.Item, batch bool) {
+	_, single := a.value("value")
+	list := a.objects("items")
+	if _, batch := a.get("items"); !batch {
+		return []memory.Item{decodeItem(a, now)}, false
+	}
+	if single {
+		a.fault("items", "give either value or items, not both")
+	}
+	if len(list) == 0 {
+		a.missing("items", "an object with a value for each memory")
+	}
+	for _, item := range list {
+		items = append(items, decodeItem(item, now))
+	}
+	return items, true
+}
+
+func decodeItem(a *arguments, now time.Time) memory.Item {
+	value, ok := a.value("value")
+	if !ok {
+		a.missing("value", "what to remember, as any JSON value")
+		value = json.RawMessage("null")
+	}
+	return memory.Item{
+		Key:        a.text("key"),
+		Value:      value,
+		Tags:       a.texts("tags"),
+		Type:       a.text("type"),
+		Importance: a.fraction("importance"),
+		Metadata:   a.object("metadata"),
+		Supersedes: a.texts("supersedes"),
+		Links:      a.texts("links"),
+		ExpiresAt:  a.moment("expires", now, memory.ParseExpiry),
+		IfVersion:  a.version("if_version"),
+	}
+}

@@ -1,0 +1,138 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// tool is a tool: what is said about it, and what it does. A new one is a file of its own and a line in tools.
+type tool struct {
+	name        string
+	description string // what models are always shown: at most 50 tokens
+	docs        string // what they are shown when they ask for more
+	input       string // JSON Schema of the arguments, with a description for each
+	output      string // JSON Schema of the structured result
+	hints       hints
+	run         func(context.Context, *call) (answer, error)
+}
+
+// hints are what clients may assume about a tool, for instance to decide what to ask their user about.
+type hints struct {
+	readOnly    bool // changes nothing
+	destructive bool // may undo or overwrite what others did
+	idempotent  bool // doing it twice is doing it once
+	// branching says that some of its actions only read; those are allowed in read-only mode.
+	branching bool
+}
+
+// tools lists the tools in the order in which they are advertised. New ones come last.
+func tools() []tool {
+	return []tool{
+		storeTool(),
+		recallTool(),
+		searchTool(),
+		forgetTool(),
+		logTool(),
+		branchTool(),
+		historyTool(),
+		statusTool(),
+	}
+}
+
+// offered reports whether a client that may only read is offered the tool.
+func (t tool) offered(readOnly bool) bool { return !readOnly || t.hints.readOnly || t.hints.branching }
+
+// advertised is the tool as it goes over the wire: without the prose that only people read.
+func (t tool) advertised() (protocol.Tool, error) {
+	input, err := trimSchema(json.RawMessage(t.input))
+	if err != nil {
+		return protocol.Tool{}, fmt.Errorf("input of %s: %w", t.name, err)
+	}
+	output, err := trimSchema(json.RawMessage(t.output))
+	if err != nil {
+		return protocol.Tool{}, fmt.Errorf("output of %s: %w", t.name, err)
+	}
+	local := false // nothing outside this server is touched
+	return protocol.Tool{
+		Name:            t.name,
+		Description:     t.description,
+		RawInputSchema:  input,
+		RawOutputSchema: output,
+		Annotations: protocol.ToolAnnotation{
+			ReadOnlyHint:    &t.hints.readOnly,
+			DestructiveHint: &t.hints.destructive,
+			IdempotentHint:  &t.hints.idempotent,
+			OpenWorldHint:   &local,
+		},
+	}, nil
+}
+
+// ExportedTool is a tool in the form in which language models' own interfaces take them.
+type ExportedTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"input_schema"` // with a description for each parameter
+}
+
+// Export lists the tools for use without MCP: give a model these, and send what it calls to the server.
+func Export() []ExportedTool {
+	var list []ExportedTool
+	for _, t := range tools() {
+		list = append(list, ExportedTool{t.name, t.description + "\n\n" + t.docs, json.RawMessage(strings.TrimSpace(t.input))})
+	}
+	return list
+}
+
+// call is one use of a tool.
+type call struct {
+	space     *memory.Space
+	arguments *arguments
+	now       time.Time
+	seat      *seat
+	readOnly  bool
+	version   string // of the program
+	agent     string
+	requestID string
+}
+
+// write says who writes.
+func (c *call) write() memory.Write { return memory.Write{Agent: c.agent, RequestID: c.requestID} }
+
+// place is where the call reads or writes: where its arguments say, or else where the client is.
+func (c *call) place() memory.Place {
+	branch, namespace := c.seat.at()
+	return memory.Place{
+		Branch:    or(c.arguments.text("branch"), branch),
+		Namespace: or(c.arguments.text("namespace"), namespace),
+	}
+}
+
+func or(text, fallback string) string {
+	if text == "" {
+		return fallback
+	}
+	return text
+}
+
+// names lists the tools that a client is offered, to tell it of.
+func names(readOnly bool) string {
+	var list []string
+	for _, t := range tools() {
+		if t.offered(readOnly) {
+			list = append(list, t.name)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func known(name string) bool {
+	return slices.ContainsFunc(tools(), func(t tool) bool { return t.name == name })
+}
