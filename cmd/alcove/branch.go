@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host/client"
+)
+
+// branchTool is the tool behind all commands on branches.
+const branchTool = "memory_branch"
+
+func (a *app) branchCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "branch",
+		Short: "Fork, compare and merge branches",
+		Long: `Fork, compare and merge branches of the memory.
+
+alcove branch switch chooses the branch that the commands after it work on, which is kept in cli.json of
+the data directory. MCP clients are not affected: each of their sessions begins on the branch default,
+or on the one that alcove mcp --branch names.`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return a.listBranches(c.Context()) },
+	}
+	c.AddCommand(a.listCommand(), a.createCommand(), a.forkCommand(), a.switchCommand(), a.diffCommand(), a.mergeCommand(), a.deleteCommand())
+	return c
+}
+
+func (a *app) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the branches; * marks the current one", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return a.listBranches(c.Context()) },
+	}
+}
+
+func (a *app) listBranches(ctx context.Context) error {
+	var answer struct {
+		Branches []struct {
+			Name, Parent string
+			Created      time.Time
+		}
+	}
+	if printed, err := a.get(ctx, branchTool, fields{"action": "list"}, &answer); printed || err != nil {
+		return err
+	}
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	current, err := a.branch(dir)
+	if err != nil {
+		return err
+	}
+	if current == "" {
+		current = "default"
+	}
+	width := 0
+	for _, b := range answer.Branches {
+		width = max(width, len(b.Name))
+	}
+	for _, b := range answer.Branches {
+		mark, from := " ", ""
+		if b.Name == current {
+			mark = "*"
+		}
+		if b.Parent != "" {
+			from = "from " + b.Parent
+		}
+		if err := a.printf("%s %-*s  %s\n", mark, width, b.Name, a.dim(clock(b.Created)+"  "+from)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) createCommand() *cobra.Command {
+	c := &cobra.Command{Use: "create NAME", Short: "Create an empty branch", Args: arguments(1, 1)}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.branchDone(c.Context(), fields{"action": "create", "name": args[0]}, "created %s, which is empty\n", args[0])
+	}
+	return c
+}
+
+func (a *app) forkCommand() *cobra.Command {
+	var from, asOf string
+	c := &cobra.Command{
+		Use: "fork NAME", Short: "Fork a branch: everything is there at once, and changes stay apart", Args: arguments(1, 1),
+	}
+	c.Flags().StringVar(&from, "from", "", "the branch to fork (default: the current one)")
+	c.Flags().StringVar(&asOf, "as-of", "", "fork it as it was at this moment")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		f := fields{"action": "fork", "name": args[0]}.set("source", from).set("as_of", asOf)
+		return a.branchDone(c.Context(), f, "forked %s: alcove branch switch %s\n", args[0], args[0])
+	}
+	return a.placed(c)
+}
+
+func (a *app) switchCommand() *cobra.Command {
+	c := &cobra.Command{Use: "switch NAME", Short: "Make a branch the current one of the commands that follow", Args: arguments(1, 1)}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		dir, err := a.dir()
+		if err != nil {
+			return err
+		}
+		a.place.branch = "default" // the one left behind may be gone
+		var answer json.RawMessage
+		printed, err := a.get(c.Context(), branchTool, fields{"action": "switch", "name": args[0]}, &answer)
+		if err != nil {
+			return err
+		}
+		if err := writeSettings(dir, settings{Branch: args[0]}); err != nil || printed {
+			return err
+		}
+		return a.printf("on %s now\n", args[0])
+	}
+	return c
+}
+
+func (a *app) deleteCommand() *cobra.Command {
+	c := &cobra.Command{Use: "delete NAME", Short: "Delete a branch", Args: arguments(1, 1)}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		dir, err := a.dir()
+		if err != nil {
+			return err
+		}
+		s, err := readSettings(dir)
+		if err != nil {
+			return err
+		}
+		a.place.branch = "default" // the session must not be on what it deletes
+		if err := a.branchDone(c.Context(), fields{"action": "delete", "name": args[0]}, "deleted %s\n", args[0]); err != nil || s.Branch != args[0] {
+			return err
+		}
+		return writeSettings(dir, settings{})
+	}
+	return c
+}
+
+// branchDone calls the tool and says, without --json, that it is done.
+func (a *app) branchDone(ctx context.Context, f fields, format string, args ...any) error {
+	if printed, err := a.get(ctx, branchTool, f, nil); printed || err != nil {
+		return err
+	}
+	return a.printf(format, args...)
+}
+
+// difference is a key that two branches hold differently.
+type difference struct {
+	Namespace, Key, Clash string
+	Change                string // added, changed or removed
+}
+
+func (a *app) diffCommand() *cobra.Command {
+	c := &cobra.Command{Use: "diff OTHER", Short: "Show what another branch has that the current one has not", Args: arguments(1, 1)}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var d struct {
+			Summary     string
+			Differences []difference
+			Note        string
+		}
+		if printed, err := a.get(c.Context(), branchTool, fields{"action": "diff", "compare": args[0]}, &d); printed || err != nil {
+			return err
+		}
+		a.printDifferences(d.Differences)
+		return a.printf("%s\n", joined(d.Summary, d.Note))
+	}
+	return a.placed(c)
+}
+
+func (a *app) printDifferences(differences []difference) {
+	for _, d := range differences {
+		sign := "~"
+		switch d.Change {
+		case "added":
+			sign = "+"
+		case "removed":
+			sign = "-"
+		}
+		clash := ""
+		if d.Clash != "" {
+			clash = "  both sides changed it: " + d.Clash
+		}
+		a.printf("%s %s  %s%s\n", sign, a.bold(plain(d.Key, "")), a.dim(d.Namespace), clash)
+	}
+}
+
+// joined is two sentences, the second of which may be missing.
+func joined(summary, note string) string { return strings.TrimSpace(summary + " " + note) }
+
+func (a *app) mergeCommand() *cobra.Command {
+	var into, strategy string
+	var preview bool
+	c := &cobra.Command{Use: "merge SOURCE", Short: "Bring another branch's changes into the current one", Args: arguments(1, 1)}
+	c.Flags().StringVar(&into, "into", "", "the branch to change (default: the current one)")
+	c.Flags().StringVar(&strategy, "strategy", "", "how to settle what both sides changed: strict, source, target, newest, fields (default strict: change nothing)")
+	c.Flags().BoolVar(&preview, "preview", false, "show what would happen, change nothing")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		f := fields{"action": "merge", "source": args[0]}.set("target", into).set("strategy", strategy)
+		if preview {
+			f["preview"] = true
+		}
+		var m struct {
+			Summary, Note        string
+			Unresolved           int
+			Differences, Clashes []difference
+		}
+		printed, err := a.get(c.Context(), branchTool, f, &m)
+		if err != nil {
+			return err
+		}
+		if m.Unresolved > 0 && !preview {
+			a.printDifferences(m.Clashes)
+			return &client.Error{Code: "conflict", Message: joined(m.Summary, m.Note)}
+		}
+		if printed {
+			return nil
+		}
+		a.printDifferences(m.Differences)
+		a.printDifferences(m.Clashes)
+		return a.printf("%s\n", joined(m.Summary, m.Note))
+	}
+	return a.placed(c)
+}

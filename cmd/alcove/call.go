@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+)
+
+func (a *app) callCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "call METHOD [JSON]",
+		Short: "Call any tool with arguments as JSON (- reads them from standard input)",
+		Example: `  alcove call memory_store '{"key": "editor", "value": "vim"}'
+  alcove call status`,
+		Args: arguments(1, 2),
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		raw := json.RawMessage("{}")
+		if len(args) == 2 {
+			value, err := a.value(args[1])
+			if err != nil {
+				return err
+			}
+			if value[0] != '{' {
+				return &usageError{errors.New(`the arguments must be a JSON object, such as '{"key": "editor"}'`)}
+			}
+			raw = value
+		}
+		tool := args[0]
+		if !strings.HasPrefix(tool, "memory_") {
+			tool = "memory_" + tool
+		}
+		r, err := a.ask(c.Context(), tool, raw)
+		if err != nil {
+			return err
+		}
+		if r.Structured != nil {
+			return a.printJSON(r.Structured)
+		}
+		return a.printf("%s\n", plain(r.Text, "\n\t"))
+	}
+	return a.placed(c)
+}
+
+func (a *app) toolsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "tools",
+		Short: "List the tools; --json prints them in the form that model APIs take (input_schema)",
+		Args:  noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			tools := host.Tools()
+			if a.asJSON {
+				return a.printJSON(tools)
+			}
+			for _, t := range tools {
+				if err := a.printf("%s  %s\n", a.bold(t.Name), t.Description); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	mcpclient "github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+type demoFlags struct {
+	listen string
+	once   bool
+}
+
+func (a *app) demoCommand() *cobra.Command {
+	var f demoFlags
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Show what the memory can do, in a temporary directory, and go on serving it",
+		Long: `Serve a temporary data directory, drive it through a real MCP client that runs alcove mcp, print every
+call with its answer, then the lines that connect your own client, and go on serving until interrupted.
+Given --data, that directory is used and kept.`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.demo(c.Context(), f, c.Flags().Changed("data"))
+		},
+	}
+	c.Flags().StringVar(&f.listen, "listen", a.envOr("ALCOVE_LISTEN", host.DefaultHTTP), "the address for HTTP")
+	c.Flags().BoolVar(&f.once, "once", false, "end after the session")
+	return c
+}
+
+func (a *app) demo(ctx context.Context, f demoFlags, keep bool) (err error) {
+	if !keep {
+		if a.data, err = os.MkdirTemp("", "alcove-demo-"); err != nil {
+			return fmt.Errorf("make a temporary data directory: %w", err)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(a.data)) }()
+	}
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	return a.demoServed(ctx, f, h, dir)
+}
+
+// demoServed serves, shows the session meanwhile, and serves on.
+func (a *app) demoServed(ctx context.Context, f demoFlags, h *host.Host, dir string) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	started, ended := make(chan owner.Record, 1), make(chan error, 1)
+	go func() {
+		ended <- h.Serve(ctx, host.Listen{HTTP: f.listen, Started: func(r owner.Record) { started <- r }})
+	}()
+	select {
+	case r := <-started:
+		a.printf("%s  serving %s\n         on http://%s/mcp\n", a.bold("Alcove"), dir, r.HTTP)
+	case err := <-ended:
+		return fmt.Errorf("%w\n(from the source tree: make run LISTEN=127.0.0.1:9743)", err)
+	}
+	if err := a.demoSession(ctx, dir); err != nil {
+		stop()
+		return errors.Join(err, <-ended)
+	}
+	c, err := a.connection()
+	if err != nil {
+		return err
+	}
+	a.printf("\n%s\n\n", a.heading("Connect your own client to it"))
+	if err := a.printRecipes(c, recipes()); err != nil {
+		return err
+	}
+	if f.once {
+		stop()
+		return <-ended
+	}
+	a.printf("%s\n", a.bold("Serving until you press Ctrl-C."))
+	a.printf("These lines lead to this demo's directory. For a memory that stays: %s connect\n", quoted(c.program))
+	return <-ended
+}
+
+func (a *app) heading(s string) string { return a.paint("1;36", "── "+s) }
+
+// demoSession shows the steps through a client of its own.
+func (a *app) demoSession(ctx context.Context, dir string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	c, err := mcpclient.NewStdioMCPClientWithOptions(program, nil, []string{"mcp", "--data", dir, "--agent", "demo"},
+		transport.WithCommandStderrWriter(a.err))
+	if err != nil {
+		return fmt.Errorf("run alcove mcp: %w", err)
+	}
+	defer c.Close()
+	hello := mcp.InitializeRequest{}
+	hello.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
+	hello.Params.ClientInfo = mcp.Implementation{Name: "alcove-demo", Version: versionText()}
+	greeting, err := c.Initialize(ctx, hello)
+	if err != nil {
+		return fmt.Errorf("introduce the demo's client to alcove mcp: %w", err)
+	}
+	list, err := c.ListTools(ctx, mcp.ListToolsRequest{})
+	if err != nil {
+		return fmt.Errorf("list the tools: %w", err)
+	}
+	a.printf("         an MCP client runs alcove mcp: %s %s, %d tools\n", greeting.ServerInfo.Name, greeting.ServerInfo.Version, len(list.Tools))
+	d := demonstration{app: a, client: c}
+	for _, s := range demoSteps() {
+		if err := d.show(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step is one call of the demonstration.
+type step struct {
+	heading string // above the call; empty: none
+	tool    string
+	args    []arg
+	mark    bool // the moment behind this call is what "moment" stands for later
+}
+
+type arg struct {
+	name  string
+	value any
+}
+
+// moment stands for the time of the step that was marked.
+type moment struct{}
+
+func demoSteps() []step {
+	store := func(key, value string, more ...arg) []arg {
+		return append([]arg{{"key", key}, {"value", value}}, more...)
+	}
+	branch := func(action string, more ...arg) []arg { return append([]arg{{"action", action}}, more...) }
+	return []step{
+		{"Remember a few things", "memory_store", store("ada/editor", "Ada writes everything in Vim and dislikes the mouse", arg{"tags", []string{"preference"}}), false},
+		{"", "memory_store", store("deploy/day", "We deploy on Tuesdays, never on a Friday afternoon", arg{"tags", []string{"rule"}}), false},
+		{"", "memory_store", store("deploy/owner", "Grace approves each release before it goes out"), true},
+		{"Ask in plain words", "memory_search", []arg{{"query", "who has to sign off a release?"}, {"k", 2}}, false},
+		{"", "memory_search", []arg{{"query", "what does Ada use to write code?"}, {"k", 1}}, false},
+		{"Try an idea on a branch: a fork takes no time, whatever the size", "memory_branch", branch("fork", arg{"name", "idea"}), false},
+		{"", "memory_store", store("deploy/day", "We deploy every day before noon", arg{"branch", "idea"}), false},
+		{"", "memory_store", store("deploy/canary", "One machine first, the others an hour later", arg{"branch", "idea"}), false},
+		{"", "memory_recall", []arg{{"key", "deploy/day"}}, false},
+		{"Compare, preview, merge", "memory_branch", branch("diff", arg{"compare", "idea"}), false},
+		{"", "memory_branch", branch("merge", arg{"source", "idea"}, arg{"preview", true}), false},
+		{"", "memory_branch", branch("merge", arg{"source", "idea"}), false},
+		{"", "memory_recall", []arg{{"key", "deploy/day"}}, false},
+		{"Go back in time", "memory_recall", []arg{{"key", "deploy/day"}, {"as_of", moment{}}}, false},
+		{"", "memory_history", []arg{{"key", "deploy/day"}}, false},
+		{"Keep a log that nobody can change", "memory_log", []arg{{"event", "merged"}, {"data", map[string]string{"branch": "idea", "by": "demo"}}}, false},
+		{"", "memory_status", nil, false},
+	}
+}
+
+// demonstration shows steps.
+type demonstration struct {
+	app    *app
+	client *mcpclient.Client
+	moment string // RFC 3339
+}
+
+func (d *demonstration) show(ctx context.Context, s step) error {
+	if s.heading != "" {
+		d.app.printf("\n%s\n", d.app.heading(s.heading))
+	}
+	request := mcp.CallToolRequest{}
+	request.Params.Name = s.tool
+	arguments, shown := map[string]any{}, ""
+	for _, x := range s.args {
+		if x.value == (any)(moment{}) {
+			x.value = d.moment
+		}
+		raw, err := json.Marshal(x.value)
+		if err != nil {
+			return fmt.Errorf("show the arguments of %s: %w", s.tool, err)
+		}
+		arguments[x.name] = x.value
+		shown += fmt.Sprintf("  %s %s", d.app.dim(x.name), raw)
+	}
+	request.Params.Arguments = arguments
+	d.app.printf("\n  %s%s\n", d.app.paint("33", s.tool), shown)
+	answer, err := d.client.CallTool(ctx, request)
+	if err != nil {
+		return fmt.Errorf("call %s: %w", s.tool, err)
+	}
+	text := answerText(answer)
+	if answer.IsError {
+		return fmt.Errorf("%s answered with an error: %s", s.tool, text)
+	}
+	if s.mark {
+		if err := d.remember(answer); err != nil {
+			return err
+		}
+	}
+	for i, line := range answerLines([]byte(text)) {
+		arrow := "   "
+		if i == 0 {
+			arrow = d.app.paint("32", "→") + "  "
+		}
+		d.app.printf("  %s%s\n", arrow, line)
+	}
+	return nil
+}
+
+// remember notes the moment of an answer.
+func (d *demonstration) remember(answer *mcp.CallToolResult) error {
+	raw, err := json.Marshal(answer.StructuredContent)
+	if err != nil {
+		return fmt.Errorf("read the time of an answer: %w", err)
+	}
+	var receipt struct{ Timestamp string }
+	if err := json.Unmarshal(raw, &receipt); err != nil || receipt.Timestamp == "" {
+		return fmt.Errorf("read the time of an answer: %s has none", raw)
+	}
+	d.moment = receipt.Timestamp
+	return nil
+}
+
+func answerText(answer *mcp.CallToolResult) string {
+	for _, c := range answer.Content {
+		if t, ok := c.(mcp.TextContent); ok {
+			return t.Text
+		}
+	}
+	return "(no text)"
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+const (
+	doctorPatience = 5 * time.Second
+	leastSpace     = 100 << 20 // bytes free on the disk before it is a worry
+)
+
+// finding is one thing that the doctor looked at.
+type finding struct {
+	What string `json:"what"`
+	OK   bool   `json:"ok"`
+	Says string `json:"says"`
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Look for what could be wrong with the data directory and its server; changes nothing", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir, err := a.dir()
+			if err != nil {
+				return err
+			}
+			findings := a.examine(c.Context(), dir)
+			if a.asJSON {
+				err = a.printJSON(findings)
+			} else {
+				err = a.printFindings(findings)
+			}
+			for _, f := range findings {
+				if !f.OK {
+					return errors.Join(err, fmt.Errorf("%s needs attention", f.What))
+				}
+			}
+			return err
+		},
+	}
+}
+
+func (a *app) printFindings(findings []finding) error {
+	for _, f := range findings {
+		mark := a.paint("32", "ok  ")
+		if !f.OK {
+			mark = a.paint("31", "BAD ")
+		}
+		if err := a.printf("%s %-15s %s\n", mark, f.What, f.Says); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) examine(ctx context.Context, dir string) []finding {
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
+	found := []finding{{"version", true, versionText()}, examineDir(dir)}
+	running, lock := examineLock(dir)
+	found = append(found, lock, a.examineSocket(ctx, dir, running), examineToken(dir), a.examineHTTP(ctx, dir, running))
+	return append(found, examineDisk(dir))
+}
+
+func examineDir(dir string) finding {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return finding{"data directory", true, dir + " does not exist yet: the first command makes it"}
+	case err != nil:
+		return finding{"data directory", false, err.Error()}
+	case !info.IsDir():
+		return finding{"data directory", false, dir + " is not a directory: choose another with --data"}
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return finding{"data directory", false, fmt.Sprintf("others can enter %s: chmod 700 %q", dir, dir)}
+	}
+	return finding{"data directory", true, dir}
+}
+
+// examineLock reports whether a server is running.
+func examineLock(dir string) (running bool, f finding) {
+	err := host.Owned(dir)
+	var owned *host.OwnedError
+	switch {
+	case errors.As(err, &owned):
+		return true, finding{"lock", true, fmt.Sprintf("held by process %d", owned.PID)}
+	case err != nil:
+		return false, finding{"lock", false, err.Error()}
+	}
+	return false, finding{"lock", true, "free: no server is running"}
+}
+
+func (a *app) examineSocket(ctx context.Context, dir string, running bool) finding {
+	if !running {
+		socket, err := owner.SocketPath(dir)
+		if err != nil {
+			return finding{"socket", false, err.Error()}
+		}
+		return finding{"socket", true, "will be " + socket}
+	}
+	conn, err := owner.Dial(ctx, owner.Options{Dir: dir})
+	if err != nil {
+		return finding{"socket", false, err.Error()}
+	}
+	defer conn.Close()
+	if v := conn.Welcome.Version; v != versionText() {
+		return finding{"socket", false, fmt.Sprintf("the server (process %d) is of version %s, not %s: restart it", conn.Welcome.PID, v, versionText())}
+	}
+	return finding{"socket", true, fmt.Sprintf("process %d answers", conn.Welcome.PID)}
+}
+
+func examineToken(dir string) finding {
+	path := owner.TokenPath(dir)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return finding{"token", true, "none yet: the first server makes it"}
+	case err != nil:
+		return finding{"token", false, err.Error()}
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return finding{"token", false, fmt.Sprintf("others can read it: chmod 600 %q, or delete it to get a new one", path)}
+	}
+	return finding{"token", true, path}
+}
+
+func (a *app) examineHTTP(ctx context.Context, dir string, running bool) finding {
+	r, err := owner.ReadRecord(dir)
+	if !running || err != nil {
+		return examinePort(a.envOr("ALCOVE_LISTEN", host.DefaultHTTP))
+	}
+	if r.HTTP == "" {
+		return finding{"HTTP", true, "the server does without (its port was taken, or it was told to)"}
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.HTTP+"/readyz", nil)
+	if err != nil {
+		return finding{"HTTP", false, err.Error()}
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return finding{"HTTP", false, err.Error()}
+	}
+	defer answer.Body.Close()
+	return finding{"HTTP", answer.StatusCode == http.StatusOK, fmt.Sprintf("http://%s/mcp answers %s", r.HTTP, answer.Status)}
+}
+
+func examinePort(address string) finding {
+	if address == "off" {
+		return finding{"HTTP", true, "off"}
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return finding{"HTTP", false, fmt.Sprintf("%v: the server will do without HTTP; alcove serve --listen chooses another address", err)}
+	}
+	l.Close()
+	return finding{"HTTP", true, address + " is free"}
+}
+
+func examineDisk(dir string) finding {
+	free, err := freeSpace(dir)
+	switch {
+	case err != nil:
+		return finding{"disk", true, "unknown: " + err.Error()}
+	case free < leastSpace:
+		return finding{"disk", false, fmt.Sprintf("only %d MiB are free", free>>20)}
+	}
+	return finding{"disk", true, fmt.Sprintf("%.1f GiB are free", float64(free)/(1<<30))}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+// usageError says that the command line is wrong.
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
+
+// notFound says that what was asked for does not exist.
+func notFound(format string, args ...any) error {
+	return &client.Error{Code: "not_found", Message: fmt.Sprintf(format, args...)}
+}
+
+// exitCodes are the exit codes of the errors that have one; others exit with 1.
+func exitCodes() map[string]int {
+	return map[string]int{
+		"invalid_argument": 2, "not_found": 3, "denied": 4, "conflict": 5, "exhausted": 6, "unavailable": 7, "timeout": 8, "internal": 9,
+	}
+}
+
+// exitCode is the exit code for an error.
+func exitCode(err error) int {
+	var usage *usageError
+	var failure *client.Error
+	var refused *owner.Refusal
+	var owned *host.OwnedError
+	code := ""
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usage):
+		code = "invalid_argument"
+	case errors.As(err, &failure):
+		code = failure.Code
+	case errors.As(err, &refused):
+		code = refused.Code
+	case errors.As(err, &owned), errors.Is(err, owner.ErrNone):
+		code = "unavailable"
+	}
+	if n := exitCodes()[code]; n != 0 {
+		return n
+	}
+	return 1
+}
+
+// arguments checks how many arguments there are.
+func arguments(least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return &usageError{fmt.Errorf("%d of %d arguments are there: use it as %s", len(args), least, c.UseLine())}
+		case most >= 0 && len(args) > most:
+			return &usageError{fmt.Errorf("%q is one argument too many: use it as %s", args[most], c.UseLine())}
+		}
+		return nil
+	}
+}
+
+func noArguments(c *cobra.Command, args []string) error { return arguments(0, 0)(c, args) }

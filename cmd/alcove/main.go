@@ -1,0 +1,147 @@
+// Command alcove is a memory server for AI agents, and the tool to talk to it.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker for releases; empty means that the module's build information tells.
+var version string
+
+func main() { os.Exit(Main()) }
+
+// Main runs the command line of this process and gives its exit code.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
+	command := a.command()
+	command.SetArgs(os.Args[1:])
+	err := command.ExecuteContext(ctx)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "alcove: %v\n", err)
+	}
+	return exitCode(err)
+}
+
+// app is one run of the command line.
+type app struct {
+	in  io.Reader
+	out io.Writer // results only
+	err io.Writer
+	env func(string) string
+
+	data   string
+	asJSON bool
+	place  place
+}
+
+// place says where a command reads or writes.
+type place struct {
+	branch    string
+	namespace string
+	agent     string
+}
+
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "alcove",
+		Short: "Memory for AI agents: stored, searched, branched and rewound",
+		Long: `Alcove keeps the memory of AI agents in a data directory, and serves it over MCP.
+
+  alcove connect    prints the lines that connect an MCP client
+  alcove demo       shows everything in a minute, in a temporary directory
+
+All commands talk to the one server of the data directory, and start it if need be.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       versionText(),
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetVersionTemplate("alcove {{.Version}}\n")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
+	})
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.data, "data", a.defaultData(), "the data directory (or ALCOVE_DATA)")
+	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
+	root.AddCommand(
+		a.mcpCommand(), a.serveCommand(), a.connectCommand(), a.demoCommand(),
+		a.storeCommand(), a.recallCommand(), a.searchCommand(), a.forgetCommand(),
+		a.logCommand(), a.historyCommand(), a.statusCommand(), a.branchCommand(),
+		a.callCommand(), a.toolsCommand(), a.doctorCommand(), a.versionCommand(),
+	)
+	return root
+}
+
+// defaultData is ALCOVE_DATA, or where the system keeps what programs store for a user.
+func (a *app) defaultData() string {
+	if dir := a.env("ALCOVE_DATA"); dir != "" {
+		return dir
+	}
+	if dir := a.env("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "alcove")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "."
+	}
+	switch runtime.GOOS {
+	case "windows":
+		if dir := a.env("LOCALAPPDATA"); dir != "" {
+			return filepath.Join(dir, "alcove")
+		}
+		return filepath.Join(home, "AppData", "Local", "alcove")
+	case "darwin":
+		return filepath.Join(home, "Library", "Application Support", "alcove")
+	default:
+		return filepath.Join(home, ".local", "share", "alcove")
+	}
+}
+
+// dir is the data directory, absolute.
+func (a *app) dir() (string, error) {
+	if a.data == "" {
+		return "", &usageError{fmt.Errorf("--data is empty: give a data directory")}
+	}
+	dir, err := filepath.Abs(a.data)
+	if err != nil {
+		return "", fmt.Errorf("find the data directory %s: %w", a.data, err)
+	}
+	return dir, nil
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			if a.asJSON {
+				return a.printJSON(map[string]string{"version": versionText(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
+			}
+			_, err := fmt.Fprintf(a.out, "alcove %s (%s, %s/%s)\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+func versionText() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "dev"
+}

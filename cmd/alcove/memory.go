@@ -1,0 +1,314 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// inputLimit is how much of standard input is read for a value, in bytes. The server's own limit is
+// lower and says so.
+const inputLimit = 16 << 20
+
+// fields are the arguments of a tool call; those that were not given are left out.
+type fields map[string]any
+
+func (f fields) set(name, value string) fields {
+	if value != "" {
+		f[name] = value
+	}
+	return f
+}
+
+func (f fields) list(name string, values []string) fields {
+	if len(values) > 0 {
+		f[name] = values
+	}
+	return f
+}
+
+func (a *app) storeCommand() *cobra.Command {
+	var tags, supersedes, links []string
+	var kind, metadata, expires string
+	var importance float64
+	var ifVersion int64
+	c := &cobra.Command{
+		Use:   "store KEY VALUE",
+		Short: "Store a memory: VALUE is JSON, or else text; - reads it from standard input",
+		Example: `  alcove store editor "prefers vim" --tags preference
+  alcove store build/limits '{"minutes": 15}'
+  git diff | alcove store last-diff -`,
+		Args: arguments(2, 2),
+	}
+	flags := c.Flags()
+	flags.StringSliceVar(&tags, "tags", nil, "tags, separated by commas")
+	flags.StringVar(&kind, "type", "", "the type, for example preference or decision")
+	flags.Float64Var(&importance, "importance", 0, "from 0 to 1")
+	flags.StringVar(&metadata, "metadata", "", "a JSON object kept beside the value")
+	flags.StringVar(&expires, "expires", "", `when the memory ends, for example "in 2h" or 2030-01-31`)
+	flags.StringSliceVar(&supersedes, "supersedes", nil, "keys that this memory replaces")
+	flags.StringSliceVar(&links, "links", nil, "keys that this memory belongs with")
+	flags.Int64Var(&ifVersion, "if-version", 0, "store only if this is the key's version; 0: only if there is none")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		value, err := a.value(args[1])
+		if err != nil {
+			return err
+		}
+		f := fields{"key": args[0], "value": value}.list("tags", tags).set("type", kind).set("expires", expires).
+			list("supersedes", supersedes).list("links", links)
+		if c.Flags().Changed("importance") {
+			f["importance"] = importance
+		}
+		if c.Flags().Changed("if-version") {
+			f["if_version"] = ifVersion
+		}
+		if metadata != "" {
+			if !json.Valid([]byte(metadata)) {
+				return &usageError{errors.New(`--metadata is not JSON: give an object such as '{"source":"mail"}'`)}
+			}
+			f["metadata"] = json.RawMessage(metadata)
+		}
+		var stored struct {
+			Key       string
+			Version   uint64
+			Timestamp time.Time
+		}
+		if printed, err := a.get(c.Context(), "memory_store", f, &stored); printed || err != nil {
+			return err
+		}
+		return a.printf("stored %s as v%d at %s\n", stored.Key, stored.Version, clock(stored.Timestamp))
+	}
+	return a.placed(c)
+}
+
+// value is what the argument of a command says: JSON if it is, else text; - is what standard input says.
+func (a *app) value(argument string) (json.RawMessage, error) {
+	if argument == "-" {
+		data, err := io.ReadAll(io.LimitReader(a.in, inputLimit+1))
+		if err != nil {
+			return nil, fmt.Errorf("read the value from standard input: %w", err)
+		}
+		if len(data) > inputLimit {
+			return nil, &usageError{fmt.Errorf("standard input is longer than %d bytes: store parts under several keys", inputLimit)}
+		}
+		argument = string(data)
+	}
+	if raw := bytes.TrimSpace([]byte(argument)); json.Valid(raw) {
+		return raw, nil
+	}
+	return text(argument)
+}
+
+// text is a string as JSON, with all its characters as they are.
+func text(s string) (json.RawMessage, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(s); err != nil {
+		return nil, fmt.Errorf("put the text into JSON: %w", err)
+	}
+	return bytes.TrimSpace(out.Bytes()), nil
+}
+
+func (a *app) recallCommand() *cobra.Command {
+	var asOf string
+	c := &cobra.Command{
+		Use:   "recall KEY",
+		Short: "Print the memory under a key, now or as it was",
+		Example: `  alcove recall editor
+  alcove recall editor --as-of "1h ago"
+  alcove recall editor --as-of v17`,
+		Args: arguments(1, 1),
+	}
+	c.Flags().StringVar(&asOf, "as-of", "", `a moment: a time, a date, "1h ago", yesterday, v12`)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var m struct {
+			Found bool
+			Value json.RawMessage
+		}
+		printed, err := a.get(c.Context(), "memory_recall", fields{"key": args[0]}.set("as_of", asOf), &m)
+		switch {
+		case err != nil:
+			return err
+		case !m.Found:
+			return notFound("there is no memory under the key %q here: alcove search finds keys by what they hold", args[0])
+		case printed:
+			return nil
+		}
+		return a.printf("%s\n", shown(m.Value))
+	}
+	return a.placed(c)
+}
+
+func (a *app) searchCommand() *cobra.Command {
+	var tags, types []string
+	var asOf, since, until string
+	var k, offset int
+	var explain bool
+	c := &cobra.Command{
+		Use:   "search QUERY...",
+		Short: "Find memories by what they say: ask in plain words",
+		Example: `  alcove search which editor does Ada like
+  alcove search deadlines --tags work --k 3`,
+		Args: arguments(1, -1),
+	}
+	flags := c.Flags()
+	flags.IntVar(&k, "k", 10, "how many, at most 50")
+	flags.IntVar(&offset, "offset", 0, "how many of the best to pass over")
+	flags.StringSliceVar(&tags, "tags", nil, "only memories with all of these tags")
+	flags.StringSliceVar(&types, "type", nil, "only memories of one of these types")
+	flags.StringVar(&since, "since", "", "only memories written since this moment")
+	flags.StringVar(&until, "until", "", "only memories written before this moment")
+	flags.StringVar(&asOf, "as-of", "", "search the memory as it was at this moment")
+	flags.BoolVar(&explain, "explain", false, "say how each score came about (with --json)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		f := fields{"query": strings.Join(args, " "), "k": k}.list("tags", tags).list("type", types).
+			set("since", since).set("until", until).set("as_of", asOf)
+		if a.place.namespace != "" {
+			f["namespace"] = a.place.namespace
+		}
+		if offset > 0 {
+			f["offset"] = offset
+		}
+		if explain {
+			f["explain"] = true
+		}
+		var found struct {
+			Results []struct {
+				Namespace, Key, Snippet string
+				Score                   float64
+				Value                   json.RawMessage
+			}
+			Total int
+		}
+		if printed, err := a.get(c.Context(), "memory_search", f, &found); printed || err != nil {
+			return err
+		}
+		if len(found.Results) == 0 {
+			return a.notef("nothing found\n")
+		}
+		for i, r := range found.Results {
+			a.printf("%2d  %s\n    %s\n", offset+i+1, a.bold(r.Key)+a.dim(fmt.Sprintf("  %s  %.2f", r.Namespace, r.Score)), oneLine(r.Snippet, r.Value))
+		}
+		return nil
+	}
+	return a.placed(c)
+}
+
+func (a *app) forgetCommand() *cobra.Command {
+	var archive bool
+	c := &cobra.Command{
+		Use: "forget KEY...", Short: "Forget memories; the past keeps them", Args: arguments(1, -1),
+	}
+	c.Flags().BoolVar(&archive, "archive", false, "set them aside, out of searches, instead")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		f := fields{"key": args}
+		if archive {
+			f["archive"] = true
+		}
+		var answer struct{ Count int }
+		if printed, err := a.get(c.Context(), "memory_forget", f, &answer); printed || err != nil {
+			return err
+		}
+		done := "forgotten"
+		if archive {
+			done = "archived"
+		}
+		return a.printf("%d %s\n", answer.Count, done)
+	}
+	return a.placed(c)
+}
+
+func (a *app) logCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "log EVENT DATA", Short: "Add an event to the log, which is never changed: DATA is JSON, or else text; - is standard input", Args: arguments(2, 2),
+		Example: `  alcove log deployed '{"version": "1.4"}'`,
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		data, err := a.value(args[1])
+		if err != nil {
+			return err
+		}
+		var event struct {
+			Sequence  uint64
+			Timestamp time.Time
+		}
+		if printed, err := a.get(c.Context(), "memory_log", fields{"event": args[0], "data": data}, &event); printed || err != nil {
+			return err
+		}
+		return a.printf("logged %s as #%d at %s\n", args[0], event.Sequence, clock(event.Timestamp))
+	}
+	return a.placed(c)
+}
+
+func (a *app) historyCommand() *cobra.Command {
+	var limit int
+	var asOf string
+	c := &cobra.Command{
+		Use: "history [KEY]", Short: "List the versions of a memory, newest first; without KEY, how far back the branch goes", Args: arguments(0, 1),
+	}
+	c.Flags().IntVar(&limit, "limit", 0, "how many versions")
+	c.Flags().StringVar(&asOf, "as-of", "", "only versions up to this moment")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		f := fields{}.set("as_of", asOf)
+		if limit > 0 {
+			f["limit"] = limit
+		}
+		if len(args) == 1 {
+			f["key"] = args[0]
+		}
+		var h struct {
+			Versions []struct {
+				Version   uint64
+				Timestamp time.Time
+				Deleted   bool
+				Value     json.RawMessage
+			}
+			Branch         string
+			Oldest, Latest *time.Time
+		}
+		if printed, err := a.get(c.Context(), "memory_history", f, &h); printed || err != nil {
+			return err
+		}
+		if len(args) == 0 {
+			return a.printExtent(h.Branch, h.Oldest, h.Latest)
+		}
+		for _, v := range h.Versions {
+			what := oneLine("", v.Value)
+			if v.Deleted {
+				what = a.dim("(forgotten)")
+			}
+			a.printf("%-6s %s  %s\n", fmt.Sprintf("v%d", v.Version), a.dim(clock(v.Timestamp)), what)
+		}
+		if len(h.Versions) == 0 {
+			return notFound("there is no memory under the key %q here", args[0])
+		}
+		return nil
+	}
+	return a.placed(c)
+}
+
+func (a *app) printExtent(branch string, oldest, latest *time.Time) error {
+	if oldest == nil || latest == nil || oldest.IsZero() {
+		return a.printf("branch %s holds nothing yet\n", branch)
+	}
+	return a.printf("branch %s: from %s to %s\n", branch, clock(*oldest), clock(*latest))
+}
+
+func (a *app) statusCommand() *cobra.Command {
+	c := &cobra.Command{Use: "status", Short: "Show what the memory holds and how it is", Args: noArguments}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		var answer json.RawMessage
+		if printed, err := a.get(c.Context(), "memory_status", fields{}, &answer); printed || err != nil {
+			return err
+		}
+		return a.printFields(answer)
+	}
+	return a.placed(c)
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+// defaultIdle is how long a server that was started on demand stays when nobody uses it.
+const defaultIdle = 15 * time.Minute
+
+type serveFlags struct {
+	listen, socket string
+	readOnly, auto bool
+	idle           time.Duration
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Own the data directory and serve it until interrupted",
+		Long: `Serve the data directory on its Unix socket, which alcove mcp and all commands use, and over HTTP.
+HTTP clients present the token in the file "token" of the data directory (alcove connect prints it).`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.listen, "listen", a.envOr("ALCOVE_LISTEN", host.DefaultHTTP), "the address for HTTP, or off (or ALCOVE_LISTEN)")
+	flags.StringVar(&f.socket, "socket", "", "the path of the socket (default: in the data directory)")
+	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
+	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, do without HTTP if its port is taken, leave when idle or when there is another owner")
+	flags.DurationVar(&f.idle, "idle", 0, "leave when nobody was served for so long (default: never; with --auto 15m)")
+	return c
+}
+
+func (a *app) envOr(name, otherwise string) string {
+	if v := a.env(name); v != "" {
+		return v
+	}
+	return otherwise
+}
+
+func (a *app) serve(ctx context.Context, f serveFlags) error {
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	out := a.err
+	if f.auto {
+		log, err := owner.OpenLog(dir)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		out = log
+		if f.idle == 0 {
+			f.idle = defaultIdle
+		}
+	}
+	logger := slog.New(slog.NewTextHandler(out, nil))
+	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Logger: logger})
+	var owned *host.OwnedError
+	if f.auto && errors.As(err, &owned) {
+		return nil // somebody else was faster
+	}
+	if err != nil {
+		return err
+	}
+	if f.listen == "off" {
+		f.listen = ""
+	}
+	err = h.Serve(ctx, host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, Idle: f.idle})
+	return errors.Join(err, h.Close())
+}
+
+type mcpFlags struct {
+	namespace, branch, agent, profile string
+	readOnly                          bool
+}
+
+func (a *app) mcpCommand() *cobra.Command {
+	var f mcpFlags
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve one MCP client on standard input and output",
+		Long: `Serve one MCP client on standard input and output, by way of the server of the data directory, which
+is started if there is none. Any number of clients share one memory. This is the command to give to MCP
+clients; alcove connect prints what to paste into which.`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return a.mcp(c.Context(), f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace of calls that name none (or ALCOVE_NAMESPACE)")
+	flags.StringVar(&f.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch that the session begins on (or ALCOVE_BRANCH)")
+	flags.StringVar(&f.agent, "agent", a.env("ALCOVE_AGENT"), "who writes, as kept with each memory (or ALCOVE_AGENT)")
+	flags.StringVar(&f.profile, "profile", "agent", "which tools are offered: agent")
+	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write of this client")
+	return c
+}
+
+func (a *app) mcp(ctx context.Context, f mcpFlags) error {
+	hello := owner.Hello{Namespace: f.namespace, Branch: f.branch, Agent: f.agent, Profile: f.profile, ReadOnly: f.readOnly}
+	dial, err := a.dialer(hello)
+	if err != nil {
+		return err
+	}
+	return bridge.Run(ctx, bridge.Options{
+		Dial: dial, In: a.in, Out: a.out, Logger: slog.New(slog.NewTextHandler(a.err, nil)),
+		Fatal: func(err error) bool { var refused *owner.Refusal; return errors.As(err, &refused) },
+	})
+}
+
+// dialer connects to the owner of the data directory, found or started, as bridges want it.
+func (a *app) dialer(hello owner.Hello) (func(context.Context, bridge.Place) (io.ReadWriteCloser, error), error) {
+	dir, err := a.dir()
+	if err != nil {
+		return nil, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program, to start the server with: %w", err)
+	}
+	start := owner.Starter(program, dir)
+	return func(ctx context.Context, at bridge.Place) (io.ReadWriteCloser, error) {
+		h := hello
+		h.Branch, h.Namespace = cmp.Or(at.Branch, h.Branch), cmp.Or(at.Namespace, h.Namespace)
+		return owner.Dial(ctx, owner.Options{Dir: dir, Hello: h, Start: start})
+	}, nil
+}

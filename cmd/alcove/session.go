@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+// settings are what the command line remembers between commands, in cli.json of the data directory. MCP
+// clients do not read it.
+type settings struct {
+	Branch string `json:"branch,omitempty"` // that branch switch chose
+}
+
+func settingsPath(dir string) string { return filepath.Join(dir, "cli.json") }
+
+func readSettings(dir string) (settings, error) {
+	data, err := os.ReadFile(settingsPath(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return settings{}, nil
+	}
+	var s settings
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if err != nil {
+		return settings{}, fmt.Errorf("read the current branch from %s: %w (delete the file to go back to the branch default)", settingsPath(dir), err)
+	}
+	return s, nil
+}
+
+func writeSettings(dir string, s settings) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("keep the current branch: %w", err)
+	}
+	next := settingsPath(dir) + ".new"
+	if err := os.WriteFile(next, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("keep the current branch: %w", err)
+	}
+	if err := os.Rename(next, settingsPath(dir)); err != nil {
+		return fmt.Errorf("keep the current branch: %w", err)
+	}
+	return nil
+}
+
+// placed adds the flags that say where a command reads or writes.
+func (a *app) placed(c *cobra.Command) *cobra.Command {
+	flags := c.Flags()
+	flags.StringVar(&a.place.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch (default: the one that branch switch chose; or ALCOVE_BRANCH)")
+	flags.StringVar(&a.place.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace (or ALCOVE_NAMESPACE)")
+	flags.StringVar(&a.place.agent, "agent", a.env("ALCOVE_AGENT"), "who writes, as kept with each memory (or ALCOVE_AGENT)")
+	return c
+}
+
+// branch is the branch that commands work on: the flag's, or the one that branch switch chose.
+func (a *app) branch(dir string) (string, error) {
+	if a.place.branch != "" {
+		return a.place.branch, nil
+	}
+	s, err := readSettings(dir)
+	return s.Branch, err
+}
+
+// ask calls a tool of the data directory's server, once.
+func (a *app) ask(ctx context.Context, tool string, arguments any) (client.Result, error) {
+	dir, err := a.dir()
+	if err != nil {
+		return client.Result{}, err
+	}
+	branch, err := a.branch(dir)
+	if err != nil {
+		return client.Result{}, err
+	}
+	dial, err := a.dialer(owner.Hello{Namespace: a.place.namespace, Branch: branch, Agent: a.place.agent})
+	if err != nil {
+		return client.Result{}, err
+	}
+	c, err := client.Open(ctx, versionText(), dial)
+	if err != nil {
+		return client.Result{}, err
+	}
+	defer c.Close()
+	return c.Call(tool, arguments)
+}
+
+// get calls a tool and decodes what it answers for programs into v. With --json it prints that, and
+// reports that nothing else is to be printed.
+func (a *app) get(ctx context.Context, tool string, arguments, v any) (printed bool, err error) {
+	r, err := a.ask(ctx, tool, arguments)
+	if err != nil {
+		return false, err
+	}
+	if r.Structured == nil {
+		return false, fmt.Errorf("%s answered without a structured result: %.200s", tool, r.Text)
+	}
+	if v != nil {
+		if err := json.Unmarshal(r.Structured, v); err != nil {
+			return false, fmt.Errorf("read the answer of %s: %w", tool, err)
+		}
+	}
+	if !a.asJSON {
+		return false, nil
+	}
+	return true, a.printJSON(r.Structured)
+}

@@ -1,0 +1,151 @@
+// Package host opens a data directory: it wires the store, the index, the memory and the front ends
+// together and serves them.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/api"
+	"github.com/alcove-memory/alcove/host/mcp"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+)
+
+// Options say what to open, and how.
+type Options struct {
+	Dir      string // the data directory; made if there is none
+	Version  string // of the program, as clients are told
+	ReadOnly bool   // refuse every write
+	Clock    func() time.Time
+	Logger   *slog.Logger
+	// Engine opens the store in the data directory; nil: bolt. For tests of what happens to a store.
+	Engine func(ctx context.Context, dir string) (store.Engine, error)
+}
+
+// Host is an open data directory. This process owns it until Close.
+type Host struct {
+	options Options
+	token   string
+	space   *memory.Space
+	mcp     *mcp.Server
+
+	closing sync.Once
+	closed  error
+	closers []namedCloser // in the order of opening
+}
+
+type namedCloser struct {
+	name  string
+	close func() error
+}
+
+// Open takes possession of a data directory and opens what is in it. When another process has it, the
+// error is an OwnedError.
+func Open(ctx context.Context, o Options) (*Host, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the data directory %s: %w", o.Dir, err)
+	}
+	o.Dir = dir
+	h := &Host{options: o}
+	if err := h.open(ctx); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+func (h *Host) open(ctx context.Context) error {
+	lock, err := lock(h.options.Dir)
+	if err != nil {
+		return err
+	}
+	h.closeLater("the lock", lock.Close)
+	engine, err := h.openEngine(ctx)
+	if err != nil {
+		return fmt.Errorf("open the store in %s: %w", h.options.Dir, err)
+	}
+	h.closeLater("the store", engine.Close)
+	space, err := memory.Open(ctx, memory.Options{
+		Engine: engine, Index: search.New(search.Options{}), Clock: h.options.Clock, Logger: h.options.Logger,
+	})
+	if err != nil {
+		return fmt.Errorf("open the memory in %s: %w", h.options.Dir, err)
+	}
+	h.space = space
+	h.closeLater("the memory", func() error { return space.Close(context.WithoutCancel(ctx)) })
+	h.token, err = api.Token(owner.TokenPath(h.options.Dir))
+	if err != nil {
+		return err
+	}
+	h.mcp = mcp.New(space, mcp.Options{
+		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly,
+	})
+	return nil
+}
+
+func (h *Host) openEngine(ctx context.Context) (store.Engine, error) {
+	if h.options.Engine != nil {
+		return h.options.Engine(ctx, h.options.Dir)
+	}
+	return bolt.Open(ctx, h.options.Dir, bolt.Options{Now: h.options.Clock, Logger: h.options.Logger})
+}
+
+func (h *Host) closeLater(name string, f func() error) {
+	h.closers = append(h.closers, namedCloser{name, f})
+}
+
+// Close closes everything, last opened first, and gives up the data directory. Only the first call does
+// so; later ones return what it returned.
+func (h *Host) Close() error {
+	h.closing.Do(func() {
+		for i := len(h.closers) - 1; i >= 0; i-- {
+			if err := h.closers[i].close(); err != nil {
+				h.closed = errors.Join(h.closed, fmt.Errorf("close %s: %w", h.closers[i].name, err))
+			}
+		}
+	})
+	return h.closed
+}
+
+// Token is what HTTP clients present.
+func (h *Host) Token() string { return h.token }
+
+// readyWithin is how long a question whether the server is ready may wait for the answer to become yes.
+const readyWithin = time.Second
+
+// ready tells why clients would have to wait; nil when they would not.
+func (h *Host) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	if err := h.space.Ready(ctx); err != nil {
+		return fmt.Errorf("searches wait for the index, which is being rebuilt: %w", err)
+	}
+	return nil
+}
+
+// session serves a client of the socket.
+func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io.Writer) error {
+	return h.mcp.ServeConn(ctx, r, w, mcp.Session{
+		Namespace: hello.Namespace, Branch: hello.Branch, Agent: hello.Agent,
+		ReadOnly: hello.ReadOnly, Profile: hello.Profile,
+	})
+}
+
+// Tools lists the tools that clients are offered, in the form that model APIs take.
+func Tools() []mcp.ExportedTool { return mcp.Export() }

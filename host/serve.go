@@ -1,0 +1,123 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/api"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+// DefaultHTTP is the address for HTTP unless another is chosen.
+const DefaultHTTP = "127.0.0.1:9742"
+
+// Listen says where to serve.
+type Listen struct {
+	Socket       string             // path; empty: the data directory's own
+	HTTP         string             // address; empty: none
+	HTTPOptional bool               // go on without HTTP when its address is in use
+	Idle         time.Duration      // stop when nobody was served for so long; 0: never
+	Started      func(owner.Record) // called when clients can connect; may be nil
+}
+
+// Serve serves clients until ctx ends or, if so asked, nobody uses the server. Calls that run then may
+// finish.
+func (h *Host) Serve(ctx context.Context, l Listen) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s := &service{host: h, use: &api.Use{}}
+	record, err := s.listen(l)
+	if err != nil {
+		return errors.Join(err, s.closeListeners())
+	}
+	if err := owner.WriteRecord(h.options.Dir, record); err != nil {
+		return errors.Join(err, s.closeListeners())
+	}
+	defer owner.RemoveRecord(h.options.Dir)
+	h.options.Logger.Info("serving", "dir", h.options.Dir, "socket", record.Socket, "http", record.HTTP, "pid", record.PID)
+	if l.Started != nil {
+		l.Started(record)
+	}
+	if l.Idle > 0 {
+		go func() {
+			s.use.Idle(ctx, l.Idle)
+			stop()
+		}()
+	}
+	err = s.run(ctx, stop)
+	h.options.Logger.Info("stopped serving", "dir", h.options.Dir, "error", err)
+	return err
+}
+
+// service is the listeners of one Serve.
+type service struct {
+	host   *Host
+	use    *api.Use
+	socket net.Listener
+	http   net.Listener // nil: none
+}
+
+func (s *service) listen(l Listen) (owner.Record, error) {
+	o := s.host.options
+	path := l.Socket
+	if path == "" {
+		usual, err := owner.SocketPath(o.Dir)
+		if err != nil {
+			return owner.Record{}, err
+		}
+		path = usual
+	}
+	record := owner.Record{PID: os.Getpid(), Socket: path, Version: o.Version, Started: o.Clock().UTC()}
+	var err error
+	if l.HTTP != "" {
+		s.http, err = api.ListenHTTP(l.HTTP)
+		switch {
+		case err == nil:
+			record.HTTP = s.http.Addr().String()
+		case l.HTTPOptional:
+			o.Logger.Warn("going on without HTTP", "error", err)
+		default:
+			return record, fmt.Errorf("%w: stop what uses the address, or choose another with --listen (for example --listen 127.0.0.1:9743; --listen off for none)", err)
+		}
+	}
+	s.socket, err = api.ListenSocket(path)
+	return record, err
+}
+
+func (s *service) closeListeners() error {
+	var errs []error
+	for _, l := range []net.Listener{s.socket, s.http} {
+		if l != nil {
+			errs = append(errs, l.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// run serves on all listeners; when one fails, all stop.
+func (s *service) run(ctx context.Context, stop func()) error {
+	o := s.host.options
+	var both sync.WaitGroup
+	var socketErr, httpErr error
+	both.Go(func() {
+		defer stop()
+		socket := api.Socket{Session: s.host.session, Logger: o.Logger, Use: s.use,
+			Welcome: owner.Welcome{Version: o.Version, PID: os.Getpid()}}
+		socketErr = socket.Serve(ctx, s.socket)
+	})
+	if s.http != nil {
+		both.Go(func() {
+			defer stop()
+			server := api.HTTP{MCP: s.host.mcp.Handler(), Token: s.host.token, TokenPath: owner.TokenPath(o.Dir),
+				Ready: s.host.ready, Logger: o.Logger, Use: s.use}
+			httpErr = server.Serve(ctx, s.http)
+		})
+	}
+	both.Wait()
+	return errors.Join(socketErr, httpErr)
+}
