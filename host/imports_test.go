@@ -1,0 +1,134 @@
+package host_test
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/alcove-memory/alcove/"
+
+// rule says what a package, without its tests, may import of this module and of others. The standard library
+// is free, except where never says otherwise.
+type rule struct {
+	pkg    string // a path in the module; * stands for one element
+	own    []string
+	others []string
+	never  []string
+}
+
+// rules is the map of the module: arrows point down, only package host wires, and each dependency has one
+// place. A package that is not in it fails the test.
+func rules() []rule {
+	// What the core must not know of: the network, other processes, and how clients talk.
+	outside := []string{"net", "net/http", "os/exec"}
+	return []rule{
+		{pkg: "host/store", never: append(outside, "os")},
+		{pkg: "host/store/bolt", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
+		{pkg: "host/store/*", own: []string{"host/store"}, others: []string{"pgregory.net/rapid"}},
+		{pkg: "host/search", own: []string{"host/store"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/memory", own: []string{"host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/mcp", own: []string{"host/memory", "host/search"}, others: []string{"github.com/mark3labs/mcp-go", "github.com/santhosh-tekuri/jsonschema"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/owner", others: []string{"golang.org/x/sys"}},
+		{pkg: "host/api", own: []string{"host/owner"}},
+		{pkg: "host/bridge", never: append(outside, "os")},
+		{pkg: "host/client", own: []string{"host/bridge"}, never: append(outside, "os")},
+		{pkg: "host", own: []string{"host/*", "host/store/bolt"}, others: []string{"github.com/gofrs/flock"}},
+		{pkg: "cmd/alcove", own: []string{"host", "host/owner", "host/bridge", "host/client"}, others: []string{"github.com/spf13/cobra", "github.com/mark3labs/mcp-go", "golang.org/x/sys"}},
+	}
+}
+
+func TestImportsFollowTheMap(t *testing.T) {
+	for _, pkg := range packages(t) {
+		name := strings.TrimPrefix(pkg.ImportPath, module)
+		i := slices.IndexFunc(rules(), func(r rule) bool { return matches(r.pkg, name) })
+		if i < 0 {
+			t.Errorf("%s is not on the map: give it a rule", name)
+			continue
+		}
+		for _, imported := range pkg.Imports {
+			if why := rules()[i].forbids(imported); why != "" {
+				t.Errorf("%s must not import %s: %s", name, imported, why)
+			}
+		}
+	}
+}
+
+func TestImportsThatAreForbiddenAreFound(t *testing.T) {
+	for _, c := range []struct{ pkg, imported string }{
+		{"host/memory", module + "host/mcp"},
+		{"host/memory", "github.com/mark3labs/mcp-go/mcp"},
+		{"host/store", module + "host/search"},
+		{"host/search", "github.com/tetratelabs/wazero"},
+		{"host/memory", "net/http"},
+		{"host/mcp", "github.com/spf13/cobra"},
+		{"host/bridge", module + "host/owner"},
+		{"host", "github.com/spf13/cobra"},
+		{"cmd/alcove", module + "host/memory"},
+		{"host/memory", "go.etcd.io/bbolt"},
+	} {
+		i := slices.IndexFunc(rules(), func(r rule) bool { return matches(r.pkg, c.pkg) })
+		if rules()[i].forbids(c.imported) == "" {
+			t.Errorf("%s may import %s", c.pkg, c.imported)
+		}
+	}
+}
+
+// forbids says why a package may not import another; empty when it may.
+func (r rule) forbids(imported string) string {
+	if name, own := strings.CutPrefix(imported, module); own {
+		if slices.ContainsFunc(r.own, func(p string) bool { return matches(p, name) }) {
+			return ""
+		}
+		return "arrows point down"
+	}
+	if slices.Contains(r.never, imported) {
+		return "it is outside of what the package knows"
+	}
+	first, _, _ := strings.Cut(imported, "/")
+	if !strings.Contains(first, ".") {
+		return "" // the standard library
+	}
+	if slices.ContainsFunc(r.others, func(p string) bool { return imported == p || strings.HasPrefix(imported, p+"/") }) {
+		return ""
+	}
+	return "that dependency has another place"
+}
+
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok
+}
+
+type listedPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) []listedPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("list the packages: %v", err)
+	}
+	var list []listedPackage
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listedPackage
+		if err := decoder.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+	if len(list) < 10 {
+		t.Fatalf("only %d packages were found", len(list))
+	}
+	return list
+}
