@@ -37,6 +37,21 @@ func (c *catalogue) learn(k known, l store.Lineage, namespace string) {
 	}
 }
 
+// silent are the keys that merges brought to a view without writing them, as far as another does not know them.
+func (c *catalogue) silent(k, both known) []store.Key {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	var keys []store.Key
+	for b, at := range k {
+		for _, m := range c.merges[b] {
+			if m.at > both[b] && m.at <= at {
+				keys = append(keys, m.Silent...)
+			}
+		}
+	}
+	return keys
+}
+
 // common is what two views both know.
 func (k known) common(other known) known {
 	both := known{}
@@ -65,7 +80,7 @@ func (c *catalogue) bases(both known, namespace string) []store.Lineage {
 			continue
 		}
 		b := c.withID(p.Branch)
-		if b == nil {
+		if b == nil || b.Reclaimed {
 			continue
 		}
 		base := b.lineage.At(p.At)

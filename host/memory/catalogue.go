@@ -30,6 +30,8 @@ type branchRecord struct {
 	From    store.BranchID `json:"from,omitempty"`   // 0: started empty
 	At      uint64         `json:"at,omitempty"`     // the version of From that it started from
 	Deleted bool           `json:"deleted,omitempty"`
+	// Reclaimed branches have no data any more. What is remembered of them says what those that merged them know.
+	Reclaimed bool `json:"reclaimed,omitempty"`
 }
 
 // mergeRecord says that what a source knew at a version is part of a target since another.
@@ -38,6 +40,9 @@ type mergeRecord struct {
 	SourceAt   uint64         `json:"source_at"`
 	Target     store.BranchID `json:"target"`
 	Namespaces []string       `json:"namespaces,omitempty"` // nil: all
+	// Silent are keys that the source had changed, to what the target had already: nothing was written, so no
+	// change log tells that the target knows.
+	Silent []store.Key `json:"silent,omitempty"`
 }
 
 func (m mergeRecord) covers(namespace string) bool {
@@ -326,34 +331,71 @@ func (c *catalogue) mergePins(id, target store.BranchID, m merge) []uint64 {
 	return pins
 }
 
-// unneeded finds a deleted branch whose data no branch can ask for any more: nothing was forked from it
-// that is still kept, and at most one kept branch merged it (with two, it may be their merge base).
+// unneeded finds a deleted branch whose data no branch can ask for any more.
 func (c *catalogue) unneeded() (*branch, bool) {
 	for _, b := range c.kept() {
-		if b.Deleted && !c.needed(b.id) {
+		if b.Deleted && !b.Reclaimed && !c.needed(b.id) {
 			return b, true
 		}
 	}
 	return nil, false
 }
 
+// needed reports whether a branch's data may be read: by one that was forked from it, or as the merge base of two
+// that merged it. One that merged it alone reads its own copies.
 func (c *catalogue) needed(id store.BranchID) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	for _, b := range c.byID {
-		for _, segment := range b.lineage[1:] {
-			if segment.Branch == id {
-				return true
-			}
-		}
-	}
 	mergers := 0
-	for _, list := range c.merges {
-		if slices.ContainsFunc(list, func(m merge) bool { return m.Source == id }) {
+	for _, b := range c.byID {
+		if b.Reclaimed || b.id == id {
+			continue
+		}
+		if b.lineage.Has(id) {
+			return true
+		}
+		if c.merged(b.id, id, map[store.BranchID]bool{}) {
 			mergers++
 		}
 	}
 	return mergers > 1
+}
+
+// merged reports whether a branch merged another: itself, or by way of branches that were reclaimed since.
+func (c *catalogue) merged(target, id store.BranchID, seen map[store.BranchID]bool) bool {
+	seen[target] = true
+	for _, m := range c.merges[target] {
+		source := c.byID[m.Source]
+		if m.Source == id {
+			return true
+		}
+		if source == nil || !source.Reclaimed {
+			continue
+		}
+		for _, segment := range source.lineage {
+			if segment.Branch == id || !seen[segment.Branch] && c.merged(segment.Branch, id, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mentioned reports whether the record of a branch still says something about others.
+func (c *catalogue) mentioned(id store.BranchID) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, b := range c.byID {
+		if b.id != id && b.lineage.Has(id) {
+			return true
+		}
+	}
+	for _, list := range c.merges {
+		if slices.ContainsFunc(list, func(m merge) bool { return m.Source == id }) {
+			return true
+		}
+	}
+	return false
 }
 
 // mergeKeys are the records of merges into a branch.

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"sync"
 
@@ -106,15 +107,33 @@ func (s *Space) reclaimOne(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	s.index.Drop(b.id)
+	return true, s.recordReclaimed(ctx, b)
+}
+
+// recordReclaimed remembers of a reclaimed branch what others know through it, if they do, or else nothing.
+func (s *Space) recordReclaimed(ctx context.Context, b *branch) error {
+	if s.catalogue.mentioned(b.id) {
+		r := b.branchRecord
+		r.Reclaimed = true
+		value, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		done, err := s.engine.Commit(ctx, store.Batch{Writes: []store.Write{{Branch: store.Catalogue, Key: b.key(), Value: value}}})
+		if err == nil {
+			s.catalogue.publish(b.id, r, done.Point, b.created)
+		}
+		return err
+	}
 	writes := []store.Write{{Branch: store.Catalogue, Key: b.key(), Delete: true}}
 	for _, key := range s.catalogue.mergeKeys(b.id) {
 		writes = append(writes, store.Write{Branch: store.Catalogue, Key: key, Delete: true})
 	}
-	if _, err := s.engine.Commit(ctx, store.Batch{Writes: writes}); err != nil {
-		return false, err
+	_, err := s.engine.Commit(ctx, store.Batch{Writes: writes})
+	if err == nil {
+		s.catalogue.forget(b.id)
 	}
-	s.catalogue.forget(b.id)
-	return true, nil
+	return err
 }
 
 // fillIndex gives the index every version there is. What is written meanwhile reaches the index by itself.

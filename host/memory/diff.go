@@ -160,6 +160,12 @@ func (c *comparison) findChanges(ctx context.Context, side view) error {
 			return err
 		}
 	}
+	catalogue := c.space.catalogue
+	for _, key := range catalogue.silent(catalogue.knows(side.lineage, ""), c.ground("").both) {
+		if err := c.add(key); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -211,11 +217,15 @@ func (c *comparison) addAllKeys(ctx context.Context, segment store.Segment) erro
 }
 
 func (c *comparison) addKey(key store.Key, version uint64, b store.BranchID) error {
-	if key.Collection == events || !selected(c.namespaces, key.Namespace) {
-		return nil
-	}
 	if version <= c.ground(key.Namespace).both[b] {
 		return nil // both sides know this change
+	}
+	return c.add(key)
+}
+
+func (c *comparison) add(key store.Key) error {
+	if key.Collection == events || !selected(c.namespaces, key.Namespace) {
+		return nil
 	}
 	c.keys[key] = true
 	if len(c.keys) > c.space.limits.MergeKeys {
@@ -332,10 +342,10 @@ func (t triple) wasBase(state string) bool {
 	return slices.Contains(t.baseStates, state)
 }
 
-// clash is how the sides disagree. With several bases each side may have kept another one's state: nobody can
-// tell which is meant, so that counts as both having changed.
+// clash is how the sides disagree. With several bases each side may have kept another one's state, knowing the
+// other: that was decided, and is no clash.
 func (t triple) clash() Clash {
-	if t.settled() || t.sourceChanged() != t.targetChanged() {
+	if t.settled() || !t.sourceChanged() || !t.targetChanged() {
 		return NoClash
 	}
 	switch {

@@ -128,11 +128,16 @@ type mergePlan struct {
 	agent   string
 	writes  []store.Write
 	brought map[string]int // keys written, by namespace
+	silent  []store.Key    // keys that the target had as the source has them
 	result  MergeResult
 }
 
 // settle decides one key.
 func (p *mergePlan) settle(t triple) error {
+	if t.settled() {
+		p.silent = append(p.silent, t.key)
+		return nil
+	}
 	outcome, err := p.outcome(t)
 	if err != nil {
 		return err
@@ -187,9 +192,6 @@ func takeSource(t triple) outcome {
 }
 
 func (p *mergePlan) outcome(t triple) (outcome, error) {
-	if t.settled() {
-		return outcome{keep: true}, nil
-	}
 	if r, ok := p.resolution(t.key); ok {
 		return p.resolve(t, r)
 	}
@@ -286,7 +288,7 @@ func (p *mergePlan) mergeFields(t triple) (outcome, error) {
 // commit writes the plan: the keys, a record of the merge for later merges, an event in the log of each
 // namespace that got something, and what was counted on the source.
 func (p *mergePlan) commit(ctx context.Context, req store.Request, commit committing) (MergeResult, error) {
-	record := mergeRecord{Source: p.source.branch.id, SourceAt: p.at, Target: p.target.branch.id, Namespaces: p.namespaces}
+	record := mergeRecord{Source: p.source.branch.id, SourceAt: p.at, Target: p.target.branch.id, Namespaces: p.namespaces, Silent: p.silent}
 	value, err := json.Marshal(record)
 	if err != nil {
 		return MergeResult{}, err

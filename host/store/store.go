@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -54,6 +55,11 @@ func (l Lineage) At(version uint64) Lineage {
 // Fork is the lineage of a new branch that starts from what l sees.
 func (l Lineage) Fork(child BranchID) Lineage {
 	return append(Lineage{{child, Latest}}, l...)
+}
+
+// Has reports whether the lineage reads a branch.
+func (l Lineage) Has(b BranchID) bool {
+	return slices.ContainsFunc(l, func(s Segment) bool { return s.Branch == b })
 }
 
 // Key is where an entry lives. Names may hold any bytes; namespaces and collections must not contain

@@ -39,10 +39,6 @@ func (o *overlay) bucket(tx *bbolt.Tx) *bbolt.Bucket {
 	return nil
 }
 
-func (o *overlay) has(b store.BranchID) bool {
-	return slices.ContainsFunc(o.run, func(s store.Segment) bool { return s.Branch == b })
-}
-
 // covers is how many segments at the front of l the overlay stands for; 0 for none. The front one may be cut
 // earlier than the overlay's.
 func (o *overlay) covers(l store.Lineage) int {
@@ -322,7 +318,7 @@ func (e *Engine) dropOverlays(ctx context.Context, which func(*overlay) bool) er
 
 // dropOverlaysOf drops the overlays that hold entries of a branch, unfinished ones too.
 func (e *Engine) dropOverlaysOf(ctx context.Context, b store.BranchID) error {
-	return e.dropOverlays(ctx, func(o *overlay) bool { return o.has(b) })
+	return e.dropOverlays(ctx, func(o *overlay) bool { return o.run.Has(b) })
 }
 
 func readOverlays(tx *bbolt.Tx) ([]*overlay, error) {

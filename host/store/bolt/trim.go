@@ -135,7 +135,7 @@ func (e *Engine) finishTrims(ctx context.Context) error {
 			return err
 		}
 		e.overlays = slices.DeleteFunc(e.overlays, func(o *overlay) bool {
-			return o.has(b) && e.db.Update(func(tx *bbolt.Tx) error {
+			return o.run.Has(b) && e.db.Update(func(tx *bbolt.Tx) error {
 				return tx.Bucket(bucketOverlays).DeleteBucket(u64(o.id))
 			}) == nil
 		})
