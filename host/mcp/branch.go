@@ -13,7 +13,7 @@ import (
 func branchTool() tool {
 	return tool{
 		name:        "memory_branch",
-		description: "Try things safely: fork copies a branch at once (create: an empty one), diff (compare) shows what merge (source) would bring. switch lasts for the session.",
+		description: "Try changes in isolation: fork, switch, diff (compare), merge (source), delete.",
 		docs: "create makes an empty branch, fork one that starts from what source (default: the current branch) holds, or held at as_of. " +
 			"switch moves the session to branch name, or to a namespace; every tool also takes branch= for one call. list shows all branches. " +
 			"diff shows what the branch compare has that the current one has not. merge brings source into the current branch (or target); preview only shows what it would do. " +
@@ -28,7 +28,7 @@ func branchTool() tool {
 				"source": {"type": "string", "description": "merge: the branch to bring in. fork: the branch to start from, the current one when left out."},
 				"target": {"type": "string", "description": "merge: the branch to change, the current one when left out."},
 				"compare": {"type": "string", "description": "diff: the branch to compare with the current one."},
-				"strategy": {"type": "string", "enum": ["strict", "source", "target", "newest", "fields"], "default": "strict", "description": "merge: how to settle what both sides changed."},
+				"strategy": {"type": "string", "enum": ["strict", "source", "target", "newest", "fields"], "description": "merge: how to settle what both sides changed; strict when left out."},
 				"resolutions": {"type": "array", "items": {"type": "object"}, "description": "merge: how to settle single keys: {key, namespace, take: source, target, delete or value, value}."},
 				"preview": {"type": "boolean", "description": "merge: only say what it would do."},
 				"as_of": {"type": "string", "description": "fork: start from this past moment, such as 1h ago or v12."},
@@ -41,11 +41,9 @@ func branchTool() tool {
 			"type": "object",
 			"properties": {
 				"current": {"type": "string", "description": "The session's branch after the call."},
-				"branches": {"type": "array", "items": {"type": "object"}},
-				"differences": {"type": "array", "items": {"type": "object"}},
-				"merged": {"type": "boolean"},
-				"clashes": {"type": "array", "items": {"type": "object"}},
-				"note": {"type": "string"}
+				"branches": {"type": "array", "items": {"type": "object"}, "description": "list: all branches."},
+				"differences": {"type": "array", "items": {"type": "object"}, "description": "diff, merge: namespace, key, change, clash, and what source and target have."},
+				"merged": {"type": "boolean", "description": "merge: whether it was written."}
 			}
 		}`,
 		hints: hints{branching: true},

@@ -20,7 +20,6 @@ func statusTool() tool {
 				"version": {"type": "string", "description": "Of the program."},
 				"branch": {"type": "string"},
 				"namespace": {"type": "string"},
-				"auto_embed": {"type": "boolean", "description": "Whether searches understand meaning beside words."},
 				"branches": {"type": "integer"},
 				"keys": {"type": "integer"},
 				"events": {"type": "integer"},

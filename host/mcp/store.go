@@ -11,7 +11,7 @@ import (
 func storeTool() tool {
 	return tool{
 		name:        "memory_store",
-		description: "Remember a value (any JSON) under a key, replacing what was there; its past is kept. Several at once: items, each with these fields.",
+		description: "Remember any JSON value under a key; older versions are kept. Several at once: items, with these fields.",
 		docs: "Stores durably and searchably before it answers. Without a key one is derived from the value, so storing the same value again is the same memory. " +
 			"Storing what is already there changes nothing. if_version makes it conditional: the call fails with conflict when the key is at another version (0: when there is one at all). " +
 			"A batch in items is stored as a whole or not at all.",
@@ -25,9 +25,9 @@ func storeTool() tool {
 				"importance": {"type": "number", "minimum": 0, "maximum": 1, "description": "How much it matters."},
 				"metadata": {"type": "object", "description": "Any further facts about it. They are kept but not searched."},
 				"expires": {"type": "string", "description": "When it stops being true: a time, or a span such as 2h or 30 days."},
-				"supersedes": {"type": "array", "items": {"type": "string"}, "description": "Keys of memories that this one replaces."},
+				"supersedes": {"type": "string", "description": "The key of the memory that this one replaces, or a list of keys."},
 				"links": {"type": "array", "items": {"type": "string"}, "description": "Keys of related memories."},
-				"if_version": {"type": "integer", "minimum": 0, "description": "Store only if the key is at this version now; 0: only if there is none."},
+				"if_version": {"type": "integer", "description": "Store only if the key is at this version now; 0: only if there is none."},
 				"items": {"type": "array", "items": {"type": "object"}, "description": "Several memories, each an object with the fields above: all are stored, or none."},
 				"namespace": {"type": "string", "description": "Where to store it; the session's namespace when left out."},
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}

@@ -122,7 +122,7 @@ func (o *oracle) write(branch string, version uint64, at time.Time, cells map[pl
 }
 
 // merged is what a merge has to write, and how many clashes nothing settles.
-func (o *oracle) merged(source, target string, strategy Strategy) (map[place2]cell, int) {
+func (o *oracle) merged(source, target string, strategy Strategy) (map[place2]cell, []place2) {
 	s, t := o.head(source), o.head(target)
 	common := bases(s, t)
 	was := func(p place2, c cell) bool {
@@ -133,7 +133,7 @@ func (o *oracle) merged(source, target string, strategy Strategy) (map[place2]ce
 	}
 	places := maps.Clone(s.cells)
 	maps.Copy(places, t.cells)
-	writes, unresolved := map[place2]cell{}, 0
+	writes, unresolved := map[place2]cell{}, []place2(nil)
 	for p := range places {
 		cs, ct := s.cells[p], t.cells[p]
 		if cs.says() == ct.says() {
@@ -144,7 +144,7 @@ func (o *oracle) merged(source, target string, strategy Strategy) (map[place2]ce
 		if !keepS && !keepT {
 			switch strategy {
 			case Strict:
-				unresolved++
+				unresolved = append(unresolved, p)
 			case Source:
 				take = true
 			case Newest:
@@ -418,20 +418,24 @@ func (m *model) merge() {
 	want, unresolved := m.oracle.merged(source, target, strategy)
 	result, err := m.space.Merge(m.t.Context(), Merge{Source: source, Target: target, Strategy: strategy}, Write{})
 	m.must(err)
-	if result.Unresolved != unresolved || result.Merged != (unresolved == 0) {
-		m.fail("%d clashes are unresolved, not %d", result.Unresolved, unresolved)
+	if result.Unresolved != len(unresolved) || result.Merged != (unresolved == nil) {
+		m.fail("%d clashes are unresolved (%v), not %v", result.Unresolved, places(result.Clashes), unresolved)
 	}
 	if !result.Merged {
 		return
 	}
 	if len(result.Applied) != len(want) {
-		var got []string
-		for _, d := range result.Applied {
-			got = append(got, d.Namespace+"/"+d.Key)
-		}
-		m.fail("%v are merged, not %d: %v", got, len(want), slices.Collect(maps.Keys(want)))
+		m.fail("%v are merged, not %v", places(result.Applied), slices.Collect(maps.Keys(want)))
 	}
 	m.oracle.write(target, result.Version, result.Timestamp, want, m.oracle.head(source))
+}
+
+func places(list []Difference) []place2 {
+	var found []place2
+	for _, d := range list {
+		found = append(found, place2{d.Namespace, d.Key})
+	}
+	return found
 }
 
 func (m *model) drop() {

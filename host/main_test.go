@@ -1,0 +1,61 @@
+package host_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+)
+
+// noSync makes the owners that tests start acknowledge writes before they are on the disk.
+const noSync = "ALCOVE_TEST_NOSYNC"
+
+// TestMain lets the test binary be an owner, when it is started as owner.Starter starts one.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 5 && os.Args[1] == "serve" && os.Args[4] == "--auto" {
+		os.Exit(own(os.Args[3]))
+	}
+	os.Exit(m.Run())
+}
+
+// own is an owner of a data directory until it is interrupted.
+func own(dir string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	h, err := host.Open(ctx, host.Options{Dir: dir, Version: "test", Engine: openStore(nil),
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	var owned *host.OwnedError
+	if errors.As(err, &owned) {
+		return 0
+	}
+	if err == nil {
+		err = errors.Join(h.Serve(ctx, host.Listen{}), h.Close())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// openStore opens the store as package host does, and notes the engine.
+func openStore(opened *store.Engine) func(context.Context, string) (store.Engine, error) {
+	return func(ctx context.Context, dir string) (store.Engine, error) {
+		e, err := bolt.Open(ctx, dir, bolt.Options{NoSync: os.Getenv(noSync) != ""})
+		if err != nil {
+			return nil, err
+		}
+		if opened != nil {
+			*opened = e
+		}
+		return e, nil
+	}
+}
