@@ -59,7 +59,14 @@ type crash struct {
 }
 
 func newCrash(t *testing.T) *crash {
-	return &crash{t: t, dir: t.TempDir(), ledger: newLedger()}
+	c := &crash{t: t, dir: t.TempDir(), ledger: newLedger()}
+	t.Cleanup(func() {
+		h, _ := c.kill()
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
 }
 
 // dial connects a client to the owner, which is started when the gate is open.
@@ -162,7 +169,7 @@ func (c *crash) kill() (*host.Host, store.Engine) {
 				p.Kill()
 			}
 		}
-		h, err := host.Open(c.t.Context(), host.Options{Dir: c.dir, Engine: openStore(&engine)})
+		h, err := host.Open(context.Background(), host.Options{Dir: c.dir, Engine: openStore(&engine)})
 		if err == nil {
 			return h, engine
 		}

@@ -141,7 +141,7 @@ func (a *app) recallCommand() *cobra.Command {
 		case printed:
 			return nil
 		}
-		return a.printf("%s\n", shown(m.Value))
+		return a.printf("%s\n", strings.TrimSuffix(shown(m.Value), "\n"))
 	}
 	return a.placed(c)
 }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+// asMain makes the test binary, and all that it starts, be the program.
+const asMain = "ALCOVE_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asMain) != "" {
+		os.Exit(Main())
+	}
+	testscript.Main(m, map[string]func(){"alcove": func() { os.Exit(Main()) }})
+}
+
+// TestScripts runs the scripts in testdata, each with a data directory of its own and no HTTP.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor},
+		Setup: func(e *testscript.Env) error {
+			dir := filepath.Join(e.WorkDir, "data")
+			e.Setenv("ALCOVE_DATA", dir)
+			e.Setenv("ALCOVE_LISTEN", "off")
+			e.Setenv("TZ", "UTC")
+			e.Defer(func() { stopOwner(t, dir) })
+			return nil
+		},
+	})
+}
+
+// stopOwner ends the owner that commands left running in dir, and waits for it.
+func stopOwner(t *testing.T, dir string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); host.Owned(dir) != nil; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Errorf("the owner of %s does not end: %v", dir, host.Owned(dir))
+			return
+		}
+		r, err := owner.ReadRecord(dir)
+		if errors.Is(err, os.ErrNotExist) || err != nil {
+			continue // it has not said who it is, or is just leaving
+		}
+		if p, err := os.FindProcess(r.PID); err == nil {
+			p.Signal(os.Interrupt)
+		}
+	}
+}
+
+// waitFor is a command of the scripts: it waits until a file exists.
+func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("use it as: waitfor FILE")
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s does not come", args[0])
+		}
+	}
+}
