@@ -85,7 +85,7 @@ func branch(ctx context.Context, c *call) (answer, error) {
 	}
 	chosen := actions()[slices.Index(words, word)]
 	if chosen.writes && c.readOnly && !b.preview {
-		return answer{}, denied("memory_branch can only list, diff, switch and preview merges here", c.readOnly)
+		return answer{}, c.tools.denied("memory_branch can only list, diff, switch and preview merges here")
 	}
 	return chosen.run(ctx, b)
 }

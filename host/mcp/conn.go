@@ -217,8 +217,8 @@ func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRP
 		}
 	}()
 	if m.method == methodCall {
-		if !known(m.tool) {
-			return errorMessage(m.id, protocol.INVALID_PARAMS, unknownTool(m.tool, c.server.readOnly(sessionOf(ctx))))
+		if !c.server.tools.has(m.tool) {
+			return errorMessage(m.id, protocol.INVALID_PARAMS, c.server.tools.unknown(m.tool, c.server.readOnly(sessionOf(ctx))))
 		}
 		ctx = context.WithValue(ctx, argumentsKey{}, m.arguments)
 	}

@@ -89,12 +89,12 @@ type refusal struct {
 // refuse says why a message is not served; nil when it is.
 func (s *Server) refuse(r *http.Request, m *message) *refusal {
 	switch {
-	case m.method == methodCall && !known(m.tool):
+	case m.method == methodCall && !s.tools.has(m.tool):
 		status := http.StatusOK
 		if modern(r) {
 			status = http.StatusBadRequest
 		}
-		return &refusal{status, protocol.INVALID_PARAMS, unknownTool(m.tool, s.readOnly(sessionOf(r.Context())))}
+		return &refusal{status, protocol.INVALID_PARAMS, s.tools.unknown(m.tool, s.readOnly(sessionOf(r.Context())))}
 	case modern(r):
 		return nil
 	case m.method == methodInit && s.seats.full():

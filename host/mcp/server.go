@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +43,7 @@ type Options struct {
 type Server struct {
 	space    *memory.Space
 	options  Options
+	tools    toolset
 	protocol *server.MCPServer
 
 	httpOnce sync.Once
@@ -72,13 +72,18 @@ func New(space *memory.Space, o Options) *Server {
 		server.WithHooks(hooks),
 	)
 	for _, t := range tools() {
-		advertised, err := t.advertised()
-		if err != nil {
-			panic(err) // schemas are constants of this package, and tested
-		}
-		s.protocol.AddTool(advertised, s.handler(t))
+		s.add(t)
 	}
 	return s
+}
+
+func (s *Server) add(t tool) {
+	advertised, err := t.advertised()
+	if err != nil {
+		panic(err) // schemas are constants of this package, and tested
+	}
+	s.tools = append(s.tools, t)
+	s.protocol.AddTool(advertised, s.handler(t))
 }
 
 // list leaves in a list of tools those that the client is offered, in their order.
@@ -89,7 +94,7 @@ func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, 
 	}
 	readOnly := s.readOnly(sessionOf(ctx))
 	result.Tools = result.Tools[:0:0]
-	for _, t := range tools() {
+	for _, t := range s.tools {
 		if t.offered(readOnly) {
 			result.Tools = append(result.Tools, byName[t.name])
 		}
@@ -152,7 +157,7 @@ func (s *Server) newCall(ctx context.Context, t tool, request protocol.CallToolR
 	session := sessionOf(ctx)
 	readOnly := s.readOnly(session)
 	if !t.offered(readOnly) {
-		return nil, denied(t.name+" would write", readOnly)
+		return nil, s.tools.denied(t.name + " would write")
 	}
 	raw, ok := ctx.Value(argumentsKey{}).(json.RawMessage)
 	if !ok {
@@ -167,15 +172,9 @@ func (s *Server) newCall(ctx context.Context, t tool, request protocol.CallToolR
 		return nil, err
 	}
 	return &call{
-		space: s.space, arguments: a, now: s.options.Clock(), seat: s.seat(ctx), readOnly: readOnly, version: s.options.Version,
+		space: s.space, tools: s.tools, arguments: a, now: s.options.Clock(), seat: s.seat(ctx), readOnly: readOnly, version: s.options.Version,
 		agent: or(agentName(session.Agent), agentName(clientName(ctx))), requestID: requestID,
 	}, nil
-}
-
-// denied refuses what a client that may only read asks for.
-func denied(what string, readOnly bool) error {
-	return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf(
-		"%s, and this memory can only be read: use %s; whoever runs the server can allow writing", what, names(readOnly))}
 }
 
 // requestIDOf is the id by which a call that is sent again is recognised.
@@ -200,15 +199,6 @@ func clientName(ctx context.Context) string {
 		return client.GetClientInfo().Name
 	}
 	return ""
-}
-
-// unknownTool is what a client is told that calls a tool which does not exist.
-func unknownTool(name string, readOnly bool) string {
-	text := fmt.Sprintf("there is no tool %q: the tools are %s", clip(name, gotLength), names(readOnly))
-	if fixed := "memory_" + strings.TrimPrefix(name, "memory."); known(fixed) {
-		text += fmt.Sprintf("; %q is the one you mean", fixed)
-	}
-	return text
 }
 
 // Close ends what is kept for HTTP clients. Connections are ended by their own contexts.

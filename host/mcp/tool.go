@@ -34,8 +34,8 @@ type hints struct {
 }
 
 // tools lists the tools in the order in which they are advertised. New ones come last.
-func tools() []tool {
-	return []tool{
+func tools() toolset {
+	return toolset{
 		storeTool(),
 		recallTool(),
 		searchTool(),
@@ -94,6 +94,7 @@ func Export() []ExportedTool {
 // call is one use of a tool.
 type call struct {
 	space     *memory.Space
+	tools     toolset
 	arguments *arguments
 	now       time.Time
 	seat      *seat
@@ -122,10 +123,13 @@ func or(text, fallback string) string {
 	return text
 }
 
-// names lists the tools that a client is offered, to tell it of.
-func names(readOnly bool) string {
+// toolset is the tools of a server, in the order in which they are advertised.
+type toolset []tool
+
+// names lists those that a client is offered, to tell it of.
+func (s toolset) names(readOnly bool) string {
 	var list []string
-	for _, t := range tools() {
+	for _, t := range s {
 		if t.offered(readOnly) {
 			list = append(list, t.name)
 		}
@@ -133,6 +137,21 @@ func names(readOnly bool) string {
 	return strings.Join(list, ", ")
 }
 
-func known(name string) bool {
-	return slices.ContainsFunc(tools(), func(t tool) bool { return t.name == name })
+func (s toolset) has(name string) bool {
+	return slices.ContainsFunc(s, func(t tool) bool { return t.name == name })
+}
+
+// denied refuses a client that may only read.
+func (s toolset) denied(what string) error {
+	return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf(
+		"%s, and this memory can only be read: use %s; whoever runs the server can allow writing", what, s.names(true))}
+}
+
+// unknown is what a client is told that calls a tool which does not exist.
+func (s toolset) unknown(name string, readOnly bool) string {
+	text := fmt.Sprintf("there is no tool %q: the tools are %s", clip(name, gotLength), s.names(readOnly))
+	if meant := "memory_" + strings.TrimPrefix(name, "memory."); s.has(meant) {
+		text += fmt.Sprintf("; %q is the one you mean", meant)
+	}
+	return text
 }

@@ -1,0 +1,293 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+)
+
+const patience = 20 * time.Second // with anything that should happen at once
+
+func newSpace(t testing.TB) *memory.Space {
+	t.Helper()
+	ctx := context.Background()
+	engine, err := bolt.Open(ctx, t.TempDir(), bolt.Options{NoSync: true, MapSize: 1 << 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	space, err := memory.Open(ctx, memory.Options{Engine: engine, Index: search.New(search.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := space.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := space.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return space
+}
+
+func newServer(t testing.TB, o Options) *Server {
+	t.Helper()
+	o.Version = "1.2.3"
+	s := New(newSpace(t), o)
+	t.Cleanup(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// peer is a client of a connection, which sends whatever a test wants.
+type peer struct {
+	t     testing.TB
+	in    *io.PipeWriter
+	ended chan error
+	lines chan []byte // answers that nobody waits for by id
+
+	mu      sync.Mutex
+	next    int
+	waiting map[string]chan []byte
+}
+
+// connect opens a connection to a server. It says nothing yet.
+func connect(t testing.TB, s *Server, session Session) *peer {
+	t.Helper()
+	fromClient, in := io.Pipe()
+	out, toClient := io.Pipe()
+	p := &peer{t: t, in: in, ended: make(chan error, 1), lines: make(chan []byte, 1024), waiting: map[string]chan []byte{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		p.ended <- s.ServeConn(ctx, fromClient, toClient, session)
+		toClient.Close()
+	}()
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		p.read(out)
+	}()
+	t.Cleanup(func() {
+		in.Close()
+		select {
+		case <-read:
+		case <-time.After(patience):
+			t.Error("the server did not let go of its client")
+		}
+		cancel()
+	})
+	return p
+}
+
+func (p *peer) read(out io.Reader) {
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			close(p.lines)
+			return
+		}
+		var m struct {
+			ID json.RawMessage `json:"id"`
+		}
+		json.Unmarshal(line, &m)
+		p.mu.Lock()
+		waiting := p.waiting[string(m.ID)]
+		delete(p.waiting, string(m.ID))
+		p.mu.Unlock()
+		if waiting != nil {
+			waiting <- line
+			continue
+		}
+		p.lines <- line
+	}
+}
+
+// send writes a line.
+func (p *peer) send(line string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// line waits for an answer that was not asked for by id.
+func (p *peer) line() string {
+	p.t.Helper()
+	select {
+	case line, ok := <-p.lines:
+		if !ok {
+			p.t.Fatal("the connection ended")
+		}
+		return string(bytes.TrimSpace(line))
+	case <-time.After(patience):
+		p.t.Fatal("no answer came")
+	}
+	return ""
+}
+
+// start sends a request and gives what waits for its answer.
+func (p *peer) start(method, params string) (id string, wait func() string) {
+	p.t.Helper()
+	p.mu.Lock()
+	p.next++
+	id = fmt.Sprint(p.next)
+	answer := make(chan []byte, 1)
+	p.waiting[id] = answer
+	p.mu.Unlock()
+	p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params))
+	return id, func() string {
+		p.t.Helper()
+		select {
+		case line := <-answer:
+			return string(line)
+		case <-time.After(patience):
+			p.t.Fatalf("%s was not answered", method)
+		}
+		return ""
+	}
+}
+
+func (p *peer) request(method, params string) string {
+	p.t.Helper()
+	_, wait := p.start(method, params)
+	return wait()
+}
+
+// initialize introduces the client as older revisions do.
+func (p *peer) initialize(name string) *peer {
+	p.t.Helper()
+	p.request("initialize", fmt.Sprintf(`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":%q,"version":"1"}}`, name))
+	p.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return p
+}
+
+// outcome is what a call of a tool came to.
+type outcome struct {
+	t          testing.TB
+	structured json.RawMessage
+	text       string
+	notes      []string
+	failed     *failure
+}
+
+func parseOutcome(t testing.TB, tool string, answer []byte) outcome {
+	t.Helper()
+	var r struct {
+		Result *struct {
+			Content []struct {
+				Type string `json:"type"`
+				Text string `json:"text"`
+			} `json:"content"`
+			Structured json.RawMessage `json:"structuredContent"`
+			IsError    bool            `json:"isError"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(answer, &r); err != nil || r.Result == nil || len(r.Result.Content) == 0 {
+		t.Fatalf("%s was answered with %s", tool, answer)
+	}
+	o := outcome{t: t, structured: r.Result.Structured, text: r.Result.Content[0].Text}
+	for _, c := range r.Result.Content[1:] {
+		o.notes = append(o.notes, c.Text)
+	}
+	if r.Result.IsError {
+		o.failed = &failure{}
+		if err := json.Unmarshal([]byte(o.text), o.failed); err != nil || o.structured != nil {
+			t.Fatalf("the error of %s is %s", tool, answer)
+		}
+		return o
+	}
+	checkOutput(t, tool, o.structured)
+	return o
+}
+
+// checkOutput checks a result against its tool's output schema.
+func checkOutput(t testing.TB, name string, structured json.RawMessage) {
+	t.Helper()
+	for _, each := range tools() {
+		if each.name != name {
+			continue
+		}
+		document, err := jsonschema.UnmarshalJSON(strings.NewReader(each.output))
+		if err != nil {
+			t.Fatal(err)
+		}
+		compiler := jsonschema.NewCompiler()
+		if err := compiler.AddResource("output.json", document); err != nil {
+			t.Fatal(err)
+		}
+		instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(structured))
+		if err != nil {
+			t.Fatalf("the structured result of %s is %s: %v", name, structured, err)
+		}
+		if err := compiler.MustCompile("output.json").Validate(instance); err != nil {
+			t.Errorf("the result of %s does not fit its schema: %v\n%s", name, err, structured)
+		}
+	}
+}
+
+// call uses a tool; arguments are JSON.
+func (p *peer) call(tool, arguments string) outcome {
+	p.t.Helper()
+	return parseOutcome(p.t, tool, []byte(p.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments))))
+}
+
+// must is call for what should go well.
+func (p *peer) must(tool, arguments string) outcome {
+	p.t.Helper()
+	o := p.call(tool, arguments)
+	if o.failed != nil {
+		p.t.Fatalf("%s %s failed: %s", tool, arguments, o.text)
+	}
+	return o
+}
+
+// refused is call for what should not; it gives the error.
+func (p *peer) refused(tool, arguments string) failure {
+	p.t.Helper()
+	o := p.call(tool, arguments)
+	if o.failed == nil {
+		p.t.Fatalf("%s %s was not refused: %s", tool, arguments, o.text)
+	}
+	return *o.failed
+}
+
+// into decodes a structured result.
+func (o outcome) into(v any) {
+	o.t.Helper()
+	if err := json.Unmarshal(o.structured, v); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// field is a member of the structured result, as JSON.
+func (o outcome) field(name string) string {
+	o.t.Helper()
+	var members map[string]json.RawMessage
+	o.into(&members)
+	return string(members[name])
+}
+
+// use connects a client that has introduced itself to a new server.
+func use(t testing.TB) *peer {
+	return connect(t, newServer(t, Options{}), Session{}).initialize("tester")
+}

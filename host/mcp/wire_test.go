@@ -1,0 +1,298 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pkoukk/tiktoken-go"
+	loader "github.com/pkoukk/tiktoken-go-loader"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+// wire is the tools as tools/list shows them.
+func wire(t *testing.T) []json.RawMessage {
+	t.Helper()
+	var list []json.RawMessage
+	for _, each := range tools() {
+		advertised, err := each.advertised()
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded, err := json.Marshal(advertised)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, encoded)
+	}
+	return list
+}
+
+// wireTool is what a client reads of a tool.
+type wireTool struct {
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"inputSchema"`
+	OutputSchema json.RawMessage `json:"outputSchema"`
+	Annotations  map[string]bool `json:"annotations"`
+}
+
+func wireTools(t *testing.T) []wireTool {
+	t.Helper()
+	var list []wireTool
+	for _, encoded := range wire(t) {
+		var w wireTool
+		if err := json.Unmarshal(encoded, &w); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+func tokenizer(t *testing.T) func(string) int {
+	t.Helper()
+	tiktoken.SetBpeLoader(loader.NewOfflineLoader())
+	encoding, err := tiktoken.GetEncoding("cl100k_base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(text string) int { return len(encoding.Encode(text, nil, nil)) }
+}
+
+func TestToolsStayWithinTheirTokenBudgets(t *testing.T) {
+	tokens := tokenizer(t)
+	total := 0
+	for _, w := range wireTools(t) {
+		encoded, err := encode(map[string]any{"name": w.Name, "description": w.Description, "inputSchema": w.InputSchema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := tokens(string(encoded))
+		total += n
+		t.Logf("%-16s %3d tokens, of which description %2d; output %3d", w.Name, n, tokens(w.Description), tokens(string(w.OutputSchema)))
+		if n > 150 {
+			t.Errorf("%s takes %d tokens: at most 150 are allowed", w.Name, n)
+		}
+		if d := tokens(w.Description); d > 50 {
+			t.Errorf("the description of %s takes %d tokens: at most 50 are allowed", w.Name, d)
+		}
+	}
+	whole, err := encode(map[string]any{"tools": wire(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := tokens(string(whole))
+	t.Logf("names, descriptions and inputs: %d tokens; the whole list: %d tokens, %d bytes", total, n, len(whole))
+	if total > 1000 {
+		t.Errorf("the tools take %d tokens: at most 1000 are allowed", total)
+	}
+	if n > 1400 {
+		t.Errorf("the whole list takes %d tokens: at most 1400 are allowed", n)
+	}
+}
+
+func TestTheWireIsAsRecorded(t *testing.T) {
+	got, err := json.MarshalIndent(wire(t), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	golden := filepath.Join("testdata", "tools.json")
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("the advertised tools differ from %s; look at the difference, then run the test with -update:\n%s", golden, got)
+	}
+}
+
+func TestToolsAreListedInTheirOrder(t *testing.T) {
+	want := "memory_store, memory_recall, memory_search, memory_forget, memory_log, memory_branch, memory_history, memory_status"
+	if got := tools().names(false); got != want {
+		t.Errorf("tools are %s, not %s", got, want)
+	}
+	if got := tools().names(true); got != "memory_recall, memory_search, memory_branch, memory_history, memory_status" {
+		t.Errorf("read-only tools are %s", got)
+	}
+}
+
+func TestAnnotationsSayWhatEachToolDoes(t *testing.T) {
+	want := map[string][3]bool{ // read-only, destructive, idempotent
+		"memory_store":   {false, false, true},
+		"memory_recall":  {true, false, true},
+		"memory_search":  {true, false, true},
+		"memory_forget":  {false, true, true},
+		"memory_log":     {false, false, false},
+		"memory_branch":  {false, false, false},
+		"memory_history": {true, false, true},
+		"memory_status":  {true, false, true},
+	}
+	for _, w := range wireTools(t) {
+		if len(w.Annotations) != 4 {
+			t.Errorf("%s has the hints %v: all four are needed, clients assume the worst", w.Name, w.Annotations)
+		}
+		got := [3]bool{w.Annotations["readOnlyHint"], w.Annotations["destructiveHint"], w.Annotations["idempotentHint"]}
+		if got != want[w.Name] || w.Annotations["openWorldHint"] {
+			t.Errorf("%s has the hints %v", w.Name, w.Annotations)
+		}
+	}
+}
+
+func compileSchema(t *testing.T, raw json.RawMessage) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("schema.json", document); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := compiler.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled
+}
+
+func TestSchemasCompileWholeAndTrimmed(t *testing.T) {
+	for i, w := range wireTools(t) {
+		full := tools()[i]
+		for _, raw := range []json.RawMessage{w.InputSchema, w.OutputSchema, json.RawMessage(full.input), json.RawMessage(full.output)} {
+			if compileSchema(t, raw) == nil {
+				t.Errorf("a schema of %s does not compile", w.Name)
+			}
+		}
+	}
+}
+
+// properties of a schema, at the top.
+func properties(t *testing.T, raw json.RawMessage) map[string]map[string]any {
+	t.Helper()
+	var s struct {
+		Properties map[string]map[string]any `json:"properties"`
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s.Properties
+}
+
+func TestEveryParameterIsDescribedInTheCodeAndBareOnTheWire(t *testing.T) {
+	for i, w := range wireTools(t) {
+		bare := properties(t, w.InputSchema)
+		for name, property := range properties(t, json.RawMessage(tools()[i].input)) {
+			if text, _ := property["description"].(string); text == "" && name != "action" {
+				t.Errorf("%s of %s has no description", name, w.Name)
+			}
+			if _, there := bare[name]["description"]; there {
+				t.Errorf("%s of %s has its description on the wire", name, w.Name)
+			}
+			delete(property, "description")
+			if !equalJSON(t, property, bare[name]) {
+				t.Errorf("%s of %s lost more than its description: %v became %v", name, w.Name, property, bare[name])
+			}
+		}
+	}
+}
+
+func equalJSON(t *testing.T, a, b any) bool {
+	t.Helper()
+	x, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := json.Marshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Equal(x, y)
+}
+
+func TestTheWireNeverForbidsWhatIsTolerated(t *testing.T) {
+	for _, encoded := range wire(t) {
+		if bytes.Contains(encoded, []byte("additionalProperties")) {
+			t.Errorf("unknown fields are tolerated, but the schema says otherwise: %s", encoded)
+		}
+	}
+}
+
+func TestTrimmingDropsProseAndKeepsTheRest(t *testing.T) {
+	cases := []struct{ name, in, want string }{
+		{"the schema's own prose", `{"$schema":"x","title":"T","description":"d","type":"object"}`, `{"type":"object"}`},
+		{"descriptions of properties", `{"properties":{"a":{"type":"string","description":"d"}}}`, `{"properties":{"a":{"type":"string"}}}`},
+		{"descriptions of definitions", `{"definitions":{"F":{"description":"d","type":"string"}},"$defs":{"G":{"description":"d"}}}`, `{"definitions":{"F":{"type":"string"}},"$defs":{"G":{}}}`},
+		{"descriptions inside lists of schemas", `{"anyOf":[{"description":"d","type":"string"},{"items":{"description":"d"}}]}`, `{"anyOf":[{"type":"string"},{"items":{}}]}`},
+		{"long default texts", `{"properties":{"a":{"default":"the quick brown fox jumps over it all"}}}`, `{"properties":{"a":{}}}`},
+		{"short defaults stay", `{"properties":{"a":{"default":"strict"},"b":{"default":10},"c":{"default":false}}}`, `{"properties":{"a":{"default":"strict"},"b":{"default":10},"c":{"default":false}}}`},
+		{"properties with the names of prose stay", `{"properties":{"description":{"type":"string","description":"d"},"title":{"type":"string"},"default":{"description":"d"}}}`, `{"properties":{"description":{"type":"string"},"title":{"type":"string"},"default":{}}}`},
+		{"literals stay as they are", `{"enum":[{"description":"d"}],"const":{"title":"t","description":"d"},"default":{"description":"d"}}`, `{"enum":[{"description":"d"}],"const":{"title":"t","description":"d"},"default":{"description":"d"}}`},
+		{"what says which arguments are valid stays", `{"type":"object","required":["k"],"properties":{"k":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"d"},"s":{"enum":["a"],"items":{"type":"string"}}}}`,
+			`{"type":"object","required":["k"],"properties":{"k":{"type":"integer","minimum":1,"maximum":50,"default":10},"s":{"enum":["a"],"items":{"type":"string"}}}}`},
+		{"schemas that are true", `{"properties":{"a":true},"additionalProperties":true}`, `{"properties":{"a":true},"additionalProperties":true}`},
+		{"titles inside stay", `{"properties":{"a":{"title":"A"}}}`, `{"properties":{"a":{"title":"A"}}}`},
+	}
+	for _, c := range cases {
+		got, err := trimSchema(json.RawMessage(c.in))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		} else if string(got) != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestADescriptionThatLooksLikeAHeadingStaysOne(t *testing.T) {
+	odd := tool{name: "odd", description: "#123 consolidates", input: `{"type":"object","properties":{"a":{"description":"#908 agent"}}}`, output: `{"type":"object"}`}
+	advertised, err := odd.advertised()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if advertised.Description != "#123 consolidates" || advertised.Title != "" {
+		t.Errorf("the description became %q, the title %q", advertised.Description, advertised.Title)
+	}
+}
+
+func TestExportedToolsAreInTheFormOfModelInterfaces(t *testing.T) {
+	encoded, err := json.Marshal(Export())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []map[string]json.RawMessage
+	if err := json.Unmarshal(encoded, &list); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, each := range list {
+		if len(each) != 3 || each["input_schema"] == nil || each["description"] == nil {
+			t.Errorf("exported %s", each)
+		}
+		compileSchema(t, each["input_schema"])
+		got = append(got, strings.Trim(string(each["name"]), `"`))
+	}
+	if strings.Join(got, ", ") != tools().names(false) {
+		t.Errorf("exported %s", got)
+	}
+}
+
+func TestToolNamesSuitModelInterfaces(t *testing.T) {
+	for _, each := range tools() {
+		outside := strings.Trim(each.name, "abcdefghijklmnopqrstuvwxyz_")
+		if outside != "" || len(each.name) > 64 || each.docs == "" {
+			t.Errorf("the name %q or the docs of a tool do not do", each.name)
+		}
+	}
+}
