@@ -63,9 +63,12 @@ func (k known) common(other known) known {
 	return both
 }
 
+// written reports whether a branch was written after one version and up to another.
+type written func(b store.BranchID, after, to uint64) (bool, error)
+
 // bases are the newest views that both of two views grew from: usually one, more when branches were merged
 // crosswise, none when they have nothing in common.
-func (c *catalogue) bases(both known, namespace string) []store.Lineage {
+func (c *catalogue) bases(both known, namespace string, written written) ([]store.Lineage, error) {
 	points := make([]store.Segment, 0, len(both))
 	for b, at := range both {
 		points = append(points, store.Segment{Branch: b, At: at})
@@ -76,11 +79,15 @@ func (c *catalogue) bases(both known, namespace string) []store.Lineage {
 	covered := known{}
 	var bases []store.Lineage
 	for _, p := range points {
-		if at, ok := covered[p.Branch]; ok && at >= p.At {
-			continue
-		}
 		b := c.withID(p.Branch)
 		if b == nil || b.Reclaimed {
+			continue
+		}
+		fresh, err := c.fresh(p, covered, written)
+		if err != nil {
+			return nil, err
+		}
+		if !fresh {
 			continue
 		}
 		base := b.lineage.At(p.At)
@@ -89,7 +96,22 @@ func (c *catalogue) bases(both known, namespace string) []store.Lineage {
 			covered[id] = max(covered[id], at)
 		}
 	}
-	return bases
+	return bases, nil
+}
+
+// fresh reports whether anything happened on a branch that the views found so far do not know.
+func (c *catalogue) fresh(p store.Segment, covered known, written written) (bool, error) {
+	after := covered[p.Branch]
+	if after >= p.At {
+		return false, nil
+	}
+	c.mu.RLock()
+	merged := slices.ContainsFunc(c.merges[p.Branch], func(m merge) bool { return m.at > after && m.at <= p.At })
+	c.mu.RUnlock()
+	if merged {
+		return true, nil
+	}
+	return written(p.Branch, after, p.At)
 }
 
 func (c *catalogue) withID(id store.BranchID) *branch {

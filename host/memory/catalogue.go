@@ -40,8 +40,8 @@ type mergeRecord struct {
 	SourceAt   uint64         `json:"source_at"`
 	Target     store.BranchID `json:"target"`
 	Namespaces []string       `json:"namespaces,omitempty"` // nil: all
-	// Silent are keys that the source had changed, to what the target had already: nothing was written, so no
-	// change log tells that the target knows.
+	// Silent are keys that the source had changed and the target kept as it had them: nothing was written, so no
+	// change log tells that the target has decided.
 	Silent []store.Key `json:"silent,omitempty"`
 }
 

@@ -360,6 +360,9 @@ func (c *counting) addCounted(ctx context.Context, p *mergePlan, page []store.Co
 		if err != nil {
 			return err
 		}
+		if err := p.learn(ctx, record.Key.Namespace); err != nil {
+			return err
+		}
 		var was countRecord
 		if bases := p.ground(record.Key.Namespace).bases; len(bases) > 0 {
 			old, err := c.space.engine.Counters(ctx, bases[0], []store.Key{record.Key})

@@ -131,22 +131,51 @@ func (s *Space) comparison(ctx context.Context, source, target string, namespace
 		return nil, s.translate("read the newest version", err)
 	}
 	from.lineage, into.lineage = from.lineage.At(head.Version), into.lineage.At(head.Version)
-	return &comparison{
+	c := &comparison{
 		space: s, source: from, target: into, at: head.Version, namespaces: namespaces,
 		keys: map[store.Key]bool{}, shared: map[string]ground{},
-	}, nil
+	}
+	return c, c.learn(ctx, "")
 }
 
-// ground works out, once for each namespace, what the branches share there.
-func (c *comparison) ground(namespace string) ground {
-	if g, ok := c.shared[namespace]; ok {
-		return g
+// learn works out what the branches share in a namespace, once.
+func (c *comparison) learn(ctx context.Context, namespace string) error {
+	if _, ok := c.shared[namespace]; ok {
+		return nil
 	}
 	catalogue := c.space.catalogue
 	both := catalogue.knows(c.source.lineage, namespace).common(catalogue.knows(c.target.lineage, namespace))
-	g := ground{both: both, bases: catalogue.bases(both, namespace)}
-	c.shared[namespace] = g
-	return g
+	bases, err := catalogue.bases(both, namespace, func(b store.BranchID, after, to uint64) (bool, error) {
+		return c.space.written(ctx, b, after, to)
+	})
+	c.shared[namespace] = ground{both: both, bases: bases}
+	return c.space.translate("compare branches", err)
+}
+
+// ground is what learn found.
+func (c *comparison) ground(namespace string) ground { return c.shared[namespace] }
+
+// written reports whether a branch was written after one version and up to another. Where the change log was
+// trimmed, the entries tell: at a version that others depend on, the newest of each key is kept.
+func (s *Space) written(ctx context.Context, b store.BranchID, after, to uint64) (bool, error) {
+	changes, _, err := s.engine.Changes(ctx, b, after, to, 1)
+	if _, trimmed := asTrimmed(err); !trimmed {
+		return len(changes) > 0, err
+	}
+	var cursor store.Cursor
+	for {
+		page, next, err := s.engine.Versions(ctx, store.Lineage{{Branch: b, At: to}}, store.Range{}, cursor, fillPage)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(page, func(e store.Entry) bool { return e.Version > after }) {
+			return true, nil
+		}
+		if next == "" {
+			return false, nil
+		}
+		cursor = next
+	}
 }
 
 // findChanges adds the keys that one side wrote and the other does not know of.
@@ -162,7 +191,7 @@ func (c *comparison) findChanges(ctx context.Context, side view) error {
 	}
 	catalogue := c.space.catalogue
 	for _, key := range catalogue.silent(catalogue.knows(side.lineage, ""), c.ground("").both) {
-		if err := c.add(key); err != nil {
+		if err := c.add(ctx, key); err != nil {
 			return err
 		}
 	}
@@ -185,7 +214,7 @@ func (c *comparison) addChanges(ctx context.Context, segment store.Segment, from
 			return c.space.translate("compare branches", err)
 		}
 		for _, change := range changes {
-			if err := c.addKey(change.Key, change.Version, segment.Branch); err != nil {
+			if err := c.addKey(ctx, change.Key, change.Version, segment.Branch); err != nil {
 				return err
 			}
 		}
@@ -205,7 +234,7 @@ func (c *comparison) addAllKeys(ctx context.Context, segment store.Segment) erro
 			return c.space.translate("compare branches", err)
 		}
 		for _, e := range page {
-			if err := c.addKey(e.Key, e.Version, segment.Branch); err != nil {
+			if err := c.addKey(ctx, e.Key, e.Version, segment.Branch); err != nil {
 				return err
 			}
 		}
@@ -216,14 +245,20 @@ func (c *comparison) addAllKeys(ctx context.Context, segment store.Segment) erro
 	}
 }
 
-func (c *comparison) addKey(key store.Key, version uint64, b store.BranchID) error {
+func (c *comparison) addKey(ctx context.Context, key store.Key, version uint64, b store.BranchID) error {
+	if err := c.learn(ctx, key.Namespace); err != nil {
+		return err
+	}
 	if version <= c.ground(key.Namespace).both[b] {
 		return nil // both sides know this change
 	}
-	return c.add(key)
+	return c.add(ctx, key)
 }
 
-func (c *comparison) add(key store.Key) error {
+func (c *comparison) add(ctx context.Context, key store.Key) error {
+	if err := c.learn(ctx, key.Namespace); err != nil {
+		return err
+	}
 	if key.Collection == events || !selected(c.namespaces, key.Namespace) {
 		return nil
 	}

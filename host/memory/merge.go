@@ -128,7 +128,7 @@ type mergePlan struct {
 	agent   string
 	writes  []store.Write
 	brought map[string]int // keys written, by namespace
-	silent  []store.Key    // keys that the target had as the source has them
+	silent  []store.Key    // keys that the target keeps as it has them
 	result  MergeResult
 }
 
@@ -143,6 +143,9 @@ func (p *mergePlan) settle(t triple) error {
 		return err
 	}
 	clash := t.clash()
+	if outcome.keep || !outcome.unresolved && outcome.state(t) == t.targetState {
+		p.silent = append(p.silent, t.key)
+	}
 	if clash == NoClash && outcome.keep {
 		return nil
 	}
