@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 }
 
 // stopOwner ends the owner that commands left running in dir, and waits for it.
-func stopOwner(t *testing.T, dir string) {
+func stopOwner(t testing.TB, dir string) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); host.Owned(dir) != nil; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
