@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -115,7 +116,7 @@ func (e *Engine) openFile(o Options) error {
 		FreelistType:    bbolt.FreelistMapType,
 		NoSync:          o.NoSync,
 	})
-	if errors.Is(err, bbolt.ErrTimeout) {
+	if errors.Is(err, bolterrors.ErrTimeout) {
 		return fmt.Errorf("another process has the file open: %w", err)
 	}
 	e.db = db
@@ -217,8 +218,8 @@ func (e *Engine) VersionAt(ctx context.Context, t time.Time) (p store.Point, err
 	}
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
 		c := tx.Bucket(bucketTime).Cursor()
-		micros, version := c.Seek(u64(uint64(t.UnixMicro()) + 1))
-		if micros == nil {
+		var micros, version []byte
+		if later, _ := c.Seek(u64(uint64(t.UnixMicro()) + 1)); later == nil {
 			micros, version = c.Last()
 		} else {
 			micros, version = c.Prev()

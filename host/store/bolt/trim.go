@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -251,7 +252,7 @@ func (e *Engine) Reclaim(ctx context.Context, b store.BranchID) error {
 	}
 	err := e.update(ctx, func(tx *bbolt.Tx) error {
 		err := tx.Bucket(bucketBranches).DeleteBucket(u64(uint64(b)))
-		if errors.Is(err, bbolt.ErrBucketNotFound) {
+		if errors.Is(err, bolterrors.ErrBucketNotFound) {
 			return nil
 		}
 		return err
