@@ -29,10 +29,11 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 	c := &conn{
 		server:   s,
 		out:      w,
+		answers:  make(chan protocol.JSONRPCMessage),
 		fail:     cancel,
 		slots:    make(chan struct{}, maxInFlight),
 		inFlight: map[string]*inFlight{},
-		client:   newClient(rand.Text()),
+		client:   newRemote(rand.Text()),
 	}
 	if err := s.protocol.RegisterSession(ctx, c.client); err != nil {
 		return fmt.Errorf("serve a client: %w", err)
@@ -46,11 +47,11 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 // conn is the connection of one client.
 type conn struct {
 	server *Server
-	client *client
+	client *remote
 	fail   context.CancelCauseFunc // ends the connection
 
-	writing sync.Mutex // held to write to out
-	out     io.Writer
+	out     io.Writer // written to by write alone
+	answers chan protocol.JSONRPCMessage
 
 	slots   chan struct{} // taken by requests that are served
 	serving sync.WaitGroup
@@ -76,11 +77,10 @@ type incoming struct {
 func (c *conn) serve(ctx context.Context, r io.Reader) error {
 	received := make(chan incoming)
 	go read(ctx, newLines(r, c.server.options.MaxMessage), received)
-	stop := make(chan struct{})
-	var notifying sync.WaitGroup
-	notifying.Go(func() { c.notify(stop) })
-	defer notifying.Wait()
-	defer close(stop)
+	var writing sync.WaitGroup
+	writing.Go(c.write)
+	defer writing.Wait()
+	defer close(c.answers)
 	defer c.serving.Wait()
 	for {
 		select {
@@ -91,9 +91,7 @@ func (c *conn) serve(ctx context.Context, r io.Reader) error {
 			case errors.Is(in.err, errLong):
 				c.answer(errorMessage(in.id, protocol.INVALID_REQUEST, tooLong(c.server.options.MaxMessage)))
 			case errors.Is(in.err, io.EOF):
-				c.endListens()
-				c.serving.Wait()
-				return context.Cause(ctx)
+				return c.finish(ctx)
 			case in.err != nil:
 				return fmt.Errorf("read from the client: %w", in.err)
 			case len(in.line) > 0:
@@ -101,6 +99,13 @@ func (c *conn) serve(ctx context.Context, r io.Reader) error {
 			}
 		}
 	}
+}
+
+// finish waits until all that was asked is answered.
+func (c *conn) finish(ctx context.Context) error {
+	c.endListens()
+	c.serving.Wait()
+	return context.Cause(ctx)
 }
 
 func read(ctx context.Context, l *lines, received chan<- incoming) {
@@ -238,38 +243,38 @@ func withID(response protocol.JSONRPCMessage, id json.RawMessage) protocol.JSONR
 	return response
 }
 
-// answer writes an answer, after the notifications that came before it.
-func (c *conn) answer(response protocol.JSONRPCMessage) {
-	c.writing.Lock()
-	defer c.writing.Unlock()
+// answer hands an answer to write.
+func (c *conn) answer(response protocol.JSONRPCMessage) { c.answers <- response }
+
+// write writes answers and notifications until there are no more answers. A notification that a request caused is
+// written before the answer to it.
+func (c *conn) write() {
 	for {
 		select {
 		case n := <-c.client.notifications:
-			c.write(n)
-			continue
-		default:
+			c.writeLine(n)
+		case response, ok := <-c.answers:
+			c.writeNotifications()
+			if !ok {
+				return
+			}
+			c.writeLine(response)
 		}
-		break
 	}
-	c.write(response)
 }
 
-// notify writes notifications until stop is closed.
-func (c *conn) notify(stop <-chan struct{}) {
+func (c *conn) writeNotifications() {
 	for {
 		select {
 		case n := <-c.client.notifications:
-			c.writing.Lock()
-			c.write(n)
-			c.writing.Unlock()
-		case <-stop:
+			c.writeLine(n)
+		default:
 			return
 		}
 	}
 }
 
-// write writes one line; its caller holds writing.
-func (c *conn) write(message any) {
+func (c *conn) writeLine(message any) {
 	line, err := encode(message)
 	if err != nil {
 		c.server.options.Logger.Error("encoding an answer failed", "error", err)

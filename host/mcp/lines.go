@@ -27,7 +27,7 @@ func (l *lines) next() (line []byte, id json.RawMessage, err error) {
 	var finder *idFinder
 	for {
 		part, err := l.reader.ReadSlice('\n')
-		if finder == nil && int64(len(line)+len(part)) > l.limit+1 {
+		if finder == nil && int64(len(line)+len(bytes.TrimSuffix(part, []byte("\n")))) > l.limit {
 			finder = &idFinder{}
 			finder.read(line)
 			line = nil
