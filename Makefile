@@ -6,8 +6,8 @@ LISTEN    ?= 127.0.0.1:9742
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-# Packages whose goroutines share memory, in the order of how long their tests take.
-RACE      := ./host/store/... ./host/memory/... ./host/search/... ./host/mcp/... ./host/api/... ./host/owner/... ./host/bridge/... ./host/client/...
+# Packages whose goroutines share memory.
+RACE      := ./host/store/... ./host/memory/... ./host/search/... ./host/mcp/... ./host/api/... ./host/owner/... ./host/bridge/... ./host/client/... ./host ./cmd/...
 BENCHTIME ?= 1s
 
 .PHONY: help run build test check bench fmt clean format vet lint imports modules cross test-all test-race
@@ -28,7 +28,7 @@ test-all:
 
 # The race detector needs a C compiler.
 test-race:
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $(RACE)
+	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $(RACE)
 
 check: format vet lint imports modules cross ## format, vet, lint, imports, modules, all platforms
 
@@ -50,8 +50,8 @@ modules:
 
 cross:
 	@for p in $(PLATFORMS); do echo "build $$p"; \
-		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/alcove || exit 1; \
-		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; done
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/alcove || exit 1; done
+	GOOS=windows GOARCH=amd64 $(GO) vet ./host/owner ./host/api ./host ./cmd/alcove
 
 bench:           ## run all benchmarks; figures and ratios count within one run only
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...
