@@ -77,24 +77,59 @@ func (c *catalogue) bases(both known, namespace string, written written) ([]stor
 		return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.Branch, a.Branch))
 	})
 	covered := known{}
-	var bases []store.Lineage
+	var kept []point
 	for _, p := range points {
-		b := c.withID(p.Branch)
-		if b == nil || b.Reclaimed {
-			continue
-		}
 		fresh, err := c.fresh(p, covered, written)
 		if err != nil {
 			return nil, err
 		}
-		if !fresh {
+		b := c.withID(p.Branch)
+		if !fresh || b == nil || b.Reclaimed {
 			continue
 		}
 		base := b.lineage.At(p.At)
-		bases = append(bases, base)
-		for id, at := range c.knows(base, namespace) {
-			covered[id] = max(covered[id], at)
+		kept = append(kept, point{p, base, c.knows(base, namespace)})
+		covered.add(kept[len(kept)-1].known)
+	}
+	return c.withoutStale(kept, written)
+}
+
+// point is a common point of two views, with what it knows.
+type point struct {
+	segment store.Segment
+	base    store.Lineage
+	known   known
+}
+
+func (k known) add(other known) {
+	for b, at := range other {
+		k[b] = max(k[b], at)
+	}
+}
+
+// withoutStale drops points on which nothing happened that the others do not know: a point can be newer by its
+// version, and yet stand where an older one began.
+func (c *catalogue) withoutStale(points []point, written written) ([]store.Lineage, error) {
+	for i := 0; i < len(points) && len(points) > 1; {
+		others := known{}
+		for j, p := range points {
+			if j != i {
+				others.add(p.known)
+			}
 		}
+		fresh, err := c.fresh(points[i].segment, others, written)
+		if err != nil {
+			return nil, err
+		}
+		if fresh {
+			i++
+			continue
+		}
+		points = slices.Delete(points, i, i+1)
+	}
+	bases := make([]store.Lineage, len(points))
+	for i, p := range points {
+		bases[i] = p.base
 	}
 	return bases, nil
 }
