@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -218,6 +219,7 @@ type model struct {
 	rng    *rand.Rand
 	dir    string
 	now    time.Time
+	ticks  atomic.Int64 // now in µs, for those in the background
 	space  *Space
 	engine *bolt.Engine
 	oracle *oracle
@@ -230,7 +232,8 @@ type model struct {
 
 func (m *model) open() {
 	var err error
-	clock := func() time.Time { return m.now }
+	m.ticks.Store(m.now.UnixMicro())
+	clock := func() time.Time { return time.UnixMicro(m.ticks.Load()).UTC() }
 	if m.engine, err = bolt.Open(m.t.Context(), m.dir, bolt.Options{Now: clock}); err != nil {
 		m.t.Fatal(err)
 	}
@@ -286,6 +289,7 @@ func (m *model) text() string {
 
 func (m *model) step() {
 	m.now = m.now.Add(time.Second)
+	m.ticks.Store(m.now.UnixMicro())
 	switch n := m.rng.Intn(100); {
 	case n < 34:
 		m.put()
