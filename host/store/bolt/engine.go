@@ -70,7 +70,7 @@ type Engine struct {
 	head     store.Point
 	floors   map[store.BranchID]trimmed
 	overlays []*overlay
-	plans    map[string][]block
+	plans    map[uint64]planned
 	watchers map[chan uint64]struct{}
 	building sync.Mutex // one consolidation at a time
 
@@ -86,7 +86,7 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		dir: dir, now: o.Now, logger: o.Logger, jobs: make(chan *job, 1024), quit: make(chan struct{}),
-		floors: map[store.BranchID]trimmed{}, plans: map[string][]block{}, watchers: map[chan uint64]struct{}{},
+		floors: map[store.BranchID]trimmed{}, plans: map[uint64]planned{}, watchers: map[chan uint64]struct{}{},
 	}
 	if e.now == nil {
 		e.now = time.Now

@@ -94,21 +94,37 @@ func (e *Engine) plan(l store.Lineage) []block {
 	if len(l) <= 2 {
 		return rawBlocks(l)
 	}
-	id := encodeLineage(l)
+	id := hashLineage(l)
 	e.mu.RLock()
-	blocks, ok := e.plans[string(id)]
+	known, ok := e.plans[id]
 	e.mu.RUnlock()
-	if ok {
-		return blocks
+	if ok && slices.Equal(known.lineage, l) {
+		return known.blocks
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	blocks = e.makePlan(l)
+	blocks := e.makePlan(l)
 	if len(e.plans) >= maxPlans {
 		clear(e.plans)
 	}
-	e.plans[string(id)] = blocks
+	e.plans[id] = planned{slices.Clone(l), blocks}
 	return blocks
+}
+
+// planned is a plan and what it is for.
+type planned struct {
+	lineage store.Lineage
+	blocks  []block
+}
+
+// hashLineage mixes a lineage's numbers (FNV-1a over words). Two lineages with the same hash only share a place among the plans.
+func hashLineage(l store.Lineage) uint64 {
+	h := uint64(14695981039346656037)
+	for _, s := range l {
+		h = (h ^ uint64(s.Branch)) * 1099511628211
+		h = (h ^ s.At) * 1099511628211
+	}
+	return h
 }
 
 func rawBlocks(l store.Lineage) []block {
