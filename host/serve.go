@@ -16,6 +16,9 @@ import (
 // DefaultHTTP is the address for HTTP unless another is chosen.
 const DefaultHTTP = "127.0.0.1:9742"
 
+// DefaultProfile is the set of tools that clients are offered unless they ask for another.
+const DefaultProfile = "agent"
+
 // Listen says where to serve.
 type Listen struct {
 	Socket       string             // path; empty: the data directory's own
@@ -106,7 +109,7 @@ func (s *service) run(ctx context.Context, stop func()) error {
 	var socketErr, httpErr error
 	both.Go(func() {
 		defer stop()
-		socket := api.Socket{Session: s.host.session, Logger: o.Logger, Use: s.use,
+		socket := api.Socket{Check: checkHello, Session: s.host.session, Logger: o.Logger, Use: s.use,
 			Welcome: owner.Welcome{Version: o.Version, PID: os.Getpid()}}
 		socketErr = socket.Serve(ctx, s.socket)
 	})
@@ -120,4 +123,13 @@ func (s *service) run(ctx context.Context, stop func()) error {
 	}
 	both.Wait()
 	return errors.Join(socketErr, httpErr)
+}
+
+// checkHello refuses a client that asks for what there is not.
+func checkHello(h owner.Hello) *owner.Refusal {
+	if h.Profile != "" && h.Profile != DefaultProfile {
+		return &owner.Refusal{Code: "invalid_argument",
+			Message: fmt.Sprintf("there is no profile %.100q: the only one so far is %s", h.Profile, DefaultProfile)}
+	}
+	return nil
 }

@@ -26,7 +26,7 @@ func program(t testing.TB, dir string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), asMain+"=1", "ALCOVE_DATA="+dir, "ALCOVE_LISTEN=off")
-	cmd.Stderr = os.Stderr
+	cmd.Stderr = t.Output()
 	return cmd
 }
 
@@ -279,7 +279,6 @@ func TestADirectoryWithALongNameWorks(t *testing.T) {
 func TestHTTPSharesTheMemory(t *testing.T) {
 	dir := dataDir(t)
 	cmd := program(t, dir, "serve", "--listen", "127.0.0.1:0")
-	cmd.Stderr = nil
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ clients; alcove connect prints what to paste into which.`,
 	flags.StringVar(&f.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace of calls that name none (or ALCOVE_NAMESPACE)")
 	flags.StringVar(&f.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch that the session begins on (or ALCOVE_BRANCH)")
 	flags.StringVar(&f.agent, "agent", a.env("ALCOVE_AGENT"), "who writes, as kept with each memory (or ALCOVE_AGENT)")
-	flags.StringVar(&f.profile, "profile", "agent", "which tools are offered: agent")
+	flags.StringVar(&f.profile, "profile", host.DefaultProfile, "which tools are offered; the only profile so far is agent")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write of this client")
 	return c
 }

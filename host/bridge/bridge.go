@@ -39,8 +39,8 @@ type Options struct {
 	Logger *slog.Logger
 	NewID  func() string // makes request ids; nil: random ones
 	Drain  time.Duration // how long answers may take after In has ended; 0: 30 seconds
-	// Fatal reports whether an error of the first Dial ends the bridge; nil: none does, and requests are
-	// answered with the error.
+	// Fatal reports whether an error of Dial ends the bridge; nil: none does. In any case the requests that
+	// wait are answered with the error.
 	Fatal func(error) bool
 }
 
@@ -60,7 +60,7 @@ type bridge struct {
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	b := &bridge{Options: o, pending: newPending(), ended: make(chan error, 4)}
+	b := &bridge{Options: o, pending: newPending(), ended: make(chan error, 1)}
 	if b.NewID == nil {
 		b.NewID = rand.Text
 	}
@@ -72,7 +72,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer b.close()
 	go b.begin(ctx)
-	go func() { b.ended <- b.fromClient(ctx) }()
+	go func() { b.end(b.fromClient(ctx)) }()
 	select {
 	case err := <-b.ended:
 		return err
@@ -89,12 +89,27 @@ func (b *bridge) begin(ctx context.Context) {
 		return
 	}
 	if err := b.connect(ctx); err != nil {
-		if b.Fatal != nil && b.Fatal(err) {
-			b.ended <- err
-			return
-		}
-		b.Logger.Error("the first attempt to reach the alcove server failed", "error", err)
-		b.failAll(err)
+		b.unreachable(err)
+	}
+}
+
+// unreachable answers all requests with why there is no owner to ask.
+func (b *bridge) unreachable(err error) {
+	if b.Fatal != nil && b.Fatal(err) {
+		b.end(err)
+	} else {
+		b.Logger.Error("the alcove server cannot be reached", "error", err)
+	}
+	for _, r := range b.pending.all() {
+		b.giveUp(r, err)
+	}
+}
+
+// end ends the bridge; the first reason counts.
+func (b *bridge) end(err error) {
+	select {
+	case b.ended <- err:
+	default:
 	}
 }
 
@@ -222,8 +237,7 @@ func (b *bridge) revive(ctx context.Context) {
 		return
 	}
 	if err := b.connect(ctx); err != nil {
-		b.Logger.Error("the alcove server cannot be reached", "error", err)
-		b.failAll(err)
+		b.unreachable(err)
 		return
 	}
 	again, hopeless := b.pending.resend()
@@ -322,13 +336,7 @@ func (b *bridge) answer(line []byte) {
 	b.emit(line)
 }
 
-// failAll answers all requests with an error.
-func (b *bridge) failAll(err error) {
-	for _, r := range b.pending.all() {
-		b.giveUp(r, err)
-	}
-}
-
+// giveUp answers a request with an error, unless it was answered.
 func (b *bridge) giveUp(r *request, err error) {
 	if b.pending.take(r.key()) != nil {
 		defer b.pending.done()
@@ -354,7 +362,7 @@ func (b *bridge) fail(id []byte, code int, err error) {
 		"error": map[string]any{"code": code, "message": err.Error(), "data": class},
 	})
 	if err != nil {
-		b.ended <- fmt.Errorf("answer the client: %w", err)
+		b.end(fmt.Errorf("answer the client: %w", err))
 		return
 	}
 	b.emit(append(line, '\n'))
@@ -365,9 +373,6 @@ func (b *bridge) emit(line []byte) {
 	b.out.Lock()
 	defer b.out.Unlock()
 	if _, err := b.Out.Write(line); err != nil {
-		select {
-		case b.ended <- fmt.Errorf("write to the client: %w", err):
-		default:
-		}
+		b.end(fmt.Errorf("write to the client: %w", err))
 	}
 }

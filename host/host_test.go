@@ -1,0 +1,192 @@
+package host_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+func mustOpen(t *testing.T, dir string) *host.Host {
+	t.Helper()
+	h, err := host.Open(t.Context(), host.Options{Dir: dir, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
+// serving runs a host's server until the test ends or stop is called.
+func serving(t *testing.T, h *host.Host, l host.Listen) (r owner.Record, stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	started, ended := make(chan owner.Record, 1), make(chan error, 1)
+	l.Started = func(r owner.Record) { started <- r }
+	go func() { ended <- h.Serve(ctx, l); close(ended) }()
+	stop = func() error { cancel(); return <-ended }
+	t.Cleanup(func() { stop() })
+	select {
+	case r = <-started:
+	case err := <-ended:
+		t.Fatalf("Serve ended with %v", err)
+	}
+	return r, stop
+}
+
+func TestADataDirectoryIsPrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "deep", "data")
+	mustOpen(t, dir)
+	for path, want := range map[string]os.FileMode{dir: 0o700, owner.TokenPath(dir): 0o600, owner.LockPath(dir): 0o600} {
+		info, err := os.Stat(path)
+		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+}
+
+func TestADataDirectoryHasOneOwner(t *testing.T) {
+	dir := t.TempDir()
+	h := mustOpen(t, dir)
+	_, err := host.Open(t.Context(), host.Options{Dir: dir})
+	var owned *host.OwnedError
+	if !errors.As(err, &owned) {
+		t.Fatalf("the second Open: %v", err)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mustOpen(t, dir)
+}
+
+func TestClosingTwiceClosesOnce(t *testing.T) {
+	h := mustOpen(t, t.TempDir())
+	if first, second := h.Close(), h.Close(); first != nil || second != nil {
+		t.Errorf("closed with %v, then %v", first, second)
+	}
+}
+
+func TestAnOpenThatFailsGivesTheDirectoryUp(t *testing.T) {
+	dir := t.TempDir()
+	broken := errors.New("the disk is on fire")
+	_, err := host.Open(t.Context(), host.Options{Dir: dir, Engine: func(context.Context, string) (store.Engine, error) { return nil, broken }})
+	if !errors.Is(err, broken) {
+		t.Fatalf("got %v", err)
+	}
+	if err := host.Owned(dir); err != nil {
+		t.Errorf("the lock is still held: %v", err)
+	}
+}
+
+func TestAServerSaysWhereItListensWhileItDoes(t *testing.T) {
+	dir := t.TempDir()
+	r, stop := serving(t, mustOpen(t, dir), host.Listen{HTTP: "127.0.0.1:0"})
+	if said, err := owner.ReadRecord(dir); err != nil || said.PID != os.Getpid() || said.HTTP != r.HTTP || said.Socket == "" {
+		t.Errorf("the record says %+v, %v", said, err)
+	}
+	answer, err := http.Get("http://" + r.HTTP + "/readyz")
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("readyz: %v, %v", answer, err)
+	}
+	answer.Body.Close()
+	if err := stop(); err != nil {
+		t.Errorf("stopped with %v", err)
+	}
+	if _, err := owner.ReadRecord(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the record is still there: %v", err)
+	}
+	if _, err := os.Lstat(r.Socket); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+}
+
+func TestAPortInUseIsAnErrorThatSaysWhatToDo(t *testing.T) {
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	err = mustOpen(t, t.TempDir()).Serve(t.Context(), host.Listen{HTTP: busy.Addr().String()})
+	if err == nil || !strings.Contains(err.Error(), "--listen 127.0.0.1:9743") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAServerStartedOnDemandDoesWithoutABusyPort(t *testing.T) {
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	dir := t.TempDir()
+	r, _ := serving(t, mustOpen(t, dir), host.Listen{HTTP: busy.Addr().String(), HTTPOptional: true})
+	if r.HTTP != "" {
+		t.Errorf("it says that it listens on %s", r.HTTP)
+	}
+	c, err := owner.Dial(t.Context(), owner.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+}
+
+func TestAnIdleServerStops(t *testing.T) {
+	dir := t.TempDir()
+	h := mustOpen(t, dir)
+	ended := make(chan error, 1)
+	started := make(chan struct{})
+	go func() {
+		ended <- h.Serve(t.Context(), host.Listen{Idle: 50 * time.Millisecond, Started: func(owner.Record) { close(started) }})
+	}()
+	<-started
+	c, err := owner.Dial(t.Context(), owner.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		t.Fatalf("it stopped under a client: %v", err)
+	case <-time.After(200 * time.Millisecond):
+	}
+	c.Close()
+	if err := <-ended; err != nil {
+		t.Errorf("it stopped with %v", err)
+	}
+}
+
+func TestAClientIsDisconnectedWhenTheServerStops(t *testing.T) {
+	dir := t.TempDir()
+	_, stop := serving(t, mustOpen(t, dir), host.Listen{})
+	c, err := owner.Dial(t.Context(), owner.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := stop(); err != nil {
+		t.Errorf("stopped with %v", err)
+	}
+	if rest, err := io.ReadAll(c); err != nil || len(rest) > 0 {
+		t.Errorf("the client read %q, %v", rest, err)
+	}
+}
+
+func TestAProfileThatDoesNotExistIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	serving(t, mustOpen(t, dir), host.Listen{})
+	_, err := owner.Dial(t.Context(), owner.Options{Dir: dir, Hello: owner.Hello{Profile: "nonsense"}})
+	var refused *owner.Refusal
+	if !errors.As(err, &refused) || !strings.Contains(refused.Message, "nonsense") {
+		t.Errorf("got %v", err)
+	}
+}
