@@ -15,7 +15,7 @@ func forgetTool() tool {
 		input: `{
 			"type": "object",
 			"properties": {
-				"key": {"type": ["string", "array"], "items": {"type": "string"}, "description": "The key to forget, or several."},
+				"key": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}], "description": "The key to forget, or several."},
 				"archive": {"type": "boolean", "description": "Set it aside instead of deleting it."},
 				"namespace": {"type": "string", "description": "Where it is; the session's namespace when left out."},
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}

@@ -21,7 +21,7 @@ const (
 func searchTool() tool {
 	return tool{
 		name:        "memory_search",
-		description: "Find memories by asking in plain words. Best first, from all namespaces.",
+		description: "Find memories: ask in plain words. Best first, all namespaces.",
 		docs: "Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
 			"since and until bound when a memory was written; as_of searches the past as it was. events searches the log of memory_log instead. " +
 			"Long answers leave out the largest values and say so: memory_recall gives each whole.",
@@ -32,7 +32,7 @@ func searchTool() tool {
 				"k": {"type": "integer", "default": 10, "minimum": 1, "maximum": 50, "description": "How many results."},
 				"offset": {"type": "integer", "description": "How many of the best results to pass over, to read on."},
 				"tags": {"type": "array", "items": {"type": "string"}, "description": "Only memories with all of these tags."},
-				"type": {"type": ["string", "array"], "items": {"type": "string"}, "description": "Only memories of this type, or one of these."},
+				"type": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}], "description": "Only memories of this type, or one of these."},
 				"state": {"type": "string", "description": "active (when left out), archived, merged or pruned; or a list of these."},
 				"since": {"type": "string", "description": "Only what was written at or after this moment."},
 				"until": {"type": "string", "description": "Only what was written before this moment."},

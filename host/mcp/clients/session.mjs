@@ -1,0 +1,131 @@
+// Uses every tool through one of the TypeScript SDKs, as configured by a file that the product prints.
+//
+//   node session.mjs sdk|client|client-2026 CONFIG.json
+//
+// sdk is version 1 of the SDK; client is version 2, in the protocol that begins with initialize; client-2026 is
+// version 2 in the stateless one.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+
+const [kind, configuration] = process.argv.slice(2);
+const { alcove } = JSON.parse(readFileSync(configuration, "utf8")).mcpServers;
+
+const identity = { name: "alcove-test", version: "1.0.0" };
+
+async function connect() {
+  if (kind === "sdk") {
+    const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
+    const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
+    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
+    return dial(new Client(identity), StdioClientTransport, StreamableHTTPClientTransport);
+  }
+  const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+  const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+  const mode = kind === "client-2026" ? { pin: "2026-07-28" } : "legacy";
+  return dial(new Client(identity, { versionNegotiation: { mode } }), StdioClientTransport, StreamableHTTPClientTransport);
+}
+
+async function dial(client, Stdio, HTTP) {
+  const transport = alcove.command
+    ? new Stdio({ command: alcove.command, args: alcove.args })
+    : new HTTP(new URL(alcove.url), { requestInit: { headers: alcove.headers } });
+  await client.connect(transport);
+  return client;
+}
+
+const client = await connect();
+
+// call uses a tool and gives its structured result. The SDK checks that against the tool's output schema.
+async function call(name, args) {
+  const result = await client.callTool({ name, arguments: args });
+  assert.ok(!result.isError, `${name} failed: ${result.content[0].text}`);
+  assert.equal(result.content[0].type, "text");
+  JSON.parse(result.content[0].text);
+  return result.structuredContent;
+}
+
+// refused uses a tool wrongly and gives the error.
+async function refused(name, args) {
+  const result = await client.callTool({ name, arguments: args });
+  assert.ok(result.isError, `${name} was not refused`);
+  return JSON.parse(result.content[0].text);
+}
+
+const { tools } = await client.listTools();
+assert.deepEqual(tools.map((t) => t.name), [
+  "memory_store", "memory_recall", "memory_search", "memory_forget", "memory_log", "memory_branch", "memory_history", "memory_status",
+]);
+for (const tool of tools) {
+  assert.equal(tool.inputSchema.type, "object");
+  assert.equal(tool.outputSchema.type, "object");
+  assert.deepEqual(Object.keys(tool.annotations).sort(), ["destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint"]);
+}
+assert.match(client.getInstructions(), /memory_search/);
+assert.equal(client.getServerVersion().name, "alcove");
+
+const namespace = `clients/${kind}/${alcove.command ? "stdio" : "http"}`;
+const side = `${namespace}/side`;
+const value = { city: "Oslo", zone: "CET", nested: [1, null, { deep: true }], text: "<&> é 日本 \u2028" };
+
+const first = await call("memory_store", { key: "user/home", value, tags: ["user"], type: "fact", importance: 0.7, namespace });
+assert.equal(first.key, "user/home");
+assert.match(first.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+const batch = await call("memory_store", { items: [{ key: "a", value: 1 }, { key: "b", value: "apple" }], namespace });
+assert.equal(batch.stored.length, 2);
+
+assert.deepEqual((await call("memory_recall", { key: "user/home", namespace })).value, value);
+assert.deepEqual(await call("memory_recall", { key: "nothing", namespace }), { found: false, key: "nothing" });
+
+const found = await call("memory_search", { query: "Where is the user's home? In Oslo?", k: 3, tags: "user", namespace });
+assert.equal(found.results[0].key, "user/home");
+assert.ok(found.results[0].score > 0 && found.results[0].snippet.includes("Oslo"));
+
+assert.equal((await call("memory_log", { event: "moved", data: { to: "Bergen" }, namespace })).sequence, 1);
+assert.equal((await call("memory_search", { query: "Bergen", events: true, namespace })).results[0].event, "moved");
+
+await call("memory_branch", { action: "fork", name: side });
+await call("memory_store", { key: "user/home", value: "Bergen", namespace, branch: side });
+const switched = await call("memory_branch", { action: "switch", name: side });
+const stateless = kind === "client-2026" && alcove.url;
+assert.equal((await call("memory_status", {})).branch, stateless ? "default" : side);
+assert.equal(switched.note !== undefined, Boolean(stateless));
+await call("memory_branch", { action: "switch", name: "default" });
+assert.equal((await call("memory_branch", { action: "diff", compare: side, namespace })).changed, 1);
+assert.equal((await call("memory_branch", { action: "merge", source: side, preview: true, namespace })).merged, false);
+assert.equal((await call("memory_branch", { action: "merge", source: side, namespace })).merged, true);
+await call("memory_branch", { action: "delete", name: side });
+assert.ok((await call("memory_branch", { action: "list" })).branches.some((b) => b.name === "default"));
+
+const { versions } = await call("memory_history", { key: "user/home", namespace });
+assert.equal(versions[0].value, "Bergen");
+assert.deepEqual(versions.at(-1).value, value);
+assert.deepEqual((await call("memory_recall", { key: "user/home", namespace, as_of: `v${first.version}` })).value, value);
+assert.equal((await call("memory_history", {})).branch, "default");
+
+assert.deepEqual(await call("memory_forget", { key: ["a", "b", "c"], namespace }), { deleted: true, count: 2 });
+const status = await call("memory_status", { namespace });
+assert.equal(status.health, "ok");
+assert.equal(status.keys, 1);
+
+const many = await Promise.all(Array.from({ length: 50 }, (_, i) => call("memory_store", { key: `many/${i}`, value: i, namespace })));
+assert.equal(new Set(many.map((m) => m.version)).size, 50);
+
+for (let i = 0; i < 4; i++) {
+  await call("memory_store", { key: `large/${i}`, value: `pear ${"x ".repeat(10_000)}`, namespace });
+}
+const large = await client.callTool({ name: "memory_search", arguments: { query: "pear", namespace } });
+assert.equal(large.structuredContent.results.length, 4);
+assert.equal(large.content.length, 2);
+assert.match(large.content[1].text, /left out/);
+
+const wrong = await refused("memory_search", { query: "x", k: "many" });
+assert.equal(wrong.code, "invalid_argument");
+assert.equal(wrong.message, 'k must be a whole number from 1 to 50, got "many"');
+await assert.rejects(client.callTool({ name: "remember", arguments: {} }), /the tools are memory_store/);
+
+const version = client.getNegotiatedProtocolVersion?.() ?? "";
+if (kind === "client-2026") {
+  assert.equal(version, "2026-07-28");
+}
+await client.close();
+console.log(`ok ${kind} ${alcove.command ? "stdio" : "http"} ${version}`.trim());
