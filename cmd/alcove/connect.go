@@ -154,7 +154,7 @@ func configuration(list string, e entry) string {
 
 func mcpServers(c connection) string {
 	return fmt.Sprintf("%s\n\nor, over HTTP (Cursor; Windsurf says serverUrl for url; Claude Desktop takes stdio only):\n%s\n",
-		configuration("mcpServers", c.stdio("")), configuration("mcpServers", c.http("")))
+		configuration("mcpServers", c.stdio("")), configuration("mcpServers", c.http("http")))
 }
 
 func vsCode(c connection) string {
