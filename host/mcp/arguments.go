@@ -161,21 +161,14 @@ func (a *arguments) texts(name string) []string {
 	if !ok {
 		return nil
 	}
-	if text, ok := textOf(raw); ok && !strings.HasPrefix(strings.TrimSpace(text), "[") {
+	if texts, ok := textsOf(raw); ok {
+		return texts
+	}
+	if text, ok := textOf(raw); ok {
 		return []string{text}
 	}
-	items, ok := listOf(raw)
-	texts := make([]string, 0, len(items))
-	for _, item := range items {
-		text, good := textOf(item)
-		ok = ok && good
-		texts = append(texts, text)
-	}
-	if !ok {
-		a.wrong(name, "a list of texts", raw)
-		return nil
-	}
-	return texts
+	a.wrong(name, "a list of texts", raw)
+	return nil
 }
 
 // whole reads a whole number between two bounds.
@@ -326,6 +319,32 @@ func (a *arguments) objects(name string) []*arguments {
 	return list
 }
 
+// inherit takes from around it the parameters that an object does not have itself.
+func (a *arguments) inherit(around *arguments, names ...string) {
+	for _, name := range names {
+		if _, own := a.members[name]; own {
+			continue
+		}
+		if raw, given := around.get(name); given {
+			a.members[name] = raw
+		}
+	}
+}
+
+// same says which of some parameters a call that follows this one must repeat.
+func (a *arguments) same(names ...string) string {
+	var given []string
+	for _, name := range names {
+		if _, ok := a.get(name); ok {
+			given = append(given, name)
+		}
+	}
+	if len(given) == 0 {
+		return ""
+	}
+	return " and the same " + strings.Join(given, " and ")
+}
+
 // asOf reads a moment in the past, or a version.
 func (a *arguments) asOf(name string, now time.Time) memory.AsOf {
 	at, err := memory.ParseAsOf(a.text(name), now)
@@ -378,6 +397,18 @@ func listOf(raw json.RawMessage) ([]json.RawMessage, bool) {
 		return nil, false
 	}
 	return items, true
+}
+
+// textsOf is the texts in a list of them.
+func textsOf(raw json.RawMessage) ([]string, bool) {
+	items, ok := listOf(raw)
+	texts := make([]string, 0, len(items))
+	for _, item := range items {
+		text, good := textOf(item)
+		ok = ok && good
+		texts = append(texts, text)
+	}
+	return texts, ok
 }
 
 // numeral is what may be a number: a number's digits, or those in a text.

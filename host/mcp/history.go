@@ -70,7 +70,7 @@ func history(ctx context.Context, c *call) (answer, error) {
 	if cut.rows > 0 {
 		more = versions[len(kept)].Version
 	}
-	h := historyAnswer{Versions: kept, Note: historyNote(kept, cut, key, more)}
+	h := historyAnswer{Versions: kept, Note: historyNote(kept, cut, key, more, c.arguments.same("namespace", "branch"))}
 	if more > 0 {
 		h.More = fmt.Sprintf("v%d", more)
 	}
@@ -110,15 +110,15 @@ func (r *versionRow) dropDetails() {
 	r.Fewer = true
 }
 
-func historyNote(kept []*versionRow, c cut, key string, more uint64) string {
+func historyNote(kept []*versionRow, c cut, key string, more uint64, same string) string {
 	var said []string
 	if len(c.values) > 0 {
 		var versions []string
 		for _, i := range c.values {
 			versions = append(versions, fmt.Sprintf("v%d", kept[i].Version))
 		}
-		said = append(said, fmt.Sprintf("To stay within %d characters, %s left out (%s): memory_recall with key=%q and as_of=v… gives each whole.",
-			maxAnswer, were(len(versions), "value"), quoted(versions), clip(key, 64)))
+		said = append(said, fmt.Sprintf("To stay within %d characters, %s left out (%s): memory_recall with key=%q, as_of=v…%s gives each whole.",
+			maxAnswer, were(len(versions), "value"), quoted(versions), clip(key, 64), same))
 	}
 	if c.details {
 		said = append(said, "Tags, links and metadata were left out.")

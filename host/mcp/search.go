@@ -98,7 +98,7 @@ func find(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("encode results: %w", err)
 	}
-	note := searchNote(kept, cut, q)
+	note := searchNote(kept, cut, q, c.arguments.same("branch", "as_of"))
 	return answer{structured: struct {
 		Results []*hit `json:"results"`
 		Total   int    `json:"total"`
@@ -185,13 +185,13 @@ func whyOf(e *search.Explanation, branch string) *why {
 }
 
 // searchNote says what was left out and how to get it.
-func searchNote(kept []*hit, c cut, q memory.Search) string {
+func searchNote(kept []*hit, c cut, q memory.Search, same string) string {
 	if c.nothing() {
 		return ""
 	}
 	said := []string{fmt.Sprintf("To stay within %d characters:", maxAnswer)}
 	if len(c.values) > 0 {
-		said = append(said, omittedValues(kept, c, q))
+		said = append(said, omittedValues(kept, c, q, same))
 	}
 	if c.details {
 		said = append(said, "tags, links, metadata and explanations were left out.")
@@ -202,7 +202,7 @@ func searchNote(kept []*hit, c cut, q memory.Search) string {
 	return strings.Join(said, " ")
 }
 
-func omittedValues(kept []*hit, c cut, q memory.Search) string {
+func omittedValues(kept []*hit, c cut, q memory.Search, same string) string {
 	var keys []string
 	for _, i := range c.values {
 		keys = append(keys, or(kept[i].Key, fmt.Sprintf("%s #%d", kept[i].Event, kept[i].Sequence)))
@@ -211,13 +211,5 @@ func omittedValues(kept []*hit, c cut, q memory.Search) string {
 	if q.Events {
 		return text + " Search for fewer at once (k=1, offset) to get each whole."
 	}
-	return text + " memory_recall with the key and namespace" + samePast(q) + " gives each whole."
-}
-
-// samePast says which other parameters a follow-up call must repeat.
-func samePast(q memory.Search) string {
-	if q.AsOf.IsNow() {
-		return ""
-	}
-	return " and the same as_of"
+	return text + " memory_recall with the key and namespace" + same + " gives each whole."
 }

@@ -191,3 +191,17 @@ func TestRowsThatCannotShrinkAreLeftOutFromTheEnd(t *testing.T) {
 		t.Errorf("%d bytes in %d rows, %d left out", len(encoded), len(kept), cut.rows)
 	}
 }
+
+func TestANoteSaysWhatElseToRepeat(t *testing.T) {
+	p := use(t)
+	for i := range 3 {
+		p.must("memory_store", fmt.Sprintf(`{"key":"k%d","value":"apple %s"}`, i, strings.Repeat("x ", 12_000)))
+	}
+	if note := p.search(`{"query":"apple","branch":"default","as_of":"1h ago"}`).Note; note != "" {
+		t.Errorf("an hour ago there was nothing, but the note says %q", note)
+	}
+	version := p.must("memory_status", `{}`).field("latest_version")
+	if note := p.search(`{"query":"apple","branch":"default","as_of":"v` + version + `"}`).Note; !strings.Contains(note, "and the same branch and as_of") {
+		t.Errorf("the note says %q", note)
+	}
+}

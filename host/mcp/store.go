@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -14,7 +15,7 @@ func storeTool() tool {
 		description: "Remember any JSON value under a key; older versions are kept. Several at once: items, with these fields.",
 		docs: "Stores durably and searchably before it answers. Without a key one is derived from the value, so storing the same value again is the same memory. " +
 			"Storing what is already there changes nothing. if_version makes it conditional: the call fails with conflict when the key is at another version (0: when there is one at all). " +
-			"A batch in items is stored as a whole or not at all.",
+			"A batch in items is stored as a whole or not at all; tags, type and the like beside items count for each that does not say otherwise.",
 		input: `{
 			"type": "object",
 			"properties": {
@@ -75,18 +76,22 @@ type receipt struct {
 
 // decodeItems reads what to store, and whether it came as a batch.
 func decodeItems(a *arguments, now time.Time) (items []memory.Item, batch bool) {
-	_, single := a.value("value")
 	list := a.objects("items")
-	if _, batch := a.get("items"); !batch {
+	_, batch = a.get("items")
+	_, single := a.value("value")
+	if !batch || len(list) == 0 && single {
 		return []memory.Item{decodeItem(a, now)}, false
-	}
-	if single {
-		a.fault("items", "give either value or items, not both")
 	}
 	if len(list) == 0 {
 		a.missing("items", "an object with a value for each memory")
 	}
+	for _, name := range []string{"key", "value", "if_version"} {
+		if _, beside := a.get(name); beside {
+			a.fault(name, fmt.Sprintf("%s cannot be given beside items: put it into each of them", name))
+		}
+	}
 	for _, item := range list {
+		item.inherit(a, "tags", "type", "importance", "metadata", "expires", "supersedes", "links")
 		items = append(items, decodeItem(item, now))
 	}
 	return items, true

@@ -64,6 +64,21 @@ func TestABatchIsStoredAsAWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
+func TestWhatIsSaidBesideItemsCountsForEach(t *testing.T) {
+	p := use(t)
+	p.must("memory_store", `{"items":[{"key":"a","value":1},{"key":"b","value":2,"type":"plan"}],"tags":["x"],"type":"fact","value":null}`)
+	a, b := p.must("memory_recall", `{"key":"a"}`), p.must("memory_recall", `{"key":"b"}`)
+	if a.field("tags") != `["x"]` || a.field("type") != `"fact"` || b.field("tags") != `["x"]` || b.field("type") != `"plan"` {
+		t.Errorf("stored %s and %s", a.text, b.text)
+	}
+	if got := p.must("memory_store", `{"key":"c","value":3,"items":[]}`).field("key"); got != `"c"` {
+		t.Errorf("with no items the value is stored under %s", got)
+	}
+	if got := p.refused("memory_store", `{"items":[{"value":1}],"key":"k"}`).Message; !strings.Contains(got, "key cannot be given beside items") {
+		t.Errorf("refused with %s", got)
+	}
+}
+
 func TestStoreKeepsAllThatIsSaidOfAMemory(t *testing.T) {
 	p := use(t)
 	p.must("memory_store", `{"key":"k","value":"v","tags":["t1","t2"],"type":"fact","importance":0.7,"metadata":{"n":9007199254740993},`+
@@ -101,7 +116,7 @@ func TestStoreSaysWhatIsMissing(t *testing.T) {
 		`{"items":[]}`:                      "memory_store needs items",
 		`{"items":[{"key":"k"}]}`:           "memory_store needs items[0].value",
 		`{"items":["a"]}`:                   "items[0] must be an object",
-		`{"items":[{"value":1}],"value":2}`: "give either value or items",
+		`{"items":[{"value":1}],"value":2}`: "value cannot be given beside items",
 		`{"value":1,"tags":{}}`:             "tags must be a list of texts, got {}",
 		`{"value":1,"importance":"high"}`:   `importance must be a number from 0 to 1, got "high"`,
 		`{"value":1,"metadata":[1]}`:        "metadata must be an object, got [1]",
