@@ -192,8 +192,9 @@ func (e *Engine) next(head store.Point) store.Point {
 }
 
 func (e *Engine) expect(tx *bbolt.Tx, b *store.Batch) error {
+	r := newReader(tx)
 	for _, x := range b.Expect {
-		found, err := newReader(tx).get(e.blocks(tx, x.Lineage), x.Key)
+		found, err := r.get(e.blocks(r, x.Lineage), x.Key)
 		if err != nil {
 			return err
 		}
@@ -298,7 +299,7 @@ func (e *Engine) lastOf(tx *bbolt.Tx, a store.Append) (store.Entry, error) {
 		if err != nil {
 			return store.Entry{}, fmt.Errorf("append to %s: %w", key, err)
 		}
-		if found, err := r.lastVisible(e.blocks(tx, a.Lineage[i:]), key, high); err != nil || found.Version != 0 {
+		if found, err := r.lastVisible(e.blocks(r, a.Lineage[i:]), key, high); err != nil || found.Version != 0 {
 			return found, err
 		}
 	}

@@ -74,19 +74,27 @@ func decodeLineage(data []byte) store.Lineage {
 
 // blocks says what a transaction reads for a lineage: the plan, or, where the transaction began before one of its
 // overlays was finished or after it was dropped, the plain segments.
-func (e *Engine) blocks(tx *bbolt.Tx, l store.Lineage) []block {
+func (e *Engine) blocks(r *reader, l store.Lineage) []block {
 	plan := e.plan(l)
 	for _, b := range plan {
-		if b.overlay != nil && !b.overlay.finishedIn(tx) {
+		if b.overlay != nil && r.overlay(b.overlay) == nil {
 			return rawBlocks(l)
 		}
 	}
 	return plan
 }
 
-func (o *overlay) finishedIn(tx *bbolt.Tx) bool {
-	b := tx.Bucket(bucketOverlays).Bucket(u64(o.id))
-	return b != nil && b.Get(keyCount) != nil
+// overlay finds an overlay's entries; nil when in this transaction it is not finished, or gone.
+func (r *reader) overlay(o *overlay) *bbolt.Bucket {
+	if found, ok := r.overlays[o]; ok {
+		return found
+	}
+	var entries *bbolt.Bucket
+	if b := r.tx.Bucket(bucketOverlays).Bucket(u64(o.id)); b != nil && b.Get(keyCount) != nil {
+		entries = b.Bucket(bucketEntries)
+	}
+	r.overlays[o] = entries
+	return entries
 }
 
 // plan chooses overlays where there are any. Plans are remembered until overlays change.

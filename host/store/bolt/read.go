@@ -24,15 +24,16 @@ type reader struct {
 	tx       *bbolt.Tx
 	branches *bbolt.Bucket
 	entries  map[store.BranchID]*bbolt.Bucket // those looked up so far; nil for a branch without any
+	overlays map[*overlay]*bbolt.Bucket       // likewise
 }
 
 func newReader(tx *bbolt.Tx) *reader {
-	return &reader{tx: tx, branches: tx.Bucket(bucketBranches), entries: map[store.BranchID]*bbolt.Bucket{}}
+	return &reader{tx: tx, branches: tx.Bucket(bucketBranches), entries: map[store.BranchID]*bbolt.Bucket{}, overlays: map[*overlay]*bbolt.Bucket{}}
 }
 
 func (r *reader) bucket(b block) *bbolt.Bucket {
 	if b.overlay != nil {
-		return b.overlay.bucket(r.tx)
+		return r.overlay(b.overlay)
 	}
 	if found, ok := r.entries[b.segment.Branch]; ok {
 		return found
@@ -102,7 +103,8 @@ func (e *Engine) readLineage(ctx context.Context, l store.Lineage, do func(r *re
 		if err := e.checkFloors(l); err != nil {
 			return err
 		}
-		return do(newReader(tx), e.blocks(tx, l))
+		r := newReader(tx)
+		return do(r, e.blocks(r, l))
 	})
 }
 
