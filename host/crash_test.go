@@ -55,6 +55,7 @@ type crash struct {
 	t      *testing.T
 	dir    string
 	gate   sync.Mutex // held while no owner may be started
+	owners sync.WaitGroup
 	ledger *ledger
 }
 
@@ -62,6 +63,7 @@ func newCrash(t *testing.T) *crash {
 	c := &crash{t: t, dir: t.TempDir(), ledger: newLedger()}
 	t.Cleanup(func() {
 		h, _ := c.kill()
+		c.owners.Wait() // those that are only just starting leave because of the lock
 		if err := h.Close(); err != nil {
 			t.Error(err)
 		}
@@ -79,7 +81,13 @@ func (c *crash) dial(ctx context.Context, at bridge.Place) (io.ReadWriteCloser, 
 	return owner.Dial(ctx, owner.Options{Dir: c.dir, Hello: owner.Hello{Agent: "crash", Branch: at.Branch}, Start: func() (<-chan error, error) {
 		c.gate.Lock()
 		defer c.gate.Unlock()
-		return start()
+		ended, err := start()
+		if err != nil {
+			return nil, err
+		}
+		told := make(chan error, 1)
+		c.owners.Go(func() { told <- <-ended })
+		return told, nil
 	}})
 }
 
