@@ -143,6 +143,12 @@ func (b *branchCall) need(action, parameter, given, what string) (string, error)
 	return given, b.arguments.err()
 }
 
+// here is the branch that the session is on, which calls that name another do not change.
+func (b *branchCall) here() string {
+	branch, _ := b.seat.at()
+	return branch
+}
+
 // branchRow describes a branch.
 type branchRow struct {
 	Name     string `json:"name"`
@@ -161,7 +167,7 @@ func (b *branchCall) made(m memory.Branch) answer {
 	r := struct {
 		branchRow
 		Current string `json:"current"`
-	}{branchOf(m), b.current}
+	}{branchOf(m), b.here()}
 	return answer{structured: r, plain: r}
 }
 
@@ -200,11 +206,10 @@ func deleteBranch(ctx context.Context, b *branchCall) (answer, error) {
 	if at, _ := b.seat.at(); at == name {
 		b.seat.move(memory.Default, "")
 	}
-	current, _ := b.seat.at()
 	r := struct {
 		Deleted string `json:"deleted"`
 		Current string `json:"current"`
-	}{name, current}
+	}{name, b.here()}
 	return answer{structured: r, plain: r}, nil
 }
 
@@ -267,7 +272,7 @@ func listBranches(ctx context.Context, b *branchCall) (answer, error) {
 		Branches []listed `json:"branches"`
 		Current  string   `json:"current"`
 		Note     string   `json:"note,omitempty"`
-	}{kept, b.current, ""}
+	}{kept, b.here(), ""}
 	if cut.rows > 0 {
 		r.Note = fmt.Sprintf("To stay within %d characters, the %s made last %s left out; any can be named all the same.",
 			maxAnswer, plural(cut.rows, "branch"), verb(cut.rows))

@@ -80,6 +80,7 @@ func list(differences []memory.Difference) []*difference {
 
 type diffAnswer struct {
 	Compare     string        `json:"compare"`
+	Target      string        `json:"target"` // what it is compared with
 	Current     string        `json:"current"`
 	Summary     string        `json:"summary"`
 	Added       int           `json:"added"`
@@ -105,7 +106,7 @@ func diffBranch(ctx context.Context, b *branchCall) (answer, error) {
 	}
 	all := d.Added + d.Changed + d.Removed
 	r := diffAnswer{
-		Compare: d.Source, Current: d.Target, Added: d.Added, Changed: d.Changed, Removed: d.Removed, Clashes: d.Clashes,
+		Compare: d.Source, Target: d.Target, Current: b.here(), Added: d.Added, Changed: d.Changed, Removed: d.Removed, Clashes: d.Clashes,
 		Differences: kept, Note: differencesNote(kept, cut, all-len(kept)), Summary: diffSummary(d),
 	}
 	return answer{structured: r, plain: r, note: r.Note}, nil
@@ -177,7 +178,7 @@ func mergeBranch(ctx context.Context, b *branchCall) (answer, error) {
 	}
 	r := mergeAnswer{
 		Source: m.Source, Target: m.Target, Merged: m.Merged, Preview: m.Preview, Summary: mergeSummary(m), Applied: len(m.Applied),
-		Unresolved: m.Unresolved, Changes: changes, Clashes: clashes, Version: m.Version, Timestamp: stampOrNothing(m.Timestamp), Current: b.current,
+		Unresolved: m.Unresolved, Changes: changes, Clashes: clashes, Version: m.Version, Timestamp: stampOrNothing(m.Timestamp), Current: b.here(),
 	}
 	notes := []string{
 		differencesNote(clashes, cutClashes, len(m.Clashes)-len(clashes)),

@@ -301,6 +301,31 @@ func TestBothProtocolErasAreSpokenOnOneConnection(t *testing.T) {
 	}
 }
 
+func TestARequestThatStandsAloneLeavesTheSessionWhereItIs(t *testing.T) {
+	p := use(t)
+	p.must("memory_branch", `{"action":"create","name":"mine"}`)
+	answer := p.request("tools/call", `{"name":"memory_branch","arguments":{"action":"switch","name":"mine"},`+modernMeta+`}`)
+	if o := parseOutcome(t, "memory_branch", []byte(answer)); !strings.Contains(o.text, `pass branch=\"mine\"`) {
+		t.Errorf("switched with %s", o.text)
+	}
+	if got := p.must("memory_status", `{}`).field("branch"); got != `"default"` {
+		t.Errorf("the session is on %s", got)
+	}
+}
+
+func TestACallOnAnotherBranchSaysWhereTheSessionIs(t *testing.T) {
+	p := use(t)
+	p.must("memory_branch", `{"action":"fork","name":"mine"}`)
+	for _, arguments := range []string{
+		`{"action":"list","branch":"mine"}`, `{"action":"fork","name":"yours","branch":"mine"}`, `{"action":"create","name":"new","branch":"mine"}`,
+		`{"action":"diff","compare":"default","branch":"mine"}`, `{"action":"merge","source":"default","branch":"mine"}`, `{"action":"delete","name":"new","branch":"mine"}`,
+	} {
+		if got := p.must("memory_branch", arguments).field("current"); got != `"default"` {
+			t.Errorf("%s: the session is said to be on %s", arguments, got)
+		}
+	}
+}
+
 func TestEveryLegacyRevisionIsNegotiated(t *testing.T) {
 	for _, revision := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"} {
 		p := connect(t, newServer(t, Options{}), Session{})

@@ -105,15 +105,18 @@ func (s *Server) readOnly(session Session) bool { return s.options.ReadOnly || s
 
 type seatKey struct{}
 
-// seat is where the client of a request is: on its connection, in its HTTP session, or nowhere that lasts.
+// seat is where the client of a request is: on its connection, in its HTTP session, or, when each request stands
+// alone, nowhere that lasts.
 func (s *Server) seat(ctx context.Context) *seat {
-	if at, ok := ctx.Value(seatKey{}).(*seat); ok {
-		return at
-	}
 	session := sessionOf(ctx)
-	if client := server.ClientSessionFromContext(ctx); client != nil && !server.IsModernRequest(ctx) {
-		if at := s.seats.take(client.SessionID(), session); at != nil {
+	if !server.IsModernRequest(ctx) {
+		if at, ok := ctx.Value(seatKey{}).(*seat); ok {
 			return at
+		}
+		if client := server.ClientSessionFromContext(ctx); client != nil {
+			if at := s.seats.take(client.SessionID(), session); at != nil {
+				return at
+			}
 		}
 	}
 	at := newSeat(session)

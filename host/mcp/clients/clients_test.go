@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,8 +93,29 @@ func command(t *testing.T, within time.Duration, name string, args ...string) *e
 	return c
 }
 
+// touch looks at every file that the outcome depends on, so that go test does not repeat an outcome that it
+// remembers when one of them has changed: it does not see what other processes read.
+func touch(t *testing.T) {
+	t.Helper()
+	for _, root := range []string{"../../../cmd", "../..", "session.mjs"} {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Name() == "node_modules" {
+				return fs.SkipDir
+			}
+			if err == nil && !d.IsDir() {
+				_, err = os.Stat(path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func build(t *testing.T) string {
 	t.Helper()
+	touch(t)
 	program := filepath.Join(t.TempDir(), "alcove")
 	if runtime.GOOS == "windows" {
 		program += ".exe"

@@ -86,9 +86,9 @@ assert.equal((await call("memory_search", { query: "Bergen", events: true, names
 await call("memory_branch", { action: "fork", name: side });
 await call("memory_store", { key: "user/home", value: "Bergen", namespace, branch: side });
 const switched = await call("memory_branch", { action: "switch", name: side });
-const stateless = kind === "client-2026" && alcove.url;
+const stateless = kind === "client-2026";
 assert.equal((await call("memory_status", {})).branch, stateless ? "default" : side);
-assert.equal(switched.note !== undefined, Boolean(stateless));
+assert.equal(switched.note !== undefined, stateless);
 await call("memory_branch", { action: "switch", name: "default" });
 assert.equal((await call("memory_branch", { action: "diff", compare: side, namespace })).changed, 1);
 assert.equal((await call("memory_branch", { action: "merge", source: side, preview: true, namespace })).merged, false);
