@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bits-and-blooms/bloom/v3"
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
@@ -18,10 +19,13 @@ type overlay struct {
 	id      uint64
 	run     store.Lineage
 	entries int
+	since   int                // the transaction from which on it can be read
+	keys    *bloom.BloomFilter // which keys it may have; nil: any
 }
 
 var (
 	keyRun      = []byte("run")
+	keyFilter   = []byte("filter")
 	keyCount    = []byte("count") // written last: an overlay without it is unfinished
 	deepEnough  = 16              // blocks of a lineage that may be read one by one
 	rewriteRate = 4               // a block may be rewritten when it is at most this much larger than those in front
@@ -73,28 +77,31 @@ func decodeLineage(data []byte) store.Lineage {
 }
 
 // blocks says what a transaction reads for a lineage: the plan, or, where the transaction began before one of its
-// overlays was finished or after it was dropped, the plain segments.
+// overlays was finished, the plain segments. An overlay is forgotten before it is erased, so a transaction that
+// began before the plan was asked for can still read all that the plan names.
 func (e *Engine) blocks(r *reader, l store.Lineage) []block {
 	plan := e.plan(l)
 	for _, b := range plan {
-		if b.overlay != nil && r.overlay(b.overlay) == nil {
+		if b.overlay != nil && b.overlay.since > r.tx.ID() {
 			return rawBlocks(l)
 		}
 	}
 	return plan
 }
 
-// overlay finds an overlay's entries; nil when in this transaction it is not finished, or gone.
+// overlay finds an overlay's entries.
 func (r *reader) overlay(o *overlay) *bbolt.Bucket {
-	if found, ok := r.overlays[o]; ok {
-		return found
+	found, ok := r.overlays[o]
+	if !ok {
+		found = o.bucket(r.tx)
+		r.overlays[o] = found
 	}
-	var entries *bbolt.Bucket
-	if b := r.tx.Bucket(bucketOverlays).Bucket(u64(o.id)); b != nil && b.Get(keyCount) != nil {
-		entries = b.Bucket(bucketEntries)
-	}
-	r.overlays[o] = entries
-	return entries
+	return found
+}
+
+// mayHave reports false where the block surely has no version of a key.
+func (b block) mayHave(raw []byte) bool {
+	return b.overlay == nil || b.overlay.keys == nil || b.overlay.keys.Test(raw)
 }
 
 // plan chooses overlays where there are any. Plans are remembered until overlays change.
@@ -224,8 +231,11 @@ func (e *Engine) sizeOf(ctx context.Context, b block) (n int, err error) {
 
 // buildOverlay copies the blocks' entries into a new overlay, a chunk at a time so that commits go on.
 func (e *Engine) buildOverlay(ctx context.Context, run store.Lineage, blocks []block) error {
-	o := &overlay{run: run}
-	err := e.update(ctx, func(tx *bbolt.Tx) error {
+	o, err := e.emptyOverlay(ctx, run, blocks)
+	if err != nil {
+		return err
+	}
+	err = e.update(ctx, func(tx *bbolt.Tx) error {
 		overlays := tx.Bucket(bucketOverlays)
 		var err error
 		if o.id, err = overlays.NextSequence(); err != nil {
@@ -255,6 +265,19 @@ func (e *Engine) buildOverlay(ctx context.Context, run store.Lineage, blocks []b
 	return e.finishOverlay(ctx, o)
 }
 
+// emptyOverlay has room in its filter for all that the blocks have.
+func (e *Engine) emptyOverlay(ctx context.Context, run store.Lineage, blocks []block) (*overlay, error) {
+	total := 0
+	for _, b := range blocks {
+		n, err := e.sizeOf(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		total += n
+	}
+	return &overlay{run: run, keys: bloom.NewWithEstimates(uint(max(total, 1)), falseRate)}, nil
+}
+
 // copyChunk copies whole keys from resume on, and returns where to go on; nil at the end.
 func (o *overlay) copyChunk(tx *bbolt.Tx, blocks []block, resume []byte) ([]byte, error) {
 	target := o.bucket(tx)
@@ -274,6 +297,7 @@ func (o *overlay) copyChunk(tx *bbolt.Tx, blocks []block, resume []byte) ([]byte
 		if err != nil {
 			return nil, err
 		}
+		o.keys.Add(raw)
 		copied += n
 	}
 	o.entries += copied
@@ -300,10 +324,18 @@ func (m *merged) copyKey(raw []byte, target *bbolt.Bucket) (int, error) {
 
 // finishOverlay puts an overlay to use, unless it was dropped meanwhile, and drops those it holds wholly.
 func (e *Engine) finishOverlay(ctx context.Context, o *overlay) error {
-	err := e.update(ctx, func(tx *bbolt.Tx) error {
+	filter, err := encodeFilter(o.keys)
+	if err != nil {
+		return err
+	}
+	err = e.update(ctx, func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketOverlays).Bucket(u64(o.id))
 		if b == nil {
 			return fmt.Errorf("overlay %d was dropped while it was built", o.id)
+		}
+		o.since = tx.ID()
+		if err := b.Put(keyFilter, filter); err != nil {
+			return err
 		}
 		return b.Put(keyCount, u64(uint64(o.entries)))
 	})
@@ -350,7 +382,9 @@ func readOverlays(tx *bbolt.Tx) ([]*overlay, error) {
 	overlays := tx.Bucket(bucketOverlays)
 	err := overlays.ForEachBucket(func(id []byte) error {
 		b := overlays.Bucket(id)
-		list = append(list, &overlay{id: fromU64(id), run: decodeLineage(b.Get(keyRun)), entries: int(fromU64(b.Get(keyCount)))})
+		list = append(list, &overlay{
+			id: fromU64(id), run: decodeLineage(b.Get(keyRun)), entries: int(fromU64(b.Get(keyCount))), keys: decodeFilter(b.Get(keyFilter)),
+		})
 		return nil
 	})
 	return list, err

@@ -50,6 +50,9 @@ func (r *reader) bucket(b block) *bbolt.Bucket {
 func (r *reader) get(blocks []block, key store.Key) (store.Entry, error) {
 	raw := encodeKey(key)
 	for _, b := range blocks {
+		if !b.mayHave(raw) {
+			continue
+		}
 		entries := r.bucket(b)
 		if entries == nil {
 			continue
