@@ -63,7 +63,7 @@ func (k known) common(other known) known {
 	return both
 }
 
-// written reports whether a branch was written after one version and up to another.
+// written reports whether a namespace of a branch was written after one version and up to another.
 type written func(b store.BranchID, after, to uint64) (bool, error)
 
 // bases are the newest views that both of two views grew from: usually one, more when branches were merged
@@ -79,7 +79,7 @@ func (c *catalogue) bases(both known, namespace string, written written) ([]stor
 	covered := known{}
 	var kept []point
 	for _, p := range points {
-		fresh, err := c.fresh(p, covered, written)
+		fresh, err := c.fresh(p, covered, namespace, written)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (c *catalogue) bases(both known, namespace string, written written) ([]stor
 		kept = append(kept, point{p, base, c.knows(base, namespace)})
 		covered.add(kept[len(kept)-1].known)
 	}
-	return c.withoutStale(kept, written)
+	return c.withoutStale(kept, namespace, written)
 }
 
 // point is a common point of two views, with what it knows.
@@ -109,7 +109,7 @@ func (k known) add(other known) {
 
 // withoutStale drops points on which nothing happened that the others do not know: a point can be newer by its
 // version, and yet stand where an older one began.
-func (c *catalogue) withoutStale(points []point, written written) ([]store.Lineage, error) {
+func (c *catalogue) withoutStale(points []point, namespace string, written written) ([]store.Lineage, error) {
 	for i := 0; i < len(points) && len(points) > 1; {
 		others := known{}
 		for j, p := range points {
@@ -117,7 +117,7 @@ func (c *catalogue) withoutStale(points []point, written written) ([]store.Linea
 				others.add(p.known)
 			}
 		}
-		fresh, err := c.fresh(points[i].segment, others, written)
+		fresh, err := c.fresh(points[i].segment, others, namespace, written)
 		if err != nil {
 			return nil, err
 		}
@@ -134,14 +134,14 @@ func (c *catalogue) withoutStale(points []point, written written) ([]store.Linea
 	return bases, nil
 }
 
-// fresh reports whether anything happened on a branch that the views found so far do not know.
-func (c *catalogue) fresh(p store.Segment, covered known, written written) (bool, error) {
+// fresh reports whether anything happened in a namespace of a branch that the views found so far do not know.
+func (c *catalogue) fresh(p store.Segment, covered known, namespace string, written written) (bool, error) {
 	after := covered[p.Branch]
 	if after >= p.At {
 		return false, nil
 	}
 	c.mu.RLock()
-	merged := slices.ContainsFunc(c.merges[p.Branch], func(m merge) bool { return m.at > after && m.at <= p.At })
+	merged := slices.ContainsFunc(c.merges[p.Branch], func(m merge) bool { return m.at > after && m.at <= p.At && m.covers(namespace) })
 	c.mu.RUnlock()
 	if merged {
 		return true, nil

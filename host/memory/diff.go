@@ -146,7 +146,7 @@ func (c *comparison) learn(ctx context.Context, namespace string) error {
 	catalogue := c.space.catalogue
 	both := catalogue.knows(c.source.lineage, namespace).common(catalogue.knows(c.target.lineage, namespace))
 	bases, err := catalogue.bases(both, namespace, func(b store.BranchID, after, to uint64) (bool, error) {
-		return c.space.written(ctx, b, after, to)
+		return c.space.written(ctx, b, namespace, after, to)
 	})
 	c.shared[namespace] = ground{both: both, bases: bases}
 	return c.space.translate("compare branches", err)
@@ -155,16 +155,30 @@ func (c *comparison) learn(ctx context.Context, namespace string) error {
 // ground is what learn found.
 func (c *comparison) ground(namespace string) ground { return c.shared[namespace] }
 
-// written reports whether a branch was written after one version and up to another. Where the change log was
-// trimmed, the entries tell: at a version that others depend on, the newest of each key is kept.
-func (s *Space) written(ctx context.Context, b store.BranchID, after, to uint64) (bool, error) {
-	changes, _, err := s.engine.Changes(ctx, b, after, to, 1)
-	if _, trimmed := asTrimmed(err); !trimmed {
-		return len(changes) > 0, err
+// written reports whether a namespace of a branch, or with an empty one any, was written after one version and up to
+// another. Where the change log was trimmed, the entries tell: at a version that others depend on, the newest of each
+// key is kept.
+func (s *Space) written(ctx context.Context, b store.BranchID, namespace string, after, to uint64) (bool, error) {
+	for from := after; ; {
+		changes, next, err := s.engine.Changes(ctx, b, from, to, changesPage)
+		if _, trimmed := asTrimmed(err); trimmed {
+			return s.versionsAfter(ctx, store.Segment{Branch: b, At: to}, namespace, after)
+		}
+		if err != nil || slices.ContainsFunc(changes, func(c store.Change) bool { return namespace == "" || c.Key.Namespace == namespace }) {
+			return err == nil, err
+		}
+		if next == 0 {
+			return false, nil
+		}
+		from = next
 	}
+}
+
+// versionsAfter reports whether a namespace of a segment has an entry that is newer than a version.
+func (s *Space) versionsAfter(ctx context.Context, segment store.Segment, namespace string, after uint64) (bool, error) {
 	var cursor store.Cursor
 	for {
-		page, next, err := s.engine.Versions(ctx, store.Lineage{{Branch: b, At: to}}, store.Range{}, cursor, fillPage)
+		page, next, err := s.engine.Versions(ctx, store.Lineage{segment}, store.Range{Namespace: namespace}, cursor, fillPage)
 		if err != nil {
 			return false, err
 		}
@@ -206,7 +220,7 @@ func (c *comparison) sharedByAll(b store.BranchID) uint64 {
 
 func (c *comparison) addChanges(ctx context.Context, segment store.Segment, from uint64) error {
 	for {
-		changes, next, err := c.space.engine.Changes(ctx, segment.Branch, from, segment.At, 10_000)
+		changes, next, err := c.space.engine.Changes(ctx, segment.Branch, from, segment.At, changesPage)
 		if _, trimmed := asTrimmed(err); trimmed {
 			return c.addAllKeys(ctx, segment)
 		}
@@ -280,7 +294,10 @@ type triple struct {
 	sourceState, targetState string
 }
 
-const comparePage = 1000
+const (
+	comparePage = 1000   // keys read at once
+	changesPage = 10_000 // changes read at once
+)
 
 // each gives every key that may differ, in order.
 func (c *comparison) each(ctx context.Context, do func(triple) error) error {

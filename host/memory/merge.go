@@ -23,13 +23,15 @@ const (
 	Fields Strategy = "fields" // field by field of a JSON object; the same field on both sides stops the merge
 )
 
-// Resolution settles one key, before any strategy.
+// Resolution settles one key in which the branches differ, before any strategy.
 type Resolution struct {
 	Namespace string // empty: Default
 	Key       string
 	Take      string          // "source", "target", "delete", or "value"
 	Value     json.RawMessage // with "value": replaces the memory's value
 }
+
+func (r Resolution) key() store.Key { return memoryKey(or(r.Namespace, Default), r.Key) }
 
 // Merge says what to bring where.
 type Merge struct {
@@ -109,6 +111,11 @@ func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Reques
 	}
 	if err := c.findChanges(ctx, c.source); err != nil {
 		return MergeResult{}, err
+	}
+	for _, r := range m.Resolutions {
+		if err := c.add(ctx, r.key()); err != nil {
+			return MergeResult{}, err
+		}
 	}
 	plan := &mergePlan{comparison: c, merge: m, agent: w.Agent, brought: map[string]int{}}
 	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Preview: m.Preview}
@@ -209,7 +216,7 @@ func (p *mergePlan) outcome(t triple) (outcome, error) {
 
 func (p *mergePlan) resolution(key store.Key) (Resolution, bool) {
 	for _, r := range p.merge.Resolutions {
-		if key.Collection == memories && r.Key == key.Name && or(r.Namespace, Default) == key.Namespace {
+		if r.key() == key {
 			return r, true
 		}
 	}

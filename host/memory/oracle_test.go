@@ -1,0 +1,402 @@
+package memory
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/search"
+)
+
+// The oracle keeps a full copy of every namespace after every write, as a graph of states like that of a version
+// control system, and works everything out from the copies: it shares no idea with what it judges.
+
+type place2 struct{ namespace, key string }
+
+// cell is what a key holds; deleted ones stay, with the version that deleted them.
+type cell struct {
+	text    string            // the value, a string; or else
+	fields  map[string]string // its fields
+	meta    map[string]string
+	tags    []string
+	state   State
+	expires time.Time
+	version uint64
+	deleted bool
+}
+
+func (c cell) there() bool { return c.version != 0 && !c.deleted }
+
+func (c cell) live(now time.Time) bool {
+	return c.there() && (c.expires.IsZero() || c.expires.After(now))
+}
+
+func (c cell) value() string {
+	var v any = c.text
+	if c.fields != nil {
+		v = c.fields
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+// says is what a cell says to a merge, which does not look at versions.
+func (c cell) says() string {
+	if !c.there() {
+		return ""
+	}
+	return fmt.Sprintf("%s %v %q %s %d", c.value(), c.meta, c.tags, c.state, c.expires.UnixMicro())
+}
+
+// words are what a search looks at.
+func (c cell) words(key string) []string {
+	words := append(search.Terms(c.text), search.Terms(key)...)
+	for _, text := range slices.Concat(slices.Collect(maps.Values(c.fields)), c.tags) {
+		words = append(words, search.Terms(text)...)
+	}
+	return words
+}
+
+// node is the state of one namespace on a branch.
+type node struct {
+	parents []*node
+	cells   map[string]cell
+	events  []string
+}
+
+func (n *node) ancestors(into map[*node]bool) map[*node]bool {
+	if n == nil || into[n] {
+		return into
+	}
+	into[n] = true
+	for _, p := range n.parents {
+		p.ancestors(into)
+	}
+	return into
+}
+
+// bases are the common ancestors that are not ancestors of another common one.
+func bases(a, b *node) []*node {
+	inA, inB := a.ancestors(map[*node]bool{}), b.ancestors(map[*node]bool{})
+	common := map[*node]bool{}
+	for n := range inA {
+		if inB[n] {
+			common[n] = true
+		}
+	}
+	for n := range maps.Clone(common) {
+		for _, p := range n.parents {
+			for older := range p.ancestors(map[*node]bool{}) {
+				delete(common, older)
+			}
+		}
+	}
+	return slices.Collect(maps.Keys(common))
+}
+
+var modelNamespaces = []string{"default", "other"}
+
+// tree is the states of all namespaces of a branch.
+type tree map[string]*node
+
+func (t tree) cell(p place2) cell { return t[p.namespace].cells[p.key] }
+
+type moment struct {
+	version uint64
+	time    time.Time
+	tree    tree
+}
+
+type oracle struct {
+	timelines map[string][]moment
+	floor     uint64 // nothing was trimmed above it
+}
+
+func newOracle() *oracle {
+	first := tree{}
+	for _, namespace := range modelNamespaces {
+		first[namespace] = &node{cells: map[string]cell{}}
+	}
+	return &oracle{timelines: map[string][]moment{Default: {{tree: first}}}}
+}
+
+func (o *oracle) head(branch string) tree {
+	line := o.timelines[branch]
+	return line[len(line)-1].tree
+}
+
+func (o *oracle) at(branch string, version uint64) tree {
+	found := newOracle().head(Default)
+	for _, m := range o.timelines[branch] {
+		if m.version <= version {
+			found = m.tree
+		}
+	}
+	return found
+}
+
+// commit is what one version changes: per namespace cells, an event, and what was merged into it.
+type commit struct {
+	cells  map[place2]cell
+	events map[string]string
+	merged tree
+}
+
+func (o *oracle) write(branch string, version uint64, at time.Time, c commit) {
+	next := maps.Clone(o.head(branch))
+	for namespace, was := range next {
+		n := &node{parents: []*node{was}, cells: maps.Clone(was.cells), events: slices.Clone(was.events)}
+		changed := false
+		for p, to := range c.cells {
+			if p.namespace == namespace {
+				to.version = version
+				n.cells[p.key], changed = to, true
+			}
+		}
+		if event, ok := c.events[namespace]; ok {
+			n.events = append(n.events, event)
+			changed = true
+		}
+		if other := c.merged[namespace]; other != nil {
+			n.parents = append(n.parents, other)
+			changed = true
+		}
+		if changed {
+			next[namespace] = n
+		}
+	}
+	o.timelines[branch] = append(o.timelines[branch], moment{version, at, next})
+}
+
+// verdict is what a merge has to do.
+type verdict struct {
+	writes     map[place2]cell
+	unresolved []place2
+	// unsure are keys that a merge by fields may settle in one way or another: the branches were merged crosswise.
+	unsure []place2
+}
+
+func (o *oracle) merged(m Merge) verdict {
+	v := verdict{writes: map[place2]cell{}}
+	for _, namespace := range modelNamespaces {
+		if m.Namespaces == nil || slices.Contains(m.Namespaces, namespace) {
+			o.mergeNamespace(m, namespace, &v)
+		}
+	}
+	return v
+}
+
+func (o *oracle) mergeNamespace(m Merge, namespace string, v *verdict) {
+	s, t := o.head(m.Source)[namespace], o.head(m.Target)[namespace]
+	common := bases(s, t)
+	keys := maps.Clone(s.cells)
+	maps.Copy(keys, t.cells)
+	for key := range keys {
+		v.mergeKey(m, place2{namespace, key}, common, s.cells[key], t.cells[key])
+	}
+}
+
+func (v *verdict) mergeKey(m Merge, p place2, common []*node, s, t cell) {
+	was := func(c cell) bool {
+		if len(common) == 0 {
+			return c.says() == ""
+		}
+		return slices.ContainsFunc(common, func(n *node) bool { return n.cells[p.key].says() == c.says() })
+	}
+	if s.says() == t.says() {
+		return
+	}
+	if i := slices.IndexFunc(m.Resolutions, func(r Resolution) bool { return r.Namespace == p.namespace && r.Key == p.key }); i >= 0 {
+		v.resolve(m.Resolutions[i], p, s, t)
+		return
+	}
+	changedS, changedT := !was(s), !was(t)
+	switch {
+	case !changedS:
+	case !changedT:
+		v.take(p, s)
+	case m.Strategy == Strict:
+		v.unresolved = append(v.unresolved, p)
+	case m.Strategy == Source, m.Strategy == Newest && s.version > t.version:
+		v.take(p, s)
+	case m.Strategy == Fields:
+		v.mergeFields(p, common, s, t)
+	}
+}
+
+func (v *verdict) take(p place2, c cell) {
+	c.deleted = !c.there()
+	v.writes[p] = c
+}
+
+func (v *verdict) resolve(r Resolution, p place2, s, t cell) {
+	switch r.Take {
+	case "source":
+		v.take(p, s)
+	case "delete":
+		if t.there() {
+			v.take(p, cell{})
+		}
+	case "value":
+		c := t
+		if s.there() {
+			c = s
+		}
+		c.deleted, c.fields, c.text = false, nil, strings.Trim(string(r.Value), `"`)
+		if c.state == "" {
+			c.state = Active
+		}
+		if c.version = math.MaxUint64; c.says() != t.says() {
+			v.take(p, c)
+		}
+	}
+}
+
+func (v *verdict) mergeFields(p place2, common []*node, s, t cell) {
+	if len(common) > 1 {
+		v.unsure = append(v.unsure, p)
+		return
+	}
+	base := cell{state: Active}
+	if len(common) == 1 && common[0].cells[p.key].there() {
+		base = common[0].cells[p.key]
+	}
+	merged, ok := mergeCells(base, s, t)
+	if !s.there() || !t.there() || !ok {
+		v.unresolved = append(v.unresolved, p)
+		return
+	}
+	if merged.says() != t.says() {
+		v.take(p, merged)
+	}
+}
+
+// mergeCells merges field by field; clashes is told by ok.
+func mergeCells(base, s, t cell) (merged cell, ok bool) {
+	merged = t
+	ok = true
+	one := func(base, s, t string) string {
+		if s != t && s != base && t != base {
+			ok = false
+		}
+		if t != base {
+			return t
+		}
+		return s
+	}
+	all := func(base, s, t map[string]string) map[string]string {
+		both := map[string]string{}
+		for name := range joined(s, t) {
+			if value := one(base[name], s[name], t[name]); value != "" {
+				both[name] = value
+			}
+		}
+		return both
+	}
+	if s.fields != nil && t.fields != nil {
+		merged.fields, merged.text = all(base.fields, s.fields, t.fields), ""
+	} else {
+		from := map[string]cell{s.value(): s, t.value(): t}[one(valueOf(base), s.value(), t.value())]
+		merged.fields, merged.text = from.fields, from.text
+	}
+	merged.meta = all(base.meta, s.meta, t.meta)
+	if len(merged.meta) == 0 {
+		merged.meta = nil
+	}
+	merged.tags = mergeTags(base.tags, s.tags, t.tags)
+	merged.state = State(one(string(base.state), string(s.state), string(t.state)))
+	micros := func(c cell) string { return fmt.Sprint(c.expires.UnixMicro()) }
+	merged.expires = map[string]time.Time{micros(s): s.expires, micros(t): t.expires}[one(micros(base), micros(s), micros(t))]
+	return merged, ok
+}
+
+func valueOf(base cell) string {
+	if !base.there() {
+		return ""
+	}
+	return base.value()
+}
+
+func joined(a, b map[string]string) map[string]string {
+	both := maps.Clone(a)
+	if both == nil {
+		both = map[string]string{}
+	}
+	maps.Copy(both, b)
+	return both
+}
+
+// mergeTags is the target's tags but those that the source dropped, and then those that the source added.
+func mergeTags(base, s, t []string) []string {
+	merged := slices.DeleteFunc(slices.Clone(t), func(tag string) bool { return slices.Contains(base, tag) && !slices.Contains(s, tag) })
+	for _, tag := range s {
+		if !slices.Contains(base, tag) && !slices.Contains(t, tag) {
+			merged = append(merged, tag)
+		}
+	}
+	return merged
+}
+
+// ranked is what a search has to find: BM25 written down once more, over a copy of the view.
+func ranked(t tree, now time.Time, query string, namespaces []string) []string {
+	docs := map[place2][]string{}
+	total := 0
+	for namespace, n := range t {
+		if namespaces != nil && !slices.Contains(namespaces, namespace) {
+			continue
+		}
+		for key, c := range n.cells {
+			if c.live(now) && c.state != Archived {
+				docs[place2{namespace, key}] = c.words(key)
+				total += len(c.words(key))
+			}
+		}
+	}
+	return best(scores(docs, float64(total)/float64(len(docs)), query), 10)
+}
+
+func scores(docs map[place2][]string, average float64, query string) map[place2]float64 {
+	terms := search.Terms(query)
+	slices.Sort(terms)
+	scores := map[place2]float64{}
+	for _, term := range slices.Compact(terms) {
+		df := 0
+		for _, words := range docs {
+			if slices.Contains(words, term) {
+				df++
+			}
+		}
+		idf := math.Log(1 + (float64(len(docs))-float64(df)+.5)/(float64(df)+.5))
+		for p, words := range docs {
+			tf := 0.0
+			for _, w := range words {
+				if w == term {
+					tf++
+				}
+			}
+			if tf > 0 {
+				scores[p] += idf * (tf * (.9 + 1) / (tf + .9*(1-.4+.4*float64(len(words))/average)))
+			}
+		}
+	}
+	return scores
+}
+
+func best(scores map[place2]float64, k int) []string {
+	places := slices.SortedFunc(maps.Keys(scores), func(a, b place2) int {
+		return cmp.Or(cmp.Compare(scores[b], scores[a]), strings.Compare(a.namespace, b.namespace), strings.Compare(a.key, b.key))
+	})
+	var lines []string
+	for _, p := range places[:min(len(places), k)] {
+		lines = append(lines, fmt.Sprintf("%s/%s %v", p.namespace, p.key, scores[p]))
+	}
+	return lines
+}
