@@ -261,11 +261,7 @@ func (s *Space) Counters(ctx context.Context, p Place, key string) (Counters, er
 func (c *counting) read(ctx context.Context, b *branch, key store.Key) (countRecord, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	old, err := c.space.engine.Counters(ctx, b.lineage, []store.Key{key})
-	if err != nil {
-		return countRecord{}, err
-	}
-	stored, err := decodeCount(old[0])
+	stored, err := c.countedBy(ctx, b.lineage, key)
 	if err != nil {
 		return countRecord{}, err
 	}
@@ -298,13 +294,13 @@ func (s *Space) Feedback(ctx context.Context, p Place, key string, health float6
 // merge makes the writes that add to the target what was counted on the source since the two parted. The caller
 // commits them and then calls the function it is given, also after an error.
 func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrite, func(), error) {
-	source, settle := p.source.branch, func() {}
+	settle := func() {}
 	if err := c.flush(ctx); err != nil {
 		return nil, settle, err
 	}
 	c.writing.Lock()
 	settle = c.writing.Unlock
-	counted, err := c.countedOn(ctx, source, p)
+	counted, err := c.counted(ctx, p)
 	if err != nil || len(counted) == 0 {
 		return nil, settle, err
 	}
@@ -332,48 +328,60 @@ func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrit
 	return writes, settle, nil
 }
 
-// countedOn is what was counted on a branch since the target last knew of it.
-func (c *counting) countedOn(ctx context.Context, b *branch, p *mergePlan) (map[store.Key]countRecord, error) {
+// counted is what was counted on the source, and on those it was forked from, since the target last knew of it.
+func (c *counting) counted(ctx context.Context, p *mergePlan) (map[store.Key]countRecord, error) {
 	counted := map[store.Key]countRecord{}
-	var cursor store.Cursor
-	for {
-		page, next, err := c.space.engine.CountersOn(ctx, b.id, p.ground("").both[b.id], cursor, fillPage)
-		if err != nil {
-			return nil, err
+	for _, segment := range p.source.branch.lineage {
+		var cursor store.Cursor
+		for after := p.sharedByAll(segment.Branch); after < segment.At; {
+			page, next, err := c.space.engine.CountersOn(ctx, segment.Branch, after, cursor, fillPage)
+			if err != nil {
+				return nil, err
+			}
+			if err := c.addCounted(ctx, p, page, counted); err != nil {
+				return nil, err
+			}
+			if next == "" {
+				break
+			}
+			cursor = next
 		}
-		if err := c.addCounted(ctx, p, page, counted); err != nil {
-			return nil, err
-		}
-		if next == "" {
-			return counted, nil
-		}
-		cursor = next
 	}
+	return counted, nil
 }
 
 func (c *counting) addCounted(ctx context.Context, p *mergePlan, page []store.Counted, counted map[store.Key]countRecord) error {
 	for _, record := range page {
-		if !selected(p.namespaces, record.Key.Namespace) || record.Value == nil {
+		_, done := counted[record.Key]
+		if done || !selected(p.namespaces, record.Key.Namespace) {
 			continue
-		}
-		now, err := decodeCount(record.Value)
-		if err != nil {
-			return err
 		}
 		if err := p.learn(ctx, record.Key.Namespace); err != nil {
 			return err
 		}
+		now, err := c.countedBy(ctx, p.source.branch.lineage, record.Key)
+		if err != nil {
+			return err
+		}
 		var was countRecord
 		if bases := p.ground(record.Key.Namespace).bases; len(bases) > 0 {
-			old, err := c.space.engine.Counters(ctx, bases[0], []store.Key{record.Key})
-			if err != nil {
+			if was, err = c.countedBy(ctx, bases[0], record.Key); err != nil {
 				return err
 			}
-			if was, err = decodeCount(old[0]); err != nil {
-				return err
-			}
+		}
+		if now == (countRecord{}) {
+			was = now // the source forgot what was counted, which takes nothing from the target
 		}
 		counted[record.Key] = now.minus(was)
 	}
 	return nil
+}
+
+// countedBy is what a lineage sees of what was counted about a key.
+func (c *counting) countedBy(ctx context.Context, l store.Lineage, key store.Key) (countRecord, error) {
+	value, err := c.space.engine.Counters(ctx, l, []store.Key{key})
+	if err != nil {
+		return countRecord{}, err
+	}
+	return decodeCount(value[0])
 }
