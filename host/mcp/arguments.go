@@ -39,7 +39,7 @@ type problems struct {
 // parseArguments reads the arguments of a call: a JSON object, or nothing. Nothing in them passes through a
 // float64. A name that is given twice is a mistake, because nobody can say which one is meant.
 func parseArguments(tool string, raw json.RawMessage) (*arguments, error) {
-	if depth := nesting(raw); depth > maxNesting {
+	if depth := memory.Nesting(raw); depth > maxNesting {
 		return nil, invalid(nil, "the arguments are nested %d deep: at most %d are allowed", depth, maxNesting)
 	}
 	if text, ok := stringOf(raw); ok && strings.HasPrefix(strings.TrimSpace(text), "{") {
@@ -285,7 +285,7 @@ func (a *arguments) object(name string) map[string]json.RawMessage {
 
 // inside splits an object that may come from a text, so that nothing vouches for how deep it is.
 func (a *arguments) inside(raw json.RawMessage) (map[string]json.RawMessage, error) {
-	if nesting(raw) > maxNesting {
+	if memory.Nesting(raw) > maxNesting {
 		return nil, errors.New("nested too deep")
 	}
 	return membersOf(raw)
@@ -299,7 +299,7 @@ func (a *arguments) objects(name string) []*arguments {
 		return nil
 	}
 	items, ok := listOf(raw)
-	if !ok && nesting(raw) <= maxNesting && bytes.HasPrefix(raw, []byte("{")) {
+	if !ok && memory.Nesting(raw) <= maxNesting && bytes.HasPrefix(raw, []byte("{")) {
 		items, ok = []json.RawMessage{raw}, true
 	}
 	if !ok {
@@ -393,7 +393,7 @@ func listOf(raw json.RawMessage) ([]json.RawMessage, bool) {
 		raw = json.RawMessage(text)
 	}
 	var items []json.RawMessage
-	if len(bytes.TrimSpace(raw)) == 0 || bytes.TrimSpace(raw)[0] != '[' || nesting(raw) > maxNesting || json.Unmarshal(raw, &items) != nil {
+	if len(bytes.TrimSpace(raw)) == 0 || bytes.TrimSpace(raw)[0] != '[' || memory.Nesting(raw) > maxNesting || json.Unmarshal(raw, &items) != nil {
 		return nil, false
 	}
 	return items, true
@@ -445,26 +445,6 @@ func clip(text string, limit int) string {
 		return string(runes[:limit]) + "…"
 	}
 	return text
-}
-
-// nesting is how deep brackets are nested outside strings. It can be asked of any bytes.
-func nesting(raw []byte) int {
-	depth, deepest, quoted := 0, 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return deepest
 }
 
 // invalid is the error of a request that its caller must change.

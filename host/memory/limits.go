@@ -91,7 +91,7 @@ func (l Limits) checkJSON(what string, value json.RawMessage, limit int) error {
 	if !utf8.Valid(value) {
 		return invalid("%s is not valid UTF-8", what)
 	}
-	if depth := nesting(value); depth > l.Depth {
+	if depth := Nesting(value); depth > l.Depth {
 		return invalid("%s is nested %d deep: at most %d are allowed", what, depth, l.Depth)
 	}
 	if !json.Valid(value) {
@@ -100,9 +100,9 @@ func (l Limits) checkJSON(what string, value json.RawMessage, limit int) error {
 	return nil
 }
 
-// nesting is how deep brackets are nested outside strings. It reads invalid JSON too, so that nothing
+// Nesting is how deep brackets are nested outside strings. It reads invalid JSON too, so that nothing
 // recursive ever sees a hostile depth.
-func nesting(value []byte) int {
+func Nesting(value []byte) int {
 	depth, deepest, quoted := 0, 0, false
 	for i := 0; i < len(value); i++ {
 		switch c := value[i]; {

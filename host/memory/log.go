@@ -166,27 +166,12 @@ func (s *Space) Events(ctx context.Context, p Place, at AsOf, from uint64, limit
 	if err != nil {
 		return nil, err
 	}
-	limit = s.page(limit)
 	r := store.Range{Namespace: p.Namespace, Collection: events, From: store.SequenceName(from)}
-	var list []Event
-	var cursor store.Cursor
-	for {
-		entries, next, err := s.engine.ScanAt(ctx, v.lineage, r, cursor, limit-len(list))
-		if err != nil {
-			return nil, s.translate("read the log", err)
-		}
-		for _, entry := range entries {
-			e, err := s.event(entry)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, e)
-		}
-		if next == "" || len(list) >= limit {
-			return list, nil
-		}
-		cursor = next
-	}
+	list, err := scan(ctx, s, v, r, s.page(limit), func(e store.Entry) (*Event, error) {
+		event, err := s.event(e)
+		return &event, err
+	})
+	return list, s.translate("read the log", err)
 }
 
 // VerifyLog checks a log's chain from its first event on: that no event is missing, changed or out of order.

@@ -61,25 +61,28 @@ func (s *Space) List(ctx context.Context, p Place, prefix, after string, at AsOf
 	if err != nil {
 		return nil, err
 	}
-	limit = s.page(limit)
 	r := store.Range{Namespace: p.Namespace, Collection: memories, Prefix: prefix}
 	if after != "" {
 		r.From = after + "\x00"
 	}
-	var list []Memory
-	var cursor store.Cursor
-	for {
+	list, err := scan(ctx, s, v, r, s.page(limit), v.present)
+	return list, s.translate("list memories", err)
+}
+
+// scan reads entries of a view until limit of them turned into something; nil passes one over.
+func scan[T any](ctx context.Context, s *Space, v view, r store.Range, limit int, read func(store.Entry) (*T, error)) (list []T, err error) {
+	for cursor := store.Cursor(""); ; {
 		entries, next, err := s.engine.ScanAt(ctx, v.lineage, r, cursor, limit-len(list))
 		if err != nil {
-			return nil, s.translate("list memories", err)
+			return nil, err
 		}
 		for _, e := range entries {
-			m, err := v.present(e)
+			found, err := read(e)
 			if err != nil {
 				return nil, err
 			}
-			if m != nil {
-				list = append(list, *m)
+			if found != nil {
+				list = append(list, *found)
 			}
 		}
 		if next == "" || len(list) >= limit {
