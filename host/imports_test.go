@@ -28,7 +28,7 @@ func rules() []rule {
 	outside := []string{"net", "net/http", "os/exec"}
 	return []rule{
 		{pkg: "host/store", never: append(outside, "os")},
-		{pkg: "host/store/bolt", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
+		{pkg: "host/store/bolt", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
 		{pkg: "host/store/*", own: []string{"host/store"}, others: []string{"pgregory.net/rapid"}},
 		{pkg: "host/search", own: []string{"host/store"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/memory", own: []string{"host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
