@@ -37,6 +37,9 @@ func (e *Engine) PutBlob(ctx context.Context, name string, r io.Reader) (store.B
 		return blob, fmt.Errorf("put blob %s: %w", name, err)
 	}
 	data, err := json.Marshal(blob)
+	if err == nil {
+		err = e.reach(BlobInPlace)
+	}
 	if err != nil {
 		return blob, fmt.Errorf("put blob %s: %w", name, err)
 	}
@@ -44,7 +47,11 @@ func (e *Engine) PutBlob(ctx context.Context, name string, r io.Reader) (store.B
 	if err != nil {
 		return blob, fmt.Errorf("put blob %s: %w", name, err)
 	}
-	return blob, e.sweepBlobs()
+	e.passed(BlobRecorded)
+	if err := e.sweepBlobs(); err != nil { // the blob is stored all the same
+		e.logger.Warn("files that are no blobs were not removed", "error", err)
+	}
+	return blob, nil
 }
 
 // writeBlob writes the file, and makes sure that it and its name are on the disk.
@@ -61,6 +68,9 @@ func (e *Engine) writeBlob(name string, r io.Reader) (blob store.Blob, err error
 	h := sha256.New()
 	size, err := io.Copy(io.MultiWriter(f, h), r)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return blob, err
+	}
+	if err = e.reach(BlobWritten); err != nil {
 		return blob, err
 	}
 	blob = store.Blob{Name: name, Digest: hex.EncodeToString(h.Sum(nil)), Size: size}
@@ -117,6 +127,7 @@ func (e *Engine) DropBlob(ctx context.Context, name string) error {
 	if err := e.update(ctx, func(tx *bbolt.Tx) error { return tx.Bucket(bucketBlobs).Delete([]byte(name)) }); err != nil {
 		return fmt.Errorf("drop blob %s: %w", name, err)
 	}
+	e.passed(BlobForgotten)
 	return e.sweepBlobs()
 }
 
@@ -161,7 +172,9 @@ func (e *Engine) sweepBlobs() error {
 		}
 		if err := os.Remove(e.blobPath(f.Name())); err != nil {
 			e.logger.Warn("a file that is no blob could not be removed", "file", f.Name(), "error", err)
+			continue
 		}
+		e.passed(UnusedFileGone)
 	}
 	return nil
 }

@@ -116,8 +116,11 @@ func (e *Engine) runGroup(group []*job) {
 			}
 			head = next
 		}
-		return nil
+		return e.reach(BatchApplied)
 	})
+	if err == nil {
+		e.passed(GroupDurable)
+	}
 	if err == nil && head != e.head {
 		e.announce(head)
 	}
@@ -466,18 +469,32 @@ func remember(tx *bbolt.Tx, r store.Request, done store.Committed) error {
 	return forgetRequests(requests, ages, done.Time.Add(-requestAge).UnixMicro())
 }
 
+// forgetRequests drops a few requests that are older than before. One that was used again since then has a younger
+// age too, and stays until that one is due.
 func forgetRequests(requests, ages *bbolt.Bucket, before int64) error {
 	for range pruneStep {
 		key, _ := ages.Cursor().First()
-		if key == nil || int64(fromU64(key[:8])) >= before {
+		if key == nil || len(key) >= 8 && int64(fromU64(key[:8])) >= before {
 			return nil
 		}
 		key = bytes.Clone(key) // deleting moves what it points to
-		if err := errors.Join(requests.Delete(key[8:]), ages.Delete(key)); err != nil {
+		if err := ages.Delete(key); err != nil {
+			return err
+		}
+		if len(key) < 8 || !isAge(requests.Get(key[8:]), int64(fromU64(key[:8]))) {
+			continue
+		}
+		if err := requests.Delete(key[8:]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isAge reports whether a remembered request was last used at that instant. One that cannot be read may go.
+func isAge(data []byte, micros int64) bool {
+	var was remembered
+	return json.Unmarshal(data, &was) != nil || was.Micros == micros
 }
 
 // Requested looks for an earlier commit of the same request.

@@ -44,6 +44,9 @@ const format = 1
 type Options struct {
 	Now    func() time.Time // nil: time.Now
 	Logger *slog.Logger     // nil: discards
+	// Steps is told of each step; what it returns stops the work there, unless it is too late. For tests of
+	// interruptions; nil in use.
+	Steps func(Step) error
 	// NoSync acknowledges commits before they are on the disk. Only for tests which prove that a crash test can
 	// fail.
 	NoSync bool
@@ -58,6 +61,7 @@ type Engine struct {
 	db     *bbolt.DB
 	now    func() time.Time
 	logger *slog.Logger
+	steps  func(Step) error
 
 	jobs   chan *job
 	quit   chan struct{}
@@ -85,7 +89,7 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	e := &Engine{
-		dir: dir, now: o.Now, logger: o.Logger, jobs: make(chan *job, 1024), quit: make(chan struct{}),
+		dir: dir, now: o.Now, logger: o.Logger, steps: o.Steps, jobs: make(chan *job, 1024), quit: make(chan struct{}),
 		floors: map[store.BranchID]trimmed{}, plans: map[uint64]planned{}, watchers: map[chan uint64]struct{}{},
 	}
 	if e.now == nil {

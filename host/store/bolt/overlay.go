@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bits-and-blooms/bloom/v3"
 	"go.etcd.io/bbolt"
@@ -235,34 +237,61 @@ func (e *Engine) buildOverlay(ctx context.Context, run store.Lineage, blocks []b
 	if err != nil {
 		return err
 	}
-	err = e.update(ctx, func(tx *bbolt.Tx) error {
-		overlays := tx.Bucket(bucketOverlays)
-		var err error
-		if o.id, err = overlays.NextSequence(); err != nil {
-			return err
-		}
-		b, err := overlays.CreateBucket(u64(o.id))
-		if err != nil {
-			return err
-		}
-		if _, err := b.CreateBucket(bucketEntries); err != nil {
-			return err
-		}
-		return b.Put(keyRun, encodeLineage(run))
-	})
-	for resume := []byte(nil); err == nil; {
-		err = e.update(ctx, func(tx *bbolt.Tx) (err error) {
+	if err := e.fillOverlay(ctx, o, blocks); err != nil {
+		e.abandon(ctx, o)
+		return err
+	}
+	return e.finishOverlay(ctx, o)
+}
+
+func (e *Engine) fillOverlay(ctx context.Context, o *overlay, blocks []block) error {
+	if err := e.update(ctx, o.begin); err != nil {
+		return err
+	}
+	if err := e.reach(OverlayBegun); err != nil {
+		return err
+	}
+	for resume := []byte{}; resume != nil; {
+		err := e.update(ctx, func(tx *bbolt.Tx) (err error) {
 			resume, err = o.copyChunk(tx, blocks, resume)
 			return err
 		})
-		if resume == nil {
-			break
+		if err == nil {
+			err = e.reach(OverlayCopied)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	if err != nil {
-		return err // what is unfinished is dropped when the store is next opened
+	return e.reach(OverlayWhole)
+}
+
+func (o *overlay) begin(tx *bbolt.Tx) (err error) {
+	overlays := tx.Bucket(bucketOverlays)
+	if o.id, err = overlays.NextSequence(); err != nil {
+		return err
 	}
-	return e.finishOverlay(ctx, o)
+	b, err := overlays.CreateBucket(u64(o.id))
+	if err != nil {
+		return err
+	}
+	if _, err := b.CreateBucket(bucketEntries); err != nil {
+		return err
+	}
+	return b.Put(keyRun, encodeLineage(o.run))
+}
+
+// abandonWithin is how long erasing an unfinished overlay may take.
+const abandonWithin = 10 * time.Second
+
+// abandon erases an overlay that could not be finished, also when ctx ended. What cannot be erased now is when the
+// store is next opened.
+func (e *Engine) abandon(ctx context.Context, o *overlay) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
+	defer cancel()
+	if err := e.update(ctx, dropUnfinished); err != nil {
+		e.logger.Warn("an unfinished overlay stays until the store is next opened", "overlay", o.id, "error", err)
+	}
 }
 
 // emptyOverlay has room in its filter for all that the blocks have.
@@ -346,35 +375,57 @@ func (e *Engine) finishOverlay(ctx context.Context, o *overlay) error {
 	e.overlays = append(e.overlays, o)
 	clear(e.plans)
 	e.mu.Unlock()
-	return e.dropOverlays(ctx, func(old *overlay) bool {
+	if err := e.reach(OverlayUsed); err != nil {
+		return err
+	}
+	err = e.dropOverlays(ctx, func(old *overlay) bool {
 		return old != o && o.holds(old.run)
 	})
+	return errors.Join(err, e.reach(OverlaysDropped))
 }
 
 // dropOverlays forgets overlays, and then erases them.
 func (e *Engine) dropOverlays(ctx context.Context, which func(*overlay) bool) error {
+	dropped := e.forgetOverlays(which)
+	err := e.update(ctx, func(tx *bbolt.Tx) error { return eraseOverlays(tx, dropped) })
+	if err != nil {
+		e.recallOverlays(dropped)
+		return fmt.Errorf("drop overlays: %w", err)
+	}
+	return nil
+}
+
+// forgetOverlays takes overlays out of use, so that they can be erased. The caller holds building.
+func (e *Engine) forgetOverlays(which func(*overlay) bool) (forgotten []*overlay) {
 	e.mu.Lock()
-	var dropped []*overlay
+	defer e.mu.Unlock()
 	e.overlays = slices.DeleteFunc(slices.Clone(e.overlays), func(o *overlay) bool {
 		if which(o) {
-			dropped = append(dropped, o)
+			forgotten = append(forgotten, o)
 			return true
 		}
 		return false
 	})
 	clear(e.plans)
-	e.mu.Unlock()
-	for _, o := range dropped {
-		if err := e.update(ctx, func(tx *bbolt.Tx) error { return tx.Bucket(bucketOverlays).DeleteBucket(u64(o.id)) }); err != nil {
-			return fmt.Errorf("drop overlay: %w", err)
+	return forgotten
+}
+
+// recallOverlays puts overlays that could not be erased back to use. Otherwise they would still be in the file, and
+// nobody would know that they hold what is erased elsewhere.
+func (e *Engine) recallOverlays(forgotten []*overlay) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.overlays = append(e.overlays, forgotten...)
+	clear(e.plans)
+}
+
+func eraseOverlays(tx *bbolt.Tx, forgotten []*overlay) error {
+	for _, o := range forgotten {
+		if err := tx.Bucket(bucketOverlays).DeleteBucket(u64(o.id)); err != nil {
+			return fmt.Errorf("erase overlay %d: %w", o.id, err)
 		}
 	}
 	return nil
-}
-
-// dropOverlaysOf drops the overlays that hold entries of a branch, unfinished ones too.
-func (e *Engine) dropOverlaysOf(ctx context.Context, b store.BranchID) error {
-	return e.dropOverlays(ctx, func(o *overlay) bool { return o.run.Has(b) })
 }
 
 func readOverlays(tx *bbolt.Tx) ([]*overlay, error) {

@@ -78,46 +78,65 @@ func (e *Engine) checkFloors(l store.Lineage) error {
 	return nil
 }
 
-// Trim drops old versions. The floor is made known first, so that nobody reads what is being dropped, and a crash
-// in between is made good when the store is next opened.
+// Trim drops old versions. The floor is made known first, so that nobody reads what is being dropped. What an
+// interruption leaves is dropped when the branch is trimmed again, or the store is next opened.
 func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins []uint64) error {
-	if old, ok := e.floor(b); ok && floor <= old.floor.Version {
-		return nil
-	}
-	at, err := e.PointOf(ctx, floor)
-	if err != nil {
-		return fmt.Errorf("trim branch %d: %w", b, err)
-	}
 	e.building.Lock() // no overlay is copied from what is being dropped
 	defer e.building.Unlock()
-	t := trimmed{floor: at}
-	for _, pin := range pins {
-		if old, ok := e.floor(b); pin < floor && (!ok || old.keeps(pin)) {
-			t.pins = append(t.pins, pin)
-		}
+	t, err := e.beginTrim(ctx, b, floor, pins)
+	if err == nil && !t.done {
+		err = e.finishTrim(ctx, b, t)
 	}
-	slices.Sort(t.pins)
-	if err := e.recordTrim(ctx, b, t); err != nil {
-		return fmt.Errorf("trim branch %d: %w", b, err)
-	}
-	if err := e.dropOverlaysOf(ctx, b); err != nil {
-		return fmt.Errorf("trim branch %d: %w", b, err)
-	}
-	if err := e.dropOld(b, t, func(work func(tx *bbolt.Tx) error) error { return e.update(ctx, work) }); err != nil {
+	if err != nil {
 		return fmt.Errorf("trim branch %d: %w", b, err)
 	}
 	return nil
 }
 
+// beginTrim is the trim to carry out: the last one, when the floor is not above its.
+func (e *Engine) beginTrim(ctx context.Context, b store.BranchID, floor uint64, pins []uint64) (t trimmed, err error) {
+	old, again := e.floor(b)
+	if again && floor <= old.floor.Version {
+		return old, nil
+	}
+	if t.floor, err = e.PointOf(ctx, floor); err != nil {
+		return t, err
+	}
+	for _, pin := range pins {
+		if pin < floor && (!again || old.keeps(pin)) {
+			t.pins = append(t.pins, pin)
+		}
+	}
+	slices.Sort(t.pins)
+	if err := e.recordTrim(ctx, b, t); err != nil {
+		return t, err
+	}
+	return t, e.reach(TrimRecorded)
+}
+
+func (e *Engine) finishTrim(ctx context.Context, b store.BranchID, t trimmed) error {
+	if err := e.dropOld(b, t, func(work func(tx *bbolt.Tx) error) error { return e.update(ctx, work) }); err != nil {
+		return err
+	}
+	t.done = true
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.floors[b] = t
+	return nil
+}
+
+// recordTrim makes the floor known, and drops the overlays that hold what is below it.
 func (e *Engine) recordTrim(ctx context.Context, b store.BranchID, t trimmed) error {
+	forgotten := e.forgetOverlays(func(o *overlay) bool { return o.run.Has(b) })
 	err := e.update(ctx, func(tx *bbolt.Tx) error {
 		branch, err := branchBucket(tx, b)
 		if err != nil {
 			return err
 		}
-		return t.write(branch.Bucket(bucketTrim))
+		return errors.Join(t.write(branch.Bucket(bucketTrim)), eraseOverlays(tx, forgotten))
 	})
 	if err != nil {
+		e.recallOverlays(forgotten)
 		return err
 	}
 	e.mu.Lock()
@@ -135,14 +154,11 @@ func (e *Engine) finishTrims(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		e.overlays = slices.DeleteFunc(e.overlays, func(o *overlay) bool {
-			return o.run.Has(b) && e.db.Update(func(tx *bbolt.Tx) error {
-				return tx.Bucket(bucketOverlays).DeleteBucket(u64(o.id))
-			}) == nil
-		})
 		if err := e.dropOld(b, t, e.db.Update); err != nil {
 			return fmt.Errorf("finish trimming branch %d: %w", b, err)
 		}
+		t.done = true
+		e.floors[b] = t
 	}
 	return nil
 }
@@ -159,6 +175,9 @@ func (e *Engine) dropOld(b store.BranchID, t trimmed, update func(func(tx *bbolt
 			resume, err = t.dropEntries(branch, resume)
 			return err
 		})
+		if err == nil {
+			err = e.reach(TrimEntries)
+		}
 		if err != nil {
 			return err
 		}
@@ -175,6 +194,9 @@ func (e *Engine) dropOld(b store.BranchID, t trimmed, update func(func(tx *bbolt
 			}
 			return err
 		})
+		if err == nil {
+			err = e.reach(TrimLog)
+		}
 		if err != nil {
 			return err
 		}
@@ -243,25 +265,30 @@ func (t trimmed) dropLog(log *bbolt.Bucket) (more bool, err error) {
 	return more, nil
 }
 
-// Reclaim erases a branch.
+// Reclaim erases a branch, and the overlays that hold entries of it, at once.
 func (e *Engine) Reclaim(ctx context.Context, b store.BranchID) error {
 	e.building.Lock()
 	defer e.building.Unlock()
-	if err := e.dropOverlaysOf(ctx, b); err != nil {
-		return fmt.Errorf("reclaim branch %d: %w", b, err)
+	forgotten := e.forgetOverlays(func(o *overlay) bool { return o.run.Has(b) })
+	err := e.reach(BranchForgotten)
+	if err == nil {
+		err = e.update(ctx, func(tx *bbolt.Tx) error { return eraseBranch(tx, b, forgotten) })
 	}
-	err := e.update(ctx, func(tx *bbolt.Tx) error {
-		err := tx.Bucket(bucketBranches).DeleteBucket(u64(uint64(b)))
-		if errors.Is(err, bolterrors.ErrBucketNotFound) {
-			return nil
-		}
-		return err
-	})
 	if err != nil {
+		e.recallOverlays(forgotten)
 		return fmt.Errorf("reclaim branch %d: %w", b, err)
 	}
+	e.passed(BranchErased)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.floors, b)
 	return nil
+}
+
+func eraseBranch(tx *bbolt.Tx, b store.BranchID, overlays []*overlay) error {
+	err := tx.Bucket(bucketBranches).DeleteBucket(u64(uint64(b)))
+	if errors.Is(err, bolterrors.ErrBucketNotFound) {
+		err = nil
+	}
+	return errors.Join(err, eraseOverlays(tx, overlays))
 }

@@ -1,0 +1,52 @@
+package bolt
+
+// Step is a place in the engine's work at which an interruption would leave something half-done: a test that is
+// told of each can stop there, and look at what a crash would have left.
+type Step string
+
+// The steps, in the order in which the work reaches them.
+const (
+	BatchApplied    Step = "a batch was applied, and nothing is on the disk"
+	GroupDurable    Step = "commits are durable, and not yet answered" // too late to fail
+	OverlayBegun    Step = "an overlay was begun"
+	OverlayCopied   Step = "part of an overlay was copied"
+	OverlayWhole    Step = "an overlay was copied, and is not yet in use"
+	OverlayUsed     Step = "an overlay is in use, and those it replaces are there"
+	OverlaysDropped Step = "overlays were replaced"
+	TrimRecorded    Step = "a trim's floor is known, and nothing was dropped"
+	TrimEntries     Step = "part of the entries was trimmed"
+	TrimLog         Step = "part of the change log was trimmed"
+	BranchForgotten Step = "a branch's overlays are forgotten, and its data is there"
+	BranchErased    Step = "a branch was erased" // too late to fail
+	BlobWritten     Step = "a blob's file was written under a passing name"
+	BlobInPlace     Step = "a blob's file has its name, and nothing refers to it"
+	BlobRecorded    Step = "a blob is recorded, and its predecessor's file is there" // too late to fail
+	BlobForgotten   Step = "a blob was forgotten, and its file is there"             // too late to fail
+	UnusedFileGone  Step = "a file that nothing refers to was removed"               // too late to fail
+)
+
+// Steps are all steps.
+func Steps() []Step {
+	return []Step{
+		BatchApplied, GroupDurable,
+		OverlayBegun, OverlayCopied, OverlayWhole, OverlayUsed, OverlaysDropped,
+		TrimRecorded, TrimEntries, TrimLog,
+		BranchForgotten, BranchErased,
+		BlobWritten, BlobInPlace, BlobRecorded, BlobForgotten, UnusedFileGone,
+	}
+}
+
+// reach tells of a step.
+func (e *Engine) reach(s Step) error {
+	if e.steps == nil {
+		return nil
+	}
+	return e.steps(s)
+}
+
+// passed tells of a step at which it is too late to fail.
+func (e *Engine) passed(s Step) {
+	if e.steps != nil {
+		_ = e.steps(s)
+	}
+}
