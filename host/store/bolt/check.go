@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -102,6 +103,9 @@ func (e *Engine) checkOverlays(ctx context.Context) error {
 	e.mu.RLock()
 	overlays := e.overlays
 	e.mu.RUnlock()
+	if err := e.checkOverlaysInUse(ctx, overlays); err != nil {
+		return err
+	}
 	for _, o := range overlays {
 		err := e.read(ctx, func(tx *bbolt.Tx) error {
 			plain := newReader(tx).walk(rawBlocks(o.run), nil, nil, false)
@@ -113,6 +117,22 @@ func (e *Engine) checkOverlays(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// checkOverlaysInUse makes sure that the file has no whole overlay that nobody knows of: it would not be erased with
+// what it was made from.
+func (e *Engine) checkOverlaysInUse(ctx context.Context, overlays []*overlay) error {
+	return e.read(ctx, func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketOverlays).ForEachBucket(func(id []byte) error {
+			if tx.Bucket(bucketOverlays).Bucket(id).Get(keyCount) == nil {
+				return nil // unfinished
+			}
+			if !slices.ContainsFunc(overlays, func(o *overlay) bool { return o.id == fromU64(id) }) {
+				return fmt.Errorf("overlay %d is in the file, and not in use", fromU64(id))
+			}
+			return nil
+		})
+	})
 }
 
 func sameWalk(a, b *merged) error {

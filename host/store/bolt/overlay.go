@@ -231,17 +231,25 @@ func (e *Engine) sizeOf(ctx context.Context, b block) (n int, err error) {
 	return n, err
 }
 
-// buildOverlay copies the blocks' entries into a new overlay, a chunk at a time so that commits go on.
+// buildOverlay copies the blocks' entries into a new overlay, a chunk at a time so that commits go on, and drops the
+// overlays that it holds wholly.
 func (e *Engine) buildOverlay(ctx context.Context, run store.Lineage, blocks []block) error {
 	o, err := e.emptyOverlay(ctx, run, blocks)
 	if err != nil {
 		return err
 	}
-	if err := e.fillOverlay(ctx, o, blocks); err != nil {
+	if err = e.fillOverlay(ctx, o, blocks); err == nil {
+		err = e.finishOverlay(ctx, o)
+	}
+	if err != nil {
 		e.abandon(ctx, o)
 		return err
 	}
-	return e.finishOverlay(ctx, o)
+	if err := e.reach(OverlayUsed); err != nil {
+		return err
+	}
+	err = e.dropOverlays(ctx, func(old *overlay) bool { return old != o && o.holds(old.run) })
+	return errors.Join(err, e.reach(OverlaysDropped))
 }
 
 func (e *Engine) fillOverlay(ctx context.Context, o *overlay, blocks []block) error {
@@ -284,13 +292,13 @@ func (o *overlay) begin(tx *bbolt.Tx) (err error) {
 // abandonWithin is how long erasing an unfinished overlay may take.
 const abandonWithin = 10 * time.Second
 
-// abandon erases an overlay that could not be finished, also when ctx ended. What cannot be erased now is when the
-// store is next opened.
+// abandon erases an overlay that could not be finished, also when ctx ended. What cannot be erased now is with
+// the next overlays, or when the store is next opened.
 func (e *Engine) abandon(ctx context.Context, o *overlay) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
 	defer cancel()
 	if err := e.update(ctx, dropUnfinished); err != nil {
-		e.logger.Warn("an unfinished overlay stays until the store is next opened", "overlay", o.id, "error", err)
+		e.logger.Warn("an unfinished overlay stays for now", "overlay", o.id, "error", err)
 	}
 }
 
@@ -351,7 +359,7 @@ func (m *merged) copyKey(raw []byte, target *bbolt.Bucket) (int, error) {
 	return n, nil
 }
 
-// finishOverlay puts an overlay to use, unless it was dropped meanwhile, and drops those it holds wholly.
+// finishOverlay puts an overlay to use, unless it was dropped meanwhile.
 func (e *Engine) finishOverlay(ctx context.Context, o *overlay) error {
 	filter, err := encodeFilter(o.keys)
 	if err != nil {
@@ -372,16 +380,10 @@ func (e *Engine) finishOverlay(ctx context.Context, o *overlay) error {
 		return err
 	}
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.overlays = append(e.overlays, o)
 	clear(e.plans)
-	e.mu.Unlock()
-	if err := e.reach(OverlayUsed); err != nil {
-		return err
-	}
-	err = e.dropOverlays(ctx, func(old *overlay) bool {
-		return old != o && o.holds(old.run)
-	})
-	return errors.Join(err, e.reach(OverlaysDropped))
+	return nil
 }
 
 // dropOverlays forgets overlays, and then erases them.
@@ -419,13 +421,14 @@ func (e *Engine) recallOverlays(forgotten []*overlay) {
 	clear(e.plans)
 }
 
+// eraseOverlays erases overlays, and those that nobody finished and abandon could not erase.
 func eraseOverlays(tx *bbolt.Tx, forgotten []*overlay) error {
 	for _, o := range forgotten {
 		if err := tx.Bucket(bucketOverlays).DeleteBucket(u64(o.id)); err != nil {
 			return fmt.Errorf("erase overlay %d: %w", o.id, err)
 		}
 	}
-	return nil
+	return dropUnfinished(tx)
 }
 
 func readOverlays(tx *bbolt.Tx) ([]*overlay, error) {
@@ -441,7 +444,7 @@ func readOverlays(tx *bbolt.Tx) ([]*overlay, error) {
 	return list, err
 }
 
-// dropUnfinished erases overlays whose making a crash cut short.
+// dropUnfinished erases overlays whose making was cut short. None is being made meanwhile.
 func dropUnfinished(tx *bbolt.Tx) error {
 	overlays := tx.Bucket(bucketOverlays)
 	var unfinished [][]byte
