@@ -5,39 +5,51 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// chores runs background work one piece at a time.
+// chores runs background work one piece at a time. What failed is tried again, less and less often.
 type chores struct {
 	logger *slog.Logger
+	retry  time.Duration // from a first failure to the next attempt
 	mu     sync.Mutex
 	queue  []chore
 	wake   chan struct{}
 }
 
 type chore struct {
-	name string
-	do   func(ctx context.Context) error
-	done chan struct{}
+	name  string
+	do    func(ctx context.Context) error
+	done  chan struct{} // closed after the first attempt
+	again time.Duration // how long to wait after a failure
 }
 
+const (
+	firstRetry = time.Minute
+	lastRetry  = time.Hour
+)
+
 func newChores(logger *slog.Logger) *chores {
-	return &chores{logger: logger, wake: make(chan struct{}, 1)}
+	return &chores{logger: logger, retry: firstRetry, wake: make(chan struct{}, 1)}
 }
 
 func (c *chores) add(name string, do func(ctx context.Context) error) chan struct{} {
 	done := make(chan struct{})
+	c.push(chore{name, do, done, c.retry})
+	return done
+}
+
+func (c *chores) push(job chore) {
 	c.mu.Lock()
-	c.queue = append(c.queue, chore{name, do, done})
+	c.queue = append(c.queue, job)
 	c.mu.Unlock()
 	select {
 	case c.wake <- struct{}{}:
 	default:
 	}
-	return done
 }
 
 func (c *chores) next() (chore, bool) {
@@ -54,10 +66,16 @@ func (c *chores) next() (chore, bool) {
 func (c *chores) run(ctx context.Context) {
 	for {
 		for job, ok := c.next(); ok && ctx.Err() == nil; job, ok = c.next() {
-			if err := job.do(ctx); err != nil && ctx.Err() == nil {
-				c.logger.Warn("background work failed; it is tried again after a restart", "work", job.name, "error", err)
+			err := job.do(ctx)
+			if job.done != nil {
+				close(job.done)
 			}
-			close(job.done)
+			if err != nil && ctx.Err() == nil {
+				c.logger.Warn("background work failed; it is tried again", "work", job.name, "after", job.again, "error", err)
+				time.AfterFunc(job.again, func() {
+					c.push(chore{name: job.name, do: job.do, again: min(2*job.again, lastRetry)})
+				})
+			}
 		}
 		select {
 		case <-ctx.Done():
