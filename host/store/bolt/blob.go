@@ -23,6 +23,18 @@ import (
 
 const partial = "partial-" // begins the name of a file that is being written
 
+// decodeBlob reads a blob's record. Its digest is the name of a file, so it must not lead elsewhere.
+func decodeBlob(data []byte) (store.Blob, error) {
+	var blob store.Blob
+	if err := json.Unmarshal(data, &blob); err != nil {
+		return blob, fmt.Errorf("decode the record of a blob: %w", err)
+	}
+	if sum, err := hex.DecodeString(blob.Digest); err != nil || len(sum) != sha256.Size {
+		return blob, fmt.Errorf("the record of a blob has the digest %.100q, which is none", blob.Digest)
+	}
+	return blob, nil
+}
+
 func (e *Engine) blobPath(digest string) string { return filepath.Join(e.dir, "blobs", digest) }
 
 // PutBlob stores a blob.
@@ -108,7 +120,9 @@ func (e *Engine) GetBlob(ctx context.Context, name string) (store.BlobReader, er
 		if data == nil {
 			return store.ErrNotFound
 		}
-		return json.Unmarshal(data, &blob)
+		var err error
+		blob, err = decodeBlob(data)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("get blob %s: %w", name, err)
@@ -136,8 +150,8 @@ func (e *Engine) Blobs(ctx context.Context, prefix string) (list []store.Blob, e
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
 		c := tx.Bucket(bucketBlobs).Cursor()
 		for name, data := c.Seek([]byte(prefix)); name != nil && strings.HasPrefix(string(name), prefix); name, data = c.Next() {
-			var blob store.Blob
-			if err := json.Unmarshal(data, &blob); err != nil {
+			blob, err := decodeBlob(data)
+			if err != nil {
 				return fmt.Errorf("list blobs: %s: %w", name, err)
 			}
 			list = append(list, blob)
@@ -153,8 +167,7 @@ func (e *Engine) sweepBlobs() error {
 	named := map[string]bool{}
 	err := e.db.View(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketBlobs).ForEach(func(name, data []byte) error {
-			var blob store.Blob
-			err := json.Unmarshal(data, &blob)
+			blob, err := decodeBlob(data)
 			named[blob.Digest] = true
 			return err
 		})

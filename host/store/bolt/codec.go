@@ -45,8 +45,38 @@ func decodeKey(raw []byte) (store.Key, error) {
 	if !ok || !bytes.HasSuffix(rest, []byte{0, 1}) {
 		return store.Key{}, fmt.Errorf("key %x has no collection or no end", raw)
 	}
-	name := strings.ReplaceAll(string(rest[:len(rest)-2]), "\x00\xff", "\x00")
+	name := string(rest[:len(rest)-2])
+	if strings.Count(name, "\x00") != strings.Count(name, "\x00\xff") {
+		return store.Key{}, fmt.Errorf("key %x has a name that ends in the middle", raw)
+	}
+	name = strings.ReplaceAll(name, "\x00\xff", "\x00")
 	return store.Key{Namespace: string(namespace), Collection: string(collection), Name: name}, nil
+}
+
+// A branch's change log is keyed by version and key; its values say whether the key was deleted.
+
+func encodeChange(raw []byte, version uint64, deleted bool) (key, value []byte) {
+	value = []byte{0}
+	if deleted {
+		value[0] = 1
+	}
+	return append(u64(version), raw...), value
+}
+
+// changedAt is the version of a record of the change log. A damaged one counts as the newest: nothing drops it.
+func changedAt(key []byte) uint64 {
+	if len(key) < versionSize {
+		return store.Latest
+	}
+	return binary.BigEndian.Uint64(key)
+}
+
+func decodeChange(key, value []byte) (store.Change, error) {
+	if len(key) < versionSize || len(value) != 1 || value[0] > 1 {
+		return store.Change{}, fmt.Errorf("change %x: %x is damaged", key, value)
+	}
+	k, err := decodeKey(key[versionSize:])
+	return store.Change{Key: k, Version: changedAt(key), Deleted: value[0] == 1}, err
 }
 
 // checkKey refuses keys whose encoding would be taken for another's.
@@ -147,6 +177,9 @@ func (r record) encode() []byte {
 func decodeRecord(data []byte) (record, error) {
 	if len(data) < recordHeader {
 		return record{}, fmt.Errorf("record of %d bytes is too short", len(data))
+	}
+	if data[0]&^(flagDeleted|flagLarge) != 0 {
+		return record{}, fmt.Errorf("record has the flags %#x, of which some are unknown", data[0])
 	}
 	return record{
 		flags:  data[0],

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -227,7 +228,7 @@ func lastWrite(tx *bbolt.Tx, b store.BranchID) uint64 {
 	if last == nil {
 		return 0
 	}
-	return fromU64(last[:8])
+	return changedAt(last)
 }
 
 // seal makes the values of a batch's appends. It returns all that is to be written, in the order of the file.
@@ -378,11 +379,7 @@ func putEntry(tx *bbolt.Tx, w store.Write, at store.Point) error {
 	if err := branch.Bucket(bucketEntries).Put(key, r.encode()); err != nil {
 		return err
 	}
-	deleted := byte(0)
-	if w.Delete {
-		deleted = 1
-	}
-	return branch.Bucket(bucketLog).Put(append(u64(at.Version), raw...), []byte{deleted})
+	return branch.Bucket(bucketLog).Put(encodeChange(raw, at.Version, w.Delete))
 }
 
 // putCounter replaces the records of a key that are newer than Keep.
@@ -474,21 +471,30 @@ func remember(tx *bbolt.Tx, r store.Request, done store.Committed) error {
 func forgetRequests(requests, ages *bbolt.Bucket, before int64) error {
 	for range pruneStep {
 		key, _ := ages.Cursor().First()
-		if key == nil || len(key) >= 8 && int64(fromU64(key[:8])) >= before {
+		micros, request := splitAge(key)
+		if key == nil || micros >= before {
 			return nil
 		}
-		key = bytes.Clone(key) // deleting moves what it points to
-		if err := ages.Delete(key); err != nil {
+		request = bytes.Clone(request) // deleting moves what it points to
+		if err := ages.Delete(bytes.Clone(key)); err != nil {
 			return err
 		}
-		if len(key) < 8 || !isAge(requests.Get(key[8:]), int64(fromU64(key[:8]))) {
+		if !isAge(requests.Get(request), micros) {
 			continue
 		}
-		if err := requests.Delete(key[8:]); err != nil {
+		if err := requests.Delete(request); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// splitAge is when a request was used, and its key. What cannot be read is as old as can be.
+func splitAge(key []byte) (micros int64, request []byte) {
+	if len(key) < 8 {
+		return math.MinInt64, nil
+	}
+	return int64(fromU64(key[:8])), key[8:]
 }
 
 // isAge reports whether a remembered request was last used at that instant. One that cannot be read may go.

@@ -26,9 +26,28 @@ func decodeFilter(data []byte) *bloom.BloomFilter {
 	if len(data) < 4 || binary.BigEndian.Uint32(data) != crc32.ChecksumIEEE(data[4:]) {
 		return nil
 	}
+	if !filterFits(data[4:]) {
+		return nil
+	}
 	f := new(bloom.BloomFilter)
 	if _, err := f.ReadFrom(bytes.NewReader(data[4:])); err != nil {
 		return nil
 	}
 	return f
+}
+
+const (
+	filterHeader = 3 * 8 // bits, hashes, bits again
+	maxHashes    = 64
+)
+
+// filterFits reports whether a filter's header is true to its size, so that reading it takes no more memory than it has
+// bytes.
+func filterFits(data []byte) bool {
+	if len(data) < filterHeader {
+		return false
+	}
+	bits, hashes := fromU64(data[:8]), fromU64(data[8:16])
+	words := uint64(len(data)-filterHeader) / 8
+	return bits > 0 && hashes > 0 && hashes <= maxHashes && bits == fromU64(data[16:24]) && bits <= 64*words && len(data)%8 == 0
 }

@@ -444,12 +444,12 @@ func readOverlays(tx *bbolt.Tx) ([]*overlay, error) {
 	return list, err
 }
 
-// dropUnfinished erases overlays whose making was cut short. None is being made meanwhile.
+// dropUnfinished erases overlays whose making was cut short, or that do not say what they are of. None is being made meanwhile.
 func dropUnfinished(tx *bbolt.Tx) error {
 	overlays := tx.Bucket(bucketOverlays)
 	var unfinished [][]byte
 	err := overlays.ForEachBucket(func(id []byte) error {
-		if overlays.Bucket(id).Get(keyCount) == nil {
+		if b := overlays.Bucket(id); b.Get(keyCount) == nil || len(decodeLineage(b.Get(keyRun))) == 0 {
 			unfinished = append(unfinished, bytes.Clone(id))
 		}
 		return nil

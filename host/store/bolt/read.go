@@ -383,20 +383,19 @@ func (e *Engine) Changes(ctx context.Context, b store.BranchID, from, to uint64,
 		c := branch.Bucket(bucketLog).Cursor()
 		last := uint64(0)
 		for key, value := c.Seek(u64(from + 1)); key != nil; key, value = c.Next() {
-			version := fromU64(key[:8])
-			if version > to {
-				return nil
-			}
-			if len(changes) >= limit && version != last {
-				next = last
-				return nil
-			}
-			k, err := decodeKey(key[8:])
+			change, err := decodeChange(key, value)
 			if err != nil {
 				return fmt.Errorf("read the log of branch %d: %w", b, err)
 			}
-			changes = append(changes, store.Change{Key: k, Version: version, Deleted: value[0] == 1})
-			last = version
+			if change.Version > to {
+				return nil
+			}
+			if len(changes) >= limit && change.Version != last {
+				next = last
+				return nil
+			}
+			changes = append(changes, change)
+			last = change.Version
 		}
 		return nil
 	})

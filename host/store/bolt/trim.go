@@ -250,7 +250,7 @@ func (t trimmed) needs(version, newer uint64) bool {
 func (t trimmed) dropLog(log *bbolt.Bucket) (more bool, err error) {
 	var drop [][]byte
 	c := log.Cursor()
-	for key, _ := c.First(); key != nil && fromU64(key[:8]) <= t.floor.Version; key, _ = c.Next() {
+	for key, _ := c.First(); key != nil && changedAt(key) <= t.floor.Version; key, _ = c.Next() {
 		if len(drop) == copyChunk {
 			more = true
 			break

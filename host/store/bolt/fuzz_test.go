@@ -1,0 +1,257 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"hash/crc32"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// What is in the file may have been made by anybody: whatever it is, reading it must end in an answer or an error, and
+// what was read must be what was written.
+
+func FuzzKey(f *testing.F) {
+	for _, k := range []store.Key{{}, {Namespace: "n", Collection: "c", Name: "k"}, {Name: "\x00\xff\x00"}, {Namespace: "ä", Name: "\x00\x01"}} {
+		f.Add(encodeKey(k))
+	}
+	f.Add([]byte("n\x00c\x00a\x00b\x00\x01"))
+	f.Add([]byte{0, 0, 0, 255, 1, 0, 1})
+	f.Add([]byte{0, 1})
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		k, err := decodeKey(raw)
+		if err != nil {
+			return
+		}
+		if back := encodeKey(k); !bytes.Equal(back, raw) {
+			t.Errorf("%x was read as %q, which is %x", raw, k, back)
+		}
+	})
+}
+
+func FuzzKeysSortAsTheirBytesDo(f *testing.F) {
+	f.Add("n", "c", "a", "n", "c", "a\x00")
+	f.Add("", "", "\x00", "", "", "")
+	f.Add("n", "c", "\x00\xff", "n", "c", "\x00")
+	f.Fuzz(func(t *testing.T, n1, c1, k1, n2, c2, k2 string) {
+		a, b := store.Key{Namespace: n1, Collection: c1, Name: k1}, store.Key{Namespace: n2, Collection: c2, Name: k2}
+		if checkKey(a) != nil || checkKey(b) != nil {
+			return
+		}
+		less := a.Namespace < b.Namespace || a.Namespace == b.Namespace && (a.Collection < b.Collection || a.Collection == b.Collection && a.Name < b.Name)
+		if got := bytes.Compare(encodeKey(a), encodeKey(b)) < 0; got != less {
+			t.Errorf("%q before %q: %t, in bytes: %t", a, b, less, got)
+		}
+	})
+}
+
+func FuzzRecord(f *testing.F) {
+	at := store.Point{Version: 7, Time: time.UnixMicro(1e15)}
+	f.Add(newRecord(3, at, []byte(`{"v":1}`), false).encode())
+	f.Add(newRecord(3, at, nil, true).encode())
+	f.Add(newRecord(3, at, make([]byte, largeValue+1), false).encode())
+	f.Add([]byte{255})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := decodeRecord(data)
+		if err != nil || r.checksum() != r.crc || r.flags&flagLarge != 0 {
+			return
+		}
+		if !bytes.Equal(r.encode(), data) {
+			t.Errorf("%x is written as %x", data, r.encode())
+		}
+		e := r.entry(store.Key{}, 1)
+		if e.Deleted == (e.Value != nil) {
+			t.Errorf("deleted: %t, with the value %q", e.Deleted, e.Value)
+		}
+	})
+}
+
+func FuzzChange(f *testing.F) {
+	key, value := encodeChange(encodeKey(store.Key{Namespace: "n", Collection: "c", Name: "k"}), 9, true)
+	f.Add(key, value)
+	f.Add([]byte{1, 2, 3}, []byte{})
+	f.Add(key, []byte{2})
+	f.Fuzz(func(t *testing.T, key, value []byte) {
+		changedAt(key)
+		c, err := decodeChange(key, value)
+		if err != nil {
+			return
+		}
+		k, v := encodeChange(encodeKey(c.Key), c.Version, c.Deleted)
+		if !bytes.Equal(k, key) || !bytes.Equal(v, value) {
+			t.Errorf("%x: %x is written as %x: %x", key, value, k, v)
+		}
+	})
+}
+
+func FuzzLineage(f *testing.F) {
+	f.Add(encodeLineage(store.Lineage{{Branch: 3, At: 9}, {Branch: 1, At: 4}}), uint64(3), uint64(5))
+	f.Add([]byte{1}, uint64(0), uint64(0))
+	f.Fuzz(func(t *testing.T, data []byte, branch, at uint64) {
+		run := decodeLineage(data)
+		if !bytes.HasPrefix(data, encodeLineage(run)) {
+			t.Errorf("%x was read as %v", data, run)
+		}
+		if len(run) == 0 {
+			return // never put to use
+		}
+		o := &overlay{run: run}
+		for _, l := range []store.Lineage{run, run.At(at), {{Branch: store.BranchID(branch), At: at}}} {
+			if len(l) == 0 {
+				continue
+			}
+			if n := o.covers(l); n < 0 || n > len(l) {
+				t.Errorf("%v covers %d of %v", run, n, l)
+			}
+			o.holds(l)
+		}
+	})
+}
+
+func FuzzFilter(f *testing.F) {
+	whole, err := encodeFilter(filterOf(3))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole[4:])
+	huge := bytes.Clone(whole[4:])
+	binary.BigEndian.PutUint64(huge[16:], 1<<60)
+	f.Add(huge)
+	f.Add(make([]byte, filterHeader))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		sealed := append(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(data)), data...)
+		if read := decodeFilter(sealed); read != nil {
+			read.Test([]byte("key"))
+		}
+	})
+}
+
+// FuzzFile puts hostile bytes into every place of a file that is looked into by key, and then uses the engine.
+func FuzzFile(f *testing.F) {
+	f.Add(byte(0), []byte("n\x00c\x00k\x00\x01aaaaaaaa"), []byte("value"))
+	for place := range byte(len(places)) {
+		f.Add(place, []byte{}, []byte{})
+		f.Add(place, []byte("12345678"), []byte("12345678"))
+		f.Add(place, []byte{0}, []byte(`{"digest":"QQ==","version":18446744073709551615,"sequences":[1]}`))
+		f.Add(place, bytes.Repeat([]byte{255}, 24), bytes.Repeat([]byte{255}, 40))
+	}
+	f.Fuzz(func(t *testing.T, place byte, key, value []byte) {
+		if len(key) == 0 || len(key) > bbolt.MaxKeySize {
+			return
+		}
+		dir := t.TempDir()
+		now := time.UnixMicro(1e15)
+		open := func() (*Engine, error) {
+			return Open(t.Context(), dir, Options{MapSize: 1 << 16, NoSync: true, Now: func() time.Time { return now }})
+		}
+		e, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		use(t, e)
+		err = e.db.Update(func(tx *bbolt.Tx) error { return places[int(place)%len(places)](tx).Put(key, value) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		use(t, e)
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if e, err = open(); err != nil {
+			return
+		}
+		now = now.Add(48 * time.Hour)
+		use(t, e)
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// places are the buckets of a file.
+var places = []func(tx *bbolt.Tx) *bbolt.Bucket{
+	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketMeta) },
+	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketTime) },
+	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketPoints) },
+	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketRequests) },
+	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket([]byte("request-ages")) },
+	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketBlobs) },
+	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketOverlays) },
+	func(tx *bbolt.Tx) *bbolt.Bucket { return branchOne(tx, bucketEntries) },
+	func(tx *bbolt.Tx) *bbolt.Bucket { return branchOne(tx, bucketValues) },
+	func(tx *bbolt.Tx) *bbolt.Bucket { return branchOne(tx, bucketLog) },
+	func(tx *bbolt.Tx) *bbolt.Bucket { return branchOne(tx, bucketCounters) },
+	func(tx *bbolt.Tx) *bbolt.Bucket { return branchOne(tx, bucketTrim) },
+}
+
+func branchOne(tx *bbolt.Tx, name []byte) *bbolt.Bucket {
+	return tx.Bucket(bucketBranches).Bucket(u64(1)).Bucket(name)
+}
+
+// use calls everything that reads. Errors are welcome.
+func use(t *testing.T, e *Engine) {
+	ctx := t.Context()
+	l := store.Lineage{{Branch: 3, At: store.Latest}, {Branch: 2, At: 2}, {Branch: 1, At: 2}}
+	key := store.Key{Namespace: "n", Collection: "c", Name: "k"}
+	request := store.Request{ID: "r"}
+	e.Commit(ctx, store.Batch{
+		Writes:   []store.Write{{Branch: 1, Key: key, Value: []byte("value")}},
+		Appends:  []store.Append{{Lineage: l, Namespace: "n", Collection: "log", Seal: func(store.Entry, uint64, store.Point) ([]byte, error) { return nil, nil }}},
+		Counters: []store.CounterWrite{{Branch: 1, Key: key, Version: 1, Value: []byte("1")}},
+		Quiet:    []store.Quiet{{Branch: 1, Since: store.Latest}},
+		Request:  request,
+	})
+	e.Requested(ctx, request)
+	e.GetAt(ctx, l, []store.Key{key})
+	e.ScanAt(ctx, l, store.Range{}, "", 100)
+	e.ScanAt(ctx, l, store.Range{Namespace: "n", Collection: "c", Reverse: true}, "", 100)
+	e.Versions(ctx, l, store.Range{}, "", 100)
+	e.Changes(ctx, 1, 0, store.Latest, 100)
+	e.Counters(ctx, l, []store.Key{key})
+	e.CountersOn(ctx, 1, 0, "", 100)
+	e.VersionAt(ctx, time.Now())
+	e.PointOf(ctx, 1)
+	e.Blobs(ctx, "")
+	if blob, err := e.GetBlob(ctx, "b"); err == nil {
+		blob.Close()
+	}
+	e.PutBlob(ctx, "b", bytes.NewReader([]byte("blob")))
+	e.Check(ctx)
+	e.Trim(ctx, 1, 1, []uint64{1})
+}
+
+func FuzzRequest(f *testing.F) {
+	data, err := json.Marshal(remembered{Digest: []byte{1}, Version: 2, Micros: 3, Sequences: []uint64{4}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data, append(u64(3), "c\x00r"...))
+	f.Add([]byte(`{"micros":1e400}`), []byte{})
+	f.Fuzz(func(t *testing.T, data, age []byte) {
+		micros, request := splitAge(age)
+		if len(request) > 0 && !bytes.Equal(append(u64(uint64(micros)), request...), age) {
+			t.Errorf("%x is %d of %x", age, micros, request)
+		}
+		var was remembered
+		if json.Unmarshal(data, &was) == nil && !isAge(data, was.Micros) {
+			t.Errorf("%s is not of its own age", data)
+		}
+	})
+}
+
+func FuzzBlob(f *testing.F) {
+	f.Add([]byte(`{"Name":"b","Digest":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824","Size":5}`))
+	f.Add([]byte(`{"Digest":"../../../etc/passwd"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		blob, err := decodeBlob(data)
+		if err == nil && strings.ContainsAny(blob.Digest, "./\\") {
+			t.Errorf("%s leads to %q", data, blob.Digest)
+		}
+	})
+}
