@@ -1,0 +1,195 @@
+package wasm
+
+import "slices"
+
+// AppendU32 appends an unsigned LEB128 number.
+func AppendU32(out []byte, v uint32) []byte {
+	for v >= 0x80 {
+		out = append(out, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(out, byte(v))
+}
+
+// AppendS64 appends a signed LEB128 number, as i32.const and i64.const take them.
+func AppendS64(out []byte, v int64) []byte {
+	for v < -64 || v > 63 {
+		out = append(out, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(out, byte(v)&0x7f)
+}
+
+// AppendName appends a length and a name.
+func AppendName(out []byte, name string) []byte {
+	return append(AppendU32(out, uint32(len(name))), name...)
+}
+
+// preamble is the magic number and the version.
+var preamble = [8]byte{0, 'a', 's', 'm', 1}
+
+// The sections, by their ids.
+const (
+	sectionCustom = iota
+	sectionType
+	sectionImport
+	sectionFunction
+	sectionTable
+	sectionMemory
+	sectionGlobal
+	sectionExport
+	sectionStart
+	sectionElement
+	sectionCode
+	sectionData
+	sectionDataCount
+)
+
+// Encode writes a module in the binary format. Decoding the result gives the module again.
+func Encode(m *Module) []byte {
+	size := 1024
+	for i := range m.Codes {
+		size += len(m.Codes[i].Body) + 16
+	}
+	for i := range m.Data {
+		size += len(m.Data[i].Bytes) + 16
+	}
+	e := &encoder{out: append(make([]byte, 0, size), preamble[:]...)}
+	section(e, sectionType, m.Types, appendType)
+	section(e, sectionImport, m.Imports, appendImport)
+	section(e, sectionFunction, m.Functions, AppendU32)
+	section(e, sectionTable, m.Tables, appendTable)
+	section(e, sectionMemory, m.Memories, appendRange)
+	section(e, sectionGlobal, m.Globals, appendGlobal)
+	section(e, sectionExport, m.Exports, appendExport)
+	if m.Start != nil {
+		e.section(sectionStart, AppendU32(nil, *m.Start))
+	}
+	section(e, sectionElement, m.Elements, appendElement)
+	if m.DataCount != nil {
+		e.section(sectionDataCount, AppendU32(nil, *m.DataCount))
+	}
+	section(e, sectionCode, m.Codes, appendCode)
+	section(e, sectionData, m.Data, appendData)
+	for _, c := range m.Customs {
+		e.section(sectionCustom, append(AppendName(nil, c.Name), c.Bytes...))
+	}
+	return e.out
+}
+
+type encoder struct {
+	out     []byte
+	scratch []byte
+}
+
+func (e *encoder) section(id byte, content []byte) {
+	e.out = append(AppendU32(append(e.out, id), uint32(len(content))), content...)
+}
+
+// section writes a section of several things, or nothing when there are none.
+func section[T any](e *encoder, id byte, list []T, appendOne func([]byte, T) []byte) {
+	if len(list) == 0 {
+		return
+	}
+	e.scratch = AppendU32(e.scratch[:0], uint32(len(list)))
+	for _, item := range list {
+		e.scratch = appendOne(e.scratch, item)
+	}
+	e.section(id, e.scratch)
+}
+
+func appendTypes(out []byte, types []ValType) []byte {
+	out = AppendU32(out, uint32(len(types)))
+	for _, t := range types {
+		out = append(out, byte(t))
+	}
+	return out
+}
+
+func appendType(out []byte, t FuncType) []byte {
+	return appendTypes(appendTypes(append(out, 0x60), t.Params), t.Results)
+}
+
+func appendRange(out []byte, r Range) []byte {
+	if !r.HasMax {
+		return AppendU32(append(out, 0), r.Min)
+	}
+	return AppendU32(AppendU32(append(out, 1), r.Min), r.Max)
+}
+
+func appendTable(out []byte, t Table) []byte { return appendRange(append(out, byte(t.Type)), t.Range) }
+
+func appendGlobalType(out []byte, g GlobalType) []byte {
+	mutable := byte(0)
+	if g.Mutable {
+		mutable = 1
+	}
+	return append(out, byte(g.Type), mutable)
+}
+
+func appendGlobal(out []byte, g Global) []byte {
+	return append(appendGlobalType(out, g.GlobalType), g.Init.Bytes...)
+}
+
+func appendImport(out []byte, i Import) []byte {
+	out = append(AppendName(AppendName(out, i.Module), i.Name), byte(i.Kind))
+	switch i.Kind {
+	case KindFunc:
+		return AppendU32(out, i.Func)
+	case KindTable:
+		return appendTable(out, i.Table)
+	case KindMemory:
+		return appendRange(out, i.Memory)
+	}
+	return appendGlobalType(out, i.Global)
+}
+
+func appendExport(out []byte, x Export) []byte {
+	return AppendU32(append(AppendName(out, x.Name), byte(x.Kind)), x.Index)
+}
+
+// appendElement uses the form with a table index and a type wherever there are several.
+func appendElement(out []byte, e Element) []byte {
+	flags := map[Mode]uint32{Active: 2, Passive: 1, Declarative: 3}[e.Mode]
+	if e.Exprs != nil || e.Type != FuncRef {
+		flags |= 4
+	}
+	out = AppendU32(out, flags)
+	if e.Mode == Active {
+		out = append(AppendU32(out, e.Table), e.At.Bytes...)
+	}
+	if flags&4 == 0 {
+		out = AppendU32(append(out, 0), uint32(len(e.Funcs)))
+		for _, f := range e.Funcs {
+			out = AppendU32(out, f)
+		}
+		return out
+	}
+	out = AppendU32(append(out, byte(e.Type)), uint32(len(e.Exprs)))
+	for _, x := range e.Exprs {
+		out = append(out, x.Bytes...)
+	}
+	return out
+}
+
+func appendCode(out []byte, c Code) []byte {
+	head := AppendU32(nil, uint32(len(c.Locals)))
+	for _, g := range c.Locals {
+		head = append(AppendU32(head, g.Count), byte(g.Type))
+	}
+	out = slices.Grow(out, len(head)+len(c.Body)+5)
+	out = AppendU32(out, uint32(len(head)+len(c.Body)))
+	return append(append(out, head...), c.Body...)
+}
+
+func appendData(out []byte, d Data) []byte {
+	switch {
+	case d.Mode == Passive:
+		out = AppendU32(out, 1)
+	case d.Memory == 0:
+		out = append(AppendU32(out, 0), d.At.Bytes...)
+	default:
+		out = append(AppendU32(AppendU32(out, 2), d.Memory), d.At.Bytes...)
+	}
+	return append(AppendU32(out, uint32(len(d.Bytes))), d.Bytes...)
+}
