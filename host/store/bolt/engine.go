@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -113,7 +114,11 @@ func (e *Engine) openFile(o Options) error {
 	if size == 0 && strconv.IntSize == 64 {
 		size = 1 << 30
 	}
-	db, err := bbolt.Open(filepath.Join(e.dir, "alcove.db"), 0o600, &bbolt.Options{
+	path := filepath.Join(e.dir, "alcove.db")
+	if err := e.makeFile(path); err != nil {
+		return err
+	}
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
 		Timeout:         2 * time.Second, // another process has it: say so instead of waiting
 		InitialMmapSize: size,
 		NoFreelistSync:  true,
@@ -125,6 +130,37 @@ func (e *Engine) openFile(o Options) error {
 	}
 	e.db = db
 	return err
+}
+
+// makeFile makes a new database under a passing name, so that a power failure never leaves half of one. Directories are
+// synced whether they are new or not: who made them may have crashed before.
+func (e *Engine) makeFile(path string) error {
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = e.makeEmpty(path)
+	}
+	if err = errors.Join(err, syncDir(e.dir)); err != nil {
+		return err
+	}
+	if err := syncDir(filepath.Dir(e.dir)); err != nil {
+		e.logger.Debug("the directory above the store cannot be synced", "error", err) // not ours, perhaps
+	}
+	return nil
+}
+
+func (e *Engine) makeEmpty(path string) error {
+	passing := path + ".new"
+	if err := os.Remove(passing); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	db, err := bbolt.Open(passing, 0o600, &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+	if err != nil {
+		return err
+	}
+	if err := db.Close(); err != nil {
+		return err
+	}
+	return os.Rename(passing, path)
 }
 
 func (e *Engine) load(ctx context.Context) error {
