@@ -10,7 +10,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 RACE      := ./host/store/... ./host/memory/... ./host/search/... ./host/mcp/... ./host/api/... ./host/owner/... ./host/bridge/... ./host/client/... ./host ./cmd/...
 BENCHTIME ?= 1s
 
-.PHONY: help run build test check bench fmt clean format vet lint imports modules cross test-all test-race
+.PHONY: help run build test check bench fmt clean format vet lint imports modules generated cross test-all test-race
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -30,10 +30,10 @@ test-all:
 test-race:
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $(RACE)
 
-check: format vet lint imports modules cross ## format, vet, lint, imports, modules, all platforms
+check: format vet lint imports modules generated cross ## format, vet, lint, imports, modules, generated files, all platforms
 
 format:
-	@files="$$(gofmt -l cmd host)"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
+	@files="$$(gofmt -l abi cmd host)"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
 
 vet:
 	$(GO) vet ./...
@@ -48,6 +48,10 @@ modules:
 	$(GO) mod verify
 	$(GO) mod tidy -diff
 
+# The constants of the ABI, from abi/abi.json. To write them anew: go run ./abi/gen
+generated:
+	$(GO) run ./abi/gen -check
+
 cross:
 	@for p in $(PLATFORMS); do echo "build $$p"; \
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/alcove || exit 1; done
@@ -57,7 +61,7 @@ bench:           ## run all benchmarks; figures and ratios count within one run 
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...
 
 fmt:             ## format all Go files
-	gofmt -w cmd host
+	gofmt -w abi cmd host
 
 clean:           ## remove what was built
 	rm -rf bin

@@ -27,6 +27,8 @@ func rules() []rule {
 	// What the core must not know of: the network, other processes, and how clients talk.
 	outside := []string{"net", "net/http", "os/exec"}
 	return []rule{
+		{pkg: "abi", never: append(outside, "os")}, // the standard library only
+		{pkg: "abi/gen"},
 		{pkg: "host/store", never: append(outside, "os")},
 		{pkg: "host/store/bolt", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
 		{pkg: "host/store/*", own: []string{"host/store"}, others: []string{"pgregory.net/rapid"}},

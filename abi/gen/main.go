@@ -1,0 +1,60 @@
+// Command gen writes the constants of the ABI from abi.json, and with -check says which files are out of date.
+//
+//	go run ./abi/gen [-check] [-dir abi]
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	check := flag.Bool("check", false, "write nothing; fail if a file is not what would be written")
+	dir := flag.String("dir", "abi", "the directory of abi.json")
+	flag.Parse()
+	if err := run(*dir, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+// outputs are the files that are generated, by their path beside abi.json, and what makes each.
+func outputs() map[string]func(source) ([]byte, error) {
+	return map[string]func(source) ([]byte, error){
+		"names.go": goNames,
+	}
+}
+
+func run(dir string, check bool) error {
+	data, err := os.ReadFile(filepath.Join(dir, "abi.json"))
+	if err != nil {
+		return err
+	}
+	s, err := parse(data)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for path, generate := range outputs() {
+		failed = append(failed, emit(filepath.Join(dir, path), check, s, generate))
+	}
+	return errors.Join(failed...)
+}
+
+func emit(path string, check bool, s source, generate func(source) ([]byte, error)) error {
+	want, err := generate(s)
+	if err != nil {
+		return fmt.Errorf("generate %s: %w", path, err)
+	}
+	if !check {
+		return os.WriteFile(path, want, 0o644)
+	}
+	if is, err := os.ReadFile(path); err != nil || !bytes.Equal(is, want) {
+		return fmt.Errorf("%s is not what abi.json says: run go run ./abi/gen", path)
+	}
+	return nil
+}

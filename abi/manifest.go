@@ -1,0 +1,107 @@
+package abi
+
+import (
+	_ "embed"
+	"encoding/json"
+)
+
+//go:embed manifest.schema.json
+var manifestSchema []byte
+
+// ManifestSchema is the JSON Schema (draft 2020-12) of manifests.
+func ManifestSchema() []byte { return append([]byte(nil), manifestSchema...) }
+
+// Manifest is what a module says of itself, in the custom section named Section. It is static, so a module can be
+// listed, checked and signed without running it.
+type Manifest struct {
+	ABI          int          `json:"abi"`     // Version
+	Name         string       `json:"name"`    // of the family
+	Version      string       `json:"version"` // of the family, as semver.org has it
+	Description  string       `json:"description"`
+	Docs         string       `json:"docs,omitempty"`
+	License      string       `json:"license,omitempty"`
+	Homepage     string       `json:"homepage,omitempty"`
+	Tools        []Tool       `json:"tools,omitempty"`
+	Hooks        Hooks        `json:"hooks,omitzero"`
+	Capabilities []Request    `json:"capabilities,omitempty"`
+	Limits       Limits       `json:"limits,omitzero"`
+	Config       []Setting    `json:"config,omitempty"`
+	Collections  []Collection `json:"collections,omitempty"`
+}
+
+// Tool is a tool of a family.
+type Tool struct {
+	Name         string          `json:"name"`
+	Description  string          `json:"description"` // what a model always sees: short
+	Docs         string          `json:"docs,omitempty"`
+	InputSchema  json.RawMessage `json:"input_schema"`
+	OutputSchema json.RawMessage `json:"output_schema,omitempty"` // a result that does not fit is an error
+	Annotations  Annotations     `json:"annotations,omitzero"`
+}
+
+// Annotations are hints about what a tool does. Absent ones are unknown.
+type Annotations struct {
+	Title       string `json:"title,omitempty"`
+	ReadOnly    *bool  `json:"readOnlyHint,omitempty"`
+	Destructive *bool  `json:"destructiveHint,omitempty"`
+	Idempotent  *bool  `json:"idempotentHint,omitempty"`
+	OpenWorld   *bool  `json:"openWorldHint,omitempty"`
+}
+
+// Hooks are the occasions on which a family wants to be called. Nil ones are not wanted.
+type Hooks struct {
+	Store  *StoreHook `json:"store,omitempty"`
+	Stored *StoreHook `json:"stored,omitempty"`
+	Rank   *RankHook  `json:"rank,omitempty"`
+	Embed  *EmbedHook `json:"embed,omitempty"`
+	Jobs   []Job      `json:"jobs,omitempty"`
+}
+
+// StoreHook is called about entries of some collections, before or after their commit.
+type StoreHook struct {
+	Collections []string  `json:"collections,omitempty"` // empty: memory
+	OnFailure   OnFailure `json:"on_failure,omitempty"`  // store only; what the family advises, the operator decides
+	Redacts     bool      `json:"redacts,omitempty"`     // store only: runs after all that do not
+}
+
+// RankHook scores candidates.
+type RankHook struct {
+	Features []string `json:"features"`        // the columns, in their order
+	Types    []string `json:"types,omitempty"` // what a value of the column "type" counts from 0
+}
+
+// EmbedHook turns texts into vectors.
+type EmbedHook struct {
+	Model      string `json:"model"` // names the vectors: those of different models are never compared
+	Dimensions int    `json:"dimensions"`
+}
+
+// Job is run on a schedule, or when it is queued.
+type Job struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Every       string `json:"every,omitempty"` // as in 30m, 6h or 1d; empty: only when it is queued
+}
+
+// Request asks for a capability.
+type Request struct {
+	Name   Capability `json:"name"`
+	Scope  []string   `json:"scope,omitempty"` // what it is limited to; * stands for everything of its kind
+	Reason string     `json:"reason"`          // shown to whoever grants it
+}
+
+// Setting is a key of the family's configuration.
+type Setting struct {
+	Key         string          `json:"key"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"` // what values are valid; absent: those of the default's type
+	Default     json.RawMessage `json:"default"`
+}
+
+// Collection is a collection of the family's own.
+type Collection struct {
+	Name       string   `json:"name"`
+	Per        string   `json:"per,omitempty"`        // branch (default) or space
+	Expires    string   `json:"expires,omitempty"`    // as in 7d; empty: never
+	Searchable []string `json:"searchable,omitempty"` // fields whose text is searched; empty: none
+}

@@ -1,0 +1,179 @@
+package abi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// ParseManifest reads a manifest and checks what a schema cannot say. It refuses unknown fields and fields that are
+// given twice, because two readers could take them differently. That it fits ManifestSchema is checked beside this.
+func ParseManifest(data []byte) (*Manifest, error) {
+	if limit := DefaultModuleLimits().ManifestBytes; int64(len(data)) > limit {
+		return nil, fmt.Errorf("the manifest has %d bytes; %s is %d", len(data), LimitManifestBytes, limit)
+	}
+	if err := checkKeys(data); err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	var m Manifest
+	if err := decoder.Decode(&m); err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
+	}
+	return &m, m.Check()
+}
+
+// Check finds names that are given twice, and what asks for more than there is.
+func (m *Manifest) Check() error {
+	if m.ABI != Version {
+		return fmt.Errorf("the manifest is for version %d of the ABI; this host has version %d", m.ABI, Version)
+	}
+	for _, check := range []func() error{m.checkTools, m.checkCollections, m.checkJobs, m.checkSettings, m.checkCapabilities, m.checkLimits} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Manifest) checkTools() error {
+	return once("tool", m.Tools, func(t Tool) string { return t.Name })
+}
+
+func (m *Manifest) checkCollections() error {
+	for _, c := range m.Collections {
+		if c.Name == "memory" {
+			return errors.New("collection memory: it is the host's; a family's own has another name")
+		}
+		if _, err := Duration(c.Expires); err != nil {
+			return fmt.Errorf("collection %s expires: %w", c.Name, err)
+		}
+	}
+	return once("collection", m.Collections, func(c Collection) string { return c.Name })
+}
+
+func (m *Manifest) checkJobs() error {
+	for _, j := range m.Hooks.Jobs {
+		if _, err := Duration(j.Every); err != nil {
+			return fmt.Errorf("job %s every: %w", j.Name, err)
+		}
+	}
+	return once("job", m.Hooks.Jobs, func(j Job) string { return j.Name })
+}
+
+func (m *Manifest) checkSettings() error {
+	return once("config", m.Config, func(s Setting) string { return s.Key })
+}
+
+// checkCapabilities wants a scope exactly where the capability has one: a forgotten scope is not everything.
+func (m *Manifest) checkCapabilities() error {
+	for _, r := range m.Capabilities {
+		switch scope := r.Name.Scope(); {
+		case scope == "":
+			return fmt.Errorf("capability %q: there is none of that name", r.Name)
+		case scope == "none" && len(r.Scope) > 0:
+			return fmt.Errorf("capability %s: it has no scope; leave it out", r.Name)
+		case scope != "none" && len(r.Scope) == 0:
+			return fmt.Errorf("capability %s: name the %s it is for as its scope, or *", r.Name, scope)
+		}
+	}
+	return once("capability", m.Capabilities, func(r Request) string { return string(r.Name) })
+}
+
+func (m *Manifest) checkLimits() error {
+	most := map[string]int64{}
+	limits := MaxLimits()
+	limits.Each(func(name string, value *int64) { most[name] = *value })
+	var err error
+	m.Limits.Each(func(name string, value *int64) {
+		switch {
+		case err != nil || *value == 0:
+		case !InManifest(name):
+			err = fmt.Errorf("limit %s: a manifest cannot ask for it", name)
+		case *value < 0 || *value > most[name]:
+			err = fmt.Errorf("limit %s: %d is not between 1 and %d", name, *value, most[name])
+		}
+	})
+	return err
+}
+
+func once[T any](what string, list []T, name func(T) string) error {
+	seen := map[string]bool{}
+	for _, item := range list {
+		if seen[name(item)] {
+			return fmt.Errorf("%s %s: it is there twice", what, name(item))
+		}
+		seen[name(item)] = true
+	}
+	return nil
+}
+
+var duration = regexp.MustCompile(`^([1-9][0-9]{0,5})([smhd])$`)
+
+// Duration reads a duration as manifests have it: 90s, 30m, 6h or 7d. An empty one is 0.
+func Duration(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	parts := duration.FindStringSubmatch(text)
+	if parts == nil {
+		return 0, fmt.Errorf("%q is no duration; write it as 90s, 30m, 6h or 7d", text)
+	}
+	count, err := strconv.Atoi(parts[1])
+	units := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
+	return time.Duration(count) * units[parts[2]], err
+}
+
+// maxManifestDepth bounds how deep a manifest's JSON may nest.
+const maxManifestDepth = 64
+
+// checkKeys wants one JSON value without duplicate keys in any object, and nothing behind it.
+func checkKeys(data []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	if err := checkValue(decoder, 0); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("something follows the JSON value")
+	}
+	return nil
+}
+
+func checkValue(decoder *json.Decoder, depth int) error {
+	token, err := decoder.Token()
+	if err != nil {
+		return err
+	}
+	open, ok := token.(json.Delim)
+	if !ok {
+		return nil
+	}
+	if depth == maxManifestDepth {
+		return fmt.Errorf("it nests deeper than %d", maxManifestDepth)
+	}
+	seen := map[string]bool{}
+	for decoder.More() {
+		if open == '{' {
+			key, err := decoder.Token()
+			if err != nil {
+				return err
+			}
+			name, _ := key.(string)
+			if seen[name] {
+				return fmt.Errorf("the field %q is there twice", name)
+			}
+			seen[name] = true
+		}
+		if err := checkValue(decoder, depth+1); err != nil {
+			return err
+		}
+	}
+	_, err = decoder.Token()
+	return err
+}
