@@ -37,6 +37,7 @@ func rules() []rule {
 		{pkg: "host/mcp", own: []string{"host/memory", "host/search"}, others: []string{"github.com/mark3labs/mcp-go", "github.com/santhosh-tekuri/jsonschema"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/mcp/clients"}, // tests only
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
+		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/spectest"}, // serves tests only
 		{pkg: "host/owner", others: []string{"golang.org/x/sys"}},
 		{pkg: "host/api", own: []string{"host/owner"}},
