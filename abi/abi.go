@@ -10,7 +10,7 @@ import _ "embed"
 type Kind uint32
 
 // Status is what alcove_handle answers.
-type Status uint32
+type Status int32
 
 // Fault is what read and write answer when they did nothing.
 type Fault int32

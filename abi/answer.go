@@ -1,0 +1,84 @@
+package abi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// CheckResult says whether a result has the form that its kind asks for. What fails is of ClassAnswer. That a tool's
+// result fits its schema, and vectors their manifest's dimensions, is for whoever knows the manifest.
+func CheckResult(kind Kind, request, result []byte) error {
+	switch kind {
+	case KindTool:
+		return checkJSON(result)
+	case KindHook:
+		if len(result) == 0 {
+			return nil // nothing to say
+		}
+		return checkJSON(result)
+	case KindScore:
+		if len(request) < scoreHead {
+			return errors.New("the score request has no head")
+		}
+		_, err := ParseScores(result, int(u32(request)))
+		return err
+	case KindEmbed:
+		if len(result) < 8 {
+			return errors.New("the vectors have no head")
+		}
+		var asked EmbedRequest
+		if err := json.Unmarshal(request, &asked); err != nil {
+			return fmt.Errorf("read the embed request: %w", err)
+		}
+		dimensions := int64(u32(result[4:]))
+		if most := MaxLimits().EmbedDimensions; dimensions > most {
+			return fmt.Errorf("the vectors have %d dimensions; %s is %d", dimensions, LimitEmbedDimensions, most)
+		}
+		_, err := ParseVectors(result, len(asked.Texts), int(dimensions))
+		return err
+	}
+	return fmt.Errorf("there is no kind %d", kind)
+}
+
+func checkJSON(data []byte) error {
+	if !utf8.Valid(data) {
+		return errors.New("the result is not UTF-8")
+	}
+	if !json.Valid(data) {
+		return errors.New("the result is not one JSON value")
+	}
+	return nil
+}
+
+// ParseError reads an error body. What fails is of ClassAnswer. Whether it is retryable follows from the code where
+// the body does not say.
+func ParseError(data []byte) (*Error, error) {
+	if limit := DefaultLimits().ErrorBytes; int64(len(data)) > limit {
+		return nil, fmt.Errorf("the error body has %d bytes; %s is %d", len(data), LimitErrorBytes, limit)
+	}
+	if !utf8.Valid(data) {
+		return nil, errors.New("the error body is not UTF-8")
+	}
+	var body struct {
+		Error
+		Retryable *bool `json:"retryable"`
+	}
+	if err := json.Unmarshal(data, &body); err != nil {
+		return nil, fmt.Errorf("read the error body: %w", err)
+	}
+	if !slices.Contains(Codes(), body.Code) {
+		return nil, fmt.Errorf("the error body has the unknown code %q", body.Code)
+	}
+	if body.Message == "" {
+		return nil, errors.New("the error body has no message")
+	}
+	e := body.Error
+	e.Retryable = body.Code.Retryable()
+	if body.Retryable != nil {
+		e.Retryable = *body.Retryable
+	}
+	return &e, nil
+}
