@@ -92,6 +92,9 @@ func (m *model) read(channel, ptr, capacity uint32) int64 {
 	if waits == nil {
 		return int64(abi.FaultChannel)
 	}
+	if channel == abi.ReadRequest && !m.serving {
+		return int64(abi.FaultClosed)
+	}
 	buffer, ok := m.inside(ptr, capacity)
 	if !ok {
 		return int64(abi.FaultRange)
@@ -105,6 +108,9 @@ func (m *model) write(channel, ptr, length uint32) (int64, abi.Class) {
 	if channel != abi.WriteResult && channel != abi.WriteLog {
 		return int64(abi.FaultChannel), ""
 	}
+	if channel == abi.WriteResult && !m.serving {
+		return int64(abi.FaultClosed), ""
+	}
 	data, ok := m.inside(ptr, length)
 	if !ok {
 		return int64(abi.FaultRange), ""
@@ -114,9 +120,6 @@ func (m *model) write(channel, ptr, length uint32) (int64, abi.Class) {
 			m.log = append(m.log, string(data[:min(int64(len(data)), m.limits.LogLineBytes)]))
 		}
 		return 0, ""
-	}
-	if !m.serving {
-		return int64(abi.FaultClosed), ""
 	}
 	if int64(len(m.result)+len(data)) > m.limits.OutputBytes {
 		return 0, abi.ClassOutput
@@ -133,11 +136,11 @@ func (m *model) call(s step) (int64, abi.Code, abi.Class) {
 	op, inside := m.inside(s.OpPtr, s.opLength())
 	_, whole := m.inside(s.Ptr, s.length())
 	switch {
-	case !inside || !whole || len(op) == 0 || int64(len(op)) > m.limits.OpBytes:
+	case !inside || !whole:
 		return -1, abi.CodeInvalidArgument, ""
 	case !m.serving:
 		return -1, abi.CodeDenied, ""
-	case int64(s.length()) > m.limits.CallBytes || s.HostLong != nil && int64(len(*s.HostLong)) > m.limits.CallBytes:
+	case int64(len(op)) > m.limits.OpBytes || int64(s.length()) > m.limits.CallBytes || s.HostLong != nil && int64(len(*s.HostLong)) > m.limits.CallBytes:
 		return -1, abi.CodeExhausted, ""
 	case s.HostError != nil:
 		m.response = *s.HostError

@@ -22,7 +22,7 @@ const (
 
 // What a guest reads from.
 const (
-	ReadRequest  = 0 // the request that alcove_handle was called for
+	ReadRequest  = 0 // the request that alcove_handle was called for; closed before there is one
 	ReadResponse = 1 // the response, or the error body, of the last call
 )
 
@@ -86,7 +86,6 @@ const (
 	ClassWall      Class = "wall"       // the deadline passed
 	ClassCancelled Class = "cancelled"  // the caller gave up
 	ClassStack     Class = "stack"      // calls were nested too deeply
-	ClassBulk      Class = "bulk"       // one bulk instruction was to move more than it may
 	ClassHostCalls Class = "host_calls" // more host calls than the request may make
 	ClassRequest   Class = "request"    // the request has more bytes than the guest may be sent
 	ClassOutput    Class = "output"     // more bytes were written to channel 0 than a result may have
@@ -185,7 +184,6 @@ const (
 	LimitCPUMS           = "cpu_ms"
 	LimitFuel            = "fuel"
 	LimitCallDepth       = "call_depth"
-	LimitBulkBytes       = "bulk_bytes"
 	LimitHostCalls       = "host_calls"
 	LimitRequestBytes    = "request_bytes"
 	LimitOutputBytes     = "output_bytes"
@@ -233,8 +231,6 @@ type Limits struct {
 	Fuel int64 `json:"fuel,omitempty"`
 	// how deep calls of the guest may nest; 10000 calls by default, at most 10000
 	CallDepth int64 `json:"call_depth,omitempty"`
-	// what one bulk instruction may move; 16777216 bytes by default, at most 268435456
-	BulkBytes int64 `json:"bulk_bytes,omitempty"`
 	// host operations a request may call; 10000 calls by default, at most 1000000; a manifest may ask for it
 	HostCalls int64 `json:"host_calls,omitempty"`
 	// a request to the guest; 4194304 bytes by default, at most 67108864; a manifest may ask for it
@@ -272,7 +268,6 @@ func DefaultLimits() Limits {
 		CPUMS:           2000,
 		Fuel:            20000000000,
 		CallDepth:       10000,
-		BulkBytes:       16777216,
 		HostCalls:       10000,
 		RequestBytes:    4194304,
 		OutputBytes:     4194304,
@@ -298,7 +293,6 @@ func MaxLimits() Limits {
 		CPUMS:           60000,
 		Fuel:            1000000000000,
 		CallDepth:       10000,
-		BulkBytes:       268435456,
 		HostCalls:       1000000,
 		RequestBytes:    67108864,
 		OutputBytes:     67108864,
@@ -323,7 +317,6 @@ func (l *Limits) Each(f func(name string, value *int64)) {
 	f(LimitCPUMS, &l.CPUMS)
 	f(LimitFuel, &l.Fuel)
 	f(LimitCallDepth, &l.CallDepth)
-	f(LimitBulkBytes, &l.BulkBytes)
 	f(LimitHostCalls, &l.HostCalls)
 	f(LimitRequestBytes, &l.RequestBytes)
 	f(LimitOutputBytes, &l.OutputBytes)
@@ -469,7 +462,6 @@ func Classes() []Class {
 		ClassWall,
 		ClassCancelled,
 		ClassStack,
-		ClassBulk,
 		ClassHostCalls,
 		ClassRequest,
 		ClassOutput,
@@ -485,7 +477,7 @@ func (c Class) Outcome() Outcome {
 		return OutcomeErrorResult
 	case ClassDigest, ClassSize, ClassStructure, ClassReserved, ClassManifest, ClassImport, ClassExport, ClassDeclared, ClassCompile:
 		return OutcomeRefusedAtAdmission
-	case ClassFuel, ClassCPU, ClassWall, ClassCancelled, ClassStack, ClassBulk, ClassHostCalls, ClassRequest, ClassOutput:
+	case ClassFuel, ClassCPU, ClassWall, ClassCancelled, ClassStack, ClassHostCalls, ClassRequest, ClassOutput:
 		return OutcomeStoppedByLimit
 	}
 	return ""

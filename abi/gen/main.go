@@ -1,4 +1,4 @@
-// Command gen writes the constants of the ABI from abi.json, and with -check says which files are out of date.
+// Command gen writes the constants and tables of the ABI from abi.json, and the examples of SPEC.md from the vectors. With -check it says which files are out of date.
 //
 //	go run ./abi/gen [-check] [-dir abi]
 package main
@@ -23,9 +23,10 @@ func main() {
 }
 
 // outputs are the files that are generated, by their path beside abi.json, and what makes each.
-func outputs() map[string]func(source) ([]byte, error) {
+func outputs(dir string) map[string]func(source) ([]byte, error) {
 	return map[string]func(source) ([]byte, error){
 		"names.go": goNames,
+		"SPEC.md":  spec(dir), // its tables and examples; the prose stays
 	}
 }
 
@@ -39,7 +40,7 @@ func run(dir string, check bool) error {
 		return err
 	}
 	var failed []error
-	for path, generate := range outputs() {
+	for path, generate := range outputs(dir) {
 		failed = append(failed, emit(filepath.Join(dir, path), check, s, generate))
 	}
 	return errors.Join(failed...)

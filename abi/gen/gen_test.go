@@ -1,0 +1,97 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// directory is one with the real sources and generated files in it.
+func directory(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "abi"), os.DirFS("..")); err != nil {
+		t.Fatal(err)
+	}
+	guests := filepath.Join("host", "sandbox", "testdata", "guests", "wat")
+	if err := os.CopyFS(filepath.Join(dir, guests), os.DirFS(filepath.Join("..", "..", guests))); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "abi")
+}
+
+// change replaces a text in a file.
+func change(t *testing.T, path, before, after string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(data), before) {
+		t.Fatalf("%s does not contain %q", path, before)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(data), before, after, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatIsOutOfDateIsFoundAndWrittenAnew(t *testing.T) {
+	for _, c := range []struct{ file, before, after, stale string }{
+		{"abi.json", `"value": 4`, `"value": 5`, "names.go"},
+		{"abi.json", "a tool call: JSON in", "a call of a tool: JSON in", "SPEC.md"},
+		{"names.go", "Version    = 1", "Version    = 2", "names.go"},
+		{"SPEC.md", "call(4096, 10, 8192, 13) → 41", "call(4096, 10, 8192, 13) → 42", "SPEC.md"},
+		{"vectors/score-result.json", "candidate 0: 0.75", "candidate 0: three quarters", "SPEC.md"},
+	} {
+		t.Run(c.file+" "+c.after, func(t *testing.T) {
+			dir := directory(t)
+			if err := run(dir, true); err != nil {
+				t.Fatal(err)
+			}
+			change(t, filepath.Join(dir, c.file), c.before, c.after)
+			if err := run(dir, true); err == nil || !strings.Contains(err.Error(), c.stale) {
+				t.Fatalf("the error is %v", err)
+			}
+			if err := run(dir, false); err != nil {
+				t.Fatal(err)
+			}
+			if err := run(dir, true); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestSourcesThatContradictThemselvesAreRefused(t *testing.T) {
+	for _, c := range []struct{ before, after, says string }{
+		{`"version": 1`, `"versions": 1`, "unknown field"},
+		{`"outcome": "ok"`, `"outcome": "fine"`, `unknown outcome "fine"`},
+		{`"needs": "embed"`, `"needs": "magic"`, `unknown capability "magic"`},
+		{`"default": 256, "max": 4096`, `"default": 256, "max": 5`, "limit memory_pages"},
+	} {
+		dir := directory(t)
+		change(t, filepath.Join(dir, "abi.json"), c.before, c.after)
+		if err := run(dir, false); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: the error is %v", c.after, err)
+		}
+	}
+}
+
+func TestAPartThatThereIsNotIsAnError(t *testing.T) {
+	for _, name := range []string{"nothing", "file nowhere.wat", "error.json: a case that is not there", "nowhere.json: x"} {
+		dir := directory(t)
+		change(t, filepath.Join(dir, "SPEC.md"), "generated: statuses", "generated: "+name)
+		if run(dir, false) == nil {
+			t.Errorf("%s: there is no error", name)
+		}
+	}
+}
+
+func TestNamesBecomeNamesOfGo(t *testing.T) {
+	for name, want := range map[string]string{"memory.get": "MemoryGet", "wall_ms": "WallMS", "error-result": "ErrorResult", "ok": "OK"} {
+		if got := pascal(name); got != want {
+			t.Errorf("%s became %s", name, got)
+		}
+	}
+}
