@@ -1,0 +1,84 @@
+package sandbox
+
+import "github.com/tetratelabs/wazero/experimental"
+
+// linear is the linear memory of one instance: it never grows beyond its limit, and can be put back to the
+// state of its snapshot.
+type linear struct {
+	limit   uint64 // bytes
+	size    uint64 // bytes
+	kept    uint64 // size when the snapshot was taken
+	refused bool   // a growth beyond the limit was asked for
+	backing backing
+}
+
+// backing is where the bytes of a linear memory are.
+type backing interface {
+	// resize makes the first size bytes usable, new ones zero, and returns them; nil when that fails.
+	resize(size uint64) []byte
+	// snapshot remembers the first size bytes, restore brings them back.
+	snapshot(size uint64) error
+	restore() error
+	free()
+}
+
+// newLinear makes an empty memory of at most limit bytes.
+func newLinear(limit uint64, backing backing) *linear {
+	return &linear{limit: limit, backing: backing}
+}
+
+// Reallocate implements experimental.LinearMemory.
+func (l *linear) Reallocate(size uint64) []byte {
+	if size > l.limit {
+		l.refused = true
+		return nil
+	}
+	b := l.backing.resize(size)
+	if b != nil {
+		l.size = size
+	}
+	return b
+}
+
+// Free implements experimental.LinearMemory. Nobody may use the memory any more.
+func (l *linear) Free() { l.backing.free() }
+
+func (l *linear) snapshot() error {
+	l.kept = l.size
+	return l.backing.snapshot(l.size)
+}
+
+func (l *linear) restore() error { return l.backing.restore() }
+
+// grew says whether the memory is larger than its snapshot. Then it cannot be restored.
+func (l *linear) grew() bool { return l.size != l.kept }
+
+var _ experimental.LinearMemory = (*linear)(nil)
+
+// heap is a backing on the Go heap. It is restored by copying all of it.
+type heap struct {
+	bytes []byte
+	image []byte
+}
+
+func (h *heap) resize(size uint64) []byte {
+	if size <= uint64(len(h.bytes)) && h.bytes != nil {
+		return h.bytes[:size]
+	}
+	grown := make([]byte, size)
+	copy(grown, h.bytes)
+	h.bytes = grown
+	return grown
+}
+
+func (h *heap) snapshot(size uint64) error {
+	h.image = append([]byte(nil), h.bytes[:size]...)
+	return nil
+}
+
+func (h *heap) restore() error {
+	copy(h.bytes, h.image)
+	return nil
+}
+
+func (h *heap) free() { h.bytes, h.image = nil, nil }
