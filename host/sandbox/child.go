@@ -1,0 +1,90 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+)
+
+// Names in the directory that a parent prepares for its compiler.
+const (
+	childInput  = "module.wasm"
+	childOutput = "code"
+)
+
+// Exit codes of the compiler.
+const (
+	exitCompiled = iota
+	exitFailed   // the reason is on standard error
+	exitMemory   // more memory was needed than allowed
+	exitOrphan   // the parent is gone
+)
+
+// RunCompiler is the child process that compiles one module which nobody has vetted: modules exist that take
+// hours or all memory to compile, and a compiler cannot be interrupted, but a process can be killed. The
+// arguments are the directory with the module and how many bytes of memory to use at most. Standard input ends
+// when the parent does. It returns the exit code of the process.
+func RunCompiler(args []string, stdin io.Reader, stderr io.Writer) int {
+	if len(args) != 2 {
+		fmt.Fprintf(stderr, "compile a module: %d arguments, not 2: this command is for the sandbox alone\n", len(args))
+		return exitFailed
+	}
+	memory, err := strconv.ParseInt(args[1], 10, 64)
+	if err != nil || memory <= 0 {
+		fmt.Fprintf(stderr, "compile a module: %q is no number of bytes\n", args[1])
+		return exitFailed
+	}
+	confine(memory)
+	go exitWith(stdin)
+	go watchMemory(uint64(memory))
+	if err := compileIn(args[0]); err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitFailed
+	}
+	return exitCompiled
+}
+
+// exitWith ends the process when the parent does, which closes the other end of standard input.
+func exitWith(stdin io.Reader) {
+	io.Copy(io.Discard, stdin)
+	os.Exit(exitOrphan)
+}
+
+// watchMemory ends the process when it uses more memory than it may. Only Linux can do that by itself.
+func watchMemory(limit uint64) {
+	debug.SetMemoryLimit(int64(limit / 4 * 3))
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	for {
+		metrics.Read(samples)
+		if samples[0].Value.Uint64()-samples[1].Value.Uint64() > limit {
+			os.Exit(exitMemory)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// compileIn compiles the module in dir into a cache of its own there.
+func compileIn(dir string) error {
+	binary, err := os.ReadFile(filepath.Join(dir, childInput))
+	if err != nil {
+		return fmt.Errorf("compile a module: %w", err)
+	}
+	cache, err := wazero.NewCompilationCacheWithDir(filepath.Join(dir, childOutput))
+	if err != nil {
+		return fmt.Errorf("compile a module: %w", err)
+	}
+	ctx := context.Background()
+	runtime := wazero.NewRuntimeWithConfig(ctx, runtimeConfig(cache, maxPages))
+	if _, err := runtime.CompileModule(ctx, binary); err != nil {
+		return fmt.Errorf("compile a module: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package sandbox
+
+// confine has nothing to ask of this system: the parent's clock and watchMemory have to do.
+func confine(int64) {}
