@@ -1,0 +1,6 @@
+package sandbox
+
+import "io/fs"
+
+// owned is left to the access rights of the user's own directories.
+func owned(fs.FileInfo) bool { return true }

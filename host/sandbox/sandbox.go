@@ -1,0 +1,154 @@
+// Package sandbox admits, compiles and runs modules nobody has to trust.
+//
+// It knows bytes, not memories: what a guest may ask of its host is one interface, given with each request. A
+// module is decoded, checked and metered before wazero sees it, compiled in a process that can be killed, and run
+// within limits of fuel, time, memory and output. An instance serves one request at a time and is put back to the
+// state it started in before the next one.
+package sandbox
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/alcove-memory/alcove/abi"
+)
+
+// Host is what a guest's calls reach. An error that is an *abi.Error arrives at the guest as it is; any other is
+// logged, and arrives as an internal error without its text.
+type Host interface {
+	Call(ctx context.Context, op abi.Op, request []byte) ([]byte, error)
+}
+
+// Config says how a sandbox works. Only Dir has no default.
+type Config struct {
+	Dir      string           // of compiled modules; made if need be, for its owner alone
+	Log      *slog.Logger     // what guests print, and what goes wrong in the host; default: nothing is logged
+	Now      func() time.Time // the clock that guests see; default: the system's
+	Rand     io.Reader        // the randomness that guests see; default: crypto/rand
+	Running  int              // guests that run at once; default: one processor fewer than there are, at least 1
+	Compiler Compiler         // how modules are compiled that nobody vetted
+}
+
+// Compiler starts the process that runs RunCompiler.
+type Compiler struct {
+	Path    string        // default: this program
+	Args    []string      // default: compile-module; the directory and the bytes of memory follow
+	Env     []string      // besides what every process needs
+	Timeout time.Duration // default: compile_ms of the ABI
+	Memory  int64         // bytes; default: compile_bytes of the ABI
+}
+
+// Sandbox runs guests. Its methods may be called concurrently.
+type Sandbox struct {
+	log      *slog.Logger
+	now      func() time.Time
+	rand     io.Reader
+	compiler Compiler
+	cache    *cache
+	epoch    time.Time // what the monotonic clock counts from
+	slots    *slots
+	pages    *pages // nil: memories are on the Go heap
+
+	mu      sync.Mutex
+	classes map[uint32]wazero.Runtime // by pages of memory
+	modules map[*Module]struct{}
+	closed  bool
+}
+
+// ErrClosed says that the sandbox or the module was closed.
+var ErrClosed = errors.New("the sandbox is closed")
+
+// New makes a sandbox.
+func New(config Config) (*Sandbox, error) {
+	s := &Sandbox{
+		log: config.Log, now: config.Now, rand: config.Rand, compiler: config.Compiler.withDefaults(),
+		epoch: time.Now(), classes: map[uint32]wazero.Runtime{}, modules: map[*Module]struct{}{},
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.rand == nil {
+		s.rand = rand.Reader
+	}
+	running := config.Running
+	if running <= 0 {
+		running = max(1, runtime.GOMAXPROCS(0)-1)
+	}
+	s.slots = newSlots(running)
+	cache, err := openCache(config.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s.cache = cache
+	s.pages = newPages()
+	return s, nil
+}
+
+func (c Compiler) withDefaults() Compiler {
+	limits := abi.DefaultModuleLimits()
+	if c.Timeout <= 0 {
+		c.Timeout = time.Duration(limits.CompileMS) * time.Millisecond
+	}
+	if c.Memory <= 0 {
+		c.Memory = limits.CompileBytes
+	}
+	if len(c.Args) == 0 {
+		c.Args = []string{"compile-module"}
+	}
+	return c
+}
+
+// program is the file of the compiler. On Linux it is what this process runs, whatever became of its file.
+func (c Compiler) program() (string, error) {
+	if c.Path != "" {
+		return c.Path, nil
+	}
+	if runtime.GOOS == "linux" {
+		return "/proc/self/exe", nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program, to compile a module with it: %w", err)
+	}
+	return path, nil
+}
+
+// since is the monotonic clock of the sandbox.
+func (s *Sandbox) since() time.Duration { return time.Since(s.epoch) }
+
+// Close closes all modules, and returns when the last request has ended.
+func (s *Sandbox) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	modules := make([]*Module, 0, len(s.modules))
+	for m := range s.modules {
+		modules = append(modules, m)
+	}
+	s.mu.Unlock()
+	for _, m := range modules {
+		m.Close()
+		m.running.Wait()
+	}
+	var failed []error
+	for _, r := range s.classes {
+		failed = append(failed, r.Close(context.Background()))
+	}
+	failed = append(failed, s.cache.close())
+	if s.pages != nil {
+		failed = append(failed, s.pages.close())
+	}
+	return errors.Join(failed...)
+}
