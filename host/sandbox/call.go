@@ -14,9 +14,12 @@ import (
 type call struct {
 	module *Module
 	host   Host // nil: every operation is denied
+	// caller is what host operations get. It ends when the caller gives up and at the deadline, and names the families
+	// that are being called.
+	caller context.Context
 	// caller ends when the caller gives up or at the deadline, and is what host operations get.
-	caller   context.Context
 	limits   abi.Limits
+	instance *instance
 	starting bool // in the start function or in _initialize
 
 	request  []byte // what is left of it
@@ -24,9 +27,10 @@ type call struct {
 	output   []byte
 
 	calls    int64
-	deadline time.Duration // of the sandbox's clock
+	began    time.Duration // of the sandbox's clock, as the next three
+	deadline time.Duration
 	entered  time.Duration // when the guest began to run, or went on
-	ran      time.Duration // before that
+	ran      time.Duration // how long it ran before that
 	holds    bool          // a slot
 	fuel     fuel
 	log      *lines
@@ -35,11 +39,8 @@ type call struct {
 
 // fuel is how a budget is handed out in small parts, so that the host looks at the clock often enough.
 type fuel struct {
-	left    int64 // of the budget, not handed out yet
-	part    int64 // what was handed out last
-	handed  int64 // in all
-	partAt  time.Duration
-	largest int64
+	left   int64 // of the budget, not handed out yet
+	handed int64 // in all
 }
 
 // Sizes of parts, in units. A unit is a fraction of a nanosecond as a rule, and some tens of nanoseconds at worst,
@@ -47,7 +48,7 @@ type fuel struct {
 const (
 	smallestPart = 2_000
 	largestPart  = 200_000
-	worstUnit    = 50 * time.Nanosecond
+	worstUnit    = 100 * time.Nanosecond
 )
 
 // begin waits for a slot and starts the clocks.

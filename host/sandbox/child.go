@@ -23,7 +23,8 @@ const (
 // Exit codes of the compiler.
 const (
 	exitCompiled = iota
-	exitFailed   // the reason is on standard error
+	exitFailed   // as exitRefused, the reason is on standard error
+	exitRefused  // wazero refused the module
 	exitMemory   // more memory was needed than allowed
 	exitOrphan   // the parent is gone
 )
@@ -45,11 +46,11 @@ func RunCompiler(args []string, stdin io.Reader, stderr io.Writer) int {
 	confine(memory)
 	go exitWith(stdin)
 	go watchMemory(uint64(memory))
-	if err := compileIn(args[0]); err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitFailed
+	code, err := compileIn(args[0])
+	if err != nil {
+		fmt.Fprintf(stderr, "compile a module: %v\n", err)
 	}
-	return exitCompiled
+	return code
 }
 
 // exitWith ends the process when the parent does, which closes the other end of standard input.
@@ -72,19 +73,19 @@ func watchMemory(limit uint64) {
 }
 
 // compileIn compiles the module in dir into a cache of its own there.
-func compileIn(dir string) error {
+func compileIn(dir string) (exitCode int, err error) {
 	binary, err := os.ReadFile(filepath.Join(dir, childInput))
 	if err != nil {
-		return fmt.Errorf("compile a module: %w", err)
+		return exitFailed, err
 	}
 	cache, err := wazero.NewCompilationCacheWithDir(filepath.Join(dir, childOutput))
 	if err != nil {
-		return fmt.Errorf("compile a module: %w", err)
+		return exitFailed, err
 	}
 	ctx := context.Background()
 	runtime := wazero.NewRuntimeWithConfig(ctx, runtimeConfig(cache, maxPages))
 	if _, err := runtime.CompileModule(ctx, binary); err != nil {
-		return fmt.Errorf("compile a module: %w", err)
+		return exitRefused, err
 	}
-	return nil
+	return exitCompiled, nil
 }

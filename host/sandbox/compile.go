@@ -87,6 +87,8 @@ func (s *Sandbox) compilerFailed(err error, late bool, said string) error {
 	case !errors.As(err, &exit):
 		return fmt.Errorf("start the compiler: %w", err)
 	case exit.ExitCode() == exitFailed:
+		return fmt.Errorf("run the compiler: %s", said)
+	case exit.ExitCode() == exitRefused:
 		return refuse(abi.ClassCompile, "build it for WebAssembly 2.0 without extensions", "%s", said)
 	default: // the kernel may have stopped it in many ways
 		return refuse(abi.ClassCompile, "make its functions smaller", "compiling it took more than %d bytes of memory (%s), or ended the compiler: %v", s.compiler.Memory, abi.LimitCompileBytes, exit)

@@ -15,7 +15,7 @@ const maxEntry = 512 << 20
 // itself only compares a checksum. functions is how many the module defines.
 func checkEntry(data []byte, functions int) error {
 	in := entryReader{rest: data}
-	if magic := in.take(6, "its first bytes"); !bytes.Equal(magic, []byte("WAZEVO")) {
+	if magic := in.take(6, "its first bytes"); in.err == nil && !bytes.Equal(magic, []byte("WAZEVO")) {
 		return fmt.Errorf("check the compiled module: it begins with %q, not WAZEVO: the compiler does not fit this program", magic)
 	}
 	in.take(int(in.byte("the length of its version")), "its version") // wazero compares it, and forgets others

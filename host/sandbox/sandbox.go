@@ -58,6 +58,8 @@ type Sandbox struct {
 	epoch    time.Time // what the monotonic clock counts from
 	slots    *slots
 	pages    *pages // nil: memories are on the Go heap
+	// compiling has room for one compiler at a time.
+	compiling chan struct{}
 
 	mu      sync.Mutex
 	classes map[uint32]wazero.Runtime // by pages of memory
@@ -72,7 +74,7 @@ var ErrClosed = errors.New("the sandbox is closed")
 func New(config Config) (*Sandbox, error) {
 	s := &Sandbox{
 		log: config.Log, now: config.Now, rand: config.Rand, compiler: config.Compiler.withDefaults(),
-		epoch: time.Now(), classes: map[uint32]wazero.Runtime{}, modules: map[*Module]struct{}{},
+		epoch: time.Now(), classes: map[uint32]wazero.Runtime{}, modules: map[*Module]struct{}{}, compiling: make(chan struct{}, 1),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -128,6 +130,13 @@ func (c Compiler) program() (string, error) {
 
 // since is the monotonic clock of the sandbox.
 func (s *Sandbox) since() time.Duration { return time.Since(s.epoch) }
+
+// forget is called when a module is closed.
+func (s *Sandbox) forget(m *Module) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.modules, m)
+}
 
 // Close closes all modules, and returns when the last request has ended.
 func (s *Sandbox) Close() error {

@@ -1,0 +1,375 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/sandbox/meter"
+	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+)
+
+// Options say how a module is admitted. The zero value is for a module of a family that nobody vetted.
+type Options struct {
+	Digest string     // what the module's SHA-256 must be, in hexadecimal digits; empty: any
+	Bare   bool       // a module without a manifest is taken, too
+	Vetted bool       // compiling may take place in this process
+	Limits abi.Limits // of requests; zero fields: what the manifest asks for, or the default
+}
+
+// checks names what admission checks beside the rewriter, for the cache: a module that passed is not checked again.
+const checks = "1"
+
+// admission is a module on its way in.
+type admission struct {
+	sandbox   *Sandbox
+	options   Options
+	binary    []byte
+	digest    [sha256.Size]byte
+	module    *wasm.Module
+	validated *wasm.Validated // nil: it was validated before
+	manifest  *abi.Manifest
+	limits    abi.Limits
+	rewritten []byte
+}
+
+// Admit checks, meters and compiles a module. What it refuses is a *Refusal; other errors are the host's. binary is
+// not changed, and not used later.
+func (s *Sandbox) Admit(ctx context.Context, binary []byte, options Options) (*Module, error) {
+	a := &admission{sandbox: s, options: options, binary: binary, digest: sha256.Sum256(binary)}
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	class, err := s.class(a.limits.MemoryPages)
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := a.compile(ctx, class)
+	if err != nil {
+		return nil, err
+	}
+	m := &Module{
+		sandbox: s, family: "bare", digest: hex.EncodeToString(a.digest[:]), manifest: a.manifest, limits: a.limits,
+		runtime: class, compiled: compiled, rate: newRate(s.since), room: make(chan struct{}, maxInstances),
+	}
+	if a.manifest != nil {
+		m.family = a.manifest.Name
+	}
+	return m, s.remember(m)
+}
+
+func (s *Sandbox) remember(m *Module) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		m.compiled.Close(context.Background())
+		return ErrClosed
+	}
+	s.modules[m] = struct{}{}
+	return nil
+}
+
+// check is everything before the metering, in the order of the classes of refusals.
+func (a *admission) check() error {
+	steps := []func() error{
+		a.checkDigest, a.checkSize, a.checkStructure, a.checkReserved, a.checkManifest, a.checkImports, a.checkExports, a.checkDeclared,
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *admission) checkDigest() error {
+	got := hex.EncodeToString(a.digest[:])
+	if want := strings.ToLower(a.options.Digest); want != "" && want != got {
+		return refuse(abi.ClassDigest, "fetch it again, or pin what it is now", "its SHA-256 is %s, not %s", got, want)
+	}
+	return nil
+}
+
+func (a *admission) checkSize() error {
+	if most := abi.DefaultModuleLimits().ModuleBytes; int64(len(a.binary)) > most {
+		return refuse(abi.ClassSize, "leave out what it does not need", "it has %d bytes, and %s is %d", len(a.binary), abi.LimitModuleBytes, most)
+	}
+	return nil
+}
+
+// checkStructure decodes the module, and validates it unless that was done before: then the rewritten module is in
+// the cache.
+func (a *admission) checkStructure() error {
+	module, err := wasm.Decode(a.binary, structural())
+	if err == nil {
+		a.module = module
+		a.limits = resolve(abi.Limits{}, a.options.Limits) // the manifest does not matter for tables
+		if a.rewritten = a.sandbox.cache.rewritten(a.digest, a.version(), 4*abi.DefaultModuleLimits().ModuleBytes); a.rewritten != nil {
+			return nil
+		}
+		a.validated, err = wasm.Validate(module, structural())
+	}
+	if err != nil {
+		r := refuse(abi.ClassStructure, "build it for WebAssembly 2.0, without extensions", "it is not a valid module within bounds")
+		r.Err = err
+		return r
+	}
+	return nil
+}
+
+// version names all that the rewritten module depends on, beside the original.
+func (a *admission) version() string {
+	return fmt.Sprintf("%s-%s-%d", meter.Version, checks, a.limits.TableElements)
+}
+
+func (a *admission) checkReserved() error {
+	for _, i := range a.module.Imports {
+		if strings.HasPrefix(i.Module, abi.Reserved) || strings.HasPrefix(i.Name, abi.Reserved) {
+			return reserved(i.Module+"."+i.Name, i.Offset)
+		}
+	}
+	for _, e := range a.module.Exports {
+		if strings.HasPrefix(e.Name, abi.Reserved) {
+			return reserved(e.Name, e.Offset)
+		}
+	}
+	return nil
+}
+
+func reserved(name string, offset int) error {
+	return refuse(abi.ClassReserved, "rename it", "it uses the name %q at byte %d, and names that begin with %q belong to the host", name, offset, abi.Reserved)
+}
+
+func (a *admission) checkImports() error {
+	for _, i := range a.module.Imports {
+		allowed := allowedImports(i.Module)
+		if allowed == nil {
+			return refuse(abi.ClassImport, fmt.Sprintf("import from %s or %s only", abi.Module, abi.WASIModule), "it imports %q from %q at byte %d", i.Name, i.Module, i.Offset)
+		}
+		if i.Kind != wasm.KindFunc {
+			return refuse(abi.ClassImport, "define it in the module itself", "it imports the %v %q from %q at byte %d", i.Kind, i.Name, i.Module, i.Offset)
+		}
+		f := named(allowed, i.Name)
+		if f == nil {
+			return refuse(abi.ClassImport, "do without it: guests have no files, no network and no environment", "it imports the function %q from %q at byte %d, which is not on the list", i.Name, i.Module, i.Offset)
+		}
+		if got := a.signature(i.Func); got != written(f.Params, f.Results) {
+			return refuse(abi.ClassImport, "declare it so", "it imports %s.%s as %s, which is %s", i.Module, i.Name, got, written(f.Params, f.Results))
+		}
+	}
+	return nil
+}
+
+func allowedImports(module string) []abi.Function {
+	switch module {
+	case abi.Module:
+		return abi.Imports()
+	case abi.WASIModule:
+		return abi.WASI()
+	}
+	return nil
+}
+
+func named(functions []abi.Function, name string) *abi.Function {
+	for i := range functions {
+		if functions[i].Name == name {
+			return &functions[i]
+		}
+	}
+	return nil
+}
+
+// signature is that of a type, as written writes it.
+func (a *admission) signature(index uint32) string {
+	if int(index) >= len(a.module.Types) {
+		return "a type that is not there"
+	}
+	t := a.module.Types[index]
+	return written(t.Params, t.Results)
+}
+
+// written is a signature for people, as (i32, i32) → i32.
+func written[T ~byte](params, results []T) string {
+	return "(" + strings.Join(typeNames(params), ", ") + ") → (" + strings.Join(typeNames(results), ", ") + ")"
+}
+
+func typeNames[T ~byte](types []T) []string {
+	known := map[byte]string{0x7f: "i32", 0x7e: "i64", 0x7d: "f32", 0x7c: "f64", 0x7b: "v128", 0x70: "funcref", 0x6f: "externref"}
+	list := make([]string, len(types))
+	for i, t := range types {
+		list[i] = known[byte(t)]
+	}
+	return list
+}
+
+func (a *admission) checkExports() error {
+	found := map[string]wasm.Export{}
+	for _, e := range a.module.Exports {
+		found[e.Name] = e
+	}
+	if e, ok := found[abi.Memory]; !ok || e.Kind != wasm.KindMemory {
+		return refuse(abi.ClassExport, "export its memory under that name", "it exports no memory named %q", abi.Memory)
+	}
+	for _, f := range abi.Exports() {
+		e, ok := found[f.Name]
+		if !ok && !f.Required {
+			continue
+		}
+		want := written(f.Params, f.Results)
+		if !ok || e.Kind != wasm.KindFunc {
+			return refuse(abi.ClassExport, "export it", "it exports no function %s of type %s", f.Name, want)
+		}
+		if got := a.signature(a.typeOf(e.Index)); got != want {
+			return refuse(abi.ClassExport, "give it that type", "it exports %s as %s, not as %s", f.Name, got, want)
+		}
+	}
+	return nil
+}
+
+// typeOf is the index of a function's type.
+func (a *admission) typeOf(function uint32) uint32 {
+	for _, i := range a.module.Imports {
+		if i.Kind != wasm.KindFunc {
+			continue
+		}
+		if function == 0 {
+			return i.Func
+		}
+		function--
+	}
+	if int(function) < len(a.module.Functions) {
+		return a.module.Functions[function]
+	}
+	return math.MaxUint32
+}
+
+// checkDeclared holds what the module starts with against its limits, and sets how far its tables may grow, so that
+// all together stay within theirs.
+func (a *admission) checkDeclared() error {
+	for _, m := range a.module.Memories {
+		if int64(m.Min) > a.limits.MemoryPages {
+			return refuse(abi.ClassDeclared, "ask for more in the manifest, or start with less", "it starts with %d pages of memory, and %s is %d", m.Min, abi.LimitMemoryPages, a.limits.MemoryPages)
+		}
+	}
+	var elements int64
+	for _, t := range a.module.Tables {
+		elements += int64(t.Min)
+	}
+	if elements > a.limits.TableElements {
+		return refuse(abi.ClassDeclared, "use smaller tables", "its tables start with %d elements, and %s is %d", elements, abi.LimitTableElements, a.limits.TableElements)
+	}
+	for i := range a.module.Tables {
+		t := &a.module.Tables[i]
+		most := uint32(int64(t.Min) + (a.limits.TableElements-elements)/int64(len(a.module.Tables)))
+		if !t.HasMax || t.Max > most {
+			t.HasMax, t.Max = true, most
+		}
+	}
+	return nil
+}
+
+// compile gives the native code of the metered module, from the cache if it is there.
+func (a *admission) compile(ctx context.Context, class wazero.Runtime) (wazero.CompiledModule, error) {
+	if a.rewritten != nil {
+		if compiled, err := class.CompileModule(cachedOnly(), a.rewritten); err == nil {
+			return compiled, nil
+		}
+		if err := a.checkAgain(); err != nil { // the cache is of another processor, of another version, or damaged
+			return nil, err
+		}
+	}
+	if err := a.rewrite(); err != nil {
+		return nil, err
+	}
+	return a.compileNew(ctx, class)
+}
+
+// checkAgain validates a module whose rewritten form turned out to be of no use.
+func (a *admission) checkAgain() error {
+	var err error
+	if a.validated, err = wasm.Parse(a.binary, structural()); err != nil {
+		return refuse(abi.ClassStructure, "build it for WebAssembly 2.0, without extensions", "it is not a valid module within bounds: %v", err)
+	}
+	a.module = a.validated.Module
+	return a.checkDeclared()
+}
+
+func (a *admission) rewrite() error {
+	var name *meter.NameError
+	rewritten, _, err := meter.Rewrite(a.validated, meter.Options{TableMax: math.MaxUint32})
+	switch {
+	case errors.As(err, &name):
+		return reserved(name.Name, name.Offset)
+	case err != nil:
+		return fmt.Errorf("meter the module: %w", err)
+	}
+	a.rewritten = rewritten
+	return nil
+}
+
+// compileNew compiles what is not in the cache: one module at a time, for compiling may take much memory.
+func (a *admission) compileNew(ctx context.Context, class wazero.Runtime) (wazero.CompiledModule, error) {
+	s := a.sandbox
+	select {
+	case s.compiling <- struct{}{}:
+		defer func() { <-s.compiling }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("compile the module: %w", ctx.Err())
+	}
+	from := context.WithoutCancel(ctx)
+	if !a.options.Vetted {
+		from = cachedOnly()
+		functions, err := a.functions()
+		if err != nil {
+			return nil, err
+		}
+		if err := s.compileApart(ctx, a.rewritten, functions); err != nil {
+			return nil, err
+		}
+	}
+	compiled, err := class.CompileModule(from, a.rewritten)
+	if err != nil {
+		return nil, fmt.Errorf("load the compiled module: %w", err)
+	}
+	return compiled, s.cache.keep(a.digest, a.version(), a.rewritten)
+}
+
+// functions counts what the metered module defines, which also shows that it can be decoded.
+func (a *admission) functions() (int, error) {
+	l := structural() // the rewriter adds some of everything
+	l.Types, l.Imports, l.Functions, l.Globals, l.Exports, l.Tables = l.Types+1000, l.Imports+1, l.Functions*2, l.Globals*2+2, l.Exports+4, l.Tables*2
+	l.Module, l.Body, l.Locals = l.Module*4, l.Body*4, l.Locals+2
+	m, err := wasm.Decode(a.rewritten, l)
+	if err != nil {
+		return 0, fmt.Errorf("decode the metered module: %w", err)
+	}
+	return len(m.Functions), nil
+}
+
+// class gives the runtime for a limit of memory. wazero has the limit for a whole runtime, so there is one for each
+// power of two; within that, each instance keeps to its own.
+func (s *Sandbox) class(pages int64) (wazero.Runtime, error) {
+	size := uint32(1) << bits.Len32(uint32(max(pages, 16)-1))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, ErrClosed
+	}
+	if r, ok := s.classes[size]; ok {
+		return r, nil
+	}
+	r := wazero.NewRuntimeWithConfig(context.Background(), runtimeConfig(s.cache.wazero, size))
+	if err := hostModules(context.Background(), r); err != nil {
+		return nil, err
+	}
+	s.classes[size] = r
+	return r, nil
+}

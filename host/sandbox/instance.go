@@ -1,0 +1,172 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/sandbox/meter"
+)
+
+// The exports that every module has, or may have.
+const (
+	exportHandle     = "alcove_handle"
+	exportInitialize = "_initialize"
+)
+
+// instance is a module with a memory of its own. It serves one request at a time.
+type instance struct {
+	module *Module
+	ctx    *guestContext
+	call   *call // what it serves now
+	own    call  // the room for it
+
+	guest   api.Module
+	memory  *linear
+	handle  api.Function
+	restore api.Function
+	fuel    api.MutableGlobal
+	changed api.MutableGlobal
+	stack   [2]uint64 // arguments and results
+}
+
+// start makes an instance and runs what it runs at first, as a request of its own: with the same limits, but no
+// operations and no result. It returns nil when the guest failed, and the result says why.
+func (m *Module) start(ctx context.Context, limits abi.Limits) (*instance, *Result, error) {
+	i := &instance{module: m}
+	i.ctx = &guestContext{instance: i, Context: experimental.WithMemoryAllocator(context.Background(), experimental.MemoryAllocatorFunc(i.allocate))}
+	c := i.prepare(ctx, limits)
+	c.starting = true
+	if err := c.begin(); err != nil {
+		return nil, c.result(err), nil
+	}
+	err := i.instantiate()
+	if err == nil {
+		err = i.initialize()
+	}
+	c.end()
+	c.log.end()
+	if err == nil {
+		err = i.keep()
+	} else if !errors.Is(err, errHost) {
+		r := c.result(err)
+		i.close()
+		return nil, r, nil
+	}
+	if err != nil {
+		i.close()
+		return nil, nil, fmt.Errorf("start an instance of %s: %w", m.family, err)
+	}
+	i.ctx.Context = context.Background()
+	return i, nil, nil
+}
+
+// errHost marks errors that are not the guest's.
+var errHost = errors.New("the host failed")
+
+// allocate makes the instance's memory. wazero panics when that fails.
+func (i *instance) allocate(_, most uint64) experimental.LinearMemory {
+	limit := min(most, uint64(i.module.limits.MemoryPages)*pageBytes)
+	i.memory = newLinear(limit, &heap{})
+	if pages := i.module.sandbox.pages; pages != nil {
+		b, err := pages.backing(limit)
+		if err != nil {
+			panic(fmt.Errorf("%w: %w", errHost, err))
+		}
+		i.memory.backing = b
+	}
+	return i.memory
+}
+
+// pageBytes is the size of a page of memory.
+const pageBytes = 64 << 10
+
+func (i *instance) instantiate() (err error) {
+	defer func() {
+		if r := recover(); r != nil { // of wazero itself: guests' panics are errors
+			err = fmt.Errorf("%w: %v", errHost, r)
+		}
+	}()
+	config := wazero.NewModuleConfig().WithName("").WithStartFunctions()
+	i.guest, err = i.module.runtime.InstantiateModule(i.ctx, i.module.compiled, config)
+	return err
+}
+
+// initialize finds what the host needs of the instance, and runs _initialize.
+func (i *instance) initialize() error {
+	var ok, ok2 bool
+	i.fuel, ok = i.guest.ExportedGlobal(meter.Fuel).(api.MutableGlobal)
+	i.changed, ok2 = i.guest.ExportedGlobal(meter.Changed).(api.MutableGlobal)
+	i.handle, i.restore = i.guest.ExportedFunction(exportHandle), i.guest.ExportedFunction(meter.Restore)
+	if !ok || !ok2 || i.handle == nil || i.restore == nil {
+		return fmt.Errorf("%w: the module was not metered", errHost)
+	}
+	if f := i.guest.ExportedFunction(exportInitialize); f != nil {
+		return f.CallWithStack(i.ctx, i.stack[:])
+	}
+	return nil
+}
+
+// keep remembers the state that the instance is put back to.
+func (i *instance) keep() error {
+	if err := i.guest.ExportedFunction(meter.Save).CallWithStack(i.ctx, i.stack[:]); err != nil {
+		return fmt.Errorf("%w: save the globals: %w", errHost, err)
+	}
+	i.changed.Set(0)
+	if err := i.memory.snapshot(); err != nil {
+		return fmt.Errorf("%w: %w", errHost, err)
+	}
+	return nil
+}
+
+// prepare makes the instance's room for a request ready.
+func (i *instance) prepare(ctx context.Context, limits abi.Limits) *call {
+	i.own = call{module: i.module, instance: i, caller: ctx, limits: limits, log: i.module.lines(limits)}
+	c := &i.own
+	c.began = i.module.sandbox.since()
+	c.deadline = c.began + millis(limits.WallMS)
+	c.fuel.left = limits.Fuel
+	i.call = c
+	return c
+}
+
+// serve runs alcove_handle.
+func (i *instance) serve(c *call, kind abi.Kind, length int) (status uint32, err error) {
+	i.fuel.Set(uint64(c.refill(c.entered, 0)))
+	i.stack = [2]uint64{uint64(kind), uint64(length)}
+	err = i.handle.CallWithStack(i.ctx, i.stack[:])
+	return uint32(i.stack[0]), err
+}
+
+// reset puts the instance back to its state after _initialize. It is false when that cannot be done.
+func (i *instance) reset() bool {
+	if i.changed.Get() != 0 || i.memory.grew() {
+		return false
+	}
+	if err := i.restore.CallWithStack(i.ctx, i.stack[:]); err != nil {
+		i.module.sandbox.log.Error("restore the globals of an instance", "family", i.module.family, "error", err)
+		return false
+	}
+	if err := i.memory.restore(); err != nil {
+		i.module.sandbox.log.Error("restore the memory of an instance", "family", i.module.family, "error", err)
+		return false
+	}
+	i.own = call{}
+	i.call = nil
+	return true
+}
+
+// close frees the instance. wazero forgets the memory of one that failed to start.
+func (i *instance) close() {
+	if i.guest != nil {
+		i.guest.Close(context.Background())
+	}
+	if i.memory != nil {
+		i.memory.Free()
+	}
+}

@@ -1,0 +1,55 @@
+package sandbox
+
+import (
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+)
+
+// resolve gives the limits of a module: the defaults, what its manifest asks for, and what the operator says, in
+// this order, and never more than there can be.
+func resolve(asked, said abi.Limits) abi.Limits {
+	limits, most := abi.DefaultLimits(), abi.MaxLimits()
+	over(&limits, asked)
+	over(&limits, said)
+	each(&limits, most, func(value *int64, most int64) { *value = min(*value, most) })
+	return limits
+}
+
+// lower gives limits with those that are lower than they were; zero ones do not count.
+func lower(limits, than abi.Limits) abi.Limits {
+	if than == (abi.Limits{}) {
+		return limits
+	}
+	each(&limits, than, func(value *int64, than int64) {
+		if than > 0 {
+			*value = min(*value, than)
+		}
+	})
+	return limits
+}
+
+func over(limits *abi.Limits, said abi.Limits) {
+	each(limits, said, func(value *int64, said int64) {
+		if said > 0 {
+			*value = said
+		}
+	})
+}
+
+// each calls f with every limit and its counterpart.
+func each(limits *abi.Limits, others abi.Limits, f func(value *int64, other int64)) {
+	byName := map[string]int64{}
+	others.Each(func(name string, value *int64) { byName[name] = *value })
+	limits.Each(func(name string, value *int64) { f(value, byName[name]) })
+}
+
+// structural are the bounds of what a module may hold.
+func structural() wasm.Limits {
+	l := abi.DefaultModuleLimits()
+	return wasm.Limits{
+		Module: int(l.ModuleBytes), Types: int(l.Types), Params: int(l.Params), Results: int(l.Results),
+		Imports: int(l.Imports), Functions: int(l.Functions), Tables: int(l.Tables), Globals: int(l.Globals),
+		Exports: int(l.Exports), Elements: int(l.Elements), Data: int(l.Data), Locals: int(l.Locals),
+		Body: int(l.BodyBytes), Nesting: int(l.Nesting), Branches: int(l.Branches),
+	}
+}

@@ -1,0 +1,278 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/alcove-memory/alcove/abi"
+)
+
+// Module is an admitted module. Its methods may be called concurrently.
+type Module struct {
+	sandbox  *Sandbox
+	family   string
+	digest   string
+	manifest *abi.Manifest // nil: it has none
+	limits   abi.Limits
+	runtime  wazero.Runtime
+	compiled wazero.CompiledModule
+	rate     *rate
+	room     chan struct{} // one for each instance that may serve at once
+
+	started atomic.Int64 // instances, in all
+
+	mu      sync.Mutex
+	idle    []*instance
+	closed  bool
+	running sync.WaitGroup // requests
+}
+
+// Instances of one module.
+const (
+	maxInstances = 64 // that serve at once; requests wait for one
+	maxIdle      = 4  // that wait for the next request
+)
+
+// Family is what the module calls itself.
+func (m *Module) Family() string { return m.family }
+
+// Digest is the SHA-256 of the module's bytes, in hexadecimal digits.
+func (m *Module) Digest() string { return m.digest }
+
+// Manifest is what the module says of itself; nil when it says nothing. It must not be changed.
+func (m *Module) Manifest() *abi.Manifest { return m.manifest }
+
+// Limits are those of a request that does not say otherwise.
+func (m *Module) Limits() abi.Limits { return m.limits }
+
+// Request is one request to a guest.
+type Request struct {
+	Kind    abi.Kind
+	Payload []byte     // not changed, and not used after the request
+	Host    Host       // nil: every operation is denied
+	Limits  abi.Limits // lower ones than the module's; zero fields: the module's
+}
+
+// Call sends a request to the guest and waits for what becomes of it. An error means that the host failed, or that
+// the guest cannot be called from here: an *abi.Error with the code denied.
+func (m *Module) Call(ctx context.Context, r Request) (*Result, error) {
+	nested, err := m.descend(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !m.admitRequest() {
+		return nil, ErrClosed
+	}
+	defer m.running.Done()
+	limits := lower(m.limits, r.Limits)
+	if int64(len(r.Payload)) > limits.RequestBytes {
+		s := &stop{class: abi.ClassRequest, limit: abi.LimitRequestBytes, what: fmt.Sprintf("the request has %d bytes, and the guest may be sent %d", len(r.Payload), limits.RequestBytes)}
+		return &Result{Class: s.class, Error: s.explain()}, nil
+	}
+	return m.call(nested, r, limits)
+}
+
+func (m *Module) call(nested context.Context, r Request, limits abi.Limits) (*Result, error) {
+	limited, cancel := context.WithTimeout(nested, millis(limits.WallMS))
+	defer cancel()
+	began := m.sandbox.since()
+	i, result, err := m.checkOut(limited, limits)
+	if i == nil {
+		return result, err
+	}
+	c := i.prepare(limited, limits)
+	c.deadline, c.began = began+millis(limits.WallMS), began
+	c.host, c.request = r.Host, r.Payload
+	result, healthy := m.serve(i, c, r)
+	m.checkIn(i, healthy && i.reset())
+	return result, nil
+}
+
+// serve runs a request on an instance, and tells whether that can serve again.
+func (m *Module) serve(i *instance, c *call, r Request) (result *Result, healthy bool) {
+	if c.begin() != nil {
+		return c.result(c.stopped), true
+	}
+	status, err := i.serve(c, r.Kind, len(r.Payload))
+	c.end()
+	c.log.end()
+	if err != nil {
+		return c.result(err), false
+	}
+	result = c.answered(status, r)
+	if result.Fuel > deepFuel {
+		i.handle = i.guest.ExportedFunction(exportHandle)
+	}
+	return result, true
+}
+
+// deepFuel is how much fuel a request takes at least that makes the stack large, which belongs to the function that
+// is called, and is never made smaller.
+const deepFuel = 200_000
+
+// family names, in a context, the families that are being called, so that none is called again.
+type stackKey struct{}
+
+type familyStack struct {
+	family string
+	above  *familyStack
+	depth  int64
+}
+
+// descend puts the family on the stack of those being called.
+func (m *Module) descend(ctx context.Context) (context.Context, error) {
+	top, _ := ctx.Value(stackKey{}).(*familyStack)
+	depth := int64(1)
+	if top != nil {
+		depth = top.depth + 1
+	}
+	if depth > m.limits.Depth {
+		return nil, &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("%s cannot be called from here: guests call guests at most %d deep", m.family, m.limits.Depth), Details: map[string]any{"limit": abi.LimitDepth}}
+	}
+	for s := top; s != nil; s = s.above {
+		if s.family == m.family {
+			return nil, &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("%s cannot be called from here: it is being called already", m.family)}
+		}
+	}
+	return context.WithValue(ctx, stackKey{}, &familyStack{family: m.family, above: top, depth: depth}), nil
+}
+
+func (m *Module) admitRequest() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return false
+	}
+	m.running.Add(1)
+	return true
+}
+
+// checkOut takes an idle instance, or makes one. Without one, the result or the error says why.
+func (m *Module) checkOut(ctx context.Context, limits abi.Limits) (*instance, *Result, error) {
+	select {
+	case m.room <- struct{}{}:
+	default:
+		select {
+		case m.room <- struct{}{}:
+		case <-ctx.Done():
+			c := &call{module: m, caller: ctx, limits: limits}
+			return nil, c.result(c.gaveUp()), nil
+		}
+	}
+	if i := m.takeIdle(); i != nil {
+		return i, nil, nil
+	}
+	m.started.Add(1)
+	i, result, err := m.start(ctx, limits)
+	if i == nil {
+		<-m.room
+	}
+	return i, result, err
+}
+
+func (m *Module) takeIdle() *instance {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := len(m.idle)
+	if n == 0 {
+		return nil
+	}
+	i := m.idle[n-1]
+	m.idle[n-1] = nil
+	m.idle = m.idle[:n-1]
+	return i
+}
+
+// checkIn keeps an instance for the next request if it can serve again.
+func (m *Module) checkIn(i *instance, again bool) {
+	m.mu.Lock()
+	again = again && !m.closed && len(m.idle) < maxIdle
+	if again {
+		m.idle = append(m.idle, i)
+	}
+	m.mu.Unlock()
+	if !again {
+		i.close()
+	}
+	<-m.room
+}
+
+// Close frees the module. Requests that run go on; later ones fail.
+func (m *Module) Close() error {
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		return nil
+	}
+	m.closed = true
+	idle := m.idle
+	m.idle = nil
+	m.mu.Unlock()
+	for _, i := range idle {
+		i.close()
+	}
+	go func() {
+		m.running.Wait()
+		m.compiled.Close(context.Background())
+	}()
+	m.sandbox.forget(m)
+	return nil
+}
+
+// lines is the log of a request.
+func (m *Module) lines(limits abi.Limits) *lines {
+	return &lines{log: m.sandbox.log.With("family", m.family), limits: limits, rate: m.rate}
+}
+
+// result is what became of a request that ended with an error.
+func (c *call) result(err error) *Result {
+	r := c.used()
+	s := c.stopped
+	if s == nil {
+		s, r.Trace = c.trapped(err)
+	}
+	r.Class, r.Error = s.class, s.explain()
+	return r
+}
+
+// used fills in what the request took.
+func (c *call) used() *Result {
+	r := &Result{Time: c.module.sandbox.since() - c.began, CPU: c.ran, HostCalls: c.calls, Fuel: c.fuel.handed}
+	if i := c.instance; i != nil {
+		if i.fuel != nil {
+			r.Fuel -= int64(i.fuel.Get())
+		}
+		if i.memory != nil {
+			r.Memory = int64(i.memory.size)
+		}
+	}
+	return r
+}
+
+// maxTrace is how much is kept of where a guest trapped, in bytes.
+const maxTrace = 2 << 10
+
+// trapped reads wazero's error.
+func (c *call) trapped(err error) (*stop, string) {
+	what, trace, _ := strings.Cut(err.Error(), "\n")
+	trace = strings.ToValidUTF8(trace[:min(len(trace), maxTrace)], "?")
+	what, _ = strings.CutPrefix(what, "wasm error: ")
+	switch {
+	case strings.Contains(what, "stack overflow"):
+		return &stop{class: abi.ClassStack, limit: abi.LimitCallDepth, what: "the guest's calls were nested too deeply"}, trace
+	case strings.Contains(err.Error(), "(recovered by wazero)"):
+		c.module.sandbox.log.Error("the host failed while a guest ran", "family", c.module.family, "error", err)
+		return &stop{class: abi.ClassTrap, what: "the host failed while the guest ran"}, ""
+	case c.instance.memory != nil && c.instance.memory.refused:
+		return &stop{class: abi.ClassTrap, limit: abi.LimitMemoryPages, what: fmt.Sprintf("the guest trapped after it was refused more than %d pages of memory: %s", c.limits.MemoryPages, what)}, trace
+	}
+	return &stop{class: abi.ClassTrap, what: "the guest trapped: " + what}, trace
+}
+
+func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
