@@ -36,6 +36,7 @@ func rules() []rule {
 		{pkg: "host/memory", own: []string{"host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/search"}, others: []string{"github.com/mark3labs/mcp-go", "github.com/santhosh-tekuri/jsonschema"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/mcp/clients"}, // tests only
+		{pkg: "host/sandbox", own: []string{"abi", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "github.com/santhosh-tekuri/jsonschema", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/spectest"}, // serves tests only
@@ -44,7 +45,7 @@ func rules() []rule {
 		{pkg: "host/bridge", never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge"}, never: append(outside, "os")},
 		{pkg: "host", own: []string{"host/*", "host/store/bolt"}, others: []string{"github.com/gofrs/flock"}},
-		{pkg: "cmd/alcove", own: []string{"host", "host/owner", "host/bridge", "host/client"}, others: []string{"github.com/spf13/cobra", "github.com/mark3labs/mcp-go", "golang.org/x/sys"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "host", "host/owner", "host/bridge", "host/client", "host/sandbox"}, others: []string{"github.com/spf13/cobra", "github.com/mark3labs/mcp-go", "golang.org/x/sys"}},
 	}
 }
 
@@ -75,6 +76,8 @@ func TestImportsThatAreForbiddenAreFound(t *testing.T) {
 		{"host/bridge", module + "host/owner"},
 		{"host", "github.com/spf13/cobra"},
 		{"cmd/alcove", module + "host/memory"},
+		{"host/sandbox", module + "host/memory"},
+		{"host/sandbox", "net/http"},
 		{"host/memory", "go.etcd.io/bbolt"},
 	} {
 		i := slices.IndexFunc(rules(), func(r rule) bool { return matches(r.pkg, c.pkg) })

@@ -9,6 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 // usageError says that the command line is wrong.
@@ -34,6 +35,8 @@ func exitCode(err error) int {
 	var failure *client.Error
 	var refused *owner.Refusal
 	var owned *host.OwnedError
+	var outcome *outcomeError
+	var module *sandbox.Refusal
 	code := ""
 	switch {
 	case err == nil:
@@ -44,6 +47,10 @@ func exitCode(err error) int {
 		code = failure.Code
 	case errors.As(err, &refused):
 		code = refused.Code
+	case errors.As(err, &outcome):
+		code = outcome.code()
+	case errors.As(err, &module):
+		code = "denied"
 	case errors.As(err, &owned), errors.Is(err, owner.ErrNone):
 		code = "unavailable"
 	}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 // version is set by the linker for releases; empty means that the module's build information tells.
@@ -22,6 +24,9 @@ func main() { os.Exit(Main()) }
 
 // Main runs the command line of this process and gives its exit code.
 func Main() int {
+	if len(os.Args) > 1 && os.Args[1] == compileModule {
+		return sandbox.RunCompiler(os.Args[2:], os.Stdin, os.Stderr)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
@@ -81,7 +86,7 @@ All commands talk to the one server of the data directory, and start it if need 
 		a.mcpCommand(), a.serveCommand(), a.connectCommand(), a.demoCommand(),
 		a.storeCommand(), a.recallCommand(), a.searchCommand(), a.forgetCommand(),
 		a.logCommand(), a.historyCommand(), a.statusCommand(), a.branchCommand(),
-		a.callCommand(), a.toolsCommand(), a.doctorCommand(), a.versionCommand(),
+		a.callCommand(), a.toolsCommand(), a.familyCommand(), a.doctorCommand(), a.versionCommand(),
 	)
 	return root
 }

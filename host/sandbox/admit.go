@@ -30,7 +30,7 @@ const checks = "1"
 
 // admission is a module on its way in.
 type admission struct {
-	sandbox   *Sandbox
+	sandbox   *Sandbox // nil: it is only looked at
 	options   Options
 	binary    []byte
 	digest    [sha256.Size]byte
@@ -39,6 +39,7 @@ type admission struct {
 	manifest  *abi.Manifest
 	limits    abi.Limits
 	rewritten []byte
+	metering  meter.Report
 }
 
 // Admit checks, meters and compiles a module. What it refuses is a *Refusal; other errors are the host's. binary is
@@ -112,7 +113,7 @@ func (a *admission) checkStructure() error {
 	if err == nil {
 		a.module = module
 		a.limits = resolve(abi.Limits{}, a.options.Limits) // the manifest does not matter for tables
-		if a.rewritten = a.sandbox.cache.rewritten(a.digest, a.version(), 4*abi.DefaultModuleLimits().ModuleBytes); a.rewritten != nil {
+		if a.cached() {
 			return nil
 		}
 		a.validated, err = wasm.Validate(module, structural())
@@ -123,6 +124,15 @@ func (a *admission) checkStructure() error {
 		return r
 	}
 	return nil
+}
+
+// cached says whether the module was admitted before, and finds its rewritten form.
+func (a *admission) cached() bool {
+	if a.sandbox == nil {
+		return false
+	}
+	a.rewritten = a.sandbox.cache.rewritten(a.digest, a.version(), 4*abi.DefaultModuleLimits().ModuleBytes)
+	return a.rewritten != nil
 }
 
 // version names all that the rewritten module depends on, beside the original.
@@ -304,14 +314,14 @@ func (a *admission) checkAgain() error {
 
 func (a *admission) rewrite() error {
 	var name *meter.NameError
-	rewritten, _, err := meter.Rewrite(a.validated, meter.Options{TableMax: math.MaxUint32})
+	rewritten, report, err := meter.Rewrite(a.validated, meter.Options{TableMax: math.MaxUint32})
 	switch {
 	case errors.As(err, &name):
 		return reserved(name.Name, name.Offset)
 	case err != nil:
 		return fmt.Errorf("meter the module: %w", err)
 	}
-	a.rewritten = rewritten
+	a.rewritten, a.metering = rewritten, report
 	return nil
 }
 

@@ -127,7 +127,7 @@ func TestEveryEndHasItsClass(t *testing.T) {
 	for request, want := range map[string]abi.Class{
 		"e": abi.ClassOK, "l": abi.ClassCPU, "t": abi.ClassTrap, "x": abi.ClassExit, "m": abi.ClassTrap, "o": abi.ClassOutput,
 		"h": abi.ClassHostCalls, "p": abi.ClassCPU, "w": abi.ClassWall, "n": abi.ClassCPU, "f": abi.ClassError, "s": abi.ClassAnswer,
-		"j": abi.ClassAnswer, "r": abi.ClassStack,
+		"j": abi.ClassAnswer,
 	} {
 		r := ask(t, m, request)
 		if r.Class != want || (r.Error == nil) != (want == abi.ClassOK) {
@@ -155,6 +155,13 @@ func TestWithoutAHostEveryOperationIsDenied(t *testing.T) {
 	r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte("e")})
 	must(t, err)
 	if r.Class != abi.ClassError || r.Error.Code != abi.CodeDenied {
+		t.Errorf("%s: %v", r.Class, r.Error)
+	}
+}
+
+func TestCallsThatNestTooDeeplyAreStopped(t *testing.T) {
+	m := acts(t, testConfig(t), abi.Limits{CPUMS: 5000})
+	if r := ask(t, m, "r"); r.Class != abi.ClassStack {
 		t.Errorf("%s: %v", r.Class, r.Error)
 	}
 }

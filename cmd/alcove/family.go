@@ -1,0 +1,388 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+// compileModule is the command that the sandbox starts by itself, and that nobody else needs.
+const compileModule = "compile-module"
+
+func (a *app) familyCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "family",
+		Short: "Look at, pack and try families: modules that bring tools",
+		Long: `Families are WebAssembly modules that bring tools. What they may do is in their manifest, and what they can do is
+bounded by the sandbox that runs them.`,
+	}
+	c.AddCommand(a.familyInspectCommand(), a.familyPackCommand(), a.familyMeterCommand(), a.familyCallCommand())
+	return c
+}
+
+func (a *app) familyInspectCommand() *cobra.Command {
+	var bare bool
+	c := &cobra.Command{
+		Use: "inspect M.wasm", Short: "Check a module and show what it says of itself, without running it", Args: arguments(1, 1),
+		Example: `  alcove family inspect notes.wasm
+  alcove family inspect plain.wasm --bare`,
+	}
+	c.Flags().BoolVar(&bare, "bare", false, "take a module without a manifest")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		module, err := readModule(args[0])
+		if err != nil {
+			return err
+		}
+		report, err := sandbox.Check(module, sandbox.Options{Bare: bare})
+		if err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		if a.asJSON {
+			return a.printJSON(report)
+		}
+		return a.printReport(report)
+	}
+	return c
+}
+
+func (a *app) printReport(r *sandbox.Report) error {
+	if m := r.Manifest; m != nil {
+		a.printf("%s %s: %s\n", a.bold(plain(m.Name, "")), plain(m.Version, ""), plain(m.Description, ""))
+		for _, t := range m.Tools {
+			a.printf("  tool %s: %s\n", plain(t.Name, ""), plain(t.Description, ""))
+		}
+		for _, p := range m.Capabilities {
+			a.printf("  asks for %s %s: %s\n", p.Name, plain(strings.Join(p.Scope, ", "), ""), plain(p.Reason, ""))
+		}
+	} else {
+		a.printf("no manifest\n")
+	}
+	return a.printf("sha256 %s\n%d bytes, %d functions, %d pages of memory, %d table elements\nimports %s\n",
+		r.Digest, r.Bytes, r.Functions, r.MemoryPages, r.TableElements, plain(strings.Join(r.Imports, ", "), ""))
+}
+
+func (a *app) familyPackCommand() *cobra.Command {
+	var manifest, out string
+	c := &cobra.Command{
+		Use: "pack M.wasm --manifest F -o OUT", Short: "Put a manifest into a module, and check both", Args: arguments(1, 1),
+		Example: `  alcove family pack build/notes.wasm --manifest manifest.json -o notes.wasm`,
+	}
+	c.Flags().StringVar(&manifest, "manifest", "", "the file of the manifest")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		if manifest == "" || out == "" {
+			return &usageError{errors.New("give the manifest with --manifest and the file to write with -o")}
+		}
+		module, err := readModule(args[0])
+		if err != nil {
+			return err
+		}
+		data, err := readFile(manifest, abi.DefaultModuleLimits().ManifestBytes+1)
+		if err != nil {
+			return err
+		}
+		packed, err := sandbox.Pack(module, data)
+		if err != nil {
+			return fmt.Errorf("pack %s: %w", args[0], err)
+		}
+		return a.written(out, packed, nil)
+	}
+	return c
+}
+
+func (a *app) familyMeterCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use: "meter IN.wasm -o OUT.wasm", Short: "Write a module in the form in which it would run", Args: arguments(1, 1),
+		Example: `  alcove family meter notes.wasm -o metered.wasm`,
+	}
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		if out == "" {
+			return &usageError{errors.New("give the file to write with -o")}
+		}
+		module, err := readModule(args[0])
+		if err != nil {
+			return err
+		}
+		metered, report, err := sandbox.Metered(module)
+		if err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		return a.written(out, metered, map[string]int{
+			"functions_that_pay": report.Functions, "functions_paid_by_callers": report.Leaves, "loops": report.Loops,
+			"globals_restored": report.Globals, "tables_restored": report.Tables,
+		})
+	}
+	return c
+}
+
+// written writes a module to a file, and says so.
+func (a *app) written(path string, module []byte, more any) error {
+	if err := replaceFile(path, module); err != nil {
+		return err
+	}
+	report := struct {
+		File   string `json:"file"`
+		Bytes  int    `json:"bytes"`
+		Report any    `json:"report,omitempty"`
+	}{path, len(module), more}
+	if a.asJSON {
+		return a.printJSON(report)
+	}
+	return a.printf("wrote %s, %d bytes\n", path, len(module))
+}
+
+// replaceFile writes a file such that it is there as a whole or not at all.
+func replaceFile(path string, data []byte) error {
+	temp, err := os.CreateTemp(filepath.Dir(path), ".alcove-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer os.Remove(temp.Name()) // without effect once it is renamed
+	_, err = temp.Write(data)
+	err = errors.Join(err, temp.Chmod(0o644), temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// readModule reads a module. One that is too large is cut just behind the limit, for the sandbox to refuse it.
+func readModule(path string) ([]byte, error) {
+	return readFile(path, abi.DefaultModuleLimits().ModuleBytes+1)
+}
+
+// readFile reads at most so many bytes of a file.
+func readFile(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, notFound("there is no file %s", path)
+	case err != nil:
+		return nil, fmt.Errorf("read a file: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
+}
+
+func (a *app) familyCallCommand() *cobra.Command {
+	var bare bool
+	limits := map[string]int64{}
+	c := &cobra.Command{
+		Use:   "call M.wasm [TOOL] 'JSON' --bare",
+		Short: "Call a tool of a module once, without any powers: JSON is its arguments",
+		Long: `Call a tool of a module once. With --bare the module needs no manifest, and whatever it asks of the host is denied.
+
+The exit code is that of the outcome:
+
+  0  ok                    the result is on standard output
+  1  error-result          the guest failed: its own error, a trap, an exit, or an answer of the wrong form
+  4  refused-at-admission  the module did not run
+  6  stopped-by-limit      the host stopped it
+
+What the guest prints goes to standard error. With --json, standard output has the outcome, its class, the result or the
+error, the fuel, the time and the peak memory, whatever the outcome.`,
+		Args: arguments(2, 3),
+		Example: `  alcove family call --bare notes.wasm add_note '{"text": "buy tea"}'
+  alcove family call --bare notes.wasm add_note '{}' --limit wall_ms=100 --limit fuel=1000000 --json`,
+	}
+	c.Flags().BoolVar(&bare, "bare", false, "grant it nothing; a manifest is not needed")
+	c.Flags().StringToInt64Var(&limits, "limit", nil, "a limit by its name, as wall_ms=100; several with commas or again")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !bare {
+			return &usageError{errors.New("say --bare: a module is called without any powers here")}
+		}
+		return a.callBare(c.Context(), args, limits)
+	}
+	return c
+}
+
+// callBare calls a tool of a module, and prints what becomes of it.
+func (a *app) callBare(ctx context.Context, args []string, limits map[string]int64) error {
+	options := sandbox.Options{Bare: true}
+	if err := setLimits(&options.Limits, limits); err != nil {
+		return err
+	}
+	arguments, err := a.object(args[len(args)-1])
+	if err != nil {
+		return err
+	}
+	module, err := readModule(args[0])
+	if err != nil {
+		return err
+	}
+	s, done, err := a.openSandbox()
+	if err != nil {
+		return err
+	}
+	defer done()
+	m, err := s.Admit(ctx, module, options)
+	var refused *sandbox.Refusal
+	switch {
+	case errors.As(err, &refused):
+		return a.outcome(&sandbox.Result{Class: refused.Class, Error: &abi.Error{Code: abi.CodeDenied, Message: refused.Error()}})
+	case err != nil:
+		return err
+	}
+	tool := ""
+	if len(args) == 3 {
+		tool = args[1]
+	} else if f := m.Manifest(); f != nil && len(f.Tools) == 1 {
+		tool = f.Tools[0].Name
+	}
+	payload, err := toolRequest(m.Manifest(), tool, arguments)
+	if err != nil {
+		return err
+	}
+	r, err := m.Call(ctx, sandbox.Request{Kind: abi.KindTool, Payload: payload})
+	if err != nil {
+		return err
+	}
+	return a.outcome(r)
+}
+
+func setLimits(limits *abi.Limits, given map[string]int64) error {
+	known := map[string]bool{}
+	limits.Each(func(name string, value *int64) {
+		known[name] = true
+		*value = given[name]
+	})
+	for name, value := range given {
+		if !known[name] {
+			return &usageError{fmt.Errorf("there is no limit %q of a request: fuel, wall_ms, cpu_ms and memory_pages are some", name)}
+		}
+		if value <= 0 {
+			return &usageError{fmt.Errorf("the limit %s is %d: give a number above 0", name, value)}
+		}
+	}
+	return nil
+}
+
+// object is an argument that must be a JSON object; - is what standard input says.
+func (a *app) object(argument string) (json.RawMessage, error) {
+	value, err := a.value(argument)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(value, &fields); err != nil || fields == nil {
+		return nil, &usageError{fmt.Errorf("%.80s is no JSON object: give the arguments as '{\"name\": \"value\"}'", argument)}
+	}
+	return value, nil
+}
+
+// toolRequest is what a guest reads when a tool is called from nowhere, by nobody.
+func toolRequest(manifest *abi.Manifest, tool string, arguments json.RawMessage) ([]byte, error) {
+	config := map[string]json.RawMessage{}
+	if manifest != nil {
+		for _, s := range manifest.Config {
+			config[s.Key] = s.Default
+		}
+	}
+	id := make([]byte, 8)
+	rand.Read(id)
+	request := map[string]any{
+		"tool": tool, "arguments": arguments, "config": config,
+		"context": map[string]any{
+			"caller": "", "namespace": "default", "branch": "main", "now": time.Now().UTC().Format(time.RFC3339), "request_id": hex.EncodeToString(id),
+		},
+	}
+	data, err := json.Marshal(request)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	return data, nil
+}
+
+// openSandbox opens a sandbox whose compiled modules are kept for the next time, where the system keeps such things.
+func (a *app) openSandbox() (*sandbox.Sandbox, func(), error) {
+	log := slog.New(slog.NewTextHandler(a.err, nil))
+	clean := func() {}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		if dir, err = os.MkdirTemp("", "alcove-*"); err != nil {
+			return nil, nil, fmt.Errorf("make a directory for compiled modules: %w", err)
+		}
+		clean = func() { os.RemoveAll(dir) }
+	}
+	s, err := sandbox.New(sandbox.Config{Dir: filepath.Join(dir, "alcove", "modules"), Log: log, Compiler: sandbox.Compiler{Args: []string{compileModule}}})
+	if err != nil {
+		clean()
+		return nil, nil, err
+	}
+	return s, func() { s.Close(); clean() }, nil
+}
+
+// outcomeError ends the program with the exit code of an outcome. What is to be said was said, or is its error.
+type outcomeError struct {
+	outcome abi.Outcome
+	error
+}
+
+// code is that of the client's error that has the same exit code; empty for the exit code 1.
+func (e *outcomeError) code() string {
+	switch e.outcome {
+	case abi.OutcomeRefusedAtAdmission:
+		return "denied"
+	case abi.OutcomeStoppedByLimit:
+		return "exhausted"
+	}
+	return ""
+}
+
+// outcome prints what became of a call.
+func (a *app) outcome(r *sandbox.Result) error {
+	if a.asJSON {
+		out := map[string]any{
+			"outcome": r.Outcome(), "class": r.Class, "fuel": r.Fuel, "host_calls": r.HostCalls, "peak_memory_bytes": r.Memory,
+			"time_ms": milliseconds(r.Time), "cpu_ms": milliseconds(r.CPU),
+		}
+		if r.Error != nil {
+			out["error"] = r.Error
+		} else {
+			out["result"] = json.RawMessage(r.Output)
+		}
+		if r.Trace != "" {
+			out["trace"] = r.Trace
+		}
+		if err := a.printJSON(out); err != nil {
+			return err
+		}
+	} else if r.Error == nil {
+		a.printf("%s\n", shown(r.Output))
+	}
+	if r.Outcome() == abi.OutcomeOK {
+		if a.asJSON {
+			return nil
+		}
+		return a.notef("fuel %d, %.3f ms, %d KiB of memory\n", r.Fuel, milliseconds(r.Time), r.Memory>>10)
+	}
+	if r.Trace != "" && !a.asJSON {
+		a.notef("%s\n", plain(r.Trace, "\n\t"))
+	}
+	return &outcomeError{r.Outcome(), fmt.Errorf("%s (%s): %s", r.Outcome(), r.Class, plain(r.Error.Error(), ""))}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

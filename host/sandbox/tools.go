@@ -1,0 +1,107 @@
+package sandbox
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/sandbox/meter"
+	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+)
+
+// Report is what can be known of a module without running it.
+type Report struct {
+	Digest        string        `json:"digest"` // SHA-256, hexadecimal digits
+	Bytes         int           `json:"bytes"`
+	Functions     int           `json:"functions"`
+	Imports       []string      `json:"imports"`
+	MemoryPages   uint32        `json:"memory_pages"`   // at first
+	TableElements int64         `json:"table_elements"` // at first, all tables together
+	Limits        abi.Limits    `json:"limits"`         // of its requests
+	Manifest      *abi.Manifest `json:"manifest"`       // nil: it has none
+}
+
+// Check does what Admit does up to the metering, and reports on the module. What it refuses is a *Refusal.
+func Check(module []byte, options Options) (*Report, error) {
+	a := &admission{options: options, binary: module, digest: sha256.Sum256(module)}
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	r := &Report{
+		Digest: hex.EncodeToString(a.digest[:]), Bytes: len(module), Functions: len(a.module.Functions), Imports: []string{},
+		Limits: a.limits, Manifest: a.manifest,
+	}
+	for _, i := range a.module.Imports {
+		r.Imports = append(r.Imports, i.Module+"."+i.Name)
+	}
+	for _, m := range a.module.Memories {
+		r.MemoryPages += m.Min
+	}
+	for _, t := range a.module.Tables {
+		r.TableElements += int64(t.Min)
+	}
+	return r, nil
+}
+
+// Metered is the form in which a module would run. What it refuses is a *Refusal.
+func Metered(module []byte) ([]byte, meter.Report, error) {
+	a := &admission{binary: module, digest: sha256.Sum256(module)}
+	for _, step := range []func() error{a.checkSize, a.checkStructure, a.checkReserved, a.checkDeclared} {
+		if err := step(); err != nil {
+			return nil, meter.Report{}, err
+		}
+	}
+	if err := a.rewrite(); err != nil {
+		return nil, meter.Report{}, err
+	}
+	return a.rewritten, a.metering, nil
+}
+
+// Pack puts a manifest into a module, in place of one that it has, and checks that the result can be admitted.
+func Pack(module, manifest []byte) ([]byte, error) {
+	if _, err := wasm.Decode(module, structural()); err != nil {
+		return nil, fmt.Errorf("read the module: %w", err)
+	}
+	if _, err := ParseManifest(manifest); err != nil {
+		return nil, err
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, manifest); err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
+	}
+	out, err := without(module, abi.Section)
+	if err != nil {
+		return nil, err
+	}
+	content := append(wasm.AppendName(nil, abi.Section), compact.Bytes()...)
+	out = wasm.AppendU32(append(out, customSection), uint32(len(content)))
+	out = append(out, content...)
+	_, err = Check(out, Options{})
+	return out, err
+}
+
+// customSection is the number of a section that is not WebAssembly's own.
+const customSection = 0
+
+// without copies a module, section by section, but for custom sections of a name.
+func without(module []byte, name string) ([]byte, error) {
+	const head = 8
+	out, rest := append([]byte(nil), module[:head]...), module[head:]
+	prefix := wasm.AppendName(nil, name)
+	for len(rest) > 0 {
+		size, n := binary.Uvarint(rest[1:])
+		if n <= 0 || size > uint64(len(rest)-1-n) {
+			return nil, fmt.Errorf("read the module: a section ends behind its end")
+		}
+		end := 1 + n + int(size)
+		if rest[0] != customSection || !bytes.HasPrefix(rest[1+n:end], prefix) {
+			out = append(out, rest[:end]...)
+		}
+		rest = rest[end:]
+	}
+	return out, nil
+}
