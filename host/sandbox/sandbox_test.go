@@ -27,7 +27,7 @@ func testConfig(t testing.TB) Config {
 	must(t, err)
 	return Config{
 		Dir:      filepath.Join(t.TempDir(), "cache"),
-		Compiler: Compiler{Path: path, Args: []string{"-test.run=none"}, Env: []string{asCompiler + "=1"}},
+		Compiler: Compiler{Path: path, Args: []string{"-test.run=none"}, Env: []string{asCompiler + "=1", "GORACE=atexit_sleep_ms=0"}},
 	}
 }
 
