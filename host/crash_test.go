@@ -59,8 +59,10 @@ type crash struct {
 	ledger *ledger
 }
 
-func newCrash(t *testing.T) *crash {
-	c := &crash{t: t, dir: t.TempDir(), ledger: newLedger()}
+func newCrash(t *testing.T) *crash { return newCrashIn(t, t.TempDir()) }
+
+func newCrashIn(t *testing.T, dir string) *crash {
+	c := &crash{t: t, dir: dir, ledger: newLedger()}
 	t.Cleanup(func() {
 		h, _ := c.kill()
 		c.owners.Wait() // those that are only just starting leave because of the lock
@@ -172,8 +174,8 @@ func (c *crash) kill() (*host.Host, store.Engine) {
 	c.t.Helper()
 	var engine store.Engine
 	for deadline := time.Now().Add(time.Minute); ; {
-		if r, err := owner.ReadRecord(c.dir); err == nil && r.PID != os.Getpid() {
-			if p, err := os.FindProcess(r.PID); err == nil {
+		if pid := c.pid(); pid != 0 && pid != os.Getpid() {
+			if p, err := os.FindProcess(pid); err == nil {
 				p.Kill()
 			}
 		}
@@ -187,6 +189,23 @@ func (c *crash) kill() (*host.Host, store.Engine) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// pid is the owner's process, as it says: on a full disk it leaves no record. 0 for none.
+func (c *crash) pid() int {
+	if r, err := owner.ReadRecord(c.dir); err == nil {
+		return r.PID
+	}
+	socket, err := owner.SocketPath(c.dir)
+	if err != nil {
+		return 0
+	}
+	conn, err := owner.Connect(context.Background(), socket, owner.Hello{})
+	if err != nil {
+		return 0
+	}
+	defer conn.Close()
+	return conn.Welcome.PID
 }
 
 // check compares what the data directory holds with the ledger and says what is wrong. h is closed.

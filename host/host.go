@@ -77,6 +77,9 @@ func (h *Host) open(ctx context.Context) error {
 	}
 	h.closeLater("the lock", lock.Close)
 	engine, err := h.openEngine(ctx)
+	if errors.Is(err, store.ErrReadOnly) {
+		return fmt.Errorf("%w: this user must be able to write there; choose another directory with --data", err)
+	}
 	if err != nil {
 		return fmt.Errorf("open the store in %s: %w", h.options.Dir, err)
 	}

@@ -27,12 +27,12 @@ func (e *OwnedError) Error() string {
 // the process ends.
 func lock(dir string) (*flock.Flock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the data directory: %w", err)
+		return nil, fmt.Errorf("make the data directory: %w: choose another one with --data", err)
 	}
 	l := flock.New(owner.LockPath(dir), flock.SetPermissions(0o600))
 	held, err := l.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("lock the data directory %s: %w", dir, err)
+		return nil, fmt.Errorf("lock the data directory %s: %w: this user must be able to write there; choose another directory with --data", dir, err)
 	}
 	if !held {
 		return nil, ownedBy(dir)

@@ -38,8 +38,8 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 	if err != nil {
 		return errors.Join(err, s.closeListeners())
 	}
-	if err := owner.WriteRecord(h.options.Dir, record); err != nil {
-		return errors.Join(err, s.closeListeners())
+	if err := owner.WriteRecord(h.options.Dir, record); err != nil { // on a full disk, for instance: it can still be read
+		h.options.Logger.Warn("clients on this machine find the server, but not its HTTP address", "error", err)
 	}
 	defer owner.RemoveRecord(h.options.Dir)
 	h.options.Logger.Info("serving", "dir", h.options.Dir, "socket", record.Socket, "http", record.HTTP, "pid", record.PID)

@@ -190,6 +190,10 @@ func (s *Space) translate(doing string, err error) error {
 		return &Error{Code: Conflict, cause: err, Message: "this request id was used before for a different request: use a fresh id for each request"}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return &Error{Code: Timeout, Retryable: true, cause: err, Message: "could not " + doing + " in time: a write may still take effect; retry with the same request id"}
+	case errors.Is(err, store.ErrFull):
+		return &Error{Code: Exhausted, Retryable: true, cause: err, Message: "could not " + doing + ": the disk of the server is full. Nothing was changed, and reading goes on: free some space there, then try again"}
+	case errors.Is(err, store.ErrReadOnly):
+		return &Error{Code: Unavailable, Retryable: true, cause: err, Message: "could not " + doing + ": the server may not write to its data directory. Nothing was changed, and reading goes on: have its permissions and its disk checked, then try again"}
 	case errors.Is(err, store.ErrClosed):
 		return &Error{Code: Unavailable, Retryable: true, cause: err, Message: "the memory is shutting down: retry in a moment"}
 	}

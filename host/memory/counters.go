@@ -120,14 +120,18 @@ func (c *counting) drop(id store.BranchID) {
 func (c *counting) run(ctx context.Context) {
 	tick := time.NewTicker(c.delay)
 	defer tick.Stop()
-	for {
+	for failed := false; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		case <-c.full:
+			if failed {
+				continue // what failed comes back and fills it again: wait for the tick
+			}
 		}
-		if err := c.flush(ctx); err != nil && ctx.Err() == nil {
+		err := c.flush(ctx)
+		if failed = err != nil; failed && ctx.Err() == nil {
 			c.space.logger.Warn("counters were not written", "error", err)
 		}
 	}

@@ -39,17 +39,20 @@ func ReadRecord(dir string) (Record, error) {
 	return r, nil
 }
 
-// WriteRecord replaces the record, whole. Only the lock's holder may do so.
+// WriteRecord replaces the record, whole. When it cannot, there is none: what the last owner said is not true any
+// more. Only the lock's holder may do so.
 func WriteRecord(dir string, r Record) error {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("write the owner's record: %w", err)
 	}
 	next := RecordPath(dir) + ".new"
-	if err := os.WriteFile(next, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the owner's record: %w", err)
+	if err = os.WriteFile(next, append(data, '\n'), 0o600); err == nil {
+		err = os.Rename(next, RecordPath(dir))
 	}
-	if err := os.Rename(next, RecordPath(dir)); err != nil {
+	if err != nil {
+		os.Remove(next)
+		RemoveRecord(dir)
 		return fmt.Errorf("write the owner's record: %w", err)
 	}
 	return nil

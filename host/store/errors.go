@@ -14,6 +14,10 @@ var (
 	ErrTrimmed = errors.New("that past is no longer kept")
 	// ErrNotFound says that there is no such blob or version.
 	ErrNotFound = errors.New("not found")
+	// ErrFull says that there is no space left to write in. Nothing was changed.
+	ErrFull = errors.New("the disk is full")
+	// ErrReadOnly says that the data directory cannot be written.
+	ErrReadOnly = errors.New("the data directory cannot be written")
 	// ErrClosed says that the engine was closed.
 	ErrClosed = errors.New("store is closed")
 )

@@ -46,7 +46,7 @@ func (e *Engine) PutBlob(ctx context.Context, name string, r io.Reader) (store.B
 	defer e.blobMu.Unlock()
 	blob, err := e.writeBlob(name, r)
 	if err != nil {
-		return blob, fmt.Errorf("put blob %s: %w", name, err)
+		return blob, fmt.Errorf("put blob %s: %w", name, diskError(err))
 	}
 	data, err := json.Marshal(blob)
 	if err == nil {
@@ -165,7 +165,7 @@ func (e *Engine) Blobs(ctx context.Context, prefix string) (list []store.Blob, e
 // until the next sweep.
 func (e *Engine) sweepBlobs() error {
 	named := map[string]bool{}
-	err := e.db.View(func(tx *bbolt.Tx) error {
+	err := e.view(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketBlobs).ForEach(func(name, data []byte) error {
 			blob, err := decodeBlob(data)
 			named[blob.Digest] = true

@@ -124,8 +124,8 @@ func (e *Engine) checkOverlays(ctx context.Context) error {
 func (e *Engine) checkOverlaysInUse(ctx context.Context, overlays []*overlay) error {
 	return e.read(ctx, func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketOverlays).ForEachBucket(func(id []byte) error {
-			if tx.Bucket(bucketOverlays).Bucket(id).Get(keyCount) == nil {
-				return nil // unfinished
+			if unfinished(tx.Bucket(bucketOverlays).Bucket(id)) {
+				return nil
 			}
 			if !slices.ContainsFunc(overlays, func(o *overlay) bool { return o.id == fromU64(id) }) {
 				return fmt.Errorf("overlay %d is in the file, and not in use", fromU64(id))

@@ -103,7 +103,7 @@ func (e *Engine) gather(first *job) []*job {
 
 func (e *Engine) runGroup(group []*job) {
 	head := e.head // only the writer changes it
-	err := e.db.Update(func(tx *bbolt.Tx) error {
+	err := e.transact(func(tx *bbolt.Tx) error {
 		for _, j := range group {
 			if j.err = j.ctx.Err(); j.err != nil {
 				continue

@@ -58,11 +58,14 @@ type Options struct {
 
 // Engine is a store.Engine in a directory.
 type Engine struct {
-	dir    string
-	db     *bbolt.DB
-	now    func() time.Time
-	logger *slog.Logger
-	steps  func(Step) error
+	dir     string
+	options Options
+	file    sync.RWMutex // write-held while db is replaced
+	db      *bbolt.DB    // nil when it could not be opened again
+	failed  error        // why nothing is written any more; set with db
+	now     func() time.Time
+	logger  *slog.Logger
+	steps   func(Step) error
 
 	jobs   chan *job
 	quit   chan struct{}
@@ -87,10 +90,10 @@ var _ store.Engine = (*Engine)(nil)
 // Open opens the space in a directory, or makes one. The caller makes sure that nobody else has it open.
 func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "blobs"), 0o700); err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
+		return nil, fmt.Errorf("open store: %w", diskError(err))
 	}
 	e := &Engine{
-		dir: dir, now: o.Now, logger: o.Logger, steps: o.Steps, jobs: make(chan *job, 1024), quit: make(chan struct{}),
+		dir: dir, options: o, now: o.Now, logger: o.Logger, steps: o.Steps, jobs: make(chan *job, 1024), quit: make(chan struct{}),
 		floors: map[store.BranchID]trimmed{}, plans: map[uint64]planned{}, watchers: map[chan uint64]struct{}{},
 	}
 	if e.now == nil {
@@ -99,37 +102,42 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
-	if err := e.openFile(o); err != nil {
-		return nil, fmt.Errorf("open store in %s: %w", dir, err)
+	if err := e.openFile(); err != nil {
+		return nil, fmt.Errorf("open store in %s: %w", dir, diskError(err))
 	}
 	if err := e.load(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, err), e.db.Close())
+		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.db.Close())
 	}
 	e.writer.Go(e.write)
 	return e, nil
 }
 
-func (e *Engine) openFile(o Options) error {
-	size := o.MapSize
+func (e *Engine) openFile() (err error) {
+	if err := e.makeFile(e.path()); err != nil {
+		return err
+	}
+	e.db, err = e.openDB()
+	return err
+}
+
+func (e *Engine) path() string { return filepath.Join(e.dir, "alcove.db") }
+
+func (e *Engine) openDB() (*bbolt.DB, error) {
+	size := e.options.MapSize
 	if size == 0 && strconv.IntSize == 64 {
 		size = 1 << 30
 	}
-	path := filepath.Join(e.dir, "alcove.db")
-	if err := e.makeFile(path); err != nil {
-		return err
-	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
+	db, err := bbolt.Open(e.path(), 0o600, &bbolt.Options{
 		Timeout:         2 * time.Second, // another process has it: say so instead of waiting
 		InitialMmapSize: size,
 		NoFreelistSync:  true,
 		FreelistType:    bbolt.FreelistMapType,
-		NoSync:          o.NoSync,
+		NoSync:          e.options.NoSync,
 	})
 	if errors.Is(err, bolterrors.ErrTimeout) {
-		return fmt.Errorf("another process has the file open: %w", err)
+		return nil, fmt.Errorf("another process has the file open: %w", err)
 	}
-	e.db = db
-	return err
+	return db, err
 }
 
 // makeFile makes a new database under a passing name, so that a power failure never leaves half of one. Directories are
@@ -236,7 +244,7 @@ func (e *Engine) read(ctx context.Context, do func(tx *bbolt.Tx) error) error {
 		return err
 	}
 	defer end()
-	return e.db.View(do)
+	return e.view(do)
 }
 
 // Head is the newest commit.
@@ -336,7 +344,9 @@ func (e *Engine) Close() error {
 		e.calls.Wait()
 		close(e.quit)
 		e.writer.Wait()
-		err = e.db.Close()
+		if e.db != nil {
+			err = e.db.Close()
+		}
 	})
 	return err
 }

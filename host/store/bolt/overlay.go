@@ -379,10 +379,7 @@ func (e *Engine) finishOverlay(ctx context.Context, o *overlay) error {
 	if err != nil {
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.overlays = append(e.overlays, o)
-	clear(e.plans)
+	e.recallOverlays([]*overlay{o})
 	return nil
 }
 
@@ -417,7 +414,11 @@ func (e *Engine) forgetOverlays(which func(*overlay) bool) (forgotten []*overlay
 func (e *Engine) recallOverlays(forgotten []*overlay) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.overlays = append(e.overlays, forgotten...)
+	for _, o := range forgotten {
+		if !slices.ContainsFunc(e.overlays, func(known *overlay) bool { return known.id == o.id }) { // it may have been read again
+			e.overlays = append(e.overlays, o)
+		}
+	}
 	clear(e.plans)
 }
 
@@ -436,6 +437,9 @@ func readOverlays(tx *bbolt.Tx) ([]*overlay, error) {
 	overlays := tx.Bucket(bucketOverlays)
 	err := overlays.ForEachBucket(func(id []byte) error {
 		b := overlays.Bucket(id)
+		if unfinished(b) {
+			return nil
+		}
 		list = append(list, &overlay{
 			id: fromU64(id), run: decodeLineage(b.Get(keyRun)), entries: int(fromU64(b.Get(keyCount))), keys: decodeFilter(b.Get(keyFilter)),
 		})
@@ -444,20 +448,25 @@ func readOverlays(tx *bbolt.Tx) ([]*overlay, error) {
 	return list, err
 }
 
-// dropUnfinished erases overlays whose making was cut short, or that do not say what they are of. None is being made meanwhile.
+// unfinished reports whether the making of an overlay was cut short, or it does not say what it is of.
+func unfinished(b *bbolt.Bucket) bool {
+	return b.Get(keyCount) == nil || len(decodeLineage(b.Get(keyRun))) == 0
+}
+
+// dropUnfinished erases overlays that are unfinished. None is being made meanwhile.
 func dropUnfinished(tx *bbolt.Tx) error {
 	overlays := tx.Bucket(bucketOverlays)
-	var unfinished [][]byte
+	var drop [][]byte
 	err := overlays.ForEachBucket(func(id []byte) error {
-		if b := overlays.Bucket(id); b.Get(keyCount) == nil || len(decodeLineage(b.Get(keyRun))) == 0 {
-			unfinished = append(unfinished, bytes.Clone(id))
+		if unfinished(overlays.Bucket(id)) {
+			drop = append(drop, bytes.Clone(id))
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, id := range unfinished {
+	for _, id := range drop {
 		if err := overlays.DeleteBucket(id); err != nil {
 			return err
 		}

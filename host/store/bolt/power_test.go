@@ -27,6 +27,7 @@ import (
 // leaves may kill the latter.
 const (
 	powerWork  = "ALCOVE_TEST_POWER_WORK"  // the directory to work in
+	powerFails = "ALCOVE_TEST_POWER_FAILS" // "yes": calls fail, so go on after errors
 	powerSync  = "ALCOVE_TEST_POWER_SYNC"  // "no": without syncing the database
 	powerCheck = "ALCOVE_TEST_POWER_CHECK" // the directory to look at; standard input has what was said
 )
@@ -72,6 +73,12 @@ func powerValue(name string) []byte {
 func powerWorkload(dir string, noSync bool) error {
 	for life := range 2 {
 		e, err := bolt.Open(context.Background(), dir, bolt.Options{MapSize: 1 << 16, NoSync: noSync})
+		for attempt := 0; err != nil && failing() && attempt < 100; attempt++ {
+			e, err = bolt.Open(context.Background(), dir, bolt.Options{MapSize: 1 << 16})
+		}
+		if err != nil && failing() && life > 0 {
+			return nil // it cannot be opened for writing any more
+		}
 		if err != nil {
 			return err
 		}
@@ -88,12 +95,19 @@ func powerWorkload(dir string, noSync bool) error {
 		}
 		chores := powerChores(e, life)
 		writers.Wait()
+		if failing() {
+			chores = nil
+			err = errors.Join(err, e.Check(context.Background()))
+		}
 		if err := errors.Join(err, chores, e.Close()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// failing reports whether calls of this process are made to fail, so that errors are no surprise.
+func failing() bool { return os.Getenv(powerFails) == "yes" }
 
 func powerWriter(e *bolt.Engine, life, writer int) error {
 	for i := range powerPuts {
@@ -105,6 +119,10 @@ func powerWriter(e *bolt.Engine, life, writer int) error {
 				store.Write{Branch: branch, Key: stageKey("shared"), Value: []byte(name)})
 		}
 		done, err := e.Commit(context.Background(), b)
+		if err != nil && failing() {
+			said("refused %s %q", name, err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -149,6 +167,7 @@ type told struct {
 	blobs      map[string][]string // digests that a name may have: the acknowledged one, and those begun since
 	acked      map[string]bool     // names of blobs that must be there
 	reclaiming bool
+	refused    int
 }
 
 func hear(r io.Reader) (told, error) {
@@ -171,6 +190,8 @@ func hear(r io.Reader) (told, error) {
 			t.blobs[name], t.acked[name] = []string{digest}, true
 		case "reclaim-begun":
 			t.reclaiming = true
+		case "refused":
+			t.refused++
 		default:
 			err = errors.New("unknown word")
 		}
@@ -252,8 +273,8 @@ func probePower(e *bolt.Engine) error {
 	return err
 }
 
-// recordPower records the workload.
-func recordPower(t *testing.T, environment ...string) *powerloss.Trace {
+// recordPower records the workload, some calls of which may be made to fail.
+func recordPower(t *testing.T, failing []string, environment ...string) *powerloss.Trace {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("what is traced is another process, which the race detector does not see: it runs in the long form")
@@ -263,7 +284,7 @@ func recordPower(t *testing.T, environment ...string) *powerloss.Trace {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	trace, err := powerloss.Record(t.Context(), dir, program, nil, append(environment, powerWork+"="+dir))
+	trace, err := powerloss.Record(t.Context(), powerloss.Command{Root: dir, Program: program, Failing: failing, Environment: append(environment, powerWork+"="+dir)})
 	if errors.Is(err, powerloss.ErrUnavailable) && os.Getenv("CI") != "true" {
 		t.Skipf("%v (with CI=true this fails)", err)
 	}
@@ -309,7 +330,7 @@ func rounds(t *testing.T) int {
 }
 
 func TestAPowerFailureLosesNothingThatWasAcknowledged(t *testing.T) {
-	trace, n := recordPower(t), rounds(t)
+	trace, n := recordPower(t, nil), rounds(t)
 	seed := rand.Uint64()
 	heard := 0
 	err := trace.Failures(rand.New(rand.NewPCG(seed, 1)), n, nil, func(f *powerloss.Failure) error {
@@ -327,7 +348,7 @@ func TestAPowerFailureLosesNothingThatWasAcknowledged(t *testing.T) {
 
 // TestThePowerFailureTestNoticesDisksThatLie is what shows that the test can fail: with each kind of sync left out.
 func TestThePowerFailureTestNoticesDisksThatLie(t *testing.T) {
-	honest, without := recordPower(t), recordPower(t, powerSync+"=no")
+	honest, without := recordPower(t, nil), recordPower(t, nil, powerSync+"=no")
 	for name, c := range map[string]struct {
 		trace *powerloss.Trace
 		lie   func(name string) bool
@@ -344,6 +365,40 @@ func TestThePowerFailureTestNoticesDisksThatLie(t *testing.T) {
 				t.Fatalf("%d power failures lost nothing, though they must have", powerRounds)
 			}
 			t.Logf("noticed: %.300v", found)
+		})
+	}
+}
+
+// TestAFailingDiskLosesNothingThatWasAcknowledged makes calls of a real process fail now and then: writes are refused,
+// the process goes on, and then its power fails too.
+func TestAFailingDiskLosesNothingThatWasAcknowledged(t *testing.T) {
+	for name, failing := range map[string][]string{
+		"syncs fail":                {"fdatasync:error=EIO:when=5+11"},
+		"many syncs fail":           {"fdatasync:error=EIO:when=4+6"},
+		"syncs fail for ever":       {"fdatasync:error=EIO:when=8+1"},
+		"writes fail":               {"pwrite64:error=EIO:when=20+37"},
+		"there is no space":         {"pwrite64:error=ENOSPC:when=10+23", "write:error=ENOSPC:when=40+50"},
+		"files and names fail":      {"fsync:error=EIO:when=2+5", "renameat:error=EIO:when=2+3"},
+		"nothing works for a while": {"pwrite64,fdatasync,fsync,ftruncate:error=EROFS:when=60..90"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trace := recordPower(t, failing, powerFails+"=yes")
+			var last []byte
+			err := trace.Failures(rand.New(rand.NewPCG(rand.Uint64(), 1)), powerRounds/4, nil, func(f *powerloss.Failure) error {
+				last = f.Said
+				return lookAt(t, f)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard, err := hear(bytes.NewReader(last[:bytes.LastIndexByte(last, '\n')+1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d calls failed, %d writes were acknowledged and %d refused", trace.Failed(), len(heard.puts), heard.refused)
+			if len(heard.puts) == 0 || trace.Failed() == 0 {
+				t.Error("writes and failures are needed")
+			}
 		})
 	}
 }

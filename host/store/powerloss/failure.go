@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Failure is the moment at which the power failed.
@@ -157,3 +158,13 @@ func (f *Failure) content(n *node) []byte {
 
 // Calls is how many calls the recording has.
 func (t *Trace) Calls() int { return len(t.marks) / 2 }
+
+// Failed is how many calls were made to fail.
+func (t *Trace) Failed() (n int) {
+	for _, m := range t.marks {
+		if m.end && strings.HasSuffix(m.call.result, "(INJECTED)") {
+			n++
+		}
+	}
+	return n
+}

@@ -49,14 +49,25 @@ type mark struct {
 	end  bool
 }
 
-// Record runs a command under strace and keeps what it did in the directory root, which must be empty. What the
-// command writes to its standard output is said, at that moment, to the world.
-func Record(ctx context.Context, root, program string, args, environment []string) (*Trace, error) {
+// Command is a process to record.
+type Command struct {
+	Root        string // the directory that it works in, empty at first
+	Program     string
+	Args        []string
+	Environment []string // in addition to this process's
+	// Failing are calls that fail, in strace's words: "fdatasync:error=EIO:when=7+20" is each thread's seventh, and
+	// every twentieth after it.
+	Failing []string
+}
+
+// Record runs a command under strace and keeps what it did in its root directory. What the command writes to its
+// standard output is said, at that moment, to the world.
+func Record(ctx context.Context, command Command) (*Trace, error) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		return nil, fmt.Errorf("%w: install strace: %w", ErrUnavailable, err)
 	}
-	root, err = filepath.EvalSymlinks(root)
+	root, err := filepath.EvalSymlinks(command.Root)
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
@@ -66,14 +77,17 @@ func Record(ctx context.Context, root, program string, args, environment []strin
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "trace")
-	full := append([]string{"-f", "-y", "-xx", "-s", "1000000000", "--seccomp-bpf", "-e", "signal=none", "-e", "trace=" + traced, "-o", file, program}, args...)
-	cmd := exec.CommandContext(ctx, strace, full...)
-	cmd.Env = append(os.Environ(), environment...)
+	args := []string{"-f", "-y", "-xx", "-s", "1000000000", "--seccomp-bpf", "-e", "signal=none", "-e", "trace=" + traced, "-o", file}
+	for _, failing := range command.Failing {
+		args = append(args, "-e", "inject="+failing)
+	}
+	cmd := exec.CommandContext(ctx, strace, append(append(args, command.Program), command.Args...)...)
+	cmd.Env = append(os.Environ(), command.Environment...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		if bytes.Contains(out, []byte("ptrace")) || bytes.Contains(out, []byte("PTRACE")) {
 			return nil, fmt.Errorf("%w: %s", ErrUnavailable, out)
 		}
-		return nil, fmt.Errorf("record %s: %w\n%s", program, err, out)
+		return nil, fmt.Errorf("record %s: %w\n%s", command.Program, err, out)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -129,13 +143,16 @@ func parse(root string, data []byte) (*Trace, error) {
 
 // finish reads the end of a call: what is left of its arguments, and its result.
 func (c *call) finish(place int, tail string) error {
-	at := strings.LastIndex(tail, ") ")
-	equals := strings.LastIndex(tail, "= ")
-	if at < 0 || equals < at {
+	equals := strings.LastIndex(tail, " = ")
+	if equals < 0 {
 		return fmt.Errorf("the call %s has no result: %.100s", c.name, tail)
 	}
-	c.args = append(c.args, splitArgs(tail[:at])...)
-	c.result, c.end, c.open = strings.TrimSpace(tail[equals+2:]), place, false
+	args, whole := strings.CutSuffix(strings.TrimRight(tail[:equals], " "), ")")
+	if !whole {
+		return fmt.Errorf("the call %s has no end: %.100s", c.name, tail)
+	}
+	c.args = append(c.args, splitArgs(args)...)
+	c.result, c.end, c.open = strings.TrimSpace(tail[equals+3:]), place, false
 	return nil
 }
 

@@ -1,0 +1,130 @@
+package bolt
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// view runs a read transaction. It must not run inside another one.
+func (e *Engine) view(do func(tx *bbolt.Tx) error) error {
+	e.file.RLock()
+	defer e.file.RUnlock()
+	if e.db == nil {
+		return e.failed
+	}
+	return e.db.View(do)
+}
+
+// transact runs a write transaction. Only the writer calls it.
+func (e *Engine) transact(do func(tx *bbolt.Tx) error) error {
+	if e.failed != nil {
+		return e.failed
+	}
+	id, applied := 0, false
+	err := e.db.Update(func(tx *bbolt.Tx) error {
+		id = tx.ID()
+		err := do(tx)
+		applied = err == nil
+		return err
+	})
+	if err == nil || !applied {
+		return err
+	}
+	if !e.mayBeThere(id) {
+		return diskError(err) // bbolt has rolled it back
+	}
+	return e.settle(id, err)
+}
+
+// mayBeThere reports whether a commit that failed can be seen nevertheless: it was written, and then not synced.
+func (e *Engine) mayBeThere(id int) bool {
+	seen := id
+	err := e.db.View(func(tx *bbolt.Tx) error {
+		seen = tx.ID()
+		return nil
+	})
+	return err != nil || seen >= id
+}
+
+const (
+	settleAttempts = 3
+	settlePause    = 100 * time.Millisecond
+)
+
+// settle finds out what became of a commit that was written and not synced: whether it is on the disk cannot be known
+// until the disk syncs again. Until then nothing may be written, because pages that the commit before it still needs
+// would be used anew. When the disk does not recover, the engine only reads from then on.
+func (e *Engine) settle(id int, cause error) error {
+	e.logger.Error("a commit was not synced; the database is opened again", "error", cause)
+	e.file.Lock()
+	defer e.file.Unlock()
+	err := cause
+	for range settleAttempts {
+		var there bool
+		if there, err = e.reopen(id); err == nil && there {
+			return nil
+		}
+		if err == nil {
+			return diskError(cause)
+		}
+		time.Sleep(settlePause)
+	}
+	e.failed = fmt.Errorf("the disk does not keep what is written to it: check it, and restart the server: %w", diskError(errors.Join(cause, err)))
+	return e.failed
+}
+
+// reopen opens the database again, syncs it with an empty commit, and reports whether a commit is in it. The caller
+// holds file.
+func (e *Engine) reopen(id int) (there bool, err error) {
+	if e.db != nil {
+		if err := e.db.Close(); err != nil {
+			e.logger.Warn("the database was not closed properly", "error", err)
+		}
+	}
+	if e.db, err = e.openDB(); err != nil {
+		e.db = nil
+		return false, err
+	}
+	if err := e.db.View(func(tx *bbolt.Tx) error { there = tx.ID() >= id; return nil }); err != nil {
+		return false, err
+	}
+	if err := e.db.Update(func(*bbolt.Tx) error { return nil }); err != nil {
+		return false, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	clear(e.plans)
+	clear(e.floors)
+	return there, e.db.View(e.loadState)
+}
+
+// diskError says what a caller can act on.
+func diskError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case isAny(err, outOfSpace()):
+		return fmt.Errorf("%w: %w", store.ErrFull, err)
+	case isAny(err, []error{syscall.EROFS, fs.ErrPermission}):
+		return fmt.Errorf("%w: %w", store.ErrReadOnly, err)
+	}
+	return err
+}
+
+// isAny finds an error also where bbolt kept only its text.
+func isAny(err error, any []error) bool {
+	for _, one := range any {
+		if errors.Is(err, one) || strings.HasSuffix(err.Error(), ": "+one.Error()) {
+			return true
+		}
+	}
+	return false
+}
