@@ -10,7 +10,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 RACE      := ./host/store/... ./host/memory/... ./host/search/... ./host/mcp/... ./host/api/... ./host/owner/... ./host/bridge/... ./host/client/... ./host/sandbox ./host ./cmd/...
 BENCHTIME ?= 1s
 
-.PHONY: help run build test check bench fmt clean format vet lint imports modules generated cross test-all test-race
+.PHONY: help run build test check bench fmt clean format vet lint imports modules generated samples cross test-all test-race
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -30,7 +30,7 @@ test-all:
 test-race:
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $(RACE)
 
-check: format vet lint imports modules generated cross ## format, vet, lint, imports, modules, generated files, all platforms
+check: format vet lint imports modules generated samples cross ## format, vet, lint, imports, modules, generated files, sample guests, all platforms
 
 format:
 	@files="$$(gofmt -l abi cmd host)"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
@@ -51,6 +51,10 @@ modules:
 # The constants of the ABI, from abi/abi.json. To write them anew: go run ./abi/gen
 generated:
 	$(GO) run ./abi/gen -check
+
+# The guests that the tests of the sandbox run, where their compilers are installed.
+samples:
+	@$(MAKE) --no-print-directory -C host/sandbox/testdata/guests check
 
 cross:
 	@for p in $(PLATFORMS); do echo "build $$p"; \
