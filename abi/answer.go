@@ -23,10 +23,9 @@ func CheckResult(kind Kind, request, result []byte) error {
 		if len(request) < scoreHead {
 			return errors.New("the score request has no head")
 		}
-		_, err := ParseScores(result, int(u32(request)))
-		return err
+		return checkScores(result, int(u32(request)))
 	case KindEmbed:
-		if len(result) < 8 {
+		if len(result) < vectorHead {
 			return errors.New("the vectors have no head")
 		}
 		var asked EmbedRequest
@@ -37,8 +36,7 @@ func CheckResult(kind Kind, request, result []byte) error {
 		if most := MaxLimits().EmbedDimensions; dimensions > most {
 			return fmt.Errorf("the vectors have %d dimensions; %s is %d", dimensions, LimitEmbedDimensions, most)
 		}
-		_, err := ParseVectors(result, len(asked.Texts), int(dimensions))
-		return err
+		return checkVectors(result, len(asked.Texts), int(dimensions))
 	}
 	return fmt.Errorf("there is no kind %d", kind)
 }

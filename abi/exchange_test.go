@@ -6,52 +6,8 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/abi/vectors"
 )
-
-// exchange is a vector of what guest and host do, call by call.
-type exchange struct {
-	Name    string
-	Kind    string
-	Request octets
-	Steps   []step
-	Status  abi.Status
-	Class   abi.Class
-	Result  octets
-	Log     []string
-	Limits  map[string]int64
-	During  string // initialize: the steps are done before there is a request
-	After   octets // initialize: what alcove_handle then writes
-}
-
-type step struct {
-	Do        string
-	Channel   uint32
-	Ptr       uint32
-	Cap       uint32
-	Len       *uint32 // the length of Hex, where it does not say otherwise
-	Hex       octets
-	Op        string
-	OpPtr     uint32  `json:"op_ptr"`
-	OpLen     *uint32 `json:"op_len"`
-	Host      *octets
-	HostLong  *octets `json:"host_long"`
-	HostError *octets `json:"host_error"`
-	Code      abi.Code
-	Pages     int
-	Returns   int64
-	Stops     abi.Class
-}
-
-func (s step) length() uint32 { return either(s.Len, s.Hex) }
-
-func (s step) opLength() uint32 { return either(s.OpLen, []byte(s.Op)) }
-
-func either(length *uint32, data []byte) uint32 {
-	if length != nil {
-		return *length
-	}
-	return uint32(len(data))
-}
 
 // model is the host's side of an exchange, written down once more in the plainest way, from SPEC.md.
 type model struct {
@@ -65,7 +21,7 @@ type model struct {
 	calls    int64
 }
 
-func newModel(v exchange) *model {
+func newModel(v vectors.Exchange) *model {
 	m := &model{limits: abi.DefaultLimits(), memory: make([]byte, 65536), serving: v.During == ""}
 	m.limits.Each(func(name string, value *int64) {
 		if limit, ok := v.Limits[name]; ok {
@@ -129,18 +85,18 @@ func (m *model) write(channel, ptr, length uint32) (int64, abi.Class) {
 }
 
 // call answers a length, or the code of an error that the host makes by itself.
-func (m *model) call(s step) (int64, abi.Code, abi.Class) {
+func (m *model) call(s vectors.Step) (int64, abi.Code, abi.Class) {
 	if m.calls++; m.calls > m.limits.HostCalls {
 		return 0, "", abi.ClassHostCalls
 	}
-	op, inside := m.inside(s.OpPtr, s.opLength())
-	_, whole := m.inside(s.Ptr, s.length())
+	op, inside := m.inside(s.OpPtr, s.OpLength())
+	_, whole := m.inside(s.Ptr, s.Length())
 	switch {
 	case !inside || !whole:
 		return -1, abi.CodeInvalidArgument, ""
 	case !m.serving:
 		return -1, abi.CodeDenied, ""
-	case int64(len(op)) > m.limits.OpBytes || int64(s.length()) > m.limits.CallBytes || s.HostLong != nil && int64(len(*s.HostLong)) > m.limits.CallBytes:
+	case int64(len(op)) > m.limits.OpBytes || int64(s.Length()) > m.limits.CallBytes || s.HostLong != nil && int64(len(*s.HostLong)) > m.limits.CallBytes:
 		return -1, abi.CodeExhausted, ""
 	case s.HostError != nil:
 		m.response = *s.HostError
@@ -153,7 +109,7 @@ func (m *model) call(s step) (int64, abi.Code, abi.Class) {
 }
 
 // do does a step and says how it went; stopped is the class of a limit that was reached.
-func (m *model) do(t *testing.T, s step) (stopped abi.Class) {
+func (m *model) do(t *testing.T, s vectors.Step) (stopped abi.Class) {
 	t.Helper()
 	var returned int64
 	switch s.Do {
@@ -163,7 +119,7 @@ func (m *model) do(t *testing.T, s step) (stopped abi.Class) {
 		}
 	case "write":
 		m.place(s.Ptr, s.Hex)
-		returned, stopped = m.write(s.Channel, s.Ptr, s.length())
+		returned, stopped = m.write(s.Channel, s.Ptr, s.Length())
 	case "call":
 		m.place(s.OpPtr, []byte(s.Op))
 		m.place(s.Ptr, s.Hex)
@@ -176,7 +132,7 @@ func (m *model) do(t *testing.T, s step) (stopped abi.Class) {
 		}
 	case "grow":
 		returned = int64(len(m.memory) / 65536)
-		m.memory = append(m.memory, make([]byte, s.Pages*65536)...)
+		m.memory = append(m.memory, make([]byte, int(s.Pages)*65536)...)
 	default:
 		t.Fatalf("there is no step %q", s.Do)
 	}
@@ -208,7 +164,7 @@ func (m *model) end(kind abi.Kind, request []byte, status abi.Status) abi.Class 
 }
 
 // run is the class of the whole exchange.
-func (m *model) run(t *testing.T, v exchange) abi.Class {
+func (m *model) run(t *testing.T, v vectors.Exchange) abi.Class {
 	t.Helper()
 	if int64(len(v.Request)) > m.limits.RequestBytes {
 		return abi.ClassRequest
@@ -225,11 +181,11 @@ func (m *model) run(t *testing.T, v exchange) abi.Class {
 	if v.During != "" {
 		m.result = v.After
 	}
-	return m.end(kindNamed(t, v.Kind), v.Request, v.Status)
+	return m.end(v.Kind.Kind(), v.Request, v.Status)
 }
 
 func TestExchangesGoAsTheVectorsSay(t *testing.T) {
-	for _, v := range vectors[exchange](t, "exchange.json") {
+	for _, v := range cases[vectors.Exchange](t, "exchange.json") {
 		t.Run(v.Name, func(t *testing.T) {
 			m := newModel(v)
 			if class := m.run(t, v); class != v.Class {
@@ -246,7 +202,7 @@ func TestExchangesGoAsTheVectorsSay(t *testing.T) {
 }
 
 func TestRequestsOfTheVectorsAreReadAsTheirKindSays(t *testing.T) {
-	for _, v := range vectors[exchange](t, "exchange.json") {
+	for _, v := range cases[vectors.Exchange](t, "exchange.json") {
 		if !strings.Contains(string(v.Request), `"context"`) {
 			continue // a request for the sake of its bytes
 		}

@@ -183,7 +183,7 @@ const (
 	LimitWallMS          = "wall_ms"
 	LimitCPUMS           = "cpu_ms"
 	LimitFuel            = "fuel"
-	LimitCallDepth       = "call_depth"
+	LimitStackBytes      = "stack_bytes"
 	LimitHostCalls       = "host_calls"
 	LimitRequestBytes    = "request_bytes"
 	LimitOutputBytes     = "output_bytes"
@@ -229,8 +229,8 @@ type Limits struct {
 	CPUMS int64 `json:"cpu_ms,omitempty"`
 	// what a request may charge; one unit is about one instruction; 20000000000 units by default, at most 1000000000000; a manifest may ask for it
 	Fuel int64 `json:"fuel,omitempty"`
-	// how deep calls of the guest may nest; 10000 calls by default, at most 10000
-	CallDepth int64 `json:"call_depth,omitempty"`
+	// what nested calls of the guest take, in the native code that they are compiled to; 50000000 bytes by default, at most 50000000
+	StackBytes int64 `json:"stack_bytes,omitempty"`
 	// host operations a request may call; 10000 calls by default, at most 1000000; a manifest may ask for it
 	HostCalls int64 `json:"host_calls,omitempty"`
 	// a request to the guest; 4194304 bytes by default, at most 67108864; a manifest may ask for it
@@ -267,7 +267,7 @@ func DefaultLimits() Limits {
 		WallMS:          10000,
 		CPUMS:           2000,
 		Fuel:            20000000000,
-		CallDepth:       10000,
+		StackBytes:      50000000,
 		HostCalls:       10000,
 		RequestBytes:    4194304,
 		OutputBytes:     4194304,
@@ -292,7 +292,7 @@ func MaxLimits() Limits {
 		WallMS:          300000,
 		CPUMS:           60000,
 		Fuel:            1000000000000,
-		CallDepth:       10000,
+		StackBytes:      50000000,
 		HostCalls:       1000000,
 		RequestBytes:    67108864,
 		OutputBytes:     67108864,
@@ -316,7 +316,7 @@ func (l *Limits) Each(f func(name string, value *int64)) {
 	f(LimitWallMS, &l.WallMS)
 	f(LimitCPUMS, &l.CPUMS)
 	f(LimitFuel, &l.Fuel)
-	f(LimitCallDepth, &l.CallDepth)
+	f(LimitStackBytes, &l.StackBytes)
 	f(LimitHostCalls, &l.HostCalls)
 	f(LimitRequestBytes, &l.RequestBytes)
 	f(LimitOutputBytes, &l.OutputBytes)

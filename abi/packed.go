@@ -58,10 +58,17 @@ func AppendScores(dst []byte, scores []float32) []byte { return appendFloats(dst
 // ParseScores reads the result of KindScore for n candidates. A score that is not finite makes all of it an error: the
 // host then ranks by itself.
 func ParseScores(data []byte, n int) ([]float32, error) {
-	if len(data) != 4*n {
-		return nil, fmt.Errorf("the scores have %d bytes; %d candidates need %d", len(data), n, 4*n)
+	if err := checkScores(data, n); err != nil {
+		return nil, err
 	}
-	return finite("score", floats(data, n))
+	return floats(data, n), nil
+}
+
+func checkScores(data []byte, n int) error {
+	if len(data) != 4*n {
+		return fmt.Errorf("the scores have %d bytes; %d candidates need %d", len(data), n, 4*n)
+	}
+	return checkFinite("score", data)
 }
 
 // AppendVectors appends the result of KindEmbed to dst: u32 n, u32 d, then n vectors of d float32, little-endian.
@@ -76,24 +83,30 @@ func AppendVectors(dst []byte, dimensions int, vectors [][]float32) []byte {
 
 // ParseVectors reads the result of KindEmbed for n texts by a guest whose manifest says how many dimensions there are.
 func ParseVectors(data []byte, n, dimensions int) ([][]float32, error) {
-	if len(data) < 8 {
-		return nil, fmt.Errorf("the vectors have %d bytes; their head has 8", len(data))
-	}
-	if gotN, gotD := u32(data), u32(data[4:]); uint64(gotN) != uint64(n) || uint64(gotD) != uint64(dimensions) {
-		return nil, fmt.Errorf("there are %d vectors of %d dimensions; asked for were %d of %d", gotN, gotD, n, dimensions)
-	}
-	if want := 8 + 4*n*dimensions; len(data) != want {
-		return nil, fmt.Errorf("the vectors have %d bytes; %d of %d dimensions have %d", len(data), n, dimensions, want)
+	if err := checkVectors(data, n, dimensions); err != nil {
+		return nil, err
 	}
 	vectors := make([][]float32, n)
 	for i := range vectors {
-		v, err := finite("vector", floats(data[8+4*dimensions*i:], dimensions))
-		if err != nil {
-			return nil, err
-		}
-		vectors[i] = v
+		vectors[i] = floats(data[vectorHead+4*dimensions*i:], dimensions)
 	}
 	return vectors, nil
+}
+
+// vectorHead is the length of n and d.
+const vectorHead = 8
+
+func checkVectors(data []byte, n, dimensions int) error {
+	if len(data) < vectorHead {
+		return fmt.Errorf("the vectors have %d bytes; their head has %d", len(data), vectorHead)
+	}
+	if gotN, gotD := u32(data), u32(data[4:]); uint64(gotN) != uint64(n) || uint64(gotD) != uint64(dimensions) {
+		return fmt.Errorf("there are %d vectors of %d dimensions; asked for were %d of %d", gotN, gotD, n, dimensions)
+	}
+	if want := vectorHead + 4*n*dimensions; len(data) != want {
+		return fmt.Errorf("the vectors have %d bytes; %d of %d dimensions have %d", len(data), n, dimensions, want)
+	}
+	return checkFinite("vector", data[vectorHead:])
 }
 
 func padding(n int) int { return -n & 3 }
@@ -115,11 +128,12 @@ func floats(data []byte, n int) []float32 {
 	return values
 }
 
-func finite(what string, values []float32) ([]float32, error) {
-	for i, v := range values {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return nil, fmt.Errorf("%s: value %d is not finite", what, i)
+func checkFinite(what string, data []byte) error {
+	const exponent = 0x7f800000 // all ones: infinite, or not a number
+	for i := 0; i+4 <= len(data); i += 4 {
+		if u32(data[i:])&exponent == exponent {
+			return fmt.Errorf("%s: value %d is not finite", what, i/4)
 		}
 	}
-	return values, nil
+	return nil
 }

@@ -2,65 +2,27 @@ package abi_test
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/abi/vectors"
 )
 
-// octets are bytes as vectors have them: pairs of hexadecimal digits with blanks between.
-type octets []byte
-
-func (o *octets) UnmarshalJSON(data []byte) error {
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return err
-	}
-	b, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
-	*o = b
-	return err
-}
-
-// piece is some bytes, and what they mean.
-type piece struct {
-	Hex   octets `json:"hex"`
-	Means string `json:"means"`
-}
-
-func joined(pieces []piece) []byte {
-	var all []byte
-	for _, p := range pieces {
-		all = append(all, p.Hex...)
-	}
-	return all
-}
-
-// vectors reads the cases of a file of vectors; a field that the test does not know fails.
-func vectors[T any](t *testing.T, file string) []T {
+// cases reads the vectors of a file.
+func cases[T vectors.ScoreRequest | vectors.ScoreResult | vectors.EmbedResult | vectors.JSONResult | vectors.ErrorBody | vectors.Exchange](t *testing.T, file string) []T {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("vectors", file))
+	all, err := vectors.Read[T](file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	var all struct {
-		About string `json:"about"`
-		Cases []T    `json:"cases"`
-	}
-	if err := decoder.Decode(&all); err != nil {
-		t.Fatalf("read %s: %v", file, err)
-	}
-	if len(all.Cases) == 0 {
+	if len(all) == 0 {
 		t.Fatalf("%s has no cases", file)
 	}
-	return all.Cases
+	return all
 }
 
 // decimal writes values as vectors have them.
@@ -79,7 +41,7 @@ func sameFloats(got []float32, want []string) bool {
 }
 
 // failure compares what happened with what should: err with the class that is expected, or none.
-func failure(t *testing.T, err error, fails string) (ok bool) {
+func failure(t *testing.T, err error, fails abi.Class) (ok bool) {
 	t.Helper()
 	switch {
 	case err == nil && fails != "":
@@ -91,18 +53,11 @@ func failure(t *testing.T, err error, fails string) (ok bool) {
 }
 
 func TestScoreRequestsAreReadAsTheVectorsSay(t *testing.T) {
-	type vector struct {
-		Name    string
-		Bytes   []piece
-		Params  string
-		Columns [][]string
-		Fails   string
-	}
-	for _, v := range vectors[vector](t, "score-request.json") {
+	for _, v := range cases[vectors.ScoreRequest](t, "score-request.json") {
 		t.Run(v.Name, func(t *testing.T) {
-			data := joined(v.Bytes)
+			data := v.Bytes.Joined()
 			s, err := abi.ParseScoring(data)
-			if !failure(t, err, v.Fails) {
+			if !failure(t, err, abi.Class(v.Fails)) {
 				return
 			}
 			if string(s.Params) != v.Params || len(s.Columns) != len(v.Columns) {
@@ -121,18 +76,11 @@ func TestScoreRequestsAreReadAsTheVectorsSay(t *testing.T) {
 }
 
 func TestScoresAreReadAsTheVectorsSay(t *testing.T) {
-	type vector struct {
-		Name       string
-		Candidates int
-		Bytes      []piece
-		Scores     []string
-		Fails      string
-	}
-	for _, v := range vectors[vector](t, "score-result.json") {
+	for _, v := range cases[vectors.ScoreResult](t, "score-result.json") {
 		t.Run(v.Name, func(t *testing.T) {
-			data := joined(v.Bytes)
+			data := v.Bytes.Joined()
 			scores, err := abi.ParseScores(data, v.Candidates)
-			if !failure(t, err, v.Fails) {
+			if !failure(t, err, abi.Class(v.Fails)) {
 				return
 			}
 			if !sameFloats(scores, v.Scores) {
@@ -146,19 +94,11 @@ func TestScoresAreReadAsTheVectorsSay(t *testing.T) {
 }
 
 func TestVectorsAreReadAsTheVectorsSay(t *testing.T) {
-	type vector struct {
-		Name       string
-		Texts      int
-		Dimensions int
-		Bytes      []piece
-		Vectors    [][]string
-		Fails      string
-	}
-	for _, v := range vectors[vector](t, "embed-result.json") {
+	for _, v := range cases[vectors.EmbedResult](t, "embed-result.json") {
 		t.Run(v.Name, func(t *testing.T) {
-			data := joined(v.Bytes)
+			data := v.Bytes.Joined()
 			got, err := abi.ParseVectors(data, v.Texts, v.Dimensions)
-			if !failure(t, err, v.Fails) {
+			if !failure(t, err, abi.Class(v.Fails)) {
 				return
 			}
 			for i, want := range v.Vectors {
@@ -174,18 +114,10 @@ func TestVectorsAreReadAsTheVectorsSay(t *testing.T) {
 }
 
 func TestErrorBodiesAreReadAsTheVectorsSay(t *testing.T) {
-	type vector struct {
-		Name      string
-		Bytes     []piece
-		Code      abi.Code
-		Message   string
-		Retryable bool
-		Fails     string
-	}
-	for _, v := range vectors[vector](t, "error.json") {
+	for _, v := range cases[vectors.ErrorBody](t, "error.json") {
 		t.Run(v.Name, func(t *testing.T) {
-			e, err := abi.ParseError(joined(v.Bytes))
-			if !failure(t, err, v.Fails) {
+			e, err := abi.ParseError(v.Bytes.Joined())
+			if !failure(t, err, abi.Class(v.Fails)) {
 				return
 			}
 			if e.Code != v.Code || e.Message != v.Message || e.Retryable != v.Retryable {
@@ -203,27 +135,11 @@ func TestAnErrorBodyThatIsTooLongIsRefused(t *testing.T) {
 }
 
 func TestResultsInJSONAreCheckedAsTheVectorsSay(t *testing.T) {
-	type vector struct {
-		Name  string
-		Kind  string
-		Bytes []piece
-		Fails string
-	}
-	for _, v := range vectors[vector](t, "json-result.json") {
+	for _, v := range cases[vectors.JSONResult](t, "json-result.json") {
 		t.Run(v.Name, func(t *testing.T) {
-			failure(t, abi.CheckResult(kindNamed(t, v.Kind), nil, joined(v.Bytes)), v.Fails)
+			failure(t, abi.CheckResult(v.Kind.Kind(), nil, v.Bytes.Joined()), v.Fails)
 		})
 	}
-}
-
-func kindNamed(t *testing.T, name string) abi.Kind {
-	t.Helper()
-	kinds := map[string]abi.Kind{"tool": abi.KindTool, "hook": abi.KindHook, "score": abi.KindScore, "embed": abi.KindEmbed}
-	kind, ok := kinds[name]
-	if !ok {
-		t.Fatalf("there is no kind %q", name)
-	}
-	return kind
 }
 
 func FuzzParseScoring(f *testing.F) {

@@ -29,6 +29,7 @@ func rules() []rule {
 	return []rule{
 		{pkg: "abi", never: append(outside, "os")}, // the standard library only
 		{pkg: "abi/gen"},
+		{pkg: "abi/vectors", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "host/store", never: append(outside, "os")},
 		{pkg: "host/store/bolt", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
 		{pkg: "host/store/*", own: []string{"host/store"}, others: []string{"pgregory.net/rapid"}},
@@ -40,6 +41,7 @@ func rules() []rule {
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/spectest"}, // serves tests only
+		{pkg: "host/sandbox/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/owner", others: []string{"golang.org/x/sys"}},
 		{pkg: "host/api", own: []string{"host/owner"}},
 		{pkg: "host/bridge", never: append(outside, "os")},
