@@ -18,6 +18,10 @@ var (
 	ErrFull = errors.New("the disk is full")
 	// ErrReadOnly says that the data directory cannot be written.
 	ErrReadOnly = errors.New("the data directory cannot be written")
+	// ErrChanged says that old versions were dropped while a dump was made: it must be made again.
+	ErrChanged = errors.New("old versions were dropped meanwhile: start again")
+	// ErrNotEmpty says that a space is there already.
+	ErrNotEmpty = errors.New("there is a store already: choose an empty directory")
 	// ErrClosed says that the engine was closed.
 	ErrClosed = errors.New("store is closed")
 )

@@ -21,6 +21,7 @@ type job struct {
 	ctx   context.Context
 	batch *store.Batch
 	work  func(tx *bbolt.Tx) error // instead of a batch; runs alone in its transaction
+	alone func() error             // instead of both; runs without a transaction, between those of others
 	done  store.Committed
 	err   error
 	ready chan struct{}
@@ -80,13 +81,13 @@ func (e *Engine) write() {
 // gather takes what waits behind the first job: commits together, other work alone.
 func (e *Engine) gather(first *job) []*job {
 	group := []*job{first}
-	if first.work != nil {
+	if first.batch == nil {
 		return group
 	}
 	for size := 0; len(group) < groupJobs && size < groupBytes; {
 		select {
 		case j := <-e.jobs:
-			if j.work != nil {
+			if j.batch == nil {
 				e.runGroup(group)
 				return []*job{j}
 			}
@@ -102,6 +103,13 @@ func (e *Engine) gather(first *job) []*job {
 }
 
 func (e *Engine) runGroup(group []*job) {
+	if first := group[0]; first.alone != nil {
+		if first.err = first.ctx.Err(); first.err == nil {
+			first.err = first.alone()
+		}
+		close(first.ready)
+		return
+	}
 	head := e.head // only the writer changes it
 	err := e.transact(func(tx *bbolt.Tx) error {
 		for _, j := range group {

@@ -28,6 +28,7 @@ var (
 	bucketRequests = []byte("requests") // caller and id → what it did
 	bucketBlobs    = []byte("blobs")    // name → digest and size
 	bucketOverlays = []byte("overlays") // id → run, entries
+	bucketPurged   = []byte("purged")   // branch, key and version → when, as a version
 
 	bucketEntries  = []byte("entries")  // key and version → record
 	bucketValues   = []byte("values")   // the same → a large value
@@ -116,6 +117,11 @@ func (e *Engine) openFile() (err error) {
 	if err := e.makeFile(e.path()); err != nil {
 		return err
 	}
+	for _, left := range []string{compacting, loading, loading + ".2"} { // by a crash
+		if err := os.Remove(filepath.Join(e.dir, left)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	e.db, err = e.openDB()
 	return err
 }
@@ -181,12 +187,19 @@ func (e *Engine) load(ctx context.Context) error {
 	if err := e.finishTrims(ctx); err != nil {
 		return err
 	}
+	if err := e.finishPurge(); err != nil {
+		return err
+	}
 	return e.sweepBlobs()
+}
+
+func topBuckets() [][]byte {
+	return [][]byte{bucketMeta, bucketBranches, bucketTime, bucketPoints, bucketRequests, bucketBlobs, bucketOverlays, bucketPurged}
 }
 
 // prepare makes what a new file lacks, and refuses one that a newer program wrote.
 func (e *Engine) prepare(tx *bbolt.Tx) error {
-	for _, name := range [][]byte{bucketMeta, bucketBranches, bucketTime, bucketPoints, bucketRequests, bucketBlobs, bucketOverlays} {
+	for _, name := range topBuckets() {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}

@@ -29,10 +29,11 @@ type work struct {
 }
 
 // late are the steps at which it is too late to fail.
-var late = []bolt.Step{bolt.GroupDurable, bolt.BranchErased, bolt.BlobRecorded, bolt.BlobForgotten, bolt.UnusedFileGone}
+var late = []bolt.Step{bolt.GroupDurable, bolt.BranchErased, bolt.BlobRecorded, bolt.BlobForgotten, bolt.UnusedFileGone,
+	bolt.CompactSwapped, bolt.PurgeRewritten}
 
 // onWriter are the steps that the writer itself reaches, so that nothing can be committed there.
-var onWriter = []bolt.Step{bolt.BatchApplied, bolt.GroupDurable}
+var onWriter = []bolt.Step{bolt.BatchApplied, bolt.GroupDurable, bolt.CompactCopied, bolt.CompactSwapped}
 
 const (
 	stageDepth = 40
@@ -242,6 +243,16 @@ func (s *stage) works() []work {
 		}, blobLook, []bolt.Step{bolt.BlobWritten, bolt.BlobInPlace, bolt.BlobRecorded, bolt.UnusedFileGone}},
 		{"drop a blob", func(ctx context.Context, e *bolt.Engine) error { return e.DropBlob(ctx, "s/1") }, blobLook,
 			[]bolt.Step{bolt.BlobForgotten, bolt.UnusedFileGone}},
+		{"compact", func(ctx context.Context, e *bolt.Engine) error {
+			_, err := e.Compact(ctx)
+			return err
+		}, deepLook, []bolt.Step{bolt.CompactCopied, bolt.CompactSwapped}},
+		{"purge", func(ctx context.Context, e *bolt.Engine) error {
+			_, err := e.Purge(ctx, stageKey("k0000"), func(was store.Entry) ([]byte, bool) {
+				return []byte("purged"), !was.Deleted && string(was.Value) != "purged"
+			})
+			return err
+		}, deepLook, []bolt.Step{bolt.PurgeRewritten, bolt.CompactCopied, bolt.CompactSwapped}},
 	}
 }
 

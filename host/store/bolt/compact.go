@@ -1,0 +1,102 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+const (
+	compacting = "alcove.db.compacting" // the name of a copy in the making
+	compactTx  = 16 << 20               // bytes copied in one transaction
+)
+
+// Compacted says what a compaction did to the database file.
+type Compacted struct {
+	Before, After int64 // bytes
+}
+
+// Compact rewrites the database without the space that deleted and replaced data left, which shrinks the file, and
+// erases what was there. Reads go on; commits wait. A crash leaves the old file or the new one.
+func (e *Engine) Compact(ctx context.Context) (c Compacted, err error) {
+	e.building.Lock() // an overlay in the making counts on the numbers of the file's transactions
+	defer e.building.Unlock()
+	c.Before, _ = size(e.path())
+	if err := e.do(&job{ctx: ctx, alone: e.compact}); err != nil {
+		return c, fmt.Errorf("compact: %w", err)
+	}
+	c.After, err = size(e.path())
+	return c, err
+}
+
+func size(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// compact runs in the writer's turn.
+func (e *Engine) compact() error {
+	copied := filepath.Join(e.dir, compacting)
+	if err := compactFile(e.db, copied); err != nil {
+		return err
+	}
+	if err := e.reach(CompactCopied); err != nil {
+		return errors.Join(err, os.Remove(copied))
+	}
+	e.file.Lock() // waits for reads that run, for which the old file must stay open
+	defer e.file.Unlock()
+	return e.replaceFile(copied)
+}
+
+// replaceFile puts the copy in the place of the file. Should the copy not open, which only a broken disk can cause, the
+// engine answers nothing any more.
+func (e *Engine) replaceFile(copied string) error {
+	if err := e.db.Close(); err != nil { // some systems do not replace an open file
+		return err
+	}
+	err := os.Rename(copied, e.path())
+	if err == nil {
+		err = syncDir(e.dir)
+	}
+	if err == nil {
+		e.passed(CompactSwapped)
+	}
+	db, openErr := e.openDB()
+	if openErr != nil {
+		e.db, e.failed = nil, openErr
+		return errors.Join(err, openErr)
+	}
+	e.db = db
+	for _, o := range e.overlays { // in the new file, transactions are numbered anew
+		o.since = 0
+	}
+	return err
+}
+
+// compactFile copies what is in use into a new file, durably.
+func compactFile(from *bbolt.DB, path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	to, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, NoSync: true})
+	if err != nil {
+		return err
+	}
+	err = bbolt.Compact(to, from, compactTx)
+	if err == nil {
+		err = to.Sync()
+	}
+	if err = errors.Join(err, to.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+var _ store.Portable = (*Engine)(nil)
+
+const dumpPage = 2000 // pieces read in one transaction
+
+// Dump gives the space as it was at a version.
+func (e *Engine) Dump(ctx context.Context, since, at uint64, yield func(store.Piece) error) error {
+	d := &dump{engine: e, ctx: ctx, since: since, at: at, yield: yield}
+	if err := d.run(); err != nil {
+		return fmt.Errorf("dump: %w", err)
+	}
+	return nil
+}
+
+type dump struct {
+	engine    *Engine
+	ctx       context.Context
+	since, at uint64
+	yield     func(store.Piece) error
+}
+
+func (d *dump) run() error {
+	states, purged, err := d.states()
+	if err != nil {
+		return err
+	}
+	ids := make([]store.BranchID, len(states))
+	for i, s := range states {
+		ids[i] = s.ID
+	}
+	if err := d.yield(store.Piece{Branches: ids}); err != nil {
+		return err
+	}
+	if err := d.points(); err != nil {
+		return err
+	}
+	for _, s := range states {
+		if err := d.branch(s, purged[s.ID]); err != nil {
+			return err
+		}
+	}
+	return d.unchanged(states)
+}
+
+// states are the branches and their floors, and the keys of what was purged on each.
+func (d *dump) states() (states []store.BranchState, purged map[store.BranchID][][]byte, err error) {
+	err = d.engine.read(d.ctx, func(tx *bbolt.Tx) error {
+		branches := tx.Bucket(bucketBranches)
+		purged = readPurged(tx)
+		return branches.ForEachBucket(func(id []byte) error {
+			s := store.BranchState{ID: store.BranchID(fromU64(id))}
+			if t, ok := readTrim(branches.Bucket(id)); ok {
+				s.Floor, s.Pins = t.floor, t.pins
+			}
+			states = append(states, s)
+			return nil
+		})
+	})
+	return states, purged, err
+}
+
+// unchanged makes sure that nothing was dropped meanwhile.
+func (d *dump) unchanged(before []store.BranchState) error {
+	after, _, err := d.states()
+	if err != nil {
+		return err
+	}
+	for _, was := range before {
+		i := slices.IndexFunc(after, func(s store.BranchState) bool { return s.ID == was.ID })
+		if i < 0 || after[i].Floor != was.Floor {
+			return fmt.Errorf("branch %d: %w", was.ID, store.ErrChanged)
+		}
+	}
+	return nil
+}
+
+// pages calls read again and again, each time in a transaction of its own, and then yields what it found.
+func (d *dump) pages(read func(tx *bbolt.Tx, page *[]store.Piece) (more bool, err error)) error {
+	for more := true; more; {
+		page := make([]store.Piece, 0, dumpPage)
+		err := d.engine.read(d.ctx, func(tx *bbolt.Tx) (err error) {
+			more, err = read(tx, &page)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, piece := range page {
+			if err := d.yield(piece); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d *dump) points() error {
+	next := d.since + 1
+	return d.pages(func(tx *bbolt.Tx, page *[]store.Piece) (bool, error) {
+		c := tx.Bucket(bucketPoints).Cursor()
+		for version, micros := c.Seek(u64(next)); version != nil && fromU64(version) <= d.at; version, micros = c.Next() {
+			if len(*page) == dumpPage {
+				return true, nil
+			}
+			p := point(version, micros)
+			next = p.Version + 1
+			*page = append(*page, store.Piece{Point: &p})
+		}
+		return false, nil
+	})
+}
+
+func (d *dump) branch(s store.BranchState, purged [][]byte) error {
+	if err := d.yield(store.Piece{Branch: &s}); err != nil {
+		return err
+	}
+	var err error
+	if d.since > 0 && d.since >= s.Floor.Version {
+		err = d.changed(s.ID, purged)
+	} else {
+		err = d.entries(s.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return d.counters(s.ID)
+}
+
+// entries gives all entries of a branch.
+func (d *dump) entries(id store.BranchID) error {
+	resume := []byte{}
+	return d.pages(func(tx *bbolt.Tx, page *[]store.Piece) (bool, error) {
+		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
+		if branch == nil {
+			return false, nil // unchanged will say so
+		}
+		r := newReader(tx)
+		c := branch.Bucket(bucketEntries).Cursor()
+		for key, value := c.Seek(resume); key != nil; key, value = c.Next() {
+			if len(*page) == dumpPage {
+				resume = bytes.Clone(key)
+				return true, nil
+			}
+			if err := d.entry(r, key, value, page); err != nil {
+				return false, err
+			}
+		}
+		return false, nil
+	})
+}
+
+func (d *dump) entry(r *reader, key, value []byte, page *[]store.Piece) error {
+	found, err := r.decode(key, value)
+	if err == nil && found.Version <= d.at {
+		*page = append(*page, store.Piece{Entry: &found})
+	}
+	return err
+}
+
+// changed gives the entries of a branch that its change log names, and what was purged.
+func (d *dump) changed(id store.BranchID, keys [][]byte) error {
+	next := d.since + 1
+	for more := true; more; {
+		err := d.engine.read(d.ctx, func(tx *bbolt.Tx) error {
+			more = false
+			branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
+			if branch == nil {
+				return nil
+			}
+			c, n := branch.Bucket(bucketLog).Cursor(), 0
+			for key, _ := c.Seek(u64(next)); key != nil && changedAt(key) <= d.at; key, _ = c.Next() {
+				version := changedAt(key)
+				if n >= dumpPage && version != next {
+					more, next = true, version
+					return nil
+				}
+				next = version
+				keys = append(keys, atVersion(key[versionSize:], version))
+				n++
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	keys = slices.CompactFunc(keys, bytes.Equal)
+	return d.pages(func(tx *bbolt.Tx, page *[]store.Piece) (bool, error) {
+		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
+		r := newReader(tx)
+		for branch != nil && len(keys) > 0 && len(*page) < dumpPage {
+			key := keys[0]
+			keys = keys[1:]
+			if value := branch.Bucket(bucketEntries).Get(key); value != nil {
+				if err := d.entry(r, key, value, page); err != nil {
+					return false, err
+				}
+			}
+		}
+		return branch != nil && len(keys) > 0, nil
+	})
+}
+
+// counters gives all records of the keys that were counted since.
+func (d *dump) counters(id store.BranchID) error {
+	resume := []byte{}
+	return d.pages(func(tx *bbolt.Tx, page *[]store.Piece) (bool, error) {
+		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
+		if branch == nil {
+			return false, nil
+		}
+		var raw []byte
+		fresh := false
+		c := branch.Bucket(bucketCounters).Cursor()
+		for key, value := c.Seek(resume); key != nil; key, value = c.Next() {
+			own, version, err := splitVersion(key)
+			if err != nil {
+				return false, err
+			}
+			if !bytes.Equal(own, raw) {
+				if len(*page) >= dumpPage {
+					resume = bytes.Clone(key)
+					return true, nil
+				}
+				raw, fresh = bytes.Clone(own), version > d.since || d.since == 0
+			}
+			if !fresh {
+				continue
+			}
+			k, err := decodeKey(raw)
+			if err != nil {
+				return false, err
+			}
+			*page = append(*page, store.Piece{Counter: &store.CounterRecord{Branch: id, Key: k, Version: version, Value: counted(value)}})
+		}
+		return false, nil
+	})
+}

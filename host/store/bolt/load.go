@@ -1,0 +1,296 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// loading is the name of a database that is being loaded. Nothing else looks at it.
+const loading = "alcove.db.loading"
+
+const (
+	loadPieces = 20_000   // written in one transaction
+	loadBytes  = 32 << 20 // likewise, of values
+)
+
+// loader is a store.Loader.
+type loader struct {
+	dir     string
+	db      *bbolt.DB
+	waiting []store.Piece
+	bytes   int
+	instant map[uint64]int64 // of the points seen, in µs
+	states  []store.BranchState
+	counted map[string]bool // keys whose counters were dropped before the first of them came again
+	layered bool            // a second dump came on top of the first
+	dumps   int
+}
+
+// NewLoader prepares to make a space in a directory that has none.
+func NewLoader(dir string) (store.Loader, error) {
+	if err := os.MkdirAll(filepath.Join(dir, "blobs"), 0o700); err != nil {
+		return nil, fmt.Errorf("load into %s: %w", dir, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "alcove.db")); !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("load into %s: %w", dir, errors.Join(store.ErrNotEmpty, err))
+	}
+	l := &loader{dir: dir, counted: map[string]bool{}}
+	if err := l.create(); err != nil {
+		return nil, fmt.Errorf("load into %s: %w", dir, err)
+	}
+	return l, nil
+}
+
+func (l *loader) path() string { return filepath.Join(l.dir, loading) }
+
+func (l *loader) create() error {
+	if err := os.Remove(l.path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	db, err := bbolt.Open(l.path(), 0o600, &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, NoSync: true})
+	if err != nil {
+		return err
+	}
+	l.db = db
+	return db.Update(func(tx *bbolt.Tx) error {
+		for _, name := range topBuckets() {
+			if _, err := tx.CreateBucket(name); err != nil {
+				return err
+			}
+		}
+		return tx.Bucket(bucketMeta).Put(keyFormat, u64(format))
+	})
+}
+
+// Add takes a piece.
+func (l *loader) Add(p store.Piece) error {
+	if p.Entry != nil {
+		l.bytes += len(p.Entry.Value)
+	}
+	l.waiting = append(l.waiting, p)
+	if len(l.waiting) < loadPieces && l.bytes < loadBytes {
+		return nil
+	}
+	return l.flush()
+}
+
+func (l *loader) flush() error {
+	err := l.db.Update(func(tx *bbolt.Tx) error {
+		var log []change
+		for _, p := range l.waiting {
+			if err := l.put(tx, p, &log); err != nil {
+				return err
+			}
+		}
+		return putLog(tx, log)
+	})
+	if err != nil {
+		return fmt.Errorf("load: %w", err)
+	}
+	clear(l.waiting)
+	l.waiting, l.bytes = l.waiting[:0], 0
+	return nil
+}
+
+// change is a record of a change log that waits to be written in order.
+type change struct {
+	branch     store.BranchID
+	key, value []byte
+}
+
+func putLog(tx *bbolt.Tx, log []change) error {
+	slices.SortFunc(log, func(a, b change) int {
+		if a.branch != b.branch {
+			return int(int64(a.branch) - int64(b.branch))
+		}
+		return bytes.Compare(a.key, b.key)
+	})
+	for _, c := range log {
+		branch, err := branchBucket(tx, c.branch)
+		if err != nil {
+			return err
+		}
+		if err := branch.Bucket(bucketLog).Put(c.key, c.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) put(tx *bbolt.Tx, p store.Piece, log *[]change) error {
+	switch {
+	case p.Branches != nil:
+		l.dumps++
+		l.states, l.counted = nil, map[string]bool{}
+		return l.dropOthers(tx, p.Branches)
+	case p.Point != nil:
+		micros := u64(uint64(p.Point.Time.UnixMicro()))
+		return errors.Join(
+			tx.Bucket(bucketPoints).Put(u64(p.Point.Version), micros),
+			tx.Bucket(bucketTime).Put(micros, u64(p.Point.Version)))
+	case p.Branch != nil:
+		l.states = append(l.states, *p.Branch)
+		_, err := branchBucket(tx, p.Branch.ID)
+		return err
+	case p.Entry != nil:
+		return l.entry(tx, p.Entry, log)
+	case p.Counter != nil:
+		return l.counter(tx, p.Counter)
+	}
+	return errors.New("a piece is empty")
+}
+
+// dropOthers drops the branches that are there no more.
+func (l *loader) dropOthers(tx *bbolt.Tx, keep []store.BranchID) error {
+	var drop [][]byte
+	branches := tx.Bucket(bucketBranches)
+	err := branches.ForEachBucket(func(id []byte) error {
+		if !slices.Contains(keep, store.BranchID(fromU64(id))) {
+			drop = append(drop, bytes.Clone(id))
+		}
+		return nil
+	})
+	for _, id := range drop {
+		err = errors.Join(err, branches.DeleteBucket(id))
+	}
+	return err
+}
+
+func (l *loader) entry(tx *bbolt.Tx, e *store.Entry, log *[]change) error {
+	if err := checkKey(e.Key); err != nil {
+		return err
+	}
+	micros := tx.Bucket(bucketPoints).Get(u64(e.Version))
+	if micros == nil {
+		return fmt.Errorf("%s has version %d, which no point names", e.Key, e.Version)
+	}
+	branch, err := branchBucket(tx, e.Branch)
+	if err != nil {
+		return err
+	}
+	raw := encodeKey(e.Key)
+	key := atVersion(raw, e.Version)
+	r := newRecord(e.Branch, point(u64(e.Version), micros), e.Value, e.Deleted)
+	entries, values := branch.Bucket(bucketEntries), branch.Bucket(bucketValues)
+	entries.FillPercent, values.FillPercent = 0.9, 0.9
+	if r.flags&flagLarge != 0 {
+		err = values.Put(key, e.Value)
+	} else if l.dumps > 1 {
+		err = values.Delete(key) // it may have been large before it was purged
+	}
+	if err := errors.Join(err, entries.Put(key, r.encode())); err != nil {
+		return err
+	}
+	if len(l.states) > 0 && e.Version > l.states[len(l.states)-1].Floor.Version {
+		k, v := encodeChange(raw, e.Version, e.Deleted)
+		*log = append(*log, change{e.Branch, k, v})
+	}
+	return nil
+}
+
+// counter puts a record. Of its key, a later dump has all records: those of an earlier one go.
+func (l *loader) counter(tx *bbolt.Tx, c *store.CounterRecord) error {
+	branch, err := branchBucket(tx, c.Branch)
+	if err != nil {
+		return err
+	}
+	counters, raw := branch.Bucket(bucketCounters), encodeKey(c.Key)
+	if place := string(u64(uint64(c.Branch))) + string(raw); l.dumps > 1 && !l.counted[place] {
+		l.counted[place] = true
+		cursor := counters.Cursor()
+		for key, _ := cursor.Seek(raw); bytes.HasPrefix(key, raw); key, _ = cursor.Seek(raw) {
+			if err := counters.Delete(bytes.Clone(key)); err != nil {
+				return err
+			}
+		}
+	}
+	value := []byte{0}
+	if c.Value != nil {
+		value = append([]byte{1}, c.Value...)
+	}
+	return counters.Put(atVersion(raw, c.Version), value)
+}
+
+// Finish writes the floors, drops what is below them, and lets the space appear. What a later dump replaced is not left
+// in unused parts of the file either.
+func (l *loader) Finish(ctx context.Context) error {
+	err := l.flush()
+	if err == nil {
+		err = l.trim()
+	}
+	if err == nil && l.dumps > 1 {
+		err = l.squeeze()
+	}
+	if err == nil {
+		err = l.db.Sync()
+	}
+	if err = errors.Join(err, l.db.Close()); err != nil {
+		return errors.Join(fmt.Errorf("load: %w", err), os.Remove(l.path()))
+	}
+	if err := ctx.Err(); err != nil {
+		return errors.Join(err, os.Remove(l.path()))
+	}
+	if err := os.Rename(l.path(), filepath.Join(l.dir, "alcove.db")); err != nil {
+		return fmt.Errorf("load: %w", err)
+	}
+	l.db = nil
+	return syncDir(l.dir)
+}
+
+func (l *loader) trim() error {
+	e := &Engine{db: l.db}
+	for _, s := range l.states {
+		if s.Floor.Version == 0 {
+			continue
+		}
+		t := trimmed{floor: s.Floor, pins: s.Pins}
+		err := l.db.Update(func(tx *bbolt.Tx) error {
+			branch, err := branchBucket(tx, s.ID)
+			if err != nil {
+				return err
+			}
+			return t.write(branch.Bucket(bucketTrim))
+		})
+		if err == nil {
+			err = e.dropOld(s.ID, t, l.db.Update)
+		}
+		if err != nil {
+			return fmt.Errorf("trim branch %d: %w", s.ID, err)
+		}
+	}
+	return nil
+}
+
+// squeeze copies what is in use into a file of its own.
+func (l *loader) squeeze() error {
+	if err := compactFile(l.db, l.path()+".2"); err != nil {
+		return err
+	}
+	err := errors.Join(l.db.Close(), os.Rename(l.path()+".2", l.path()))
+	if err != nil {
+		return err
+	}
+	l.db, err = bbolt.Open(l.path(), 0o600, &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, NoSync: true})
+	return err
+}
+
+// Abort removes what was loaded so far.
+func (l *loader) Abort() error {
+	if l.db == nil {
+		return nil
+	}
+	err := l.db.Close()
+	l.db = nil
+	return errors.Join(err, os.Remove(l.path()))
+}

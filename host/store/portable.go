@@ -1,0 +1,54 @@
+package store
+
+import "context"
+
+// Portable is an engine whose space can be copied faithfully: every version, instant, counter and floor.
+type Portable interface {
+	// Dump gives the space as it was at a version, piece by piece, in the order that a Loader takes: what branches
+	// there are, points ascending, then branch by branch its state, its entries (keys in order, the newest version
+	// first) and its counters. With since, only what is newer, and what was purged: to be loaded on top of a dump at
+	// that version. Commits go on meanwhile; a trim may end it with ErrChanged.
+	Dump(ctx context.Context, since, at uint64, yield func(Piece) error) error
+}
+
+// Loader makes a space from the pieces of a dump, and of later ones on top of it.
+type Loader interface {
+	Add(Piece) error
+	// Finish makes the space durable and lets it appear, all at once.
+	Finish(ctx context.Context) error
+	// Abort leaves nothing behind. After Finish it does nothing.
+	Abort() error
+}
+
+// Piece is a part of a dump. One of its fields is set.
+type Piece struct {
+	Branches []BranchID // all that there are
+	Point    *Point
+	Branch   *BranchState
+	Entry    *Entry // Branch is where it is kept; the instant is its version's
+	Counter  *CounterRecord
+}
+
+// BranchState is a branch, and how far back it is kept.
+type BranchState struct {
+	ID    BranchID
+	Floor Point // zero: everything is kept
+	Pins  []uint64
+}
+
+// CounterRecord is what a CounterWrite left on a branch. Of a key that a dump has, it has all records.
+type CounterRecord struct {
+	Branch  BranchID
+	Key     Key
+	Version uint64
+	Value   []byte // nil when forgotten
+}
+
+// Purger is an engine that can erase what was stored.
+type Purger interface {
+	// Purge replaces the value of every version of a key that replace picks, on all branches, and erases what it was:
+	// when it returns, the bytes are nowhere in the space's files. Versions, instants and the change log stay. It
+	// returns the entries as they were. replace may be called more than once, must be quick, and must not call the
+	// engine; what it gives has at most 1 KiB.
+	Purge(ctx context.Context, key Key, replace func(Entry) (value []byte, purge bool)) ([]Entry, error)
+}
