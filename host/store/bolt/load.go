@@ -30,11 +30,9 @@ type loader struct {
 	db      *bbolt.DB
 	waiting []store.Piece
 	bytes   int
-	instant map[uint64]int64 // of the points seen, in µs
 	states  []store.BranchState
 	counted map[string]bool // keys whose counters were dropped before the first of them came again
-	layered bool            // a second dump came on top of the first
-	dumps   int
+	dumps   int             // 1 for the first, more for those on top of it
 }
 
 // NewLoader prepares to make a space in a directory that has none.
@@ -75,6 +73,11 @@ func (l *loader) create() error {
 
 // Add takes a piece.
 func (l *loader) Add(p store.Piece) error {
+	if p.Branches != nil && len(l.waiting) > 0 { // what came before must be there to be dropped
+		if err := l.flush(); err != nil {
+			return err
+		}
+	}
 	if p.Entry != nil {
 		l.bytes += len(p.Entry.Value)
 	}

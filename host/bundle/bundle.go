@@ -1,0 +1,222 @@
+package bundle
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Summary is what a bundle holds.
+type Summary struct {
+	Since   uint64 `json:"since"` // the version it goes on from; 0: it is whole
+	Until   uint64 `json:"until"` // the newest version
+	Lines   int    `json:"lines"`
+	Entries int    `json:"entries"`
+	Bytes   int64  `json:"bytes"`
+	SHA256  string `json:"sha256"`
+}
+
+// Write dumps an engine's space, as it is now, wholly or what is newer than since. Bytes that were written before an
+// error are no bundle: the last line is missing.
+func Write(ctx context.Context, w io.Writer, from interface {
+	store.Portable
+	Head(context.Context) (store.Point, error)
+}, since uint64) (Summary, error) {
+	head, err := from.Head(ctx)
+	if err != nil {
+		return Summary{}, fmt.Errorf("export: %w", err)
+	}
+	if since > head.Version {
+		return Summary{}, fmt.Errorf("export: version %d is newer than the newest, %d", since, head.Version)
+	}
+	e := &encoder{out: bufio.NewWriterSize(w, 1<<20), sum: sha256.New(), summary: Summary{Since: since, Until: head.Version}}
+	if err := e.json(header{Alcove: "bundle", Format: Format, Since: since, Until: head.Version}); err != nil {
+		return e.summary, fmt.Errorf("export: %w", err)
+	}
+	if err := from.Dump(ctx, since, head.Version, e.piece); err != nil {
+		return e.summary, fmt.Errorf("export: %w", err)
+	}
+	return e.summary, e.finish()
+}
+
+type encoder struct {
+	out     *bufio.Writer
+	sum     hash.Hash
+	scratch []byte
+	summary Summary
+}
+
+func (e *encoder) write(b []byte) error {
+	e.sum.Write(b)
+	e.summary.Lines++
+	e.summary.Bytes += int64(len(b))
+	_, err := e.out.Write(b)
+	return err
+}
+
+func (e *encoder) json(v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return e.write(append(data, '\n'))
+}
+
+func (e *encoder) piece(p store.Piece) (err error) {
+	if p.Entry != nil {
+		e.summary.Entries++
+	}
+	if e.scratch, err = appendPiece(e.scratch[:0], p); err != nil {
+		return err
+	}
+	return e.write(e.scratch)
+}
+
+func (e *encoder) finish() error {
+	e.summary.SHA256 = hex.EncodeToString(e.sum.Sum(nil))
+	err := e.json(trailer{End: true, Lines: e.summary.Lines, SHA256: e.summary.SHA256})
+	if err = errors.Join(err, e.out.Flush()); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	return nil
+}
+
+// LineError says which line of a bundle is wrong.
+type LineError struct {
+	Line int // from 1
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+func (e *LineError) Unwrap() error { return e.Err }
+
+// ErrCut says that a bundle has no end.
+var ErrCut = errors.New("the last line is missing: the file was cut short, or its writing was interrupted")
+
+// ErrNone says that a file is not a bundle.
+var ErrNone = errors.New("it is not a bundle of Alcove's: the first line does not say so")
+
+// Read reads a bundle to its end and gives each piece to add, which may be nil to check the bundle alone. What was given
+// counts only if there is no error: the sum over all lines is known at the end. progress is told how many bytes were
+// read; it may be nil.
+func Read(ctx context.Context, r io.Reader, add func(store.Piece) error, progress func(bytes int64)) (Summary, error) {
+	d := &decoder{in: bufio.NewReaderSize(r, 1<<20), sum: sha256.New(), add: add, progress: progress}
+	for {
+		if err := ctx.Err(); err != nil {
+			return d.summary, err
+		}
+		done, err := d.line()
+		if err != nil {
+			return d.summary, &LineError{Line: d.summary.Lines + 1, Err: err}
+		}
+		if done {
+			return d.summary, nil
+		}
+	}
+}
+
+type decoder struct {
+	in       *bufio.Reader
+	sum      hash.Hash
+	long     []byte
+	add      func(store.Piece) error
+	progress func(int64)
+	summary  Summary
+	states   int
+}
+
+// next is the next line, good until the one after it.
+func (d *decoder) next() ([]byte, error) {
+	part, err := d.in.ReadSlice('\n')
+	if err == nil {
+		return part, nil
+	}
+	for d.long = append(d.long[:0], part...); errors.Is(err, bufio.ErrBufferFull); d.long = append(d.long, part...) {
+		if len(d.long) > maxLine {
+			return nil, fmt.Errorf("it is longer than %d bytes", maxLine)
+		}
+		part, err = d.in.ReadSlice('\n')
+	}
+	if errors.Is(err, io.EOF) {
+		return nil, ErrCut
+	}
+	return d.long, err
+}
+
+func (d *decoder) line() (done bool, err error) {
+	data, err := d.next()
+	if err != nil {
+		if d.summary.Lines == 0 && errors.Is(err, ErrCut) {
+			return false, ErrNone
+		}
+		return false, err
+	}
+	if d.summary.Lines > 0 && bytes.HasPrefix(data, []byte(`{"end":`)) {
+		return true, d.end(data)
+	}
+	if d.summary.Lines == 0 {
+		err = d.header(data)
+	} else {
+		err = d.piece(data)
+	}
+	if err != nil {
+		return false, err
+	}
+	d.sum.Write(data)
+	d.summary.Lines++
+	d.summary.Bytes += int64(len(data))
+	if d.progress != nil && d.summary.Lines%1000 == 0 {
+		d.progress(d.summary.Bytes)
+	}
+	return false, nil
+}
+
+func (d *decoder) header(data []byte) error {
+	var h header
+	if json.Unmarshal(data, &h) != nil || h.Alcove != "bundle" {
+		return ErrNone
+	}
+	if h.Format != Format {
+		return fmt.Errorf("the bundle has format %d and this program knows %d: use a newer program", h.Format, Format)
+	}
+	d.summary.Since, d.summary.Until = h.Since, h.Until
+	return nil
+}
+
+func (d *decoder) piece(data []byte) error {
+	p, err := piece(data)
+	if err != nil {
+		return err
+	}
+	if p.Entry != nil {
+		d.summary.Entries++
+	}
+	if d.add == nil {
+		return nil
+	}
+	return d.add(p)
+}
+
+func (d *decoder) end(data []byte) error {
+	var t trailer
+	if err := json.Unmarshal(data, &t); err != nil || !t.End {
+		return fmt.Errorf("the last line is damaged: %.100s", data)
+	}
+	d.summary.SHA256 = hex.EncodeToString(d.sum.Sum(nil))
+	if t.Lines != d.summary.Lines || t.SHA256 != d.summary.SHA256 {
+		return fmt.Errorf("the bundle has %d lines with the sum %s, and should have %d with %s: it was changed", d.summary.Lines, d.summary.SHA256, t.Lines, t.SHA256)
+	}
+	if _, err := d.in.ReadByte(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the last line")
+	}
+	return nil
+}
