@@ -90,13 +90,14 @@ type versionRow struct {
 	Version   uint64          `json:"version"`
 	Timestamp string          `json:"timestamp"`
 	Deleted   bool            `json:"deleted,omitempty"`
+	Purged    string          `json:"purged,omitempty"`
 	particulars
 	Fewer bool `json:"details_omitted,omitempty"`
 }
 
 func versionOf(m memory.Memory) *versionRow {
 	r := &versionRow{Version: m.Version, Timestamp: stamp(m.Timestamp), Deleted: m.Deleted}
-	if !m.Deleted {
+	if r.Purged = m.Purged; !m.Deleted && m.Purged == "" {
 		r.Value, r.particulars = m.Value, particularsOf(m)
 	}
 	return r

@@ -44,7 +44,7 @@ func (v view) present(e store.Entry) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.expired(v.now) {
+	if r.expired(v.now) || r.Purged != "" {
 		return nil, nil
 	}
 	m := r.memory(e)

@@ -33,6 +33,7 @@ type record struct {
 	Links      []string                   `json:"l,omitempty"`
 	Expires    int64                      `json:"x,omitempty"` // µs since the epoch
 	Agent      string                     `json:"a,omitempty"`
+	Purged     string                     `json:"p,omitempty"` // digest of what was erased here; all else is empty
 }
 
 func newRecord(it Item, agent string) (record, error) {
@@ -116,7 +117,7 @@ func (r record) memory(e store.Entry) Memory {
 	return Memory{
 		Namespace: e.Namespace, Key: e.Name, Value: r.Value, Tags: r.Tags, Type: r.Type, Importance: r.Importance,
 		Metadata: r.Metadata, Agent: r.Agent, State: r.state(), Supersedes: r.Supersedes, Links: r.Links,
-		ExpiresAt: r.expiresAt(), Version: e.Version, Timestamp: e.Time,
+		ExpiresAt: r.expiresAt(), Purged: r.Purged, Version: e.Version, Timestamp: e.Time,
 	}
 }
 
@@ -155,6 +156,10 @@ func describeMemory(d *search.Doc, e store.Entry) error {
 	r, err := decodeRecord(e)
 	if err != nil {
 		return err
+	}
+	if r.Purged != "" {
+		d.Deleted = true
+		return nil
 	}
 	d.Text, d.Tags, d.Type, d.State, d.Expires = leaves(r.Value), r.Tags, r.Type, string(r.state()), r.expiresAt()
 	return nil

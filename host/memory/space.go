@@ -82,6 +82,7 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	s.background.Go(func() { s.fillIndex(running) })
 	s.background.Go(func() { s.counters.run(running) })
 	s.background.Go(func() { s.chores.run(running) })
+	s.background.Go(func() { s.keepRetaining(running) })
 	s.queueReclaim()
 	return s, nil
 }

@@ -64,7 +64,8 @@ type Memory struct {
 	ExpiresAt  time.Time
 	Version    uint64
 	Timestamp  time.Time
-	Deleted    bool // in histories: the key was forgotten at this version
+	Deleted    bool   // in histories: the key was forgotten at this version
+	Purged     string // in histories: the digest of what an operator erased here; all else is empty
 }
 
 // Stored is the receipt of a stored memory. It is durable, and searchable.

@@ -28,19 +28,25 @@ func RecordPath(dir string) string { return filepath.Join(dir, "owner.json") }
 // SocketPath is where the owner of a data directory listens unless told otherwise: a socket in the
 // directory or, where that path is too long for a socket, one in a private directory for temporary
 // files, named by a hash of the directory.
-func SocketPath(dir string) (string, error) {
+func SocketPath(dir string) (string, error) { return socketPath(dir, "alcove.sock", ".sock") }
+
+// AdminPath is where the owner of a data directory takes the operator's acts. It is a second socket, so that what
+// clients and models are given never leads there.
+func AdminPath(dir string) (string, error) { return socketPath(dir, "admin.sock", ".admin.sock") }
+
+func socketPath(dir, name, suffix string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
-	if path := filepath.Join(abs, "alcove.sock"); len(path) <= longestSocket {
+	if path := filepath.Join(abs, name); len(path) <= longestSocket {
 		return path, nil
 	}
 	if real, err := filepath.EvalSymlinks(abs); err == nil {
 		abs = real
 	}
 	hash := sha256.Sum256([]byte(abs))
-	path := filepath.Join(shortDir(), hex.EncodeToString(hash[:12])+".sock")
+	path := filepath.Join(shortDir(), hex.EncodeToString(hash[:12])+suffix)
 	if len(path) > longestSocket {
 		return "", fmt.Errorf("%q is too long for a socket (%d bytes; at most %d): choose a shorter data directory, or set TMPDIR to a shorter one",
 			path, len(path), longestSocket)

@@ -1,0 +1,178 @@
+// Package admin serves the operator's acts on a socket of their own.
+//
+// An act is a name, a JSON request and a JSON answer, or a stream. It speaks HTTP on a Unix socket that only its user
+// can open; no address of the network and no tool of a model leads to it.
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	requestLimit  = 1 << 20 // bytes of a request
+	headerWithin  = 10 * time.Second
+	stopWithin    = 5 * time.Second
+	errorTrailer  = "Alcove-Error" // how a stream that failed in the middle says so
+	contentJSON   = "application/json"
+	contentStream = "application/octet-stream"
+)
+
+// Act does something that only an operator may. request is JSON, perhaps empty; what it returns is encoded as JSON.
+type Act func(ctx context.Context, request json.RawMessage) (any, error)
+
+// Stream writes what may be long.
+type Stream func(ctx context.Context, request json.RawMessage, w io.Writer) error
+
+// Server serves acts by their names.
+type Server struct {
+	Acts    map[string]Act
+	Streams map[string]Stream
+	Logger  *slog.Logger
+	Begin   func() (end func()) // called around each act: the server is in use; may be nil
+}
+
+// fault is how an error is sent.
+type fault struct {
+	Error string `json:"error"`
+}
+
+// Serve serves until ctx ends. Acts that run then are cancelled, and have five seconds to end.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler: s, ReadHeaderTimeout: headerWithin, ErrorLog: slog.NewLogLogger(s.Logger.Handler(), slog.LevelWarn),
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+		defer cancel()
+		stopped <- server.Shutdown(within)
+	})
+	err := server.Serve(l)
+	if !stop() {
+		return <-stopped
+	}
+	return fmt.Errorf("serve the operator's socket: %w", err)
+}
+
+// ServeHTTP takes POST /NAME.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.Begin != nil {
+		defer s.Begin()()
+	}
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	act, stream := s.Acts[name], s.Streams[name]
+	if act == nil && stream == nil || r.Method != http.MethodPost {
+		refuse(w, http.StatusNotFound, fmt.Errorf("there is no act %q: use the same version of alcove as the server's", name))
+		return
+	}
+	request, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, fmt.Errorf("read the request for %s, of at most %d bytes: %w", name, requestLimit, err))
+		return
+	}
+	s.Logger.Info("operator", "act", name, "request", string(request))
+	if stream != nil {
+		s.stream(w, r, stream, request)
+		return
+	}
+	result, err := act(r.Context(), request)
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, err)
+		return
+	}
+	w.Header().Set("Content-Type", contentJSON)
+	if err := json.NewEncoder(w).Encode(result); err != nil {
+		s.Logger.Warn("an operator's answer was not sent", "act", name, "error", err)
+	}
+}
+
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, stream Stream, request json.RawMessage) {
+	w.Header().Set("Content-Type", contentStream)
+	w.Header().Set("Trailer", errorTrailer)
+	if err := stream(r.Context(), request, w); err != nil {
+		w.Header().Set(errorTrailer, strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+}
+
+func refuse(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Content-Type", contentJSON)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(fault{err.Error()}) // whoever asked is gone otherwise
+}
+
+// Client asks for acts.
+type Client struct{ http http.Client }
+
+// NewClient speaks to the socket at a path.
+func NewClient(path string) *Client {
+	return &Client{http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	}}}}
+}
+
+// Close lets go of connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+func (c *Client) post(ctx context.Context, name string, request any) (*http.Response, error) {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask for %s: %w", name, err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://admin/"+name, strings.NewReader(string(body)))
+	if err != nil {
+		return nil, fmt.Errorf("ask for %s: %w", name, err)
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("reach the server's socket for operators: %w", errors.Unwrap(err))
+	}
+	if response.StatusCode == http.StatusOK {
+		return response, nil
+	}
+	defer response.Body.Close()
+	var f fault
+	if err := json.NewDecoder(io.LimitReader(response.Body, requestLimit)).Decode(&f); err != nil || f.Error == "" {
+		return nil, fmt.Errorf("ask for %s: the server answered %s", name, response.Status)
+	}
+	return nil, errors.New(f.Error)
+}
+
+// Call asks for an act, and decodes its answer.
+func (c *Client) Call(ctx context.Context, name string, request, answer any) error {
+	response, err := c.post(ctx, name, request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
+		return fmt.Errorf("read the answer of %s: %w", name, err)
+	}
+	return nil
+}
+
+// Stream asks for an act whose answer is a stream, and copies it. An error of the act comes at the end.
+func (c *Client) Stream(ctx context.Context, name string, request any, w io.Writer) error {
+	response, err := c.post(ctx, name, request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(w, response.Body); err != nil {
+		return fmt.Errorf("receive %s: %w", name, err)
+	}
+	if said := response.Trailer.Get(errorTrailer); said != "" {
+		return errors.New(said)
+	}
+	return nil
+}

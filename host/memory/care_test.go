@@ -1,0 +1,100 @@
+package memory
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAPurgedMemoryIsGoneEverywhereAndItsDigestStays(t *testing.T) {
+	s := testSpace(t)
+	put(t, s, "", "secret", "the first password")
+	fork(t, s, "", "try")
+	put(t, s, "try", "secret", "the second password")
+	erased, err := s.Purge(t.Context(), Purge{Key: "secret"})
+	if err != nil || len(erased) != 2 || len(erased[0].Digest) != 64 {
+		t.Fatalf("%+v (%v)", erased, err)
+	}
+	for _, branch := range []string{"", "try"} {
+		if got := text(t, s, branch, "secret", AsOf{}); got != "" {
+			t.Errorf("branch %q still has %q", branch, got)
+		}
+		found, err := s.Search(t.Context(), Search{Text: "password", Branch: branch})
+		if err != nil || found.Total != 0 {
+			t.Errorf("branch %q: a search finds %d (%v)", branch, found.Total, err)
+		}
+	}
+	versions, _, err := s.History(t.Context(), Place{Branch: "try"}, "secret", AsOf{}, 10)
+	if err != nil || len(versions) != 2 || versions[0].Purged == "" || string(versions[0].Value) != "null" {
+		t.Errorf("history: %+v (%v)", versions, err)
+	}
+	if _, err := s.Purge(t.Context(), Purge{Key: "secret"}); err == nil {
+		t.Error("purging again says that it erased something")
+	}
+	if verified, err := s.Verify(t.Context()); err != nil || len(verified.Findings) != 0 {
+		t.Errorf("afterwards: %+v (%v)", verified, err)
+	}
+	put(t, s, "", "secret", "a new one")
+	if got := text(t, s, "", "secret", AsOf{}); got != "a new one" {
+		t.Errorf("stored again it is %q", got)
+	}
+}
+
+func TestAPurgedEventLeavesTheChainWhole(t *testing.T) {
+	s := testSpace(t)
+	for _, data := range []string{`"one"`, `"two"`, `"three"`} {
+		if _, err := s.Append(t.Context(), Place{}, "noted", json.RawMessage(data), Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Purge(t.Context(), Purge{Event: 2}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Events(t.Context(), Place{}, AsOf{}, 0, 10)
+	if err != nil || len(list) != 3 || list[1].Data != nil || list[1].Digest == "" {
+		t.Errorf("%+v (%v)", list, err)
+	}
+	if n, err := s.VerifyLog(t.Context(), Place{}); err != nil || n != 3 {
+		t.Errorf("%d events verify (%v)", n, err)
+	}
+}
+
+func TestAPurgeSaysWhatItNeeds(t *testing.T) {
+	s := testSpace(t)
+	for _, p := range []Purge{{}, {Key: "k", Event: 1}, {Key: strings.Repeat("k", 2000)}} {
+		var refused *Error
+		if _, err := s.Purge(t.Context(), p); !errors.As(err, &refused) || refused.Code != InvalidArgument {
+			t.Errorf("%.40v: %v", p, err)
+		}
+	}
+}
+
+func TestRetentionTrimsWhatIsOlderThanThePolicyKeeps(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	defer closeSpace()
+	first := put(t, s, "", "k", "old")
+	now = now.Add(48 * time.Hour)
+	put(t, s, "", "k", "new")
+	if trimmed, err := s.Retain(t.Context()); err != nil || len(trimmed) != 0 {
+		t.Fatalf("without a policy %v was trimmed (%v)", trimmed, err)
+	}
+	if err := s.SetRetention(t.Context(), Retention{Keep: 10}); err == nil {
+		t.Error("an age of ten seconds is taken")
+	}
+	if err := s.SetRetention(t.Context(), Retention{Keep: 3600}); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(2 * time.Hour)
+	if trimmed, err := s.Retain(t.Context()); err != nil || len(trimmed) != 1 {
+		t.Fatalf("trimmed %v (%v)", trimmed, err)
+	}
+	if _, err := s.Recall(t.Context(), Place{}, "k", AsOf{Version: first.Version}); err == nil {
+		t.Error("the old version can still be asked for")
+	}
+	if got := text(t, s, "", "k", AsOf{}); got != "new" {
+		t.Errorf("the present is %q", got)
+	}
+}

@@ -1,0 +1,159 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Finding is something wrong with a space.
+type Finding struct {
+	What string `json:"what"`
+	Do   string `json:"do"`
+}
+
+// Verified is what was looked at, and what was found.
+type Verified struct {
+	Branches int       `json:"branches"`
+	Versions int       `json:"versions"`
+	Events   int       `json:"events"` // whose chains were checked, on each branch that sees them
+	Findings []Finding `json:"findings"`
+}
+
+// mostFindings is how many are listed.
+const mostFindings = 100
+
+func (v *Verified) add(what, do string) {
+	if len(v.Findings) < mostFindings {
+		v.Findings = append(v.Findings, Finding{what, do})
+	}
+}
+
+// What to do about a finding.
+const (
+	doRepair  = "stop the server and run: alcove repair"
+	doRestore = "restore a backup: alcove restore; nothing else brings back what the log should hold"
+	doRestart = "restart the server, which rebuilds the index"
+)
+
+// Verify reads everything: the store against itself, the catalogue of branches against what is stored, the chains of
+// all logs, and the index against the data. It changes nothing.
+func (s *Space) Verify(ctx context.Context) (Verified, error) {
+	v := Verified{Findings: []Finding{}}
+	if err := s.Ready(ctx); err != nil {
+		return v, err
+	}
+	for _, err := range flatten(s.engine.Check(ctx)) {
+		v.add("store: "+err.Error(), doRepair)
+	}
+	if err := ctx.Err(); err != nil {
+		return v, err
+	}
+	for _, b := range s.catalogue.kept() {
+		v.Branches++
+		namespaces, err := s.verifyEntries(ctx, b, &v)
+		if err != nil {
+			return v, err
+		}
+		if s.stillLive(b) {
+			s.verifyView(ctx, b, namespaces, &v)
+		}
+	}
+	return v, ctx.Err()
+}
+
+func flatten(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		return many.Unwrap()
+	}
+	return []error{err}
+}
+
+// verifyEntries decodes every version that was written on a branch, and lists the namespaces there are.
+func (s *Space) verifyEntries(ctx context.Context, b *branch, v *Verified) (namespaces []string, err error) {
+	var cursor store.Cursor
+	for {
+		page, next, err := s.engine.Versions(ctx, store.Lineage{{Branch: b.id, At: store.Latest}}, store.Range{}, cursor, fillPage)
+		if err != nil {
+			v.add(fmt.Sprintf("branch %s cannot be read: %v", b.Name, err), doRepair)
+			return namespaces, ctx.Err()
+		}
+		for _, e := range page {
+			v.Versions++
+			if !slices.Contains(namespaces, e.Namespace) {
+				namespaces = append(namespaces, e.Namespace)
+			}
+			if _, _, err := doc(e); err != nil {
+				v.add(fmt.Sprintf("branch %s: %v", b.Name, err), doRepair)
+			}
+		}
+		if next == "" {
+			return namespaces, nil
+		}
+		cursor = next
+	}
+}
+
+// verifyView checks what a branch sees: its logs, and what a search would look at.
+func (s *Space) verifyView(ctx context.Context, b *branch, namespaces []string, v *Verified) {
+	for _, namespace := range namespaces {
+		n, err := s.VerifyLog(ctx, Place{Branch: b.Name, Namespace: namespace})
+		v.Events += n
+		if err != nil && ctx.Err() == nil {
+			v.add(fmt.Sprintf("branch %s, namespace %s: %v", b.Name, namespace, err), doRestore)
+		}
+	}
+	now := view{branch: b, lineage: b.lineage, now: s.clock()}
+	indexed, err := s.index.Count(ctx, search.View{Lineage: now.lineage, Collections: []string{memories}, Now: now.now})
+	if err != nil {
+		v.add(fmt.Sprintf("branch %s: the index cannot be asked: %v", b.Name, err), doRestart)
+		return
+	}
+	stored, err := s.countActive(ctx, now)
+	if err == nil && indexed != stored && s.quietSince(ctx, now) {
+		v.add(fmt.Sprintf("branch %s: the index has %d memories and the store %d", b.Name, indexed, stored), doRestart)
+	}
+}
+
+// countActive counts the memories that searches look at, by reading them.
+func (s *Space) countActive(ctx context.Context, v view) (n int, err error) {
+	var cursor store.Cursor
+	for {
+		page, next, err := s.engine.ScanAt(ctx, v.lineage, store.Range{}, cursor, fillPage)
+		if err != nil {
+			return n, err
+		}
+		for _, e := range page {
+			if e.Collection != memories {
+				continue
+			}
+			m, err := v.present(e)
+			if err != nil {
+				return n, err
+			}
+			if m != nil && m.State == Active {
+				n++
+			}
+		}
+		if next == "" {
+			return n, nil
+		}
+		cursor = next
+	}
+}
+
+// quietSince reports whether nothing was written on a branch since a view's instant: otherwise counts may differ.
+func (s *Space) quietSince(ctx context.Context, v view) bool {
+	at, err := s.engine.VersionAt(ctx, v.now)
+	if err != nil {
+		return false
+	}
+	changes, _, err := s.engine.Changes(ctx, v.branch.id, at.Version, store.Latest, 1)
+	return err == nil && len(changes) == 0
+}
