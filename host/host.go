@@ -36,6 +36,7 @@ type Options struct {
 type Host struct {
 	options Options
 	token   string
+	engine  store.Engine
 	space   *memory.Space
 	mcp     *mcp.Server
 
@@ -76,6 +77,21 @@ func (h *Host) open(ctx context.Context) error {
 		return err
 	}
 	h.closeLater("the lock", lock.Close)
+	if err := h.openSpace(ctx); err != nil {
+		return err
+	}
+	h.token, err = api.Token(owner.TokenPath(h.options.Dir))
+	if err != nil {
+		return err
+	}
+	h.mcp = mcp.New(h.space, mcp.Options{
+		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly,
+	})
+	return nil
+}
+
+// openSpace opens the store and the memory in it.
+func (h *Host) openSpace(ctx context.Context) error {
 	engine, err := h.openEngine(ctx)
 	if errors.Is(err, store.ErrReadOnly) {
 		return fmt.Errorf("%w: this user must be able to write there; choose another directory with --data", err)
@@ -83,6 +99,7 @@ func (h *Host) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the store in %s: %w", h.options.Dir, err)
 	}
+	h.engine = engine
 	h.closeLater("the store", engine.Close)
 	space, err := memory.Open(ctx, memory.Options{
 		Engine: engine, Index: search.New(search.Options{}), Clock: h.options.Clock, Logger: h.options.Logger,
@@ -92,13 +109,6 @@ func (h *Host) open(ctx context.Context) error {
 	}
 	h.space = space
 	h.closeLater("the memory", func() error { return space.Close(context.WithoutCancel(ctx)) })
-	h.token, err = api.Token(owner.TokenPath(h.options.Dir))
-	if err != nil {
-		return err
-	}
-	h.mcp = mcp.New(space, mcp.Options{
-		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly,
-	})
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/admin"
 	"github.com/alcove-memory/alcove/host/api"
 	"github.com/alcove-memory/alcove/host/owner"
 )
@@ -62,6 +63,7 @@ type service struct {
 	host   *Host
 	use    *api.Use
 	socket net.Listener
+	admin  net.Listener
 	http   net.Listener // nil: none
 }
 
@@ -88,13 +90,20 @@ func (s *service) listen(l Listen) (owner.Record, error) {
 			return record, fmt.Errorf("%w: stop what uses the address, or choose another with --listen (for example --listen 127.0.0.1:9743; --listen off for none)", err)
 		}
 	}
-	s.socket, err = api.ListenSocket(path)
+	if s.socket, err = api.ListenSocket(path); err != nil {
+		return record, err
+	}
+	operators, err := owner.AdminPath(o.Dir)
+	if err != nil {
+		return record, err
+	}
+	s.admin, err = api.ListenSocket(operators)
 	return record, err
 }
 
 func (s *service) closeListeners() error {
 	var errs []error
-	for _, l := range []net.Listener{s.socket, s.http} {
+	for _, l := range []net.Listener{s.socket, s.admin, s.http} {
 		if l != nil {
 			errs = append(errs, l.Close())
 		}
@@ -106,7 +115,12 @@ func (s *service) closeListeners() error {
 func (s *service) run(ctx context.Context, stop func()) error {
 	o := s.host.options
 	var both sync.WaitGroup
-	var socketErr, httpErr error
+	var socketErr, adminErr, httpErr error
+	both.Go(func() {
+		defer stop()
+		operators := admin.Server{Acts: s.host.acts(), Streams: s.host.streams(), Logger: o.Logger, Begin: s.use.Begin}
+		adminErr = operators.Serve(ctx, s.admin)
+	})
 	both.Go(func() {
 		defer stop()
 		socket := api.Socket{Check: checkHello, Session: s.host.session, Logger: o.Logger, Use: s.use,
@@ -122,7 +136,7 @@ func (s *service) run(ctx context.Context, stop func()) error {
 		})
 	}
 	both.Wait()
-	return errors.Join(socketErr, httpErr)
+	return errors.Join(socketErr, adminErr, httpErr)
 }
 
 // checkHello refuses a client that asks for what there is not.

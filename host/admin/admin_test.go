@@ -59,7 +59,7 @@ func TestAnActIsAnsweredOrItsErrorIsSaid(t *testing.T) {
 	if err := c.Call(t.Context(), "nothing", nil, &answer); err == nil || !strings.Contains(err.Error(), `no act "nothing"`) {
 		t.Errorf("nothing: %v", err)
 	}
-	if err := c.Call(t.Context(), "double", strings.Repeat("x", 2<<20), &answer); err == nil || !strings.Contains(err.Error(), "at most 1048576 bytes") {
+	if err := c.Call(t.Context(), "double", strings.Repeat("x", 65<<20), &answer); err == nil || !strings.Contains(err.Error(), "at most 67108864 bytes") {
 		t.Errorf("a long request: %v", err)
 	}
 }

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/backup"
+)
+
+func (a *app) backupCommand() *cobra.Command {
+	incremental := false
+	c := &cobra.Command{
+		Use:   "backup FOLDER",
+		Short: "Back up everything into a folder, while the server goes on; --incremental adds what is new",
+		Args:  arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			bar := a.progress("backing up", -1)
+			from := func(ctx context.Context, since uint64, w io.Writer) error {
+				return a.stream(ctx, "export", host.ExportRequest{Since: since}, io.MultiWriter(w, bar))
+			}
+			do := backup.Full
+			if incremental {
+				do = backup.Increment
+			}
+			part, err := do(c.Context(), args[0], from, time.Now())
+			if err = errors.Join(err, bar.Close()); err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(part)
+			}
+			return a.printf("%s: versions %d to %d, %d entries, %d bytes\n", part.File, part.Since+1, part.Until, part.Entries, part.Bytes)
+		},
+	}
+	c.Flags().BoolVar(&incremental, "incremental", false, "only what changed since the newest part in the folder")
+	return c
+}
+
+func (a *app) restoreCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore FOLDER",
+		Short: "Make the data directory (--data), which must have no store yet, from a backup, and verify it",
+		Args:  arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			dir, err := a.dir()
+			if err != nil {
+				return err
+			}
+			bar := a.progress("restoring", -1)
+			v, err := host.Restore(c.Context(), args[0], dir, func(done, all int64) {
+				bar.ChangeMax64(all)
+				_ = bar.Set64(done)
+			})
+			if err = errors.Join(err, bar.Close()); err != nil {
+				return fmt.Errorf("restore: %w", err)
+			}
+			return a.printLoaded(dir, v)
+		},
+	}
+}
+
+func (a *app) printLoaded(dir string, v host.Verified) error {
+	if a.asJSON {
+		return a.printJSON(v)
+	}
+	return a.printf("%s has %d versions on %d branches, and %d events whose chains are whole\n", dir, v.Versions, v.Branches, v.Events)
+}
+
+func (a *app) verifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "verify", Short: "Read everything and say what is wrong with it; changes nothing", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var v host.Verified
+			if err := a.act(c.Context(), "verify", nil, &v); err != nil {
+				return err
+			}
+			if err := a.printVerified(v); err != nil {
+				return err
+			}
+			if n := len(v.Findings); n > 0 {
+				return fmt.Errorf("%d things are wrong", n)
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) printVerified(v host.Verified) error {
+	if a.asJSON {
+		return a.printJSON(v)
+	}
+	for _, f := range v.Findings {
+		if err := a.printf("%s %s\n     %s\n", a.paint("31", "BAD "), plain(f.What, ""), f.Do); err != nil {
+			return err
+		}
+	}
+	return a.printf("%d versions on %d branches and the chains of %d events were read; %d things are wrong\n", v.Versions, v.Branches, v.Events, len(v.Findings))
+}
+
+func (a *app) compactCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "compact", Short: "Rewrite the database without the space that is not used; writes wait meanwhile", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var done struct{ Before, After int64 }
+			if err := a.act(c.Context(), "compact", nil, &done); err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(map[string]int64{"before": done.Before, "after": done.After})
+			}
+			return a.printf("%d bytes became %d\n", done.Before, done.After)
+		},
+	}
+}
+
+func (a *app) purgeCommand() *cobra.Command {
+	var p host.PurgeRequest
+	version, yes := "", false
+	c := &cobra.Command{
+		Use:   "purge [KEY]",
+		Short: "Erase a memory, or the data of an event, from all branches, versions and files, for ever",
+		Long: `Erase a memory's payloads, or the data of an event of the log, from every branch and version and from the
+files of the data directory. A digest stays where each was. Backups and exports made before still have
+the payloads: make a new full backup, and delete the old ones.`,
+		Args: arguments(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				p.Key = args[0]
+			}
+			if version != "" {
+				n, err := strconv.ParseUint(strings.TrimPrefix(version, "v"), 10, 64)
+				if err != nil || n == 0 {
+					return &usageError{fmt.Errorf("--version %q is not a version such as v12", version)}
+				}
+				p.Version = n
+			}
+			if !yes {
+				return &usageError{errors.New("a purge cannot be undone: repeat it with --yes")}
+			}
+			var erased []host.Erased
+			if err := a.act(c.Context(), "purge", p, &erased); err != nil {
+				return err
+			}
+			return a.printErased(erased)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&p.Namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace (or ALCOVE_NAMESPACE)")
+	flags.Uint64Var(&p.Event, "event", 0, "the sequence number of an event of the log, instead of a key")
+	flags.StringVar(&version, "version", "", "only this version, such as v12")
+	flags.BoolVar(&yes, "yes", false, "really do it")
+	return c
+}
+
+func (a *app) printErased(erased []host.Erased) error {
+	if a.asJSON {
+		return a.printJSON(erased)
+	}
+	for _, e := range erased {
+		if err := a.printf("v%-8d %-20s sha256 %s\n", e.Version, cmp.Or(e.Branch, "(a deleted branch)"), e.Digest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) retentionCommand() *cobra.Command {
+	c := &cobra.Command{Use: "retention", Short: "How much past is kept: show it, set it, apply it now"}
+	set := &cobra.Command{
+		Use:   "set AGE",
+		Short: "Keep so much past, such as 90d or 48h; forever keeps all. Applied every hour",
+		Args:  arguments(1, 1),
+	}
+	branch := set.Flags().String("branch", "", "for this branch only")
+	set.RunE = func(c *cobra.Command, args []string) error {
+		keep, err := parseAge(args[0])
+		if err != nil {
+			return err
+		}
+		var r host.Retention
+		if err := a.act(c.Context(), "retention", nil, &r); err != nil {
+			return err
+		}
+		if *branch == "" {
+			r.Keep = keep
+		} else {
+			if r.Branches == nil {
+				r.Branches = map[string]int64{}
+			}
+			r.Branches[*branch] = keep
+		}
+		if err := a.act(c.Context(), "set-retention", r, &r); err != nil {
+			return err
+		}
+		return a.printRetention(r)
+	}
+	show := &cobra.Command{Use: "show", Short: "Show the policy", Args: noArguments, RunE: func(c *cobra.Command, _ []string) error {
+		var r host.Retention
+		if err := a.act(c.Context(), "retention", nil, &r); err != nil {
+			return err
+		}
+		return a.printRetention(r)
+	}}
+	run := &cobra.Command{Use: "run", Short: "Drop now what the policy does not keep", Args: noArguments, RunE: func(c *cobra.Command, _ []string) error {
+		var trimmed map[string]time.Time
+		if err := a.act(c.Context(), "retain", nil, &trimmed); err != nil {
+			return err
+		}
+		if a.asJSON {
+			return a.printJSON(trimmed)
+		}
+		for _, name := range slices.Sorted(maps.Keys(trimmed)) {
+			if err := a.printf("%-20s can be read from %s on\n", name, clock(trimmed[name])); err != nil {
+				return err
+			}
+		}
+		return a.notef("%d branches were trimmed\n", len(trimmed))
+	}}
+	c.AddCommand(show, set, run)
+	return c
+}
+
+func (a *app) printRetention(r host.Retention) error {
+	if a.asJSON {
+		return a.printJSON(r)
+	}
+	if err := a.printf("%-20s %s\n", "all branches", age(r.Keep)); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Branches)) {
+		if err := a.printf("%-20s %s\n", name, age(r.Branches[name])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func age(seconds int64) string {
+	if seconds == 0 {
+		return "for ever"
+	}
+	return (time.Duration(seconds) * time.Second).String()
+}
+
+// parseAge reads 90d, 48h, 30m or forever, in seconds.
+func parseAge(text string) (int64, error) {
+	if text == "forever" {
+		return 0, nil
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseInt(days, 10, 32); err == nil && n > 0 {
+			return n * 24 * 3600, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second {
+		return 0, &usageError{fmt.Errorf("%q is not an age: use 90d, 48h, 30m or forever", text)}
+	}
+	return int64(d / time.Second), nil
+}

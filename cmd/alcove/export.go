@@ -1,0 +1,44 @@
+package main
+
+import (
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+)
+
+func (a *app) exportCommand() *cobra.Command {
+	var q host.Selection
+	only := false
+	c := &cobra.Command{
+		Use:   "export [FILE]",
+		Short: "Write everything as lines of JSON: all branches, history, logs and counters; or only some memories",
+		Long: `Without flags, everything is written, and alcove import makes the same data directory from it, byte for byte.
+With --memories, or any flag that selects, the memories of one branch are written as they are at one moment, one
+a line, without history and logs; alcove import stores them anywhere.`,
+		Args: arguments(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			bar := a.progress("exporting", -1)
+			write := func(w io.Writer) error {
+				w = io.MultiWriter(w, bar)
+				if only || q != (host.Selection{}) {
+					return a.stream(c.Context(), "memories", q, w)
+				}
+				return a.stream(c.Context(), "export", host.ExportRequest{}, w)
+			}
+			if len(args) == 0 || args[0] == "-" {
+				return errors.Join(write(a.out), bar.Close())
+			}
+			return errors.Join(wholeFile(args[0], write), bar.Close())
+		},
+	}
+	flags := c.Flags()
+	flags.BoolVar(&only, "memories", false, "only memories, as they are")
+	flags.StringVar(&q.Branch, "branch", "", "only what this branch sees")
+	flags.StringVar(&q.Namespace, "namespace", "", "only this namespace")
+	flags.StringVar(&q.AsOf, "as-of", "", "as it was at this moment, such as yesterday or v12")
+	flags.StringVar(&q.Since, "since", "", "only what was written since this moment")
+	return c
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/importer"
+)
+
+// importBatch bounds what is sent to the server at once.
+const (
+	importBatch = 500
+	importBytes = 8 << 20
+)
+
+func (a *app) importCommand() *cobra.Command {
+	var o importOptions
+	c := &cobra.Command{
+		Use:   "import FILE|FOLDER",
+		Short: "Take over what alcove export, or another memory tool, wrote",
+		Long: fmt.Sprintf(`Imports a bundle of alcove export into a data directory that has no store yet: all branches, history, logs and
+counters, wholly or not at all. Everything else is stored as memories on one branch: importing twice changes nothing.
+
+Formats: %v. The format is told from the file unless --format says it.`, importer.Formats()),
+		Args: arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			bundle, err := isBundle(args[0])
+			if err != nil {
+				return err
+			}
+			if bundle && o.format == "" {
+				return a.importBundle(c.Context(), args[0], o)
+			}
+			return a.importMemories(c.Context(), args[0], o)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&o.format, "format", "", "what wrote the input")
+	flags.StringVar(&o.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch to store on (or ALCOVE_BRANCH)")
+	flags.StringVar(&o.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace to store in, instead of the input's (or ALCOVE_NAMESPACE)")
+	flags.BoolVar(&o.dry, "dry-run", false, "say what would be written, and write nothing")
+	return c
+}
+
+type importOptions struct {
+	format, branch, namespace string
+	dry                       bool
+}
+
+// isBundle reports whether a file begins as a bundle does.
+func isBundle(path string) (bool, error) {
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() {
+		return false, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	start, _ := bufio.NewReader(f).Peek(len(bundleStart))
+	return string(start) == bundleStart, nil
+}
+
+const bundleStart = `{"alcove":"bundle"`
+
+func (a *app) importBundle(ctx context.Context, path string, o importOptions) error {
+	if o.branch != "" || o.namespace != "" || o.dry {
+		return &usageError{errors.New("a bundle is imported as it is: --branch, --namespace and --dry-run are for memories (alcove export --memories)")}
+	}
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	bar := a.progress("importing", info.Size())
+	v, err := host.Import(ctx, dir, f, func(n int64) { _ = bar.Set64(n) })
+	if err = errors.Join(err, bar.Close()); err != nil {
+		return fmt.Errorf("import %s: %w", path, err)
+	}
+	return a.printLoaded(dir, v)
+}
+
+func (a *app) importMemories(ctx context.Context, path string, o importOptions) error {
+	format := importer.Format(o.format)
+	if format == "" {
+		detected, err := importer.Detect(path)
+		if err != nil {
+			return err
+		}
+		format = detected
+	}
+	i := &importing{app: a, options: o, bar: a.progress("importing", -1)}
+	err := importer.Read(ctx, path, format, func(m host.Memory) error { return i.add(ctx, m) })
+	if err == nil {
+		err = i.flush(ctx)
+	}
+	if err = errors.Join(err, i.bar.Close()); err != nil {
+		if i.done.Stored > 0 && !o.dry {
+			err = fmt.Errorf("%w (%d memories were stored before; import again when the input is mended: what is there stays as it is)", err, i.done.Stored)
+		}
+		return err
+	}
+	if a.asJSON {
+		return a.printJSON(map[string]any{"format": format, "stored": i.done.Stored, "unchanged": i.done.Unchanged, "dry_run": o.dry})
+	}
+	would := ""
+	if o.dry {
+		would = "would be "
+	}
+	return a.printf("%s: %d memories %sstored, %d unchanged\n", format, i.done.Stored, would, i.done.Unchanged)
+}
+
+// importing gathers memories into batches.
+type importing struct {
+	*app
+	options importOptions
+	bar     interface {
+		Add64(int64) error
+		Close() error
+	}
+	batch []host.Memory
+	size  int
+	done  host.Imported
+}
+
+func (i *importing) add(ctx context.Context, m host.Memory) error {
+	if i.options.namespace != "" {
+		m.Namespace = i.options.namespace
+	}
+	if i.options.dry && !i.asJSON {
+		if err := i.printf("%s %s %s\n", plain(m.Namespace, ""), plain(m.Key, ""), i.dim(oneLine("", m.Value))); err != nil {
+			return err
+		}
+	}
+	i.batch = append(i.batch, m)
+	i.size += len(m.Value) + len(m.Key) + 200
+	if len(i.batch) < importBatch && i.size < importBytes {
+		return nil
+	}
+	return i.flush(ctx)
+}
+
+func (i *importing) flush(ctx context.Context) error {
+	if len(i.batch) == 0 {
+		return nil
+	}
+	request := host.ImportRequest{Branch: i.options.branch, Memories: i.batch, DryRun: i.options.dry}
+	var done host.Imported
+	if err := i.act(ctx, "import", request, &done); err != nil {
+		return err
+	}
+	i.done.Stored += done.Stored
+	i.done.Unchanged += done.Unchanged
+	_ = i.bar.Add64(int64(i.size))
+	i.batch, i.size = i.batch[:0], 0
+	return nil
+}

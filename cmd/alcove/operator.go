@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/admin"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+// operator connects to the socket for operators, and starts the server if need be.
+func (a *app) operator(ctx context.Context) (*admin.Client, error) {
+	dir, err := a.dir()
+	if err != nil {
+		return nil, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program, to start the server with: %w", err)
+	}
+	conn, err := owner.Dial(ctx, owner.Options{Dir: dir, Start: owner.Starter(program, dir)})
+	if err != nil {
+		return nil, err
+	}
+	path, err := host.AdminPath(dir)
+	return admin.NewClient(path), errors.Join(err, conn.Close())
+}
+
+// act asks for an act of the server, once.
+func (a *app) act(ctx context.Context, name string, request, answer any) error {
+	c, err := a.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Call(ctx, name, request, answer)
+}
+
+// stream asks for an act whose answer is long.
+func (a *app) stream(ctx context.Context, name string, request any, w io.Writer) error {
+	c, err := a.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Stream(ctx, name, request, w)
+}
+
+// progress shows how many bytes of how many (-1: unknown) were handled, on a terminal only.
+func (a *app) progress(what string, all int64) *progressbar.ProgressBar {
+	if !isTerminal(a.err) || a.asJSON {
+		return progressbar.DefaultBytesSilent(all, what)
+	}
+	return progressbar.NewOptions64(all, progressbar.OptionSetWriter(a.err), progressbar.OptionSetDescription(what), progressbar.OptionShowBytes(true),
+		progressbar.OptionThrottle(100e6), progressbar.OptionClearOnFinish())
+}
+
+// wholeFile writes a file that appears when it is whole and on the disk.
+func wholeFile(path string, write func(w io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.partial")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	err = write(f)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(f.Name()))
+	}
+	return nil
+}

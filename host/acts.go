@@ -1,0 +1,111 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/alcove-memory/alcove/host/admin"
+	"github.com/alcove-memory/alcove/host/bundle"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+)
+
+// ExportRequest says what to export: what is newer than a version.
+type ExportRequest struct {
+	Since uint64 `json:"since,omitempty"` // 0: everything
+}
+
+// ImportRequest says what to store where.
+type ImportRequest struct {
+	Branch   string                  `json:"branch,omitempty"`
+	Memories []memory.PortableMemory `json:"memories"`
+	DryRun   bool                    `json:"dry_run,omitempty"`
+}
+
+// acts are what operators can ask for.
+func (h *Host) acts() map[string]admin.Act {
+	return map[string]admin.Act{
+		"verify": func(ctx context.Context, _ json.RawMessage) (any, error) { return h.space.Verify(ctx) },
+		"compact": func(ctx context.Context, _ json.RawMessage) (any, error) {
+			e, ok := h.engine.(interface {
+				Compact(context.Context) (bolt.Compacted, error)
+			})
+			if !ok {
+				return nil, errors.New("this store needs no compaction")
+			}
+			return e.Compact(ctx)
+		},
+		"purge": act(func(ctx context.Context, p memory.Purge) (any, error) { return h.space.Purge(ctx, p) }),
+		"import": act(func(ctx context.Context, r ImportRequest) (any, error) {
+			return h.space.Import(ctx, r.Branch, r.Memories, memory.Write{Agent: "import"}, r.DryRun)
+		}),
+		"retention": func(ctx context.Context, _ json.RawMessage) (any, error) { return h.space.Retention(ctx) },
+		"set-retention": act(func(ctx context.Context, r memory.Retention) (any, error) {
+			return r, h.space.SetRetention(ctx, r)
+		}),
+		"retain": func(ctx context.Context, _ json.RawMessage) (any, error) { return h.space.Retain(ctx) },
+	}
+}
+
+func (h *Host) streams() map[string]admin.Stream {
+	return map[string]admin.Stream{
+		"export": func(ctx context.Context, request json.RawMessage, w io.Writer) error {
+			var r ExportRequest
+			if err := decode(request, &r); err != nil {
+				return err
+			}
+			from, ok := h.engine.(interface {
+				store.Portable
+				Head(context.Context) (store.Point, error)
+			})
+			if !ok {
+				return errors.New("this store cannot be exported")
+			}
+			_, err := bundle.Write(ctx, w, from, r.Since)
+			return err
+		},
+		"memories": func(ctx context.Context, request json.RawMessage, w io.Writer) error {
+			var selection memory.Selection
+			if err := decode(request, &selection); err != nil {
+				return err
+			}
+			return h.space.WriteMemories(ctx, selection, w)
+		},
+	}
+}
+
+// act decodes the request of an act.
+func act[T any](do func(context.Context, T) (any, error)) admin.Act {
+	return func(ctx context.Context, request json.RawMessage) (any, error) {
+		var v T
+		if err := decode(request, &v); err != nil {
+			return nil, err
+		}
+		return do(ctx, v)
+	}
+}
+
+func decode(request json.RawMessage, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(request))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("read the request: %w", err)
+	}
+	return nil
+}
+
+// What the command line says to operators' acts, and is answered.
+type (
+	Verified     = memory.Verified
+	Erased       = memory.Erased
+	PurgeRequest = memory.Purge
+	Retention    = memory.Retention
+	Selection    = memory.Selection
+	Memory       = memory.PortableMemory
+	Imported     = memory.Imported
+)

@@ -1,0 +1,87 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/backup"
+	"github.com/alcove-memory/alcove/host/bundle"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+)
+
+// Import makes the space of a bundle in a data directory that has none, wholly or not at all, and verifies it. progress
+// may be nil.
+func Import(ctx context.Context, dir string, r io.Reader, progress func(bytes int64)) (memory.Verified, error) {
+	return load(ctx, dir, func(add func(store.Piece) error) error {
+		s, err := bundle.Read(ctx, r, add, progress)
+		if err == nil && s.Since != 0 {
+			err = fmt.Errorf("the bundle goes on from version %d: it is part of a backup, and alcove restore takes its folder", s.Since)
+		}
+		return err
+	})
+}
+
+// Restore makes the space of a backup's folder in a data directory that has none, wholly or not at all, and verifies it.
+func Restore(ctx context.Context, from, dir string, progress func(done, all int64)) (memory.Verified, error) {
+	return load(ctx, dir, func(add func(store.Piece) error) error {
+		_, err := backup.Read(ctx, from, add, progress)
+		return err
+	})
+}
+
+func load(ctx context.Context, dir string, read func(add func(store.Piece) error) error) (v memory.Verified, err error) {
+	lock, err := lock(dir)
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	l, err := bolt.NewLoader(dir)
+	if err != nil {
+		return v, err
+	}
+	if err := read(l.Add); err != nil {
+		return v, errors.Join(err, l.Abort())
+	}
+	if err := l.Finish(ctx); err != nil {
+		return v, err
+	}
+	v, err = verifyLoaded(ctx, dir)
+	if err == nil && len(v.Findings) > 0 {
+		err = fmt.Errorf("what was loaded does not verify, so it was removed again: %s", v.Findings[0].What)
+	}
+	if err != nil {
+		return v, errors.Join(err, os.Remove(filepath.Join(dir, "alcove.db")))
+	}
+	return v, nil
+}
+
+// verifyLoaded opens a space that was just loaded, and verifies it. The caller holds the lock.
+func verifyLoaded(ctx context.Context, dir string) (v memory.Verified, err error) {
+	h := &Host{options: Options{Dir: dir, Clock: time.Now}}
+	if err := h.openSpace(ctx); err != nil {
+		return v, errors.Join(err, h.Close())
+	}
+	v, err = h.space.Verify(ctx)
+	return v, errors.Join(err, h.Close())
+}
+
+// HasStore reports whether there is a store in a data directory.
+func HasStore(dir string) (bool, error) {
+	_, err := os.Stat(filepath.Join(dir, "alcove.db"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// AdminPath is the socket for operators of a data directory.
+func AdminPath(dir string) (string, error) { return owner.AdminPath(dir) }

@@ -1,0 +1,197 @@
+package memory
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Selection says which memories to write out.
+type Selection struct {
+	Branch    string `json:"branch,omitempty"`    // empty: Default
+	Namespace string `json:"namespace,omitempty"` // empty: all
+	AsOf      string `json:"as_of,omitempty"`     // as ParseAsOf takes it; empty: now
+	Since     string `json:"since,omitempty"`     // only what was written at or after this moment
+}
+
+// PortableMemory is a memory as a line of JSON, to be read by people and stored again anywhere.
+type PortableMemory struct {
+	Namespace  string                     `json:"namespace"`
+	Key        string                     `json:"key"`
+	Value      json.RawMessage            `json:"value"`
+	Tags       []string                   `json:"tags,omitempty"`
+	Type       string                     `json:"type,omitempty"`
+	Importance *float64                   `json:"importance,omitempty"`
+	Metadata   map[string]json.RawMessage `json:"metadata,omitempty"`
+	State      State                      `json:"state,omitempty"`
+	Supersedes []string                   `json:"supersedes,omitempty"`
+	Links      []string                   `json:"links,omitempty"`
+	ExpiresAt  *time.Time                 `json:"expires_at,omitempty"`
+	Agent      string                     `json:"agent,omitempty"`
+	Version    uint64                     `json:"version,omitempty"`
+	Timestamp  *time.Time                 `json:"timestamp,omitempty"`
+}
+
+// MemoriesHeader is the first line of what WriteMemories writes.
+type MemoriesHeader struct {
+	Alcove string `json:"alcove"` // "memories"
+	Format int    `json:"format"` // 1
+}
+
+// MemoriesTrailer is the last line.
+type MemoriesTrailer struct {
+	End      bool `json:"end"`
+	Memories int  `json:"memories"`
+}
+
+// WriteMemories writes memories as they are on a branch at a moment, one a line, between a header and a trailer that
+// counts them. History and logs are not among them.
+func (s *Space) WriteMemories(ctx context.Context, q Selection, w io.Writer) error {
+	v, since, err := s.selected(ctx, q)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(w, 256<<10)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(MemoriesHeader{"memories", 1}); err != nil {
+		return err
+	}
+	n := 0
+	for cursor := store.Cursor(""); ; {
+		page, next, err := s.engine.ScanAt(ctx, v.lineage, store.Range{Namespace: q.Namespace}, cursor, fillPage)
+		if err != nil {
+			return s.translate("export", err)
+		}
+		for _, e := range page {
+			if e.Collection != memories || e.Time.Before(since) {
+				continue
+			}
+			m, err := v.present(e)
+			if err != nil {
+				return err
+			}
+			if m == nil {
+				continue
+			}
+			if err := enc.Encode(portable(*m)); err != nil {
+				return err
+			}
+			n++
+		}
+		if next == "" {
+			return errors.Join(enc.Encode(MemoriesTrailer{true, n}), out.Flush())
+		}
+		cursor = next
+	}
+}
+
+// selected is the view to write out, and from when on.
+func (s *Space) selected(ctx context.Context, q Selection) (v view, since time.Time, err error) {
+	if q.Namespace != "" {
+		if err := s.limits.checkName("namespace", q.Namespace); err != nil {
+			return v, since, err
+		}
+	}
+	at, err := ParseAsOf(q.AsOf, s.clock())
+	if err != nil {
+		return v, since, err
+	}
+	if v, err = s.view(ctx, q.Branch, at); err != nil {
+		return v, since, err
+	}
+	if q.Since == "" {
+		return v, since, nil
+	}
+	from, err := ParseAsOf(q.Since, s.clock())
+	if err != nil {
+		return v, since, err
+	}
+	_, since, err = s.resolve(ctx, from)
+	return v, since, err
+}
+
+func portable(m Memory) PortableMemory {
+	p := PortableMemory{
+		Namespace: m.Namespace, Key: m.Key, Value: m.Value, Tags: m.Tags, Type: m.Type, Importance: m.Importance, Metadata: m.Metadata,
+		Supersedes: m.Supersedes, Links: m.Links, Agent: m.Agent, Version: m.Version, Timestamp: &m.Timestamp,
+	}
+	if m.State != Active {
+		p.State = m.State
+	}
+	if !m.ExpiresAt.IsZero() {
+		p.ExpiresAt = &m.ExpiresAt
+	}
+	return p
+}
+
+// Imported counts what an import did, or with a dry run would do.
+type Imported struct {
+	Stored    int `json:"stored"`    // written, as new memories or new versions
+	Unchanged int `json:"unchanged"` // there already, word for word
+}
+
+// Import stores memories on a branch, at most Limits.Batch, namespace by namespace, each namespace's all or none. Doing it
+// again changes nothing. With dry nothing is written.
+func (s *Space) Import(ctx context.Context, branch string, list []PortableMemory, w Write, dry bool) (Imported, error) {
+	var done Imported
+	if len(list) > s.limits.Batch {
+		return done, invalid("%d memories: at most %d can be imported at once", len(list), s.limits.Batch)
+	}
+	b, err := s.catalogue.named(or(branch, Default))
+	if err != nil {
+		return done, err
+	}
+	groups := map[string][]Item{}
+	var order []string
+	for _, m := range list {
+		namespace := or(m.Namespace, Default)
+		if groups[namespace] == nil {
+			order = append(order, namespace)
+		}
+		groups[namespace] = append(groups[namespace], m.item())
+	}
+	for _, namespace := range order {
+		changed, err := s.importGroup(ctx, b, Place{branch, namespace}, groups[namespace], w, dry)
+		if err != nil {
+			return done, err
+		}
+		done.Stored += changed
+		done.Unchanged += len(groups[namespace]) - changed
+	}
+	return done, nil
+}
+
+// importGroup tells how many memories of a namespace are new or changed.
+func (s *Space) importGroup(ctx context.Context, b *branch, p Place, items []Item, w Write, dry bool) (int, error) {
+	p, err := s.checkStore(p, items)
+	if err != nil {
+		return 0, err
+	}
+	keys, err := keysOf(p.Namespace, items)
+	if err != nil {
+		return 0, err
+	}
+	batch, _, err := s.storeBatch(ctx, b, keys, items, w.Agent)
+	if err != nil || dry || len(batch.Writes) == 0 {
+		return len(batch.Writes), err
+	}
+	_, err = s.Store(ctx, p, items, w)
+	return len(batch.Writes), err
+}
+
+func (p PortableMemory) item() Item {
+	it := Item{
+		Key: p.Key, Value: p.Value, Tags: p.Tags, Type: p.Type, Importance: p.Importance, Metadata: p.Metadata, State: p.State,
+		Supersedes: p.Supersedes, Links: p.Links,
+	}
+	if p.ExpiresAt != nil {
+		it.ExpiresAt = *p.ExpiresAt
+	}
+	return it
+}
