@@ -145,12 +145,12 @@ func (c *call) operation(memory api.Memory, stack []uint64) ([]byte, error) {
 	switch {
 	case !ok || !ok2:
 		return nil, &abi.Error{Code: abi.CodeInvalidArgument, Message: "the name of the operation or the request is not wholly inside of the guest's memory"}
+	case c.starting:
+		return nil, &abi.Error{Code: abi.CodeDenied, Message: "no operation can be called while an instance starts: call it when a request is served"}
 	case int64(len(op)) > c.limits.OpBytes:
 		return nil, exceeded(abi.LimitOpBytes, c.limits.OpBytes, "the name of the operation has %d bytes", len(op))
 	case int64(len(request)) > c.limits.CallBytes:
 		return nil, exceeded(abi.LimitCallBytes, c.limits.CallBytes, "the request has %d bytes", len(request))
-	case c.starting:
-		return nil, &abi.Error{Code: abi.CodeDenied, Message: "no operation can be called while an instance starts: call it when a request is served"}
 	case c.host == nil:
 		return nil, &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("%.64q: nothing was granted", op)}
 	}
