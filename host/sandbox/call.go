@@ -47,7 +47,7 @@ type fuel struct {
 // where every step misses all caches.
 const (
 	smallestPart = 2_000
-	largestPart  = 200_000
+	largestPart  = 400_000
 	worstUnit    = 100 * time.Nanosecond
 )
 
