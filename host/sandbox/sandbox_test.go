@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,14 +11,38 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// asCompiler makes the test binary be the compiler.
-const asCompiler = "ALCOVE_TEST_COMPILER"
+// What the environment makes of the test binary.
+const (
+	asCompiler    = "ALCOVE_TEST_COMPILER"
+	compilerHangs = "ALCOVE_TEST_COMPILER_HANGS"
+	compilerGrows = "ALCOVE_TEST_COMPILER_GROWS"
+)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCompiler) != "" {
+		misbehave()
 		os.Exit(RunCompiler(os.Args[2:], os.Stdin, os.Stderr))
 	}
 	os.Exit(m.Run())
+}
+
+// misbehave is what a compiler does with a module that was made to ruin it.
+func misbehave() {
+	var kept [][]byte
+	for os.Getenv(compilerGrows) != "" {
+		if kept == nil {
+			go RunCompiler(os.Args[2:], os.Stdin, os.Stderr)
+		}
+		b := make([]byte, 1<<20)
+		for i := range b {
+			b[i] = byte(i)
+		}
+		kept = append(kept, b)
+	}
+	if os.Getenv(compilerHangs) != "" {
+		go io.Copy(io.Discard, os.Stdin)
+		time.Sleep(time.Hour)
+	}
 }
 
 // testConfig is a configuration whose compiler is the test binary.
