@@ -20,13 +20,13 @@ const (
 	childOutput = "code"
 )
 
-// Exit codes of the compiler.
+// Exit codes of the compiler. Go's own, when it runs out of memory or panics, is 2.
 const (
-	exitCompiled = iota
-	exitFailed   // as exitRefused, the reason is on standard error
-	exitRefused  // wazero refused the module
-	exitMemory   // more memory was needed than allowed
-	exitOrphan   // the parent is gone
+	exitCompiled = 0
+	exitFailed   = 10 // as with exitRefused, the reason is on standard error
+	exitRefused  = 11 // wazero refused the module
+	exitMemory   = 12 // more memory was needed than allowed
+	exitOrphan   = 13 // the parent is gone
 )
 
 // RunCompiler is the child process that compiles one module which nobody has vetted: modules exist that take
