@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 )
@@ -89,4 +91,42 @@ type tea struct{}
 
 func (tea) Call(context.Context, abi.Op, []byte) ([]byte, error) {
 	return []byte(`{"key":"tea","value":"green","version":7}`), nil
+}
+
+// runaways are the ways in which the guest of runaways.wat never ends.
+func runaways() map[string]string {
+	return map[string]string{
+		"a": "loop", "b": "loop by br_table", "c": "divisions", "d": "recursion", "e": "tree of calls", "f": "memory.fill",
+		"g": "memory.copy", "h": "host calls", "i": "indirect recursion", "j": "loads that miss the caches", "k": "memory.grow",
+		"l": "mutual recursion", "m": "table.fill", "n": "randomness", "p": "prints", "s": "vectors", "t": "clocks", "w": "wide frames",
+	}
+}
+
+// BenchmarkRunaway is how late guests that never end are stopped, and for how long they keep the garbage collector
+// waiting: at most 10 ms and 50 ms. late-ms and gc-ms are the worst of all.
+func BenchmarkRunaway(b *testing.B) {
+	m := admit(b, newSandbox(b, testConfig(b)), "bench/runaways.wasm", Options{Bare: true, Limits: abi.Limits{MemoryPages: 4096, WallMS: 60, HostCalls: 1 << 20}})
+	for request, name := range runaways() {
+		b.Run(name, func(b *testing.B) {
+			var late, waited, took time.Duration
+			for b.Loop() {
+				collected := make(chan time.Duration, 1)
+				time.AfterFunc(30*time.Millisecond, func() {
+					began := time.Now()
+					runtime.GC()
+					collected <- time.Since(began)
+				})
+				began := time.Now()
+				r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte(request)})
+				took = time.Since(began)
+				if err != nil || r.Outcome() != abi.OutcomeStoppedByLimit {
+					b.Fatal(r, err)
+				}
+				late = max(late, took-60*time.Millisecond)
+				waited = max(waited, <-collected)
+			}
+			b.ReportMetric(float64(late.Microseconds())/1000, "late-ms")
+			b.ReportMetric(float64(waited.Microseconds())/1000, "gc-ms")
+		})
+	}
 }
