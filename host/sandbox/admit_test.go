@@ -16,8 +16,8 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// guest makes the smallest module that can be admitted, changed by edit. It answers nothing.
-func guest(edit func(*wasm.Module)) []byte {
+// smallest makes the smallest module that can be admitted, changed by edit. It answers nothing.
+func smallest(edit func(*wasm.Module)) []byte {
 	i32 := wasm.I32
 	m := &wasm.Module{
 		Types:     []wasm.FuncType{{Params: []wasm.ValType{i32, i32}, Results: []wasm.ValType{i32}}, {}},
@@ -57,34 +57,34 @@ func TestModulesAreRefusedAtTheFirstStepTheyFail(t *testing.T) {
 		class   abi.Class
 		says    string
 	}{
-		"other bytes":    {guest(nil), Options{Digest: strings.Repeat("0", 64)}, abi.ClassDigest, "its SHA-256 is"},
-		"too many bytes": {append(guest(nil), make([]byte, 32<<20)...), Options{}, abi.ClassSize, abi.LimitModuleBytes},
+		"other bytes":    {smallest(nil), Options{Digest: strings.Repeat("0", 64)}, abi.ClassDigest, "its SHA-256 is"},
+		"too many bytes": {append(smallest(nil), make([]byte, 32<<20)...), Options{}, abi.ClassSize, abi.LimitModuleBytes},
 		"no module":      {[]byte("hello"), Options{}, abi.ClassStructure, ""},
-		"invalid code":   {guest(func(m *wasm.Module) { m.Codes[0].Body = []byte{0x0b} }), Options{Bare: true}, abi.ClassStructure, "function 0"},
-		"a faked tick":   {guest(imports(meter.TickModule, meter.TickName, wasm.FuncType{})), Options{Bare: true}, abi.ClassReserved, meter.TickModule},
-		"a stolen counter": {guest(func(m *wasm.Module) {
+		"invalid code":   {smallest(func(m *wasm.Module) { m.Codes[0].Body = []byte{0x0b} }), Options{Bare: true}, abi.ClassStructure, "function 0"},
+		"a faked tick":   {smallest(imports(meter.TickModule, meter.TickName, wasm.FuncType{})), Options{Bare: true}, abi.ClassReserved, meter.TickModule},
+		"a stolen counter": {smallest(func(m *wasm.Module) {
 			m.Exports = append(m.Exports, wasm.Export{Name: meter.Fuel, Kind: wasm.KindMemory})
 		}), Options{Bare: true}, abi.ClassReserved, meter.Fuel},
-		"no manifest":             {guest(nil), Options{}, abi.ClassManifest, "alcove family pack"},
-		"two manifests":           {guest(func(m *wasm.Module) { packed(smallManifest)(m); packed(smallManifest)(m) }), Options{Bare: true}, abi.ClassManifest, "2 sections"},
-		"a broken manifest":       {guest(packed(`{"abi":1}`)), Options{}, abi.ClassManifest, ""},
-		"a broken schema in it":   {guest(packed(strings.TrimSuffix(smallManifest, "}") + `,"tools":[{"name":"notes_add","description":"Adds.","input_schema":{"type":"object","properties":{"x":{"type":"strin"}}}}]}`)), Options{}, abi.ClassManifest, "notes_add"},
-		"a schema from elsewhere": {guest(packed(strings.TrimSuffix(smallManifest, "}") + `,"tools":[{"name":"notes_add","description":"Adds.","input_schema":{"type":"object","properties":{"x":{"$ref":"http://127.0.0.1/x"}}}}]}`)), Options{}, abi.ClassManifest, "notes_add"},
-		"a file":                  {guest(imports(abi.WASIModule, "path_open", three)), Options{Bare: true}, abi.ClassImport, "path_open"},
-		"another host":            {guest(imports("env", "read", three)), Options{Bare: true}, abi.ClassImport, "env"},
-		"another signature":       {guest(imports(abi.Module, "read", wasm.FuncType{})), Options{Bare: true}, abi.ClassImport, "(i32, i32, i32) → (i32)"},
-		"an imported memory": {guest(func(m *wasm.Module) {
+		"no manifest":             {smallest(nil), Options{}, abi.ClassManifest, "alcove family pack"},
+		"two manifests":           {smallest(func(m *wasm.Module) { packed(smallManifest)(m); packed(smallManifest)(m) }), Options{Bare: true}, abi.ClassManifest, "2 sections"},
+		"a broken manifest":       {smallest(packed(`{"abi":1}`)), Options{}, abi.ClassManifest, ""},
+		"a broken schema in it":   {smallest(packed(strings.TrimSuffix(smallManifest, "}") + `,"tools":[{"name":"notes_add","description":"Adds.","input_schema":{"type":"object","properties":{"x":{"type":"strin"}}}}]}`)), Options{}, abi.ClassManifest, "notes_add"},
+		"a schema from elsewhere": {smallest(packed(strings.TrimSuffix(smallManifest, "}") + `,"tools":[{"name":"notes_add","description":"Adds.","input_schema":{"type":"object","properties":{"x":{"$ref":"http://127.0.0.1/x"}}}}]}`)), Options{}, abi.ClassManifest, "notes_add"},
+		"a file":                  {smallest(imports(abi.WASIModule, "path_open", three)), Options{Bare: true}, abi.ClassImport, "path_open"},
+		"another host":            {smallest(imports("env", "read", three)), Options{Bare: true}, abi.ClassImport, "env"},
+		"another signature":       {smallest(imports(abi.Module, "read", wasm.FuncType{})), Options{Bare: true}, abi.ClassImport, "(i32, i32, i32) → (i32)"},
+		"an imported memory": {smallest(func(m *wasm.Module) {
 			m.Imports = []wasm.Import{{Module: abi.Module, Name: "read", Kind: wasm.KindMemory, Memory: wasm.Range{Min: 1}}}
 			m.Memories = nil
 		}), Options{Bare: true}, abi.ClassImport, "memory"},
-		"no memory":       {guest(func(m *wasm.Module) { m.Exports = m.Exports[1:] }), Options{Bare: true}, abi.ClassExport, "memory"},
-		"nothing to call": {guest(func(m *wasm.Module) { m.Exports = m.Exports[:1] }), Options{Bare: true}, abi.ClassExport, "alcove_handle of type (i32, i32) → (i32)"},
-		"another _initialize": {guest(func(m *wasm.Module) {
+		"no memory":       {smallest(func(m *wasm.Module) { m.Exports = m.Exports[1:] }), Options{Bare: true}, abi.ClassExport, "memory"},
+		"nothing to call": {smallest(func(m *wasm.Module) { m.Exports = m.Exports[:1] }), Options{Bare: true}, abi.ClassExport, "alcove_handle of type (i32, i32) → (i32)"},
+		"another _initialize": {smallest(func(m *wasm.Module) {
 			m.Exports = append(m.Exports, wasm.Export{Name: "_initialize", Kind: wasm.KindFunc})
 		}), Options{Bare: true}, abi.ClassExport, "_initialize"},
-		"too much memory":   {guest(func(m *wasm.Module) { m.Memories[0].Min = 300 }), Options{Bare: true}, abi.ClassDeclared, abi.LimitMemoryPages},
-		"too large a table": {guest(func(m *wasm.Module) { m.Tables = []wasm.Table{{Type: wasm.FuncRef, Range: wasm.Range{Min: 70000}}} }), Options{Bare: true}, abi.ClassDeclared, abi.LimitTableElements},
-		"too many in small tables": {guest(func(m *wasm.Module) {
+		"too much memory":   {smallest(func(m *wasm.Module) { m.Memories[0].Min = 300 }), Options{Bare: true}, abi.ClassDeclared, abi.LimitMemoryPages},
+		"too large a table": {smallest(func(m *wasm.Module) { m.Tables = []wasm.Table{{Type: wasm.FuncRef, Range: wasm.Range{Min: 70000}}} }), Options{Bare: true}, abi.ClassDeclared, abi.LimitTableElements},
+		"too many in small tables": {smallest(func(m *wasm.Module) {
 			m.Tables = make([]wasm.Table, 8)
 			for i := range m.Tables {
 				m.Tables[i] = wasm.Table{Type: wasm.FuncRef, Range: wasm.Range{Min: 10000}}
@@ -104,7 +104,7 @@ func TestModulesAreRefusedAtTheFirstStepTheyFail(t *testing.T) {
 func TestModuleIsWhatItsManifestSays(t *testing.T) {
 	s := newSandbox(t, testConfig(t))
 	manifest := strings.TrimSuffix(smallManifest, "}") + `,"limits":{"fuel":12345,"memory_pages":20}}`
-	m, err := s.Admit(t.Context(), guest(packed(manifest)), Options{Limits: abi.Limits{MemoryPages: 30, HostCalls: 7}})
+	m, err := s.Admit(t.Context(), smallest(packed(manifest)), Options{Limits: abi.Limits{MemoryPages: 30, HostCalls: 7}})
 	must(t, err)
 	if m.Family() != "notes" || m.Manifest().Version != "1.0.0" {
 		t.Errorf("it is %s %s", m.Family(), m.Manifest().Version)
@@ -259,7 +259,7 @@ func TestVettedModuleNeedsNoCompiler(t *testing.T) {
 }
 
 func TestPackPutsOneManifestIntoAModule(t *testing.T) {
-	once, err := Pack(guest(nil), []byte(" "+smallManifest))
+	once, err := Pack(smallest(nil), []byte(" "+smallManifest))
 	must(t, err)
 	twice, err := Pack(once, []byte(smallManifest))
 	must(t, err)
@@ -271,10 +271,10 @@ func TestPackPutsOneManifestIntoAModule(t *testing.T) {
 	if report.Manifest.Name != "notes" || report.Functions != 1 || report.MemoryPages != 1 {
 		t.Errorf("%+v", report)
 	}
-	if _, err := Pack(guest(nil), []byte(`{"abi":2}`)); err == nil {
+	if _, err := Pack(smallest(nil), []byte(`{"abi":2}`)); err == nil {
 		t.Error("a manifest of another version was packed")
 	}
-	if _, err := Pack(guest(func(m *wasm.Module) { m.Exports = nil }), []byte(smallManifest)); err == nil {
+	if _, err := Pack(smallest(func(m *wasm.Module) { m.Exports = nil }), []byte(smallManifest)); err == nil {
 		t.Error("a module without exports was packed")
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// guests are those that are measured: a small one, and one in Go.
-func guests(t testing.TB) map[string][]byte {
+// timed are the guests that are measured: a small one, and one in Go.
+func timed(t testing.TB) map[string][]byte {
 	return map[string][]byte{"small": testdata(t, "bench/small.wasm"), "go": goGuest(t)}
 }
 
@@ -36,7 +36,7 @@ func goGuest(t testing.TB) []byte {
 // BenchmarkCall is what a request costs, with a kilobyte of payload, one host operation, and putting the instance
 // back. A small guest's takes at most 15 µs, one in Go 0.4 ms.
 func BenchmarkCall(b *testing.B) {
-	for name, module := range guests(b) {
+	for name, module := range timed(b) {
 		b.Run(name, func(b *testing.B) {
 			m, err := newSandbox(b, testConfig(b)).Admit(context.Background(), module, Options{Bare: true})
 			must(b, err)
@@ -55,7 +55,7 @@ func BenchmarkCall(b *testing.B) {
 // BenchmarkLoad is what it costs to admit a module that was admitted before, by another process, until its first
 // request is answered. A small guest takes at most 2 ms, one in Go 60 ms.
 func BenchmarkLoad(b *testing.B) {
-	for name, module := range guests(b) {
+	for name, module := range timed(b) {
 		b.Run(name, func(b *testing.B) {
 			config := testConfig(b)
 			load := func() {
