@@ -39,6 +39,9 @@ func Restore(ctx context.Context, from, dir string, progress func(done, all int6
 }
 
 func load(ctx context.Context, dir string, read func(add func(store.Piece) error) error) (v memory.Verified, err error) {
+	if has, err := HasStore(dir); has || err != nil {
+		return v, fmt.Errorf("load into %s: %w", dir, errors.Join(store.ErrNotEmpty, err))
+	}
 	lock, err := lock(dir)
 	if err != nil {
 		return v, err

@@ -35,10 +35,22 @@ func TestScripts(t *testing.T) {
 			e.Setenv("ALCOVE_DATA", dir)
 			e.Setenv("ALCOVE_LISTEN", "off")
 			e.Setenv("TZ", "UTC")
-			e.Defer(func() { stopOwner(t, dir) })
+			e.Defer(func() { stopOwners(t, e.WorkDir) })
 			return nil
 		},
 	})
+}
+
+// stopOwners ends the owners of all data directories in dir.
+func stopOwners(t testing.TB, dir string) {
+	t.Helper()
+	locks, err := filepath.Glob(owner.LockPath(filepath.Join(dir, "*")))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, lock := range locks {
+		stopOwner(t, filepath.Dir(lock))
+	}
 }
 
 // stopOwner ends the owner that commands left running in dir, and waits for it.
