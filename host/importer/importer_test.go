@@ -1,0 +1,210 @@
+package importer_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/host/importer"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// sample writes files below a folder, and returns it.
+func sample(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// read detects the format, which must be the one that is expected, and gives each memory as a line of JSON.
+func read(t *testing.T, path string, want importer.Format) []string {
+	t.Helper()
+	got, err := importer.Detect(path)
+	if err != nil || got != want {
+		t.Fatalf("detected %q, not %q (%v)", got, want, err)
+	}
+	var list []string
+	err = importer.Read(t.Context(), path, want, func(m memory.PortableMemory) error {
+		data, err := json.Marshal(m)
+		list = append(list, string(data))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func same(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d memories, not %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("memory %d is\n%s\nnot\n%s", i+1, got[i], want[i])
+		}
+	}
+}
+
+func TestAKnowledgeGraphBecomesLinkedMemories(t *testing.T) {
+	dir := sample(t, map[string]string{"memory.jsonl": `{"type":"entity","name":"Ana","entityType":"person","observations":["drinks tea"]}
+{"type":"relation","from":"Ana","to":"Acme","relationType":"works_at"}
+
+{"type":"entity","name":"Acme","entityType":"company","observations":[]}
+{"type":"relation","from":"Ghost","to":"Acme","relationType":"left"}
+`})
+	same(t, read(t, filepath.Join(dir, "memory.jsonl"), importer.Graph),
+		`{"namespace":"","key":"entity/Ana","value":{"name":"Ana","observations":["drinks tea"]},"type":"person","metadata":{"relations":[{"to":"Acme","type":"works_at"}]},"links":["entity/Acme"]}`,
+		`{"namespace":"","key":"entity/Acme","value":{"name":"Acme"},"type":"company"}`,
+		`{"namespace":"","key":"relation/Ghost/left/Acme","value":{"from":"Ghost","relation":"left","to":"Acme"},"type":"relation","links":["entity/Ghost","entity/Acme"]}`)
+}
+
+func TestNotesKeepTheirFrontMatterAndLinks(t *testing.T) {
+	dir := sample(t, map[string]string{
+		"plans/garden.md":  "---\ntitle: Garden\ntags: [green, '#spring']\ntype: plan\ndue: 2026-04-01\n---\n# Garden\nWith [[Tools|a spade]] and [[plans/garden#top]] and [[Nowhere]].\r\n",
+		"Tools.md":         "A spade.",
+		".obsidian/app.md": "not a note",
+		"picture.png":      "\x89PNG",
+	})
+	same(t, read(t, dir, importer.Markdown),
+		`{"namespace":"","key":"Tools","value":"A spade."}`,
+		`{"namespace":"","key":"plans/garden","value":"# Garden\nWith [[Tools|a spade]] and [[plans/garden#top]] and [[Nowhere]].","tags":["green","spring"],"type":"plan","metadata":{"due":"2026-04-01","title":"Garden"},"links":["Tools","plans/garden","Nowhere"]}`)
+}
+
+func TestObservationsAndRelationsOfBasicMemoryAreTakenApart(t *testing.T) {
+	dir := sample(t, map[string]string{
+		"coffee.md": "---\ntitle: Coffee\ntype: note\npermalink: drinks/coffee\ntags: [drink]\n---\nAbout coffee.\n\n- [method] Pour over is clear #brewing #slow (by taste)\n- [ ] a task\n- pairs_with [[Cake]]\n- [[Tea]]\n",
+		"tea.md":    "---\ntitle: Tea\npermalink: drinks/tea\n---\nSee [[Coffee]].\n",
+	})
+	same(t, read(t, dir, importer.BasicMemory),
+		`{"namespace":"","key":"drinks/coffee","value":{"title":"Coffee","text":"About coffee.\n\n- [ ] a task","observations":[{"category":"method","text":"Pour over is clear","tags":["brewing","slow"],"context":"by taste"}]},"tags":["drink"],"type":"note","metadata":{"relations":[{"to":"Cake","type":"pairs_with"},{"to":"Tea","type":"links_to"}]},"links":["Cake","drinks/tea"]}`,
+		`{"namespace":"","key":"drinks/tea","value":{"title":"Tea","text":"See [[Coffee]]."},"links":["drinks/coffee"]}`)
+}
+
+func TestMemoriesOfMem0KeepWhoTheyAreAbout(t *testing.T) {
+	dir := sample(t, map[string]string{
+		"wrapped.json": `{"count":1,"results":[{"id":"m1","memory":"Likes hiking","user_id":"ana","categories":["hobby"],"created_at":"2026-01-02T03:04:05Z","metadata":{"source":"chat"}}]}`,
+		"list.json":    `[{"id":"m2","memory":"Lives in Lisbon","metadata":null}]`,
+	})
+	same(t, read(t, filepath.Join(dir, "wrapped.json"), importer.Mem0),
+		`{"namespace":"","key":"mem0/m1","value":"Likes hiking","tags":["hobby"],"metadata":{"created_at":"2026-01-02T03:04:05Z","source":"chat","user_id":"ana"}}`)
+	same(t, read(t, filepath.Join(dir, "list.json"), importer.Mem0), `{"namespace":"","key":"mem0/m2","value":"Lives in Lisbon"}`)
+}
+
+func TestTheBranchOfAChatGPTConversationThatWasLastLookedAtCounts(t *testing.T) {
+	dir := sample(t, map[string]string{"conversations.json": `[{"title":"Trip","conversation_id":"c1","create_time":1767225600.5,"current_node":"n3","mapping":{
+"root":{"message":null,"children":["n1"]},
+"n1":{"parent":"root","children":["n2","n2b"],"message":{"author":{"role":"user"},"create_time":1767225601.25,"content":{"parts":["Where to go?",{"asset_pointer":"x"}]}}},
+"n2":{"parent":"n1","children":["n3"],"message":{"author":{"role":"system"},"content":{"parts":["hidden"]}}},
+"n2b":{"parent":"n1","children":[],"message":{"author":{"role":"assistant"},"content":{"parts":["Dropped answer"]}}},
+"n3":{"parent":"n2","children":[],"message":{"author":{"role":"assistant"},"content":{"parts":["To Faro."]}}}}}]`})
+	same(t, read(t, filepath.Join(dir, "conversations.json"), importer.ChatGPT),
+		`{"namespace":"","key":"chatgpt/c1/00000","value":"Where to go?","tags":["chatgpt"],"type":"message","metadata":{"seq":0,"session":"c1","speaker":"user","title":"Trip","ts":1767225601}}`,
+		`{"namespace":"","key":"chatgpt/c1/00001","value":"To Faro.","tags":["chatgpt"],"type":"message","metadata":{"seq":1,"session":"c1","speaker":"assistant","title":"Trip"}}`)
+}
+
+func TestClaudesConversationsKeepWhoSaidWhatWhen(t *testing.T) {
+	dir := sample(t, map[string]string{"conversations.json": `[{"uuid":"u1","name":"Soup","chat_messages":[
+{"sender":"human","text":"A recipe?","created_at":"2026-01-01T00:00:00Z"},
+{"sender":"assistant","text":"","content":[{"type":"text","text":"Leek"},{"type":"text","text":"and potato."}]},
+{"sender":"human","text":""}]}]`})
+	same(t, read(t, filepath.Join(dir, "conversations.json"), importer.Claude),
+		`{"namespace":"","key":"claude/u1/00000","value":"A recipe?","tags":["claude"],"type":"message","metadata":{"seq":0,"session":"u1","speaker":"human","title":"Soup","ts":1767225600}}`,
+		`{"namespace":"","key":"claude/u1/00001","value":"Leek\nand potato.","tags":["claude"],"type":"message","metadata":{"seq":1,"session":"u1","speaker":"assistant","title":"Soup"}}`)
+}
+
+func TestWrongInputIsNamedWithItsPlace(t *testing.T) {
+	deep := strings.Repeat("[", 20_000)
+	dir := sample(t, map[string]string{
+		"graph.jsonl": "{\"type\":\"entity\",\"name\":\"a\"}\n{\"type\":\"entity\"\n",
+		"kind.jsonl":  `{"type":"planet","name":"Mars"}`,
+		"mem0.json":   `[{"id":"1","memory":"x"},{"id":2}]`,
+		"object.json": `{"nothing":[]}`,
+		"deep.json":   `[{"id":"1","memory":"x","metadata":{"a":` + deep + `}}]`,
+		"cut.json":    `[{"uuid":"u","chat_messages":[]},`,
+		"cut.jsonl":   "{\"alcove\":\"memories\",\"format\":1}\n",
+		"few.jsonl":   "{\"alcove\":\"memories\",\"format\":1}\n{\"end\":true,\"memories\":3}\n",
+		"new.jsonl":   "{\"alcove\":\"memories\",\"format\":9}\n",
+		"n/front.md":  "---\na: [\n---\ntext",
+		"n2/long.md":  strings.Repeat("x", 1<<20+1),
+	})
+	for _, c := range []struct {
+		file   string
+		format importer.Format
+		says   string
+	}{
+		{"graph.jsonl", importer.Graph, "graph.jsonl, line 2"},
+		{"kind.jsonl", importer.Graph, "line 1: it is neither"},
+		{"mem0.json", importer.Mem0, "element 2"},
+		{"object.json", importer.Mem0, "not a JSON array"},
+		{"deep.json", importer.Mem0, "element 1"},
+		{"cut.json", importer.Claude, "cut.json"},
+		{"cut.jsonl", importer.Memories, "cut short"},
+		{"few.jsonl", importer.Memories, "should have 3"},
+		{"new.jsonl", importer.Memories, "format 1"},
+		{"n", importer.Markdown, "front.md, its front matter"},
+		{"n2", importer.Markdown, "long.md"},
+	} {
+		err := importer.Read(t.Context(), filepath.Join(dir, c.file), c.format, func(memory.PortableMemory) error { return nil })
+		var placed *importer.InputError
+		if !errors.As(err, &placed) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", c.file, err)
+		}
+	}
+	if err := importer.Read(t.Context(), dir, "nothing", nil); err == nil || !strings.Contains(err.Error(), "use one of") {
+		t.Errorf("an unknown format: %v", err)
+	}
+}
+
+// FuzzReaders gives every reader the same bytes: nothing panics, and the same input gives the same memories.
+func FuzzReaders(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"entity","name":"a","observations":["b"]}`, `[{"id":"1","memory":"x"}]`, `[{"uuid":"u","chat_messages":[{"text":"a"}]}]`,
+		`[{"id":"c","current_node":"a","mapping":{"a":{"parent":"a","message":{"author":{"role":"user"},"content":{"parts":["x"]}}}}}]`,
+		"---\ntags: a, b\npermalink: p\n---\n- [c] text #t (x)\n- r [[T]]\n[[a|b]] [[", "{\"alcove\":\"memories\",\"format\":1}\n{\"key\":\"k\"}\n{\"end\":true,\"memories\":1}",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		dir := sample(t, map[string]string{"input.md": string(input)})
+		for _, format := range importer.Formats() {
+			path := filepath.Join(dir, "input.md")
+			if format == importer.Markdown || format == importer.BasicMemory {
+				path = dir
+			}
+			once, twice := all(t, path, format), all(t, path, format)
+			if once != twice {
+				t.Errorf("%s gives once\n%s\nand then\n%s", format, once, twice)
+			}
+		}
+	})
+}
+
+func all(t *testing.T, path string, format importer.Format) string {
+	t.Helper()
+	var out strings.Builder
+	err := importer.Read(t.Context(), path, format, func(m memory.PortableMemory) error {
+		if m.Key == "" && format != importer.Memories || len(m.Key) > 1<<10 && format != importer.Memories {
+			t.Errorf("%s gives a key of %d bytes", format, len(m.Key))
+		}
+		data, err := json.Marshal(m)
+		fmt.Fprintf(&out, "%s\n", data)
+		return err
+	})
+	fmt.Fprint(&out, err)
+	return out.String()
+}
