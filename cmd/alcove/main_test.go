@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -29,7 +30,9 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "flip": flip, "stop": func(ts *testscript.TestScript, _ bool, _ []string) {
+			stopOwner(t, ts.Getenv("ALCOVE_DATA"))
+		}},
 		Setup: func(e *testscript.Env) error {
 			dir := filepath.Join(e.WorkDir, "data")
 			e.Setenv("ALCOVE_DATA", dir)
@@ -84,4 +87,20 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s does not come", args[0])
 		}
 	}
+}
+
+// flip is a command of the scripts: it changes the last byte of every place of a file that holds a text.
+func flip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("use it as: flip FILE TEXT")
+	}
+	data, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	text := []byte(args[1])
+	damaged := append([]byte(nil), text...)
+	damaged[len(damaged)-1] ^= 1
+	if !bytes.Contains(data, text) {
+		ts.Fatalf("%s does not hold %q", args[0], text)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.ReplaceAll(data, text, damaged), 0o600))
 }

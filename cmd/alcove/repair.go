@@ -1,0 +1,55 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+)
+
+func (a *app) repairCommand() *cobra.Command {
+	dry := false
+	c := &cobra.Command{
+		Use:   "repair",
+		Short: "Make a damaged database whole of what can be read; what cannot is set aside, with the old file",
+		Args:  noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir, err := a.dir()
+			if err != nil {
+				return err
+			}
+			if has, err := host.HasStore(dir); !has || err != nil {
+				return notFound("there is no store in %s", dir)
+			}
+			r, err := host.Repair(c.Context(), dir, dry)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(r)
+			}
+			return a.printRepaired(r, dry)
+		},
+	}
+	c.Flags().BoolVar(&dry, "dry-run", false, "only say what is damaged")
+	return c
+}
+
+func (a *app) printRepaired(r host.Repaired, dry bool) error {
+	for _, f := range r.Faults {
+		if err := a.printf("%s %s\n", a.paint("31", "BAD "), plain(f, "")); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(r.Faults) == 0:
+		return a.printf("nothing is damaged\n")
+	case dry:
+		return a.printf("%d faults: alcove repair mends them\n", len(r.Faults))
+	}
+	for _, x := range r.Aside {
+		if err := a.printf("set aside: branch %d, %s: %s\n", x.Branch, plain(x.Key, ""), x.Why); err != nil {
+			return err
+		}
+	}
+	return a.printf("%d versions are in the store again, %d records were set aside; the old file and a report are in %s\n", r.Entries, len(r.Aside), r.Folder)
+}
