@@ -190,3 +190,37 @@ func TestAProfileThatDoesNotExistIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestStreamsDoNotHoldTheServerUp keeps a stream open in each of the ways that there are for clients to listen.
+func TestStreamsDoNotHoldTheServerUp(t *testing.T) {
+	h := mustOpen(t, t.TempDir())
+	r, stop := serving(t, h, host.Listen{HTTP: "127.0.0.1:0"})
+	ask := func(method, body string, headers ...string) *http.Response {
+		t.Helper()
+		q, err := http.NewRequest(method, "http://"+r.HTTP+"/mcp", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		headers = append(headers, "Authorization", "Bearer "+h.Token(), "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+		for i := 0; i < len(headers); i += 2 {
+			q.Header.Set(headers[i], headers[i+1])
+		}
+		answer, err := http.DefaultClient.Do(q)
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("%s %s: %v %v", method, body, answer, err)
+		}
+		t.Cleanup(func() { answer.Body.Close() })
+		return answer
+	}
+	session := ask("POST", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	ask("GET", "", "Mcp-Session-Id", session.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version", "2025-11-25")
+	ask("POST", `{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`,
+		"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
+	began := time.Now()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("stopping took %s", took)
+	}
+}

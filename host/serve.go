@@ -132,6 +132,8 @@ func (s *service) run(ctx context.Context, stop func()) error {
 			defer stop()
 			server := api.HTTP{MCP: s.host.mcp.Handler(), Token: s.host.token, TokenPath: owner.TokenPath(o.Dir),
 				Ready: s.host.ready, Logger: o.Logger, Use: s.use}
+			ended := context.AfterFunc(ctx, func() { s.host.mcp.Close(context.WithoutCancel(ctx)) }) // or streams hold Serve up
+			defer ended()
 			httpErr = server.Serve(ctx, s.http)
 		})
 	}

@@ -41,7 +41,22 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		s.post(w, r)
 		return
 	}
-	s.http.ServeHTTP(w, r)
+	ctx, release := s.untilClosed(r.Context())
+	defer release()
+	s.http.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// untilClosed is a context that ends with the server too.
+func (s *Server) untilClosed(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-s.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // post looks at a message before the protocol library does, which reads bodies of any size and tells clients
@@ -74,6 +89,11 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	if m.method == methodCall {
 		ctx = context.WithValue(ctx, argumentsKey{}, m.arguments)
+	}
+	if m.method == methodListen {
+		until, release := s.untilClosed(ctx)
+		defer release()
+		ctx = until
 	}
 	r = r.WithContext(ctx)
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.body)), int64(len(m.body))

@@ -48,7 +48,9 @@ type Server struct {
 
 	httpOnce sync.Once
 	http     *server.StreamableHTTPServer
-	seats    *seats // of the sessions over HTTP
+	seats    *seats        // of the sessions over HTTP
+	closed   chan struct{} // by Close
+	closing  sync.Once
 }
 
 // New makes a server of a space, which stays the caller's to close.
@@ -62,7 +64,7 @@ func New(space *memory.Space, o Options) *Server {
 	if o.MaxMessage == 0 {
 		o.MaxMessage = defaultMessage
 	}
-	s := &Server{space: space, options: o, seats: newSeats()}
+	s := &Server{space: space, options: o, seats: newSeats(), closed: make(chan struct{})}
 	hooks := &server.Hooks{}
 	hooks.AddAfterListTools(s.list)
 	s.protocol = server.NewMCPServer("alcove", o.Version,
@@ -204,8 +206,10 @@ func clientName(ctx context.Context) string {
 	return ""
 }
 
-// Close ends what is kept for HTTP clients. Connections are ended by their own contexts.
+// Close ends what is kept for HTTP clients, and the streams that would otherwise last as long as the client. Calls that
+// run may finish; connections are ended by their own contexts.
 func (s *Server) Close(ctx context.Context) error {
+	s.closing.Do(func() { close(s.closed) })
 	s.httpOnce.Do(func() {})
 	if s.http == nil {
 		return nil
