@@ -30,11 +30,17 @@ func TestMain(m *testing.M) {
 func own(dir string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	h, err := host.Open(ctx, host.Options{Dir: dir, Version: "test", Engine: openStore(nil),
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	o := host.Options{Dir: dir, Version: "test", Engine: openStore(nil), Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	if os.Getenv(soaking) != "" {
+		o.Clock = fastClock
+	}
+	h, err := host.Open(ctx, o)
 	var owned *host.OwnedError
 	if errors.As(err, &owned) {
 		return 0
+	}
+	if err == nil && os.Getenv(soaking) != "" {
+		go soakOwner(ctx, h, dir)
 	}
 	if err == nil {
 		err = errors.Join(h.Serve(ctx, host.Listen{}), h.Close())
@@ -49,7 +55,11 @@ func own(dir string) int {
 // openStore opens the store as package host does, and notes the engine.
 func openStore(opened *store.Engine) func(context.Context, string) (store.Engine, error) {
 	return func(ctx context.Context, dir string) (store.Engine, error) {
-		e, err := bolt.Open(ctx, dir, bolt.Options{NoSync: os.Getenv(noSync) != ""})
+		o := bolt.Options{NoSync: os.Getenv(noSync) != ""}
+		if os.Getenv(soaking) != "" {
+			o.Now = fastClock
+		}
+		e, err := bolt.Open(ctx, dir, o)
 		if err != nil {
 			return nil, err
 		}

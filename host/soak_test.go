@@ -1,0 +1,379 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+const (
+	// soaking makes an owner that a test starts tell of its vitals, trim what is old, and live fast: its clock runs
+	// soakHaste times as fast as the test's, so that what is kept for a day comes and goes.
+	soaking   = "ALCOVE_TEST_SOAK"
+	soakHaste = 200
+	soakAge   = 6 * time.Hour   // of the owner's time, that is kept of the past
+	soakTrim  = 5 * time.Second // between trims
+
+	soakClients = 6
+	soakPause   = 40 * time.Millisecond // between two calls of a client
+	soakKeys    = 400                   // of each client
+	soakPeriods = 30                    // of which figures are given
+)
+
+// vitals are what an owner says of itself.
+type vitals struct {
+	Goroutines, Files int
+	RSS, Heap         int64 // bytes
+}
+
+func vitalsSocket(dir string) string { return filepath.Join(dir, "vitals") }
+
+// soakOwner is what an owner does in a soak beside serving.
+func soakOwner(ctx context.Context, h *host.Host, dir string) {
+	l, err := net.Listen("unix", vitalsSocket(dir))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	go http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		runtime.GC() // what is garbage is not the question
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		v := vitals{Goroutines: runtime.NumGoroutine(), Heap: int64(m.HeapAlloc)}
+		files, _ := os.ReadDir("/proc/self/fd")
+		status, _ := os.ReadFile("/proc/self/status")
+		v.Files, v.RSS = len(files), resident(string(status))
+		json.NewEncoder(w).Encode(v)
+	}))
+	for tick := time.NewTicker(soakTrim); ; {
+		select {
+		case <-ctx.Done():
+			l.Close()
+			return
+		case <-tick.C:
+			soakTrimAll(ctx, host.Space(h))
+		}
+	}
+}
+
+// resident is how much memory a process has, in bytes.
+func resident(status string) int64 {
+	for line := range strings.Lines(status) {
+		if text, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kilobytes, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "kB")), 10, 64)
+			return kilobytes << 10
+		}
+	}
+	return 0
+}
+
+func soakTrimAll(ctx context.Context, s *memory.Space) {
+	before := memory.AsOf{Time: fastClock().Add(-soakAge)}
+	branches, err := s.Branches(ctx)
+	for _, b := range branches {
+		if _, trimErr := s.Trim(ctx, b.Name, before); trimErr != nil && ctx.Err() == nil && !isNotFound(trimErr) && !isTooEarly(trimErr) {
+			err = errors.Join(err, trimErr)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "soak: trim:", err)
+	}
+}
+
+func isNotFound(err error) bool {
+	var e *memory.Error
+	return errors.As(err, &e) && e.Code == memory.NotFound
+}
+
+// isTooEarly: nothing is old enough yet.
+func isTooEarly(err error) bool { return strings.Contains(err.Error(), "version 0") }
+
+// fastClock is the clock of an owner in a soak.
+func fastClock() time.Time {
+	epoch := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	return epoch.Add(time.Since(epoch) % (24 * 365 * time.Hour) * soakHaste)
+}
+
+// soak is a load on a server, and what is measured of it.
+type soak struct {
+	*crash
+	mu    sync.Mutex
+	took  map[string][]time.Duration // since the last measurement, by operation
+	total int
+}
+
+func (s *soak) call(session *client.Client, what, tool string, arguments map[string]any) (client.Result, error) {
+	began := time.Now()
+	r, err := session.Call(tool, arguments)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.took[what] = append(s.took[what], time.Since(began))
+	s.total++
+	return r, err
+}
+
+// worker is one client of a soak, which writes to keys of its own.
+type worker struct {
+	*soak
+	session *client.Client
+	name    string
+	random  *rand.Rand
+	held    map[string]string // what each of its keys must hold
+	round   int
+}
+
+func (w *worker) run(ctx context.Context) error {
+	pace := time.NewTicker(soakPause)
+	defer pace.Stop()
+	for ; ctx.Err() == nil; w.round++ {
+		if err := w.act(); err != nil {
+			return fmt.Errorf("%s, call %d: %w", w.name, w.round, err)
+		}
+		<-pace.C
+	}
+	return w.verify()
+}
+
+func (w *worker) act() error {
+	key := fmt.Sprintf("%s/%d", w.name, w.random.IntN(soakKeys))
+	switch n := w.random.IntN(100); {
+	case n < 35:
+		return w.store(key)
+	case n < 60:
+		return w.recall(key)
+	case n < 85:
+		_, err := w.call(w.session, "search", "memory_search", map[string]any{"query": soakWord(w.random) + " " + soakWord(w.random), "k": 5})
+		return err
+	case n < 88:
+		_, err := w.call(w.session, "log", "memory_log", map[string]any{"event": "soak", "data": w.round})
+		return err
+	case n < 92:
+		delete(w.held, key)
+		_, err := w.call(w.session, "forget", "memory_forget", map[string]any{"key": key})
+		return err
+	case n < 94:
+		_, err := w.call(w.session, "history", "memory_history", map[string]any{"key": key})
+		return err
+	case n < 95:
+		return w.excursion()
+	}
+	_, err := w.call(w.session, "status", "memory_status", map[string]any{})
+	return err
+}
+
+func soakWord(r *rand.Rand) string { return fmt.Sprintf("word%d", r.IntN(2000)) }
+
+func (w *worker) store(key string) error {
+	text := fmt.Sprintf("%s %d", key, w.round)
+	for range 20 {
+		text += " " + soakWord(w.random)
+	}
+	w.held[key] = text
+	_, err := w.call(w.session, "store", "memory_store", map[string]any{"key": key, "value": text, "tags": []string{w.name}})
+	return err
+}
+
+func (w *worker) recall(key string) error {
+	r, err := w.call(w.session, "recall", "memory_recall", map[string]any{"key": key})
+	if err != nil {
+		return err
+	}
+	var found struct{ Value string }
+	if err := decode(r, &found); err != nil || found.Value != w.held[key] {
+		return fmt.Errorf("%s holds %.60q, not %.60q (%w)", key, found.Value, w.held[key], err)
+	}
+	return nil
+}
+
+// excursion forks a branch, writes to it, merges it or not, and deletes it.
+func (w *worker) excursion() error {
+	branch := fmt.Sprintf("%s-%d", w.name, w.round)
+	if _, err := w.call(w.session, "fork", "memory_branch", map[string]any{"action": "fork", "name": branch}); err != nil {
+		return err
+	}
+	for i := range 3 {
+		args := map[string]any{"key": fmt.Sprintf("%s/branched%d", w.name, i), "value": branch, "branch": branch}
+		if _, err := w.call(w.session, "store", "memory_store", args); err != nil {
+			return err
+		}
+	}
+	if w.random.IntN(2) == 0 {
+		args := map[string]any{"action": "merge", "source": branch, "strategy": "source"}
+		if _, err := w.call(w.session, "merge", "memory_branch", args); err != nil {
+			return err
+		}
+	}
+	_, err := w.call(w.session, "delete", "memory_branch", map[string]any{"action": "delete", "name": branch})
+	return err
+}
+
+// verify makes sure that every key holds what it must.
+func (w *worker) verify() error {
+	for key := range w.held {
+		if err := w.recall(key); err != nil {
+			return fmt.Errorf("at the end: %w", err)
+		}
+	}
+	return nil
+}
+
+// figure is what was measured in a period.
+type figure struct {
+	vitals
+	File     int64         // bytes of the database that are used
+	P50, P99 time.Duration // of all calls
+	Calls    int
+}
+
+func (f figure) String() string {
+	return fmt.Sprintf("%6d calls, p50 %7s, p99 %7s, RSS %4d MB, heap %5.1f MB, %3d files, %3d goroutines, database %5.1f MB",
+		f.Calls, f.P50.Round(time.Microsecond*10), f.P99.Round(time.Microsecond*10), f.RSS>>20, float64(f.Heap)/(1<<20), f.Files, f.Goroutines, float64(f.File)/(1<<20))
+}
+
+func (s *soak) measure() figure {
+	s.t.Helper()
+	var f figure
+	dialer := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", vitalsSocket(s.dir))
+	}}}
+	answer, err := dialer.Get("http://owner/")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if err := json.NewDecoder(answer.Body).Decode(&f.vitals); err != nil {
+		s.t.Fatal(err)
+	}
+	f.File = usedBytes(s.t, filepath.Join(s.dir, "alcove.db"))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []time.Duration
+	for what, took := range s.took {
+		all = append(all, took...)
+		delete(s.took, what)
+	}
+	slices.Sort(all)
+	if f.Calls = len(all); f.Calls > 0 {
+		f.P50, f.P99 = all[len(all)/2], all[len(all)*99/100]
+	}
+	return f
+}
+
+func soakDuration(t *testing.T) time.Duration {
+	t.Helper()
+	text := os.Getenv("ALCOVE_SOAK")
+	if text == "" {
+		return 10 * time.Second
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("ALCOVE_SOAK: %v", err)
+	}
+	return d
+}
+
+// TestSoak puts a mixed load on a server and makes sure that what it takes stays level. ALCOVE_SOAK=30m makes it long.
+func TestSoak(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("memory and open files of another process are read from /proc, which is there on Linux only")
+	}
+	lasting := soakDuration(t)
+	t.Setenv(soaking, "1")
+	s := &soak{crash: newCrash(t), took: map[string][]time.Duration{}}
+	ctx, cancel := context.WithTimeout(t.Context(), lasting)
+	defer cancel()
+	var workers sync.WaitGroup
+	for i := range soakClients {
+		session, err := client.Open(t.Context(), "test", s.dial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &worker{soak: s, session: session, name: fmt.Sprint("client", i), random: rand.New(rand.NewPCG(uint64(i), 2)), held: map[string]string{}}
+		workers.Go(func() {
+			defer session.Close()
+			if err := w.run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	var figures []figure
+	for period := time.NewTicker(lasting / soakPeriods); len(figures) < soakPeriods && !t.Failed(); {
+		<-period.C
+		f := s.measure()
+		figures = append(figures, f)
+		t.Logf("%3d: %s", len(figures), f)
+	}
+	cancel()
+	workers.Wait()
+	if !t.Failed() {
+		judge(t, figures, lasting)
+	}
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	h, engine := s.kill()
+	if err := errors.Join(engine.Check(t.Context()), h.Close()); err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d calls in %s", s.total, lasting)
+}
+
+// judge compares the last third of a soak with the one before it.
+func judge(t *testing.T, figures []figure, lasting time.Duration) {
+	t.Helper()
+	third := len(figures) / 3
+	middle, last := average(figures[third:2*third]), average(figures[2*third:])
+	t.Logf("middle third: %s", middle)
+	t.Logf("last third:   %s", last)
+	tolerance := 1.1
+	if lasting < 10*time.Minute {
+		tolerance = 1.6 // the first laps still fill what is there later
+	}
+	level := func(what string, before, after, slack float64) {
+		t.Helper()
+		if after > before*tolerance+slack {
+			t.Errorf("%s grew from %.1f to %.1f", what, before, after)
+		}
+	}
+	level("memory, in MB,", float64(middle.RSS)/1e6, float64(last.RSS)/1e6, 10)
+	level("the heap, in MB,", float64(middle.Heap)/1e6, float64(last.Heap)/1e6, 2)
+	level("open files", float64(middle.Files), float64(last.Files), 2)
+	level("goroutines", float64(middle.Goroutines), float64(last.Goroutines), 4)
+	level("the database, in MB,", float64(middle.File)/1e6, float64(last.File)/1e6, 2)
+	level("p99, in ms,", middle.P99.Seconds()*1e3, last.P99.Seconds()*1e3, 15)
+	if last.Calls == 0 || last.RSS == 0 || last.File == 0 {
+		t.Error("nothing was measured")
+	}
+}
+
+func average(figures []figure) figure {
+	var sum figure
+	n := len(figures)
+	for _, f := range figures {
+		sum.RSS += f.RSS / int64(n)
+		sum.Heap += f.Heap / int64(n)
+		sum.File += f.File / int64(n)
+		sum.P50 += f.P50 / time.Duration(n)
+		sum.P99 += f.P99 / time.Duration(n)
+		sum.Calls += f.Calls / n
+		sum.Files = max(sum.Files, f.Files)
+		sum.Goroutines = max(sum.Goroutines, f.Goroutines)
+	}
+	return sum
+}
