@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/host/memory"
 )
@@ -107,6 +109,10 @@ func (a *arguments) err() error {
 
 // wrong notes that a parameter is not what it must be.
 func (a *arguments) wrong(name, expected string, raw json.RawMessage) {
+	if halfPair(raw) {
+		a.fault(name, fmt.Sprintf("%s%s is not valid Unicode: it has half of a surrogate pair", a.within, name))
+		return
+	}
 	a.fault(name, fmt.Sprintf("%s%s must be %s, got %s", a.within, name, expected, got(raw)))
 }
 
@@ -379,8 +385,44 @@ func stringOf(raw json.RawMessage) (string, bool) {
 	return text, json.Unmarshal(raw, &text) == nil
 }
 
+// halfPair reports whether a string in JSON has an escape for half of a surrogate pair. It stands for nothing, and would
+// be read as the same replacement for every half: different keys would be one.
+func halfPair(raw []byte) bool {
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		i++ // what is escaped
+		first := unit(raw[i-1:])
+		if !utf16.IsSurrogate(first) {
+			continue
+		}
+		i += len(`u0000`)
+		if i >= len(raw) || utf16.DecodeRune(first, unit(raw[i:])) == utf8.RuneError {
+			return true
+		}
+		i += len(`u0000`)
+	}
+	return false
+}
+
+// unit is the code unit of the escape that text begins with; 0 for none.
+func unit(text []byte) rune {
+	if len(text) < len(`\u0000`) || text[1] != 'u' {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return 0
+	}
+	return rune(n)
+}
+
 // textOf is the text that a string or a number says.
 func textOf(raw json.RawMessage) (string, bool) {
+	if halfPair(raw) {
+		return "", false
+	}
 	if len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {
 		return string(raw), true
 	}

@@ -252,3 +252,15 @@ func FuzzArguments(f *testing.F) {
 		}
 	})
 }
+
+func TestHalfOfASurrogatePairIsFoundWhereverItIs(t *testing.T) {
+	for raw, want := range map[string]bool{
+		`"a"`: false, `"\ud83d\ude00"`: false, `"\\ud800"`: false, `"\u00e4"`: false, `"\ud83d\ude00\ud83d\ude00"`: false, `"\\\\ud800"`: false,
+		`"\ud800"`: true, `"\udc00"`: true, `"\uD800x"`: true, `"\ud800\u0041"`: true, `"\ud800\ud800"`: true, `"\ude00\ud83d"`: true,
+		`"\\\ud800"`: true, `"\ud83d\ude00\ud800"`: true, `["a","\ud800"]`: true, `"\ud800\`: true, `"\ud8`: false, `\`: false,
+	} {
+		if got := halfPair([]byte(raw)); got != want {
+			t.Errorf("%s: %t", raw, got)
+		}
+	}
+}

@@ -72,6 +72,9 @@ func ParseExpiry(text string, now time.Time) (time.Time, error) {
 func parseMoment(text string, now time.Time) (time.Time, bool) {
 	for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
 		if t, err := time.Parse(form, text); err == nil {
+			if t.IsZero() {
+				t = t.Add(time.Microsecond) // the zero time stands for no moment at all
+			}
 			return t.UTC(), true
 		}
 	}

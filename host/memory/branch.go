@@ -202,7 +202,7 @@ func (s *Space) translate(doing string, err error) error {
 
 func (s *Space) conflictError(err *store.ConflictError) *Error {
 	switch {
-	case err.Key.Namespace == catalogueSpace:
+	case err.Key.Namespace == catalogueSpace && err.Key.Collection == branchRecords:
 		return &Error{Code: NotFound, cause: err, Message: "the branch was deleted meanwhile: list branches and choose another"}
 	case err.Key == (store.Key{}):
 		return &Error{Code: Conflict, Retryable: true, cause: err, Message: "the branch was written meanwhile: try again"}
