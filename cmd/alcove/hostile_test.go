@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,12 +10,11 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -331,10 +329,193 @@ func commandFront(t *testing.T, dir string) front {
 	}}
 }
 
-var (
-	_ = net.Dial
-	_ = errors.Is
-	_ = context.Background
-	_ = host.Owned
-	_ = filepath.Join
-)
+// huge is how many bytes a message has that is much too long.
+const huge = 100 << 20
+
+// writeHuge sends the beginning of a call, a long value and its end.
+func writeHuge(t *testing.T, w io.Writer, id int) {
+	t.Helper()
+	part := bytes.Repeat([]byte("x"), 1<<20)
+	out := bufio.NewWriterSize(w, 1<<20)
+	fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"memory_store","arguments":{"key":"k","value":"`, id)
+	for range huge / len(part) {
+		out.Write(part)
+	}
+	out.WriteString("\"}}}\n")
+	if err := out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestALineOf100MBIsSkippedAndItsSenderToldSo(t *testing.T) {
+	dir := dataDir(t)
+	serveForTest(t, dir)
+	stdio := newClient(t, dir)
+	conn, err := owner.Dial(t.Context(), owner.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for name, c := range map[string]struct {
+		w io.Writer
+		r *bufio.Reader
+	}{"stdio": {stdio.in, stdio.out}, "socket": {conn, bufio.NewReader(conn)}} {
+		written := make(chan struct{})
+		go func() { defer close(written); writeHuge(t, c.w, 77) }()
+		line, err := c.r.ReadBytes('\n')
+		<-written
+		var answer struct {
+			ID    int
+			Error struct{ Message string }
+		}
+		if err = errors.Join(err, json.Unmarshal(line, &answer)); err != nil || answer.ID != 77 || !strings.Contains(answer.Error.Message, "the message is longer than 16777216 bytes") {
+			t.Errorf("%s: answered %.300q (%v)", name, line, err)
+		}
+		if got := lineFront(name, c.w, c.r).call(t, "memory_store", `{"key":"after","value":1}`); got.code != "" {
+			t.Errorf("%s: afterwards: %+v", name, got)
+		}
+	}
+	if grown := residentOf(t, dir); grown > 200<<20 {
+		t.Errorf("the server takes %d MB", grown>>20)
+	}
+}
+
+// residentOf is how much memory the owner has, in bytes; 0 where that cannot be told.
+func residentOf(t *testing.T, dir string) int64 {
+	t.Helper()
+	r, err := owner.ReadRecord(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.PID))
+	if err != nil {
+		return 0
+	}
+	var kilobytes int64
+	for line := range strings.Lines(string(status)) {
+		if text, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			fmt.Sscan(text, &kilobytes)
+		}
+	}
+	return kilobytes << 10
+}
+
+func TestABodyOf100MBIsRefused(t *testing.T) {
+	dir := dataDir(t)
+	r := serveForTest(t, dir)
+	for name, length := range map[string]int64{"with its length told": huge, "without": -1} {
+		q, err := http.NewRequest("POST", "http://"+r.HTTP+"/mcp", io.LimitReader(endless{}, huge))
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, err := os.ReadFile(owner.TokenPath(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.ContentLength = length
+		q.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+		q.Header.Set("Content-Type", "application/json")
+		response, err := http.DefaultClient.Do(q)
+		if err != nil {
+			if length < 0 && errors.Is(err, syscall.EPIPE) {
+				continue // the server closed the connection while the body was still coming
+			}
+			t.Fatalf("%s: %v", name, err)
+		}
+		body, _ := io.ReadAll(response.Body)
+		response.Body.Close()
+		if response.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(body), "16777216") {
+			t.Errorf("%s: %d %.200s", name, response.StatusCode, body)
+		}
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+func TestAHelloOf100MBIsRefused(t *testing.T) {
+	dir := dataDir(t)
+	r := serveForTest(t, dir)
+	conn, err := net.Dial("unix", r.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	go io.Copy(conn, io.LimitReader(endless{}, huge)) // until the server hangs up
+	answer, err := io.ReadAll(conn)
+	if !strings.Contains(string(answer), "too long") && !strings.Contains(string(answer), "longer than") {
+		t.Errorf("answered %.300q (%v)", answer, err)
+	}
+	if got := socketFront(t, dir).call(t, "memory_status", `{}`); got.code != "" {
+		t.Errorf("afterwards: %+v", got)
+	}
+}
+
+// TestLinesThatAreNoMessagesAreAnsweredAndSkipped sends lines that no client sends by design.
+func TestLinesThatAreNoMessagesAreAnsweredAndSkipped(t *testing.T) {
+	lines := map[string]string{
+		"no JSON":                        "hello there",
+		"cut off":                        `{"jsonrpc":"2.0","id":1,"method":`,
+		"not UTF-8":                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"memory_store\",\"arguments\":{\"key\":\"\xff\",\"value\":1}}}",
+		"a zero byte":                    "{\"jsonrpc\":\"2.0\",\x00\"id\":1}",
+		"a batch":                        `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
+		"a number":                       `42`,
+		"another protocol":               `{"jsonrpc":"1.0","id":1,"method":"ping"}`,
+		"an id that is an object":        `{"jsonrpc":"2.0","id":{},"method":"ping"}`,
+		"a method that is a list":        `{"jsonrpc":"2.0","id":1,"method":["ping"]}`,
+		"a method that there is not":     `{"jsonrpc":"2.0","id":1,"method":"no/such"}`,
+		"parameters that are no object":  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}`,
+		"a tool without a name":          `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`,
+		"a tool that there is not":       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm","arguments":{}}}`,
+		"arguments that are a list":      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_status","arguments":[1]}}`,
+		"nested a hundred thousand deep": nested(100_000),
+		"parameters nested very deep":    `{"jsonrpc":"2.0","id":1,"method":"ping","params":` + strings.Repeat(`{"a":`, 20_000) + `1` + strings.Repeat(`}`, 20_000) + `}`,
+		"a number beyond all numbers":    `{"jsonrpc":"2.0","id":1e999,"method":"no/such"}`,
+	}
+	dir := dataDir(t)
+	r := serveForTest(t, dir)
+	for _, f := range []struct {
+		name string
+		open func(t *testing.T) (io.Writer, *bufio.Reader)
+	}{
+		{"stdio", func(t *testing.T) (io.Writer, *bufio.Reader) { c := newClient(t, dir); return c.in, c.out }},
+		{"socket", func(t *testing.T) (io.Writer, *bufio.Reader) {
+			conn, err := owner.Dial(t.Context(), owner.Options{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { conn.Close() })
+			return conn, bufio.NewReader(conn)
+		}},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			w, in := f.open(t)
+			for name, line := range lines {
+				if _, err := io.WriteString(w, line+"\n"); err != nil {
+					t.Fatal(err)
+				}
+				answer, err := in.ReadBytes('\n')
+				if err != nil || !bytes.Contains(answer, []byte(`"error"`)) && !bytes.Contains(answer, []byte(`"isError":true`)) {
+					t.Errorf("%s: answered %.300q (%v)", name, answer, err)
+				}
+			}
+			if got := lineFront(f.name, w, in).call(t, "memory_status", `{}`); got.code != "" {
+				t.Errorf("afterwards: %+v", got)
+			}
+		})
+	}
+	t.Run("HTTP", func(t *testing.T) {
+		for name, line := range lines {
+			status, answer := postMCP(t, dir, r.HTTP, line)
+			if status < 400 && !bytes.Contains(answer, []byte(`"error"`)) && !bytes.Contains(answer, []byte(`"isError":true`)) || status >= 500 {
+				t.Errorf("%s: answered %d %.300q", name, status, answer)
+			}
+		}
+	})
+}

@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 const (
@@ -170,6 +171,10 @@ func (b *bridge) carry(ctx context.Context, line []byte) {
 	switch {
 	case !ok:
 		b.fail(nil, codeInvalid, errors.New("the line is not a JSON object: send one JSON-RPC message a line, no batches"))
+	case !utf8.Valid(line):
+		b.fail(m.plainID(), codeParse, errors.New("the message is not valid UTF-8"))
+	case m.fault() != "":
+		b.fail(m.plainID(), codeInvalid, errors.New(m.fault()))
 	case m.isRequest():
 		b.ask(ctx, m)
 	default:

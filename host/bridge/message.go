@@ -18,6 +18,7 @@ type message struct {
 	line   []byte
 	id     span
 	method string
+	named  bool // it has a method, be it text or not
 	params span
 	result span
 	failed bool // it is an error
@@ -32,7 +33,7 @@ func parse(line []byte) (message, bool) {
 		case "id":
 			m.id = value
 		case "method":
-			m.method = text(value.of(line))
+			m.method, m.named = text(value.of(line)), true
 		case "params":
 			m.params = value
 		case "result":
@@ -46,6 +47,29 @@ func parse(line []byte) (message, bool) {
 
 // isRequest reports whether the message wants an answer.
 func (m message) isRequest() bool { return m.method != "" && m.id != span{} }
+
+// fault is what is wrong with the envelope; empty for nothing. A message that is neither a request nor an answer, or
+// whose id no answer could carry, would leave its sender waiting.
+func (m message) fault() string {
+	switch {
+	case m.id != span{} && m.plainID() == nil:
+		return "the id of a request must be text or a number"
+	case m.named && m.method == "":
+		return "the method must be text, and not empty"
+	case !m.named && m.result == span{} && !m.failed:
+		return "the message has no method"
+	}
+	return ""
+}
+
+// plainID is the id if it is text or a number, and nil otherwise.
+func (m message) plainID() []byte {
+	id := m.id.of(m.line)
+	if len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9') {
+		return id
+	}
+	return nil
+}
 
 // isAnswer reports whether the message answers a request.
 func (m message) isAnswer() bool { return m.method == "" && m.id != span{} }

@@ -63,6 +63,13 @@ type idFinder struct {
 
 const longestID = 256 // bytes
 
+// findID is the id of a message that cannot be decoded; nil when there is none to be found.
+func findID(raw []byte) json.RawMessage {
+	var f idFinder
+	f.read(raw)
+	return f.found()
+}
+
 func (f *idFinder) read(part []byte) {
 	for _, c := range part {
 		f.readByte(c)

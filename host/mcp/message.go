@@ -41,10 +41,10 @@ type malformed struct {
 func parseMessage(raw []byte) (*message, *malformed) {
 	raw = bytes.TrimSpace(raw)
 	if !utf8.Valid(raw) {
-		return nil, &malformed{code: protocol.PARSE_ERROR, error: errors.New("the message is not valid UTF-8")}
+		return nil, &malformed{protocol.PARSE_ERROR, findID(raw), errors.New("the message is not valid UTF-8")}
 	}
 	if !json.Valid(raw) {
-		return nil, &malformed{code: protocol.PARSE_ERROR, error: errors.New("the message is not valid JSON")}
+		return nil, &malformed{protocol.PARSE_ERROR, findID(raw), errors.New("the message is not valid JSON")}
 	}
 	if raw[0] != '{' {
 		return nil, &malformed{code: protocol.INVALID_REQUEST, error: errors.New("the message is not a JSON object: send one JSON-RPC message at a time, no batches")}
