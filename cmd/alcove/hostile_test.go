@@ -519,3 +519,19 @@ func TestLinesThatAreNoMessagesAreAnsweredAndSkipped(t *testing.T) {
 		}
 	})
 }
+
+func TestArgumentsThatAreNotUTF8AreRefused(t *testing.T) {
+	dir := dataDir(t)
+	for _, args := range [][]string{
+		{"store", "k\xff", "1"}, {"store", "k", "v\xff"}, {"store", "k", "\"v\xff\""}, {"store", "k", "1", "--tags", "\xff"}, {"store", "k", "1", "--agent", "\xff"},
+		{"recall", "\xff"}, {"search", "\xff"}, {"forget", "a", "\xff"}, {"log", "\xff", "1"}, {"log", "e", "\xff"}, {"history", "\xff"},
+		{"branch", "fork", "\xff"}, {"call", "memory_store", "{\"key\":\"\xff\",\"value\":1}"},
+	} {
+		cmd := program(t, dir, args...)
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		if err := cmd.Run(); err == nil || !strings.Contains(errs.String(), "not valid UTF-8") || cmd.ProcessState.ExitCode() != exitCodes()["invalid_argument"] {
+			t.Errorf("%q: %v, %s%s", args, err, out.String(), errs.String())
+		}
+	}
+}

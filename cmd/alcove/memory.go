@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -107,6 +108,9 @@ func (a *app) value(argument string) (json.RawMessage, error) {
 
 // text is a string as JSON, with all its characters as they are.
 func text(s string) (json.RawMessage, error) {
+	if !utf8.ValidString(s) {
+		return nil, &usageError{errors.New("the value is not valid UTF-8: give text in UTF-8")}
+	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)

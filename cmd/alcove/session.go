@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -73,6 +75,9 @@ func (a *app) branch(dir string) (string, error) {
 
 // ask calls a tool of the data directory's server, once.
 func (a *app) ask(ctx context.Context, tool string, arguments any) (client.Result, error) {
+	if !isText(arguments) || !isText(a.place.agent) {
+		return client.Result{}, &usageError{errors.New("an argument is not valid UTF-8: give text in UTF-8")}
+	}
 	dir, err := a.dir()
 	if err != nil {
 		return client.Result{}, err
@@ -91,6 +96,32 @@ func (a *app) ask(ctx context.Context, tool string, arguments any) (client.Resul
 	}
 	defer c.Close()
 	return c.Call(tool, arguments)
+}
+
+// isText reports whether all strings in the arguments of a call are UTF-8. JSON would replace what is not, and keys that
+// differ there would be one.
+func isText(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return utf8.ValidString(v)
+	case json.RawMessage:
+		return utf8.Valid(v)
+	case []string:
+		return !slices.ContainsFunc(v, func(s string) bool { return !utf8.ValidString(s) })
+	case fields:
+		for name, value := range v {
+			if !utf8.ValidString(name) || !isText(value) {
+				return false
+			}
+		}
+	case map[string]json.RawMessage:
+		for name, value := range v {
+			if !utf8.ValidString(name) || !utf8.Valid(value) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // get calls a tool and decodes what it answers for programs into v. With --json it prints that, and

@@ -186,7 +186,11 @@ func (s *Space) view(ctx context.Context, name string, at AsOf) (view, error) {
 	if at.IsNow() {
 		return present, nil
 	}
-	if at.Version == 0 && at.Time.After(now) {
+	head, err := s.engine.Head(ctx)
+	if err != nil {
+		return view{}, s.translate("read the newest version", err)
+	}
+	if at.Version == 0 && at.Time.After(now) && at.Time.After(head.Time) { // the clock may have gone back since
 		if at.Time.After(now.Add(clockSkew)) {
 			return view{}, invalid("as_of %s lies in the future: it is %s now; leave as_of out to read the present", stamp(at.Time), stamp(now))
 		}
