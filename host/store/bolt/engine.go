@@ -39,9 +39,6 @@ var (
 	keyFormat = []byte("format")
 )
 
-// format is the version of the layout that this program writes. It opens no newer one.
-const format = 1
-
 // Options are how an engine works. The zero value is fit for use.
 type Options struct {
 	Now    func() time.Time // nil: time.Now
@@ -197,20 +194,15 @@ func topBuckets() [][]byte {
 	return [][]byte{bucketMeta, bucketBranches, bucketTime, bucketPoints, bucketRequests, bucketBlobs, bucketOverlays, bucketPurged}
 }
 
-// prepare makes what a new file lacks, and refuses one that a newer program wrote.
+// prepare makes what a new file lacks.
 func (e *Engine) prepare(tx *bbolt.Tx) error {
+	if err := e.migrate(tx); err != nil {
+		return err
+	}
 	for _, name := range topBuckets() {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}
-	}
-	meta := tx.Bucket(bucketMeta)
-	found := meta.Get(keyFormat)
-	if found == nil {
-		return meta.Put(keyFormat, u64(format))
-	}
-	if fromU64(found) != format {
-		return fmt.Errorf("the file has format %d and this program knows %d: use a newer program", fromU64(found), format)
 	}
 	return dropUnfinished(tx)
 }

@@ -339,7 +339,7 @@ func TestEveryStepIsInterruptedSomewhere(t *testing.T) {
 		}
 	}
 	for _, step := range bolt.Steps() {
-		if !reached[step] {
+		if !reached[step] && step != bolt.Migrated { // which has a test of its own
 			t.Errorf("no work reaches the step %q", step)
 		}
 	}

@@ -65,16 +65,16 @@ func salvage(dir string) (*salvaged, error) {
 
 func (s *salvaged) read() {
 	top := s.buckets("the outermost bucket", nil)
-	for _, name := range topBuckets() {
-		if _, ok := top[string(name)]; !ok {
-			s.fault("the bucket %s is missing", name)
-		}
-	}
 	s.each(top, bucketMeta, func(e element) {
 		if bytes.Equal(e.key, keyFormat) {
 			s.format = fromU64(e.value)
 		}
 	})
+	for _, name := range topBuckets() {
+		if _, ok := top[string(name)]; !ok && s.format == format {
+			s.fault("the bucket %s is missing", name)
+		}
+	}
 	s.readPoints(top)
 	branches := s.nested(top, bucketBranches)
 	for _, id := range slices.Sorted(maps.Keys(branches)) {
@@ -119,21 +119,19 @@ func (s *salvaged) nested(in map[string][]byte, name []byte) map[string][]byte {
 	return s.buckets("the bucket "+string(name), value)
 }
 
-// readPoints takes versions and instants from both of their indexes, which must agree.
+// readPoints takes the versions and instants in which both of their indexes agree. Others count only if an entry has them.
 func (s *salvaged) readPoints(top map[string][]byte) {
-	s.each(top, bucketPoints, func(e element) {
-		if len(e.key) == 8 && len(e.value) == 8 {
-			s.points[fromU64(e.key)] = int64(fromU64(e.value))
-		} else {
-			s.fault("a version %x has the instant %x", e.key, e.value)
+	versions, times := map[uint64]int64{}, map[uint64]int64{}
+	s.each(top, bucketPoints, func(e element) { versions[fromU64(e.key)] = int64(fromU64(e.value)) })
+	s.each(top, bucketTime, func(e element) { times[fromU64(e.value)] = int64(fromU64(e.key)) })
+	for version, micros := range versions {
+		if at, ok := times[version]; ok && at == micros && version != 0 {
+			s.points[version] = micros
 		}
-	})
-	s.each(top, bucketTime, func(e element) {
-		version, micros := fromU64(e.value), int64(fromU64(e.key))
-		if at, ok := s.points[version]; !ok || at != micros {
-			s.fault("version %d is at two instants", version)
-		}
-	})
+	}
+	if len(s.points) != len(versions) || len(s.points) != len(times) {
+		s.fault("the indexes of versions and of instants have %d and %d records, and agree in %d", len(versions), len(times), len(s.points))
+	}
 }
 
 func (s *salvaged) readBranch(id store.BranchID, value []byte) {
@@ -174,6 +172,7 @@ func (s *salvaged) readBranch(id store.BranchID, value []byte) {
 			s.setAside(id, e, err)
 			return
 		}
+		s.points[found.Version] = found.Time.UnixMicro()
 		s.pieces[id] = append(s.pieces[id], store.Piece{Entry: &found})
 	})
 	if len(logged) > entries {
@@ -191,7 +190,7 @@ func (s *salvaged) readBranch(id store.BranchID, value []byte) {
 
 var errUnlogged = errors.New("the change log does not know it: its key or its version is damaged")
 
-// entry decodes an entry. Its instant is that of its version, or, should the index have lost it, gives the version's.
+// entry decodes an entry. Its instant must be that of its version, unless the indexes have lost it.
 func (s *salvaged) entry(e element, large map[string][]byte) (found store.Entry, err error) {
 	raw, version, err := splitVersion(e.key)
 	if err != nil {
@@ -211,11 +210,7 @@ func (s *salvaged) entry(e element, large map[string][]byte) (found store.Entry,
 	if r.checksum() != r.crc {
 		return found, errRot
 	}
-	at, ok := s.points[version]
-	if !ok {
-		s.fault("version %d is missing in the index of versions", version)
-		s.points[version] = r.micros
-	} else if at != r.micros {
+	if at, ok := s.points[version]; ok && at != r.micros {
 		return found, fmt.Errorf("it is of another instant than version %d", version)
 	}
 	return r.entry(key, version), nil

@@ -6,6 +6,7 @@ type Step string
 
 // The steps, in the order in which the work reaches them.
 const (
+	Migrated        Step = "a migration was carried out, and nothing is on the disk"
 	BatchApplied    Step = "a batch was applied, and nothing is on the disk"
 	GroupDurable    Step = "commits are durable, and not yet answered" // too late to fail
 	OverlayBegun    Step = "an overlay was begun"
@@ -31,7 +32,7 @@ const (
 // Steps are all steps.
 func Steps() []Step {
 	return []Step{
-		BatchApplied, GroupDurable,
+		Migrated, BatchApplied, GroupDurable,
 		OverlayBegun, OverlayCopied, OverlayWhole, OverlayUsed, OverlaysDropped,
 		TrimRecorded, TrimEntries, TrimLog,
 		BranchForgotten, BranchErased,
