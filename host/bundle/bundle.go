@@ -131,7 +131,6 @@ type decoder struct {
 	add      func(store.Piece) error
 	progress func(int64)
 	summary  Summary
-	states   int
 }
 
 // next is the next line, good until the one after it.
