@@ -124,7 +124,7 @@ func (a *app) familyMeterCommand() *cobra.Command {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 		return a.written(out, metered, map[string]int{
-			"functions_that_pay": report.Functions, "functions_paid_by_callers": report.Leaves, "loops": report.Loops,
+			"functions_that_pay": report.Functions, "functions_paid_by_callers": report.Leaves, "loops": report.Loops, "functions_that_count_depth": report.Recursive,
 			"globals_restored": report.Globals, "tables_restored": report.Tables,
 		})
 	}

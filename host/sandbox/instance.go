@@ -31,6 +31,7 @@ type instance struct {
 	handle  api.Function
 	restore api.Function
 	fuel    api.MutableGlobal
+	depth   api.MutableGlobal
 	changed api.MutableGlobal
 	stack   [2]uint64 // arguments and results
 }
@@ -99,17 +100,22 @@ func (i *instance) instantiate() (err error) {
 
 // initialize finds what the host needs of the instance, and runs _initialize.
 func (i *instance) initialize() error {
-	var ok, ok2 bool
-	i.fuel, ok = i.guest.ExportedGlobal(meter.Fuel).(api.MutableGlobal)
-	i.changed, ok2 = i.guest.ExportedGlobal(meter.Changed).(api.MutableGlobal)
+	i.find(i.guest)
 	i.handle, i.restore = i.guest.ExportedFunction(exportHandle), i.guest.ExportedFunction(meter.Restore)
-	if !ok || !ok2 || i.handle == nil || i.restore == nil {
+	if i.handle == nil || i.restore == nil {
 		return fmt.Errorf("%w: the module was not metered", errHost)
 	}
 	if f := i.guest.ExportedFunction(exportInitialize); f != nil {
 		return f.CallWithStack(i.ctx, i.stack[:])
 	}
 	return nil
+}
+
+// find looks for the globals that the rewriter added.
+func (i *instance) find(m api.Module) {
+	i.fuel = m.ExportedGlobal(meter.Fuel).(api.MutableGlobal)
+	i.depth = m.ExportedGlobal(meter.Depth).(api.MutableGlobal)
+	i.changed = m.ExportedGlobal(meter.Changed).(api.MutableGlobal)
 }
 
 // keep remembers the state that the instance is put back to.

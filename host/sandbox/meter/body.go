@@ -18,6 +18,8 @@ type metered struct {
 	count     uint32 // local: how many bytes or references are moved
 	loop      int    // loops met so far
 	depth     uint32 // open blocks
+
+	depthBefore uint32 // local: how deep calls were nested before
 }
 
 // body rewrites one function.
@@ -32,18 +34,21 @@ func (w *rewriter) body(i int) (wasm.Code, error) {
 	for _, g := range original.Locals {
 		locals += g.Count
 	}
-	f.fuel64, f.count = locals, locals+1
+	f.fuel64, f.count, f.depthBefore = locals, locals+1, locals+2
 	w.count(f)
 	f.enter()
 	if err := f.instructions(original); err != nil {
 		return wasm.Code{}, err
 	}
-	groups := append(append([]wasm.LocalGroup(nil), original.Locals...), wasm.LocalGroup{Count: 1, Type: wasm.I64}, wasm.LocalGroup{Count: 1, Type: wasm.I32})
+	groups := append(append([]wasm.LocalGroup(nil), original.Locals...), wasm.LocalGroup{Count: 1, Type: wasm.I64}, wasm.LocalGroup{Count: 2, Type: wasm.I32})
 	return wasm.Code{Locals: groups, Body: f.out.bytes}, nil
 }
 
 func (w *rewriter) count(f *metered) {
 	w.report.Loops += len(f.loops)
+	if f.weight > 0 {
+		w.report.Recursive++
+	}
 	if f.leaf {
 		w.report.Leaves++
 	} else {
@@ -51,20 +56,39 @@ func (w *rewriter) count(f *metered) {
 	}
 }
 
-// enter pays for the function. Where the fuel is in a local variable, all ways out but return lead through the end of
-// a block, behind which it is written back.
+// enter pays for the function. Where something is to be done on the way out, all ways but return lead through the end
+// of a block, behind which it is done.
 func (f *metered) enter() {
 	if f.leaf {
 		return
 	}
 	if f.local {
 		f.out.index(wasm.OpGlobalGet, f.fuel).set(f.fuel64)
-		f.pay64(f.entry)
-		f.out.op(wasm.OpBlock)
-		f.resultType()
-		return
 	}
 	f.pay64(f.entry)
+	f.nest()
+	if f.wrapped() {
+		f.out.op(wasm.OpBlock)
+		f.resultType()
+	}
+}
+
+// wrapped says whether something is to be done on the way out: writing back the fuel, or counting down.
+func (f *metered) wrapped() bool { return f.local || f.weight > 0 }
+
+// exit is what is done on the way out.
+func (f *metered) exit() {
+	f.spill()
+	if f.weight > 0 {
+		f.out.get(f.depthBefore).index(wasm.OpGlobalSet, f.depthGlobal)
+	}
+}
+
+// nest counts how deep calls are nested, and remembers how deep it was before.
+func (f *metered) nest() {
+	if f.weight > 0 {
+		f.out.index(wasm.OpGlobalGet, f.depthGlobal).tee(f.depthBefore).i32(f.weight).op(wasm.OpI32Add).index(wasm.OpGlobalSet, f.depthGlobal)
+	}
 }
 
 func (f *metered) resultType() {
@@ -155,7 +179,7 @@ func (f *metered) keeps(in *wasm.Instr) bool {
 		}
 		return false
 	case wasm.OpReturn:
-		return !f.local
+		return !f.wrapped()
 	case wasm.OpLoop, wasm.OpCall, wasm.OpCallIndirect, wasm.OpRefFunc, wasm.OpMemoryGrow, wasm.OpTableGrow, wasm.OpDataDrop, wasm.OpElemDrop,
 		wasm.OpMemoryFill, wasm.OpMemoryCopy, wasm.OpMemoryInit, wasm.OpTableFill, wasm.OpTableCopy, wasm.OpTableInit:
 		return false
@@ -171,13 +195,13 @@ func (f *metered) replace(in *wasm.Instr, original []byte) {
 		f.pay64(f.loops[f.loop].cost)
 		f.loop++
 	case wasm.OpEnd: // of the function
-		if f.local {
+		if f.wrapped() {
 			f.out.op(wasm.OpEnd)
-			f.spill()
+			f.exit()
 		}
 		f.out.op(wasm.OpEnd)
 	case wasm.OpReturn:
-		f.spill()
+		f.exit()
 		f.out.op(wasm.OpReturn)
 	case wasm.OpRefFunc:
 		f.out.index(wasm.OpRefFunc, f.moved(in.Index))

@@ -13,6 +13,9 @@ type measured struct {
 	loops []turn
 	calls []callee
 	leaf  bool // no charge of its own
+
+	indirect []uint32 // types of indirect calls
+	weight   int32    // how much deeper it makes the stack; 0: it is not recursive
 }
 
 // turn is one turn of a loop.
@@ -53,7 +56,7 @@ func (f *measured) pay(loop int, price int64) {
 func (w *rewriter) measure() error {
 	w.imported = w.from.Imported(wasm.KindFunc)
 	w.functions = make([]measured, len(w.from.Codes))
-	w.written, w.mutated, w.inits = map[uint32]bool{}, map[uint32]bool{}, map[uint32]uint32{}
+	w.written, w.mutated, w.inits, w.refs = map[uint32]bool{}, map[uint32]bool{}, map[uint32]uint32{}, map[uint32]bool{}
 	for i := range w.from.Codes {
 		if err := w.measureOne(i); err != nil {
 			return err
@@ -62,6 +65,7 @@ func (w *rewriter) measure() error {
 	for i := range w.functions {
 		w.payForCallees(&w.functions[i])
 	}
+	w.findRecursive()
 	return nil
 }
 
@@ -105,7 +109,12 @@ func (w *rewriter) notice(in *wasm.Instr, f *measured, loop int) (busy bool) {
 	case wasm.OpCall:
 		f.calls = append(f.calls, callee{in.Index, loop})
 		return true
-	case wasm.OpCallIndirect, wasm.OpMemoryGrow, wasm.OpMemoryFill, wasm.OpMemoryCopy:
+	case wasm.OpRefFunc:
+		w.refs[in.Index] = true
+		return false
+	case wasm.OpCallIndirect:
+		f.indirect = append(f.indirect, in.Index)
+	case wasm.OpMemoryGrow, wasm.OpMemoryFill, wasm.OpMemoryCopy:
 	case wasm.OpMemoryInit:
 		w.inits[in.Index] = 0
 	case wasm.OpTableInit:

@@ -12,6 +12,9 @@
 //     more, or panics to end the call. It is called with the fuel below zero, also while the module starts.
 //   - an exported i64 global Fuel, 0 at first. What is left there when a call ends is exact but after a trap, when a
 //     function may not yet have written back what it used since the last tick.
+//   - an exported i32 global Depth: how deep calls are nested. Only functions that can be on the stack more than once
+//     count, those with large frames more than once. It is exact at each tick, and 0 after a call that did not trap; it
+//     is for the host to compare, which may find it beyond a limit by what a part of fuel pays for.
 //   - an exported i32 global Changed, which is 1 once memory.grow, table.grow, data.drop or elem.drop was executed:
 //     what they did cannot be taken back.
 //   - an exported function Save, which remembers all globals that can change and all tables that the module writes
@@ -31,7 +34,7 @@ import (
 )
 
 // Version names what Rewrite does: the same module, options and version give the same bytes.
-const Version = "meter-1"
+const Version = "meter-2"
 
 // The names that a rewritten module imports and exports.
 const (
@@ -39,6 +42,7 @@ const (
 	TickModule = Prefix + "meter"
 	TickName   = "tick"
 	Fuel       = Prefix + "fuel"
+	Depth      = Prefix + "depth"
 	Changed    = Prefix + "changed"
 	Save       = Prefix + "save"
 	Restore    = Prefix + "restore"
@@ -56,6 +60,7 @@ type Report struct {
 	Functions int // that pay when they are entered
 	Leaves    int // short ones, without loops and calls, for which their callers pay
 	Loops     int
+	Recursive int // that count how deep calls are nested
 	Globals   int // that Restore puts back
 	Tables    int // that Restore puts back
 	Bytes     int // of the rewritten module
@@ -122,6 +127,8 @@ type rewriter struct {
 	functions []measured
 
 	fuel, changed uint32            // globals
+	depthGlobal   uint32            // global
+	refs          map[uint32]bool   // functions of which there are references
 	shadows       map[uint32]uint32 // saved global → where it is saved
 	copies        map[uint32]uint32 // saved table → where it is saved
 	written       map[uint32]bool   // globals that are set
@@ -235,8 +242,10 @@ func (w *rewriter) layGlobals() {
 	}
 	w.fuel = add(wasm.GlobalType{Type: wasm.I64, Mutable: true})
 	w.changed = add(wasm.GlobalType{Type: wasm.I32, Mutable: true})
+	w.depthGlobal = add(wasm.GlobalType{Type: wasm.I32, Mutable: true})
 	m.Exports = append(m.Exports,
 		wasm.Export{Name: Fuel, Kind: wasm.KindGlobal, Index: w.fuel},
+		wasm.Export{Name: Depth, Kind: wasm.KindGlobal, Index: w.depthGlobal},
 		wasm.Export{Name: Changed, Kind: wasm.KindGlobal, Index: w.changed})
 	w.shadows = map[uint32]uint32{}
 	for i, g := range w.from.AllGlobals() {

@@ -74,6 +74,7 @@ type metered struct {
 	ticks    int
 	deadline time.Time
 	slice    uint64
+	stopAt   func() bool // nil: only at the deadline
 }
 
 func start(t testing.TB, b []byte) *metered {
@@ -95,7 +96,7 @@ func start(t testing.TB, b []byte) *metered {
 	_, err = r.NewHostModuleBuilder(meter.TickModule).NewFunctionBuilder().
 		WithGoModuleFunction(api.GoModuleFunc(func(_ context.Context, module api.Module, _ []uint64) {
 			m.ticks++
-			if !m.deadline.IsZero() && time.Now().After(m.deadline) {
+			if !m.deadline.IsZero() && time.Now().After(m.deadline) || m.stopAt != nil && m.stopAt() {
 				panic(errStopped)
 			}
 			module.ExportedGlobal(meter.Fuel).(api.MutableGlobal).Set(m.slice)
