@@ -136,6 +136,10 @@ var runaways = map[string][]string{
 	"growing a table":        {"03 40 d0 70 41 01 fc 0f 00 1a 0c 00 0b"},
 }
 
+// patience is far more than a stop takes, for machines that are busy with other things; without ticks nothing here would
+// end at all. The benchmarks give the times.
+const patience = time.Second
+
 func TestEveryRunawayIsStoppedSoonAfterItsDeadline(t *testing.T) {
 	for name, bodies := range runaways {
 		t.Run(name, func(t *testing.T) {
@@ -153,10 +157,10 @@ func TestEveryRunawayIsStoppedSoonAfterItsDeadline(t *testing.T) {
 			if !errors.Is(err, errStopped) {
 				t.Fatalf("it ended by itself: %v", err)
 			}
-			if late > 100*time.Millisecond {
+			if late > patience {
 				t.Errorf("it was stopped %s late", late)
 			}
-			if waited := <-collected; waited > 100*time.Millisecond {
+			if waited := <-collected; waited > patience {
 				t.Errorf("a garbage collection took %s meanwhile", waited)
 			}
 		})
