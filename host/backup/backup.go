@@ -139,7 +139,7 @@ func add(ctx context.Context, dir string, m Manifest, since uint64, from Source,
 	if err != nil {
 		return Part{}, err
 	}
-	err = from(ctx, since, f)
+	err = from(ctx, since, &steady{f: f})
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return Part{}, errors.Join(err, os.Remove(f.Name()))
 	}
@@ -152,6 +152,23 @@ func add(ctx context.Context, dir string, m Manifest, since uint64, from Source,
 	}
 	m.Alcove, m.Format, m.Parts = "backup", format, append(slices.Clone(m.Parts), p)
 	return p, writeManifest(dir, m)
+}
+
+// steady syncs a file every now and then: one long sync at the end would keep the store's own commits waiting.
+type steady struct {
+	f       *os.File
+	written int
+}
+
+const syncEvery = 8 << 20 // bytes
+
+func (s *steady) Write(p []byte) (int, error) {
+	n, err := s.f.Write(p)
+	if s.written += n; err == nil && s.written >= syncEvery {
+		s.written = 0
+		err = s.f.Sync()
+	}
+	return n, err
 }
 
 // describe reads a part back, which also proves that it can be.
