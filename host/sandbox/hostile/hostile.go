@@ -1,0 +1,138 @@
+// Package hostile makes modules that try to break a host, each with the class it must end in.
+package hostile
+
+import (
+	"fmt"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/sandbox/asm"
+	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+)
+
+// Case is a module, how it is called, and what becomes of it.
+type Case struct {
+	Name     string
+	Module   []byte
+	Packed   bool       // it must have a manifest; others are admitted bare
+	Limits   abi.Limits // zero fields: those of Limits
+	Kind     abi.Kind   // zero: a tool call
+	Payload  string     // empty: {}
+	Requests int        // how often it is called, each time with the same end; zero: once
+	Class    abi.Class
+	Output   string // of ClassOK; empty: {}
+}
+
+// Limits are low, so that what runs until it is stopped is stopped soon.
+func Limits() abi.Limits {
+	return abi.Limits{CPUMS: 25, WallMS: 2000, MemoryPages: 64, HostCalls: 500, OutputBytes: 64 << 10, CallBytes: 60 << 10}
+}
+
+// Corpus is all cases. Their names differ.
+func Corpus() []Case {
+	var all []Case
+	for _, group := range []struct {
+		name  string
+		cases func() []Case
+	}{
+		{"loop", loops}, {"recursion", recursions}, {"growth", growths}, {"bulk", bulks}, {"count", counts},
+		{"compile", compileBombs}, {"decoder", decoders}, {"validation", validations}, {"flood", floods},
+		{"pointer", pointers}, {"trap", traps}, {"name", names}, {"import", imports}, {"wasi", wasis},
+		{"state", states}, {"manifest", manifests}, {"export", exports}, {"answer", answers},
+	} {
+		for _, c := range group.cases() {
+			c.Name = group.name + ": " + c.Name
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// guest is a module that is being made, with the imports of the ABI and one page of memory.
+type guest struct {
+	asm.Module
+	read, write, call uint32
+	wasi              map[string]uint32
+}
+
+// newGuest makes a guest that also imports functions of WASI.
+func newGuest(wasi ...string) *guest {
+	g := &guest{wasi: map[string]uint32{}}
+	for _, f := range abi.Imports() {
+		g.Import(abi.Module, f.Name, types(f.Params), types(f.Results))
+	}
+	g.read, g.write, g.call = 0, 1, 2
+	for _, f := range abi.WASI() {
+		for _, name := range wasi {
+			if f.Name == name {
+				g.wasi[name] = g.Import(abi.WASIModule, name, types(f.Params), types(f.Results))
+			}
+		}
+	}
+	if len(g.wasi) != len(wasi) {
+		panic(fmt.Sprintf("hostile: not all of %v are on the list of WASI", wasi))
+	}
+	g.Memory(1)
+	g.Put(braces, []byte("{}"))
+	return g
+}
+
+func types(list []abi.ValueType) []wasm.ValType {
+	var all []wasm.ValType
+	for _, t := range list {
+		all = append(all, wasm.ValType(t))
+	}
+	return all
+}
+
+// braces is where the guest has an empty object to answer with; text is where the test may put something.
+const (
+	braces = 16
+	text   = 1024
+)
+
+// fine writes an empty object as the result and gives the status for it.
+func (g *guest) fine() asm.Code { return g.wrote(braces, 2, 0) }
+
+// wrote writes bytes as the result and gives a status.
+func (g *guest) wrote(at, length, status int32) asm.Code {
+	return asm.Seq(asm.Drop(asm.Call(g.write, asm.I32(0), asm.I32(at), asm.I32(length))), asm.I32(status))
+}
+
+// handle makes alcove_handle of code that gives a status. Locals 0 and 1 are its parameters; 2 to 4 are i32.
+func (g *guest) handle(code ...asm.Code) {
+	f := asm.Func{Params: asm.I32s(2), Results: asm.I32s(1), Locals: asm.I32s(3), Body: asm.Seq(code...)}
+	g.Export("alcove_handle", wasm.KindFunc, g.Func(f))
+}
+
+// procedure adds a function without parameters and results. Locals 0 to 2 are i32.
+func (g *guest) procedure(code ...asm.Code) uint32 {
+	return g.Func(asm.Func{Locals: asm.I32s(3), Body: asm.Seq(code...)})
+}
+
+// initialize makes _initialize.
+func (g *guest) initialize(code ...asm.Code) {
+	g.Export("_initialize", wasm.KindFunc, g.procedure(code...))
+}
+
+// starts makes the start function.
+func (g *guest) starts(code ...asm.Code) {
+	start := g.procedure(code...)
+	g.Start = &start
+}
+
+// ends is a case of a guest that is called once.
+func (g *guest) ends(name string, class abi.Class) Case {
+	return Case{Name: name, Module: g.Bytes(), Class: class}
+}
+
+// doing is a guest that does something and then answers.
+func doing(name string, class abi.Class, code ...asm.Code) Case {
+	g := newGuest()
+	g.handle(asm.Seq(code...), g.fine())
+	return g.ends(name, class)
+}
+
+// expect traps unless code gives a number.
+func expect(code asm.Code, want int32) asm.Code {
+	return asm.If(asm.Two(wasm.OpI32Ne, code, asm.I32(want)), asm.Unreachable())
+}
