@@ -84,6 +84,7 @@ const head = `"abi":1,"name":"x","version":"1.0.0","description":"A family"`
 func TestManifestsThatThePackageRefuses(t *testing.T) {
 	for _, c := range []struct{ name, data, says string }{
 		{"no JSON", `{`, "read the manifest"},
+		{"not UTF-8", "{\"name\":\"\xff\"}", "not UTF-8"},
 		{"two values", `{` + head + `} {}`, "something follows"},
 		{"a later version", `{"abi":2,"name":"x","version":"1.0.0","description":"A family"}`, "version 2 of the ABI"},
 		{"an unknown field", `{` + head + `,"limit":{}}`, `unknown field "limit"`},

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
 // ParseManifest reads a manifest and checks what a schema cannot say. It refuses unknown fields and fields that are
@@ -16,6 +17,9 @@ import (
 func ParseManifest(data []byte) (*Manifest, error) {
 	if limit := DefaultModuleLimits().ManifestBytes; int64(len(data)) > limit {
 		return nil, fmt.Errorf("the manifest has %d bytes; %s is %d", len(data), LimitManifestBytes, limit)
+	}
+	if !utf8.Valid(data) {
+		return nil, errors.New("the manifest is not UTF-8")
 	}
 	if err := checkKeys(data); err != nil {
 		return nil, fmt.Errorf("read the manifest: %w", err)

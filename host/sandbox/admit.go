@@ -26,7 +26,7 @@ type Options struct {
 }
 
 // checks names what admission checks beside the rewriter, for the cache: a module that passed is not checked again.
-const checks = "1"
+const checks = "2"
 
 // admission is a module on its way in.
 type admission struct {
@@ -123,7 +123,34 @@ func (a *admission) checkStructure() error {
 		r.Err = err
 		return r
 	}
+	return a.checkElements()
+}
+
+// checkElements refuses a module that would trap when its tables are filled, because wazero leaves out what does not
+// fit, and everything behind it. Where a segment goes is a constant, for no global can be imported.
+func (a *admission) checkElements() error {
+	for _, e := range a.module.Elements {
+		if e.Mode != wasm.Active || int(e.Table) >= len(a.module.Tables) {
+			continue // imported tables are refused later
+		}
+		at, ok := constant(e.At)
+		size := uint64(a.module.Tables[e.Table].Min)
+		if ok && uint64(at)+uint64(len(e.Funcs)+len(e.Exprs)) > size {
+			return refuse(abi.ClassStructure, "make the table larger", "the element segment at byte %d goes past the end of its table of %d elements", e.Offset, size)
+		}
+	}
 	return nil
+}
+
+// constant is what a constant expression gives, if it is a number of 32 bits.
+func constant(e wasm.Expr) (uint32, bool) {
+	code := wasm.Code{Body: e.Bytes}
+	r := code.Instructions(0)
+	var in wasm.Instr
+	if r.Next(&in) != nil || in.Op != wasm.OpI32Const {
+		return 0, false
+	}
+	return uint32(in.Value), true
 }
 
 // cached says whether the module was admitted before, and finds its rewritten form.

@@ -20,7 +20,9 @@ func answers() []Case {
 		c.Kind, c.Payload, c.Output = kind, request, result
 		all = append(all, c)
 	}
-	tool := func(name, result string, status int32) { add(name, abi.KindTool, "{}", result, status, abi.ClassAnswer) }
+	tool := func(name, result string, status int32) {
+		add(name, abi.KindTool, "{}", result, status, abi.ClassAnswer)
+	}
 	tool("a status of 2", "{}", 2)
 	tool("a status of -1", "{}", -1)
 	tool("the lowest status", "{}", math.MinInt32)
@@ -65,7 +67,6 @@ func answers() []Case {
 	long.Put(0, []byte(strings.Repeat(" ", 60_000)))
 	long.handle(asm.Drop(asm.Call(long.write, asm.I32(0), asm.I32(0), asm.I32(60_000))), long.wrote(0, 6_000, 1))
 	longer := long.ends("an error longer than it may be", abi.ClassAnswer)
-	longer.Limits = abi.Limits{OutputBytes: 1 << 20}
 	refused := newGuest()
 	refused.handle(refused.fine())
 	large := refused.ends("a request larger than the guest may be sent", abi.ClassRequest)

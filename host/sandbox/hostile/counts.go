@@ -208,18 +208,20 @@ func wideModules() []Case {
 
 // slowest is as hard to compile as the bounds let a module be: it has to be stopped from outside.
 func slowest() Case {
-	g := newGuest()
-	var code asm.Code
-	for range 4000 {
-		code = append(code, asm.Op(wasm.OpBlock, 0x40)...)
-	}
-	labels := make([]uint32, 4000)
+	const depth = 4000
+	labels := make([]uint32, depth)
 	for i := range labels {
 		labels[i] = uint32(i)
 	}
+	code := repeated(depth, asm.Op(wasm.OpBlock, 0x40))
 	for range 80 {
 		code = asm.Seq(code, asm.Block(asm.BrIf(0, asm.Get(0)), asm.BrTable(asm.Get(0), labels...)))
 	}
-	g.handle(code, repeated(4000, asm.Op(wasm.OpEnd)), g.fine())
+	code = asm.Seq(code, repeated(depth, asm.Op(wasm.OpEnd)))
+	g := newGuest()
+	for range 20 {
+		g.procedure(code)
+	}
+	g.handle(g.fine())
 	return g.ends("wide br_tables in deep blocks", abi.ClassCompile)
 }

@@ -14,7 +14,7 @@ type Case struct {
 	Name     string
 	Module   []byte
 	Packed   bool       // it must have a manifest; others are admitted bare
-	Limits   abi.Limits // zero fields: those of Limits
+	Limits   abi.Limits // to be admitted with; zero fields: those of Limits
 	Kind     abi.Kind   // zero: a tool call
 	Payload  string     // empty: {}
 	Requests int        // how often it is called, each time with the same end; zero: once
@@ -24,7 +24,19 @@ type Case struct {
 
 // Limits are low, so that what runs until it is stopped is stopped soon.
 func Limits() abi.Limits {
-	return abi.Limits{CPUMS: 25, WallMS: 2000, MemoryPages: 64, HostCalls: 500, OutputBytes: 64 << 10, CallBytes: 60 << 10}
+	return abi.Limits{CPUMS: 25, WallMS: 2000, MemoryPages: 64, HostCalls: 500, OutputBytes: 128 << 10, CallBytes: 60 << 10}
+}
+
+// over gives limits with those that a case says itself.
+func over(limits, said abi.Limits) abi.Limits {
+	own := map[string]int64{}
+	said.Each(func(name string, value *int64) { own[name] = *value })
+	limits.Each(func(name string, value *int64) {
+		if own[name] > 0 {
+			*value = own[name]
+		}
+	})
+	return limits
 }
 
 // Corpus is all cases. Their names differ.
@@ -41,6 +53,7 @@ func Corpus() []Case {
 	} {
 		for _, c := range group.cases() {
 			c.Name = group.name + ": " + c.Name
+			c.Limits = over(Limits(), c.Limits)
 			all = append(all, c)
 		}
 	}

@@ -78,10 +78,14 @@ func bottomless() []Case {
 	initialize.handle(initialize.fine())
 	self := newGuest()
 	self.handle(asm.Call(self.Next(), asm.Get(0), asm.Get(1)))
-	return append(all,
+	all = append(all,
 		start.ends("in the start function", abi.ClassStack),
 		initialize.ends("in _initialize", abi.ClassStack),
 		self.ends("of alcove_handle itself", abi.ClassStack))
+	for i := range all {
+		all[i].Limits = abi.Limits{CPUMS: 1000} // the stack is large
+	}
+	return all
 }
 
 // exponential are functions without a loop that would end after ages.

@@ -110,7 +110,9 @@ func tableStates(add func(g *guest, name string, class abi.Class, code ...asm.Co
 		g.Elements = append(g.Elements, wasm.Element{Mode: wasm.Passive, Type: wasm.FuncRef, Funcs: []uint32{f}})
 		add(g, name, abi.ClassOK, code(f))
 	}
-	always := func(codes ...asm.Code) func(uint32) asm.Code { return func(uint32) asm.Code { return asm.Seq(codes...) } }
+	always := func(codes ...asm.Code) func(uint32) asm.Code {
+		return func(uint32) asm.Code { return asm.Seq(codes...) }
+	}
 	table("an element of a table that was removed", always(expect(isNull(0), 0), asm.I32(0), null, asm.Op(wasm.OpTableSet, 0)))
 	table("an element of a table that was added", func(f uint32) asm.Code {
 		return asm.Seq(expect(isNull(5), 1), asm.I32(5), asm.Op(wasm.OpRefFunc, f), asm.Op(wasm.OpTableSet, 0))

@@ -234,15 +234,18 @@ func (f *metered) replaceBulk(in *wasm.Instr, original []byte) {
 		f.around(func() { f.out.call(f.copy) })
 	case wasm.OpMemoryInit:
 		f.around(func() { f.out.call(f.inits[in.Index]) })
-	case wasm.OpTableFill, wasm.OpTableCopy, wasm.OpTableInit:
-		f.payByCount(0)
+	case wasm.OpTableFill, wasm.OpTableCopy:
+		f.payByCount(0, f.tableMost(in.Index))
+		f.out.raw(original...)
+	case wasm.OpTableInit:
+		f.payByCount(0, f.tableMost(in.Index2))
 		f.out.raw(original...)
 	case wasm.OpMemoryGrow:
-		f.payByCount(pageShift)
+		f.payByCount(pageShift, wasm.MaxPages)
 		f.mark()
 		f.out.raw(original...)
 	case wasm.OpTableGrow:
-		f.payByCount(0)
+		f.payByCount(0, f.tableMost(in.Index))
 		f.mark()
 		f.out.raw(original...)
 	default: // drops
@@ -253,11 +256,26 @@ func (f *metered) replaceBulk(in *wasm.Instr, original []byte) {
 
 func (f *metered) mark() { f.out.i32(1).index(wasm.OpGlobalSet, f.changed) }
 
-// payByCount pays for the i32 on the stack, and leaves it there.
-func (f *metered) payByCount(shift int64) {
+// tableMost is how large a table can become.
+func (f *metered) tableMost(table uint32) uint32 {
+	t := f.from.AllTables()[table]
+	if imported := len(f.from.AllTables()) - len(f.from.Tables); int(table) >= imported {
+		t = f.module.Tables[int(table)-imported]
+	}
+	if t.HasMax {
+		return t.Max
+	}
+	return math.MaxUint32
+}
+
+// payByCount pays for the i32 on the stack, and leaves it there. More than most fails or traps at once, for nothing.
+func (f *metered) payByCount(shift int64, most uint32) {
 	f.out.tee(f.count).get(f.count).op(wasm.OpI64ExtendI32U)
 	if shift > 0 {
 		f.out.i64(shift).op(wasm.OpI64Shl)
+	}
+	if most < math.MaxUint32 {
+		f.out.i64(0).get(f.count).i32(int32(most)).op(wasm.OpI32LeU, wasm.OpSelect)
 	}
 	f.around(func() { f.out.call(f.charge) })
 }

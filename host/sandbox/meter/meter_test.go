@@ -269,6 +269,27 @@ func TestWhatCannotBeTakenBackIsMarked(t *testing.T) {
 	}
 }
 
+func TestWhatFailsOrTrapsAtOnceIsNotPaidByItsCount(t *testing.T) {
+	const fuel = 1 << 40
+	for name, body := range map[string]string{
+		"memory.grow by four billion": "41 7f 40 00 1a",
+		"table.grow by four billion":  "d0 70 41 7f fc 0f 00 1a",
+		"table.fill of four billion":  "41 00 d0 70 41 7f fc 11 00",
+		"table.copy of four billion":  "41 00 41 00 41 7f fc 0e 00 00",
+	} {
+		m := start(t, program(body))
+		left := m.ExportedGlobal(meter.Fuel).(api.MutableGlobal)
+		left.Set(fuel)
+		err := m.run(t, "run")
+		if traps := strings.Contains(name, "table.fill") || strings.Contains(name, "table.copy"); (err != nil) != traps {
+			t.Errorf("%s: %v", name, err)
+		}
+		if used := fuel - int64(left.Get()); used > 1000 {
+			t.Errorf("%s: it used %d", name, used)
+		}
+	}
+}
+
 func TestNamesOfTheHostAreRefused(t *testing.T) {
 	imports := append(append(hex("01 0c"), meter.TickModule...), append(append(hex("04"), meter.TickName...), 0, 0)...)
 	exports := append(append(hex("01 0b"), meter.Fuel...), 3, 0)
