@@ -197,11 +197,22 @@ func (m *Module) checkIn(i *instance, again bool) {
 		m.idle = append(m.idle, i)
 	}
 	m.mu.Unlock()
-	if !again {
+	switch {
+	case again:
+		<-m.room
+	case i.memory.size < largeMemory:
 		i.close()
+		<-m.room
+	default: // giving back so much takes milliseconds, for which nobody needs to wait
+		m.running.Go(func() {
+			i.close()
+			<-m.room
+		})
 	}
-	<-m.room
 }
+
+// largeMemory is how much memory takes long to give back, in bytes.
+const largeMemory = 8 << 20
 
 // Close frees the module. Requests that run go on; later ones fail.
 func (m *Module) Close() error {
