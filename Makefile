@@ -63,6 +63,7 @@ cross:
 
 bench:           ## run all benchmarks; figures and ratios count within one run only
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...
+	cd host/sandbox/bench && $(GO) vet . && $(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) .
 
 fmt:             ## format all Go files
 	gofmt -w abi cmd host
