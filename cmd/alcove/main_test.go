@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -18,7 +20,8 @@ import (
 const asMain = "ALCOVE_TEST_MAIN"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asMain) != "" {
+	// The sandbox starts this file as its compiler, with a bare environment.
+	if os.Getenv(asMain) != "" || len(os.Args) > 1 && os.Args[1] == compileModule {
 		os.Exit(Main())
 	}
 	testscript.Main(m, map[string]func(){"alcove": func() { os.Exit(Main()) }})
@@ -30,7 +33,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "flip": flip, "stop": func(ts *testscript.TestScript, _ bool, _ []string) {
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "exits": exits, "flip": flip, "stop": func(ts *testscript.TestScript, _ bool, _ []string) {
 			stopOwner(t, ts.Getenv("ALCOVE_DATA"))
 		}},
 		Setup: func(e *testscript.Env) error {
@@ -38,6 +41,12 @@ func TestScripts(t *testing.T) {
 			e.Setenv("ALCOVE_DATA", dir)
 			e.Setenv("ALCOVE_LISTEN", "off")
 			e.Setenv("TZ", "UTC")
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
+			guests, err := filepath.Abs("../../host/sandbox/testdata/guests")
+			if err != nil {
+				return err
+			}
+			e.Setenv("GUESTS", guests)
 			e.Defer(func() { stopOwners(t, e.WorkDir) })
 			return nil
 		},
@@ -103,4 +112,22 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s does not hold %q", args[0], text)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.ReplaceAll(data, text, damaged), 0o600))
+}
+
+// exits is a command of the scripts: it runs another, which must end with an exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("use it as: exits CODE COMMAND...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("it ended with exit code %d, not %s", code, args[0])
+	}
 }
