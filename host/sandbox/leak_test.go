@@ -21,6 +21,9 @@ func leakRounds() int {
 	if n, err := strconv.Atoi(os.Getenv(longLeak)); err == nil && n > 0 {
 		return n
 	}
+	if testing.Short() {
+		return 600
+	}
 	return 3000
 }
 

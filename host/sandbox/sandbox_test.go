@@ -147,7 +147,7 @@ func (m *Module) idleCount() int {
 }
 
 func TestEveryEndHasItsClass(t *testing.T) {
-	limits := abi.Limits{WallMS: 200, CPUMS: 100, HostCalls: 50, MemoryPages: 20}
+	limits := abi.Limits{WallMS: 600, CPUMS: 200, HostCalls: 50, MemoryPages: 20, OutputBytes: 100_000}
 	m := acts(t, testConfig(t), limits)
 	for request, want := range map[string]abi.Class{
 		"e": abi.ClassOK, "l": abi.ClassCPU, "t": abi.ClassTrap, "x": abi.ClassExit, "m": abi.ClassTrap, "o": abi.ClassOutput,
