@@ -40,6 +40,16 @@ func (h *Host) acts() map[string]admin.Act {
 			}
 			return e.Compact(ctx)
 		},
+		"durability": func(ctx context.Context, _ json.RawMessage) (any, error) {
+			e, ok := h.engine.(interface {
+				Durability(context.Context) (bolt.Durability, error)
+			})
+			if !ok {
+				return nil, errors.New("this store does not count what it makes durable")
+			}
+			return e.Durability(ctx)
+		},
+		"flush": func(ctx context.Context, _ json.RawMessage) (any, error) { return struct{}{}, h.space.Flush(ctx) },
 		"purge": act(func(ctx context.Context, p memory.Purge) (any, error) { return h.space.Purge(ctx, p) }),
 		"import": act(func(ctx context.Context, r ImportRequest) (any, error) {
 			return h.space.Import(ctx, r.Branch, r.Memories, memory.Write{Agent: "import"}, r.DryRun)
@@ -108,4 +118,5 @@ type (
 	Selection    = memory.Selection
 	Memory       = memory.PortableMemory
 	Imported     = memory.Imported
+	Durability   = bolt.Durability
 )

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -132,6 +133,36 @@ func (a *app) compactCommand() *cobra.Command {
 				return a.printJSON(map[string]int64{"before": done.Before, "after": done.After})
 			}
 			return a.printf("%d bytes became %d\n", done.Before, done.After)
+		},
+	}
+}
+
+func (a *app) flushCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "flush", Short: "Write what is still counted in memory: accesses of the last seconds. All else is durable when it is acknowledged", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var done struct{}
+			return a.act(c.Context(), "flush", nil, &done)
+		},
+	}
+}
+
+func (a *app) durabilityCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "durability", Short: "What was made durable since the server started, and what the file holds", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var d host.Durability
+			if err := a.act(c.Context(), "durability", nil, &d); err != nil {
+				return err
+			}
+			data, err := json.Marshal(d)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(json.RawMessage(data))
+			}
+			return a.printFields(data)
 		},
 	}
 }

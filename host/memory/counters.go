@@ -234,6 +234,11 @@ func (c *counting) keep(b *branch) uint64 {
 	return pins[len(pins)-1]
 }
 
+// Flush writes what is still counted in memory. Everything else is durable when it is acknowledged.
+func (s *Space) Flush(ctx context.Context) error {
+	return s.translate("write what was counted", s.counters.flush(ctx))
+}
+
 // stillLive reports whether the branch has not been deleted.
 func (s *Space) stillLive(b *branch) bool {
 	now, err := s.catalogue.named(b.Name)

@@ -110,7 +110,7 @@ func (e *Engine) runGroup(group []*job) {
 		close(first.ready)
 		return
 	}
-	head := e.head // only the writer changes it
+	head, began := e.head, time.Now() // only the writer changes the head; the time is only counted
 	err := e.transact(func(tx *bbolt.Tx) error {
 		for _, j := range group {
 			if j.err = j.ctx.Err(); j.err != nil {
@@ -129,6 +129,9 @@ func (e *Engine) runGroup(group []*job) {
 	})
 	if err == nil {
 		e.passed(GroupDurable)
+	}
+	if group[0].batch != nil {
+		e.written.count(int(head.Version-e.head.Version), time.Since(began), e.now(), err)
 	}
 	if err == nil && head != e.head {
 		e.announce(head)

@@ -76,6 +76,7 @@ func (e *Engine) replaceFile(copied string) error {
 		return errors.Join(err, openErr)
 	}
 	e.db = db
+	e.written.compacted.Store(e.now().UnixMicro())
 	for _, o := range e.overlays { // in the new file, transactions are numbered anew
 		o.since = 0
 	}

@@ -81,6 +81,8 @@ type Engine struct {
 	building sync.Mutex // one consolidation at a time
 
 	blobMu sync.Mutex
+
+	written written
 }
 
 var _ store.Engine = (*Engine)(nil)
