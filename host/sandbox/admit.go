@@ -59,11 +59,12 @@ func (s *Sandbox) Admit(ctx context.Context, binary []byte, options Options) (*M
 	}
 	m := &Module{
 		sandbox: s, family: "bare", digest: hex.EncodeToString(a.digest[:]), manifest: a.manifest, limits: a.limits,
-		runtime: class, compiled: compiled, rate: newRate(s.since), room: make(chan struct{}, maxInstances),
+		runtime: class, compiled: compiled, rate: newRate(s.since), room: make(chan struct{}, instances(a.limits)),
 	}
 	if a.manifest != nil {
 		m.family = a.manifest.Name
 	}
+	m.log = s.log.With("family", m.family)
 	return m, s.remember(m)
 }
 
@@ -162,9 +163,10 @@ func (a *admission) cached() bool {
 	return a.rewritten != nil
 }
 
-// version names all that the rewritten module depends on, beside the original.
+// version names all that a module in the cache depends on, beside its own bytes.
 func (a *admission) version() string {
-	return fmt.Sprintf("%s-%s-%d", meter.Version, checks, a.limits.TableElements)
+	schema := sha256.Sum256(abi.ManifestSchema())
+	return fmt.Sprintf("%s-%s-%x-%d", meter.Version, checks, schema[:4], a.limits.TableElements)
 }
 
 func (a *admission) checkReserved() error {
@@ -361,6 +363,9 @@ func (a *admission) compileNew(ctx context.Context, class wazero.Runtime) (wazer
 	case <-ctx.Done():
 		return nil, fmt.Errorf("compile the module: %w", ctx.Err())
 	}
+	if compiled, err := class.CompileModule(cachedOnly(), a.rewritten); err == nil {
+		return compiled, nil // somebody else was faster
+	}
 	from := context.WithoutCancel(ctx)
 	if !a.options.Vetted {
 		from = cachedOnly()
@@ -376,7 +381,10 @@ func (a *admission) compileNew(ctx context.Context, class wazero.Runtime) (wazer
 	if err != nil {
 		return nil, fmt.Errorf("load the compiled module: %w", err)
 	}
-	return compiled, s.cache.keep(a.digest, a.version(), a.rewritten)
+	if err := s.cache.keep(a.digest, a.version(), a.rewritten); err != nil {
+		s.log.Warn("a module has to be compiled again next time", "error", err)
+	}
+	return compiled, nil
 }
 
 // functions counts what the metered module defines, which also shows that it can be decoded.

@@ -31,6 +31,7 @@ type call struct {
 	deadline time.Duration
 	entered  time.Duration // when the guest began to run, or went on
 	ran      time.Duration // how long it ran before that
+	yielded  time.Duration // when others had a turn
 	holds    bool          // a slot
 	fuel     fuel
 	log      *lines
@@ -58,6 +59,7 @@ func (c *call) begin() error {
 	}
 	c.holds = true
 	c.entered = c.module.sandbox.since()
+	c.yielded = c.entered
 	return nil
 }
 
@@ -121,14 +123,26 @@ func (c *call) gaveUp() *stop {
 func (c *call) tick(need int64) int64 {
 	now := c.module.sandbox.since()
 	c.check(now)
+	if now-c.yielded >= turn {
+		now = c.yield(now)
+	}
+	return c.refill(now, need)
+}
+
+// turn is how long a guest may run while others wait.
+const turn = time.Millisecond
+
+// yield lets other guests and other goroutines run.
+func (c *call) yield(now time.Duration) time.Duration {
 	if c.module.sandbox.slots.waited() {
 		c.leave()
 		c.enter()
-		now = c.entered
-	} else {
-		runtime.Gosched() // the garbage collector waits for it
+		return c.entered
 	}
-	return c.refill(now, need)
+	runtime.Gosched()
+	c.yielded = c.module.sandbox.since()
+	c.entered += c.yielded - now // others ran
+	return c.yielded
 }
 
 // refill hands out fuel for about a third of a millisecond, and never so much that the worst code could run far

@@ -34,6 +34,8 @@ type instance struct {
 	depth   api.MutableGlobal
 	changed api.MutableGlobal
 	stack   [2]uint64 // arguments and results
+
+	before, after *instance // in the pool
 }
 
 // start makes an instance and runs what it runs at first, as a request of its own: with the same limits, but no

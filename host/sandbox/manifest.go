@@ -22,7 +22,11 @@ func (a *admission) checkManifest() error {
 	case len(sections) == 0:
 		return refuse(abi.ClassManifest, "pack it: alcove family pack", "it has no section %s", abi.Section)
 	}
-	manifest, err := ParseManifest(sections[0])
+	parse := ParseManifest
+	if a.rewritten != nil {
+		parse = abi.ParseManifest // it was checked against the schema when the module was admitted first
+	}
+	manifest, err := parse(sections[0])
 	if err != nil {
 		r := refuse(abi.ClassManifest, "correct it and pack it again", "the manifest is not valid")
 		r.Err = err
@@ -50,7 +54,9 @@ func ParseManifest(data []byte) (*abi.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	schema, err := compileSchema("manifest.schema.json", abi.ManifestSchema())
+	schemas := jsonschema.NewCompiler()
+	schemas.UseLoader(nowhere{})
+	schema, err := compileSchema(schemas, "manifest.schema.json", abi.ManifestSchema())
 	if err != nil {
 		return nil, err
 	}
@@ -61,18 +67,23 @@ func ParseManifest(data []byte) (*abi.Manifest, error) {
 	if err := schema.Validate(value); err != nil {
 		return nil, fmt.Errorf("the manifest does not fit its schema: %w", err)
 	}
-	for _, t := range manifest.Tools {
-		if _, err := compileSchema(t.Name+".input", t.InputSchema); err != nil {
-			return nil, fmt.Errorf("tool %s: the input schema: %w", t.Name, err)
+	return manifest, checkSchemas(schemas, manifest)
+}
+
+// checkSchemas checks those of the tools.
+func checkSchemas(schemas *jsonschema.Compiler, manifest *abi.Manifest) error {
+	for i, t := range manifest.Tools {
+		if _, err := compileSchema(schemas, fmt.Sprintf("input/%d", i), t.InputSchema); err != nil {
+			return fmt.Errorf("tool %s: the input schema: %w", t.Name, err)
 		}
 		if len(t.OutputSchema) == 0 {
 			continue
 		}
-		if _, err := compileSchema(t.Name+".output", t.OutputSchema); err != nil {
-			return nil, fmt.Errorf("tool %s: the output schema: %w", t.Name, err)
+		if _, err := compileSchema(schemas, fmt.Sprintf("output/%d", i), t.OutputSchema); err != nil {
+			return fmt.Errorf("tool %s: the output schema: %w", t.Name, err)
 		}
 	}
-	return manifest, nil
+	return nil
 }
 
 // nowhere loads no schema from anywhere.
@@ -82,15 +93,13 @@ func (nowhere) Load(url string) (any, error) {
 	return nil, errors.New("a schema may not refer to others: " + url)
 }
 
-func compileSchema(name string, data []byte) (*jsonschema.Schema, error) {
+func compileSchema(schemas *jsonschema.Compiler, name string, data []byte) (*jsonschema.Schema, error) {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(nowhere{})
-	if err := c.AddResource("mem:///"+name, value); err != nil {
+	if err := schemas.AddResource("mem:///"+name, value); err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
-	return c.Compile("mem:///" + name)
+	return schemas.Compile("mem:///" + name)
 }

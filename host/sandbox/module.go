@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,21 +24,26 @@ type Module struct {
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
 	rate     *rate
+	log      *slog.Logger
 	room     chan struct{} // one for each instance that may serve at once
 
 	started atomic.Int64 // instances, in all
 
 	mu      sync.Mutex
-	idle    []*instance
 	closed  bool
-	running sync.WaitGroup // requests
+	running sync.WaitGroup // requests, and what they leave to be cleaned up
 }
 
-// Instances of one module.
+// Instances of one module that serve at once; requests wait for one.
 const (
-	maxInstances = 64 // that serve at once; requests wait for one
-	maxIdle      = 4  // that wait for the next request
+	maxInstances = 64
+	maxMemory    = 1 << 30 // bytes, of all of them together
 )
+
+// instances is how many instances of a module with these limits may serve at once.
+func instances(l abi.Limits) int64 {
+	return min(max(maxMemory/(l.MemoryPages*pageBytes), 2), maxInstances)
+}
 
 // Family is what the module calls itself.
 func (m *Module) Family() string { return m.family }
@@ -165,7 +171,7 @@ func (m *Module) checkOut(ctx context.Context, limits abi.Limits) (*instance, *R
 			return nil, c.result(c.gaveUp()), nil
 		}
 	}
-	if i := m.takeIdle(); i != nil {
+	if i := m.sandbox.pool.take(m); i != nil {
 		return i, nil, nil
 	}
 	m.started.Add(1)
@@ -176,38 +182,39 @@ func (m *Module) checkOut(ctx context.Context, limits abi.Limits) (*instance, *R
 	return i, result, err
 }
 
-func (m *Module) takeIdle() *instance {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n := len(m.idle)
-	if n == 0 {
-		return nil
-	}
-	i := m.idle[n-1]
-	m.idle[n-1] = nil
-	m.idle = m.idle[:n-1]
-	return i
-}
-
 // checkIn keeps an instance for the next request if it can serve again.
 func (m *Module) checkIn(i *instance, again bool) {
-	m.mu.Lock()
-	again = again && !m.closed && len(m.idle) < maxIdle
-	if again {
-		m.idle = append(m.idle, i)
+	if !again {
+		m.discard(i)
+		return
 	}
-	m.mu.Unlock()
-	switch {
-	case again:
-		<-m.room
-	case i.memory.size < largeMemory:
+	for _, old := range m.sandbox.pool.put(i) {
+		old.close()
+	}
+	<-m.room
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed { // meanwhile
+		m.closeIdle()
+	}
+}
+
+// discard frees an instance that has served.
+func (m *Module) discard(i *instance) {
+	if i.memory.size < largeMemory {
 		i.close()
 		<-m.room
-	default: // giving back so much takes milliseconds, for which nobody needs to wait
-		m.running.Go(func() {
-			i.close()
-			<-m.room
-		})
+		return
+	}
+	m.running.Go(func() { // giving back so much takes milliseconds, for which nobody needs to wait
+		i.close()
+		<-m.room
+	})
+}
+
+func (m *Module) closeIdle() {
+	for i := m.sandbox.pool.take(m); i != nil; i = m.sandbox.pool.take(m) {
+		i.close()
 	}
 }
 
@@ -217,28 +224,23 @@ const largeMemory = 8 << 20
 // Close frees the module. Requests that run go on; later ones fail.
 func (m *Module) Close() error {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.closed {
-		m.mu.Unlock()
 		return nil
 	}
 	m.closed = true
-	idle := m.idle
-	m.idle = nil
-	m.mu.Unlock()
-	for _, i := range idle {
-		i.close()
-	}
-	go func() {
+	m.closeIdle()
+	m.sandbox.closing.Go(func() {
 		m.running.Wait()
 		m.compiled.Close(context.Background())
-	}()
+	})
 	m.sandbox.forget(m)
 	return nil
 }
 
 // lines is the log of a request.
 func (m *Module) lines(limits abi.Limits) *lines {
-	return &lines{log: m.sandbox.log.With("family", m.family), limits: limits, rate: m.rate}
+	return &lines{log: m.log, limits: limits, rate: m.rate}
 }
 
 // result is what became of a request that ended with an error.

@@ -34,7 +34,7 @@ type Config struct {
 	Dir      string           // of compiled modules; made if need be, for its owner alone
 	Log      *slog.Logger     // what guests print, and what goes wrong in the host; default: nothing is logged
 	Now      func() time.Time // the clock that guests see; default: the system's
-	Rand     io.Reader        // the randomness that guests see; default: crypto/rand
+	Rand     io.Reader        // the randomness that guests see; it may be read concurrently; default: crypto/rand
 	Running  int              // guests that run at once; default: one processor fewer than there are, at least 1
 	Compiler Compiler         // how modules are compiled that nobody vetted
 }
@@ -57,11 +57,13 @@ type Sandbox struct {
 	cache    *cache
 	epoch    time.Time // what the monotonic clock counts from
 	slots    *slots
+	pool     *pool
 	pages    *pages // nil: memories are on the Go heap
 	// compiling has room for one compiler at a time.
 	compiling chan struct{}
 
 	mu      sync.Mutex
+	closing sync.WaitGroup            // modules whose requests still run
 	classes map[uint32]wazero.Runtime // by pages of memory
 	modules map[*Module]struct{}
 	closed  bool
@@ -75,6 +77,7 @@ func New(config Config) (*Sandbox, error) {
 	s := &Sandbox{
 		log: config.Log, now: config.Now, rand: config.Rand, compiler: config.Compiler.withDefaults(),
 		epoch: time.Now(), classes: map[uint32]wazero.Runtime{}, modules: map[*Module]struct{}{}, compiling: make(chan struct{}, 1),
+		pool: &pool{count: map[*Module]int{}},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -149,8 +152,8 @@ func (s *Sandbox) Close() error {
 	s.mu.Unlock()
 	for _, m := range modules {
 		m.Close()
-		m.running.Wait()
 	}
+	s.closing.Wait()
 	var failed []error
 	for _, r := range s.classes {
 		failed = append(failed, r.Close(context.Background()))

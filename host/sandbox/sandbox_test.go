@@ -141,9 +141,9 @@ func TestInstancesThatCannotBeResetAreThrownAway(t *testing.T) {
 }
 
 func (m *Module) idleCount() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.idle)
+	m.sandbox.pool.mu.Lock()
+	defer m.sandbox.pool.mu.Unlock()
+	return m.sandbox.pool.count[m]
 }
 
 func TestEveryEndHasItsClass(t *testing.T) {
