@@ -58,9 +58,10 @@ func (s *Sandbox) Admit(ctx context.Context, binary []byte, options Options) (*M
 		return nil, err
 	}
 	m := &Module{
-		sandbox: s, family: "bare", digest: hex.EncodeToString(a.digest[:]), manifest: a.manifest, limits: a.limits,
+		sandbox: s, digest: hex.EncodeToString(a.digest[:]), manifest: a.manifest, limits: a.limits,
 		runtime: class, compiled: compiled, rate: newRate(s.since), room: make(chan struct{}, instances(a.limits)),
 	}
+	m.family = "bare-" + m.digest[:12] // modules without a name are not one family
 	if a.manifest != nil {
 		m.family = a.manifest.Name
 	}

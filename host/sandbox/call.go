@@ -48,7 +48,7 @@ type fuel struct {
 // where every step misses all caches.
 const (
 	smallestPart = 2_000
-	largestPart  = 400_000
+	largestPart  = 200_000
 	worstUnit    = 100 * time.Nanosecond
 )
 
@@ -129,8 +129,9 @@ func (c *call) tick(need int64) int64 {
 	return c.refill(now, need)
 }
 
-// turn is how long a guest may run while others wait.
-const turn = time.Millisecond
+// turn is how long a guest runs at least while others wait; a tick comes much more often, and giving up a slot for
+// another takes some microseconds.
+const turn = 200 * time.Microsecond
 
 // yield lets other guests and other goroutines run.
 func (c *call) yield(now time.Duration) time.Duration {

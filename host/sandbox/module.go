@@ -45,7 +45,7 @@ func instances(l abi.Limits) int64 {
 	return min(max(maxMemory/(l.MemoryPages*pageBytes), 2), maxInstances)
 }
 
-// Family is what the module calls itself.
+// Family is what the module calls itself; bare and a part of its digest when it has no manifest.
 func (m *Module) Family() string { return m.family }
 
 // Digest is the SHA-256 of the module's bytes, in hexadecimal digits.
