@@ -381,8 +381,8 @@ func (c *catalogue) merged(target, id store.BranchID, seen map[store.BranchID]bo
 	return false
 }
 
-// mentioned reports whether the record of a branch still says something about others.
-func (c *catalogue) mentioned(id store.BranchID) bool {
+// mentioned reports whether the record of a branch still says something about others, apart from some merges.
+func (c *catalogue) mentioned(id store.BranchID, apart ...merge) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, b := range c.byID {
@@ -391,7 +391,9 @@ func (c *catalogue) mentioned(id store.BranchID) bool {
 		}
 	}
 	for _, list := range c.merges {
-		if slices.ContainsFunc(list, func(m merge) bool { return m.Source == id }) {
+		if slices.ContainsFunc(list, func(m merge) bool {
+			return m.Source == id && !slices.ContainsFunc(apart, func(a merge) bool { return a.key == m.key })
+		}) {
 			return true
 		}
 	}

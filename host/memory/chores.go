@@ -117,41 +117,55 @@ func (s *Space) queueReclaim() {
 func (s *Space) reclaimOne(ctx context.Context) (bool, error) {
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	b, found := s.catalogue.unneeded()
+	if b, found := s.catalogue.unneeded(); found {
+		if err := s.engine.Reclaim(ctx, b.id); err != nil {
+			return false, err
+		}
+		s.index.Drop(b.id)
+		return true, s.recordReclaimed(ctx, b, s.catalogue.settledBy(b.id))
+	}
+	b, settled, found := s.catalogue.forgettable()
 	if !found {
 		return false, nil
 	}
-	if err := s.engine.Reclaim(ctx, b.id); err != nil {
-		return false, err
-	}
-	s.index.Drop(b.id)
-	return true, s.recordReclaimed(ctx, b)
+	return true, s.recordReclaimed(ctx, b, settled)
 }
 
-// recordReclaimed remembers of a reclaimed branch what others know through it, if they do, or else nothing.
-func (s *Space) recordReclaimed(ctx context.Context, b *branch) error {
-	if s.catalogue.mentioned(b.id) {
-		r := b.branchRecord
+// recordReclaimed forgets merges that are settled, and of a reclaimed branch everything, or what others do not know
+// through it.
+func (s *Space) recordReclaimed(ctx context.Context, b *branch, settled []merge) error {
+	var writes []store.Write
+	for _, m := range settled {
+		writes = append(writes, store.Write{Branch: store.Catalogue, Key: m.key, Delete: true})
+	}
+	mentioned := s.catalogue.mentioned(b.id, settled...)
+	r := b.branchRecord
+	switch {
+	case !mentioned:
+		writes = append(writes, store.Write{Branch: store.Catalogue, Key: b.key(), Delete: true})
+		for _, key := range s.catalogue.mergeKeys(b.id) {
+			writes = append(writes, store.Write{Branch: store.Catalogue, Key: key, Delete: true})
+		}
+	case !r.Reclaimed:
 		r.Reclaimed = true
 		value, err := json.Marshal(r)
 		if err != nil {
 			return err
 		}
-		done, err := s.engine.Commit(ctx, store.Batch{Writes: []store.Write{{Branch: store.Catalogue, Key: b.key(), Value: value}}})
-		if err == nil {
-			s.catalogue.publish(b.id, r, done.Point, b.created)
-		}
+		writes = append(writes, store.Write{Branch: store.Catalogue, Key: b.key(), Value: value})
+	}
+	done, err := s.engine.Commit(ctx, store.Batch{Writes: writes})
+	if err != nil {
 		return err
 	}
-	writes := []store.Write{{Branch: store.Catalogue, Key: b.key(), Delete: true}}
-	for _, key := range s.catalogue.mergeKeys(b.id) {
-		writes = append(writes, store.Write{Branch: store.Catalogue, Key: key, Delete: true})
-	}
-	_, err := s.engine.Commit(ctx, store.Batch{Writes: writes})
-	if err == nil {
+	s.catalogue.dropMerges(settled)
+	switch {
+	case !mentioned:
 		s.catalogue.forget(b.id)
+	case r != b.branchRecord:
+		s.catalogue.publish(b.id, r, done.Point, b.created)
 	}
-	return err
+	return nil
 }
 
 // fillIndex gives the index every version there is. What is written meanwhile reaches the index by itself.
@@ -211,6 +225,10 @@ func (s *Space) Trim(ctx context.Context, name string, before AsOf) (store.Point
 	}
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	err = s.engine.Trim(ctx, v.branch.id, floor.Version, s.catalogue.pins(v.branch.id))
-	return floor, s.translate("trim "+v.branch.Name, err)
+	pins := s.catalogue.pins(v.branch.id)
+	if err := s.engine.Trim(ctx, v.branch.id, floor.Version, pins); err != nil {
+		return floor, s.translate("trim "+v.branch.Name, err)
+	}
+	s.index.Trim(v.branch.id, floor.Version, pins)
+	return floor, nil
 }

@@ -21,6 +21,8 @@ import (
 type Index interface {
 	Apply(docs ...search.Doc)
 	Drop(b store.BranchID)
+	// Trim forgets the versions on a branch that an engine's Trim, with the same arguments, drops.
+	Trim(b store.BranchID, floor uint64, pins []uint64)
 	Search(ctx context.Context, v search.View, q search.Query) (search.Result, error)
 	Count(ctx context.Context, v search.View) (int, error)
 }

@@ -206,10 +206,7 @@ func (x *Index) Drop(b store.BranchID) {
 	defer x.cacheMu.Unlock()
 	for _, list := range x.versions[b] {
 		for _, v := range list {
-			if v.doc != gone {
-				x.docs[v.doc] = document{dropped: true}
-				x.dead++
-			}
+			x.drop(v)
 		}
 	}
 	delete(x.versions, b)
@@ -218,6 +215,56 @@ func (x *Index) Drop(b store.BranchID) {
 			delete(x.cache, id)
 		}
 	}
+	x.giveBack()
+}
+
+// Trim forgets the versions on a branch that no view will ask for any more: of each document it keeps the newest at or
+// below floor, all above it, and the newest at or below each pin. Pins are in ascending order.
+func (x *Index) Trim(b store.BranchID, floor uint64, pins []uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	for n, list := range x.versions[b] {
+		if len(list) > 1 { // the newest is always kept
+			x.versions[b][n] = x.trim(list, floor, pins)
+		}
+	}
+	for id, v := range x.cache {
+		if v.before(b, floor) {
+			delete(x.cache, id)
+		}
+	}
+	x.giveBack()
+}
+
+// trim is what is kept of a document's versions, which are in ascending order.
+func (x *Index) trim(list []version, floor uint64, pins []uint64) []version {
+	kept := make([]version, 0, len(list))
+	for i, v := range list {
+		next := store.Latest
+		if i+1 < len(list) {
+			next = list[i+1].at
+		}
+		pin, _ := slices.BinarySearch(pins, v.at)
+		if next > floor || pin < len(pins) && pins[pin] < next {
+			kept = append(kept, v)
+			continue
+		}
+		x.drop(v)
+	}
+	return kept
+}
+
+func (x *Index) drop(v version) {
+	if v.doc != gone {
+		x.docs[v.doc] = document{dropped: true}
+		x.dead++
+	}
+}
+
+// giveBack compacts the index when that is worth its while.
+func (x *Index) giveBack() {
 	if x.dead > 1000 && x.dead > len(x.docs)/2 {
 		x.compact()
 	}

@@ -67,6 +67,11 @@ func (v *visible) sees(b store.BranchID, version uint64) bool {
 	return slices.ContainsFunc(v.lineage, func(s store.Segment) bool { return s.Branch == b && s.At >= version })
 }
 
+// before reports whether the view reads a branch as it was before a version.
+func (v *visible) before(b store.BranchID, version uint64) bool {
+	return slices.ContainsFunc(v.lineage, func(s store.Segment) bool { return s.Branch == b && s.At < version })
+}
+
 // viewsOf are the cached views that a version of a branch is part of. The caller holds cacheMu.
 func (x *Index) viewsOf(b store.BranchID, version uint64) []*visible {
 	var views []*visible
