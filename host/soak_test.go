@@ -280,6 +280,9 @@ func soakDuration(t *testing.T) time.Duration {
 	t.Helper()
 	text := os.Getenv("ALCOVE_SOAK")
 	if text == "" {
+		if testing.Short() {
+			return 4 * time.Second
+		}
 		return 10 * time.Second
 	}
 	d, err := time.ParseDuration(text)
@@ -319,6 +322,9 @@ func TestSoak(t *testing.T) {
 		f := s.measure()
 		figures = append(figures, f)
 		t.Logf("%3d: %s", len(figures), f)
+		if f.Calls == 0 {
+			t.Fatalf("nothing was answered for %s", lasting/soakPeriods)
+		}
 	}
 	cancel()
 	workers.Wait()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
@@ -69,14 +70,14 @@ func (s *Space) Merge(ctx context.Context, m Merge, w Write) (MergeResult, error
 		return MergeResult{Source: m.Source, Target: m.Target, Merged: true, Version: done.Version, Timestamp: done.Time}, err
 	}
 	for range 3 {
-		result, err := s.tryMerge(ctx, m, w, req, s.commit)
+		result, err := s.tryMerge(ctx, m, w, req, s.writing.RLocker())
 		if !errors.Is(err, store.ErrConflict) {
 			return result, s.translate("merge", err)
 		}
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	result, err := s.tryMerge(ctx, m, w, req, s.commitLocked)
+	result, err := s.tryMerge(ctx, m, w, req, held{})
 	return result, s.translate("merge", err)
 }
 
@@ -102,9 +103,15 @@ func (s *Space) checkMerge(m *Merge) error {
 	return nil
 }
 
-type committing func(ctx context.Context, b *branch, batch store.Batch) (store.Committed, error)
+// held is a lock that the caller holds already.
+type held struct{}
 
-func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Request, commit committing) (MergeResult, error) {
+func (held) Lock()   {}
+func (held) Unlock() {}
+
+// tryMerge merges unless the target is written meanwhile. writing is Space.writing, which is locked before the counters
+// are: two merges that lock them in different orders wait for each other for ever.
+func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Request, writing sync.Locker) (MergeResult, error) {
 	c, err := s.comparison(ctx, m.Source, m.Target, m.Namespaces)
 	if err != nil {
 		return MergeResult{}, err
@@ -125,7 +132,9 @@ func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Reques
 	if m.Preview || plan.result.Unresolved > 0 {
 		return plan.result, nil
 	}
-	return plan.commit(ctx, req, commit)
+	writing.Lock()
+	defer writing.Unlock()
+	return plan.commit(ctx, req)
 }
 
 // mergePlan gathers what a merge writes.
@@ -296,8 +305,8 @@ func (p *mergePlan) mergeFields(t triple) (outcome, error) {
 }
 
 // commit writes the plan: the keys, a record of the merge for later merges, an event in the log of each
-// namespace that got something, and what was counted on the source.
-func (p *mergePlan) commit(ctx context.Context, req store.Request, commit committing) (MergeResult, error) {
+// namespace that got something, and what was counted on the source. The caller holds Space.writing.
+func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult, error) {
 	record := mergeRecord{Source: p.source.branch.id, SourceAt: p.at, Target: p.target.branch.id, Namespaces: p.namespaces, Silent: p.silent}
 	value, err := json.Marshal(record)
 	if err != nil {
@@ -314,7 +323,7 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request, commit commit
 	if err != nil {
 		return MergeResult{}, err
 	}
-	done, err := commit(ctx, p.target.branch, store.Batch{
+	done, err := p.space.commitLocked(ctx, p.target.branch, store.Batch{
 		Writes:   append(p.writes, store.Write{Branch: store.Catalogue, Key: key, Value: value}),
 		Appends:  appends,
 		Counters: counted,
