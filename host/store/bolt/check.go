@@ -18,7 +18,8 @@ import (
 // maxFaults is how many faults one check reports.
 const maxFaults = 20
 
-// Check reads everything and reports what is inconsistent.
+// Check reads everything and reports what is inconsistent. Commits wait while the pages of the file are looked at, and go
+// on while their contents are.
 func (e *Engine) Check(ctx context.Context) error {
 	var faults []error
 	report := func(err error) {
@@ -26,10 +27,8 @@ func (e *Engine) Check(ctx context.Context) error {
 			faults = append(faults, err)
 		}
 	}
+	report(e.do(&job{ctx: ctx, alone: func() error { return e.checkPages(report) }}))
 	err := e.read(ctx, func(tx *bbolt.Tx) error {
-		for fault := range tx.Check() {
-			report(fault)
-		}
 		checkPoints(tx, report)
 		r := newReader(tx)
 		return tx.Bucket(bucketBranches).ForEachBucket(func(id []byte) error {
@@ -41,6 +40,17 @@ func (e *Engine) Check(ctx context.Context) error {
 	report(e.checkOverlays(ctx))
 	report(e.checkBlobs(ctx))
 	return errors.Join(faults...)
+}
+
+// checkPages makes sure that every page is used once or free. bbolt compares what a transaction sees with the pages that
+// are free now, so it runs in the writer's turn: beside commits it would find faults in a whole file.
+func (e *Engine) checkPages(report func(error)) error {
+	return e.view(func(tx *bbolt.Tx) error {
+		for fault := range tx.Check() {
+			report(fault)
+		}
+		return nil
+	})
 }
 
 // checkPoints makes sure that versions and instants agree, and grow together without gaps.
