@@ -347,9 +347,12 @@ func judge(t *testing.T, figures []figure, lasting time.Duration) {
 	middle, last := average(figures[third:2*third]), average(figures[2*third:])
 	t.Logf("middle third: %s", middle)
 	t.Logf("last third:   %s", last)
-	tolerance := 1.1
+	tolerance, stall := 1.1, 15.0 // ms
 	if lasting < 10*time.Minute {
 		tolerance = 1.6 // the first laps still fill what is there later
+	}
+	if lasting < time.Minute {
+		stall = 1000 // a few dozen calls a period: their slowest tells of the machine, unless something hangs
 	}
 	level := func(what string, before, after, slack float64) {
 		t.Helper()
@@ -362,7 +365,7 @@ func judge(t *testing.T, figures []figure, lasting time.Duration) {
 	level("open files", float64(middle.Files), float64(last.Files), 2)
 	level("goroutines", float64(middle.Goroutines), float64(last.Goroutines), 4)
 	level("the database, in MB,", float64(middle.File)/1e6, float64(last.File)/1e6, 2)
-	level("p99, in ms,", middle.P99.Seconds()*1e3, last.P99.Seconds()*1e3, 15)
+	level("p99, in ms,", middle.P99.Seconds()*1e3, last.P99.Seconds()*1e3, stall)
 	if last.Calls == 0 || last.RSS == 0 || last.File == 0 {
 		t.Error("nothing was measured")
 	}
