@@ -59,7 +59,7 @@ samples:
 cross:
 	@for p in $(PLATFORMS); do echo "build $$p"; \
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/alcove || exit 1; done
-	GOOS=windows GOARCH=amd64 $(GO) vet ./host/owner ./host/api ./host ./cmd/alcove
+	GOOS=windows GOARCH=amd64 $(GO) vet ./host/owner ./host/api ./host/sandbox ./host ./cmd/alcove
 
 bench:           ## run all benchmarks; figures and ratios count within one run only
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...
