@@ -208,11 +208,16 @@ const (
 	LimitGlobals         = "globals"
 	LimitExports         = "exports"
 	LimitElements        = "elements"
+	LimitReferences      = "references"
 	LimitData            = "data"
 	LimitBodyBytes       = "body_bytes"
 	LimitLocals          = "locals"
+	LimitAllLocals       = "all_locals"
+	LimitOperands        = "operands"
 	LimitNesting         = "nesting"
 	LimitBranches        = "branches"
+	LimitCustoms         = "customs"
+	LimitNameBytes       = "name_bytes"
 	LimitCompileMS       = "compile_ms"
 	LimitCompileBytes    = "compile_bytes"
 )
@@ -346,19 +351,24 @@ type ModuleLimits struct {
 	ModuleBytes   int64 // the whole file; 33554432 bytes
 	ManifestBytes int64 // the section alcove.manifest; 262144 bytes
 	Types         int64 // the type section; 10000 entries
-	Params        int64 // parameters of a type; 128 values
-	Results       int64 // results of a type; 128 values
-	Imports       int64 // the import section; 256 entries
+	Params        int64 // parameters of a type; 250 values
+	Results       int64 // results of a type; 100 values
+	Imports       int64 // the import section; 1000 entries
 	Functions     int64 // the function section; 100000 entries
-	Tables        int64 // the table section; 16 entries
+	Tables        int64 // the table section; 10 entries
 	Globals       int64 // the global section; 10000 entries
-	Exports       int64 // the export section; 1000 entries
+	Exports       int64 // the export section; 10000 entries
 	Elements      int64 // the element section; 10000 entries
+	References    int64 // all element segments together; 1000000 entries
 	Data          int64 // the data section; 100000 entries
-	BodyBytes     int64 // one function body; 1048576 bytes
-	Locals        int64 // locals of a function, parameters included; 5000 values
-	Nesting       int64 // blocks inside of blocks; 5000 blocks
-	Branches      int64 // targets of one br_table; 10000 labels
+	BodyBytes     int64 // one function body; 2097152 bytes
+	Locals        int64 // locals of a function, parameters included; 10000 values
+	AllLocals     int64 // locals of all functions together; 2000000 values
+	Operands      int64 // values on the stack of a function; 10000 values
+	Nesting       int64 // blocks inside of blocks; 10000 blocks
+	Branches      int64 // targets of one br_table; 20000 labels
+	Customs       int64 // custom sections; 100 entries
+	NameBytes     int64 // one name; 1000 bytes
 	CompileMS     int64 // compiling it; 30000 ms
 	CompileBytes  int64 // memory for compiling it; 1073741824 bytes
 }
@@ -369,19 +379,24 @@ func DefaultModuleLimits() ModuleLimits {
 		ModuleBytes:   33554432,
 		ManifestBytes: 262144,
 		Types:         10000,
-		Params:        128,
-		Results:       128,
-		Imports:       256,
+		Params:        250,
+		Results:       100,
+		Imports:       1000,
 		Functions:     100000,
-		Tables:        16,
+		Tables:        10,
 		Globals:       10000,
-		Exports:       1000,
+		Exports:       10000,
 		Elements:      10000,
+		References:    1000000,
 		Data:          100000,
-		BodyBytes:     1048576,
-		Locals:        5000,
-		Nesting:       5000,
-		Branches:      10000,
+		BodyBytes:     2097152,
+		Locals:        10000,
+		AllLocals:     2000000,
+		Operands:      10000,
+		Nesting:       10000,
+		Branches:      20000,
+		Customs:       100,
+		NameBytes:     1000,
 		CompileMS:     30000,
 		CompileBytes:  1073741824,
 	}

@@ -390,11 +390,12 @@ func (a *admission) compileNew(ctx context.Context, class wazero.Runtime) (wazer
 
 // functions counts what the metered module defines, which also shows that it can be decoded.
 func (a *admission) functions() (int, error) {
-	l := structural() // the rewriter adds some of everything
-	l.Types, l.Imports, l.Functions, l.Globals, l.Exports, l.Tables = l.Types+1000, l.Imports+1, l.Functions*2, l.Globals*2+2, l.Exports+4, l.Tables*2
-	l.Module, l.Body, l.Locals = l.Module*4, l.Body*4, l.Locals+2
-	m, err := wasm.Decode(a.rewritten, l)
-	if err != nil {
+	m, err := wasm.Decode(a.rewritten, roomy())
+	var fault *wasm.Error
+	switch {
+	case errors.As(err, &fault) && fault.Class == wasm.TooLarge:
+		return 0, refuse(abi.ClassCompile, "make its functions smaller", "the form of it that pays for what it does is too large: %s is %d", fault.What, fault.Value)
+	case err != nil:
 		return 0, fmt.Errorf("decode the metered module: %w", err)
 	}
 	return len(m.Functions), nil

@@ -49,7 +49,22 @@ func structural() wasm.Limits {
 	return wasm.Limits{
 		Module: int(l.ModuleBytes), Types: int(l.Types), Params: int(l.Params), Results: int(l.Results),
 		Imports: int(l.Imports), Functions: int(l.Functions), Tables: int(l.Tables), Globals: int(l.Globals),
-		Exports: int(l.Exports), Elements: int(l.Elements), Data: int(l.Data), Locals: int(l.Locals),
-		Body: int(l.BodyBytes), Nesting: int(l.Nesting), Branches: int(l.Branches),
+		Exports: int(l.Exports), Elements: int(l.Elements), Table: int(l.References), Data: int(l.Data),
+		Locals: int(l.Locals), AllLocals: int(l.AllLocals), Body: int(l.BodyBytes), Nesting: int(l.Nesting),
+		Branches: int(l.Branches), Operands: int(l.Operands), Customs: int(l.Customs), Name: int(l.NameBytes),
 	}
+}
+
+// roomy are bounds for what the rewriter makes of a module within bounds: it adds some of everything.
+func roomy() wasm.Limits {
+	l := structural()
+	for _, bound := range []*int{
+		&l.Types, &l.Params, &l.Results, &l.Imports, &l.Functions, &l.Tables, &l.Globals, &l.Exports, &l.Elements, &l.Table,
+		&l.Data, &l.Locals, &l.Nesting, &l.Branches, &l.Operands, &l.Customs, &l.Name,
+	} {
+		*bound = 2**bound + 1000
+	}
+	l.Module, l.Body = 4*l.Module, 4*l.Body
+	l.AllLocals += 8 * l.Functions
+	return l
 }

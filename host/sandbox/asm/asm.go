@@ -102,3 +102,13 @@ func (m *Module) Bytes() []byte { return wasm.Encode(&m.Module) }
 
 // Const is a constant expression.
 func Const(c Code) wasm.Expr { return wasm.Expr{Bytes: Seq(c, Op(wasm.OpEnd))} }
+
+// Exported is the export of a name; nil if there is none.
+func (m *Module) Exported(name string) *wasm.Export {
+	for i := range m.Exports {
+		if m.Exports[i].Name == name {
+			return &m.Exports[i]
+		}
+	}
+	return nil
+}

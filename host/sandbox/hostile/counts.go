@@ -118,19 +118,25 @@ func compileBombs() []Case {
 	}
 	nop := asm.Op(wasm.OpNop)
 	for _, n := range []int{50_000, 2_000} {
-		class := map[bool]abi.Class{true: abi.ClassStructure, false: abi.ClassOK}[n > 5000]
+		class := map[bool]abi.Class{true: abi.ClassStructure, false: abi.ClassOK}[n > 10_000]
 		body(fmt.Sprintf("%d nested blocks", n), class, nested(n, wasm.OpBlock, nil, nop))
 		body(fmt.Sprintf("%d nested loops", n), class, nested(n, wasm.OpLoop, nil, nop))
 		body(fmt.Sprintf("%d nested ifs", n), class, nested(n, wasm.OpIf, asm.Get(0), nop))
 	}
 	wide := func(n uint32) asm.Code { return asm.Block(asm.BrTable(asm.Get(0), make([]uint32, n+1)...)) }
 	body("a br_table of 100000 labels", abi.ClassStructure, wide(100_000))
-	body("a br_table of 9000 labels", abi.ClassOK, wide(9000))
+	body("a br_table of 19000 labels", abi.ClassOK, wide(19_000))
 	body("values of 100000 constants", abi.ClassStructure, asm.Seq(repeated(100_000, asm.I32(1)), repeated(100_000, asm.Op(wasm.OpDrop))))
 	body("a body of three megabytes", abi.ClassStructure, repeated(3<<20, nop))
 	body("half a megabyte of additions", abi.ClassOK, asm.Seq(asm.I32(0), repeated(100_000, asm.Seq(asm.Get(0), asm.Op(wasm.OpI32Add))), asm.Op(wasm.OpDrop)))
 	body("ten thousand calls", abi.ClassOK, repeated(10_000, asm.Drop(asm.Call(1, asm.I32(1), asm.I32(0), asm.I32(0)))))
-	return append(append(all, wideModules()...), slowest())
+	// What grows most when it is metered.
+	swelling := newGuest()
+	swelling.Table(1)
+	grow := asm.Seq(asm.Op(wasm.OpRefNull, uint32(wasm.FuncRef)), asm.I32(0), asm.Op(wasm.OpTableGrow, 0), asm.Op(wasm.OpDrop))
+	swelling.handle(repeated(2_000_000/len(grow), grow), swelling.fine())
+	body("two megabytes of loops", abi.ClassCompile, repeated(660_000, asm.Loop()))
+	return append(append(all, wideModules()...), slowest(), swelling.ends("two megabytes of growth", abi.ClassCompile))
 }
 
 // wideModules hold very many of one thing.

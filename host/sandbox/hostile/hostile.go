@@ -47,7 +47,7 @@ func Corpus() []Case {
 		cases func() []Case
 	}{
 		{"loop", loops}, {"recursion", recursions}, {"growth", growths}, {"bulk", bulks}, {"count", counts},
-		{"compile", compileBombs}, {"decoder", decoders}, {"validation", validations}, {"flood", floods},
+		{"compile", compileBombs}, {"edge", edges}, {"decoder", decoders}, {"validation", validations}, {"flood", floods},
 		{"pointer", pointers}, {"trap", traps}, {"name", names}, {"import", imports}, {"wasi", wasis},
 		{"state", states}, {"manifest", manifests}, {"export", exports}, {"answer", answers},
 	} {
