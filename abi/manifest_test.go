@@ -104,7 +104,7 @@ func TestManifestsThatThePackageRefuses(t *testing.T) {
 		{"a schedule that is none", `{` + head + `,"hooks":{"jobs":[{"name":"a","every":"0m"}]}}`, "no duration"},
 		{"a limit beyond the most", `{` + head + `,"limits":{"wall_ms":300001}}`, "limit wall_ms"},
 		{"a limit below 0", `{` + head + `,"limits":{"wall_ms":-1}}`, "limit wall_ms"},
-		{"a limit of the host's", `{` + head + `,"limits":{"stack_bytes":5}}`, "cannot ask for it"},
+		{"a limit of the host's", `{` + head + `,"limits":{"call_depth":5}}`, "cannot ask for it"},
 		{"too many bytes", `{` + head + `,"docs":"` + strings.Repeat("x", 300000) + `"}`, "manifest_bytes is 262144"},
 	} {
 		if _, err := abi.ParseManifest([]byte(c.data)); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -127,7 +127,7 @@ func TestManifestsThatTheSchemaRefuses(t *testing.T) {
 		`,"hooks":{"rank":{"features":[]}}`,
 		`,"hooks":{"store":{"on_failure":"ignore"}}`,
 		`,"hooks":{"embed":{"model":"m","dimensions":0}}`,
-		`,"limits":{"stack_bytes":5}`,
+		`,"limits":{"call_depth":5}`,
 		`,"limits":{"fuel":0}`,
 		`,"capabilities":[{"name":"memory.read","scope":["*"]}]`,
 		`,"collections":[{"name":"a","per":"universe"}]`,

@@ -183,7 +183,7 @@ const (
 	LimitWallMS          = "wall_ms"
 	LimitCPUMS           = "cpu_ms"
 	LimitFuel            = "fuel"
-	LimitStackBytes      = "stack_bytes"
+	LimitCallDepth       = "call_depth"
 	LimitHostCalls       = "host_calls"
 	LimitRequestBytes    = "request_bytes"
 	LimitOutputBytes     = "output_bytes"
@@ -211,6 +211,7 @@ const (
 	LimitReferences      = "references"
 	LimitData            = "data"
 	LimitBodyBytes       = "body_bytes"
+	LimitCodeBytes       = "code_bytes"
 	LimitLocals          = "locals"
 	LimitAllLocals       = "all_locals"
 	LimitOperands        = "operands"
@@ -234,8 +235,8 @@ type Limits struct {
 	CPUMS int64 `json:"cpu_ms,omitempty"`
 	// what a request may charge; one unit is about one instruction; 20000000000 units by default, at most 1000000000000; a manifest may ask for it
 	Fuel int64 `json:"fuel,omitempty"`
-	// what nested calls of the guest take, in the native code that they are compiled to; 50000000 bytes by default, at most 50000000
-	StackBytes int64 `json:"stack_bytes,omitempty"`
+	// how deep calls of the guest may be nested when the host looks, those with large frames counted more than once; 10000 calls by default, at most 10000
+	CallDepth int64 `json:"call_depth,omitempty"`
 	// host operations a request may call; 10000 calls by default, at most 1000000; a manifest may ask for it
 	HostCalls int64 `json:"host_calls,omitempty"`
 	// a request to the guest; 4194304 bytes by default, at most 67108864; a manifest may ask for it
@@ -272,7 +273,7 @@ func DefaultLimits() Limits {
 		WallMS:          10000,
 		CPUMS:           2000,
 		Fuel:            20000000000,
-		StackBytes:      50000000,
+		CallDepth:       10000,
 		HostCalls:       10000,
 		RequestBytes:    4194304,
 		OutputBytes:     4194304,
@@ -297,7 +298,7 @@ func MaxLimits() Limits {
 		WallMS:          300000,
 		CPUMS:           60000,
 		Fuel:            1000000000000,
-		StackBytes:      50000000,
+		CallDepth:       10000,
 		HostCalls:       1000000,
 		RequestBytes:    67108864,
 		OutputBytes:     67108864,
@@ -321,7 +322,7 @@ func (l *Limits) Each(f func(name string, value *int64)) {
 	f(LimitWallMS, &l.WallMS)
 	f(LimitCPUMS, &l.CPUMS)
 	f(LimitFuel, &l.Fuel)
-	f(LimitStackBytes, &l.StackBytes)
+	f(LimitCallDepth, &l.CallDepth)
 	f(LimitHostCalls, &l.HostCalls)
 	f(LimitRequestBytes, &l.RequestBytes)
 	f(LimitOutputBytes, &l.OutputBytes)
@@ -362,6 +363,7 @@ type ModuleLimits struct {
 	References    int64 // all element segments together; 1000000 entries
 	Data          int64 // the data section; 100000 entries
 	BodyBytes     int64 // one function body; 2097152 bytes
+	CodeBytes     int64 // all function bodies together; 16777216 bytes
 	Locals        int64 // locals of a function, parameters included; 10000 values
 	AllLocals     int64 // locals of all functions together; 2000000 values
 	Operands      int64 // values on the stack of a function; 10000 values
@@ -390,6 +392,7 @@ func DefaultModuleLimits() ModuleLimits {
 		References:    1000000,
 		Data:          100000,
 		BodyBytes:     2097152,
+		CodeBytes:     16777216,
 		Locals:        10000,
 		AllLocals:     2000000,
 		Operands:      10000,

@@ -326,9 +326,6 @@ func (a *admission) compile(ctx context.Context, class wazero.Runtime) (wazero.C
 			return nil, err
 		}
 	}
-	if err := a.rewrite(); err != nil {
-		return nil, err
-	}
 	return a.compileNew(ctx, class)
 }
 
@@ -344,10 +341,13 @@ func (a *admission) checkAgain() error {
 
 func (a *admission) rewrite() error {
 	var name *meter.NameError
-	rewritten, report, err := meter.Rewrite(a.validated, meter.Options{TableMax: math.MaxUint32})
+	var large *meter.SizeError
+	rewritten, report, err := meter.Rewrite(a.validated, meter.Options{TableMax: math.MaxUint32, MaxBytes: maxMetered})
 	switch {
 	case errors.As(err, &name):
 		return reserved(name.Name, name.Offset)
+	case errors.As(err, &large):
+		return refuse(abi.ClassCompile, "make it smaller", "its code has more than %d bytes in the form that pays for what it does", large.Most)
 	case err != nil:
 		return fmt.Errorf("meter the module: %w", err)
 	}
@@ -355,7 +355,7 @@ func (a *admission) rewrite() error {
 	return nil
 }
 
-// compileNew compiles what is not in the cache: one module at a time, for compiling may take much memory.
+// compileNew meters and compiles what is not in the cache: one module at a time, for that may take much memory.
 func (a *admission) compileNew(ctx context.Context, class wazero.Runtime) (wazero.CompiledModule, error) {
 	s := a.sandbox
 	select {
@@ -363,6 +363,9 @@ func (a *admission) compileNew(ctx context.Context, class wazero.Runtime) (wazer
 		defer func() { <-s.compiling }()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("compile the module: %w", ctx.Err())
+	}
+	if err := a.rewrite(); err != nil {
+		return nil, err
 	}
 	if compiled, err := class.CompileModule(cachedOnly(), a.rewritten); err == nil {
 		return compiled, nil // somebody else was faster

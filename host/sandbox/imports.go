@@ -196,18 +196,15 @@ func exceeded(limit string, most int64, format string, args ...any) *abi.Error {
 	return &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("%s; %s is %d", message, limit, most), Details: map[string]any{"limit": limit}}
 }
 
-// deepest is how deep calls of a guest may be nested when the host looks; large frames count more than once. It is far
-// below where wazero ends, because growing a stack and unwinding it take time that nothing interrupts.
-const deepest = 10_000
-
 // hostTick is what a metered module calls when its fuel is used up.
 func hostTick(c *call, m api.Module, _ []uint64) {
 	i := c.instance
 	if i.fuel == nil { // the start function runs before anybody could look for them
 		i.find(m)
 	}
-	if int32(i.depth.Get()) > deepest {
-		c.halt(abi.ClassStack, "", "the guest's calls were nested more than %d deep", deepest)
+	// The limit is far below where wazero ends: growing a stack and unwinding it take time that nothing interrupts.
+	if int64(int32(i.depth.Get())) > c.limits.CallDepth {
+		c.halt(abi.ClassStack, abi.LimitCallDepth, "the guest's calls were nested more than %d deep", c.limits.CallDepth)
 	}
 	owed := -int64(i.fuel.Get())
 	i.fuel.Set(uint64(c.tick(owed) - owed))

@@ -50,10 +50,13 @@ func structural() wasm.Limits {
 		Module: int(l.ModuleBytes), Types: int(l.Types), Params: int(l.Params), Results: int(l.Results),
 		Imports: int(l.Imports), Functions: int(l.Functions), Tables: int(l.Tables), Globals: int(l.Globals),
 		Exports: int(l.Exports), Elements: int(l.Elements), Table: int(l.References), Data: int(l.Data),
-		Locals: int(l.Locals), AllLocals: int(l.AllLocals), Body: int(l.BodyBytes), Nesting: int(l.Nesting),
+		Locals: int(l.Locals), AllLocals: int(l.AllLocals), Body: int(l.BodyBytes), Code: int(l.CodeBytes), Nesting: int(l.Nesting),
 		Branches: int(l.Branches), Operands: int(l.Operands), Customs: int(l.Customs), Name: int(l.NameBytes),
 	}
 }
+
+// maxMetered is how large the metered form of a module may be, in bytes: a few times what compilers give cause for.
+const maxMetered = 48 << 20
 
 // roomy are bounds for what the rewriter makes of a module within bounds: it adds some of everything.
 func roomy() wasm.Limits {
@@ -64,7 +67,7 @@ func roomy() wasm.Limits {
 	} {
 		*bound = 2**bound + 1000
 	}
-	l.Module, l.Body = 4*l.Module, 4*l.Body
+	l.Module, l.Body, l.Code = 4*l.Module, 4*l.Body, maxMetered
 	l.AllLocals += 8 * l.Functions
 	return l
 }

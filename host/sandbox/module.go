@@ -278,7 +278,7 @@ func (c *call) trapped(err error) (*stop, string) {
 	what, _ = strings.CutPrefix(what, "wasm error: ")
 	switch {
 	case strings.Contains(what, "stack overflow"):
-		return &stop{class: abi.ClassStack, limit: abi.LimitStackBytes, what: "the guest's calls were nested too deeply"}, trace
+		return &stop{class: abi.ClassStack, limit: abi.LimitCallDepth, what: "the guest's calls were nested too deeply"}, trace
 	case strings.Contains(what, "(recovered by wazero)"): // the trace has names of the guest's
 		c.module.sandbox.log.Error("the host failed while a guest ran", "family", c.module.family, "error", err)
 		return &stop{class: abi.ClassTrap, what: "the host failed while the guest ran"}, ""

@@ -136,7 +136,28 @@ func compileBombs() []Case {
 	grow := asm.Seq(asm.Op(wasm.OpRefNull, uint32(wasm.FuncRef)), asm.I32(0), asm.Op(wasm.OpTableGrow, 0), asm.Op(wasm.OpDrop))
 	swelling.handle(repeated(2_000_000/len(grow), grow), swelling.fine())
 	body("two megabytes of loops", abi.ClassCompile, repeated(660_000, asm.Loop()))
-	return append(append(all, wideModules()...), slowest(), swelling.ends("two megabytes of growth", abi.ClassCompile))
+	all = append(all, swelling.ends("two megabytes of growth", abi.ClassCompile), slowest())
+	return append(append(all, wideModules()...), largeModules()...)
+}
+
+// largeModules have as much code as there may be, of what costs most to check and to meter, and more.
+func largeModules() []Case {
+	var all []Case
+	add := func(name string, class abi.Class, bodies int, code asm.Code) {
+		g := newGuest()
+		g.Table(1)
+		for range bodies {
+			g.procedure(code)
+		}
+		g.handle(g.fine())
+		all = append(all, g.ends(name, class))
+	}
+	const size = 2_000_000
+	grow := asm.Seq(asm.Op(wasm.OpRefNull, uint32(wasm.FuncRef)), asm.I32(0), asm.Op(wasm.OpTableGrow, 0), asm.Op(wasm.OpDrop))
+	add("sixteen megabytes of loops", abi.ClassCompile, 8, repeated(size/3, asm.Loop()))
+	add("sixteen megabytes of growth", abi.ClassCompile, 8, repeated(size/len(grow), grow))
+	add("eighteen megabytes of nothing", abi.ClassStructure, 9, repeated(size, asm.Op(wasm.OpNop)))
+	return all
 }
 
 // wideModules hold very many of one thing.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -93,7 +94,16 @@ func TestEveryHostileModuleEndsInItsClassAndHarmsNobodyElse(t *testing.T) {
 	alone := b.end()
 	t.Logf("a bystander alone: %v", alone)
 	checkHarm(t, b, func() { tryAll(t, s) })
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	t.Logf("the process took at most %d MB for all of it", memory.Sys>>20)
+	if memory.Sys > worstMemory {
+		t.Errorf("the process took %d bytes of memory, at most %d are allowed", memory.Sys, worstMemory)
+	}
 }
+
+// worstMemory is what this process may take for the corpus, itself included, in bytes.
+const worstMemory = 800 << 20
 
 // TestManyHostileCallersAtOnceHarmNobodyElse has one family flood the host with requests that never end.
 func TestManyHostileCallersAtOnceHarmNobodyElse(t *testing.T) {

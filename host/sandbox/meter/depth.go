@@ -49,28 +49,43 @@ type graph [][]int
 
 func (w *rewriter) calls() graph {
 	g := make(graph, len(w.functions))
-	types := map[string]int{} // signature → node
+	types := w.signatures()
+	nodes := make([]int, len(types))      // of types, 0: none yet
+	seen := make([]int, len(w.functions)) // by function: the last caller, from 1
 	for i := range w.functions {
 		for _, c := range w.functions[i].calls {
-			if c.function >= w.imported {
+			if c.function >= w.imported && seen[c.function-w.imported] != i+1 {
+				seen[c.function-w.imported] = i + 1
 				g[i] = append(g[i], int(c.function-w.imported))
 			}
 		}
 		for _, t := range w.functions[i].indirect {
-			name := signature(w.from.Types[t])
-			if _, ok := types[name]; !ok {
-				types[name] = len(g)
+			if nodes[types[t]] == 0 {
+				nodes[types[t]] = len(g)
 				g = append(g, nil)
 			}
-			g[i] = append(g[i], types[name])
+			g[i] = append(g[i], nodes[types[t]])
 		}
 	}
 	for f := range w.referenced() {
-		if node, ok := types[signature(w.from.FuncType(f))]; ok && f >= w.imported {
+		if node := nodes[types[w.from.TypeIndex(f)]]; node > 0 && f >= w.imported {
 			g[node] = append(g[node], int(f-w.imported))
 		}
 	}
 	return g
+}
+
+// signatures is, for each type, the first that an indirect call takes for the same.
+func (w *rewriter) signatures() []int {
+	first, types := map[string]int{}, make([]int, len(w.from.Types))
+	for i, t := range w.from.Types {
+		name := signature(t)
+		if _, ok := first[name]; !ok {
+			first[name] = i
+		}
+		types[i] = first[name]
+	}
+	return types
 }
 
 // signature is equal for types that an indirect call takes for the same.

@@ -14,21 +14,21 @@ type measured struct {
 	calls []callee
 	leaf  bool // no charge of its own
 
-	indirect []uint32 // types of indirect calls
+	indirect []uint32 // types of indirect calls, each once
 	weight   int32    // how much deeper it makes the stack; 0: it is not recursive
 }
 
 // turn is one turn of a loop.
 type turn struct {
 	cost   int64 // without the loops in it
-	parent int   // the loop around it; -1: none
+	parent int32 // the loop around it; -1: none
 	busy   bool  // it calls something that uses fuel, perhaps in a loop in it
 }
 
 // callee is a function that is called directly.
 type callee struct {
 	function uint32
-	loop     int // that the call is in; -1: none
+	loop     int32 // that the call is in; -1: none
 }
 
 // tight reports whether a loop calls nothing: then it is worth keeping the fuel in a local variable, which costs a
@@ -38,13 +38,13 @@ func (f *measured) tight() bool {
 }
 
 // callsIn marks a loop, and those around it.
-func (f *measured) callsIn(loop int) {
-	for ; loop >= 0; loop = f.loops[loop].parent {
+func (f *measured) callsIn(loop int32) {
+	for ; loop >= 0 && !f.loops[loop].busy; loop = f.loops[loop].parent { // those around a busy one are busy
 		f.loops[loop].busy = true
 	}
 }
 
-func (f *measured) pay(loop int, price int64) {
+func (f *measured) pay(loop int32, price int64) {
 	if loop < 0 {
 		f.entry += price
 		return
@@ -55,11 +55,15 @@ func (f *measured) pay(loop int, price int64) {
 // measure reads all functions. Callers pay for leaves, so those are known before.
 func (w *rewriter) measure() error {
 	w.imported = w.from.Imported(wasm.KindFunc)
-	w.functions = make([]measured, len(w.from.Codes))
+	w.functions, w.indirectIn = make([]measured, len(w.from.Codes)), make([]*measured, len(w.from.Types))
 	w.written, w.mutated, w.inits, w.refs = map[uint32]bool{}, map[uint32]bool{}, map[uint32]uint32{}, map[uint32]bool{}
+	loops := 0
 	for i := range w.from.Codes {
 		if err := w.measureOne(i); err != nil {
 			return err
+		}
+		if loops += len(w.functions[i].loops); loops*loopBytes > w.options.MaxBytes {
+			return w.tooLarge()
 		}
 	}
 	for i := range w.functions {
@@ -76,8 +80,8 @@ func (w *rewriter) measureOne(i int) error {
 	}
 	r := c.Instructions(math.MaxInt)
 	var in wasm.Instr
-	var around []int // of each open block: the loop around it
-	loop, busy := -1, false
+	var around []int32 // of each open block: the loop around it
+	loop, busy := int32(-1), false
 	for r.More() {
 		if err := r.Next(&in); err != nil {
 			return err
@@ -88,7 +92,7 @@ func (w *rewriter) measureOne(i int) error {
 		case wasm.OpLoop:
 			around = append(around, loop)
 			f.loops = append(f.loops, turn{cost: 1, parent: loop})
-			loop = len(f.loops) - 1
+			loop = int32(len(f.loops) - 1)
 		case wasm.OpEnd:
 			if len(around) > 0 {
 				loop, around = around[len(around)-1], around[:len(around)-1]
@@ -104,7 +108,7 @@ func (w *rewriter) measureOne(i int) error {
 }
 
 // notice remembers what an instruction does beyond its cost, and tells whether it calls or moves much.
-func (w *rewriter) notice(in *wasm.Instr, f *measured, loop int) (busy bool) {
+func (w *rewriter) notice(in *wasm.Instr, f *measured, loop int32) (busy bool) {
 	switch in.Op {
 	case wasm.OpCall:
 		f.calls = append(f.calls, callee{in.Index, loop})
@@ -113,7 +117,10 @@ func (w *rewriter) notice(in *wasm.Instr, f *measured, loop int) (busy bool) {
 		w.refs[in.Index] = true
 		return false
 	case wasm.OpCallIndirect:
-		f.indirect = append(f.indirect, in.Index)
+		if w.indirectIn[in.Index] != f {
+			w.indirectIn[in.Index] = f
+			f.indirect = append(f.indirect, in.Index)
+		}
 	case wasm.OpMemoryGrow, wasm.OpMemoryFill, wasm.OpMemoryCopy:
 	case wasm.OpMemoryInit:
 		w.inits[in.Index] = 0

@@ -53,7 +53,14 @@ type Options struct {
 	// TableMax is how many references each table may grow to; 0: 65,536; math.MaxUint32: as many as the module says. A
 	// module that starts with more is refused.
 	TableMax uint32
+	// MaxBytes is how large the rewritten module may be, but for what is not code; 0: 48 MiB. Some code grows manifold.
+	MaxBytes int
 }
+
+const maxBytes = 48 << 20
+
+// loopBytes is the least that a loop takes when it is rewritten.
+const loopBytes = 12
 
 // Report says what was done to a module.
 type Report struct {
@@ -76,10 +83,22 @@ func (e *NameError) Error() string {
 	return fmt.Sprintf("module uses the name %q at byte %d: names that start with %q are the host's", e.Name, e.Offset, Prefix)
 }
 
+// SizeError says that a rewritten module would be too large.
+type SizeError struct{ Most int }
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("module would have more than %d bytes of code when it is metered", e.Most)
+}
+
+func (w *rewriter) tooLarge() error { return &SizeError{Most: w.options.MaxBytes} }
+
 // Rewrite meters a module. It does not change the one it is given.
 func Rewrite(v *wasm.Validated, o Options) ([]byte, Report, error) {
 	if err := checkNames(v.Module); err != nil {
 		return nil, Report{}, err
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = maxBytes
 	}
 	w := &rewriter{from: v, options: o, module: *v.Module}
 	if err := w.boundTables(); err != nil {
@@ -89,10 +108,14 @@ func Rewrite(v *wasm.Validated, o Options) ([]byte, Report, error) {
 		return nil, Report{}, err
 	}
 	w.lay()
+	size := 0
 	for i := range v.Codes {
 		code, err := w.body(i)
 		if err != nil {
 			return nil, Report{}, err
+		}
+		if size += len(code.Body); size > o.MaxBytes {
+			return nil, Report{}, w.tooLarge()
 		}
 		w.module.Codes = append(w.module.Codes, code)
 	}
@@ -125,6 +148,8 @@ type rewriter struct {
 
 	imported  uint32 // functions that the original imports; tick comes behind them
 	functions []measured
+	// indirectIn is, by type, the function in which an indirect call of it was last found.
+	indirectIn []*measured
 
 	fuel, changed uint32            // globals
 	depthGlobal   uint32            // global

@@ -290,6 +290,36 @@ func TestWhatFailsOrTrapsAtOnceIsNotPaidByItsCount(t *testing.T) {
 	}
 }
 
+func TestCodeThatGrowsTooMuchIsRefused(t *testing.T) {
+	v, err := wasm.Parse(program(strings.Repeat("03 40 0b ", 1000)), wasm.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for most, fits := range map[int]bool{100: false, 13_000: false, 100_000: true, 0: true} {
+		var size *meter.SizeError
+		_, _, err := meter.Rewrite(v, meter.Options{MaxBytes: most})
+		if errors.As(err, &size) == fits || fits && err != nil {
+			t.Errorf("at most %d: %v", most, err)
+		}
+	}
+}
+
+func TestManyCallsInDeepLoopsAreMeasuredInNoTime(t *testing.T) {
+	const deep, calls = 5000, 100_000
+	body := strings.Repeat("03 40 ", deep) + strings.Repeat("10 01 ", calls) + strings.Repeat("0b ", deep)
+	v, err := wasm.Parse(program(body, "10 00"), wasm.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if _, _, err := meter.Rewrite(v, meter.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 500*time.Millisecond { // with all loops marked at each call: seconds
+		t.Errorf("it took %v", took)
+	}
+}
+
 func TestNamesOfTheHostAreRefused(t *testing.T) {
 	imports := append(append(hex("01 0c"), meter.TickModule...), append(append(hex("04"), meter.TickName...), 0, 0)...)
 	exports := append(append(hex("01 0b"), meter.Fuel...), 3, 0)

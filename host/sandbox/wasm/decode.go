@@ -32,9 +32,10 @@ type decoder struct {
 	reader
 	limits  Limits
 	m       *Module
-	last    int // place of the last section in the order of sections
-	locals  int // declared so far
-	table   int // references in element segments so far
+	last    int    // place of the last section in the order of sections
+	locals  int    // declared so far
+	bodies  uint64 // bytes so far
+	table   int    // references in element segments so far
 	customs int
 }
 
@@ -398,6 +399,9 @@ func (d *decoder) code() (c Code, err error) {
 	}
 	if uint64(size) > uint64(d.limits.Body) {
 		return c, tooLarge(at, "Body", "the size of a function's body", uint64(size), d.limits.Body)
+	}
+	if d.bodies += uint64(size); d.bodies > uint64(d.limits.Code) {
+		return c, tooLarge(at, "Code", "the size of all bodies", d.bodies, d.limits.Code)
 	}
 	if uint64(size) > uint64(d.left()) {
 		return c, fault(Malformed, at, "a body has %d bytes, but only %d are left", size, d.left())

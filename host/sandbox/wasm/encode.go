@@ -1,6 +1,9 @@
 package wasm
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // AppendU32 appends an unsigned LEB128 number.
 func AppendU32(out []byte, v uint32) []byte {
@@ -69,7 +72,7 @@ func Encode(m *Module) []byte {
 	if m.DataCount != nil {
 		e.section(sectionDataCount, AppendU32(nil, *m.DataCount))
 	}
-	section(e, sectionCode, m.Codes, appendCode)
+	e.codes(m.Codes)
 	section(e, sectionData, m.Data, appendData)
 	for _, c := range m.Customs {
 		e.section(sectionCustom, append(AppendName(nil, c.Name), c.Bytes...))
@@ -172,15 +175,35 @@ func appendElement(out []byte, e Element) []byte {
 	return out
 }
 
-func appendCode(out []byte, c Code) []byte {
+// codes writes the section of code. It may be most of the module, so it is written in its place at once.
+func (e *encoder) codes(codes []Code) {
+	if len(codes) == 0 {
+		return
+	}
+	heads, size := make([][]byte, len(codes)), lengthU32(len(codes))
+	for i, c := range codes {
+		heads[i] = localGroups(c)
+		body := len(heads[i]) + len(c.Body)
+		size += lengthU32(body) + body
+	}
+	e.out = AppendU32(append(e.out, sectionCode), uint32(size))
+	e.out = AppendU32(slices.Grow(e.out, size), uint32(len(codes)))
+	for i, c := range codes {
+		e.out = AppendU32(e.out, uint32(len(heads[i])+len(c.Body)))
+		e.out = append(append(e.out, heads[i]...), c.Body...)
+	}
+}
+
+func localGroups(c Code) []byte {
 	head := AppendU32(nil, uint32(len(c.Locals)))
 	for _, g := range c.Locals {
 		head = append(AppendU32(head, g.Count), byte(g.Type))
 	}
-	out = slices.Grow(out, len(head)+len(c.Body)+5)
-	out = AppendU32(out, uint32(len(head)+len(c.Body)))
-	return append(append(out, head...), c.Body...)
+	return head
 }
+
+// lengthU32 is how many bytes AppendU32 appends.
+func lengthU32(v int) int { return max(1, (bits.Len32(uint32(v))+6)/7) }
 
 func appendData(out []byte, d Data) []byte {
 	switch {

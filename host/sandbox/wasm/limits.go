@@ -20,6 +20,7 @@ type Limits struct {
 	Locals    int // of one function, parameters counted; 10,000
 	AllLocals int // of all functions; 2,000,000
 	Body      int // bytes of one function's body; 2 MiB
+	Code      int // bytes of all bodies; 16 MiB
 	Nesting   int // blocks within blocks; 10,000
 	Branches  int // targets of one br_table; 20,000
 	Operands  int // values on the stack of one function; 10,000
@@ -34,7 +35,7 @@ func (l Limits) withDefaults() Limits {
 	}{
 		{&l.Module, 32 << 20}, {&l.Types, 10_000}, {&l.Params, 250}, {&l.Results, 100}, {&l.Imports, 1000},
 		{&l.Functions, 100_000}, {&l.Tables, 10}, {&l.Globals, 10_000}, {&l.Exports, 10_000}, {&l.Elements, 10_000},
-		{&l.Table, 1_000_000}, {&l.Data, 100_000}, {&l.Locals, 10_000}, {&l.AllLocals, 2_000_000}, {&l.Body, 2 << 20},
+		{&l.Table, 1_000_000}, {&l.Data, 100_000}, {&l.Locals, 10_000}, {&l.AllLocals, 2_000_000}, {&l.Body, 2 << 20}, {&l.Code, 16 << 20},
 		{&l.Nesting, 10_000}, {&l.Branches, 20_000}, {&l.Operands, 10_000}, {&l.Customs, 100}, {&l.Name, 1000},
 	} {
 		if *f.field == 0 {

@@ -32,7 +32,7 @@ func function(body []byte) []byte {
 func TestEveryLimitIsKeptAndNamed(t *testing.T) {
 	few := wasm.Limits{
 		Module: 4096, Types: 3, Params: 3, Results: 3, Imports: 3, Functions: 3, Tables: 3, Globals: 3, Exports: 3, Elements: 3,
-		Table: 3, Data: 3, Locals: 3, AllLocals: 4, Body: 100, Nesting: 3, Branches: 3, Operands: 3, Customs: 3, Name: 3,
+		Table: 3, Data: 3, Locals: 3, AllLocals: 4, Body: 100, Code: 110, Nesting: 3, Branches: 3, Operands: 3, Customs: 3, Name: 3,
 	}
 	nop := []byte{2, 0, 0x0b}
 	twoWithLocals := bytes.Repeat([]byte{4, 1, 3, 0x7f, 0x0b}, 2)
@@ -52,6 +52,7 @@ func TestEveryLimitIsKeptAndNamed(t *testing.T) {
 		"Locals":    function([]byte{1, 4, 0x7f, 0x0b}),
 		"AllLocals": sections(section(1, vec(1, 0x60, 0, 0)), section(3, vec(2, 0)), section(10, append([]byte{2}, twoWithLocals...))),
 		"Body":      function(append([]byte{0}, bytes.Repeat([]byte{1}, 101)...)),
+		"Code":      sections(section(1, vec(1, 0x60, 0, 0)), section(3, vec(2, 0)), section(10, append([]byte{2}, bytes.Repeat(append([]byte{60, 0}, bytes.Repeat([]byte{0x0b}, 59)...), 2)...))),
 		"Nesting":   function(append([]byte{0}, bytes.Repeat([]byte{2, 0x40}, 4)...)),
 		"Branches":  function([]byte{0, 0x41, 0, 0x0e, 4, 0, 0, 0, 0, 0, 0x0b}),
 		"Operands":  function(append([]byte{0}, bytes.Repeat([]byte{0x41, 0}, 4)...)),
