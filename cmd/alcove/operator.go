@@ -21,11 +21,11 @@ func (a *app) operator(ctx context.Context) (*admin.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := os.Executable()
+	start, err := starter(dir)
 	if err != nil {
-		return nil, fmt.Errorf("find this program, to start the server with: %w", err)
+		return nil, err
 	}
-	conn, err := owner.Dial(ctx, owner.Options{Dir: dir, Start: owner.Starter(program, dir)})
+	conn, err := owner.Dial(ctx, owner.Options{Dir: dir, Start: start})
 	if err != nil {
 		return nil, err
 	}

@@ -128,14 +128,22 @@ func (a *app) dialer(hello owner.Hello) (func(context.Context, bridge.Place) (io
 	if err != nil {
 		return nil, err
 	}
-	program, err := os.Executable()
+	start, err := starter(dir)
 	if err != nil {
-		return nil, fmt.Errorf("find this program, to start the server with: %w", err)
+		return nil, err
 	}
-	start := owner.Starter(program, dir)
 	return func(ctx context.Context, at bridge.Place) (io.ReadWriteCloser, error) {
 		h := hello
 		h.Branch, h.Namespace = cmp.Or(at.Branch, h.Branch), cmp.Or(at.Namespace, h.Namespace)
 		return owner.Dial(ctx, owner.Options{Dir: dir, Hello: h, Start: start})
 	}, nil
+}
+
+// starter starts a server of a data directory with this program.
+func starter(dir string) (func() (<-chan error, error), error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program, to start the server with: %w", err)
+	}
+	return owner.Starter(program, dir), nil
 }
