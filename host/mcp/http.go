@@ -93,12 +93,50 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	if m.method == methodListen {
 		until, release := s.untilClosed(ctx)
 		defer release()
-		ctx = until
+		told := &firstWrite{ResponseWriter: w, done: make(chan struct{})}
+		ctx, w = context.WithValue(until, acknowledgedKey{}, told.done), told
 	}
 	r = r.WithContext(ctx)
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.body)), int64(len(m.body))
 	s.http.ServeHTTP(w, r)
 }
+
+// acknowledgedKey is of the context of a listening client: a channel that is closed when it was told something.
+type acknowledgedKey struct{}
+
+const acknowledgeWithin = time.Second
+
+// acknowledged waits until a client that listens was told that it does. When there is nothing to listen to, the library
+// ends the stream at once, and drops the acknowledgement if that is still on its way.
+func acknowledged(ctx context.Context, _ any, _ *protocol.SubscriptionsListenRequest, _ *protocol.SubscriptionsListenResult) {
+	told, ok := ctx.Value(acknowledgedKey{}).(chan struct{})
+	if !ok {
+		return // not over HTTP
+	}
+	timer := time.NewTimer(acknowledgeWithin)
+	defer timer.Stop()
+	select {
+	case <-told:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// firstWrite tells when something was written.
+type firstWrite struct {
+	http.ResponseWriter
+	once sync.Once
+	done chan struct{}
+}
+
+func (w *firstWrite) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p)
+	w.once.Do(func() { close(w.done) })
+	return n, err
+}
+
+// Flush lets answers stream.
+func (w *firstWrite) Flush() { http.NewResponseController(w.ResponseWriter).Flush() }
 
 // refusal is why a message is not served.
 type refusal struct {

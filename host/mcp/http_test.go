@@ -316,3 +316,15 @@ func TestToolListsOverHTTPAreTheSameInBothEras(t *testing.T) {
 		t.Errorf("the lists are %s and %s", legacy, modern)
 	}
 }
+
+func TestAClientThatListensIsToldSoBeforeItsStreamEnds(t *testing.T) {
+	url := serveHTTP(t, newServer(t, Options{}))
+	for range 300 {
+		_, text := post(t, url, `{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`,
+			map[string]string{"Mcp-Protocol-Version": protocol.ProtocolVersion20260728, "Mcp-Method": "subscriptions/listen"})
+		acknowledged, ended := strings.Index(text, "notifications/subscriptions/acknowledged"), strings.Index(text, `"result"`)
+		if acknowledged < 0 || ended < acknowledged {
+			t.Fatalf("it was told %s", text)
+		}
+	}
+}

@@ -67,6 +67,7 @@ func New(space *memory.Space, o Options) *Server {
 	s := &Server{space: space, options: o, seats: newSeats(), closed: make(chan struct{})}
 	hooks := &server.Hooks{}
 	hooks.AddAfterListTools(s.list)
+	hooks.AddAfterSubscriptionsListen(acknowledged)
 	s.protocol = server.NewMCPServer("alcove", o.Version,
 		server.WithToolCapabilities(false),
 		server.WithInstructions(instructions),

@@ -106,13 +106,12 @@ func (s *Space) hits(ctx context.Context, v view, q Search, found []search.Hit) 
 	}
 	hits := make([]Hit, 0, len(found))
 	for i, h := range found {
-		e := entries[i]
-		if e.Version != h.Version { // written since the search
-			older, err := s.engine.GetAt(ctx, v.lineage.At(h.Version), keys[i:i+1])
-			if err != nil {
-				return nil, s.translate("read what was found", err)
-			}
-			e = older[0]
+		e, err := s.asFound(ctx, v, h, keys[i], entries[i])
+		if err != nil {
+			return nil, s.translate("read what was found", err)
+		}
+		if !e.Exists() {
+			continue
 		}
 		hit, err := s.hit(h, e, q.Text)
 		if err != nil {
@@ -121,6 +120,22 @@ func (s *Space) hits(ctx context.Context, v view, q Search, found []search.Hit) 
 		hits = append(hits, hit)
 	}
 	return hits, nil
+}
+
+// asFound is the version that was found, of an entry that may have been written since. When that version is so old that
+// its past is no longer kept, it is what is there now.
+func (s *Space) asFound(ctx context.Context, v view, h search.Hit, key store.Key, now store.Entry) (store.Entry, error) {
+	if now.Version == h.Version {
+		return now, nil
+	}
+	older, err := s.engine.GetAt(ctx, v.lineage.At(h.Version), []store.Key{key})
+	if _, trimmed := asTrimmed(err); trimmed {
+		return now, nil
+	}
+	if err != nil {
+		return now, err
+	}
+	return older[0], nil
 }
 
 func (s *Space) hit(h search.Hit, e store.Entry, query string) (Hit, error) {

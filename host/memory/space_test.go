@@ -358,3 +358,44 @@ func FuzzParseAsOf(f *testing.F) {
 		}
 	})
 }
+
+// indexAsOfBefore answers with what it found before a write that comes in between.
+type indexAsOfBefore struct {
+	Index
+	between func()
+}
+
+func (x *indexAsOfBefore) Search(ctx context.Context, v search.View, q search.Query) (search.Result, error) {
+	r, err := x.Index.Search(ctx, v, q)
+	x.between()
+	return r, err
+}
+
+func TestASearchIsAnsweredWhenWhatItFoundIsOverwrittenAndItsPastTrimmed(t *testing.T) {
+	for name, overwrite := range map[string]func(s *Space) error{
+		"overwritten": func(s *Space) error { put(t, s, "", "k", "word again"); return nil },
+		"forgotten": func(s *Space) error {
+			_, err := s.Forget(t.Context(), Place{}, []string{"k"}, Write{})
+			return err
+		},
+		"never there": func(*Space) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := testSpace(t)
+			put(t, s, "", "k", "word")
+			put(t, s, "", "other", "nothing")
+			if _, err := s.Trim(t.Context(), "", AsOf{}); err != nil {
+				t.Fatal(err)
+			}
+			s.index = &indexAsOfBefore{s.index, func() {
+				if err := overwrite(s); err != nil {
+					t.Fatal(err)
+				}
+			}}
+			found, err := s.Search(t.Context(), Search{Text: "word"})
+			if err != nil || len(found.Hits) > 1 || len(found.Hits) == 1 && found.Hits[0].Key != "k" {
+				t.Errorf("found %+v, %v", found, err)
+			}
+		})
+	}
+}
