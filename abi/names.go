@@ -86,6 +86,7 @@ const (
 	ClassWall      Class = "wall"       // the deadline passed
 	ClassCancelled Class = "cancelled"  // the caller gave up
 	ClassStack     Class = "stack"      // calls were nested too deeply
+	ClassMemory    Class = "memory"     // it trapped, or exited with an error, after more memory or a larger table was refused
 	ClassHostCalls Class = "host_calls" // more host calls than the request may make
 	ClassRequest   Class = "request"    // the request has more bytes than the guest may be sent
 	ClassOutput    Class = "output"     // more bytes were written to channel 0 than a result may have
@@ -480,6 +481,7 @@ func Classes() []Class {
 		ClassWall,
 		ClassCancelled,
 		ClassStack,
+		ClassMemory,
 		ClassHostCalls,
 		ClassRequest,
 		ClassOutput,
@@ -495,7 +497,7 @@ func (c Class) Outcome() Outcome {
 		return OutcomeErrorResult
 	case ClassDigest, ClassSize, ClassStructure, ClassReserved, ClassManifest, ClassImport, ClassExport, ClassDeclared, ClassCompile:
 		return OutcomeRefusedAtAdmission
-	case ClassFuel, ClassCPU, ClassWall, ClassCancelled, ClassStack, ClassHostCalls, ClassRequest, ClassOutput:
+	case ClassFuel, ClassCPU, ClassWall, ClassCancelled, ClassStack, ClassMemory, ClassHostCalls, ClassRequest, ClassOutput:
 		return OutcomeStoppedByLimit
 	}
 	return ""

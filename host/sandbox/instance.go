@@ -169,6 +169,12 @@ func (i *instance) reset() bool {
 	return true
 }
 
+// wasRefused says whether the guest was refused memory, or a larger table.
+func (i *instance) wasRefused() bool {
+	const refused = 2
+	return i.changed != nil && i.changed.Get() == refused
+}
+
 // close frees the instance. wazero forgets the memory of one that failed to start.
 func (i *instance) close() {
 	if i.guest != nil {

@@ -8,7 +8,6 @@ type linear struct {
 	limit   uint64 // bytes
 	size    uint64 // bytes
 	kept    uint64 // size when the snapshot was taken
-	refused bool   // a growth beyond the limit was asked for
 	backing backing
 }
 
@@ -30,7 +29,6 @@ func newLinear(limit uint64, backing backing) *linear {
 // Reallocate implements experimental.LinearMemory.
 func (l *linear) Reallocate(size uint64) []byte {
 	if size > l.limit {
-		l.refused = true
 		return nil
 	}
 	b := l.backing.resize(size)

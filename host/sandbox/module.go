@@ -282,8 +282,8 @@ func (c *call) trapped(err error) (*stop, string) {
 	case strings.Contains(what, "(recovered by wazero)"): // the trace has names of the guest's
 		c.module.sandbox.log.Error("the host failed while a guest ran", "family", c.module.family, "error", err)
 		return &stop{class: abi.ClassTrap, what: "the host failed while the guest ran"}, ""
-	case c.instance.memory != nil && c.instance.memory.refused:
-		return &stop{class: abi.ClassTrap, limit: abi.LimitMemoryPages, what: fmt.Sprintf("the guest trapped after it was refused more than %d pages of memory: %s", c.limits.MemoryPages, what)}, trace
+	case c.instance.wasRefused():
+		return &stop{class: abi.ClassMemory, limit: abi.LimitMemoryPages, what: fmt.Sprintf("the guest trapped after it was refused more memory than %d pages, or a larger table: %s", c.limits.MemoryPages, what)}, trace
 	}
 	return &stop{class: abi.ClassTrap, what: "the guest trapped: " + what}, trace
 }

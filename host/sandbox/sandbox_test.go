@@ -150,7 +150,7 @@ func TestEveryEndHasItsClass(t *testing.T) {
 	limits := abi.Limits{WallMS: 600, CPUMS: 200, HostCalls: 50, MemoryPages: 20, OutputBytes: 100_000}
 	m := acts(t, testConfig(t), limits)
 	for request, want := range map[string]abi.Class{
-		"e": abi.ClassOK, "l": abi.ClassCPU, "t": abi.ClassTrap, "x": abi.ClassExit, "m": abi.ClassTrap, "o": abi.ClassOutput,
+		"e": abi.ClassOK, "l": abi.ClassCPU, "t": abi.ClassTrap, "x": abi.ClassExit, "m": abi.ClassMemory, "o": abi.ClassOutput,
 		"h": abi.ClassHostCalls, "p": abi.ClassCPU, "w": abi.ClassWall, "n": abi.ClassCPU, "f": abi.ClassError, "s": abi.ClassAnswer,
 		"j": abi.ClassAnswer,
 	} {

@@ -117,6 +117,9 @@ func wasiYield(c *call, _ api.Module, stack []uint64) {
 
 // wasiExit is proc_exit(code).
 func wasiExit(c *call, _ api.Module, stack []uint64) {
+	if code := uint32(stack[0]); code != 0 && c.instance.wasRefused() {
+		c.halt(abi.ClassMemory, abi.LimitMemoryPages, "the guest exited with code %d after it was refused more memory than %d pages, or a larger table", code, c.limits.MemoryPages)
+	}
 	c.halt(abi.ClassExit, "", "the guest exited with code %d", uint32(stack[0]))
 }
 

@@ -21,24 +21,29 @@ func growths() []Case {
 	all := []Case{
 		doing("memory by one page for ever", abi.ClassCPU, asm.Loop(asm.Drop(grow(asm.I32(1))), asm.Br(0))),
 		doing("memory by nothing for ever", abi.ClassCPU, asm.Loop(asm.Drop(grow(asm.I32(0))), asm.Br(0))),
-		doing("memory until it fails, and then a trap", abi.ClassTrap,
+		doing("memory until it fails, and then a trap", abi.ClassMemory,
 			asm.Loop(asm.BrIf(0, asm.Two(wasm.OpI32Ne, grow(asm.I32(1)), asm.I32(-1)))), asm.Unreachable()),
 		doing("memory until it fails", abi.ClassOK, asm.Loop(asm.BrIf(0, asm.Two(wasm.OpI32Ne, grow(asm.I32(1)), asm.I32(-1)))), expect(asm.Op(wasm.OpMemorySize, 0), 64)),
 		doing("memory to all that there can be", abi.ClassOK, expect(grow(asm.I32(65535)), -1)),
 		doing("memory by four billion pages", abi.ClassOK, expect(grow(asm.I32(-1)), -1)),
 		doing("memory one page beyond the limit", abi.ClassOK, expect(grow(asm.I32(64)), -1)),
 		doing("memory to the limit, all of it touched", abi.ClassOK, expect(grow(asm.I32(63)), 1), touch),
-		doing("a store beyond what was refused", abi.ClassTrap, asm.Drop(grow(asm.I32(64))), asm.Store(wasm.OpI32Store, asm.I32(64<<16), asm.I32(1))),
+		doing("a store beyond what was refused", abi.ClassMemory, asm.Drop(grow(asm.I32(64))), asm.Store(wasm.OpI32Store, asm.I32(64<<16), asm.I32(1))),
 		initialized("memory to the limit in _initialize", abi.ClassOK, expect(grow(asm.I32(63)), 1)),
-		initialized("memory beyond the limit in _initialize", abi.ClassTrap, expect(grow(asm.I32(64)), 1)),
+		initialized("memory beyond the limit in _initialize", abi.ClassMemory, expect(grow(asm.I32(64)), 1)),
 		initialized("memory for ever in _initialize", abi.ClassCPU, asm.Loop(asm.Drop(grow(asm.I32(1))), asm.Br(0))),
 		tables("a table by 500 million", abi.ClassOK, expect(growTable(0, asm.I32(500_000_000)), -1)),
 		tables("a table by four billion", abi.ClassOK, expect(growTable(0, asm.I32(-1)), -1)),
 		tables("a table by one for ever", abi.ClassCPU, asm.Loop(asm.Drop(growTable(0, asm.I32(1))), asm.Br(0))),
 		tables("a table by nothing for ever", abi.ClassCPU, asm.Loop(asm.Drop(growTable(0, asm.I32(0))), asm.Br(0))),
 		tables("a table by half of what is left, twice", abi.ClassOK, asm.Drop(growTable(0, asm.I32(30_000))), asm.Drop(growTable(0, asm.I32(30_000)))),
-		tables("a table until it fails, and then a trap", abi.ClassTrap,
+		tables("a table until it fails, and then a trap", abi.ClassMemory,
 			asm.Loop(asm.BrIf(0, asm.Two(wasm.OpI32Ne, growTable(0, asm.I32(1000)), asm.I32(-1)))), asm.Unreachable()),
+	}
+	for code, class := range []abi.Class{abi.ClassExit, abi.ClassMemory} {
+		g := newGuest("proc_exit")
+		g.handle(asm.Drop(grow(asm.I32(64))), invoke(g, "proc_exit", []int32{int32(code)}), g.fine())
+		all = append(all, g.ends("memory beyond the limit, and then an exit with "+decimal(int32(code)), class))
 	}
 	return append(all, declared()...)
 }

@@ -242,12 +242,10 @@ func (f *metered) replaceBulk(in *wasm.Instr, original []byte) {
 		f.out.raw(original...)
 	case wasm.OpMemoryGrow:
 		f.payByCount(pageShift, wasm.MaxPages)
-		f.mark()
-		f.out.raw(original...)
+		f.grow(original)
 	case wasm.OpTableGrow:
 		f.payByCount(0, f.tableMost(in.Index))
-		f.mark()
-		f.out.raw(original...)
+		f.grow(original)
 	default: // drops
 		f.mark()
 		f.out.raw(original...)
@@ -255,6 +253,14 @@ func (f *metered) replaceBulk(in *wasm.Instr, original []byte) {
 }
 
 func (f *metered) mark() { f.out.i32(1).index(wasm.OpGlobalSet, f.changed) }
+
+// grow marks that something grew, or that it was refused.
+func (f *metered) grow(original []byte) {
+	f.mark()
+	f.out.raw(original...)
+	f.out.tee(f.count).i32(-1).op(wasm.OpI32Eq).when(func(c *code) { c.i32(2).index(wasm.OpGlobalSet, f.changed) })
+	f.out.get(f.count)
+}
 
 // tableMost is how large a table can become.
 func (f *metered) tableMost(table uint32) uint32 {

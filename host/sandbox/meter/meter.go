@@ -16,7 +16,7 @@
 //     count, those with large frames more than once. It is exact at each tick, and 0 after a call that did not trap; it
 //     is for the host to compare, which may find it beyond a limit by what a part of fuel pays for.
 //   - an exported i32 global Changed, which is 1 once memory.grow, table.grow, data.drop or elem.drop was executed:
-//     what they did cannot be taken back.
+//     what they did cannot be taken back. It is 2 while the last of them was a growth that was refused.
 //   - an exported function Save, which remembers all globals that can change and all tables that the module writes
 //     to, and Restore, which puts them back as they were. Neither touches the memory.
 //
@@ -34,7 +34,7 @@ import (
 )
 
 // Version names what Rewrite does: the same module, options and version give the same bytes.
-const Version = "meter-2"
+const Version = "meter-3"
 
 // The names that a rewritten module imports and exports.
 const (

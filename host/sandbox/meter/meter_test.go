@@ -258,6 +258,7 @@ func TestWhatCannotBeTakenBackIsMarked(t *testing.T) {
 		"elem.drop":   {"fc 0d 00", true},
 		"memory.fill": {"41 00 41 01 41 02 fc 0b 00", false},
 		"not reached": {"41 00 04 40 fc 09 00 0b", false},
+		"refused":     {"41 7f 40 00 1a", true},
 	} {
 		m := start(t, program(c.body))
 		if err := m.run(t, "run"); err != nil {
@@ -265,6 +266,9 @@ func TestWhatCannotBeTakenBackIsMarked(t *testing.T) {
 		}
 		if marked := m.ExportedGlobal(meter.Changed).Get() != 0; marked != c.marked {
 			t.Errorf("%s: marked is %v", name, marked)
+		}
+		if refused := m.ExportedGlobal(meter.Changed).Get() == 2; refused != (name == "refused") {
+			t.Errorf("%s: a refused growth is marked: %v", name, refused)
 		}
 	}
 }
