@@ -81,8 +81,8 @@ func (e *Engine) settle(id int, cause error) error {
 	return e.failed
 }
 
-// reopen opens the database again, syncs it with an empty commit, and reports whether a commit is in it. The caller
-// holds file.
+// reopen opens the database again, syncs it, and reports whether a commit is in it. Nothing is written: even an empty
+// commit would take the place of the one page that, until the disk syncs, is surely whole. The caller holds file.
 func (e *Engine) reopen(id int) (there bool, err error) {
 	if e.db != nil {
 		if err := e.db.Close(); err != nil {
@@ -96,7 +96,7 @@ func (e *Engine) reopen(id int) (there bool, err error) {
 	if err := e.db.View(func(tx *bbolt.Tx) error { there = tx.ID() >= id; return nil }); err != nil {
 		return false, err
 	}
-	if err := e.db.Update(func(*bbolt.Tx) error { return nil }); err != nil {
+	if err := e.syncFirst(); err != nil {
 		return false, err
 	}
 	e.mu.Lock()

@@ -121,8 +121,26 @@ func (e *Engine) openFile() (err error) {
 			return err
 		}
 	}
-	e.db, err = e.openDB()
-	return err
+	if e.db, err = e.openDB(); err != nil {
+		return err
+	}
+	if err := e.syncFirst(); err != nil {
+		return errors.Join(err, e.db.Close())
+	}
+	return nil
+}
+
+// syncFirst makes sure that what the database says is on the disk before anything is written: a process that was killed, or
+// whose disk failed, may have left a commit that only the system's memory has. The next one would take the place of the
+// last that is on the disk, and a power failure could leave neither.
+func (e *Engine) syncFirst() error {
+	if e.options.NoSync {
+		return nil
+	}
+	if err := e.db.Sync(); err != nil {
+		return fmt.Errorf("sync what an earlier server wrote: %w", err)
+	}
+	return nil
 }
 
 func (e *Engine) path() string { return filepath.Join(e.dir, "alcove.db") }
