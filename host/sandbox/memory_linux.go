@@ -130,13 +130,17 @@ func (m *mapping) fill(fd int) error {
 		return err
 	}
 	data := unsafe.Slice((*byte)(m.base), m.kept)
-	for at := uint64(0); at < m.kept; at += m.pages.size {
-		page := data[at : at+m.pages.size]
-		if isZero(page) {
+	size := m.pages.size
+	for at := uint64(0); at < m.kept; at += size {
+		start := at
+		for at < m.kept && !isZero(data[at:at+size]) {
+			at += size
+		}
+		if at == start {
 			continue
 		}
-		if n, err := unix.Pwrite(fd, page, int64(at)); err != nil || uint64(n) != m.pages.size {
-			return fmt.Errorf("write page %d: %d bytes, %w", at/m.pages.size, n, err)
+		if n, err := unix.Pwrite(fd, data[start:at], int64(start)); err != nil || uint64(n) != at-start {
+			return fmt.Errorf("write %d bytes at %d: %d were written, %w", at-start, start, n, err)
 		}
 	}
 	return nil

@@ -113,6 +113,9 @@ func (w *rewriter) notice(in *wasm.Instr, f *measured, loop int32) (busy bool) {
 	case wasm.OpCall:
 		f.calls = append(f.calls, callee{in.Index, loop})
 		return true
+	case wasm.OpDataDrop:
+		w.drops = true
+		return false
 	case wasm.OpRefFunc:
 		w.refs[in.Index] = true
 		return false

@@ -21,7 +21,8 @@
 //     to, and Restore, which puts them back as they were. Neither touches the memory.
 //
 // No module may use a name with Prefix itself. Since all this is added behind what the module had, its code, validated
-// before, has no index for it. Function indexes move up by one behind the imports; custom sections are dropped.
+// before, has no index for it. Function indexes move up by one behind the imports; custom sections are dropped, and
+// segments of data that no instruction names may be joined.
 package meter
 
 import (
@@ -107,6 +108,7 @@ func Rewrite(v *wasm.Validated, o Options) ([]byte, Report, error) {
 	if err := w.measure(); err != nil {
 		return nil, Report{}, err
 	}
+	w.joinData()
 	w.lay()
 	size := 0
 	for i := range v.Codes {
@@ -159,6 +161,7 @@ type rewriter struct {
 	written       map[uint32]bool   // globals that are set
 	mutated       map[uint32]bool   // tables that are written to
 	results       map[string]uint32 // types of blocks that give several values
+	drops         bool              // data segments are dropped
 	charge        uint32            // functions
 	fill, copy    uint32
 	inits         map[uint32]uint32 // data segment → function
