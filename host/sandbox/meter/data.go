@@ -1,42 +1,69 @@
 package meter
 
-import "github.com/alcove-memory/alcove/host/sandbox/wasm"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+)
 
 // gap is how many zeros between two segments of data are worth one segment less, in bytes.
 const gap = 64
 
 // joinData joins segments of data that are close to each other. Go's linker leaves out every short run of zeros, so
 // a guest in Go has some ten thousand segments, each of which costs at every load and for every instance. Nothing
-// changes if no instruction names a segment, none is written over another, and memory begins as zeros.
+// changes if no instruction names a segment, none is written over another, and memory begins as zeros: then their
+// order does not matter either.
 func (w *rewriter) joinData() {
 	if w.drops || len(w.inits) > 0 || w.from.Imported(wasm.KindMemory) > 0 {
 		return
 	}
-	segments := w.from.Data
-	ends := make([]uint64, len(segments))
-	for i, s := range segments {
-		at, ok := place(s)
-		if !ok || i > 0 && at < ends[i-1] {
-			return
-		}
-		ends[i] = at + uint64(len(s.Bytes))
+	segments, ok := placed(w.from.Data)
+	if !ok {
+		return
 	}
 	var joined []wasm.Data
-	for i, s := range segments {
-		at, _ := place(s)
-		if i == 0 || at-ends[i-1] > gap {
-			s.Bytes = append([]byte(nil), s.Bytes...)
-			joined = append(joined, s)
-			continue
+	end := uint64(0)
+	for _, s := range segments {
+		if len(joined) == 0 || s.at-end > gap {
+			joined = append(joined, s.Data)
+			joined[len(joined)-1].Bytes = append([]byte(nil), s.Bytes...)
+		} else {
+			last := &joined[len(joined)-1]
+			last.Bytes = append(append(last.Bytes, make([]byte, s.at-end)...), s.Bytes...)
 		}
-		last := &joined[len(joined)-1]
-		last.Bytes = append(append(last.Bytes, make([]byte, at-ends[i-1])...), s.Bytes...)
+		end = s.at + uint64(len(s.Bytes))
 	}
 	w.module.Data = joined
 	if w.module.DataCount != nil {
 		count := uint32(len(joined))
 		w.module.DataCount = &count
 	}
+}
+
+// placedData is a segment and where it begins.
+type placedData struct {
+	wasm.Data
+	at uint64
+}
+
+// placed sorts segments by their places. It is false when one has no constant place, or two overlap.
+func placed(segments []wasm.Data) ([]placedData, bool) {
+	sorted := make([]placedData, len(segments))
+	for i, s := range segments {
+		at, ok := place(s)
+		if !ok {
+			return nil, false
+		}
+		sorted[i] = placedData{s, at}
+	}
+	slices.SortStableFunc(sorted, func(a, b placedData) int { return cmp.Compare(a.at, b.at) })
+	for i := 1; i < len(sorted); i++ {
+		if before := sorted[i-1]; sorted[i].at < before.at+uint64(len(before.Bytes)) {
+			return nil, false
+		}
+	}
+	return sorted, true
 }
 
 // place is where an active segment begins, if that is a constant.
