@@ -35,7 +35,7 @@ import (
 )
 
 // Version names what Rewrite does: the same module, options and version give the same bytes.
-const Version = "meter-3"
+const Version = "meter-4"
 
 // The names that a rewritten module imports and exports.
 const (
