@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -139,12 +140,26 @@ func TestManyHostileCallersAtOnceHarmNobodyElse(t *testing.T) {
 	})
 }
 
+// timeouts is how often a module is tried again that reached a limit of time before its own: the machine may be busy.
+const timeouts = 3
+
+// timed reports whether a class is of a limit of time.
+func timed(c abi.Class) bool {
+	return c == abi.ClassCompile || c == abi.ClassCPU || c == abi.ClassWall
+}
+
 func tryAll(t *testing.T, s *sandbox.Sandbox) {
 	t.Helper()
 	for _, c := range hostile.Corpus() {
 		t.Run(c.Name, func(t *testing.T) {
 			began := time.Now()
 			classes, last := try(t, s, c)
+			for range timeouts {
+				if !slices.ContainsFunc(classes, func(class abi.Class) bool { return class != c.Class && timed(class) }) {
+					break
+				}
+				classes, last = try(t, s, c)
+			}
 			if d := time.Since(began); d > 400*time.Millisecond {
 				t.Logf("it took %v", d)
 			}
