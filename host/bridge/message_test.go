@@ -1,7 +1,10 @@
 package bridge
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -167,4 +170,36 @@ func checkStamp(t *testing.T, m message, line []byte) {
 	if !reflect.DeepEqual(before, after) {
 		t.Fatalf("%q became %q", line, stamped)
 	}
+}
+
+// FuzzLines reads any bytes as lines of at most 64 bytes: all come, whole and in order, but for those that are too long.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("{\"id\":1}\n{}\nlast"))
+	f.Add([]byte(`{"params":"` + strings.Repeat("x", 200) + `","id":7}` + "\n{}\n"))
+	f.Add([]byte("\n\r\n\x00\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		const limit = 64
+		l := newLines(bytes.NewReader(data), limit)
+		var want [][]byte
+		for _, line := range bytes.SplitAfter(data, []byte("\n")) {
+			if len(line) > limit {
+				want = append(want, nil)
+			} else if bytes.HasSuffix(line, []byte("\n")) || len(bytes.TrimSpace(line)) > 0 {
+				want = append(want, append(bytes.TrimSuffix(bytes.Clone(line), []byte("\n")), '\n'))
+			}
+		}
+		for i := 0; ; i++ {
+			line, err := l.next(false)
+			var long *longLine
+			if errors.Is(err, io.EOF) {
+				if i != len(want) {
+					t.Fatalf("%q has %d lines, not %d", data, i, len(want))
+				}
+				return
+			}
+			if i >= len(want) || (want[i] == nil) != errors.As(err, &long) || want[i] != nil && !bytes.Equal(line, want[i]) {
+				t.Fatalf("%q: line %d is %q, %v", data, i, line, err)
+			}
+		}
+	})
 }

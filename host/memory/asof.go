@@ -72,14 +72,11 @@ func ParseExpiry(text string, now time.Time) (time.Time, error) {
 func parseMoment(text string, now time.Time) (time.Time, bool) {
 	for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
 		if t, err := time.Parse(form, text); err == nil {
-			if t.IsZero() {
-				t = t.Add(time.Microsecond) // the zero time stands for no moment at all
-			}
-			return t.UTC(), true
+			return inCalendar(t)
 		}
 	}
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
-		return day.AddDate(0, 0, 1).Add(-time.Microsecond), true
+		return inCalendar(day.AddDate(0, 0, 1).Add(-time.Microsecond))
 	}
 	if epoch, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return fromEpoch(epoch)
@@ -91,6 +88,15 @@ func parseMoment(text string, now time.Time) (time.Time, bool) {
 		return shift(strings.TrimSpace(span), now, -1)
 	}
 	return time.Time{}, false
+}
+
+// inCalendar is a moment in UTC, unless its year could not be written. The zero time, which stands for no moment at all,
+// becomes the one after it.
+func inCalendar(t time.Time) (time.Time, bool) {
+	if t = t.UTC(); t.IsZero() {
+		t = t.Add(time.Microsecond)
+	}
+	return t, t.Year() >= 1 && t.Year() <= 9999
 }
 
 // fromEpoch tells units apart by size: seconds until the year 5138, then milliseconds until then, then
@@ -129,10 +135,7 @@ func shift(span string, now time.Time, sign int) (time.Time, bool) {
 		t = step(t, sign*n, m[2])
 		span = strings.TrimSpace(span[len(m[0]):])
 	}
-	if t.Year() < 1 || t.Year() > 9999 {
-		return time.Time{}, false
-	}
-	return t, true
+	return inCalendar(t)
 }
 
 func step(t time.Time, n int, unit string) time.Time {

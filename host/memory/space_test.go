@@ -347,7 +347,7 @@ func TestMomentsAreReadAsPeopleWriteThem(t *testing.T) {
 }
 
 func FuzzParseAsOf(f *testing.F) {
-	for _, seed := range []string{"1h ago", "2026-03-01", "v12", "yesterday", "1772362800", "an hour and 2 minutes ago"} {
+	for _, seed := range []string{"1h ago", "2026-03-01", "v12", "yesterday", "1772362800", "an hour and 2 minutes ago", "0001-01-01T00:00:00Z", "0000-01-01", "in 2h", "99999999999999999999", "-1", "v18446744073709551615"} {
 		f.Add(seed)
 	}
 	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
@@ -355,6 +355,14 @@ func FuzzParseAsOf(f *testing.F) {
 		at, err := ParseAsOf(text, now)
 		if err == nil && at.Version == 0 && !at.Time.IsZero() && (at.Time.Year() < 1 || at.Time.Year() > 9999) {
 			t.Errorf("%q is the year %d", text, at.Time.Year())
+		}
+		if now := strings.TrimSpace(text) == "" || strings.EqualFold(strings.TrimSpace(text), "now"); err == nil && at.IsNow() != now {
+			t.Errorf("%q is now: %t", text, at.IsNow())
+		}
+		for name, read := range map[string]func(string, time.Time) (time.Time, error){"time": ParseTime, "expiry": ParseExpiry} {
+			if moment, err := read(text, now); err == nil && (moment.IsZero() || moment.Year() > 9999) {
+				t.Errorf("%q is the %s %s", text, name, moment)
+			}
 		}
 	})
 }

@@ -3,6 +3,7 @@ package owner
 import (
 	"bufio"
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 )
@@ -68,6 +69,33 @@ func FuzzWelcome(f *testing.F) {
 		w, err := greet(new(bytes.Buffer), bufio.NewReader(bytes.NewReader(data)), Hello{})
 		if (err == nil) != (w.Alcove == Protocol) {
 			t.Errorf("welcome %+v, %v", w, err)
+		}
+	})
+}
+
+func FuzzRecord(f *testing.F) {
+	for _, seed := range []string{
+		`{"pid":7,"socket":"/tmp/s","http":"127.0.0.1:9742","version":"v1","started":"2026-01-01T00:00:00Z"}`, `{"pid":-1}`, `{"pid":1e99}`, `{"started":"x"}`, `[]`, ``,
+	} {
+		f.Add([]byte(seed))
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(RecordPath(dir), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := ReadRecord(dir)
+		if err != nil {
+			return
+		}
+		if r.PID < 0 {
+			t.Fatalf("%q names the process %d", data, r.PID)
+		}
+		if WriteRecord(dir, r) != nil {
+			return // a year that cannot be written
+		}
+		if back, err := ReadRecord(dir); err != nil || back.PID != r.PID || back.Socket != r.Socket || back.HTTP != r.HTTP {
+			t.Errorf("%+v was read back as %+v (%v)", r, back, err)
 		}
 	})
 }

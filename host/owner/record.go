@@ -32,9 +32,22 @@ func ReadRecord(dir string) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("read %s: %w", RecordPath(dir), err)
 	}
+	r, err := parseRecord(data)
+	if err != nil {
+		return Record{}, fmt.Errorf("read %s: %w", RecordPath(dir), err)
+	}
+	return r, nil
+}
+
+// parseRecord reads what a record holds. No process has a number below 1: some numbers mean groups of processes where
+// signals are sent.
+func parseRecord(data []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(data, &r); err != nil {
-		return Record{}, fmt.Errorf("read %s: %w", RecordPath(dir), err)
+		return Record{}, err
+	}
+	if r.PID < 0 {
+		return Record{}, fmt.Errorf("%d is not the number of a process", r.PID)
 	}
 	return r, nil
 }

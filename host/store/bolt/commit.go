@@ -352,10 +352,19 @@ func (e *Engine) put(tx *bbolt.Tx, b *store.Batch, writes []store.Write, done st
 	}
 	micros := u64(uint64(done.Time.UnixMicro()))
 	return errors.Join(
-		tx.Bucket(bucketPoints).Put(u64(done.Version), micros),
-		tx.Bucket(bucketTime).Put(micros, u64(done.Version)),
+		appendTo(tx.Bucket(bucketPoints), u64(done.Version), micros),
+		appendTo(tx.Bucket(bucketTime), micros, u64(done.Version)),
 		remember(tx, b.Request, done),
 	)
+}
+
+// appended is how full pages become to which nothing is ever added in the middle; others are left half empty.
+const appended = 0.95
+
+// appendTo puts what sorts behind all that a bucket has.
+func appendTo(b *bbolt.Bucket, key, value []byte) error {
+	b.FillPercent = appended
+	return b.Put(key, value)
 }
 
 func branchBucket(tx *bbolt.Tx, id store.BranchID) (*bbolt.Bucket, error) {
@@ -390,7 +399,8 @@ func putEntry(tx *bbolt.Tx, w store.Write, at store.Point) error {
 	if err := branch.Bucket(bucketEntries).Put(key, r.encode()); err != nil {
 		return err
 	}
-	return branch.Bucket(bucketLog).Put(encodeChange(raw, at.Version, w.Delete))
+	change, deleted := encodeChange(raw, at.Version, w.Delete)
+	return appendTo(branch.Bucket(bucketLog), change, deleted)
 }
 
 // putCounter replaces the records of a key that are newer than Keep.
@@ -471,7 +481,7 @@ func remember(tx *bbolt.Tx, r store.Request, done store.Committed) error {
 	if err != nil {
 		return err
 	}
-	if err := ages.Put(append(u64(uint64(done.Time.UnixMicro())), requestKey(r)...), nil); err != nil {
+	if err := appendTo(ages, append(u64(uint64(done.Time.UnixMicro())), requestKey(r)...), nil); err != nil {
 		return err
 	}
 	return forgetRequests(requests, ages, done.Time.Add(-requestAge).UnixMicro())

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"hash/crc32"
@@ -254,4 +255,47 @@ func FuzzBlob(f *testing.F) {
 			t.Errorf("%s leads to %q", data, blob.Digest)
 		}
 	})
+}
+
+// FuzzCursor goes on with a listing from where somebody says that it ended.
+func FuzzCursor(f *testing.F) {
+	e, err := Open(context.Background(), f.TempDir(), Options{MapSize: 1 << 16, NoSync: true})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { e.Close() })
+	for i := range 5 {
+		key := store.Key{Namespace: "n", Collection: "c", Name: string(rune('a' + i))}
+		if _, err := e.Commit(context.Background(), store.Batch{Writes: []store.Write{{Branch: 1, Key: key, Value: []byte("v")}}}); err != nil {
+			f.Fatal(err)
+		}
+		f.Add("n", "c", "", string(encodeKey(key)))
+		f.Add("n", "c", "", string(atVersion(encodeKey(key), 3)))
+	}
+	f.Add("", "", "", "\x00")
+	f.Add("n", "", "b", "\xff\xff\xff\xff\xff\xff\xff\xff\xff")
+	f.Fuzz(func(t *testing.T, namespace, collection, prefix, cursor string) {
+		l := store.Lineage{{Branch: 1, At: store.Latest}}
+		for _, reverse := range []bool{false, true} {
+			r := store.Range{Namespace: namespace, Collection: collection, Prefix: prefix, Reverse: reverse}
+			if list, _, err := e.ScanAt(t.Context(), l, r, store.Cursor(cursor), 3); err == nil {
+				inside(t, r, list)
+			}
+		}
+		r := store.Range{Namespace: namespace, Collection: collection, Prefix: prefix}
+		if list, _, err := e.Versions(t.Context(), l, r, store.Cursor(cursor), 3); err == nil {
+			inside(t, r, list)
+		}
+		e.CountersOn(t.Context(), 1, 0, store.Cursor(cursor), 3)
+	})
+}
+
+// inside makes sure that a cursor leads to nothing that the range does not select.
+func inside(t *testing.T, r store.Range, list []store.Entry) {
+	t.Helper()
+	for _, e := range list {
+		if r.Namespace != "" && (e.Namespace != r.Namespace || r.Collection != "" && (e.Collection != r.Collection || !strings.HasPrefix(e.Name, r.Prefix))) {
+			t.Errorf("%+v gives %s", r, e.Key)
+		}
+	}
 }
