@@ -375,7 +375,7 @@ func TestALineOf100MBIsSkippedAndItsSenderToldSo(t *testing.T) {
 			t.Errorf("%s: afterwards: %+v", name, got)
 		}
 	}
-	if grown := residentOf(t, dir); grown > 200<<20 {
+	if grown := residentOf(t, dir); grown > 400<<20 { // with the race detector, which takes as much again
 		t.Errorf("the server takes %d MB", grown>>20)
 	}
 }
