@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -132,7 +133,7 @@ func Increment(ctx context.Context, dir string, from Source, now time.Time) (Par
 
 // add writes a part and names it in the manifest.
 func add(ctx context.Context, dir string, m Manifest, since uint64, from Source, now time.Time) (Part, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeFolder(dir); err != nil {
 		return Part{}, err
 	}
 	f, err := os.CreateTemp(dir, "*"+partial)
@@ -148,6 +149,9 @@ func add(ctx context.Context, dir string, m Manifest, since uint64, from Source,
 		return p, errors.Join(err, os.Remove(f.Name()))
 	}
 	if err := os.Rename(f.Name(), filepath.Join(dir, p.File)); err != nil {
+		return p, err
+	}
+	if err := syncFolder(dir); err != nil { // before anything names the part
 		return p, err
 	}
 	m.Alcove, m.Format, m.Parts = "backup", format, append(slices.Clone(m.Parts), p)
@@ -206,7 +210,31 @@ func writeManifest(dir string, m Manifest) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return nil
+	return syncFolder(dir) // or the manifest before it, whose parts may be removed now, would be back after a power failure
+}
+
+// makeFolder makes a folder, whose name is on the disk too.
+func makeFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(dir))
+}
+
+// syncFolder makes sure that the names in a folder are on the disk. A folder that this user may only search stays as it
+// is.
+func syncFolder(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // folders cannot be synced there
+	}
+	d, err := os.Open(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // Read gives the pieces of all parts, in order. They count only if there is no error. progress is told how many bytes

@@ -104,7 +104,11 @@ func (e *Engine) gather(first *job) []*job {
 
 func (e *Engine) runGroup(group []*job) {
 	if first := group[0]; first.alone != nil {
-		if first.err = first.ctx.Err(); first.err == nil {
+		first.err = first.ctx.Err()
+		if e.db == nil {
+			first.err = e.failed // it could not be opened again
+		}
+		if first.err == nil {
 			first.err = first.alone()
 		}
 		close(first.ready)

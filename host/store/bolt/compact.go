@@ -45,6 +45,9 @@ func size(path string) (int64, error) {
 
 // compact runs in the writer's turn.
 func (e *Engine) compact() error {
+	if e.failed != nil {
+		return e.failed
+	}
 	copied := filepath.Join(e.dir, compacting)
 	if err := compactFile(e.db, copied); err != nil {
 		return err

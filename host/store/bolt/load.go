@@ -248,7 +248,11 @@ func (l *loader) Finish(ctx context.Context) error {
 		return fmt.Errorf("load: %w", err)
 	}
 	l.db = nil
-	return syncDir(l.dir)
+	if err := syncDir(l.dir); err != nil {
+		return fmt.Errorf("load: %w", err)
+	}
+	_ = syncDir(filepath.Dir(l.dir)) // the directory may be new; the one above it may not be ours
+	return nil
 }
 
 func (l *loader) trim() error {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -152,13 +153,31 @@ func powerChores(e *bolt.Engine, life int) error {
 		deep = deep.Fork(store.BranchID(100 + 100*life + i)).At(head.Version + uint64(i))
 	}
 	said("reclaim-begun")
+	_, compactErr := e.Compact(ctx)
 	return errors.Join(
 		e.Consolidate(ctx, deep),
 		e.Trim(ctx, trimmedBranch, head.Version, []uint64{head.Version - 1}),
 		e.Reclaim(ctx, reclaimedBranch),
 		e.DropBlob(ctx, "blob1"),
+		powerPurge(e, life),
+		compactErr,
 	)
 }
+
+// powerPurge stores something that nobody may see, and purges it.
+func powerPurge(e *bolt.Engine, life int) error {
+	secret := stageKey(fmt.Sprint("secret", life))
+	if _, err := e.Commit(context.Background(), store.Batch{Writes: []store.Write{{Branch: keptBranch, Key: secret, Value: powerSecret(life)}}}); err != nil {
+		return err
+	}
+	_, err := e.Purge(context.Background(), secret, func(store.Entry) ([]byte, bool) { return []byte("gone"), true })
+	if err == nil {
+		said("purged %d", life)
+	}
+	return err
+}
+
+func powerSecret(life int) []byte { return fmt.Appendf(nil, "SECRET NUMBER %d", life) }
 
 // told is what the process had said.
 type told struct {
@@ -168,6 +187,7 @@ type told struct {
 	acked      map[string]bool     // names of blobs that must be there
 	reclaiming bool
 	refused    int
+	purged     []int // lives
 }
 
 func hear(r io.Reader) (told, error) {
@@ -190,6 +210,10 @@ func hear(r io.Reader) (told, error) {
 			t.blobs[name], t.acked[name] = []string{digest}, true
 		case "reclaim-begun":
 			t.reclaiming = true
+		case "purged":
+			var life int
+			_, err = fmt.Sscan(rest, &life)
+			t.purged = append(t.purged, life)
 		case "refused":
 			t.refused++
 		default:
@@ -206,6 +230,9 @@ func hear(r io.Reader) (told, error) {
 func checkPower(dir string, r io.Reader) error {
 	heard, err := hear(r)
 	if err != nil {
+		return err
+	}
+	if err := heard.checkPurged(dir); err != nil {
 		return err
 	}
 	e, err := bolt.Open(context.Background(), dir, bolt.Options{MapSize: 1 << 16})
@@ -238,6 +265,22 @@ func (t told) check(e *bolt.Engine) error {
 		faults = append(faults, t.checkBlob(e, name))
 	}
 	return errors.Join(faults...)
+}
+
+// checkPurged makes sure that no file has a byte of what was purged.
+func (t told) checkPurged(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		for _, life := range t.purged {
+			if bytes.Contains(content, powerSecret(life)) {
+				return fmt.Errorf("purged, and still in %s: %s", path, powerSecret(life))
+			}
+		}
+		return err
+	})
 }
 
 func (t told) checkNewest(e *bolt.Engine, branch store.BranchID) error {
