@@ -50,7 +50,7 @@ func (h *Host) acts() map[string]admin.Act {
 			return e.Durability(ctx)
 		},
 		"flush": func(ctx context.Context, _ json.RawMessage) (any, error) { return struct{}{}, h.space.Flush(ctx) },
-		"purge": act(func(ctx context.Context, p memory.Purge) (any, error) { return h.space.Purge(ctx, p) }),
+		"purge": act(func(ctx context.Context, p PurgeRequest) (any, error) { return h.purge(ctx, p) }),
 		"import": act(func(ctx context.Context, r ImportRequest) (any, error) {
 			return h.space.Import(ctx, r.Branch, r.Memories, memory.Write{Agent: "import"}, r.DryRun)
 		}),
@@ -111,12 +111,11 @@ func decode(request json.RawMessage, into any) error {
 
 // What the command line says to operators' acts, and is answered.
 type (
-	Verified     = memory.Verified
-	Erased       = memory.Erased
-	PurgeRequest = memory.Purge
-	Retention    = memory.Retention
-	Selection    = memory.Selection
-	Memory       = memory.PortableMemory
-	Imported     = memory.Imported
-	Durability   = bolt.Durability
+	Verified   = memory.Verified
+	Erased     = memory.Erased
+	Retention  = memory.Retention
+	Selection  = memory.Selection
+	Memory     = memory.PortableMemory
+	Imported   = memory.Imported
+	Durability = bolt.Durability
 )

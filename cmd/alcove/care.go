@@ -174,8 +174,9 @@ func (a *app) purgeCommand() *cobra.Command {
 		Use:   "purge [KEY]",
 		Short: "Erase a memory, or the data of an event, from all branches, versions and files, for ever",
 		Long: `Erase a memory's payloads, or the data of an event of the log, from every branch and version and from the
-files of the data directory. A digest stays where each was. Backups and exports made before still have
-the payloads: make a new full backup, and delete the old ones.`,
+files of the data directory. A digest stays where each was; so do the names of keys, and an event's name
+and agent, which the chain of the log is made of. Backups and exports made before still have the payloads:
+make a new full backup, and delete the old ones.`,
 		Args: arguments(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -201,7 +202,9 @@ the payloads: make a new full backup, and delete the old ones.`,
 	flags := c.Flags()
 	flags.StringVar(&p.Namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace (or ALCOVE_NAMESPACE)")
 	flags.Uint64Var(&p.Event, "event", 0, "the sequence number of an event of the log, instead of a key")
-	flags.StringVar(&version, "version", "", "only this version, such as v12")
+	flags.StringVar(&p.Branch, "branch", "", "whose log the event is in (default: default)")
+	flags.StringVar(&version, "version", "", "only what this version holds, such as v12, wherever the key holds it")
+	flags.BoolVar(&p.SetAside, "set-aside", false, "also remove the files that repairs have set aside")
 	flags.BoolVar(&yes, "yes", false, "really do it")
 	return c
 }

@@ -63,7 +63,7 @@ func TestAPurgedEventLeavesTheChainWhole(t *testing.T) {
 
 func TestAPurgeSaysWhatItNeeds(t *testing.T) {
 	s := testSpace(t)
-	for _, p := range []Purge{{}, {Key: "k", Event: 1}, {Key: strings.Repeat("k", 2000)}} {
+	for _, p := range []Purge{{}, {Key: "k", Event: 1}, {Event: 1, Version: 2}, {Key: strings.Repeat("k", 2000)}} {
 		var refused *Error
 		if _, err := s.Purge(t.Context(), p); !errors.As(err, &refused) || refused.Code != InvalidArgument {
 			t.Errorf("%.40v: %v", p, err)
@@ -96,5 +96,50 @@ func TestRetentionTrimsWhatIsOlderThanThePolicyKeeps(t *testing.T) {
 	}
 	if got := text(t, s, "", "k", AsOf{}); got != "new" {
 		t.Errorf("the present is %q", got)
+	}
+}
+
+func TestAPurgedVersionIsPurgedWhereverTheKeyHoldsTheSame(t *testing.T) {
+	s := testSpace(t)
+	first := put(t, s, "", "k", "the secret")
+	fork(t, s, "", "try")
+	put(t, s, "try", "k", "harmless")
+	put(t, s, "try", "k", "the secret")
+	put(t, s, "", "k", "something else")
+	erased, err := s.Purge(t.Context(), Purge{Key: "k", Version: first.Version})
+	if err != nil || len(erased) != 2 {
+		t.Fatalf("%+v (%v)", erased, err)
+	}
+	if got := text(t, s, "", "k", AsOf{}); got != "something else" {
+		t.Errorf("another version was purged too: %q", got)
+	}
+	versions, _, err := s.History(t.Context(), Place{Branch: "try"}, "k", AsOf{}, 10)
+	if err != nil || len(versions) != 3 || versions[0].Purged == "" || versions[1].Purged != "" || versions[2].Purged == "" {
+		t.Errorf("history: %+v (%v)", versions, err)
+	}
+}
+
+func TestAPurgedEventIsTheOneOfItsBranch(t *testing.T) {
+	s := testSpace(t)
+	note := func(branch, data string) {
+		t.Helper()
+		if _, err := s.Append(t.Context(), Place{Branch: branch}, "noted", json.RawMessage(data), Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	note("", `"one"`)
+	fork(t, s, "", "try")
+	note("", `"two, here"`)
+	note("try", `"two, there"`)
+	if erased, err := s.Purge(t.Context(), Purge{Event: 2, Branch: "try"}); err != nil || len(erased) != 1 || erased[0].Branch != "try" {
+		t.Fatalf("%+v (%v)", erased, err)
+	}
+	here, err := s.Events(t.Context(), Place{}, AsOf{}, 0, 10)
+	if err != nil || len(here) != 2 || here[1].Data == nil {
+		t.Errorf("the other branch has %+v (%v)", here, err)
+	}
+	var refused *Error
+	if _, err := s.Purge(t.Context(), Purge{Event: 9}); !errors.As(err, &refused) || refused.Code != NotFound {
+		t.Errorf("an event that is not there: %v", err)
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Purge says what to erase: a memory's versions, or the data of an event.
+// Purge says what to erase: a memory's payloads, or the data of an event.
 type Purge struct {
 	Namespace string // empty: Default
 	Key       string // of a memory
+	Version   uint64 // only what this version of the memory holds, wherever the key holds it; 0: all versions
 	Event     uint64 // or the sequence number of an event
-	Version   uint64 // only this version; 0: all
+	Branch    string // whose log the event is in; empty: Default
 }
 
 // Erased is a version whose payload was erased, and what is left of it.
@@ -27,10 +28,6 @@ type Erased struct {
 // Purge erases payloads from every branch and version and from the files of the space; a digest stays where each was. It
 // is an operator's act: nothing undoes it, and backups that were made before still have what was erased.
 func (s *Space) Purge(ctx context.Context, p Purge) ([]Erased, error) {
-	key, replace, err := s.purgePlan(p)
-	if err != nil {
-		return nil, err
-	}
 	engine, ok := s.engine.(store.Purger)
 	if !ok {
 		return nil, &Error{Code: InvalidArgument, Message: "this store cannot erase what was stored"}
@@ -38,8 +35,14 @@ func (s *Space) Purge(ctx context.Context, p Purge) ([]Erased, error) {
 	if err := s.Ready(ctx); err != nil {
 		return nil, err
 	}
+	key, replace, err := s.purgePlan(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	s.writing.Lock() // what is being stored is in the index before it is dropped from it
+	defer s.writing.Unlock()
 	purged, err := engine.Purge(ctx, key, func(e store.Entry) ([]byte, bool) {
-		if e.Deleted || p.Version != 0 && e.Version != p.Version {
+		if e.Deleted {
 			return nil, false
 		}
 		return replace(e)
@@ -63,20 +66,87 @@ func digest(value []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// replacing says what stays of an entry, if its payload is to go.
+type replacing func(store.Entry) (value []byte, purge bool)
+
 // purgePlan is where to erase, and what stays of an entry there.
-func (s *Space) purgePlan(p Purge) (key store.Key, replace func(store.Entry) ([]byte, bool), err error) {
-	place, err := s.limits.checkPlace(Place{Namespace: p.Namespace})
+func (s *Space) purgePlan(ctx context.Context, p Purge) (store.Key, replacing, error) {
+	place, err := s.limits.checkPlace(Place{Branch: p.Branch, Namespace: p.Namespace})
 	if err != nil {
-		return key, nil, err
+		return store.Key{}, nil, err
 	}
 	switch {
 	case (p.Key == "") == (p.Event == 0):
-		return key, nil, invalid("say what to purge: the key of a memory, or the sequence number of an event")
+		return store.Key{}, nil, invalid("say what to purge: the key of a memory, or the sequence number of an event")
+	case p.Event != 0 && p.Version != 0:
+		return store.Key{}, nil, invalid("an event has no versions: say its sequence number alone")
 	case p.Event != 0:
-		key = store.Key{Namespace: place.Namespace, Collection: events, Name: store.SequenceName(p.Event)}
-		return key, purgedEvent, nil
+		return s.purgeEvent(ctx, place, p.Event)
 	}
-	return memoryKey(place.Namespace, p.Key), purgedMemory, s.limits.checkKey(p.Key)
+	key := memoryKey(place.Namespace, p.Key)
+	if err := s.limits.checkKey(p.Key); err != nil || p.Version == 0 {
+		return key, purgedMemory, err
+	}
+	held, err := s.payloadsAt(ctx, key, p.Version)
+	return key, func(e store.Entry) ([]byte, bool) {
+		if r, err := decodeRecord(e); err != nil || !held[string(r.Value)] {
+			return nil, false
+		}
+		return purgedMemory(e)
+	}, err
+}
+
+// payloadsAt are the values that a version of a key has, on any branch. The same values under other versions of the key, which
+// merges and later stores made, are the same payload.
+func (s *Space) payloadsAt(ctx context.Context, key store.Key, version uint64) (map[string]bool, error) {
+	held := map[string]bool{}
+	only := store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
+	for _, b := range s.catalogue.kept() {
+		for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
+			page, next, err := s.engine.Versions(ctx, store.Lineage{{Branch: b.id, At: store.Latest}}, only, cursor, fillPage)
+			if err != nil {
+				return nil, s.translate("find what to purge", err)
+			}
+			for _, e := range page {
+				if e.Version != version || e.Deleted {
+					continue
+				}
+				r, err := decodeRecord(e)
+				if err != nil {
+					return nil, err
+				}
+				if r.Purged == "" {
+					held[string(r.Value)] = true
+				}
+			}
+			cursor = next
+		}
+	}
+	return held, nil
+}
+
+// purgeEvent finds an event as a branch sees it. Another branch may have another event under the same number: only those
+// with the same data are meant.
+func (s *Space) purgeEvent(ctx context.Context, p Place, sequence uint64) (store.Key, replacing, error) {
+	key := store.Key{Namespace: p.Namespace, Collection: events, Name: store.SequenceName(sequence)}
+	b, err := s.catalogue.named(p.Branch)
+	if err != nil {
+		return key, nil, err
+	}
+	found, err := s.engine.GetAt(ctx, b.lineage, []store.Key{key})
+	if err != nil {
+		return key, nil, s.translate("find what to purge", err)
+	}
+	if !found[0].Exists() {
+		return key, nil, notFound("there is no event %d in namespace %q on branch %q", sequence, p.Namespace, b.Name)
+	}
+	meant, err := decodeEvent(found[0])
+	return key, func(e store.Entry) ([]byte, bool) {
+		if r, err := decodeEvent(e); err != nil || r.Digest != meant.Digest {
+			return nil, false
+		}
+		return purgedEvent(e)
+	}, err
 }
 
 func purgedMemory(e store.Entry) ([]byte, bool) {

@@ -1,0 +1,292 @@
+package host_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/admin"
+	"github.com/alcove-memory/alcove/host/backup"
+	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+// actNames are what only operators may do.
+func actNames() []string {
+	return []string{"verify", "compact", "durability", "flush", "purge", "import", "retention", "set-retention", "retain", "export", "memories"}
+}
+
+func operator(t *testing.T, dir string) *admin.Client {
+	t.Helper()
+	path, err := host.AdminPath(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := admin.NewClient(path)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestTheOperatorsSocketIsPrivateAndAnswers(t *testing.T) {
+	dir := t.TempDir()
+	serving(t, mustOpen(t, dir), host.Listen{})
+	path, err := host.AdminPath(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("%s: %v (%v)", path, info, err)
+	}
+	var v host.Verified
+	if err := operator(t, dir).Call(t.Context(), "verify", nil, &v); err != nil || v.Branches == 0 {
+		t.Errorf("verify: %+v (%v)", v, err)
+	}
+}
+
+func TestALongDirectoryHasAnOperatorsSocketToo(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long/", 30))
+	serving(t, mustOpen(t, dir), host.Listen{})
+	var v host.Verified
+	if err := operator(t, dir).Call(t.Context(), "verify", nil, &v); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNoRouteOfTheNetworkReachesAnOperatorsAct(t *testing.T) {
+	h := mustOpen(t, t.TempDir())
+	r, _ := serving(t, h, host.Listen{HTTP: "127.0.0.1:0"})
+	for _, act := range actNames() {
+		for _, route := range []string{"/" + act, "/admin/" + act, "/operation/" + act, "/mcp/" + act} {
+			q, err := http.NewRequest(http.MethodPost, "http://"+r.HTTP+route, strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.Header.Set("Authorization", "Bearer "+h.Token())
+			answer, err := http.DefaultClient.Do(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			if answer.StatusCode != http.StatusNotFound && answer.StatusCode != http.StatusMethodNotAllowed {
+				t.Errorf("%s answers %s", route, answer.Status)
+			}
+		}
+	}
+}
+
+func TestNoToolIsAnOperatorsAct(t *testing.T) {
+	dir := t.TempDir()
+	serving(t, mustOpen(t, dir), host.Listen{})
+	c, err := client.Open(t.Context(), "test", func(ctx context.Context, _ bridge.Place) (io.ReadWriteCloser, error) {
+		return owner.Dial(ctx, owner.Options{Dir: dir})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Call("memory_status", struct{}{}); err != nil {
+		t.Fatalf("this is no way to call a tool: %v", err)
+	}
+	for _, act := range actNames() {
+		for _, tool := range []string{act, "memory_" + act} {
+			if said, err := c.Call(tool, struct{}{}); err == nil {
+				t.Errorf("there is a tool %s: %.200s", tool, said.Text)
+			}
+		}
+		if said, err := c.Call("memory_operation", map[string]any{"method": act, "params": map[string]any{}}); err == nil {
+			t.Errorf("there is an operation %s: %.200s", act, said.Text)
+		}
+	}
+}
+
+// TestTheSocketOfClientsDoesNotTakeAnOperatorsRequest speaks HTTP where clients say hello.
+func TestTheSocketOfClientsDoesNotTakeAnOperatorsRequest(t *testing.T) {
+	dir := t.TempDir()
+	r, _ := serving(t, mustOpen(t, dir), host.Listen{})
+	conn, err := net.Dial("unix", r.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /verify HTTP/1.1\r\nHost: admin\r\nContent-Length: 0\r\n\r\n")
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil || !strings.Contains(line, "must be a hello") {
+		t.Errorf("it answers %q (%v)", line, err)
+	}
+}
+
+// findBytes names the files below a directory that hold some bytes.
+func findBytes(t *testing.T, dir, what string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if bytes.Contains(data, []byte(what)) {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// secrets are payloads of all kinds, each with what must not be found of it.
+const (
+	smallSecret  = "hunter2-the-small-one"
+	largeSecret  = "swordfish-the-large-one"
+	loggedSecret = "rosebud-the-logged-one"
+	importSecret = "opensesame-the-imported-one"
+)
+
+// haveSecrets stores payloads in every way that there is: small and large, on branches, overwritten, forgotten, merged, imported,
+// in the log, under a request id; and lets overlays be made of them.
+func haveSecrets(t *testing.T, h *host.Host, c *admin.Client) {
+	t.Helper()
+	s := host.Space(h)
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	store := func(branch, key, value string) {
+		t.Helper()
+		raw, err := json.Marshal(value)
+		ok(err)
+		_, err = s.Store(t.Context(), memory.Place{Branch: branch}, []memory.Item{{Key: key, Value: raw, Tags: []string{"private"}}},
+			memory.Write{Agent: "a", RequestID: fmt.Sprint(branch, key, len(value))})
+		ok(err)
+	}
+	store("", "small", smallSecret)
+	store("", "large", strings.Repeat(largeSecret+" ", 3000))
+	_, err := s.Append(t.Context(), memory.Place{}, "said", json.RawMessage(`"`+loggedSecret+`"`), memory.Write{})
+	ok(err)
+	ok(c.Call(t.Context(), "import", host.ImportRequest{Memories: []host.Memory{{Key: "imported", Value: json.RawMessage(`"` + importSecret + `"`)}}}, new(host.Imported)))
+	parent := ""
+	for i := range 20 {
+		name := fmt.Sprint("deep", i)
+		_, err := s.Fork(t.Context(), parent, name, memory.AsOf{}, memory.Write{})
+		ok(err)
+		parent = name
+	}
+	store(parent, "small", smallSecret+" again")
+	store("", "elsewhere", "kept")
+	_, err = s.Merge(t.Context(), memory.Merge{Source: parent, Target: "default"}, memory.Write{})
+	ok(err)
+	_, err = s.Forget(t.Context(), memory.Place{}, []string{"small"}, memory.Write{})
+	ok(err)
+	ok(s.Settle(t.Context()))
+}
+
+func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
+	dir, safe := t.TempDir(), t.TempDir()
+	log, err := owner.OpenLog(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	h, err := host.Open(t.Context(), host.Options{Dir: dir, Version: "test", Logger: slog.New(slog.NewTextHandler(log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	_, stop := serving(t, h, host.Listen{})
+	c := operator(t, dir)
+	from := func(ctx context.Context, since uint64, w io.Writer) error {
+		return c.Stream(ctx, "export", host.ExportRequest{Since: since}, w)
+	}
+	haveSecrets(t, h, c)
+	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if len(findBytes(t, dir, smallSecret)) == 0 || len(findBytes(t, dir, largeSecret)) == 0 || len(findBytes(t, dir, loggedSecret)) == 0 || len(findBytes(t, dir, importSecret)) == 0 {
+		t.Fatal("the payloads are not there before")
+	}
+	for _, p := range []host.PurgeRequest{
+		{Purge: memory.Purge{Key: "small"}}, {Purge: memory.Purge{Key: "large"}}, {Purge: memory.Purge{Key: "imported"}}, {Purge: memory.Purge{Event: 1}},
+	} {
+		var erased []host.Erased
+		if err := c.Call(t.Context(), "purge", p, &erased); err != nil || len(erased) == 0 {
+			t.Fatalf("%+v: %v (%v)", p, erased, err)
+		}
+	}
+	part, err := backup.Increment(t.Context(), safe, from, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := filepath.Join(t.TempDir(), "data")
+	if _, err := host.Restore(t.Context(), safe, fresh, nil); err != nil {
+		t.Fatal(err)
+	}
+	increment := t.TempDir()
+	data, err := os.ReadFile(filepath.Join(safe, part.File))
+	if err := errors.Join(err, os.WriteFile(filepath.Join(increment, "part"), data, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var v host.Verified
+	if err := c.Call(t.Context(), "verify", nil, &v); err != nil || len(v.Findings) > 0 || v.Events == 0 {
+		t.Errorf("afterwards: %+v (%v)", v, err)
+	}
+	none := func(when string) {
+		t.Helper()
+		for _, secret := range []string{smallSecret, largeSecret, loggedSecret, importSecret} {
+			for name, where := range map[string]string{"the directory": dir, "the increment": increment, "what was restored": fresh} {
+				if found := findBytes(t, where, secret); len(found) > 0 {
+					t.Errorf("%s: %s is in %s: %v", when, secret, name, found)
+				}
+			}
+		}
+	}
+	none("while the server runs")
+	if err := errors.Join(stop(), h.Close()); err != nil {
+		t.Fatal(err)
+	}
+	none("after it was stopped")
+}
+
+func TestAPurgeDoesNotOverlookWhatARepairSetAside(t *testing.T) {
+	dir := t.TempDir()
+	h := mustOpen(t, dir)
+	serving(t, h, host.Listen{})
+	c := operator(t, dir)
+	haveSecrets(t, h, c)
+	aside := filepath.Join(dir, "set-aside", "20260101-000000")
+	if err := errors.Join(os.MkdirAll(aside, 0o700), os.WriteFile(filepath.Join(aside, "alcove.db"), []byte("…"+smallSecret), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var erased []host.Erased
+	err := c.Call(t.Context(), "purge", host.PurgeRequest{Purge: memory.Purge{Key: "small"}}, &erased)
+	if err == nil || !strings.Contains(err.Error(), "--set-aside") {
+		t.Errorf("it does not say that there is more: %v", err)
+	}
+	if len(findBytes(t, aside, smallSecret)) == 0 {
+		t.Error("it was removed without being asked for")
+	}
+	err = c.Call(t.Context(), "purge", host.PurgeRequest{Purge: memory.Purge{Key: "small"}, SetAside: true}, &erased)
+	if found := findBytes(t, dir, smallSecret); err != nil || len(found) > 0 {
+		t.Errorf("it is still in %v (%v)", found, err)
+	}
+}
