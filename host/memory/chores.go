@@ -102,12 +102,17 @@ func (s *Space) queueConsolidation(b *branch) {
 	})
 }
 
-// queueReclaim erases deleted branches that nothing needs any more.
+// queueReclaim erases deleted branches that nothing needs any more, and forgets what is remembered of them in vain.
 func (s *Space) queueReclaim() {
 	s.chores.add("reclaim", func(ctx context.Context) error {
 		for {
-			more, err := s.reclaimOne(ctx)
-			if err != nil || !more {
+			for more := true; more; {
+				var err error
+				if more, err = s.reclaimOne(ctx); err != nil {
+					return err
+				}
+			}
+			if forgot, err := s.forgetSome(ctx); err != nil || !forgot {
 				return err
 			}
 		}
@@ -117,15 +122,44 @@ func (s *Space) queueReclaim() {
 func (s *Space) reclaimOne(ctx context.Context) (bool, error) {
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	if b, found := s.catalogue.unneeded(); found {
-		if err := s.engine.Reclaim(ctx, b.id); err != nil {
-			return false, err
-		}
-		s.index.Drop(b.id)
-		return true, s.recordReclaimed(ctx, b, s.catalogue.settledBy(b.id))
-	}
-	b, settled, found := s.catalogue.forgettable()
+	b, found := s.catalogue.unneeded()
 	if !found {
+		return false, nil
+	}
+	if err := s.engine.Reclaim(ctx, b.id); err != nil {
+		return false, err
+	}
+	s.index.Drop(b.id)
+	return true, s.recordReclaimed(ctx, b, s.catalogue.settledBy(b.id))
+}
+
+// forgetTries is how many reclaimed branches are looked at in one go: each costs a look at all branches.
+const forgetTries = 64
+
+// forgetSome forgets reclaimed branches, or merges of them, that could not be forgotten before. It goes on where it left
+// off, and reports whether there was any.
+func (s *Space) forgetSome(ctx context.Context) (forgot bool, err error) {
+	for range forgetTries {
+		b := s.catalogue.reclaimedAfter(s.looked)
+		if b == nil {
+			s.looked = 0
+			break
+		}
+		s.looked = b.id
+		one, err := s.forgetOne(ctx, b)
+		if err != nil {
+			return forgot, err
+		}
+		forgot = forgot || one
+	}
+	return forgot, nil
+}
+
+func (s *Space) forgetOne(ctx context.Context, b *branch) (bool, error) {
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	settled := s.catalogue.settledBy(b.id)
+	if len(settled) == 0 && s.catalogue.mentioned(b.id) {
 		return false, nil
 	}
 	return true, s.recordReclaimed(ctx, b, settled)

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/store"
@@ -95,18 +94,15 @@ func (c *catalogue) dropMerges(gone []merge) {
 	}
 }
 
-// forgettable finds a reclaimed branch of which something can be forgotten that could not when it was reclaimed.
-func (c *catalogue) forgettable() (*branch, []merge, bool) {
+// reclaimedAfter is the reclaimed branch with the next id; nil when there is none.
+func (c *catalogue) reclaimedAfter(id store.BranchID) *branch {
 	c.mu.RLock()
-	byID := maps.Clone(c.byID)
-	c.mu.RUnlock()
-	for _, b := range byID {
-		if !b.Reclaimed {
-			continue
-		}
-		if settled := c.settledBy(b.id); len(settled) > 0 || !c.mentioned(b.id) {
-			return b, settled, true
+	defer c.mu.RUnlock()
+	var next *branch
+	for _, b := range c.byID {
+		if b.Reclaimed && b.id > id && (next == nil || b.id < next.id) {
+			next = b
 		}
 	}
-	return nil, nil, false
+	return next
 }

@@ -61,6 +61,8 @@ type Space struct {
 	branching sync.Mutex   // held while the set of branches changes
 	writing   sync.RWMutex // write-held by a merge that lost its race too often
 
+	looked store.BranchID // the reclaimed branch that was last tried to be forgotten; the chores' alone
+
 	searchable chan struct{} // closed when the index holds everything
 	stop       context.CancelFunc
 	background sync.WaitGroup
