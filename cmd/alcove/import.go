@@ -51,6 +51,7 @@ Formats: %v. The format is told from the file unless --format says it.`, importe
 type importOptions struct {
 	format, branch, namespace string
 	dry                       bool
+	quiet                     bool // dry: says nothing
 }
 
 // isBundle reports whether a file begins as a bundle does.
@@ -104,25 +105,39 @@ func (a *app) importMemories(ctx context.Context, path string, o importOptions) 
 		}
 		format = detected
 	}
-	i := &importing{app: a, options: o, bar: a.progress("importing", -1)}
-	err := importer.Read(ctx, path, format, func(m host.Memory) error { return i.add(ctx, m) })
-	if err == nil {
-		err = i.flush(ctx)
-	}
-	if err = errors.Join(err, i.bar.Close()); err != nil {
-		if i.done.Stored > 0 && !o.dry {
-			err = fmt.Errorf("%w (%d memories were stored before; import again when the input is mended: what is there stays as it is)", err, i.done.Stored)
+	if !o.dry { // all of it is read and checked first, so that nothing is stored of an input that is wrong somewhere
+		checked := o
+		checked.dry, checked.quiet = true, true
+		if _, err := a.readMemories(ctx, path, format, checked); err != nil {
+			return err
 		}
+	}
+	done, err := a.readMemories(ctx, path, format, o)
+	if err != nil {
 		return err
 	}
 	if a.asJSON {
-		return a.printJSON(map[string]any{"format": format, "stored": i.done.Stored, "unchanged": i.done.Unchanged, "dry_run": o.dry})
+		return a.printJSON(map[string]any{"format": format, "stored": done.Stored, "unchanged": done.Unchanged, "dry_run": o.dry})
 	}
 	would := ""
 	if o.dry {
 		would = "would be "
 	}
-	return a.printf("%s: %d memories %sstored, %d unchanged\n", format, i.done.Stored, would, i.done.Unchanged)
+	return a.printf("%s: %d memories %sstored, %d unchanged\n", format, done.Stored, would, done.Unchanged)
+}
+
+// readMemories reads the input to its end, and stores what is in it or, dry, has the server check it.
+func (a *app) readMemories(ctx context.Context, path string, format importer.Format, o importOptions) (host.Imported, error) {
+	i := &importing{app: a, options: o, bar: a.progress("importing", -1)}
+	err := importer.Read(ctx, path, format, func(m host.Memory) error { return i.add(ctx, m) })
+	if err == nil {
+		err = i.flush(ctx)
+	}
+	err = errors.Join(err, i.bar.Close())
+	if err != nil && i.done.Stored > 0 && !o.dry {
+		err = fmt.Errorf("%w (%d memories were stored before: import again, and what is there stays as it is)", err, i.done.Stored)
+	}
+	return i.done, err
 }
 
 // importing gathers memories into batches.
@@ -142,7 +157,7 @@ func (i *importing) add(ctx context.Context, m host.Memory) error {
 	if i.options.namespace != "" {
 		m.Namespace = i.options.namespace
 	}
-	if i.options.dry && !i.asJSON {
+	if i.options.dry && !i.options.quiet && !i.asJSON {
 		if err := i.printf("%s %s %s\n", plain(m.Namespace, ""), plain(m.Key, ""), i.dim(oneLine("", m.Value))); err != nil {
 			return err
 		}
