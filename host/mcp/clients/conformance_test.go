@@ -2,8 +2,10 @@ package clients
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -74,9 +76,23 @@ func withToken(t *testing.T, dir string) string {
 		r.SetURL(target)
 		r.Out.Host = r.In.Host
 		r.Out.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+		wholeBody(r.Out)
 	}, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }})
 	t.Cleanup(func() { proxy.CloseClientConnections(); proxy.Close() })
 	return proxy.URL
+}
+
+// wholeBody reads a request's body before it is passed on. Otherwise the proxy closes it as soon as the answer begins, which
+// may be before the transport has seen its end: that cuts the answer short.
+func wholeBody(r *http.Request) {
+	if r.Body == nil {
+		return
+	}
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client left: there is nobody to answer
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
 }
 
 // scenarioDir is how the suite calls a scenario's results.
