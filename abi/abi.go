@@ -33,6 +33,9 @@ type OnFailure string
 // Capability is a power that a manifest asks for and an operator grants.
 type Capability string
 
+// Feature is a column that a rank hook may ask for.
+type Feature string
+
 // Op is an operation that a guest calls.
 type Op string
 

@@ -96,6 +96,11 @@ const ({{range .Hooks}}
 	Hook{{pascal .Name}} Hook = "{{.Name}}" // {{.Doc}}{{end}}
 )
 
+// The columns that a rank hook may ask for.
+const ({{range .Features}}
+	Feature{{pascal .Name}} Feature = "{{.Name}}" // {{.Doc}}{{end}}
+)
+
 // What happens when a store hook fails.
 const ({{range .OnFailure}}
 	OnFailure{{pascal .Name}} OnFailure = "{{.Name}}" // {{.Doc}}{{end}}
@@ -255,6 +260,13 @@ func (c Capability) Scope() string {
 func Capabilities() []Capability {
 	return []Capability{ {{range .Capabilities}}
 		Can{{pascal .Name}},{{end}}
+	}
+}
+
+// Features are all columns that a rank hook may ask for.
+func Features() []Feature {
+	return []Feature{ {{range .Features}}
+		Feature{{pascal .Name}},{{end}}
 	}
 }
 

@@ -30,6 +30,7 @@ type source struct {
 	Classes      []name `json:"classes"`
 	Hooks        []name `json:"hooks"`
 	OnFailure    []name `json:"on_failure"`
+	Features     []name `json:"features"`
 	Annotations  []name `json:"annotations"`
 	Capabilities []name `json:"capabilities"`
 	Ops          []name `json:"ops"`
@@ -52,6 +53,8 @@ type name struct {
 	Kind      string `json:"kind"`
 	Scope     string `json:"scope"`
 	Needs     string `json:"needs"`
+	Request   string `json:"request"`
+	Response  string `json:"response"`
 }
 
 type number struct {
@@ -98,6 +101,9 @@ func (s source) check() error {
 	for _, op := range s.Ops {
 		if op.Needs != "" && !has(s.Capabilities, op.Needs) {
 			return fmt.Errorf("op %s needs the unknown capability %q", op.Name, op.Needs)
+		}
+		if op.Request == "" || op.Response == "" {
+			return fmt.Errorf("op %s does not say what is asked and answered", op.Name)
 		}
 	}
 	for _, l := range s.Limits {

@@ -43,7 +43,7 @@ func (s source) part(dir, name string) (string, error) {
 		"statuses":       func() string { return numbers("status", s.Statuses) },
 		"codes":          func() string { return numbers("code", s.Codes) },
 		"errors":         s.errorTable, "classes": s.classTable, "hooks": s.hookTable, "ops": s.opTable,
-		"capabilities": s.capabilityTable, "limits": s.limitTable, "module limits": s.moduleLimitTable, "wasi": s.wasiTable,
+		"capabilities": s.capabilityTable, "op forms": s.opForms, "features": s.featureTable, "limits": s.limitTable, "module limits": s.moduleLimitTable, "wasi": s.wasiTable,
 	}
 	if table, ok := tables[name]; ok {
 		return "\n" + table() + "\n", nil
@@ -117,6 +117,16 @@ func (s source) opTable() string {
 	return table("operation, needs, what", rows(s.Ops, func(n name) []string {
 		return []string{code(n.Name), code(n.Needs), n.Doc}
 	}))
+}
+
+func (s source) opForms() string {
+	return table("operation, request, response", rows(s.Ops, func(n name) []string {
+		return []string{code(n.Name), n.Request, n.Response}
+	}))
+}
+
+func (s source) featureTable() string {
+	return table("feature, what", rows(s.Features, func(n name) []string { return []string{code(n.Name), n.Doc} }))
 }
 
 func (s source) capabilityTable() string {
