@@ -20,6 +20,7 @@ type Options struct {
 	B           float64           // 0.4
 	Collections map[string]Params // where a collection scores otherwise
 	Views       int               // views kept ready; 64
+	Semantic    Semantic          // nil: words alone decide
 }
 
 // Index holds every version of every document in memory. Its methods may be called from many goroutines at

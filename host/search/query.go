@@ -180,7 +180,7 @@ func (r *ranking) result() Result {
 
 func (r *ranking) hit(c candidate) Hit {
 	d := &r.index.docs[c.doc]
-	h := Hit{Branch: d.branch, Version: d.version, Namespace: d.name.namespace, Collection: d.name.collection, Key: d.name.key, Score: c.score}
+	h := Hit{Branch: d.branch, Version: d.version, Namespace: d.name.namespace, Collection: d.name.collection, Key: d.name.key, Score: c.score, Lexical: c.score, Semantic: math.NaN()}
 	if r.query.Explain {
 		h.Why = r.explain(c.doc)
 	}

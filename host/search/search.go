@@ -49,6 +49,30 @@ type Query struct {
 	Since   time.Time // a hit was written at or after this; zero: any time
 	Until   time.Time // a hit was written before this; zero: any time
 	Explain bool
+
+	// Vector is what the question means, in the dimensions of the index's Semantic; nil: words alone decide.
+	Vector []float32
+	// Mode says what decides when there is a Vector.
+	Mode Mode
+}
+
+// Mode is what decides how documents are ranked.
+type Mode int
+
+// The modes of a query. Without a Vector they are all Lexical.
+const (
+	Hybrid  Mode = iota // words and meaning
+	Lexical             // words alone
+	Meaning             // meaning alone
+)
+
+// Ref names a version of a document.
+type Ref struct {
+	Branch     store.BranchID
+	Version    uint64
+	Namespace  string
+	Collection string
+	Key        string
 }
 
 // Hit is a document that matches, with its score: higher is better.
@@ -59,6 +83,8 @@ type Hit struct {
 	Collection string
 	Key        string
 	Score      float64
+	Lexical    float64      // how well its words match; Score is the same unless the index has a Semantic
+	Semantic   float64      // how near its vector is; NaN where that is not known
 	Why        *Explanation // when the query asked for it
 }
 
