@@ -161,7 +161,7 @@ func describeMemory(d *search.Doc, e store.Entry) error {
 		d.Deleted = true
 		return nil
 	}
-	d.Text, d.Tags, d.Type, d.State, d.Expires = leaves(r.Value), r.Tags, r.Type, string(r.state()), r.expiresAt()
+	d.Text, d.Tags, d.Type, d.State, d.Expires, d.Importance = leaves(r.Value), r.Tags, r.Type, string(r.state()), r.expiresAt(), r.Importance
 	return nil
 }
 

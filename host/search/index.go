@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sync"
 
@@ -60,16 +61,17 @@ type posting struct {
 
 // document is what is kept of a Doc. Its text is not.
 type document struct {
-	name    name
-	branch  store.BranchID
-	version uint64
-	tags    []string
-	kind    string
-	state   string
-	time    int64 // µs
-	expires int64 // µs; 0: never
-	length  int   // terms that are not stop words
-	dropped bool
+	name       name
+	branch     store.BranchID
+	version    uint64
+	tags       []string
+	kind       string
+	state      string
+	time       int64   // µs
+	expires    int64   // µs; 0: never
+	importance float32 // NaN: not given
+	length     int     // terms that are not stop words
+	dropped    bool
 }
 
 // New makes an empty index.
@@ -113,7 +115,11 @@ type prepared struct {
 }
 
 func prepare(d Doc) prepared {
-	p := prepared{deleted: d.Deleted, doc: document{
+	importance := float32(math.NaN())
+	if d.Importance != nil {
+		importance = float32(*d.Importance)
+	}
+	p := prepared{deleted: d.Deleted, doc: document{importance: importance,
 		name: name{d.Namespace, d.Collection, d.Key}, branch: d.Branch, version: d.Version,
 		tags: d.Tags, kind: d.Type, state: d.State, time: d.Time.UnixMicro(),
 	}}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Limits of a query.
@@ -180,7 +181,8 @@ func (r *ranking) result() Result {
 
 func (r *ranking) hit(c candidate) Hit {
 	d := &r.index.docs[c.doc]
-	h := Hit{Branch: d.branch, Version: d.version, Namespace: d.name.namespace, Collection: d.name.collection, Key: d.name.key, Score: c.score, Lexical: c.score, Semantic: math.NaN()}
+	h := Hit{Branch: d.branch, Version: d.version, Namespace: d.name.namespace, Collection: d.name.collection, Key: d.name.key, Score: c.score, Lexical: c.score, Semantic: math.NaN(),
+		Time: time.UnixMicro(d.time).UTC(), Type: d.kind, Importance: float64(d.importance), Length: d.length}
 	if r.query.Explain {
 		h.Why = r.explain(c.doc)
 	}

@@ -23,6 +23,8 @@ type Doc struct {
 	State   string    // only documents in state Active are counted in statistics
 	Time    time.Time // when this version was written
 	Expires time.Time // zero: never
+	// Importance is how much it matters, from 0 to 1; nil: not given. Searches give it back and do nothing with it.
+	Importance *float64
 }
 
 // Active is the state of documents that are searched unless a query says otherwise.
@@ -83,8 +85,12 @@ type Hit struct {
 	Collection string
 	Key        string
 	Score      float64
-	Lexical    float64      // how well its words match; Score is the same unless the index has a Semantic
-	Semantic   float64      // how near its vector is; NaN where that is not known
+	Lexical    float64   // how well its words match; Score is the same unless the index has a Semantic
+	Semantic   float64   // how near its vector is; NaN where that is not known
+	Time       time.Time // when this version was written
+	Type       string
+	Importance float64      // NaN where it was not given
+	Length     int          // terms that are not stop words
 	Why        *Explanation // when the query asked for it
 }
 
