@@ -46,13 +46,14 @@ func rules() []rule {
 		{pkg: "host/bundle", own: []string{"host/store"}, never: append(outside, "os")},
 		{pkg: "host/backup", own: []string{"host/bundle", "host/store"}, never: outside},
 		{pkg: "host/importer", own: []string{"host/memory"}, others: []string{"github.com/goccy/go-yaml"}, never: outside},
+		{pkg: "host/measure", never: append(outside, "os")},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},
 		{pkg: "host/owner", others: []string{"golang.org/x/sys"}},
 		{pkg: "host/api", own: []string{"host/owner"}},
 		{pkg: "host/bridge", never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge"}, never: append(outside, "os")},
 		{pkg: "host", own: []string{"host/*", "host/store/bolt"}, others: []string{"github.com/gofrs/flock"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/importer", "host/sandbox"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "github.com/mark3labs/mcp-go", "golang.org/x/sys"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/importer", "host/measure", "host/sandbox"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "github.com/mark3labs/mcp-go", "golang.org/x/sys"}},
 	}
 }
 

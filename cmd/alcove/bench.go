@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/measure"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+func (a *app) benchCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure how well and how fast memory_search finds what is there, in a temporary directory",
+		Args:  noArguments,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.benchRecallCommand(), a.benchScaleCommand())
+	return c
+}
+
+type recallFlags struct {
+	docs, queries, group string
+	categories           []string
+	verbose              bool
+}
+
+func (a *app) benchRecallCommand() *cobra.Command {
+	var f recallFlags
+	c := &cobra.Command{
+		Use:   "recall --docs D.jsonl --queries Q.jsonl",
+		Short: "Ask judged questions of documents: recall, MRR, nDCG and latency",
+		Long: `Store documents, one {"id","text","meta"} a line, in a temporary data directory, ask the questions, one
+{"id","text","relevant":{id: grade},"meta"} a line, with memory_search, and print how good the answers are: the
+means over all questions that have a relevant document, and by meta.category where the questions have one.`,
+		Example: `  alcove bench recall --docs turns.jsonl --queries asked.jsonl --group meta.conv --categories 1,2,3,4`,
+		Args:    noArguments,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.benchRecall(c.Context(), f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.docs, "docs", "", "the documents")
+	flags.StringVar(&f.queries, "queries", "", "the questions")
+	flags.StringVar(&f.group, "group", "", "a field, such as meta.conv: a question is asked only of the documents that have the same there")
+	flags.StringSliceVar(&f.categories, "categories", nil, "ask only the questions of these categories (meta.category)")
+	flags.BoolVar(&f.verbose, "verbose", false, "tell what each question found")
+	return c
+}
+
+func (a *app) benchRecall(ctx context.Context, f recallFlags) error {
+	docs, err := readLines(f.docs, "--docs", measure.ReadDocuments)
+	if err != nil {
+		return err
+	}
+	questions, err := readLines(f.queries, "--queries", measure.ReadQuestions)
+	if err != nil {
+		return err
+	}
+	if questions = measure.OfCategories(questions, f.categories); len(questions) == 0 {
+		return &usageError{fmt.Errorf("%s has no question to ask: see --categories", f.queries)}
+	}
+	bar := a.count("measuring", len(docs)+len(questions))
+	var report measure.Report
+	err = a.throwaway(ctx, func(t *throwaway) error {
+		return t.open(ctx, func(call measure.Caller) error {
+			m := measure.Recall{Documents: docs, Questions: questions, Group: f.group, Now: time.Now, Progress: func(done, _ int) { bar.Set(done) }}
+			report, err = m.Run(ctx, call)
+			return err
+		})
+	})
+	if err = errors.Join(err, bar.Close()); err != nil {
+		return err
+	}
+	return a.printRecall(report, f.verbose)
+}
+
+// readLines reads what a flag names.
+func readLines[T any](path, flag string, read func(io.Reader) ([]T, error)) ([]T, error) {
+	if path == "" {
+		return nil, &usageError{fmt.Errorf("%s FILE is missing", flag)}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	defer f.Close()
+	list, err := read(f)
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("read %s: %w", path, err)}
+	}
+	return list, nil
+}
+
+func (a *app) printRecall(r measure.Report, verbose bool) error {
+	found := r.Questions
+	if !verbose {
+		r.Questions = nil
+	}
+	if a.asJSON {
+		return a.printJSON(r)
+	}
+	var lines strings.Builder
+	row := func(name string, m measure.Metrics) {
+		fmt.Fprintf(&lines, "%-12s %9d %9.4f %9.4f %9.4f %9.4f %9.4f\n", name, m.Questions, m.Recall5, m.Recall10, m.Recall20, m.MRR, m.NDCG10)
+	}
+	fmt.Fprintf(&lines, "%-12s %9s %9s %9s %9s %9s %9s\n", "", "questions", "recall@5", "recall@10", "recall@20", "MRR", "nDCG@10")
+	row("all", r.Metrics)
+	for _, category := range slices.Sorted(maps.Keys(r.ByCategory)) {
+		row("category "+category, r.ByCategory[category])
+	}
+	fmt.Fprintf(&lines, "%d documents; a search takes %s\n", r.Documents, latency(r.Latency))
+	if verbose {
+		for _, q := range found {
+			fmt.Fprintf(&lines, "%s: %s\n", q.ID, strings.Join(q.Hits, " "))
+		}
+	}
+	return a.printf("%s", lines.String())
+}
+
+func latency(l measure.Latency) string {
+	return fmt.Sprintf("%.3g ms (half of them at most %.3g, 99%% at most %.3g)", l.Mean, l.P50, l.P99)
+}
+
+func (a *app) benchScaleCommand() *cobra.Command {
+	n, seed := 100_000, uint64(1)
+	c := &cobra.Command{
+		Use:   "scale",
+		Short: "Store synthetic texts and search them: time, bytes, latency, memory",
+		Args:  noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if n < 1 || n > 100_000_000 {
+				return &usageError{fmt.Errorf("--n is %d: it goes from 1 to 100000000", n)}
+			}
+			return a.benchScale(c.Context(), measure.Scale{N: n, Seed: seed, Now: time.Now})
+		},
+	}
+	c.Flags().IntVar(&n, "n", n, "how many memories")
+	c.Flags().Uint64Var(&seed, "seed", seed, "which texts: the same number makes the same")
+	return c
+}
+
+func (a *app) benchScale(ctx context.Context, s measure.Scale) error {
+	bar := a.count("storing", s.N)
+	s.Progress = func(done, _ int) { bar.Set(done) }
+	s.Stored = bar.Close
+	var size measure.Size
+	err := a.throwaway(ctx, func(t *throwaway) error {
+		err := t.open(ctx, func(call measure.Caller) (err error) {
+			size, err = s.Run(ctx, call)
+			size.RSS = residentBytes()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if size.Bytes, err = bytesIn(t.dir); err != nil {
+			return err
+		}
+		debug.FreeOSMemory()
+		start := time.Now()
+		return t.open(ctx, func(call measure.Caller) error {
+			_, err := s.First(call, "what was there before")
+			size.Reopened = float64(time.Since(start)) / float64(time.Millisecond)
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.printJSON(size)
+	}
+	return a.printf("%d memories, %d bytes of text\nstored in      %.1f s, %.0f a second\non the disk    %.1f MB\na search takes %s\nin memory      %.1f MB\nfirst answer   %.0f ms after opening the directory again\n",
+		size.N, size.TextBytes, size.Build/1000, size.PerSecond, float64(size.Bytes)/1e6, latency(size.Latency), float64(size.RSS)/1e6, size.Reopened)
+}
+
+// count shows how many things of how many are done, on a terminal only.
+func (a *app) count(what string, all int) *progressbar.ProgressBar {
+	return progressbar.NewOptions(all, progressbar.OptionSetWriter(a.err), progressbar.OptionSetDescription(what), progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(), progressbar.OptionSetVisibility(isTerminal(a.err) && !a.asJSON), progressbar.OptionSetSpinnerChangeInterval(0))
+}
+
+// throwaway is a data directory that goes when what it is for is done.
+type throwaway struct {
+	app *app
+	dir string
+}
+
+func (a *app) throwaway(ctx context.Context, use func(*throwaway) error) (err error) {
+	dir, err := os.MkdirTemp("", "alcove-bench-")
+	if err != nil {
+		return fmt.Errorf("make a temporary data directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return use(&throwaway{a, filepath.Join(dir, "data")})
+}
+
+// open owns the directory for as long as use takes, which calls tools as MCP clients do.
+func (t *throwaway) open(ctx context.Context, use func(measure.Caller) error) (err error) {
+	logger := slog.New(slog.NewTextHandler(t.app.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	h, err := host.Open(ctx, host.Options{Dir: t.dir, Version: versionText(), Logger: logger})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	c, err := client.Open(ctx, versionText(), func(ctx context.Context, _ bridge.Place) (io.ReadWriteCloser, error) {
+		return h.Dial(ctx, owner.Hello{Agent: "bench"}), nil
+	})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return use(func(tool string, arguments any) (json.RawMessage, error) {
+		r, err := c.Call(tool, arguments)
+		return r.Structured, err
+	})
+}
+
+func bytesIn(dir string) (int64, error) {
+	total := int64(0)
+	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	})
+	return total, err
+}
+
+// residentBytes is how much memory this process takes; where the system does not tell, what Go has taken from it.
+func residentBytes() int64 {
+	if fields, err := os.ReadFile("/proc/self/statm"); err == nil {
+		if parts := strings.Fields(string(fields)); len(parts) > 1 {
+			if pages, err := strconv.ParseInt(parts[1], 10, 64); err == nil {
+				return pages * int64(os.Getpagesize())
+			}
+		}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.Sys - m.HeapReleased)
+}
