@@ -350,7 +350,7 @@ func (e *Engine) put(tx *bbolt.Tx, b *store.Batch, writes []store.Write, done st
 		}
 	}
 	for _, c := range b.Counters {
-		if err := putCounter(tx, c); err != nil {
+		if err := putCounter(tx, c, done.Version); err != nil {
 			return fmt.Errorf("count %s: %w", c.Key, err)
 		}
 	}
@@ -407,8 +407,9 @@ func putEntry(tx *bbolt.Tx, w store.Write, at store.Point) error {
 	return appendTo(branch.Bucket(bucketLog), change, deleted)
 }
 
-// putCounter replaces the records of a key that are newer than Keep.
-func putCounter(tx *bbolt.Tx, c store.CounterWrite) error {
+// putCounter replaces the records of a key that are newer than Keep. When that was is kept too: a record's own version may be
+// far older, and an increment must have it.
+func putCounter(tx *bbolt.Tx, c store.CounterWrite, at uint64) error {
 	branch, err := branchBucket(tx, c.Branch)
 	if err != nil {
 		return err
@@ -431,7 +432,11 @@ func putCounter(tx *bbolt.Tx, c store.CounterWrite) error {
 	if c.Value != nil {
 		value = append([]byte{1}, c.Value...)
 	}
-	return counters.Put(atVersion(raw, c.Version), value)
+	counted, err := branch.CreateBucketIfNotExists(bucketCounted)
+	if err != nil {
+		return err
+	}
+	return errors.Join(counters.Put(atVersion(raw, c.Version), value), counted.Put(raw, u64(at)))
 }
 
 // remembered is what is kept of a request.

@@ -214,6 +214,15 @@ func (d *dump) changed(id store.BranchID, keys [][]byte) error {
 	})
 }
 
+// countedAt is when the counters of a key were last written; 0 when they came with a restore.
+func countedAt(branch *bbolt.Bucket, raw []byte) uint64 {
+	counted := branch.Bucket(bucketCounted)
+	if counted == nil {
+		return 0
+	}
+	return fromU64(counted.Get(raw))
+}
+
 // counters gives all records of the keys that were counted since.
 func (d *dump) counters(id store.BranchID) error {
 	resume := []byte{}
@@ -235,7 +244,7 @@ func (d *dump) counters(id store.BranchID) error {
 					resume = bytes.Clone(key)
 					return true, nil
 				}
-				raw, fresh = bytes.Clone(own), version > d.since || d.since == 0
+				raw, fresh = bytes.Clone(own), version > d.since || d.since == 0 || countedAt(branch, own) > d.since
 			}
 			if !fresh {
 				continue

@@ -34,6 +34,7 @@ var (
 	bucketValues   = []byte("values")   // the same → a large value
 	bucketLog      = []byte("log")      // version and key → deleted or not
 	bucketCounters = []byte("counters") // key and version → value
+	bucketCounted  = []byte("counted")  // key → version of the commit that last wrote its counters
 	bucketTrim     = []byte("trim")     // floor, pins
 
 	keyFormat = []byte("format")
@@ -223,6 +224,9 @@ func (e *Engine) prepare(tx *bbolt.Tx) error {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}
+	}
+	if err := beginHistory(tx); err != nil {
+		return err
 	}
 	return dropUnfinished(tx)
 }
