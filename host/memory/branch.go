@@ -110,21 +110,7 @@ func (s *Space) newBranch(ctx context.Context, r branchRecord, counted []store.C
 	if _, err := s.catalogue.named(r.Name); err == nil {
 		return nil, conflict("branch %q exists already: choose another name, or delete it first", r.Name)
 	}
-	id := s.catalogue.nextID()
-	value, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
-	done, err := s.engine.Commit(ctx, store.Batch{
-		Writes:   []store.Write{{Branch: store.Catalogue, Key: branchKey(id), Value: value}},
-		Counters: counted,
-		Expect:   expect,
-		Request:  req,
-	})
-	if err != nil {
-		return nil, s.translate("make branch "+r.Name, err)
-	}
-	return s.catalogue.publish(id, r, done.Point, done.Time), nil
+	return s.addBranch(ctx, r, store.Batch{Counters: counted, Expect: expect, Request: req})
 }
 
 func (s *Space) ensureDefault(ctx context.Context) error {

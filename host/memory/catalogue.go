@@ -16,6 +16,7 @@ import (
 // caller can name.
 const (
 	catalogueSpace = "_"
+	systemName     = "_system" // of the branch for what is the same on all of them
 	branchRecords  = "_branches"
 	mergeRecords   = "_merges"
 	cataloguePage  = 1000
@@ -241,16 +242,25 @@ func (c *catalogue) nextID() store.BranchID {
 func (c *catalogue) named(name string) (*branch, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if b := c.byName[or(name, Default)]; b != nil {
+	if b := c.byName[or(name, Default)]; b != nil && b.Name != systemName {
 		return b, nil
 	}
 	return nil, notFound("there is no branch %q: %s", clip(name, 64), c.someNames())
 }
 
+// system is the branch for what is the same on all of them; nil before there is one.
+func (c *catalogue) system() *branch {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.byName[systemName]
+}
+
 func (c *catalogue) someNames() string {
 	names := make([]string, 0, len(c.byName))
 	for name := range c.byName {
-		names = append(names, name)
+		if name != systemName {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	if len(names) > 10 {
@@ -264,8 +274,10 @@ func (c *catalogue) live() []*branch {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	list := make([]*branch, 0, len(c.byName))
-	for _, b := range c.byName {
-		list = append(list, b)
+	for name, b := range c.byName {
+		if name != systemName {
+			list = append(list, b)
+		}
 	}
 	slices.SortFunc(list, func(a, b *branch) int { return cmp.Compare(a.id, b.id) })
 	return list

@@ -255,28 +255,48 @@ func (s *Space) Counters(ctx context.Context, p Place, key string) (Counters, er
 	if err != nil {
 		return Counters{}, err
 	}
-	r, err := s.counters.read(ctx, b, memoryKey(p.Namespace, key))
+	counted, err := s.countersOf(ctx, b, []store.Key{memoryKey(p.Namespace, key)})
 	if err != nil {
-		return Counters{}, s.translate("read counters", err)
+		return Counters{}, err
 	}
-	counted := Counters{Accesses: r.Accesses, Health: r.Health}
-	if r.Last != 0 {
-		counted.LastAccess = time.UnixMicro(r.Last).UTC()
+	return counted[0], nil
+}
+
+// countersOf are what was counted about each of some memories.
+func (s *Space) countersOf(ctx context.Context, b *branch, keys []store.Key) ([]Counters, error) {
+	records, err := s.counters.read(ctx, b, keys)
+	if err != nil {
+		return nil, s.translate("read counters", err)
+	}
+	counted := make([]Counters, len(keys))
+	for i, r := range records {
+		counted[i] = Counters{Accesses: r.Accesses, Health: r.Health}
+		if r.Last != 0 {
+			counted[i].LastAccess = time.UnixMicro(r.Last).UTC()
+		}
 	}
 	return counted, nil
 }
 
 // read adds what waits in memory to what is stored.
-func (c *counting) read(ctx context.Context, b *branch, key store.Key) (countRecord, error) {
+func (c *counting) read(ctx context.Context, b *branch, keys []store.Key) ([]countRecord, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	stored, err := c.countedBy(ctx, b.lineage, key)
+	stored, err := c.space.engine.Counters(ctx, b.lineage, keys)
 	if err != nil {
-		return countRecord{}, err
+		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return stored.plus(c.pending[b][key]), nil
+	counted := make([]countRecord, len(keys))
+	for i, key := range keys {
+		was, err := decodeCount(stored[i])
+		if err != nil {
+			return nil, err
+		}
+		counted[i] = was.plus(c.pending[b][key])
+	}
+	return counted, nil
 }
 
 // Feedback adds to a memory's health, between -1 and 1, and counts an access.

@@ -34,6 +34,7 @@ type record struct {
 	Expires    int64                      `json:"x,omitempty"` // µs since the epoch
 	Agent      string                     `json:"a,omitempty"`
 	Purged     string                     `json:"p,omitempty"` // digest of what was erased here; all else is empty
+	Fields     []string                   `json:"f,omitempty"` // of a family's record: those that are searched
 }
 
 func newRecord(it Item, agent string) (record, error) {
@@ -144,9 +145,41 @@ func doc(e store.Entry) (d search.Doc, ok bool, err error) {
 	case events:
 		err = describeEvent(&d, e)
 	default:
-		return d, false, nil
+		return describeRecord(d, e)
 	}
 	return d, err == nil, err
+}
+
+// describeRecord is for what families keep: it is searched by the fields that its collection names. The space's own
+// collections are not searched.
+func describeRecord(d search.Doc, e store.Entry) (search.Doc, bool, error) {
+	if e.Namespace == catalogueSpace || strings.HasPrefix(e.Collection, "_") {
+		return d, false, nil
+	}
+	if e.Deleted {
+		return d, true, nil
+	}
+	r, err := decodeRecord(e)
+	if err != nil || len(r.Fields) == 0 {
+		return d, false, err
+	}
+	d.Text, d.State, d.Expires, d.Deleted = r.searched(), search.Active, r.expiresAt(), r.Purged != ""
+	return d, true, nil
+}
+
+// searched is the text in those fields of a record that are searched.
+func (r record) searched() []string {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(r.Value, &fields); err != nil {
+		return nil // not an object: it has no fields
+	}
+	var text []string
+	for _, name := range r.Fields {
+		if value, ok := fields[name]; ok {
+			text = append(text, leaves(value)...)
+		}
+	}
+	return text
 }
 
 func describeMemory(d *search.Doc, e store.Entry) error {

@@ -77,6 +77,9 @@ func (s *Space) Retain(ctx context.Context) (map[string]time.Time, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.retainSystem(ctx); err != nil {
+		return nil, s.translate("drop the past of the system branch", err)
+	}
 	trimmed := map[string]time.Time{}
 	for _, b := range s.catalogue.live() {
 		keep := policy.of(b.Name)

@@ -29,12 +29,15 @@ func (s *Space) Search(ctx context.Context, q Search) (Found, error) {
 	if err := s.Ready(ctx); err != nil {
 		return Found{}, err
 	}
-	result, err := s.index.Search(ctx, v.search(q.Namespaces, q.collection()), q.indexQuery())
+	result, notes, err := s.rank(ctx, v, q)
 	if err != nil {
 		return Found{}, s.translate("search", err)
 	}
 	hits, err := s.hits(ctx, v, q, result.Hits)
-	return Found{Hits: hits, Total: result.Total}, err
+	if err == nil && q.Features && len(hits) == len(result.Hits) {
+		s.describe(ctx, v, hits, result.Hits)
+	}
+	return Found{Hits: hits, Total: result.Total, Notes: notes}, err
 }
 
 func (q Search) collection() string {

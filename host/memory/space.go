@@ -50,6 +50,7 @@ type Space struct {
 	clock  func() time.Time
 	logger *slog.Logger
 	limits Limits
+	hooks  Hooks // nil: none
 
 	feedAge   time.Duration
 	deepChain int

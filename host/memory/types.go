@@ -20,6 +20,8 @@ type Place struct {
 type Write struct {
 	Agent     string // kept with each version; may be empty
 	RequestID string // the same agent, id and content commit once in 24 hours; empty: no protection
+	// Note is told what the caller should know beside, such as a hook that was not asked and why. It may be nil.
+	Note func(note string)
 }
 
 // State is where a memory is in its life.
@@ -98,6 +100,9 @@ type Search struct {
 	Until      time.Time
 	AsOf       AsOf
 	Explain    bool
+	Agent      string // who asks, for Hooks
+	Unranked   bool   // in the space's own order, whatever Hooks say
+	Features   bool   // give the features of each hit
 }
 
 // Hit is a memory, or an event, that a search found.
@@ -107,12 +112,15 @@ type Hit struct {
 	Snippet string
 	Branch  string // the branch it was written on
 	Why     *search.Explanation
+	// Features are those that Hooks can rank by, without the type and those that are missing, where they were asked for.
+	Features map[string]float32
 }
 
 // Found is the answer to a Search.
 type Found struct {
 	Hits  []Hit
-	Total int // how many match in all
+	Total int      // how many match in all
+	Notes []string // what the caller should know beside, such as why they are in the server's own order
 }
 
 // Event is a record of the log.

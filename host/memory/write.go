@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -115,6 +116,9 @@ func (s *Space) Store(ctx context.Context, p Place, items []Item, w Write) ([]St
 	if err != nil {
 		return nil, err
 	}
+	if items, err = s.storing(ctx, p, named(items, keys), w, false); err != nil {
+		return nil, err
+	}
 	batch, kept, err := s.storeBatch(ctx, b, keys, items, w.Agent)
 	if err != nil {
 		return nil, err
@@ -179,6 +183,15 @@ func keysOf(namespace string, items []Item) ([]store.Key, error) {
 		keys[i] = memoryKey(namespace, name)
 	}
 	return keys, nil
+}
+
+// named is items under their keys, derived ones included.
+func named(items []Item, keys []store.Key) []Item {
+	list := slices.Clone(items)
+	for i := range list {
+		list[i].Key = keys[i].Name
+	}
+	return list
 }
 
 func memoryKey(namespace, name string) store.Key {

@@ -1,0 +1,170 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// rank asks the index, and lets the hooks order the best of what it found. The same hits are ordered whatever part of
+// them is asked for, so pages fit together. A ranking that fails is a note, and the index's order stays.
+func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, []string, error) {
+	depth := 0
+	if s.hooks != nil && !q.Events && !q.Unranked {
+		depth = s.hooks.Depth()
+	}
+	asked := q.indexQuery()
+	if depth == 0 || q.Offset >= depth {
+		result, err := s.index.Search(ctx, v.search(q.Namespaces, q.collection()), asked)
+		return result, nil, err
+	}
+	asked.Offset, asked.K = 0, max(q.Offset+q.K, depth)
+	result, err := s.index.Search(ctx, v.search(q.Namespaces, q.collection()), asked)
+	if err != nil {
+		return result, nil, err
+	}
+	err = s.order(ctx, v, q, result.Hits[:min(depth, len(result.Hits))])
+	from := min(q.Offset, len(result.Hits))
+	result.Hits = result.Hits[from:min(from+q.K, len(result.Hits))]
+	if err != nil && ctx.Err() == nil {
+		return result, []string{"the hits are in the server's own order: " + err.Error()}, nil
+	}
+	return result, nil, ctx.Err()
+}
+
+// order lets the hooks order hits.
+func (s *Space) order(ctx context.Context, v view, q Search, hits []search.Hit) error {
+	if len(hits) == 0 {
+		return nil
+	}
+	f := &features{space: s, view: v, hits: hits}
+	column := func(name string) []float32 { return f.column(ctx, name) }
+	types := make([]string, len(hits))
+	for i, h := range hits {
+		types[i] = h.Type
+	}
+	scores, ok, err := s.hooks.Rank(ctx, Ranking{Branch: v.branch.Name, Agent: q.Agent, Query: q.Text, Now: v.now, Hits: len(hits), Types: types, Column: column})
+	if err != nil || !ok {
+		return err
+	}
+	places := make([]int, len(hits))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	was := slices.Clone(hits)
+	for i, from := range places {
+		hits[i] = was[from]
+		hits[i].Score = float64(scores[from])
+	}
+	return nil
+}
+
+// features are the columns of some hits.
+type features struct {
+	space   *Space
+	view    view
+	hits    []search.Hit
+	counted []Counters // nil: not read yet
+}
+
+const day = 24 * 60 * 60 // seconds
+
+// column gives a feature of each hit; nil for a name that is not known.
+func (f *features) column(ctx context.Context, name string) []float32 {
+	switch name {
+	case "score":
+		return f.within(func(h search.Hit) float64 { return h.Score })
+	case "lexical":
+		return f.within(func(h search.Hit) float64 { return h.Lexical })
+	case "semantic":
+		return f.each(func(h search.Hit) float64 { return h.Semantic })
+	case "importance":
+		return f.each(func(h search.Hit) float64 { return h.Importance })
+	case "length":
+		return f.each(func(h search.Hit) float64 { return float64(h.Length) })
+	case "age":
+		return f.each(func(h search.Hit) float64 { return max(0, f.view.now.Sub(h.Time).Seconds()/day) })
+	case "accesses", "idle", "outcome":
+		return f.use(ctx, name)
+	}
+	return nil
+}
+
+func (f *features) each(value func(search.Hit) float64) []float32 {
+	column := make([]float32, len(f.hits))
+	for i, h := range f.hits {
+		column[i] = float32(value(h))
+	}
+	return column
+}
+
+// within is a feature as a part of the greatest among the hits.
+func (f *features) within(value func(search.Hit) float64) []float32 {
+	most := 0.0
+	for _, h := range f.hits {
+		most = max(most, value(h))
+	}
+	if most == 0 {
+		return make([]float32, len(f.hits))
+	}
+	return f.each(func(h search.Hit) float64 { return value(h) / most })
+}
+
+// use is a feature that is counted. The past has none: counters are about the present.
+func (f *features) use(ctx context.Context, name string) []float32 {
+	missing := float32(math.NaN())
+	column := make([]float32, len(f.hits))
+	for i := range column {
+		column[i] = missing
+	}
+	counted, err := f.counters(ctx)
+	if err != nil {
+		f.space.logger.Warn("what was counted about hits could not be read", "error", err)
+		return column
+	}
+	for i, c := range counted {
+		switch {
+		case name == "accesses":
+			column[i] = float32(c.Accesses)
+		case name == "idle" && !c.LastAccess.IsZero():
+			column[i] = float32(max(0, f.view.now.Sub(c.LastAccess).Seconds()/day))
+		case name == "outcome" && c.Health != 0:
+			column[i] = float32(c.Health)
+		}
+	}
+	return column
+}
+
+func (f *features) counters(ctx context.Context) ([]Counters, error) {
+	if f.counted != nil || f.view.past {
+		return f.counted, nil
+	}
+	keys := make([]store.Key, len(f.hits))
+	for i, h := range f.hits {
+		keys[i] = memoryKey(h.Namespace, h.Key)
+	}
+	counted, err := f.space.countersOf(ctx, f.view.branch, keys)
+	f.counted = counted
+	return counted, err
+}
+
+// describe gives hits their features.
+func (s *Space) describe(ctx context.Context, v view, hits []Hit, found []search.Hit) {
+	f := &features{space: s, view: v, hits: found}
+	for _, name := range []string{"score", "lexical", "semantic", "importance", "age", "accesses", "idle", "outcome", "length"} {
+		for i, value := range f.column(ctx, name) {
+			if value != value { // missing
+				continue
+			}
+			if hits[i].Features == nil {
+				hits[i].Features = map[string]float32{}
+			}
+			hits[i].Features[name] = value
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Stage is a piece of work on one branch: what it reads, all at the version at which it began, and what it changes, in one
+// commit at the end. Keys and lists show what it changed, searches do not. When something that it read or changed was
+// changed meanwhile by others, its commit is a conflict.
+//
+// Records are what families keep beside memories; those that are kept per space are the same on every branch. A Stage is
+// for one goroutine at a time, and holds nothing of the engine's between its calls.
+type Stage struct {
+	space   *Space
+	branch  *branch
+	version uint64
+	now     time.Time
+	agent   string
+
+	seen    map[site]uint64 // versions of what was read; 0: there was none
+	changed map[site]*record
+	order   []site // of changed
+	events  []stagedEvent
+	counts  []stagedCount
+}
+
+// site is where an entry is: on the branch of the stage, or on that for all branches.
+type site struct {
+	system bool
+	store.Key
+}
+
+type stagedEvent struct {
+	namespace, event string
+	data             json.RawMessage
+}
+
+type stagedCount struct {
+	key      store.Key
+	accesses int64
+	health   float64
+}
+
+// Collection is what a family keeps records in.
+type Collection struct {
+	Name     string
+	PerSpace bool          // the same on every branch
+	Expires  time.Duration // after which a record is gone; 0: never
+	Fields   []string      // whose text is searched
+}
+
+// Record is one version of what a family keeps.
+type Record struct {
+	Namespace string
+	Key       string
+	Value     json.RawMessage
+	Version   uint64 // 0: staged
+	Timestamp time.Time
+}
+
+// Stage begins a piece of work on a branch, by an agent whose name is kept with what it writes.
+func (s *Space) Stage(ctx context.Context, branch, agent string) (*Stage, error) {
+	b, err := s.catalogue.named(branch)
+	if err != nil {
+		return nil, err
+	}
+	head, err := s.engine.Head(ctx)
+	if err != nil {
+		return nil, s.translate("read the newest version", err)
+	}
+	return &Stage{space: s, branch: b, version: head.Version, now: s.clock().UTC(), agent: agent,
+		seen: map[site]uint64{}, changed: map[site]*record{}}, nil
+}
+
+// Version is the version at which everything is read.
+func (t *Stage) Version() uint64 { return t.version }
+
+// Branch is the branch's name.
+func (t *Stage) Branch() string { return t.branch.Name }
+
+// Now is the instant at which the work began.
+func (t *Stage) Now() time.Time { return t.now }
+
+// Changes is how many entries, events and counters are to be written.
+func (t *Stage) Changes() int { return len(t.order) + len(t.events) + len(t.counts) }
+
+// ChangesMemories reports whether memories or the log are to be written, and not only a family's own records.
+func (t *Stage) ChangesMemories() bool {
+	return len(t.events) > 0 || slices.ContainsFunc(t.order, func(at site) bool { return at.Collection == memories })
+}
+
+// lineage is what is read of one of the two branches; nil: nothing is there yet.
+func (t *Stage) lineage(system bool) store.Lineage {
+	if !system {
+		return t.branch.lineage.At(t.version)
+	}
+	if b := t.space.catalogue.system(); b != nil {
+		return b.lineage.At(t.version)
+	}
+	return nil
+}
+
+// current reads entries as the stage sees them: what it changed, or what was there. A nil record is not there.
+func (t *Stage) current(ctx context.Context, sites []site) ([]*record, []store.Entry, error) {
+	found := make([]store.Entry, len(sites))
+	for _, system := range []bool{false, true} {
+		if err := t.fetch(ctx, system, sites, found); err != nil {
+			return nil, nil, err
+		}
+	}
+	records := make([]*record, len(sites))
+	for i, at := range sites {
+		if staged, ok := t.changed[at]; ok {
+			records[i], found[i] = staged, store.Entry{Key: at.Key}
+			continue
+		}
+		t.note(at, found[i])
+		r, err := t.live(found[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		records[i] = r
+	}
+	return records, found, nil
+}
+
+// fetch reads those of the sites that are on one of the branches, and were not changed.
+func (t *Stage) fetch(ctx context.Context, system bool, sites []site, found []store.Entry) error {
+	var keys []store.Key
+	var places []int
+	for i, at := range sites {
+		if _, staged := t.changed[at]; at.system == system && !staged {
+			keys, places = append(keys, at.Key), append(places, i)
+		}
+	}
+	lineage := t.lineage(system)
+	if len(keys) == 0 || lineage == nil {
+		return nil
+	}
+	entries, err := t.space.engine.GetAt(ctx, lineage, keys)
+	if err != nil {
+		return t.space.translate("read", err)
+	}
+	for i, e := range entries {
+		found[places[i]] = e
+	}
+	return nil
+}
+
+// note remembers which version was read.
+func (t *Stage) note(at site, e store.Entry) {
+	if _, known := t.seen[at]; known {
+		return
+	}
+	t.seen[at] = 0
+	if e.Exists() {
+		t.seen[at] = e.Version
+	}
+}
+
+// live decodes an entry; nil when there is none, it has expired, or it was erased.
+func (t *Stage) live(e store.Entry) (*record, error) {
+	if !e.Exists() {
+		return nil, nil
+	}
+	r, err := decodeRecord(e)
+	if err != nil || r.expired(t.now) || r.Purged != "" {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// set stages a record, or with nil its deletion.
+func (t *Stage) set(at site, r *record) {
+	if _, staged := t.changed[at]; !staged {
+		t.order = append(t.order, at)
+	}
+	t.changed[at] = r
+}
+
+// stagedEntry is an entry of a listing.
+type stagedEntry struct {
+	site
+	record record
+	point  store.Point
+}
+
+// list reads entries in the order of their keys, after the key after, at most limit. next is the after of the next page.
+func (t *Stage) list(ctx context.Context, system bool, namespace, collection, prefix, after string, limit int) (list []stagedEntry, next string, err error) {
+	r := store.Range{Namespace: namespace, Collection: collection, Prefix: prefix}
+	if after != "" {
+		r.From = after + "\x00"
+	}
+	limit = t.space.page(limit)
+	if lineage := t.lineage(system); lineage != nil {
+		v := view{branch: t.branch, lineage: lineage, now: t.now}
+		list, err = scan(ctx, t.space, v, r, limit, func(e store.Entry) (*stagedEntry, error) { return t.listed(system, e) })
+		if err != nil {
+			return nil, "", t.space.translate("list", err)
+		}
+	}
+	upTo := ""
+	if len(list) == limit {
+		upTo = list[limit-1].Name
+	}
+	for _, at := range t.order {
+		in := at.system == system && at.Namespace == namespace && at.Collection == collection && strings.HasPrefix(at.Name, prefix)
+		if in && at.Name > after && (upTo == "" || at.Name <= upTo) && t.changed[at] != nil {
+			list = append(list, stagedEntry{site: at, record: *t.changed[at]})
+		}
+	}
+	slices.SortFunc(list, func(a, b stagedEntry) int { return cmp.Compare(a.Name, b.Name) })
+	if len(list) > limit {
+		list, upTo = list[:limit], list[limit-1].Name
+	}
+	return list, upTo, nil
+}
+
+// listed is an entry that a listing found, unless it was changed since, which list adds.
+func (t *Stage) listed(system bool, e store.Entry) (*stagedEntry, error) {
+	at := site{system, e.Key}
+	if _, staged := t.changed[at]; staged {
+		return nil, nil
+	}
+	r, err := t.live(e)
+	if r == nil || err != nil {
+		return nil, err
+	}
+	t.note(at, e)
+	return &stagedEntry{site: at, record: *r, point: e.Point}, nil
+}

@@ -1,0 +1,256 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Commit says how a stage ends.
+type Commit struct {
+	Write
+	// Proposal is the name of a new branch to write to instead of the stage's own, forked from that at the version at which
+	// everything was read; empty: none. Records that are kept per space are not part of a proposal.
+	Proposal string
+	// Operation and Content are what was asked for, so that a repetition of the request is recognised.
+	Operation string
+	Content   json.RawMessage
+	// Answer is kept with the request, for Answered; nil: nothing is.
+	Answer json.RawMessage
+}
+
+// answerLimit is how many bytes of an answer are kept with a request.
+const answerLimit = 64 << 10
+
+// answers is the collection of what requests were answered with.
+const answers = "_answers"
+
+type answerRecord struct {
+	Answer  json.RawMessage `json:"answer"` // null: it was too long
+	Expires int64           `json:"expires"`
+}
+
+// Answered finds the answer that an earlier stage committed for the same request. done is false when there was none; the
+// answer is nil when it was too long to be kept.
+func (s *Space) Answered(ctx context.Context, c Commit) (answer json.RawMessage, done bool, err error) {
+	_, done, err = s.replayed(ctx, request(c.Write, c.Operation, c.Content))
+	b := s.catalogue.system()
+	if err != nil || !done || b == nil {
+		return nil, done, err
+	}
+	found, err := s.engine.GetAt(ctx, b.lineage, []store.Key{answerKey(c.Write)})
+	if err != nil || !found[0].Exists() {
+		return nil, true, s.translate("find the earlier answer", err)
+	}
+	var r answerRecord
+	if err := json.Unmarshal(found[0].Value, &r); err != nil {
+		return nil, true, fmt.Errorf("read the earlier answer: %w", err)
+	}
+	if string(r.Answer) == "null" {
+		r.Answer = nil
+	}
+	return r.Answer, true, nil
+}
+
+func answerKey(w Write) store.Key {
+	return store.Key{Namespace: catalogueSpace, Collection: answers, Name: w.Agent + "\x00" + w.RequestID}
+}
+
+// Committed is what became of a stage.
+type Committed struct {
+	Version   uint64 // 0: there was nothing to write
+	Timestamp time.Time
+	Branch    string // that was written to
+	Replayed  bool   // the same request had been committed before: nothing was written now
+}
+
+// Commit writes everything that was staged, or nothing. The stage is not used afterwards.
+func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
+	done := Committed{Branch: t.branch.Name}
+	if t.Changes() == 0 {
+		return done, nil
+	}
+	if err := t.askHooks(ctx, c.Write); err != nil {
+		return done, err
+	}
+	system, err := t.systemFor(ctx, c)
+	if err != nil {
+		return done, err
+	}
+	batch, err := t.batch(c, system)
+	if err != nil {
+		return done, err
+	}
+	var point store.Point
+	if c.Proposal != "" {
+		point, err = t.propose(ctx, c, batch)
+		done.Branch = c.Proposal
+	} else {
+		var committed store.Committed
+		committed, err = t.write(ctx, batch, system)
+		point, done.Replayed = committed.Point, committed.Replayed
+	}
+	if err != nil {
+		return done, t.space.translate("commit", err)
+	}
+	done.Version, done.Timestamp = point.Version, point.Time
+	if !done.Replayed {
+		t.count()
+	}
+	return done, nil
+}
+
+// write commits to the stage's branch; what is only counted needs no commit.
+func (t *Stage) write(ctx context.Context, batch store.Batch, system *branch) (store.Committed, error) {
+	if len(batch.Writes)+len(batch.Appends) == 0 {
+		return store.Committed{}, nil
+	}
+	if system != nil {
+		batch.Expect = append(batch.Expect, system.alive())
+	}
+	return t.space.commit(ctx, t.branch, batch)
+}
+
+// askHooks lets those refuse, or change, the memories that may refuse any.
+func (t *Stage) askHooks(ctx context.Context, w Write) error {
+	byNamespace, order := map[string][]site{}, []string{}
+	for _, at := range t.order {
+		if at.Collection != memories || at.system || t.changed[at] == nil {
+			continue
+		}
+		if byNamespace[at.Namespace] == nil {
+			order = append(order, at.Namespace)
+		}
+		byNamespace[at.Namespace] = append(byNamespace[at.Namespace], at)
+	}
+	for _, namespace := range order {
+		sites := byNamespace[namespace]
+		items := make([]Item, len(sites))
+		for i, at := range sites {
+			items[i] = t.changed[at].item(at.Name)
+		}
+		changed, err := t.space.storing(ctx, Place{t.branch.Name, namespace}, items, w, true)
+		if err != nil {
+			return err
+		}
+		for i, at := range sites {
+			r, err := newRecord(changed[i], t.agent)
+			if err != nil {
+				return err
+			}
+			t.changed[at] = &r
+		}
+	}
+	return nil
+}
+
+// systemFor is the branch for what is the same on all branches, if something is to be written there.
+func (t *Stage) systemFor(ctx context.Context, c Commit) (*branch, error) {
+	needed := c.Answer != nil && c.RequestID != ""
+	for _, at := range t.order {
+		needed = needed || at.system
+	}
+	if !needed {
+		return nil, nil
+	}
+	return t.space.systemBranch(ctx)
+}
+
+// batch is everything that was staged, on the condition that what was read is as it was. Of a proposal only what is
+// the same on all branches can have changed meanwhile.
+func (t *Stage) batch(c Commit, system *branch) (store.Batch, error) {
+	batch := store.Batch{Request: request(c.Write, c.Operation, c.Content)}
+	for _, at := range t.order {
+		w := store.Write{Branch: t.branch.id, Key: at.Key, Delete: t.changed[at] == nil}
+		if at.system {
+			w.Branch = system.id
+		}
+		if r := t.changed[at]; r != nil {
+			value, err := r.encode()
+			if err != nil {
+				return batch, err
+			}
+			w.Value = value
+		}
+		batch.Writes = append(batch.Writes, w)
+	}
+	for _, e := range t.events {
+		batch.Appends = append(batch.Appends, logAppend(t.branch, e.namespace, e.event, t.agent, e.data))
+	}
+	if c.Answer != nil && c.RequestID != "" {
+		w, err := t.answer(c, system)
+		if err != nil {
+			return batch, err
+		}
+		batch.Writes = append(batch.Writes, w)
+	}
+	for at, version := range t.seen {
+		switch {
+		case at.system && system != nil:
+			batch.Expect = append(batch.Expect, store.Expectation{Lineage: system.lineage, Key: at.Key, Version: version})
+		case !at.system && c.Proposal == "":
+			batch.Expect = append(batch.Expect, store.Expectation{Lineage: t.branch.lineage, Key: at.Key, Version: version})
+		}
+	}
+	return batch, nil
+}
+
+func (t *Stage) answer(c Commit, system *branch) (store.Write, error) {
+	r := answerRecord{Answer: c.Answer, Expires: t.now.Add(systemKept).UnixMicro()}
+	if len(c.Answer) > answerLimit {
+		r.Answer = nil
+	}
+	value, err := json.Marshal(r)
+	return store.Write{Branch: system.id, Key: answerKey(c.Write), Value: value}, err
+}
+
+// propose forks the branch and writes to the fork, in one commit.
+func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch) (store.Point, error) {
+	s := t.space
+	if err := s.limits.checkName("branch", c.Proposal); err != nil {
+		return store.Point{}, err
+	}
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	if _, err := s.catalogue.named(c.Proposal); err == nil {
+		return store.Point{}, conflict("branch %q exists already: choose another name, or delete it first", c.Proposal)
+	}
+	front := t.lineage(false)
+	if len(front) == 0 {
+		return store.Point{}, invalid("branch %q has no past to stand on", t.branch.Name)
+	}
+	id := s.catalogue.nextID()
+	r := branchRecord{Name: c.Proposal, Parent: t.branch.Name, From: front[0].Branch, At: front[0].At}
+	moved := moveTo(batch, t.branch, id, front.Fork(id))
+	moved.Expect = append(moved.Expect, t.branch.alive())
+	_, point, err := s.addBranchAs(ctx, id, r, moved)
+	return point, err
+}
+
+// moveTo is a batch with what it writes to one branch written to another.
+func moveTo(batch store.Batch, from *branch, to store.BranchID, lineage store.Lineage) store.Batch {
+	for i := range batch.Writes {
+		if batch.Writes[i].Branch == from.id {
+			batch.Writes[i].Branch = to
+		}
+	}
+	for i := range batch.Appends {
+		batch.Appends[i].Lineage = lineage
+	}
+	return batch
+}
+
+// count adds what is to be counted.
+func (t *Stage) count() {
+	for _, c := range t.counts {
+		t.space.counters.touch(t.branch, c.key, c.accesses, c.health)
+	}
+	for _, at := range t.order {
+		if at.Collection == memories && t.changed[at] == nil {
+			t.space.counters.reset(t.branch, at.Key)
+		}
+	}
+}

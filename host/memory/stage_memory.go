@@ -1,0 +1,336 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Patch is a change of some fields of a memory. Nil fields stay as they are.
+type Patch struct {
+	Key        string
+	Value      json.RawMessage
+	Tags       []string // in place of those there are, when it is not nil
+	AddTags    []string
+	RemoveTags []string
+	Type       *string
+	Importance *float64
+	Metadata   map[string]json.RawMessage // put beside what is there; null removes
+	State      State                      // empty: as it is
+	Supersedes []string                   // in place of those there are, when it is not nil
+	Links      []string                   // in place of those there are, when it is not nil
+	ExpiresAt  *time.Time                 // the zero time: never
+	IfVersion  *uint64
+}
+
+func memorySites(namespace string, keys []string) []site {
+	sites := make([]site, len(keys))
+	for i, key := range keys {
+		sites[i] = site{Key: memoryKey(namespace, key)}
+	}
+	return sites
+}
+
+func (t *Stage) checkKeys(namespace string, keys []string) (string, error) {
+	p, err := t.space.limits.checkPlace(Place{Namespace: namespace})
+	if err != nil {
+		return "", err
+	}
+	if len(keys) == 0 || len(keys) > t.space.limits.Batch {
+		return "", invalid("%d keys: give from 1 to %d", len(keys), t.space.limits.Batch)
+	}
+	for _, key := range keys {
+		if err := t.space.limits.checkKey(key); err != nil {
+			return "", err
+		}
+	}
+	return p.Namespace, nil
+}
+
+// Get reads memories; nil where there is none.
+func (t *Stage) Get(ctx context.Context, namespace string, keys []string) ([]*Memory, error) {
+	namespace, err := t.checkKeys(namespace, keys)
+	if err != nil {
+		return nil, err
+	}
+	records, entries, err := t.current(ctx, memorySites(namespace, keys))
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*Memory, len(keys))
+	for i, r := range records {
+		if r != nil {
+			m := r.memory(entries[i])
+			list[i] = &m
+		}
+	}
+	return list, nil
+}
+
+// List reads memories in the order of their keys, after the key after, at most limit. next is the after of the next page;
+// empty when that was all.
+func (t *Stage) List(ctx context.Context, namespace, prefix, after string, limit int) (list []Memory, next string, err error) {
+	p, err := t.space.limits.checkPlace(Place{Namespace: namespace})
+	if err != nil {
+		return nil, "", err
+	}
+	found, next, err := t.list(ctx, false, p.Namespace, memories, prefix, after, limit)
+	for _, l := range found {
+		list = append(list, l.record.memory(store.Entry{Key: l.Key, Point: l.point}))
+	}
+	return list, next, err
+}
+
+// Put stages memories and returns their keys. Of items with the same key the last one counts.
+func (t *Stage) Put(ctx context.Context, namespace string, items []Item) ([]string, error) {
+	p, err := t.space.checkStore(Place{Branch: t.branch.Name, Namespace: namespace}, items)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := keysOf(p.Namespace, items)
+	if err != nil {
+		return nil, err
+	}
+	sites := make([]site, len(keys))
+	for i, key := range keys {
+		sites[i] = site{Key: key}
+	}
+	records, entries, err := t.current(ctx, sites)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(keys))
+	for i, it := range items {
+		if err := t.unchanged(keys[i], it.IfVersion, records[i], entries[i]); err != nil {
+			return nil, inItem(i, len(items), err)
+		}
+		r, err := newRecord(it, t.agent)
+		if err != nil {
+			return nil, inItem(i, len(items), err)
+		}
+		names[i] = keys[i].Name
+		if records[i] == nil || !records[i].sameContent(r) {
+			t.set(sites[i], &r)
+		}
+	}
+	return names, nil
+}
+
+// unchanged is the condition that an entry is at a version.
+func (t *Stage) unchanged(key store.Key, want *uint64, r *record, e store.Entry) error {
+	if want == nil {
+		return nil
+	}
+	have := uint64(0)
+	if r != nil {
+		have = e.Version
+	}
+	if have != *want {
+		return t.space.conflictError(&store.ConflictError{Key: key, Want: *want, Have: have})
+	}
+	return nil
+}
+
+// Patch stages changes of memories, and returns the keys of those that are not there.
+func (t *Stage) Patch(ctx context.Context, namespace string, patches []Patch) (missing []string, err error) {
+	keys := make([]string, len(patches))
+	for i, p := range patches {
+		keys[i] = p.Key
+	}
+	namespace, err = t.checkKeys(namespace, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range patches {
+		at := site{Key: memoryKey(namespace, p.Key)}
+		records, entries, err := t.current(ctx, []site{at})
+		if err != nil {
+			return nil, err
+		}
+		if records[0] == nil {
+			missing = append(missing, p.Key)
+			continue
+		}
+		if err := t.unchanged(at.Key, p.IfVersion, records[0], entries[0]); err != nil {
+			return nil, inItem(i, len(patches), err)
+		}
+		r, err := t.patched(*records[0], p)
+		if err != nil {
+			return nil, inItem(i, len(patches), err)
+		}
+		if !records[0].sameContent(r) {
+			t.set(at, &r)
+		}
+	}
+	return missing, nil
+}
+
+// patched is a record with a patch, if that could be stored.
+func (t *Stage) patched(r record, p Patch) (record, error) {
+	r.Agent = t.agent
+	if p.Value != nil {
+		if err := t.space.limits.checkJSON("value", p.Value, t.space.limits.Value); err != nil {
+			return r, err
+		}
+		value, err := compact(p.Value)
+		if err != nil {
+			return r, invalid("value is not valid JSON: %v", err)
+		}
+		r.Value = value
+	}
+	r.Tags = p.tags(r.Tags)
+	if p.Type != nil {
+		r.Type = *p.Type
+	}
+	if p.Importance != nil {
+		r.Importance = p.Importance
+	}
+	r.Metadata = p.metadata(r.Metadata)
+	if p.State != "" {
+		r.State = p.State
+	}
+	if r.State == Active {
+		r.State = ""
+	}
+	if p.Supersedes != nil {
+		r.Supersedes = p.Supersedes
+	}
+	if p.Links != nil {
+		r.Links = p.Links
+	}
+	if p.ExpiresAt != nil {
+		r.Expires = 0
+		if !p.ExpiresAt.IsZero() {
+			r.Expires = p.ExpiresAt.UnixMicro()
+		}
+	}
+	return r, t.space.limits.checkItem(r.item(p.Key))
+}
+
+func (p Patch) tags(tags []string) []string {
+	if p.Tags != nil {
+		tags = p.Tags
+	}
+	kept := slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return slices.Contains(p.RemoveTags, tag) })
+	return tidyTags(append(kept, p.AddTags...))
+}
+
+func (p Patch) metadata(metadata map[string]json.RawMessage) map[string]json.RawMessage {
+	if len(p.Metadata) == 0 {
+		return metadata
+	}
+	merged := maps.Clone(metadata)
+	if merged == nil {
+		merged = map[string]json.RawMessage{}
+	}
+	for name, value := range p.Metadata {
+		if string(value) == "null" {
+			delete(merged, name)
+			continue
+		}
+		merged[name] = value
+	}
+	if len(merged) == 0 {
+		return nil
+	}
+	return merged
+}
+
+// item is a record as it would be stored anew.
+func (r record) item(key string) Item {
+	return Item{Key: key, Value: r.Value, Tags: r.Tags, Type: r.Type, Importance: r.Importance, Metadata: r.Metadata, State: r.State,
+		Supersedes: r.Supersedes, Links: r.Links, ExpiresAt: r.expiresAt()}
+}
+
+// Delete stages the deletion of memories, and counts those that were there.
+func (t *Stage) Delete(ctx context.Context, namespace string, keys []string) (int, error) {
+	namespace, err := t.checkKeys(namespace, keys)
+	if err != nil {
+		return 0, err
+	}
+	return t.remove(ctx, memorySites(namespace, keys))
+}
+
+func (t *Stage) remove(ctx context.Context, sites []site) (count int, err error) {
+	records, _, err := t.current(ctx, sites)
+	if err != nil {
+		return 0, err
+	}
+	for i, at := range sites {
+		if records[i] != nil {
+			t.set(at, nil)
+			count++
+		}
+	}
+	return count, nil
+}
+
+// Touch stages what is to be added to the counters of memories.
+func (t *Stage) Touch(namespace string, keys []string, accesses int64, health float64) error {
+	namespace, err := t.checkKeys(namespace, keys)
+	if err != nil {
+		return err
+	}
+	if accesses < 0 || accesses > 1_000_000 || !(health >= -1 && health <= 1) {
+		return invalid("accesses go up by 0 to 1000000, and health by -1 to 1")
+	}
+	for _, key := range keys {
+		t.counts = append(t.counts, stagedCount{memoryKey(namespace, key), accesses, health})
+	}
+	return nil
+}
+
+// Counters are what was counted about memories until now.
+func (t *Stage) Counters(ctx context.Context, namespace string, keys []string) ([]Counters, error) {
+	p, err := t.space.limits.checkPlace(Place{Namespace: namespace})
+	if err != nil {
+		return nil, err
+	}
+	sites := make([]store.Key, len(keys))
+	for i, key := range keys {
+		sites[i] = memoryKey(p.Namespace, key)
+	}
+	return t.space.countersOf(ctx, t.branch, sites)
+}
+
+// Log stages an event of the log.
+func (t *Stage) Log(namespace, event string, data json.RawMessage) error {
+	p, err := t.space.limits.checkPlace(Place{Namespace: namespace})
+	if err != nil {
+		return err
+	}
+	if event == "" {
+		return invalid("event is empty: say what kind of event happened")
+	}
+	if err := t.space.limits.checkText("event", event, t.space.limits.Name); err != nil {
+		return err
+	}
+	if err := t.space.limits.checkJSON("data", data, t.space.limits.Value); err != nil {
+		return err
+	}
+	if data, err = compact(data); err != nil {
+		return invalid("data is not valid JSON: %v", err)
+	}
+	t.events = append(t.events, stagedEvent{p.Namespace, event, data})
+	return nil
+}
+
+// Search searches at the stage's version. It does not see what is staged.
+func (t *Stage) Search(ctx context.Context, q Search) (Found, error) {
+	q.Branch = t.branch.Name
+	if !q.AsOf.IsNow() {
+		return t.space.Search(ctx, q)
+	}
+	changes, _, err := t.space.engine.Changes(ctx, t.branch.id, t.version, store.Latest, 1)
+	if err != nil {
+		return Found{}, t.space.translate("search", err)
+	}
+	if len(changes) > 0 {
+		q.AsOf = AsOf{Version: t.version}
+	}
+	return t.space.Search(ctx, q)
+}

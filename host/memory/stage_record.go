@@ -1,0 +1,180 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+func (t *Stage) recordSites(c Collection, namespace string, keys []string) ([]site, error) {
+	namespace, err := t.checkKeys(namespace, keys)
+	if err != nil {
+		return nil, err
+	}
+	sites := make([]site, len(keys))
+	for i, key := range keys {
+		sites[i] = site{c.PerSpace, store.Key{Namespace: namespace, Collection: c.Name, Name: key}}
+	}
+	return sites, nil
+}
+
+// Records reads records; nil where there is none.
+func (t *Stage) Records(ctx context.Context, c Collection, namespace string, keys []string) ([]*Record, error) {
+	sites, err := t.recordSites(c, namespace, keys)
+	if err != nil {
+		return nil, err
+	}
+	records, entries, err := t.current(ctx, sites)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*Record, len(keys))
+	for i, r := range records {
+		if r != nil {
+			list[i] = &Record{sites[i].Namespace, sites[i].Name, r.Value, entries[i].Version, entries[i].Time}
+		}
+	}
+	return list, nil
+}
+
+// ListRecords reads records in the order of their keys, after the key after, at most limit. next is the after of the next
+// page; empty when that was all.
+func (t *Stage) ListRecords(ctx context.Context, c Collection, namespace, prefix, after string, limit int) (list []Record, next string, err error) {
+	p, err := t.space.limits.checkPlace(Place{Namespace: namespace})
+	if err != nil {
+		return nil, "", err
+	}
+	found, next, err := t.list(ctx, c.PerSpace, p.Namespace, c.Name, prefix, after, limit)
+	for _, l := range found {
+		list = append(list, Record{l.Namespace, l.Name, l.record.Value, l.point.Version, l.point.Time})
+	}
+	return list, next, err
+}
+
+// PutRecord stages a record. want is the version that it must be at, 0 for none; nil: any.
+func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key string, value json.RawMessage, want *uint64) error {
+	sites, err := t.recordSites(c, namespace, []string{key})
+	if err != nil {
+		return err
+	}
+	if err := t.space.limits.checkJSON("value", value, t.space.limits.Value); err != nil {
+		return err
+	}
+	if value, err = compact(value); err != nil {
+		return invalid("value is not valid JSON: %v", err)
+	}
+	records, entries, err := t.current(ctx, sites)
+	if err != nil {
+		return err
+	}
+	if err := t.unchanged(sites[0].Key, want, records[0], entries[0]); err != nil {
+		return err
+	}
+	r := record{Value: value, Fields: c.Fields, Agent: t.agent}
+	if c.Expires > 0 {
+		r.Expires = t.now.Add(c.Expires).UnixMicro()
+	}
+	if records[0] == nil || c.Expires > 0 || !records[0].sameContent(r) {
+		t.set(sites[0], &r)
+	}
+	return nil
+}
+
+// DeleteRecords stages the deletion of records, and counts those that were there.
+func (t *Stage) DeleteRecords(ctx context.Context, c Collection, namespace string, keys []string) (int, error) {
+	sites, err := t.recordSites(c, namespace, keys)
+	if err != nil {
+		return 0, err
+	}
+	return t.remove(ctx, sites)
+}
+
+// AppendRecord stages a record under the next sequence number of its collection, from 1 on, and returns that. Two stages that
+// append to one collection at once are a conflict.
+func (t *Stage) AppendRecord(ctx context.Context, c Collection, namespace string, value json.RawMessage) (uint64, error) {
+	p, err := t.space.limits.checkPlace(Place{Namespace: namespace})
+	if err != nil {
+		return 0, err
+	}
+	last, err := t.lastSequence(ctx, c, p.Namespace)
+	if err != nil {
+		return 0, err
+	}
+	none := uint64(0)
+	return last + 1, t.PutRecord(ctx, c, p.Namespace, store.SequenceName(last+1), value, &none)
+}
+
+// lastSequence is the greatest sequence number in a collection, staged ones included.
+func (t *Stage) lastSequence(ctx context.Context, c Collection, namespace string) (last uint64, err error) {
+	r := store.Range{Namespace: namespace, Collection: c.Name, Reverse: true}
+	if lineage := t.lineage(c.PerSpace); lineage != nil {
+		entries, _, err := t.space.engine.ScanAt(ctx, lineage, r, "", 1)
+		if err != nil {
+			return 0, t.space.translate("append", err)
+		}
+		if len(entries) > 0 {
+			if last, err = store.ParseSequence(entries[0].Name); err != nil {
+				return 0, invalid("collection %s has keys that are no sequence numbers: append only to one that is always appended to", c.Name)
+			}
+		}
+	}
+	for _, at := range t.order {
+		if at.system == c.PerSpace && at.Namespace == namespace && at.Collection == c.Name && t.changed[at] != nil {
+			if n, err := store.ParseSequence(at.Name); err == nil {
+				last = max(last, n)
+			}
+		}
+	}
+	return last, nil
+}
+
+// SearchRecords searches a collection at the stage's version. It does not see what is staged.
+func (t *Stage) SearchRecords(ctx context.Context, c Collection, q Search) ([]RecordHit, int, error) {
+	if len(c.Fields) == 0 {
+		return nil, 0, invalid("collection %s is not searchable: its manifest names no fields to search", c.Name)
+	}
+	return t.space.searchRecords(ctx, t.lineage(c.PerSpace), t.branch, t.now, c, q)
+}
+
+// RecordHit is a record that a search found.
+type RecordHit struct {
+	Record
+	Score   float64
+	Snippet string
+}
+
+// searchRecords searches what a lineage sees of a collection.
+func (s *Space) searchRecords(ctx context.Context, l store.Lineage, b *branch, now time.Time, c Collection, q Search) ([]RecordHit, int, error) {
+	if err := s.checkSearch(&q); err != nil {
+		return nil, 0, err
+	}
+	if err := s.Ready(ctx); err != nil || l == nil {
+		return nil, 0, err
+	}
+	v := view{branch: b, lineage: l, now: now}
+	found, err := s.index.Search(ctx, v.search(q.Namespaces, c.Name), q.indexQuery())
+	if err != nil {
+		return nil, 0, s.translate("search", err)
+	}
+	var hits []RecordHit
+	for _, h := range found.Hits {
+		key := store.Key{Namespace: h.Namespace, Collection: h.Collection, Name: h.Key}
+		entries, err := s.engine.GetAt(ctx, l, []store.Key{key})
+		if err != nil {
+			return nil, 0, s.translate("read what was found", err)
+		}
+		if !entries[0].Exists() {
+			continue
+		}
+		r, err := decodeRecord(entries[0])
+		if err != nil {
+			return nil, 0, err
+		}
+		hits = append(hits, RecordHit{Score: h.Score, Snippet: search.Snippet(r.searched(), q.Text, snippetLength),
+			Record: Record{h.Namespace, h.Key, r.Value, entries[0].Version, entries[0].Time}})
+	}
+	return hits, found.Total, nil
+}

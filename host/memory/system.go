@@ -1,0 +1,103 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// systemKept is how far back the system branch is kept: its past is nobody's memory.
+const systemKept = 24 * time.Hour
+
+// systemBranch is the branch for what is the same on all branches. It is made when it is first written to, and callers cannot
+// name it.
+func (s *Space) systemBranch(ctx context.Context) (*branch, error) {
+	if b := s.catalogue.system(); b != nil {
+		return b, nil
+	}
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	if b := s.catalogue.system(); b != nil {
+		return b, nil
+	}
+	return s.addBranch(ctx, branchRecord{Name: systemName}, store.Batch{})
+}
+
+// addBranch commits a branch's record with whatever else is in a batch, and publishes it. The caller holds branching, and
+// knows that the name is free.
+func (s *Space) addBranch(ctx context.Context, r branchRecord, batch store.Batch) (*branch, error) {
+	b, _, err := s.addBranchAs(ctx, s.catalogue.nextID(), r, batch)
+	return b, err
+}
+
+// addBranchAs is addBranch with the id that the branch gets, to which the batch may write already. What was written is
+// searchable when it returns.
+func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r branchRecord, batch store.Batch) (*branch, store.Point, error) {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return nil, store.Point{}, err
+	}
+	batch.Writes = append(batch.Writes, store.Write{Branch: store.Catalogue, Key: branchKey(id), Value: value})
+	sealed := recordSeals(batch.Appends)
+	done, err := s.engine.Commit(ctx, batch)
+	if err != nil {
+		return nil, store.Point{}, s.translate("make branch "+r.Name, err)
+	}
+	docs, err := s.docs(batch, sealed, done)
+	if err != nil {
+		return nil, done.Point, fmt.Errorf("index version %d: %w", done.Version, err)
+	}
+	s.index.Apply(docs...)
+	return s.catalogue.publish(id, r, done.Point, done.Time), done.Point, nil
+}
+
+// retainSystem drops the past of the system branch.
+func (s *Space) retainSystem(ctx context.Context) error {
+	b := s.catalogue.system()
+	if b == nil {
+		return nil
+	}
+	if err := s.dropAnswers(ctx, b); err != nil {
+		return err
+	}
+	floor, err := s.engine.VersionAt(ctx, s.clock().Add(-systemKept))
+	if err != nil || floor.Version <= b.version {
+		return err
+	}
+	if err := s.engine.Trim(ctx, b.id, floor.Version, nil); err != nil {
+		return err
+	}
+	s.index.Trim(b.id, floor.Version, nil)
+	return nil
+}
+
+// dropAnswers forgets what old requests were answered with.
+func (s *Space) dropAnswers(ctx context.Context, b *branch) error {
+	now, r := s.clock().UnixMicro(), store.Range{Namespace: catalogueSpace, Collection: answers}
+	for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
+		page, next, err := s.engine.ScanAt(ctx, b.lineage, r, cursor, cataloguePage)
+		if err != nil {
+			return err
+		}
+		batch := store.Batch{Expect: []store.Expectation{b.alive()}}
+		for _, e := range page {
+			var a answerRecord
+			if err := json.Unmarshal(e.Value, &a); err != nil {
+				return fmt.Errorf("read an answer: %w", err)
+			}
+			if a.Expires <= now {
+				batch.Writes = append(batch.Writes, store.Write{Branch: b.id, Key: e.Key, Delete: true})
+			}
+		}
+		if len(batch.Writes) > 0 {
+			if _, err := s.engine.Commit(ctx, batch); err != nil {
+				return err
+			}
+		}
+		cursor = next
+	}
+	return nil
+}
