@@ -174,9 +174,9 @@ func TestLatenciesAreOrderedInMilliseconds(t *testing.T) {
 
 func TestWrongLinesAreNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"text":"x"}`:                    "line 1",
-		"{\"id\":\"a\"}\n{\"id\":\"a\"}":  `line 2: there is a document "a"`,
-		"{\"id\":\"a\"}\nnonsense":        "line 2",
+		`{"text":"x"}`:                     "line 1",
+		"{\"id\":\"a\"}\n{\"id\":\"a\"}":   `line 2: there is a document "a"`,
+		"{\"id\":\"a\"}\nnonsense":         "line 2",
 		strings.Repeat("x", longestLine+1): "longer than",
 	} {
 		if _, err := ReadDocuments(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
