@@ -34,6 +34,7 @@ func rules() []rule {
 		{pkg: "host/store/bolt", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
 		{pkg: "host/store/*", own: []string{"host/store"}, others: []string{"pgregory.net/rapid"}},
 		{pkg: "host/search", own: []string{"host/store"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/search/vector", others: []string{"golang.org/x/sys"}, never: append(outside, "os")},
 		{pkg: "host/memory", own: []string{"host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/search"}, others: []string{"github.com/mark3labs/mcp-go", "github.com/santhosh-tekuri/jsonschema"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/mcp/clients"}, // tests only

@@ -1,0 +1,87 @@
+package vector
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Rows are padded to whole blocks.
+const (
+	floatBlock = 16 // float32 elements
+	codeBlock  = 64 // codes
+	bitGroup   = 8  // rows whose words of bits lie beside one another
+)
+
+// kernels work out a number for each of many rows. All implementations give the same numbers, bit for bit.
+type kernels struct {
+	// dotFloats are the dot products of a query with rows that lie one behind the other. len(query) is a multiple of
+	// floatBlock.
+	dotFloats func(query, rows, out []float32)
+	// dotCodes are the dot products with codes from 0 to 127; the query's elements go from −127 to 127, so that pairs
+	// of products fit 16 bits. len(query) is a multiple of codeBlock.
+	dotCodes func(query []int8, codes []uint8, out []int32)
+	// differ counts the bits in which rows differ from a query. Rows lie in groups of bitGroup: the first word of
+	// each, then the second word of each. len(out) is a multiple of bitGroup.
+	differ func(query, bits, out []uint64)
+}
+
+// checkRows panics where a kernel would read or write outside of what it was given.
+func checkRows(have, stride, n, block int) {
+	if stride == 0 || n == 0 || stride%block != 0 || have < n*stride {
+		panic(fmt.Sprintf("vector: %d rows of %d do not fit %d elements", n, stride, have))
+	}
+}
+
+func portable() kernels {
+	return kernels{dotFloats: dotFloats, dotCodes: dotCodes, differ: differ}
+}
+
+func dotFloats(query, rows, out []float32) {
+	checkRows(len(rows), len(query), len(out), floatBlock)
+	for i := range out {
+		row := rows[i*len(query) : (i+1)*len(query)]
+		var sums [floatBlock]float32
+		for at := 0; at < len(row); at += floatBlock {
+			a, b := (*[floatBlock]float32)(row[at:]), (*[floatBlock]float32)(query[at:])
+			for lane := range sums {
+				sums[lane] += float32(a[lane] * b[lane]) // the conversion keeps compilers from fusing, which rounds otherwise
+			}
+		}
+		out[i] = sum16(&sums)
+	}
+}
+
+// sum16 adds halves to halves, which is how vector registers are summed up.
+func sum16(s *[floatBlock]float32) float32 {
+	for width := floatBlock / 2; width > 0; width /= 2 {
+		for i := range width {
+			s[i] += s[i+width]
+		}
+	}
+	return s[0]
+}
+
+func dotCodes(query []int8, codes []uint8, out []int32) {
+	checkRows(len(codes), len(query), len(out), codeBlock)
+	for i := range out {
+		sum := int32(0)
+		for j, c := range codes[i*len(query) : (i+1)*len(query)] {
+			sum += int32(c) * int32(query[j])
+		}
+		out[i] = sum
+	}
+}
+
+func differ(query, rows, out []uint64) {
+	checkRows(len(rows), len(query), len(out), 1)
+	for i := 0; i < len(out); i += bitGroup {
+		group, sums := rows[i*len(query):], (*[bitGroup]uint64)(out[i:])
+		*sums = [bitGroup]uint64{}
+		for j, q := range query {
+			words := (*[bitGroup]uint64)(group[j*bitGroup:])
+			for row, w := range words {
+				sums[row] += uint64(bits.OnesCount64(w ^ q))
+			}
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package vector
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Near is a vector's number and how near it is: higher is nearer. With Cosine scores go from −1 to 1.
+type Near struct {
+	Number uint32
+	Score  float64
+}
+
+// Among is the numbers that a query is asked of.
+type Among interface {
+	Has(number uint32) bool
+	Len() int
+	// Each goes through the numbers until do returns false.
+	Each(do func(number uint32) bool)
+}
+
+// Scan is how a set is gone through.
+type Scan uint8
+
+// The scans. All end in scores of full precision.
+const (
+	Auto   Scan = iota // by how much there is
+	Floats             // everything in full precision
+	Codes              // seven bits an element, and the best again
+	Bits               // one bit an element, the best again in codes, and of these the best again
+)
+
+// How many are scored again: at least so many, and so many for each that is asked for.
+const (
+	leastRescored, rescoredEach = 40, 4   // after codes, in full precision
+	leastRecoded, recodedEach   = 800, 20 // after bits, in codes
+	recodedPart                 = 300     // and one in so many
+	sparse                      = 16      // one in so many: below, rows are looked up one by one
+)
+
+// Query is what to look for.
+type Query struct {
+	Vector []float32
+	Among  Among // nil: all
+	K      int
+	Scan   Scan
+}
+
+// Nearest are the vectors nearest to a query, at most K, the nearest first, and of equals the lower number first.
+func (s *Set) Nearest(ctx context.Context, q Query) ([]Near, error) {
+	ready, err := s.Ready(q.Vector)
+	if err != nil {
+		return nil, fmt.Errorf("find the nearest vectors: %w", err)
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	among := s.count
+	if q.Among != nil {
+		among = min(among, q.Among.Len())
+	}
+	if q.K = min(q.K, among); q.K <= 0 {
+		return nil, nil
+	}
+	r := &reading{set: s, ctx: ctx, among: q.Among, query: make([]float32, s.stride.floats)}
+	copy(r.query, ready)
+	if q.Scan == Auto {
+		q.Scan = s.scanOf(among, q.K)
+	}
+	rows, err := r.candidates(q, among)
+	if err != nil {
+		return nil, fmt.Errorf("find the nearest vectors: %w", err)
+	}
+	return r.exact(rows, q.K)
+}
+
+// scanOf chooses the scan: full precision when nearly all would be read again anyway.
+func (s *Set) scanOf(among, k int) Scan {
+	switch {
+	case among <= max(leastRescored, rescoredEach*k):
+		return Floats
+	case among <= max(s.options.Codes, recodedEach*k):
+		return Codes
+	}
+	return Bits
+}
+
+// reading is one query at work.
+type reading struct {
+	set   *Set
+	ctx   context.Context
+	among Among
+	query []float32
+}
+
+// candidates are the rows to be scored in full precision.
+func (r *reading) candidates(q Query, among int) ([]uint32, error) {
+	s := r.set
+	few := among*sparse < len(s.numbers)
+	switch q.Scan {
+	case Floats:
+		if few {
+			return r.all(), nil
+		}
+		return r.scan(q.K, r.floatScores())
+	case Codes:
+		wanted := max(leastRescored, rescoredEach*q.K)
+		coded := encodeQuery(r.query, s.stride.codes)
+		if few {
+			return r.recode(r.all(), &coded, wanted), nil
+		}
+		return r.scan(wanted, r.codeScores(&coded))
+	}
+	rows, err := r.scan(max(leastRecoded, recodedEach*q.K, among/recodedPart), r.bitScores())
+	coded := encodeQuery(r.query, s.stride.codes)
+	return r.recode(rows, &coded, max(leastRescored, rescoredEach*q.K)), err
+}
+
+// all are the rows that the query is asked of.
+func (r *reading) all() []uint32 {
+	var rows []uint32
+	if r.among == nil {
+		for row, number := range r.set.numbers {
+			if number != none {
+				rows = append(rows, uint32(row))
+			}
+		}
+		return rows
+	}
+	r.among.Each(func(number uint32) bool {
+		if row := r.set.row(number); row != none {
+			rows = append(rows, row)
+		}
+		return true
+	})
+	return rows
+}
+
+// scores works out how near each row of a chunk is, roughly or exactly.
+type scores func(c *chunk, into []float32)
+
+// scan goes through all rows and keeps the best.
+func (r *reading) scan(wanted int, score scores) ([]uint32, error) {
+	s := r.set
+	kept := newBest(wanted)
+	into := make([]float32, chunkRows)
+	for i, c := range s.chunks {
+		if err := r.ctx.Err(); err != nil {
+			return nil, err
+		}
+		score(c, into)
+		numbers := s.numbers[i*chunkRows:]
+		worst := kept.worst()
+		for j, x := range into {
+			if x < worst {
+				continue
+			}
+			number := numbers[j]
+			if number == none || r.among != nil && !r.among.Has(number) {
+				continue
+			}
+			kept.offer(candidate{x, number, uint32(i*chunkRows + j)})
+			worst = kept.worst()
+		}
+	}
+	return kept.rows(), nil
+}
+
+func (r *reading) floatScores() scores {
+	s := r.set
+	row := make([]float32, s.stride.floats)
+	return func(c *chunk, into []float32) {
+		if c.floats != nil {
+			s.kernels.dotFloats(r.query, c.floats, into)
+		}
+		if c.inMemory == chunkRows {
+			return
+		}
+		for i, at := range c.places {
+			if at.reader == nil {
+				continue
+			}
+			into[i] = float32(math.Inf(-1))
+			if at.reader.ReadVector(at.at, row[:s.options.Dimensions]) == nil { // exact names what cannot be read
+				s.kernels.dotFloats(r.query, row, into[i:i+1])
+			}
+		}
+	}
+}
+
+func (r *reading) codeScores(q *codedQuery) scores {
+	dots := make([]int32, chunkRows)
+	return func(c *chunk, into []float32) {
+		r.set.kernels.dotCodes(q.elements, c.codes, dots)
+		for i, dot := range dots {
+			into[i] = q.score(dot, c.steps[i])
+		}
+	}
+}
+
+func (r *reading) bitScores() scores {
+	s := r.set
+	query, counts := make([]uint64, s.stride.bits), make([]uint64, chunkRows)
+	setBits(r.query[:s.options.Dimensions], query, 1)
+	scale := 2 / float32(s.options.Dimensions)
+	return func(c *chunk, into []float32) {
+		s.kernels.differ(query, c.bits, counts)
+		if c.norms == nil {
+			for i, count := range counts {
+				into[i] = -float32(int64(count))
+			}
+			return
+		}
+		for i, count := range counts {
+			into[i] = (1 - float32(int64(count))*scale) * c.norms[i]
+		}
+	}
+}
+
+// recode keeps the best of some rows by their codes.
+func (r *reading) recode(rows []uint32, q *codedQuery, wanted int) []uint32 {
+	s := r.set
+	if len(rows) <= wanted {
+		return rows
+	}
+	kept := newBest(wanted)
+	var dot [1]int32
+	for _, row := range rows {
+		c, i := s.chunks[row/chunkRows], int(row%chunkRows)
+		s.kernels.dotCodes(q.elements, c.codes[i*s.stride.codes:(i+1)*s.stride.codes], dot[:])
+		kept.offer(candidate{q.score(dot[0], c.steps[i]), s.numbers[row], row})
+	}
+	return kept.rows()
+}
+
+// exact scores rows in full precision and keeps the best.
+func (r *reading) exact(rows []uint32, k int) ([]Near, error) {
+	s := r.set
+	v, list := make([]float32, s.stride.floats), make([]Near, 0, len(rows))
+	var dot [1]float32
+	for _, row := range rows {
+		if err := s.read(row, v); err != nil {
+			return nil, fmt.Errorf("read vector %d: %w", s.numbers[row], err)
+		}
+		s.kernels.dotFloats(r.query, v, dot[:])
+		list = append(list, Near{s.numbers[row], float64(dot[0])})
+	}
+	slices.SortFunc(list, func(a, b Near) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Number, b.Number)) })
+	return list[:min(k, len(list))], nil
+}
+
+// Score is how near a number's vector is to a query, and whether it has one.
+func (s *Set) Score(query []float32, number uint32) (score float64, ok bool, err error) {
+	ready, err := s.Ready(query)
+	if err != nil {
+		return 0, false, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	row := s.row(number)
+	if row == none {
+		return 0, false, nil
+	}
+	r := &reading{set: s, query: make([]float32, s.stride.floats)}
+	copy(r.query, ready)
+	list, err := r.exact([]uint32{row}, 1)
+	if err != nil {
+		return 0, false, err
+	}
+	return list[0].Score, true, nil
+}
