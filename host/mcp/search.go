@@ -163,6 +163,9 @@ type why struct {
 	Average   float64   `json:"average_length"`
 	K1        float64   `json:"k1"`
 	B         float64   `json:"b"`
+	Speaker   float64   `json:"speaker_factor,omitempty"`
+	Date      float64   `json:"date_factor,omitempty"`
+	Around    float64   `json:"turns_around,omitempty"`
 }
 
 type whyTerm struct {
@@ -177,7 +180,8 @@ func whyOf(e *search.Explanation, branch string) *why {
 	if e == nil {
 		return nil
 	}
-	w := &why{Branch: branch, Terms: []whyTerm{}, Documents: e.Documents, Length: e.Length, Average: rounded(e.Average), K1: e.K1, B: e.B}
+	w := &why{Branch: branch, Terms: []whyTerm{}, Documents: e.Documents, Length: e.Length, Average: rounded(e.Average), K1: rounded(e.K1), B: rounded(e.B),
+		Speaker: e.Speaker, Date: e.Date, Around: rounded(e.Around)}
 	for _, t := range e.Terms {
 		w.Terms = append(w.Terms, whyTerm{t.Term, rounded(t.Score), t.Frequency, t.Documents, rounded(t.IDF)})
 	}

@@ -135,6 +135,9 @@ func (m *model) invent() cell {
 	if m.rng.Intn(3) == 0 {
 		c.meta = map[string]string{pickOne(m, []string{"x", "y"}): pickOne(m, vocabulary[:2])}
 	}
+	if m.rng.Intn(3) == 0 {
+		c.meta = joined(c.meta, m.turn())
+	}
 	for _, tag := range vocabulary[:3] {
 		if m.rng.Intn(4) == 0 {
 			c.tags = append(c.tags, tag)
@@ -144,6 +147,14 @@ func (m *model) invent() cell {
 		c.expires = m.now.Add(time.Duration(1+m.rng.Intn(20)) * time.Second)
 	}
 	return c
+}
+
+// turn makes up what somebody said when in a conversation.
+func (m *model) turn() map[string]string {
+	return map[string]string{
+		"session": pickOne(m, []string{"s1", "s2"}), "seq": strconv.Itoa(m.rng.Intn(6)), "speaker": pickOne(m, []string{"anna", "bert"}),
+		"caption": pickOne(m, vocabulary), "ts": pickOne(m, []string{"2025-06-03", "2025-09-03T10:00:00Z", "2026-06-20", "2026-01-02"}),
+	}
 }
 
 // edit changes one thing about a memory.
@@ -470,6 +481,12 @@ func (m *model) compare(p place2, got *Memory, c cell, now time.Time) {
 
 func (m *model) compareSearch(branch string, at AsOf, n tree, now time.Time) {
 	query := m.text()
+	switch m.rng.Intn(6) {
+	case 0, 1:
+		query += pickOne(m, []string{" anna", " june 2025", " 2025", " june bert"})
+	case 2:
+		query = pickOne(m, []string{"june", "2025", "june 2025"})
+	}
 	namespaces := pickOne(m, [][]string{nil, {"default"}, {"other"}, {"default", "other"}})
 	found, err := m.space.Search(m.t.Context(), Search{Text: query, Branch: branch, Namespaces: namespaces, AsOf: at})
 	m.must(err)

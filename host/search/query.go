@@ -50,6 +50,7 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 		}
 		r.addTerm(i)
 	}
+	r.converse()
 	return r.result(), nil
 }
 
@@ -81,6 +82,8 @@ type ranking struct {
 	found   []int // active documents that have each term
 	total   sum
 	scores  map[uint32]float64
+	before  map[uint32]float64 // the scores of turns before their neighbours gave to them; nil: nothing was given
+	date    day
 }
 
 func (x *Index) newRanking(view View, q Query, terms []string) *ranking {
@@ -150,10 +153,7 @@ func (r *ranking) average() float64 {
 }
 
 func (r *ranking) params(d *document) Params {
-	if p, ok := r.index.collections[d.name.collection]; ok {
-		return p
-	}
-	return r.index.params
+	return r.index.collections[d.name.collection].of(r.average())
 }
 
 func (r *ranking) weight(d *document, frequency uint32) float64 {
@@ -161,19 +161,28 @@ func (r *ranking) weight(d *document, frequency uint32) float64 {
 	return tf * (p.K1 + 1) / (tf + p.K1*(1-p.B+p.B*float64(d.length)/r.average()))
 }
 
-// result takes the best hits.
-func (r *ranking) result() Result {
-	wanted := r.query.K + r.query.Offset
+// best takes the best of what was scored, best first.
+func (r *ranking) best(wanted int, among func(uint32) bool) []candidate {
 	best := &worstFirst{docs: r.index.docs}
 	for doc, score := range r.scores {
+		if !among(doc) {
+			continue
+		}
 		heap.Push(best, candidate{doc, score})
 		if best.Len() > wanted {
 			heap.Pop(best)
 		}
 	}
 	slices.SortFunc(best.list, func(a, b candidate) int { return -best.compare(a, b) })
+	return best.list
+}
+
+// result takes the best hits.
+func (r *ranking) result() Result {
+	wanted := r.query.K + r.query.Offset
+	best := r.best(wanted, func(uint32) bool { return true })
 	result := Result{Total: len(r.scores)}
-	for _, c := range best.list[min(r.query.Offset, len(best.list)):] {
+	for _, c := range best[min(r.query.Offset, len(best)):] {
 		result.Hits = append(result.Hits, r.hit(c))
 	}
 	return result
@@ -203,6 +212,7 @@ func (r *ranking) explain(doc uint32) *Explanation {
 		e.Terms = append(e.Terms, Term{Term: term, Frequency: int(frequency), Documents: r.found[i], IDF: r.idf(i),
 			Score: r.idf(i) * r.weight(d, frequency)})
 	}
+	r.explainTurn(doc, e)
 	return e
 }
 

@@ -25,6 +25,7 @@ type Doc struct {
 	Expires time.Time // zero: never
 	// Importance is how much it matters, from 0 to 1; nil: not given. Searches give it back and do nothing with it.
 	Importance *float64
+	Turn       *Turn // what it is in a conversation; nil: nothing
 }
 
 // Active is the state of documents that are searched unless a query says otherwise.
@@ -51,6 +52,8 @@ type Query struct {
 	Since   time.Time // a hit was written at or after this; zero: any time
 	Until   time.Time // a hit was written before this; zero: any time
 	Explain bool
+
+	Plain bool // turns score as if they were no turns
 
 	// Vector is what the question means, in the dimensions of the index's Semantic; nil: words alone decide.
 	Vector []float32
@@ -94,13 +97,17 @@ type Hit struct {
 	Why        *Explanation // when the query asked for it
 }
 
-// Explanation shows how a score came about: it is the sum of its terms' scores.
+// Explanation shows how a score came about: it is the sum of its terms' scores, times the factors of a conversation's
+// turn, plus what the turns around it gave.
 type Explanation struct {
 	Terms     []Term
 	Documents int     // active documents in the view
 	Length    int     // terms in this document
 	Average   float64 // terms in the view's average document
 	K1, B     float64
+	Speaker   float64 // factor for a speaker whom the question names; 0: none
+	Date      float64 // factor for a date that the question names; 0: none
+	Around    float64 // what the turns before and after gave to the score
 }
 
 // Term is one query term's part in a score.

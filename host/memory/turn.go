@@ -1,0 +1,45 @@
+package memory
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/search"
+)
+
+// turnOf is what a memory is in a conversation, by its metadata: session (a text or a number) and seq (a whole number)
+// make it a turn; speaker, caption and ts (a moment) may say more.
+func turnOf(metadata map[string]json.RawMessage) *search.Turn {
+	session, ok := plainText(metadata["session"])
+	if !ok || session == "" {
+		return nil
+	}
+	seq, _ := plainText(metadata["seq"])
+	position, err := strconv.ParseInt(seq, 10, 64)
+	if err != nil {
+		return nil
+	}
+	t := search.Turn{Session: session, Position: position}
+	t.Speaker, _ = plainText(metadata["speaker"])
+	t.Caption, _ = plainText(metadata["caption"])
+	said, _ := plainText(metadata["ts"])
+	t.Said, _ = parseMoment(said, time.Time{})
+	return &t
+}
+
+// plainText is a JSON text, or a number as it is written.
+func plainText(raw json.RawMessage) (string, bool) {
+	if len(raw) == 0 {
+		return "", false
+	}
+	if raw[0] != '"' {
+		var number json.Number
+		err := json.Unmarshal(raw, &number)
+		return number.String(), err == nil
+	}
+	var text string
+	err := json.Unmarshal(raw, &text)
+	return strings.TrimSpace(text), err == nil
+}
