@@ -1,0 +1,131 @@
+package segment
+
+import "encoding/binary"
+
+// Cursor reads postings from the first on, a block at a time.
+type Cursor struct {
+	p        Postings
+	block    int   // the next one
+	previous int64 // the last document before it
+	docs     [blockSize]uint32
+	tfs      [blockSize]uint32
+	placed   int // where the current block's positions begin
+	size     int // of the current block, in postings
+}
+
+// Cursor makes a cursor before the first posting.
+func (p Postings) Cursor() *Cursor {
+	c := &Cursor{}
+	c.Reset(p)
+	return c
+}
+
+// Reset makes the cursor one before the first of these postings.
+func (c *Cursor) Reset(p Postings) { c.p, c.block, c.previous, c.placed, c.size = p, 0, -1, 0, 0 }
+
+func (p Postings) full() int { return p.Count / blockSize }
+
+// skip is what the skip table says of a full block: its last document, and where it and its positions end.
+func (p Postings) skip(block int) (last uint32, end, placed int) {
+	at := p.postings[block*skipSize:]
+	return binary.LittleEndian.Uint32(at), int(binary.LittleEndian.Uint32(at[4:])), int(binary.LittleEndian.Uint32(at[8:]))
+}
+
+// Skip passes over blocks whose documents are all less than doc.
+func (c *Cursor) Skip(doc uint32) {
+	for c.block < c.p.full() {
+		last, _, _ := c.p.skip(c.block)
+		if last >= doc {
+			return
+		}
+		c.previous = int64(last)
+		c.block++
+	}
+}
+
+// Next reads the next block: documents in ascending order, and how often each has the term. Both are valid until the
+// next call; they are empty after the last block.
+func (c *Cursor) Next() (docs, frequencies []uint32) {
+	full := c.p.full()
+	c.size = 0
+	if c.block < full {
+		c.readBlock()
+		c.size = blockSize
+	} else if c.block == full {
+		c.readRest()
+		c.size = c.p.Count - full*blockSize
+	}
+	c.block++
+	return c.docs[:c.size], c.tfs[:c.size]
+}
+
+// begins is where a block and its positions begin.
+func (p Postings) begins(block int) (at, placed int) {
+	base := p.full() * skipSize
+	if block == 0 {
+		return base, 0
+	}
+	_, end, placed := p.skip(block - 1)
+	return base + end, placed
+}
+
+func (c *Cursor) readBlock() {
+	at, placed := c.p.begins(c.block)
+	c.placed = placed
+	data := c.p.postings[at:]
+	gapWidth, moreWidth := int(data[0]), int(data[1])
+	unpack(&c.docs, data[2:], gapWidth)
+	unpack(&c.tfs, data[2+packedSize(gapWidth):], moreWidth)
+	doc := uint32(c.previous)
+	for i := range c.docs {
+		doc += c.docs[i] + 1
+		c.docs[i] = doc
+		c.tfs[i]++
+	}
+	c.previous = int64(doc)
+}
+
+func (c *Cursor) readRest() {
+	at, placed := c.p.begins(c.block)
+	c.placed = placed
+	data := c.p.postings[at:]
+	for i := range c.p.Count - c.block*blockSize {
+		gap, size := binary.Uvarint(data)
+		data = data[max(0, size):]
+		c.previous += int64(gap>>1) + 1
+		c.docs[i], c.tfs[i] = uint32(c.previous), 1
+		if gap&1 == 0 {
+			more, size := binary.Uvarint(data)
+			data = data[max(0, size):]
+			c.tfs[i] = uint32(more) + 2
+		}
+	}
+}
+
+// Positions calls do for each posting of the current block with its positions, as they were added.
+func (c *Cursor) Positions(do func(i int, positions []byte)) {
+	data := c.p.positions[c.placed:]
+	for i, frequency := range c.tfs[:c.size] {
+		end := 0
+		for range frequency {
+			_, size := binary.Uvarint(data[end:])
+			end += max(0, size)
+		}
+		do(i, data[:end])
+		data = data[end:]
+	}
+}
+
+// EachPosition reads positions that AppendPositions wrote.
+func EachPosition(positions []byte, do func(uint32)) {
+	last := uint32(0)
+	for len(positions) > 0 {
+		gap, size := binary.Uvarint(positions)
+		if size <= 0 {
+			return
+		}
+		last += uint32(gap)
+		do(last)
+		positions = positions[size:]
+	}
+}

@@ -1,0 +1,170 @@
+// Package segment keeps the postings of a fixed set of documents in compressed form.
+//
+// A segment is one run of bytes:
+//
+//	header     magic, counts, the sections' sizes and checksums, the header's checksum
+//	terms      sorted, each by what it does not share with the one before it, with its count and sizes
+//	restarts   where every 16th term begins, and its postings and positions
+//	postings   of each term: where its blocks end, blocks of 128, and the rest as varints
+//	positions  of each posting, as varints of their differences
+//	lengths    a byte for each document
+//	payload    whatever the caller keeps with it
+//
+// Open checks all of it, so that reading needs no further checks.
+package segment
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+)
+
+const (
+	magic       = "alcvseg1"
+	restartEach = 16
+	restartSize = 12
+	skipSize    = 12
+	sections    = 6
+	headerSize  = len(magic) + 4 + 4 + sections*(8+4) + 4
+)
+
+// Writer makes a segment. Terms come in ascending order, and of each its postings by ascending document.
+type Writer struct {
+	terms, restarts, postings, positions []byte
+
+	count      int
+	last, term string
+	docs       []uint32
+	tfs        []uint32
+	placed     []int // where each posting's positions end, from the term's beginning
+	before     int   // where the term's positions begin
+}
+
+// Term begins a term. It must be greater than the one before it.
+func (w *Writer) Term(term string) {
+	w.finishTerm()
+	w.term, w.before = term, len(w.positions)
+}
+
+// Add adds a posting to the term: how often a document has it, and where, as AppendPositions writes it. frequency is at
+// least 1.
+func (w *Writer) Add(doc, frequency uint32, positions []byte) {
+	w.docs = append(w.docs, doc)
+	w.tfs = append(w.tfs, frequency)
+	w.positions = append(w.positions, positions...)
+	w.placed = append(w.placed, len(w.positions)-w.before)
+}
+
+// AppendPositions appends ascending positions to out.
+func AppendPositions(out []byte, positions []uint32) []byte {
+	last := uint32(0)
+	for _, p := range positions {
+		out = binary.AppendUvarint(out, uint64(p-last))
+		last = p
+	}
+	return out
+}
+
+// finishTerm writes the term that was begun, if it has postings.
+func (w *Writer) finishTerm() {
+	if len(w.docs) == 0 {
+		return
+	}
+	began := len(w.postings)
+	w.writePostings()
+	if w.count%restartEach == 0 {
+		w.last = ""
+		for _, at := range []int{len(w.terms), began, w.before} {
+			w.restarts = binary.LittleEndian.AppendUint32(w.restarts, uint32(at))
+		}
+	}
+	shared := 0
+	for shared < min(len(w.last), len(w.term)) && w.last[shared] == w.term[shared] {
+		shared++
+	}
+	for _, n := range []int{shared, len(w.term) - shared} {
+		w.terms = binary.AppendUvarint(w.terms, uint64(n))
+	}
+	w.terms = append(w.terms, w.term[shared:]...)
+	for _, n := range []int{len(w.docs), len(w.postings) - began, len(w.positions) - w.before} {
+		w.terms = binary.AppendUvarint(w.terms, uint64(n))
+	}
+	w.last = w.term
+	w.count++
+	w.docs, w.tfs, w.placed = w.docs[:0], w.tfs[:0], w.placed[:0]
+}
+
+// writePostings writes the skip table, the full blocks, and the rest.
+func (w *Writer) writePostings() {
+	full := len(w.docs) / blockSize
+	table := len(w.postings)
+	w.postings = append(w.postings, make([]byte, full*skipSize)...)
+	blocks := len(w.postings)
+	previous := int64(-1)
+	for b := range full {
+		from, to := b*blockSize, (b+1)*blockSize
+		previous = w.writeBlock(w.docs[from:to], w.tfs[from:to], previous)
+		entry := w.postings[table+b*skipSize:]
+		binary.LittleEndian.PutUint32(entry, uint32(previous))
+		binary.LittleEndian.PutUint32(entry[4:], uint32(len(w.postings)-blocks))
+		binary.LittleEndian.PutUint32(entry[8:], uint32(w.placed[to-1]))
+	}
+	for i := full * blockSize; i < len(w.docs); i++ {
+		gap := uint64(int64(w.docs[i])-previous-1) << 1
+		previous = int64(w.docs[i])
+		if w.tfs[i] == 1 {
+			w.postings = binary.AppendUvarint(w.postings, gap|1)
+			continue
+		}
+		w.postings = binary.AppendUvarint(w.postings, gap)
+		w.postings = binary.AppendUvarint(w.postings, uint64(w.tfs[i]-2))
+	}
+}
+
+func (w *Writer) writeBlock(docs, tfs []uint32, previous int64) int64 {
+	var gaps, more [blockSize]uint32
+	for i, doc := range docs {
+		gaps[i] = uint32(int64(doc) - previous - 1)
+		more[i] = tfs[i] - 1
+		previous = int64(doc)
+	}
+	gapWidth, moreWidth := widthOf(gaps[:]), widthOf(more[:])
+	w.postings = append(w.postings, byte(gapWidth), byte(moreWidth))
+	w.postings = pack(w.postings, gaps[:], gapWidth)
+	w.postings = pack(w.postings, more[:], moreWidth)
+	return previous
+}
+
+// ErrTooLarge is what Finish returns for a segment that would not fit the format.
+var ErrTooLarge = errors.New("a segment holds less than 4 GiB of each kind of data")
+
+// Finish returns the segment: with a length byte for each document, and the caller's own payload. The writer is used up.
+func (w *Writer) Finish(lengths, payload []byte) ([]byte, error) {
+	w.finishTerm()
+	w.postings = append(w.postings, make([]byte, padding)...)
+	parts := [sections][]byte{w.terms, w.restarts, w.postings, w.positions, lengths, payload}
+	size := headerSize
+	for _, part := range parts {
+		if uint64(len(part)) > math.MaxUint32 {
+			return nil, fmt.Errorf("finish segment: %w", ErrTooLarge)
+		}
+		size += len(part)
+	}
+	out := make([]byte, 0, size)
+	out = append(out, magic...)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(lengths)))
+	out = binary.LittleEndian.AppendUint32(out, uint32(w.count))
+	for _, part := range parts {
+		out = binary.LittleEndian.AppendUint64(out, uint64(len(part)))
+		out = binary.LittleEndian.AppendUint32(out, checksum(part))
+	}
+	out = binary.LittleEndian.AppendUint32(out, checksum(out))
+	for _, part := range parts {
+		out = append(out, part...)
+	}
+	return out, nil
+}
+
+func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
