@@ -16,8 +16,10 @@ import (
 // plainer.
 type answer struct {
 	structured any
-	plain      any    // as JSON; nil: null
-	note       string // what was left out and how to get it, for models; structured has it too
+	plain      any           // as JSON; nil: null
+	note       string        // what was left out and how to get it, for models; structured has it too
+	failed     bool          // it tells of an error
+	family     *FamilyResult // that it was made of; nil: a core tool answered
 }
 
 // result is an answer as the protocol has it.
@@ -30,11 +32,47 @@ func (a answer) result() (*protocol.CallToolResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	content := []protocol.Content{protocol.NewTextContent(string(plain))}
-	if a.note != "" {
-		content = append(content, protocol.NewTextContent(a.note))
+	text, cut := clipJSON(plain)
+	content := []protocol.Content{protocol.NewTextContent(text)}
+	for _, note := range []string{cut, a.note} {
+		if note != "" {
+			content = append(content, protocol.NewTextContent(note))
+		}
 	}
-	return &protocol.CallToolResult{Content: content, StructuredContent: json.RawMessage(structured)}, nil
+	return &protocol.CallToolResult{Content: content, StructuredContent: json.RawMessage(structured), IsError: a.failed, Result: protocol.Result{Meta: a.meta()}}, nil
+}
+
+// meta is what programs may want to know beside a family's answer.
+func (a answer) meta() *protocol.Meta {
+	members := map[string]any{}
+	if a.family != nil && a.family.Version != 0 {
+		members[versionMeta] = a.family.Version
+	}
+	if a.family != nil && a.family.Proposal != "" {
+		members[proposalMeta] = a.family.Proposal
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	return protocol.NewMetaFromMap(members)
+}
+
+const (
+	versionMeta  = "alcove/version"  // in _meta of a result: of the commit that has what the call wrote
+	proposalMeta = "alcove/proposal" // and the branch that has what it proposes
+)
+
+// maxText is how many bytes of an answer models are shown that no tool of ours has cut to size.
+const maxText = 4 * maxAnswer
+
+// clipJSON is an answer as models are shown it, and what to tell them when that is not all of it.
+func clipJSON(plain []byte) (text, note string) {
+	if len(plain) <= maxText {
+		return string(plain), ""
+	}
+	runes := []rune(string(plain[:maxText]))
+	return string(runes[:min(len(runes), maxAnswer)]), fmt.Sprintf(
+		"The answer is %d bytes long. Its first %d characters are shown: ask for less at once. Programs find all of it in structuredContent.", len(plain), maxAnswer)
 }
 
 // failure is an error as its caller sees it.

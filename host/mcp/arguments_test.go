@@ -145,7 +145,7 @@ func TestEveryAdvertisedParameterIsRead(t *testing.T) {
 	p.must("memory_branch", `{"action":"fork","name":"side"}`)
 	for _, w := range wireTools(t) {
 		required := map[string]json.RawMessage{}
-		for name, value := range map[string]string{"key": `"k"`, "value": "1", "query": `"q"`, "event": `"e"`, "data": "1", "action": `"list"`} {
+		for name, value := range map[string]string{"key": `"k"`, "value": "1", "query": `"q"`, "event": `"e"`, "data": "1", "action": `"list"`, "method": `"memory_status"`} {
 			required[name] = json.RawMessage(value)
 		}
 		for name, property := range properties(t, w.InputSchema) {
@@ -181,6 +181,10 @@ func TestWhatTheWireRequiresIsEnforcedAndWhatItAllowsIsAccepted(t *testing.T) {
 		"memory_branch":  `{"action":"list","name":"n","source":"s","target":"t","compare":"c","strategy":"newest","resolutions":[{"key":"k","take":"source"}],"preview":true,"as_of":"v1","namespace":"n","branch":"default"}`,
 		"memory_history": `{"key":"k","limit":50,"as_of":"1s ago","namespace":"n","branch":"default"}`,
 		"memory_status":  `{"namespace":"n","branch":"default"}`,
+
+		"memory_capabilities": `{"family":"core","include_schema":true,"verbose":true}`,
+		"memory_load_family":  `{"family":"","intent":"tag","unload":false}`,
+		"memory_operation":    `{"method":"memory_status","params":{},"options":{"timeout_ms":1000,"dry_run":true,"namespace":"n","branch":"default"}}`,
 	}
 	p := use(t)
 	for _, w := range wireTools(t) {

@@ -10,9 +10,11 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
+const branchName = "memory_branch"
+
 func branchTool() tool {
 	return tool{
-		name:        "memory_branch",
+		name:        branchName,
 		description: "Try changes in isolation: fork, switch, diff (compare), merge (source), delete.",
 		docs: "create makes an empty branch, fork one that starts from what source (default: the current branch) holds, or held at as_of. " +
 			"switch moves the session to branch name, or to a namespace; every tool also takes branch= for one call. list shows all branches. " +
@@ -46,7 +48,7 @@ func branchTool() tool {
 				"merged": {"type": "boolean", "description": "merge: whether it was written."}
 			}
 		}`,
-		hints: hints{branching: true},
+		hints: hints{mixed: true},
 		run:   branch,
 	}
 }
@@ -87,6 +89,10 @@ func branch(ctx context.Context, c *call) (answer, error) {
 	if chosen.writes && c.readOnly && !b.preview {
 		return answer{}, c.tools.denied("memory_branch can only list, diff, switch and preview merges here")
 	}
+	if c.dryRun && chosen.writes && word != "merge" {
+		return rehearsed(map[string]any{"action": word, "name": b.name}), nil
+	}
+	b.preview = b.preview || c.dryRun
 	return chosen.run(ctx, b)
 }
 

@@ -40,8 +40,17 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 	}
 	defer s.protocol.UnregisterSession(context.WithoutCancel(ctx), c.client.id)
 	ctx = WithSession(s.protocol.WithContext(ctx, c.client), session)
-	ctx = context.WithValue(ctx, seatKey{}, newSeat(session))
-	return c.serve(ctx, r)
+	at := newSeat(session)
+	s.audience.join(&watcher{session: session, seat: at, tell: c.listChanged})
+	defer s.audience.leave(at)
+	return c.serve(context.WithValue(ctx, seatKey{}, at), r)
+}
+
+// listChanged tells a client that began with initialize. Others ask to be told.
+func (c *conn) listChanged() {
+	if c.client.ProtocolVersion() != "" {
+		listChanged(c.client, nil)
+	}
 }
 
 // conn is the connection of one client.
@@ -222,10 +231,11 @@ func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRP
 		}
 	}()
 	if m.method == methodCall {
-		if !c.server.tools.has(m.tool) {
-			return errorMessage(m.id, protocol.INVALID_PARAMS, c.server.tools.unknown(m.tool, c.server.readOnly(sessionOf(ctx))))
+		target, ok := c.server.resolve(m.tool)
+		if !ok {
+			return errorMessage(m.id, protocol.INVALID_PARAMS, c.server.unknown(m.tool, c.server.readOnly(sessionOf(ctx))))
 		}
-		ctx = context.WithValue(ctx, argumentsKey{}, m.arguments)
+		ctx = m.into(ctx, target)
 	}
 	return c.server.protocol.HandleMessage(ctx, m.body)
 }

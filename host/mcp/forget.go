@@ -50,6 +50,9 @@ func forget(ctx context.Context, c *call) (answer, error) {
 	if err := c.arguments.err(); err != nil {
 		return answer{}, err
 	}
+	if c.dryRun {
+		return rehearseForget(ctx, c, place, keys)
+	}
 	if !archive {
 		count, err := c.space.Forget(ctx, place, keys, c.write())
 		f := forgotten{Deleted: count > 0, Count: count}

@@ -209,6 +209,13 @@ func parseOutcome(t testing.TB, tool string, answer []byte) outcome {
 	for _, c := range r.Result.Content[1:] {
 		o.notes = append(o.notes, c.Text)
 	}
+	if r.Result.IsError && o.structured != nil { // an operation's
+		var operated struct{ Error failure }
+		o.into(&operated)
+		o.failed = &operated.Error
+		o.failed.Code = memory.Code(strings.ToLower(strings.TrimPrefix(string(o.failed.Code), "E_")))
+		return o
+	}
 	if r.Result.IsError {
 		o.failed = &failure{}
 		if err := json.Unmarshal([]byte(o.text), o.failed); err != nil || o.structured != nil {

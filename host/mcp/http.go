@@ -87,8 +87,8 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx := r.Context()
-	if m.method == methodCall {
-		ctx = context.WithValue(ctx, argumentsKey{}, m.arguments)
+	if target, ok := s.resolve(m.tool); ok {
+		ctx = m.into(ctx, target)
 	}
 	if m.method == methodListen {
 		until, release := s.untilClosed(ctx)
@@ -147,12 +147,12 @@ type refusal struct {
 // refuse says why a message is not served; nil when it is.
 func (s *Server) refuse(r *http.Request, m *message) *refusal {
 	switch {
-	case m.method == methodCall && !s.tools.has(m.tool):
+	case m.method == methodCall && !s.has(m.tool):
 		status := http.StatusOK
 		if modern(r) {
 			status = http.StatusBadRequest
 		}
-		return &refusal{status, protocol.INVALID_PARAMS, s.tools.unknown(m.tool, s.readOnly(sessionOf(r.Context())))}
+		return &refusal{status, protocol.INVALID_PARAMS, s.unknown(m.tool, s.readOnly(sessionOf(r.Context())))}
 	case modern(r):
 		return nil
 	case m.method == methodInit && s.seats.full():
@@ -186,12 +186,15 @@ func respond(w http.ResponseWriter, status int, answer protocol.JSONRPCError) {
 // are, too, so that one that ended, or that an earlier server had, is unknown: its client has to begin again
 // rather than find itself on another branch.
 type seats struct {
-	mu    sync.Mutex
-	byID  map[string]*seat
-	limit int
+	server *Server
+	mu     sync.Mutex
+	byID   map[string]*seat
+	limit  int
 }
 
-func newSeats() *seats { return &seats{byID: map[string]*seat{}, limit: maxSessions} }
+func newSeats(s *Server) *seats {
+	return &seats{server: s, byID: map[string]*seat{}, limit: maxSessions}
+}
 
 func (s *seats) full() bool {
 	s.mu.Lock()
@@ -207,8 +210,15 @@ func (s *seats) take(id string, session Session) *seat {
 	if ok && at == nil {
 		at = newSeat(session)
 		s.byID[id] = at
+		s.server.audience.join(&watcher{session: session, seat: at, tell: func() { s.tell(id) }})
 	}
 	return at
+}
+
+// tell tells the client of a session that its list has changed.
+func (s *seats) tell(id string) {
+	// One that left, or reads nothing, goes without.
+	_ = s.server.protocol.SendNotificationToSpecificClient(id, protocol.MethodNotificationToolsListChanged, nil)
 }
 
 // Generate begins a session.
@@ -234,6 +244,9 @@ func (s *seats) Validate(id string) (terminated bool, err error) {
 func (s *seats) Terminate(id string) (notAllowed bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if at := s.byID[id]; at != nil {
+		s.server.audience.leave(at)
+	}
 	delete(s.byID, id)
 	return false, nil
 }

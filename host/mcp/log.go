@@ -43,6 +43,10 @@ func appendEvent(ctx context.Context, c *call) (answer, error) {
 	if err := c.arguments.err(); err != nil {
 		return answer{}, err
 	}
+	if c.dryRun {
+		_, err := c.space.Status(ctx, place) // it knows what can be a place
+		return rehearsed(map[string]any{"event": event}), err
+	}
 	e, err := c.space.Append(ctx, place, event, data, c.write())
 	if err != nil {
 		return answer{}, err

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"unicode/utf8"
@@ -26,6 +27,7 @@ type message struct {
 
 	tool      string          // of a call
 	arguments json.RawMessage // of a call; they are not in body
+	progress  json.RawMessage // of a call: the token of those who want to know how far it has come; nil: nobody does
 	requestID json.RawMessage // of a cancellation
 }
 
@@ -99,6 +101,12 @@ func (m *message) parseParams(raw json.RawMessage) error {
 	if m.arguments == nil {
 		m.arguments = json.RawMessage("{}")
 	}
+	var meta struct {
+		Progress json.RawMessage `json:"progressToken"`
+	}
+	if json.Unmarshal(params["_meta"], &meta) == nil && len(meta.Progress) > 0 && plainID(meta.Progress) {
+		m.progress = meta.Progress
+	}
 	params["arguments"] = json.RawMessage("{}")
 	body, err := json.Marshal(struct {
 		Version string                     `json:"jsonrpc"`
@@ -108,6 +116,13 @@ func (m *message) parseParams(raw json.RawMessage) error {
 	}{protocol.JSONRPC_VERSION, m.id, m.method, params})
 	m.body = body
 	return err
+}
+
+// into puts what the library does not carry into the context of a call.
+func (m *message) into(ctx context.Context, at target) context.Context {
+	ctx = context.WithValue(ctx, argumentsKey{}, m.arguments)
+	ctx = context.WithValue(ctx, targetKey{}, &at)
+	return context.WithValue(ctx, progressKey{}, m.progress)
 }
 
 // errorMessage is an answer that says what went wrong with a message.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/host/memory"
 )
 
 // longestDefault is how many characters a text may have as a default that is advertised; longer ones are prose.
@@ -25,30 +27,73 @@ const (
 // request: descriptions, long default texts, and at the top $schema and title. Everything that says which
 // arguments are valid stays, in its order.
 func trimSchema(raw json.RawMessage) (json.RawMessage, error) {
+	return dropped(raw, func(name string, value json.RawMessage, at position) bool {
+		return isProse(name, value, at) || forbidsMore(name, value) || confuses(name, at)
+	})
+}
+
+// tolerantSchema is a schema that lets unknown members pass, as lists say.
+func tolerantSchema(raw json.RawMessage) (json.RawMessage, error) {
+	return dropped(raw, func(name string, value json.RawMessage, _ position) bool { return forbidsMore(name, value) })
+}
+
+// dropped is a schema without some of the members of the schemas in it.
+func dropped(raw json.RawMessage, drop dropping) (json.RawMessage, error) {
 	var out bytes.Buffer
-	if err := trim(&out, raw, rootSchema); err != nil {
+	if memory.Nesting(raw) > maxNesting {
+		return nil, fmt.Errorf("trim schema: it is nested deeper than %d", maxNesting)
+	}
+	if err := drop.trim(&out, raw, rootSchema); err != nil {
 		return nil, fmt.Errorf("trim schema: %w", err)
 	}
 	return out.Bytes(), nil
 }
 
-func trim(out *bytes.Buffer, raw json.RawMessage, at position) error {
+// dropping says which members of a schema to drop.
+type dropping func(name string, value json.RawMessage, at position) bool
+
+// argumentsSchema is the schema of a tool's arguments as lists show it. Clients refuse a whole list over a tool whose
+// arguments are no object.
+func argumentsSchema(raw json.RawMessage) (json.RawMessage, error) {
+	if len(raw) == 0 {
+		raw = json.RawMessage(`{"type":"object"}`)
+	}
+	members, err := membersOf(raw)
+	if err != nil {
+		return nil, fmt.Errorf("the schema of its arguments must be an object: %w", err)
+	}
+	trimmed, err := trimSchema(raw)
+	if err != nil {
+		return nil, err
+	}
+	switch kind, given := members["type"]; {
+	case !given && string(trimmed) == "{}":
+		return json.RawMessage(`{"type":"object"}`), nil
+	case !given:
+		return append(json.RawMessage(`{"type":"object",`), trimmed[1:]...), nil
+	case string(kind) != `"object"`:
+		return nil, fmt.Errorf("the schema of its arguments must say type object, it says %s", got(kind))
+	}
+	return trimmed, nil
+}
+
+func (d dropping) trim(out *bytes.Buffer, raw json.RawMessage, at position) error {
 	raw = bytes.TrimSpace(raw)
 	switch {
 	case at == literal || len(raw) == 0:
 		return json.Compact(out, raw)
 	case raw[0] == '[' && at == schemaList:
-		return trimList(out, raw)
+		return d.trimList(out, raw)
 	case raw[0] == '{':
 		if at == schemaList {
 			at = schema
 		}
-		return trimObject(out, raw, at)
+		return d.trimObject(out, raw, at)
 	}
 	return json.Compact(out, raw) // true and false are schemas too
 }
 
-func trimList(out *bytes.Buffer, raw json.RawMessage) error {
+func (d dropping) trimList(out *bytes.Buffer, raw json.RawMessage) error {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
 		return err
@@ -58,7 +103,7 @@ func trimList(out *bytes.Buffer, raw json.RawMessage) error {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		if err := trim(out, item, schema); err != nil {
+		if err := d.trim(out, item, schema); err != nil {
 			return err
 		}
 	}
@@ -66,7 +111,7 @@ func trimList(out *bytes.Buffer, raw json.RawMessage) error {
 	return nil
 }
 
-func trimObject(out *bytes.Buffer, raw json.RawMessage, at position) error {
+func (d dropping) trimObject(out *bytes.Buffer, raw json.RawMessage, at position) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if _, err := dec.Token(); err != nil {
 		return err
@@ -83,7 +128,7 @@ func trimObject(out *bytes.Buffer, raw json.RawMessage, at position) error {
 		if err := dec.Decode(&value); err != nil {
 			return err
 		}
-		if at != schemasNamed && isProse(name, value, at) {
+		if at != schemasNamed && d(name, value, at) {
 			continue
 		}
 		if !first {
@@ -96,7 +141,7 @@ func trimObject(out *bytes.Buffer, raw json.RawMessage, at position) error {
 		}
 		out.Write(quoted)
 		out.WriteByte(':')
-		if err := trim(out, value, inside(at, name)); err != nil {
+		if err := d.trim(out, value, inside(at, name)); err != nil {
 			return err
 		}
 	}
@@ -117,6 +162,21 @@ func isProse(name string, value json.RawMessage, at position) bool {
 		return json.Unmarshal(value, &text) == nil && utf8.RuneCountInString(text) > longestDefault
 	}
 	return false
+}
+
+// forbidsMore reports whether a member of a schema refuses unknown members, which are tolerated.
+func forbidsMore(name string, value json.RawMessage) bool {
+	return (name == "additionalProperties" || name == "unevaluatedProperties") && string(value) == "false"
+}
+
+// confuses reports whether models' interfaces or clients take offence at a member of a schema: at the top, those do not
+// know alternatives, and these would send what x-mcp-header names twice. Arguments are checked against all of it.
+func confuses(name string, at position) bool {
+	switch name {
+	case "anyOf", "oneOf", "allOf", "not", "if", "then", "else":
+		return at == rootSchema
+	}
+	return name == "x-mcp-header"
 }
 
 // inside says what a member of a schema is.

@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -16,7 +18,8 @@ type Session struct {
 	Branch    string // empty: default
 	Agent     string // empty: the name that the client gives itself
 	ReadOnly  bool
-	Profile   string // which tools are offered; all profiles have the same ones so far
+	Profile   string   // which tools are listed; empty: ProfileAgent
+	Families  []string // whose tools are listed from the start
 }
 
 type sessionKey struct{}
@@ -31,16 +34,47 @@ func sessionOf(ctx context.Context) Session {
 	return session
 }
 
-// seat is where a client's calls go when they do not say. Switching moves it.
+// seat is what a client's session remembers: where its calls go when they do not say, which switching moves, and the
+// families that it loaded.
 type seat struct {
 	stateless bool // it is gone after this call
 
 	mu                sync.Mutex
 	branch, namespace string
+	families          map[string]bool
 }
 
 func newSeat(s Session) *seat {
-	return &seat{branch: or(s.Branch, memory.Default), namespace: or(s.Namespace, memory.Default)}
+	at := &seat{branch: or(s.Branch, memory.Default), namespace: or(s.Namespace, memory.Default), families: map[string]bool{}}
+	for _, name := range s.Families {
+		at.families[name] = true
+	}
+	return at
+}
+
+// has reports whether a family is loaded.
+func (s *seat) has(family string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.families[family]
+}
+
+// load notes that a family is loaded, or is not any more.
+func (s *seat) load(family string, loaded bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if loaded {
+		s.families[family] = true
+	} else {
+		delete(s.families, family)
+	}
+}
+
+// loaded lists the families that are loaded, whether there are such or not.
+func (s *seat) loaded() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.families))
 }
 
 func (s *seat) at() (branch, namespace string) {

@@ -7,10 +7,8 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -28,7 +26,8 @@ const (
 
 const instructions = "Alcove is memory that lasts between sessions. Before you answer, memory_search for what is already known; " +
 	"memory_store what will matter later, under a key you can guess again. Nothing is lost: memory_history and as_of show the past, " +
-	"and memory_branch lets you try changes and merge or drop them."
+	"and memory_branch lets you try changes and merge or drop them. " +
+	"For more than that, say what you want to do to memory_load_family: it adds tools."
 
 // Options are what a Server is made of. The zero Options work.
 type Options struct {
@@ -37,6 +36,7 @@ type Options struct {
 	Clock      func() time.Time // nil: time.Now
 	ReadOnly   bool             // no client may write
 	MaxMessage int64            // bytes of one message; 0: 16 MiB
+	Families   Families         // nil: there are none
 }
 
 // Server serves one space to any number of clients. Its methods may be called from many goroutines at once.
@@ -44,6 +44,8 @@ type Server struct {
 	space    *memory.Space
 	options  Options
 	tools    toolset
+	shelf    shelf    // the tools of families
+	audience audience // who is told when lists change
 	protocol *server.MCPServer
 
 	httpOnce sync.Once
@@ -64,18 +66,26 @@ func New(space *memory.Space, o Options) *Server {
 	if o.MaxMessage == 0 {
 		o.MaxMessage = defaultMessage
 	}
-	s := &Server{space: space, options: o, seats: newSeats(), closed: make(chan struct{})}
+	s := &Server{space: space, options: o, shelf: shelf{families: o.Families}, closed: make(chan struct{})}
+	s.audience.outline = s.outline
+	s.seats = newSeats(s)
 	hooks := &server.Hooks{}
 	hooks.AddAfterListTools(s.list)
+	hooks.AddBeforeCallTool(aim)
+	hooks.AddBeforeSubscriptionsListen(s.listens)
 	hooks.AddAfterSubscriptionsListen(acknowledged)
 	s.protocol = server.NewMCPServer("alcove", o.Version,
-		server.WithToolCapabilities(false),
+		server.WithToolCapabilities(o.Families != nil),
 		server.WithInstructions(instructions),
 		server.WithRecovery(),
 		server.WithHooks(hooks),
 	)
 	for _, t := range tools() {
 		s.add(t)
+	}
+	s.protocol.AddTool(protocol.NewTool(familyTarget), s.callTarget)
+	if o.Families != nil {
+		go s.watch()
 	}
 	return s
 }
@@ -95,13 +105,7 @@ func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, 
 	for _, t := range result.Tools {
 		byName[t.Name] = t
 	}
-	readOnly := s.readOnly(sessionOf(ctx))
-	result.Tools = result.Tools[:0:0]
-	for _, t := range s.tools {
-		if t.offered(readOnly) {
-			result.Tools = append(result.Tools, byName[t.name])
-		}
-	}
+	result.Tools = s.offer(sessionOf(ctx), s.seat(ctx), byName)
 }
 
 func (s *Server) readOnly(session Session) bool { return s.options.ReadOnly || session.ReadOnly }
@@ -127,49 +131,34 @@ func (s *Server) seat(ctx context.Context) *seat {
 	return at
 }
 
-// handler makes a tool one that the protocol can call.
+// handler makes a core tool one that the protocol can call.
 func (s *Server) handler(t tool) server.ToolHandlerFunc {
 	return func(ctx context.Context, request protocol.CallToolRequest) (*protocol.CallToolResult, error) {
-		result, err := s.call(ctx, t, request)
-		if err == nil {
-			return result, nil
-		}
-		f, internal := failureOf(err)
-		if internal {
-			s.options.Logger.ErrorContext(ctx, "tool failed", "tool", t.name, "error", err)
-		}
-		return f.result(), nil
+		return s.finish(ctx, t.name, func() (answer, error) {
+			c, err := s.newCall(ctx, t.name, request)
+			if err != nil {
+				return answer{}, err
+			}
+			return s.callCore(ctx, t, c)
+		})
 	}
 }
 
-func (s *Server) call(ctx context.Context, t tool, request protocol.CallToolRequest) (result *protocol.CallToolResult, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
-		}
-	}()
-	c, err := s.newCall(ctx, t, request)
-	if err != nil {
-		return nil, err
+func (s *Server) callCore(ctx context.Context, t tool, c *call) (answer, error) {
+	if !t.offered(c.readOnly) {
+		return answer{}, s.tools.denied(t.name + " would write")
 	}
-	a, err := t.run(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return a.result()
+	return t.run(ctx, c)
 }
 
-func (s *Server) newCall(ctx context.Context, t tool, request protocol.CallToolRequest) (*call, error) {
+// newCall reads what a request calls a tool with.
+func (s *Server) newCall(ctx context.Context, name string, request protocol.CallToolRequest) (*call, error) {
 	session := sessionOf(ctx)
-	readOnly := s.readOnly(session)
-	if !t.offered(readOnly) {
-		return nil, s.tools.denied(t.name + " would write")
-	}
 	raw, ok := ctx.Value(argumentsKey{}).(json.RawMessage)
 	if !ok {
 		raw = request.Params.RawArguments
 	}
-	a, err := parseArguments(t.name, raw)
+	a, err := parseArguments(name, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +167,8 @@ func (s *Server) newCall(ctx context.Context, t tool, request protocol.CallToolR
 		return nil, err
 	}
 	return &call{
-		space: s.space, tools: s.tools, arguments: a, now: s.options.Clock(), seat: s.seat(ctx), readOnly: readOnly, version: s.options.Version,
+		server: s, space: s.space, tools: s.tools, arguments: a, now: s.options.Clock(), session: session, seat: s.seat(ctx),
+		readOnly: s.readOnly(session), version: s.options.Version,
 		agent: or(agentName(session.Agent), agentName(clientName(ctx))), requestID: requestID,
 	}, nil
 }

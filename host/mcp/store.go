@@ -54,13 +54,16 @@ func store(ctx context.Context, c *call) (answer, error) {
 	if err := c.arguments.err(); err != nil {
 		return answer{}, err
 	}
+	if c.dryRun {
+		return rehearseStore(ctx, c, place, items)
+	}
 	stored, err := c.space.Store(ctx, place, items, c.write())
 	if err != nil {
 		return answer{}, err
 	}
 	receipts := make([]receipt, len(stored))
 	for i, s := range stored {
-		receipts[i] = receipt{s.Key, s.Version, stamp(s.Timestamp)}
+		receipts[i] = receipt{Key: s.Key, Version: s.Version, Timestamp: stamp(s.Timestamp)}
 	}
 	if !batch {
 		return answer{structured: receipts[0], plain: receipts[0]}, nil
@@ -69,9 +72,10 @@ func store(ctx context.Context, c *call) (answer, error) {
 }
 
 type receipt struct {
-	Key       string `json:"key"`
-	Version   uint64 `json:"version"`
-	Timestamp string `json:"timestamp"`
+	Key       string   `json:"key"`
+	Version   uint64   `json:"version"`
+	Timestamp string   `json:"timestamp"`
+	Notes     []string `json:"notes,omitempty"` // such as which hook was skipped, and why
 }
 
 // decodeItems reads what to store, and whether it came as a batch.

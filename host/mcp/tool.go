@@ -29,8 +29,9 @@ type hints struct {
 	readOnly    bool // changes nothing
 	destructive bool // may undo or overwrite what others did
 	idempotent  bool // doing it twice is doing it once
-	// branching says that some of its actions only read; those are allowed in read-only mode.
-	branching bool
+	openWorld   bool // may reach beyond this server
+	// mixed says that some of what it does only reads; that is allowed in read-only mode.
+	mixed bool
 }
 
 // tools lists the tools in the order in which they are advertised. New ones come last.
@@ -44,35 +45,33 @@ func tools() toolset {
 		branchTool(),
 		historyTool(),
 		statusTool(),
+		capabilitiesTool(),
+		loadTool(),
+		operationTool(),
 	}
 }
 
 // offered reports whether a client that may only read is offered the tool.
-func (t tool) offered(readOnly bool) bool { return !readOnly || t.hints.readOnly || t.hints.branching }
+func (t tool) offered(readOnly bool) bool { return !readOnly || t.hints.readOnly || t.hints.mixed }
 
-// advertised is the tool as it goes over the wire: without the prose that only people read.
+// advertised is the tool as it goes over the wire: without the prose that only people read, and without the schema of
+// its result, which models are not shown; memory_capabilities has both.
 func (t tool) advertised() (protocol.Tool, error) {
 	input, err := trimSchema(json.RawMessage(t.input))
 	if err != nil {
 		return protocol.Tool{}, fmt.Errorf("input of %s: %w", t.name, err)
 	}
-	output, err := trimSchema(json.RawMessage(t.output))
-	if err != nil {
-		return protocol.Tool{}, fmt.Errorf("output of %s: %w", t.name, err)
+	return protocol.Tool{Name: t.name, Description: t.description, RawInputSchema: input, Annotations: t.hints.annotation()}, nil
+}
+
+// annotation is hints as the protocol has them: all four, because clients assume the worst of those that are not given.
+func (h hints) annotation() protocol.ToolAnnotation {
+	return protocol.ToolAnnotation{
+		ReadOnlyHint:    &h.readOnly,
+		DestructiveHint: &h.destructive,
+		IdempotentHint:  &h.idempotent,
+		OpenWorldHint:   &h.openWorld,
 	}
-	local := false // nothing outside this server is touched
-	return protocol.Tool{
-		Name:            t.name,
-		Description:     t.description,
-		RawInputSchema:  input,
-		RawOutputSchema: output,
-		Annotations: protocol.ToolAnnotation{
-			ReadOnlyHint:    &t.hints.readOnly,
-			DestructiveHint: &t.hints.destructive,
-			IdempotentHint:  &t.hints.idempotent,
-			OpenWorldHint:   &local,
-		},
-	}, nil
 }
 
 // ExportedTool is a tool in the form in which language models' own interfaces take them.
@@ -93,15 +92,20 @@ func Export() []ExportedTool {
 
 // call is one use of a tool.
 type call struct {
+	server    *Server
 	space     *memory.Space
 	tools     toolset
 	arguments *arguments
 	now       time.Time
+	session   Session
 	seat      *seat
 	readOnly  bool
 	version   string // of the program
 	agent     string
 	requestID string
+	// What memory_operation asks for beside the arguments.
+	branch, namespace string // empty: the seat's
+	dryRun            bool   // write nothing
 }
 
 // write says who writes.
@@ -139,6 +143,19 @@ func (s toolset) names(readOnly bool) string {
 
 func (s toolset) has(name string) bool {
 	return slices.ContainsFunc(s, func(t tool) bool { return t.name == name })
+}
+
+// find looks a tool up by any spelling of its name; nil when there is none.
+func (s toolset) find(name string) *tool {
+	name = flat(name)
+	if name == smartLoadName {
+		name = loadName
+	}
+	i := slices.IndexFunc(s, func(t tool) bool { return t.name == name })
+	if i < 0 {
+		return nil
+	}
+	return &s[i]
 }
 
 // denied refuses a client that may only read.

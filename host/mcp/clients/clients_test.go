@@ -260,7 +260,7 @@ func (i inspector) call(tool string, args ...string) map[string]any {
 func inspect(t *testing.T, node, transport, file string) {
 	i := inspector{t, node, file}
 	var list struct{ Tools []struct{ Name string } }
-	if err := json.Unmarshal(i.run("--method", "tools/list", "--strict"), &list); err != nil || len(list.Tools) != 8 {
+	if err := json.Unmarshal(i.run("--method", "tools/list", "--strict"), &list); err != nil || len(list.Tools) != 11 {
 		t.Fatalf("%v, %v", list, err)
 	}
 	in, side := "namespace=inspector/"+transport, "inspector/"+transport+"/side"

@@ -1,0 +1,121 @@
+package mcp
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/search"
+)
+
+const (
+	mostSuggested = 5      // families that are suggested for an intent
+	clearlyBetter = 1.5    // how many times as much a family must score as the next to be loaded for an intent
+	wellDescribed = 1. / 3 // and how much of the intent it must be described with
+)
+
+// What a word of an intent counts in the parts of a family's description.
+const (
+	inName        = 4.
+	inDescription = 2.
+	inTools       = 2. // names and descriptions of the tools
+	inDocs        = 1.
+)
+
+// suggestion is a family that may serve an intent, and why.
+type suggestion struct {
+	family  *family
+	score   float64
+	matched []string // the words of the intent that are in its description
+	part    float64  // that they are of all its words
+}
+
+// suggest finds the families that serve an intent, best first. A word that describes few families says more than one that
+// describes many.
+func (c *catalogue) suggest(intent string) []suggestion {
+	asked := wordsOf(intent)
+	described := make([]map[string]float64, len(c.families))
+	known := map[string]int{} // how many families each term describes
+	for i, f := range c.families {
+		described[i] = f.terms()
+		for term := range described[i] {
+			known[term]++
+		}
+	}
+	var list []suggestion
+	for i, f := range c.families {
+		s := suggestion{family: f}
+		for _, w := range asked {
+			weight := described[i][w.term]
+			if weight == 0 {
+				continue
+			}
+			s.score += weight * math.Log(1+float64(len(c.families))/float64(known[w.term]))
+			s.matched = append(s.matched, w.text)
+		}
+		s.part = float64(len(s.matched)) / float64(max(1, len(asked)))
+		if s.score > 0 {
+			list = append(list, s)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b suggestion) int { return cmp.Compare(b.score, a.score) })
+	return list[:min(len(list), mostSuggested)]
+}
+
+// best is the suggestion that can be followed without asking; nil when there is none.
+func best(list []suggestion) *suggestion {
+	if len(list) == 0 || list[0].family.Fault != "" || list[0].part < wellDescribed {
+		return nil
+	}
+	if len(list) > 1 && list[0].score < clearlyBetter*list[1].score {
+		return nil
+	}
+	return &list[0]
+}
+
+// terms are what a family is found by, and what each counts.
+func (f *family) terms() map[string]float64 {
+	weights := map[string]float64{}
+	count := func(text string, weight float64) {
+		for _, term := range search.Keywords(text) {
+			weights[term] = max(weights[term], weight)
+		}
+	}
+	count(spaced(f.Name), inName)
+	count(f.Description, inDescription)
+	count(f.Docs, inDocs)
+	for _, t := range f.Tools {
+		count(spaced(t.Name)+" "+t.Description, inTools)
+		count(t.Docs, inDocs)
+	}
+	return weights
+}
+
+// spaced is a name as words.
+func spaced(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("._-", r) {
+			return ' '
+		}
+		return r
+	}, name)
+}
+
+// wordTerm is a word of an intent.
+type wordTerm struct{ text, term string }
+
+// wordsOf are the words of an intent that say something, each term once.
+func wordsOf(intent string) []wordTerm {
+	telling := search.Keywords(intent)
+	var list []wordTerm
+	for _, text := range strings.Fields(spaced(intent)) {
+		for _, term := range search.Terms(text) {
+			if i := slices.Index(telling, term); i >= 0 {
+				telling = slices.Delete(telling, i, i+1)
+				list = append(list, wordTerm{strings.ToLower(strings.Trim(text, `.,;:!?"'()`)), term})
+			}
+		}
+	}
+	return list
+}
