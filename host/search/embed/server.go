@@ -1,0 +1,198 @@
+package embed
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// How a server that fails is asked again.
+const (
+	attempts     = 4
+	firstWait    = 300 * time.Millisecond
+	longestWait  = 20 * time.Second
+	longestReply = 256 << 20 // bytes
+	defaultBatch = 32
+)
+
+// server asks over HTTP.
+type server struct {
+	config     Config
+	getenv     func(string) string
+	client     *http.Client
+	wait       time.Duration // before the second attempt
+	dimensions atomic.Int64
+}
+
+func newServer(c Config, getenv func(string) string) *server {
+	s := &server{config: c, getenv: getenv, wait: firstWait, client: &http.Client{
+		Timeout: c.timeout(),
+		// A redirected POST would lose its body or carry the key elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	s.dimensions.Store(int64(c.Dimensions))
+	return s
+}
+
+// Name implements Embedder.
+func (s *server) Name() string { return s.config.Name }
+
+// Dimensions implements Embedder.
+func (s *server) Dimensions() int { return int(s.dimensions.Load()) }
+
+// Embed implements Embedder: in batches, and again when the server is busy or cannot be reached.
+func (s *server) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	var all [][]float32
+	for size := cmp.Or(s.config.Batch, defaultBatch); len(texts) > 0; {
+		n := min(size, len(texts))
+		vectors, err := s.patiently(ctx, texts[:n])
+		if err != nil {
+			return nil, fmt.Errorf("embed with %s: %w", s.config.Name, err)
+		}
+		all, texts = append(all, vectors...), texts[n:]
+	}
+	return all, nil
+}
+
+func (s *server) patiently(ctx context.Context, texts []string) ([][]float32, error) {
+	wait := s.wait
+	for attempt := 1; ; attempt++ {
+		vectors, again, err := s.ask(ctx, texts)
+		if err == nil {
+			return vectors, nil
+		}
+		if attempt == attempts || again < 0 || ctx.Err() != nil {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(max(again, wait/2+rand.N(wait/2+1))):
+		}
+		wait = min(2*wait, longestWait)
+	}
+}
+
+// never, as a wait, is that asking again is in vain.
+const never = -1
+
+// ask asks once. When it fails it says how long to wait at least before asking again.
+func (s *server) ask(ctx context.Context, texts []string) (vectors [][]float32, again time.Duration, err error) {
+	key, err := s.config.key(s.getenv)
+	if err != nil {
+		return nil, never, err
+	}
+	request, err := s.request(ctx, texts, key)
+	if err != nil {
+		return nil, never, err
+	}
+	reply, err := s.client.Do(request)
+	if err != nil {
+		return nil, 0, errors.New(without(err.Error(), key)) // a URL is in it, and whatever a proxy says
+	}
+	defer reply.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(reply.Body, longestReply+1))
+	switch {
+	case err != nil:
+		return nil, 0, fmt.Errorf("read the answer: %w", err)
+	case len(body) > longestReply:
+		return nil, never, fmt.Errorf("the answer is longer than %d bytes", longestReply)
+	case reply.StatusCode != http.StatusOK:
+		return s.failed(reply, body, key)
+	}
+	vectors, err = s.decode(body, len(texts))
+	if err != nil {
+		return nil, never, err
+	}
+	s.dimensions.CompareAndSwap(0, int64(len(vectors[0])))
+	return vectors, 0, check(vectors, len(texts), s.Dimensions())
+}
+
+func (s *server) request(ctx context.Context, texts []string, key string) (*http.Request, error) {
+	path, body := "/embeddings", map[string]any{"model": s.config.Model, "input": texts}
+	if s.config.Kind == Ollama {
+		path = "/api/embed"
+	} else {
+		body["encoding_format"] = "float"
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(s.config.URL, "/")+path, bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	return request, nil
+}
+
+// failed is the error of an answer that is none, and whether to ask again.
+func (s *server) failed(reply *http.Response, body []byte, key string) ([][]float32, time.Duration, error) {
+	err := fmt.Errorf("%s answers %s: %.200s", s.config.URL, reply.Status, without(string(bytes.TrimSpace(body)), key))
+	switch code := reply.StatusCode; {
+	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
+		seconds, bad := strconv.Atoi(reply.Header.Get("Retry-After"))
+		if bad != nil || seconds < 0 {
+			seconds = 0
+		}
+		return nil, min(time.Duration(min(seconds, 3600))*time.Second, longestWait), err
+	case code == http.StatusBadRequest || code == http.StatusRequestEntityTooLarge || code == http.StatusUnprocessableEntity:
+		return nil, never, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return nil, never, err
+}
+
+// without takes a secret out of a text.
+func without(text, secret string) string {
+	if secret == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, secret, "[key]")
+}
+
+// decode reads the vectors of an answer.
+func (s *server) decode(body []byte, texts int) ([][]float32, error) {
+	if s.config.Kind == Ollama {
+		var answer struct {
+			Embeddings [][]float32 `json:"embeddings"`
+		}
+		if err := json.Unmarshal(body, &answer); err != nil {
+			return nil, fmt.Errorf("read the answer: %w", err)
+		}
+		return answer.Embeddings, check(answer.Embeddings, texts, 0)
+	}
+	var answer struct {
+		Data []struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	vectors := make([][]float32, texts)
+	if len(answer.Data) != texts {
+		return nil, fmt.Errorf("%d vectors came for %d texts", len(answer.Data), texts)
+	}
+	for _, d := range answer.Data {
+		if d.Index < 0 || d.Index >= texts || vectors[d.Index] != nil {
+			return nil, fmt.Errorf("the answer has a vector for text %d, twice or of %d texts", d.Index, texts)
+		}
+		vectors[d.Index] = d.Embedding
+	}
+	return vectors, check(vectors, texts, 0)
+}

@@ -1,0 +1,271 @@
+package embed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// largestTokenizer bounds a tokenizer.json, in bytes.
+const largestTokenizer = 256 << 20
+
+// tokenizer cuts texts into tokens as a tokenizer.json of Hugging Face's tokenizers says.
+type tokenizer struct {
+	normalize func(string) string
+	split     func(string) []string
+	cut       func(word string, into []int) []int // into tokens
+	unknown   int                                 // the token of what is unknown, which is left out; −1: none
+}
+
+// tokens are the numbers of a text's tokens, at most so many, without unknown ones.
+func (t *tokenizer) tokens(text string, most int) []int {
+	if longest := 16 * most; len(text) > longest { // no need to look at what will not count
+		for longest > 0 && !utf8.RuneStart(text[longest]) {
+			longest--
+		}
+		text = text[:longest]
+	}
+	var list []int
+	for _, word := range t.split(t.normalize(text)) {
+		from := len(list)
+		list = t.cut(word, list)
+		kept := from
+		for _, token := range list[from:] {
+			if token != t.unknown {
+				list[kept] = token
+				kept++
+			}
+		}
+		if list = list[:kept]; len(list) >= most {
+			return list[:most]
+		}
+	}
+	return list
+}
+
+func newTokenizer(raw []byte) (*tokenizer, error) {
+	var d struct {
+		Normalizer   json.RawMessage `json:"normalizer"`
+		PreTokenizer json.RawMessage `json:"pre_tokenizer"`
+		Model        json.RawMessage `json:"model"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, err
+	}
+	t := &tokenizer{unknown: -1}
+	var err error
+	if t.normalize, err = normalizer(d.Normalizer, 0); err != nil {
+		return nil, err
+	}
+	if t.split, err = preTokenizer(d.PreTokenizer, 0); err != nil {
+		return nil, err
+	}
+	return t, t.model(d.Model)
+}
+
+func (t *tokenizer) model(raw json.RawMessage) error {
+	var kind struct{ Type string }
+	if err := json.Unmarshal(raw, &kind); err != nil {
+		return fmt.Errorf("read its model: %w", err)
+	}
+	switch kind.Type {
+	case "WordPiece":
+		return t.wordPiece(raw)
+	case "Unigram":
+		return t.unigram(raw)
+	case "WordLevel":
+		return t.wordLevel(raw)
+	}
+	return fmt.Errorf("its model is of type %.40q: only WordPiece, Unigram and WordLevel are understood", kind.Type)
+}
+
+// checkVocabulary bounds the numbers of tokens.
+func checkVocabulary(vocabulary map[string]int) error {
+	if len(vocabulary) == 0 {
+		return errors.New("its vocabulary is empty")
+	}
+	for token, number := range vocabulary {
+		if number < 0 || number > 1<<30 {
+			return fmt.Errorf("token %.40q has the number %d", token, number)
+		}
+	}
+	return nil
+}
+
+func (t *tokenizer) wordLevel(raw json.RawMessage) error {
+	var m struct {
+		Vocabulary map[string]int `json:"vocab"`
+		Unknown    string         `json:"unk_token"`
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return fmt.Errorf("read its model: %w", err)
+	}
+	if n, ok := m.Vocabulary[m.Unknown]; ok {
+		t.unknown = n
+	}
+	t.cut = func(word string, into []int) []int {
+		if n, ok := m.Vocabulary[word]; ok {
+			into = append(into, n)
+		}
+		return into
+	}
+	return checkVocabulary(m.Vocabulary)
+}
+
+// wordPiece takes the longest token at the front of a word, again and again.
+func (t *tokenizer) wordPiece(raw json.RawMessage) error {
+	var m struct {
+		Vocabulary map[string]int `json:"vocab"`
+		Unknown    string         `json:"unk_token"`
+		Prefix     *string        `json:"continuing_subword_prefix"`
+		Longest    int            `json:"max_input_chars_per_word"`
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return fmt.Errorf("read its model: %w", err)
+	}
+	prefix, longest := "##", 100
+	if m.Prefix != nil {
+		prefix = *m.Prefix
+	}
+	if m.Longest > 0 {
+		longest = min(m.Longest, 1000)
+	}
+	if n, ok := m.Vocabulary[m.Unknown]; ok {
+		t.unknown = n
+	}
+	t.cut = func(word string, into []int) []int {
+		if utf8.RuneCountInString(word) > longest {
+			return into
+		}
+		from := len(into)
+		for at := 0; at < len(word); {
+			token, size := longestPiece(m.Vocabulary, word[at:], prefix, at > 0)
+			if size == 0 {
+				return into[:from] // the whole word is unknown
+			}
+			into, at = append(into, token), at+size
+		}
+		return into
+	}
+	return checkVocabulary(m.Vocabulary)
+}
+
+// longestPiece is the longest token that a word begins with, and how many bytes of the word it is.
+func longestPiece(vocabulary map[string]int, word, prefix string, inside bool) (token, size int) {
+	for end := len(word); end > 0; {
+		piece := word[:end]
+		if inside {
+			piece = prefix + piece
+		}
+		if n, ok := vocabulary[piece]; ok {
+			return n, end
+		}
+		_, last := utf8.DecodeLastRuneInString(word[:end])
+		end -= last
+	}
+	return 0, 0
+}
+
+// unigram cuts a word into the tokens whose logarithms of probability have the largest sum.
+func (t *tokenizer) unigram(raw json.RawMessage) error {
+	var m struct {
+		Vocabulary [][2]any `json:"vocab"`
+		Unknown    *int     `json:"unk_id"`
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return fmt.Errorf("read its model: %w", err)
+	}
+	u := &unigram{pieces: map[string]piece{}}
+	for i, entry := range m.Vocabulary {
+		token, isText := entry[0].(string)
+		score, isNumber := entry[1].(float64)
+		if !isText || !isNumber {
+			return fmt.Errorf("entry %d of its vocabulary is not a token with a score", i)
+		}
+		if _, twice := u.pieces[token]; token != "" && !twice {
+			u.pieces[token] = piece{i, score}
+			u.longest = max(u.longest, min(len(token), longestToken))
+		}
+		u.least = min(u.least, score)
+	}
+	if len(u.pieces) == 0 {
+		return errors.New("its vocabulary is empty")
+	}
+	if m.Unknown != nil {
+		t.unknown = *m.Unknown
+	}
+	u.unknown = t.unknown
+	t.cut = u.cut
+	return nil
+}
+
+type piece struct {
+	token int
+	score float64
+}
+
+type unigram struct {
+	pieces  map[string]piece
+	longest int     // bytes of a token
+	least   float64 // of all scores
+	unknown int
+}
+
+const (
+	longestToken   = 256 // bytes of a token of unigram; longer ones are never looked for
+	longestWord    = 4096
+	unknownPenalty = 10
+)
+
+// cut finds the best way by looking, at each place, at all tokens that begin there.
+func (u *unigram) cut(word string, into []int) []int {
+	if len(word) > longestWord {
+		head := strings.ToValidUTF8(word[:longestWord], "")
+		return u.cut(word[longestWord:], u.cut(head, into))
+	}
+	type step struct {
+		from, token int
+		score       float64
+		reached     bool
+	}
+	steps := make([]step, len(word)+1)
+	steps[0].reached = true
+	for at := range word { // at the beginning of each character
+		if !steps[at].reached {
+			continue
+		}
+		try := func(end, token int, score float64) {
+			if sum := steps[at].score + score; !steps[end].reached || sum > steps[end].score {
+				steps[end] = step{at, token, sum, true}
+			}
+		}
+		_, first := utf8.DecodeRuneInString(word[at:])
+		known := false
+		for end := at + first; end <= min(len(word), at+u.longest); {
+			if p, ok := u.pieces[word[at:end]]; ok {
+				try(end, p.token, p.score)
+				known = known || end == at+first
+			}
+			if end == len(word) {
+				break
+			}
+			_, size := utf8.DecodeRuneInString(word[end:])
+			end += size
+		}
+		if !known {
+			try(at+first, u.unknown, u.least-unknownPenalty)
+		}
+	}
+	from := len(into)
+	for end := len(word); end > 0; end = steps[end].from {
+		if token := steps[end].token; token >= 0 {
+			into = append(into, token)
+		}
+	}
+	for i, j := from, len(into)-1; i < j; i, j = i+1, j-1 {
+		into[i], into[j] = into[j], into[i]
+	}
+	return into
+}
