@@ -1,0 +1,134 @@
+// Package policy decides what a call may do: who, what, where, to allow or to deny with a reason. It decides from values
+// alone, and reads nothing.
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/alcove-memory/alcove/abi"
+)
+
+// Everything is the scope that everything of a kind is in.
+const Everything = "*"
+
+// Caller is who asks for what a family does, and what they may do themselves. The zero Caller may do everything.
+type Caller struct {
+	Agent      string
+	ReadOnly   bool
+	Namespaces []string // those they may read and write; nil: all
+}
+
+// Grant is a capability that an operator gave a family, for a scope.
+type Grant struct {
+	Name  abi.Capability
+	Scope []string // empty where the capability has none
+}
+
+// Powers are what one call of a family may do: what its manifest asks for, of that what the operator granted, of that what
+// the caller may. The zero Powers allow nothing.
+type Powers struct {
+	allowed map[abi.Capability][]string // scopes; nil where the capability has none
+	asked   map[abi.Capability]bool
+	granted map[abi.Capability]bool
+	caller  Caller
+}
+
+// Of works out the powers of a call.
+func Of(asked []abi.Request, granted []Grant, caller Caller) Powers {
+	p := Powers{allowed: map[abi.Capability][]string{}, asked: map[abi.Capability]bool{}, granted: map[abi.Capability]bool{}, caller: caller}
+	for _, g := range granted {
+		p.granted[g.Name] = true
+	}
+	for _, a := range asked {
+		p.asked[a.Name] = true
+		for _, g := range granted {
+			if g.Name != a.Name || caller.ReadOnly && writes(a.Name) {
+				continue
+			}
+			scope := p.withinCaller(a.Name, common(a.Scope, g.Scope))
+			if a.Name.Scope() == "none" || len(scope) > 0 {
+				p.allowed[a.Name] = append(p.allowed[a.Name], scope...)
+			}
+		}
+	}
+	return p
+}
+
+// writes reports whether a capability changes something that a caller who may only read may not change.
+func writes(c abi.Capability) bool {
+	switch c {
+	case abi.CanMemoryWrite, abi.CanMemoryPropose, abi.CanLogAppend, abi.CanFeedEmit, abi.CanBranchWrite, abi.CanLinkWrite,
+		abi.CanConfigWrite, abi.CanToolsPublish, abi.CanJob:
+		return true
+	}
+	return false
+}
+
+// common is what is in both of two scopes.
+func common(a, b []string) []string {
+	switch {
+	case slices.Contains(a, Everything):
+		return b
+	case slices.Contains(b, Everything):
+		return a
+	}
+	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
+}
+
+// withinCaller leaves of a scope what the caller has a right to.
+func (p Powers) withinCaller(c abi.Capability, scope []string) []string {
+	if c.Scope() != "namespaces" || p.caller.Namespaces == nil {
+		return scope
+	}
+	return common(scope, p.caller.Namespaces)
+}
+
+// Has reports whether the capability is there for something, at least.
+func (p Powers) Has(c abi.Capability) bool {
+	_, ok := p.allowed[c]
+	return ok
+}
+
+// Allows reports whether the capability is there, for what is named; an empty name is for capabilities without a scope.
+func (p Powers) Allows(c abi.Capability, name string) bool {
+	scope, ok := p.allowed[c]
+	return ok && (c.Scope() == "none" || slices.Contains(scope, Everything) || slices.Contains(scope, name))
+}
+
+// Check is Allows with a reason, for the guest and for whoever reads its log.
+func (p Powers) Check(c abi.Capability, name string) error {
+	if p.Allows(c, name) {
+		return nil
+	}
+	what := string(c)
+	if name != "" {
+		what += " for " + name
+	}
+	e := &abi.Error{Code: abi.CodeDenied, Details: map[string]any{"capability": string(c)}}
+	switch {
+	case !p.asked[c]:
+		e.Message = fmt.Sprintf("%s is not in the family's manifest", what)
+	case !p.granted[c]:
+		e.Message = fmt.Sprintf("%s was not granted: an operator can, with alcove family grant", what)
+	case p.caller.ReadOnly && writes(c):
+		e.Message = fmt.Sprintf("%s is denied, because whoever called may only read", what)
+	default:
+		e.Message = fmt.Sprintf("%s is beyond what the manifest asks for, the operator granted, or the caller may do", what)
+	}
+	return e
+}
+
+// Scope is what a capability is there for; ["*"] for everything of its kind.
+func (p Powers) Scope(c abi.Capability) []string { return slices.Clone(p.allowed[c]) }
+
+// List is every capability that is there, in the order of the ABI.
+func (p Powers) List() []Grant {
+	var list []Grant
+	for _, c := range abi.Capabilities() {
+		if scope, ok := p.allowed[c]; ok {
+			list = append(list, Grant{c, slices.Clone(scope)})
+		}
+	}
+	return list
+}

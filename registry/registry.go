@@ -1,0 +1,222 @@
+// Package registry keeps the lock file of a data directory: which modules may run there, and what an operator granted each.
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/alcove-memory/alcove/abi"
+)
+
+// File is the name of the lock file in a data directory.
+const File = "alcove.lock"
+
+// Bounds of a lock file.
+const (
+	format    = 1
+	fileLimit = 4 << 20 // bytes
+	mostNames = 1000    // families, and endpoints
+)
+
+// Lock is what the operator decided. The zero Lock decided nothing.
+type Lock struct {
+	Format    int                 `json:"format"`
+	Families  map[string]Grant    `json:"families,omitempty"`  // by name
+	Endpoints map[string]Endpoint `json:"endpoints,omitempty"` // by the operator's name for it
+}
+
+// Grant is what a family may do. It is for one digest: a module with another one has none of it.
+type Grant struct {
+	Digest       string           `json:"digest"`            // SHA-256 of the module, hexadecimal
+	Version      string           `json:"version,omitempty"` // of the family, to be read by people
+	Disabled     bool             `json:"disabled,omitempty"`
+	Capabilities []Capability     `json:"capabilities,omitempty"`
+	Hooks        map[abi.Hook]On  `json:"hooks,omitempty"`
+	Limits       map[string]int64 `json:"limits,omitempty"` // lower ones than the manifest asks for, by their names
+}
+
+// Capability is granted, for a scope.
+type Capability struct {
+	Name  abi.Capability `json:"name"`
+	Scope []string       `json:"scope,omitempty"` // what it is limited to; * stands for everything of its kind
+}
+
+// On says how a hook is used.
+type On struct {
+	OnFailure abi.OnFailure `json:"on_failure,omitempty"` // of the store hook; empty: skip
+}
+
+// Endpoint is a server outside that families may be granted to reach, under the operator's name for it.
+type Endpoint struct {
+	Kind    string `json:"kind"`               // openai, ollama or http
+	URL     string `json:"url"`                // where its paths begin
+	Model   string `json:"model,omitempty"`    // of openai and ollama
+	KeyEnv  string `json:"key_env,omitempty"`  // the environment variable that has the key; it is never logged
+	KeyFile string `json:"key_file,omitempty"` // or the file
+}
+
+var (
+	familyName   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+	endpointName = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`)
+	digestForm   = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// Read reads the lock file in a directory. One that is not there decides nothing; one that cannot be understood is an error,
+// because what it forbids would be allowed without it.
+func Read(dir string) (Lock, error) {
+	path := filepath.Join(dir, File)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Lock{Format: format}, nil
+	}
+	if err != nil {
+		return Lock{}, fmt.Errorf("read the lock file: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
+	if err != nil {
+		return Lock{}, fmt.Errorf("read the lock file %s: %w", path, err)
+	}
+	l, err := Parse(data)
+	if err != nil {
+		return Lock{}, fmt.Errorf("read the lock file %s: %w; correct it, or move it away to grant nothing", path, err)
+	}
+	return l, nil
+}
+
+// Parse reads a lock file's bytes.
+func Parse(data []byte) (Lock, error) {
+	if len(data) > fileLimit {
+		return Lock{}, fmt.Errorf("it has more than %d bytes", fileLimit)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	var l Lock
+	if err := decoder.Decode(&l); err != nil {
+		return Lock{}, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return Lock{}, errors.New("something follows its JSON")
+	}
+	return l, l.Check()
+}
+
+// Check finds what cannot be meant.
+func (l Lock) Check() error {
+	if l.Format != format {
+		return fmt.Errorf("its format is %d; this program has %d", l.Format, format)
+	}
+	if len(l.Families) > mostNames || len(l.Endpoints) > mostNames {
+		return fmt.Errorf("it has more than %d families or endpoints", mostNames)
+	}
+	for name, g := range l.Families {
+		if !familyName.MatchString(name) {
+			return fmt.Errorf("%q cannot be the name of a family", name)
+		}
+		if err := g.check(); err != nil {
+			return fmt.Errorf("family %s: %w", name, err)
+		}
+	}
+	for name, e := range l.Endpoints {
+		if !endpointName.MatchString(name) {
+			return fmt.Errorf("%q cannot be the name of an endpoint: use letters, digits and . _ / -", name)
+		}
+		if err := e.check(); err != nil {
+			return fmt.Errorf("endpoint %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (g Grant) check() error {
+	if !digestForm.MatchString(g.Digest) {
+		return fmt.Errorf("digest %q is not 64 hexadecimal digits", g.Digest)
+	}
+	for _, c := range g.Capabilities {
+		if !slices.Contains(abi.Capabilities(), c.Name) {
+			return fmt.Errorf("there is no capability %q", c.Name)
+		}
+		if (c.Name.Scope() == "none") != (len(c.Scope) == 0) {
+			return fmt.Errorf("capability %s needs a scope exactly if it has one: %s", c.Name, c.Name.Scope())
+		}
+	}
+	for hook, on := range g.Hooks {
+		if hook.Kind() == 0 {
+			return fmt.Errorf("there is no hook %q", hook)
+		}
+		switch on.OnFailure {
+		case "", abi.OnFailureSkip, abi.OnFailureDefer, abi.OnFailureRefuse:
+		default:
+			return fmt.Errorf("hook %s: on_failure %q is not one of skip, defer, refuse", hook, on.OnFailure)
+		}
+	}
+	for name, value := range g.Limits {
+		if !abi.InManifest(name) || value <= 0 {
+			return fmt.Errorf("limit %s=%d: give a limit of manifests and a value above 0", name, value)
+		}
+	}
+	return nil
+}
+
+func (e Endpoint) check() error {
+	switch e.Kind {
+	case "openai", "ollama":
+		if e.Model == "" {
+			return fmt.Errorf("an endpoint of the kind %s needs a model", e.Kind)
+		}
+	case "http":
+	default:
+		return fmt.Errorf("kind %q is not one of openai, ollama, http", e.Kind)
+	}
+	if e.KeyEnv != "" && e.KeyFile != "" {
+		return errors.New("the key comes from key_env or from key_file, not from both")
+	}
+	return checkURL(e.URL)
+}
+
+// Write replaces the lock file in a directory, durably: after a crash it is the old one or the new one.
+func Write(dir string, l Lock) error {
+	l.Format = format
+	if err := l.Check(); err != nil {
+		return fmt.Errorf("write the lock file: %w", err)
+	}
+	data, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the lock file: %w", err)
+	}
+	if err := replace(filepath.Join(dir, File), append(data, '\n')); err != nil {
+		return fmt.Errorf("write the lock file: %w", err)
+	}
+	return nil
+}
+
+// replace writes a file beside, and puts it in place.
+func replace(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails once it has its name
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	_ = dir.Sync() // not every system can; then the rename alone has to do
+	return dir.Close()
+}
