@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
@@ -17,6 +18,9 @@ const (
 	EventLogged     Kind = "event_logged"
 )
 
+// familyNotice stands for a notice whose kind a family chose, until that is read.
+const familyNotice Kind = ""
+
 // Notice says that something happened on a branch.
 type Notice struct {
 	Kind      Kind
@@ -24,6 +28,7 @@ type Notice struct {
 	Key       string // of the memory; the event's sequence number for an event
 	Watermark uint64 // the version that did it
 	Timestamp time.Time
+	Payload   json.RawMessage // of a family's notice; nil: it has none
 }
 
 // Feed is a page of notices.
@@ -57,6 +62,9 @@ func (s *Space) Feed(ctx context.Context, name string, namespaces []string, afte
 			feed.Notices = append(feed.Notices, n)
 		}
 	}
+	if err := s.payloads(ctx, b, feed.Notices); err != nil {
+		return Feed{}, err
+	}
 	return feed, s.date(ctx, feed.Notices)
 }
 
@@ -82,6 +90,8 @@ func notice(c store.Change) (Notice, bool) {
 		n.Kind = MemoryStored
 	case c.Key.Collection == events:
 		n.Kind = EventLogged
+	case c.Key.Collection == emitted && !c.Deleted:
+		n.Kind = familyNotice
 	default:
 		return n, false
 	}

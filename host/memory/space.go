@@ -25,6 +25,8 @@ type Index interface {
 	Trim(b store.BranchID, floor uint64, pins []uint64)
 	Search(ctx context.Context, v search.View, q search.Query) (search.Result, error)
 	Count(ctx context.Context, v search.View) (int, error)
+	// Frequencies counts the active documents, and those that have each of some terms.
+	Frequencies(ctx context.Context, v search.View, terms []string) (documents int, counts []int, err error)
 }
 
 // Options are what a space is made of.

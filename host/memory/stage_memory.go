@@ -334,3 +334,13 @@ func (t *Stage) Search(ctx context.Context, q Search) (Found, error) {
 	}
 	return t.space.Search(ctx, q)
 }
+
+// History lists the versions of a key, newest first, none newer than before or than the stage's version, at most limit. What
+// is staged is not among them, for it has no version yet.
+func (t *Stage) History(ctx context.Context, namespace, key string, before uint64, limit int) ([]Memory, uint64, error) {
+	at := AsOf{Version: min(before, t.version)}
+	if at.Version == 0 {
+		return nil, 0, nil
+	}
+	return t.space.History(ctx, Place{Branch: t.branch.Name, Namespace: namespace}, key, at, limit)
+}

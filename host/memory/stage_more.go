@@ -1,0 +1,104 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Saved is what a stage had staged at a moment.
+type Saved struct {
+	changed map[site]*record
+	order   []site
+	events  int
+	counts  int
+}
+
+// Save remembers what is staged, for Restore to go back to.
+func (t *Stage) Save() Saved {
+	return Saved{maps.Clone(t.changed), slices.Clone(t.order), len(t.events), len(t.counts)}
+}
+
+// Restore drops what was staged since.
+func (t *Stage) Restore(s Saved) {
+	t.changed, t.order, t.events, t.counts = s.changed, s.order, t.events[:s.events], t.counts[:s.counts]
+}
+
+// CountTerms counts the active memories, or the records of a searchable collection, in some namespaces (nil: all), and of these
+// those that have each of some terms. It sees the present, and not what is staged.
+func (t *Stage) CountTerms(ctx context.Context, c Collection, namespaces, terms []string) (documents int, counts []int, err error) {
+	s := t.space
+	if err := s.Ready(ctx); err != nil {
+		return 0, nil, err
+	}
+	lineage := t.branch.lineage
+	if c.PerSpace {
+		b := s.catalogue.system()
+		if b == nil {
+			return 0, make([]int, len(terms)), nil
+		}
+		lineage = b.lineage
+	}
+	view := search.View{Lineage: lineage, Namespaces: namespaces, Collections: []string{c.Name}, Now: t.now}
+	documents, counts, err = s.index.Frequencies(ctx, view, terms)
+	return documents, counts, s.translate("count terms", err)
+}
+
+// emitted is the collection of notices that families make. They are no memories: merges leave them where they are.
+const emitted = "_feed"
+
+type emittedRecord struct {
+	Kind    Kind            `json:"kind"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// Emit stages a notice of the feed.
+func (t *Stage) Emit(ctx context.Context, namespace string, kind Kind, payload json.RawMessage) error {
+	if err := t.space.limits.checkName("kind", string(kind)); err != nil {
+		return err
+	}
+	if len(bytes.TrimSpace(payload)) > 0 {
+		if err := t.space.limits.checkJSON("payload", payload, t.space.limits.Metadata); err != nil {
+			return err
+		}
+	}
+	value, err := json.Marshal(emittedRecord{kind, payload})
+	if err != nil {
+		return err
+	}
+	_, err = t.AppendRecord(ctx, Collection{Name: emitted, Expires: t.space.feedAge}, namespace, value)
+	return err
+}
+
+// payloads reads what families said in notices.
+func (s *Space) payloads(ctx context.Context, b *branch, notices []Notice) error {
+	for i := range notices {
+		n := &notices[i]
+		if n.Kind != familyNotice {
+			continue
+		}
+		key := store.Key{Namespace: n.Namespace, Collection: emitted, Name: n.Key}
+		found, err := s.engine.GetAt(ctx, b.lineage.At(n.Watermark), []store.Key{key})
+		if err != nil {
+			return s.translate("read the feed", err)
+		}
+		if !found[0].Exists() {
+			continue
+		}
+		r, err := decodeRecord(found[0])
+		if err != nil {
+			return err
+		}
+		var said emittedRecord
+		if err := json.Unmarshal(r.Value, &said); err != nil {
+			return err
+		}
+		n.Kind, n.Payload = said.Kind, said.Payload
+	}
+	return nil
+}
