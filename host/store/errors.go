@@ -18,6 +18,8 @@ var (
 	ErrFull = errors.New("the disk is full")
 	// ErrReadOnly says that the data directory cannot be written.
 	ErrReadOnly = errors.New("the data directory cannot be written")
+	// ErrDamaged says that what is stored is not as it was written. Nothing of it was answered.
+	ErrDamaged = errors.New("the store is damaged")
 	// ErrChanged says that old versions were dropped while a dump was made: it must be made again.
 	ErrChanged = errors.New("old versions were dropped meanwhile: start again")
 	// ErrNotEmpty says that a space is there already.

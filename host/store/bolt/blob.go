@@ -35,6 +35,15 @@ func decodeBlob(data []byte) (store.Blob, error) {
 	return blob, nil
 }
 
+// blob opens the record of a blob.
+func (p place) blob(name, data []byte) (store.Blob, error) {
+	value, err := p.open(name, data)
+	if err != nil {
+		return store.Blob{}, err
+	}
+	return decodeBlob(value)
+}
+
 func (e *Engine) blobPath(digest string) string { return filepath.Join(e.dir, "blobs", digest) }
 
 // PutBlob stores a blob.
@@ -55,7 +64,7 @@ func (e *Engine) PutBlob(ctx context.Context, name string, r io.Reader) (store.B
 	if err != nil {
 		return blob, fmt.Errorf("put blob %s: %w", name, err)
 	}
-	err = e.update(ctx, func(tx *bbolt.Tx) error { return tx.Bucket(bucketBlobs).Put([]byte(name), data) })
+	err = e.update(ctx, func(tx *bbolt.Tx) error { return top(tx, kindBlobs).put([]byte(name), data) })
 	if err != nil {
 		return blob, fmt.Errorf("put blob %s: %w", name, err)
 	}
@@ -116,11 +125,13 @@ func (e *Engine) GetBlob(ctx context.Context, name string) (store.BlobReader, er
 	defer e.blobMu.Unlock()
 	var blob store.Blob
 	err := e.read(ctx, func(tx *bbolt.Tx) error {
-		data := tx.Bucket(bucketBlobs).Get([]byte(name))
+		data, err := top(tx, kindBlobs).get([]byte(name))
+		if err != nil {
+			return err
+		}
 		if data == nil {
 			return store.ErrNotFound
 		}
-		var err error
 		blob, err = decodeBlob(data)
 		return err
 	})
@@ -138,7 +149,7 @@ func (e *Engine) GetBlob(ctx context.Context, name string) (store.BlobReader, er
 func (e *Engine) DropBlob(ctx context.Context, name string) error {
 	e.blobMu.Lock()
 	defer e.blobMu.Unlock()
-	if err := e.update(ctx, func(tx *bbolt.Tx) error { return tx.Bucket(bucketBlobs).Delete([]byte(name)) }); err != nil {
+	if err := e.update(ctx, func(tx *bbolt.Tx) error { return top(tx, kindBlobs).remove([]byte(name)) }); err != nil {
 		return fmt.Errorf("drop blob %s: %w", name, err)
 	}
 	e.passed(BlobForgotten)
@@ -148,9 +159,10 @@ func (e *Engine) DropBlob(ctx context.Context, name string) error {
 // Blobs lists blobs.
 func (e *Engine) Blobs(ctx context.Context, prefix string) (list []store.Blob, err error) {
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
-		c := tx.Bucket(bucketBlobs).Cursor()
+		blobs := top(tx, kindBlobs)
+		c := blobs.Cursor()
 		for name, data := c.Seek([]byte(prefix)); name != nil && strings.HasPrefix(string(name), prefix); name, data = c.Next() {
-			blob, err := decodeBlob(data)
+			blob, err := blobs.blob(name, data)
 			if err != nil {
 				return fmt.Errorf("list blobs: %s: %w", name, err)
 			}
@@ -166,8 +178,9 @@ func (e *Engine) Blobs(ctx context.Context, prefix string) (list []store.Blob, e
 func (e *Engine) sweepBlobs() error {
 	named := map[string]bool{}
 	err := e.view(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketBlobs).ForEach(func(name, data []byte) error {
-			blob, err := decodeBlob(data)
+		blobs := top(tx, kindBlobs)
+		return blobs.ForEach(func(name, data []byte) error {
+			blob, err := blobs.blob(name, data)
 			named[blob.Digest] = true
 			return err
 		})

@@ -1,6 +1,7 @@
 package bolt_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,8 @@ func TestAFileOfANewerFormatIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = db.Update(func(tx *bbolt.Tx) error {
-		return tx.Bucket([]byte("meta")).Put([]byte("format"), []byte{0, 0, 0, 0, 0, 0, 0, 99})
+		meta := tx.Bucket([]byte("meta"))
+		return errors.Join(meta.Delete([]byte("layout")), meta.Put([]byte("format"), []byte{0, 0, 0, 0, 0, 0, 0, 99}))
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ func (e *Engine) Check(ctx context.Context) error {
 	}
 	report(e.do(&job{ctx: ctx, alone: func() error { return e.checkPages(report) }}))
 	err := e.read(ctx, func(tx *bbolt.Tx) error {
+		checkSums(tx, report)
 		checkPoints(tx, report)
 		r := newReader(tx)
 		return tx.Bucket(bucketBranches).ForEachBucket(func(id []byte) error {
@@ -53,17 +54,57 @@ func (e *Engine) checkPages(report func(error)) error {
 	})
 }
 
+// checkSums makes sure that every record is whole, and that none is missing in its bucket.
+func checkSums(tx *bbolt.Tx, report func(error)) {
+	for _, k := range topKinds() {
+		report(top(tx, k).check(fmt.Sprintf("the bucket %s", k.bucket())))
+	}
+	branches := tx.Bucket(bucketBranches)
+	report(branches.ForEachBucket(func(id []byte) error {
+		for _, k := range branchKinds() {
+			b := store.BranchID(fromU64(id))
+			report(of(branches.Bucket(id), b, k).check(fmt.Sprintf("branch %d: the bucket %s", b, k.bucket())))
+		}
+		return nil
+	}))
+}
+
+func (r records) check(what string) error {
+	if r.Bucket == nil {
+		return fmt.Errorf("%s is missing", what)
+	}
+	sum := uint64(0)
+	c := r.Cursor()
+	for key, data := c.First(); key != nil; key, data = c.Next() {
+		if !r.counts(key) {
+			continue
+		}
+		if err := r.whole(key, data); err != nil {
+			return fmt.Errorf("%s: record %q: %w", what, key, err)
+		}
+		sum += weight(r.stored(data))
+	}
+	if sum != r.Sequence() {
+		return fmt.Errorf("%s: %w", what, errIncomplete)
+	}
+	return nil
+}
+
 // checkPoints makes sure that versions and instants agree, and grow together without gaps.
 func checkPoints(tx *bbolt.Tx, report func(error)) {
 	var last store.Point
-	times, count := tx.Bucket(bucketTime), 0
-	c := tx.Bucket(bucketPoints).Cursor()
-	for version, micros := c.First(); version != nil; version, micros = c.Next() {
-		p := point(version, micros)
+	times, points, count := top(tx, kindTime), top(tx, kindPoints), 0
+	c := points.Cursor()
+	for version, data := c.First(); version != nil; version, data = c.Next() {
+		p, err := points.point(version, data)
+		if err != nil {
+			report(err)
+			continue
+		}
 		if p.Version != last.Version+1 || !p.Time.After(last.Time) && last.Version != 0 {
 			report(fmt.Errorf("version %d at %s does not follow version %d at %s", p.Version, p.Time, last.Version, last.Time))
 		}
-		if !bytes.Equal(times.Get(micros), version) {
+		if at, err := times.get(u64(uint64(p.Time.UnixMicro()))); err != nil || !bytes.Equal(at, version) {
 			report(fmt.Errorf("version %d is missing in the index of times", p.Version))
 		}
 		last = p
@@ -76,9 +117,13 @@ func checkPoints(tx *bbolt.Tx, report func(error)) {
 
 // checkBranch makes sure that entries are whole and that the log names exactly those above the floor.
 func checkBranch(r *reader, id store.BranchID, branch *bbolt.Bucket, report func(error)) {
-	entries, log := branch.Bucket(bucketEntries), branch.Bucket(bucketLog)
+	entries, log := of(branch, id, kindEntries), of(branch, id, kindLog)
 	floor := uint64(0)
-	if t, ok := readTrim(branch); ok {
+	t, ok, err := readTrim(branch, id)
+	if err != nil {
+		report(err)
+	}
+	if ok {
 		floor = t.floor.Version
 	}
 	above := 0
@@ -89,15 +134,16 @@ func checkBranch(r *reader, id store.BranchID, branch *bbolt.Bucket, report func
 			report(fmt.Errorf("branch %d: %w", id, err))
 			continue
 		}
-		at := r.tx.Bucket(bucketPoints).Get(u64(e.Version))
-		if int64(fromU64(at)) != e.Time.UnixMicro() {
+		at, err := top(r.tx, kindPoints).get(u64(e.Version))
+		if err != nil || e.Branch != id || int64(fromU64(at)) != e.Time.UnixMicro() {
 			report(fmt.Errorf("branch %d: %s has version %d at %s, which was never committed", id, e.Key, e.Version, e.Time))
 		}
 		if e.Version <= floor {
 			continue
 		}
 		above++
-		if log.Get(append(u64(e.Version), encodeKey(e.Key)...)) == nil {
+		change := append(u64(e.Version), encodeKey(e.Key)...)
+		if found, err := log.change(change, log.Get(change)); err != nil || found.Deleted != e.Deleted {
 			report(fmt.Errorf("branch %d: version %d of %s is missing in the change log", id, e.Version, e.Key))
 		}
 	}
@@ -134,7 +180,7 @@ func (e *Engine) checkOverlays(ctx context.Context) error {
 func (e *Engine) checkOverlaysInUse(ctx context.Context, overlays []*overlay) error {
 	return e.read(ctx, func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketOverlays).ForEachBucket(func(id []byte) error {
-			if unfinished(tx.Bucket(bucketOverlays).Bucket(id)) {
+			if readOverlay(tx.Bucket(bucketOverlays).Bucket(id), fromU64(id)) == nil {
 				return nil
 			}
 			if !slices.ContainsFunc(overlays, func(o *overlay) bool { return o.id == fromU64(id) }) {

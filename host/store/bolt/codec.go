@@ -3,9 +3,7 @@ package bolt
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"hash/crc32"
 	"strings"
 	"time"
 
@@ -39,15 +37,15 @@ func appendName(out []byte, name string) []byte {
 func decodeKey(raw []byte) (store.Key, error) {
 	namespace, rest, ok := bytes.Cut(raw, []byte{0})
 	if !ok {
-		return store.Key{}, fmt.Errorf("key %x has no namespace", raw)
+		return store.Key{}, fmt.Errorf("key %x has no namespace: %w", raw, store.ErrDamaged)
 	}
 	collection, rest, ok := bytes.Cut(rest, []byte{0})
 	if !ok || !bytes.HasSuffix(rest, []byte{0, 1}) {
-		return store.Key{}, fmt.Errorf("key %x has no collection or no end", raw)
+		return store.Key{}, fmt.Errorf("key %x has no collection or no end: %w", raw, store.ErrDamaged)
 	}
 	name := string(rest[:len(rest)-2])
 	if strings.Count(name, "\x00") != strings.Count(name, "\x00\xff") {
-		return store.Key{}, fmt.Errorf("key %x has a name that ends in the middle", raw)
+		return store.Key{}, fmt.Errorf("key %x has a name that ends in the middle: %w", raw, store.ErrDamaged)
 	}
 	name = strings.ReplaceAll(name, "\x00\xff", "\x00")
 	return store.Key{Namespace: string(namespace), Collection: string(collection), Name: name}, nil
@@ -73,10 +71,19 @@ func changedAt(key []byte) uint64 {
 
 func decodeChange(key, value []byte) (store.Change, error) {
 	if len(key) < versionSize || len(value) != 1 || value[0] > 1 {
-		return store.Change{}, fmt.Errorf("change %x: %x is damaged", key, value)
+		return store.Change{}, fmt.Errorf("change %x: %x: %w", key, value, store.ErrDamaged)
 	}
 	k, err := decodeKey(key[versionSize:])
 	return store.Change{Key: k, Version: changedAt(key), Deleted: value[0] == 1}, err
+}
+
+// change is a record of a change log.
+func (p place) change(key, data []byte) (store.Change, error) {
+	value, err := p.open(key, data)
+	if err != nil {
+		return store.Change{}, err
+	}
+	return decodeChange(key, value)
 }
 
 // checkKey refuses keys whose encoding would be taken for another's.
@@ -98,7 +105,7 @@ func atVersion(raw []byte, version uint64) []byte {
 
 func splitVersion(key []byte) (raw []byte, version uint64, err error) {
 	if len(key) < versionSize {
-		return nil, 0, fmt.Errorf("key %x is too short", key)
+		return nil, 0, fmt.Errorf("key %x is too short: %w", key, store.ErrDamaged)
 	}
 	at := len(key) - versionSize
 	return key[:at], ^binary.BigEndian.Uint64(key[at:]), nil
@@ -121,13 +128,12 @@ func prefixOf(r store.Range) []byte {
 	return out
 }
 
-// record is how an entry is stored: flags, the instant in µs, the branch, a CRC-32C of all this and the value,
-// and the value, unless it is large and stands in the branch's values, under the same key.
+// record is how an entry is stored: flags, the instant in µs, the branch, a CRC-32C of the key, all this and the value,
+// and the value. A large value stands in the branch's values, under the same key; its checksum is here instead.
 type record struct {
 	flags  byte
 	micros int64
 	branch store.BranchID
-	crc    uint32
 	value  []byte
 }
 
@@ -135,57 +141,58 @@ const (
 	flagDeleted = 1 << iota
 	flagLarge
 
-	recordHeader = 1 + 8 + 8 + 4
+	recordStart  = 1 + 8 + 8 // bytes before the checksum
+	recordHeader = recordStart + sealSize
 	largeValue   = 1 << 10 // bytes from which on a value is kept apart
 )
 
-var errRot = errors.New("checksum does not match: the file is damaged")
+var errRot = fmt.Errorf("checksum does not match: %w", store.ErrDamaged)
 
-func newRecord(branch store.BranchID, at store.Point, value []byte, deleted bool) record {
-	r := record{micros: at.Time.UnixMicro(), branch: branch, value: value}
+// newRecord is the record of an entry, and its value as it is kept apart; nil when it is not.
+func newRecord(branch store.BranchID, key []byte, at store.Point, value []byte, deleted bool) (r record, apart []byte) {
+	r = record{micros: at.Time.UnixMicro(), branch: branch, value: value}
 	if deleted {
 		r.flags, r.value = flagDeleted, nil
+		return r, nil
 	}
-	if len(value) > largeValue && !deleted {
-		r.flags |= flagLarge
+	if len(value) > largeValue {
+		apart = placeOf(kindValues, uint64(branch)).seal(key, value)
+		r.flags, r.value = flagLarge, apart[len(value):]
 	}
-	r.crc = r.checksum()
-	return r
+	return r, apart
 }
 
-func (r record) header() []byte {
-	out := make([]byte, 0, recordHeader+largeValue)
-	out = append(out, r.flags)
-	out = binary.BigEndian.AppendUint64(out, uint64(r.micros))
-	return binary.BigEndian.AppendUint64(out, uint64(r.branch))
+func (r record) encode(key []byte) []byte {
+	out := make([]byte, recordStart, recordHeader+len(r.value))
+	out[0] = r.flags
+	binary.BigEndian.PutUint64(out[1:], uint64(r.micros))
+	binary.BigEndian.PutUint64(out[9:], uint64(r.branch))
+	sum := placeOf(kindEntries, 0).sum(key, out, r.value)
+	return append(binary.BigEndian.AppendUint32(out, sum), r.value...)
 }
 
-func (r record) checksum() uint32 {
-	table := crc32.MakeTable(crc32.Castagnoli)
-	return crc32.Update(crc32.Checksum(r.header(), table), table, r.value)
-}
-
-func (r record) encode() []byte {
-	out := binary.BigEndian.AppendUint32(r.header(), r.crc)
-	if r.flags&flagLarge != 0 {
-		return out
+// decodeRecord reads a record, and makes sure that it is whole. The value of a large one is the checksum of its value. p is the
+// place of entries.
+func (p place) decodeRecord(key, data []byte) (record, error) {
+	r, err := splitRecord(data)
+	if err == nil && p.sum(key, data[:recordStart], r.value) != p.stored(data) {
+		err = errRot
 	}
-	return append(out, r.value...)
+	return r, err
 }
 
-// decodeRecord reads a record; a large value is yet to be added.
-func decodeRecord(data []byte) (record, error) {
+// splitRecord takes a record apart, whether it is whole or not.
+func splitRecord(data []byte) (record, error) {
 	if len(data) < recordHeader {
-		return record{}, fmt.Errorf("record of %d bytes is too short", len(data))
+		return record{}, fmt.Errorf("record of %d bytes is too short: %w", len(data), store.ErrDamaged)
 	}
 	if data[0]&^(flagDeleted|flagLarge) != 0 {
-		return record{}, fmt.Errorf("record has the flags %#x, of which some are unknown", data[0])
+		return record{}, fmt.Errorf("record has the flags %#x, of which some are unknown: %w", data[0], store.ErrDamaged)
 	}
 	return record{
 		flags:  data[0],
 		micros: int64(binary.BigEndian.Uint64(data[1:])),
 		branch: store.BranchID(binary.BigEndian.Uint64(data[9:])),
-		crc:    binary.BigEndian.Uint32(data[17:]),
 		value:  data[recordHeader:],
 	}, nil
 }

@@ -356,8 +356,8 @@ func (e *Engine) put(tx *bbolt.Tx, b *store.Batch, writes []store.Write, done st
 	}
 	micros := u64(uint64(done.Time.UnixMicro()))
 	return errors.Join(
-		appendTo(tx.Bucket(bucketPoints), u64(done.Version), micros),
-		appendTo(tx.Bucket(bucketTime), micros, u64(done.Version)),
+		appendTo(top(tx, kindPoints), u64(done.Version), micros),
+		appendTo(top(tx, kindTime), micros, u64(done.Version)),
 		remember(tx, b.Request, done),
 	)
 }
@@ -366,9 +366,9 @@ func (e *Engine) put(tx *bbolt.Tx, b *store.Batch, writes []store.Write, done st
 const appended = 0.95
 
 // appendTo puts what sorts behind all that a bucket has.
-func appendTo(b *bbolt.Bucket, key, value []byte) error {
-	b.FillPercent = appended
-	return b.Put(key, value)
+func appendTo(r records, key, value []byte) error {
+	r.FillPercent = appended
+	return r.add(key, value)
 }
 
 func branchBucket(tx *bbolt.Tx, id store.BranchID) (*bbolt.Bucket, error) {
@@ -379,12 +379,12 @@ func branchBucket(tx *bbolt.Tx, id store.BranchID) (*bbolt.Bucket, error) {
 	if branch.Bucket(bucketLog) != nil {
 		return branch, nil
 	}
-	for _, name := range [][]byte{bucketEntries, bucketValues, bucketLog, bucketCounters, bucketTrim} {
-		if _, err := branch.CreateBucketIfNotExists(name); err != nil {
+	for _, k := range branchKinds() {
+		if _, err := branch.CreateBucketIfNotExists(k.bucket()); err != nil {
 			return nil, err
 		}
 	}
-	return branch, nil
+	return branch, branch.SetSequence(uint64(id)) // tells the branch should its name be damaged
 }
 
 func putEntry(tx *bbolt.Tx, w store.Write, at store.Point) error {
@@ -394,17 +394,17 @@ func putEntry(tx *bbolt.Tx, w store.Write, at store.Point) error {
 	}
 	raw := encodeKey(w.Key)
 	key := atVersion(raw, at.Version)
-	r := newRecord(w.Branch, at, w.Value, w.Delete)
-	if r.flags&flagLarge != 0 {
-		if err := branch.Bucket(bucketValues).Put(key, w.Value); err != nil {
+	r, apart := newRecord(w.Branch, key, at, w.Value, w.Delete)
+	if apart != nil {
+		if err := of(branch, w.Branch, kindValues).insert(key, apart); err != nil {
 			return err
 		}
 	}
-	if err := branch.Bucket(bucketEntries).Put(key, r.encode()); err != nil {
+	if err := of(branch, w.Branch, kindEntries).insert(key, r.encode(key)); err != nil {
 		return err
 	}
 	change, deleted := encodeChange(raw, at.Version, w.Delete)
-	return appendTo(branch.Bucket(bucketLog), change, deleted)
+	return appendTo(of(branch, w.Branch, kindLog), change, deleted)
 }
 
 // putCounter replaces the records of a key that are newer than Keep. When that was is kept too: a record's own version may be
@@ -414,7 +414,7 @@ func putCounter(tx *bbolt.Tx, c store.CounterWrite, at uint64) error {
 	if err != nil {
 		return err
 	}
-	counters, raw := branch.Bucket(bucketCounters), encodeKey(c.Key)
+	counters, raw := of(branch, c.Branch, kindCounters), encodeKey(c.Key)
 	cursor := counters.Cursor()
 	for {
 		key, _ := cursor.Seek(raw)
@@ -424,19 +424,13 @@ func putCounter(tx *bbolt.Tx, c store.CounterWrite, at uint64) error {
 		if _, version, err := splitVersion(key); err != nil || version <= c.Keep {
 			break
 		}
-		if err := counters.Delete(key); err != nil {
+		if err := counters.remove(bytes.Clone(key)); err != nil {
 			return err
 		}
 	}
-	value := []byte{0}
-	if c.Value != nil {
-		value = append([]byte{1}, c.Value...)
-	}
-	counted, err := branch.CreateBucketIfNotExists(bucketCounted)
-	if err != nil {
-		return err
-	}
-	return errors.Join(counters.Put(atVersion(raw, c.Version), value), counted.Put(raw, u64(at)))
+	return errors.Join(
+		counters.put(atVersion(raw, c.Version), encodeCounted(c.Value)),
+		of(branch, c.Branch, kindCounted).put(raw, u64(at)))
 }
 
 // remembered is what is kept of a request.
@@ -455,9 +449,9 @@ func requested(tx *bbolt.Tx, r store.Request, now time.Time) (done store.Committ
 	if r == (store.Request{}) {
 		return done, false, nil
 	}
-	data := tx.Bucket(bucketRequests).Get(requestKey(r))
-	if data == nil {
-		return done, false, nil
+	data, err := top(tx, kindRequests).get(requestKey(r))
+	if data == nil || err != nil {
+		return done, false, err
 	}
 	var was remembered
 	if err := json.Unmarshal(data, &was); err != nil {
@@ -482,15 +476,11 @@ func remember(tx *bbolt.Tx, r store.Request, done store.Committed) error {
 	if err != nil {
 		return err
 	}
-	requests := tx.Bucket(bucketRequests)
-	if err := requests.Put(requestKey(r), data); err != nil {
+	requests, ages := top(tx, kindRequests), top(tx, kindAges)
+	if err := requests.put(requestKey(r), data); err != nil {
 		return err
 	}
-	ages, err := tx.CreateBucketIfNotExists([]byte("request-ages"))
-	if err != nil {
-		return err
-	}
-	if err := appendTo(ages, append(u64(uint64(done.Time.UnixMicro())), requestKey(r)...), nil); err != nil {
+	if err := appendTo(ages, ageKey(done.Time.UnixMicro(), requestKey(r)), nil); err != nil {
 		return err
 	}
 	return forgetRequests(requests, ages, done.Time.Add(-requestAge).UnixMicro())
@@ -498,7 +488,7 @@ func remember(tx *bbolt.Tx, r store.Request, done store.Committed) error {
 
 // forgetRequests drops a few requests that are older than before. One that was used again since then has a younger
 // age too, and stays until that one is due.
-func forgetRequests(requests, ages *bbolt.Bucket, before int64) error {
+func forgetRequests(requests, ages records, before int64) error {
 	for range pruneStep {
 		key, _ := ages.Cursor().First()
 		micros, request := splitAge(key)
@@ -506,18 +496,24 @@ func forgetRequests(requests, ages *bbolt.Bucket, before int64) error {
 			return nil
 		}
 		request = bytes.Clone(request) // deleting moves what it points to
-		if err := ages.Delete(bytes.Clone(key)); err != nil {
+		if err := ages.remove(bytes.Clone(key)); err != nil {
 			return err
 		}
-		if !isAge(requests.Get(request), micros) {
+		was, err := requests.get(request)
+		if err != nil {
+			return err
+		}
+		if was == nil || !isAge(was, micros) {
 			continue
 		}
-		if err := requests.Delete(request); err != nil {
+		if err := requests.remove(request); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+func ageKey(micros int64, request []byte) []byte { return append(u64(uint64(micros)), request...) }
 
 // splitAge is when a request was used, and its key. What cannot be read is as old as can be.
 func splitAge(key []byte) (micros int64, request []byte) {

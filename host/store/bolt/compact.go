@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -88,10 +86,7 @@ func (e *Engine) replaceFile(copied string) error {
 
 // compactFile copies what is in use into a new file, durably.
 func compactFile(from *bbolt.DB, path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	to, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, NoSync: true})
+	to, err := createDB(path)
 	if err != nil {
 		return err
 	}

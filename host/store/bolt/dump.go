@@ -58,14 +58,17 @@ func (d *dump) run() error {
 func (d *dump) states() (states []store.BranchState, purged map[store.BranchID][][]byte, err error) {
 	err = d.engine.read(d.ctx, func(tx *bbolt.Tx) error {
 		branches := tx.Bucket(bucketBranches)
-		purged = readPurged(tx)
+		if purged, err = readPurged(tx); err != nil {
+			return err
+		}
 		return branches.ForEachBucket(func(id []byte) error {
 			s := store.BranchState{ID: store.BranchID(fromU64(id))}
-			if t, ok := readTrim(branches.Bucket(id)); ok {
+			t, ok, err := readTrim(branches.Bucket(id), s.ID)
+			if ok {
 				s.Floor, s.Pins = t.floor, t.pins
 			}
 			states = append(states, s)
-			return nil
+			return err
 		})
 	})
 	return states, purged, err
@@ -109,12 +112,16 @@ func (d *dump) pages(read func(tx *bbolt.Tx, page *[]store.Piece) (more bool, er
 func (d *dump) points() error {
 	next := d.since + 1
 	return d.pages(func(tx *bbolt.Tx, page *[]store.Piece) (bool, error) {
-		c := tx.Bucket(bucketPoints).Cursor()
+		points := top(tx, kindPoints)
+		c := points.Cursor()
 		for version, micros := c.Seek(u64(next)); version != nil && fromU64(version) <= d.at; version, micros = c.Next() {
 			if len(*page) == dumpPage {
 				return true, nil
 			}
-			p := point(version, micros)
+			p, err := points.point(version, micros)
+			if err != nil {
+				return false, err
+			}
 			next = p.Version + 1
 			*page = append(*page, store.Piece{Point: &p})
 		}
@@ -215,12 +222,9 @@ func (d *dump) changed(id store.BranchID, keys [][]byte) error {
 }
 
 // countedAt is when the counters of a key were last written; 0 when they came with a restore.
-func countedAt(branch *bbolt.Bucket, raw []byte) uint64 {
-	counted := branch.Bucket(bucketCounted)
-	if counted == nil {
-		return 0
-	}
-	return fromU64(counted.Get(raw))
+func countedAt(branch *bbolt.Bucket, id store.BranchID, raw []byte) (uint64, error) {
+	at, err := of(branch, id, kindCounted).get(raw)
+	return fromU64(at), err
 }
 
 // counters gives all records of the keys that were counted since.
@@ -233,7 +237,8 @@ func (d *dump) counters(id store.BranchID) error {
 		}
 		var raw []byte
 		fresh := false
-		c := branch.Bucket(bucketCounters).Cursor()
+		counters := of(branch, id, kindCounters)
+		c := counters.Cursor()
 		for key, value := c.Seek(resume); key != nil; key, value = c.Next() {
 			own, version, err := splitVersion(key)
 			if err != nil {
@@ -244,7 +249,11 @@ func (d *dump) counters(id store.BranchID) error {
 					resume = bytes.Clone(key)
 					return true, nil
 				}
-				raw, fresh = bytes.Clone(own), version > d.since || d.since == 0 || countedAt(branch, own) > d.since
+				written, err := countedAt(branch, id, own)
+				if err != nil {
+					return false, err
+				}
+				raw, fresh = bytes.Clone(own), version > d.since || d.since == 0 || written > d.since
 			}
 			if !fresh {
 				continue
@@ -253,7 +262,11 @@ func (d *dump) counters(id store.BranchID) error {
 			if err != nil {
 				return false, err
 			}
-			*page = append(*page, store.Piece{Counter: &store.CounterRecord{Branch: id, Key: k, Version: version, Value: counted(value)}})
+			count, err := counters.counted(key, value)
+			if err != nil {
+				return false, fmt.Errorf("count of %s: %w", k, err)
+			}
+			*page = append(*page, store.Piece{Counter: &store.CounterRecord{Branch: id, Key: k, Version: version, Value: count}})
 		}
 		return false, nil
 	})

@@ -68,8 +68,9 @@ func (e *Engine) Durability(ctx context.Context) (Durability, error) {
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
 		free := tx.DB().Stats()
 		d.Unused = int64(free.FreePageN+free.PendingPageN) * int64(tx.DB().Info().PageSize)
-		d.Purging = tx.Bucket(bucketMeta).Get(keyErase) != nil
-		return nil
+		mark, err := top(tx, kindMeta).get(keyErase)
+		d.Purging = mark != nil
+		return err
 	})
 	e.mu.RLock()
 	defer e.mu.RUnlock()

@@ -29,6 +29,7 @@ var (
 	bucketBlobs    = []byte("blobs")    // name → digest and size
 	bucketOverlays = []byte("overlays") // id → run, entries
 	bucketPurged   = []byte("purged")   // branch, key and version → when, as a version
+	bucketAges     = []byte("request-ages")
 
 	bucketEntries  = []byte("entries")  // key and version → record
 	bucketValues   = []byte("values")   // the same → a large value
@@ -117,7 +118,7 @@ func (e *Engine) openFile() (err error) {
 	if err := e.makeFile(e.path()); err != nil {
 		return err
 	}
-	for _, left := range []string{compacting, loading, loading + ".2"} { // by a crash
+	for _, left := range []string{compacting, loading, loading + ".2", migrating} { // by a crash
 		if err := os.Remove(filepath.Join(e.dir, left)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -127,6 +128,12 @@ func (e *Engine) openFile() (err error) {
 	}
 	if err := e.syncFirst(); err != nil {
 		return errors.Join(err, e.db.Close())
+	}
+	if err := e.migrate(); err != nil {
+		if e.db != nil {
+			err = errors.Join(err, e.db.Close())
+		}
+		return err
 	}
 	return nil
 }
@@ -212,17 +219,19 @@ func (e *Engine) load(ctx context.Context) error {
 }
 
 func topBuckets() [][]byte {
-	return [][]byte{bucketMeta, bucketBranches, bucketTime, bucketPoints, bucketRequests, bucketBlobs, bucketOverlays, bucketPurged}
+	return [][]byte{bucketMeta, bucketBranches, bucketTime, bucketPoints, bucketRequests, bucketAges, bucketBlobs, bucketOverlays, bucketPurged}
 }
 
-// prepare makes what a new file lacks.
+// prepare makes what a new file lacks. From another one nothing may be missing: nobody would notice what was in it.
 func (e *Engine) prepare(tx *bbolt.Tx) error {
-	if err := e.migrate(tx); err != nil {
-		return err
+	if first, _ := tx.Cursor().First(); first == nil {
+		if err := makeBuckets(tx); err != nil {
+			return err
+		}
 	}
 	for _, name := range topBuckets() {
-		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-			return err
+		if tx.Bucket(name) == nil {
+			return fmt.Errorf("the bucket %s is missing: %w", name, store.ErrDamaged)
 		}
 	}
 	if err := beginHistory(tx); err != nil {
@@ -232,14 +241,21 @@ func (e *Engine) prepare(tx *bbolt.Tx) error {
 }
 
 func (e *Engine) loadState(tx *bbolt.Tx) error {
-	if version, micros := tx.Bucket(bucketPoints).Cursor().Last(); version != nil {
-		e.head = point(version, micros)
+	points := top(tx, kindPoints)
+	if version, micros := points.Cursor().Last(); version != nil {
+		head, err := points.point(version, micros)
+		if err != nil {
+			return err
+		}
+		e.head = head
 	}
 	err := tx.Bucket(bucketBranches).ForEachBucket(func(id []byte) error {
-		if t, ok := readTrim(tx.Bucket(bucketBranches).Bucket(id)); ok {
-			e.floors[store.BranchID(fromU64(id))] = t
+		b := store.BranchID(fromU64(id))
+		t, ok, err := readTrim(tx.Bucket(bucketBranches).Bucket(id), b)
+		if ok {
+			e.floors[b] = t
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return err
@@ -250,6 +266,23 @@ func (e *Engine) loadState(tx *bbolt.Tx) error {
 
 func point(version, micros []byte) store.Point {
 	return store.Point{Version: fromU64(version), Time: time.UnixMicro(int64(fromU64(micros))).UTC()}
+}
+
+// point is a record of a version and its instant; instant is one of an instant and its version.
+func (p place) point(version, data []byte) (store.Point, error) {
+	micros, err := p.open(version, data)
+	if err != nil {
+		return store.Point{}, fmt.Errorf("read version %d: %w", fromU64(version), err)
+	}
+	return point(version, micros), nil
+}
+
+func (p place) instant(micros, data []byte) (store.Point, error) {
+	version, err := p.open(micros, data)
+	if err != nil {
+		return store.Point{}, fmt.Errorf("read which version is of %s: %w", point(nil, micros).Time, err)
+	}
+	return point(version, micros), nil
 }
 
 // begin counts a call, so that Close can wait for it.
@@ -294,7 +327,8 @@ func (e *Engine) VersionAt(ctx context.Context, t time.Time) (p store.Point, err
 		return p, ctx.Err()
 	}
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
-		c := tx.Bucket(bucketTime).Cursor()
+		times := top(tx, kindTime)
+		c := times.Cursor()
 		var micros, version []byte
 		if later, _ := c.Seek(u64(uint64(t.UnixMicro()) + 1)); later == nil {
 			micros, version = c.Last()
@@ -302,9 +336,9 @@ func (e *Engine) VersionAt(ctx context.Context, t time.Time) (p store.Point, err
 			micros, version = c.Prev()
 		}
 		if micros != nil {
-			p = point(version, micros)
+			p, err = times.instant(micros, version)
 		}
-		return nil
+		return err
 	})
 	return p, err
 }
@@ -312,12 +346,13 @@ func (e *Engine) VersionAt(ctx context.Context, t time.Time) (p store.Point, err
 // PointOf is the commit with a version.
 func (e *Engine) PointOf(ctx context.Context, version uint64) (p store.Point, err error) {
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
-		micros := tx.Bucket(bucketPoints).Get(u64(version))
+		points := top(tx, kindPoints)
+		micros := points.Get(u64(version))
 		if micros == nil {
 			return fmt.Errorf("version %d: %w", version, store.ErrNotFound)
 		}
-		p = point(u64(version), micros)
-		return nil
+		p, err = points.point(u64(version), micros)
+		return err
 	})
 	return p, err
 }

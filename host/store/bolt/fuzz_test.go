@@ -54,17 +54,19 @@ func FuzzKeysSortAsTheirBytesDo(f *testing.F) {
 
 func FuzzRecord(f *testing.F) {
 	at := store.Point{Version: 7, Time: time.UnixMicro(1e15)}
-	f.Add(newRecord(3, at, []byte(`{"v":1}`), false).encode())
-	f.Add(newRecord(3, at, nil, true).encode())
-	f.Add(newRecord(3, at, make([]byte, largeValue+1), false).encode())
-	f.Add([]byte{255})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := decodeRecord(data)
-		if err != nil || r.checksum() != r.crc || r.flags&flagLarge != 0 {
+	key := []byte("key")
+	for _, value := range [][]byte{[]byte(`{"v":1}`), nil, make([]byte, largeValue+1)} {
+		r, _ := newRecord(3, key, at, value, value == nil)
+		f.Add(key, r.encode(key))
+	}
+	f.Add(key, []byte{255})
+	f.Fuzz(func(t *testing.T, key, data []byte) {
+		r, err := placeOf(kindEntries, 0).decodeRecord(key, data)
+		if err != nil || r.flags != 0 {
 			return
 		}
-		if !bytes.Equal(r.encode(), data) {
-			t.Errorf("%x is written as %x", data, r.encode())
+		if !bytes.Equal(r.encode(key), data) {
+			t.Errorf("%x is written as %x", data, r.encode(key))
 		}
 		e := r.entry(store.Key{}, 1)
 		if e.Deleted == (e.Value != nil) {
@@ -135,14 +137,16 @@ func FuzzFilter(f *testing.F) {
 
 // FuzzFile puts hostile bytes into every place of a file that is looked into by key, and then uses the engine.
 func FuzzFile(f *testing.F) {
-	f.Add(byte(0), []byte("n\x00c\x00k\x00\x01aaaaaaaa"), []byte("value"))
+	f.Add(byte(0), true, []byte("n\x00c\x00k\x00\x01aaaaaaaa"), []byte("value"))
 	for place := range byte(len(places)) {
-		f.Add(place, []byte{}, []byte{})
-		f.Add(place, []byte("12345678"), []byte("12345678"))
-		f.Add(place, []byte{0}, []byte(`{"digest":"QQ==","version":18446744073709551615,"sequences":[1]}`))
-		f.Add(place, bytes.Repeat([]byte{255}, 24), bytes.Repeat([]byte{255}, 40))
+		for _, sealed := range []bool{true, false} {
+			f.Add(place, sealed, []byte{}, []byte{})
+			f.Add(place, sealed, []byte("12345678"), []byte("12345678"))
+			f.Add(place, sealed, []byte{0}, []byte(`{"digest":"QQ==","version":18446744073709551615,"sequences":[1]}`))
+			f.Add(place, sealed, bytes.Repeat([]byte{255}, 24), bytes.Repeat([]byte{255}, 40))
+		}
 	}
-	f.Fuzz(func(t *testing.T, place byte, key, value []byte) {
+	f.Fuzz(func(t *testing.T, place byte, sealed bool, key, value []byte) {
 		if len(key) == 0 || len(key) > bbolt.MaxKeySize {
 			return
 		}
@@ -156,7 +160,13 @@ func FuzzFile(f *testing.F) {
 			t.Fatal(err)
 		}
 		use(t, e)
-		err = e.db.Update(func(tx *bbolt.Tx) error { return places[int(place)%len(places)](tx).Put(key, value) })
+		err = e.db.Update(func(tx *bbolt.Tx) error {
+			r := places[int(place)%len(places)](tx)
+			if sealed { // somebody who knows the checksums
+				return r.put(key, value)
+			}
+			return r.Put(key, value)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,23 +186,25 @@ func FuzzFile(f *testing.F) {
 }
 
 // places are the buckets of a file.
-var places = []func(tx *bbolt.Tx) *bbolt.Bucket{
-	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketMeta) },
-	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketTime) },
-	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketPoints) },
-	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketRequests) },
-	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket([]byte("request-ages")) },
-	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketBlobs) },
-	func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketOverlays) },
-	func(tx *bbolt.Tx) *bbolt.Bucket { return branchOne(tx, bucketEntries) },
-	func(tx *bbolt.Tx) *bbolt.Bucket { return branchOne(tx, bucketValues) },
-	func(tx *bbolt.Tx) *bbolt.Bucket { return branchOne(tx, bucketLog) },
-	func(tx *bbolt.Tx) *bbolt.Bucket { return branchOne(tx, bucketCounters) },
-	func(tx *bbolt.Tx) *bbolt.Bucket { return branchOne(tx, bucketTrim) },
+var places = []func(tx *bbolt.Tx) records{
+	func(tx *bbolt.Tx) records { return top(tx, kindMeta) },
+	func(tx *bbolt.Tx) records { return top(tx, kindTime) },
+	func(tx *bbolt.Tx) records { return top(tx, kindPoints) },
+	func(tx *bbolt.Tx) records { return top(tx, kindRequests) },
+	func(tx *bbolt.Tx) records { return top(tx, kindAges) },
+	func(tx *bbolt.Tx) records { return top(tx, kindBlobs) },
+	func(tx *bbolt.Tx) records { return top(tx, kindPurged) },
+	func(tx *bbolt.Tx) records { return records{tx.Bucket(bucketOverlays), placeOf(kindOverlay, 0)} },
+	func(tx *bbolt.Tx) records { return branchOne(tx, kindEntries) },
+	func(tx *bbolt.Tx) records { return branchOne(tx, kindValues) },
+	func(tx *bbolt.Tx) records { return branchOne(tx, kindLog) },
+	func(tx *bbolt.Tx) records { return branchOne(tx, kindCounters) },
+	func(tx *bbolt.Tx) records { return branchOne(tx, kindTrim) },
+	func(tx *bbolt.Tx) records { return branchOne(tx, kindCounted) },
 }
 
-func branchOne(tx *bbolt.Tx, name []byte) *bbolt.Bucket {
-	return tx.Bucket(bucketBranches).Bucket(u64(1)).Bucket(name)
+func branchOne(tx *bbolt.Tx, k kind) records {
+	return of(tx.Bucket(bucketBranches).Bucket(u64(1)), 1, k)
 }
 
 // use calls everything that reads. Errors are welcome.

@@ -23,9 +23,9 @@ func (e *Engine) History(ctx context.Context) (h store.History, err error) {
 }
 
 func readHistory(tx *bbolt.Tx) (h store.History, err error) {
-	data := tx.Bucket(bucketMeta).Get(keyHistory)
-	if data == nil {
-		return nil, nil
+	data, err := top(tx, kindMeta).get(keyHistory)
+	if data == nil || err != nil {
+		return nil, err
 	}
 	if err := json.Unmarshal(data, &h); err != nil {
 		return nil, fmt.Errorf("decode the space's history: %w", err)
@@ -35,8 +35,8 @@ func readHistory(tx *bbolt.Tx) (h store.History, err error) {
 
 // beginHistory gives a file that has no history one of its own.
 func beginHistory(tx *bbolt.Tx) error {
-	if tx.Bucket(bucketMeta).Get(keyHistory) != nil {
-		return nil
+	if before, err := top(tx, kindMeta).get(keyHistory); before != nil || err != nil {
+		return err
 	}
 	return writeHistory(tx, nil, 0)
 }
@@ -47,5 +47,5 @@ func writeHistory(tx *bbolt.Tx, before store.History, from uint64) error {
 	if err != nil {
 		return err
 	}
-	return tx.Bucket(bucketMeta).Put(keyHistory, data)
+	return top(tx, kindMeta).put(keyHistory, data)
 }

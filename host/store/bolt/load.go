@@ -37,6 +37,14 @@ type loader struct {
 
 // NewLoader prepares to make a space in a directory that has none.
 func NewLoader(dir string) (store.Loader, error) {
+	l, err := newLoader(dir)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func newLoader(dir string) (*loader, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "blobs"), 0o700); err != nil {
 		return nil, fmt.Errorf("load into %s: %w", dir, err)
 	}
@@ -53,22 +61,12 @@ func NewLoader(dir string) (store.Loader, error) {
 func (l *loader) path() string { return filepath.Join(l.dir, loading) }
 
 func (l *loader) create() error {
-	if err := os.Remove(l.path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	db, err := bbolt.Open(l.path(), 0o600, &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, NoSync: true})
+	db, err := createDB(l.path())
 	if err != nil {
 		return err
 	}
 	l.db = db
-	return db.Update(func(tx *bbolt.Tx) error {
-		for _, name := range topBuckets() {
-			if _, err := tx.CreateBucket(name); err != nil {
-				return err
-			}
-		}
-		return tx.Bucket(bucketMeta).Put(keyFormat, u64(format))
-	})
+	return db.Update(makeBuckets)
 }
 
 // Add takes a piece.
@@ -124,7 +122,7 @@ func putLog(tx *bbolt.Tx, log []change) error {
 		if err != nil {
 			return err
 		}
-		if err := branch.Bucket(bucketLog).Put(c.key, c.value); err != nil {
+		if err := of(branch, c.branch, kindLog).put(c.key, c.value); err != nil {
 			return err
 		}
 	}
@@ -140,8 +138,8 @@ func (l *loader) put(tx *bbolt.Tx, p store.Piece, log *[]change) error {
 	case p.Point != nil:
 		micros := u64(uint64(p.Point.Time.UnixMicro()))
 		return errors.Join(
-			tx.Bucket(bucketPoints).Put(u64(p.Point.Version), micros),
-			tx.Bucket(bucketTime).Put(micros, u64(p.Point.Version)))
+			top(tx, kindPoints).put(u64(p.Point.Version), micros),
+			top(tx, kindTime).put(micros, u64(p.Point.Version)))
 	case p.Branch != nil:
 		l.states = append(l.states, *p.Branch)
 		_, err := branchBucket(tx, p.Branch.ID)
@@ -174,9 +172,9 @@ func (l *loader) entry(tx *bbolt.Tx, e *store.Entry, log *[]change) error {
 	if err := checkKey(e.Key); err != nil {
 		return err
 	}
-	micros := tx.Bucket(bucketPoints).Get(u64(e.Version))
-	if micros == nil {
-		return fmt.Errorf("%s has version %d, which no point names", e.Key, e.Version)
+	micros, err := top(tx, kindPoints).get(u64(e.Version))
+	if micros == nil || err != nil {
+		return errors.Join(err, fmt.Errorf("%s has version %d, which no point names", e.Key, e.Version))
 	}
 	branch, err := branchBucket(tx, e.Branch)
 	if err != nil {
@@ -184,15 +182,15 @@ func (l *loader) entry(tx *bbolt.Tx, e *store.Entry, log *[]change) error {
 	}
 	raw := encodeKey(e.Key)
 	key := atVersion(raw, e.Version)
-	r := newRecord(e.Branch, point(u64(e.Version), micros), e.Value, e.Deleted)
-	entries, values := branch.Bucket(bucketEntries), branch.Bucket(bucketValues)
+	r, apart := newRecord(e.Branch, key, point(u64(e.Version), micros), e.Value, e.Deleted)
+	entries, values := of(branch, e.Branch, kindEntries), of(branch, e.Branch, kindValues)
 	entries.FillPercent, values.FillPercent = 0.9, 0.9
-	if r.flags&flagLarge != 0 {
-		err = values.Put(key, e.Value)
+	if apart != nil {
+		err = values.replace(key, apart)
 	} else if l.dumps > 1 {
-		err = values.Delete(key) // it may have been large before it was purged
+		err = values.remove(key) // it may have been large before it was purged
 	}
-	if err := errors.Join(err, entries.Put(key, r.encode())); err != nil {
+	if err := errors.Join(err, entries.replace(key, r.encode(key))); err != nil {
 		return err
 	}
 	if len(l.states) > 0 && e.Version > l.states[len(l.states)-1].Floor.Version {
@@ -208,21 +206,17 @@ func (l *loader) counter(tx *bbolt.Tx, c *store.CounterRecord) error {
 	if err != nil {
 		return err
 	}
-	counters, raw := branch.Bucket(bucketCounters), encodeKey(c.Key)
+	counters, raw := of(branch, c.Branch, kindCounters), encodeKey(c.Key)
 	if place := string(u64(uint64(c.Branch))) + string(raw); l.dumps > 1 && !l.counted[place] {
 		l.counted[place] = true
 		cursor := counters.Cursor()
 		for key, _ := cursor.Seek(raw); bytes.HasPrefix(key, raw); key, _ = cursor.Seek(raw) {
-			if err := counters.Delete(bytes.Clone(key)); err != nil {
+			if err := counters.remove(bytes.Clone(key)); err != nil {
 				return err
 			}
 		}
 	}
-	value := []byte{0}
-	if c.Value != nil {
-		value = append([]byte{1}, c.Value...)
-	}
-	return counters.Put(atVersion(raw, c.Version), value)
+	return counters.put(atVersion(raw, c.Version), encodeCounted(c.Value))
 }
 
 // Finish writes the floors, drops what is below them, and lets the space appear. What a later dump replaced is not left
@@ -267,7 +261,7 @@ func (l *loader) trim() error {
 			if err != nil {
 				return err
 			}
-			return t.write(branch.Bucket(bucketTrim))
+			return t.write(of(branch, s.ID, kindTrim))
 		})
 		if err == nil {
 			err = e.dropOld(s.ID, t, l.db.Update)

@@ -286,8 +286,11 @@ func (o *overlay) begin(tx *bbolt.Tx) (err error) {
 	if _, err := b.CreateBucket(bucketEntries); err != nil {
 		return err
 	}
-	return b.Put(keyRun, encodeLineage(o.run))
+	return overlayRecords(b, o.id).put(keyRun, encodeLineage(o.run))
 }
+
+// overlayRecords are what an overlay says of itself.
+func overlayRecords(b *bbolt.Bucket, id uint64) records { return records{b, placeOf(kindOverlay, id)} }
 
 // abandonWithin is how long erasing an unfinished overlay may take.
 const abandonWithin = 10 * time.Second
@@ -317,8 +320,8 @@ func (e *Engine) emptyOverlay(ctx context.Context, run store.Lineage, blocks []b
 
 // copyChunk copies whole keys from resume on, and returns where to go on; nil at the end.
 func (o *overlay) copyChunk(tx *bbolt.Tx, blocks []block, resume []byte) ([]byte, error) {
-	target := o.bucket(tx)
-	if target == nil {
+	target := records{o.bucket(tx), placeOf(kindEntries, 0)}
+	if target.Bucket == nil {
 		return nil, fmt.Errorf("overlay %d was dropped while it was built", o.id)
 	}
 	target.FillPercent = 0.9 // keys come in order
@@ -341,7 +344,7 @@ func (o *overlay) copyChunk(tx *bbolt.Tx, blocks []block, resume []byte) ([]byte
 	return nil, nil
 }
 
-func (m *merged) copyKey(raw []byte, target *bbolt.Bucket) (int, error) {
+func (m *merged) copyKey(raw []byte, target records) (int, error) {
 	n := 0
 	for _, s := range m.sources {
 		if !isVersionOf(s.key, raw) {
@@ -349,7 +352,7 @@ func (m *merged) copyKey(raw []byte, target *bbolt.Bucket) (int, error) {
 		}
 		key, value := s.cursor.Seek(atVersion(raw, s.block.segment.At))
 		for ; isVersionOf(key, raw); key, value = s.cursor.Next() {
-			if err := target.Put(bytes.Clone(key), bytes.Clone(value)); err != nil {
+			if err := target.insert(bytes.Clone(key), bytes.Clone(value)); err != nil {
 				return n, err
 			}
 			n++
@@ -371,10 +374,8 @@ func (e *Engine) finishOverlay(ctx context.Context, o *overlay) error {
 			return fmt.Errorf("overlay %d was dropped while it was built", o.id)
 		}
 		o.since = tx.ID()
-		if err := b.Put(keyFilter, filter); err != nil {
-			return err
-		}
-		return b.Put(keyCount, u64(uint64(o.entries)))
+		r := overlayRecords(b, o.id)
+		return errors.Join(r.put(keyFilter, filter), r.put(keyCount, u64(uint64(o.entries))))
 	})
 	if err != nil {
 		return err
@@ -436,21 +437,25 @@ func readOverlays(tx *bbolt.Tx) ([]*overlay, error) {
 	var list []*overlay
 	overlays := tx.Bucket(bucketOverlays)
 	err := overlays.ForEachBucket(func(id []byte) error {
-		b := overlays.Bucket(id)
-		if unfinished(b) {
-			return nil
+		if o := readOverlay(overlays.Bucket(id), fromU64(id)); o != nil {
+			list = append(list, o)
 		}
-		list = append(list, &overlay{
-			id: fromU64(id), run: decodeLineage(b.Get(keyRun)), entries: int(fromU64(b.Get(keyCount))), keys: decodeFilter(b.Get(keyFilter)),
-		})
 		return nil
 	})
 	return list, err
 }
 
-// unfinished reports whether the making of an overlay was cut short, or it does not say what it is of.
-func unfinished(b *bbolt.Bucket) bool {
-	return b.Get(keyCount) == nil || len(decodeLineage(b.Get(keyRun))) == 0
+// readOverlay is an overlay in the file; nil when the making of it was cut short, or it does not say what it is of.
+func readOverlay(b *bbolt.Bucket, id uint64) *overlay {
+	r := overlayRecords(b, id)
+	run, errRun := r.get(keyRun)
+	filter, errFilter := r.get(keyFilter)
+	count, errCount := r.get(keyCount)
+	o := &overlay{id: id, run: decodeLineage(run), entries: int(fromU64(count)), keys: decodeFilter(filter)}
+	if errors.Join(errRun, errFilter, errCount) != nil || count == nil || len(o.run) == 0 || b.Bucket(bucketEntries) == nil {
+		return nil
+	}
+	return o
 }
 
 // dropUnfinished erases overlays that are unfinished. None is being made meanwhile.
@@ -458,7 +463,7 @@ func dropUnfinished(tx *bbolt.Tx) error {
 	overlays := tx.Bucket(bucketOverlays)
 	var drop [][]byte
 	err := overlays.ForEachBucket(func(id []byte) error {
-		if unfinished(overlays.Bucket(id)) {
+		if readOverlay(overlays.Bucket(id), fromU64(id)) == nil {
 			drop = append(drop, bytes.Clone(id))
 		}
 		return nil

@@ -37,7 +37,7 @@ func (e *Engine) Purge(ctx context.Context, key store.Key, replace func(store.En
 		if err != nil || len(purged) == 0 {
 			return err
 		}
-		return errors.Join(eraseOverlays(tx, forgotten), tx.Bucket(bucketMeta).Put(keyErase, []byte{1}))
+		return errors.Join(eraseOverlays(tx, forgotten), top(tx, kindMeta).put(keyErase, []byte{1}))
 	})
 	if err != nil || len(purged) == 0 {
 		e.recallOverlays(forgotten)
@@ -100,10 +100,11 @@ func (e *Engine) replaceValue(tx *bbolt.Tx, branch *bbolt.Bucket, was store.Entr
 		return fmt.Errorf("what replaces %s has %d bytes: at most %d are allowed", was.Key, len(value), largeValue)
 	}
 	key := atVersion(encodeKey(was.Key), was.Version)
+	r, _ := newRecord(was.Branch, key, was.Point, value, false)
 	return errors.Join(
-		branch.Bucket(bucketValues).Delete(key),
-		branch.Bucket(bucketEntries).Put(key, newRecord(was.Branch, was.Point, value, false).encode()),
-		tx.Bucket(bucketPurged).Put(append(u64(uint64(was.Branch)), key...), u64(e.head.Version)))
+		of(branch, was.Branch, kindValues).remove(key),
+		of(branch, was.Branch, kindEntries).replace(key, r.encode(key)),
+		top(tx, kindPurged).put(append(u64(uint64(was.Branch)), key...), u64(e.head.Version)))
 }
 
 // erase runs in the writer's turn.
@@ -111,15 +112,16 @@ func (e *Engine) erase() error {
 	if err := e.compact(); err != nil {
 		return err
 	}
-	return e.transact(func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Delete(keyErase) })
+	return e.transact(func(tx *bbolt.Tx) error { return top(tx, kindMeta).remove(keyErase) })
 }
 
 // finishPurge erases what a crash left of purged values. It runs before the writer does.
 func (e *Engine) finishPurge() error {
 	pending := false
 	err := e.db.View(func(tx *bbolt.Tx) error {
-		pending = tx.Bucket(bucketMeta).Get(keyErase) != nil
-		return nil
+		mark, err := top(tx, kindMeta).get(keyErase)
+		pending = mark != nil
+		return err
 	})
 	if err != nil || !pending {
 		return err
@@ -128,18 +130,16 @@ func (e *Engine) finishPurge() error {
 }
 
 // readPurged are the entries whose values were purged, as encoded keys with versions, by branch.
-func readPurged(tx *bbolt.Tx) map[store.BranchID][][]byte {
+func readPurged(tx *bbolt.Tx) (map[store.BranchID][][]byte, error) {
 	purged := map[store.BranchID][][]byte{}
-	b := tx.Bucket(bucketPurged)
-	if b == nil {
-		return purged
-	}
-	c := b.Cursor()
-	for place, _ := c.First(); place != nil; place, _ = c.Next() {
-		if len(place) > 8 {
-			id := store.BranchID(fromU64(place[:8]))
-			purged[id] = append(purged[id], bytes.Clone(place[8:]))
+	r := top(tx, kindPurged)
+	c := r.Cursor()
+	for at, data := c.First(); at != nil; at, data = c.Next() {
+		if _, err := r.open(at, data); err != nil || len(at) <= 8 {
+			return nil, fmt.Errorf("read what was purged: %q: %w", at, errRot)
 		}
+		id := store.BranchID(fromU64(at[:8]))
+		purged[id] = append(purged[id], bytes.Clone(at[8:]))
 	}
-	return purged
+	return purged, nil
 }

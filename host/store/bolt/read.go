@@ -23,12 +23,13 @@ type block struct {
 type reader struct {
 	tx       *bbolt.Tx
 	branches *bbolt.Bucket
+	whole    place                            // of entries
 	entries  map[store.BranchID]*bbolt.Bucket // those looked up so far; nil for a branch without any
 	overlays map[*overlay]*bbolt.Bucket       // likewise
 }
 
 func newReader(tx *bbolt.Tx) *reader {
-	return &reader{tx: tx, branches: tx.Bucket(bucketBranches), entries: map[store.BranchID]*bbolt.Bucket{}, overlays: map[*overlay]*bbolt.Bucket{}}
+	return &reader{tx: tx, branches: tx.Bucket(bucketBranches), whole: placeOf(kindEntries, 0), entries: map[store.BranchID]*bbolt.Bucket{}, overlays: map[*overlay]*bbolt.Bucket{}}
 }
 
 func (r *reader) bucket(b block) *bbolt.Bucket {
@@ -79,25 +80,38 @@ func (r *reader) decode(key, data []byte) (store.Entry, error) {
 	if err != nil {
 		return store.Entry{}, err
 	}
-	rec, err := decodeRecord(data)
+	rec, err := r.whole.decodeRecord(key, data)
+	if err == nil && rec.flags&flagLarge != 0 {
+		rec.value, err = r.large(rec.branch, key, rec.value)
+	}
 	if err != nil {
 		return store.Entry{}, fmt.Errorf("read %s at version %d: %w", name, version, err)
-	}
-	if rec.flags&flagLarge != 0 {
-		rec.value = r.large(rec.branch, key)
-	}
-	if rec.checksum() != rec.crc {
-		return store.Entry{}, fmt.Errorf("read %s at version %d: %w", name, version, errRot)
 	}
 	return rec.entry(name, version), nil
 }
 
-func (r *reader) large(b store.BranchID, key []byte) []byte {
+// large is a value that is kept apart and has a checksum.
+func (r *reader) large(b store.BranchID, key, sum []byte) ([]byte, error) {
 	branch := r.branches.Bucket(u64(uint64(b)))
 	if branch == nil {
-		return nil
+		return nil, errNoValue
 	}
-	return branch.Bucket(bucketValues).Get(key)
+	values := of(branch, b, kindValues)
+	return openLarge(values.place, key, values.Get(key), sum)
+}
+
+var errNoValue = fmt.Errorf("its value is missing: %w", store.ErrDamaged)
+
+// openLarge is a value that was kept apart, which must be the one that its entry was written with.
+func openLarge(p place, key, data, sum []byte) ([]byte, error) {
+	if data == nil {
+		return nil, errNoValue
+	}
+	value, err := p.open(key, data)
+	if err == nil && !bytes.Equal(data[len(value):], sum) {
+		err = errRot
+	}
+	return value, err
 }
 
 // readLineage runs a read of a lineage, unless part of it was trimmed.
@@ -380,10 +394,10 @@ func (e *Engine) Changes(ctx context.Context, b store.BranchID, from, to uint64,
 		if branch == nil || from >= to {
 			return nil
 		}
-		c := branch.Bucket(bucketLog).Cursor()
-		last := uint64(0)
+		log := of(branch, b, kindLog)
+		c, last := log.Cursor(), uint64(0)
 		for key, value := c.Seek(u64(from + 1)); key != nil; key, value = c.Next() {
-			change, err := decodeChange(key, value)
+			change, err := log.change(key, value)
 			if err != nil {
 				return fmt.Errorf("read the log of branch %d: %w", b, err)
 			}
@@ -407,33 +421,51 @@ func (e *Engine) Counters(ctx context.Context, l store.Lineage, keys []store.Key
 	found = make([][]byte, len(keys))
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
 		for i, key := range keys {
-			found[i] = counter(tx, l, encodeKey(key))
+			if found[i], err = counter(tx, l, encodeKey(key)); err != nil {
+				return fmt.Errorf("count of %s: %w", key, err)
+			}
 		}
 		return nil
 	})
 	return found, err
 }
 
-func counter(tx *bbolt.Tx, l store.Lineage, raw []byte) []byte {
+func counter(tx *bbolt.Tx, l store.Lineage, raw []byte) ([]byte, error) {
 	for _, s := range l {
 		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(s.Branch)))
 		if branch == nil {
 			continue
 		}
-		key, value := branch.Bucket(bucketCounters).Cursor().Seek(atVersion(raw, s.At))
+		counters := of(branch, s.Branch, kindCounters)
+		key, value := counters.Cursor().Seek(atVersion(raw, s.At))
 		if isVersionOf(key, raw) {
-			return counted(value)
+			return counters.counted(key, value)
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // counted is a counter record's value: nil when it was forgotten.
-func counted(value []byte) []byte {
+func (p place) counted(key, data []byte) ([]byte, error) {
+	value, err := p.open(key, data)
+	if err != nil {
+		return nil, err
+	}
+	return count(value), nil
+}
+
+func count(value []byte) []byte {
 	if len(value) == 0 || value[0] == 0 {
 		return nil
 	}
 	return bytes.Clone(value[1:])
+}
+
+func encodeCounted(value []byte) []byte {
+	if value == nil {
+		return []byte{0}
+	}
+	return append([]byte{1}, value...)
 }
 
 // CountersOn lists a branch's own counters.
@@ -443,7 +475,8 @@ func (e *Engine) CountersOn(ctx context.Context, b store.BranchID, after uint64,
 		if branch == nil {
 			return nil
 		}
-		cursor := branch.Bucket(bucketCounters).Cursor()
+		counters := of(branch, b, kindCounters)
+		cursor := counters.Cursor()
 		for key, value := cursor.Seek([]byte(c)); key != nil; {
 			if len(list) >= limit {
 				next = store.Cursor(key)
@@ -459,7 +492,11 @@ func (e *Engine) CountersOn(ctx context.Context, b store.BranchID, after uint64,
 				if err != nil {
 					return err
 				}
-				list = append(list, store.Counted{Key: k, Version: version, Value: counted(value)})
+				count, err := counters.counted(key, value)
+				if err != nil {
+					return fmt.Errorf("count of %s: %w", k, err)
+				}
+				list = append(list, store.Counted{Key: k, Version: version, Value: count})
 			}
 			last := atVersion(raw, 0)
 			if key, value = cursor.Seek(last); bytes.Equal(key, last) {

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"time"
 
+	"go.etcd.io/bbolt"
+
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -24,6 +26,7 @@ type salvaged struct {
 	points map[uint64]int64
 	states []store.BranchState
 	pieces map[store.BranchID][]store.Piece // entries and counters
+	kept   map[kind][]row                   // records that are taken over as they are
 	aside  []Aside
 }
 
@@ -58,22 +61,36 @@ func salvage(dir string) (*salvaged, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &salvaged{pages: p, points: map[uint64]int64{}, pieces: map[store.BranchID][]store.Piece{}}
+	s := &salvaged{pages: p, points: map[uint64]int64{}, pieces: map[store.BranchID][]store.Piece{}, kept: map[kind][]row{}}
 	s.read()
 	return s, nil
 }
 
 func (s *salvaged) read() {
 	top := s.buckets("the outermost bucket", nil)
+	again := uint64(0)
 	s.each(top, bucketMeta, func(e element) {
-		if bytes.Equal(e.key, keyFormat) {
+		switch {
+		case bytes.Equal(e.key, keyFormat):
 			s.format = fromU64(e.value)
+		case bytes.Equal(e.key, keyLayout):
+			layout, _ := placeOf(kindMeta, 0).open(e.key, e.value)
+			again = fromU64(layout)
 		}
 	})
+	if _, err := checkFormat(s.format, again); err != nil && s.format <= format {
+		s.fault("%w", err)
+		s.format = max(s.format, again)
+	}
 	for _, name := range topBuckets() {
 		if _, ok := top[string(name)]; !ok && s.format == format {
 			s.fault("the bucket %s is missing", name)
 		}
+	}
+	for _, k := range []kind{kindRequests, kindAges, kindPurged} {
+		s.records(top, k, 0, func(e element) {
+			s.kept[k] = append(s.kept[k], row{key: e.key, data: placeOf(k, 0).seal(e.key, e.value)})
+		})
 	}
 	s.readPoints(top)
 	branches := s.nested(top, bucketBranches)
@@ -85,7 +102,8 @@ func (s *salvaged) read() {
 		s.readBranch(store.BranchID(fromU64([]byte(id))), branches[id])
 	}
 	for _, name := range slices.Sorted(maps.Keys(top)) {
-		if !slices.Contains([]string{string(bucketMeta), string(bucketPoints), string(bucketTime), string(bucketBranches)}, name) {
+		if !slices.Contains([]string{string(bucketMeta), string(bucketPoints), string(bucketTime), string(bucketBranches),
+			string(bucketRequests), string(bucketAges), string(bucketPurged)}, name) {
 			s.look("the bucket "+name, top[name], 0)
 		}
 	}
@@ -122,8 +140,8 @@ func (s *salvaged) nested(in map[string][]byte, name []byte) map[string][]byte {
 // readPoints takes the versions and instants in which both of their indexes agree. Others count only if an entry has them.
 func (s *salvaged) readPoints(top map[string][]byte) {
 	versions, times := map[uint64]int64{}, map[uint64]int64{}
-	s.each(top, bucketPoints, func(e element) { versions[fromU64(e.key)] = int64(fromU64(e.value)) })
-	s.each(top, bucketTime, func(e element) { times[fromU64(e.value)] = int64(fromU64(e.key)) })
+	s.records(top, kindPoints, 0, func(e element) { versions[fromU64(e.key)] = int64(fromU64(e.value)) })
+	s.records(top, kindTime, 0, func(e element) { times[fromU64(e.value)] = int64(fromU64(e.key)) })
 	for version, micros := range versions {
 		if at, ok := times[version]; ok && at == micros && version != 0 {
 			s.points[version] = micros
@@ -138,7 +156,7 @@ func (s *salvaged) readBranch(id store.BranchID, value []byte) {
 	what := fmt.Sprintf("branch %d", id)
 	parts := s.buckets(what, value)
 	state := store.BranchState{ID: id}
-	s.each(parts, bucketTrim, func(e element) {
+	s.records(parts, kindTrim, id, func(e element) {
 		switch {
 		case bytes.Equal(e.key, keyFloor) && len(e.value) == 16:
 			state.Floor = point(e.value[:8], e.value[8:])
@@ -152,7 +170,7 @@ func (s *salvaged) readBranch(id store.BranchID, value []byte) {
 	large := map[string][]byte{}
 	s.each(parts, bucketValues, func(e element) { large[string(e.key)] = e.value })
 	logged, before := map[string]bool{}, len(s.faults)
-	s.each(parts, bucketLog, func(e element) {
+	s.records(parts, kindLog, id, func(e element) {
 		if _, err := decodeChange(e.key, e.value); err != nil {
 			s.fault("%s: %w", what, err)
 		}
@@ -161,7 +179,7 @@ func (s *salvaged) readBranch(id store.BranchID, value []byte) {
 	entries, whole := 0, len(s.faults) == before // a whole log bears witness to what keys were
 	s.each(parts, bucketEntries, func(e element) {
 		entries++
-		found, err := s.entry(e, large)
+		found, err := s.entry(id, e, large)
 		if err == nil && found.Version > state.Floor.Version && !logged[string(append(u64(found.Version), encodeKey(found.Key)...))] {
 			if err = errUnlogged; !whole {
 				s.fault("%s: version %d of %s: %w", what, found.Version, found.Key, err)
@@ -178,7 +196,7 @@ func (s *salvaged) readBranch(id store.BranchID, value []byte) {
 	if len(logged) > entries {
 		s.fault("%s: the change log names %d changes, and there are %d entries", what, len(logged), entries)
 	}
-	s.each(parts, bucketCounters, func(e element) {
+	s.records(parts, kindCounters, id, func(e element) {
 		c, err := counterRecord(id, e)
 		if err != nil {
 			s.setAside(id, e, err)
@@ -191,7 +209,7 @@ func (s *salvaged) readBranch(id store.BranchID, value []byte) {
 var errUnlogged = errors.New("the change log does not know it: its key or its version is damaged")
 
 // entry decodes an entry. Its instant must be that of its version, unless the indexes have lost it.
-func (s *salvaged) entry(e element, large map[string][]byte) (found store.Entry, err error) {
+func (s *salvaged) entry(id store.BranchID, e element, large map[string][]byte) (found store.Entry, err error) {
 	raw, version, err := splitVersion(e.key)
 	if err != nil {
 		return found, err
@@ -200,20 +218,42 @@ func (s *salvaged) entry(e element, large map[string][]byte) (found store.Entry,
 	if err != nil {
 		return found, err
 	}
-	r, err := decodeRecord(e.value)
+	r, err := s.record(id, e, large)
 	if err != nil {
 		return found, err
-	}
-	if r.flags&flagLarge != 0 {
-		r.value = large[string(e.key)]
-	}
-	if r.checksum() != r.crc {
-		return found, errRot
 	}
 	if at, ok := s.points[version]; ok && at != r.micros {
 		return found, fmt.Errorf("it is of another instant than version %d", version)
 	}
 	return r.entry(key, version), nil
+}
+
+func (s *salvaged) record(id store.BranchID, e element, large map[string][]byte) (r record, err error) {
+	if s.format < format {
+		r, err = oldRecord(e.key, e.value, func(key []byte) []byte { return large[string(key)] })
+	} else if r, err = placeOf(kindEntries, 0).decodeRecord(e.key, e.value); err == nil && r.flags&flagLarge != 0 {
+		r.value, err = openLarge(placeOf(kindValues, uint64(id)), e.key, large[string(e.key)], r.value)
+	}
+	if err == nil && r.branch != id {
+		err = fmt.Errorf("it is of branch %d", r.branch)
+	}
+	return r, err
+}
+
+// records visits the records of a bucket that are whole.
+func (s *salvaged) records(in map[string][]byte, k kind, id store.BranchID, visit func(element)) {
+	p := placeOf(k, uint64(id))
+	s.each(in, k.bucket(), func(e element) {
+		if s.format >= format && p.counts(e.key) {
+			value, err := p.open(e.key, e.value)
+			if err != nil {
+				s.setAside(id, e, err)
+				return
+			}
+			e.value = value
+		}
+		visit(e)
+	})
 }
 
 func counterRecord(id store.BranchID, e element) (c store.CounterRecord, err error) {
@@ -222,7 +262,7 @@ func counterRecord(id store.BranchID, e element) (c store.CounterRecord, err err
 		return c, err
 	}
 	key, err := decodeKey(raw)
-	return store.CounterRecord{Branch: id, Key: key, Version: version, Value: counted(e.value)}, err
+	return store.CounterRecord{Branch: id, Key: key, Version: version, Value: count(e.value)}, err
 }
 
 func (s *salvaged) setAside(id store.BranchID, e element, why error) {
@@ -276,11 +316,14 @@ func (s *salvaged) rebuild(ctx context.Context, dir string, r *Repaired) error {
 	if err := errors.Join(os.RemoveAll(fresh), os.MkdirAll(r.Folder, 0o700)); err != nil {
 		return err
 	}
-	l, err := NewLoader(fresh)
+	l, err := newLoader(fresh)
 	if err != nil {
 		return err
 	}
 	if err := s.feed(l, r); err != nil {
+		return errors.Join(err, l.Abort(), os.RemoveAll(fresh))
+	}
+	if err := l.keep(s.kept); err != nil {
 		return errors.Join(err, l.Abort(), os.RemoveAll(fresh))
 	}
 	if err := l.Finish(ctx); err != nil {
@@ -303,6 +346,20 @@ func (s *salvaged) rebuild(ctx context.Context, dir string, r *Repaired) error {
 		return err
 	}
 	return errors.Join(syncDir(dir), os.RemoveAll(fresh))
+}
+
+// keep takes records over as they are.
+func (l *loader) keep(rows map[kind][]row) error {
+	return l.db.Update(func(tx *bbolt.Tx) error {
+		for k, rows := range rows {
+			for _, r := range rows {
+				if err := top(tx, k).replace(r.key, r.data); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
 func copyTo(from, to string) error {

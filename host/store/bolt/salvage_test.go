@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,34 @@ func (s *stage) sameContents(dir string, want map[string]bool, faults, at int) {
 	}
 	if faults == 0 && len(got) != len(want) {
 		s.t.Errorf("byte %d: nothing was found, and %d of %d versions are there", at, len(got), len(want))
+	}
+}
+
+func TestARepairKeepsWhatWasPurgedAndWhichRequestsWereMade(t *testing.T) {
+	s := small(t)
+	e := s.open(s.dir, bolt.Options{})
+	request := store.Request{Caller: "c", ID: "kept", Digest: [32]byte{7}}
+	s.commit(e, store.Batch{Writes: []store.Write{{Branch: 1, Key: stageKey("ka"), Value: []byte("a marked value")}}, Request: request})
+	_, err := e.Purge(t.Context(), stageKey("kb"), func(store.Entry) ([]byte, bool) { return []byte("gone"), true })
+	s.ok(err)
+	s.ok(e.Close())
+	path := filepath.Join(s.dir, "alcove.db")
+	data, err := os.ReadFile(path)
+	s.ok(err)
+	s.ok(os.WriteFile(path, bytes.ReplaceAll(data, []byte("a marked value"), []byte("a merked value")), 0o600))
+	r, err := bolt.Repair(t.Context(), s.dir, time.Now())
+	if err != nil || len(r.Aside) != 1 || !strings.Contains(r.Aside[0].Key, "ka") {
+		t.Fatalf("%+v (%v)", r, err)
+	}
+	e = s.open(s.dir, bolt.Options{})
+	defer e.Close()
+	s.ok(e.Check(t.Context()))
+	if done, err := e.Commit(t.Context(), store.Batch{Request: request}); err != nil || !done.Replayed {
+		t.Errorf("the request that was made before is done again: %+v (%v)", done, err)
+	}
+	increment, _ := pieces(t, e, s.head(e))
+	if !slices.ContainsFunc(increment, func(p store.Piece) bool { return p.Entry != nil && string(p.Entry.Value) == "gone" }) {
+		t.Error("the next increment does not carry what was purged")
 	}
 }
 

@@ -26,29 +26,40 @@ var (
 	keyDone  = []byte("done")
 )
 
-func readTrim(branch *bbolt.Bucket) (trimmed, bool) {
-	b := branch.Bucket(bucketTrim)
-	if b == nil {
-		return trimmed{}, false
+func readTrim(branch *bbolt.Bucket, id store.BranchID) (t trimmed, ok bool, err error) {
+	r := of(branch, id, kindTrim)
+	if r.Bucket == nil {
+		return t, false, nil
 	}
-	floor := b.Get(keyFloor)
+	floor, errFloor := r.get(keyFloor)
+	pins, errPins := r.get(keyPins)
+	done, errDone := r.get(keyDone)
+	if err := errors.Join(errFloor, errPins, errDone); err != nil {
+		return t, false, fmt.Errorf("read how far back branch %d is kept: %w", id, err)
+	}
+	t, ok = decodeTrim(floor, pins)
+	t.done = done != nil
+	return t, ok, nil
+}
+
+func decodeTrim(floor, pins []byte) (t trimmed, ok bool) {
 	if len(floor) != 16 {
-		return trimmed{}, false
+		return t, false
 	}
-	t := trimmed{floor: point(floor[:8], floor[8:]), done: b.Get(keyDone) != nil}
-	for pins := b.Get(keyPins); len(pins) >= 8; pins = pins[8:] {
+	t.floor = point(floor[:8], floor[8:])
+	for ; len(pins) >= 8; pins = pins[8:] {
 		t.pins = append(t.pins, fromU64(pins[:8]))
 	}
 	return t, true
 }
 
-func (t trimmed) write(b *bbolt.Bucket) error {
+func (t trimmed) write(r records) error {
 	var pins []byte
 	for _, pin := range t.pins {
 		pins = append(pins, u64(pin)...)
 	}
 	floor := append(u64(t.floor.Version), u64(uint64(t.floor.Time.UnixMicro()))...)
-	return errors.Join(b.Put(keyFloor, floor), b.Put(keyPins, pins), b.Delete(keyDone))
+	return errors.Join(r.put(keyFloor, floor), r.put(keyPins, pins), r.remove(keyDone))
 }
 
 // keeps reports whether a cut of the branch can still be read.
@@ -133,7 +144,7 @@ func (e *Engine) recordTrim(ctx context.Context, b store.BranchID, t trimmed) er
 		if err != nil {
 			return err
 		}
-		return errors.Join(t.write(branch.Bucket(bucketTrim)), eraseOverlays(tx, forgotten))
+		return errors.Join(t.write(of(branch, b, kindTrim)), eraseOverlays(tx, forgotten))
 	})
 	if err != nil {
 		e.recallOverlays(forgotten)
@@ -172,7 +183,7 @@ func (e *Engine) dropOld(b store.BranchID, t trimmed, update func(func(tx *bbolt
 				resume = nil
 				return nil
 			}
-			resume, err = t.dropEntries(branch, resume)
+			resume, err = t.dropEntries(branch, b, resume)
 			return err
 		})
 		if err == nil {
@@ -189,8 +200,8 @@ func (e *Engine) dropOld(b store.BranchID, t trimmed, update func(func(tx *bbolt
 				more = false
 				return nil
 			}
-			if more, err = t.dropLog(branch.Bucket(bucketLog)); err == nil && !more {
-				err = branch.Bucket(bucketTrim).Put(keyDone, []byte{1})
+			if more, err = t.dropLog(of(branch, b, kindLog)); err == nil && !more {
+				err = of(branch, b, kindTrim).put(keyDone, []byte{1})
 			}
 			return err
 		})
@@ -205,8 +216,8 @@ func (e *Engine) dropOld(b store.BranchID, t trimmed, update func(func(tx *bbolt
 }
 
 // dropEntries drops versions of about copyChunk entries from a key on, and returns where to go on.
-func (t trimmed) dropEntries(branch *bbolt.Bucket, resume []byte) ([]byte, error) {
-	entries, values := branch.Bucket(bucketEntries), branch.Bucket(bucketValues)
+func (t trimmed) dropEntries(branch *bbolt.Bucket, b store.BranchID, resume []byte) ([]byte, error) {
+	entries, values := of(branch, b, kindEntries), of(branch, b, kindValues)
 	var drop [][]byte
 	var raw []byte
 	newer := uint64(0) // the next newer version of the same key
@@ -232,7 +243,7 @@ func (t trimmed) dropEntries(branch *bbolt.Bucket, resume []byte) ([]byte, error
 	}
 	next := bytes.Clone(key)
 	for _, old := range drop {
-		if err := errors.Join(entries.Delete(old), values.Delete(old)); err != nil {
+		if err := errors.Join(entries.remove(old), values.remove(old)); err != nil {
 			return nil, err
 		}
 	}
@@ -247,7 +258,7 @@ func (t trimmed) needs(version, newer uint64) bool {
 	return slices.ContainsFunc(t.pins, func(pin uint64) bool { return version <= pin && pin < newer })
 }
 
-func (t trimmed) dropLog(log *bbolt.Bucket) (more bool, err error) {
+func (t trimmed) dropLog(log records) (more bool, err error) {
 	var drop [][]byte
 	c := log.Cursor()
 	for key, _ := c.First(); key != nil && changedAt(key) <= t.floor.Version; key, _ = c.Next() {
@@ -258,7 +269,7 @@ func (t trimmed) dropLog(log *bbolt.Bucket) (more bool, err error) {
 		drop = append(drop, bytes.Clone(key))
 	}
 	for _, key := range drop {
-		if err := log.Delete(key); err != nil {
+		if err := log.remove(key); err != nil {
 			return false, err
 		}
 	}
