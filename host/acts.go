@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/alcove-memory/alcove/host/admin"
+	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/bundle"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/store"
@@ -18,6 +19,11 @@ import (
 // ExportRequest says what to export: what is newer than a version.
 type ExportRequest struct {
 	Since uint64 `json:"since,omitempty"` // 0: everything
+}
+
+// BackupRequest says what to back up: what is newer than what a backup holds.
+type BackupRequest struct {
+	Since backup.Base `json:"since"` // zero: everything
 }
 
 // ImportRequest says what to store where.
@@ -78,6 +84,17 @@ func (h *Host) streams() map[string]admin.Stream {
 			}
 			_, err := bundle.Write(ctx, w, from, r.Since)
 			return err
+		},
+		"backup": func(ctx context.Context, request json.RawMessage, w io.Writer) error {
+			var r BackupRequest
+			if err := decode(request, &r); err != nil {
+				return err
+			}
+			from, ok := h.engine.(backup.Space)
+			if !ok {
+				return errors.New("this store cannot be backed up")
+			}
+			return backup.Write(ctx, w, from, r.Since)
 		},
 		"memories": func(ctx context.Context, request json.RawMessage, w io.Writer) error {
 			var selection memory.Selection

@@ -50,7 +50,7 @@ func rules() []rule {
 		{pkg: "host/sandbox/hostile", own: []string{"abi", "host/sandbox/asm", "host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/bundle", own: []string{"host/store"}, never: append(outside, "os")},
-		{pkg: "host/backup", own: []string{"host/bundle", "host/store"}, never: outside},
+		{pkg: "host/backup", own: []string{"host/bundle", "host/store"}, others: []string{"golang.org/x/sys"}, never: outside},
 		{pkg: "host/importer", own: []string{"host/memory"}, others: []string{"github.com/goccy/go-yaml"}, never: outside},
 		{pkg: "host/measure", never: append(outside, "os")},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},

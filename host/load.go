@@ -21,8 +21,8 @@ import (
 // Import makes the space of a bundle in a data directory that has none, wholly or not at all, and verifies it. progress
 // may be nil.
 func Import(ctx context.Context, dir string, r io.Reader, progress func(bytes int64)) (memory.Verified, error) {
-	return load(ctx, dir, func(add func(store.Piece) error) error {
-		s, err := bundle.Read(ctx, r, add, progress)
+	return load(ctx, dir, func(l store.Loader) error {
+		s, err := bundle.Read(ctx, r, l.Add, progress)
 		if err == nil && s.Since != 0 {
 			err = fmt.Errorf("the bundle goes on from version %d: it is part of a backup, and alcove restore takes its folder", s.Since)
 		}
@@ -30,15 +30,16 @@ func Import(ctx context.Context, dir string, r io.Reader, progress func(bytes in
 	})
 }
 
-// Restore makes the space of a backup's folder in a data directory that has none, wholly or not at all, and verifies it.
+// Restore makes the space of a backup in a data directory that has none, wholly or not at all, and verifies it.
 func Restore(ctx context.Context, from, dir string, progress func(done, all int64)) (memory.Verified, error) {
-	return load(ctx, dir, func(add func(store.Piece) error) error {
-		_, err := backup.Read(ctx, from, add, progress)
+	return load(ctx, dir, func(l store.Loader) error {
+		m, err := backup.Read(ctx, from, l.Add, progress)
+		l.Continue(m.Base().History)
 		return err
 	})
 }
 
-func load(ctx context.Context, dir string, read func(add func(store.Piece) error) error) (v memory.Verified, err error) {
+func load(ctx context.Context, dir string, read func(store.Loader) error) (v memory.Verified, err error) {
 	if has, err := HasStore(dir); has || err != nil {
 		return v, fmt.Errorf("load into %s: %w", dir, errors.Join(store.ErrNotEmpty, err))
 	}
@@ -51,7 +52,7 @@ func load(ctx context.Context, dir string, read func(add func(store.Piece) error
 	if err != nil {
 		return v, err
 	}
-	if err := read(l.Add); err != nil {
+	if err := read(l); err != nil {
 		return v, errors.Join(err, l.Abort())
 	}
 	if err := l.Finish(ctx); err != nil {

@@ -215,8 +215,8 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 	defer h.Close()
 	_, stop := serving(t, h, host.Listen{})
 	c := operator(t, dir)
-	from := func(ctx context.Context, since uint64, w io.Writer) error {
-		return c.Stream(ctx, "export", host.ExportRequest{Since: since}, w)
+	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
+		return c.Stream(ctx, "backup", host.BackupRequest{Since: since}, w)
 	}
 	haveSecrets(t, h, c)
 	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {

@@ -27,8 +27,8 @@ func (a *app) backupCommand() *cobra.Command {
 		Args:  arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			bar := a.progress("backing up", -1)
-			from := func(ctx context.Context, since uint64, w io.Writer) error {
-				return a.stream(ctx, "export", host.ExportRequest{Since: since}, io.MultiWriter(w, bar))
+			from := func(ctx context.Context, since backup.Base, w io.Writer) error {
+				return a.stream(ctx, "backup", host.BackupRequest{Since: since}, io.MultiWriter(w, bar))
 			}
 			do := backup.Full
 			if incremental {
@@ -41,7 +41,7 @@ func (a *app) backupCommand() *cobra.Command {
 			if a.asJSON {
 				return a.printJSON(part)
 			}
-			return a.printf("%s: versions %d to %d, %d entries, %d bytes\n", part.File, part.Since+1, part.Until, part.Entries, part.Bytes)
+			return a.printf("%s: versions %d to %d, %d pieces, %d bytes\n", part.File, part.Since+1, part.Until, part.Pieces, part.Bytes)
 		},
 	}
 	c.Flags().BoolVar(&incremental, "incremental", false, "only what changed since the newest part in the folder")

@@ -12,17 +12,13 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/backup"
-	"github.com/alcove-memory/alcove/host/bundle"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
 
 // source writes bundles of an engine.
 func source(e *bolt.Engine) backup.Source {
-	return func(ctx context.Context, since uint64, w io.Writer) error {
-		_, err := bundle.Write(ctx, w, e, since)
-		return err
-	}
+	return func(ctx context.Context, since backup.Base, w io.Writer) error { return backup.Write(ctx, w, e, since) }
 }
 
 func open(t *testing.T, dir string) *bolt.Engine {
@@ -51,9 +47,11 @@ func restored(t *testing.T, from string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backup.Read(t.Context(), from, l.Add, nil); err != nil {
+	m, err := backup.Read(t.Context(), from, l.Add, nil)
+	if err != nil {
 		return "", errors.Join(err, l.Abort())
 	}
+	l.Continue(m.Base().History)
 	if err := l.Finish(t.Context()); err != nil {
 		return "", err
 	}
@@ -91,7 +89,7 @@ func TestIncrementsGoOnFromOneAnother(t *testing.T) {
 	if _, err := backup.Full(t.Context(), dir, source(e), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(dir, "*.part"))
 	if err != nil || len(files) != 1 {
 		t.Errorf("after a full backup there are %v (%v)", files, err)
 	}
@@ -106,12 +104,12 @@ func TestAnInterruptedBackupLeavesTheOneBefore(t *testing.T) {
 	put(t, e, "a", "2")
 	broken := errors.New("the connection is gone")
 	for _, half := range []backup.Source{
-		func(_ context.Context, _ uint64, w io.Writer) error {
-			_, err := io.WriteString(w, "{\"alcove\":\"bundle\",\"format\":1}\n")
+		func(_ context.Context, _ backup.Base, w io.Writer) error {
+			_, err := io.WriteString(w, "alcove backup 2\n")
 			return errors.Join(err, broken)
 		},
-		func(_ context.Context, _ uint64, w io.Writer) error { // the end is missing, and nobody said so
-			_, err := io.WriteString(w, "{\"alcove\":\"bundle\",\"format\":1}\n")
+		func(_ context.Context, _ backup.Base, w io.Writer) error { // the end is missing, and nobody said so
+			_, err := io.WriteString(w, "alcove backup 2\n")
 			return err
 		},
 	} {
@@ -155,12 +153,12 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 	for name, c := range map[string]struct{ file, content, says string }{
 		"a changed value": {part.File, strings.Replace(string(whole), "first", "other", 1), "it was changed"},
 		"a cut part":      {part.File, string(whole[:len(whole)-10]), "cut short"},
-		"another part":    {part.File, "", "not a bundle"},
+		"another part":    {part.File, "", "not a backup"},
 		"a file outside":  {"backup.json", strings.Replace(string(manifest), part.File, "../"+part.File, 1), "not a part"},
-		"a gap":           {"backup.json", strings.Replace(string(manifest), `"since": 0`, `"since": 1`, 1), "should go on from 0"},
-		"another sum":     {"backup.json", strings.Replace(string(manifest), part.SHA256, strings.Repeat("0", 64), 1), "another bundle"},
+		"a gap":           {"backup.json", strings.Replace(string(manifest), `"since": 0`, `"since": 1`, 1), "full part before it is missing"},
+		"another sum":     {"backup.json", strings.Replace(string(manifest), part.SHA256, strings.Repeat("0", 64), 1), "another part"},
 		"no manifest":     {"backup.json", "hello", "not the manifest"},
-		"a newer format":  {"backup.json", strings.Replace(string(manifest), `"format": 1`, `"format": 2`, 1), "newer program"},
+		"a newer format":  {"backup.json", strings.Replace(string(manifest), `"format": 2`, `"format": 3`, 1), "newer program"},
 	} {
 		write(part.File, string(whole))
 		write("backup.json", string(manifest))
@@ -174,6 +172,7 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 // FuzzManifest reads anything as a manifest: nothing panics, and a part is always a file of the folder.
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte(`{"alcove":"backup","format":1,"parts":[{"file":"full.jsonl","since":0,"until":3}]}`))
+	f.Add([]byte(`{"alcove":"backup","format":2,"parts":[{"file":"a.part","until":3,"until_time":"2026-01-02T03:04:05Z","history":[{"id":"a"}]},{"file":"b.part","since":3,"until":3}]}`))
 	f.Add([]byte(`{"alcove":"backup","format":1,"parts":[{"file":"../x.jsonl"}]}`))
 	f.Fuzz(func(t *testing.T, input []byte) {
 		dir := t.TempDir()

@@ -78,9 +78,11 @@ func restore(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := backup.Read(ctx, from, l.Add, nil); err != nil {
+	m, err := backup.Read(ctx, from, l.Add, nil)
+	if err != nil {
 		return errors.Join(err, l.Abort())
 	}
+	l.Continue(m.Base().History)
 	return l.Finish(ctx)
 }
 

@@ -9,11 +9,15 @@ type Portable interface {
 	// first) and its counters. With since, only what is newer, and what was purged: to be loaded on top of a dump at
 	// that version. Commits go on meanwhile; a trim may end it with ErrChanged.
 	Dump(ctx context.Context, since, at uint64, yield func(Piece) error) error
+	// DumpRuns gives the same in runs (see ReadRun) of about a megabyte, each good until yield returns.
+	DumpRuns(ctx context.Context, since, at uint64, yield func(run []byte, pieces int) error) error
 }
 
 // Loader makes a space from the pieces of a dump, and of later ones on top of it.
 type Loader interface {
 	Add(Piece) error
+	// Continue says whose history the space goes on from; without it the space begins one of its own.
+	Continue(History)
 	// Finish makes the space durable and lets it appear, all at once.
 	Finish(ctx context.Context) error
 	// Abort leaves nothing behind. After Finish it does nothing.

@@ -103,6 +103,8 @@ func (e *Engine) gather(first *job) []*job {
 }
 
 func (e *Engine) runGroup(group []*job) {
+	e.turn.begin()
+	defer e.turn.end()
 	if first := group[0]; first.alone != nil {
 		first.err = first.ctx.Err()
 		if e.db == nil {

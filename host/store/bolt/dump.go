@@ -13,11 +13,9 @@ import (
 
 var _ store.Portable = (*Engine)(nil)
 
-const dumpPage = 2000 // pieces read in one transaction
-
 // Dump gives the space as it was at a version.
 func (e *Engine) Dump(ctx context.Context, since, at uint64, yield func(store.Piece) error) error {
-	d := &dump{engine: e, ctx: ctx, since: since, at: at, yield: yield}
+	d := &dump{engine: e, ctx: ctx, since: since, at: at, out: &pieceOutput{yield: yield}}
 	if err := d.run(); err != nil {
 		return fmt.Errorf("dump: %w", err)
 	}
@@ -28,7 +26,8 @@ type dump struct {
 	engine    *Engine
 	ctx       context.Context
 	since, at uint64
-	yield     func(store.Piece) error
+	out       output
+	found     store.Entry // the last one: it is not made anew for each
 }
 
 func (d *dump) run() error {
@@ -40,9 +39,7 @@ func (d *dump) run() error {
 	for i, s := range states {
 		ids[i] = s.ID
 	}
-	if err := d.yield(store.Piece{Branches: ids}); err != nil {
-		return err
-	}
+	d.out.add(store.Piece{Branches: ids})
 	if err := d.points(); err != nil {
 		return err
 	}
@@ -50,6 +47,9 @@ func (d *dump) run() error {
 		if err := d.branch(s, purged[s.ID]); err != nil {
 			return err
 		}
+	}
+	if err := d.out.flush(); err != nil {
+		return err
 	}
 	return d.unchanged(states)
 }
@@ -89,19 +89,18 @@ func (d *dump) unchanged(before []store.BranchState) error {
 	return nil
 }
 
-// pages calls read again and again, each time in a transaction of its own, and then yields what it found.
-func (d *dump) pages(read func(tx *bbolt.Tx, page *[]store.Piece) (more bool, err error)) error {
+// pages calls read again and again, each time in a transaction of its own, until there is no more.
+func (d *dump) pages(read func(tx *bbolt.Tx) (more bool, err error)) error {
 	for more := true; more; {
-		page := make([]store.Piece, 0, dumpPage)
 		err := d.engine.read(d.ctx, func(tx *bbolt.Tx) (err error) {
-			more, err = read(tx, &page)
+			more, err = read(tx)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		for _, piece := range page {
-			if err := d.yield(piece); err != nil {
+		if d.out.full() {
+			if err := d.out.flush(); err != nil {
 				return err
 			}
 		}
@@ -111,11 +110,11 @@ func (d *dump) pages(read func(tx *bbolt.Tx, page *[]store.Piece) (more bool, er
 
 func (d *dump) points() error {
 	next := d.since + 1
-	return d.pages(func(tx *bbolt.Tx, page *[]store.Piece) (bool, error) {
+	return d.pages(func(tx *bbolt.Tx) (bool, error) {
 		points := top(tx, kindPoints)
 		c := points.Cursor()
 		for version, micros := c.Seek(u64(next)); version != nil && fromU64(version) <= d.at; version, micros = c.Next() {
-			if len(*page) == dumpPage {
+			if d.out.full() {
 				return true, nil
 			}
 			p, err := points.point(version, micros)
@@ -123,16 +122,14 @@ func (d *dump) points() error {
 				return false, err
 			}
 			next = p.Version + 1
-			*page = append(*page, store.Piece{Point: &p})
+			d.out.add(store.Piece{Point: &p})
 		}
 		return false, nil
 	})
 }
 
 func (d *dump) branch(s store.BranchState, purged [][]byte) error {
-	if err := d.yield(store.Piece{Branch: &s}); err != nil {
-		return err
-	}
+	d.out.add(store.Piece{Branch: &s})
 	var err error
 	if d.since > 0 && d.since >= s.Floor.Version {
 		err = d.changed(s.ID, purged)
@@ -148,19 +145,19 @@ func (d *dump) branch(s store.BranchState, purged [][]byte) error {
 // entries gives all entries of a branch.
 func (d *dump) entries(id store.BranchID) error {
 	resume := []byte{}
-	return d.pages(func(tx *bbolt.Tx, page *[]store.Piece) (bool, error) {
+	return d.pages(func(tx *bbolt.Tx) (bool, error) {
 		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
 		if branch == nil {
 			return false, nil // unchanged will say so
 		}
-		r := newReader(tx)
+		p := newPeeker(branch, id)
 		c := branch.Bucket(bucketEntries).Cursor()
 		for key, value := c.Seek(resume); key != nil; key, value = c.Next() {
-			if len(*page) == dumpPage {
+			if d.out.full() {
 				resume = bytes.Clone(key)
 				return true, nil
 			}
-			if err := d.entry(r, key, value, page); err != nil {
+			if err := d.entry(p, key, value); err != nil {
 				return false, err
 			}
 		}
@@ -168,10 +165,9 @@ func (d *dump) entries(id store.BranchID) error {
 	})
 }
 
-func (d *dump) entry(r *reader, key, value []byte, page *[]store.Piece) error {
-	found, err := r.decode(key, value)
-	if err == nil && found.Version <= d.at {
-		*page = append(*page, store.Piece{Entry: &found})
+func (d *dump) entry(p *peeker, key, value []byte) (err error) {
+	if d.found, err = p.peek(key, value); err == nil && d.found.Version <= d.at {
+		d.out.add(store.Piece{Entry: &d.found})
 	}
 	return err
 }
@@ -203,21 +199,23 @@ func (d *dump) changed(id store.BranchID, keys [][]byte) error {
 			return err
 		}
 	}
-	slices.SortFunc(keys, bytes.Compare)
-	keys = slices.CompactFunc(keys, bytes.Equal)
-	return d.pages(func(tx *bbolt.Tx, page *[]store.Piece) (bool, error) {
+	keys = sortedUnique(keys)
+	return d.pages(func(tx *bbolt.Tx) (bool, error) {
 		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
-		r := newReader(tx)
-		for branch != nil && len(keys) > 0 && len(*page) < dumpPage {
+		if branch == nil {
+			return false, nil
+		}
+		p := newPeeker(branch, id)
+		for len(keys) > 0 && !d.out.full() {
 			key := keys[0]
 			keys = keys[1:]
 			if value := branch.Bucket(bucketEntries).Get(key); value != nil {
-				if err := d.entry(r, key, value, page); err != nil {
+				if err := d.entry(p, key, value); err != nil {
 					return false, err
 				}
 			}
 		}
-		return branch != nil && len(keys) > 0, nil
+		return len(keys) > 0, nil
 	})
 }
 
@@ -227,16 +225,18 @@ func countedAt(branch *bbolt.Bucket, id store.BranchID, raw []byte) (uint64, err
 	return fromU64(at), err
 }
 
+const counterKeys = 10_000 // looked at in one transaction, at most
+
 // counters gives all records of the keys that were counted since.
 func (d *dump) counters(id store.BranchID) error {
 	resume := []byte{}
-	return d.pages(func(tx *bbolt.Tx, page *[]store.Piece) (bool, error) {
+	return d.pages(func(tx *bbolt.Tx) (bool, error) {
 		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
 		if branch == nil {
 			return false, nil
 		}
 		var raw []byte
-		fresh := false
+		fresh, keys := false, 0
 		counters := of(branch, id, kindCounters)
 		c := counters.Cursor()
 		for key, value := c.Seek(resume); key != nil; key, value = c.Next() {
@@ -245,7 +245,7 @@ func (d *dump) counters(id store.BranchID) error {
 				return false, err
 			}
 			if !bytes.Equal(own, raw) {
-				if len(*page) >= dumpPage {
+				if keys++; keys > counterKeys || d.out.full() {
 					resume = bytes.Clone(key)
 					return true, nil
 				}
@@ -266,7 +266,7 @@ func (d *dump) counters(id store.BranchID) error {
 			if err != nil {
 				return false, fmt.Errorf("count of %s: %w", k, err)
 			}
-			*page = append(*page, store.Piece{Counter: &store.CounterRecord{Branch: id, Key: k, Version: version, Value: count}})
+			d.out.add(store.Piece{Counter: &store.CounterRecord{Branch: id, Key: k, Version: version, Value: count}})
 		}
 		return false, nil
 	})

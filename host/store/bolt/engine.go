@@ -84,6 +84,8 @@ type Engine struct {
 
 	blobMu sync.Mutex
 
+	turn turn // of the writer, which dumps let go first
+
 	written written
 }
 

@@ -11,3 +11,6 @@ func Overlays(e *Engine) (inFile, inUse int, err error) {
 	defer e.mu.RUnlock()
 	return inFile, len(e.overlays), err
 }
+
+// TurnWait is how long a dump lets commits go first.
+const TurnWait = turnWait

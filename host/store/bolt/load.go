@@ -33,6 +33,8 @@ type loader struct {
 	states  []store.BranchState
 	counted map[string]bool // keys whose counters were dropped before the first of them came again
 	dumps   int             // 1 for the first, more for those on top of it
+	history store.History   // that the space goes on from
+	head    uint64          // the newest version so far
 }
 
 // NewLoader prepares to make a space in a directory that has none.
@@ -136,6 +138,7 @@ func (l *loader) put(tx *bbolt.Tx, p store.Piece, log *[]change) error {
 		l.states, l.counted = nil, map[string]bool{}
 		return l.dropOthers(tx, p.Branches)
 	case p.Point != nil:
+		l.head = max(l.head, p.Point.Version)
 		micros := u64(uint64(p.Point.Time.UnixMicro()))
 		return errors.Join(
 			top(tx, kindPoints).put(u64(p.Point.Version), micros),
@@ -219,12 +222,18 @@ func (l *loader) counter(tx *bbolt.Tx, c *store.CounterRecord) error {
 	return counters.put(atVersion(raw, c.Version), encodeCounted(c.Value))
 }
 
+// Continue says whose history the space goes on from.
+func (l *loader) Continue(h store.History) { l.history = h }
+
 // Finish writes the floors, drops what is below them, and lets the space appear. What a later dump replaced is not left
 // in unused parts of the file either.
 func (l *loader) Finish(ctx context.Context) error {
 	err := l.flush()
 	if err == nil {
 		err = l.trim()
+	}
+	if err == nil && l.history != nil {
+		err = l.db.Update(func(tx *bbolt.Tx) error { return writeHistory(tx, l.history, l.head) })
 	}
 	if err == nil && l.dumps > 1 {
 		err = l.squeeze()

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -25,24 +26,29 @@ func pieces(t *testing.T, e *bolt.Engine, since uint64) (list []store.Piece, tex
 	var out strings.Builder
 	err = e.Dump(t.Context(), since, head.Version, func(p store.Piece) error {
 		list = append(list, p)
-		switch {
-		case p.Point != nil:
-			fmt.Fprintf(&out, "point %v\n", *p.Point)
-		case p.Branch != nil:
-			fmt.Fprintf(&out, "branch %v\n", *p.Branch)
-		case p.Entry != nil:
-			fmt.Fprintf(&out, "entry %v\n", *p.Entry)
-		case p.Counter != nil:
-			fmt.Fprintf(&out, "counter %v\n", *p.Counter)
-		default:
-			fmt.Fprintf(&out, "branches %v\n", p.Branches)
-		}
+		out.WriteString(pieceText(p))
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return list, out.String()
+}
+
+func pieceText(p store.Piece) string {
+	switch {
+	case p.Point != nil:
+		return fmt.Sprintf("point %v\n", *p.Point)
+	case p.Branch != nil:
+		return fmt.Sprintf("branch %v\n", *p.Branch)
+	case p.Entry != nil:
+		e := *p.Entry
+		e.Time = time.Time{} // its version says it
+		return fmt.Sprintf("entry %v\n", e)
+	case p.Counter != nil:
+		return fmt.Sprintf("counter %v\n", *p.Counter)
+	}
+	return fmt.Sprintf("branches %v\n", p.Branches)
 }
 
 func load(t *testing.T, dumps ...[]store.Piece) (dir string) {

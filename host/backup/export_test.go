@@ -1,0 +1,18 @@
+package backup
+
+// Parse reads a part that comes in pieces of some size, and tells what it is.
+func Parse(content []byte, size int, run func([]byte) error) (Part, error) {
+	p := newParser(run)
+	for ; len(content) > size; content = content[size:] {
+		if _, err := p.Write(content[:size]); err != nil {
+			return Part{}, err
+		}
+	}
+	if _, err := p.Write(content); err != nil {
+		return Part{}, err
+	}
+	if err := p.finish(); err != nil {
+		return Part{}, err
+	}
+	return p.part(), nil
+}

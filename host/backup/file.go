@@ -1,0 +1,80 @@
+package backup
+
+import (
+	"errors"
+	"os"
+)
+
+const (
+	blockSize = 1 << 20 // bytes written to a file at once: a commit that comes in between hardly waits for them
+	alignment = 4 << 10 // of writes past the system's memory
+	syncEvery = 8 << 20 // bytes, where the system has no such writes
+)
+
+// partFile is a file that a part is written to. It checks the part, and sees to it that little waits to be written: a long
+// sync at the end would keep the store's own commits waiting.
+type partFile struct {
+	f      *os.File
+	parser *parser
+	direct bool
+	block  []byte
+	filled int // of block
+	synced int // bytes since the last sync
+}
+
+func newPartFile(f *os.File) (*partFile, error) {
+	block, err := alignedBuffer(blockSize)
+	return &partFile{f: f, parser: newParser(nil), direct: direct(f, true), block: block}, err
+}
+
+func (w *partFile) Write(b []byte) (int, error) {
+	if _, err := w.parser.Write(b); err != nil {
+		return 0, err
+	}
+	for rest := b; len(rest) > 0; {
+		n := copy(w.block[w.filled:], rest)
+		rest, w.filled = rest[n:], w.filled+n
+		if w.filled < len(w.block) {
+			break
+		}
+		if err := w.flush(); err != nil {
+			return 0, err
+		}
+	}
+	return len(b), nil
+}
+
+// flush writes what is in the block. Only the last one is not full.
+func (w *partFile) flush() error {
+	if w.direct && w.filled%alignment != 0 {
+		w.direct = false
+		if !direct(w.f, false) {
+			return errors.New("the file cannot be written through the system's memory any more")
+		}
+	}
+	n, err := w.f.Write(w.block[:w.filled])
+	if w.direct && n == 0 && err != nil && direct(w.f, false) { // a file system that takes larger pages only
+		w.direct = false
+		n, err = w.f.Write(w.block[:w.filled])
+	}
+	if w.synced += n; err == nil && !w.direct && w.synced >= syncEvery {
+		w.synced = 0
+		err = w.f.Sync()
+	}
+	w.filled = 0
+	return err
+}
+
+// finish makes sure that a whole part is on the disk. The file is closed in any case.
+func (w *partFile) finish(err error) error {
+	if err == nil {
+		err = w.parser.finish()
+	}
+	if err == nil {
+		err = w.flush()
+	}
+	if err == nil {
+		err = w.f.Sync()
+	}
+	return errors.Join(err, w.f.Close(), freeBuffer(w.block))
+}

@@ -1,0 +1,149 @@
+package backup
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+const (
+	manifestName = "backup.json"
+	manifestSize = 16 << 20 // bytes of a manifest, at most
+
+	format     = 2
+	oldFormat  = 1 // its parts are bundles; it can be restored, and a full backup replaces it
+	extension  = ".part"
+	oldPart    = ".jsonl"
+	partial    = ".partial"
+	incomplete = "the backup cannot be restored: make a full one"
+)
+
+// Part is a file in the folder.
+type Part struct {
+	File      string        `json:"file"`
+	Since     uint64        `json:"since"` // the version it goes on from; 0: it is whole
+	SinceTime time.Time     `json:"since_time,omitzero"`
+	Until     uint64        `json:"until"` // the newest version in it
+	UntilTime time.Time     `json:"until_time,omitzero"`
+	History   store.History `json:"history,omitempty"`
+	Pieces    int           `json:"pieces"` // in format 1: entries
+	Bytes     int64         `json:"bytes"`
+	SHA256    string        `json:"sha256"` // that it ends with
+	Made      time.Time     `json:"made"`
+}
+
+// Manifest is what a folder holds: a full part and its increments, in order.
+type Manifest struct {
+	Alcove string `json:"alcove"` // "backup"
+	Format int    `json:"format"`
+	Parts  []Part `json:"parts"`
+}
+
+// Base is what a restore would have, and an increment goes on from.
+func (m Manifest) Base() Base {
+	if len(m.Parts) == 0 {
+		return Base{}
+	}
+	last := m.Parts[len(m.Parts)-1]
+	return Base{Version: last.Until, Time: last.UntilTime, History: last.History}
+}
+
+// ErrNone says that a folder has no backup.
+var ErrNone = errors.New("there is no backup")
+
+// ReadManifest reads what a folder holds.
+func ReadManifest(dir string) (Manifest, error) {
+	var m Manifest
+	f, err := os.Open(filepath.Join(dir, manifestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, fmt.Errorf("%w in %s: make a full one first", ErrNone, dir)
+	}
+	if err != nil {
+		return m, fmt.Errorf("read the backup's manifest: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, manifestSize))
+	if err == nil {
+		err = json.Unmarshal(data, &m)
+	}
+	if err != nil || m.Alcove != "backup" {
+		return m, fmt.Errorf("%s is not the manifest of a backup (%w)", f.Name(), err)
+	}
+	if m.Format != format && m.Format != oldFormat {
+		return m, fmt.Errorf("the backup has format %d and this program knows %d: use a newer program", m.Format, format)
+	}
+	return m, m.check()
+}
+
+// check makes sure that parts are files of the folder and go on from one another.
+func (m Manifest) check() error {
+	ending := extension
+	if m.Format == oldFormat {
+		ending = oldPart
+	}
+	for i, p := range m.Parts {
+		if p.File != filepath.Base(p.File) || filepath.Ext(p.File) != ending {
+			return fmt.Errorf("the backup's manifest names %q, which is not a part", p.File)
+		}
+		if p.Until < p.Since {
+			return fmt.Errorf("%s goes from version %d back to %d: %s", p.File, p.Since, p.Until, incomplete)
+		}
+		if i == 0 && p.Since != 0 {
+			return fmt.Errorf("%s goes on from version %d, and the full part before it is missing: %s", p.File, p.Since, incomplete)
+		}
+		if i == 0 {
+			continue
+		}
+		if err := p.follows(m.Parts[i-1]); err != nil {
+			return fmt.Errorf("%w: %s", err, incomplete)
+		}
+	}
+	return nil
+}
+
+// follows makes sure that a part goes on from exactly what another ends with.
+func (p Part) follows(last Part) error {
+	switch {
+	case p.Since > last.Until:
+		return fmt.Errorf("an increment is missing: %s ends with version %d, and %s goes on from version %d", last.File, last.Until, p.File, p.Since)
+	case p.Since < last.Until:
+		return fmt.Errorf("the order is wrong: %s goes on from version %d, and %s before it ends with version %d", p.File, p.Since, last.File, last.Until)
+	case !p.SinceTime.Equal(last.UntilTime), len(last.History) > 0 && !p.History.Continues(last.History, last.Until):
+		return fmt.Errorf("%s goes on from version %d of another store, or of another time, than %s ends with", p.File, p.Since, last.File)
+	}
+	return nil
+}
+
+// matches makes sure that a part is the one that the manifest names.
+func (p Part) matches(found Part) error {
+	if found.SHA256 != p.SHA256 || found.Since != p.Since || found.Until != p.Until || found.History.Root() != p.History.Root() {
+		return fmt.Errorf("it is another part than the manifest says: from version %d to %d with the sum %s", found.Since, found.Until, found.SHA256)
+	}
+	return nil
+}
+
+func writeManifest(dir string, m Manifest) error {
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, manifestName+"*"+partial)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, manifestName))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return syncFolder(dir) // or the manifest before it, whose parts may be removed now, would be back after a power failure
+}

@@ -1,0 +1,168 @@
+package backup
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"strings"
+)
+
+var (
+	errCut = errors.New("its end is missing: it was cut short, or its writing was interrupted")
+	// ErrNoPart says that a file does not begin as a part does.
+	ErrNoPart = errors.New("it is not a backup of Alcove's")
+)
+
+// parser reads a part as it is written to it, checks it, and gives each run to run, which may be nil. What was given counts
+// only if finish has no error.
+type parser struct {
+	run    func([]byte) error
+	header Header
+	end    end
+	bytes  int64
+
+	state  parserState
+	need   int // bytes until the next state
+	kept   []byte
+	kind   byte
+	crc    uint32 // so far
+	want   uint32
+	number uint32
+	sum    hash.Hash
+	failed error
+}
+
+type parserState int
+
+const (
+	inMagic parserState = iota
+	inFrame             // the header of a frame
+	inContent
+	atEnd
+)
+
+func newParser(run func([]byte) error) *parser {
+	return &parser{run: run, need: len(partMagic), sum: sha256.New()}
+}
+
+// Write takes the next bytes. After an error it takes no more.
+func (p *parser) Write(b []byte) (int, error) {
+	for rest := b; len(rest) > 0 && p.failed == nil; {
+		if p.state == atEnd {
+			p.failed = errors.New("something follows its end")
+			break
+		}
+		n := min(p.need, len(rest))
+		if p.state == inContent {
+			p.crc = crc32.Update(p.crc, castagnoli(), rest[:n])
+		}
+		if p.state != inContent || p.kind != kindRun || p.run != nil {
+			p.kept = append(p.kept, rest[:n]...)
+		}
+		p.need -= n
+		p.bytes += int64(n)
+		rest = rest[n:]
+		if p.need == 0 {
+			p.failed = p.step()
+		}
+	}
+	if p.failed != nil {
+		return 0, fmt.Errorf("frame %d: %w", p.number, p.failed)
+	}
+	return len(b), nil
+}
+
+// finish reports whether all of a part was there.
+func (p *parser) finish() error {
+	if p.failed != nil {
+		return p.failed
+	}
+	if p.state == inMagic {
+		return ErrNoPart
+	}
+	if p.state != atEnd {
+		return errCut
+	}
+	return nil
+}
+
+// step goes on to what follows what was read.
+func (p *parser) step() error {
+	kept := p.kept
+	p.kept = p.kept[:0]
+	switch p.state {
+	case inMagic:
+		return p.begin(string(kept))
+	case inFrame:
+		return p.frame(kept)
+	}
+	if p.crc != p.want {
+		return errors.New("its sum does not match: it was changed")
+	}
+	p.state, p.need = inFrame, frameHeader
+	p.number++
+	switch p.kind {
+	case kindHeader:
+		if err := json.Unmarshal(kept, &p.header); err != nil {
+			return fmt.Errorf("its header: %w", err)
+		}
+	case kindRun:
+		if p.run != nil {
+			return p.run(kept)
+		}
+	case kindEnd:
+		return p.last(kept)
+	}
+	return nil
+}
+
+func (p *parser) begin(magic string) error {
+	if magic == partMagic {
+		p.state, p.need = inFrame, frameHeader
+		return nil
+	}
+	if strings.HasPrefix(magic, partStart) {
+		return fmt.Errorf("it has the format %.1q, and this program knows 2: use a newer program", magic[len(partStart):])
+	}
+	return ErrNoPart
+}
+
+func (p *parser) frame(h []byte) error {
+	p.kind, p.want = h[0], binary.BigEndian.Uint32(h[9:])
+	number, length := binary.BigEndian.Uint32(h[1:]), binary.BigEndian.Uint32(h[5:])
+	limit := uint32(frameJSON)
+	if p.kind == kindRun {
+		limit = frameRun
+	}
+	if (p.number == 0) != (p.kind == kindHeader) || !bytes.ContainsRune([]byte{kindHeader, kindRun, kindEnd}, rune(p.kind)) {
+		return fmt.Errorf("a frame of kind %q is not expected here", p.kind)
+	}
+	if number != p.number || length == 0 || length > limit {
+		return fmt.Errorf("the next frame says that it is number %d, and has %d bytes of at most %d", number, length, limit)
+	}
+	if p.kind == kindEnd {
+		p.end.SHA256 = hex.EncodeToString(p.sum.Sum(nil))
+	}
+	p.sum.Write(h)
+	p.crc = crc32.Checksum(h[:9], castagnoli())
+	p.state, p.need = inContent, int(length)
+	return nil
+}
+
+func (p *parser) last(content []byte) error {
+	var e end
+	if err := json.Unmarshal(content, &e); err != nil {
+		return fmt.Errorf("its end: %w", err)
+	}
+	if e.SHA256 != p.end.SHA256 || e.Frames != p.number-1 {
+		return fmt.Errorf("it has %d frames with the sum %s, and should have %d with %s: it was changed", p.number-1, p.end.SHA256, e.Frames, e.SHA256)
+	}
+	p.end, p.state = e, atEnd
+	return nil
+}

@@ -1,0 +1,154 @@
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// A part begins with a line that says so, and consists of frames: a header, runs of pieces, and the end. A frame begins with
+// its kind, its number from 0, the length of what it holds, and a CRC-32C over these and what it holds, in big-endian order.
+const (
+	partMagic = "alcove backup 2\n"
+	partStart = "alcove backup " // of any format
+
+	frameHeader = 1 + 4 + 4 + 4
+	frameJSON   = 1 << 20  // bytes of a header or an end, at most
+	frameRun    = 64 << 20 // bytes of a run, at most
+
+	kindHeader = 'h'
+	kindRun    = 'r'
+	kindEnd    = 'e'
+)
+
+// Base is the state that an increment goes on from; the zero Base is none, and what goes on from it is whole.
+type Base struct {
+	Version uint64        `json:"version"`
+	Time    time.Time     `json:"time,omitzero"` // of the version
+	History store.History `json:"history,omitempty"`
+}
+
+// Header is what a part says of itself.
+type Header struct {
+	Since Base `json:"since"` // without its history, which is that of Until
+	Until Base `json:"until"`
+}
+
+// end is the last frame.
+type end struct {
+	Frames uint32 `json:"frames"` // before it
+	Pieces int    `json:"pieces"`
+	SHA256 string `json:"sha256"` // over the headers of all frames before it, which have the sums of what is in them
+}
+
+// Space is what can be backed up.
+type Space interface {
+	Head(context.Context) (store.Point, error)
+	PointOf(ctx context.Context, version uint64) (store.Point, error)
+	History(context.Context) (store.History, error)
+	DumpRuns(ctx context.Context, since, at uint64, yield func(run []byte, pieces int) error) error
+	// WaitTurn waits, for a moment at most, until no commit is being written.
+	WaitTurn(context.Context)
+}
+
+// ErrOther says that an increment would not go on from what the backup holds.
+var ErrOther = errors.New("the backup holds another history than this store's: make a full backup")
+
+// Write writes a part: the space as it is now, or what is newer than a base. Bytes that were written before an error are no
+// part: the end is missing.
+func Write(ctx context.Context, w io.Writer, from Space, since Base) error {
+	p := &partWriter{w: newAhead(w, func() { from.WaitTurn(ctx) }), sum: sha256.New()}
+	if err := errors.Join(p.write(ctx, from, since), p.w.close()); err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	return nil
+}
+
+type partWriter struct {
+	w   *ahead
+	sum hash.Hash
+	end end
+}
+
+func (p *partWriter) write(ctx context.Context, from Space, since Base) error {
+	head, err := from.Head(ctx)
+	if err != nil {
+		return err
+	}
+	history, err := from.History(ctx)
+	if err != nil {
+		return err
+	}
+	if err := checkBase(ctx, from, history, since); err != nil {
+		return err
+	}
+	magic, err := p.w.buffer()
+	if err != nil {
+		return err
+	}
+	p.w.send(append(magic, partMagic...))
+	h := Header{Since: Base{Version: since.Version, Time: since.Time}, Until: Base{Version: head.Version, Time: head.Time, History: history}}
+	if err := p.json(kindHeader, h); err != nil {
+		return err
+	}
+	err = from.DumpRuns(ctx, since.Version, head.Version, func(run []byte, pieces int) error {
+		p.end.Pieces += pieces
+		return p.put(kindRun, run)
+	})
+	if err != nil {
+		return err
+	}
+	p.end.SHA256 = hex.EncodeToString(p.sum.Sum(nil))
+	return p.json(kindEnd, p.end)
+}
+
+// checkBase makes sure that the space has all that the base has.
+func checkBase(ctx context.Context, from Space, history store.History, since Base) error {
+	if since.Version == 0 {
+		return nil
+	}
+	if !history.Continues(since.History, since.Version) {
+		return ErrOther
+	}
+	at, err := from.PointOf(ctx, since.Version)
+	if errors.Is(err, store.ErrNotFound) || err == nil && !at.Time.Equal(since.Time) {
+		return fmt.Errorf("version %d is not the one that the backup ends with: %w", since.Version, ErrOther)
+	}
+	return err
+}
+
+func (p *partWriter) json(kind byte, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return p.put(kind, data)
+}
+
+// put writes a frame.
+func (p *partWriter) put(kind byte, content []byte) error {
+	b, err := p.w.buffer()
+	if err != nil {
+		return err
+	}
+	h := append(b, kind)
+	h = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(h, p.end.Frames), uint32(len(content)))
+	crc := crc32.Update(crc32.Checksum(h, castagnoli()), castagnoli(), content)
+	h = binary.BigEndian.AppendUint32(h, crc)
+	p.sum.Write(h)
+	p.end.Frames++
+	p.w.send(append(h, content...))
+	return nil
+}
+
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }

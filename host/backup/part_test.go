@@ -1,0 +1,63 @@
+package backup_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/alcove-memory/alcove/host/backup"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// wholePart is a part with two small entries.
+func wholePart(t testing.TB) []byte {
+	var out bytes.Buffer
+	if err := backup.Write(t.Context(), &out, twoEntries{}, backup.Base{}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestNoChangedPartIsTaken(t *testing.T) {
+	whole := wholePart(t)
+	if p, err := backup.Parse(whole, 1<<20, nil); err != nil || p.Pieces != 2 || p.Until != 2 || p.Bytes != int64(len(whole)) {
+		t.Fatalf("it is not taken as it was written: %+v (%v)", p, err)
+	}
+	for at := range whole {
+		changed := bytes.Clone(whole)
+		changed[at] ^= byte(1 << rand.IntN(8))
+		if _, err := backup.Parse(changed, 1<<20, nil); err == nil {
+			t.Errorf("a bit of byte %d of %d was changed, and nobody notices", at, len(whole))
+		}
+		if _, err := backup.Parse(whole[:at], 1<<20, nil); err == nil {
+			t.Errorf("the first %d bytes of %d are taken for all", at, len(whole))
+		}
+	}
+	if _, err := backup.Parse(append(whole, 0), 1<<20, nil); err == nil {
+		t.Error("a byte behind the end is not noticed")
+	}
+}
+
+// FuzzPart reads anything as a part: nothing panics, and it does not matter in which pieces it comes.
+func FuzzPart(f *testing.F) {
+	whole := wholePart(f)
+	f.Add(whole, 7)
+	f.Add(whole[:len(whole)-3], 1)
+	f.Add([]byte("alcove backup 3\n"), 4)
+	f.Add(append([]byte("alcove backup 2\n"), 'h', 0, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0, 0), 3)
+	f.Fuzz(func(t *testing.T, content []byte, size int) {
+		var runs [2][][]byte
+		var parts [2]backup.Part
+		var errs [2]error
+		for i, size := range []int{1 << 20, 1 + int(uint(size)%100)} {
+			parts[i], errs[i] = backup.Parse(content, size, func(run []byte) error {
+				runs[i] = append(runs[i], bytes.Clone(run))
+				return store.ReadRun(run, func(store.Piece) error { return nil })
+			})
+		}
+		if (errs[0] == nil) != (errs[1] == nil) || !reflect.DeepEqual(parts[0], parts[1]) || !reflect.DeepEqual(runs[0], runs[1]) {
+			t.Errorf("in one piece it is %+v (%v), in small ones %+v (%v)", parts[0], errs[0], parts[1], errs[1])
+		}
+	})
+}

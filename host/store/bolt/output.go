@@ -1,0 +1,153 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// output takes the pieces of a dump. add and full are called within a transaction, and what add is given belongs to that;
+// flush is called behind it.
+type output interface {
+	add(p store.Piece)
+	full() bool
+	flush() error
+}
+
+const dumpPage = 2000 // pieces read in one transaction
+
+// pieceOutput gives pieces to be kept.
+type pieceOutput struct {
+	page  []store.Piece
+	yield func(store.Piece) error
+}
+
+func (o *pieceOutput) add(p store.Piece) {
+	if p.Entry != nil {
+		own := *p.Entry
+		if !own.Deleted {
+			own.Value = append([]byte{}, own.Value...)
+		}
+		p.Entry = &own
+	}
+	o.page = append(o.page, p)
+}
+
+func (o *pieceOutput) full() bool { return len(o.page) >= dumpPage }
+
+func (o *pieceOutput) flush() error {
+	for _, p := range o.page {
+		if err := o.yield(p); err != nil {
+			return err
+		}
+	}
+	clear(o.page)
+	o.page = o.page[:0]
+	return nil
+}
+
+const runSize = 1 << 20 // bytes, about: what can be written to a disk while nobody waits for it
+
+// runOutput gives pieces as runs.
+type runOutput struct {
+	run   []byte
+	count int
+	yield func(run []byte, pieces int) error
+}
+
+func (o *runOutput) add(p store.Piece) {
+	o.run = store.AppendRun(o.run, p)
+	o.count++
+}
+
+func (o *runOutput) full() bool { return len(o.run) >= runSize }
+
+func (o *runOutput) flush() error {
+	if len(o.run) == 0 {
+		return nil
+	}
+	err := o.yield(o.run, o.count)
+	o.run, o.count = o.run[:0], 0
+	return err
+}
+
+// DumpRuns gives the space as it was at a version, in runs.
+func (e *Engine) DumpRuns(ctx context.Context, since, at uint64, yield func(run []byte, pieces int) error) error {
+	out := &runOutput{run: make([]byte, 0, 2*runSize), yield: yield}
+	d := &dump{engine: e, ctx: ctx, since: since, at: at, out: out}
+	if err := d.run(); err != nil {
+		return fmt.Errorf("dump: %w", err)
+	}
+	return nil
+}
+
+// peeker decodes entries of a branch in the order of their keys, without copying their values.
+type peeker struct {
+	whole, apart          place // of entries, and of values that are kept apart
+	values                *bbolt.Cursor
+	value, large          []byte // where it stands
+	namespace, collection string // of the last entry: the next one is likely to be there too
+}
+
+func newPeeker(branch *bbolt.Bucket, id store.BranchID) *peeker {
+	return &peeker{whole: placeOf(kindEntries, 0), apart: placeOf(kindValues, uint64(id)), values: branch.Bucket(bucketValues).Cursor()}
+}
+
+// peek decodes an entry, whose value belongs to the transaction.
+func (p *peeker) peek(key, data []byte) (e store.Entry, err error) {
+	raw, version, err := splitVersion(key)
+	if err != nil {
+		return e, err
+	}
+	rec, err := p.whole.decodeRecord(key, data)
+	if err == nil && rec.flags&flagLarge != 0 {
+		rec.value, err = openLarge(p.apart, key, p.largeValue(key), rec.value)
+	}
+	if err != nil {
+		return e, fmt.Errorf("read %q at version %d: %w", raw, version, err)
+	}
+	e.Branch, e.Deleted, e.Version, e.Time = rec.branch, rec.flags&flagDeleted != 0, version, time.UnixMicro(rec.micros).UTC()
+	if !e.Deleted {
+		e.Value = rec.value
+	}
+	e.Key, err = p.key(raw)
+	return e, err
+}
+
+// largeValue is the value that is kept apart, most often the one behind the last.
+func (p *peeker) largeValue(key []byte) []byte {
+	if p.value != nil {
+		p.value, p.large = p.values.Next()
+	}
+	if !bytes.Equal(p.value, key) {
+		p.value, p.large = p.values.Seek(key)
+	}
+	if !bytes.Equal(p.value, key) {
+		return nil
+	}
+	return p.large
+}
+
+// key decodes a key. Namespaces and collections are seldom others than before.
+func (p *peeker) key(raw []byte) (store.Key, error) {
+	n, c := len(p.namespace), len(p.collection)
+	same := len(raw) > n+c+4 && raw[n] == 0 && raw[n+1+c] == 0 && string(raw[:n]) == p.namespace && string(raw[n+1:n+1+c]) == p.collection
+	if name := raw[min(n+c+2, len(raw)):]; same && bytes.IndexByte(name, 0) == len(name)-2 && name[len(name)-1] == 1 {
+		return store.Key{Namespace: p.namespace, Collection: p.collection, Name: string(name[:len(name)-2])}, nil
+	}
+	k, err := decodeKey(raw)
+	p.namespace, p.collection = k.Namespace, k.Collection
+	return k, err
+}
+
+// sortedUnique sorts keys and leaves out those that are there twice.
+func sortedUnique(keys [][]byte) [][]byte {
+	slices.SortFunc(keys, bytes.Compare)
+	return slices.CompactFunc(keys, bytes.Equal)
+}
