@@ -32,7 +32,7 @@ func TestRunsHoldThePiecesOfADump(t *testing.T) {
 				return nil
 			})
 		})
-		if err != nil || got != want || runs < 10 || count != 0 {
+		if err != nil || got != want || runs < 4 || count != 0 {
 			t.Errorf("since %d there are %d runs, with %d pieces too few, whose text is that of the dump: %t (%v)", from, runs, count, got == want, err)
 		}
 	}
