@@ -156,7 +156,7 @@ func (h *Host) ready(ctx context.Context) error {
 func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io.Writer) error {
 	return h.mcp.ServeConn(ctx, r, w, mcp.Session{
 		Namespace: hello.Namespace, Branch: hello.Branch, Agent: hello.Agent,
-		ReadOnly: hello.ReadOnly, Profile: hello.Profile,
+		ReadOnly: hello.ReadOnly, Profile: hello.Profile, Families: hello.Families,
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/admin"
 	"github.com/alcove-memory/alcove/host/api"
+	"github.com/alcove-memory/alcove/host/mcp"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -18,7 +19,10 @@ import (
 const DefaultHTTP = "127.0.0.1:9742"
 
 // DefaultProfile is the set of tools that clients are offered unless they ask for another.
-const DefaultProfile = "agent"
+const DefaultProfile = mcp.ProfileAgent
+
+// SplitFamilies reads a list of families such as "auto-tag, ranking".
+func SplitFamilies(list string) []string { return mcp.SplitFamilies(list) }
 
 // Listen says where to serve.
 type Listen struct {
@@ -141,11 +145,11 @@ func (s *service) run(ctx context.Context, stop func()) error {
 	return errors.Join(socketErr, adminErr, httpErr)
 }
 
-// checkHello refuses a client that asks for what there is not.
+// checkHello refuses a client that asks for what there is not. Families that are not there are no reason: who set a
+// client up for one that was removed keeps the rest of the memory.
 func checkHello(h owner.Hello) *owner.Refusal {
-	if h.Profile != "" && h.Profile != DefaultProfile {
-		return &owner.Refusal{Code: "invalid_argument",
-			Message: fmt.Sprintf("there is no profile %.100q: the only one so far is %s", h.Profile, DefaultProfile)}
+	if err := mcp.CheckProfile(h.Profile, h.Families); err != nil {
+		return &owner.Refusal{Code: "invalid_argument", Message: err.Error()}
 	}
 	return nil
 }

@@ -86,8 +86,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 }
 
 type mcpFlags struct {
-	namespace, branch, agent, profile string
-	readOnly                          bool
+	namespace, branch, agent, profile, families string
+	readOnly                                    bool
 }
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -105,13 +105,15 @@ clients; alcove connect prints what to paste into which.`,
 	flags.StringVar(&f.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace of calls that name none (or ALCOVE_NAMESPACE)")
 	flags.StringVar(&f.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch that the session begins on (or ALCOVE_BRANCH)")
 	flags.StringVar(&f.agent, "agent", a.env("ALCOVE_AGENT"), "who writes, as kept with each memory (or ALCOVE_AGENT)")
-	flags.StringVar(&f.profile, "profile", host.DefaultProfile, "which tools are offered; the only profile so far is agent")
+	flags.StringVar(&f.profile, "profile", a.envOr("ALCOVE_PROFILE", host.DefaultProfile), "which tools are listed: agent (the core and what is loaded), operation (memory_operation alone), full (all families), deferred (all, marked to be searched for) (or ALCOVE_PROFILE)")
+	flags.StringVar(&f.families, "families", a.env("ALCOVE_FAMILIES"), "families whose tools are listed from the start, such as auto-tag,ranking (or ALCOVE_FAMILIES)")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write of this client")
 	return c
 }
 
 func (a *app) mcp(ctx context.Context, f mcpFlags) error {
-	hello := owner.Hello{Namespace: f.namespace, Branch: f.branch, Agent: f.agent, Profile: f.profile, ReadOnly: f.readOnly}
+	hello := owner.Hello{Namespace: f.namespace, Branch: f.branch, Agent: f.agent, Profile: f.profile, ReadOnly: f.readOnly,
+		Families: host.SplitFamilies(f.families)}
 	dial, err := a.dialer(hello)
 	if err != nil {
 		return err
@@ -135,6 +137,9 @@ func (a *app) dialer(hello owner.Hello) (func(context.Context, bridge.Place) (io
 	return func(ctx context.Context, at bridge.Place) (io.ReadWriteCloser, error) {
 		h := hello
 		h.Branch, h.Namespace = cmp.Or(at.Branch, h.Branch), cmp.Or(at.Namespace, h.Namespace)
+		if at.Families != nil {
+			h.Families = at.Families
+		}
 		return owner.Dial(ctx, owner.Options{Dir: dir, Hello: h, Start: start})
 	}, nil
 }

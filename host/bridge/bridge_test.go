@@ -180,6 +180,11 @@ func TestANewOwnerIsToldWhoTheClientIsAndTheClientHearsNothingOfIt(t *testing.T)
 
 // afterMove gives the places dialled when a session began, moved as the owner answers, and lost its owner.
 func afterMove(t *testing.T, initialize bool, answered string) string {
+	return afterCall(t, initialize, `{"name":"memory_branch","arguments":{"action":"switch","name":"idea"}}`, answered)
+}
+
+// afterCall is afterMove for any call.
+func afterCall(t *testing.T, initialize bool, params, answered string) string {
 	c := start(t, func(m message) []byte {
 		switch m.method {
 		case "ping":
@@ -193,7 +198,7 @@ func afterMove(t *testing.T, initialize bool, answered string) string {
 		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize"}`)
 		c.expect(`"id":0`)
 	}
-	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_branch","arguments":{"action":"switch","name":"idea"}}}`)
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}`, params)
 	c.expect(`"id":1`)
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	c.expect(`"id":2`)
@@ -202,19 +207,46 @@ func afterMove(t *testing.T, initialize bool, answered string) string {
 }
 
 func TestTheBranchAndNamespaceThatWereSwitchedToAreKept(t *testing.T) {
-	if got := afterMove(t, true, `{"structuredContent":{"current":"idea","namespace":"n"}}`); got != "[{ } {idea n}]" {
+	if got := afterMove(t, true, `{"structuredContent":{"current":"idea","namespace":"n"}}`); got != "[{  []} {idea n []}]" {
 		t.Errorf("dialled for %s", got)
 	}
 }
 
+func TestAnOperationThatSwitchesIsASwitch(t *testing.T) {
+	params := `{"name":"memory_operation","arguments":{"method":"memory.branch","params":{"action":"switch","name":"idea"}}}`
+	if got := afterCall(t, true, params, `{"structuredContent":{"version":"1.0","result":{"current":"idea","namespace":"n"}}}`); got != "[{  []} {idea n []}]" {
+		t.Errorf("dialled for %s", got)
+	}
+}
+
+func TestTheFamiliesThatWereLoadedAreKept(t *testing.T) {
+	for _, params := range []string{
+		`{"name":"memory_load_family","arguments":{"family":"b"}}`, `{"name":"memory_smart_load","arguments":{"intent":"b"}}`,
+	} {
+		if got := afterCall(t, true, params, `{"structuredContent":{"family":"b","loaded":["a","b"]}}`); got != "[{  []} {  [a b]}]" {
+			t.Errorf("dialled for %s", got)
+		}
+	}
+	params := `{"name":"memory_operation","arguments":{"method":"memory_load_family","params":{"family":"a","unload":true}}}`
+	if got := afterCall(t, true, params, `{"structuredContent":{"result":{"loaded":[]}}}`); got != "[{  []} {  []}]" {
+		t.Errorf("dialled for %s", got)
+	}
+	params = `{"name":"memory_load_family","arguments":{"family":"b"}}`
+	for _, odd := range []string{`{"loaded":"a"}`, `{"loaded":[1]}`, `{"loaded":null}`, `{}`} {
+		if got := afterCall(t, true, params, `{"structuredContent":`+odd+`}`); got != "[{  []} {  []}]" {
+			t.Errorf("%s: dialled for %s", odd, got)
+		}
+	}
+}
+
 func TestASwitchThatFailedIsNotKept(t *testing.T) {
-	if got := afterMove(t, true, `{"isError":true,"content":[],"structuredContent":{"current":"idea"}}`); got != "[{ } { }]" {
+	if got := afterMove(t, true, `{"isError":true,"content":[],"structuredContent":{"current":"idea"}}`); got != "[{  []} {  []}]" {
 		t.Errorf("dialled for %s", got)
 	}
 }
 
 func TestASwitchOfAClientWithoutASessionIsNotKept(t *testing.T) {
-	if got := afterMove(t, false, `{"structuredContent":{"current":"idea","namespace":"n"}}`); got != "[{ } { }]" {
+	if got := afterMove(t, false, `{"structuredContent":{"current":"idea","namespace":"n"}}`); got != "[{  []} {  []}]" {
 		t.Errorf("dialled for %s", got)
 	}
 }

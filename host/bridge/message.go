@@ -93,6 +93,16 @@ func (m message) field(s span, name string) span {
 // word is the string in a member of the object at s; empty when there is none.
 func (m message) word(s span, name string) string { return text(m.field(s, name).of(m.line)) }
 
+// words are the strings in a member of the object at s; false when it is no list of strings.
+func (m message) words(s span, name string) ([]string, bool) {
+	list := m.field(s, name)
+	var words []string
+	if list == (span{}) || json.Unmarshal(list.of(m.line), &words) != nil || words == nil {
+		return nil, false
+	}
+	return words, true
+}
+
 func idKey(raw []byte) string {
 	if len(raw) > 0 && raw[0] == '"' {
 		return "s" + text(raw)

@@ -74,12 +74,15 @@ func TestParseSeesTheEnvelopeOnly(t *testing.T) {
 
 func TestCallsThatMoveTheSessionAreRecognised(t *testing.T) {
 	for line, want := range map[string]bool{
-		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":{"action":"switch","name":"b"}}}`: true,
-		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":{"action":"delete","name":"b"}}}`: true,
-		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":{"action":"fork","name":"b"}}}`:   false,
-		`{"method":"tools/call","id":1,"params":{"name":"memory_store","arguments":{"action":"switch","name":"b"}}}`:  false,
-		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":"switch"}}`:                       false,
-		`{"method":"tools/call","id":1,"params":["memory_branch"]}`:                                                   false,
+		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":{"action":"switch","name":"b"}}}`:                            true,
+		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":{"action":"delete","name":"b"}}}`:                            true,
+		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":{"action":"fork","name":"b"}}}`:                              false,
+		`{"method":"tools/call","id":1,"params":{"name":"memory_store","arguments":{"action":"switch","name":"b"}}}`:                             false,
+		`{"method":"tools/call","id":1,"params":{"name":"memory_branch","arguments":"switch"}}`:                                                  false,
+		`{"method":"tools/call","id":1,"params":{"name":"memory.branch","arguments":{"action":"switch"}}}`:                                       true,
+		`{"method":"tools/call","id":1,"params":{"name":"memory_operation","arguments":{"method":"memory_store","params":{"action":"switch"}}}}`: false,
+		`{"method":"tools/call","id":1,"params":{"name":"memory_operation","arguments":{"action":"switch"}}}`:                                    false,
+		`{"method":"tools/call","id":1,"params":["memory_branch"]}`:                                                                              false,
 		`{"method":"tools/call","id":1}`: false,
 	} {
 		if got := newRequest(mustParse(t, line)).moves; got != want {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -37,20 +38,37 @@ func newRequest(m message) *request {
 	return r
 }
 
-// movesSession reports whether a tool call is one after which the session may be elsewhere.
+// movesSession reports whether a tool call is one after which the session may be elsewhere, or have other families.
 func movesSession(m message) bool {
-	if m.word(m.params, "name") != "memory_branch" {
-		return false
+	tool, arguments := called(m)
+	switch tool {
+	case "memory_load_family", "memory_smart_load":
+		return true
+	case "memory_branch":
+		action := m.word(arguments, "action")
+		return action == "switch" || action == "delete"
 	}
-	action := m.word(m.field(m.params, "arguments"), "action")
-	return action == "switch" || action == "delete"
+	return false
 }
+
+// called is the tool that a call is for, in one spelling, and its arguments: memory_operation calls others.
+func called(m message) (tool string, arguments span) {
+	tool, arguments = m.word(m.params, "name"), m.field(m.params, "arguments")
+	if flat(tool) == "memory_operation" {
+		tool, arguments = m.word(arguments, "method"), m.field(arguments, "params")
+	}
+	return flat(tool), arguments
+}
+
+// flat is a tool's name as most clients write it: memory.branch is memory_branch.
+func flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
 // Place is where a session is: what its calls mean when they do not say. Empty fields are as the session
 // began.
 type Place struct {
 	Branch    string
 	Namespace string
+	Families  []string // that are loaded; nil: as the session began
 }
 
 // pending holds what must be known to go on with another owner as if nothing had happened.
@@ -139,9 +157,15 @@ func (p *pending) answered(r *request, m message) {
 	}
 }
 
-// move notes where a call says that it left the session.
+// move notes where a call says that it left the session, and with which families.
 func (p *pending) move(m message) {
 	said := m.field(m.result, "structuredContent")
+	if of := m.field(said, "result"); of != (span{}) { // memory_operation's
+		said = of
+	}
+	if loaded, ok := m.words(said, "loaded"); ok {
+		p.place.Families = loaded
+	}
 	if branch := m.word(said, "current"); branch != "" {
 		p.place.Branch = branch
 	}

@@ -37,6 +37,12 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the server has stopped", http.StatusServiceUnavailable)
 		return
 	}
+	session, err := sessionOf(r.Context()).choose(r.URL)
+	if err != nil {
+		respond(w, http.StatusBadRequest, errorMessage(nil, protocol.INVALID_REQUEST, err.Error()))
+		return
+	}
+	r = r.WithContext(WithSession(r.Context(), session))
 	if r.Method == http.MethodPost {
 		s.post(w, r)
 		return

@@ -1,6 +1,9 @@
 package mcp
 
 import (
+	"errors"
+	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -20,8 +23,61 @@ func Profiles() []string {
 	return []string{ProfileAgent, ProfileOperation, ProfileFull, ProfileDeferred}
 }
 
-// KnownProfile reports whether there is a profile; the empty one is ProfileAgent.
-func KnownProfile(name string) bool { return name == "" || slices.Contains(Profiles(), name) }
+const (
+	mostFamilies  = 100 // that a session begins with
+	longestFamily = 128 // characters of a family's name
+)
+
+// CheckProfile refuses a profile that there is not, and families that cannot be. The empty profile is ProfileAgent.
+func CheckProfile(profile string, families []string) error {
+	if profile != "" && !slices.Contains(Profiles(), profile) {
+		return fmt.Errorf("there is no profile %q: the profiles are %s", clip(profile, gotLength), strings.Join(Profiles(), ", "))
+	}
+	if len(families) > mostFamilies {
+		return fmt.Errorf("%d families are asked for: at most %d can be; the profile %s has all", len(families), mostFamilies, ProfileFull)
+	}
+	for _, name := range families {
+		if name == "" || len(name) > longestFamily {
+			return fmt.Errorf("%q cannot be the name of a family: it has 1 to %d bytes", clip(name, gotLength), longestFamily)
+		}
+	}
+	return nil
+}
+
+// The parameters of the address that clients use over HTTP, such as /mcp?profile=full or /mcp?families=auto-tag,ranking.
+const (
+	profileParameter  = "profile"
+	familiesParameter = "families"
+)
+
+// choose makes a session one with the tools that the address of a request asks for.
+func (s Session) choose(address *url.URL) (Session, error) {
+	if address.RawQuery == "" {
+		return s, nil
+	}
+	query, err := url.ParseQuery(address.RawQuery)
+	if err != nil {
+		return s, errors.New("what follows ? in the address cannot be read: write it as in /mcp?profile=full")
+	}
+	if query.Has(profileParameter) {
+		s.Profile = query.Get(profileParameter)
+	}
+	if query.Has(familiesParameter) {
+		s.Families = SplitFamilies(query.Get(familiesParameter))
+	}
+	return s, CheckProfile(s.Profile, s.Families)
+}
+
+// SplitFamilies reads a list of families such as "auto-tag, ranking".
+func SplitFamilies(list string) []string {
+	var names []string
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // deferMark is the member of _meta that marks a tool of ProfileDeferred, beside the field of the tool itself, which some
 // clients drop.

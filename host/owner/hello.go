@@ -16,12 +16,13 @@ const HelloLimit = 64 << 10
 
 // Hello is the first line on the socket: it says what the client wants its session to be.
 type Hello struct {
-	Alcove    int    `json:"alcove"` // Protocol
-	Namespace string `json:"namespace,omitempty"`
-	Branch    string `json:"branch,omitempty"`
-	Agent     string `json:"agent,omitempty"`
-	ReadOnly  bool   `json:"read_only,omitempty"`
-	Profile   string `json:"profile,omitempty"`
+	Alcove    int      `json:"alcove"` // Protocol
+	Namespace string   `json:"namespace,omitempty"`
+	Branch    string   `json:"branch,omitempty"`
+	Agent     string   `json:"agent,omitempty"`
+	ReadOnly  bool     `json:"read_only,omitempty"`
+	Profile   string   `json:"profile,omitempty"`  // which tools are listed
+	Families  []string `json:"families,omitempty"` // whose tools are listed from the start
 }
 
 // Welcome is the owner's answer to a hello that it accepts.
