@@ -98,12 +98,31 @@ func TestToolsStayWithinTheirTokenBudgets(t *testing.T) {
 }
 
 func TestTheWireIsAsRecorded(t *testing.T) {
-	got, err := json.MarshalIndent(wire(t), "", "  ")
+	asRecorded(t, "tools.json", wire(t))
+}
+
+func TestTheWireOfFamiliesIsAsRecorded(t *testing.T) {
+	var list []json.RawMessage
+	for _, f := range newCatalogue(newFake().All(), nil).families {
+		for _, each := range f.offered(false) {
+			encoded, err := json.Marshal(each.wire)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, encoded)
+		}
+	}
+	asRecorded(t, "families.json", list)
+}
+
+func asRecorded(t *testing.T, name string, list []json.RawMessage) {
+	t.Helper()
+	got, err := json.MarshalIndent(list, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	golden := filepath.Join("testdata", "tools.json")
+	golden := filepath.Join("testdata", name)
 	if *update {
 		if err := os.WriteFile(golden, got, 0o644); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -65,11 +66,13 @@ func TestDialFindsARunningOwner(t *testing.T) {
 	dir := t.TempDir()
 	got := make(chan Hello, 1)
 	serve(t, dir, func(h Hello, _ int) *Refusal { got <- h; return nil })
-	c := mustDial(t, Options{Dir: dir, Hello: Hello{Namespace: "n", Branch: "b", Agent: "a", ReadOnly: true, Profile: "p"}})
+	said := Hello{Namespace: "n", Branch: "b", Agent: "a", ReadOnly: true, Profile: "p", Families: []string{"f", "g"}}
+	c := mustDial(t, Options{Dir: dir, Hello: said})
 	if c.Welcome != (Welcome{Alcove: Protocol, Version: "test", PID: 7}) {
 		t.Errorf("welcome %+v", c.Welcome)
 	}
-	if h := <-got; h != (Hello{Protocol, "n", "b", "a", true, "p"}) {
+	said.Alcove = Protocol
+	if h := <-got; !reflect.DeepEqual(h, said) {
 		t.Errorf("hello %+v", h)
 	}
 }

@@ -1,0 +1,261 @@
+package mcp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestProfilesSayWhichToolsAreListed(t *testing.T) {
+	all := "memory_auto_tag memory_tag_suggest site_memory_store odd_loose odd_far site_memory_recall"
+	for _, c := range []struct {
+		session Session
+		core    int
+		beyond  string
+	}{
+		{Session{}, 11, ""},
+		{Session{Profile: ProfileAgent}, 11, ""},
+		{Session{Profile: ProfileOperation}, 1, ""},
+		{Session{Profile: ProfileOperation, Families: []string{"auto-tag"}}, 1, ""},
+		{Session{Profile: ProfileFull}, 11, all},
+		{Session{Profile: ProfileDeferred}, 11, all},
+		{Session{Families: []string{"auto-tag", "nowhere", "broken"}}, 11, tagging},
+		{Session{ReadOnly: true, Profile: ProfileFull}, 8, "memory_tag_suggest site_memory_store odd_loose odd_far site_memory_recall"},
+	} {
+		p := withFamilies(t, newFake(), c.session)
+		for _, params := range []string{`{}`, `{` + modernMeta + `}`} {
+			names := p.listed(params)
+			beyond := p.beyondCore(params)
+			if core := len(names) - len(strings.Fields(beyond)); core != c.core || beyond != c.beyond {
+				t.Errorf("%+v: %d core tools and %s", c.session, core, beyond)
+			}
+		}
+	}
+}
+
+func TestWhatIsNotListedCanStillBeCalled(t *testing.T) {
+	p := withFamilies(t, newFake(), Session{Profile: ProfileOperation})
+	p.must("memory_store", `{"key":"k","value":1}`)
+	p.must("memory_auto_tag", `{"id":"k"}`)
+	p.quiet()
+	var r loaded
+	p.must("memory_load_family", `{"family":"site"}`).into(&r)
+	if len(r.Tools) == 0 {
+		t.Errorf("loaded with %+v", r)
+	}
+	p.quiet()
+	if got := p.listed(`{}`); len(got) != 1 || got[0] != operationName {
+		t.Errorf("listed are %s", got)
+	}
+}
+
+func TestDeferredToolsAreMarked(t *testing.T) {
+	p := withFamilies(t, newFake(), Session{Profile: ProfileDeferred})
+	var r struct {
+		Result struct {
+			Tools []struct {
+				Name  string
+				Defer bool            `json:"defer_loading"`
+				Meta  map[string]bool `json:"_meta"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(p.request("tools/list", `{}`)), &r); err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range r.Result.Tools {
+		if !each.Defer || !each.Meta[deferMark] {
+			t.Errorf("%s is not marked: %+v", each.Name, each)
+		}
+	}
+	plain := connect(t, newServer(t, Options{Families: newFake()}), Session{Profile: ProfileFull}).initialize("tester")
+	if raw := plain.request("tools/list", `{}`); strings.Contains(raw, "defer_loading") {
+		t.Errorf("the profile full marks tools too: %s", raw)
+	}
+}
+
+func TestProfilesAndFamiliesThatCannotBeAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		profile  string
+		families []string
+		want     string
+	}{
+		{"", nil, ""}, {"full", []string{"a"}, ""},
+		{"nonsense", nil, "the profiles are agent, operation, full, deferred"},
+		{"", make([]string, 101), "at most 100"},
+		{"", []string{""}, "1 to 128 bytes"},
+		{"", []string{strings.Repeat("x", 129)}, "1 to 128 bytes"},
+	} {
+		err := CheckProfile(c.profile, c.families)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q, %d families: %v", c.profile, len(c.families), err)
+		}
+	}
+}
+
+func TestTheAddressSaysWhichToolsAreListedOverHTTP(t *testing.T) {
+	url := serveHTTP(t, newServer(t, Options{Families: newFake()}))
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`
+	for query, want := range map[string]string{
+		"": "", "?profile=agent": "", "?families=auto-tag,%20site": "memory_tag_suggest", "?profile=full": "memory_tag_suggest", "?profile=deferred": "defer_loading",
+	} {
+		_, text := post(t, url+"/"+query, list, modernHeaders("tools/list", ""))
+		if strings.Contains(text, "memory_tag_suggest") != (want != "") || !strings.Contains(text, want) {
+			t.Errorf("%s lists %.300s", query, text)
+		}
+	}
+	for query, want := range map[string]string{"?profile=none": "the profiles are agent", "?families=" + strings.Repeat("x,", 200): "at most 100", "?profile=%zz": "cannot be read"} {
+		response, text := post(t, url+"/"+query, list, modernHeaders("tools/list", ""))
+		if response.StatusCode != http.StatusBadRequest || !strings.Contains(text, want) {
+			t.Errorf("%.30s is answered with %d %s", query, response.StatusCode, text)
+		}
+	}
+}
+
+func TestASessionOverHTTPHasItsOwnList(t *testing.T) {
+	url := serveHTTP(t, newServer(t, Options{Families: newFake()}))
+	first, second := begin(t, url), begin(t, url)
+	response, text := post(t, url, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_load_family","arguments":{"family":"auto-tag"}}}`, first)
+	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") || !strings.Contains(text, "notifications/tools/list_changed") || !strings.Contains(text, `"memory_auto_tag"`) {
+		t.Errorf("loaded with %s", text)
+	}
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	if _, text := post(t, url, list, first); !strings.Contains(text, "memory_auto_tag") {
+		t.Errorf("the first session lists %.300s", text)
+	}
+	if _, text := post(t, url, list, second); strings.Contains(text, "memory_auto_tag") || strings.Contains(text, "list_changed") {
+		t.Errorf("the second session lists %.300s", text)
+	}
+	if o := callModern(t, url, "memory_auto_tag", `{"id":"k"}`); o.field("tool") != `"memory_auto_tag"` {
+		t.Errorf("called with %s", o.text)
+	}
+	if o := callModern(t, url, "site.memory.store", `{"content":"x"}`); o.field("tool") != `"site.memory.store"` {
+		t.Errorf("called with %s", o.text)
+	}
+}
+
+func TestClientsWhoseListsAreChangedByTheFamiliesAreTold(t *testing.T) {
+	f := newFake()
+	s := newServer(t, Options{Families: f})
+	plain, full := connect(t, s, Session{}).initialize("plain"), connect(t, s, Session{Profile: ProfileFull}).initialize("full")
+	using := connect(t, s, Session{Families: []string{"auto-tag"}}).initialize("using")
+	asking := connect(t, s, Session{Profile: ProfileFull})
+	asking.send(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`)
+	if got := asking.line(); !strings.Contains(got, "acknowledged") {
+		t.Fatalf("answered %s", got)
+	}
+	f.change(func(all []Family) []Family { all[0].Loaded = true; return all })
+	f.change(func(all []Family) []Family { all[1].Digest = "new"; return all })
+	if got := full.line(); !strings.Contains(got, "list_changed") {
+		t.Errorf("told %s", got)
+	}
+	if got := asking.line(); !strings.Contains(got, "list_changed") || !strings.Contains(got, `"io.modelcontextprotocol/subscriptionId":"sub"`) {
+		t.Errorf("told %s", got)
+	}
+	plain.quiet()
+	using.quiet()
+	f.change(func(all []Family) []Family { all[0].Fault = "gone"; return all })
+	if got := using.line(); !strings.Contains(got, "list_changed") {
+		t.Errorf("told %s", got)
+	}
+	if got := using.beyondCore(`{}`); got != "" {
+		t.Errorf("listed are %s", got)
+	}
+	plain.quiet()
+}
+
+func TestAFamilyThatIsInstalledIsThereAtOnce(t *testing.T) {
+	f := newFake()
+	p := withFamilies(t, f, Session{})
+	f.change(func(all []Family) []Family {
+		return append(all, Family{Name: "new", Description: "New.", Tools: []FamilyTool{{Name: "new_tool", Description: "New."}}})
+	})
+	p.must("new_tool", `{}`)
+	p.must("memory_load_family", `{"family":"new"}`)
+	f.change(func(all []Family) []Family { return all[:4] })
+	if got := p.request("tools/call", `{"name":"new_tool"}`); !strings.Contains(got, `there is no tool \"new_tool\"`) || !strings.Contains(got, "families") {
+		t.Errorf("answered %s", got)
+	}
+	if got := p.must("memory_capabilities", `{}`).field("note"); !strings.Contains(got, `\"new\", which is not there`) {
+		t.Errorf("noted %s", got)
+	}
+}
+
+func TestListenersOverHTTPAreTold(t *testing.T) {
+	f := newFake()
+	url := serveHTTP(t, newServer(t, Options{Families: f}))
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	body := `{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`
+	r, err := http.NewRequestWithContext(ctx, "POST", url+"/?families=site", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range modernHeaders("subscriptions/listen", "") {
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	heard := bufio.NewScanner(response.Body)
+	next := func() string {
+		for heard.Scan() {
+			if strings.HasPrefix(heard.Text(), "data:") {
+				return heard.Text()
+			}
+		}
+		t.Fatalf("the stream ended: %v", heard.Err())
+		return ""
+	}
+	if got := next(); !strings.Contains(got, "acknowledged") {
+		t.Fatalf("heard %s", got)
+	}
+	f.change(func(all []Family) []Family { all[1].Version = "3.0.0"; return all })
+	if got := next(); !strings.Contains(got, "list_changed") || !strings.Contains(got, `"sub"`) {
+		t.Errorf("heard %s", got)
+	}
+}
+
+func TestProgressIsTold(t *testing.T) {
+	f := newFake()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	f.answers["memory_auto_tag"] = func(_ context.Context, c FamilyCall) (FamilyResult, error) {
+		for i := range 10 {
+			c.Progress(float64(i), 10, fmt.Sprintf("%d of 10", i))
+			now = now.Add(60 * time.Millisecond)
+		}
+		c.Progress(3, 10, "back")
+		c.Progress(10, 10, strings.Repeat("x", 500))
+		return FamilyResult{Output: json.RawMessage(`{}`)}, nil
+	}
+	s := newServer(t, Options{Families: f, Clock: func() time.Time { return now }})
+	p := connect(t, s, Session{}).initialize("tester")
+	p.request("tools/call", `{"name":"memory_auto_tag","arguments":{"id":"k"},"_meta":{"progressToken":9007199254740993}}`)
+	var told []string
+	for {
+		line := p.line()
+		if strings.Contains(line, "list_changed") {
+			break
+		}
+		told = append(told, line)
+	}
+	if len(told) != 6 || !strings.Contains(told[0], `"progressToken":9007199254740993`) || !strings.Contains(told[1], `"message":"2 of 10"`) || !strings.Contains(told[1], `"total":10`) {
+		t.Errorf("told %d times: %s", len(told), told)
+	}
+	if last := told[len(told)-1]; !strings.Contains(last, `"progress":10`) || len(last) > 400 {
+		t.Errorf("told last %s", last)
+	}
+	p.request("tools/call", `{"name":"memory_operation","arguments":{"method":"memory_auto_tag","params":{"id":"k"}},"_meta":{"progressToken":"t"}}`)
+	if got := p.line(); !strings.Contains(got, `"progressToken":"t"`) {
+		t.Errorf("told %s", got)
+	}
+}
