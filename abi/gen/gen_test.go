@@ -18,6 +18,10 @@ func directory(t *testing.T) string {
 	if err := os.CopyFS(filepath.Join(dir, guests), os.DirFS(filepath.Join("..", "..", guests))); err != nil {
 		t.Fatal(err)
 	}
+	sdk := filepath.Join("sdk", "go")
+	if err := os.CopyFS(filepath.Join(dir, sdk), os.DirFS(filepath.Join("..", "..", sdk))); err != nil {
+		t.Fatal(err)
+	}
 	return filepath.Join(dir, "abi")
 }
 
@@ -41,6 +45,7 @@ func TestWhatIsOutOfDateIsFoundAndWrittenAnew(t *testing.T) {
 		{"abi.json", `"value": 4`, `"value": 5`, "names.go"},
 		{"abi.json", "a tool call: JSON in", "a call of a tool: JSON in", "SPEC.md"},
 		{"names.go", "Version    = 1", "Version    = 2", "names.go"},
+		{"../sdk/go/names.go", "KindTool  Kind = 1", "KindTool  Kind = 2", "names.go"},
 		{"SPEC.md", "call(4096, 10, 8192, 13) → 41", "call(4096, 10, 8192, 13) → 42", "SPEC.md"},
 		{"vectors/score-result.json", "candidate 0: 0.75", "candidate 0: three quarters", "SPEC.md"},
 	} {

@@ -22,11 +22,12 @@ func main() {
 	}
 }
 
-// outputs are the files that are generated, by their path beside abi.json, and what makes each.
+// outputs are the files that are generated, by their path from that of abi.json, and what makes each.
 func outputs(dir string) map[string]func(source) ([]byte, error) {
 	return map[string]func(source) ([]byte, error){
 		"names.go": goNames,
-		"SPEC.md":  spec(dir), // its tables and examples; the prose stays
+		filepath.Join("..", "sdk", "go", "names.go"): sdkNames,
+		"SPEC.md": spec(dir), // its tables and examples; the prose stays
 	}
 }
 

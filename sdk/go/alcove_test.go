@@ -1,0 +1,259 @@
+package alcove
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/abi/vectors"
+)
+
+// script is a host of the other side of the imports: it answers each operation with the next of its answers.
+type script struct {
+	request, response []byte
+	answers           []string // error bodies begin with "-"
+	asked             []string
+	result            []byte
+	lines             []string
+	piece             int // bytes that one read gives at most; 0: all
+}
+
+func (s *script) read(channel int32, to []byte) int {
+	from := &s.request
+	if channel == readResponse {
+		from = &s.response
+	}
+	if s.piece > 0 && len(to) > s.piece {
+		to = to[:s.piece]
+	}
+	n := copy(to, *from)
+	*from = (*from)[n:]
+	return n
+}
+
+func (s *script) write(channel int32, data []byte) {
+	if channel == writeLog {
+		s.lines = append(s.lines, string(data))
+		return
+	}
+	s.result = append(s.result, data...)
+}
+
+func (s *script) call(op Op, request []byte) int {
+	s.asked = append(s.asked, string(op)+string(request))
+	answer, failed := strings.CutPrefix(s.answers[0], "-")
+	s.answers, s.response = s.answers[1:], []byte(answer)
+	if failed {
+		return -len(answer)
+	}
+	return len(answer)
+}
+
+// serves runs one request and gives status and result.
+func (s *script) serves(f *Family, kind Kind, request string) (int32, string) {
+	s.request, s.result = []byte(request), nil
+	status := f.serve(s, kind, len(request))
+	return status, string(s.result)
+}
+
+type note struct {
+	Key string `json:"key"`
+}
+
+type value struct {
+	Value json.RawMessage `json:"value"`
+}
+
+// finder is a family that looks a memory up.
+func finder() *Family {
+	f := New()
+	Tool(f, "find", func(c *Call, in note) (value, error) {
+		c.Log("looking for %s", in.Key)
+		found, err := c.Get(Get{Keys: []string{in.Key}})
+		if err != nil {
+			return value{}, err
+		}
+		return value{found[0].Value}, nil
+	})
+	return f
+}
+
+func TestAToolAsksTheHostAndAnswers(t *testing.T) {
+	for _, piece := range []int{0, 1, 7} {
+		s := &script{piece: piece, answers: []string{`{"memories":[{"key":"tea","value":"green"}]}`}}
+		status, result := s.serves(finder(), KindTool, `{"tool":"find","arguments":{"key":"tea"},"config":{},"context":{"namespace":"n"}}`)
+		if status != statusOK || result != `{"value":"green"}` {
+			t.Errorf("%d %s", status, result)
+		}
+		if !slices.Equal(s.asked, []string{`memory.get{"keys":["tea"]}`}) || !slices.Equal(s.lines, []string{"looking for tea"}) {
+			t.Errorf("asked %q, logged %q", s.asked, s.lines)
+		}
+	}
+}
+
+func TestAnErrorOfTheHostIsPassedOn(t *testing.T) {
+	s := &script{answers: []string{`-{"code":"denied","message":"not granted","retryable":false}`}}
+	status, result := s.serves(finder(), KindTool, `{"tool":"find","arguments":{"key":"tea"}}`)
+	if status != statusError || result != `{"code":"denied","message":"not granted","retryable":false}` {
+		t.Errorf("%d %s", status, result)
+	}
+}
+
+func TestWhatCannotBeServedIsAnError(t *testing.T) {
+	f := finder()
+	Tool(f, "fail", func(*Call, struct{}) (value, error) { return value{}, errors.New("no luck") })
+	for request, code := range map[string]Code{
+		`{"tool":"other","arguments":{}}`:         NotFound,
+		`{"tool":"find","arguments":{"key":[1]}}`: InvalidArgument,
+		`{"tool":`:                       InvalidArgument,
+		`{"hook":"store","entries":[]}`:  NotFound,
+		`{"tool":"fail","arguments":{}}`: Internal,
+	} {
+		status, result := (&script{}).serves(f, KindTool, request)
+		var e Error
+		if err := json.Unmarshal([]byte(result), &e); err != nil || status != statusError || e.Code != code || e.Message == "" {
+			t.Errorf("%s: %d %s", request, status, result)
+		}
+	}
+	for _, kind := range []Kind{0, KindScore, KindEmbed, 9} {
+		if status, _ := (&script{}).serves(f, kind, "{}"); status != statusError {
+			t.Errorf("kind %d: status %d", kind, status)
+		}
+	}
+}
+
+func TestAStoreHookAnswersWithChangesOrNothing(t *testing.T) {
+	f := New()
+	f.OnStore(func(_ *Call, entries []Entry) ([]*Change, error) {
+		if entries[0].Key == "secret" {
+			return nil, Errorf(Denied, "secrets are not stored")
+		}
+		if len(entries[0].Tags) > 0 {
+			return nil, nil
+		}
+		return []*Change{{Tags: []string{"new"}}}, nil
+	})
+	for request, want := range map[string]string{
+		`{"hook":"store","entries":[{"key":"a","value":1}]}`:              `{"entries":[{"tags":["new"]}]}`,
+		`{"hook":"store","entries":[{"key":"a","value":1,"tags":["x"]}]}`: ``,
+		`{"hook":"store","entries":[{"key":"secret","value":1}]}`:         `{"code":"denied","message":"secrets are not stored","retryable":false}`,
+	} {
+		if _, result := (&script{}).serves(f, KindHook, request); result != want {
+			t.Errorf("%s: %s", request, result)
+		}
+	}
+}
+
+func TestAJobHasAPayloadOrNone(t *testing.T) {
+	f := New()
+	Job(f, "tidy", func(_ *Call, in note) (note, error) { return in, nil })
+	for request, want := range map[string]string{
+		`{"hook":"job","job":"tidy","payload":{"key":"a"}}`: `{"key":"a"}`,
+		`{"hook":"job","job":"tidy"}`:                       `{"key":""}`,
+	} {
+		if _, result := (&script{}).serves(f, KindHook, request); result != want {
+			t.Errorf("%s: %s", request, result)
+		}
+	}
+}
+
+func TestScoreRequestsAreReadAsTheVectorsSay(t *testing.T) {
+	cases, err := vectors.Read[vectors.ScoreRequest]("score-request.json")
+	if err != nil || len(cases) == 0 {
+		t.Fatal(len(cases), err)
+	}
+	for _, v := range cases {
+		r, err := parseScoring(v.Bytes.Joined())
+		if (err != nil) != (v.Fails != "") {
+			t.Errorf("%s: %v", v.Name, err)
+		}
+		if err == nil && (string(r.Params) != v.Params || len(r.Columns) != len(v.Columns)) {
+			t.Errorf("%s: read as %q and %d columns", v.Name, r.Params, len(r.Columns))
+		}
+	}
+}
+
+func FuzzScoreRequests(f *testing.F) {
+	cases, err := vectors.Read[vectors.ScoreRequest]("score-request.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, v := range cases {
+		f.Add(v.Bytes.Joined())
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		want, wantErr := abi.ParseScoring(data)
+		got, err := parseScoring(data)
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("the SDK says %v, the host %v", err, wantErr)
+		}
+		if err == nil && (len(got.Scores) != want.Candidates || len(got.Columns) != len(want.Columns)) {
+			t.Fatalf("%d candidates and %d columns", len(got.Scores), len(got.Columns))
+		}
+	})
+}
+
+func TestARankHookSeesColumnsAndAnswersScores(t *testing.T) {
+	f := New()
+	f.OnRank(func(r *Ranking) error {
+		var config struct{ Weight float32 }
+		_, query, err := r.ReadParams(&config)
+		if err != nil || query != "green" {
+			t.Errorf("query %q, %v", query, err)
+		}
+		for i := range r.Scores {
+			r.Scores[i] = config.Weight * r.Columns[0][i]
+		}
+		return nil
+	})
+	request := abi.AppendScoring(nil, abi.Scoring{Params: []byte(`{"config":{"weight":2},"query":"green"}`), Candidates: 2, Columns: [][]float32{{1, 0.5}, {0, float32(math.NaN())}}})
+	result, err := f.Handle(nil, KindScore, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if scores, err := abi.ParseScores(result, 2); err != nil || !slices.Equal(scores, []float32{2, 1}) {
+		t.Errorf("the scores are %v (%v)", scores, err)
+	}
+}
+
+func TestAnEmbedHookAnswersVectors(t *testing.T) {
+	f := New()
+	f.OnEmbed(func(in *Texts) ([][]float32, error) {
+		vectors := make([][]float32, len(in.Texts))
+		for i, text := range in.Texts {
+			vectors[i] = []float32{float32(len(text)), 1}
+		}
+		return vectors, nil
+	})
+	result, err := f.Handle(nil, KindEmbed, []byte(`{"texts":["a","bcd"],"purpose":"query","config":{}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if vectors, err := abi.ParseVectors(result, 2, 2); err != nil || vectors[1][0] != 3 {
+		t.Errorf("the vectors are %v (%v)", vectors, err)
+	}
+}
+
+func TestServingAFamilyMeetsItsTypes(t *testing.T) {
+	f := finder()
+	f.Meet(Page{}, &Memory{}, nil)
+	Serve(f)
+	if served != f {
+		t.Error("another family is served")
+	}
+}
+
+func TestTheConstantsAreThoseOfTheABI(t *testing.T) {
+	if Version != abi.Version || KindScore != Kind(abi.KindScore) || string(OpMemoryGet) != string(abi.OpMemoryGet) {
+		t.Error("the constants of the SDK are not those of the ABI")
+	}
+	for _, code := range abi.Codes() {
+		if Code(code).Retryable() != code.Retryable() {
+			t.Errorf("%s is retryable on one side only", code)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package alcove
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Context says for whom, where and when a guest is called.
+type Context struct {
+	Caller    string `json:"caller"` // who asks; empty when the host does so by itself
+	Namespace string `json:"namespace"`
+	Branch    string `json:"branch"`
+	Now       string `json:"now"` // RFC 3339, UTC; the same for the whole request
+	RequestID string `json:"request_id"`
+	DryRun    bool   `json:"dry_run"` // what is staged is thrown away
+}
+
+// Call is one request and the host that it came from. It must not be kept.
+type Call struct {
+	Context
+	Config json.RawMessage // an object with every key of the manifest's config
+	host   Host
+}
+
+// ReadConfig reads the configuration.
+func (c *Call) ReadConfig(into any) error {
+	if len(c.Config) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(c.Config, into); err != nil {
+		return Errorf(InvalidArgument, "read the configuration: %v", err)
+	}
+	return nil
+}
+
+// Time is when the request was made; zero when the host did not say.
+func (c *Call) Time() time.Time {
+	t, err := time.Parse(time.RFC3339Nano, c.Now)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// Log writes one line to the log.
+func (c *Call) Log(format string, arguments ...any) { c.host.Log(fmt.Sprintf(format, arguments...)) }
+
+// Ask runs an operation, as abi/SPEC.md has it, and reads what it answers into response unless that is nil. The other
+// methods of Call are made of it.
+func (c *Call) Ask(op Op, request, response any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("ask for %s: %w", op, err)
+	}
+	answer, err := c.host.Call(op, body)
+	if err != nil {
+		return err
+	}
+	if response == nil || len(answer) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(answer, response); err != nil {
+		return fmt.Errorf("read the answer of %s: %w", op, err)
+	}
+	return nil
+}
+
+// ask runs an operation and answers its response.
+func ask[Out any](c *Call, op Op, request any) (Out, error) {
+	var out Out
+	err := c.Ask(op, request, &out)
+	return out, err
+}

@@ -1,0 +1,53 @@
+package alcove
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+//go:wasmimport alcove read
+func hostRead(channel int32, to unsafe.Pointer, capacity uint32) int32
+
+//go:wasmimport alcove write
+func hostWrite(channel int32, from unsafe.Pointer, length uint32) int32
+
+//go:wasmimport alcove call
+func hostCall(op unsafe.Pointer, opLength uint32, request unsafe.Pointer, length uint32) int32
+
+type imports struct{}
+
+func (imports) read(channel int32, to []byte) int {
+	return int(hostRead(channel, unsafe.Pointer(unsafe.SliceData(to)), uint32(len(to))))
+}
+
+func (imports) write(channel int32, data []byte) {
+	hostWrite(channel, unsafe.Pointer(unsafe.SliceData(data)), uint32(len(data)))
+}
+
+func (imports) call(op Op, request []byte) int {
+	return int(hostCall(unsafe.Pointer(unsafe.StringData(string(op))), uint32(len(op)), unsafe.Pointer(unsafe.SliceData(request)), uint32(len(request))))
+}
+
+//go:wasmexport alcove_handle
+func handle(kind, length uint32) int32 {
+	if served == nil {
+		imports{}.write(writeResult, []byte(`{"code":"internal","message":"the guest never called alcove.Serve"}`))
+		return statusError
+	}
+	return served.serve(imports{}, Kind(kind), int(length))
+}
+
+// room is how much memory a request finds free. An instance whose memory grew is not used again, and a new one takes
+// milliseconds.
+const room = 1 << 20
+
+// reserve makes room for requests.
+func reserve() {
+	blocks := make([][]byte, 0, room>>15)
+	for range cap(blocks) {
+		blocks = append(blocks, make([]byte, 32<<10))
+	}
+	runtime.KeepAlive(blocks)
+	blocks = nil
+	runtime.GC()
+}

@@ -1,0 +1,84 @@
+package alcove
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+)
+
+// Ranking is a search whose candidates are to be scored.
+type Ranking struct {
+	*Call
+	Params  []byte      // the JSON {"config", "now", "query"}
+	Columns [][]float32 // one for each feature of the manifest, in its order; NaN is missing
+	Scores  []float32   // one for each candidate: the handler fills them in; higher is better
+}
+
+// ReadParams reads the configuration, the instant and the query.
+func (r *Ranking) ReadParams(config any) (now, query string, err error) {
+	p := struct {
+		Config any    `json:"config"`
+		Now    string `json:"now"`
+		Query  string `json:"query"`
+	}{Config: config}
+	if err := json.Unmarshal(r.Params, &p); err != nil {
+		return "", "", Errorf(InvalidArgument, "read the parameters of the search: %v", err)
+	}
+	return p.Now, p.Query, nil
+}
+
+// Texts are to be turned into vectors.
+type Texts struct {
+	*Call   `json:"-"`
+	Texts   []string        `json:"texts"`
+	Purpose string          `json:"purpose"` // document or query
+	Config  json.RawMessage `json:"config"`
+}
+
+// scoreHead is the length of n, f and j.
+const scoreHead = 12
+
+// parseScoring reads u32 n, f and j, j bytes of JSON padded to 4, and f columns of n float32.
+func parseScoring(data []byte) (*Ranking, error) {
+	if len(data) < scoreHead {
+		return nil, Errorf(InvalidArgument, "a score request has %d bytes; its head has %d", len(data), scoreHead)
+	}
+	n, f, j := uint64(u32(data)), uint64(u32(data[4:])), uint64(u32(data[8:]))
+	at := scoreHead + j + (-j & 3)
+	// n and f are below 2^32, so n*f fits; 4*n*f may not, hence the division.
+	if at > uint64(len(data)) || (uint64(len(data))-at)%4 != 0 || n*f != (uint64(len(data))-at)/4 || f == 0 && n > 0 {
+		return nil, Errorf(InvalidArgument, "a score request of %d bytes does not hold %d candidates, %d features and %d bytes of JSON", len(data), n, f, j)
+	}
+	r := &Ranking{Params: data[scoreHead : scoreHead+j], Scores: make([]float32, n), Columns: make([][]float32, f)}
+	all := make([]float32, n*f)
+	for i := range all {
+		all[i] = math.Float32frombits(u32(data[at+4*uint64(i):]))
+	}
+	for i := range r.Columns {
+		r.Columns[i] = all[uint64(i)*n : uint64(i+1)*n]
+	}
+	return r, nil
+}
+
+// appendVectors appends u32 n, u32 d, then n vectors of d float32.
+func appendVectors(dst []byte, vectors [][]float32) []byte {
+	d := 0
+	if len(vectors) > 0 {
+		d = len(vectors[0])
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(vectors)))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(d))
+	for _, v := range vectors {
+		dst = appendFloats(dst, v)
+	}
+	return dst
+}
+
+func appendFloats(dst []byte, values []float32) []byte {
+	for _, v := range values {
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+	}
+	return dst
+}
+
+func u32(data []byte) uint32 { return binary.LittleEndian.Uint32(data) }
