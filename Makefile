@@ -9,8 +9,12 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 # Packages whose goroutines share memory.
 RACE      := ./host/store/... ./host/memory/... ./host/search/... ./host/mcp/... ./host/api/... ./host/owner/... ./host/bridge/... ./host/client/... ./host/sandbox ./host ./cmd/...
 BENCHTIME ?= 1s
+# The first-party families, and how a guest in Go is built: the same sources and the same Go give the same bytes.
+GUESTS    := $(patsubst guests/%/manifest.json,%,$(wildcard guests/*/manifest.json))
+GUEST     := CGO_ENABLED=0 GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
+DIST      ?= guests/dist
 
-.PHONY: help run build test check bench fmt clean format vet lint imports modules generated samples cross test-all test-race
+.PHONY: help run build test check bench fmt clean format vet lint imports modules generated samples cross test-all test-race guests reproducible
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -18,8 +22,21 @@ help:            ## list these targets
 run: build       ## show it: a session with a real MCP client, then serve until Ctrl-C (LISTEN=host:port)
 	@bin/alcove demo --listen $(LISTEN)
 
-build:           ## build bin/alcove
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/alcove ./cmd/alcove
+build: guests    ## build bin/alcove, with the first-party families in it
+	CGO_ENABLED=0 $(GO) build -trimpath -tags guests -ldflags '$(LDFLAGS)' -o bin/alcove ./cmd/alcove
+
+guests:          ## build the first-party families into guests/dist
+	@mkdir -p $(DIST)/raw
+	@for g in $(GUESTS); do \
+		$(GUEST) -o $(DIST)/raw/$$g.wasm ./guests/$$g && \
+		$(GO) run ./cmd/alcove family pack $(DIST)/raw/$$g.wasm --manifest guests/$$g/manifest.json -o $(DIST)/$$g.wasm || exit 1; done
+
+# Built twice, elsewhere and without what was built before, they are the same.
+reproducible: guests
+	@dir="$$(mktemp -d)"; trap 'chmod -R u+w "$$dir"; rm -rf "$$dir"' EXIT; cp -r go.mod go.sum sdk guests "$$dir"; \
+	for g in $(GUESTS); do \
+		(cd "$$dir" && GOCACHE="$$dir/cache" $(GUEST) -o "$$dir/$$g.wasm" ./guests/$$g) && \
+		cmp "$$dir/$$g.wasm" $(DIST)/raw/$$g.wasm || exit 1; done; echo "$(GUESTS): the same bytes twice"
 
 test: test-all test-race ## run all tests, the concurrent packages also under the race detector
 
@@ -30,10 +47,10 @@ test-all:
 test-race:
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $(RACE)
 
-check: format vet lint imports modules generated samples cross ## format, vet, lint, imports, modules, generated files, sample guests, all platforms
+check: format vet lint imports modules generated samples reproducible cross ## format, vet, lint, imports, modules, generated files, guests, all platforms
 
 format:
-	@files="$$(gofmt -l abi cmd host)"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
+	@files="$$(gofmt -l abi cmd guests host sdk)"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
 
 vet:
 	$(GO) vet ./...
@@ -66,7 +83,7 @@ bench:           ## run all benchmarks; figures and ratios count within one run 
 	cd host/sandbox/bench && $(GO) vet . && $(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) .
 
 fmt:             ## format all Go files
-	gofmt -w abi cmd host
+	gofmt -w abi cmd guests host sdk
 
 clean:           ## remove what was built
-	rm -rf bin
+	rm -rf bin $(DIST)

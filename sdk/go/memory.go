@@ -39,7 +39,7 @@ type Memory struct {
 	Metadata   Metadata        `json:"metadata"`
 	Agent      string          `json:"agent"`
 	State      string          `json:"state"` // active, archived, merged or pruned
-	Supersedes string          `json:"supersedes"`
+	Supersedes []string        `json:"supersedes"`
 	Links      []string        `json:"links"`
 	ExpiresAt  string          `json:"expires_at"`
 	Version    uint64          `json:"version"`
@@ -63,7 +63,7 @@ type Fields struct {
 	Importance *float64        `json:"importance,omitempty"`
 	Metadata   map[string]any  `json:"metadata,omitempty"` // in a patch: merged, and nil removes
 	State      string          `json:"state,omitempty"`
-	Supersedes string          `json:"supersedes,omitempty"`
+	Supersedes []string        `json:"supersedes,omitempty"`
 	Links      []string        `json:"links,omitempty"`
 	ExpiresAt  string          `json:"expires_at,omitempty"`
 }

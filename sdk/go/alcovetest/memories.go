@@ -138,7 +138,6 @@ func (h *host) patch(request []byte) (any, error) {
 func change(m *alcove.Memory, f alcove.Fields) error {
 	set(&m.Type, f.Type)
 	set(&m.State, f.State)
-	set(&m.Supersedes, f.Supersedes)
 	set(&m.ExpiresAt, f.ExpiresAt)
 	if f.Value != nil {
 		m.Value = f.Value
@@ -148,6 +147,9 @@ func change(m *alcove.Memory, f alcove.Fields) error {
 	}
 	if f.Tags != nil {
 		m.Tags = f.Tags
+	}
+	if f.Supersedes != nil {
+		m.Supersedes = f.Supersedes
 	}
 	if f.Links != nil {
 		m.Links = f.Links

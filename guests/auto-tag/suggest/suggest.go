@@ -1,0 +1,250 @@
+// Package suggest reads out of a text what it is about: tags, a type, an importance, and who and what it mentions.
+//
+// It knows no memories and no host. What a collection of memories has in common is given as Statistics.
+package suggest
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Suggester reads texts. It may be used any number of times.
+type Suggester struct {
+	lexicon *lexicon
+	weights map[string]float64
+	order   [typesThatShow]string
+}
+
+// New makes one.
+func New() *Suggester {
+	return &Suggester{lexicon: newLexicon(), weights: weights(), order: order()}
+}
+
+// Reading is what was read out of a text.
+type Reading struct {
+	Candidates []Candidate // of tags, the best first
+	Type       string      // empty: the text shows none
+	Importance float64     // 0 to 1
+	Names      []string    // of people, places and products, as they are written
+	Dates      []string
+	Numbers    []string // amounts with their units
+}
+
+// Candidate is a tag that a text could have.
+type Candidate struct {
+	Tag   string  `json:"tag"`
+	Fold  string  `json:"-"` // what it has in common with its other forms
+	Score float64 `json:"score"`
+	Known bool    `json:"known"` // the collection has it
+	// pair says that it is two words that are together only once: worth a tag only where the collection has it.
+	pair bool
+}
+
+// How many candidates a reading has at most.
+const (
+	maxCandidates = 12
+	maxPairs      = 6
+)
+
+// Read reads a text.
+func (s *Suggester) Read(text string) Reading {
+	words := split(text)
+	kept := s.mark(words)
+	r := Reading{Type: s.kind(kept), Names: names(text, kept), Dates: dates(text, words), Numbers: numbers(text, words)}
+	r.Importance = s.importance(r, kept)
+	r.Candidates = s.candidates(kept, r.Names)
+	return r
+}
+
+// marked is a word with its meaning.
+type marked struct {
+	word
+	meaning
+}
+
+func (s *Suggester) mark(words []word) []marked {
+	kept := make([]marked, len(words))
+	for i, w := range words {
+		kept[i] = marked{w, s.lexicon.words[w.lower]}
+	}
+	return kept
+}
+
+// pair is the meaning of a word together with the next.
+func (s *Suggester) pair(words []marked, i int) meaning {
+	if !words[i].joins || i+1 == len(words) || words[i+1].apart {
+		return meaning{}
+	}
+	return s.lexicon.pairs[words[i].lower+" "+words[i+1].lower]
+}
+
+// kind is the type that the words show; empty when they show none clearly.
+func (s *Suggester) kind(words []marked) string {
+	var sums [typesThatShow + 1]float32
+	for i, w := range words {
+		early := float32(1)
+		if i < 8 {
+			early = 1.3
+		}
+		if w.shows > 0 {
+			sums[w.shows] += w.weight * early
+		}
+		if m := s.pair(words, i); m.shows > 0 {
+			sums[m.shows] += m.weight * early
+		}
+	}
+	best := 0
+	for i := 1; i < len(sums); i++ {
+		if sums[i] > sums[best] {
+			best = i
+		}
+	}
+	const clear = .55 // one sure word, or two unsure ones
+	if best == 0 || sums[best] < clear {
+		return ""
+	}
+	return s.order[best-1]
+}
+
+// importance is that of the type, more or less by what the words say.
+func (s *Suggester) importance(r Reading, words []marked) float64 {
+	base, ok := s.weights[r.Type]
+	if !ok {
+		base = s.weights[Observation]
+	}
+	var lift float64
+	for i, w := range words {
+		lift += float64(w.lift) + float64(s.pair(words, i).lift)
+	}
+	base += .2 * math.Tanh(lift)
+	if len(words) < 4 {
+		base -= .1
+	}
+	if len(r.Names)+len(r.Dates)+len(r.Numbers) > 0 {
+		base += .03
+	}
+	return math.Round(100*min(max(base, .05), .95)) / 100
+}
+
+// Importance is that of a type and nothing else.
+func (s *Suggester) Importance(kind string) float64 {
+	if w, ok := s.weights[kind]; ok {
+		return w
+	}
+	return s.weights[Observation]
+}
+
+// term is a word or a pair of words that may become a tag.
+type term struct {
+	tag    string
+	score  float64
+	count  int
+	first  int // the number of the word where it is first
+	inside bool
+}
+
+// candidates scores words and pairs of words.
+func (s *Suggester) candidates(words []marked, names []string) []Candidate {
+	terms := make(map[string]*term, len(words))
+	for i := range words {
+		s.single(terms, words, i)
+		s.double(terms, words, i)
+	}
+	for _, name := range names {
+		tag := Tag(name)
+		add(terms, Fold(tag), tag, 1.6, 0)
+	}
+	var singles, pairs []Candidate
+	for fold, t := range terms {
+		c := Candidate{Tag: t.tag, Fold: fold, Score: t.score * (1 + math.Log(float64(t.count))) / (1 + .01*float64(t.first))}
+		if c.pair = strings.IndexByte(t.tag, '-') > 0 && t.count < 2 && t.score < 1.5; c.pair {
+			pairs = append(pairs, c)
+		} else {
+			singles = append(singles, c)
+		}
+	}
+	sortCandidates(singles)
+	sortCandidates(pairs)
+	return append(singles[:min(len(singles), maxCandidates)], pairs[:min(len(pairs), maxPairs)]...)
+}
+
+func add(terms map[string]*term, fold, tag string, score float64, first int) {
+	if fold == "" || len(tag) > maxTag {
+		return
+	}
+	t := terms[fold]
+	if t == nil {
+		t = &term{tag: tag, first: first}
+		terms[fold] = t
+	}
+	t.count++
+	t.score = max(t.score, score)
+}
+
+// maxTag is the length of the longest tag, in bytes.
+const maxTag = 40
+
+func (s *Suggester) single(terms map[string]*term, words []marked, i int) {
+	w := words[i]
+	if !w.content() {
+		return
+	}
+	add(terms, stem(w.lower), w.one(), w.worth(), i)
+}
+
+// one is the word in the singular; names have none.
+func (w marked) one() string {
+	if w.capital && !w.start {
+		return w.lower
+	}
+	return singular(w.lower)
+}
+
+// content says whether the word can say what a text is about.
+func (w marked) content() bool {
+	return !w.stop && !w.number && (w.weight < .5 || w.acronym) && w.lift == 0 && (len(w.lower) > 2 || w.acronym || w.mixed) && len(w.lower) <= maxTag
+}
+
+// worth is how much a word promises by its form alone.
+func (w marked) worth() float64 {
+	n := len(w.lower)
+	worth := .5 + .06*float64(min(n, 10))
+	switch {
+	case w.acronym, w.mixed:
+		worth += .4
+	case w.capital && !w.start:
+		worth += .3
+	}
+	for _, ending := range []string{"ly", "ing", "ed", "able", "ful", "ous", "ive"} {
+		if n > 5 && strings.HasSuffix(w.lower, ending) {
+			worth *= .55
+			break
+		}
+	}
+	return worth
+}
+
+// double adds the pair of a word and the next.
+func (s *Suggester) double(terms map[string]*term, words []marked, i int) {
+	if i+1 >= len(words) || words[i+1].apart || !words[i].content() || !words[i+1].content() {
+		return
+	}
+	a, b := words[i], words[i+1]
+	if strings.IndexByte(a.lower, '\'') >= 0 || strings.IndexByte(b.lower, '\'') >= 0 {
+		return
+	}
+	add(terms, stem(a.lower)+"-"+stem(b.lower), a.lower+"-"+b.one(), .6*(a.worth()+b.worth()), i)
+}
+
+func sortCandidates(list []Candidate) {
+	slices.SortFunc(list, func(a, b Candidate) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return strings.Compare(a.Tag, b.Tag)
+	})
+}

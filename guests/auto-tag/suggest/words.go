@@ -1,0 +1,212 @@
+package suggest
+
+import (
+	"encoding/json"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxText is how much of a text is looked at, in bytes: what matters is said early, and a store does not wait for more.
+const maxText = 8 << 10
+
+// word is a word of a text.
+type word struct {
+	lower    string // in lower case, without a possessive
+	start    bool   // the first of a sentence
+	apart    bool   // something stands between it and the word before
+	capital  bool   // begins with a capital letter
+	acronym  bool   // of at least two capital letters, and nothing else but digits
+	number   bool   // begins with a digit
+	mixed    bool   // has digits and letters, or a sign inside: an identifier
+	from, to int    // where it is in the text
+}
+
+// scanner splits a text into words.
+type scanner struct {
+	text  string
+	at    int
+	words []word
+	start bool // the next word begins a sentence
+	apart bool // something stands before the next word
+}
+
+// split gives the words of a text.
+func split(text string) []word {
+	s := scanner{text: text, start: true, apart: true, words: make([]word, 0, len(text)/6+1)}
+	for s.at < len(text) {
+		r, size := decode(text[s.at:])
+		switch {
+		case isWord(r):
+			s.word()
+			continue
+		case r == ' ' || r == '-' || r == '\'' || r == '"' || r == '\t' || r == '`' || r == '*':
+		case r == '.' || r == '!' || r == '?' || r == '\n' || r == ':':
+			s.start, s.apart = true, true
+		default:
+			s.apart = true
+		}
+		s.at += size
+	}
+	return s.words
+}
+
+func decode(text string) (rune, int) {
+	if text[0] < utf8.RuneSelf {
+		return rune(text[0]), 1
+	}
+	return utf8.DecodeRuneInString(text)
+}
+
+func isWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
+}
+
+// word takes one word.
+func (s *scanner) word() {
+	w := word{from: s.at, start: s.start, apart: s.apart}
+	letters, digits, capitals, signs := 0, 0, 0, 0
+	for s.at < len(s.text) {
+		r, size := decode(s.text[s.at:])
+		if !isWord(r) {
+			if !s.inside(r, size) {
+				break
+			}
+			signs++
+		}
+		switch {
+		case '0' <= r && r <= '9':
+			digits++
+		case 'A' <= r && r <= 'Z' || r >= utf8.RuneSelf && unicode.IsUpper(r):
+			capitals++
+			letters++
+			w.capital = w.capital || s.at == w.from
+		case isWord(r):
+			letters++
+		}
+		s.at += size
+	}
+	w.to = s.at
+	first := s.text[w.from]
+	w.number = '0' <= first && first <= '9'
+	w.acronym = letters > 1 && capitals == letters
+	w.mixed = letters > 0 && digits > 0 || signs > 0
+	w.lower = lower(possessive(s.text[w.from:w.to]))
+	s.words = append(s.words, w)
+	s.start, s.apart = false, false
+}
+
+// inside says whether a sign belongs to the word that it is in: v1.26, don't, snake_case, 10,000.
+func (s *scanner) inside(r rune, size int) bool {
+	if r != '.' && r != '_' && r != '\'' && r != '’' && r != ',' && r != '/' && r != '@' && r != '#' && r != '+' {
+		return false
+	}
+	next := s.at + size
+	if r == '+' || r == '#' { // C++, C#
+		return next >= len(s.text) || !isWord(rune(s.text[next]))
+	}
+	if next >= len(s.text) {
+		return false
+	}
+	after, _ := decode(s.text[next:])
+	if r == ',' {
+		return '0' <= after && after <= '9' && '0' <= s.text[s.at-1] && s.text[s.at-1] <= '9'
+	}
+	if r == '.' && unicode.IsUpper(after) && !unicode.IsDigit(after) { // the end of a sentence without a blank
+		return false
+	}
+	return isWord(after)
+}
+
+func possessive(w string) string {
+	for _, end := range []string{"'s", "’s"} {
+		if len(w) > len(end) && w[len(w)-len(end):] == end {
+			return w[:len(w)-len(end)]
+		}
+	}
+	return w
+}
+
+// lower is strings.ToLower, without a copy where there is nothing to change.
+func lower(w string) string {
+	for i := range len(w) {
+		if c := w[i]; 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf {
+			return lowered(w)
+		}
+	}
+	return w
+}
+
+func lowered(w string) string {
+	out := make([]byte, 0, len(w))
+	for _, r := range w {
+		out = utf8.AppendRune(out, unicode.ToLower(r))
+	}
+	return string(out)
+}
+
+// Text is what can be read of a JSON value: its strings, without the names of fields.
+func Text(value json.RawMessage) string {
+	if len(value) > 1 && value[0] == '"' {
+		return cut(unquote(value))
+	}
+	var out []byte
+	for i := 0; i < len(value) && len(out) < maxText; i++ {
+		if value[i] != '"' {
+			continue
+		}
+		end := closing(value, i)
+		if !isName(value, end) {
+			out = append(append(out, unquote(value[i:end])...), '\n')
+		}
+		i = end - 1
+	}
+	return cut(string(out))
+}
+
+// closing is where the string that begins at i ends.
+func closing(value []byte, i int) int {
+	for i++; i < len(value) && value[i] != '"'; i++ {
+		if value[i] == '\\' {
+			i++
+		}
+	}
+	return min(i+1, len(value))
+}
+
+// isName says whether the string that ends here is the name of a field.
+func isName(value []byte, end int) bool {
+	for end < len(value) && (value[end] == ' ' || value[end] == '\n' || value[end] == '\t' || value[end] == '\r') {
+		end++
+	}
+	return end < len(value) && value[end] == ':'
+}
+
+func unquote(quoted []byte) string {
+	plain := len(quoted) >= 2
+	for _, c := range quoted {
+		plain = plain && c != '\\'
+	}
+	if plain {
+		return string(quoted[1 : len(quoted)-1])
+	}
+	var text string
+	if json.Unmarshal(quoted, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// cut cuts a text that is too long, between two characters.
+func cut(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	end := maxText
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}

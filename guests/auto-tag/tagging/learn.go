@@ -1,0 +1,204 @@
+package tagging
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+// jobLearn is the job that counts the tags and words of a namespace.
+const jobLearn = "learn"
+
+type learnPayload struct {
+	Namespace string `json:"namespace"`
+	Force     bool   `json:"force,omitempty"` // also when the vocabulary is fresh
+}
+
+type learned struct {
+	Namespace string `json:"namespace"`
+	Documents int    `json:"documents"`
+	Tags      int    `json:"tags"`
+	Folded    int    `json:"folded"` // forms of tags that now lead to another
+	Fresh     bool   `json:"fresh,omitempty"`
+}
+
+// How much is learned of a namespace.
+const (
+	learnPage  = 500
+	learnMost  = 20_000 // memories that are looked at
+	commonMost = 120    // words
+)
+
+// tally is what is counted.
+type tally struct {
+	documents int
+	forms     map[string]map[string]int // folded tag → form → uses
+	words     map[string]int            // folded word → memories that hold it
+}
+
+// learn counts which tags a namespace has and which words all of it has in common.
+func (t *tagger) learn(c *alcove.Call, p learnPayload) (learned, error) {
+	if p.Namespace == "" {
+		p.Namespace = c.Namespace
+	}
+	if stats, stale := lookUp(c, p.Namespace, nil); !stale && stats.Common != nil && !p.Force {
+		return learned{Namespace: p.Namespace, Fresh: true}, nil
+	}
+	known, err := all(c, p.Namespace)
+	if err != nil {
+		return learned{}, err
+	}
+	counted, err := t.count(c, p.Namespace)
+	if err != nil {
+		return learned{}, err
+	}
+	words, folded := counted.vocabulary(known)
+	if err := writeWords(c, p.Namespace, known, words); err != nil {
+		return learned{}, err
+	}
+	o := overview{Learned: c.Time().UTC().Format(time.RFC3339), Documents: counted.documents, Common: counted.common()}
+	if err := c.PutRecords(vocabulary, p.Namespace, alcove.RecordItem{Key: overviewKey, Value: o}); err != nil {
+		return learned{}, err
+	}
+	return learned{Namespace: p.Namespace, Documents: counted.documents, Tags: len(words), Folded: folded}, nil
+}
+
+func (t *tagger) count(c *alcove.Call, namespace string) (*tally, error) {
+	counted := &tally{forms: map[string]map[string]int{}, words: map[string]int{}}
+	list := alcove.List{Namespace: namespace, Limit: learnPage}
+	for {
+		page, err := c.List(list)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Memories {
+			t.add(counted, &page.Memories[i])
+		}
+		if page.Next == "" || counted.documents >= learnMost {
+			return counted, nil
+		}
+		list.After = page.Next
+		if err := c.Progress(counted.documents, 0, "counting tags and words"); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (t *tagger) add(counted *tally, m *alcove.Memory) {
+	counted.documents++
+	for _, tag := range m.Tags {
+		fold := suggest.Fold(tag)
+		if fold == "" {
+			continue
+		}
+		if counted.forms[fold] == nil {
+			counted.forms[fold] = map[string]int{}
+		}
+		counted.forms[fold][tag]++
+	}
+	for _, candidate := range t.suggest.Read(suggest.Text(m.Value)).Candidates {
+		counted.words[candidate.Fold]++
+	}
+}
+
+// common are the words that so many memories hold that they tell nothing.
+func (t *tally) common() []string {
+	least := max(t.documents/5, 20)
+	var common []string
+	for w, n := range t.words {
+		if n >= least {
+			common = append(common, w)
+		}
+	}
+	slices.SortFunc(common, func(a, b string) int {
+		return cmp.Or(cmp.Compare(t.words[b], t.words[a]), cmp.Compare(a, b))
+	})
+	return common[:min(len(common), commonMost)]
+}
+
+// vocabulary is the words as they will be: each fold with the form that most memories have, and forms with a slip of a
+// key led to the right one. What was merged by hand stays so.
+func (t *tally) vocabulary(known map[string]word) (words map[string]word, folded int) {
+	words = map[string]word{}
+	for fold, forms := range t.forms {
+		w := word{}
+		for _, form := range sortedKeys(forms) {
+			if forms[form] > w.Uses || forms[form] == w.Uses && len(form) < len(w.Tag) {
+				w.Tag, w.Uses = form, forms[form]
+			}
+		}
+		folded += len(forms) - 1
+		words[fold] = w
+	}
+	folded += correct(words)
+	for fold, w := range known {
+		if w.Merged {
+			w.Uses = words[fold].Uses
+			words[fold] = w
+		}
+	}
+	return words, folded
+}
+
+// frequent is how many of the tags that are used most are held against the others.
+const frequent = 1000
+
+// correct leads tags with a slip of a key to those that are used at least three times as often.
+func correct(words map[string]word) int {
+	folds := sortedKeys(words)
+	slices.SortStableFunc(folds, func(a, b string) int { return cmp.Compare(words[b].Uses, words[a].Uses) })
+	n := 0
+	for _, rare := range folds {
+		if often, ok := slip(rare, folds[:min(len(folds), frequent)], words); ok {
+			w := words[rare]
+			w.Tag = words[often].Tag
+			words[rare] = w
+			n++
+		}
+	}
+	return n
+}
+
+// slip is a fold that differs from another by a slip of a key, and is used much more often. folds are in the order of
+// their uses.
+func slip(fold string, folds []string, words map[string]word) (string, bool) {
+	for _, other := range folds {
+		if words[other].Uses < 3*words[fold].Uses {
+			return "", false
+		}
+		if suggest.Near(fold, other) {
+			return other, true
+		}
+	}
+	return "", false
+}
+
+// writeWords stages what differs from what is known.
+func writeWords(c *alcove.Call, namespace string, known, words map[string]word) error {
+	var items []alcove.RecordItem
+	var gone []string
+	for _, fold := range sortedKeys(words) {
+		if known[fold] != words[fold] {
+			items = append(items, alcove.RecordItem{Key: fold, Value: words[fold]})
+		}
+	}
+	for _, fold := range sortedKeys(known) {
+		if _, ok := words[fold]; !ok {
+			gone = append(gone, fold)
+		}
+	}
+	for part := range slices.Chunk(items, maxKeys) {
+		if err := c.PutRecords(vocabulary, namespace, part...); err != nil {
+			return err
+		}
+	}
+	for part := range slices.Chunk(gone, maxKeys) {
+		if err := c.DeleteRecords(alcove.Records{Collection: vocabulary, Namespace: namespace, Keys: part}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package tagging
+
+import (
+	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+// jobRetag is the job that tags a namespace anew, a batch at a time.
+const jobRetag = "retag"
+
+// retagBatch is how many memories one run of the job tags: few enough to commit without keeping others waiting.
+const retagSize = 200
+
+type retagIn struct {
+	Namespace string `json:"namespace"`
+	Job       string `json:"job"` // the state of a job that was started before
+}
+
+type retagOut struct {
+	Job       string           `json:"job"`
+	Namespace string           `json:"namespace,omitempty"`
+	State     *alcove.JobState `json:"state,omitempty"`
+}
+
+type retagPayload struct {
+	Namespace string `json:"namespace"`
+	After     string `json:"after,omitempty"`
+	Done      int    `json:"done"`
+	Changed   int    `json:"changed"`
+}
+
+type retagResult struct {
+	Namespace string `json:"namespace"`
+	Done      int    `json:"done"`
+	Changed   int    `json:"changed"`
+	Next      string `json:"next,omitempty"` // the job that goes on
+}
+
+// retag starts the job, or tells how one is doing.
+func (t *tagger) retag(c *alcove.Call, in retagIn) (retagOut, error) {
+	if in.Job != "" {
+		state, err := c.JobStatus(in.Job)
+		return retagOut{Job: in.Job, State: &state}, err
+	}
+	namespace := or(in.Namespace, c.Namespace)
+	if _, err := c.Enqueue(jobLearn, learnPayload{Namespace: namespace, Force: true}, 0); err != nil {
+		return retagOut{}, err
+	}
+	id, err := c.Enqueue(jobRetag, retagPayload{Namespace: namespace}, 0)
+	return retagOut{Job: id, Namespace: namespace}, err
+}
+
+// retagBatch tags the next memories of a namespace, and queues the rest.
+func (t *tagger) retagBatch(c *alcove.Call, p retagPayload) (retagResult, error) {
+	cfg, err := config(c)
+	if err != nil {
+		return retagResult{}, err
+	}
+	page, err := c.List(alcove.List{Namespace: p.Namespace, After: p.After, Limit: retagSize})
+	if err != nil {
+		return retagResult{}, err
+	}
+	patches, err := t.patches(c, cfg, p.Namespace, page.Memories)
+	if err != nil {
+		return retagResult{}, err
+	}
+	if len(patches) > 0 {
+		if _, err := c.Patch(patches...); err != nil {
+			return retagResult{}, err
+		}
+	}
+	out := retagResult{Namespace: p.Namespace, Done: p.Done + len(page.Memories), Changed: p.Changed + len(patches)}
+	if err := c.Progress(out.Done, 0, "tagging"); err != nil {
+		return retagResult{}, err
+	}
+	if page.Next != "" {
+		out.Next, err = c.Enqueue(jobRetag, retagPayload{Namespace: p.Namespace, After: page.Next, Done: out.Done, Changed: out.Changed}, 0)
+	}
+	return out, err
+}
+
+func (t *tagger) patches(c *alcove.Call, cfg Config, namespace string, memories []alcove.Memory) ([]alcove.Patch, error) {
+	readings := make([]suggest.Reading, len(memories))
+	for i := range memories {
+		readings[i] = t.suggest.Read(suggest.Text(memories[i].Value))
+	}
+	var patches []alcove.Patch
+	for from := 0; from < len(memories); from += lookUpTogether {
+		to := min(from+lookUpTogether, len(memories))
+		stats, _ := lookUp(c, namespace, readings[from:to])
+		for i := from; i < to; i++ {
+			m := &memories[i]
+			d, err := t.decide(cfg, of(m), readings[i], stats)
+			if err != nil {
+				return nil, err
+			}
+			if d.changes(of(m)) && (m.State == "" || m.State == "active") {
+				patches = append(patches, d.patch(m))
+			}
+		}
+	}
+	return patches, nil
+}
+
+// lookUpTogether is how many memories' candidates fit into one question for the vocabulary.
+const lookUpTogether = 50
