@@ -30,15 +30,16 @@ func rules() []rule {
 		{pkg: "abi", never: append(outside, "os")}, // the standard library only
 		{pkg: "abi/gen"},
 		{pkg: "abi/vectors", own: []string{"abi"}, never: append(outside, "os")},
-		{pkg: "sdk/go", never: append(outside, "os")}, // the standard library only
+		{pkg: "sdk/go", own: []string{"sdk/go/scan"}, never: append(outside, "os")}, // the standard library only
+		{pkg: "sdk/go/scan", never: append(outside, "os")},
 		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go"}, never: append(outside, "os")},
 		{pkg: "guests", never: append(outside, "os")},
-		{pkg: "guests/auto-tag", own: []string{"sdk/go", "guests/auto-tag/*"}, never: append(outside, "os")},
-		{pkg: "guests/auto-tag/*", own: []string{"sdk/go", "guests/auto-tag/*"}, never: append(outside, "os")},
-		{pkg: "guests/ranking", own: []string{"sdk/go", "guests/ranking/*"}, never: append(outside, "os")},
-		{pkg: "guests/ranking/*", own: []string{"sdk/go", "guests/ranking/*"}, never: append(outside, "os")},
-		{pkg: "guests/consolidation", own: []string{"sdk/go", "guests/consolidation/*"}, never: append(outside, "os")},
-		{pkg: "guests/consolidation/*", own: []string{"sdk/go", "guests/consolidation/*"}, never: append(outside, "os")},
+		{pkg: "guests/auto-tag", own: []string{"sdk/go", "sdk/go/scan", "guests/auto-tag/*"}, never: append(outside, "os")},
+		{pkg: "guests/auto-tag/*", own: []string{"sdk/go", "sdk/go/scan", "guests/auto-tag/*"}, never: append(outside, "os")},
+		{pkg: "guests/ranking", own: []string{"sdk/go", "sdk/go/scan", "guests/ranking/*"}, never: append(outside, "os")},
+		{pkg: "guests/ranking/*", own: []string{"sdk/go", "sdk/go/scan", "guests/ranking/*"}, never: append(outside, "os")},
+		{pkg: "guests/consolidation", own: []string{"sdk/go", "sdk/go/scan", "guests/consolidation/*"}, never: append(outside, "os")},
+		{pkg: "guests/consolidation/*", own: []string{"sdk/go", "sdk/go/scan", "guests/consolidation/*"}, never: append(outside, "os")},
 		{pkg: "host/store", never: append(outside, "os")},
 		{pkg: "host/store/bolt", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
 		{pkg: "host/store/*", own: []string{"host/store"}, others: []string{"pgregory.net/rapid"}},

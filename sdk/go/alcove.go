@@ -68,16 +68,10 @@ func adapt[In, Out any](f *Family, what string, handle func(*Call, In) (Out, err
 
 // OnStore handles what is about to be stored. It answers with what changes in each entry, nil for those that stay as
 // they are; or with nothing. An error with the code Denied refuses the entries.
-func (f *Family) OnStore(handle func(*Call, []Entry) ([]*Change, error)) {
-	f.store = handle
-	f.Meet(Entry{}, Change{})
-}
+func (f *Family) OnStore(handle func(*Call, []Entry) ([]*Change, error)) { f.store = handle }
 
 // OnStored handles what was stored.
-func (f *Family) OnStored(handle func(*Call, []Entry) error) {
-	f.stored = handle
-	f.Meet(Entry{})
-}
+func (f *Family) OnStored(handle func(*Call, []Entry) error) { f.stored = handle }
 
 // OnRank scores the candidates of a search: handle fills Ranking.Scores, which hold zeros. The host ranks by itself
 // when it fails.
@@ -104,6 +98,6 @@ var served *Family
 // request: what it prepares is in the state that each request starts from.
 func Serve(f *Family) {
 	served = f
-	meet(append(f.types, reflect.TypeFor[envelope](), reflect.TypeFor[storeResult](), reflect.TypeFor[Error]()))
+	meet(append(f.types, reflect.TypeFor[Error]()))
 	reserve()
 }

@@ -66,6 +66,9 @@ func (c *Call) Ask(op Op, request, response any) error {
 	return nil
 }
 
+// AskRaw runs an operation whose request is JSON already, and gives its answer as it is.
+func (c *Call) AskRaw(op Op, request []byte) ([]byte, error) { return c.host.Call(op, request) }
+
 // ask runs an operation and answers its response.
 func ask[Out any](c *Call, op Op, request any) (Out, error) {
 	var out Out

@@ -12,22 +12,6 @@ type Host interface {
 	Log(line string)
 }
 
-// envelope is a request of KindTool or KindHook.
-type envelope struct {
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`
-	Hook      string          `json:"hook"`
-	Entries   []Entry         `json:"entries"`
-	Job       string          `json:"job"`
-	Payload   json.RawMessage `json:"payload"`
-	Config    json.RawMessage `json:"config"`
-	Context   Context         `json:"context"`
-}
-
-type storeResult struct {
-	Entries []*Change `json:"entries"`
-}
-
 // Handle serves one request. The result is what the host is to be given when there is no error.
 func (f *Family) Handle(host Host, kind Kind, request []byte) ([]byte, error) {
 	switch kind {
@@ -42,12 +26,19 @@ func (f *Family) Handle(host Host, kind Kind, request []byte) ([]byte, error) {
 }
 
 func (f *Family) handleJSON(host Host, kind Kind, request []byte) ([]byte, error) {
-	var e envelope
-	if err := json.Unmarshal(request, &e); err != nil {
-		return nil, Errorf(InvalidArgument, "read the request: %v", err)
+	e, err := parseEnvelope(request)
+	if err != nil {
+		return nil, err
 	}
-	c := &Call{Context: e.Context, Config: e.Config, host: host}
-	answer, err := f.answer(c, kind, &e)
+	c := &Call{Context: e.context, Config: e.config, host: host}
+	if kind == KindHook && e.hook == hookStore && f.store != nil {
+		changes, err := f.store(c, e.entries)
+		if err != nil || changes == nil {
+			return nil, err
+		}
+		return appendChanges(nil, changes), nil
+	}
+	answer, err := f.answer(c, kind, e)
 	if err != nil || answer == nil {
 		return nil, err
 	}
@@ -58,23 +49,17 @@ func (f *Family) handleJSON(host Host, kind Kind, request []byte) ([]byte, error
 func (f *Family) answer(c *Call, kind Kind, e *envelope) (any, error) {
 	switch {
 	case kind == KindTool:
-		handle, ok := f.tools[e.Tool]
+		handle, ok := f.tools[e.tool]
 		if !ok {
-			return nil, Errorf(NotFound, "this family has no tool %q", e.Tool)
+			return nil, Errorf(NotFound, "this family has no tool %q", e.tool)
 		}
-		return handle(c, e.Arguments)
-	case e.Hook == hookStore && f.store != nil:
-		changes, err := f.store(c, e.Entries)
-		if err != nil || changes == nil {
-			return nil, err
-		}
-		return storeResult{changes}, nil
-	case e.Hook == hookStored && f.stored != nil:
-		return nil, f.stored(c, e.Entries)
-	case e.Hook == hookJob && f.jobs[e.Job] != nil:
-		return f.jobs[e.Job](c, e.Payload)
+		return handle(c, e.arguments)
+	case e.hook == hookStored && f.stored != nil:
+		return nil, f.stored(c, e.entries)
+	case e.hook == hookJob && f.jobs[e.job] != nil:
+		return f.jobs[e.job](c, e.payload)
 	}
-	return nil, Errorf(NotFound, "this family has no hook %q for %q", e.Hook, e.Job)
+	return nil, Errorf(NotFound, "this family has no hook %q for %q", e.hook, e.job)
 }
 
 func (f *Family) handleEmbed(host Host, request []byte) ([]byte, error) {

@@ -29,9 +29,12 @@ func (s Statistics) Choose(candidates []Candidate, there []string, n int) []Cand
 	ranked := s.rank(candidates)
 	var chosen []Candidate
 	for _, c := range ranked {
-		fold := Fold(c.Tag)
 		if len(chosen) >= n || c.Score < .3*ranked[0].Score {
 			break
+		}
+		fold := c.Fold
+		if c.Known { // under another form it may be there already
+			fold = Fold(c.Tag)
 		}
 		if taken[fold] || within(taken, fold) || c.pair && !c.Known {
 			continue

@@ -137,11 +137,10 @@ func (s *Suggester) Importance(kind string) float64 {
 
 // term is a word or a pair of words that may become a tag.
 type term struct {
-	tag    string
-	score  float64
-	count  int
-	first  int // the number of the word where it is first
-	inside bool
+	tag   string
+	score float64
+	count int
+	first int // the number of the word where it is first
 }
 
 // candidates scores words and pairs of words.

@@ -6,8 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxText is how much of a text is looked at, in bytes: what matters is said early, and a store does not wait for more.
-const maxText = 8 << 10
+// How much of a text is looked at, in bytes: what matters is said early, and a store does not wait for more.
+const (
+	Short = 2 << 10 // at a store
+	Long  = 8 << 10
+)
 
 // word is a word of a text.
 type word struct {
@@ -147,13 +150,13 @@ func lowered(w string) string {
 	return string(out)
 }
 
-// Text is what can be read of a JSON value: its strings, without the names of fields.
-func Text(value json.RawMessage) string {
+// Text is what can be read of a JSON value: its strings, without the names of fields, up to most bytes.
+func Text(value json.RawMessage, most int) string {
 	if len(value) > 1 && value[0] == '"' {
-		return cut(unquote(value))
+		return cut(unquote(value), most)
 	}
 	var out []byte
-	for i := 0; i < len(value) && len(out) < maxText; i++ {
+	for i := 0; i < len(value) && len(out) < most; i++ {
 		if value[i] != '"' {
 			continue
 		}
@@ -163,7 +166,7 @@ func Text(value json.RawMessage) string {
 		}
 		i = end - 1
 	}
-	return cut(string(out))
+	return cut(string(out), most)
 }
 
 // closing is where the string that begins at i ends.
@@ -200,11 +203,11 @@ func unquote(quoted []byte) string {
 }
 
 // cut cuts a text that is too long, between two characters.
-func cut(text string) string {
-	if len(text) <= maxText {
+func cut(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	end := maxText
+	end := most
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}

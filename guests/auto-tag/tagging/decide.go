@@ -6,6 +6,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
 // markName is the metadata under which the family notes what it did, so that it can do it again without touching what
@@ -43,10 +44,10 @@ type decision struct {
 
 // decide says what becomes of a subject. Tags, type and importance that somebody gave stay; those that the family gave
 // may change.
-func (t *tagger) decide(cfg Config, s subject, r suggest.Reading, stats suggest.Statistics) (decision, error) {
+func (t *tagger) decide(cfg Config, s subject, r suggest.Reading, stats suggest.Statistics) decision {
 	old, own := s.mark()
 	if !own {
-		return decision{}, nil // somebody else's metadata have the name
+		return decision{} // somebody else's metadata have the name
 	}
 	given := slices.DeleteFunc(slices.Clone(s.tags), func(tag string) bool { return slices.Contains(old.Tags, tag) })
 	var d decision
@@ -68,9 +69,32 @@ func (t *tagger) decide(cfg Config, s subject, r suggest.Reading, stats suggest.
 	if cfg.Mentions {
 		d.mark.Names, d.mark.Dates, d.mark.Numbers = r.Names, r.Dates, r.Numbers
 	}
-	var err error
-	d.marked, err = json.Marshal(d.mark)
-	return d, err
+	d.marked = d.mark.append(nil)
+	return d
+}
+
+// append appends the mark as JSON, the same as encoding/json writes it.
+func (m mark) append(dst []byte) []byte {
+	dst = append(dst, '{')
+	if len(m.Tags) > 0 {
+		dst = scan.AppendStrings(scan.AppendKey(dst, "tags"), m.Tags)
+	}
+	if m.Type != "" {
+		dst = scan.AppendString(scan.AppendKey(dst, "type"), m.Type)
+	}
+	if m.Importance != 0 {
+		dst = scan.AppendNumber(scan.AppendKey(dst, "importance"), m.Importance)
+	}
+	if len(m.Names) > 0 {
+		dst = scan.AppendStrings(scan.AppendKey(dst, "names"), m.Names)
+	}
+	if len(m.Dates) > 0 {
+		dst = scan.AppendStrings(scan.AppendKey(dst, "dates"), m.Dates)
+	}
+	if len(m.Numbers) > 0 {
+		dst = scan.AppendStrings(scan.AppendKey(dst, "numbers"), m.Numbers)
+	}
+	return append(dst, '}')
 }
 
 // mark is what the family did to the subject before. own is false when the metadata of that name are not the family's.

@@ -4,16 +4,17 @@ package tagging
 import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
 // Config is the family's configuration.
 type Config struct {
-	MaxTags       int    `json:"max_tags"` // that a memory is brought to; 0: no tags
-	SetType       bool   `json:"set_type"`
-	DefaultType   string `json:"default_type"` // where the text shows none; empty: none is set
-	SetImportance bool   `json:"set_importance"`
-	Mentions      bool   `json:"mentions"`     // names, dates and numbers are noted in the metadata
-	LLMEndpoint   string `json:"llm_endpoint"` // empty: no language model is asked
+	MaxTags       int // that a memory is brought to; 0: no tags
+	SetType       bool
+	DefaultType   string // where the text shows none; empty: none is set
+	SetImportance bool
+	Mentions      bool   // names, dates and numbers are noted in the metadata
+	LLMEndpoint   string // empty: no language model is asked
 }
 
 // tagger serves requests. It keeps nothing of them.
@@ -30,12 +31,32 @@ func Family() *alcove.Family {
 	alcove.Tool(f, "memory_merge_tags", t.mergeTags)
 	alcove.Job(f, jobRetag, t.retagBatch)
 	alcove.Job(f, jobLearn, t.learn)
-	f.Meet(Config{}, mark{}, vocabularyAnswer{}, vocabularyAsked{}, word{}, overview{})
 	return f
 }
 
-func config(c *alcove.Call) (Config, error) {
-	var cfg Config
-	err := c.ReadConfig(&cfg)
-	return cfg, err
+// config reads the configuration. It is read at every store, hence without reflection.
+func config(c *alcove.Call) (cfg Config, err error) {
+	s := scan.New(c.Config)
+	for key := range s.Fields() {
+		switch key {
+		case "max_tags":
+			cfg.MaxTags = int(s.Int())
+		case "set_type":
+			cfg.SetType = s.Bool()
+		case "default_type":
+			cfg.DefaultType = s.String()
+		case "set_importance":
+			cfg.SetImportance = s.Bool()
+		case "mentions":
+			cfg.Mentions = s.Bool()
+		case "llm_endpoint":
+			cfg.LLMEndpoint = s.String()
+		default:
+			s.Skip()
+		}
+	}
+	if err := s.End(); err != nil {
+		return cfg, alcove.Errorf(alcove.InvalidArgument, "read the configuration: %v", err)
+	}
+	return cfg, nil
 }

@@ -99,7 +99,7 @@ func (t *tagger) add(counted *tally, m *alcove.Memory) {
 		}
 		counted.forms[fold][tag]++
 	}
-	for _, candidate := range t.suggest.Read(suggest.Text(m.Value)).Candidates {
+	for _, candidate := range t.suggest.Read(suggest.Text(m.Value, suggest.Long)).Candidates {
 		counted.words[candidate.Fold]++
 	}
 }

@@ -44,17 +44,14 @@ func (t *tagger) tagOne(c *alcove.Call, in oneIn) (oneOut, error) {
 }
 
 func (t *tagger) tag(c *alcove.Call, cfg Config, m *alcove.Memory, apply bool) (oneOut, error) {
-	text := suggest.Text(m.Value)
+	text := suggest.Text(m.Value, suggest.Long)
 	reading, source := t.read(c, cfg, text)
 	stats, err := t.statistics(c, m.Namespace, reading)
 	if err != nil {
 		return oneOut{}, err
 	}
 	s := of(m)
-	d, err := t.decide(cfg, s, reading, stats)
-	if err != nil {
-		return oneOut{}, err
-	}
+	d := t.decide(cfg, s, reading, stats)
 	out := oneOut{Key: m.Key, Tags: m.Tags, Added: orNone(d.add), Removed: orNone(d.remove), Type: or(d.kind, m.Type), Source: source}
 	if d.tags != nil {
 		out.Tags = d.tags

@@ -60,10 +60,7 @@ func (t *tagger) retagBatch(c *alcove.Call, p retagPayload) (retagResult, error)
 	if err != nil {
 		return retagResult{}, err
 	}
-	patches, err := t.patches(c, cfg, p.Namespace, page.Memories)
-	if err != nil {
-		return retagResult{}, err
-	}
+	patches := t.patches(c, cfg, p.Namespace, page.Memories)
 	if len(patches) > 0 {
 		if _, err := c.Patch(patches...); err != nil {
 			return retagResult{}, err
@@ -79,10 +76,10 @@ func (t *tagger) retagBatch(c *alcove.Call, p retagPayload) (retagResult, error)
 	return out, err
 }
 
-func (t *tagger) patches(c *alcove.Call, cfg Config, namespace string, memories []alcove.Memory) ([]alcove.Patch, error) {
+func (t *tagger) patches(c *alcove.Call, cfg Config, namespace string, memories []alcove.Memory) []alcove.Patch {
 	readings := make([]suggest.Reading, len(memories))
 	for i := range memories {
-		readings[i] = t.suggest.Read(suggest.Text(memories[i].Value))
+		readings[i] = t.suggest.Read(suggest.Text(memories[i].Value, suggest.Long))
 	}
 	var patches []alcove.Patch
 	for from := 0; from < len(memories); from += lookUpTogether {
@@ -90,16 +87,13 @@ func (t *tagger) patches(c *alcove.Call, cfg Config, namespace string, memories 
 		stats, _ := lookUp(c, namespace, readings[from:to])
 		for i := from; i < to; i++ {
 			m := &memories[i]
-			d, err := t.decide(cfg, of(m), readings[i], stats)
-			if err != nil {
-				return nil, err
-			}
+			d := t.decide(cfg, of(m), readings[i], stats)
 			if d.changes(of(m)) && (m.State == "" || m.State == "active") {
 				patches = append(patches, d.patch(m))
 			}
 		}
 	}
-	return patches, nil
+	return patches
 }
 
 // lookUpTogether is how many memories' candidates fit into one question for the vocabulary.

@@ -18,19 +18,17 @@ func (t *tagger) store(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change
 		if e.Collection != "" && e.Collection != "memory" {
 			continue
 		}
-		readings[i] = t.suggest.Read(suggest.Text(e.Value))
+		readings[i] = t.suggest.Read(suggest.Text(e.Value, suggest.Short))
 		places[e.Namespace] = append(places[e.Namespace], i)
 	}
 	changes := make([]*alcove.Change, len(entries))
 	for _, namespace := range sortedKeys(places) {
-		if err := t.storeIn(c, cfg, namespace, places[namespace], entries, readings, changes); err != nil {
-			return nil, err
-		}
+		t.storeIn(c, cfg, namespace, places[namespace], entries, readings, changes)
 	}
 	return changes, nil
 }
 
-func (t *tagger) storeIn(c *alcove.Call, cfg Config, namespace string, which []int, entries []alcove.Entry, readings []suggest.Reading, changes []*alcove.Change) error {
+func (t *tagger) storeIn(c *alcove.Call, cfg Config, namespace string, which []int, entries []alcove.Entry, readings []suggest.Reading, changes []*alcove.Change) {
 	own := make([]suggest.Reading, len(which))
 	for i, at := range which {
 		own[i] = readings[at]
@@ -41,13 +39,9 @@ func (t *tagger) storeIn(c *alcove.Call, cfg Config, namespace string, which []i
 	}
 	for _, at := range which {
 		e := entries[at]
-		d, err := t.decide(cfg, subject{e.Value, e.Tags, e.Type, e.Importance, e.Metadata}, readings[at], stats)
-		if err != nil {
-			return err
-		}
+		d := t.decide(cfg, subject{e.Value, e.Tags, e.Type, e.Importance, e.Metadata}, readings[at], stats)
 		changes[at] = d.change()
 	}
-	return nil
 }
 
 // wish queues the learning of a vocabulary. While it is wanted, one store in sixteen does so, told apart by its key:

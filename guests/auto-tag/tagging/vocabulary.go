@@ -1,12 +1,12 @@
 package tagging
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
 // vocabulary is the collection of the tags of each namespace. Its keys are folded tags, so that all forms of a tag meet
@@ -30,20 +30,6 @@ type overview struct {
 	Common    []string `json:"common"` // folded words that are in so many memories that they tell nothing
 }
 
-// vocabularyAsked and vocabularyAnswer are those of record.get: the one call that a store waits for.
-type vocabularyAsked struct {
-	Collection string   `json:"collection"`
-	Namespace  string   `json:"namespace"`
-	Keys       []string `json:"keys"`
-}
-
-type vocabularyAnswer struct {
-	Records []*struct {
-		Key   string          `json:"key"`
-		Value json.RawMessage `json:"value"`
-	} `json:"records"`
-}
-
 // fresh is how long a vocabulary is good.
 const fresh = 24 * time.Hour
 
@@ -63,36 +49,96 @@ func lookUp(c *alcove.Call, namespace string, readings []suggest.Reading) (stats
 			}
 		}
 	}
-	var answer vocabularyAnswer
-	if err := c.Ask(alcove.OpRecordGet, vocabularyAsked{vocabulary, namespace, keys}, &answer); err != nil {
-		c.Log("tags of %s are made without its vocabulary: %v", namespace, err)
-		return stats, false
+	answer, err := c.AskRaw(alcove.OpRecordGet, question(namespace, keys))
+	if err == nil {
+		stats, stale, err = read(c, answer)
 	}
-	return read(c, answer)
+	if err != nil {
+		c.Log("tags of %s are made without its vocabulary: %v", namespace, err)
+		return suggest.Statistics{}, false
+	}
+	return stats, stale
 }
 
-func read(c *alcove.Call, answer vocabularyAnswer) (stats suggest.Statistics, stale bool) {
+// question is the request of record.get, the one call that a store waits for: it is written, and its answer is read,
+// without reflection.
+func question(namespace string, keys []string) []byte {
+	q := scan.AppendString(scan.AppendKey([]byte("{"), "collection"), vocabulary)
+	q = scan.AppendString(scan.AppendKey(q, "namespace"), namespace)
+	return append(scan.AppendStrings(scan.AppendKey(q, "keys"), keys), '}')
+}
+
+// read reads {"records": [{"key", "value"} or null…]}.
+func read(c *alcove.Call, answer []byte) (stats suggest.Statistics, stale bool, err error) {
 	stats = suggest.Statistics{Known: map[string]suggest.Known{}, Common: map[string]bool{}}
 	stale = true
-	for _, record := range answer.Records {
-		switch {
-		case record == nil:
-		case record.Key == overviewKey:
-			var o overview
-			if json.Unmarshal(record.Value, &o) == nil {
-				stale = o.old(c)
-				for _, common := range o.Common {
-					stats.Common[common] = true
-				}
-			}
-		default:
-			var w word
-			if json.Unmarshal(record.Value, &w) == nil && w.Tag != "" {
-				stats.Known[record.Key] = suggest.Known{Tag: w.Tag, Uses: w.Uses}
+	s := scan.New(answer)
+	for key := range s.Fields() {
+		if key != "records" {
+			s.Skip()
+			continue
+		}
+		for range s.Elements() {
+			if at, value := readRecord(s); at == overviewKey {
+				stale = readOverview(c, stats, value)
+			} else if w := readWord(value); w.Tag != "" {
+				stats.Known[at] = suggest.Known{Tag: w.Tag, Uses: w.Uses}
 			}
 		}
 	}
-	return stats, stale
+	return stats, stale, s.End()
+}
+
+// readRecord reads one record; a missing one has no key and no value.
+func readRecord(s *scan.Scanner) (at string, value []byte) {
+	for key := range s.Fields() {
+		switch key {
+		case "key":
+			at = s.String()
+		case "value":
+			value = s.Raw()
+		default:
+			s.Skip()
+		}
+	}
+	return at, value
+}
+
+// readWord reads a word; what is none has no tag.
+func readWord(value []byte) (w word) {
+	s := scan.New(value)
+	for key := range s.Fields() {
+		switch key {
+		case "tag":
+			w.Tag = s.String()
+		case "uses":
+			w.Uses = int(s.Int())
+		case "merged":
+			w.Merged = s.Bool()
+		default:
+			s.Skip()
+		}
+	}
+	return w
+}
+
+// readOverview takes over what an overview says, and tells whether it is old.
+func readOverview(c *alcove.Call, stats suggest.Statistics, value []byte) (old bool) {
+	s := scan.New(value)
+	old = true
+	for key := range s.Fields() {
+		switch key {
+		case "learned":
+			old = overview{Learned: s.String()}.old(c)
+		case "common":
+			for range s.Elements() {
+				stats.Common[s.String()] = true
+			}
+		default:
+			s.Skip()
+		}
+	}
+	return old
 }
 
 func (o overview) old(c *alcove.Call) bool {
@@ -107,14 +153,10 @@ const wide = 20_000
 func all(c *alcove.Call, namespace string) (map[string]word, error) {
 	words := map[string]word{}
 	err := c.EachRecord(alcove.Records{Collection: vocabulary, Namespace: namespace, Limit: maxKeys}, func(r *alcove.Record) error {
-		var w word
 		if r.Key == overviewKey {
 			return nil
 		}
-		if err := json.Unmarshal(r.Value, &w); err != nil {
-			return alcove.Errorf(alcove.Internal, "read the tag %s: %v", r.Key, err)
-		}
-		if words[r.Key] = w; len(words) > wide {
+		if words[r.Key] = readWord(r.Value); len(words) > wide {
 			return alcove.Errorf(alcove.Exhausted, "%s has more than %d tags: merge some", namespace, wide)
 		}
 		return nil

@@ -16,6 +16,11 @@ import (
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
+// Guest is what serves requests: a family, or one in a sandbox.
+type Guest interface {
+	Handle(host alcove.Host, kind alcove.Kind, request []byte) ([]byte, error)
+}
+
 // Space is a host with memories and records in it. Its fields may be changed between requests.
 type Space struct {
 	Now       time.Time // default: noon of 1 June 2026
@@ -32,7 +37,7 @@ type Space struct {
 	Queue    []Job       // jobs that wait; RunJobs runs them
 	Events   []alcove.Event
 
-	family  *alcove.Family
+	guest   Guest
 	tools   map[string]bool
 	kept    state
 	staged  state
@@ -53,8 +58,8 @@ type state struct {
 
 type place struct{ collection, namespace, key string }
 
-// New makes a space for a family with this manifest, whose configuration is that of the manifest.
-func New(t testing.TB, family *alcove.Family, manifest []byte) *Space {
+// New makes a space for a guest with this manifest, whose configuration is that of the manifest.
+func New(t testing.TB, guest Guest, manifest []byte) *Space {
 	t.Helper()
 	var m struct {
 		Tools  []struct{ Name string }
@@ -68,7 +73,7 @@ func New(t testing.TB, family *alcove.Family, manifest []byte) *Space {
 	}
 	s := &Space{
 		Now: time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC), Caller: "tester", Namespace: "default", Config: map[string]any{},
-		Ops: map[alcove.Op]func([]byte) (any, error){}, family: family, tools: map[string]bool{},
+		Ops: map[alcove.Op]func([]byte) (any, error){}, guest: guest, tools: map[string]bool{},
 		kept: state{map[place]*alcove.Memory{}, map[place]*alcove.Record{}},
 	}
 	for _, tool := range m.Tools {
@@ -222,7 +227,7 @@ func (s *Space) ask(kind alcove.Kind, request map[string]any, result any) error 
 // handle runs a request and keeps what it staged if it succeeds.
 func (s *Space) handle(kind alcove.Kind, request []byte) ([]byte, error) {
 	s.staged = state{maps.Clone(s.kept.memories), maps.Clone(s.kept.records)}
-	out, err := s.family.Handle((*host)(s), kind, request)
+	out, err := s.guest.Handle((*host)(s), kind, request)
 	if err != nil || s.DryRun {
 		return out, err
 	}

@@ -1,0 +1,102 @@
+package guests_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+const decided = `"We decided to use PostgreSQL for the billing service, because transactions matter. PostgreSQL 16 runs in Frankfurt."`
+
+func TestAutoTagInTheSandboxTagsWhatIsStored(t *testing.T) {
+	s, g := space(t, "auto-tag")
+	changes, err := s.Store(alcove.Entry{Namespace: "default", Collection: "memory", Key: "db", Value: json.RawMessage(decided), Tags: []string{"billing"}})
+	must(t, err)
+	c := changes[0]
+	if c.Type != "decision" || c.Importance == nil || c.Tags[0] != "billing" || !slices.Contains(c.Tags, "postgresql") {
+		t.Errorf("the change is %+v", c)
+	}
+	if g.last.HostCalls != 1 {
+		t.Errorf("a store waits for %d host calls", g.last.HostCalls)
+	}
+}
+
+func TestAutoTagInTheSandboxTagsANamespace(t *testing.T) {
+	s, _ := space(t, "auto-tag")
+	for i := range 450 {
+		s.Put(alcove.Memory{Key: fmt.Sprintf("m%03d", i), Value: json.RawMessage(fmt.Sprintf(`"Alice deployed service number %d to Hamburg"`, i))})
+	}
+	var started struct{ Job string }
+	must(t, s.Tool("memory_retag", map[string]any{}, &started))
+	must(t, s.RunJobs())
+	if m := s.Memory("m449"); !slices.Contains(m.Tags, "hamburg") || m.Type != "observation" {
+		t.Errorf("the last memory has the tags %q and the type %q", m.Tags, m.Type)
+	}
+	if started.Job == "" || len(s.Progress) < 3 {
+		t.Errorf("job %q, progress %q", started.Job, s.Progress)
+	}
+}
+
+// storeRequest is what the host sends for one memory of a usual length.
+func storeRequest(t testing.TB) []byte {
+	t.Helper()
+	request, err := json.Marshal(map[string]any{
+		"hook":    "store",
+		"entries": []abi.Entry{{Namespace: "default", Collection: "memory", Key: "db", Value: json.RawMessage(decided)}},
+		"config":  defaults(t, "auto-tag"),
+		"context": abi.Context{Caller: "ada", Namespace: "default", Branch: "default", Now: "2026-06-01T12:00:00Z", RequestID: "r"},
+	})
+	must(t, err)
+	return request
+}
+
+// defaults is a family's configuration when nothing was set.
+func defaults(t testing.TB, family string) map[string]json.RawMessage {
+	t.Helper()
+	m, err := sandbox.ParseManifest(manifest(t, family))
+	must(t, err)
+	config := map[string]json.RawMessage{}
+	for _, setting := range m.Config {
+		config[setting.Key] = setting.Default
+	}
+	return config
+}
+
+// answers is a host that gives the same answer to each operation.
+type answers map[abi.Op]string
+
+func (a answers) Call(_ context.Context, op abi.Op, _ []byte) ([]byte, error) {
+	if answer, ok := a[op]; ok {
+		return []byte(answer), nil
+	}
+	return nil, &abi.Error{Code: abi.CodeDenied, Message: string(op)}
+}
+
+// called measures one request, and fails on any other outcome than a result.
+func called(b *testing.B, m *sandbox.Module, r sandbox.Request) {
+	b.Helper()
+	b.ReportAllocs()
+	var cpu, n int64
+	for b.Loop() {
+		result, err := m.Call(context.Background(), r)
+		if err != nil || result.Class != abi.ClassOK {
+			b.Fatal(result, err)
+		}
+		cpu += result.CPU.Nanoseconds()
+		n++
+	}
+	b.ReportMetric(float64(cpu/n), "guest-ns/op")
+}
+
+// BenchmarkStoreHook is what auto-tag adds to a store, without what the host takes to answer its one question: at most
+// 1 ms.
+func BenchmarkStoreHook(b *testing.B) {
+	host := answers{abi.OpRecordGet: `{"records":[{"key":"*","value":{"learned":"2026-06-01T00:00:00Z","documents":1000,"common":["user","project","server"]}},{"key":"postgresql","value":{"tag":"postgres","uses":12}},null,null,null]}`}
+	called(b, admitted(b, "auto-tag"), sandbox.Request{Kind: abi.KindHook, Payload: storeRequest(b), Host: host})
+}

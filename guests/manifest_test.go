@@ -1,0 +1,89 @@
+package guests_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/pkoukk/tiktoken-go"
+	tiktoken_loader "github.com/pkoukk/tiktoken-go-loader"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+// parsed is a family's manifest, which fits its schema.
+func parsed(t *testing.T, family string) *abi.Manifest {
+	t.Helper()
+	m, err := sandbox.ParseManifest(manifest(t, family))
+	must(t, err)
+	return m
+}
+
+func TestToolsAreShort(t *testing.T) {
+	tiktoken.SetBpeLoader(tiktoken_loader.NewOfflineLoader())
+	encoding, err := tiktoken.GetEncoding("cl100k_base")
+	must(t, err)
+	count := func(text string) int { return len(encoding.Encode(text, nil, nil)) }
+	for _, family := range families(t) {
+		for _, tool := range parsed(t, family).Tools {
+			if n := count(tool.Description); n > 50 {
+				t.Errorf("%s: the description has %d tokens; at most 50", tool.Name, n)
+			}
+			wire, err := json.Marshal(map[string]any{"name": tool.Name, "description": tool.Description, "inputSchema": trimmed(t, tool.InputSchema)})
+			must(t, err)
+			n := count(string(wire))
+			if n > 150 {
+				t.Errorf("%s: the tool has %d tokens; at most 150: %s", tool.Name, n, wire)
+			}
+			t.Logf("%s: %d tokens", tool.Name, n)
+		}
+	}
+}
+
+// trimmed is a schema without its prose.
+func trimmed(t *testing.T, schema json.RawMessage) any {
+	var v any
+	must(t, json.Unmarshal(schema, &v))
+	var trim func(v any, names bool)
+	trim = func(v any, names bool) {
+		switch v := v.(type) {
+		case map[string]any:
+			if !names {
+				delete(v, "description")
+			}
+			for key, value := range v {
+				trim(value, !names && key == "properties")
+			}
+		case []any:
+			for _, value := range v {
+				trim(value, false)
+			}
+		}
+	}
+	trim(v, false)
+	return v
+}
+
+func TestToolsSayWhatTheyDo(t *testing.T) {
+	seen := map[string]string{}
+	for _, family := range families(t) {
+		m := parsed(t, family)
+		if m.Name != family {
+			t.Errorf("%s calls itself %s", family, m.Name)
+		}
+		for _, tool := range m.Tools {
+			a := tool.Annotations
+			if a.ReadOnly == nil || a.Destructive == nil || a.Idempotent == nil || a.OpenWorld == nil || a.Title == "" {
+				t.Errorf("%s: an annotation is missing", tool.Name)
+			}
+			if len(tool.OutputSchema) == 0 || tool.Docs == "" {
+				t.Errorf("%s: it has no output schema, or no docs", tool.Name)
+			}
+			if !strings.HasPrefix(tool.Name, "memory_") || seen[tool.Name] != "" {
+				t.Errorf("%s of %s: the name is not memory_…, or %q has it too", tool.Name, family, seen[tool.Name])
+			}
+			seen[tool.Name] = family
+		}
+	}
+}

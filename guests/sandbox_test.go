@@ -1,0 +1,144 @@
+package guests_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
+)
+
+// families are the names of all first-party families.
+func families(t testing.TB) []string {
+	t.Helper()
+	paths, err := filepath.Glob("*/manifest.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("there are no families", err)
+	}
+	var names []string
+	for _, path := range paths {
+		names = append(names, filepath.Dir(path))
+	}
+	return names
+}
+
+func manifest(t testing.TB, family string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(family, "manifest.json"))
+	must(t, err)
+	return data
+}
+
+// shared are the modules of this test run, built and admitted when they are first needed.
+type shared struct {
+	mu      sync.Mutex
+	dir     string
+	sandbox *sandbox.Sandbox
+	packed  map[string][]byte
+	modules map[string]*sandbox.Module
+}
+
+var built shared
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "guests")
+	if err != nil {
+		panic(err)
+	}
+	built = shared{dir: dir, packed: map[string][]byte{}, modules: map[string]*sandbox.Module{}}
+	code := m.Run()
+	if built.sandbox != nil {
+		built.sandbox.Close()
+	}
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// packed is a family's module with its manifest.
+func packed(t testing.TB, family string) []byte {
+	t.Helper()
+	built.mu.Lock()
+	defer built.mu.Unlock()
+	if built.packed[family] == nil {
+		out := filepath.Join(built.dir, family+".wasm")
+		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w -buildid=", "-o", out, "./"+family)
+		build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
+		if text, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v\n%s", family, err, text)
+		}
+		data, err := os.ReadFile(out)
+		must(t, err)
+		built.packed[family], err = sandbox.Pack(data, manifest(t, family))
+		must(t, err)
+	}
+	return built.packed[family]
+}
+
+// admitted is a family's module in a sandbox.
+func admitted(t testing.TB, family string) *sandbox.Module {
+	t.Helper()
+	binary := packed(t, family)
+	built.mu.Lock()
+	defer built.mu.Unlock()
+	if built.sandbox == nil {
+		s, err := sandbox.New(sandbox.Config{Dir: filepath.Join(built.dir, "cache")})
+		must(t, err)
+		built.sandbox = s
+	}
+	if built.modules[family] == nil {
+		m, err := built.sandbox.Admit(context.Background(), binary, sandbox.Options{Vetted: true})
+		must(t, err)
+		built.modules[family] = m
+	}
+	return built.modules[family]
+}
+
+// guest is a module as alcovetest calls it.
+type guest struct {
+	module *sandbox.Module
+	last   *sandbox.Result
+}
+
+func (g *guest) Handle(host alcove.Host, kind alcove.Kind, request []byte) ([]byte, error) {
+	result, err := g.module.Call(context.Background(), sandbox.Request{Kind: abi.Kind(kind), Payload: request, Host: bridge{host}})
+	if err != nil {
+		return nil, err
+	}
+	g.last = result
+	if result.Class != abi.ClassOK {
+		return nil, &alcove.Error{Code: alcove.Code(result.Error.Code), Message: result.Error.Message, Retryable: result.Error.Retryable, Details: result.Error.Details}
+	}
+	return result.Output, nil
+}
+
+// bridge is a host of alcovetest as the sandbox calls it.
+type bridge struct{ host alcove.Host }
+
+func (b bridge) Call(_ context.Context, op abi.Op, request []byte) ([]byte, error) {
+	answer, err := b.host.Call(alcove.Op(op), request)
+	if err != nil {
+		code := alcove.CodeOf(err)
+		return nil, &abi.Error{Code: abi.Code(code), Message: err.Error(), Retryable: code.Retryable()}
+	}
+	return answer, nil
+}
+
+// space is a host in memory with a family in the sandbox.
+func space(t testing.TB, family string) (*alcovetest.Space, *guest) {
+	t.Helper()
+	g := &guest{module: admitted(t, family)}
+	return alcovetest.New(t, g, manifest(t, family)), g
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,148 @@
+package scan
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+)
+
+// tree reads any value with a Scanner.
+func tree(s *Scanner) any {
+	switch s.peek() {
+	case '{':
+		m := map[string]any{}
+		for key := range s.Fields() {
+			m[key] = tree(s)
+		}
+		return m
+	case '[':
+		list := []any{}
+		for range s.Elements() {
+			list = append(list, tree(s))
+		}
+		return list
+	case '"':
+		return s.String()
+	case 't', 'f':
+		return s.Bool()
+	case 'n':
+		s.Null()
+		return nil
+	}
+	return s.Number()
+}
+
+func samples() []string {
+	return []string{
+		`{}`, `[]`, ` { "a" : [ 1 , -2.5e3 , "x\n\u00e9\ud83d\ude00" , true , false , null ] , "b" : {"c":"é"} } `, `"plain"`, `0`, `-0.1E+2`, `1e-2`,
+		``, `{`, `[1,]`, `{"a"}`, `{"a":1,}`, `{,}`, `[,1]`, `"open`, `"bad \x"`, `01`, `1.`, `.5`, `-`, `1e`, `+1`, `nul`, `tru`, `{} {}`, `[1 2]`, "\"a\nb\"", "\"\xff\"", `1-2`, `"\`,
+		`1e999`,
+	}
+}
+
+func TestItReadsWhatEncodingJSONReads(t *testing.T) {
+	for _, sample := range samples() {
+		compare(t, []byte(sample))
+	}
+}
+
+func compare(t *testing.T, data []byte) {
+	t.Helper()
+	var want any
+	wantErr := json.Unmarshal(data, &want)
+	s := New(data)
+	got := tree(s)
+	err := s.End()
+	if (err == nil) != (wantErr == nil) {
+		t.Fatalf("%q: the error is %v; encoding/json has %v", data, err, wantErr)
+	}
+	if err == nil && !reflect.DeepEqual(got, want) {
+		t.Fatalf("%q: %#v, want %#v", data, got, want)
+	}
+	s = New(data)
+	raw := s.Raw()
+	if err := s.End(); err == nil != json.Valid(data) || err == nil && !bytes.Equal(raw, bytes.TrimSpace(data)) {
+		t.Fatalf("%q: raw %q, %v", data, raw, err)
+	}
+}
+
+func TestNullHasNoFieldsAndNoElements(t *testing.T) {
+	s := New([]byte(`{"a":null,"b":null,"c":[null],"d":null}`))
+	fields := 0
+	for key := range s.Fields() {
+		switch fields++; key {
+		case "a":
+			for inner := range s.Fields() {
+				t.Errorf("null has the field %s", inner)
+			}
+		case "b":
+			for range s.Elements() {
+				t.Error("null has an element")
+			}
+		case "c":
+			for range s.Elements() {
+				if s.String() != "" || s.Err() != nil {
+					t.Error("null is a string that is not empty")
+				}
+			}
+		default:
+			if list := s.Strings(); list != nil {
+				t.Errorf("null is the list %q", list)
+			}
+		}
+	}
+	if err := s.End(); err != nil || fields != 4 {
+		t.Errorf("%d fields, %v", fields, err)
+	}
+}
+
+func TestDeepNestingIsAnErrorAndNotTheEndOfTheStack(t *testing.T) {
+	s := New(bytes.Repeat([]byte("["), 1<<20))
+	s.Skip()
+	if s.Err() == nil {
+		t.Error("there is no error")
+	}
+}
+
+func FuzzScanner(f *testing.F) {
+	for _, sample := range samples() {
+		f.Add([]byte(sample))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if depth(data) < maxDepth {
+			compare(t, data)
+		}
+	})
+}
+
+func depth(data []byte) int {
+	return bytes.Count(data, []byte("[")) + bytes.Count(data, []byte("{"))
+}
+
+func FuzzAppendString(f *testing.F) {
+	for _, text := range []string{"", "plain", "a\"b\\c\n\t\x00\x1f", "é€😀", "\xff\xfe", "x\xc3"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		out := AppendString(nil, text)
+		var back string
+		if err := json.Unmarshal(out, &back); err != nil || back != string([]rune(text)) {
+			t.Fatalf("%q became %s, read as %q (%v)", text, out, back, err)
+		}
+		s := New(out)
+		if again := s.String(); again != back || s.End() != nil {
+			t.Fatalf("read as %q (%v)", again, s.Err())
+		}
+	})
+}
+
+func TestAnObjectIsWritten(t *testing.T) {
+	out := AppendKey([]byte("{"), "a")
+	out = AppendStrings(out, []string{"x", "y"})
+	out = AppendKey(out, "n")
+	out = append(AppendNumber(out, 0.75), '}')
+	if string(out) != `{"a":["x","y"],"n":0.75}` {
+		t.Errorf("%s", out)
+	}
+}
