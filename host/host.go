@@ -77,6 +77,9 @@ func (h *Host) open(ctx context.Context) error {
 		return err
 	}
 	h.closeLater("the lock", lock.Close)
+	if err := bolt.RemovePassing(h.options.Dir); err != nil {
+		return fmt.Errorf("remove what an import or a restore left that was interrupted: %w", err)
+	}
 	if err := h.openSpace(ctx); err != nil {
 		return err
 	}

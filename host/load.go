@@ -48,24 +48,14 @@ func load(ctx context.Context, dir string, read func(store.Loader) error) (v mem
 		return v, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	l, err := bolt.NewLoader(dir)
-	if err != nil {
-		return v, err
+	verify := func(ctx context.Context, dir string) error {
+		v, err = verifyLoaded(ctx, dir)
+		if err == nil && len(v.Findings) > 0 {
+			err = fmt.Errorf("what was loaded does not verify, so it was removed again: %s", v.Findings[0].What)
+		}
+		return err
 	}
-	if err := read(l); err != nil {
-		return v, errors.Join(err, l.Abort())
-	}
-	if err := l.Finish(ctx); err != nil {
-		return v, err
-	}
-	v, err = verifyLoaded(ctx, dir)
-	if err == nil && len(v.Findings) > 0 {
-		err = fmt.Errorf("what was loaded does not verify, so it was removed again: %s", v.Findings[0].What)
-	}
-	if err != nil {
-		return v, errors.Join(err, os.Remove(filepath.Join(dir, "alcove.db")))
-	}
-	return v, nil
+	return v, bolt.Load{Read: read, Verify: verify}.Into(ctx, dir)
 }
 
 // verifyLoaded opens a space that was just loaded, and verifies it. The caller holds the lock.

@@ -43,16 +43,7 @@ func put(t *testing.T, e *bolt.Engine, name, value string) {
 func restored(t *testing.T, from string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	l, err := bolt.NewLoader(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := backup.Read(t.Context(), from, l.Add, nil)
-	if err != nil {
-		return "", errors.Join(err, l.Abort())
-	}
-	l.Continue(m.Base().History)
-	if err := l.Finish(t.Context()); err != nil {
+	if err := restore(t.Context(), from, dir); err != nil {
 		return "", err
 	}
 	e := open(t, dir)

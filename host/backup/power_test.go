@@ -74,16 +74,16 @@ func powerKey(i int) store.Key {
 }
 
 func restore(ctx context.Context, from, to string) error {
-	l, err := bolt.NewLoader(to)
-	if err != nil {
+	read := func(l store.Loader) error {
+		m, err := backup.Read(ctx, from, l.Add, nil)
+		l.Continue(m.Base().History)
 		return err
 	}
-	m, err := backup.Read(ctx, from, l.Add, nil)
-	if err != nil {
-		return errors.Join(err, l.Abort())
+	verify := func(ctx context.Context, dir string) error {
+		_, err := has(ctx, dir)
+		return err
 	}
-	l.Continue(m.Base().History)
-	return l.Finish(ctx)
+	return bolt.Load{Read: read, Verify: verify}.Into(ctx, to)
 }
 
 // has counts the keys of a restored store.
@@ -149,6 +149,7 @@ func TestAPowerFailureLosesNoBackupAndNothingThatWasRestored(t *testing.T) {
 	}{
 		"an honest disk": {nil, true},
 		"a disk that ignores syncs of the names of backups": {func(name string) bool { return name == "backups" }, false},
+		"a disk that ignores syncs of what is restored":     {func(name string) bool { return strings.HasPrefix(name, "restored") }, false},
 		"a disk that ignores syncs of backups":              {func(name string) bool { return strings.HasPrefix(name, "backups/") }, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -291,8 +291,12 @@ func (d *disk) rename(c *call) error {
 	switch {
 	case fromDir == nil && toDir == nil:
 		return nil
-	case fromDir != toDir || found == nil:
+	case fromDir == nil || toDir == nil || found == nil:
 		return fmt.Errorf("renaming %s to %s is not followed", from, to)
+	case fromDir != toDir: // of two directories either may be on the disk first: the file may have both names, or none
+		toDir.move(move{name: toName, node: found})
+		fromDir.move(move{name: fromName})
+		return nil
 	}
 	fromDir.move(move{name: toName, node: found, from: fromName})
 	return nil

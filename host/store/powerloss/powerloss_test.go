@@ -88,14 +88,19 @@ func TestWhatWasSyncedStaysAndTheRestMayGo(t *testing.T) {
 		lie   func(string) bool
 		want  []string
 	}{
-		"synced":                        {made, nil, []string{`a="ab"`}},
-		"a name that was not synced":    {made, func(name string) bool { return name == "" }, []string{"", `a="ab"`}},
-		"content that was not synced":   {made, func(name string) bool { return name == "a" }, []string{`a=""`, `a="a"`, `a="\x00b"`, `a="ab"`}},
-		"an overwrite":                  {made + `1 pwrite64(5</d/a>, "x", 1, 1) = 1`, nil, []string{`a="ab"`, `a="ax"`}},
-		"an overwrite that failed":      {made + `1 pwrite64(5</d/a>, "x", 1, 1) = -1 ENOSPC (No space left on device)`, nil, []string{`a="ab"`}},
-		"a sync that failed":            {made + "1 pwrite64(5</d/a>, \"x\", 1, 1) = 1\n1 fdatasync(5</d/a>) = -1 EIO (Input/output error)", nil, []string{`a="ab"`, `a="ax"`}},
-		"a truncation":                  {made + `1 ftruncate(5</d/a>, 1) = 0`, nil, []string{`a="a"`, `a="ab"`}},
-		"a rename":                      {made + `1 renameat(AT_FDCWD</w>, "/d/a", AT_FDCWD</w>, "/d/b") = 0`, nil, []string{`a="ab"`, `b="ab"`}},
+		"synced":                      {made, nil, []string{`a="ab"`}},
+		"a name that was not synced":  {made, func(name string) bool { return name == "" }, []string{"", `a="ab"`}},
+		"content that was not synced": {made, func(name string) bool { return name == "a" }, []string{`a=""`, `a="a"`, `a="\x00b"`, `a="ab"`}},
+		"an overwrite":                {made + `1 pwrite64(5</d/a>, "x", 1, 1) = 1`, nil, []string{`a="ab"`, `a="ax"`}},
+		"an overwrite that failed":    {made + `1 pwrite64(5</d/a>, "x", 1, 1) = -1 ENOSPC (No space left on device)`, nil, []string{`a="ab"`}},
+		"a sync that failed":          {made + "1 pwrite64(5</d/a>, \"x\", 1, 1) = 1\n1 fdatasync(5</d/a>) = -1 EIO (Input/output error)", nil, []string{`a="ab"`, `a="ax"`}},
+		"a truncation":                {made + `1 ftruncate(5</d/a>, 1) = 0`, nil, []string{`a="a"`, `a="ab"`}},
+		"a rename":                    {made + `1 renameat(AT_FDCWD</w>, "/d/a", AT_FDCWD</w>, "/d/b") = 0`, nil, []string{`a="ab"`, `b="ab"`}},
+		"a move to a directory that was kept": {made + `
+1 mkdirat(AT_FDCWD</w>, "/d/s", 0700) = 0
+1 fsync(6</d>) = 0
+1 renameat(AT_FDCWD</w>, "/d/a", AT_FDCWD</w>, "/d/s/b") = 0
+`, nil, []string{"", `a="ab"`, `s/b="ab"`, `a="ab" s/b="ab"`}},
 		"a removal":                     {made + `1 unlinkat(AT_FDCWD</w>, "/d/a", 0) = 0`, nil, []string{"", `a="ab"`}},
 		"a directory that was not kept": {`1 mkdirat(AT_FDCWD</w>, "/d/s", 0700) = 0`, nil, []string{""}},
 		"a sync of what was written before it began": {made + `
