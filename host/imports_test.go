@@ -46,6 +46,7 @@ func rules() []rule {
 		{pkg: "host/search/segment", never: append(outside, "os")},
 		{pkg: "host/search", own: []string{"host/store", "host/search/segment"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/search/vector", others: []string{"golang.org/x/sys"}, never: append(outside, "os")},
+		{pkg: "host/search/semantic", own: []string{"host/store", "host/search", "host/search/vector"}, never: append(outside, "os")},
 		{pkg: "host/search/embed", others: []string{"golang.org/x/text"}, never: []string{"net", "os/exec"}},
 		{pkg: "host/memory", own: []string{"host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/search"}, others: []string{"github.com/mark3labs/mcp-go", "github.com/santhosh-tekuri/jsonschema"}, never: []string{"os", "os/exec"}},

@@ -26,6 +26,9 @@ type Doc struct {
 	// Importance is how much it matters, from 0 to 1; nil: not given. Searches give it back and do nothing with it.
 	Importance *float64
 	Turn       *Turn // what it is in a conversation; nil: nothing
+
+	Vector   []float32 // what it means, if it came with that; searches by words do without it
+	VectorOf string    // the embedder that the vector is of; empty: any with as many dimensions
 }
 
 // Active is the state of documents that are searched unless a query says otherwise.
@@ -57,6 +60,8 @@ type Query struct {
 
 	// Vector is what the question means, in the dimensions of the index's Semantic; nil: words alone decide.
 	Vector []float32
+	// Embedder is whose vectors are searched; empty: those of the standard one.
+	Embedder string
 	// Mode says what decides when there is a Vector.
 	Mode Mode
 }

@@ -14,7 +14,7 @@ type Embedder interface {
 	Name() string
 	// Dimensions is how many elements its vectors have; 0 as long as that is not known.
 	Dimensions() int
-	// Embed gives a vector for each text, in their order, or an error and none.
+	// Embed gives a vector for each text, in their order, or an error and none. What means nothing to it gets nil.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 

@@ -127,7 +127,7 @@ func (m *Model) Name() string { return string(Static) }
 // Dimensions implements Embedder.
 func (m *Model) Dimensions() int { return m.dimensions }
 
-// Embed implements Embedder. A text without any known token gets a vector that is all but zero.
+// Embed implements Embedder. A text without any known token gets nil.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
@@ -135,10 +135,6 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 			return nil, err
 		}
 		vectors[i] = m.Vector(text)
-		if vectors[i] == nil {
-			vectors[i] = make([]float32, m.dimensions)
-			vectors[i][0] = 1e-6
-		}
 	}
 	return vectors, nil
 }

@@ -271,3 +271,25 @@ func (s *Set) Score(query []float32, number uint32) (score float64, ok bool, err
 	}
 	return list[0].Score, true, nil
 }
+
+// Estimate is about how near the vectors of some numbers are to a query, worked out from codes alone; NaN where there is
+// none.
+func (s *Set) Estimate(query []float32, numbers []uint32) []float64 {
+	scores := make([]float64, len(numbers))
+	ready, err := s.Ready(query)
+	coded := encodeQuery(ready, s.stride.codes)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var dot [1]int32
+	for i, number := range numbers {
+		row := s.row(number)
+		if row == none || err != nil {
+			scores[i] = math.NaN()
+			continue
+		}
+		c, at := s.chunks[row/chunkRows], int(row%chunkRows)
+		s.kernels.dotCodes(coded.elements, c.codes[at*s.stride.codes:(at+1)*s.stride.codes], dot[:])
+		scores[i] = float64(coded.score(dot[0], c.steps[at]))
+	}
+	return scores
+}

@@ -1,0 +1,160 @@
+package semantic
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// A blob of vectors, all numbers little-endian:
+//
+//	"alcovec1"  u32 dimensions  u32 rows  u32 check of all that follows  u32 0
+//	rows × { key [16]byte  text [16]byte }
+//	rows × { float32 × dimensions }
+//
+// The check is CRC-32C. A row's key says which version of a document it is of, its text what was embedded.
+const (
+	blobPrefix = "vectors/"
+	blobMagic  = "alcovec1"
+	blobHeader = 24
+	blobEntry  = 32
+	mostRows   = 1 << 24 // of a blob
+)
+
+// digest is the beginning of a SHA-256.
+type digest [16]byte
+
+func digestOf(parts ...string) digest {
+	h := sha256.New()
+	for _, p := range parts {
+		var size [8]byte
+		binary.LittleEndian.PutUint64(size[:], uint64(len(p)))
+		h.Write(size[:])
+		io.WriteString(h, p)
+	}
+	return digest(h.Sum(nil)[:16])
+}
+
+// keyOf names a version of a document in blobs.
+func keyOf(r search.Ref) digest {
+	var at [16]byte
+	binary.LittleEndian.PutUint64(at[:], uint64(r.Branch))
+	binary.LittleEndian.PutUint64(at[8:], r.Version)
+	return digestOf(string(at[:]), r.Namespace, r.Collection, r.Key)
+}
+
+// row is a vector to be kept.
+type row struct {
+	number uint32
+	key    digest
+	text   digest
+	vector []float32
+}
+
+// encodeRows makes a blob.
+func encodeRows(dimensions int, rows []row) []byte {
+	out := make([]byte, blobHeader, blobHeader+len(rows)*(blobEntry+4*dimensions))
+	copy(out, blobMagic)
+	binary.LittleEndian.PutUint32(out[8:], uint32(dimensions))
+	binary.LittleEndian.PutUint32(out[12:], uint32(len(rows)))
+	for _, r := range rows {
+		out = append(append(out, r.key[:]...), r.text[:]...)
+	}
+	for _, r := range rows {
+		for _, x := range r.vector {
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
+		}
+	}
+	binary.LittleEndian.PutUint32(out[16:], crc32.Checksum(out[blobHeader:], crc32.MakeTable(crc32.Castagnoli)))
+	return out
+}
+
+// file is an open blob of vectors.
+type file struct {
+	name       string
+	reader     store.BlobReader
+	dimensions int
+	keys       []digest
+	texts      []digest
+	numbers    []uint32 // by row; none where no document claims it. Guarded by the lane.
+	claimed    int
+}
+
+const none = ^uint32(0)
+
+// openFile opens a blob and checks all of it.
+func openFile(ctx context.Context, blobs Blobs, name string, dimensions int) (*file, error) {
+	r, err := blobs.GetBlob(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{name: name, reader: r, dimensions: dimensions}
+	if err := f.read(io.NewSectionReader(r, 0, r.Size()), r.Size()); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s is damaged: %w", name, err), r.Close())
+	}
+	return f, nil
+}
+
+func (f *file) read(from io.Reader, size int64) error {
+	in := bufio.NewReaderSize(from, 256<<10)
+	var header [blobHeader]byte
+	if _, err := io.ReadFull(in, header[:]); err != nil {
+		return err
+	}
+	dimensions, rows := int64(binary.LittleEndian.Uint32(header[8:])), int64(binary.LittleEndian.Uint32(header[12:]))
+	switch {
+	case string(header[:8]) != blobMagic:
+		return errors.New("it does not begin as vectors do")
+	case dimensions != int64(f.dimensions):
+		return fmt.Errorf("its vectors have %d dimensions, not %d", dimensions, f.dimensions)
+	case rows > mostRows || size != blobHeader+rows*(blobEntry+4*dimensions):
+		return fmt.Errorf("%d vectors do not fit %d bytes", rows, size)
+	}
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	checked := io.TeeReader(in, sum)
+	var entry [blobEntry]byte
+	for range rows {
+		if _, err := io.ReadFull(checked, entry[:]); err != nil {
+			return err
+		}
+		f.keys, f.texts, f.numbers = append(f.keys, digest(entry[:16])), append(f.texts, digest(entry[16:])), append(f.numbers, none)
+	}
+	if _, err := io.Copy(io.Discard, checked); err != nil {
+		return err
+	}
+	if sum.Sum32() != binary.LittleEndian.Uint32(header[16:]) {
+		return errors.New("its check does not match")
+	}
+	return nil
+}
+
+// ReadVector implements vector.Reader.
+func (f *file) ReadVector(at uint32, into []float32) error {
+	raw := make([]byte, 4*f.dimensions)
+	offset := blobHeader + int64(len(f.keys))*blobEntry + int64(at)*int64(len(raw))
+	if _, err := f.reader.ReadAt(raw, offset); err != nil {
+		return fmt.Errorf("read vector %d of %s: %w", at, f.name, err)
+	}
+	for i := range into {
+		into[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return nil
+}
+
+// write keeps rows as a blob and opens it.
+func write(ctx context.Context, blobs Blobs, name string, dimensions int, rows []row) (*file, error) {
+	if _, err := blobs.PutBlob(ctx, name, bytes.NewReader(encodeRows(dimensions, rows))); err != nil {
+		return nil, err
+	}
+	return openFile(ctx, blobs, name, dimensions)
+}

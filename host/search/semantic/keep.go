@@ -1,0 +1,286 @@
+package semantic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// largestFile is how large merged files may become, in bytes: they are written from memory.
+const largestFile = 48 << 20
+
+// mergedAtOnce is how many files of about one size become one.
+const mergedAtOnce = 8
+
+// load opens the files of the lane. A damaged one is dropped: its vectors are made again.
+func (l *lane) load(ctx context.Context) {
+	l.work.Lock()
+	defer l.work.Unlock()
+	log := l.keeper.options.Logger
+	list, err := l.keeper.options.Blobs.Blobs(ctx, blobPrefix+l.id+"/")
+	if err != nil {
+		log.Warn("vectors cannot be read, and are made again", "embedder", l.settings.Name, "error", err)
+		return
+	}
+	for _, b := range list {
+		number, err := strconv.ParseUint(b.Name[strings.LastIndexByte(b.Name, '/')+1:], 16, 64)
+		if err == nil {
+			l.next = max(l.next, number+1)
+		}
+		f, err := openFile(ctx, l.keeper.options.Blobs, b.Name, l.settings.Dimensions)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			log.Warn("a file of vectors is dropped, and they are made again", "embedder", l.settings.Name, "error", err)
+			if err := l.keeper.options.Blobs.DropBlob(ctx, b.Name); err != nil {
+				log.Warn("it could not be dropped", "error", err)
+			}
+			continue
+		}
+		l.mu.Lock()
+		l.files = append(l.files, f)
+		for i, key := range f.keys {
+			if _, twice := l.known[key]; !twice {
+				l.known[key] = place{f, uint32(i), true}
+			}
+		}
+		l.mu.Unlock()
+	}
+}
+
+// claim gives documents the vectors that files have of them, and returns those without.
+func (l *lane) claim(list []wanting) []wanting {
+	l.work.Lock()
+	defer l.work.Unlock()
+	return l.claimAll(list)
+}
+
+// claimAll is claim for a caller that holds work.
+func (l *lane) claimAll(list []wanting) []wanting {
+	var left []wanting
+	v := make([]float32, l.settings.Dimensions)
+	for _, w := range list {
+		key := keyOf(w.ref)
+		l.mu.Lock()
+		at, ok := l.known[key]
+		l.mu.Unlock()
+		if !ok || at.file.ReadVector(at.row, v) != nil || !l.take(w, key, at, v) {
+			left = append(left, w)
+		}
+	}
+	return left
+}
+
+// take gives a document the vector at a place.
+func (l *lane) take(w wanting, key digest, at place, v []float32) bool {
+	k := l.keeper
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if k.ref(w.number) != w.ref {
+		return true // it is gone, and wants nothing
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.set.PutKept(w.number, v, at.file, at.row) != nil {
+		return false
+	}
+	delete(l.known, key)
+	l.stay(w.number, at)
+	at.file.numbers[at.row] = w.number
+	at.file.claimed++
+	if text := at.file.texts[at.row]; l.settings.Costly && text != (digest{}) {
+		l.texts[text] = w.number
+	}
+	return true
+}
+
+func (l *lane) blobName() string {
+	l.next++
+	return fmt.Sprintf("%s%s/%016x", blobPrefix, l.id, l.next-1)
+}
+
+// flush keeps the tail in a file, and merges files.
+func (l *lane) flush(ctx context.Context) error {
+	l.work.Lock()
+	defer l.work.Unlock()
+	l.mu.Lock()
+	var rows []row
+	for _, r := range l.tail {
+		if r.number != none {
+			rows = append(rows, r)
+		}
+	}
+	l.mu.Unlock()
+	for i := range rows {
+		v, err := l.set.Vector(rows[i].number)
+		if err != nil {
+			return err
+		}
+		rows[i].vector = v // nil when it was released meanwhile
+	}
+	rows = slices.DeleteFunc(rows, func(r row) bool { return r.vector == nil })
+	if err := l.keep(ctx, rows, nil); err != nil {
+		return err
+	}
+	return l.merge(ctx)
+}
+
+// keep writes rows to a new file, which takes the place of the tail, or of some files. The caller holds work.
+func (l *lane) keep(ctx context.Context, rows []row, instead []*file) error {
+	var f *file
+	if len(rows) > 0 {
+		var err error
+		if f, err = write(ctx, l.keeper.options.Blobs, l.blobName(), l.settings.Dimensions, rows); err != nil {
+			return err
+		}
+	}
+	k := l.keeper
+	k.mu.RLock() // so that no number changes what it stands for
+	l.mu.Lock()
+	for i, r := range rows {
+		at := place{f, uint32(i), true}
+		if r.number == none || int(r.number) >= len(l.places) || !l.places[r.number].set || keyOf(k.ref(r.number)) != r.key {
+			l.known[r.key] = at
+			continue
+		}
+		l.set.Moved(r.number, f, uint32(i))
+		l.places[r.number] = at
+		f.numbers[i] = r.number
+		f.claimed++
+	}
+	if instead == nil {
+		l.tail = nil
+	}
+	l.files = slices.DeleteFunc(l.files, func(old *file) bool { return slices.Contains(instead, old) })
+	if f != nil {
+		l.files = append(l.files, f)
+	}
+	for key, at := range l.known { // what was not taken over is gone
+		if at.file != nil && slices.Contains(instead, at.file) {
+			delete(l.known, key)
+		}
+	}
+	l.mu.Unlock()
+	k.mu.RUnlock()
+	return l.drop(ctx, instead)
+}
+
+func (l *lane) drop(ctx context.Context, files []*file) error {
+	var errs []error
+	for _, f := range files {
+		errs = append(errs, f.reader.Close(), l.keeper.options.Blobs.DropBlob(ctx, f.name))
+	}
+	return errors.Join(errs...)
+}
+
+// merge makes one file of several of about one size. The caller holds work.
+func (l *lane) merge(ctx context.Context) error {
+	levels := map[int][]*file{}
+	for _, f := range l.files {
+		size := len(f.keys) * (blobEntry + 4*f.dimensions)
+		if size*mergedAtOnce > largestFile {
+			continue
+		}
+		level := 0
+		for n := len(f.keys); n >= mergedAtOnce; n /= mergedAtOnce {
+			level++
+		}
+		if levels[level] = append(levels[level], f); len(levels[level]) == mergedAtOnce {
+			return l.rewrite(ctx, levels[level], true)
+		}
+	}
+	return nil
+}
+
+// rewrite writes files anew as one, with or without the rows that no document claims. The caller holds work.
+func (l *lane) rewrite(ctx context.Context, files []*file, unclaimed bool) error {
+	var rows []row
+	for _, f := range files {
+		for i, key := range f.keys {
+			l.mu.Lock()
+			r := row{number: f.numbers[i], key: key, text: f.texts[i]}
+			current := l.known[key] == place{f, uint32(i), true}
+			l.mu.Unlock()
+			if r.number == none && (!unclaimed || !current) {
+				continue
+			}
+			r.vector = make([]float32, f.dimensions)
+			if err := f.ReadVector(uint32(i), r.vector); err != nil {
+				return err
+			}
+			rows = append(rows, r)
+		}
+	}
+	return l.keep(ctx, rows, files)
+}
+
+// scrub rewrites files that have rows of documents that are gone.
+func (l *lane) scrub(ctx context.Context) error {
+	l.work.Lock()
+	defer l.work.Unlock()
+	numbers := l.queue.all()
+	l.claimAll(l.wanting(numbers))
+	for _, f := range slices.Clone(l.files) {
+		l.mu.Lock()
+		whole := f.claimed == len(f.keys)
+		l.mu.Unlock()
+		if whole {
+			continue
+		}
+		if err := l.rewrite(ctx, []*file{f}, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close keeps the tail and closes the files. Nothing else may run.
+func (l *lane) close() error {
+	if l.ended == nil {
+		return nil
+	}
+	err := l.flushLast()
+	for _, f := range l.files {
+		err = errors.Join(err, f.reader.Close())
+	}
+	return err
+}
+
+func (l *lane) flushLast() error {
+	rows := make([]row, 0, len(l.tail))
+	for _, r := range l.tail {
+		v, err := l.set.Vector(r.number)
+		if err != nil {
+			return err
+		}
+		if r.number != none && v != nil {
+			r.vector = v
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	f, err := write(context.Background(), l.keeper.options.Blobs, l.blobName(), l.settings.Dimensions, rows)
+	if err != nil {
+		return err
+	}
+	return f.reader.Close()
+}
+
+// dropAll drops the lane's files. Nothing else may run.
+func (l *lane) dropAll(ctx context.Context) error {
+	l.using.Lock() // searches that began before may end
+	defer l.using.Unlock()
+	err := l.drop(ctx, l.files)
+	list, more := l.keeper.options.Blobs.Blobs(ctx, blobPrefix+l.id+"/")
+	err = errors.Join(err, more)
+	for _, b := range list {
+		err = errors.Join(err, l.keeper.options.Blobs.DropBlob(ctx, b.Name))
+	}
+	return err
+}

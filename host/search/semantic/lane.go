@@ -1,0 +1,388 @@
+package semantic
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/search/vector"
+)
+
+// lane is the vectors of one embedder under one identity. Locks are taken in this order: work, Keeper.mu, mu.
+type lane struct {
+	keeper *Keeper
+	id     string // of its blobs: blobPrefix + id + "/"
+	set    *vector.Set
+	queue  queue
+	wake   chan struct{}
+	stop   context.CancelFunc // nil: it does not run yet
+	ended  chan struct{}
+
+	using sync.RWMutex // read-held while a search reads from files; held while they are dropped
+	work  sync.Mutex   // held while files are read from or rewritten; never while an embedder is asked
+
+	mu       sync.Mutex
+	settings Settings
+	files    []*file
+	next     uint64 // of blobs' names
+	places   []place
+	known    map[digest]place // rows that no document claims
+	tail     []row            // not yet in a file; number none: gone. Vectors are in set
+	since    time.Time        // when the tail began
+	texts    map[digest]uint32
+	refused  map[uint32]bool
+	trouble  error
+}
+
+// place is where a number's vector is kept: a row of a file, or of the tail.
+type place struct {
+	file *file // nil: tail
+	row  uint32
+	set  bool
+}
+
+const (
+	defaultBatch = 32
+	defaultChars = 8000
+	takenAtOnce  = 512
+	tailRows     = 1024
+	longestPause = 5 * time.Minute
+)
+
+func newLane(k *Keeper, s Settings) (*lane, error) {
+	set, err := vector.New(vector.Options{Dimensions: s.Dimensions, Metric: s.Metric})
+	if err != nil {
+		return nil, err
+	}
+	s.Batch, s.MaxChars = cmp.Or(s.Batch, defaultBatch), cmp.Or(s.MaxChars, defaultChars)
+	sum := digestOf(s.Identity)
+	return &lane{keeper: k, settings: s, set: set, id: s.Name + "-" + hex.EncodeToString(sum[:6]), wake: make(chan struct{}, 1),
+		known: map[digest]place{}, texts: map[digest]uint32{}, refused: map[uint32]bool{}}, nil
+}
+
+func (l *lane) owns(blob string) bool { return strings.HasPrefix(blob, blobPrefix+l.id+"/") }
+
+func (l *lane) wakeUp() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run embeds what waits until ctx ends.
+func (l *lane) run(ctx context.Context, source Source) {
+	l.load(ctx)
+	for failures := 0; ctx.Err() == nil; {
+		numbers := l.queue.pop(takenAtOnce)
+		if len(numbers) == 0 {
+			l.rest(ctx)
+			continue
+		}
+		err := l.serve(ctx, source, numbers)
+		l.mu.Lock()
+		l.trouble = err
+		l.mu.Unlock()
+		if err == nil || ctx.Err() != nil {
+			failures = 0
+			continue
+		}
+		failures++
+		pause := min(l.keeper.options.Retry<<min(failures-1, 20), longestPause)
+		l.keeper.options.Logger.Warn("embedding failed; it is tried again", "embedder", l.settings.Name, "after", pause, "error", err)
+		sleep(ctx, pause)
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// rest waits until there is something to do, and keeps what waited long enough.
+func (l *lane) rest(ctx context.Context) {
+	l.mu.Lock()
+	waits, since := len(l.tail) > 0, l.since
+	l.mu.Unlock()
+	if !waits {
+		l.keeper.completed(l)
+		select {
+		case <-ctx.Done():
+		case <-l.wake:
+		}
+		return
+	}
+	left := time.Until(since.Add(l.keeper.options.FlushAfter))
+	if left <= 0 {
+		l.flushOrSay(ctx)
+		return
+	}
+	t := time.NewTimer(left)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-l.wake:
+	case <-t.C:
+	}
+}
+
+func (l *lane) flushOrSay(ctx context.Context) {
+	if err := l.flush(ctx); err != nil && ctx.Err() == nil {
+		l.keeper.options.Logger.Warn("vectors could not be kept; after a restart they are made again", "embedder", l.settings.Name, "error", err)
+		l.mu.Lock()
+		l.since = time.Now()
+		l.mu.Unlock()
+	}
+}
+
+// wanting is a document that wants a vector.
+type wanting struct {
+	number uint32
+	ref    search.Ref
+}
+
+// serve gives vectors to documents. When it fails, those that have none wait again.
+func (l *lane) serve(ctx context.Context, source Source, numbers []uint32) error {
+	list := l.claim(l.wanting(numbers))
+	defer l.queue.hold(0)
+	for len(list) > 0 {
+		n := min(len(list), l.current().Batch)
+		if err := l.embed(ctx, source, list[:n]); err != nil {
+			for _, w := range list {
+				l.queue.push(w.number)
+			}
+			return err
+		}
+		list = list[n:]
+		l.queue.hold(len(list))
+		if l.tailLen() >= tailRows {
+			l.flushOrSay(ctx)
+		}
+	}
+	return nil
+}
+
+func (l *lane) current() Settings {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.settings
+}
+
+func (l *lane) tailLen() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.tail)
+}
+
+// wanting leaves out numbers that stand for nothing, or have a vector.
+func (l *lane) wanting(numbers []uint32) []wanting {
+	k := l.keeper
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	list := make([]wanting, 0, len(numbers))
+	for _, n := range numbers {
+		if r := k.ref(n); r != (search.Ref{}) && k.options.Gate(r.Collection) > 0 && !l.set.Has(n) {
+			list = append(list, wanting{n, r})
+		}
+	}
+	return list
+}
+
+// embed gives vectors to a batch of documents.
+func (l *lane) embed(ctx context.Context, source Source, list []wanting) error {
+	refs := make([]search.Ref, len(list))
+	for i, w := range list {
+		refs[i] = w.ref
+	}
+	docs, err := source.Documents(ctx, refs)
+	if err != nil {
+		return fmt.Errorf("read documents: %w", err)
+	}
+	if len(docs) != len(list) {
+		return fmt.Errorf("read documents: %d came for %d", len(docs), len(list))
+	}
+	s := l.current()
+	var asked []wanting
+	var texts []string
+	for i, d := range docs {
+		text := s.text(d)
+		switch v := given(s, d); {
+		case d.Deleted:
+		case v != nil:
+			l.put(list[i], digest{}, v)
+		case s.Embedder == nil || text == "":
+		case s.Costly && l.copied(list[i], digestOf(text)):
+		default:
+			asked, texts = append(asked, list[i]), append(texts, text)
+		}
+	}
+	vectors, err := l.ask(ctx, s, texts)
+	if err != nil {
+		return err
+	}
+	for i, v := range vectors {
+		l.put(asked[i], digestOf(texts[i]), v)
+	}
+	return nil
+}
+
+// text is what is embedded of a document.
+func (s Settings) text(d search.Doc) string {
+	parts := d.Text
+	if d.Turn != nil {
+		if d.Turn.Speaker != "" {
+			parts = append([]string{d.Turn.Speaker + ":"}, parts...)
+		}
+		if d.Turn.Caption != "" {
+			parts = append(parts[:len(parts):len(parts)], d.Turn.Caption)
+		}
+	}
+	text := strings.TrimSpace(strings.Join(parts, "\n"))
+	if text == "" {
+		return ""
+	}
+	return s.Prefix + clipped(text, s.MaxChars)
+}
+
+func clipped(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	n := 0
+	for at := range text {
+		if n == most {
+			return text[:at]
+		}
+		n++
+	}
+	return text
+}
+
+// given is the vector that a document came with, if it fits.
+func given(s Settings, d search.Doc) []float32 {
+	if len(d.Vector) != s.Dimensions || d.VectorOf != "" && d.VectorOf != s.Name {
+		return nil
+	}
+	return d.Vector
+}
+
+// ask embeds texts. Those that the embedder will never take, or that mean nothing to it, get nil.
+func (l *lane) ask(ctx context.Context, s Settings, texts []string) ([][]float32, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	vectors, err := s.Embedder.Embed(ctx, texts)
+	switch {
+	case err == nil && len(vectors) != len(texts):
+		return nil, fmt.Errorf("%d vectors came for %d texts", len(vectors), len(texts))
+	case err == nil || !l.keeper.options.Refused(err):
+		return vectors, err
+	case len(texts) == 1:
+		l.keeper.options.Logger.Warn("an embedder does not take a text; it is found by its words alone", "embedder", s.Name, "error", err)
+		return [][]float32{nil}, nil
+	}
+	half := len(texts) / 2
+	front, err := l.ask(ctx, s, texts[:half])
+	if err != nil {
+		return nil, err
+	}
+	back, err := l.ask(ctx, s, texts[half:])
+	return append(front, back...), err
+}
+
+// put gives a document its vector, unless the number stands for another by now.
+func (l *lane) put(w wanting, text digest, v []float32) {
+	k := l.keeper
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if k.ref(w.number) != w.ref {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.set.Has(w.number) {
+		return
+	}
+	if err := l.set.Put(w.number, v); err != nil {
+		l.refused[w.number] = true
+		return
+	}
+	if len(l.tail) == 0 {
+		l.since = time.Now()
+	}
+	l.stay(w.number, place{row: uint32(len(l.tail)), set: true})
+	l.tail = append(l.tail, row{number: w.number, key: keyOf(w.ref), text: text})
+	if l.settings.Costly && text != (digest{}) {
+		l.texts[text] = w.number
+	}
+}
+
+// stay notes where a number's vector is. The caller holds mu.
+func (l *lane) stay(number uint32, at place) {
+	for int(number) >= len(l.places) {
+		l.places = append(l.places, place{})
+	}
+	l.places[number] = at
+}
+
+// copied gives a document the vector of another with the same text, if there is one.
+func (l *lane) copied(w wanting, text digest) bool {
+	l.mu.Lock()
+	other, ok := l.texts[text]
+	l.mu.Unlock()
+	if !ok {
+		return false
+	}
+	v, err := l.set.Vector(other)
+	if err != nil || v == nil {
+		return false
+	}
+	l.put(w, text, v)
+	return true
+}
+
+// release takes a number's vector away. In a file it waits to be claimed again. The caller holds Keeper.mu.
+func (l *lane) release(number uint32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.refused, number)
+	if int(number) >= len(l.places) || !l.places[number].set {
+		return
+	}
+	at := l.places[number]
+	l.places[number] = place{}
+	l.set.Remove(number)
+	text := digest{}
+	if at.file != nil {
+		text = at.file.texts[at.row]
+		at.file.numbers[at.row] = none
+		at.file.claimed--
+		l.known[at.file.keys[at.row]] = at
+	} else {
+		text = l.tail[at.row].text
+		l.tail[at.row].number = none
+	}
+	if l.texts[text] == number {
+		delete(l.texts, text)
+	}
+}
+
+func (l *lane) status() Status {
+	waiting := l.queue.len()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := Status{Embedder: l.settings.Name, Dimensions: l.settings.Dimensions, Vectors: l.set.Len(), Waiting: waiting, Refused: len(l.refused)}
+	if l.trouble != nil && !errors.Is(l.trouble, context.Canceled) {
+		s.Error = l.trouble.Error()
+	}
+	return s
+}

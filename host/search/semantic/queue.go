@@ -1,0 +1,66 @@
+package semantic
+
+import (
+	"slices"
+	"sync"
+)
+
+// queue is numbers of documents that wait, each once, the newest served first: what was just said is asked for soonest.
+type queue struct {
+	mu   sync.Mutex
+	list []uint32
+	in   map[uint32]bool
+	out  int // taken, and neither done nor back
+}
+
+func (q *queue) push(numbers ...uint32) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.in == nil {
+		q.in = map[uint32]bool{}
+	}
+	for _, n := range numbers {
+		if !q.in[n] {
+			q.in[n] = true
+			q.list = append(q.list, n)
+		}
+	}
+}
+
+// pop takes at most so many, until hold says otherwise.
+func (q *queue) pop(most int) []uint32 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	from := max(0, len(q.list)-most)
+	taken := make([]uint32, 0, len(q.list)-from)
+	for i := len(q.list) - 1; i >= from; i-- {
+		taken = append(taken, q.list[i])
+		delete(q.in, q.list[i])
+	}
+	if q.list = q.list[:from]; from == 0 {
+		q.list, q.in = nil, nil
+	}
+	q.out = len(taken)
+	return taken
+}
+
+// hold says how many of those taken still wait.
+func (q *queue) hold(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.out = n
+}
+
+// len is how many wait.
+func (q *queue) len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.list) + q.out
+}
+
+// all are those that wait and were not taken.
+func (q *queue) all() []uint32 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Clone(q.list)
+}

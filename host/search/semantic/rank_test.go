@@ -1,0 +1,95 @@
+package semantic
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/alcove-memory/alcove/host/search"
+)
+
+func compass(t *testing.T, weight float64, gate func(string) float64) *world {
+	t.Helper()
+	w := newWorld(t, newCupboard(), Options{Gate: gate})
+	w.set(Settings{Name: "mine", Identity: "1", Dimensions: 2, Weight: weight})
+	w.keeper.Start(w)
+	for i, v := range [][]float32{{1, 0}, {0, 1}, {1, 1}, nil} {
+		w.add(ref(string(rune('a'+i)), 1), search.Doc{Vector: v})
+	}
+	w.settle()
+	return w
+}
+
+func fused(w *world, mode search.Mode, lexical ...float64) []float64 {
+	list := make([]search.Candidate, len(lexical))
+	for i, x := range lexical {
+		list[i] = search.Candidate{Number: uint32(i), Lexical: x, Semantic: math.NaN()}
+	}
+	w.keeper.Fuse(search.Query{Vector: []float32{1, 0}, Mode: mode}, list)
+	var scores []float64
+	for _, c := range list {
+		scores = append(scores, c.Score)
+	}
+	return scores
+}
+
+func about(a, b float64) bool { return math.Abs(a-b) < .01 || math.IsInf(a, -1) && math.IsInf(b, -1) }
+
+func TestScoresAreTheWeightedMeanOfWordsAndMeaning(t *testing.T) {
+	w := compass(t, .25, nil)
+	got := fused(w, search.Hybrid, 0, 8, 4, 2)
+	want := []float64{.25, .75, .75*.5 + .25*math.Sqrt(.5), .25} // of the last, words stand for its meaning
+	for i := range want {
+		if !about(got[i], want[i]) {
+			t.Errorf("%v, want %v", got, want)
+			break
+		}
+	}
+}
+
+func TestMeaningAloneIsTheNearness(t *testing.T) {
+	got := fused(compass(t, .5, nil), search.Meaning, 0, 8, 4, 2)
+	for i, want := range []float64{1, 0, math.Sqrt(.5), math.Inf(-1)} {
+		if !about(got[i], want) {
+			t.Errorf("%v", got)
+		}
+	}
+}
+
+func TestAGateWeighsMeaningInACollection(t *testing.T) {
+	got := fused(compass(t, .5, func(string) float64 { return .5 }), search.Hybrid, 0, 8)
+	if !about(got[0], .25) || !about(got[1], .75) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestWithoutAnEmbedderWordsDecide(t *testing.T) {
+	w := newWorld(t, newCupboard(), Options{})
+	if got := fused(w, search.Hybrid, 3, 5); got[0] != 3 || got[1] != 5 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestANegativeWeightSwitchesMeaningOff(t *testing.T) {
+	if got := fused(compass(t, -1, nil), search.Hybrid, 2, 4); got[0] != .5 || got[1] != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+func FuzzFile(f *testing.F) {
+	good := encodeRows(2, []row{{key: digest{1}, text: digest{2}, vector: []float32{1, 2}}, {key: digest{3}, vector: []float32{3, 4}}})
+	f.Add(good)
+	f.Add(good[:30])
+	f.Add(encodeRows(2, nil))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		x := &file{dimensions: 2, reader: openBlob{bytes.NewReader(data)}}
+		if x.read(bytes.NewReader(data), int64(len(data))) != nil {
+			return
+		}
+		for i := range x.keys {
+			if err := x.ReadVector(uint32(i), make([]float32, 2)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
