@@ -1,0 +1,242 @@
+package family
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+// Call is a call of a tool.
+type Call struct {
+	Tool      string
+	Arguments json.RawMessage // an object
+	memory.Place
+	Caller    policy.Caller
+	RequestID string
+	DryRun    bool // what the tool stages is thrown away
+	// Progress tells how far the call has come; total is 0 when that is not known. Nil: nobody asks.
+	Progress func(done, total float64, message string)
+}
+
+// Result is what a tool answered.
+type Result struct {
+	Output   json.RawMessage
+	Version  uint64   // of the commit that has what it wrote; 0: it wrote nothing
+	Proposal string   // the branch that has what it proposes; empty: none
+	Notes    []string // what the caller should know beside
+}
+
+// attempts is how often a call is made whose commit is a conflict.
+const attempts = 3
+
+// Call calls a tool. Everything it writes is committed together with its answer, or nothing is.
+func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
+	x, t, err := f.tool(c.Tool)
+	if err != nil {
+		return Result{}, err
+	}
+	if c.Caller.ReadOnly && (t.Annotations.ReadOnly == nil || !*t.Annotations.ReadOnly) {
+		return Result{}, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("%s may write, and this memory can only be read; whoever runs the server can allow writing", t.Name)}
+	}
+	if err := x.checkArguments(t, c.Arguments); err != nil {
+		return Result{}, err
+	}
+	m, release, err := f.take(ctx, x)
+	if err != nil {
+		return Result{}, err
+	}
+	defer release()
+	for attempt := 1; ; attempt++ {
+		result, err := f.callOnce(ctx, x, t, m, c)
+		var known *memory.Error
+		if !errors.As(err, &known) || known.Code != memory.Conflict || attempt == attempts || c.RequestID != "" && strings.Contains(known.Message, "request id") {
+			return result, err
+		}
+	}
+}
+
+// tool finds a tool and its family.
+func (f *Families) tool(name string) (*family, *abi.Tool, error) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	x := f.tools[name]
+	if x == nil {
+		for _, broken := range f.known {
+			for _, t := range broken.manifest.Tools {
+				if t.Name == name {
+					return nil, nil, broken.usable()
+				}
+			}
+		}
+		return nil, nil, f.unknown("tool", name)
+	}
+	for _, t := range f.toolsOf(x) {
+		if t.Name == name {
+			return x, &t, nil
+		}
+	}
+	return nil, nil, f.unknown("tool", name)
+}
+
+func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sandbox.Module, c Call) (Result, error) {
+	commit := memory.Commit{Write: memory.Write{Agent: c.Caller.Agent, RequestID: c.RequestID}, Operation: "tool " + t.Name, Content: c.content()}
+	if c.RequestID != "" {
+		if answer, done, err := f.o.Space.Answered(ctx, commit); done || err != nil {
+			return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}}, err
+		}
+	}
+	stage, err := f.o.Space.Stage(ctx, c.Branch, agentOr(c.Caller.Agent, x))
+	if err != nil {
+		return Result{}, err
+	}
+	w := f.newWork(x, stage, c.Caller, c.Namespace, c.RequestID)
+	w.dryRun, w.progress = c.DryRun, c.Progress
+	output, err := w.callTool(ctx, m, t, c.Arguments)
+	if err != nil || c.DryRun {
+		return Result{Output: output, Notes: w.notes}, err
+	}
+	commit.Answer = output
+	return w.commit(ctx, commit)
+}
+
+func agentOr(agent string, x *family) string {
+	if agent == "" {
+		return "family:" + x.name
+	}
+	return agent
+}
+
+// content is everything that was asked for.
+func (c Call) content() json.RawMessage {
+	data, err := json.Marshal(struct {
+		Place     memory.Place    `json:"place"`
+		Arguments json.RawMessage `json:"arguments"`
+	}{c.Place, c.Arguments})
+	if err != nil { // arguments are valid JSON
+		return c.Arguments
+	}
+	return data
+}
+
+// callTool asks the guest for a tool's result, and checks that.
+func (w *work) callTool(ctx context.Context, m *sandbox.Module, t *abi.Tool, arguments json.RawMessage) (json.RawMessage, error) {
+	config, err := w.configJSON(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request, err := json.Marshal(abi.ToolRequest{Tool: t.Name, Arguments: arguments, Config: config, Context: w.context()})
+	if err != nil {
+		return nil, fmt.Errorf("call %s: %w", t.Name, err)
+	}
+	output, err := w.ask(ctx, m, abi.KindTool, request)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.family.checkOutput(t, output); err != nil {
+		return nil, &memory.Error{Code: memory.Internal, Message: fmt.Sprintf("%s answered something else than its manifest says, so nothing of it was kept: %v", t.Name, err),
+			Details: map[string]any{"family": w.family.name}}
+	}
+	return output, nil
+}
+
+// ask sends a request to the guest. What it answers when it fails is an error that its caller can act on.
+func (w *work) ask(ctx context.Context, m *sandbox.Module, kind abi.Kind, request []byte) ([]byte, error) {
+	limits := limitsOf(w.families.grantOf(w.family))
+	result, err := m.Call(ctx, sandbox.Request{Kind: kind, Payload: request, Host: w, Limits: limits})
+	if err != nil {
+		return nil, asMemory(err)
+	}
+	if result.Class == abi.ClassOK {
+		return result.Output, nil
+	}
+	w.families.o.Logger.Warn("a family failed", "family", w.family.name, "class", result.Class, "error", result.Error, "trace", result.Trace)
+	return nil, w.failure(result)
+}
+
+// failure is what became of a request that was not answered.
+func (w *work) failure(r *sandbox.Result) error {
+	e := asMemory(r.Error)
+	var known *memory.Error
+	if errors.As(e, &known) && r.Class != abi.ClassError {
+		failed := *known
+		failed.Message = fmt.Sprintf("family %s failed, and nothing of it was kept: %s", w.family.name, known.Message)
+		failed.Details = map[string]any{"family": w.family.name, "class": string(r.Class)}
+		for name, value := range known.Details {
+			failed.Details[name] = value
+		}
+		if failed.Code == memory.Internal {
+			failed.Code = memory.Unavailable // the family's fault, not the server's: its caller may be told
+		}
+		return &failed
+	}
+	return e
+}
+
+// asMemory is an error of the ABI as the rest of the server has them.
+func asMemory(err error) error {
+	var e *abi.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	code := memory.Code(e.Code)
+	if code == memory.Internal {
+		code = memory.Unavailable
+	}
+	return &memory.Error{Code: code, Message: e.Message, Retryable: e.Retryable, Details: e.Details}
+}
+
+// asABI is an error of the server as guests see it. One that is the server's fault says nothing of the inside.
+func asABI(err error) error {
+	var known *memory.Error
+	var ready *abi.Error
+	switch {
+	case errors.As(err, &ready):
+		return ready
+	case errors.As(err, &known) && known.Code != memory.Internal:
+		return &abi.Error{Code: abi.Code(known.Code), Message: known.Message, Retryable: known.Retryable, Details: known.Details}
+	}
+	return err
+}
+
+// commit writes what was staged: where the family may write, or as a proposal where it may only propose.
+func (w *work) commit(ctx context.Context, c memory.Commit) (Result, error) {
+	result := Result{Output: c.Answer, Notes: w.notes}
+	if w.proposes && w.stage.ChangesMemories() {
+		c.Proposal = w.proposalName()
+	}
+	c.Note = func(note string) { result.Notes = append(result.Notes, note) }
+	done, err := w.stage.Commit(ctx, c)
+	if err != nil {
+		return Result{}, err
+	}
+	if done.Replayed {
+		answer, _, err := w.families.o.Space.Answered(ctx, c)
+		return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}}, err
+	}
+	result.Version = done.Version
+	if c.Proposal != "" {
+		result.Proposal = c.Proposal
+		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it", c.Proposal))
+	}
+	result.Notes = append(result.Notes, w.afterwards(ctx)...)
+	if len(w.queued) > 0 {
+		w.families.jobs.wakeUp()
+	}
+	return result, nil
+}
+
+// proposalName is the name of a branch for what the call proposes.
+func (w *work) proposalName() string {
+	return fmt.Sprintf("proposals/%s/%s-%s", w.family.name, w.stage.Now().Format("20060102-150405"), w.families.o.Rand())
+}
+
+// stampOf writes an instant the way answers do.
+func stampOf(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }

@@ -1,0 +1,249 @@
+// Package family runs tool families: it knows their manifests, loads their modules, gives their calls what operator and
+// caller allow, and commits what they stage.
+package family
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// Embedder makes vectors of texts, for embed.texts.
+type Embedder interface {
+	// Embed makes a vector of each text. purpose is document or query.
+	Embed(ctx context.Context, texts []string, purpose string) (model string, vectors [][]float32, err error)
+}
+
+// Outside reaches what an operator named: language models and other servers.
+type Outside interface {
+	Complete(ctx context.Context, e registry.Endpoint, c Completion) (Completed, error)
+	Fetch(ctx context.Context, e registry.Endpoint, f Fetch) (Fetched, error)
+}
+
+// Module is a family's module that the program carries.
+type Module struct {
+	Name  string
+	Bytes []byte
+}
+
+// Options are what families are made of. Space, Sandbox and Dir are required.
+type Options struct {
+	Space    *memory.Space
+	Sandbox  *sandbox.Sandbox // the caller closes it after the families
+	Dir      string           // the data directory, with alcove.lock and families/
+	Built    []Module         // families that the program carries; they are vetted
+	Watch    string           // a folder whose modules are families, too, as they come and change; empty: none
+	Locked   bool             // only digests that the lock file has may run
+	Outside  Outside          // nil: nothing outside can be reached
+	Embedder Embedder         // nil: there is none
+	Clock    func() time.Time
+	Rand     func() string // a name that was never given; nil: random
+	Logger   *slog.Logger  // nil: discards
+	Idle     time.Duration // after which a module that nobody calls is unloaded; 0: 10 minutes
+	Poll     time.Duration // how often Watch is looked at; 0: 1 second
+	Retry    time.Duration // from a job's first failure to its next attempt; 0: 2 seconds
+}
+
+// Families are all families of a space. Its methods may be called concurrently.
+type Families struct {
+	o    Options
+	jobs *jobs
+
+	mu    sync.RWMutex
+	lock  registry.Lock
+	known map[string]*family // by name
+	tools map[string]*family // by the name of a tool
+	// published are tools that families made while they ran, by the family's name.
+	published map[string][]abi.Tool
+	changed   chan struct{}
+	closing   bool
+
+	changing   sync.Mutex          // held while the lock file, or what families there are, changes
+	files      map[string]seenFile // of the watched folder; guarded by changing
+	stop       context.CancelFunc
+	background sync.WaitGroup
+}
+
+// family is one version of a family. It is never changed, but for what it has loaded.
+type family struct {
+	name     string
+	digest   string
+	source   string // built, installed, or the path of a file
+	vetted   bool
+	manifest *abi.Manifest
+	binary   func() ([]byte, error)
+	fault    string // why it cannot be used; empty: it can
+	schemas  *schemas
+
+	loading chan struct{} // has room for one load at a time
+	mu      sync.Mutex
+	module  *sandbox.Module // nil: not loaded
+	used    time.Time
+	running int
+	retired bool  // another version took its place: it ends with its last call
+	refused error // why a newer version of its file was not taken
+}
+
+// New finds the families there are and begins to run their jobs. Their hooks are to be asked through Hooks.
+func New(ctx context.Context, o Options) (*Families, error) {
+	if o.Space == nil || o.Sandbox == nil || o.Dir == "" {
+		return nil, errors.New("open families: a space, a sandbox and a directory are needed")
+	}
+	lock, err := registry.Read(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	f := &Families{o: o.withDefaults(), lock: lock, changed: make(chan struct{}), files: map[string]seenFile{}}
+	f.jobs = newJobs(f)
+	f.scan()
+	if err := f.readPublished(ctx); err != nil {
+		return nil, err
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	f.stop = stop
+	f.background.Go(func() { f.jobs.run(running) })
+	f.background.Go(func() { f.keepTidy(running) })
+	f.background.Go(func() { f.followStored(running) })
+	return f, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Rand == nil {
+		o.Rand = randomName
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Idle == 0 {
+		o.Idle = 10 * time.Minute
+	}
+	if o.Poll == 0 {
+		o.Poll = time.Second
+	}
+	if o.Retry == 0 {
+		o.Retry = 2 * time.Second
+	}
+	return o
+}
+
+// Close ends jobs and unloads all modules.
+func (f *Families) Close() error {
+	f.mu.Lock()
+	f.closing = true
+	f.mu.Unlock()
+	f.stop()
+	f.background.Wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var failed []error
+	for _, x := range f.known {
+		failed = append(failed, x.unload())
+	}
+	return errors.Join(failed...)
+}
+
+// behind does something that nobody waits for. Close waits for it, and after Close it is not done.
+func (f *Families) behind(do func()) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if !f.closing {
+		f.background.Go(do)
+	}
+}
+
+// keepTidy looks at the watched folder, and unloads what nobody calls, until ctx ends.
+func (f *Families) keepTidy(ctx context.Context) {
+	tick := time.NewTicker(f.o.Poll)
+	defer tick.Stop()
+	f.preload(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if f.o.Watch != "" {
+				f.scan()
+			}
+			f.unloadIdle()
+		}
+	}
+}
+
+// named finds a family that may run.
+func (f *Families) named(name string) (*family, error) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	x := f.known[name]
+	if x == nil {
+		return nil, f.unknown("family", name)
+	}
+	return x, x.usable()
+}
+
+func (x *family) usable() error {
+	if x.fault != "" {
+		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.name + " cannot be used: " + x.fault}
+	}
+	return nil
+}
+
+// grantOf is what the operator granted a family, or what is granted to those that the program carries.
+func (f *Families) grantOf(x *family) registry.Grant {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return grantIn(f.lock, x)
+}
+
+func grantIn(lock registry.Lock, x *family) registry.Grant {
+	if g, ok := lock.Families[x.name]; ok && g.Digest == x.digest {
+		return g
+	} else if ok && x.source != built {
+		return registry.Grant{Digest: x.digest}
+	}
+	if x.source == built {
+		return builtGrant(x)
+	}
+	return registry.Grant{Digest: x.digest}
+}
+
+// powersOf are what a call of a family may do.
+func (f *Families) powersOf(x *family, caller policy.Caller) policy.Powers {
+	var granted []policy.Grant
+	for _, c := range f.grantOf(x).Capabilities {
+		granted = append(granted, policy.Grant{Name: c.Name, Scope: c.Scope})
+	}
+	return policy.Of(x.manifest.Capabilities, granted, caller)
+}
+
+// builtGrant is what a family that the program carries may do when the operator said nothing: what it asks for, but
+// nothing outside, no tools of others, and of two ways to change memories the one that proposes. Its hooks are off.
+func builtGrant(x *family) registry.Grant {
+	proposes := false
+	for _, c := range x.manifest.Capabilities {
+		proposes = proposes || c.Name == abi.CanMemoryPropose
+	}
+	g := registry.Grant{Digest: x.digest, Version: x.manifest.Version}
+	for _, c := range x.manifest.Capabilities {
+		switch c.Name {
+		case abi.CanLLM, abi.CanHTTP, abi.CanToolsCall, abi.CanToolsPublish:
+			continue
+		case abi.CanMemoryWrite:
+			if proposes {
+				continue
+			}
+		}
+		g.Capabilities = append(g.Capabilities, registry.Capability{Name: c.Name, Scope: c.Scope})
+	}
+	return g
+}

@@ -1,0 +1,412 @@
+package family
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+// module is what a guest is asked through.
+type module = *sandbox.Module
+
+// Longest times that hooks may take, whatever their manifests ask for.
+const (
+	storeWithin = 2 * time.Second
+	rankWithin  = 500 * time.Millisecond
+)
+
+// hook is a family whose hook is on.
+type hook struct {
+	family    *family
+	onFailure abi.OnFailure
+	redacts   bool
+}
+
+// storeHooks are the families that are asked before a store, in the order of their names, those that redact last.
+func (f *Families) storeHooks(collection string) []hook {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	var list []hook
+	for _, x := range f.known {
+		if x.fault != "" || x.digest == "" || x.manifest.Hooks.Store == nil || !about(x.manifest.Hooks.Store.Collections, collection) {
+			continue
+		}
+		on, granted := grantIn(f.lock, x).Hooks[abi.HookStore]
+		if !granted {
+			continue
+		}
+		h := hook{x, on.OnFailure, x.manifest.Hooks.Store.Redacts}
+		if h.onFailure == "" {
+			h.onFailure = abi.OnFailureSkip
+		}
+		list = append(list, h)
+	}
+	slices.SortFunc(list, func(a, b hook) int {
+		if a.redacts != b.redacts {
+			if a.redacts {
+				return 1
+			}
+			return -1
+		}
+		return strings.Compare(a.family.name, b.family.name)
+	})
+	return list
+}
+
+// about reports whether a hook is about a collection; without a list it is about memories.
+func about(collections []string, collection string) bool {
+	if len(collections) == 0 {
+		return collection == "memory"
+	}
+	return slices.Contains(collections, collection)
+}
+
+// Storing asks the store hooks. A hook that fails is skipped, or put off, or keeps the write out, as the operator said.
+func (f *Families) Storing(ctx context.Context, s memory.Storing) ([]memory.Item, []string, error) {
+	items, notes := s.Items, []string(nil)
+	for _, h := range f.storeHooks("memory") {
+		if s.Staged && h.onFailure != abi.OnFailureRefuse {
+			continue
+		}
+		changed, err := f.storeHook(ctx, h, s, items)
+		if err == nil {
+			items = changed
+			continue
+		}
+		var refused *memory.Error
+		switch {
+		case errors.As(err, &refused) && refused.Code == memory.Denied && isRefusal(err):
+			return nil, nil, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("family %s refused it: %s", h.family.name, refused.Message)}
+		case ctx.Err() != nil:
+			return nil, nil, &memory.Error{Code: memory.Timeout, Retryable: true, Message: "the store was given up while family " + h.family.name + " was asked: nothing was stored"}
+		case h.onFailure == abi.OnFailureRefuse:
+			return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: true,
+				Message: fmt.Sprintf("nothing was stored, because family %s has to be asked first and failed: %v", h.family.name, err)}
+		case h.onFailure == abi.OnFailureDefer:
+			if err := f.putOff(ctx, h, s, items); err != nil {
+				return nil, nil, err
+			}
+			notes = append(notes, fmt.Sprintf("family %s is asked later: %v", h.family.name, err))
+		default:
+			notes = append(notes, fmt.Sprintf("family %s was skipped: %v", h.family.name, err))
+		}
+	}
+	return items, notes, nil
+}
+
+// refusal is a guest's own decision to keep something out.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+func isRefusal(err error) bool { return errors.As(err, new(refusal)) }
+
+// storeHook asks one family about what is to be stored.
+func (f *Families) storeHook(ctx context.Context, h hook, s memory.Storing, items []memory.Item) ([]memory.Item, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeWithin)
+	defer cancel()
+	m, release, err := f.ready(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	stage, err := f.o.Space.Stage(ctx, s.Branch, agentOr(s.Agent, h.family))
+	if err != nil {
+		return nil, err
+	}
+	w := f.newWork(h.family, stage, policy.Caller{Agent: s.Agent}, s.Namespace, s.RequestID)
+	changes, err := w.askStore(ctx, m, s.Namespace, items)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := f.apply(items, changes)
+	if err != nil {
+		return nil, err
+	}
+	f.commitBehind(w)
+	return changed, nil
+}
+
+// ready is the module of a hook. One that is not loaded is being loaded, and waited for only where the write must not go on
+// without it.
+func (f *Families) ready(ctx context.Context, h hook) (module, func(), error) {
+	if m := h.family.hold(f); m != nil {
+		return m, func() { h.family.release(f) }, nil
+	}
+	if h.onFailure == abi.OnFailureRefuse {
+		return f.take(context.WithoutCancel(ctx), h.family)
+	}
+	f.loadBehind(h.family)
+	return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "it is being loaded"}
+}
+
+// loadBehind loads a family while nobody waits for it.
+func (f *Families) loadBehind(x *family) {
+	f.behind(func() {
+		if _, release, err := f.take(context.Background(), x); err == nil {
+			release()
+		}
+	})
+}
+
+// askStore asks the guest what to change.
+func (w *work) askStore(ctx context.Context, m module, namespace string, items []memory.Item) ([]*abi.Change, error) {
+	config, err := w.configJSON(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]abi.Entry, len(items))
+	for i, it := range items {
+		entries[i] = abi.Entry{Namespace: namespace, Collection: "memory", Key: it.Key, Value: it.Value, Tags: it.Tags, Type: it.Type, Importance: it.Importance, Metadata: it.Metadata}
+	}
+	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookStore, Entries: entries, Config: config, Context: w.context()})
+	if err != nil {
+		return nil, fmt.Errorf("ask about a store: %w", err)
+	}
+	limits := limitsOf(w.families.grantOf(w.family))
+	result, err := m.Call(ctx, sandbox.Request{Kind: abi.KindHook, Payload: request, Host: w, Limits: limits})
+	if err != nil {
+		return nil, asMemory(err)
+	}
+	if result.Class == abi.ClassError && result.Error.Code == abi.CodeDenied {
+		return nil, refusal{asMemory(result.Error)}
+	}
+	if result.Class != abi.ClassOK {
+		return nil, w.failure(result)
+	}
+	if len(result.Output) == 0 {
+		return nil, nil
+	}
+	var answer abi.StoreResult
+	if err := json.Unmarshal(result.Output, &answer); err != nil {
+		return nil, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("what it answered is no answer to a store: %v", err)}
+	}
+	if len(answer.Entries) != 0 && len(answer.Entries) != len(items) {
+		return nil, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("it answered about %d entries; it was asked about %d", len(answer.Entries), len(items))}
+	}
+	return answer.Entries, nil
+}
+
+// apply makes the changes that a hook answered with, if what comes out can be stored.
+func (f *Families) apply(items []memory.Item, changes []*abi.Change) ([]memory.Item, error) {
+	changed := slices.Clone(items)
+	for i, c := range changes {
+		if c == nil {
+			continue
+		}
+		it := &changed[i]
+		if c.Value != nil {
+			it.Value = c.Value
+		}
+		if c.Tags != nil {
+			it.Tags = c.Tags
+		}
+		if c.Type != nil {
+			it.Type = *c.Type
+		}
+		if c.Importance != nil {
+			it.Importance = c.Importance
+		}
+		if len(c.Metadata) > 0 {
+			merged := map[string]json.RawMessage{}
+			for name, value := range it.Metadata {
+				merged[name] = value
+			}
+			for name, value := range c.Metadata {
+				merged[name] = value
+			}
+			it.Metadata = merged
+		}
+		if err := f.o.Space.CheckItem(*it); err != nil {
+			return nil, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("what it made of %.64q cannot be stored: %v", it.Key, err)}
+		}
+	}
+	return changed, nil
+}
+
+// commitBehind commits what a hook staged of its own, without making the write wait for it. What others changed meanwhile
+// is not overwritten: then it is lost, as if the hook had not run.
+func (f *Families) commitBehind(w *work) {
+	if w.stage.Changes() == 0 || w.stage.ChangesMemories() {
+		return // memories are changed by what the hook answers
+	}
+	f.behind(func() {
+		if _, err := w.stage.Commit(context.Background(), memory.Commit{}); err != nil {
+			f.o.Logger.Info("what a hook kept for itself was not committed", "family", w.family.name, "error", err)
+		}
+		f.jobs.wakeUp()
+	})
+}
+
+// deferral is what a hook that was put off is to be asked about.
+type deferral struct {
+	Keys []string `json:"keys"`
+}
+
+// putOff queues the asking of a hook.
+func (f *Families) putOff(ctx context.Context, h hook, s memory.Storing, items []memory.Item) error {
+	keys := make([]string, len(items))
+	for i, it := range items {
+		keys[i] = it.Key
+	}
+	payload, err := json.Marshal(deferral{keys})
+	if err != nil {
+		return err
+	}
+	stage, err := f.o.Space.Stage(ctx, s.Branch, s.Agent)
+	if err != nil {
+		return err
+	}
+	now := f.o.Clock()
+	job := Job{ID: f.newID(now), Family: h.family.name, Name: deferredStore, Payload: payload, Agent: s.Agent, Branch: s.Branch, Namespace: s.Namespace,
+		State: Queued, Due: now.Add(f.o.Retry), Created: now}
+	if err := f.jobs.put(ctx, stage, job); err != nil {
+		return err
+	}
+	if _, err = stage.Commit(ctx, memory.Commit{}); err == nil {
+		f.jobs.wakeUp()
+	}
+	return err
+}
+
+// deferred asks a hook about memories that were stored without it, and stages what it changes in them.
+func (w *work) deferred(ctx context.Context, m module, payload json.RawMessage) error {
+	var d deferral
+	if err := json.Unmarshal(payload, &d); err != nil {
+		return fmt.Errorf("read what to ask about: %w", err)
+	}
+	found, err := w.stage.Get(ctx, w.namespace, d.Keys)
+	if err != nil {
+		return err
+	}
+	var items []memory.Item
+	for _, f := range found {
+		if f != nil {
+			items = append(items, memory.Item{Key: f.Key, Value: f.Value, Tags: f.Tags, Type: f.Type, Importance: f.Importance, Metadata: f.Metadata})
+		}
+	}
+	if len(items) == 0 {
+		return nil // forgotten since
+	}
+	changes, err := w.askStore(ctx, m, w.namespace, items)
+	if err != nil {
+		return err
+	}
+	for i, c := range changes {
+		if c == nil {
+			continue
+		}
+		patch := memory.Patch{Key: items[i].Key, Value: c.Value, Tags: c.Tags, Type: c.Type, Importance: c.Importance, Metadata: c.Metadata}
+		if _, err := w.stage.Patch(ctx, w.namespace, []memory.Patch{patch}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rankDepth is how many of a search's best hits are ranked.
+const rankDepth = 50
+
+// ranker is the family that ranks; the first by name, should several be granted it.
+func (f *Families) ranker() *family {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	var first *family
+	for _, x := range f.known {
+		if x.fault != "" || x.digest == "" || x.manifest.Hooks.Rank == nil {
+			continue
+		}
+		if _, on := grantIn(f.lock, x).Hooks[abi.HookRank]; on && (first == nil || x.name < first.name) {
+			first = x
+		}
+	}
+	return first
+}
+
+// Depth is how many of a search's best hits Rank wants.
+func (f *Families) Depth() int {
+	if f.ranker() == nil {
+		return 0
+	}
+	return rankDepth
+}
+
+// Rank lets the family that ranks score the candidates. While it is being loaded, or is itself what searches, the order stays
+// as it is.
+func (f *Families) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool, error) {
+	x := f.ranker()
+	if x == nil {
+		return nil, false, nil
+	}
+	m := x.hold(f)
+	if m == nil {
+		f.loadBehind(x)
+		return nil, false, nil
+	}
+	defer x.release(f)
+	ctx, cancel := context.WithTimeout(ctx, rankWithin)
+	defer cancel()
+	stage, err := f.o.Space.Stage(ctx, r.Branch, r.Agent)
+	if err != nil {
+		return nil, false, err
+	}
+	w := f.newWork(x, stage, policy.Caller{Agent: r.Agent, ReadOnly: true}, "", "")
+	request, err := w.scoring(ctx, r)
+	if err != nil {
+		return nil, false, err
+	}
+	result, err := m.Call(ctx, sandbox.Request{Kind: abi.KindScore, Payload: request, Host: w, Limits: limitsOf(f.grantOf(x))})
+	var denied *abi.Error
+	if errors.As(err, &denied) && denied.Code == abi.CodeDenied {
+		return nil, false, nil // it is on the stack: it asked for this search
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if result.Class != abi.ClassOK {
+		return nil, false, fmt.Errorf("family %s failed to rank them: %w", x.name, w.failure(result))
+	}
+	scores, err := abi.ParseScores(result.Output, r.Hits)
+	return scores, err == nil, err
+}
+
+// scoring is the request that asks a family to rank.
+func (w *work) scoring(ctx context.Context, r memory.Ranking) ([]byte, error) {
+	config, err := w.configJSON(ctx)
+	if err != nil {
+		return nil, err
+	}
+	params, err := json.Marshal(abi.ScoreParams{Config: config, Now: stampOf(r.Now), Query: r.Query})
+	if err != nil {
+		return nil, err
+	}
+	s := abi.Scoring{Params: params, Candidates: r.Hits}
+	for _, name := range w.family.manifest.Hooks.Rank.Features {
+		column := r.Column(name)
+		if name == string(abi.FeatureType) {
+			column = typeColumn(r.Types, w.family.manifest.Hooks.Rank.Types)
+		}
+		if column == nil {
+			column = missing(r.Hits)
+		}
+		s.Columns = append(s.Columns, column)
+	}
+	return abi.AppendScoring(nil, s), nil
+}
+
+func typeColumn(types, known []string) []float32 {
+	column := make([]float32, len(types))
+	for i, t := range types {
+		column[i] = float32(slices.Index(known, t))
+	}
+	return column
+}

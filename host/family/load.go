@@ -1,0 +1,160 @@
+package family
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// Load makes a family ready to be called.
+func (f *Families) Load(ctx context.Context, name string) error {
+	x, err := f.named(name)
+	if err != nil {
+		return err
+	}
+	_, release, err := f.take(ctx, x)
+	if err != nil {
+		return err
+	}
+	release()
+	return nil
+}
+
+// take loads a family's module if need be, and keeps it loaded until release is called.
+func (f *Families) take(ctx context.Context, x *family) (m *sandbox.Module, release func(), err error) {
+	if m := x.hold(f); m != nil {
+		return m, func() { x.release(f) }, nil
+	}
+	select {
+	case x.loading <- struct{}{}:
+		defer func() { <-x.loading }()
+	case <-ctx.Done():
+		return nil, nil, &memory.Error{Code: memory.Timeout, Retryable: true, Message: "family " + x.name + " is still being loaded: try again"}
+	}
+	if m := x.hold(f); m != nil {
+		return m, func() { x.release(f) }, nil
+	}
+	if err := f.load(ctx, x); err != nil {
+		return nil, nil, err
+	}
+	if m := x.hold(f); m != nil {
+		return m, func() { x.release(f) }, nil
+	}
+	return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.name + ": " + errRetired.Error() + ": try again"}
+}
+
+// load admits the module. The caller holds loading. It goes on when ctx ends: others may want it, too.
+func (f *Families) load(ctx context.Context, x *family) error {
+	began := f.o.Clock()
+	data, err := x.binary()
+	if err != nil {
+		return fmt.Errorf("load family %s: %w", x.name, err)
+	}
+	m, err := f.o.Sandbox.Admit(context.WithoutCancel(ctx), data, sandbox.Options{Digest: x.digest})
+	var refused *sandbox.Refusal
+	if errors.As(err, &refused) {
+		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.name + " was refused: " + refused.Error()}
+	}
+	if err != nil {
+		return fmt.Errorf("load family %s: %w", x.name, err)
+	}
+	f.o.Logger.Info("family loaded", "family", x.name, "version", x.manifest.Version, "digest", x.digest, "took", f.o.Clock().Sub(began))
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.retired {
+		return errors.Join(&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.name + ": " + errRetired.Error() + ": try again"}, m.Close())
+	}
+	x.module = m
+	return nil
+}
+
+// limitsOf are those that an operator lowered.
+func limitsOf(g registry.Grant) abi.Limits {
+	var limits abi.Limits
+	limits.Each(func(name string, value *int64) { *value = g.Limits[name] })
+	return limits
+}
+
+// hold takes the module if it is loaded.
+func (x *family) hold(f *Families) *sandbox.Module {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.module == nil || x.retired {
+		return nil
+	}
+	x.running++
+	x.used = f.o.Clock()
+	return x.module
+}
+
+func (x *family) release(f *Families) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.running--
+	x.used = f.o.Clock()
+	if x.retired && x.running == 0 && x.module != nil {
+		_ = x.module.Close()
+		x.module = nil
+	}
+}
+
+func (x *family) loaded() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.module != nil
+}
+
+// unloadIdle unloads what nobody called for long, and no hook needs.
+func (f *Families) unloadIdle() {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, x := range f.known {
+		if f.hooked(x) {
+			continue
+		}
+		x.mu.Lock()
+		if x.module != nil && x.running == 0 && f.o.Clock().Sub(x.used) > f.o.Idle {
+			_ = x.module.Close()
+			x.module = nil
+			f.o.Logger.Info("family unloaded, nobody called it", "family", x.name)
+		}
+		x.mu.Unlock()
+	}
+}
+
+// hooked reports whether a family takes part in stores or searches, so that it has to be ready. The caller holds mu.
+func (f *Families) hooked(x *family) bool {
+	if x.fault != "" || x.digest == "" {
+		return false
+	}
+	g := grantIn(f.lock, x)
+	_, store := g.Hooks[abi.HookStore]
+	_, rank := g.Hooks[abi.HookRank]
+	return store && x.manifest.Hooks.Store != nil || rank && x.manifest.Hooks.Rank != nil
+}
+
+// preload loads what takes part in stores and searches, in the background.
+func (f *Families) preload(ctx context.Context) {
+	f.mu.RLock()
+	var wanted []*family
+	for _, x := range f.known {
+		if f.hooked(x) && !x.loaded() {
+			wanted = append(wanted, x)
+		}
+	}
+	f.mu.RUnlock()
+	for _, x := range wanted {
+		f.behind(func() {
+			if _, release, err := f.take(ctx, x); err == nil {
+				release()
+			} else if ctx.Err() == nil {
+				f.o.Logger.Warn("a family whose hooks are on could not be loaded", "family", x.name, "error", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,126 @@
+package family
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// published is the collection of tools that families made while they ran: a record a tool, under its family and name.
+var published = memory.Collection{Name: "_tools", PerSpace: true}
+
+// mostPublished is how many tools a family may publish.
+const mostPublished = 500
+
+type publishRequest struct {
+	Tool abi.Tool `json:"tool"`
+}
+
+// toolsPublish stages a tool of the family's own, which its module must know how to serve. It is there when the call is
+// committed.
+func toolsPublish(w *work, ctx context.Context, r publishRequest) (any, error) {
+	if err := w.mayPublish(r.Tool); err != nil {
+		return nil, err
+	}
+	there, _, err := w.stage.ListRecords(ctx, published, systemNamespace, w.family.name+"/", "", mostPublished)
+	if err != nil {
+		return nil, err
+	}
+	if len(there) >= mostPublished {
+		return nil, &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("the family has published %d tools, which is the limit: withdraw some", len(there))}
+	}
+	value, err := json.Marshal(r.Tool)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.stage.PutRecord(ctx, published, systemNamespace, w.family.name+"/"+r.Tool.Name, value, nil); err != nil {
+		return nil, err
+	}
+	w.after("publish "+r.Tool.Name, w.families.readPublished)
+	return struct{}{}, nil
+}
+
+// mayPublish refuses a tool that could not be in a manifest, or has the name of another's.
+func (w *work) mayPublish(t abi.Tool) error {
+	manifest := abi.Manifest{ABI: abi.Version, Name: w.family.name, Version: "1.0.0", Description: "It publishes a tool.", Tools: []abi.Tool{t}}
+	data, err := json.Marshal(manifest)
+	if err != nil {
+		return err
+	}
+	if err := checkManifest(data); err != nil {
+		return invalid("the tool could not be in a manifest: %v", err)
+	}
+	if isCore(t.Name) {
+		return invalid("%s is the name of one of the server's own tools", t.Name)
+	}
+	w.families.mu.RLock()
+	defer w.families.mu.RUnlock()
+	if other := w.families.tools[t.Name]; other != nil && other.name != w.family.name {
+		return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("family %s has a tool %s: choose another name", other.name, t.Name)}
+	}
+	if slices.ContainsFunc(w.family.manifest.Tools, func(own abi.Tool) bool { return own.Name == t.Name }) {
+		return invalid("the manifest has a tool %s", t.Name)
+	}
+	return nil
+}
+
+type withdrawRequest struct {
+	Name string `json:"name"`
+}
+
+func toolsWithdraw(w *work, ctx context.Context, r withdrawRequest) (any, error) {
+	n, err := w.stage.DeleteRecords(ctx, published, systemNamespace, []string{w.family.name + "/" + r.Name})
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, &abi.Error{Code: abi.CodeNotFound, Message: "the family has published no tool " + r.Name}
+	}
+	w.after("withdraw "+r.Name, w.families.readPublished)
+	return struct{}{}, nil
+}
+
+// readPublished finds out which tools are published.
+func (f *Families) readPublished(ctx context.Context) error {
+	stage, err := f.o.Space.Stage(ctx, memory.Default, "")
+	if err != nil {
+		return err
+	}
+	found := map[string][]abi.Tool{}
+	for after, first := "", true; first || after != ""; first = false {
+		page, next, err := stage.ListRecords(ctx, published, systemNamespace, "", after, 0)
+		if err != nil {
+			return err
+		}
+		for _, r := range page {
+			var t abi.Tool
+			if err := json.Unmarshal(r.Value, &t); err != nil {
+				return fmt.Errorf("read the published tool %s: %w", r.Key, err)
+			}
+			family, _, _ := strings.Cut(r.Key, "/")
+			found[family] = append(found[family], t)
+		}
+		after = next
+	}
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.published = found
+	f.offer()
+	f.announce()
+	return nil
+}
+
+// toolsOf are all tools of a family: those of its manifest, and those that it published. The caller holds mu.
+func (f *Families) toolsOf(x *family) []abi.Tool {
+	if len(f.published[x.name]) == 0 {
+		return x.manifest.Tools
+	}
+	return append(slices.Clone(x.manifest.Tools), f.published[x.name]...)
+}
