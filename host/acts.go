@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 
 	"github.com/alcove-memory/alcove/host/admin"
 	"github.com/alcove-memory/alcove/host/backup"
@@ -35,7 +36,7 @@ type ImportRequest struct {
 
 // acts are what operators can ask for.
 func (h *Host) acts() map[string]admin.Act {
-	return map[string]admin.Act{
+	acts := map[string]admin.Act{
 		"verify": func(ctx context.Context, _ json.RawMessage) (any, error) { return h.space.Verify(ctx) },
 		"compact": func(ctx context.Context, _ json.RawMessage) (any, error) {
 			e, ok := h.engine.(interface {
@@ -66,6 +67,8 @@ func (h *Host) acts() map[string]admin.Act {
 		}),
 		"retain": func(ctx context.Context, _ json.RawMessage) (any, error) { return h.space.Retain(ctx) },
 	}
+	maps.Copy(acts, h.familyActs())
+	return acts
 }
 
 func (h *Host) streams() map[string]admin.Stream {

@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/api"
+	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/mcp"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -28,6 +30,13 @@ type Options struct {
 	ReadOnly bool   // refuse every write
 	Clock    func() time.Time
 	Logger   *slog.Logger
+	// Families are those that the program carries; FamiliesDir is a folder with more, which may change; Locked allows only
+	// those whose digests are in the lock file.
+	Families    []FamilyModule
+	FamiliesDir string
+	Locked      bool
+	Compiler    sandbox.Compiler // of modules; the zero value: this program
+	Outside     family.Outside   // reaches endpoints for families; nil: none can be reached
 	// Engine opens the store in the data directory; nil: bolt. For tests of what happens to a store.
 	Engine func(ctx context.Context, dir string) (store.Engine, error)
 }
@@ -39,6 +48,8 @@ type Host struct {
 	engine  store.Engine
 	space   *memory.Space
 	mcp     *mcp.Server
+
+	families *family.Families // nil: the directory cannot be written
 
 	closing sync.Once
 	closed  error
@@ -87,9 +98,14 @@ func (h *Host) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.mcp = mcp.New(h.space, mcp.Options{
-		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly,
-	})
+	if err := h.openFamilies(ctx); err != nil {
+		return err
+	}
+	o := mcp.Options{Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly}
+	if h.families != nil {
+		o.Families = familyTools{h.families}
+	}
+	h.mcp = mcp.New(h.space, o)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/bridge"
 	"github.com/alcove-memory/alcove/host/owner"
@@ -24,6 +25,8 @@ type serveFlags struct {
 	listen, socket string
 	readOnly, auto bool
 	idle           time.Duration
+	familiesDir    string
+	locked         bool
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -40,6 +43,8 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.listen, "listen", a.envOr("ALCOVE_LISTEN", host.DefaultHTTP), "the address for HTTP, or off (or ALCOVE_LISTEN)")
 	flags.StringVar(&f.socket, "socket", "", "the path of the socket (default: in the data directory)")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
+	flags.StringVar(&f.familiesDir, "families-dir", a.env("ALCOVE_FAMILIES_DIR"), "a folder whose modules are tool families, too, as they come and change (or ALCOVE_FAMILIES_DIR)")
+	flags.BoolVar(&f.locked, "locked", a.env("ALCOVE_LOCKED") != "", "run only families whose digests are in alcove.lock, and those that are built in (or ALCOVE_LOCKED)")
 	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, do without HTTP if its port is taken, leave when idle or when there is another owner")
 	flags.DurationVar(&f.idle, "idle", 0, "leave when nobody was served for so long (default: never; with --auto 15m)")
 	return c
@@ -70,7 +75,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		}
 	}
 	logger := slog.New(slog.NewTextHandler(out, nil))
-	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Logger: logger})
+	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Logger: logger,
+		Families: builtIn(), FamiliesDir: f.familiesDir, Locked: f.locked})
 	var owned *host.OwnedError
 	if f.auto && errors.As(err, &owned) {
 		return nil // somebody else was faster
@@ -83,6 +89,15 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	err = h.Serve(ctx, host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, Idle: f.idle})
 	return errors.Join(err, h.Close())
+}
+
+// builtIn are the families that this program carries.
+func builtIn() []host.FamilyModule {
+	var list []host.FamilyModule
+	for _, g := range guests.All() {
+		list = append(list, host.FamilyModule{Digest: g.Digest, Bytes: g.Bytes})
+	}
+	return list
 }
 
 type mcpFlags struct {

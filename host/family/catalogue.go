@@ -45,13 +45,13 @@ func (f *Families) scan() {
 func (f *Families) scanLocked() {
 	next := map[string]*family{}
 	for _, m := range f.o.Built {
-		_, _ = f.find(next, built, true, digestOf(m.Bytes), func() ([]byte, error) { return m.Bytes, nil })
+		_, _ = f.find(next, built, m.Digest, func() ([]byte, error) { return m.Bytes, nil })
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.lock.Families)) {
 		digest := f.lock.Families[name].Digest
 		path := filepath.Join(f.o.Dir, Folder, digest+extension)
 		if _, err := os.Stat(path); err == nil {
-			_, _ = f.find(next, installed, false, digest, func() ([]byte, error) { return readModule(path) })
+			_, _ = f.find(next, installed, digest, func() ([]byte, error) { return readModule(path) })
 		}
 	}
 	for _, path := range f.watched() {
@@ -103,7 +103,7 @@ func (f *Families) readFile(next map[string]*family, path string) *family {
 	data, err := readModule(path)
 	if err == nil {
 		var x *family
-		if x, err = f.find(next, path, false, digestOf(data), func() ([]byte, error) { return data, nil }); err == nil {
+		if x, err = f.find(next, path, digestOf(data), func() ([]byte, error) { return data, nil }); err == nil {
 			return x
 		}
 	}
@@ -125,7 +125,7 @@ func (f *Families) readFile(next map[string]*family, path string) *family {
 }
 
 // find adds a family, or takes the one that is known.
-func (f *Families) find(next map[string]*family, source string, vetted bool, digest string, binary func() ([]byte, error)) (*family, error) {
+func (f *Families) find(next map[string]*family, source, digest string, binary func() ([]byte, error)) (*family, error) {
 	for _, x := range f.known {
 		if x.digest == digest && x.source == source {
 			next[x.name] = x
@@ -136,17 +136,29 @@ func (f *Families) find(next map[string]*family, source string, vetted bool, dig
 	if err != nil {
 		return nil, err
 	}
-	report, err := sandbox.Check(data, sandbox.Options{Digest: digest})
+	manifest, err := manifestOf(data, digest, source)
 	if err != nil {
 		if source == built || source == installed {
 			f.o.Logger.Error("a family cannot be used", "digest", digest, "source", source, "error", err)
 		}
 		return nil, err
 	}
-	x := &family{name: report.Manifest.Name, digest: digest, source: source, vetted: vetted, manifest: report.Manifest, binary: binary,
+	x := &family{name: manifest.Name, digest: digest, source: source, manifest: manifest, binary: binary,
 		loading: make(chan struct{}, 1), schemas: &schemas{}}
 	next[x.name] = x
 	return x, nil
+}
+
+// manifestOf reads a module's manifest. What was never checked is checked first; all is again when it is loaded.
+func manifestOf(data []byte, digest, source string) (*abi.Manifest, error) {
+	if source == built || source == installed {
+		return sandbox.ReadManifest(data)
+	}
+	report, err := sandbox.Check(data, sandbox.Options{Digest: digest})
+	if err != nil {
+		return nil, err
+	}
+	return report.Manifest, nil
 }
 
 // publish puts families in the place of those that are known. The caller holds changing and mu.

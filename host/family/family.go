@@ -30,8 +30,8 @@ type Outside interface {
 
 // Module is a family's module that the program carries.
 type Module struct {
-	Name  string
-	Bytes []byte
+	Digest string // SHA-256 of its bytes, hexadecimal
+	Bytes  []byte
 }
 
 // Options are what families are made of. Space, Sandbox and Dir are required.
@@ -42,6 +42,7 @@ type Options struct {
 	Built    []Module         // families that the program carries; they are vetted
 	Watch    string           // a folder whose modules are families, too, as they come and change; empty: none
 	Locked   bool             // only digests that the lock file has may run
+	ReadOnly bool             // nothing is written by itself: no jobs run, and nobody is told of what was stored
 	Outside  Outside          // nil: nothing outside can be reached
 	Embedder Embedder         // nil: there is none
 	Clock    func() time.Time
@@ -77,7 +78,6 @@ type family struct {
 	name     string
 	digest   string
 	source   string // built, installed, or the path of a file
-	vetted   bool
 	manifest *abi.Manifest
 	binary   func() ([]byte, error)
 	fault    string // why it cannot be used; empty: it can
@@ -109,9 +109,11 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.stop = stop
-	f.background.Go(func() { f.jobs.run(running) })
 	f.background.Go(func() { f.keepTidy(running) })
-	f.background.Go(func() { f.followStored(running) })
+	if !o.ReadOnly {
+		f.background.Go(func() { f.jobs.run(running) })
+		f.background.Go(func() { f.followStored(running) })
+	}
 	return f, nil
 }
 

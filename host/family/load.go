@@ -55,7 +55,7 @@ func (f *Families) load(ctx context.Context, x *family) error {
 	if err != nil {
 		return fmt.Errorf("load family %s: %w", x.name, err)
 	}
-	m, err := f.o.Sandbox.Admit(context.WithoutCancel(ctx), data, sandbox.Options{Digest: x.digest})
+	m, err := f.o.Sandbox.Admit(context.WithoutCancel(ctx), data, sandbox.Options{Digest: x.digest}) // also what is vetted: a child needs no memory of this process
 	var refused *sandbox.Refusal
 	if errors.As(err, &refused) {
 		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.name + " was refused: " + refused.Error()}

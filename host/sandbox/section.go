@@ -1,0 +1,45 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/alcove-memory/alcove/abi"
+)
+
+// ReadManifest reads what a module says of itself without looking at the rest of it. It is for modules that were checked
+// before, and are checked again when they are admitted.
+func ReadManifest(module []byte) (*abi.Manifest, error) {
+	if len(module) < 8 || string(module[:4]) != "\x00asm" {
+		return nil, errors.New("it is not a WebAssembly module")
+	}
+	for rest := module[8:]; len(rest) > 0; {
+		id := rest[0]
+		content, after, err := sized(rest[1:])
+		if err != nil {
+			return nil, fmt.Errorf("section %d: %w", id, err)
+		}
+		rest = after
+		if id != 0 {
+			continue
+		}
+		name, data, err := sized(content)
+		if err != nil {
+			return nil, fmt.Errorf("a custom section: %w", err)
+		}
+		if string(name) == abi.Section {
+			return abi.ParseManifest(data)
+		}
+	}
+	return nil, fmt.Errorf("it has no section %s: pack it with alcove family pack", abi.Section)
+}
+
+// sized takes bytes that follow their length.
+func sized(data []byte) (content, rest []byte, err error) {
+	n, used := binary.Uvarint(data)
+	if used <= 0 || n > uint64(len(data)-used) {
+		return nil, nil, errors.New("it is cut off")
+	}
+	return data[used : used+int(n)], data[used+int(n):], nil
+}

@@ -1,0 +1,38 @@
+package sandbox
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/host/sandbox/asm"
+)
+
+func TestAManifestIsReadWithoutTheRestOfTheModule(t *testing.T) {
+	module, err := Pack(testdata(t, "guests/wat.wasm"), []byte(`{"abi":1,"name":"asks","version":"1.0.0","description":"Asks."}`))
+	must(t, err)
+	m, err := ReadManifest(module)
+	if err != nil || m.Name != "asks" {
+		t.Errorf("%+v, %v", m, err)
+	}
+	for n := range len(module) - 1 { // whatever is cut off, it does not read beyond
+		if m, err := ReadManifest(module[:n]); err == nil {
+			t.Fatalf("%d of %d bytes have the manifest %+v", n, len(module), m)
+		}
+	}
+	plain := &asm.Module{}
+	if _, err := ReadManifest(plain.Bytes()); err == nil || !strings.Contains(err.Error(), "alcove family pack") {
+		t.Errorf("without a manifest: %v", err)
+	}
+}
+
+func FuzzReadManifest(f *testing.F) {
+	module, err := Pack(testdata(f, "guests/wat.wasm"), []byte(`{"abi":1,"name":"asks","version":"1.0.0","description":"Asks."}`))
+	must(f, err)
+	f.Add(module)
+	f.Add([]byte("\x00asm\x01\x00\x00\x00\x00\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if m, err := ReadManifest(data); err == nil && m.Name == "" {
+			t.Error("a manifest without a name")
+		}
+	})
+}
