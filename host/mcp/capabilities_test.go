@@ -101,8 +101,12 @@ func TestArgumentsAreTakenAsTheyAreMeant(t *testing.T) {
 	f := newFake()
 	p := withFamilies(t, f, Session{})
 	p.must("memory_auto_tag", `"{\"id\":5,\"most\":\"7\",\"deep\":\"TRUE\",\"tags\":\"one\",\"more\":\"{\\\"a\\\":1}\",\"unknown\":null}"`)
-	want := `{"deep":true,"id":"5","more":{"a":1},"most":7,"tags":["one"],"unknown":null}`
+	want := `{"deep":true,"id":"5","more":{"a":1},"most":7,"tags":["one"]}` // its schema refuses what it does not know
 	if got := string(f.last(t).Arguments); got != want {
+		t.Errorf("called with %s", got)
+	}
+	p.must("memory_tag_suggest", `{"text":5,"unknown":null}`)
+	if got := string(f.last(t).Arguments); got != `{"text":"5","unknown":null}` {
 		t.Errorf("called with %s", got)
 	}
 	p.must("memory_auto_tag", `{"id":"k","tags":"[\"a\",\"b\"]","most":20}`)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -170,8 +171,8 @@ func (t *familyTool) answer(r FamilyResult) answer {
 
 // notesOf is what a caller should know beside the answer.
 func notesOf(r FamilyResult) []string {
-	notes := r.Notes
-	if r.Proposal != "" {
+	notes := slices.Clone(r.Notes)
+	if told := func(note string) bool { return strings.Contains(note, r.Proposal) }; r.Proposal != "" && !slices.ContainsFunc(notes, told) {
 		notes = append(notes, fmt.Sprintf("Nothing is changed yet: what it proposes is on the branch %q. memory_branch action=diff compare=%q shows it, "+
 			"action=merge source=%q accepts it, action=delete name=%q drops it.", r.Proposal, r.Proposal, r.Proposal, r.Proposal))
 	}

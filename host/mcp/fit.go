@@ -31,6 +31,16 @@ func propertiesOf(schema json.RawMessage) map[string]property {
 	return list
 }
 
+// refusesMore reports whether a schema knows all members by name and refuses others. Those are tolerated all the same, and
+// left out.
+func refusesMore(schema json.RawMessage) bool {
+	var s struct {
+		Additional json.RawMessage `json:"additionalProperties"`
+		Patterns   json.RawMessage `json:"patternProperties"`
+	}
+	return json.Unmarshal(schema, &s) == nil && string(s.Additional) == "false" && s.Patterns == nil
+}
+
 // fit makes the arguments of a call what the tool's schema asks for, where it is plain what is meant, and checks them.
 func (t *familyTool) fit(a *arguments) (json.RawMessage, error) {
 	t.compiling.Do(func() { t.schema, t.wrong = compileArguments(t.Input) })
@@ -39,8 +49,11 @@ func (t *familyTool) fit(a *arguments) (json.RawMessage, error) {
 	}
 	members := map[string]json.RawMessage{}
 	types := propertiesOf(t.Input)
+	strict := refusesMore(t.Input)
 	for name, raw := range a.members {
-		members[name] = meant(raw, types[name].Type)
+		if p, known := types[name]; known || !strict {
+			members[name] = meant(raw, p.Type)
+		}
 	}
 	given, err := encode(members)
 	if err != nil {

@@ -28,13 +28,13 @@ const (
 // arguments are valid stays, in its order.
 func trimSchema(raw json.RawMessage) (json.RawMessage, error) {
 	return dropped(raw, func(name string, value json.RawMessage, at position) bool {
-		return isProse(name, value, at) || forbidsMore(name, value) || confuses(name, at)
+		return isProse(name, value, at) || forbidsMore(name, value, at) || confuses(name, at)
 	})
 }
 
 // tolerantSchema is a schema that lets unknown members pass, as lists say.
 func tolerantSchema(raw json.RawMessage) (json.RawMessage, error) {
-	return dropped(raw, func(name string, value json.RawMessage, _ position) bool { return forbidsMore(name, value) })
+	return dropped(raw, forbidsMore)
 }
 
 // dropped is a schema without some of the members of the schemas in it.
@@ -164,9 +164,9 @@ func isProse(name string, value json.RawMessage, at position) bool {
 	return false
 }
 
-// forbidsMore reports whether a member of a schema refuses unknown members, which are tolerated.
-func forbidsMore(name string, value json.RawMessage) bool {
-	return (name == "additionalProperties" || name == "unevaluatedProperties") && string(value) == "false"
+// forbidsMore reports whether a member of a schema refuses unknown members at the top, which are tolerated.
+func forbidsMore(name string, value json.RawMessage, at position) bool {
+	return at == rootSchema && (name == "additionalProperties" || name == "unevaluatedProperties") && string(value) == "false"
 }
 
 // confuses reports whether models' interfaces or clients take offence at a member of a schema: at the top, those do not

@@ -74,7 +74,9 @@ func decodeSearch(c *call) (memory.Search, error) {
 		AsOf:       a.asOf("as_of", c.now),
 		Events:     a.flag("events"),
 		Explain:    a.flag("explain"),
+		Agent:      c.agent,
 	}
+	q.Features = q.Explain
 	for _, state := range a.choices("state", string(memory.Active), string(memory.Archived), string(memory.Merged), string(memory.Pruned)) {
 		q.States = append(q.States, memory.State(state))
 	}
@@ -98,7 +100,7 @@ func find(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("encode results: %w", err)
 	}
-	note := searchNote(kept, cut, q, c.arguments.same("branch", "as_of"))
+	note := strings.Join(append(found.Notes, searchNote(kept, cut, q, c.arguments.same("branch", "as_of"))...), " ")
 	return answer{structured: struct {
 		Results []*hit `json:"results"`
 		Total   int    `json:"total"`
@@ -127,7 +129,7 @@ type hit struct {
 func hitOf(h memory.Hit, event bool) *hit {
 	r := &hit{
 		Key: h.Key, Namespace: h.Namespace, Value: h.Value, Score: rounded(h.Score), Snippet: h.Snippet,
-		Version: h.Version, Timestamp: stamp(h.Timestamp), particulars: particularsOf(h.Memory), Why: whyOf(h.Why, h.Branch),
+		Version: h.Version, Timestamp: stamp(h.Timestamp), particulars: particularsOf(h.Memory), Why: whyOf(h),
 	}
 	if event {
 		sequence, _ := strconv.ParseUint(h.Key, 10, 64) // of an event's key, which is its number
@@ -166,6 +168,8 @@ type why struct {
 	Speaker   float64   `json:"speaker_factor,omitempty"`
 	Date      float64   `json:"date_factor,omitempty"`
 	Around    float64   `json:"turns_around,omitempty"`
+	// Features are what families that rank can go by.
+	Features map[string]float64 `json:"features,omitempty"`
 }
 
 type whyTerm struct {
@@ -176,12 +180,19 @@ type whyTerm struct {
 	IDF       float64 `json:"idf"`
 }
 
-func whyOf(e *search.Explanation, branch string) *why {
-	if e == nil {
+func whyOf(h memory.Hit) *why {
+	e := h.Why
+	if e == nil && len(h.Features) == 0 {
 		return nil
 	}
-	w := &why{Branch: branch, Terms: []whyTerm{}, Documents: e.Documents, Length: e.Length, Average: rounded(e.Average), K1: rounded(e.K1), B: rounded(e.B),
+	if e == nil {
+		e = &search.Explanation{}
+	}
+	w := &why{Branch: h.Branch, Features: map[string]float64{}, Terms: []whyTerm{}, Documents: e.Documents, Length: e.Length, Average: rounded(e.Average), K1: rounded(e.K1), B: rounded(e.B),
 		Speaker: e.Speaker, Date: e.Date, Around: rounded(e.Around)}
+	for name, value := range h.Features {
+		w.Features[name] = rounded(float64(value))
+	}
 	for _, t := range e.Terms {
 		w.Terms = append(w.Terms, whyTerm{t.Term, rounded(t.Score), t.Frequency, t.Documents, rounded(t.IDF)})
 	}
@@ -189,9 +200,9 @@ func whyOf(e *search.Explanation, branch string) *why {
 }
 
 // searchNote says what was left out and how to get it.
-func searchNote(kept []*hit, c cut, q memory.Search, same string) string {
+func searchNote(kept []*hit, c cut, q memory.Search, same string) []string {
 	if c.nothing() {
-		return ""
+		return nil
 	}
 	said := []string{fmt.Sprintf("To stay within %d characters:", maxAnswer)}
 	if len(c.values) > 0 {
@@ -203,7 +214,7 @@ func searchNote(kept []*hit, c cut, q memory.Search, same string) string {
 	if c.rows > 0 {
 		said = append(said, fmt.Sprintf("The last %s left out: search again with offset=%d.", were(c.rows, "result"), q.Offset+len(kept)))
 	}
-	return strings.Join(said, " ")
+	return said
 }
 
 func omittedValues(kept []*hit, c cut, q memory.Search, same string) string {

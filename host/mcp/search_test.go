@@ -118,7 +118,7 @@ func TestAHitExplainsItself(t *testing.T) {
 	p.must("memory_store", `{"key":"k","value":"apple pie"}`)
 	s := p.search(`{"query":"apple","explain":true}`)
 	var w why
-	if err := json.Unmarshal(s.Results[0]["why"], &w); err != nil || len(w.Terms) != 1 || w.Branch != "default" || w.Documents != 1 {
+	if err := json.Unmarshal(s.Results[0]["why"], &w); err != nil || len(w.Terms) != 1 || w.Branch != "default" || w.Documents != 1 || w.Features["lexical"] == 0 {
 		t.Errorf("explained as %s", s.Results[0]["why"])
 	}
 }

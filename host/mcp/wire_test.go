@@ -259,7 +259,7 @@ func TestTrimmingDropsProseAndKeepsTheRest(t *testing.T) {
 		{"descriptions of definitions", `{"definitions":{"F":{"description":"d","type":"string"}},"$defs":{"G":{"description":"d"}}}`, `{"definitions":{"F":{"type":"string"}},"$defs":{"G":{}}}`},
 		{"descriptions inside lists of schemas", `{"items":{"anyOf":[{"description":"d","type":"string"},{"items":{"description":"d"}}]}}`, `{"items":{"anyOf":[{"type":"string"},{"items":{}}]}}`},
 		{"alternatives at the top, which models' interfaces refuse", `{"anyOf":[{"required":["a"]}],"oneOf":[],"allOf":[],"properties":{"anyOf":{}}}`, `{"properties":{"anyOf":{}}}`},
-		{"what refuses unknown members", `{"additionalProperties":false,"properties":{"a":{"additionalProperties":false,"unevaluatedProperties":false}}}`, `{"properties":{"a":{}}}`},
+		{"what refuses unknown members at the top, which are tolerated", `{"additionalProperties":false,"unevaluatedProperties":false,"properties":{"a":{"additionalProperties":false}}}`, `{"properties":{"a":{"additionalProperties":false}}}`},
 		{"what clients would send twice", `{"properties":{"a":{"x-mcp-header":"A"}}}`, `{"properties":{"a":{}}}`},
 		{"long default texts", `{"properties":{"a":{"default":"the quick brown fox jumps over it all"}}}`, `{"properties":{"a":{}}}`},
 		{"short defaults stay", `{"properties":{"a":{"default":"strict"},"b":{"default":10},"c":{"default":false}}}`, `{"properties":{"a":{"default":"strict"},"b":{"default":10},"c":{"default":false}}}`},
