@@ -42,13 +42,12 @@ func (a *audience) leave(at *seat) {
 	delete(a.watchers, at)
 }
 
-// tell tells a client whose list has changed.
-func (a *audience) tell(at *seat) {
+// moved reports whether a client's list has changed, and counts it as told.
+func (a *audience) moved(at *seat) (*watcher, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if w := a.watchers[at]; w != nil {
-		a.check(w)
-	}
+	w := a.watchers[at]
+	return w, w != nil && a.check(w)
 }
 
 // tellAll tells all clients whose lists have changed.
@@ -56,13 +55,24 @@ func (a *audience) tellAll() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, w := range a.watchers {
-		a.check(w)
+		if a.check(w) {
+			w.tell()
+		}
 	}
 }
 
-func (a *audience) check(w *watcher) {
-	if now := a.outline(w.session, w.seat); now != w.last {
-		w.last = now
+func (a *audience) check(w *watcher) (changed bool) {
+	now := a.outline(w.session, w.seat)
+	changed, w.last = now != w.last, now
+	return changed
+}
+
+// tellList tells the client of a request that its list has changed, if it has.
+func (s *Server) tellList(ctx context.Context, at *seat) {
+	w, moved := s.audience.moved(at)
+	if _, over := ctx.Value(streamKey{}).(*stream); moved && over {
+		s.notify(ctx, notification(protocol.MethodNotificationToolsListChanged, nil))
+	} else if moved {
 		w.tell()
 	}
 }
@@ -93,15 +103,9 @@ func (s *Server) listens(ctx context.Context, id any, request *protocol.Subscrip
 
 // listChanged tells a client that its list has changed. It is for the request that asked to be told, if there is one.
 func listChanged(client server.ClientSession, subscription any) {
-	n := protocol.JSONRPCNotification{
-		JSONRPC:      protocol.JSONRPC_VERSION,
-		Notification: protocol.Notification{Method: protocol.MethodNotificationToolsListChanged},
-	}
+	n := notification(protocol.MethodNotificationToolsListChanged, nil)
 	if subscription != nil {
 		n.Params.Meta = map[string]any{protocol.MetaKeySubscriptionID: subscription}
 	}
-	select {
-	case client.NotificationChannel() <- n:
-	default: // it reads nothing
-	}
+	send(client, n)
 }

@@ -76,7 +76,7 @@ func (s *Server) callTarget(ctx context.Context, request protocol.CallToolReques
 		}
 		a, err := s.callFamily(ctx, at.family, c)
 		if err == nil {
-			c.show(at.family.family)
+			c.show(ctx, at.family.family)
 		}
 		return a, err
 	})
@@ -180,10 +180,10 @@ func notesOf(r FamilyResult) []string {
 }
 
 // show puts a family into the list of a client that called one of its tools: those who list again will find them.
-func (c *call) show(f *family) {
+func (c *call) show(ctx context.Context, f *family) {
 	if c.seat.stateless || c.seat.has(f.Name) {
 		return
 	}
 	c.seat.load(f.Name, true)
-	c.server.audience.tell(c.seat)
+	c.server.tellList(ctx, c.seat)
 }

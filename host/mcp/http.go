@@ -95,6 +95,11 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	if target, ok := s.resolve(m.tool); ok {
 		ctx = m.into(ctx, target)
+		over := streaming(w, r)
+		if over != nil {
+			w = over
+		}
+		ctx = context.WithValue(ctx, streamKey{}, over)
 	}
 	if m.method == methodListen {
 		until, release := s.untilClosed(ctx)
@@ -224,7 +229,7 @@ func (s *seats) take(id string, session Session) *seat {
 // tell tells the client of a session that its list has changed.
 func (s *seats) tell(id string) {
 	// One that left, or reads nothing, goes without.
-	_ = s.server.protocol.SendNotificationToSpecificClient(id, protocol.MethodNotificationToolsListChanged, nil)
+	_ = s.server.protocol.SendNotificationToSpecificClient(id, string(protocol.MethodNotificationToolsListChanged), nil)
 }
 
 // Generate begins a session.

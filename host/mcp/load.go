@@ -79,7 +79,7 @@ func loadFamily(ctx context.Context, c *call) (answer, error) {
 	shelf := c.server.shelf.catalogue()
 	switch {
 	case name != "" && unload:
-		return c.unload(shelf, name)
+		return c.unload(ctx, shelf, name)
 	case name != "":
 		f := shelf.byName[name]
 		if f == nil {
@@ -118,7 +118,7 @@ func (c *call) load(ctx context.Context, f *family, why []suggestion) (answer, e
 	if err := c.server.shelf.families.Load(ctx, f.Name); err != nil {
 		return answer{}, err
 	}
-	c.show(f)
+	c.show(ctx, f)
 	r := loaded{Family: f.Name, Loaded: c.loaded(), Suggestions: suggestedOf(why)}
 	for _, t := range f.offered(c.readOnly) {
 		r.Tools = append(r.Tools, t.row(false))
@@ -152,7 +152,7 @@ func (c *call) loadNote(f *family, cut cut) string {
 	return strings.Join(said, " ")
 }
 
-func (c *call) unload(shelf *catalogue, name string) (answer, error) {
+func (c *call) unload(ctx context.Context, shelf *catalogue, name string) (answer, error) {
 	if shelf.byName[name] == nil && !c.seat.has(name) {
 		return answer{}, shelf.noFamily(name)
 	}
@@ -166,7 +166,7 @@ func (c *call) unload(shelf *catalogue, name string) (answer, error) {
 		r.Note = "It was not loaded."
 	}
 	c.seat.load(name, false)
-	c.server.audience.tell(c.seat)
+	c.server.tellList(ctx, c.seat)
 	r.Loaded = c.loaded()
 	return answer{structured: r, plain: r}, nil
 }

@@ -259,3 +259,45 @@ func TestProgressIsTold(t *testing.T) {
 		t.Errorf("told %s", got)
 	}
 }
+
+func TestProgressIsToldOverHTTP(t *testing.T) {
+	f := newFake()
+	f.answers["memory_auto_tag"] = func(_ context.Context, c FamilyCall) (FamilyResult, error) {
+		if c.Progress == nil {
+			return FamilyResult{}, errNo
+		}
+		c.Progress(1, 2, "half")
+		c.Progress(2, 2, "")
+		return FamilyResult{Output: json.RawMessage(`{"n":9007199254740993}`)}, nil
+	}
+	url := serveHTTP(t, newServer(t, Options{Families: f}))
+	body := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_auto_tag","arguments":{"id":"k"},"_meta":{"progressToken":"t",` + modernMeta[len(`"_meta":{`):] + `}}`
+	response, text := post(t, url, body, modernHeaders("tools/call", "memory_auto_tag"))
+	events := strings.Split(strings.TrimSpace(text), "\n\n")
+	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != eventStream || len(events) != 3 {
+		t.Fatalf("answered %d %s: %s", response.StatusCode, response.Header, text)
+	}
+	for i, want := range []string{`"message":"half"`, `"progress":2`, `"n":9007199254740993`} {
+		if !strings.HasPrefix(events[i], "event: message\ndata: {") || !strings.Contains(events[i], want) {
+			t.Errorf("event %d is %s", i, events[i])
+		}
+	}
+	headers := modernHeaders("tools/call", "memory_auto_tag")
+	headers["Accept"] = "application/json"
+	if response, text := post(t, url, body, headers); strings.Contains(text, "half") {
+		t.Errorf("a client that takes no events is answered with %d %s", response.StatusCode, text)
+	}
+}
+
+func TestASessionIsToldAheadOfEachAnswer(t *testing.T) {
+	url := serveHTTP(t, newServer(t, Options{Families: newFake()}))
+	session := begin(t, url)
+	for range 50 {
+		for _, arguments := range []string{`{"family":"auto-tag"}`, `{"family":"auto-tag","unload":true}`} {
+			_, text := post(t, url, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_load_family","arguments":`+arguments+`}}`, session)
+			if strings.Count(text, "list_changed") != 1 || !strings.Contains(text, `"family":"auto-tag"`) {
+				t.Fatalf("answered %s", text)
+			}
+		}
+	}
+}

@@ -56,8 +56,7 @@ func (p *progress) tell(done, total float64, message string) {
 	if message != "" {
 		params["message"] = clip(message, longestProgress)
 	}
-	// A client that cannot be told goes without.
-	_ = p.server.protocol.SendNotificationToClient(p.ctx, string(protocol.MethodNotificationProgress), params)
+	p.server.notify(p.ctx, notification(protocol.MethodNotificationProgress, params))
 }
 
 func (p *progress) end() {

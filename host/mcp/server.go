@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -148,7 +149,11 @@ func (s *Server) callCore(ctx context.Context, t tool, c *call) (answer, error) 
 	if !t.offered(c.readOnly) {
 		return answer{}, s.tools.denied(t.name + " would write")
 	}
-	return t.run(ctx, c)
+	a, err := t.run(ctx, c)
+	if said := c.notices.take(); len(said) > 0 {
+		a.note = strings.TrimSpace(a.note + " " + strings.Join(said, " "))
+	}
+	return a, err
 }
 
 // newCall reads what a request calls a tool with.
@@ -169,7 +174,7 @@ func (s *Server) newCall(ctx context.Context, name string, request protocol.Call
 	return &call{
 		server: s, space: s.space, tools: s.tools, arguments: a, now: s.options.Clock(), session: session, seat: s.seat(ctx),
 		readOnly: s.readOnly(session), version: s.options.Version,
-		agent: or(agentName(session.Agent), agentName(clientName(ctx))), requestID: requestID,
+		agent: or(agentName(session.Agent), agentName(clientName(ctx))), requestID: requestID, notices: &notices{},
 	}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -40,7 +41,8 @@ func storeTool() tool {
 				"key": {"type": "string"},
 				"version": {"type": "integer"},
 				"timestamp": {"type": "string"},
-				"stored": {"type": "array", "items": {"type": "object"}, "description": "With items: a receipt for each."}
+				"stored": {"type": "array", "items": {"type": "object"}, "description": "With items: a receipt for each."},
+				"notes": {"type": "array", "items": {"type": "string"}, "description": "Which families could not take part, and why."}
 			}
 		}`,
 		hints: hints{idempotent: true},
@@ -65,10 +67,15 @@ func store(ctx context.Context, c *call) (answer, error) {
 	for i, s := range stored {
 		receipts[i] = receipt{Key: s.Key, Version: s.Version, Timestamp: stamp(s.Timestamp)}
 	}
+	said := c.notices.take()
 	if !batch {
+		receipts[0].Notes = said
 		return answer{structured: receipts[0], plain: receipts[0]}, nil
 	}
-	return answer{structured: map[string][]receipt{"stored": receipts}, plain: receipts}, nil
+	return answer{structured: struct {
+		Stored []receipt `json:"stored"`
+		Notes  []string  `json:"notes,omitempty"`
+	}{receipts, said}, plain: receipts, note: strings.Join(said, " ")}, nil
 }
 
 type receipt struct {

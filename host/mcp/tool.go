@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -106,10 +107,35 @@ type call struct {
 	// What memory_operation asks for beside the arguments.
 	branch, namespace string // empty: the seat's
 	dryRun            bool   // write nothing
+
+	notices *notices
+}
+
+// notices are what the server says beside an answer, such as which hook was skipped and why.
+type notices struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (n *notices) add(note string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.list = append(n.list, note)
+}
+
+// take gives what was said since it was asked last.
+func (n *notices) take() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	list := n.list
+	n.list = nil
+	return list
 }
 
 // write says who writes.
-func (c *call) write() memory.Write { return memory.Write{Agent: c.agent, RequestID: c.requestID} }
+func (c *call) write() memory.Write {
+	return memory.Write{Agent: c.agent, RequestID: c.requestID, Note: c.notices.add}
+}
 
 // place is where the call reads or writes: where its arguments say, or else where the client is.
 func (c *call) place() memory.Place {

@@ -1,0 +1,51 @@
+package mcp
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// takingPart are hooks that skip one of theirs, and rank the other way round.
+type takingPart struct{}
+
+func (takingPart) Storing(_ context.Context, s memory.Storing) ([]memory.Item, []string, error) {
+	return s.Items, []string{"auto-tag was skipped: it was stopped"}, nil
+}
+
+func (takingPart) Depth() int { return 10 }
+
+func (takingPart) Rank(context.Context, memory.Ranking) ([]float32, bool, error) {
+	return nil, false, errNo
+}
+
+func TestAStoreSaysWhichHookWasSkippedAndWhy(t *testing.T) {
+	s := newServer(t, Options{})
+	s.space.SetHooks(takingPart{})
+	p := connect(t, s, Session{}).initialize("tester")
+	const skipped = "auto-tag was skipped: it was stopped"
+	o := p.must("memory_store", `{"key":"k","value":1}`)
+	if o.field("notes") != `["`+skipped+`"]` || !strings.Contains(o.text, skipped) || len(o.notes) != 0 {
+		t.Errorf("stored with %s %s", o.text, o.notes)
+	}
+	o = p.must("memory_store", `{"items":[{"key":"a","value":1},{"key":"b","value":2}]}`)
+	if o.field("notes") != `["`+skipped+`"]` || len(o.notes) != 1 || o.notes[0] != skipped {
+		t.Errorf("stored with %s %s", o.structured, o.notes)
+	}
+	if r, o := p.operation(`{"method":"memory_store","params":{"items":[{"key":"c","value":1}]}}`); r.Metadata.Notes != skipped {
+		t.Errorf("stored with %s", o.text)
+	}
+}
+
+func TestASearchSaysWhenItsRankingFailed(t *testing.T) {
+	s := newServer(t, Options{})
+	s.space.SetHooks(takingPart{})
+	p := connect(t, s, Session{}).initialize("tester")
+	p.must("memory_store", `{"items":[{"key":"a","value":"apple"},{"key":"b","value":"apple pie"}]}`)
+	o := p.must("memory_search", `{"query":"apple"}`)
+	if len(o.notes) != 1 || o.field("note") == "" {
+		t.Errorf("noted %s: %s", o.notes, o.text)
+	}
+}
