@@ -97,7 +97,7 @@ func command(t *testing.T, within time.Duration, name string, args ...string) *e
 // remembers when one of them has changed: it does not see what other processes read.
 func touch(t *testing.T) {
 	t.Helper()
-	for _, root := range []string{"../../../cmd", "../..", "session.mjs"} {
+	for _, root := range []string{"../../../cmd", "../..", "session.mjs", "families.mjs", "connect.mjs"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Name() == "node_modules" {
 				return fs.SkipDir
@@ -127,7 +127,7 @@ func build(t *testing.T) string {
 }
 
 // serve runs a server of a new data directory until the test ends.
-func serve(t *testing.T, program string) (dir string) {
+func serve(t *testing.T, program string, flags ...string) (dir string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "alcove") // a short path, for the socket in it
 	if err != nil {
@@ -139,7 +139,7 @@ func serve(t *testing.T, program string) (dir string) {
 		}
 	})
 	var said bytes.Buffer
-	server := exec.Command(program, "serve", "--data", dir, "--listen", "127.0.0.1:0")
+	server := exec.Command(program, append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0"}, flags...)...)
 	server.Stdout, server.Stderr = &said, &said
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
@@ -212,7 +212,13 @@ func TestRealClientsUseEveryTool(t *testing.T) {
 
 // session runs a script that uses one of the SDKs.
 func session(t *testing.T, node, kind, transport, file string) {
-	out, err := command(t, runWithin, node, "session.mjs", kind, file).CombinedOutput()
+	script(t, node, "session.mjs", kind, transport, file)
+}
+
+// script runs a script that uses one of the SDKs, and says so when all went well.
+func script(t *testing.T, node, name, kind, transport, file string, more ...string) {
+	t.Helper()
+	out, err := command(t, runWithin, node, append([]string{name, kind, file}, more...)...).CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "ok "+kind+" "+transport) {
 		t.Errorf("%v\n%s", err, out)
 	}

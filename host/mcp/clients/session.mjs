@@ -2,38 +2,12 @@
 //
 //   node session.mjs sdk|client|client-2026 CONFIG.json
 //
-// sdk is version 1 of the SDK; client is version 2, in the protocol that begins with initialize; client-2026 is
-// version 2 in the stateless one.
+// The kinds are those of connect.mjs.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { connect, stateless } from "./connect.mjs";
 
 const [kind, configuration] = process.argv.slice(2);
-const { alcove } = JSON.parse(readFileSync(configuration, "utf8")).mcpServers;
-
-const identity = { name: "alcove-test", version: "1.0.0" };
-
-async function connect() {
-  if (kind === "sdk") {
-    const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
-    const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
-    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
-    return dial(new Client(identity), StdioClientTransport, StreamableHTTPClientTransport);
-  }
-  const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
-  const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
-  const mode = kind === "client-2026" ? { pin: "2026-07-28" } : "legacy";
-  return dial(new Client(identity, { versionNegotiation: { mode } }), StdioClientTransport, StreamableHTTPClientTransport);
-}
-
-async function dial(client, Stdio, HTTP) {
-  const transport = alcove.command
-    ? new Stdio({ command: alcove.command, args: alcove.args })
-    : new HTTP(new URL(alcove.url), { requestInit: { headers: alcove.headers } });
-  await client.connect(transport);
-  return client;
-}
-
-const client = await connect();
+const { client, transport } = await connect(kind, configuration);
 
 // call uses a tool and gives its structured result.
 async function call(name, args) {
@@ -63,7 +37,7 @@ for (const tool of tools) {
 assert.match(client.getInstructions(), /memory_search/);
 assert.equal(client.getServerVersion().name, "alcove");
 
-const namespace = `clients/${kind}/${alcove.command ? "stdio" : "http"}`;
+const namespace = `clients/${kind}/${transport}`;
 const side = `${namespace}/side`;
 const value = { city: "Oslo", zone: "CET", nested: [1, null, { deep: true }], text: "<&> é 日本 \u2028" };
 
@@ -86,9 +60,8 @@ assert.equal((await call("memory_search", { query: "Bergen", events: true, names
 await call("memory_branch", { action: "fork", name: side });
 await call("memory_store", { key: "user/home", value: "Bergen", namespace, branch: side });
 const switched = await call("memory_branch", { action: "switch", name: side });
-const stateless = kind === "client-2026";
-assert.equal((await call("memory_status", {})).branch, stateless ? "default" : side);
-assert.equal(switched.note !== undefined, stateless);
+assert.equal((await call("memory_status", {})).branch, stateless(kind) ? "default" : side);
+assert.equal(switched.note !== undefined, stateless(kind));
 await call("memory_branch", { action: "switch", name: "default" });
 assert.equal((await call("memory_branch", { action: "diff", compare: side, namespace })).changed, 1);
 assert.equal((await call("memory_branch", { action: "merge", source: side, preview: true, namespace })).merged, false);
@@ -128,4 +101,4 @@ if (kind === "client-2026") {
   assert.equal(version, "2026-07-28");
 }
 await client.close();
-console.log(`ok ${kind} ${alcove.command ? "stdio" : "http"} ${version}`.trim());
+console.log(`ok ${kind} ${transport} ${version}`.trim());

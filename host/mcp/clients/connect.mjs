@@ -1,0 +1,33 @@
+// Connects one of the TypeScript SDKs, as configured by a file that the product prints.
+//
+// sdk is version 1 of the SDK; client is version 2, in the protocol that begins with initialize; client-2026 is
+// version 2 in the stateless one.
+import { readFileSync } from "node:fs";
+
+const identity = { name: "alcove-test", version: "1.0.0" };
+
+export const stateless = (kind) => kind === "client-2026";
+
+// connect gives a client, and which transport it uses: stdio or http.
+export async function connect(kind, configuration) {
+  const { alcove } = JSON.parse(readFileSync(configuration, "utf8")).mcpServers;
+  const transport = alcove.command ? "stdio" : "http";
+  if (kind === "sdk") {
+    const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
+    const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
+    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
+    return { client: await dial(new Client(identity), alcove, StdioClientTransport, StreamableHTTPClientTransport), transport };
+  }
+  const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+  const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+  const mode = stateless(kind) ? { pin: "2026-07-28" } : "legacy";
+  return { client: await dial(new Client(identity, { versionNegotiation: { mode } }), alcove, StdioClientTransport, StreamableHTTPClientTransport), transport };
+}
+
+async function dial(client, alcove, Stdio, HTTP) {
+  const transport = alcove.command
+    ? new Stdio({ command: alcove.command, args: alcove.args })
+    : new HTTP(new URL(alcove.url), { requestInit: { headers: alcove.headers } });
+  await client.connect(transport);
+  return client;
+}

@@ -1,0 +1,42 @@
+package clients
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// guest is a module that answers with its text in capital letters.
+const guest = "../../sandbox/testdata/guests/c.wasm"
+
+// pack makes a family of the guest, in a folder.
+func pack(t *testing.T, program, folder, name, description, tool string) {
+	t.Helper()
+	manifest := filepath.Join(t.TempDir(), "manifest.json")
+	content := fmt.Sprintf(`{"abi": 1, "name": %q, "version": "1.0.0", "description": %q, "tools": [{"name": %q, "description": %q,
+		"input_schema": {"type": "object", "properties": {"text": {"type": "string", "description": "What to say."}}, "required": ["text"]},
+		"annotations": {"readOnlyHint": true}}]}`, name, description, name+"_text", tool)
+	if err := os.WriteFile(manifest, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := command(t, runWithin, program, "family", "pack", guest, "--manifest", manifest, "-o", filepath.Join(folder, name+".wasm")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("pack the family %s: %v\n%s", name, err, out)
+	}
+}
+
+func TestRealClientsLoadCallAndUnloadFamilies(t *testing.T) {
+	node := install(t)
+	program := build(t)
+	folder := t.TempDir()
+	pack(t, program, folder, "shout", "Answers in capital letters.", "Says it louder.")
+	pack(t, program, folder, "whisper", "Answers under its breath.", "Says it in a low voice.")
+	files := configurations(t, program, serve(t, program, "--families-dir", folder))
+	for transport, file := range files {
+		for _, kind := range []string{"sdk", "client", "client-2026"} {
+			t.Run(kind+"/"+transport, func(t *testing.T) { script(t, node, "families.mjs", kind, transport, file) })
+			t.Run(kind+"/"+transport+"/never listing again", func(t *testing.T) { script(t, node, "families.mjs", kind, transport, file, "deaf") })
+		}
+	}
+}
