@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -129,4 +130,21 @@ func isStopWord(w string) bool {
 		return true
 	}
 	return false
+}
+
+// queryTerms are the distinct terms of a text, sorted; its stop words only when there is nothing else.
+func queryTerms(text string) []string {
+	var terms, stops []string
+	eachWord(text, func(w word) {
+		if w.stop {
+			stops = append(stops, w.term)
+			return
+		}
+		terms = append(terms, w.term)
+	})
+	if len(terms) == 0 {
+		terms = stops
+	}
+	slices.Sort(terms)
+	return slices.Compact(terms)
 }

@@ -1,42 +1,82 @@
 package search
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
-// converse makes turns count for what they are in their conversation.
+// converse makes turns count for what they are in their conversation, and ranks what was kept.
 func (r *ranking) converse() {
-	if r.query.Plain || len(r.index.turns) == 0 {
+	if !r.keepAll {
 		return
 	}
-	date, rest := dateIn(r.query.Text)
-	r.date = date
-	if (!rest || len(r.scores) == 0) && date != (day{}) {
-		r.saidOnDate()
+	if !r.query.Plain && r.visible.turns > 0 {
+		date, rest := dateIn(r.query.Text)
+		if r.date = date; date != (day{}) && (!rest || r.matches == 0) {
+			r.saidOnDate()
+		}
+		r.applyFactors()
+		r.giveToNeighbours()
 	}
-	for doc := range r.scores {
-		if t := r.index.docs[doc].turn; t != nil {
-			r.scores[doc] *= r.speakerFactor(t) * r.dateFactor(t)
+	for _, l := range r.leaves {
+		for _, m := range l.matches {
+			r.best.push(plain(m.row, m.score))
 		}
 	}
-	r.giveToNeighbours()
+	for _, c := range r.others {
+		r.best.push(c)
+	}
 }
 
 // saidOnDate finds what was said on a date, whatever its words, when a question asks for nothing else, or nothing else
 // that is there.
 func (r *ranking) saidOnDate() {
-	for _, docs := range r.index.turns {
-		for _, doc := range docs {
-			d := &r.index.docs[doc]
-			if r.passes(doc) && d.turn != nil && r.date.factor(d.turn.said, 1) > 1 {
-				r.scores[doc]++
+	for _, l := range r.leaves {
+		l.matching.each(func(local uint32) bool {
+			number := l.part.rows[local]
+			turn := r.index.table.turnOf(r.index.table.row(number))
+			if turn == nil || !r.wants(number) || r.date.factor(turn.saidAt(), 1) == 1 {
+				return true
 			}
+			at, found := l.find(local)
+			if !found {
+				l.matches = slices.Insert(l.matches, at, match{local: local, row: number})
+				r.matches++
+			}
+			l.matches[at].score++
+			return true
+		})
+	}
+}
+
+// find is where a leaf has the match of a document.
+func (l *leaf) find(local uint32) (int, bool) {
+	return slices.BinarySearchFunc(l.matches, local, func(m match, local uint32) int { return cmp.Compare(m.local, local) })
+}
+
+func (r *ranking) applyFactors() {
+	speakers := make([]float64, len(r.index.table.speakers)) // 0: not worked out yet
+	for _, l := range r.leaves {
+		for i := range l.matches {
+			m := &l.matches[i]
+			turn := r.index.table.turnOf(r.index.table.row(m.row))
+			if turn == nil {
+				continue
+			}
+			factor := &speakers[turn.speaker]
+			if *factor == 0 {
+				*factor = r.speakerFactor(turn)
+			}
+			m.score *= *factor * r.dateFactor(turn)
 		}
 	}
 }
 
 // speakerFactor is how much more a turn counts because its speaker is named.
 func (r *ranking) speakerFactor(t *turn) float64 {
-	for _, term := range t.speaker {
-		if _, found := slices.BinarySearch(r.terms, term); found {
+	for _, term := range r.index.table.speakers[t.speaker] {
+		if slices.ContainsFunc(r.asked.clauses, func(c clause) bool { return c.label == term }) {
 			return 1 + r.index.conversation.Speaker
 		}
 	}
@@ -44,7 +84,7 @@ func (r *ranking) speakerFactor(t *turn) float64 {
 }
 
 func (r *ranking) dateFactor(t *turn) float64 {
-	return r.date.factor(t.said, r.index.conversation.Date)
+	return r.date.factor(t.saidAt(), r.index.conversation.Date)
 }
 
 // giveToNeighbours lets the best turns give a part of their scores to the turns around them. Of what a turn is given, the
@@ -54,56 +94,53 @@ func (r *ranking) giveToNeighbours() {
 	if part == 0 {
 		return
 	}
-	givers := r.best(neighbourhood, func(doc uint32) bool { return r.index.docs[doc].turn != nil })
-	slices.SortFunc(givers, func(a, b candidate) int { return r.index.docs[a.doc].inConversation(&r.index.docs[b.doc]) })
-	r.before = map[uint32]float64{}
-	given := map[uint32]float64{}
-	for _, giver := range givers {
-		r.before[giver.doc] = giver.score
-		r.neighbours(giver.doc, func(doc uint32, distance int64) { given[doc] += part / float64(distance) * giver.score })
+	r.given = map[uint32]float64{}
+	for _, giver := range r.givers() {
+		r.neighbours(giver.row, func(number uint32, distance int64) { r.given[number] += part / float64(distance) * giver.score })
 	}
-	for doc, more := range given {
-		if _, known := r.before[doc]; !known {
-			r.before[doc] = r.scores[doc]
+	for number, more := range r.given {
+		d := r.index.table.row(number)
+		l := r.leafOf[d.part]
+		if at, found := l.find(d.local); found {
+			l.matches[at].score += more
+		} else {
+			r.others = append(r.others, plain(number, more))
 		}
-		r.scores[doc] += more
 	}
 }
 
-// neighbours calls do for each document in the view, that passes the query's filters, around a turn.
-func (r *ranking) neighbours(doc uint32, do func(doc uint32, distance int64)) {
-	here := r.index.docs[doc].turn.position
+// givers are the best turns, in the order of their conversations.
+func (r *ranking) givers() []candidate {
+	best := heap{index: r.index, most: neighbourhood}
+	t := r.index.table
+	for _, l := range r.leaves {
+		for _, m := range l.matches {
+			if t.turnOf(t.row(m.row)) != nil {
+				best.push(plain(m.row, m.score))
+			}
+		}
+	}
+	slices.SortFunc(best.list, func(a, b candidate) int {
+		x, y := t.row(a.row), t.row(b.row)
+		p, q := t.turnOf(x).position, t.turnOf(y).position
+		return cmp.Or(cmp.Compare(p.session, q.session), cmp.Compare(p.at, q.at), strings.Compare(t.key(x), t.key(y)))
+	})
+	return best.list
+}
+
+// neighbours calls do for each document around a turn that may be found.
+func (r *ranking) neighbours(number uint32, do func(number uint32, distance int64)) {
+	t := r.index.table
+	here := t.turnOf(t.row(number)).position
 	for distance := int64(-reach); distance <= reach; distance++ {
 		there := here
 		if there.at += distance; distance == 0 || (there.at < here.at) != (distance < 0) { // no overflow
 			continue
 		}
-		for _, other := range r.index.turns[there] {
+		for _, other := range t.turns[there] {
 			if r.passes(other) {
 				do(other, max(distance, -distance))
 			}
 		}
-	}
-}
-
-func (r *ranking) passes(doc uint32) bool {
-	d := &r.index.docs[doc]
-	return r.visible.has(doc) && r.view.selects(d.name.namespace, d.name.collection) && !d.expired(r.view) && r.wants(d)
-}
-
-// explainTurn tells what the conversation made of a turn's score.
-func (r *ranking) explainTurn(doc uint32, e *Explanation) {
-	t := r.index.docs[doc].turn
-	if t == nil || r.query.Plain {
-		return
-	}
-	if f := r.speakerFactor(t); f != 1 {
-		e.Speaker = f
-	}
-	if f := r.dateFactor(t); f != 1 {
-		e.Date = f
-	}
-	if was, ok := r.before[doc]; ok {
-		e.Around = r.scores[doc] - was
 	}
 }

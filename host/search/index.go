@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/search/segment"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -38,90 +39,59 @@ type Options struct {
 	Views        int               // views kept ready; 64
 	Conversation Conversation
 	Semantic     Semantic // nil: words alone decide
+	// Tail is how many documents of a branch are kept as they came before they are compressed; 8192.
+	Tail int
 }
 
-// Index holds every version of every document in memory. Its methods may be called from many goroutines at
-// once; a search sees each Apply wholly or not at all.
+// Index finds every version of every document. Its methods may be called from many goroutines at once; a search sees each
+// Apply wholly or not at all.
 type Index struct {
 	collections  map[string]Params
 	maxViews     int
+	maxTail      int
 	conversation Conversation
+	semantic     Semantic
 
 	mu       sync.RWMutex
-	docs     []document
-	postings map[string][]posting
-	versions map[store.BranchID]map[name][]version // oldest first
-	expiring []uint32
-	turns    map[position][]uint32
-	dead     int
+	table    *table
+	branches map[store.BranchID]*branch
+	parts    map[uint32]*part
+	lastPart uint32
+
+	tending sync.Mutex // held while parts are compressed or merged
 
 	cacheMu sync.Mutex
 	cache   map[string]*visible
 	clock   uint64 // of uses of views, for forgetting the one unused for longest
 }
 
-// name is what the versions of a document have in common.
-type name struct{ namespace, collection, key string }
-
-// version is a document at a version; doc is gone for a tombstone.
-type version struct {
-	at  uint64
-	doc uint32
+// branch is what is held of a branch.
+type branch struct {
+	rows  []uint32 // all its rows, tombstones too
+	parts []*part  // sealed ones by age, and last the tail if there is one
 }
 
-const gone = ^uint32(0)
-
-type posting struct {
-	doc       uint32
-	frequency uint32
-}
-
-// document is what is kept of a Doc. Its text is not.
-type document struct {
-	name       name
-	branch     store.BranchID
-	version    uint64
-	tags       []string
-	kind       string
-	state      string
-	time       int64   // µs
-	expires    int64   // µs; 0: never
-	importance float32 // NaN: not given
-	length     int     // terms that are not stop words
-	turn       *turn
-	dropped    bool
-}
-
-// turn is what is kept of a Turn.
-type turn struct {
-	position
-	speaker []string // the terms of the name
-	said    time.Time
-}
-
-// position is where a turn stands.
-type position struct {
-	namespace, collection, session string
-	at                             int64
+// tail is the part that grows, or nil.
+func (b *branch) tail() *part {
+	if n := len(b.parts); n > 0 && b.parts[n-1].tail != nil && !b.parts[n-1].frozen {
+		return b.parts[n-1]
+	}
+	return nil
 }
 
 // New makes an empty index.
 func New(o Options) *Index {
-	x := &Index{
+	return &Index{
 		collections:  o.Collections,
 		maxViews:     cmp.Or(o.Views, 64),
+		maxTail:      cmp.Or(o.Tail, 8192),
 		conversation: o.Conversation.withDefaults(),
+		semantic:     o.Semantic,
+		table:        newTable(),
+		branches:     map[store.BranchID]*branch{},
+		parts:        map[uint32]*part{},
+		cache:        map[string]*visible{},
 	}
-	x.clear()
-	return x
-}
-
-func (x *Index) clear() {
-	x.docs, x.dead, x.expiring = nil, 0, nil
-	x.postings = map[string][]posting{}
-	x.versions = map[store.BranchID]map[name][]version{}
-	x.turns = map[position][]uint32{}
-	x.cache = map[string]*visible{}
 }
 
 // Apply adds versions of documents. They may come in any order, and again.
@@ -134,228 +104,219 @@ func (x *Index) Apply(docs ...Doc) {
 	defer x.mu.Unlock()
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
-	for _, p := range analysed {
-		x.add(p)
+	for i := range analysed {
+		x.insert(&docs[i], &analysed[i])
 	}
 }
 
-// prepared is a document with its terms counted, which needs no lock.
+// prepared is what a document's terms are, which needs no lock.
 type prepared struct {
-	doc     document
-	deleted bool
-	terms   map[string]uint32
+	terms   []occurrence
+	length  int // terms that are not stop words
+	speaker []string
 }
 
-func prepare(d Doc) prepared {
-	importance := float32(math.NaN())
-	if d.Importance != nil {
-		importance = float32(*d.Importance)
-	}
-	p := prepared{deleted: d.Deleted, doc: document{importance: importance,
-		name: name{d.Namespace, d.Collection, d.Key}, branch: d.Branch, version: d.Version,
-		tags: d.Tags, kind: d.Type, state: d.State, time: d.Time.UnixMicro(),
-	}}
+// passageGap keeps phrases from going on in the next passage.
+const passageGap = 8
+
+func prepare(d Doc) (p prepared) {
 	if d.Deleted {
 		return p
 	}
-	if !d.Expires.IsZero() {
-		p.doc.expires = d.Expires.UnixMicro()
-	}
-	p.terms = map[string]uint32{}
-	count := func(text string) {
-		eachWord(text, func(w word) {
-			p.terms[w.term]++
-			if !w.stop {
-				p.doc.length++
-			}
-		})
-	}
-	for _, texts := range [][]string{d.Text, d.Tags, {d.Key}} {
-		for _, text := range texts {
-			count(text)
-		}
-	}
+	var a analysed
+	a.texts(d.Text)
+	a.texts(d.Tags)
+	a.text(d.Key)
 	if t := d.Turn; t != nil {
-		count(t.Speaker)
-		count(t.Caption)
-		p.doc.turn = &turn{position{d.Namespace, d.Collection, t.Session, t.Position}, queryTerms(t.Speaker), t.Said.UTC()}
+		a.text(t.Speaker)
+		a.text(t.Caption)
+		p.speaker = queryTerms(t.Speaker)
 	}
+	p.length = a.length
+	p.terms = a.occurrences()
 	return p
 }
 
-func (x *Index) add(p prepared) {
-	names := x.versions[p.doc.branch]
-	if names == nil {
-		names = map[name][]version{}
-		x.versions[p.doc.branch] = names
+// analysed is the words of a document so far.
+type analysed struct {
+	words  []placed
+	at     uint32
+	length int
+}
+
+type placed struct {
+	term string
+	at   uint32
+}
+
+func (a *analysed) texts(list []string) {
+	for _, text := range list {
+		a.text(text)
 	}
-	list := names[p.doc.name]
-	at, found := slices.BinarySearchFunc(list, p.doc.version, func(v version, want uint64) int { return cmp.Compare(v.at, want) })
-	if found {
+}
+
+func (a *analysed) text(text string) {
+	eachWord(text, func(w word) {
+		a.words = append(a.words, placed{w.term, a.at})
+		a.at++
+		if !w.stop {
+			a.length++
+		}
+	})
+	a.at += passageGap
+}
+
+// occurrences are the words by term.
+func (a *analysed) occurrences() []occurrence {
+	slices.SortFunc(a.words, func(x, y placed) int { return cmp.Or(cmp.Compare(x.term, y.term), cmp.Compare(x.at, y.at)) })
+	var list []occurrence
+	positions := make([]byte, 0, len(a.words)+len(a.words)/4)
+	for from := 0; from < len(a.words); {
+		to, began, last := from, len(positions), uint32(0)
+		for ; to < len(a.words) && a.words[to].term == a.words[from].term; to++ {
+			positions = segment.AppendPositions(positions, []uint32{a.words[to].at - last})
+			last = a.words[to].at
+		}
+		list = append(list, occurrence{a.words[from].term, uint32(to - from), positions[began:len(positions):len(positions)]})
+		from = to
+	}
+	return list
+}
+
+// insert adds a version of a document.
+func (x *Index) insert(d *Doc, p *prepared) {
+	t := x.table
+	n := name{t.spaceNumber(d.Namespace, d.Collection), d.Key}
+	r := row{version: d.Version, branch: d.Branch, time: d.Time.UnixMicro(), name: t.nameNumber(n), previous: none, extra: none,
+		importance: float32(math.NaN()), gone: d.Deleted}
+	if d.Importance != nil {
+		r.importance = float32(*d.Importance)
+	}
+	if !d.Deleted {
+		r.facet = t.facetNumber(facet{n.space, d.State, d.Type})
+		r.length = lengthCode(p.length)
+	}
+	if at := t.at(d.Branch, r.name, d.Version); at != none && t.row(at).version == d.Version {
 		return
 	}
-	views := x.viewsOf(p.doc.branch, p.doc.version)
+	if !d.Deleted {
+		r.extra = x.extraOf(d, p, n.space)
+	}
+	x.place(r, p)
+}
+
+// place adds a row where it belongs, and to the views that see it.
+func (x *Index) place(r row, p *prepared) {
+	t := x.table
+	views := x.viewsOf(r.branch, r.version)
 	before := make([]uint32, len(views))
 	for i, v := range views {
-		before[i] = x.visibleIn(v.lineage, p.doc.name)
+		before[i] = x.visibleIn(v.lineage, r.name)
 	}
-	names[p.doc.name] = slices.Insert(list, at, version{p.doc.version, x.insert(p)})
+	number := t.add(r)
+	t.link(number)
+	b := x.branch(r.branch)
+	b.rows = append(b.rows, number)
+	x.addToTail(b, number, p)
+	if !r.gone {
+		x.tellAdded(number)
+	}
 	for i, v := range views {
-		v.replace(x.docs, before[i], x.visibleIn(v.lineage, p.doc.name))
+		v.replace(x, before[i], x.visibleIn(v.lineage, r.name))
 	}
 }
 
-// insert adds the document itself, and its postings.
-func (x *Index) insert(p prepared) uint32 {
-	if p.deleted {
-		return gone
+func (x *Index) extraOf(d *Doc, p *prepared, space uint32) uint32 {
+	var e extra
+	if !d.Expires.IsZero() {
+		e.expires = d.Expires.UnixMicro()
 	}
-	id := uint32(len(x.docs))
-	x.docs = append(x.docs, p.doc)
-	if p.doc.expires != 0 {
-		x.expiring = append(x.expiring, id)
+	for _, tag := range d.Tags {
+		e.tags = append(e.tags, x.table.tag(tag))
 	}
-	if t := p.doc.turn; t != nil {
-		x.turns[t.position] = append(x.turns[t.position], id)
+	if d.Turn != nil {
+		e.turn = x.turnOf(d.Turn, p.speaker, space)
 	}
-	for term, frequency := range p.terms {
-		x.postings[term] = append(x.postings[term], posting{id, frequency})
+	if e.expires == 0 && e.tags == nil && e.turn == nil {
+		return none
 	}
-	return id
+	return x.table.addExtra(e)
 }
 
-// visibleIn finds the document of a name that a lineage sees, or gone.
-func (x *Index) visibleIn(l store.Lineage, n name) uint32 {
-	for _, segment := range l {
-		if v, ok := newest(x.versions[segment.Branch][n], segment.At); ok {
-			return v.doc
-		}
-	}
-	return gone
-}
-
-func newest(list []version, at uint64) (version, bool) {
-	after, found := slices.BinarySearchFunc(list, at, func(v version, want uint64) int { return cmp.Compare(v.at, want) })
-	if found {
-		return list[after], true
-	}
-	if after == 0 {
-		return version{}, false
-	}
-	return list[after-1], true
-}
-
-// Drop forgets a branch that no view will ask for any more.
-func (x *Index) Drop(b store.BranchID) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.cacheMu.Lock()
-	defer x.cacheMu.Unlock()
-	for _, list := range x.versions[b] {
-		for _, v := range list {
-			x.drop(v)
-		}
-	}
-	delete(x.versions, b)
-	for id, v := range x.cache {
-		if v.sees(b, 0) {
-			delete(x.cache, id)
-		}
-	}
-	x.giveBack()
-}
-
-// Trim forgets the versions on a branch that no view will ask for any more: of each document it keeps the newest at or
-// below floor, all above it, and the newest at or below each pin. Pins are in ascending order.
-func (x *Index) Trim(b store.BranchID, floor uint64, pins []uint64) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.cacheMu.Lock()
-	defer x.cacheMu.Unlock()
-	for n, list := range x.versions[b] {
-		if len(list) > 1 { // the newest is always kept
-			x.versions[b][n] = x.trim(list, floor, pins)
-		}
-	}
-	for id, v := range x.cache {
-		if v.before(b, floor) {
-			delete(x.cache, id)
-		}
-	}
-	x.giveBack()
-}
-
-// trim is what is kept of a document's versions, which are in ascending order.
-func (x *Index) trim(list []version, floor uint64, pins []uint64) []version {
-	kept := make([]version, 0, len(list))
-	for i, v := range list {
-		next := store.Latest
-		if i+1 < len(list) {
-			next = list[i+1].at
-		}
-		pin, _ := slices.BinarySearch(pins, v.at)
-		if next > floor || pin < len(pins) && pins[pin] < next {
-			kept = append(kept, v)
-			continue
-		}
-		x.drop(v)
+func (x *Index) turnOf(t *Turn, speaker []string, space uint32) *turn {
+	kept := &turn{position: position{x.table.sessionNumber(sessionName{space, t.Session}), t.Position}, speaker: x.table.speakerNumber(speaker)}
+	if !t.Said.IsZero() {
+		kept.said = t.Said.UnixMicro()
 	}
 	return kept
 }
 
-func (x *Index) drop(v version) {
-	if v.doc != gone {
-		x.docs[v.doc] = document{dropped: true}
-		x.dead++
+func (t *turn) saidAt() time.Time {
+	if t.said == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(t.said).UTC()
+}
+
+func (x *Index) branch(id store.BranchID) *branch {
+	b := x.branches[id]
+	if b == nil {
+		b = &branch{}
+		x.branches[id] = b
+	}
+	return b
+}
+
+func (x *Index) addToTail(b *branch, number uint32, p *prepared) {
+	tail := b.tail()
+	r := x.table.row(number)
+	if tail == nil {
+		x.lastPart++
+		tail = &part{id: x.lastPart, branch: r.branch, tail: newTail(), first: r.version}
+		x.parts[tail.id] = tail
+		b.parts = append(b.parts, tail)
+	}
+	tail.first = min(tail.first, r.version)
+	r.part = tail.id
+	if r.gone {
+		r.local = uint32(len(tail.ghosts))
+		tail.ghosts = append(tail.ghosts, number)
+		return
+	}
+	r.local = uint32(tail.docs())
+	tail.rows = append(tail.rows, number)
+	if x.table.expiresAt(r) != 0 {
+		tail.expiring = append(tail.expiring, r.local)
+	}
+	tail.tail.add(p.terms, r.length)
+}
+
+// visibleIn finds the row of a document that a lineage sees, or none.
+func (x *Index) visibleIn(l store.Lineage, name uint32) uint32 {
+	for _, segment := range l {
+		if number := x.table.at(segment.Branch, name, segment.At); number != none {
+			if x.table.row(number).gone {
+				return none
+			}
+			return number
+		}
+	}
+	return none
+}
+
+func (x *Index) tellAdded(number uint32) {
+	if x.semantic != nil {
+		x.semantic.Add(number, x.ref(x.table.row(number)))
 	}
 }
 
-// giveBack compacts the index when that is worth its while.
-func (x *Index) giveBack() {
-	if x.dead > 1000 && x.dead > len(x.docs)/2 {
-		x.compact()
+func (x *Index) tellRemoved(number uint32) {
+	if x.semantic != nil {
+		x.semantic.Remove(number)
 	}
 }
 
-// compact gives the memory of dropped documents back.
-func (x *Index) compact() {
-	moved := make([]uint32, len(x.docs))
-	live := make([]document, 0, len(x.docs)-x.dead)
-	for i, d := range x.docs {
-		moved[i] = gone
-		if !d.dropped {
-			moved[i] = uint32(len(live))
-			live = append(live, d)
-		}
-	}
-	for term, list := range x.postings {
-		kept := make([]posting, 0, len(list))
-		for _, p := range list {
-			if moved[p.doc] != gone {
-				kept = append(kept, posting{moved[p.doc], p.frequency})
-			}
-		}
-		if x.postings[term] = kept; len(kept) == 0 {
-			delete(x.postings, term)
-		}
-	}
-	x.turns = map[position][]uint32{}
-	for _, names := range x.versions {
-		for _, list := range names {
-			for i := range list {
-				if list[i].doc != gone {
-					list[i].doc = moved[list[i].doc]
-				}
-			}
-		}
-	}
-	x.docs, x.dead, x.expiring, x.cache = live, 0, nil, map[string]*visible{}
-	for i, d := range live {
-		if d.expires != 0 {
-			x.expiring = append(x.expiring, uint32(i))
-		}
-		if d.turn != nil {
-			x.turns[d.turn.position] = append(x.turns[d.turn.position], uint32(i))
-		}
-	}
+func (x *Index) ref(r *row) Ref {
+	s := x.table.space(r)
+	return Ref{Branch: r.branch, Version: r.version, Namespace: s.namespace, Collection: s.collection, Key: x.table.key(r)}
 }

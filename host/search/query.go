@@ -2,12 +2,10 @@ package search
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -21,7 +19,10 @@ const (
 func (x *Index) Count(ctx context.Context, view View) (int, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	all := x.sums(x.view(view.Lineage), view, func(scope) bool { return true })
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	v := x.view(view.Lineage)
+	all := x.statistics(v, x.choose(v, view), view.Now.UnixMicro(), false)
 	return all.documents, ctx.Err()
 }
 
@@ -31,7 +32,8 @@ func (x *Index) Count(ctx context.Context, view View) (int, error) {
 //
 //	ln(1 + (N − df + ½) / (df + ½)) · tf·(k1 + 1) / (tf + k1·(1 − b + b·length/average))
 //
-// Ties go by namespace, collection and key.
+// where lengths of 32 terms and more are rounded as they are kept. What the turns of conversations score beyond that is
+// said at Conversation. Ties go by namespace, collection and key.
 func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) {
 	if len(q.Text) > maxQuery {
 		return Result{}, fmt.Errorf("search: the query has %d bytes: at most %d are allowed", len(q.Text), maxQuery)
@@ -40,109 +42,168 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 	if q.K < 0 || q.Offset < 0 || q.K+q.Offset > maxWanted {
 		return Result{}, fmt.Errorf("search: %d hits from %d on are asked for: at most %d in all are allowed", q.K, q.Offset, maxWanted)
 	}
-	terms := queryTerms(q.Text)
+	asked := parse(q.Text)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	r := x.newRanking(view, q, terms)
-	for i := range terms {
-		if err := ctx.Err(); err != nil {
-			return Result{}, fmt.Errorf("search: %w", err)
-		}
-		r.addTerm(i)
+	r := x.newRanking(view, q, asked)
+	if err := r.score(ctx); err != nil {
+		return Result{}, fmt.Errorf("search: %w", err)
 	}
 	r.converse()
-	return r.result(), nil
-}
-
-// queryTerms are the distinct terms of a question, sorted; its stop words only when there is nothing else.
-func queryTerms(text string) []string {
-	var terms, stops []string
-	eachWord(text, func(w word) {
-		if w.stop {
-			stops = append(stops, w.term)
-			return
+	if x.semantic != nil && q.Vector != nil && q.Mode != Lexical {
+		if err := r.fuse(ctx); err != nil {
+			return Result{}, fmt.Errorf("search: %w", err)
 		}
-		terms = append(terms, w.term)
-	})
-	if len(terms) == 0 {
-		terms = stops
 	}
-	slices.Sort(terms)
-	return slices.Compact(terms)
+	return r.result(), nil
 }
 
 // ranking scores one query.
 type ranking struct {
-	index   *Index
-	view    View
-	visible *visible
-	query   Query
-	states  []string
-	terms   []string
-	found   []int // active documents that have each term
-	total   sum
-	scores  map[uint32]float64
-	before  map[uint32]float64 // the scores of turns before their neighbours gave to them; nil: nothing was given
-	date    day
+	index    *Index
+	view     View
+	visible  *visible
+	query    Query
+	now      int64 // µs
+	asked    question
+	states   []string
+	filtered bool // documents must be looked at one by one
+	total    sum
+	leaves   []*leaf
+	leafOf   map[uint32]*leaf // by part
+	norms    map[string]*norm // by collection, where collections score differently; else under ""
+	keepAll  bool             // every match is needed, not only the best
+	best     heap
+	matches  int
+	others   []candidate        // that do not match, and got a score from elsewhere
+	given    map[uint32]float64 // what turns got from those around them, by row
+	date     day
 }
 
-func (x *Index) newRanking(view View, q Query, terms []string) *ranking {
-	r := &ranking{index: x, view: view, visible: x.view(view.Lineage), query: q, terms: terms, states: q.States,
-		found: make([]int, len(terms)), scores: map[uint32]float64{}}
+// leaf is a part that the ranking looks into.
+type leaf struct {
+	part     *part
+	picked   *picked
+	active   bitset // what statistics cover
+	matching bitset // what may be found, as far as bits can tell
+	whole    bool   // every document of the part is active and unexpired
+	own      bool   // active is shared with other searches: nothing in the part has expired
+	matches  []match
+}
+
+// match is a document that has some of what was asked for.
+type match struct {
+	local, row uint32
+	score      float64
+}
+
+// newRanking takes what the view sees now. The caller holds mu for reading until it is done with the ranking.
+func (x *Index) newRanking(view View, q Query, asked question) *ranking {
+	r := &ranking{index: x, view: view, query: q, asked: asked, now: view.Now.UnixMicro(), states: q.States, leafOf: map[uint32]*leaf{}, best: heap{index: x, most: q.K + q.Offset}}
 	if len(r.states) == 0 {
 		r.states = []string{Active}
 	}
-	r.total = x.statistics(r.visible, view)
+	onlyActive := len(r.states) == 1 && r.states[0] == Active
+	r.filtered = !onlyActive || len(q.Types)+len(q.Tags) > 0 || !q.Since.IsZero() || !q.Until.IsZero()
+	x.cacheMu.Lock()
+	r.visible = x.view(view.Lineage)
+	chosen := x.choose(r.visible, view)
+	r.total = x.statistics(r.visible, chosen, r.now, true)
+	for _, segment := range view.Lineage {
+		if b := x.branches[segment.Branch]; b != nil {
+			for _, p := range b.parts {
+				r.leaves = append(r.leaves, &leaf{part: p, picked: chosen.parts[p.id]})
+			}
+		}
+	}
+	x.cacheMu.Unlock()
+	r.keepAll = r.visible.turns > 0 && !q.Plain || q.Vector != nil
+	for _, l := range r.leaves {
+		r.leafOf[l.part.id] = l
+		r.prepareLeaf(l, onlyActive)
+	}
+	r.countFound()
+	r.makeNorms()
 	return r
 }
 
-// addTerm adds a term's part to the score of each document that has it.
-func (r *ranking) addTerm(i int) {
-	list := r.index.postings[r.terms[i]]
-	matching := make([]posting, 0, len(list))
-	for _, p := range list {
-		d := &r.index.docs[p.doc]
-		if !r.visible.has(p.doc) || !r.view.selects(d.name.namespace, d.name.collection) || d.expired(r.view) {
-			continue
+// prepareLeaf works out which documents of a part count, and which may be found.
+func (r *ranking) prepareLeaf(l *leaf, onlyActive bool) {
+	l.active, l.matching, l.own = l.picked.active, l.picked.all, true
+	r.index.eachExpired(l.part, r.now, func(local uint32) {
+		if !l.picked.all.has(local) {
+			return
 		}
-		if d.state == Active {
-			r.found[i]++
+		if l.own {
+			l.active, l.matching, l.own = slices.Clone(l.active), slices.Clone(l.matching), false
 		}
-		if r.wants(d) {
-			matching = append(matching, p)
-		}
+		l.active.remove(local)
+		l.matching.remove(local)
+	})
+	l.whole = l.own && l.picked.count == l.part.docs()
+	if onlyActive {
+		l.matching = l.active
 	}
-	idf := r.idf(i)
-	for _, p := range matching {
-		r.scores[p.doc] += idf * r.weight(&r.index.docs[p.doc], p.frequency)
+	for _, c := range r.asked.conditions {
+		l.matching = c.apply(l.part, l.matching)
 	}
 }
 
-func (d *document) expired(v View) bool { return d.expires != 0 && d.expires <= v.Now.UnixMicro() }
-
-// wants applies the query's filters.
-func (r *ranking) wants(d *document) bool {
-	q := &r.query
-	if !slices.Contains(r.states, d.state) || (len(q.Types) > 0 && !slices.Contains(q.Types, d.kind)) {
-		return false
-	}
-	if !q.Since.IsZero() && d.time < q.Since.UnixMicro() {
-		return false
-	}
-	if !q.Until.IsZero() && d.time >= q.Until.UnixMicro() {
-		return false
-	}
-	for _, tag := range q.Tags {
-		if !slices.Contains(d.tags, tag) {
-			return false
+// countFound counts, for each clause, the active documents that have it.
+func (r *ranking) countFound() {
+	for i := range r.asked.clauses {
+		c := &r.asked.clauses[i]
+		c.found = 0
+		for _, l := range r.leaves {
+			c.found += l.count(c)
 		}
+		n, df := float64(r.total.documents), float64(c.found)
+		c.idf = math.Log(1 + (n-df+.5)/(df+.5))
 	}
-	return true
 }
 
-func (r *ranking) idf(i int) float64 {
-	n, df := float64(r.total.documents), float64(r.found[i])
-	return math.Log(1 + (n-df+.5)/(df+.5))
+// count counts the active documents of a leaf that have a clause.
+func (l *leaf) count(c *clause) int {
+	if l.whole {
+		if list, documents := c.open(l.part); list == nil || !c.several() {
+			return documents
+		}
+	}
+	if !l.own {
+		return l.countAgain(c)
+	}
+	l.picked.mu.Lock()
+	n, ok := l.picked.found[c.label]
+	l.picked.mu.Unlock()
+	if ok {
+		return n
+	}
+	n = l.countAgain(c)
+	l.picked.mu.Lock()
+	defer l.picked.mu.Unlock()
+	if l.picked.found == nil || len(l.picked.found) > maxFound {
+		l.picked.found = map[string]int{}
+	}
+	l.picked.found[c.label] = n
+	return n
+}
+
+// maxFound is of how many terms it is remembered how many documents of a part have them.
+const maxFound = 10_000
+
+func (l *leaf) countAgain(c *clause) (n int) {
+	list, _ := c.open(l.part)
+	if list == nil {
+		return 0
+	}
+	for docs, _ := list.Next(); len(docs) > 0; docs, _ = list.Next() {
+		for _, doc := range docs {
+			if l.active.has(doc) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (r *ranking) average() float64 {
@@ -152,94 +213,105 @@ func (r *ranking) average() float64 {
 	return float64(r.total.length) / float64(r.total.documents)
 }
 
-func (r *ranking) params(d *document) Params {
-	return r.index.collections[d.name.collection].of(r.average())
+// norm is what BM25 makes of lengths, by their codes.
+type norm struct {
+	Params
+	of [256]float64
 }
 
-func (r *ranking) weight(d *document, frequency uint32) float64 {
-	p, tf := r.params(d), float64(frequency)
-	return tf * (p.K1 + 1) / (tf + p.K1*(1-p.B+p.B*float64(d.length)/r.average()))
+func (r *ranking) newNorm(p Params) *norm {
+	n := &norm{Params: p.of(r.average())}
+	for code := range n.of {
+		n.of[code] = n.K1 * (1 - n.B + n.B*float64(lengthOf(byte(code)))/r.average())
+	}
+	return n
 }
 
-// best takes the best of what was scored, best first.
-func (r *ranking) best(wanted int, among func(uint32) bool) []candidate {
-	best := &worstFirst{docs: r.index.docs}
-	for doc, score := range r.scores {
-		if !among(doc) {
-			continue
-		}
-		heap.Push(best, candidate{doc, score})
-		if best.Len() > wanted {
-			heap.Pop(best)
+func (n *norm) weight(frequency uint32, length byte) float64 {
+	tf := float64(frequency)
+	return tf * (n.K1 + 1) / (tf + n.of[length])
+}
+
+// makeNorms works the norms out: one for all, unless collections score differently.
+func (r *ranking) makeNorms() {
+	r.norms = map[string]*norm{}
+	if len(r.index.collections) > 0 {
+		for _, s := range r.index.table.spaces {
+			if r.norms[s.collection] == nil && r.view.selects(s.namespace, s.collection) {
+				r.norms[s.collection] = r.newNorm(r.index.collections[s.collection])
+			}
 		}
 	}
-	slices.SortFunc(best.list, func(a, b candidate) int { return -best.compare(a, b) })
-	return best.list
+	if len(r.norms) == 1 {
+		for _, n := range r.norms {
+			r.norms = map[string]*norm{"": n}
+		}
+	}
+	if len(r.norms) == 0 {
+		r.norms[""] = r.newNorm(Params{})
+	}
+}
+
+// normOf is the norm of a document.
+func (r *ranking) normOf(number uint32) *norm {
+	if n := r.norms[""]; n != nil {
+		return n
+	}
+	return r.norms[r.index.table.space(r.index.table.row(number)).collection]
+}
+
+// wants applies the query's filters to a document that is visible and unexpired.
+func (r *ranking) wants(number uint32) bool {
+	if !r.filtered {
+		return true
+	}
+	q, t := &r.query, r.index.table
+	d := t.row(number)
+	f := &t.facets[d.facet]
+	if !slices.Contains(r.states, f.state) || (len(q.Types) > 0 && !slices.Contains(q.Types, f.kind)) {
+		return false
+	}
+	if !q.Since.IsZero() && d.time < q.Since.UnixMicro() {
+		return false
+	}
+	if !q.Until.IsZero() && d.time >= q.Until.UnixMicro() {
+		return false
+	}
+	tags := t.tagsOf(d)
+	for _, tag := range q.Tags {
+		if !slices.Contains(tags, tag) {
+			return false
+		}
+	}
+	return true
+}
+
+// passes reports whether a document may be found at all.
+func (r *ranking) passes(number uint32) bool {
+	d := r.index.table.row(number)
+	l := r.leafOf[d.part]
+	return l != nil && l.matching.has(d.local) && r.wants(number)
 }
 
 // result takes the best hits.
 func (r *ranking) result() Result {
-	wanted := r.query.K + r.query.Offset
-	best := r.best(wanted, func(uint32) bool { return true })
-	result := Result{Total: len(r.scores)}
-	for _, c := range best[min(r.query.Offset, len(best)):] {
+	list := r.best.sorted()
+	result := Result{Total: r.matches + len(r.others)}
+	for _, c := range list[min(r.query.Offset, len(list)):] {
 		result.Hits = append(result.Hits, r.hit(c))
 	}
 	return result
 }
 
 func (r *ranking) hit(c candidate) Hit {
-	d := &r.index.docs[c.doc]
-	h := Hit{Branch: d.branch, Version: d.version, Namespace: d.name.namespace, Collection: d.name.collection, Key: d.name.key, Score: c.score, Lexical: c.score, Semantic: math.NaN(),
-		Time: time.UnixMicro(d.time).UTC(), Type: d.kind, Importance: float64(d.importance), Length: d.length}
+	t := r.index.table
+	d := t.row(c.row)
+	s := t.space(d)
+	h := Hit{Branch: d.branch, Version: d.version, Namespace: s.namespace, Collection: s.collection, Key: t.key(d),
+		Score: c.score, Lexical: c.lexical, Semantic: c.semantic,
+		Time: time.UnixMicro(d.time).UTC(), Type: t.facets[d.facet].kind, Importance: float64(d.importance), Length: lengthOf(d.length)}
 	if r.query.Explain {
-		h.Why = r.explain(c.doc)
+		h.Why = r.explain(c.row)
 	}
 	return h
-}
-
-func (r *ranking) explain(doc uint32) *Explanation {
-	d := &r.index.docs[doc]
-	p := r.params(d)
-	e := &Explanation{Documents: r.total.documents, Length: d.length, Average: r.average(), K1: p.K1, B: p.B}
-	for i, term := range r.terms {
-		list := r.index.postings[term]
-		at, found := slices.BinarySearchFunc(list, doc, func(p posting, want uint32) int { return cmp.Compare(p.doc, want) })
-		if !found {
-			continue
-		}
-		frequency := list[at].frequency
-		e.Terms = append(e.Terms, Term{Term: term, Frequency: int(frequency), Documents: r.found[i], IDF: r.idf(i),
-			Score: r.idf(i) * r.weight(d, frequency)})
-	}
-	r.explainTurn(doc, e)
-	return e
-}
-
-type candidate struct {
-	doc   uint32
-	score float64
-}
-
-// worstFirst is a heap of the best candidates so far, with the worst of them on top.
-type worstFirst struct {
-	docs []document
-	list []candidate
-}
-
-// compare is negative when a is worse than b. No two documents of a view compare as equal.
-func (w *worstFirst) compare(a, b candidate) int {
-	x, y := &w.docs[a.doc].name, &w.docs[b.doc].name
-	return cmp.Or(cmp.Compare(a.score, b.score), strings.Compare(y.namespace, x.namespace),
-		strings.Compare(y.collection, x.collection), strings.Compare(y.key, x.key))
-}
-
-func (w *worstFirst) Len() int           { return len(w.list) }
-func (w *worstFirst) Less(i, j int) bool { return w.compare(w.list[i], w.list[j]) < 0 }
-func (w *worstFirst) Swap(i, j int)      { w.list[i], w.list[j] = w.list[j], w.list[i] }
-func (w *worstFirst) Push(c any)         { w.list = append(w.list, c.(candidate)) }
-func (w *worstFirst) Pop() any {
-	last := w.list[len(w.list)-1]
-	w.list = w.list[:len(w.list)-1]
-	return last
 }

@@ -125,11 +125,16 @@ func TestRankingsAreThoseOfAnIndexThatOnlyHeldTheView(t *testing.T) {
 		docs := randomDocs(rng)
 		lineages := []store.Lineage{{{Branch: 1, At: store.Latest}}, {{Branch: 1, At: 40}}, {{Branch: 2, At: store.Latest}, {Branch: 1, At: 50}},
 			{{Branch: 3, At: store.Latest}, {Branch: 2, At: 120}, {Branch: 1, At: 50}}}
-		x := New(Options{Views: 3})
+		x := New(Options{Views: 3, Tail: 1 + rng.Intn(12)})
 		for i, at := range rng.Perm(len(docs)) {
 			x.Apply(docs[at])
 			if i%40 == 0 { // views are cached early and kept up to date by what follows
 				keys(t, x, View{Lineage: lineages[i/40%len(lineages)]}, Query{Text: "tea"})
+			}
+			if rng.Intn(10) == 0 {
+				if err := x.Tend(t.Context()); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		for _, l := range lineages {

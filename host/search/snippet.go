@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,13 +16,10 @@ func Snippet(text []string, query string, limit int) string {
 	if utf8.RuneCountInString(whole) <= limit {
 		return whole
 	}
-	wanted := map[string]bool{}
-	for _, term := range queryTerms(query) {
-		wanted[term] = true
-	}
+	clauses := parse(query).clauses
 	var matches []word
 	eachWord(whole, func(w word) {
-		if wanted[w.term] {
+		if slices.ContainsFunc(clauses, func(c clause) bool { return c.is(w.term) }) {
 			matches = append(matches, w)
 		}
 	})

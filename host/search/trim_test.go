@@ -10,7 +10,7 @@ import (
 
 func TestTrimmingChangesNoAnswerThatCanBeAskedFor(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
-	x := New(Options{})
+	x := New(Options{Tail: 100})
 	const versions = 6000
 	for v := uint64(1); v <= versions; v++ {
 		d := Doc{Branch: 1, Version: v, Key: fmt.Sprintf("k%02d", r.Intn(40)), Text: []string{fmt.Sprintf("tea %d", r.Intn(30))}, State: Active}
@@ -18,6 +18,9 @@ func TestTrimmingChangesNoAnswerThatCanBeAskedFor(t *testing.T) {
 			d.Text = nil
 		}
 		x.Apply(d)
+		if v%500 == 0 {
+			tend(t, x)
+		}
 	}
 	const floor = 4000
 	pins := []uint64{17, 1000, 1001, 3999}
@@ -30,16 +33,29 @@ func TestTrimmingChangesNoAnswerThatCanBeAskedFor(t *testing.T) {
 		}
 		return out
 	}
-	before, had := ask(), len(x.docs)
+	before, had := ask(), int(x.table.used)-len(x.table.free)
 	x.Trim(1, floor, pins)
 	if got := ask(); got != before {
 		t.Errorf("found\n%s\nnot\n%s", got, before)
 	}
-	if len(x.docs) > had/2 {
-		t.Errorf("of %d documents %d are still held", had, len(x.docs))
+	if int(x.table.used)-len(x.table.free) > had/2 {
+		t.Errorf("of %d documents %d are still held", had, int(x.table.used)-len(x.table.free))
+	}
+	tend(t, x)
+	for _, p := range x.parts {
+		if p.sealed != nil && p.dead*8 >= p.docs() {
+			t.Errorf("a part of %d documents keeps %d that were dropped", p.docs(), p.dead)
+		}
 	}
 	x.Trim(1, floor, pins)
 	if got := ask(); got != before {
 		t.Errorf("after trimming again: found\n%s\nnot\n%s", got, before)
+	}
+}
+
+func tend(t *testing.T, x *Index) {
+	t.Helper()
+	if err := x.Tend(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }

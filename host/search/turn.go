@@ -148,10 +148,3 @@ func ordinal(w string) int {
 	}
 	return n
 }
-
-// inConversation orders turns by where they stand, and then by key.
-func (d *document) inConversation(o *document) int {
-	a, b := &d.turn.position, &o.turn.position
-	return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.collection, b.collection),
-		strings.Compare(a.session, b.session), cmp.Compare(a.at, b.at), strings.Compare(d.name.key, o.name.key))
-}

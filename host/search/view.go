@@ -3,23 +3,21 @@ package search
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// visible is which documents a lineage sees, and their sums. Readers hold Index.mu; Apply, with it locked for
-// writing, keeps it up to date.
+// visible is which rows a lineage sees, and their sums. Apply, with mu locked for writing, keeps it up to date; searches,
+// which hold mu for reading, add selections with cacheMu locked.
 type visible struct {
-	lineage store.Lineage
-	bits    []uint64
-	sums    map[scope]sum
-	used    uint64
-}
-
-// scope is what documents are summed up by.
-type scope struct {
-	namespace, collection string
-	active                bool
+	lineage    store.Lineage
+	rows       bitset
+	sums       map[uint32]sum // by facet
+	turns      int            // documents that are turns of conversations
+	selections map[string]*selection
+	used       uint64
 }
 
 type sum struct {
@@ -31,35 +29,30 @@ func (s sum) plus(other sum, sign int) sum {
 	return sum{s.documents + sign*other.documents, s.length + sign*other.length}
 }
 
-func (d *document) scope() scope {
-	return scope{d.name.namespace, d.name.collection, d.state == Active}
-}
-
-func (v *visible) has(doc uint32) bool {
-	return int(doc/64) < len(v.bits) && v.bits[doc/64]&(1<<(doc%64)) != 0
-}
-
-// replace makes the view see after instead of before.
-func (v *visible) replace(docs []document, before, after uint32) {
+// replace makes the view see one row instead of another; none stands for nothing.
+func (v *visible) replace(x *Index, before, after uint32) {
 	if before == after {
 		return
 	}
-	if before != gone {
-		v.bits[before/64] &^= 1 << (before % 64)
-		v.count(&docs[before], -1)
+	if before != none {
+		v.rows.remove(before)
+		v.count(x, before, -1)
 	}
-	if after == gone {
-		return
+	if after != none {
+		v.rows.add(after)
+		v.count(x, after, 1)
 	}
-	if missing := int(after/64) + 1 - len(v.bits); missing > 0 {
-		v.bits = append(v.bits, make([]uint64, missing)...)
-	}
-	v.bits[after/64] |= 1 << (after % 64)
-	v.count(&docs[after], 1)
 }
 
-func (v *visible) count(d *document, sign int) {
-	v.sums[d.scope()] = v.sums[d.scope()].plus(sum{1, d.length}, sign)
+func (v *visible) count(x *Index, number uint32, sign int) {
+	r := x.table.row(number)
+	v.sums[r.facet] = v.sums[r.facet].plus(sum{1, lengthOf(r.length)}, sign)
+	if x.table.turnOf(r) != nil {
+		v.turns += sign
+	}
+	for _, s := range v.selections {
+		s.change(x, r, sign > 0)
+	}
 }
 
 // sees reports whether the view changes with a version of a branch.
@@ -92,10 +85,8 @@ func lineageID(l store.Lineage) string {
 	return string(id)
 }
 
-// view finds or makes what a lineage sees. The caller holds mu for reading.
+// view finds or makes what a lineage sees. The caller holds mu for reading, and cacheMu.
 func (x *Index) view(l store.Lineage) *visible {
-	x.cacheMu.Lock()
-	defer x.cacheMu.Unlock()
 	x.clock++
 	id := lineageID(l)
 	v := x.cache[id]
@@ -108,19 +99,27 @@ func (x *Index) view(l store.Lineage) *visible {
 	return v
 }
 
+// build works out what a lineage sees: of each branch, nearest first, the rows that are the newest of their documents at
+// the branch's cut, but for documents of which a nearer branch has any version.
 func (x *Index) build(l store.Lineage) *visible {
-	v := &visible{lineage: slices.Clone(l), sums: map[scope]sum{}, bits: make([]uint64, (len(x.docs)+63)/64)}
-	hidden := map[name]bool{}
+	v := &visible{lineage: slices.Clone(l), rows: newBitset(int(x.table.used)), sums: map[uint32]sum{}, selections: map[string]*selection{}}
+	hidden := newBitset(len(x.table.names))
 	for i, segment := range l {
-		for n, list := range x.versions[segment.Branch] {
-			at, ok := newest(list, segment.At)
-			if !ok || (i > 0 && hidden[n]) {
+		b := x.branches[segment.Branch]
+		if b == nil {
+			continue
+		}
+		for _, number := range b.rows {
+			r := x.table.row(number)
+			if !r.newestAt(segment.At) || i > 0 && hidden.has(r.name) {
 				continue
 			}
 			if i < len(l)-1 {
-				hidden[n] = true
+				hidden.add(r.name)
 			}
-			v.replace(x.docs, gone, at.doc)
+			if !r.gone {
+				v.replace(x, none, number)
+			}
 		}
 	}
 	return v
@@ -140,29 +139,157 @@ func (x *Index) makeRoom() {
 	delete(x.cache, oldest)
 }
 
-// statistics are the sums of a view's active, unexpired documents, in the scopes it selects.
-func (x *Index) statistics(v *visible, view View) sum {
-	return x.sums(v, view, func(s scope) bool { return s.active })
+// selection is the documents of a view in some namespaces and collections, part by part.
+type selection struct {
+	facets []choice // of each facet; those beyond are not known yet
+	view   View     // whose namespaces and collections they are
+	parts  map[uint32]*picked
 }
 
-func (x *Index) sums(v *visible, view View, wanted func(scope) bool) sum {
-	var total sum
-	for s, part := range v.sums {
-		if wanted(s) && view.selects(s.namespace, s.collection) {
-			total = total.plus(part, 1)
+// choice is what a selection makes of a facet.
+type choice struct{ selected, active bool }
+
+// picked is the documents of a part that a selection has.
+type picked struct {
+	all, active bitset
+	count       int // of the active ones
+
+	mu    sync.Mutex
+	found map[string]int // active documents that have a term; forgotten with each change
+}
+
+// maxSelections is how many selections of a view are kept.
+const maxSelections = 8
+
+// choose finds or makes a selection of a view. The caller holds mu for reading, and cacheMu.
+func (x *Index) choose(v *visible, view View) *selection {
+	id := selectionID(view)
+	s := v.selections[id]
+	if s == nil {
+		if len(v.selections) >= maxSelections {
+			clear(v.selections)
+		}
+		s = &selection{view: View{Namespaces: slices.Clone(view.Namespaces), Collections: slices.Clone(view.Collections)}, parts: map[uint32]*picked{}}
+		v.selections[id] = s
+	}
+	for _, segment := range v.lineage {
+		b := x.branches[segment.Branch]
+		if b == nil {
+			continue
+		}
+		for _, p := range b.parts {
+			if s.parts[p.id] == nil {
+				s.parts[p.id] = s.pick(x, v, p)
+			}
 		}
 	}
-	now := view.Now.UnixMicro()
-	for _, id := range x.expiring {
-		d := &x.docs[id]
-		if v.has(id) && d.expires <= now && wanted(d.scope()) && view.selects(d.name.namespace, d.name.collection) {
-			total = total.plus(sum{1, d.length}, -1)
+	return s
+}
+
+func selectionID(v View) string {
+	list := func(names []string) string {
+		if names == nil {
+			return "*"
+		}
+		return strings.Join(names, "\x01") + "."
+	}
+	return list(v.Namespaces) + "\x00" + list(v.Collections)
+}
+
+func (s *selection) pick(x *Index, v *visible, p *part) *picked {
+	picked := &picked{all: newBitset(p.docs()), active: newBitset(p.docs())}
+	for local, number := range p.rows {
+		if number == none || !v.rows.has(number) {
+			continue
+		}
+		picked.change(s.of(x, x.table.row(number).facet), uint32(local), true)
+	}
+	return picked
+}
+
+// of is what the selection makes of a facet.
+func (s *selection) of(x *Index, number uint32) choice {
+	for len(s.facets) <= int(number) {
+		f := x.table.facets[len(s.facets)]
+		space := x.table.spaces[f.space]
+		s.facets = append(s.facets, choice{s.view.selects(space.namespace, space.collection), f.state == Active})
+	}
+	return s.facets[number]
+}
+
+// change adds or removes a document that the view sees, or sees no more.
+func (s *selection) change(x *Index, r *row, visible bool) {
+	if p := s.parts[r.part]; p != nil {
+		p.change(s.of(x, r.facet), r.local, visible)
+	}
+}
+
+func (p *picked) change(c choice, local uint32, visible bool) {
+	switch {
+	case !c.selected:
+		return
+	case visible:
+		p.all.add(local)
+		if c.active && p.active.add(local) {
+			p.count++
+		}
+	default:
+		p.all.remove(local)
+		if p.active.remove(local) {
+			p.count--
 		}
 	}
-	return total
+	p.found = nil
+}
+
+// forgetPart is for a part that is no more.
+func (x *Index) forgetPart(id uint32) {
+	for _, v := range x.cache {
+		for _, s := range v.selections {
+			delete(s.parts, id)
+		}
+	}
 }
 
 func (v View) selects(namespace, collection string) bool {
 	return (v.Namespaces == nil || slices.Contains(v.Namespaces, namespace)) &&
 		(v.Collections == nil || slices.Contains(v.Collections, collection))
+}
+
+// statistics are the sums of a view's selected, unexpired documents; those of active ones when only they are asked for.
+func (x *Index) statistics(v *visible, s *selection, now int64, activeOnly bool) sum {
+	var total sum
+	counts := func(facet uint32) bool {
+		c := s.of(x, facet)
+		return c.selected && (c.active || !activeOnly)
+	}
+	for facet, part := range v.sums {
+		if counts(facet) {
+			total = total.plus(part, 1)
+		}
+	}
+	for _, segment := range v.lineage {
+		b := x.branches[segment.Branch]
+		if b == nil {
+			continue
+		}
+		for _, p := range b.parts {
+			x.eachExpired(p, now, func(local uint32) {
+				r := x.table.row(p.rows[local])
+				if v.rows.has(p.rows[local]) && counts(r.facet) {
+					total = total.plus(sum{1, lengthOf(r.length)}, -1)
+				}
+			})
+		}
+	}
+	return total
+}
+
+// eachExpired calls do for the documents of a part that have expired.
+func (x *Index) eachExpired(p *part, now int64, do func(local uint32)) {
+	for _, local := range p.expiring {
+		if number := p.rows[local]; number != none && x.table.expiresAt(x.table.row(number)) <= now {
+			do(local)
+		}
+	}
 }

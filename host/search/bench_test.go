@@ -1,0 +1,118 @@
+package search
+
+import (
+	"fmt"
+	"math/rand"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// corpus makes up documents whose words are as unevenly frequent as those of a language.
+type corpus struct {
+	rng   *rand.Rand
+	words *rand.Zipf
+}
+
+func newCorpus(seed int64) *corpus {
+	rng := rand.New(rand.NewSource(seed))
+	return &corpus{rng, rand.NewZipf(rng, 1.07, 4, 200_000)}
+}
+
+func (c *corpus) word() string {
+	n := c.words.Uint64()
+	if n < 40 {
+		return []string{"the", "of", "and", "to", "in", "is", "that", "it", "was", "for", "on", "are", "as", "with", "his", "they", "at", "be", "this", "have", "from", "or", "had", "by", "not", "but", "what", "all", "were", "we", "when", "your", "can", "said", "there", "use", "an", "each", "which", "she"}[n]
+	}
+	var b strings.Builder
+	for n := n*7919 + 17; n > 0; n /= 21 {
+		b.WriteString([]string{"ba", "ke", "li", "mo", "nu", "ra", "se", "ti", "vo", "zu", "da", "fe", "gi", "ho", "pa", "que", "sti", "tra", "wo", "ya", "chi"}[n%21])
+	}
+	return b.String()
+}
+
+func (c *corpus) text(words int) string {
+	list := make([]string, words)
+	for i := range list {
+		list[i] = c.word()
+	}
+	return strings.Join(list, " ")
+}
+
+func (c *corpus) docs(from, n int) []Doc {
+	docs := make([]Doc, n)
+	for i := range docs {
+		docs[i] = Doc{Branch: 1, Version: uint64(from + i + 1), Namespace: "default", Collection: "memory", Key: fmt.Sprintf("key-%07d", from+i),
+			Text: []string{c.text(20 + c.rng.Intn(60))}, State: Active, Time: time.UnixMicro(int64(from + i))}
+	}
+	return docs
+}
+
+func (c *corpus) question() string {
+	list := make([]string, 2+c.rng.Intn(4))
+	for i := range list {
+		list[i] = c.word()
+	}
+	return strings.Join(list, " ")
+}
+
+func fill(tb testing.TB, x *Index, n int) {
+	tb.Helper()
+	c := newCorpus(1)
+	spent := time.Duration(0)
+	for from := 0; from < n; from += 1000 {
+		docs := c.docs(from, min(1000, n-from))
+		began := time.Now()
+		x.Apply(docs...)
+		if err := x.Tend(tb.Context()); err != nil {
+			tb.Fatal(err)
+		}
+		spent += time.Since(began)
+	}
+	size := 0
+	for _, p := range x.parts {
+		if p.sealed != nil {
+			size += p.sealed.Size()
+		}
+	}
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	tb.Logf("%d documents in %.2f s, %d parts, %.1f MB of segments, %.1f MB of memory in all", n, spent.Seconds(), len(x.parts), float64(size)/1e6, float64(m.HeapAlloc)/1e6)
+}
+
+func size(fallback int) int {
+	if n, err := strconv.Atoi(os.Getenv("ALCOVE_BENCH_DOCS")); err == nil {
+		return n
+	}
+	return fallback
+}
+
+func BenchmarkSearch(b *testing.B) {
+	x := New(Options{})
+	fill(b, x, size(100_000))
+	c := newCorpus(2)
+	questions := make([]string, 500)
+	for i := range questions {
+		questions[i] = c.question()
+	}
+	for name, v := range map[string]View{
+		"head": {Lineage: store.Lineage{{Branch: 1, At: store.Latest}}},
+		"past": {Lineage: store.Lineage{{Branch: 1, At: uint64(size(100_000) * 9 / 10)}}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				if _, err := x.Search(b.Context(), v, Query{Text: questions[i%len(questions)]}); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
+	}
+}

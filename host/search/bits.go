@@ -1,0 +1,41 @@
+package search
+
+import "math/bits"
+
+// bitset is a set of small numbers.
+type bitset []uint64
+
+func newBitset(size int) bitset { return make(bitset, (size+63)/64) }
+
+func (b bitset) has(n uint32) bool { return int(n/64) < len(b) && b[n/64]&(1<<(n%64)) != 0 }
+
+// add puts a number in and reports whether it is new. The set grows as needed.
+func (b *bitset) add(n uint32) bool {
+	if missing := int(n/64) + 1 - len(*b); missing > 0 {
+		*b = append(*b, make([]uint64, missing)...)
+	}
+	was := (*b)[n/64]
+	(*b)[n/64] = was | 1<<(n%64)
+	return was != (*b)[n/64]
+}
+
+// remove takes a number out and reports whether it was there.
+func (b bitset) remove(n uint32) bool {
+	if !b.has(n) {
+		return false
+	}
+	b[n/64] &^= 1 << (n % 64)
+	return true
+}
+
+// each calls do for the numbers of the set in ascending order, until it returns false.
+func (b bitset) each(do func(n uint32) bool) {
+	for i, word := range b {
+		for word != 0 {
+			if !do(uint32(i*64 + bits.TrailingZeros64(word))) {
+				return
+			}
+			word &= word - 1
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package search
+
+import "slices"
+
+// explain tells how the score of a document came about.
+func (r *ranking) explain(number uint32) *Explanation {
+	d := r.index.table.row(number)
+	n := r.normOf(number)
+	e := &Explanation{Documents: r.total.documents, Length: lengthOf(d.length), Average: r.average(), K1: n.K1, B: n.B}
+	l := r.leafOf[d.part]
+	for i := range r.asked.clauses {
+		c := &r.asked.clauses[i]
+		if frequency := l.part.frequency(c, d.local); frequency > 0 {
+			e.Terms = append(e.Terms, Term{Term: c.label, Frequency: int(frequency), Documents: c.found, IDF: c.idf,
+				Score: c.idf * c.weight * n.weight(frequency, d.length)})
+		}
+	}
+	r.explainTurn(number, e)
+	return e
+}
+
+// frequency is how often a document has a clause.
+func (p *part) frequency(c *clause, doc uint32) uint32 {
+	list, _ := c.open(p)
+	if list == nil {
+		return 0
+	}
+	list.Skip(doc)
+	docs, frequencies := list.Next()
+	if at, found := slices.BinarySearch(docs, doc); found {
+		return frequencies[at]
+	}
+	return 0
+}
+
+// explainTurn tells what the conversation made of a turn's score.
+func (r *ranking) explainTurn(number uint32, e *Explanation) {
+	t := r.index.table.turnOf(r.index.table.row(number))
+	if t == nil || r.query.Plain {
+		return
+	}
+	if f := r.speakerFactor(t); f != 1 {
+		e.Speaker = f
+	}
+	if f := r.dateFactor(t); f != 1 {
+		e.Date = f
+	}
+	e.Around = r.given[number]
+}

@@ -1,0 +1,100 @@
+package search
+
+import (
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Drop forgets a branch that no view will ask for any more.
+func (x *Index) Drop(id store.BranchID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	b := x.branches[id]
+	if b == nil {
+		return
+	}
+	x.forgetViews(func(v *visible) bool { return v.sees(id, 0) })
+	for _, number := range b.rows {
+		delete(x.table.newest, headKey{id, x.table.row(number).name})
+		x.erase(number)
+	}
+	x.table.linked = none
+	for _, p := range b.parts {
+		delete(x.parts, p.id)
+	}
+	delete(x.branches, id)
+}
+
+// Trim forgets the versions on a branch that no view will ask for any more: of each document it keeps the newest at or
+// below floor, all above it, and the newest at or below each pin. Pins are in ascending order.
+func (x *Index) Trim(id store.BranchID, floor uint64, pins []uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	b := x.branches[id]
+	if b == nil {
+		return
+	}
+	x.forgetViews(func(v *visible) bool { return v.before(id, floor) })
+	x.table.linked = none
+	held := len(b.rows)
+	b.rows = slices.DeleteFunc(b.rows, func(number uint32) bool { return !x.needed(number, floor, pins) })
+	if len(b.rows) < held {
+		x.unlinkUnneeded(b, floor, pins)
+	}
+}
+
+// needed reports whether a view may still ask for a row. The newest version of a document always is.
+func (x *Index) needed(number uint32, floor uint64, pins []uint64) bool {
+	r := x.table.row(number)
+	pin, _ := slices.BinarySearch(pins, r.version)
+	return r.until > floor || pin < len(pins) && pins[pin] < r.until
+}
+
+// unlinkUnneeded takes rows that are not needed out of the chains of versions, going along each chain once, and erases them.
+func (x *Index) unlinkUnneeded(b *branch, floor uint64, pins []uint64) {
+	t := x.table
+	for _, head := range b.rows {
+		if t.row(head).until != store.Latest {
+			continue
+		}
+		kept := head
+		for number := t.row(head).previous; number != none; {
+			older := t.row(number).previous
+			if x.needed(number, floor, pins) {
+				kept = number
+			} else {
+				t.row(kept).previous = older
+				x.erase(number)
+			}
+			number = older
+		}
+	}
+}
+
+// erase takes a row, which no chain of versions leads to, out of its part and the table. The row before it keeps its end:
+// views that could tell are no longer asked for.
+func (x *Index) erase(number uint32) {
+	r := x.table.row(number)
+	p := x.parts[r.part]
+	if r.gone {
+		p.ghosts[r.local] = none
+	} else {
+		p.rows[r.local] = none
+		p.dead++
+		x.tellRemoved(number)
+	}
+	x.table.remove(number)
+}
+
+func (x *Index) forgetViews(which func(*visible) bool) {
+	for id, v := range x.cache {
+		if which(v) {
+			delete(x.cache, id)
+		}
+	}
+}

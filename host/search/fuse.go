@@ -1,0 +1,90 @@
+package search
+
+import (
+	"context"
+	"math"
+)
+
+// fuse ranks by words and meaning together: the best by words, and the nearest, as the index's Semantic weighs them.
+func (r *ranking) fuse(ctx context.Context) error {
+	wanted := r.query.K + r.query.Offset
+	most := max(4*wanted, 200)
+	near, err := r.index.semantic.Nearest(ctx, r.query, members{r}, most)
+	if err != nil {
+		return err
+	}
+	list := r.candidates(most, near)
+	r.index.semantic.Fuse(r.query, list)
+	r.best = heap{index: r.index, most: wanted}
+	for _, c := range list {
+		r.best.push(candidate{c.Number, c.Score, c.Lexical, c.Semantic})
+	}
+	return nil
+}
+
+// candidates are the best by words, and the nearest.
+func (r *ranking) candidates(most int, near []Near) (list []Candidate) {
+	at := map[uint32]int{}
+	add := func(number uint32, lexical, semantic float64) {
+		at[number] = len(list)
+		list = append(list, Candidate{Number: number, Lexical: lexical, Semantic: semantic})
+	}
+	if r.query.Mode != Meaning {
+		best := heap{index: r.index, most: most}
+		r.eachScored(func(c candidate) { best.push(c) })
+		for _, c := range best.sorted() {
+			add(c.row, c.score, math.NaN())
+		}
+	}
+	matched := 0
+	for _, n := range near {
+		if i, ok := at[n.Number]; ok {
+			list[i].Semantic = n.Score
+			continue
+		}
+		lexical := r.lexical(n.Number)
+		if lexical == 0 {
+			matched++
+		}
+		add(n.Number, lexical, n.Score)
+	}
+	r.matches += matched
+	return list
+}
+
+func (r *ranking) eachScored(do func(candidate)) {
+	for _, l := range r.leaves {
+		for _, m := range l.matches {
+			do(plain(m.row, m.score))
+		}
+	}
+	for _, c := range r.others {
+		do(c)
+	}
+}
+
+// lexical is how well a document's words match.
+func (r *ranking) lexical(number uint32) float64 {
+	d := r.index.table.row(number)
+	l := r.leafOf[d.part]
+	if at, found := l.find(d.local); found {
+		return l.matches[at].score
+	}
+	return r.given[number]
+}
+
+// members are the documents that a ranking may find.
+type members struct{ r *ranking }
+
+func (m members) Has(number uint32) bool {
+	return number < m.r.index.table.used && m.r.visible.rows.has(number) && m.r.passes(number)
+}
+
+func (m members) Len() (n int) {
+	m.Each(func(uint32) bool { n++; return true })
+	return n
+}
+
+func (m members) Each(do func(number uint32) bool) {
+	m.r.visible.rows.each(func(number uint32) bool { return !m.r.passes(number) || do(number) })
+}

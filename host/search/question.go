@@ -1,0 +1,339 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// question is what a query's text asks for.
+type question struct {
+	clauses    []clause    // what scores, by label
+	conditions []condition // what must hold
+}
+
+// clause is something that scores: a term, or all terms of a kind.
+type clause struct {
+	label  string // the term itself, or how the clause is written
+	kind   clauseKind
+	word   string // what follows from kind
+	weight float64
+
+	found int // active documents that have it
+	idf   float64
+}
+
+type clauseKind int
+
+const (
+	exactly    clauseKind = iota
+	startsWith            // terms that begin with word, and its stem
+	roughly               // terms that are few letters from word
+)
+
+func (c *clause) several() bool { return c.kind != exactly }
+
+// open opens the postings of a clause in a part; nil when there are none.
+func (c *clause) open(p *part) (list reader, documents int) {
+	if c.kind == exactly {
+		return p.find(c.label)
+	}
+	return p.union(c.terms(p))
+}
+
+// is reports whether the clause stands for a term.
+func (c *clause) is(term string) bool {
+	switch c.kind {
+	case startsWith:
+		return strings.HasPrefix(term, c.word) || term == stem(c.word)
+	case roughly:
+		stemmed := []rune(stem(c.word))
+		return near(stemmed, term, edits(len(stemmed)))
+	}
+	return term == c.label
+}
+
+// terms are the terms of a part that a clause stands for.
+func (c *clause) terms(p *part) (terms []string) {
+	switch c.kind {
+	case startsWith:
+		p.eachTerm(c.word, func(term string) { terms = append(terms, term) })
+		if stemmed := stem(c.word); !strings.HasPrefix(stemmed, c.word) {
+			terms = append(terms, stemmed)
+		}
+	case roughly:
+		stemmed := []rune(stem(c.word))
+		p.eachTerm("", func(term string) {
+			if near(stemmed, term, edits(len(stemmed))) {
+				terms = append(terms, term)
+			}
+		})
+	default:
+		terms = append(terms, c.label)
+	}
+	return terms
+}
+
+// union is the postings of several terms as if they were one.
+func (p *part) union(terms []string) (reader, int) {
+	frequencies := make([]uint32, p.docs())
+	for _, term := range terms {
+		list, _ := p.find(term)
+		if list == nil {
+			continue
+		}
+		for docs, tfs := list.Next(); len(docs) > 0; docs, tfs = list.Next() {
+			for i, doc := range docs {
+				frequencies[doc] += tfs[i]
+			}
+		}
+	}
+	all := &list{}
+	for doc, f := range frequencies {
+		if f > 0 {
+			all.docs, all.frequencies = append(all.docs, uint32(doc)), append(all.frequencies, f)
+		}
+	}
+	if len(all.docs) == 0 {
+		return nil, 0
+	}
+	return &listReader{list: all}, len(all.docs)
+}
+
+// edits is how many letters a word of so many may be off.
+func edits(letters int) int {
+	switch {
+	case letters < 3:
+		return 0
+	case letters < 6:
+		return 1
+	}
+	return 2
+}
+
+// near reports whether a term is at most so many insertions, deletions or changes of a letter from a word.
+func near(word []rune, term string, most int) bool {
+	if d := utf8.RuneCountInString(term) - len(word); d > most || -d > most {
+		return false
+	}
+	row := make([]int, len(word)+1)
+	for i := range row {
+		row[i] = i
+	}
+	for j, letter := range []rune(term) {
+		diagonal, least := row[0], j+1
+		row[0] = j + 1
+		for i, want := range word {
+			change := diagonal
+			if letter != want {
+				change++
+			}
+			diagonal = row[i+1]
+			row[i+1] = min(change, row[i]+1, diagonal+1)
+			least = min(least, row[i+1])
+		}
+		if least > most {
+			return false
+		}
+	}
+	return row[len(word)] <= most
+}
+
+// condition is what a document must have, or must not.
+type condition struct {
+	not    bool
+	phrase []string // terms that follow one another
+	clause *clause  // instead of a phrase
+}
+
+// apply leaves of a part's documents those that meet the condition.
+func (c condition) apply(p *part, documents bitset) bitset {
+	met := newBitset(p.docs())
+	if c.clause != nil {
+		if list, _ := c.clause.open(p); list != nil {
+			for docs, _ := list.Next(); len(docs) > 0; docs, _ = list.Next() {
+				for _, doc := range docs {
+					met.add(doc)
+				}
+			}
+		}
+	} else {
+		p.eachWithPhrase(c.phrase, func(doc uint32) { met.add(doc) })
+	}
+	left := make(bitset, min(len(documents), len(met)))
+	if c.not {
+		left = slices.Clone(documents)
+	}
+	for i := range min(len(documents), len(met)) {
+		if c.not {
+			left[i] = documents[i] &^ met[i]
+		} else {
+			left[i] = documents[i] & met[i]
+		}
+	}
+	return left
+}
+
+// parse reads what a question asks for: words, "phrases in quotes" that must be there, -words and -"phrases" that must not,
+// prefixes* and fuzzy~ words. It never fails: what is no operator is a word, and a question of nothing but exclusions is
+// taken literally.
+func parse(text string) question {
+	var p parser
+	p.read(text)
+	if p.empty() {
+		p = parser{}
+		p.plain.WriteString(text)
+	}
+	return p.question()
+}
+
+// parser collects a question.
+type parser struct {
+	plain      strings.Builder // words that are nothing special
+	clauses    []clause
+	conditions []condition
+	stops      []string // of phrases
+}
+
+func (p *parser) empty() bool {
+	return p.clauses == nil && p.stops == nil && len(queryTerms(p.plain.String())) == 0
+}
+
+func (p *parser) read(text string) {
+	for text != "" {
+		text = strings.TrimLeftFunc(text, unicode.IsSpace)
+		not := false
+		if rest, found := strings.CutPrefix(text, "-"); found && startsOperand(rest) {
+			text, not = rest, true
+		}
+		if phrase, rest, ok := quoted(text); ok {
+			p.phrase(phrase, not)
+			text = rest
+			continue
+		}
+		end := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || isQuote(r) })
+		if end == 0 { // a quote that is never closed
+			_, end = utf8.DecodeRuneInString(text)
+		}
+		if end < 0 {
+			end = len(text)
+		}
+		p.word(text[:end], not)
+		text = text[end:]
+	}
+}
+
+func isQuote(r rune) bool { return r == '"' || r == '“' || r == '”' }
+
+func startsOperand(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLetter(r) || isQuote(r)
+}
+
+// quoted takes what is between quotes at the beginning of a text.
+func quoted(text string) (phrase, rest string, ok bool) {
+	r, size := utf8.DecodeRuneInString(text)
+	if !isQuote(r) {
+		return "", text, false
+	}
+	end := strings.IndexFunc(text[size:], isQuote)
+	if end < 0 {
+		return "", text, false
+	}
+	_, closing := utf8.DecodeRuneInString(text[size+end:])
+	return text[size : size+end], text[size+end+closing:], true
+}
+
+// phrase adds words that must follow one another.
+func (p *parser) phrase(text string, not bool) {
+	var terms []string
+	eachWord(text, func(w word) {
+		terms = append(terms, w.term)
+		switch {
+		case not:
+		case w.stop:
+			p.stops = append(p.stops, w.term)
+		default:
+			p.clauses = append(p.clauses, clause{label: w.term})
+		}
+	})
+	if len(terms) > 0 {
+		p.conditions = append(p.conditions, condition{not: not, phrase: terms})
+	}
+}
+
+// word adds a word, which may be several, and may end in an operator.
+func (p *parser) word(text string, not bool) {
+	kind := exactly
+	bare := strings.TrimRight(text, "?!.,;:)")
+	if cut, found := strings.CutSuffix(bare, "*"); found {
+		bare, kind = cut, startsWith
+	} else if cut, found := strings.CutSuffix(bare, "~"); found {
+		bare, kind = cut, roughly
+	}
+	if kind != exactly {
+		head, last := lastWord(bare)
+		if last != "" {
+			c := clause{label: last + []string{"", "*", "~"}[kind], kind: kind, word: last}
+			p.word(head, not)
+			p.operator(c, not)
+			return
+		}
+	}
+	if !not {
+		p.plain.WriteString(text)
+		p.plain.WriteByte(' ')
+		return
+	}
+	var terms []string
+	eachWord(text, func(w word) { terms = append(terms, w.term) })
+	if len(terms) > 0 {
+		p.conditions = append(p.conditions, condition{not: true, phrase: terms})
+	}
+}
+
+func (p *parser) operator(c clause, not bool) {
+	if not {
+		p.conditions = append(p.conditions, condition{not: true, clause: &c})
+		return
+	}
+	p.clauses = append(p.clauses, c)
+}
+
+// lastWord is the last word of a text, if the text ends in it, in lower case, and what is before it.
+func lastWord(text string) (head, last string) {
+	start := len(text)
+	for start > 0 {
+		r, size := utf8.DecodeLastRuneInString(text[:start])
+		if !isWordRune(r) {
+			break
+		}
+		start -= size
+	}
+	return text[:start], cut(strings.ToLower(text[start:]))
+}
+
+// question puts together what was collected. Stop words count only when there is nothing else.
+func (p *parser) question() question {
+	clauses := p.clauses
+	var stops []string
+	eachWord(p.plain.String(), func(w word) {
+		if w.stop {
+			stops = append(stops, w.term)
+			return
+		}
+		clauses = append(clauses, clause{label: w.term})
+	})
+	if len(clauses) == 0 {
+		for _, term := range append(stops, p.stops...) {
+			clauses = append(clauses, clause{label: term})
+		}
+	}
+	for i := range clauses {
+		clauses[i].weight = 1
+	}
+	slices.SortFunc(clauses, func(a, b clause) int { return strings.Compare(a.label, b.label) })
+	clauses = slices.CompactFunc(clauses, func(a, b clause) bool { return a.label == b.label })
+	return question{clauses, p.conditions}
+}

@@ -1,0 +1,141 @@
+package search
+
+import (
+	"context"
+	"math/bits"
+)
+
+// sheetSize is how many documents are scored at a time: their scores stay in a processor's cache.
+const sheetSize = 1 << 15
+
+// sheet is where a window's scores are added up.
+type sheet struct {
+	scores  [sheetSize]float64
+	touched [sheetSize / 64]uint64
+}
+
+// score finds what matches, leaf by leaf.
+func (r *ranking) score(ctx context.Context) error {
+	s := &sheet{}
+	for _, l := range r.leaves {
+		lists := r.open(l)
+		for from := 0; from < l.part.docs() && len(lists) > 0; from += sheetSize {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			for i := range lists {
+				lists[i].add(s, uint32(from), uint32(from+sheetSize))
+			}
+			r.collect(l, s, uint32(from))
+		}
+	}
+	return nil
+}
+
+// open opens the lists of the clauses that a leaf has.
+func (r *ranking) open(l *leaf) (lists []scoring) {
+	for i := range r.asked.clauses {
+		c := &r.asked.clauses[i]
+		list, documents := c.open(l.part)
+		if list == nil {
+			continue
+		}
+		s := scoring{list: list, leaf: l, ranking: r, gain: c.idf * c.weight, norm: r.norms[""], lengths: l.part.lengths()}
+		if documents > 2*len(s.small)*256 && s.norm != nil {
+			s.tabulate()
+		}
+		lists = append(lists, s)
+	}
+	return lists
+}
+
+// scoring is a clause's postings in a leaf, and how they score.
+type scoring struct {
+	list      reader
+	docs, tfs []uint32 // of the current block, what is left of it
+	done      bool
+	leaf      *leaf
+	ranking   *ranking
+	norm      *norm // nil: it depends on the document
+	lengths   []byte
+	gain      float64
+	tabulated bool
+	small     [3][256]float64 // scores of the frequencies 1, 2 and 3
+}
+
+func (s *scoring) tabulate() {
+	for f := range s.small {
+		for code := range s.small[f] {
+			s.small[f][code] = s.gain * s.norm.weight(uint32(f+1), byte(code))
+		}
+	}
+	s.tabulated = true
+}
+
+// add adds the scores of the postings in a window.
+func (s *scoring) add(sheet *sheet, from, to uint32) {
+	for !s.done {
+		if len(s.docs) == 0 {
+			if s.docs, s.tfs = s.list.Next(); len(s.docs) == 0 {
+				s.done = true
+				return
+			}
+		}
+		n := s.addBlock(sheet, from, to)
+		if s.docs, s.tfs = s.docs[n:], s.tfs[n:]; len(s.docs) > 0 {
+			return // the rest is for a later window
+		}
+	}
+}
+
+// addBlock returns how many postings of the block are in the window.
+func (s *scoring) addBlock(sheet *sheet, from, to uint32) int {
+	matching := s.leaf.matching
+	tfs := s.tfs[:len(s.docs)]
+	for i, doc := range s.docs {
+		if doc >= to {
+			return i
+		}
+		if word := int(doc / 64); word >= len(matching) || matching[word]&(1<<(doc%64)) == 0 {
+			continue
+		}
+		at := doc - from
+		sheet.touched[at/64] |= 1 << (at % 64)
+		if f := tfs[i]; s.tabulated && f <= 3 {
+			sheet.scores[at] += s.small[f-1][s.lengths[doc]]
+		} else {
+			sheet.scores[at] += s.gain * s.normOf(doc).weight(f, s.lengths[doc])
+		}
+	}
+	return len(s.docs)
+}
+
+func (s *scoring) normOf(doc uint32) *norm {
+	if s.norm != nil {
+		return s.norm
+	}
+	return s.ranking.normOf(s.leaf.part.rows[doc])
+}
+
+// collect takes the matches of a window and clears the sheet.
+func (r *ranking) collect(l *leaf, s *sheet, from uint32) {
+	for i, word := range s.touched {
+		for word != 0 {
+			at := uint32(i*64 + bits.TrailingZeros64(word))
+			word &= word - 1
+			score := s.scores[at]
+			s.scores[at] = 0
+			number := l.part.rows[from+at]
+			if r.filtered && !r.wants(number) {
+				continue
+			}
+			r.matches++
+			if r.keepAll {
+				l.matches = append(l.matches, match{from + at, number, score})
+				continue
+			}
+			r.best.push(plain(number, score))
+		}
+		s.touched[i] = 0
+	}
+}

@@ -1,0 +1,366 @@
+package search
+
+import (
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// none stands for no row, name or part.
+const none = ^uint32(0)
+
+// row is a version of a document. Rows are numbered, and a row keeps its number as long as it is there.
+type row struct {
+	version    uint64
+	until      uint64 // the first newer version of the document on the branch; store.Latest: there is none
+	branch     store.BranchID
+	time       int64 // µs
+	name       uint32
+	facet      uint32
+	previous   uint32 // the row of the version before it on the branch, or none
+	part       uint32 // that it is in
+	local      uint32 // its number among the part's documents, or its tombstones
+	extra      uint32 // what few documents have, or none
+	importance float32
+	length     byte
+	gone       bool // a tombstone: it hides older versions and says nothing itself
+}
+
+// newestAt reports whether the row is the newest version of its document that its branch has at a version.
+func (r *row) newestAt(version uint64) bool {
+	return r.version <= version && (version < r.until || r.until == store.Latest)
+}
+
+// space is what is searched together or not: a collection of a namespace.
+type space struct{ namespace, collection string }
+
+// name is what the versions of a document have in common.
+type name struct {
+	space uint32
+	key   string
+}
+
+type named struct {
+	name
+	rows int // that have it
+}
+
+// facet is what documents are summed up by.
+type facet struct {
+	space       uint32
+	state, kind string
+}
+
+// extra is what few documents have.
+type extra struct {
+	tags    []string
+	expires int64 // µs; 0: never
+	turn    *turn
+}
+
+// turn is what is kept of a Turn.
+type turn struct {
+	position
+	speaker uint32
+	said    int64 // µs; 0: not known
+}
+
+// position is where a turn stands: in which session, and at which place there.
+type position struct {
+	session uint32
+	at      int64
+}
+
+type sessionName struct {
+	space uint32
+	name  string
+}
+
+// rowsPerChunk is how many rows are allocated at once.
+const rowsPerChunk = 1 << 12
+
+// table is all rows, and what they share.
+type table struct {
+	chunks [][]row
+	used   uint32 // rows of the chunks that were ever given out
+	free   []uint32
+
+	names     []named
+	nameOf    map[name]uint32
+	freeNames []uint32
+
+	spaces    []space
+	spaceOf   map[space]uint32
+	facets    []facet
+	facetOf   map[facet]uint32
+	sessionOf map[sessionName]uint32
+	speakers  [][]string // the terms of each name
+	speakerOf map[string]uint32
+	tags      map[string]string
+
+	extras     []extra
+	freeExtras []uint32
+
+	newest map[headKey]uint32 // the row of each document's newest version on a branch
+	linked uint32             // the row that was linked last, or none
+	turns  map[position][]uint32
+}
+
+// headKey is a document on a branch.
+type headKey struct {
+	branch store.BranchID
+	name   uint32
+}
+
+func newTable() *table {
+	return &table{
+		nameOf: map[name]uint32{}, spaceOf: map[space]uint32{}, facetOf: map[facet]uint32{}, sessionOf: map[sessionName]uint32{},
+		linked: none, speakerOf: map[string]uint32{}, tags: map[string]string{}, newest: map[headKey]uint32{}, turns: map[position][]uint32{},
+	}
+}
+
+func (t *table) row(number uint32) *row { return &t.chunks[number/rowsPerChunk][number%rowsPerChunk] }
+
+func (t *table) add(r row) uint32 {
+	var number uint32
+	if n := len(t.free); n > 0 {
+		number, t.free = t.free[n-1], t.free[:n-1]
+	} else {
+		number = t.used
+		t.used++
+		if int(number/rowsPerChunk) == len(t.chunks) {
+			t.chunks = append(t.chunks, make([]row, rowsPerChunk))
+		}
+	}
+	*t.row(number) = r
+	t.names[r.name].rows++
+	if turn := t.turnOf(&r); turn != nil {
+		t.turns[turn.position] = append(t.turns[turn.position], number)
+	}
+	return number
+}
+
+// remove forgets a row, and its name with the last row of it.
+func (t *table) remove(number uint32) {
+	r := t.row(number)
+	if n := &t.names[r.name]; n.rows > 1 {
+		n.rows--
+	} else {
+		delete(t.nameOf, n.name)
+		*n = named{}
+		t.freeNames = append(t.freeNames, r.name)
+	}
+	if turn := t.turnOf(r); turn != nil {
+		t.removeTurn(turn.position, number)
+	}
+	if r.extra != none {
+		t.extras[r.extra] = extra{}
+		t.freeExtras = append(t.freeExtras, r.extra)
+	}
+	*r = row{name: none, part: none, extra: none, previous: none}
+	t.free = append(t.free, number)
+}
+
+func (t *table) removeTurn(p position, number uint32) {
+	var left []uint32
+	for _, other := range t.turns[p] {
+		if other != number {
+			left = append(left, other)
+		}
+	}
+	if t.turns[p] = left; left == nil {
+		delete(t.turns, p)
+	}
+}
+
+func (t *table) turnOf(r *row) *turn {
+	if r.extra == none {
+		return nil
+	}
+	return t.extras[r.extra].turn
+}
+
+func (t *table) tagsOf(r *row) []string {
+	if r.extra == none {
+		return nil
+	}
+	return t.extras[r.extra].tags
+}
+
+func (t *table) expiresAt(r *row) int64 {
+	if r.extra == none {
+		return 0
+	}
+	return t.extras[r.extra].expires
+}
+
+// intern gives what is equal the same number.
+func intern[K comparable](numbers map[K]uint32, list *[]K, key K) uint32 {
+	if n, ok := numbers[key]; ok {
+		return n
+	}
+	n := uint32(len(*list))
+	*list = append(*list, key)
+	numbers[key] = n
+	return n
+}
+
+func (t *table) spaceNumber(namespace, collection string) uint32 {
+	if n, ok := t.spaceOf[space{namespace, collection}]; ok {
+		return n
+	}
+	return intern(t.spaceOf, &t.spaces, space{strings.Clone(namespace), strings.Clone(collection)})
+}
+
+func (t *table) nameNumber(n name) uint32 {
+	if number, ok := t.nameOf[n]; ok {
+		return number
+	}
+	n.key = strings.Clone(n.key)
+	number := uint32(len(t.names))
+	if free := len(t.freeNames); free > 0 {
+		number, t.freeNames = t.freeNames[free-1], t.freeNames[:free-1]
+		t.names[number] = named{name: n}
+	} else {
+		t.names = append(t.names, named{name: n})
+	}
+	t.nameOf[n] = number
+	return number
+}
+
+func (t *table) facetNumber(f facet) uint32 {
+	if n, ok := t.facetOf[f]; ok {
+		return n
+	}
+	f.state, f.kind = strings.Clone(f.state), strings.Clone(f.kind)
+	return intern(t.facetOf, &t.facets, f)
+}
+
+func (t *table) sessionNumber(s sessionName) uint32 {
+	if n, ok := t.sessionOf[s]; ok {
+		return n
+	}
+	s.name = strings.Clone(s.name)
+	n := uint32(len(t.sessionOf))
+	t.sessionOf[s] = n
+	return n
+}
+
+// speakerNumber numbers a speaker, by the terms of the name.
+func (t *table) speakerNumber(terms []string) uint32 {
+	joined := strings.Join(terms, " ")
+	if n, ok := t.speakerOf[joined]; ok {
+		return n
+	}
+	n := uint32(len(t.speakers))
+	t.speakers = append(t.speakers, strings.Fields(joined))
+	t.speakerOf[joined] = n
+	return n
+}
+
+// tag gives one copy of equal tags.
+func (t *table) tag(tag string) string {
+	if kept, ok := t.tags[tag]; ok {
+		return kept
+	}
+	tag = strings.Clone(tag)
+	t.tags[tag] = tag
+	return tag
+}
+
+func (t *table) addExtra(e extra) uint32 {
+	if n := len(t.freeExtras); n > 0 {
+		number := t.freeExtras[n-1]
+		t.freeExtras = t.freeExtras[:n-1]
+		t.extras[number] = e
+		return number
+	}
+	t.extras = append(t.extras, e)
+	return uint32(len(t.extras) - 1)
+}
+
+func (t *table) space(r *row) space { return t.spaces[t.names[r.name].space] }
+
+func (t *table) key(r *row) string { return t.names[r.name].key }
+
+// compareNames orders documents by namespace, collection and key.
+func (t *table) compareNames(a, b *row) int {
+	x, y := &t.names[a.name], &t.names[b.name]
+	if x.space != y.space {
+		s, u := t.spaces[x.space], t.spaces[y.space]
+		if c := strings.Compare(s.namespace, u.namespace); c != 0 {
+			return c
+		}
+		return strings.Compare(s.collection, u.collection)
+	}
+	return strings.Compare(x.key, y.key)
+}
+
+// at finds the row of a document that a branch has at a version, tombstones too, or none.
+func (t *table) at(b store.BranchID, name uint32, version uint64) uint32 {
+	number, ok := t.newest[headKey{b, name}]
+	if !ok {
+		return none
+	}
+	for number != none && t.row(number).version > version {
+		number = t.row(number).previous
+	}
+	return number
+}
+
+// link puts a row among the versions of its document on its branch. It returns the row of the same version if there is one,
+// and links nothing then.
+func (t *table) link(number uint32) (same uint32) {
+	r := t.row(number)
+	key := headKey{r.branch, r.name}
+	above, below := none, none
+	if head, ok := t.newest[key]; ok {
+		below = head
+	}
+	if t.linked != none { // versions that come newest first do not start over at the newest
+		if l := t.row(t.linked); l.branch == r.branch && l.name == r.name && l.version > r.version {
+			above, below = t.linked, l.previous
+		}
+	}
+	for below != none && t.row(below).version > r.version {
+		above, below = below, t.row(below).previous
+	}
+	if below != none && t.row(below).version == r.version {
+		return below
+	}
+	r.previous, r.until = below, store.Latest
+	if below != none {
+		t.row(below).until = r.version
+	}
+	if above != none {
+		r.until, t.row(above).previous = t.row(above).version, number
+	} else {
+		t.newest[key] = number
+	}
+	t.linked = number
+	return none
+}
+
+// unlink takes a row out from among the versions of its document.
+func (t *table) unlink(number uint32) {
+	r := t.row(number)
+	t.linked = none
+	key := headKey{r.branch, r.name}
+	if r.previous != none {
+		t.row(r.previous).until = r.until
+	}
+	if t.newest[key] == number {
+		if r.previous == none {
+			delete(t.newest, key)
+			return
+		}
+		t.newest[key] = r.previous
+		return
+	}
+	for above := t.newest[key]; ; above = t.row(above).previous {
+		if t.row(above).previous == number {
+			t.row(above).previous = r.previous
+			return
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/search/segment"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// maxTailBytes is how many bytes of positions a tail may have, whatever its documents.
+const maxTailBytes = 8 << 20
+
+// mergeRun is how many neighbouring segments of about one size are merged into one.
+const mergeRun = 4
+
+// Tend compresses tails that have grown enough, merges small segments, and gives back what dropped documents take. Searches
+// and writes go on meanwhile.
+func (x *Index) Tend(ctx context.Context) error {
+	x.tending.Lock()
+	defer x.tending.Unlock()
+	for _, p := range x.freeze(func(p *part) bool { return p.docs() >= x.maxTail || p.tail.size >= maxTailBytes }) {
+		if err := x.seal(p); err != nil {
+			return err
+		}
+	}
+	for ctx.Err() == nil {
+		run := x.mergeable()
+		if run == nil {
+			return nil
+		}
+		if err := x.merge(run); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// freeze ends the growth of tails. The caller holds tending.
+func (x *Index) freeze(which func(*part) bool) (frozen []*part) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, b := range x.branches {
+		for _, p := range b.parts {
+			if p.tail == nil {
+				continue
+			}
+			if p.frozen = p.frozen || which(p); p.frozen {
+				frozen = append(frozen, p)
+			}
+		}
+	}
+	return frozen
+}
+
+// seal compresses a frozen tail. Its documents keep their numbers.
+func (x *Index) seal(p *part) error {
+	data, err := p.tail.write(x.describe(p))
+	if err != nil {
+		return fmt.Errorf("seal a part of the index: %w", err)
+	}
+	sealed, err := segment.Open(data)
+	if err != nil {
+		return fmt.Errorf("seal a part of the index: %w", err)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p.tail, p.frozen, p.sealed, p.data = nil, false, sealed, data
+	return nil
+}
+
+// mergeable finds neighbouring segments that are to become one, or one with much that was dropped.
+func (x *Index) mergeable() []*part {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, b := range x.branches {
+		var run []*part
+		for i := len(b.parts) - 1; i >= 0; i-- { // the youngest are the smallest
+			p := b.parts[i]
+			if p.sealed == nil {
+				run = nil
+				continue
+			}
+			if p.dead > 0 && p.dead*8 >= p.docs() || p.purged {
+				return []*part{p}
+			}
+			if len(run) > 0 && x.class(p) != x.class(run[len(run)-1]) {
+				run = nil
+			}
+			if run = append(run, p); len(run) == mergeRun {
+				slices.Reverse(run)
+				return run
+			}
+		}
+	}
+	return nil
+}
+
+// class is how large a part is, in powers of mergeRun.
+func (x *Index) class(p *part) (class int) {
+	for size := p.docs() + len(p.ghosts); size >= mergeRun*x.maxTail*3/4; size /= mergeRun {
+		class++
+	}
+	return class
+}
+
+// merging is parts that become one.
+type merging struct {
+	into  *part
+	moved [][]uint32 // of each part and document, its number in the new one, or none
+}
+
+// merge makes one part of several of a branch, without what was dropped from them.
+func (x *Index) merge(parts []*part) error {
+	m := x.plan(parts)
+	data, err := x.join(m, parts)
+	if err != nil {
+		return fmt.Errorf("merge parts of the index: %w", err)
+	}
+	sealed, err := segment.Open(data)
+	if err != nil {
+		return fmt.Errorf("merge parts of the index: %w", err)
+	}
+	m.into.sealed, m.into.data = sealed, data
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	x.swap(m, parts)
+	return nil
+}
+
+// plan numbers the documents of a merged part.
+func (x *Index) plan(parts []*part) merging {
+	x.mu.Lock()
+	x.lastPart++
+	m := merging{into: &part{id: x.lastPart, branch: parts[0].branch, first: store.Latest}}
+	x.mu.Unlock()
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, p := range parts {
+		moved := make([]uint32, p.docs())
+		for local, number := range p.rows {
+			moved[local] = none
+			if number != none {
+				moved[local] = uint32(len(m.into.rows))
+				m.into.rows = append(m.into.rows, number)
+			}
+		}
+		m.moved = append(m.moved, moved)
+		for _, number := range p.ghosts {
+			if number != none {
+				m.into.ghosts = append(m.into.ghosts, number)
+			}
+		}
+		m.into.first = min(m.into.first, p.first)
+	}
+	return m
+}
+
+// join writes the postings of parts into one segment.
+func (x *Index) join(m merging, parts []*part) ([]byte, error) {
+	w := &segment.Writer{}
+	lengths := make([]byte, len(m.into.rows))
+	sources := make([]*segment.Segment, len(parts))
+	for i, p := range parts {
+		sources[i] = p.sealed
+		for local, to := range m.moved[i] {
+			if to != none {
+				lengths[to] = p.sealed.Lengths()[local]
+			}
+		}
+	}
+	segment.Merge(sources, func(term string, of []segment.Postings) {
+		w.Term(term)
+		for i, postings := range of {
+			if postings.Count > 0 {
+				copyPostings(w, postings, m.moved[i])
+			}
+		}
+	})
+	return w.Finish(lengths, x.describe(m.into))
+}
+
+func copyPostings(w *segment.Writer, from segment.Postings, moved []uint32) {
+	list := from.Cursor()
+	for docs, frequencies := list.Next(); len(docs) > 0; docs, frequencies = list.Next() {
+		list.Positions(func(i int, positions []byte) {
+			if to := moved[docs[i]]; to != none {
+				w.Add(to, frequencies[i], positions)
+			}
+		})
+	}
+}
+
+// swap puts a merged part in the place of those it was made of, unless one of them is no more. What was dropped meanwhile
+// is dropped from it too.
+func (x *Index) swap(m merging, parts []*part) {
+	b := x.branches[m.into.branch]
+	if b == nil {
+		return
+	}
+	at := slices.Index(b.parts, parts[0])
+	if at < 0 || at+len(parts) > len(b.parts) || !slices.Equal(b.parts[at:at+len(parts)], parts) {
+		return
+	}
+	for i, p := range parts {
+		for local, to := range m.moved[i] {
+			if to == none {
+				continue
+			}
+			if m.into.rows[to] = p.rows[local]; p.rows[local] == none {
+				m.into.dead++
+			}
+		}
+		delete(x.parts, p.id)
+		x.forgetPart(p.id)
+	}
+	x.settle(m.into, parts)
+	x.parts[m.into.id] = m.into
+	b.parts = slices.Replace(b.parts, at, at+len(parts), m.into)
+}
+
+// settle tells rows which part they are in now.
+func (x *Index) settle(p *part, before []*part) {
+	for local, number := range p.rows {
+		if number == none {
+			continue
+		}
+		r := x.table.row(number)
+		r.part, r.local = p.id, uint32(local)
+		if x.table.expiresAt(r) != 0 {
+			p.expiring = append(p.expiring, uint32(local))
+		}
+	}
+	p.ghosts = p.ghosts[:0]
+	for _, was := range before {
+		for _, number := range was.ghosts {
+			if number != none {
+				r := x.table.row(number)
+				r.part, r.local = p.id, uint32(len(p.ghosts))
+				p.ghosts = append(p.ghosts, number)
+			}
+		}
+	}
+}
