@@ -202,6 +202,20 @@ func (s *Space) recordReclaimed(ctx context.Context, b *branch, settled []merge)
 	return nil
 }
 
+// tendIndex keeps the index compact until ctx ends.
+func (s *Space) tendIndex(ctx context.Context, index Index) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-index.Due():
+			if err := index.Tend(ctx); err != nil && ctx.Err() == nil {
+				s.logger.Warn("the search index was not made compact", "error", err)
+			}
+		}
+	}
+}
+
 // fillIndex gives the index every version there is. What is written meanwhile reaches the index by itself.
 func (s *Space) fillIndex(ctx context.Context) {
 	for _, b := range s.catalogue.kept() {

@@ -35,6 +35,7 @@ type model struct {
 	// deepening is how often, of ten times, the newest branch is worked on.
 	deepening int
 	deepest   int
+	tail      int // of the index
 }
 
 func (m *model) open() {
@@ -44,7 +45,7 @@ func (m *model) open() {
 	if m.engine, err = bolt.Open(m.t.Context(), m.dir, bolt.Options{Now: clock}); err != nil {
 		m.t.Fatal(err)
 	}
-	m.space, err = Open(m.t.Context(), Options{Engine: m.engine, Index: search.New(search.Options{Views: 8}), Clock: clock, DeepChain: 5})
+	m.space, err = Open(m.t.Context(), Options{Engine: m.engine, Index: search.New(search.Options{Views: 8, Tail: m.tail}), Clock: clock, DeepChain: 5})
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -504,6 +505,7 @@ func runModel(t *testing.T, seed int64, steps int) int {
 	m := &model{t: t, rng: rand.New(rand.NewSource(seed)), dir: t.TempDir(), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	m.oracle = newOracle()
 	m.deepening = []int{3, 5, 10}[seed%3]
+	m.tail = []int{5, 17, 60, 8000}[seed%4]
 	m.note("seed %d", seed)
 	m.open()
 	for range steps {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/search"
@@ -16,6 +17,9 @@ import (
 
 // The oracle keeps a full copy of every namespace after every write, as a graph of states like that of a version
 // control system, and works everything out from the copies: it shares no idea with what it judges.
+
+// inEnglish is how texts become words.
+var inEnglish = sync.OnceValue(func() *search.Analyser { return must(search.NewAnalyser("")) })
 
 type place2 struct{ namespace, key string }
 
@@ -59,13 +63,13 @@ func (c cell) says() string {
 
 // words are what a search looks at.
 func (c cell) words(key string) []string {
-	words := append(search.Terms(c.text), search.Terms(key)...)
+	words := append(inEnglish().Terms(c.text), inEnglish().Terms(key)...)
 	said := []string{}
 	if c.turn() {
 		said = []string{c.meta["speaker"], c.meta["caption"]}
 	}
 	for _, text := range slices.Concat(slices.Collect(maps.Values(c.fields)), c.tags, said) {
-		words = append(words, search.Terms(text)...)
+		words = append(words, inEnglish().Terms(text)...)
 	}
 	return words
 }
@@ -438,7 +442,7 @@ func givers(cells map[place2]cell, p place2, c cell) []place2 {
 }
 
 func scores(docs map[place2][]string, average float64, query string) map[place2]float64 {
-	terms := search.Terms(query)
+	terms := inEnglish().Terms(query)
 	slices.Sort(terms)
 	scores := map[place2]float64{}
 	for _, term := range slices.Compact(terms) {

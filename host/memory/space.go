@@ -27,6 +27,10 @@ type Index interface {
 	Count(ctx context.Context, v search.View) (int, error)
 	// Frequencies counts the active documents, and those that have each of some terms.
 	Frequencies(ctx context.Context, v search.View, terms []string) (documents int, counts []int, err error)
+	Snippet(collection string, text []string, query string, limit int) string
+	// Due tells when there is something to Tend to, which takes a while and gets in nobody's way.
+	Due() <-chan struct{}
+	Tend(ctx context.Context) error
 }
 
 // Options are what a space is made of.
@@ -87,6 +91,7 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	running, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.background.Go(func() { s.fillIndex(running) })
+	s.background.Go(func() { s.tendIndex(running, o.Index) })
 	s.background.Go(func() { s.counters.run(running) })
 	s.background.Go(func() { s.chores.run(running) })
 	s.background.Go(func() { s.keepRetaining(running) })

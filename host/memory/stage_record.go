@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -173,7 +172,7 @@ func (s *Space) searchRecords(ctx context.Context, l store.Lineage, b *branch, n
 		if err != nil {
 			return nil, 0, err
 		}
-		hits = append(hits, RecordHit{Score: h.Score, Snippet: search.Snippet(r.searched(), q.Text, snippetLength),
+		hits = append(hits, RecordHit{Score: h.Score, Snippet: s.index.Snippet(c.Name, r.searched(), q.Text, snippetLength),
 			Record: Record{h.Namespace, h.Key, r.Value, entries[0].Version, entries[0].Time}})
 	}
 	return hits, found.Total, nil

@@ -1,18 +1,19 @@
 package search
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/blevesearch/snowballstem"
-	"github.com/blevesearch/snowballstem/english"
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// Analyser names what Terms does, so that an index made by another one can be told apart.
-const Analyser = "unicode-english-1"
+// analysisVersion names what analysers do, so that an index made by other ones can be told apart.
+const analysisVersion = "unicode-2"
 
 // maxTerm is how many bytes of a word count; longer ones are cut.
 const maxTerm = 64
@@ -22,63 +23,173 @@ type word struct {
 	term       string
 	start, end int
 	stop       bool
+	lone       bool // a single character of a script without spaces; otherwise it would be half of a pair
 }
 
-// Terms are what a text is found by: its Unicode words, split further at anything that is not a letter, a digit
-// or a mark, in lower case, without clitics, stemmed by Porter2. Stop words are among them, unstemmed.
-func Terms(text string) []string {
+// Analyser turns texts into the terms they are found by: their Unicode words, split further at anything that is not a
+// letter, a digit or a mark, in lower case, stemmed as the language has it. Of scripts that put no spaces between words,
+// such as Chinese, Japanese, Korean and Thai, each two neighbouring characters are a term. It may be used from many
+// goroutines.
+type Analyser struct {
+	language string
+	stemmer  func(*snowballstem.Env) bool // nil: none
+	stops    map[string]bool
+	clitics  bool // apostrophes are parts of words, and what is spoken together with them is dropped
+
+	mu    sync.RWMutex
+	stems map[string]string // of words that were met lately
+}
+
+// maxStems is how many stems are remembered.
+const maxStems = 1 << 16
+
+// NewAnalyser makes an analyser for one of Languages; empty means English.
+func NewAnalyser(language string) (*Analyser, error) {
+	if language == "" {
+		language = english
+	}
+	at := slices.IndexFunc(languages(), func(l tongue) bool { return l.name == language })
+	if at < 0 {
+		return nil, fmt.Errorf("there is no language %q: choose one of %s", language, strings.Join(Languages(), ", "))
+	}
+	l := languages()[at]
+	a := &Analyser{language: language, stemmer: l.stem, stops: map[string]bool{}, clitics: language == english, stems: map[string]string{}}
+	for stop := range strings.FieldsSeq(l.stops) {
+		a.stops[stop] = true
+	}
+	return a, nil
+}
+
+// Terms are what a text is found by. Stop words are among them, unstemmed.
+func (a *Analyser) Terms(text string) []string {
 	var terms []string
-	eachWord(text, func(w word) { terms = append(terms, w.term) })
+	a.eachWord(text, func(w word) { terms = append(terms, w.term) })
 	return terms
 }
 
+// ID tells analysers apart whose terms differ.
+func (a *Analyser) ID() string { return analysisVersion + "-" + a.language }
+
 // eachWord analyses a text word by word. Invalid UTF-8 separates words.
-func eachWord(text string, do func(word)) {
-	it := words.FromString(text)
-	for it.Next() {
-		eachPart(it.Value(), it.Start(), do)
+func (a *Analyser) eachWord(text string, do func(word)) {
+	if isASCII(text) {
+		a.eachASCII(text, 0, do)
+		return
+	}
+	for at := 0; at < len(text); {
+		end := at + unspaced(text[at:])
+		if end > at {
+			a.eachPair(text[at:end], at, do)
+			at = end
+		}
+		if end = at + spaced(text[at:]); end > at {
+			a.eachSpaced(text[at:end], at, do)
+			at = end
+		}
 	}
 }
 
-// eachPart splits a Unicode word such as "user_name" or "example.com" into the words people would ask for.
-func eachPart(text string, offset int, do func(word)) {
+// eachSpaced is for scripts that put spaces between words.
+func (a *Analyser) eachSpaced(text string, offset int, do func(word)) {
+	if isASCII(text) {
+		a.eachASCII(text, offset, do)
+		return
+	}
+	it := words.FromString(text)
+	for it.Next() {
+		a.eachPart(it.Value(), offset+it.Start(), do)
+	}
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// eachASCII does what eachSpaced does, for a text of ASCII characters alone.
+func (a *Analyser) eachASCII(text string, offset int, do func(word)) {
 	start := -1
-	for i, r := range text {
-		inside := isWordRune(r) || (isApostrophe(r) && start >= 0)
+	for i := range len(text) {
+		inside := classOf(text[i]) != 0 || start >= 0 && text[i] == '\'' && joins(text, i)
 		if inside && start < 0 {
 			start = i
 		}
 		if !inside && start >= 0 {
-			analyse(text[start:i], offset+start, do)
+			a.eachPart(text[start:i], offset+start, do)
 			start = -1
 		}
 	}
 	if start >= 0 {
-		analyse(text[start:], offset+start, do)
+		a.eachPart(text[start:], offset+start, do)
+	}
+}
+
+// classOf is 1 for a letter, 2 for a digit, and 0 for anything else.
+func classOf(c byte) int {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+		return 1
+	case '0' <= c && c <= '9':
+		return 2
+	}
+	return 0
+}
+
+// joins reports whether an apostrophe is between two letters or two digits, so that they are one word.
+func joins(text string, at int) bool {
+	return at > 0 && at+1 < len(text) && classOf(text[at-1]) != 0 && classOf(text[at-1]) == classOf(text[at+1])
+}
+
+// eachPart splits a Unicode word such as "user_name" or "example.com" into the words people would ask for.
+func (a *Analyser) eachPart(text string, offset int, do func(word)) {
+	start := -1
+	for i, r := range text {
+		inside := isWordRune(r) || a.clitics && isApostrophe(r) && start >= 0
+		if inside && start < 0 {
+			start = i
+		}
+		if !inside && start >= 0 {
+			a.analyse(text[start:i], offset+start, do)
+			start = -1
+		}
+	}
+	if start >= 0 {
+		a.analyse(text[start:], offset+start, do)
 	}
 }
 
 func isWordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return classOf(byte(r)) != 0
+	}
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
 }
 
 func isApostrophe(r rune) bool { return r == '\'' || r == '’' }
 
-func analyse(text string, start int, do func(word)) {
+func (a *Analyser) analyse(text string, start int, do func(word)) {
 	w := word{start: start, end: start + len(text)}
-	lower := strings.ReplaceAll(strings.ToLower(text), "’", "'")
-	lower = strings.Trim(lower, "'")
+	lower := strings.ToLower(text)
+	plain := lower
+	if strings.ContainsAny(lower, "'’") {
+		lower = strings.Trim(strings.ReplaceAll(lower, "’", "'"), "'")
+		plain = withoutClitic(lower)
+	}
 	if lower == "" {
 		return
 	}
-	plain := withoutClitic(lower)
-	if isStopWord(lower) || isStopWord(plain) {
+	if a.stops[lower] || a.stops[plain] {
 		w.term, w.stop = strings.ReplaceAll(lower, "'", ""), true
 		do(w)
 		return
 	}
-	w.term = stem(cut(strings.ReplaceAll(plain, "'", "")))
-	do(w)
+	if w.term = a.stem(cut(strings.ReplaceAll(plain, "'", ""))); w.term != "" {
+		do(w)
+	}
 }
 
 // withoutClitic drops what is spoken together with a word: anna's, we'll, don't.
@@ -103,39 +214,33 @@ func cut(text string) string {
 	return text[:end]
 }
 
-func stem(text string) string {
-	if len(text) < 3 {
+// stem is the stem of a word in lower case.
+func (a *Analyser) stem(text string) string {
+	if len(text) < 3 || a.stemmer == nil {
 		return text
 	}
-	env := snowballstem.NewEnv(text)
-	english.Stem(env)
-	return env.Current()
-}
-
-// isStopWord tells words that nearly every text has, and that questions are full of.
-func isStopWord(w string) bool {
-	switch w {
-	case "a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any", "are", "as", "at",
-		"be", "because", "been", "before", "being", "below", "between", "both", "but", "by",
-		"can", "cannot", "could", "couldn", "did", "didn", "do", "does", "doesn", "doing", "don", "down", "during",
-		"each", "else", "ever", "every", "few", "for", "from", "further",
-		"had", "hadn", "has", "hasn", "have", "haven", "having", "he", "her", "here", "hers", "herself", "him", "himself", "his", "how",
-		"i", "if", "in", "into", "is", "isn", "it", "its", "itself", "just", "let",
-		"may", "me", "might", "more", "most", "must", "my", "myself", "no", "nor", "not", "now",
-		"of", "off", "on", "once", "only", "or", "other", "our", "ours", "ourselves", "out", "over", "own",
-		"same", "shall", "she", "should", "shouldn", "so", "some", "such",
-		"than", "that", "the", "their", "theirs", "them", "themselves", "then", "there", "these", "they", "this", "those", "through", "to", "too",
-		"under", "until", "up", "upon", "us", "very", "was", "wasn", "we", "were", "weren", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "won", "would", "wouldn",
-		"yet", "you", "your", "yours", "yourself", "yourselves":
-		return true
+	a.mu.RLock()
+	known, ok := a.stems[text]
+	a.mu.RUnlock()
+	if ok {
+		return known
 	}
-	return false
+	env := snowballstem.NewEnv(text)
+	a.stemmer(env)
+	found := strings.Clone(env.Current())
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.stems) >= maxStems {
+		clear(a.stems)
+	}
+	a.stems[strings.Clone(text)] = found
+	return found
 }
 
-// queryTerms are the distinct terms of a text, sorted; its stop words only when there is nothing else.
-func queryTerms(text string) []string {
+// terms are the distinct terms of a text, sorted; its stop words only when there is nothing else.
+func (a *Analyser) terms(text string) []string {
 	var terms, stops []string
-	eachWord(text, func(w word) {
+	a.eachWord(text, func(w word) {
 		if w.stop {
 			stops = append(stops, w.term)
 			return

@@ -12,7 +12,7 @@ func (r *ranking) converse() {
 		return
 	}
 	if !r.query.Plain && r.visible.turns > 0 {
-		date, rest := dateIn(r.query.Text)
+		date, rest := dateIn(r.query.Text, r.index.asker(r.view))
 		if r.date = date; date != (day{}) && (!rest || r.matches == 0) {
 			r.saidOnDate()
 		}

@@ -45,6 +45,7 @@ func (x *Index) Trim(id store.BranchID, floor uint64, pins []uint64) {
 	b.rows = slices.DeleteFunc(b.rows, func(number uint32) bool { return !x.needed(number, floor, pins) })
 	if len(b.rows) < held {
 		x.unlinkUnneeded(b, floor, pins)
+		x.beDue()
 	}
 }
 

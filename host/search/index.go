@@ -39,6 +39,9 @@ type Options struct {
 	Views        int               // views kept ready; 64
 	Conversation Conversation
 	Semantic     Semantic // nil: words alone decide
+	// Language is that of collections whose language Languages, by collection, does not say; "english".
+	Language  string
+	Languages map[string]string
 	// Tail is how many documents of a branch are kept as they came before they are compressed; 8192.
 	Tail int
 }
@@ -51,6 +54,8 @@ type Index struct {
 	maxTail      int
 	conversation Conversation
 	semantic     Semantic
+	analyser     *Analyser
+	analysers    map[string]*Analyser // of collections with a language of their own
 
 	mu       sync.RWMutex
 	table    *table
@@ -59,6 +64,7 @@ type Index struct {
 	lastPart uint32
 
 	tending sync.Mutex // held while parts are compressed or merged
+	due     chan struct{}
 
 	cacheMu sync.Mutex
 	cache   map[string]*visible
@@ -79,9 +85,11 @@ func (b *branch) tail() *part {
 	return nil
 }
 
-// New makes an empty index.
+// New makes an empty index. It panics when a language is not one of Languages.
 func New(o Options) *Index {
-	return &Index{
+	x := &Index{
+		analyser:     mustAnalyser(o.Language),
+		analysers:    map[string]*Analyser{},
 		collections:  o.Collections,
 		maxViews:     cmp.Or(o.Views, 64),
 		maxTail:      cmp.Or(o.Tail, 8192),
@@ -91,14 +99,48 @@ func New(o Options) *Index {
 		branches:     map[store.BranchID]*branch{},
 		parts:        map[uint32]*part{},
 		cache:        map[string]*visible{},
+		due:          make(chan struct{}, 1),
 	}
+	for collection, language := range o.Languages {
+		x.analysers[collection] = mustAnalyser(language)
+	}
+	return x
+}
+
+func mustAnalyser(language string) *Analyser {
+	a, err := NewAnalyser(language)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+// analyserOf is the analyser of a collection.
+func (x *Index) analyserOf(collection string) *Analyser {
+	if a := x.analysers[collection]; a != nil {
+		return a
+	}
+	return x.analyser
+}
+
+// asker is the analyser for questions about a view: that of its collection. Where collections of different languages are
+// searched at once, it is the index's.
+func (x *Index) asker(v View) *Analyser {
+	for i, collection := range v.Collections {
+		if a := x.analyserOf(collection); a != x.analyserOf(v.Collections[0]) {
+			return x.analyser
+		} else if i == len(v.Collections)-1 {
+			return a
+		}
+	}
+	return x.analyser
 }
 
 // Apply adds versions of documents. They may come in any order, and again.
 func (x *Index) Apply(docs ...Doc) {
 	analysed := make([]prepared, len(docs)) // outside the lock: it is most of the work
 	for i, d := range docs {
-		analysed[i] = prepare(d)
+		analysed[i] = x.prepare(d)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -119,18 +161,18 @@ type prepared struct {
 // passageGap keeps phrases from going on in the next passage.
 const passageGap = 8
 
-func prepare(d Doc) (p prepared) {
+func (x *Index) prepare(d Doc) (p prepared) {
 	if d.Deleted {
 		return p
 	}
-	var a analysed
+	a := analysed{by: x.analyserOf(d.Collection)}
 	a.texts(d.Text)
 	a.texts(d.Tags)
 	a.text(d.Key)
 	if t := d.Turn; t != nil {
 		a.text(t.Speaker)
 		a.text(t.Caption)
-		p.speaker = queryTerms(t.Speaker)
+		p.speaker = a.by.terms(t.Speaker)
 	}
 	p.length = a.length
 	p.terms = a.occurrences()
@@ -139,6 +181,7 @@ func prepare(d Doc) (p prepared) {
 
 // analysed is the words of a document so far.
 type analysed struct {
+	by     *Analyser
 	words  []placed
 	at     uint32
 	length int
@@ -156,7 +199,7 @@ func (a *analysed) texts(list []string) {
 }
 
 func (a *analysed) text(text string) {
-	eachWord(text, func(w word) {
+	a.by.eachWord(text, func(w word) {
 		a.words = append(a.words, placed{w.term, a.at})
 		a.at++
 		if !w.stop {
@@ -285,6 +328,9 @@ func (x *Index) addToTail(b *branch, number uint32, p *prepared) {
 	}
 	r.local = uint32(tail.docs())
 	tail.rows = append(tail.rows, number)
+	if x.full(tail) {
+		x.beDue()
+	}
 	if x.table.expiresAt(r) != 0 {
 		tail.expiring = append(tail.expiring, r.local)
 	}

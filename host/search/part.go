@@ -24,7 +24,6 @@ type part struct {
 	sealed *segment.Segment
 	data   []byte // of the sealed segment, until it is stored
 	purged bool   // something that was purged is in it still
-	blob   string // that it is stored as; empty: it is not stored
 }
 
 func (p *part) docs() int { return len(p.rows) }

@@ -42,7 +42,7 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 	if q.K < 0 || q.Offset < 0 || q.K+q.Offset > maxWanted {
 		return Result{}, fmt.Errorf("search: %d hits from %d on are asked for: at most %d in all are allowed", q.K, q.Offset, maxWanted)
 	}
-	asked := parse(q.Text)
+	asked := x.asker(view).parse(q.Text)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	r := x.newRanking(view, q, asked)

@@ -18,6 +18,7 @@ type clause struct {
 	label  string // the term itself, or how the clause is written
 	kind   clauseKind
 	word   string // what follows from kind
+	stem   string // of the word
 	weight float64
 
 	found int // active documents that have it
@@ -46,9 +47,9 @@ func (c *clause) open(p *part) (list reader, documents int) {
 func (c *clause) is(term string) bool {
 	switch c.kind {
 	case startsWith:
-		return strings.HasPrefix(term, c.word) || term == stem(c.word)
+		return strings.HasPrefix(term, c.word) || term == c.stem
 	case roughly:
-		stemmed := []rune(stem(c.word))
+		stemmed := []rune(c.stem)
 		return near(stemmed, term, edits(len(stemmed)))
 	}
 	return term == c.label
@@ -59,11 +60,11 @@ func (c *clause) terms(p *part) (terms []string) {
 	switch c.kind {
 	case startsWith:
 		p.eachTerm(c.word, func(term string) { terms = append(terms, term) })
-		if stemmed := stem(c.word); !strings.HasPrefix(stemmed, c.word) {
-			terms = append(terms, stemmed)
+		if !strings.HasPrefix(c.stem, c.word) {
+			terms = append(terms, c.stem)
 		}
 	case roughly:
-		stemmed := []rune(stem(c.word))
+		stemmed := []rune(c.stem)
 		p.eachTerm("", func(term string) {
 			if near(stemmed, term, edits(len(stemmed))) {
 				terms = append(terms, term)
@@ -178,11 +179,11 @@ func (c condition) apply(p *part, documents bitset) bitset {
 // parse reads what a question asks for: words, "phrases in quotes" that must be there, -words and -"phrases" that must not,
 // prefixes* and fuzzy~ words. It never fails: what is no operator is a word, and a question of nothing but exclusions is
 // taken literally.
-func parse(text string) question {
-	var p parser
+func (a *Analyser) parse(text string) question {
+	p := parser{by: a}
 	p.read(text)
 	if p.empty() {
-		p = parser{}
+		p = parser{by: a}
 		p.plain.WriteString(text)
 	}
 	return p.question()
@@ -190,6 +191,7 @@ func parse(text string) question {
 
 // parser collects a question.
 type parser struct {
+	by         *Analyser
 	plain      strings.Builder // words that are nothing special
 	clauses    []clause
 	conditions []condition
@@ -197,7 +199,7 @@ type parser struct {
 }
 
 func (p *parser) empty() bool {
-	return p.clauses == nil && p.stops == nil && len(queryTerms(p.plain.String())) == 0
+	return p.clauses == nil && p.stops == nil && len(p.by.terms(p.plain.String())) == 0
 }
 
 func (p *parser) read(text string) {
@@ -245,22 +247,57 @@ func quoted(text string) (phrase, rest string, ok bool) {
 	return text[size : size+end], text[size+end+closing:], true
 }
 
+// eachWord goes through the words of a question. The last character of a run without spaces is no word of its own: the pair
+// before it has it.
+func (p *parser) eachWord(text string, do func(word)) {
+	last := -1
+	p.by.eachWord(text, func(w word) {
+		if w.lone && w.start < last {
+			return
+		}
+		last = w.end
+		do(w)
+	})
+}
+
+// clauseOf is what a word asks for: its term, or, of a single character where pairs are terms, all pairs that it begins.
+func clauseOf(w word) clause {
+	if w.lone {
+		return clause{label: w.term + "*", kind: startsWith, word: w.term, stem: w.term}
+	}
+	return clause{label: w.term}
+}
+
 // phrase adds words that must follow one another.
 func (p *parser) phrase(text string, not bool) {
-	var terms []string
-	eachWord(text, func(w word) {
-		terms = append(terms, w.term)
-		switch {
-		case not:
-		case w.stop:
-			p.stops = append(p.stops, w.term)
-		default:
-			p.clauses = append(p.clauses, clause{label: w.term})
-		}
-	})
-	if len(terms) > 0 {
-		p.conditions = append(p.conditions, condition{not: not, phrase: terms})
+	words := p.require(text, not)
+	if not {
+		return
 	}
+	for _, w := range words {
+		if w.stop {
+			p.stops = append(p.stops, w.term)
+		} else {
+			p.clauses = append(p.clauses, clauseOf(w))
+		}
+	}
+}
+
+// require makes it a condition that words follow one another, or that they do not.
+func (p *parser) require(text string, not bool) (words []word) {
+	c := condition{not: not}
+	p.eachWord(text, func(w word) {
+		words = append(words, w)
+		c.phrase = append(c.phrase, w.term)
+	})
+	if len(words) == 1 && words[0].lone {
+		alone := clauseOf(words[0])
+		c.phrase, c.clause = nil, &alone
+	}
+	if len(words) > 0 {
+		p.conditions = append(p.conditions, c)
+	}
+	return words
 }
 
 // word adds a word, which may be several, and may end in an operator.
@@ -275,7 +312,7 @@ func (p *parser) word(text string, not bool) {
 	if kind != exactly {
 		head, last := lastWord(bare)
 		if last != "" {
-			c := clause{label: last + []string{"", "*", "~"}[kind], kind: kind, word: last}
+			c := clause{label: last + []string{"", "*", "~"}[kind], kind: kind, word: last, stem: p.by.stem(last)}
 			p.word(head, not)
 			p.operator(c, not)
 			return
@@ -286,11 +323,7 @@ func (p *parser) word(text string, not bool) {
 		p.plain.WriteByte(' ')
 		return
 	}
-	var terms []string
-	eachWord(text, func(w word) { terms = append(terms, w.term) })
-	if len(terms) > 0 {
-		p.conditions = append(p.conditions, condition{not: true, phrase: terms})
-	}
+	p.require(text, true)
 }
 
 func (p *parser) operator(c clause, not bool) {
@@ -318,12 +351,12 @@ func lastWord(text string) (head, last string) {
 func (p *parser) question() question {
 	clauses := p.clauses
 	var stops []string
-	eachWord(p.plain.String(), func(w word) {
+	p.eachWord(p.plain.String(), func(w word) {
 		if w.stop {
 			stops = append(stops, w.term)
 			return
 		}
-		clauses = append(clauses, clause{label: w.term})
+		clauses = append(clauses, clauseOf(w))
 	})
 	if len(clauses) == 0 {
 		for _, term := range append(stops, p.stops...) {

@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -22,14 +23,14 @@ func TestTextsAreAnalysedIntoWhatPeopleAskFor(t *testing.T) {
 		"mail me@example.org":       "mail me exampl org",
 		"Zoë naïve":                 "zoë naïv",
 		"version 3.14":              "version 3 14",
-		"東京タワー":                     "東 京 タワー",
+		"東京タワーへ go":                 "東京 京タ タワ ワー ーへ へ go",
 		"":                          "",
 		"  --- !!! \xff\xfe \x00":   "",
 		strings.Repeat("x", 100):    strings.Repeat("x", 64),
 		strings.Repeat("é", 40):     strings.Repeat("é", 32),
 		"the state of the generals": "the state of the general",
 	} {
-		if got := strings.Join(Terms(text), " "); got != want {
+		if got := strings.Join(inEnglish().Terms(text), " "); got != want {
 			t.Errorf("%q is %q, not %q", text, got, want)
 		}
 	}
@@ -92,14 +93,17 @@ func TestAQueryThatIsTooLongIsRefusedByItsLimit(t *testing.T) {
 
 func TestASnippetShowsThePassageThatAnswers(t *testing.T) {
 	long := strings.Repeat("Nothing to see in this sentence at all. ", 50)
-	got := Snippet([]string{long, "Anna prefers\n green   tea in the afternoon.", long}, "what tea does anna prefer", 80)
+	got := New(Options{}).Snippet("", []string{long, "Anna prefers\n green   tea in the afternoon.", long}, "what tea does anna prefer", 80)
 	if !strings.Contains(got, "Anna prefers green tea") || utf8.RuneCountInString(got) > 80 || !strings.HasPrefix(got, "…") {
 		t.Errorf("%q", got)
 	}
-	if got := Snippet([]string{"short"}, "x", 80); got != "short" {
+	if got := New(Options{}).Snippet("", []string{"short"}, "x", 80); got != "short" {
 		t.Errorf("%q", got)
 	}
 }
+
+// inEnglish is the analyser that an index has unless told otherwise.
+var inEnglish = sync.OnceValue(func() *Analyser { return mustAnalyser(english) })
 
 var trunk = store.Lineage{{Branch: 1, At: store.Latest}}
 
@@ -213,7 +217,9 @@ func visibleDocs(docs []Doc, v View) []Doc {
 func ranked(docs []Doc, v View, q Query) []Hit {
 	visible := visibleDocs(docs, v)
 	n, total := 0, 0
-	bag := func(d Doc) []string { return append(Terms(strings.Join(d.Text, " ")), Terms(d.Key)...) }
+	bag := func(d Doc) []string {
+		return append(inEnglish().Terms(strings.Join(d.Text, " ")), inEnglish().Terms(d.Key)...)
+	}
 	for _, d := range visible {
 		if d.State == Active {
 			n++
@@ -224,7 +230,7 @@ func ranked(docs []Doc, v View, q Query) []Hit {
 	if total > 0 {
 		average = float64(total) / float64(n)
 	}
-	terms := Terms(q.Text)
+	terms := inEnglish().Terms(q.Text)
 	slices.Sort(terms)
 	var hits []Hit
 	for _, d := range visible {
@@ -265,12 +271,12 @@ func FuzzTermsAndSnippets(f *testing.F) {
 		f.Add(seed, "tea")
 	}
 	f.Fuzz(func(t *testing.T, text, query string) {
-		for _, term := range Terms(text) {
+		for _, term := range inEnglish().Terms(text) {
 			if term == "" || !utf8.ValidString(term) {
 				t.Errorf("term %q of %q", term, text)
 			}
 		}
-		if s := Snippet([]string{text}, query, 40); !utf8.ValidString(s) || utf8.RuneCountInString(s) > 40 {
+		if s := New(Options{}).Snippet("", []string{text}, query, 40); !utf8.ValidString(s) || utf8.RuneCountInString(s) > 40 {
 			t.Errorf("snippet %q of %q", s, text)
 		}
 	})

@@ -9,16 +9,20 @@ import (
 // snippetScan is how much of a long text is looked at for a snippet, in bytes.
 const snippetScan = 256 << 10
 
-// Snippet cuts the passage out of a text that says most about a question: the part of at most limit characters
+// Snippet cuts the passage out of a text of a collection that says most about a question: the part of at most limit characters
 // with the most different terms of the query, at word ends, with … where something was left out.
-func Snippet(text []string, query string, limit int) string {
+func (x *Index) Snippet(collection string, text []string, query string, limit int) string {
+	return x.analyserOf(collection).snippet(text, query, limit)
+}
+
+func (a *Analyser) snippet(text []string, query string, limit int) string {
 	whole := flatten(text)
 	if utf8.RuneCountInString(whole) <= limit {
 		return whole
 	}
-	clauses := parse(query).clauses
+	clauses := a.parse(query).clauses
 	var matches []word
-	eachWord(whole, func(w word) {
+	a.eachWord(whole, func(w word) {
 		if slices.ContainsFunc(clauses, func(c clause) bool { return c.is(w.term) }) {
 			matches = append(matches, w)
 		}

@@ -340,27 +340,3 @@ func (t *table) link(number uint32) (same uint32) {
 	t.linked = number
 	return none
 }
-
-// unlink takes a row out from among the versions of its document.
-func (t *table) unlink(number uint32) {
-	r := t.row(number)
-	t.linked = none
-	key := headKey{r.branch, r.name}
-	if r.previous != none {
-		t.row(r.previous).until = r.until
-	}
-	if t.newest[key] == number {
-		if r.previous == none {
-			delete(t.newest, key)
-			return
-		}
-		t.newest[key] = r.previous
-		return
-	}
-	for above := t.newest[key]; ; above = t.row(above).previous {
-		if t.row(above).previous == number {
-			t.row(above).previous = r.previous
-			return
-		}
-	}
-}

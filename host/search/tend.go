@@ -15,12 +15,25 @@ const maxTailBytes = 8 << 20
 // mergeRun is how many neighbouring segments of about one size are merged into one.
 const mergeRun = 4
 
+// full reports whether a tail has grown enough.
+func (x *Index) full(p *part) bool { return p.docs() >= x.maxTail || p.tail.size >= maxTailBytes }
+
+// Due tells when there is something to Tend to.
+func (x *Index) Due() <-chan struct{} { return x.due }
+
+func (x *Index) beDue() {
+	select {
+	case x.due <- struct{}{}:
+	default:
+	}
+}
+
 // Tend compresses tails that have grown enough, merges small segments, and gives back what dropped documents take. Searches
 // and writes go on meanwhile.
 func (x *Index) Tend(ctx context.Context) error {
 	x.tending.Lock()
 	defer x.tending.Unlock()
-	for _, p := range x.freeze(func(p *part) bool { return p.docs() >= x.maxTail || p.tail.size >= maxTailBytes }) {
+	for _, p := range x.freeze(x.full) {
 		if err := x.seal(p); err != nil {
 			return err
 		}

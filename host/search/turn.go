@@ -66,7 +66,7 @@ func (d day) factor(said time.Time, boost float64) float64 {
 
 // dateIn finds the date that a question names: "7 May 2023", "in May", "2023-05-07", "during 2022". rest reports whether
 // the question has other words than the date's and stop words.
-func dateIn(question string) (d day, rest bool) {
+func dateIn(question string, by *Analyser) (d day, rest bool) {
 	if at, ok := isoDate(question); ok {
 		d = at
 	}
@@ -90,7 +90,7 @@ func dateIn(question string) (d day, rest bool) {
 			}
 		case number >= 1900 && number < 2100:
 			d.year = cmp.Or(d.year, number)
-		case number == 0 && !isStopWord(w):
+		case number == 0 && !by.stops[w]:
 			rest = true
 		}
 	}

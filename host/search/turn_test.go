@@ -24,7 +24,7 @@ func TestDatesAreFoundInQuestions(t *testing.T) {
 		"\xff\xfe may \x00":                    {0, 5, 0},
 		strings.Repeat("may ", 50) + "5 may 7": {0, 5, 5},
 	} {
-		if got, _ := dateIn(question); got != want {
+		if got, _ := dateIn(question, inEnglish()); got != want {
 			t.Errorf("%.60q: %v, not %v", question, got, want)
 		}
 	}
@@ -84,7 +84,7 @@ func FuzzDatesInQuestions(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, question string) {
-		if d, _ := dateIn(question); d.month < 0 || d.month > 12 || d.day < 0 || d.day > 31 {
+		if d, _ := dateIn(question, inEnglish()); d.month < 0 || d.month > 12 || d.day < 0 || d.day > 31 {
 			t.Errorf("%q names %v", question, d)
 		}
 	})

@@ -1,0 +1,180 @@
+package search
+
+import (
+	"fmt"
+	"math/rand"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// written applies documents, some in a sealed part and some in a tail.
+func written(t *testing.T, texts ...string) *Index {
+	t.Helper()
+	x := New(Options{Tail: (len(texts) + 1) / 2})
+	for i, text := range texts {
+		x.Apply(Doc{Branch: 1, Version: uint64(i + 1), Key: fmt.Sprint(i), Text: strings.Split(text, "|"), State: Active})
+		if i == len(texts)/2 {
+			tend(t, x)
+		}
+	}
+	return x
+}
+
+func TestWhatAQuestionCanAskFor(t *testing.T) {
+	x := written(t, "green tea in the morning", "tea that is green", "the morning tea|green leaves", "a teapot, colour blue", "coffee and cream", "color theory", "東京タワー", "京都")
+	for question, want := range map[string]string{
+		`"green tea"`:              "0",
+		`“green tea”`:              "0",
+		`tea -green`:               "",
+		`morning tea -"green tea"`: "1 2",
+		`tea*`:                     "0 1 2 3",
+		`Teap*`:                    "3",
+		`tea* -teap*`:              "0 1 2",
+		`colour~`:                  "3 5",
+		`colour~ -blue`:            "5",
+		`"tea that is green"`:      "1",
+		`"the morning"`:            "0 2",
+		`"is green" coffee`:        "1",
+		`"tea green"`:              "", // it does not go on in the next passage
+		`"green`:                   "0 1 2",
+		`-green`:                   "0 1 2",
+		`- green`:                  "0 1 2",
+		`-"`:                       "",
+		`""`:                       "",
+		`*`:                        "",
+		`~ * - "`:                  "",
+		`the`:                      "0 2",
+		`東京`:                       "6",
+		`京`:                        "6 7",
+		`"京"`:                      "6 7",
+		`coffee (and) cream?`:      "4",
+		`what's "green tea"?`:      "0",
+	} {
+		if got := keys(t, x, View{Lineage: trunk}, Query{Text: question}); got != want {
+			t.Errorf("%s finds %q, not %q", question, got, want)
+		}
+	}
+}
+
+func TestAPrefixScoresAsOneWord(t *testing.T) {
+	x := written(t, "teapot teacup", "tea tea", "other")
+	r, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: "tea*", Explain: true})
+	if err != nil || len(r.Hits) != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, h := range r.Hits {
+		if why := h.Why.Terms; len(why) != 1 || why[0].Term != "tea*" || why[0].Frequency != 2 || why[0].Documents != 2 || why[0].Score != h.Score {
+			t.Errorf("%+v", why)
+		}
+	}
+}
+
+func TestWordsThatAreFewLettersAwayAreNear(t *testing.T) {
+	for pair, want := range map[string]bool{
+		"tea tea": true, "tea ten": true, "tea eat": false, "morning mourning": true, "morning moaning": true, "morning evening": false,
+		"ab abc": false, "東京都 東京市": true,
+	} {
+		word, term, _ := strings.Cut(pair, " ")
+		if got := near([]rune(word), term, edits(utf8.RuneCountInString(word))); got != want {
+			t.Errorf("%s: %v", pair, got)
+		}
+	}
+}
+
+// TestPhrasesAreFoundWhereTheyAre compares with looking for them in the texts.
+func TestPhrasesAreFoundWhereTheyAre(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	var texts []string
+	for range 400 {
+		texts = append(texts, text(rng)+" "+text(rng))
+	}
+	x := written(t, texts...)
+	for range 50 {
+		phrase := strings.Join(strings.Fields(text(rng) + " " + text(rng))[:2], " ")
+		r, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: `"` + phrase + `"`, K: 400})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		for _, text := range texts {
+			if strings.Contains(" "+text+" ", " "+phrase+" ") {
+				want++
+			}
+		}
+		if r.Total != want {
+			t.Errorf("%q is in %d texts, and %d are found", phrase, want, r.Total)
+		}
+	}
+}
+
+func TestLanguagesStemAsTheyDo(t *testing.T) {
+	x := New(Options{Language: "german", Languages: map[string]string{"notes": "french", "raw": "none"}})
+	for i, d := range []Doc{{Text: []string{"Die Häuser am Meer"}}, {Collection: "notes", Text: []string{"l'amitié des chevaux"}}, {Collection: "raw", Text: []string{"running the houses"}}} {
+		d.Branch, d.Version, d.Key, d.State = 1, uint64(i+1), fmt.Sprint(i), Active
+		x.Apply(d)
+	}
+	for question, in := range map[string]string{"Haus": "", "cheval amitié": "notes", "running": "raw"} {
+		v := View{Lineage: trunk, Collections: []string{in}}
+		if got := keys(t, x, v, Query{Text: question}); len(got) != 1 {
+			t.Errorf("%s finds %q in %q", question, got, in)
+		}
+	}
+	if got := keys(t, x, View{Lineage: trunk, Collections: []string{"raw"}}, Query{Text: "run house"}); got != "" {
+		t.Errorf("without a stemmer %q is found", got)
+	}
+	if _, err := NewAnalyser("klingon"); err == nil || !strings.Contains(err.Error(), "swedish") {
+		t.Error(err)
+	}
+}
+
+// TestTextsOfASCIIAreSplitAsUnicodeSays compares the fast way with the general one.
+func TestTextsOfASCIIAreSplitAsUnicodeSays(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	letters := []byte("abZ09''..,:_-  \t\n@/\"")
+	for range 20_000 {
+		text := make([]byte, rng.Intn(12))
+		for i := range text {
+			text[i] = letters[rng.Intn(len(letters))]
+		}
+		fast := fmt.Sprint(inEnglish().Terms(string(text)))
+		slow := fmt.Sprint(inEnglish().Terms("é " + string(text)))
+		if want := strings.Replace(fast, "[", "[é ", 1); want != slow && strings.Replace(want, " ]", "]", 1) != slow {
+			t.Fatalf("%q: %s, not %s", text, fast, slow)
+		}
+	}
+}
+
+func TestLengthsAreKeptRoughly(t *testing.T) {
+	last := 0
+	for length := range 2_000_000 {
+		got := lengthOf(lengthCode(length))
+		if length < exactLengths && got != length || got < last || max(got-length, length-got)*16 > length+15 {
+			t.Fatalf("%d is kept as %d", length, got)
+		}
+		last = got
+	}
+}
+
+func FuzzQuestions(f *testing.F) {
+	x := New(Options{Tail: 2})
+	for i, text := range []string{"green tea", "東京タワー", "a’b'c", "the"} {
+		x.Apply(Doc{Branch: 1, Version: uint64(i + 1), Key: fmt.Sprint(i), Text: []string{text}, State: Active})
+	}
+	for _, seed := range []string{`"green tea" -coffee te* tae~`, `-"a b"`, `"`, `-*`, "京", "\xff\"\xfe", "“a” -“b”", "-a-b*~", "may 2023"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, question string) {
+		if len(question) > maxQuery {
+			return
+		}
+		if _, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: question, Explain: true}); err != nil {
+			t.Errorf("%q: %v", question, err)
+		}
+		for _, language := range Languages() {
+			if len(question) < 100 {
+				mustAnalyser(language).Terms(question)
+			}
+		}
+	})
+}
