@@ -14,7 +14,7 @@ GUESTS    := $(patsubst guests/%/manifest.json,%,$(wildcard guests/*/manifest.js
 GUEST     := CGO_ENABLED=0 GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 DIST      ?= guests/dist
 
-.PHONY: help run build test check bench fmt clean format vet lint imports modules generated samples cross test-all test-race guests reproducible
+.PHONY: help run build test check bench fmt clean format vet lint imports modules generated samples cross bench-peers test-all test-race guests reproducible
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -81,6 +81,9 @@ cross:
 bench:           ## run all benchmarks; figures and ratios count within one run only
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...
 	cd host/sandbox/bench && $(GO) vet . && $(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) .
+
+bench-peers:     ## measure search beside bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
+	cd host/search/bench && $(GO) vet . && $(GO) run . $(PEERS)
 
 fmt:             ## format all Go files
 	gofmt -w abi cmd guests host sdk

@@ -211,8 +211,8 @@ func TestScaleStoresAsManyTextsAsItIsAskedFor(t *testing.T) {
 }
 
 func TestTheSameSeedMakesTheSameTexts(t *testing.T) {
-	a, b := newCorpus(5), newCorpus(5)
-	if x, y := a.text(20, 80), b.text(20, 80); x != y || len(strings.Fields(x)) < 20 {
+	a, b := NewTexts(5), NewTexts(5)
+	if x, y := a.Text(20, 80), b.Text(20, 80); x != y || len(strings.Fields(x)) < 20 {
 		t.Errorf("%q and %q", x, y)
 	}
 }

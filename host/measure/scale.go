@@ -35,7 +35,7 @@ type Size struct {
 
 // Run stores the texts and searches them.
 func (s Scale) Run(ctx context.Context, call Caller) (Size, error) {
-	size, corpus := Size{N: s.N}, newCorpus(s.Seed)
+	size, corpus := Size{N: s.N}, NewTexts(s.Seed)
 	start := s.Now()
 	for done := 0; done < s.N; {
 		if err := ctx.Err(); err != nil {
@@ -44,7 +44,7 @@ func (s Scale) Run(ctx context.Context, call Caller) (Size, error) {
 		n := min(largestBatch, s.N-done)
 		items := make([]map[string]any, n)
 		for i := range items {
-			text := corpus.text(20, 80)
+			text := corpus.Text(20, 80)
 			items[i] = map[string]any{"key": fmt.Sprintf("m/%09d", done+i), "value": text}
 			size.TextBytes += int64(len(text))
 		}
@@ -68,7 +68,7 @@ func (s Scale) Run(ctx context.Context, call Caller) (Size, error) {
 }
 
 // search asks questions of two to five words.
-func (s Scale) search(ctx context.Context, call Caller, c *corpus) (Latency, error) {
+func (s Scale) search(ctx context.Context, call Caller, c *Texts) (Latency, error) {
 	n := s.Queries
 	if n == 0 {
 		n = 200
@@ -78,7 +78,7 @@ func (s Scale) search(ctx context.Context, call Caller, c *corpus) (Latency, err
 		if err := ctx.Err(); err != nil {
 			return Latency{}, err
 		}
-		took, err := s.First(call, c.text(2, 5))
+		took, err := s.First(call, c.Text(2, 5))
 		if err != nil {
 			return Latency{}, err
 		}
@@ -98,9 +98,9 @@ func (s Scale) First(call Caller, question string) (time.Duration, error) {
 	return took, err
 }
 
-// corpus makes texts whose words are as unevenly frequent as those of a language: the word of rank r comes up in
+// Texts makes texts whose words are as unevenly frequent as those of a language: the word of rank r comes up in
 // proportion to 1/(r+2.7)^1.1 (Mandelbrot 1953).
-type corpus struct {
+type Texts struct {
 	random *rand.Rand
 	words  []string
 	sums   []float64 // of frequencies up to each word
@@ -108,8 +108,9 @@ type corpus struct {
 
 const vocabulary = 100_000
 
-func newCorpus(seed uint64) *corpus {
-	c := &corpus{random: rand.New(rand.NewPCG(seed, 17))}
+// NewTexts makes the same texts for the same seed.
+func NewTexts(seed uint64) *Texts {
+	c := &Texts{random: rand.New(rand.NewPCG(seed, 17))}
 	seen, sum := map[string]bool{}, 0.0
 	for len(c.words) < vocabulary {
 		word := c.word()
@@ -124,7 +125,7 @@ func newCorpus(seed uint64) *corpus {
 }
 
 // word is a word that was never heard: two to four syllables.
-func (c *corpus) word() string {
+func (c *Texts) word() string {
 	const consonants, vowels = "bdfghklmnprstvwz", "aeiou"
 	var b strings.Builder
 	for range 2 + c.random.IntN(3) {
@@ -137,8 +138,8 @@ func (c *corpus) word() string {
 	return b.String()
 }
 
-// text is from least to most words.
-func (c *corpus) text(least, most int) string {
+// Text is from least to most words.
+func (c *Texts) Text(least, most int) string {
 	words := make([]string, least+c.random.IntN(most-least+1))
 	for i := range words {
 		at, _ := slices.BinarySearch(c.sums, c.random.Float64()*c.sums[len(c.sums)-1])
