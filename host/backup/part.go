@@ -53,6 +53,7 @@ type end struct {
 
 // Space is what can be backed up.
 type Space interface {
+	Hold(context.Context) (release func(), err error)
 	Head(context.Context) (store.Point, error)
 	PointOf(ctx context.Context, version uint64) (store.Point, error)
 	History(context.Context) (store.History, error)
@@ -81,6 +82,11 @@ type partWriter struct {
 }
 
 func (p *partWriter) write(ctx context.Context, from Space, since Base) error {
+	release, err := from.Hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	head, err := from.Head(ctx)
 	if err != nil {
 		return err

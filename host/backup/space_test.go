@@ -24,6 +24,8 @@ func (twoEntries) History(context.Context) (store.History, error) {
 	return store.History{{ID: "one"}}, nil
 }
 
+func (twoEntries) Hold(context.Context) (func(), error) { return func() {}, nil }
+
 func (twoEntries) WaitTurn(context.Context) {}
 
 func (s twoEntries) DumpRuns(_ context.Context, since, at uint64, yield func([]byte, int) error) error {

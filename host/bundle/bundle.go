@@ -31,6 +31,11 @@ func Write(ctx context.Context, w io.Writer, from interface {
 	store.Portable
 	Head(context.Context) (store.Point, error)
 }, since uint64) (Summary, error) {
+	release, err := from.Hold(ctx)
+	if err != nil {
+		return Summary{}, fmt.Errorf("export: %w", err)
+	}
+	defer release()
 	head, err := from.Head(ctx)
 	if err != nil {
 		return Summary{}, fmt.Errorf("export: %w", err)

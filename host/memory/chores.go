@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -70,6 +71,9 @@ func (c *chores) run(ctx context.Context) {
 			if job.done != nil {
 				close(job.done)
 			}
+			if c.waits(ctx, job, err) {
+				continue
+			}
 			if err != nil && ctx.Err() == nil {
 				c.logger.Warn("background work failed; it is tried again", "work", job.name, "after", job.again, "error", err)
 				time.AfterFunc(job.again, func() {
@@ -83,6 +87,22 @@ func (c *chores) run(ctx context.Context) {
 		case <-c.wake:
 		}
 	}
+}
+
+// waits puts off a job that has to wait for a backup, and lets others be done meanwhile.
+func (c *chores) waits(ctx context.Context, job chore, err error) bool {
+	var held *store.HeldError
+	if !errors.As(err, &held) {
+		return false
+	}
+	go func() {
+		select {
+		case <-held.Released:
+			c.push(chore{name: job.name, do: job.do, again: job.again})
+		case <-ctx.Done():
+		}
+	}()
+	return true
 }
 
 // settle waits for what is queued now.
@@ -257,9 +277,34 @@ func (s *Space) fillBranch(ctx context.Context, b *branch) error {
 	}
 }
 
-// Trim forgets the past of a branch before a moment. What forks and merges stand on is kept. It returns the
+// Trim forgets the past of a branch before a moment, as soon as no backup needs it. What forks and merges stand on is kept. It returns the
 // oldest moment that can be asked for from now on.
 func (s *Space) Trim(ctx context.Context, name string, before AsOf) (store.Point, error) {
+	var floor store.Point
+	err := whenReleased(ctx, func() (err error) {
+		floor, err = s.trim(ctx, name, before)
+		return err
+	})
+	return floor, s.translate("trim "+name, err)
+}
+
+// whenReleased does what drops old versions, again and again while they are held. do must let go of all locks in between.
+func whenReleased(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		var held *store.HeldError
+		if !errors.As(err, &held) {
+			return err
+		}
+		select {
+		case <-held.Released:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (s *Space) trim(ctx context.Context, name string, before AsOf) (store.Point, error) {
 	v, err := s.view(ctx, name, before)
 	if err != nil {
 		return store.Point{}, err

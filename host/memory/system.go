@@ -67,7 +67,7 @@ func (s *Space) retainSystem(ctx context.Context) error {
 	if err != nil || floor.Version <= b.version {
 		return err
 	}
-	if err := s.engine.Trim(ctx, b.id, floor.Version, nil); err != nil {
+	if err := whenReleased(ctx, func() error { return s.engine.Trim(ctx, b.id, floor.Version, nil) }); err != nil {
 		return err
 	}
 	s.index.Trim(b.id, floor.Version, nil)

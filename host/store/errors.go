@@ -22,6 +22,8 @@ var (
 	ErrDamaged = errors.New("the store is damaged")
 	// ErrChanged says that old versions were dropped while a dump was made: it must be made again.
 	ErrChanged = errors.New("old versions were dropped meanwhile: start again")
+	// ErrHeld is what a HeldError is.
+	ErrHeld = errors.New("old versions are held for a backup or an export")
 	// ErrNotEmpty says that a space is there already.
 	ErrNotEmpty = errors.New("there is a store already: choose an empty directory")
 	// ErrClosed says that the engine was closed.
@@ -58,3 +60,13 @@ func (e *TrimmedError) Error() string {
 
 // Is makes a TrimmedError an ErrTrimmed.
 func (e *TrimmedError) Is(target error) bool { return target == ErrTrimmed }
+
+// HeldError says that old versions cannot be dropped now. Nothing was changed. It is an ErrHeld.
+type HeldError struct {
+	Released <-chan struct{} // closed when it is worth another try
+}
+
+func (e *HeldError) Error() string { return ErrHeld.Error() + ": they are dropped when it is done" }
+
+// Is makes a HeldError an ErrHeld.
+func (e *HeldError) Is(target error) bool { return target == ErrHeld }

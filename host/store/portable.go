@@ -4,10 +4,13 @@ import "context"
 
 // Portable is an engine whose space can be copied faithfully: every version, instant, counter and floor.
 type Portable interface {
+	// Hold keeps old versions from being dropped (see HeldError), though not for ever, until release is called. It waits for
+	// drops that run. Whoever dumps holds first, and then looks for the version to dump at.
+	Hold(ctx context.Context) (release func(), err error)
 	// Dump gives the space as it was at a version, piece by piece, in the order that a Loader takes: what branches
 	// there are, points ascending, then branch by branch its state, its entries (keys in order, the newest version
 	// first) and its counters. With since, only what is newer, and what was purged: to be loaded on top of a dump at
-	// that version. Commits go on meanwhile; a trim may end it with ErrChanged.
+	// that version. Commits go on meanwhile; a trim or a reclaim, which nothing held, ends it with ErrChanged.
 	Dump(ctx context.Context, since, at uint64, yield func(Piece) error) error
 	// DumpRuns gives the same in runs (see ReadRun) of about a megabyte, each good until yield returns.
 	DumpRuns(ctx context.Context, since, at uint64, yield func(run []byte, pieces int) error) error

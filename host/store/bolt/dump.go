@@ -38,6 +38,9 @@ func (d *dump) run() error {
 	ids := make([]store.BranchID, len(states))
 	for i, s := range states {
 		ids[i] = s.ID
+		if s.Floor.Version > d.at {
+			return fmt.Errorf("branch %d: %w", s.ID, store.ErrChanged)
+		}
 	}
 	d.out.add(store.Piece{Branches: ids})
 	if err := d.points(); err != nil {

@@ -51,6 +51,8 @@ type Options struct {
 	// NoSync acknowledges commits before they are on the disk. Only for tests which prove that a crash test can
 	// fail.
 	NoSync bool
+	// Held is how long old versions are held for dumps while somebody wants to drop some; 0: an hour.
+	Held time.Duration
 	// MapSize is how much address space the file gets at first, in bytes; 0: 1 GiB. Growing beyond it waits for
 	// running reads.
 	MapSize int
@@ -84,6 +86,7 @@ type Engine struct {
 
 	blobMu sync.Mutex
 
+	hold hold // of old versions, for dumps
 	turn turn // of the writer, which dumps let go first
 
 	written written
@@ -99,6 +102,9 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	e := &Engine{
 		dir: dir, options: o, now: o.Now, logger: o.Logger, steps: o.Steps, jobs: make(chan *job, 1024), quit: make(chan struct{}),
 		floors: map[store.BranchID]trimmed{}, plans: map[uint64]planned{}, watchers: map[chan uint64]struct{}{},
+	}
+	if e.hold.limit = o.Held; o.Held == 0 {
+		e.hold.limit = holdLimit
 	}
 	if e.now == nil {
 		e.now = time.Now

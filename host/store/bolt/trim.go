@@ -92,6 +92,11 @@ func (e *Engine) checkFloors(l store.Lineage) error {
 // Trim drops old versions. The floor is made known first, so that nobody reads what is being dropped. What an
 // interruption leaves is dropped when the branch is trimmed again, or the store is next opened.
 func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins []uint64) error {
+	done, err := e.hold.drop()
+	if err != nil {
+		return err
+	}
+	defer done()
 	e.building.Lock() // no overlay is copied from what is being dropped
 	defer e.building.Unlock()
 	t, err := e.beginTrim(ctx, b, floor, pins)
@@ -278,10 +283,15 @@ func (t trimmed) dropLog(log records) (more bool, err error) {
 
 // Reclaim erases a branch, and the overlays that hold entries of it, at once.
 func (e *Engine) Reclaim(ctx context.Context, b store.BranchID) error {
+	done, err := e.hold.drop()
+	if err != nil {
+		return err
+	}
+	defer done()
 	e.building.Lock()
 	defer e.building.Unlock()
 	forgotten := e.forgetOverlays(func(o *overlay) bool { return o.run.Has(b) })
-	err := e.reach(BranchForgotten)
+	err = e.reach(BranchForgotten)
 	if err == nil {
 		err = e.update(ctx, func(tx *bbolt.Tx) error { return eraseBranch(tx, b, forgotten) })
 	}

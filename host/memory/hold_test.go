@@ -1,0 +1,67 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+)
+
+// kept are the branches that the engine has.
+func kept(t *testing.T, s *interrupted) (ids []store.BranchID) {
+	t.Helper()
+	head, err := s.engine.Head(t.Context())
+	if err == nil {
+		err = s.engine.Dump(t.Context(), 0, head.Version, func(p store.Piece) error {
+			ids = p.Branches
+			return errInterrupted
+		})
+	}
+	if !errors.Is(err, errInterrupted) {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+func TestBranchesCanBeMadeAndDeletedDuringABackupAndAreErasedAfterIt(t *testing.T) {
+	s := openInterrupted(t, t.TempDir(), func(bolt.Step) error { return nil })
+	defer s.close(t)
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := s.Fork(t.Context(), "", "side", AsOf{}, Write{})
+	ok(err)
+	_, err = s.Store(t.Context(), Place{Branch: "side"}, []Item{{Key: "k", Value: []byte("1")}}, Write{})
+	ok(err)
+	side := slices.Max(kept(t, s))
+	release, err := s.engine.Hold(t.Context())
+	ok(err)
+	ok(s.Delete(t.Context(), "side", Write{}))
+	ok(s.Settle(t.Context()))
+	_, err = s.Fork(t.Context(), "", "other", AsOf{}, Write{})
+	ok(err)
+	if !slices.Contains(kept(t, s), side) {
+		t.Error("a branch was erased during a backup")
+	}
+	trimmed := make(chan error, 1)
+	go func() {
+		_, err := s.Trim(context.WithoutCancel(t.Context()), "other", AsOf{})
+		trimmed <- err
+	}()
+	_, err = s.Fork(t.Context(), "", "third", AsOf{}, Write{})
+	ok(err)
+	release()
+	ok(<-trimmed)
+	for began := time.Now(); slices.Contains(kept(t, s), side); time.Sleep(time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatal("the branch is not erased after the backup")
+		}
+	}
+}
