@@ -11,6 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/mcp"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/outbound"
 	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -27,9 +28,13 @@ func (h *Host) openFamilies(ctx context.Context) error {
 		return nil
 	}
 	h.closeLater("the sandbox", box.Close)
+	outside := h.options.Outside
+	if outside == nil {
+		outside = outbound.Client{}
+	}
 	families, err := family.New(ctx, family.Options{
 		Space: h.space, Sandbox: box, Dir: h.options.Dir, Built: h.options.Families, Watch: h.options.FamiliesDir, Locked: h.options.Locked, ReadOnly: h.options.ReadOnly,
-		Clock: h.options.Clock, Logger: h.options.Logger, Outside: h.options.Outside,
+		Clock: h.options.Clock, Logger: h.options.Logger, Outside: outside,
 	})
 	if err != nil {
 		return err
@@ -94,12 +99,13 @@ func (f familyTools) Call(ctx context.Context, c mcp.FamilyCall) (mcp.FamilyResu
 
 // What the command line says of families, and is answered.
 type (
-	Family         = family.Described
-	FamilyGrant    = family.GrantRequest
-	FamilyJob      = family.Job
-	FamilyModule   = family.Module
-	FamilyEndpoint = registry.Endpoint
-	FamilyOn       = registry.On
+	Family           = family.Described
+	FamilyGrant      = family.GrantRequest
+	FamilyJob        = family.Job
+	FamilyModule     = family.Module
+	FamilyEndpoint   = registry.Endpoint
+	FamilyOn         = registry.On
+	FamilyCapability = registry.Capability
 )
 
 // InstallRequest has a module to install.

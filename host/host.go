@@ -36,7 +36,7 @@ type Options struct {
 	FamiliesDir string
 	Locked      bool
 	Compiler    sandbox.Compiler // of modules; the zero value: this program
-	Outside     family.Outside   // reaches endpoints for families; nil: none can be reached
+	Outside     family.Outside   // reaches endpoints for families; nil: over HTTP
 	// Engine opens the store in the data directory; nil: bolt. For tests of what happens to a store.
 	Engine func(ctx context.Context, dir string) (store.Engine, error)
 }
@@ -180,4 +180,7 @@ func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io
 }
 
 // Tools lists the tools that clients are offered, in the form that model APIs take.
-func Tools() []mcp.ExportedTool { return mcp.Export() }
+func Tools() []Tool { return mcp.Export() }
+
+// Tool is a tool in that form.
+type Tool = mcp.ExportedTool

@@ -3,7 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -30,11 +30,7 @@ func (a *app) callCommand() *cobra.Command {
 			}
 			raw = value
 		}
-		tool := args[0]
-		if !strings.HasPrefix(tool, "memory_") {
-			tool = "memory_" + tool
-		}
-		r, err := a.ask(c.Context(), tool, raw)
+		r, err := a.ask(c.Context(), toolName(args[0]), raw)
 		if err != nil {
 			return err
 		}
@@ -44,6 +40,15 @@ func (a *app) callCommand() *cobra.Command {
 		return a.printf("%s\n", plain(r.Text, "\n\t"))
 	}
 	return a.placed(c)
+}
+
+// toolName is the tool that is meant: status is short for memory_status, and families' tools have their whole names.
+func toolName(given string) string {
+	short := "memory_" + given
+	if slices.ContainsFunc(host.Tools(), func(t host.Tool) bool { return t.Name == short }) {
+		return short
+	}
+	return given
 }
 
 func (a *app) toolsCommand() *cobra.Command {

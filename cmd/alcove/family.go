@@ -26,11 +26,12 @@ const compileModule = "compile-module"
 func (a *app) familyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "family",
-		Short: "Look at, pack and try families: modules that bring tools",
-		Long: `Families are WebAssembly modules that bring tools. What they may do is in their manifest, and what they can do is
-bounded by the sandbox that runs them.`,
+		Short: "Install, grant, look at, pack and try families: modules that bring tools",
+		Long: `Families are WebAssembly modules that bring tools. What they ask for is in their manifest; what they get of that is
+granted here, and kept in alcove.lock by the module's digest; what they can do is bounded by the sandbox that runs them.`,
 	}
-	c.AddCommand(a.familyInspectCommand(), a.familyPackCommand(), a.familyMeterCommand(), a.familyCallCommand())
+	c.AddCommand(a.familyListCommand(), a.familyInstallCommand(), a.familyRemoveCommand(), a.familyGrantCommand(), a.familyRevokeCommand(),
+		a.familyConfigCommand(), a.familyJobsCommand(), a.familyInspectCommand(), a.familyPackCommand(), a.familyMeterCommand(), a.familyCallCommand())
 	return c
 }
 
@@ -191,9 +192,10 @@ func (a *app) familyCallCommand() *cobra.Command {
 	var bare bool
 	limits := map[string]int64{}
 	c := &cobra.Command{
-		Use:   "call M.wasm [TOOL] 'JSON' --bare",
-		Short: "Call a tool of a module once, without any powers: JSON is its arguments",
-		Long: `Call a tool of a module once. With --bare the module needs no manifest, and whatever it asks of the host is denied.
+		Use:   "call M.wasm [TOOL] 'JSON'",
+		Short: "Call a tool of a module once, in a space that is thrown away: JSON is its arguments",
+		Long: `Call a tool of a module once, in an empty space that is thrown away afterwards, with everything that its manifest asks
+for but what is outside. With --bare the module needs no manifest, and whatever it asks of the host is denied.
 
 The exit code is that of the outcome:
 
@@ -205,14 +207,14 @@ The exit code is that of the outcome:
 What the guest prints goes to standard error. With --json, standard output has the outcome, its class, the result or the
 error, the fuel, the time and the peak memory, whatever the outcome.`,
 		Args: arguments(2, 3),
-		Example: `  alcove family call --bare notes.wasm add_note '{"text": "buy tea"}'
+		Example: `  alcove family call notes.wasm add_note '{"text": "buy tea"}'
   alcove family call --bare notes.wasm add_note '{}' --limit wall_ms=100 --limit fuel=1000000 --json`,
 	}
 	c.Flags().BoolVar(&bare, "bare", false, "grant it nothing; a manifest is not needed")
 	c.Flags().StringToInt64Var(&limits, "limit", nil, "a limit by its name, as wall_ms=100; several with commas or again")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !bare {
-			return &usageError{errors.New("say --bare: a module is called without any powers here")}
+			return a.callThrowaway(c.Context(), args, limits)
 		}
 		return a.callBare(c.Context(), args, limits)
 	}

@@ -24,6 +24,8 @@ type Call struct {
 	DryRun    bool // what the tool stages is thrown away
 	// Progress tells how far the call has come; total is 0 when that is not known. Nil: nobody asks.
 	Progress func(done, total float64, message string)
+	// Ended is told what became of the guest's request, whatever that was. Nil: nobody asks.
+	Ended func(*sandbox.Result)
 }
 
 // Result is what a tool answered.
@@ -98,7 +100,7 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sand
 		return Result{}, err
 	}
 	w := f.newWork(x, stage, c.Caller, c.Namespace, c.RequestID)
-	w.dryRun, w.progress = c.DryRun, c.Progress
+	w.dryRun, w.progress, w.ended = c.DryRun, c.Progress, c.Ended
 	output, err := w.callTool(ctx, m, t, c.Arguments)
 	if err != nil || c.DryRun {
 		return Result{Output: output, Notes: w.notes}, err
@@ -153,6 +155,9 @@ func (w *work) ask(ctx context.Context, m *sandbox.Module, kind abi.Kind, reques
 	result, err := m.Call(ctx, sandbox.Request{Kind: kind, Payload: request, Host: w, Limits: limits})
 	if err != nil {
 		return nil, asMemory(err)
+	}
+	if w.ended != nil {
+		w.ended(result)
 	}
 	if result.Class == abi.ClassOK {
 		return result.Output, nil

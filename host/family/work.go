@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 // work is one request to a family, and what the family's calls of the host reach. It is for one goroutine at a time, as the
@@ -25,11 +26,11 @@ type work struct {
 	dryRun    bool
 	progress  func(done, total float64, message string) // nil: nobody asks
 
-	configured json.RawMessage // what the request came with
-	notes      []string
-	proposes   bool                              // something is staged that only a proposal may change
-	later      []func(ctx context.Context) error // to be done behind the commit
-	queued     []string                          // jobs that were staged
+	ended    func(*sandbox.Result) // nil: nobody asks
+	notes    []string
+	proposes bool                              // something is staged that only a proposal may change
+	later    []func(ctx context.Context) error // to be done behind the commit
+	queued   []string                          // jobs that were staged
 }
 
 func (f *Families) newWork(x *family, stage *memory.Stage, caller policy.Caller, namespace, requestID string) *work {

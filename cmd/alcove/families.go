@@ -1,0 +1,387 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+func (a *app) familyListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the families, what each may do, and why one cannot be used", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var list []host.Family
+			if err := a.act(c.Context(), "families", nil, &list); err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(list)
+			}
+			if len(list) == 0 {
+				return a.printf("there are no families: this program carries none; install one with alcove family install\n")
+			}
+			for _, f := range list {
+				if err := a.printFamily(f); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) printFamily(f host.Family) error {
+	a.printf("%s %s (%s): %s\n", a.bold(plain(f.Manifest.Name, "")), plain(f.Manifest.Version, ""), plain(f.Source, ""), plain(f.Manifest.Description, ""))
+	if f.Fault != "" {
+		return a.printf("  cannot be used: %s\n", plain(f.Fault, ""))
+	}
+	a.printf("  sha256 %s\n", f.Digest)
+	for _, t := range f.Manifest.Tools {
+		a.printf("  tool %s: %s\n", plain(t.Name, ""), plain(t.Description, ""))
+	}
+	for _, asked := range f.Manifest.Capabilities {
+		a.printf("  %-11s %s %s: %s\n", grantedWord(f, asked.Name), asked.Name, plain(strings.Join(scopeOf(f, asked), ", "), ""), plain(asked.Reason, ""))
+	}
+	for _, h := range hooksOf(f.Manifest.Hooks) {
+		on, granted := f.Grant.Hooks[h]
+		state := "off"
+		if granted {
+			state = strings.TrimSpace("on " + string(on.OnFailure))
+		}
+		a.printf("  hook %s: %s\n", h, state)
+	}
+	return nil
+}
+
+func grantedWord(f host.Family, c abi.Capability) string {
+	for _, g := range f.Grant.Capabilities {
+		if g.Name == c {
+			return "granted"
+		}
+	}
+	return "not granted"
+}
+
+// scopeOf is what a capability was granted for, or asked for.
+func scopeOf(f host.Family, asked abi.Request) []string {
+	for _, g := range f.Grant.Capabilities {
+		if g.Name == asked.Name {
+			return g.Scope
+		}
+	}
+	return asked.Scope
+}
+
+func hooksOf(h abi.Hooks) []abi.Hook {
+	var list []abi.Hook
+	for name, there := range map[abi.Hook]bool{abi.HookStore: h.Store != nil, abi.HookStored: h.Stored != nil, abi.HookRank: h.Rank != nil,
+		abi.HookEmbed: h.Embed != nil, abi.HookJob: len(h.Jobs) > 0} {
+		if there {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// showFamily prints what became of a family.
+func (a *app) showFamily(f host.Family) error {
+	if a.asJSON {
+		return a.printJSON(f)
+	}
+	return a.printFamily(f)
+}
+
+func (a *app) familyInstallCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "install M.wasm", Short: "Install a family, with no powers until it is granted some", Args: arguments(1, 1),
+		Example: `  alcove family install notes.wasm
+  alcove family grant notes --all`,
+		RunE: func(c *cobra.Command, args []string) error {
+			module, err := readModule(args[0])
+			if err != nil {
+				return err
+			}
+			var f host.Family
+			if err := a.act(c.Context(), "family-install", host.InstallRequest{Module: module}, &f); err != nil {
+				return err
+			}
+			return a.showFamily(f)
+		},
+	}
+}
+
+func (a *app) familyRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Short: "Remove an installed family, and all that was granted to it; what it kept stays", Args: arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.act(c.Context(), "family-remove", host.FamilyName{Family: args[0]}, &struct{}{})
+		},
+	}
+}
+
+type grantFlags struct {
+	all, disable, enable bool
+	hooks                []string
+	digest               string
+	limits               map[string]int64
+}
+
+func (a *app) familyGrantCommand() *cobra.Command {
+	var f grantFlags
+	c := &cobra.Command{
+		Use:   "grant NAME [CAPABILITY[=SCOPE,…] …]",
+		Short: "Grant a family capabilities that its manifest asks for, and turn its hooks on",
+		Long: `Grant a family what its manifest asks for: for the scope that it asks for, or for a narrower one. What is granted is for
+this version of the module alone. A hook is turned on with --hook NAME; the store hook may say what happens when the family
+fails: skip (the memory is stored without it, the default), defer (it is asked again later) or refuse (nothing is stored).`,
+		Example: `  alcove family grant auto-tag --hook store
+  alcove family grant ranking --hook rank
+  alcove family grant notes memory.read=work,home record=notes
+  alcove family grant redactor --all --hook store=refuse`,
+		Args: arguments(1, 64),
+	}
+	flags := c.Flags()
+	flags.BoolVar(&f.all, "all", false, "everything that the manifest asks for, hooks excepted")
+	flags.StringSliceVar(&f.hooks, "hook", nil, "a hook to turn on, as in store=defer or rank; several with commas or again")
+	flags.StringVar(&f.digest, "digest", "", "grant only if the family has this digest")
+	flags.StringToInt64Var(&f.limits, "limit", nil, "a lower limit than the manifest asks for, as wall_ms=100")
+	flags.BoolVar(&f.disable, "disable", false, "let nobody call it any more")
+	flags.BoolVar(&f.enable, "enable", false, "let it be called again")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		r, err := f.request(args)
+		if err != nil {
+			return err
+		}
+		var answer host.Family
+		if err := a.act(c.Context(), "family-grant", r, &answer); err != nil {
+			return err
+		}
+		return a.showFamily(answer)
+	}
+	return c
+}
+
+func (f grantFlags) request(args []string) (host.FamilyGrant, error) {
+	r := host.FamilyGrant{Family: args[0], All: f.all, Digest: f.digest, Limits: f.limits, Hooks: map[abi.Hook]host.FamilyOn{}}
+	if f.disable && f.enable {
+		return r, &usageError{errors.New("say --disable or --enable, not both")}
+	}
+	if f.disable || f.enable {
+		r.Disable = &f.disable
+	}
+	for _, given := range args[1:] {
+		name, scope, scoped := strings.Cut(given, "=")
+		capability := host.FamilyCapability{Name: abi.Capability(name)}
+		if scoped {
+			capability.Scope = strings.Split(scope, ",")
+		}
+		r.Capabilities = append(r.Capabilities, capability)
+	}
+	for _, given := range f.hooks {
+		name, onFailure, _ := strings.Cut(given, "=")
+		r.Hooks[abi.Hook(name)] = host.FamilyOn{OnFailure: abi.OnFailure(onFailure)}
+	}
+	return r, nil
+}
+
+func (a *app) familyRevokeCommand() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use: "revoke NAME [CAPABILITY or HOOK …]", Short: "Take capabilities and hooks back from a family", Args: arguments(1, 64),
+		Example: `  alcove family revoke notes memory.write
+  alcove family revoke notes --all`,
+	}
+	c.Flags().BoolVar(&all, "all", false, "everything")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		r := host.FamilyGrant{Family: args[0], Revoke: args[1:]}
+		if all {
+			r.Revoke = []string{"*"}
+		}
+		if len(r.Revoke) == 0 {
+			return &usageError{errors.New("say what to take back: capabilities or hooks, or --all")}
+		}
+		var answer host.Family
+		if err := a.act(c.Context(), "family-grant", r, &answer); err != nil {
+			return err
+		}
+		return a.showFamily(answer)
+	}
+	return c
+}
+
+func (a *app) familyConfigCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "config NAME [KEY=JSON …]", Short: "Show a family's configuration, or change keys of it; KEY=null goes back to the default", Args: arguments(1, 64),
+		Example: `  alcove family config auto-tag
+  alcove family config ranking weights.importance=0.3`,
+		RunE: func(c *cobra.Command, args []string) error {
+			r := host.ConfigureRequest{Family: args[0], Values: map[string]json.RawMessage{}}
+			for _, given := range args[1:] {
+				key, value, ok := strings.Cut(given, "=")
+				if !ok {
+					return &usageError{fmt.Errorf("%.80s: give KEY=JSON", given)}
+				}
+				if !json.Valid([]byte(value)) { // a word is a string
+					quoted, err := json.Marshal(value)
+					if err != nil {
+						return err
+					}
+					value = string(quoted)
+				}
+				r.Values[key] = json.RawMessage(value)
+			}
+			var config map[string]json.RawMessage
+			if err := a.act(c.Context(), "family-configure", r, &config); err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(config)
+			}
+			for _, key := range slices.Sorted(maps.Keys(config)) {
+				a.printf("%s = %s\n", plain(key, ""), plain(string(config[key]), ""))
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) familyJobsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "jobs", Short: "List what families do when nobody waits: what is queued, runs, ended or failed", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var list []host.FamilyJob
+			if err := a.act(c.Context(), "family-jobs", nil, &list); err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(list)
+			}
+			for _, j := range list {
+				a.printf("%s  %-10s %s %s", j.ID, j.State, plain(j.Family, ""), plain(j.Name, ""))
+				if j.Progress != nil {
+					a.printf("  %v of %v %s", j.Progress.Done, j.Progress.Total, plain(j.Progress.Message, ""))
+				}
+				if j.Error != "" {
+					a.printf("  attempt %d: %s", j.Attempts, plain(j.Error, ""))
+				}
+				if j.Proposal != "" {
+					a.printf("  proposed on %s", plain(j.Proposal, ""))
+				}
+				a.printf("\n")
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) endpointCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "endpoint", Short: "Name servers outside that families may be granted to reach",
+		Long: `Name servers outside: language models (openai: anything that speaks the OpenAI protocol, or ollama) and others (http).
+No family reaches any before it is granted llm or http for that name. Keys come from an environment variable or a file.`,
+	}
+	c.AddCommand(a.endpointAddCommand(), a.endpointListCommand(), a.endpointRemoveCommand())
+	return c
+}
+
+func (a *app) endpointAddCommand() *cobra.Command {
+	var e host.FamilyEndpoint
+	c := &cobra.Command{
+		Use: "add NAME URL", Short: "Name a server", Args: arguments(2, 2),
+		Example: `  alcove endpoint add local http://127.0.0.1:11434 --kind ollama --model llama3.2
+  alcove family grant auto-tag llm=local`,
+	}
+	flags := c.Flags()
+	flags.StringVar(&e.Kind, "kind", "openai", "openai, ollama or http")
+	flags.StringVar(&e.Model, "model", "", "the model, of openai and ollama")
+	flags.StringVar(&e.KeyEnv, "key-env", "", "the server's environment variable that has the key")
+	flags.StringVar(&e.KeyFile, "key-file", "", "the file that has the key")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		e.URL = args[1]
+		return a.act(c.Context(), "endpoint-set", host.EndpointRequest{Name: args[0], Endpoint: &e}, &struct{}{})
+	}
+	return c
+}
+
+func (a *app) endpointListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the servers outside", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var list map[string]host.FamilyEndpoint
+			if err := a.act(c.Context(), "endpoints", nil, &list); err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(list)
+			}
+			for _, name := range slices.Sorted(maps.Keys(list)) {
+				e := list[name]
+				a.printf("%s  %s %s %s\n", plain(name, ""), e.Kind, plain(e.URL, ""), plain(e.Model, ""))
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) endpointRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Short: "Forget a server's name", Args: arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.act(c.Context(), "endpoint-set", host.EndpointRequest{Name: args[0]}, &struct{}{})
+		},
+	}
+}
+
+// callThrowaway calls a tool of a module in a space that is thrown away.
+func (a *app) callThrowaway(ctx context.Context, args []string, limits map[string]int64) error {
+	var given abi.Limits
+	if err := setLimits(&given, limits); err != nil {
+		return err
+	}
+	arguments, err := a.object(args[len(args)-1])
+	if err != nil {
+		return err
+	}
+	module, err := readModule(args[0])
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "alcove-try-*")
+	if err != nil {
+		return fmt.Errorf("make a space to throw away: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	box, done, err := a.openSandbox()
+	if err != nil {
+		return err
+	}
+	defer done()
+	tool := ""
+	if len(args) == 3 {
+		tool = args[1]
+	}
+	tried, err := host.TryFamily(ctx, host.Try{Dir: dir, Sandbox: box, Module: module, Tool: tool, Arguments: arguments, Limits: limits})
+	var refused *sandbox.Refusal
+	if errors.As(err, &refused) {
+		return a.outcome(&sandbox.Result{Class: refused.Class, Error: &abi.Error{Code: abi.CodeDenied, Message: refused.Error()}})
+	}
+	if err != nil {
+		return err
+	}
+	for _, note := range tried.Notes {
+		fmt.Fprintln(a.err, "note:", note)
+	}
+	return a.outcome(tried.Result)
+}

@@ -1,0 +1,287 @@
+// Package outbound reaches the servers that an operator named: language models, and others over HTTP.
+//
+// It goes where the endpoint's URL says and nowhere else: redirects are not followed, and paths cannot climb out of it.
+package outbound
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+const (
+	bodyLimit = 2 << 20 // bytes of a response
+	keyLimit  = 16 << 10
+	errorText = 300 // bytes of what a server says about a failure that are passed on
+)
+
+// Client reaches endpoints. The zero Client works.
+type Client struct {
+	HTTP    *http.Client                         // nil: one that follows no redirects
+	Env     func(name string) string             // nil: os.Getenv
+	Timeout time.Duration                        // of one request; 0: 60 seconds
+	Sleep   func(context.Context, time.Duration) // between attempts; nil: it waits
+	Retries int                                  // after a failure that may pass; 0: 2
+}
+
+var _ family.Outside = Client{}
+
+// Complete asks a language model.
+func (c Client) Complete(ctx context.Context, e registry.Endpoint, q family.Completion) (family.Completed, error) {
+	if e.Kind == "ollama" {
+		return c.ollama(ctx, e, q)
+	}
+	return c.openAI(ctx, e, q)
+}
+
+type chatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+func messages(q family.Completion) []chatMessage {
+	var list []chatMessage
+	if q.System != "" {
+		list = append(list, chatMessage{"system", q.System})
+	}
+	return append(list, chatMessage{"user", q.Prompt})
+}
+
+func (c Client) openAI(ctx context.Context, e registry.Endpoint, q family.Completion) (family.Completed, error) {
+	request := map[string]any{"model": e.Model, "messages": messages(q), "temperature": q.Temperature}
+	if q.MaxTokens > 0 {
+		request["max_tokens"] = q.MaxTokens
+	}
+	if q.JSON {
+		request["response_format"] = map[string]string{"type": "json_object"}
+	}
+	var answer struct {
+		Model   string `json:"model"`
+		Choices []struct{ Message chatMessage }
+		Usage   struct {
+			Prompt     int `json:"prompt_tokens"`
+			Completion int `json:"completion_tokens"`
+		}
+	}
+	if err := c.post(ctx, e, "chat/completions", request, &answer); err != nil {
+		return family.Completed{}, err
+	}
+	if len(answer.Choices) == 0 {
+		return family.Completed{}, errors.New("the language model answered without a choice")
+	}
+	return family.Completed{Text: answer.Choices[0].Message.Content, Model: answer.Model, TokensIn: answer.Usage.Prompt, TokensOut: answer.Usage.Completion}, nil
+}
+
+func (c Client) ollama(ctx context.Context, e registry.Endpoint, q family.Completion) (family.Completed, error) {
+	options := map[string]any{"temperature": q.Temperature}
+	if q.MaxTokens > 0 {
+		options["num_predict"] = q.MaxTokens
+	}
+	request := map[string]any{"model": e.Model, "messages": messages(q), "stream": false, "options": options}
+	if q.JSON {
+		request["format"] = "json"
+	}
+	var answer struct {
+		Model   string
+		Message chatMessage
+		In      int `json:"prompt_eval_count"`
+		Out     int `json:"eval_count"`
+	}
+	if err := c.post(ctx, e, "api/chat", request, &answer); err != nil {
+		return family.Completed{}, err
+	}
+	return family.Completed{Text: answer.Message.Content, Model: answer.Model, TokensIn: answer.In, TokensOut: answer.Out}, nil
+}
+
+// post sends JSON and reads JSON, again after failures that may pass.
+func (c Client) post(ctx context.Context, e registry.Endpoint, to string, request, answer any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("ask the language model: %w", err)
+	}
+	retries := c.Retries
+	if retries == 0 {
+		retries = 2
+	}
+	for attempt := 0; ; attempt++ {
+		response, err := c.do(ctx, e, http.MethodPost, to, nil, http.Header{"Content-Type": {"application/json"}}, body)
+		if err == nil && response.status/100 == 2 {
+			if err := json.Unmarshal(response.body, answer); err != nil {
+				return fmt.Errorf("read what the language model answered: %w", err)
+			}
+			return nil
+		}
+		if err == nil {
+			err = fmt.Errorf("the language model answered %d: %.*s", response.status, errorText, bytes.TrimSpace(response.body))
+		}
+		if attempt == retries || ctx.Err() != nil || response.status != 0 && response.status != http.StatusTooManyRequests && response.status < 500 {
+			return err
+		}
+		c.sleep(ctx, time.Duration(attempt+1)*500*time.Millisecond)
+	}
+}
+
+func (c Client) sleep(ctx context.Context, d time.Duration) {
+	if c.Sleep != nil {
+		c.Sleep(ctx, d)
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// Fetch makes a request to an endpoint.
+func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f family.Fetch) (family.Fetched, error) {
+	header := http.Header{}
+	for name, value := range f.Headers {
+		if !mayHeader(name) {
+			return family.Fetched{}, fmt.Errorf("the header %.64q cannot be set: the server sets it itself", name)
+		}
+		header.Set(name, value)
+	}
+	query := url.Values{}
+	for name, value := range f.Query {
+		query.Set(name, value)
+	}
+	method := f.Method
+	switch method {
+	case "":
+		method = http.MethodGet
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+	default:
+		return family.Fetched{}, fmt.Errorf("the method %.16q is not one of GET, HEAD, POST, PUT, PATCH, DELETE", method)
+	}
+	response, err := c.do(ctx, e, method, f.Path, query, header, []byte(f.Body))
+	if err != nil {
+		return family.Fetched{}, err
+	}
+	out := family.Fetched{Status: response.status, Body: strings.ToValidUTF8(string(response.body), "�"), Headers: map[string]string{}}
+	for _, name := range []string{"Content-Type", "Etag", "Last-Modified", "Location", "Retry-After", "Link"} {
+		if value := response.header.Get(name); value != "" {
+			out.Headers[name] = value
+		}
+	}
+	return out, nil
+}
+
+// mayHeader refuses headers that say who asks, or where: those are the operator's.
+func mayHeader(name string) bool {
+	switch http.CanonicalHeaderKey(name) {
+	case "Host", "Authorization", "Cookie", "Proxy-Authorization", "Connection", "Transfer-Encoding", "Content-Length", "Upgrade", "Te", "Trailer":
+		return false
+	}
+	return true
+}
+
+type response struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (c Client) do(ctx context.Context, e registry.Endpoint, method, to string, query url.Values, header http.Header, body []byte) (response, error) {
+	timeout := c.Timeout
+	if timeout == 0 {
+		timeout = time.Minute
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	address, err := below(e.URL, to, query)
+	if err != nil {
+		return response{}, err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return response{}, fmt.Errorf("reach the endpoint: %w", err)
+	}
+	request.Header = header
+	key, err := c.key(e)
+	if err != nil {
+		return response{}, err
+	}
+	if key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	answered, err := c.client().Do(request)
+	if err != nil {
+		return response{}, fmt.Errorf("reach the endpoint: %w", errors.Unwrap(err)) // without its address
+	}
+	defer answered.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(answered.Body, bodyLimit+1))
+	if err != nil {
+		return response{}, fmt.Errorf("read what the endpoint answered: %w", err)
+	}
+	if len(data) > bodyLimit {
+		return response{}, fmt.Errorf("the endpoint answered more than %d bytes, which is the limit", bodyLimit)
+	}
+	return response{answered.StatusCode, answered.Header, data}, nil
+}
+
+func (c Client) client() *http.Client {
+	if c.HTTP != nil {
+		return c.HTTP
+	}
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// below is an address under the endpoint's URL.
+func below(base, to string, query url.Values) (string, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "", fmt.Errorf("the endpoint's URL: %w", err)
+	}
+	if strings.ContainsAny(to, "?#\\") || strings.Contains(to, "://") {
+		return "", fmt.Errorf("the path %.100q may have no query, fragment, backslash or scheme: give the query apart", to)
+	}
+	if to != "" {
+		root := strings.TrimSuffix(u.Path, "/")
+		joined := path.Join("/", to) // takes .. out before it meets the root
+		if strings.HasSuffix(to, "/") && joined != "/" {
+			joined += "/"
+		}
+		u.Path = root + joined
+	}
+	u.RawQuery = query.Encode()
+	return u.String(), nil
+}
+
+// key is the endpoint's key; empty when it has none.
+func (c Client) key(e registry.Endpoint) (string, error) {
+	switch {
+	case e.KeyEnv != "":
+		env := c.Env
+		if env == nil {
+			env = os.Getenv
+		}
+		key := env(e.KeyEnv)
+		if key == "" {
+			return "", fmt.Errorf("the endpoint's key is to be in the environment variable %s of the server, and is not", e.KeyEnv)
+		}
+		return key, nil
+	case e.KeyFile != "":
+		f, err := os.Open(e.KeyFile)
+		if err != nil {
+			return "", fmt.Errorf("read the endpoint's key: %w", err)
+		}
+		defer f.Close()
+		data, err := io.ReadAll(io.LimitReader(f, keyLimit))
+		return strings.TrimSpace(string(data)), err
+	}
+	return "", nil
+}

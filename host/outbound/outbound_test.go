@@ -1,0 +1,134 @@
+package outbound
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// serve is a server that notes what it was asked.
+func serve(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Request)) (address string, asked *[]*http.Request, bodies *[]string) {
+	t.Helper()
+	asked, bodies = new([]*http.Request), new([]string)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		*asked, *bodies = append(*asked, r), append(*bodies, string(body))
+		answer(len(*asked), w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, asked, bodies
+}
+
+func quick() Client {
+	return Client{Sleep: func(context.Context, time.Duration) {}, Env: func(string) string { return "k3y" }, Timeout: 5 * time.Second}
+}
+
+func TestAModelIsAskedInTheProtocolOfItsKind(t *testing.T) {
+	cases := map[string]struct{ path, answer string }{
+		"openai": {"/v1/chat/completions", `{"model":"m2","choices":[{"message":{"role":"assistant","content":"tags"}}],"usage":{"prompt_tokens":7,"completion_tokens":2}}`},
+		"ollama": {"/v1/api/chat", `{"model":"m2","message":{"role":"assistant","content":"tags"},"prompt_eval_count":7,"eval_count":2}`},
+	}
+	for kind, c := range cases {
+		address, asked, bodies := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { io.WriteString(w, c.answer) })
+		e := registry.Endpoint{Kind: kind, URL: address + "/v1", Model: "m", KeyEnv: "KEY"}
+		got, err := quick().Complete(t.Context(), e, family.Completion{System: "be brief", Prompt: "tag this", MaxTokens: 9, JSON: true})
+		if err != nil || got != (family.Completed{Text: "tags", Model: "m2", TokensIn: 7, TokensOut: 2}) {
+			t.Fatalf("%s: %+v, %v", kind, got, err)
+		}
+		r := (*asked)[0]
+		var sent struct {
+			Model    string
+			Messages []chatMessage
+		}
+		if err := json.Unmarshal([]byte((*bodies)[0]), &sent); err != nil {
+			t.Fatal(err)
+		}
+		if r.URL.Path != c.path || r.Header.Get("Authorization") != "Bearer k3y" || sent.Model != "m" || len(sent.Messages) != 2 || sent.Messages[1].Content != "tag this" {
+			t.Errorf("%s was asked %s with %s", kind, r.URL.Path, (*bodies)[0])
+		}
+	}
+}
+
+func TestFailuresThatMayPassAreTriedAgainAndOthersAreNot(t *testing.T) {
+	for status, want := range map[int]int{http.StatusServiceUnavailable: 3, http.StatusTooManyRequests: 3, http.StatusUnauthorized: 1} {
+		address, asked, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, family.Completion{Prompt: "x"})
+		if err == nil || len(*asked) != want {
+			t.Errorf("after %d it was asked %d times: %v", status, len(*asked), err)
+		}
+	}
+	address, asked, _ := serve(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		if n == 1 {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		io.WriteString(w, `{"choices":[{"message":{"content":"yes"}}]}`)
+	})
+	got, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, family.Completion{Prompt: "x"})
+	if err != nil || got.Text != "yes" || len(*asked) != 2 {
+		t.Errorf("%+v after %d, %v", got, len(*asked), err)
+	}
+}
+
+func TestNoPathLeavesTheEndpoint(t *testing.T) {
+	address, asked, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.URL.Path) })
+	e := registry.Endpoint{Kind: "http", URL: address + "/api/v1"}
+	for to, want := range map[string]string{"": "/api/v1", "things/1": "/api/v1/things/1", "/../../etc": "/api/v1/etc", "..": "/api/v1/", "a/": "/api/v1/a/"} {
+		got, err := quick().Fetch(t.Context(), e, family.Fetch{Path: to})
+		if err != nil || got.Body != want {
+			t.Errorf("%q led to %q, %v", to, got.Body, err)
+		}
+	}
+	before := len(*asked)
+	for _, f := range []family.Fetch{{Path: "a?b=c"}, {Path: "http://elsewhere"}, {Path: "a#b"}, {Path: `a\b`}, {Method: "CONNECT"}, {Headers: map[string]string{"Host": "elsewhere"}},
+		{Headers: map[string]string{"authorization": "mine"}}} {
+		if _, err := quick().Fetch(t.Context(), e, f); err == nil {
+			t.Errorf("%+v was done", f)
+		}
+	}
+	if len(*asked) != before {
+		t.Error("something refused was sent all the same")
+	}
+}
+
+func TestRedirectsAreAnswersAndNotFollowed(t *testing.T) {
+	other, otherAsked, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {})
+	address, _, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other, http.StatusFound) })
+	got, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{})
+	if err != nil || got.Status != http.StatusFound || got.Headers["Location"] != other || len(*otherAsked) != 0 {
+		t.Errorf("%+v, %v; the other server was asked %d times", got, err, len(*otherAsked))
+	}
+}
+
+func TestWhatAnEndpointAnswersHasALimit(t *testing.T) {
+	address, _, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, bodyLimit+1)) })
+	if _, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}); err == nil || !strings.Contains(err.Error(), "2097152 bytes") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAKeyComesFromAFileAndIsInNoError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, []byte("s3cret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address, asked, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m", KeyFile: path}, family.Completion{Prompt: "x"})
+	if err == nil || strings.Contains(err.Error(), "s3cret") || (*asked)[0].Header.Get("Authorization") != "Bearer s3cret" {
+		t.Errorf("%v", err)
+	}
+	missing := Client{Env: func(string) string { return "" }}
+	if _, err := missing.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address, KeyEnv: "NONE"}, family.Fetch{}); err == nil || !strings.Contains(err.Error(), "NONE") {
+		t.Errorf("a key that is not there: %v", err)
+	}
+}

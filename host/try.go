@@ -1,0 +1,105 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+)
+
+// Try is a call of a tool in a space that nobody needs.
+type Try struct {
+	Dir       string // of the space; the caller removes it
+	Sandbox   *sandbox.Sandbox
+	Module    []byte
+	Tool      string // empty: the only one that there is
+	Arguments json.RawMessage
+	Limits    map[string]int64 // lower ones than the manifest asks for
+}
+
+// Tried is what became of it.
+type Tried struct {
+	Result *sandbox.Result
+	Notes  []string
+}
+
+// TryFamily calls a tool with everything that its manifest asks for but what is outside. A module that is not admitted is a
+// *sandbox.Refusal.
+func TryFamily(ctx context.Context, t Try) (tried Tried, err error) {
+	report, err := sandbox.Check(t.Module, sandbox.Options{})
+	if err != nil {
+		return Tried{}, err
+	}
+	tool, err := onlyTool(report.Manifest, t.Tool)
+	if err != nil {
+		return Tried{}, err
+	}
+	engine, err := bolt.Open(ctx, t.Dir, bolt.Options{})
+	if err != nil {
+		return Tried{}, fmt.Errorf("open a space to throw away: %w", err)
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	space, err := memory.Open(ctx, memory.Options{Engine: engine, Index: search.New(search.Options{})})
+	if err != nil {
+		return Tried{}, fmt.Errorf("open a space to throw away: %w", err)
+	}
+	defer func() { err = errors.Join(err, space.Close(context.WithoutCancel(ctx))) }()
+	families, err := family.New(ctx, family.Options{Space: space, Sandbox: t.Sandbox, Dir: t.Dir})
+	if err != nil {
+		return Tried{}, err
+	}
+	defer func() { err = errors.Join(err, families.Close()) }()
+	if _, err := families.Install(t.Module); err != nil {
+		return Tried{}, err
+	}
+	if _, err := families.Grant(family.GrantRequest{Family: report.Manifest.Name, All: true, Limits: t.Limits}); err != nil {
+		return Tried{}, err
+	}
+	return call(ctx, families, tool, t.Arguments)
+}
+
+// call makes the call, and gives what became of it the form of a request's end.
+func call(ctx context.Context, families *family.Families, tool string, arguments json.RawMessage) (Tried, error) {
+	var tried Tried
+	r, err := families.Call(ctx, family.Call{Tool: tool, Arguments: arguments, Ended: func(r *sandbox.Result) { tried.Result = r }})
+	tried.Notes = r.Notes
+	var failed *memory.Error
+	switch {
+	case err == nil:
+		return tried, nil
+	case !errors.As(err, &failed):
+		return tried, err
+	case tried.Result == nil: // the guest was not asked
+		return tried, err
+	case tried.Result.Class == abi.ClassOK: // its answer, or what it staged, would not do
+		tried.Result.Class = abi.ClassAnswer
+		tried.Result.Error = &abi.Error{Code: abi.Code(failed.Code), Message: failed.Message, Retryable: failed.Retryable}
+	}
+	return tried, nil
+}
+
+// onlyTool is the tool that is meant.
+func onlyTool(m *abi.Manifest, name string) (string, error) {
+	var names []string
+	for _, t := range m.Tools {
+		if t.Name == name {
+			return name, nil
+		}
+		names = append(names, t.Name)
+	}
+	if name == "" && len(names) == 1 {
+		return names[0], nil
+	}
+	if len(names) == 0 {
+		return "", fmt.Errorf("family %s has no tools", m.Name)
+	}
+	return "", fmt.Errorf("say which tool of family %s: it has %s", m.Name, strings.Join(names, ", "))
+}
