@@ -56,6 +56,15 @@ func (h *Host) acts() map[string]admin.Act {
 			}
 			return e.Durability(ctx)
 		},
+		"backed-up": act(func(ctx context.Context, b BackedUp) (any, error) {
+			e, ok := h.engine.(interface {
+				NoteBackup(context.Context, bolt.BackedUp) error
+			})
+			if !ok {
+				return nil, errors.New("this store does not remember backups")
+			}
+			return b, e.NoteBackup(ctx, b)
+		}),
 		"flush": func(ctx context.Context, _ json.RawMessage) (any, error) { return struct{}{}, h.space.Flush(ctx) },
 		"purge": act(func(ctx context.Context, p PurgeRequest) (any, error) { return h.purge(ctx, p) }),
 		"import": act(func(ctx context.Context, r ImportRequest) (any, error) {
@@ -138,4 +147,5 @@ type (
 	Memory     = memory.PortableMemory
 	Imported   = memory.Imported
 	Durability = bolt.Durability
+	BackedUp   = bolt.BackedUp
 )

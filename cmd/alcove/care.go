@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,60 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/backup"
 )
-
-func (a *app) backupCommand() *cobra.Command {
-	incremental := false
-	c := &cobra.Command{
-		Use:   "backup FOLDER",
-		Short: "Back up everything into a folder, while the server goes on; --incremental adds what is new",
-		Args:  arguments(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			bar := a.progress("backing up", -1)
-			from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-				return a.stream(ctx, "backup", host.BackupRequest{Since: since}, io.MultiWriter(w, bar))
-			}
-			do := backup.Full
-			if incremental {
-				do = backup.Increment
-			}
-			part, err := do(c.Context(), args[0], from, time.Now())
-			if err = errors.Join(err, bar.Close()); err != nil {
-				return err
-			}
-			if a.asJSON {
-				return a.printJSON(part)
-			}
-			return a.printf("%s: versions %d to %d, %d pieces, %d bytes\n", part.File, part.Since+1, part.Until, part.Pieces, part.Bytes)
-		},
-	}
-	c.Flags().BoolVar(&incremental, "incremental", false, "only what changed since the newest part in the folder")
-	return c
-}
-
-func (a *app) restoreCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "restore FOLDER",
-		Short: "Make the data directory (--data), which must have no store yet, from a backup, and verify it",
-		Args:  arguments(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			dir, err := a.dir()
-			if err != nil {
-				return err
-			}
-			bar := a.progress("restoring", -1)
-			v, err := host.Restore(c.Context(), args[0], dir, func(done, all int64) {
-				bar.ChangeMax64(all)
-				_ = bar.Set64(done)
-			})
-			if err = errors.Join(err, bar.Close()); err != nil {
-				return fmt.Errorf("restore: %w", err)
-			}
-			return a.printLoaded(dir, v)
-		},
-	}
-}
 
 func (a *app) printLoaded(dir string, v host.Verified) error {
 	if a.asJSON {

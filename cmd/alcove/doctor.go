@@ -72,7 +72,22 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 	found := []finding{{"version", true, versionText()}, examineDir(dir)}
 	running, lock := examineLock(dir)
 	found = append(found, lock, a.examineSocket(ctx, dir, running), examineToken(dir), a.examineHTTP(ctx, dir, running))
+	if running {
+		found = append(found, a.examineBackup(ctx))
+	}
 	return append(found, examineDisk(dir))
+}
+
+// examineBackup says how old the last backup is, which is for its owner to judge.
+func (a *app) examineBackup(ctx context.Context) finding {
+	var d host.Durability
+	if err := a.act(ctx, "durability", nil, &d); err != nil {
+		return finding{"backup", true, "unknown: " + err.Error()}
+	}
+	if d.Backup.IsZero() {
+		return finding{"backup", true, "none was made: alcove backup FOLDER"}
+	}
+	return finding{"backup", true, fmt.Sprintf("the last one is of %s, %d versions ago", clock(d.Backup), d.Unsaved)}
 }
 
 func examineDir(dir string) finding {

@@ -1,4 +1,4 @@
-// Package backup keeps a space as a folder of parts: a full one, and increments that go on from it.
+// Package backup keeps a space as a folder of parts, a full one and increments that go on from it, or as a single file.
 //
 // A part gets its name when it is whole and on the disk, and counts once the manifest names it, so an interrupted backup
 // leaves the folder as it was.
@@ -38,8 +38,8 @@ func Full(ctx context.Context, dir string, from Source, now time.Time) (Part, er
 	return p, err
 }
 
-// ErrOccupied says that a folder has the backup of another space, which a full backup would remove.
-var ErrOccupied = errors.New("it has the backup of another store, which would be removed: choose another folder, or delete that backup first")
+// ErrOccupied says that a place has the backup of another space, which a full backup would remove.
+var ErrOccupied = errors.New("it has the backup of another store, which would be removed: choose another place, or delete that backup first")
 
 func sameSpace(dir string, old Manifest, p Part) error {
 	if root := old.Base().History.Root(); root != "" && root != p.History.Root() {

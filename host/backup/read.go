@@ -13,9 +13,16 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Read gives the pieces of all parts, in order. They count only if there is no error. progress is told how many bytes
-// were read of how many; it may be nil.
-func Read(ctx context.Context, dir string, add func(store.Piece) error, progress func(done, all int64)) (Manifest, error) {
+// Read gives the pieces of a backup, a folder or a single file: of all parts, in order. They count only if there is no error.
+// progress is told how many bytes were read of how many; it may be nil.
+func Read(ctx context.Context, path string, add func(store.Piece) error, progress func(done, all int64)) (Manifest, error) {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		return readSingle(ctx, path, add, progress)
+	}
+	return readFolder(ctx, path, add, progress)
+}
+
+func readFolder(ctx context.Context, dir string, add func(store.Piece) error, progress func(done, all int64)) (Manifest, error) {
 	m, err := ReadManifest(dir)
 	if err != nil {
 		return m, err

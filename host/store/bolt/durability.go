@@ -22,6 +22,9 @@ type Durability struct {
 	Blobs    int           `json:"blobs"`            // files beside the database
 	Compact  time.Time     `json:"last_compaction"`  // zero: not since it was opened
 	Purging  bool          `json:"purge_unfinished"` // bytes of purged values may still be in the file
+	Backup   time.Time     `json:"last_backup"`      // zero: none is known
+	Saved    uint64        `json:"backed_up_to"`     // the newest version in it
+	Unsaved  uint64        `json:"not_backed_up"`    // versions since
 }
 
 // written counts. Only the writer changes it; anybody reads it.
@@ -69,11 +72,19 @@ func (e *Engine) Durability(ctx context.Context) (Durability, error) {
 		free := tx.DB().Stats()
 		d.Unused = int64(free.FreePageN+free.PendingPageN) * int64(tx.DB().Info().PageSize)
 		mark, err := top(tx, kindMeta).get(keyErase)
+		last, err := readBackup(tx)
+		if err != nil {
+			return err
+		}
+		d.Backup, d.Saved = last.Made, last.Version
 		d.Purging = mark != nil
 		return err
 	})
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	d.Overlays = len(e.overlays)
+	if e.head.Version > d.Saved {
+		d.Unsaved = e.head.Version - d.Saved
+	}
 	return d, err
 }

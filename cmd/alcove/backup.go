@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/backup"
+)
+
+func (a *app) backupCommand() *cobra.Command {
+	incremental := false
+	c := &cobra.Command{
+		Use:   "backup FOLDER|FILE",
+		Short: "Back up everything into a folder, or a single file, while the server goes on; --incremental adds what is new",
+		Long: `Back up everything, while the server goes on. A folder takes increments too; a single file is one whose name has an
+extension, such as space.alcove. Either replaces the backup that was there, if it was of the same store.`,
+		Args: arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			part, err := a.backUp(c.Context(), args[0], incremental)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(part)
+			}
+			return a.printf("%s: versions %d to %d, %d pieces, %d bytes\n", part.File, part.Since+1, part.Until, part.Pieces, part.Bytes)
+		},
+	}
+	c.Flags().BoolVar(&incremental, "incremental", false, "only what changed since the newest part in the folder")
+	return c
+}
+
+func (a *app) backUp(ctx context.Context, path string, incremental bool) (backup.Part, error) {
+	do := backup.Full
+	switch single := backup.IsFile(path); {
+	case single && incremental:
+		return backup.Part{}, &usageError{errors.New("a single file has no increments: back up into a folder")}
+	case single:
+		do = backup.ToFile
+	case incremental:
+		do = backup.Increment
+	}
+	bar := a.progress("backing up", -1)
+	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
+		return a.stream(ctx, "backup", host.BackupRequest{Since: since}, io.MultiWriter(w, bar))
+	}
+	part, err := do(ctx, path, from, time.Now())
+	if err = errors.Join(err, bar.Close()); err != nil {
+		return part, err
+	}
+	if err := a.act(ctx, "backed-up", host.BackedUp{Version: part.Until, Made: part.Made}, new(host.BackedUp)); err != nil {
+		return part, a.notef("the backup is made, and the server does not know of it: %v\n", err)
+	}
+	return part, nil
+}
+
+func (a *app) restoreCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore FOLDER|FILE",
+		Short: "Make the data directory (--data), which must have no store yet, from a backup, and verify it",
+		Args:  arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			dir, err := a.dir()
+			if err != nil {
+				return err
+			}
+			bar := a.progress("restoring", -1)
+			v, err := host.Restore(c.Context(), args[0], dir, func(done, all int64) {
+				bar.ChangeMax64(all)
+				_ = bar.Set64(done)
+			})
+			if err = errors.Join(err, bar.Close()); err != nil {
+				return fmt.Errorf("restore: %w", err)
+			}
+			return a.printLoaded(dir, v)
+		},
+	}
+}
+

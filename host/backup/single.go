@@ -1,0 +1,92 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// ToFile makes a full backup as a single file, which is a part. It replaces an earlier one of the same space.
+func ToFile(ctx context.Context, path string, from Source, now time.Time) (Part, error) {
+	old, err := readHeader(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Part{}, fmt.Errorf("%s is there already, and not replaced: %w", path, err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*"+partial)
+	if err != nil {
+		return Part{}, fmt.Errorf("back up: %w", err)
+	}
+	p, err := writePart(ctx, f, Base{}, from, now)
+	if root := old.Until.History.Root(); err == nil && root != "" && root != p.History.Root() {
+		err = fmt.Errorf("to %s: %w", path, ErrOccupied)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return Part{}, fmt.Errorf("back up: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	p.File = filepath.Base(path)
+	return p, syncFolder(filepath.Dir(path))
+}
+
+// readHeader reads what a part says of itself, at its beginning.
+func readHeader(path string) (Header, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Header{}, err
+	}
+	defer f.Close()
+	p := newParser(nil)
+	for block := make([]byte, alignment); p.number == 0; {
+		n, err := f.Read(block)
+		if _, err := p.Write(block[:n]); err != nil && p.number == 0 {
+			return Header{}, err
+		}
+		if errors.Is(err, io.EOF) && p.number == 0 {
+			return Header{}, ErrNoPart
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return Header{}, err
+		}
+	}
+	return p.header, nil
+}
+
+// readSingle reads a backup that is a single file.
+func readSingle(ctx context.Context, path string, add func(store.Piece) error, progress func(done, all int64)) (Manifest, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Manifest{}, err
+	}
+	tell := func(n int64) {
+		if progress != nil {
+			progress(n, info.Size())
+		}
+	}
+	p, err := readFile(ctx, path, format, add, tell)
+	if err == nil && p.Since != 0 {
+		err = fmt.Errorf("it goes on from version %d: restore the folder that it belongs to", p.Since)
+	}
+	if err != nil {
+		return Manifest{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	p.File = filepath.Base(path)
+	return Manifest{Alcove: "backup", Format: format, Parts: []Part{p}}, nil
+}
+
+// IsFile reports whether a path stands for a single file: one that is there, or would have an extension.
+func IsFile(path string) bool {
+	info, err := os.Stat(path)
+	if err == nil {
+		return info.Mode().IsRegular()
+	}
+	return filepath.Ext(path) != "" && !os.IsPathSeparator(path[len(path)-1])
+}

@@ -1,0 +1,42 @@
+package bolt
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+var keyBackup = []byte("backup")
+
+// BackedUp is what is known of the last backup of a directory.
+type BackedUp struct {
+	Version uint64    `json:"version"` // the newest that a restore would have
+	Made    time.Time `json:"made"`
+}
+
+// NoteBackup remembers a backup that is whole and on the disk, so that operators can see how old the last one is.
+func (e *Engine) NoteBackup(ctx context.Context, b BackedUp) error {
+	data, err := json.Marshal(b)
+	if err == nil {
+		err = e.update(ctx, func(tx *bbolt.Tx) error { return top(tx, kindMeta).put(keyBackup, data) })
+	}
+	if err != nil {
+		return fmt.Errorf("remember the backup: %w", err)
+	}
+	return nil
+}
+
+// readBackup is the last backup; zero when none is known.
+func readBackup(tx *bbolt.Tx) (b BackedUp, err error) {
+	data, err := top(tx, kindMeta).get(keyBackup)
+	if data == nil || err != nil {
+		return b, err
+	}
+	if err := json.Unmarshal(data, &b); err != nil {
+		return b, fmt.Errorf("decode what is known of the last backup: %w", err)
+	}
+	return b, nil
+}
