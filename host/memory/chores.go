@@ -247,6 +247,9 @@ func (s *Space) fillIndex(ctx context.Context) {
 		}
 	}
 	close(s.searchable)
+	if s.meaning != nil {
+		s.meaning.Settled()
+	}
 }
 
 const fillPage = 2000

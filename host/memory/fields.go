@@ -16,6 +16,12 @@ func mergeRecords3(base, source, target record) (merged record, ok bool) {
 	if merged.Metadata, ok = mergeObjects(base.Metadata, source.Metadata, target.Metadata); !ok {
 		return merged, false
 	}
+	if !bytes.Equal(merged.Value, target.Value) { // what was mixed is not what either vector says
+		merged.Vector, merged.VectorOf = nil, ""
+		if bytes.Equal(merged.Value, source.Value) {
+			merged.Vector, merged.VectorOf = source.Vector, source.VectorOf
+		}
+	}
 	merged.Tags = mergeSets(base.Tags, source.Tags, target.Tags)
 	merged.Links = mergeSets(base.Links, source.Links, target.Links)
 	merged.Supersedes = mergeSets(base.Supersedes, source.Supersedes, target.Supersedes)

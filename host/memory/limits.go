@@ -158,6 +158,9 @@ func (l Limits) checkParticulars(it Item) error {
 	if err := checkState(it.State); err != nil {
 		return err
 	}
+	if err := it.Vector.check(); err != nil {
+		return err
+	}
 	return l.checkMetadata(it.Metadata)
 }
 

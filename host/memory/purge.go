@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -50,6 +51,11 @@ func (s *Space) Purge(ctx context.Context, p Purge) ([]Erased, error) {
 	s.reindex(ctx, purged)
 	if err != nil {
 		return nil, s.translate("purge", err)
+	}
+	if s.meaning != nil {
+		if err := s.meaning.Scrub(ctx); err != nil {
+			return nil, fmt.Errorf("purge: what was erased is gone, but for its vectors, which a second purge erases: %w", err)
+		}
 	}
 	erased := make([]Erased, len(purged))
 	for i, e := range purged {

@@ -19,11 +19,10 @@ func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, []st
 	}
 	asked := q.indexQuery()
 	if depth == 0 || q.Offset >= depth {
-		result, err := s.index.Search(ctx, v.search(q.Namespaces, q.collection()), asked)
-		return result, nil, err
+		return s.ask(ctx, v, q, asked)
 	}
 	asked.Offset, asked.K = 0, max(q.Offset+q.K, depth)
-	result, err := s.index.Search(ctx, v.search(q.Namespaces, q.collection()), asked)
+	result, notes, err := s.ask(ctx, v, q, asked)
 	if err != nil {
 		return result, nil, err
 	}
@@ -31,9 +30,9 @@ func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, []st
 	from := min(q.Offset, len(result.Hits))
 	result.Hits = result.Hits[from:min(from+q.K, len(result.Hits))]
 	if err != nil && ctx.Err() == nil {
-		return result, []string{"the hits are in the server's own order: " + err.Error()}, nil
+		return result, append(notes, "the hits are in the server's own order: "+err.Error()), nil
 	}
-	return result, nil, ctx.Err()
+	return result, notes, ctx.Err()
 }
 
 // order lets the hooks order hits.

@@ -207,6 +207,9 @@ func (s *Space) Status(ctx context.Context, p Place) (Status, error) {
 	if st.Keys, err = s.count(ctx, v, p.Namespace, memories); err != nil {
 		return st, err
 	}
+	if s.meaning != nil {
+		st.Embedders = s.meaning.Embedders()
+	}
 	st.Events, err = s.count(ctx, v, p.Namespace, events)
 	return st, err
 }

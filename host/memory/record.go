@@ -34,6 +34,8 @@ type record struct {
 	Expires    int64                      `json:"x,omitempty"` // µs since the epoch
 	Agent      string                     `json:"a,omitempty"`
 	Purged     string                     `json:"p,omitempty"` // digest of what was erased here; all else is empty
+	Vector     []byte                     `json:"e,omitempty"` // what it means, if it came with that
+	VectorOf   string                     `json:"eo,omitempty"`
 	Fields     []string                   `json:"f,omitempty"` // of a family's record: those that are searched
 }
 
@@ -44,7 +46,7 @@ func newRecord(it Item, agent string) (record, error) {
 	}
 	r := record{
 		Value: value, Tags: tidyTags(it.Tags), Type: it.Type, Importance: it.Importance, Metadata: it.Metadata,
-		State: it.State, Supersedes: it.Supersedes, Links: it.Links, Agent: agent,
+		State: it.State, Supersedes: it.Supersedes, Links: it.Links, Agent: agent, Vector: it.Vector.encoded(), VectorOf: it.Vector.Embedder,
 	}
 	if r.State == Active {
 		r.State = ""
@@ -196,6 +198,7 @@ func describeMemory(d *search.Doc, e store.Entry) error {
 	}
 	d.Text, d.Tags, d.Type, d.State, d.Expires, d.Importance = leaves(r.Value), r.Tags, r.Type, string(r.state()), r.expiresAt(), r.Importance
 	d.Turn = turnOf(r.Metadata)
+	d.Vector, d.VectorOf = decodedVector(r.Vector), r.VectorOf
 	return nil
 }
 

@@ -37,9 +37,11 @@ type Index interface {
 type Options struct {
 	Engine store.Engine // required; the caller closes it after the space
 	Index  Index        // required, empty
-	Clock  func() time.Time
-	Logger *slog.Logger // nil: discards
-	Limits Limits
+	// Meaning is what the index ranks by beside words; nil: nothing.
+	Meaning Meaning
+	Clock   func() time.Time
+	Logger  *slog.Logger // nil: discards
+	Limits  Limits
 	// CounterDelay is how long counters may wait in memory, and so how much of them a crash may cost;
 	// 0: 2 seconds.
 	CounterDelay time.Duration
@@ -51,12 +53,13 @@ type Options struct {
 
 // Space is one data directory's memory. Its methods may be called from many goroutines at once.
 type Space struct {
-	engine store.Engine
-	index  Index
-	clock  func() time.Time
-	logger *slog.Logger
-	limits Limits
-	hooks  Hooks // nil: none
+	engine  store.Engine
+	index   Index
+	meaning Meaning // nil: none
+	clock   func() time.Time
+	logger  *slog.Logger
+	limits  Limits
+	hooks   Hooks // nil: none
 
 	feedAge   time.Duration
 	deepChain int
@@ -103,6 +106,7 @@ func newSpace(o Options) *Space {
 	s := &Space{
 		engine:     o.Engine,
 		index:      o.Index,
+		meaning:    o.Meaning,
 		clock:      o.Clock,
 		logger:     o.Logger,
 		limits:     o.Limits.withDefaults(),

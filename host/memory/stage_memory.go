@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"maps"
@@ -180,6 +181,9 @@ func (t *Stage) patched(r record, p Patch) (record, error) {
 		if err != nil {
 			return r, invalid("value is not valid JSON: %v", err)
 		}
+		if !bytes.Equal(r.Value, value) {
+			r.Vector, r.VectorOf = nil, "" // of another value
+		}
 		r.Value = value
 	}
 	r.Tags = p.tags(r.Tags)
@@ -243,7 +247,7 @@ func (p Patch) metadata(metadata map[string]json.RawMessage) map[string]json.Raw
 // item is a record as it would be stored anew.
 func (r record) item(key string) Item {
 	return Item{Key: key, Value: r.Value, Tags: r.Tags, Type: r.Type, Importance: r.Importance, Metadata: r.Metadata, State: r.State,
-		Supersedes: r.Supersedes, Links: r.Links, ExpiresAt: r.expiresAt()}
+		Supersedes: r.Supersedes, Links: r.Links, ExpiresAt: r.expiresAt(), Vector: Vector{r.VectorOf, decodedVector(r.Vector)}}
 }
 
 // Delete stages the deletion of memories, and counts those that were there.

@@ -47,6 +47,7 @@ type Item struct {
 	Supersedes []string
 	Links      []string
 	ExpiresAt  time.Time // zero: never
+	Vector     Vector    // what it means, if that is known already
 	IfVersion  *uint64   // store only if this is the key's version now; 0: only if there is none
 }
 
@@ -100,9 +101,12 @@ type Search struct {
 	Until      time.Time
 	AsOf       AsOf
 	Explain    bool
-	Agent      string // who asks, for Hooks
-	Unranked   bool   // in the space's own order, whatever Hooks say
-	Features   bool   // give the features of each hit
+	Agent      string    // who asks, for Hooks
+	Unranked   bool      // in the space's own order, whatever Hooks say
+	Features   bool      // give the features of each hit
+	Mode       Mode      // empty: Hybrid
+	Vector     []float32 // what the question means, if that is known already
+	Embedder   string    // whose vectors decide; empty: those of the standard one
 }
 
 // Hit is a memory, or an event, that a search found.
@@ -164,4 +168,5 @@ type Status struct {
 	Events     int // records of the log there
 	Version    uint64
 	Searchable bool // false while the index is still being rebuilt after a start
+	Embedders  []Embedder
 }

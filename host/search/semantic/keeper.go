@@ -331,7 +331,7 @@ func (k *Keeper) ref(number uint32) search.Ref {
 
 // Status is what there is of an embedder's vectors.
 type Status struct {
-	Embedder   string
+	Name       string
 	Standard   bool
 	Dimensions int
 	Vectors    int    // documents that have one
@@ -356,7 +356,7 @@ func (k *Keeper) Status() []Status {
 			list = append(list, s)
 		}
 	}
-	slices.SortFunc(list, func(a, b Status) int { return cmp.Compare(a.Embedder, b.Embedder) })
+	slices.SortFunc(list, func(a, b Status) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 

@@ -380,7 +380,7 @@ func (l *lane) status() Status {
 	waiting := l.queue.len()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := Status{Embedder: l.settings.Name, Dimensions: l.settings.Dimensions, Vectors: l.set.Len(), Waiting: waiting, Refused: len(l.refused)}
+	s := Status{Name: l.settings.Name, Dimensions: l.settings.Dimensions, Vectors: l.set.Len(), Waiting: waiting, Refused: len(l.refused)}
 	if l.trouble != nil && !errors.Is(l.trouble, context.Canceled) {
 		s.Error = l.trouble.Error()
 	}

@@ -1,0 +1,200 @@
+package memory
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Meaning knows what texts mean: it is what the Index ranks by beside words.
+type Meaning interface {
+	// Standard is the embedder of searches that name none; empty: they are by words.
+	Standard() string
+	// Check tells what is wrong with a query's vector; nil when nothing is.
+	Check(embedder string, v []float32) error
+	// Embed gives the vector of a question; nil when it has none.
+	Embed(ctx context.Context, embedder, question string) ([]float32, error)
+	// Embedders tells how far embedding is.
+	Embedders() []Embedder
+	// Settled tells that the index holds everything.
+	Settled()
+	// Scrub erases the vectors of what the index does not hold any more.
+	Scrub(ctx context.Context) error
+}
+
+// Embedder is what there is of an embedder's vectors.
+type Embedder struct {
+	Name       string
+	Standard   bool
+	Dimensions int
+	Vectors    int    // versions that have one
+	Waiting    int    // versions that wait for one
+	Refused    int    // versions that it does not take
+	Making     bool   // these take the place of those in use when they are complete
+	Error      string // why nothing is embedded just now; empty: nothing is wrong
+}
+
+// Mode is what decides how hits are ranked.
+type Mode string
+
+// The modes of a search. Hybrid ones are by words where there is no embedder, or it does not answer.
+const (
+	Hybrid   Mode = "hybrid" // words and meaning; what an empty mode means
+	Lexical  Mode = "lexical"
+	Semantic Mode = "semantic"
+)
+
+// questionTime is how long a search waits for the vector of its question.
+const questionTime = 3 * time.Second
+
+// Vector is what a memory means, as an embedder outside says.
+type Vector struct {
+	Embedder string // whose it is; empty: any with as many dimensions
+	Values   []float32
+}
+
+// largestVector bounds a vector's elements.
+const largestVector = 8192
+
+func (v Vector) check() error {
+	if len(v.Values) > largestVector {
+		return invalid("vector has %d dimensions: at most %d are allowed", len(v.Values), largestVector)
+	}
+	sum := 0.0
+	for _, x := range v.Values {
+		sum += math.Abs(float64(x))
+	}
+	if len(v.Values) > 0 && (math.IsNaN(sum) || math.IsInf(sum, 0) || sum == 0) {
+		return invalid("vector is zero, or has elements that are no finite numbers")
+	}
+	if len(v.Embedder) > 64 {
+		return invalid("embedder is longer than 64 bytes")
+	}
+	return nil
+}
+
+// encoded is how a vector is kept: four bytes an element, little-endian.
+func (v Vector) encoded() []byte {
+	var out []byte
+	for _, x := range v.Values {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
+	}
+	return out
+}
+
+func decodedVector(raw []byte) []float32 {
+	var v []float32
+	for ; len(raw) >= 4; raw = raw[4:] {
+		v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+	}
+	return v
+}
+
+// mean puts into a query what it means. A note says why words alone decide, where more was asked for.
+func (s *Space) mean(ctx context.Context, q Search, asked *search.Query) (note string, err error) {
+	if q.Mode == Lexical {
+		asked.Mode = search.Lexical
+		return "", nil
+	}
+	if q.Mode == Semantic {
+		asked.Mode = search.Meaning
+	}
+	if s.meaning == nil || q.Embedder == "" && s.meaning.Standard() == "" {
+		if q.Mode == Semantic || len(q.Vector) > 0 || q.Embedder != "" {
+			return "", invalid("there is no embedder, so searches are by words: leave mode, vector and embedder out; whoever runs the server can set one with alcove embedder set")
+		}
+		return "", nil
+	}
+	asked.Embedder, asked.Vector = q.Embedder, q.Vector
+	if len(q.Vector) > 0 {
+		if err := s.meaning.Check(q.Embedder, q.Vector); err != nil {
+			return "", invalid("vector: %v", err)
+		}
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, questionTime)
+	defer cancel()
+	asked.Vector, err = s.meaning.Embed(ctx, q.Embedder, q.Text)
+	switch {
+	case err == nil && (asked.Vector != nil || q.Mode != Semantic):
+		return "", nil
+	case err == nil:
+		return "", invalid("the embedder makes nothing of this question: give a vector, or search with mode lexical")
+	case q.Mode == Semantic:
+		return "", &Error{Code: Unavailable, Retryable: true, cause: err, Message: fmt.Sprintf("the embedder does not answer: %v; search with mode lexical meanwhile", err)}
+	}
+	return fmt.Sprintf("Ranked by words alone: %v.", err), nil
+}
+
+// ask asks the index. When vectors cannot be searched, words alone decide.
+func (s *Space) ask(ctx context.Context, v view, q Search, asked search.Query) (search.Result, []string, error) {
+	note, err := s.mean(ctx, q, &asked)
+	if err != nil {
+		return search.Result{}, nil, err
+	}
+	in := v.search(q.Namespaces, q.collection())
+	result, err := s.index.Search(ctx, in, asked)
+	if err != nil && ctx.Err() == nil && asked.Vector != nil && q.Mode != Semantic {
+		note = fmt.Sprintf("Ranked by words alone: %v.", err)
+		asked.Vector = nil
+		result, err = s.index.Search(ctx, in, asked)
+	}
+	if note == "" {
+		return result, nil, err
+	}
+	return result, []string{note}, err
+}
+
+// Documents reads versions as the index sees them; those that are not there any more as deleted.
+func (s *Space) Documents(ctx context.Context, refs []search.Ref) ([]search.Doc, error) {
+	list := make([]search.Doc, len(refs))
+	for i, r := range refs {
+		e, err := s.version(ctx, r)
+		if err != nil {
+			return nil, s.translate("read a version", err)
+		}
+		if !e.Exists() || e.Version != r.Version {
+			list[i].Deleted = true
+			continue
+		}
+		d, ok, err := doc(e)
+		if err != nil {
+			return nil, err
+		}
+		d.Deleted = d.Deleted || !ok
+		list[i] = d
+	}
+	return list, nil
+}
+
+// version reads one version of an entry; the zero Entry when it is gone.
+func (s *Space) version(ctx context.Context, r search.Ref) (store.Entry, error) {
+	key := store.Key{Namespace: r.Namespace, Collection: r.Collection, Name: r.Key}
+	found, err := s.engine.GetAt(ctx, store.Lineage{{Branch: r.Branch, At: r.Version}}, []store.Key{key})
+	if err == nil {
+		return found[0], nil
+	}
+	if _, trimmed := asTrimmed(err); !trimmed && !errors.Is(err, store.ErrNotFound) {
+		return store.Entry{}, err
+	}
+	only := store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
+	for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
+		page, next, err := s.engine.Versions(ctx, store.Lineage{{Branch: r.Branch, At: store.Latest}}, only, cursor, fillPage)
+		if err != nil {
+			return store.Entry{}, err
+		}
+		for _, e := range page {
+			if e.Version == r.Version {
+				return e, nil
+			}
+		}
+		cursor = next
+	}
+	return store.Entry{}, nil
+}

@@ -1,0 +1,293 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/search/semantic"
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+)
+
+// keptMeaning is a keeper as a space knows it.
+type keptMeaning struct{ *semantic.Keeper }
+
+func (k keptMeaning) Embedders() []Embedder {
+	var list []Embedder
+	for _, s := range k.Status() {
+		list = append(list, Embedder(s))
+	}
+	return list
+}
+
+// kinds is an embedder that knows of animals and of tools.
+type kinds struct {
+	mu     sync.Mutex
+	broken error
+}
+
+func (k *kinds) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.broken != nil {
+		return nil, k.broken
+	}
+	var vectors [][]float32
+	for _, text := range texts {
+		v := []float32{.1, .1, .1}
+		for i, words := range []string{"cat dog beast", "hammer saw implement"} {
+			for _, word := range strings.Fields(words) {
+				if strings.Contains(text, word) {
+					v[i]++
+				}
+			}
+		}
+		vectors = append(vectors, v)
+	}
+	return vectors, nil
+}
+
+func (k *kinds) breaks(err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.broken = err
+}
+
+// meaningful opens a space with embedders; without any when there are none.
+func meaningful(t *testing.T, dir string, settings ...semantic.Settings) (*Space, *semantic.Keeper) {
+	t.Helper()
+	engine, err := bolt.Open(t.Context(), dir, bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeper := semantic.New(semantic.Options{Blobs: engine, FlushAfter: time.Millisecond, Retry: time.Millisecond})
+	for _, s := range settings {
+		if err := keeper.Set(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Open(t.Context(), Options{Engine: engine, Index: search.New(search.Options{Semantic: keeper}), Meaning: keptMeaning{keeper}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeper.Start(s)
+	t.Cleanup(func() {
+		for _, err := range []error{keeper.Close(), s.Close(context.Background()), engine.Check(context.Background()), engine.Close()} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return s, keeper
+}
+
+func ofKinds(k *kinds) semantic.Settings {
+	return semantic.Settings{Name: "kinds", Identity: "1", Dimensions: 3, Embedder: k}
+}
+
+// embedded waits until nothing waits for a vector.
+func embedded(t *testing.T, s *Space) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		st, err := s.Status(t.Context(), Place{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.Searchable && !slices.ContainsFunc(st.Embedders, func(e Embedder) bool { return e.Waiting > 0 }) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("embedding does not end: %+v", st.Embedders)
+		}
+	}
+}
+
+func keysFound(t *testing.T, s *Space, q Search) []string {
+	t.Helper()
+	found, err := s.Search(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, h := range found.Hits {
+		keys = append(keys, h.Key)
+	}
+	return keys
+}
+
+func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
+	s, _ := meaningful(t, t.TempDir(), ofKinds(&kinds{}))
+	put(t, s, "", "pet", "a dog with a long tail")
+	put(t, s, "", "box", "a hammer and a saw")
+	embedded(t, s)
+	for mode, want := range map[Mode][]string{"": {"pet", "box"}, Hybrid: {"pet", "box"}, Semantic: {"pet", "box"}, Lexical: nil} {
+		if got := keysFound(t, s, Search{Text: "which beast?", Mode: mode}); !slices.Equal(got, want) {
+			t.Errorf("mode %q: %v, want %v", mode, got, want)
+		}
+	}
+}
+
+func TestMeaningIsThatOfTheBranchAndMomentAskedFor(t *testing.T) {
+	s, _ := meaningful(t, t.TempDir(), ofKinds(&kinds{}))
+	first := put(t, s, "", "thing", "a dog")
+	if _, err := s.Fork(t.Context(), "", "side", AsOf{}, Write{}); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "side", "thing", "a hammer")
+	put(t, s, "", "other", "a saw")
+	embedded(t, s)
+	at := AsOf{Version: first.Version}
+	for name, c := range map[string]struct {
+		q    Search
+		want []string
+	}{
+		"the branch":  {Search{Text: "implement", Branch: "side", Mode: Semantic}, []string{"thing"}},
+		"the default": {Search{Text: "implement", Mode: Semantic}, []string{"other", "thing"}},
+		"the past":    {Search{Text: "implement", Mode: Semantic, AsOf: at}, []string{"thing"}},
+	} {
+		if got := keysFound(t, s, c.q); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestFiltersApplyBeforeTheNearestAreTaken(t *testing.T) {
+	s, _ := meaningful(t, t.TempDir(), ofKinds(&kinds{}))
+	var items []Item
+	for i := range 500 {
+		items = append(items, Item{Key: string(rune('a'+i%26)) + strings.Repeat("x", i/26), Value: json.RawMessage(`"a cat and a dog"`)})
+	}
+	items = append(items, Item{Key: "tagged", Value: json.RawMessage(`"a hammer"`), Tags: []string{"far"}})
+	if _, err := s.Store(t.Context(), Place{}, items, Write{}); err != nil {
+		t.Fatal(err)
+	}
+	embedded(t, s)
+	if got := keysFound(t, s, Search{Text: "beast", Mode: Semantic, K: 1, Tags: []string{"far"}}); !slices.Equal(got, []string{"tagged"}) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestWhenTheEmbedderFailsWordsDecideAndANoteSaysSo(t *testing.T) {
+	k := &kinds{broken: errors.New("no route")}
+	s, _ := meaningful(t, t.TempDir(), ofKinds(k))
+	put(t, s, "", "pet", "a dog") // is acknowledged all the same
+	found, err := s.Search(t.Context(), Search{Text: "dog"})
+	if err != nil || len(found.Hits) != 1 || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], "no route") {
+		t.Errorf("%+v, %v", found, err)
+	}
+	_, err = s.Search(t.Context(), Search{Text: "dog", Mode: Semantic})
+	var failure *Error
+	if !errors.As(err, &failure) || failure.Code != Unavailable || !failure.Retryable {
+		t.Errorf("%v", err)
+	}
+	k.breaks(nil)
+	embedded(t, s)
+	if found, err := s.Search(t.Context(), Search{Text: "beast"}); err != nil || len(found.Hits) != 1 || len(found.Notes) != 0 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+func TestVectorsComeWithMemoriesAndQuestions(t *testing.T) {
+	dir := t.TempDir()
+	s, _ := meaningful(t, dir, semantic.Settings{Name: "mine", Identity: "1", Dimensions: 2})
+	items := []Item{
+		{Key: "east", Value: json.RawMessage(`"x"`), Vector: Vector{Values: []float32{1, 0}}},
+		{Key: "north", Value: json.RawMessage(`"x"`), Vector: Vector{Embedder: "mine", Values: []float32{0, 1}}},
+	}
+	if _, err := s.Store(t.Context(), Place{}, items, Write{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.SetState(t.Context(), Place{}, []string{"east"}, Archived, Write{}); err != nil {
+		t.Fatal(err)
+	}
+	embedded(t, s)
+	q := Search{Text: "anything", Mode: Semantic, Vector: []float32{.9, .2}, States: []State{Active, Archived}}
+	if got := keysFound(t, s, q); !slices.Equal(got, []string{"east", "north"}) {
+		t.Errorf("%v", got)
+	}
+	for _, wrong := range []Search{{Text: "x", Vector: []float32{1}}, {Text: "x", Vector: []float32{0, 0}}, {Text: "x", Embedder: "other", Vector: []float32{1, 0}}} {
+		var failure *Error
+		if _, err := s.Search(t.Context(), wrong); !errors.As(err, &failure) || failure.Code != InvalidArgument {
+			t.Errorf("%+v: %v", wrong, err)
+		}
+	}
+	huge := Item{Key: "huge", Value: json.RawMessage(`1`), Vector: Vector{Values: make([]float32, largestVector+1)}}
+	if _, err := s.Store(t.Context(), Place{}, []Item{huge}, Write{}); err == nil || !strings.Contains(err.Error(), "8192") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWithoutAnEmbedderOnlyWordsCanBeAskedFor(t *testing.T) {
+	s := testSpace(t)
+	put(t, s, "", "pet", "a dog")
+	if got := keysFound(t, s, Search{Text: "dog", Mode: Hybrid}); !slices.Equal(got, []string{"pet"}) {
+		t.Errorf("%v", got)
+	}
+	var failure *Error
+	if _, err := s.Search(t.Context(), Search{Text: "dog", Mode: Semantic}); !errors.As(err, &failure) || failure.Code != InvalidArgument {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAPurgeLeavesNoVectorInAnyFile(t *testing.T) {
+	s, _ := meaningful(t, t.TempDir(), ofKinds(&kinds{}))
+	put(t, s, "", "secret", "a dog")
+	put(t, s, "", "other", "a hammer")
+	embedded(t, s)
+	files := func() (rows int64) {
+		list, err := s.engine.Blobs(t.Context(), "vectors/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range list {
+			rows += (b.Size - 24) / (32 + 3*4)
+		}
+		return rows
+	}
+	for deadline := time.Now().Add(20 * time.Second); files() != 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d vectors are kept", files())
+		}
+	}
+	if _, err := s.Purge(t.Context(), Purge{Key: "secret"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := files(); n != 1 {
+		t.Errorf("%d vectors are kept", n)
+	}
+	embedded(t, s)
+	if got := keysFound(t, s, Search{Text: "beast", Mode: Semantic}); !slices.Equal(got, []string{"other"}) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestDocumentsAreReadAtTheirVersionEvenBelowWhatIsKept(t *testing.T) {
+	s := testSpace(t)
+	old := put(t, s, "", "a", "first")
+	put(t, s, "", "b", "one")
+	changed := put(t, s, "", "b", "two")
+	if _, err := s.Trim(t.Context(), "", AsOf{}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.catalogue.named(Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := func(key string, version uint64) search.Ref {
+		return search.Ref{Branch: store.BranchID(b.id), Version: version, Namespace: Default, Collection: memories, Key: key}
+	}
+	docs, err := s.Documents(t.Context(), []search.Ref{ref("a", old.Version), ref("b", changed.Version-1), ref("b", changed.Version), ref("none", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if docs[0].Deleted || docs[0].Text[0] != "first" || !docs[1].Deleted || docs[2].Text[0] != "two" || !docs[3].Deleted {
+		t.Errorf("%+v", docs)
+	}
+}
