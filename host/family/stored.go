@@ -46,6 +46,7 @@ func (f *Families) followStored(ctx context.Context) {
 			if !open {
 				return
 			}
+		case <-f.Changed(): // a hook may have been turned on
 		case <-retry.C:
 		}
 	}

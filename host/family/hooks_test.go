@@ -1,0 +1,268 @@
+package family
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// onStore is a family whose store hook is on.
+func onStore(name string, failure abi.OnFailure) *abi.Manifest {
+	m := aFamily(name)
+	m.Hooks.Store = &abi.StoreHook{OnFailure: failure}
+	return m
+}
+
+// keep stores a memory and gives it back, with the notes.
+func (w *world) keep(key, value string) (*memory.Memory, []string, error) {
+	w.t.Helper()
+	var notes []string
+	write := memory.Write{Note: func(note string) { notes = append(notes, note) }}
+	if _, err := w.space.Store(w.t.Context(), memory.Place{}, []memory.Item{{Key: key, Value: json.RawMessage(value), Tags: []string{"mine"}}}, write); err != nil {
+		return nil, notes, err
+	}
+	m, err := w.space.Recall(w.t.Context(), memory.Place{}, key, memory.AsOf{})
+	return m, notes, err
+}
+
+func TestAStoreHookChangesWhatIsStored(t *testing.T) {
+	w := open(t, nil).with(onStore("tagger", ""), script{says: `{"entries":[{"tags":["mine","tea"],"type":"fact","importance":0.75,"metadata":{"by":"tagger"}}]}`})
+	m, notes, err := w.keep("k", `"green tea"`)
+	if err != nil || !slices.Equal(m.Tags, []string{"mine", "tea"}) || m.Type != "fact" || *m.Importance != .75 || string(m.Metadata["by"]) != `"tagger"` || len(notes) != 0 {
+		t.Errorf("stored %+v with the notes %q, %v", m, notes, err)
+	}
+}
+
+func TestAStoreHookThatFailsIsSkippedAndItsCallerToldWhy(t *testing.T) {
+	spins := onStore("spins", "")
+	spins.Limits.CPUMS = 30
+	cases := map[*abi.Manifest]script{
+		onStore("traps", ""):   {traps: true},
+		spins:                  {spins: true},
+		onStore("mumbles", ""): {says: `{"entries":[null,null]}`},
+		onStore("strange", ""): {says: `{"entries":[{"importance":7}]}`},
+		onStore("errs", ""):    {fails: `{"code":"unavailable","message":"not today"}`},
+	}
+	for m, s := range cases {
+		w := open(t, nil).with(m, s)
+		stored, notes, err := w.keep("k", `"tea"`)
+		if err != nil || stored == nil || len(notes) != 1 || !strings.Contains(notes[0], "family "+m.Name+" was skipped") {
+			t.Errorf("%s: stored %v with the notes %q, %v", m.Name, stored, notes, err)
+		}
+	}
+}
+
+func TestAStoreHookMayRefuse(t *testing.T) {
+	w := open(t, nil).with(onStore("guard", ""), script{fails: `{"code":"denied","message":"no card numbers"}`})
+	_, _, err := w.keep("k", `"4111"`)
+	if code(err) != memory.Denied || !strings.Contains(err.Error(), "family guard refused it: no card numbers") || w.value("", "k") != "" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWithoutARefusingHookNothingIsStored(t *testing.T) {
+	w := open(t, nil).with(onStore("redactor", abi.OnFailureRefuse), script{traps: true})
+	_, _, err := w.keep("k", `"tea"`)
+	if code(err) != memory.Unavailable || w.value("", "k") != "" {
+		t.Errorf("%v", err)
+	}
+	if _, err := w.Install(pack(t, aFamily("other"), script{steps: []step{{"memory.put", `{"items":[{"key":"k","value":1}]}`}}})); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Grant(GrantRequest{Family: "other", All: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.call(Call{Tool: "other_do"}); err == nil || w.value("", "k") != "" {
+		t.Errorf("a family is a way around it: %v", err)
+	}
+}
+
+func TestAStoreHookThatIsPutOffIsAskedLater(t *testing.T) {
+	m := onStore("later", abi.OnFailureDefer)
+	w := open(t, nil).with(m, script{traps: true})
+	_, notes, err := w.keep("k", `"tea"`)
+	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "is asked later") {
+		t.Fatalf("stored with the notes %q, %v", notes, err)
+	}
+	w.with(m, script{says: `{"entries":[{"tags":["mine","late"]}]}`})
+	eventually(t, "the hook is asked again", func() bool {
+		m, err := w.space.Recall(t.Context(), memory.Place{}, "k", memory.AsOf{})
+		return err == nil && slices.Contains(m.Tags, "late")
+	})
+	jobs, err := w.Jobs(t.Context())
+	if err != nil || len(jobs) != 1 || jobs[0].Name != deferredStore {
+		t.Errorf("the jobs are %+v, %v", jobs, err)
+	}
+}
+
+func TestRedactorsRunLast(t *testing.T) {
+	redactor := onStore("a-redactor", abi.OnFailureRefuse)
+	redactor.Hooks.Store.Redacts = true
+	w := open(t, nil).with(redactor, script{says: `{"entries":[{"value":"[redacted]"}]}`}).
+		with(onStore("b-writer", ""), script{says: `{"entries":[{"value":"secret"}]}`})
+	if m, _, err := w.keep("k", `"tea"`); err != nil || string(m.Value) != `"[redacted]"` {
+		t.Errorf("stored %s, %v", m.Value, err)
+	}
+}
+
+func TestWhatAStoreHookKeepsForItselfIsCommittedBehind(t *testing.T) {
+	m := onStore("counts", "")
+	m.Collections = []abi.Collection{{Name: "seen", Per: "space"}}
+	w := open(t, nil).with(m, script{steps: []step{{"record.put", `{"collection":"seen","items":[{"key":"last","value":1}]}`}}, says: `{}`})
+	if _, _, err := w.keep("k", `"tea"`); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the record is there", func() bool {
+		stage, err := w.space.Stage(t.Context(), "", "")
+		if err != nil {
+			return false
+		}
+		found, err := stage.Records(t.Context(), memory.Collection{Name: "counts/seen", PerSpace: true}, "default", []string{"last"})
+		return err == nil && found[0] != nil
+	})
+}
+
+func TestAHookThatIsNotLoadedYetDoesNotHoldAStoreUp(t *testing.T) {
+	w := open(t, nil)
+	m := onStore("tagger", "")
+	if _, err := w.Install(pack(t, m, script{says: `{"entries":[{"tags":["tea"]}]}`})); err != nil {
+		t.Fatal(err)
+	}
+	x := w.knownNow("tagger")
+	x.loading <- struct{}{} // as if it took long to load
+	if _, err := w.Grant(GrantRequest{Family: "tagger", All: true, Hooks: hookOn(abi.HookStore)}); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	_, notes, err := w.keep("k", `"tea"`)
+	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "being loaded") || time.Since(began) > time.Second {
+		t.Errorf("stored with the notes %q after %v, %v", notes, time.Since(began), err)
+	}
+	<-x.loading
+	eventually(t, "the hook takes part", func() bool {
+		m, _, err := w.keep("k", `"tea"`)
+		return err == nil && slices.Contains(m.Tags, "tea")
+	})
+}
+
+func floatsText(values ...float32) string {
+	var out []byte
+	for _, v := range values {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
+	}
+	return string(out)
+}
+
+func onRank(name string) *abi.Manifest {
+	m := aFamily(name)
+	m.Hooks.Rank = &abi.RankHook{Features: []string{"lexical", "importance", "type", "luck"}, Types: []string{"fact"}}
+	return m
+}
+
+func TestARankHookOrdersTheHits(t *testing.T) {
+	w := open(t, nil).with(onRank("ranking"), script{says: floatsText(1, 3, 2)})
+	for i := range 3 {
+		w.store(fmt.Sprint(i), `"green tea"`)
+	}
+	found, err := w.space.Search(t.Context(), memory.Search{Text: "tea"})
+	if err != nil || len(found.Hits) != 3 || found.Hits[0].Key != "1" || found.Hits[1].Key != "2" || found.Hits[0].Score != 3 {
+		t.Errorf("found %+v, %v", found.Hits, err)
+	}
+}
+
+func TestARankHookThatFailsLeavesTheOrderAndSaysSo(t *testing.T) {
+	spins := onRank("spins")
+	spins.Limits.CPUMS = 30
+	for m, s := range map[*abi.Manifest]script{
+		onRank("traps"): {traps: true}, spins: {spins: true}, onRank("short"): {says: "abc"}, onRank("odd"): {says: floatsText(float32(math.NaN()))},
+	} {
+		w := open(t, nil).with(m, s)
+		w.store("k", `"green tea"`)
+		found, err := w.space.Search(t.Context(), memory.Search{Text: "tea"})
+		if err != nil || len(found.Hits) != 1 || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], "the server's own order") {
+			t.Errorf("%s: found %+v, %v", m.Name, found, err)
+		}
+	}
+}
+
+func TestARankingFamilysOwnSearchesAreInTheServersOrder(t *testing.T) {
+	m := onRank("ranking")
+	w := open(t, nil).with(m, script{steps: []step{{"memory.search", `{"query":"tea","features":true}`}}})
+	w.store("k", `"green tea"`)
+	got, _ := w.do("ranking")
+	if got[0].Error != nil || !strings.Contains(string(got[0].OK), `"lexical":1`) {
+		t.Errorf("it found %s, %v", got[0].OK, got[0].Error)
+	}
+}
+
+func TestAFamilyIsToldOfWhatWasStoredInOrderAndOnce(t *testing.T) {
+	m := aFamily("watch")
+	m.Hooks.Stored = &abi.StoreHook{}
+	m.Collections = []abi.Collection{{Name: "calls"}}
+	dir := t.TempDir()
+	w := openIn(t, dir, nil).with(m, script{steps: []step{{"record.append", `{"collection":"calls","values":[1]}`}}})
+	calls := func() uint64 {
+		stage, err := w.space.Stage(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, _, err := stage.ListRecords(t.Context(), memory.Collection{Name: "watch/calls"}, "default", "", "", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return uint64(len(list))
+	}
+	eventually(t, "it is followed", func() bool {
+		stage, err := w.space.Stage(t.Context(), "", "")
+		if err != nil {
+			return false
+		}
+		_, known, err := watermark(t.Context(), stage, "watch/default")
+		return known && err == nil
+	})
+	for i := range 3 {
+		w.store(fmt.Sprint(i), `"tea"`)
+	}
+	eventually(t, "it was told", func() bool { return calls() >= 1 })
+	told := calls()
+	time.Sleep(100 * time.Millisecond) // it is told of nothing twice
+	if now := calls(); now > 3 || now < told {
+		t.Errorf("it was told %d times of three stores", now)
+	}
+}
+
+// hookOn turns a hook on.
+func hookOn(h abi.Hook) map[abi.Hook]registry.On { return map[abi.Hook]registry.On{h: {}} }
+
+func TestAHookThatIsNotGrantedIsNotAsked(t *testing.T) {
+	w := open(t, nil)
+	if _, err := w.Install(pack(t, onStore("tagger", ""), script{says: `{"entries":[{"tags":["tea"]}]}`})); err != nil {
+		t.Fatal(err)
+	}
+	if m, notes, err := w.keep("k", `"tea"`); err != nil || slices.Contains(m.Tags, "tea") || len(notes) != 0 {
+		t.Errorf("stored %+v with %q, %v", m, notes, err)
+	}
+}
+
+func TestACallerWhoGivesUpStoresNothing(t *testing.T) {
+	m := onStore("slow", "")
+	w := open(t, nil).with(m, script{spins: true})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := w.space.Store(ctx, memory.Place{}, []memory.Item{{Key: "k", Value: json.RawMessage(`1`)}}, memory.Write{})
+	var known *memory.Error
+	if !errors.As(err, &known) || known.Code != memory.Timeout || w.value("", "k") != "" {
+		t.Errorf("%v", err)
+	}
+}

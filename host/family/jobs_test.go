@@ -1,0 +1,192 @@
+package family
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+func withJob(name, every string) *abi.Manifest {
+	m := aFamily(name)
+	m.Hooks.Jobs = []abi.Job{{Name: "tidy", Every: every}}
+	m.Collections = []abi.Collection{{Name: "runs"}}
+	return m
+}
+
+var enqueue = []step{{"job.enqueue", `{"job":"tidy","payload":{"n":1}}`}}
+
+// enqueuer is a second family, which queues nothing of its own: tests put jobs straight into the queue.
+func (w *world) enqueue(family string) Job {
+	w.t.Helper()
+	stage, err := w.space.Stage(w.t.Context(), "", "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	now := w.o.Clock()
+	job := Job{ID: w.newID(now), Family: family, Name: "tidy", Branch: memory.Default, Namespace: memory.Default, State: Queued, Due: now, Created: now}
+	if err := w.jobs.put(w.t.Context(), stage, job); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := stage.Commit(w.t.Context(), memory.Commit{}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.jobs.wakeUp()
+	return job
+}
+
+// job is what is remembered of a job.
+func (w *world) job(id string) Job {
+	w.t.Helper()
+	list, err := w.Jobs(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, j := range list {
+		if j.ID == id {
+			return j
+		}
+	}
+	return Job{}
+}
+
+func TestAJobRunsWhenNobodyWaitsAndItsWritesAreCommittedWithItsEnd(t *testing.T) {
+	w := open(t, nil).with(withJob("tidy", ""), script{steps: []step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}}, says: `{"done":3}`})
+	job := w.enqueue("tidy")
+	eventually(t, "the job is done", func() bool { return w.job(job.ID).State == Done })
+	if got := w.job(job.ID); w.value("", "a") != "1" || string(got.Result) != `{"done":3}` || got.Attempts != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAToolQueuesJobsOfItsOwnWithItsWrites(t *testing.T) {
+	w := open(t, nil).with(withJob("tidy", ""), script{steps: enqueue})
+	got, _ := w.do("tidy")
+	var queued struct{ ID string }
+	if err := json.Unmarshal(got[0].OK, &queued); err != nil || queued.ID == "" {
+		t.Fatalf("%s, %v", got[0].OK, got[0].Error)
+	}
+	eventually(t, "the job ran", func() bool { return w.job(queued.ID).State == Done })
+}
+
+func TestAJobThatFailsIsTriedAgainLessAndLessOftenAndThenGivenUp(t *testing.T) {
+	w := open(t, nil).with(withJob("tidy", ""), script{steps: []step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}}, traps: true})
+	job := w.enqueue("tidy")
+	eventually(t, "the job is given up", func() bool { return w.job(job.ID).State == Failed })
+	if got := w.job(job.ID); got.Attempts != jobAttempts || !strings.Contains(got.Error, "family tidy failed") || w.value("", "a") != "" {
+		t.Errorf("%+v", got)
+	}
+	for failures, want := range map[int]time.Duration{1: time.Second, 2: 4 * time.Second, 3: 16 * time.Second, 20: longestRetry} {
+		if got := backoff(time.Second, failures); got != want {
+			t.Errorf("after %d failures it waits %v", failures, got)
+		}
+	}
+}
+
+func TestAJobThatCouldNeverSucceedIsGivenUpAtOnce(t *testing.T) {
+	w := open(t, nil).with(withJob("tidy", ""), script{fails: `{"code":"denied","message":"not yours"}`})
+	job := w.enqueue("tidy")
+	eventually(t, "the job is given up", func() bool { return w.job(job.ID).State == Failed })
+	if got := w.job(job.ID); got.Attempts != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestQueuedJobsSurviveTheServer(t *testing.T) {
+	dir := t.TempDir()
+	var id string
+	t.Run("before", func(t *testing.T) {
+		w := openIn(t, dir, func(o *Options) { o.Retry = time.Hour }).with(withJob("tidy", ""), script{traps: true})
+		id = w.enqueue("tidy").ID
+		eventually(t, "the first attempt failed", func() bool { return w.job(id).Attempts == 1 })
+	})
+	w := openIn(t, dir, func(o *Options) { o.Clock = func() time.Time { return time.Now().Add(2 * time.Hour) } })
+	eventually(t, "the second attempt was made", func() bool { return w.job(id).Attempts >= 2 })
+}
+
+func TestAScheduledJobRunsEveryInterval(t *testing.T) {
+	var now atomicTime
+	now.set(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	w := open(t, func(o *Options) { o.Clock = now.get }).with(withJob("tidy", "1h"), script{steps: []step{{"record.append", `{"collection":"runs","values":[1]}`}}})
+	runs := func() int {
+		stage, err := w.space.Stage(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, _, err := stage.ListRecords(t.Context(), memory.Collection{Name: "tidy/runs"}, "default", "", "", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	known := func() bool {
+		stage, err := w.space.Stage(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := stage.Records(t.Context(), schedules, systemNamespace, []string{"tidy/tidy"})
+		return err == nil && found[0] != nil
+	}
+	eventually(t, "its schedule is noted", known)
+	if runs() != 0 {
+		t.Error("it ran as soon as it was granted")
+	}
+	for want := 1; want < 4; want++ {
+		now.set(now.get().Add(61 * time.Minute))
+		w.jobs.wakeUp()
+		eventually(t, fmt.Sprintf("run %d", want), func() bool { return runs() == want })
+	}
+}
+
+func TestAJobsProgressIsSeenWhileItRuns(t *testing.T) {
+	m := withJob("tidy", "")
+	m.Limits.CPUMS = 400
+	w := open(t, nil).with(m, script{steps: []step{{"caller.progress", `{"done":3,"total":10,"message":"on it"}`}}, spins: true})
+	job := w.enqueue("tidy")
+	eventually(t, "its progress is seen", func() bool {
+		got := w.job(job.ID)
+		return got.State == Running && got.Progress != nil && *got.Progress == Progress{3, 10, "on it"}
+	})
+}
+
+func TestAFamilySeesAndCancelsItsOwnJobsAlone(t *testing.T) {
+	w := open(t, nil)
+	stage, err := w.space.Stage(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range []string{"tidy", "other"} {
+		job := Job{ID: family, Family: family, Name: "tidy", Branch: "default", Namespace: "default", State: Queued, Due: time.Now().Add(time.Hour)}
+		if err := w.jobs.put(t.Context(), stage, job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := stage.Commit(t.Context(), memory.Commit{}); err != nil {
+		t.Fatal(err)
+	}
+	w.with(withJob("tidy", ""), script{steps: []step{{"job.status", `{"id":"tidy"}`}, {"job.status", `{"id":"other"}`}, {"job.cancel", `{"id":"tidy"}`}, {"job.cancel", `{"id":"other"}`},
+		{"job.enqueue", `{"job":"unknown"}`}, {"job.enqueue", `{"job":"tidy","after_s":-1}`}}})
+	got, _ := w.do("tidy")
+	if !strings.Contains(string(got[0].OK), `"state":"queued"`) || got[1].Error == nil || string(got[2].OK) != `{"cancelled":true}` || got[3].Error == nil || got[4].Error == nil || got[5].Error == nil {
+		t.Errorf("%+v", got)
+	}
+	if w.job("tidy").State != Cancelled || w.job("other").State != Queued {
+		t.Errorf("%+v, %+v", w.job("tidy"), w.job("other"))
+	}
+}
+
+func TestEndedJobsAreForgottenAfterAWhile(t *testing.T) {
+	w := open(t, nil).with(withJob("tidy", ""), script{says: `{}`})
+	job := w.enqueue("tidy")
+	eventually(t, "the job is done", func() bool { return w.job(job.ID).State == Done })
+	if err := w.jobs.forget(t.Context(), time.Now().Add(jobsKept-time.Minute)); err != nil || w.job(job.ID).ID == "" {
+		t.Errorf("forgotten too early: %v", err)
+	}
+	if err := w.jobs.forget(t.Context(), time.Now().Add(jobsKept+time.Minute)); err != nil || w.job(job.ID).ID != "" {
+		t.Errorf("not forgotten: %v", err)
+	}
+}

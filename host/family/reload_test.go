@@ -1,0 +1,267 @@
+package family
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// atomicTime is a clock that tests move.
+type atomicTime struct{ now atomic.Value }
+
+func (a *atomicTime) set(t time.Time) { a.now.Store(t) }
+func (a *atomicTime) get() time.Time  { return a.now.Load().(time.Time) }
+
+func writeFile(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) says(tool string) string {
+	result, err := w.call(Call{Tool: tool})
+	if err != nil {
+		return err.Error()
+	}
+	return string(result.Output)
+}
+
+func TestAFamilyInAWatchedFolderComesChangesAndGoes(t *testing.T) {
+	folder := t.TempDir()
+	w := open(t, func(o *Options) { o.Watch = folder })
+	file := filepath.Join(folder, "notes.wasm")
+	changed := w.Changed()
+	writeFile(t, file, pack(t, aFamily("notes"), script{says: `1`}))
+	eventually(t, "it comes", func() bool { return w.says("notes_do") == "1" })
+	select {
+	case <-changed:
+	default:
+		t.Error("nobody was told")
+	}
+	writeFile(t, file, pack(t, aFamily("notes"), script{says: `2`}))
+	eventually(t, "it changes", func() bool { return w.says("notes_do") == "2" })
+	writeFile(t, file, []byte("\x00asm broken"))
+	time.Sleep(50 * time.Millisecond) // several looks at the folder
+	if got := w.says("notes_do"); got != "2" {
+		t.Errorf("a broken file in its place: %s", got)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it goes", func() bool { return strings.Contains(w.says("notes_do"), "there is no tool") })
+}
+
+func TestABrokenFileIsAFamilyThatSaysWhy(t *testing.T) {
+	folder := t.TempDir()
+	writeFile(t, filepath.Join(folder, "broken.wasm"), []byte("hello"))
+	writeFile(t, filepath.Join(folder, "notes.wasm"), pack(t, aFamily("notes"), script{says: `1`}))
+	w := open(t, func(o *Options) { o.Watch = folder })
+	all := w.All()
+	if len(all) != 2 || all[0].Manifest.Name != "broken" || !strings.Contains(all[0].Fault, "refuse the module") || all[1].Fault != "" {
+		t.Errorf("%+v", all)
+	}
+	if got := w.says("notes_do"); got != "1" {
+		t.Errorf("the other one says %s", got)
+	}
+}
+
+func TestRunningCallsFinishOnTheOldVersionAndNewOnesTakeTheNew(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "notes.wasm")
+	slow := aFamily("notes")
+	slow.Limits.CPUMS = 600
+	writeFile(t, file, pack(t, slow, script{spins: true}))
+	w := open(t, func(o *Options) { o.Watch = folder })
+	if err := w.Load(t.Context(), "notes"); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan string)
+	go func() { ended <- w.says("notes_do") }()
+	old := w.knownNow("notes")
+	eventually(t, "the call runs", func() bool { old.mu.Lock(); defer old.mu.Unlock(); return old.running == 1 })
+	writeFile(t, file, pack(t, aFamily("notes"), script{says: `2`}))
+	eventually(t, "the new version answers", func() bool { return w.says("notes_do") == "2" })
+	if got := <-ended; !strings.Contains(got, "ran for longer than 600 ms") {
+		t.Errorf("the call on the old version ended with %s", got)
+	}
+	eventually(t, "the old version is unloaded", func() bool { return !old.loaded() })
+}
+
+func TestALockedServerRunsOnlyWhatTheLockFileHas(t *testing.T) {
+	folder, dir := t.TempDir(), t.TempDir()
+	notes := pack(t, aFamily("notes"), script{says: `1`})
+	writeFile(t, filepath.Join(folder, "notes.wasm"), notes)
+	t.Run("open", func(t *testing.T) {
+		w := openIn(t, dir, func(o *Options) { o.Watch, o.Locked = folder, true })
+		if got := w.says("notes_do"); !strings.Contains(got, "not in alcove.lock") {
+			t.Errorf("it says %s", got)
+		}
+		if _, err := w.Grant(GrantRequest{Family: "notes"}); err != nil { // with no powers: but its digest is listed
+			t.Fatal(err)
+		}
+		if got := w.says("notes_do"); got != "1" {
+			t.Errorf("listed it says %s", got)
+		}
+	})
+	writeFile(t, filepath.Join(folder, "notes.wasm"), pack(t, aFamily("notes"), script{says: `2`}))
+	w := openIn(t, dir, func(o *Options) { o.Watch, o.Locked = folder, true })
+	if got := w.says("notes_do"); !strings.Contains(got, "not in alcove.lock") {
+		t.Errorf("with another digest it says %s", got)
+	}
+}
+
+func TestTwoFamiliesCannotHaveOneTool(t *testing.T) {
+	second := aFamily("second")
+	second.Tools[0].Name = "first_do"
+	w := open(t, nil).with(aFamily("first"), script{says: `1`})
+	if _, err := w.Install(pack(t, second, script{says: `2`})); err != nil {
+		t.Fatal(err)
+	}
+	core := aFamily("core")
+	core.Tools[0].Name = "memory.store"
+	if _, err := w.Install(pack(t, core, script{says: `3`})); err != nil {
+		t.Fatal(err)
+	}
+	all := w.All()
+	if w.says("first_do") != "1" || !strings.Contains(all[0].Fault, "one of the server's own") || !strings.Contains(all[2].Fault, "one of family first") {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestWhatNobodyCallsIsUnloadedAndLoadedAgain(t *testing.T) {
+	w := open(t, func(o *Options) { o.Idle = 20 * time.Millisecond }).with(aFamily("notes"), script{says: `1`})
+	eventually(t, "it is unloaded", func() bool { return !w.knownNow("notes").loaded() })
+	if got := w.says("notes_do"); got != "1" {
+		t.Errorf("it says %s", got)
+	}
+}
+
+// TestFamiliesThatMisbehaveLeaveOthersAlone lets families crash, hang, lie and exceed their budgets while sixteen clients work:
+// nothing of theirs is lost, and none waits long.
+func TestFamiliesThatMisbehaveLeaveOthersAlone(t *testing.T) {
+	lies := aFamily("lies")
+	lies.Tools[0].OutputSchema = json.RawMessage(`{"type":"object","required":["n"]}`)
+	spins := aFamily("spins")
+	spins.Limits.CPUMS = 40
+	talks := aFamily("talks")
+	talks.Limits.HostCalls = 3
+	put := step{"memory.put", `{"items":[{"key":"bad","value":"leak"}]}`}
+	w := open(t, nil).with(lies, script{steps: []step{put}, says: `[]`}).with(spins, script{steps: []step{put}, spins: true}).
+		with(aFamily("traps"), script{steps: []step{put}, traps: true}).with(aFamily("floods"), script{steps: []step{put}, floods: true}).
+		with(talks, script{steps: []step{put, put, put, put, put}}).with(onStore("tagger", ""), script{traps: true}).with(onRank("ranking"), script{traps: true})
+	stop := make(chan struct{})
+	var bad, good sync.WaitGroup
+	for _, name := range []string{"lies", "spins", "traps", "floods", "talks"} {
+		bad.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if _, err := w.call(Call{Tool: name + "_do"}); err == nil {
+					t.Errorf("%s did no harm", name)
+				}
+			}
+		})
+	}
+	const clients, each = 16, 15
+	var longest atomic.Int64
+	for c := range clients {
+		good.Go(func() {
+			for i := range each {
+				key := fmt.Sprintf("c%02d-%02d", c, i)
+				began := time.Now()
+				if _, err := w.space.Store(t.Context(), memory.Place{}, []memory.Item{{Key: key, Value: json.RawMessage(`"tea of ` + key + `"`)}}, memory.Write{}); err != nil {
+					t.Errorf("store %s: %v", key, err)
+				}
+				if _, err := w.space.Search(t.Context(), memory.Search{Text: "tea of " + key}); err != nil {
+					t.Errorf("search %s: %v", key, err)
+				}
+				if took := int64(time.Since(began)); took > longest.Load() {
+					longest.Store(took)
+				}
+			}
+		})
+	}
+	good.Wait()
+	t.Logf("a store and a search, each with a hook that traps, took %v at most", time.Duration(longest.Load()))
+	if longest.Load() > int64(5*time.Second) {
+		t.Errorf("a store and a search took %v", time.Duration(longest.Load()))
+	}
+	close(stop)
+	bad.Wait()
+	for c := range clients {
+		for i := range each {
+			key := fmt.Sprintf("c%02d-%02d", c, i)
+			if w.value("", key) != `"tea of `+key+`"` {
+				t.Errorf("%s is lost", key)
+			}
+		}
+	}
+	if w.value("", "bad") != "" {
+		t.Error("something of a family that failed was kept")
+	}
+}
+
+func TestAFamilyCallsToolsOfOthersInsideOfItsOwnStage(t *testing.T) {
+	helper := aFamily("helper")
+	w := open(t, nil).with(helper, script{steps: []step{{"memory.put", `{"items":[{"key":"b","value":2}]}`}}}).
+		with(aFamily("crashes"), script{steps: []step{{"memory.put", `{"items":[{"key":"c","value":3}]}`}}, traps: true}).
+		with(aFamily("leader"), script{steps: []step{
+			{"memory.put", `{"items":[{"key":"a","value":1}]}`}, {"tools.call", `{"tool":"helper_do","arguments":{}}`}, {"tools.call", `{"tool":"crashes_do"}`},
+			{"memory.get", `{"keys":["b","c"]}`}, {"tools.list", `{}`}, {"tools.call", `{"tool":"leader_do"}`}}})
+	got, result := w.do("leader")
+	if got[1].Error != nil || got[2].Error == nil || !strings.Contains(string(got[3].OK), `"value":2`) || strings.Contains(string(got[3].OK), `"value":3`) {
+		t.Errorf("%+v", got)
+	}
+	if !strings.Contains(string(got[4].OK), "helper_do") || strings.Contains(string(got[4].OK), "leader_do") || got[5].Error == nil || got[5].Error.Code != abi.CodeDenied {
+		t.Errorf("the tools are %s; calling itself: %+v", got[4].OK, got[5])
+	}
+	if w.value("", "a") != "1" || w.value("", "b") != "2" || w.value("", "c") != "" || result.Version == 0 {
+		t.Errorf("committed %+v", result)
+	}
+}
+
+func TestAFamilyPublishesToolsAndWithdrawsThem(t *testing.T) {
+	tool := `{"name":"site_greet","description":"Greets.","input_schema":{"type":"object","required":["who"],"properties":{"who":{"type":"string"}}}}`
+	dir := t.TempDir()
+	t.Run("publishing", func(t *testing.T) {
+		w := openIn(t, dir, nil).with(aFamily("sites"), script{steps: []step{{"tools.publish", `{"tool":` + tool + `}`},
+			{"tools.publish", `{"tool":{"name":"memory_store","description":"x","input_schema":{"type":"object"}}}`}, {"tools.publish", `{"tool":{"name":"bad name"}}`}}})
+		got, _ := w.do("sites")
+		if got[0].Error != nil || got[1].Error == nil || got[2].Error == nil {
+			t.Fatalf("%+v", got)
+		}
+		if _, err := w.call(Call{Tool: "site_greet"}); code(err) != memory.InvalidArgument {
+			t.Errorf("without its argument: %v", err)
+		}
+		if _, err := w.call(Call{Tool: "site_greet", Arguments: json.RawMessage(`{"who":"you"}`)}); err != nil {
+			t.Errorf("with it: %v", err)
+		}
+	})
+	w := openIn(t, dir, nil)
+	if all := w.All(); len(all) != 1 || len(all[0].Published) != 1 {
+		t.Errorf("after a restart: %+v", all)
+	}
+	w.with(aFamily("sites"), script{steps: []step{{"tools.withdraw", `{"name":"site_greet"}`}, {"tools.withdraw", `{"name":"site_greet"}`}}})
+	if got, _ := w.do("sites"); got[0].Error != nil || got[1].Error == nil {
+		t.Errorf("%+v", got)
+	}
+	if got := w.says("site_greet"); !strings.Contains(got, "there is no tool") {
+		t.Errorf("withdrawn it says %s", got)
+	}
+}
