@@ -7,7 +7,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 # Packages whose goroutines share memory.
-RACE      := ./host/store/... ./host/memory/... ./host/search/... ./host/mcp/... ./host/api/... ./host/owner/... ./host/bridge/... ./host/client/... ./host/sandbox ./host ./cmd/...
+RACE      := ./host/store/... ./host/memory/... ./host/search/... ./host/mcp/... ./host/api/... ./host/owner/... ./host/bridge/... ./host/client/... ./host/sandbox ./host/family ./host ./cmd/...
 BENCHTIME ?= 1s
 # The first-party families, and how a guest in Go is built: the same sources and the same Go give the same bytes.
 GUESTS    := $(patsubst guests/%/manifest.json,%,$(wildcard guests/*/manifest.json))
@@ -76,7 +76,7 @@ samples:
 cross:
 	@for p in $(PLATFORMS); do echo "build $$p"; \
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/alcove || exit 1; done
-	GOOS=windows GOARCH=amd64 $(GO) vet ./host/owner ./host/api ./host/sandbox ./host ./cmd/alcove
+	GOOS=windows GOARCH=amd64 $(GO) vet ./host/owner ./host/api ./host/sandbox ./host/family ./host ./cmd/...ove
 
 bench:           ## run all benchmarks; figures and ratios count within one run only
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...
