@@ -42,6 +42,17 @@ func (a answer) result() (*protocol.CallToolResult, error) {
 	return &protocol.CallToolResult{Content: content, StructuredContent: json.RawMessage(structured), IsError: a.failed, Result: protocol.Result{Meta: a.meta()}}, nil
 }
 
+// notes are what is said beside the answer, one by one.
+func (a answer) notes() []string {
+	if a.family != nil {
+		return notesOf(*a.family)
+	}
+	if a.note == "" {
+		return nil
+	}
+	return []string{a.note}
+}
+
 // meta is what programs may want to know beside a family's answer.
 func (a answer) meta() *protocol.Meta {
 	members := map[string]any{}

@@ -80,9 +80,10 @@ func (s *Server) tellList(ctx context.Context, at *seat) {
 // watch tells clients whose lists change because the families do, until the server is closed.
 func (s *Server) watch() {
 	for {
+		now := s.shelf.catalogue()
+		s.audience.tellAll() // after that, or a change in between would be missed
 		select {
-		case <-s.shelf.catalogue().outdated:
-			s.audience.tellAll()
+		case <-now.outdated:
 		case <-s.closed:
 			return
 		}

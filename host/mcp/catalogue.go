@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -35,6 +36,7 @@ type familyTool struct {
 	FamilyTool
 	family *family
 	wire   protocol.Tool // as lists show it
+	print  string        // changes with wire
 	fault  string        // why lists do not show it; empty: they do
 
 	compiling sync.Once
@@ -124,7 +126,7 @@ func (c *catalogue) shelve(f *family, t FamilyTool, core toolset) *familyTool {
 	case len(wire.Name) > longestName || strings.Trim(wire.Name, nameCharacters) != "":
 		ft.fault = fmt.Sprintf("its name is not 1 to %d of the letters, digits, _ and -", longestName)
 	}
-	ft.wire = wire
+	ft.wire, ft.print = wire, fingerprint(wire)
 	if !twice && !core.has(t.Name) {
 		c.tools[t.Name] = ft
 	}
@@ -205,4 +207,14 @@ func saysObject(schema json.RawMessage) bool {
 		Type any `json:"type"`
 	}
 	return json.Unmarshal(schema, &s) == nil && s.Type == "object"
+}
+
+// fingerprint tells tools apart that lists show in other words.
+func fingerprint(t protocol.Tool) string {
+	encoded, err := json.Marshal(t)
+	if err != nil {
+		return err.Error() // its schema is no JSON, and it is not listed
+	}
+	sum := sha256.Sum256(encoded)
+	return string(sum[:])
 }

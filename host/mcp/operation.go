@@ -77,13 +77,13 @@ type operationError struct {
 }
 
 type operationMetadata struct {
-	RequestID string  `json:"request_id"`
-	Timestamp string  `json:"timestamp"`
-	Duration  float64 `json:"duration_ms"`
-	DryRun    bool    `json:"dry_run,omitempty"`
-	Commit    uint64  `json:"version,omitempty"`  // that has what was written
-	Proposal  string  `json:"proposal,omitempty"` // the branch that has what is proposed
-	Notes     string  `json:"notes,omitempty"`
+	RequestID string   `json:"request_id"`
+	Timestamp string   `json:"timestamp"`
+	Duration  float64  `json:"duration_ms"`
+	DryRun    bool     `json:"dry_run,omitempty"`
+	Commit    uint64   `json:"version,omitempty"`  // that has what was written
+	Proposal  string   `json:"proposal,omitempty"` // the branch that has what is proposed
+	Notes     []string `json:"notes,omitempty"`
 }
 
 func operate(ctx context.Context, c *call) (answer, error) {
@@ -105,7 +105,7 @@ func operate(ctx context.Context, c *call) (answer, error) {
 	if r.Result == nil {
 		r.Result = json.RawMessage("null")
 	}
-	r.Metadata.Notes = a.note
+	r.Metadata.Notes = a.notes()
 	return answer{structured: r, plain: r}, nil
 }
 

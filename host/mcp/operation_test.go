@@ -39,7 +39,7 @@ func TestAnOperationCallsAToolOfAFamilyThatIsNotLoaded(t *testing.T) {
 		return FamilyResult{Output: json.RawMessage(`["a","b"]`), Version: 7, Proposal: "proposals/1", Notes: []string{"the hook x was skipped"}}, nil
 	}
 	r, o := p.operation(`{"method":"memory_tag_suggest","params":"{\"text\":\"x\"}"}`)
-	if !strings.Contains(o.text, `"result":["a","b"]`) || r.Metadata.Commit != 7 || r.Metadata.Proposal != "proposals/1" || !strings.Contains(r.Metadata.Notes, "the hook x was skipped") {
+	if !strings.Contains(o.text, `"result":["a","b"]`) || r.Metadata.Commit != 7 || r.Metadata.Proposal != "proposals/1" || len(r.Metadata.Notes) != 2 || r.Metadata.Notes[0] != "the hook x was skipped" {
 		t.Errorf("answered %s", o.text)
 	}
 	p.quiet() // the list of those who call this way stays as it is

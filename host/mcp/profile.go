@@ -122,8 +122,12 @@ func (s *Server) outline(session Session, at *seat) string {
 	var b strings.Builder
 	readOnly := s.readOnly(session)
 	for _, f := range s.shelf.catalogue().families {
-		if session.lists(f, at) && len(f.offered(readOnly)) > 0 {
-			b.WriteString(f.Name + "\x00" + f.Version + "\x00" + f.Digest + "\n")
+		if !session.lists(f, at) {
+			continue
+		}
+		for _, t := range f.offered(readOnly) {
+			b.WriteString(t.wire.Name)
+			b.WriteString(t.print)
 		}
 	}
 	return b.String()

@@ -151,6 +151,11 @@ func TestClientsWhoseListsAreChangedByTheFamiliesAreTold(t *testing.T) {
 	}
 	f.change(func(all []Family) []Family { all[0].Loaded = true; return all })
 	f.change(func(all []Family) []Family { all[1].Digest = "new"; return all })
+	full.quiet() // its tools are the same
+	f.change(func(all []Family) []Family {
+		all[1].Tools = append(all[1].Tools, FamilyTool{Name: "site.added", Description: "Added while it ran."})
+		return all
+	})
 	if got := full.line(); !strings.Contains(got, "list_changed") {
 		t.Errorf("told %s", got)
 	}
@@ -219,7 +224,7 @@ func TestListenersOverHTTPAreTold(t *testing.T) {
 	if got := next(); !strings.Contains(got, "acknowledged") {
 		t.Fatalf("heard %s", got)
 	}
-	f.change(func(all []Family) []Family { all[1].Version = "3.0.0"; return all })
+	f.change(func(all []Family) []Family { all[1].Tools = all[1].Tools[:1]; return all })
 	if got := next(); !strings.Contains(got, "list_changed") || !strings.Contains(got, `"sub"`) {
 		t.Errorf("heard %s", got)
 	}
