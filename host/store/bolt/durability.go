@@ -72,12 +72,12 @@ func (e *Engine) Durability(ctx context.Context) (Durability, error) {
 		free := tx.DB().Stats()
 		d.Unused = int64(free.FreePageN+free.PendingPageN) * int64(tx.DB().Info().PageSize)
 		mark, err := top(tx, kindMeta).get(keyErase)
-		last, err := readBackup(tx)
 		if err != nil {
 			return err
 		}
-		d.Backup, d.Saved = last.Made, last.Version
 		d.Purging = mark != nil
+		last, err := readBackup(tx)
+		d.Backup, d.Saved = last.Made, last.Version
 		return err
 	})
 	e.mu.RLock()
