@@ -32,11 +32,7 @@ func Import(ctx context.Context, dir string, r io.Reader, progress func(bytes in
 
 // Restore makes the space of a backup in a data directory that has none, wholly or not at all, and verifies it.
 func Restore(ctx context.Context, from, dir string, progress func(done, all int64)) (memory.Verified, error) {
-	return load(ctx, dir, func(l store.Loader) error {
-		m, err := backup.Read(ctx, from, l.Add, progress)
-		l.Continue(m.Base().History)
-		return err
-	})
+	return load(ctx, dir, func(l store.Loader) error { return backup.Read(ctx, from, l, progress) })
 }
 
 func load(ctx context.Context, dir string, read func(store.Loader) error) (v memory.Verified, err error) {

@@ -1,8 +1,9 @@
 package backup
 
 // Parse reads a part that comes in pieces of some size, and tells what it is.
-func Parse(content []byte, size int, run func([]byte) error) (Part, error) {
+func Parse(content []byte, size int, run func([]byte) error, blob func(string, []byte) error) (Part, error) {
 	p := newParser(run)
+	p.content = blob
 	for ; len(content) > size; content = content[size:] {
 		if _, err := p.Write(content[:size]); err != nil {
 			return Part{}, err

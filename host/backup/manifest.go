@@ -35,7 +35,8 @@ type Part struct {
 	History   store.History `json:"history,omitempty"`
 	Pieces    int           `json:"pieces"` // in format 1: entries
 	Bytes     int64         `json:"bytes"`
-	SHA256    string        `json:"sha256"` // that it ends with
+	SHA256    string        `json:"sha256"`          // that it ends with
+	Blobs     []string      `json:"blobs,omitempty"` // digests of those whose content is in it
 	Made      time.Time     `json:"made"`
 }
 
@@ -52,7 +53,11 @@ func (m Manifest) Base() Base {
 		return Base{}
 	}
 	last := m.Parts[len(m.Parts)-1]
-	return Base{Version: last.Until, Time: last.UntilTime, History: last.History}
+	base := Base{Version: last.Until, Time: last.UntilTime, History: last.History}
+	for _, p := range m.Parts {
+		base.Blobs = append(base.Blobs, p.Blobs...)
+	}
+	return base
 }
 
 // ErrNone says that a folder has no backup.

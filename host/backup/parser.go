@@ -19,10 +19,13 @@ var (
 	ErrNoPart = errors.New("it is not a backup of Alcove's")
 )
 
-// parser reads a part as it is written to it, checks it, and gives each run to run, which may be nil. What was given counts
-// only if finish has no error.
+// parser reads a part as it is written to it, checks it, and gives each run to run, and the content of blobs to content; both
+// may be nil. What was given counts only if finish has no error.
 type parser struct {
-	run    func([]byte) error
+	run     func([]byte) error
+	content func(digest string, data []byte) error
+	blobs   blobParser
+
 	header Header
 	end    end
 	bytes  int64
@@ -62,7 +65,7 @@ func (p *parser) Write(b []byte) (int, error) {
 		if p.state == inContent {
 			p.crc = crc32.Update(p.crc, castagnoli(), rest[:n])
 		}
-		if p.state != inContent || p.kind != kindRun || p.run != nil {
+		if p.state != inContent || p.wanted() {
 			p.kept = append(p.kept, rest[:n]...)
 		}
 		p.need -= n
@@ -76,6 +79,17 @@ func (p *parser) Write(b []byte) (int, error) {
 		return 0, fmt.Errorf("frame %d: %w", p.number, p.failed)
 	}
 	return len(b), nil
+}
+
+// wanted reports whether what is in the frame is of any use.
+func (p *parser) wanted() bool {
+	switch p.kind {
+	case kindRun:
+		return p.run != nil
+	case kindContent:
+		return p.content != nil
+	}
+	return true
 }
 
 // finish reports whether all of a part was there.
@@ -116,6 +130,17 @@ func (p *parser) step() error {
 		if p.run != nil {
 			return p.run(kept)
 		}
+	case kindBlob:
+		if err := p.blobs.next(kept); err != nil {
+			return err
+		}
+		if carried := p.blobs.carried; p.content != nil && p.blobs.empty() {
+			return p.content(carried[len(carried)-1], nil)
+		}
+	case kindContent:
+		if p.content != nil {
+			return p.content(p.blobs.carried[len(p.blobs.carried)-1], kept)
+		}
 	case kindEnd:
 		return p.last(kept)
 	}
@@ -137,14 +162,19 @@ func (p *parser) frame(h []byte) error {
 	p.kind, p.want = h[0], binary.BigEndian.Uint32(h[9:])
 	number, length := binary.BigEndian.Uint32(h[1:]), binary.BigEndian.Uint32(h[5:])
 	limit := uint32(frameJSON)
-	if p.kind == kindRun {
+	if p.kind == kindRun || p.kind == kindContent {
 		limit = frameRun
 	}
-	if (p.number == 0) != (p.kind == kindHeader) || !bytes.ContainsRune([]byte{kindHeader, kindRun, kindEnd}, rune(p.kind)) {
+	if (p.number == 0) != (p.kind == kindHeader) || (p.blobs.missing > 0) != (p.kind == kindContent) || bytes.IndexByte([]byte("hrbce"), p.kind) < 0 {
 		return fmt.Errorf("a frame of kind %q is not expected here", p.kind)
 	}
 	if number != p.number || length == 0 || length > limit {
 		return fmt.Errorf("the next frame says that it is number %d, and has %d bytes of at most %d", number, length, limit)
+	}
+	if p.kind == kindContent {
+		if p.blobs.missing -= int64(length); p.blobs.missing < 0 {
+			return errors.New("a blob is longer than was said")
+		}
 	}
 	if p.kind == kindEnd {
 		p.end.SHA256 = hex.EncodeToString(p.sum.Sum(nil))

@@ -16,7 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// A part begins with a line that says so, and consists of frames: a header, runs of pieces, and the end. A frame begins with
+// A part begins with a line that says so, and consists of frames: a header, runs of pieces, blobs, and the end. A frame begins with
 // its kind, its number from 0, the length of what it holds, and a CRC-32C over these and what it holds, in big-endian order.
 const (
 	partMagic = "alcove backup 2\n"
@@ -26,9 +26,11 @@ const (
 	frameJSON   = 1 << 20  // bytes of a header or an end, at most
 	frameRun    = 64 << 20 // bytes of a run, at most
 
-	kindHeader = 'h'
-	kindRun    = 'r'
-	kindEnd    = 'e'
+	kindHeader  = 'h'
+	kindRun     = 'r'
+	kindBlob    = 'b'
+	kindContent = 'c' // of the blob before it
+	kindEnd     = 'e'
 )
 
 // Base is the state that an increment goes on from; the zero Base is none, and what goes on from it is whole.
@@ -36,11 +38,12 @@ type Base struct {
 	Version uint64        `json:"version"`
 	Time    time.Time     `json:"time,omitzero"` // of the version
 	History store.History `json:"history,omitempty"`
+	Blobs   []string      `json:"blobs,omitempty"` // digests of those that the backup has
 }
 
 // Header is what a part says of itself.
 type Header struct {
-	Since Base `json:"since"` // without its history, which is that of Until
+	Since Base `json:"since"` // without its history, which is that of Until, and without blobs
 	Until Base `json:"until"`
 }
 
@@ -58,6 +61,8 @@ type Space interface {
 	PointOf(ctx context.Context, version uint64) (store.Point, error)
 	History(context.Context) (store.History, error)
 	DumpRuns(ctx context.Context, since, at uint64, yield func(run []byte, pieces int) error) error
+	Blobs(ctx context.Context, prefix string) ([]store.Blob, error)
+	GetBlob(ctx context.Context, name string) (store.BlobReader, error)
 	// WaitTurn waits, for a moment at most, until no commit is being written.
 	WaitTurn(context.Context)
 }
@@ -81,12 +86,17 @@ type partWriter struct {
 	end end
 }
 
-func (p *partWriter) write(ctx context.Context, from Space, since Base) error {
+func (p *partWriter) write(ctx context.Context, from Space, since Base) (err error) {
 	release, err := from.Hold(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
+	blobs, err := openBlobs(ctx, from) // before the newest version is looked for: they must not know of newer ones
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeBlobs(blobs)) }()
 	head, err := from.Head(ctx)
 	if err != nil {
 		return err
@@ -111,6 +121,9 @@ func (p *partWriter) write(ctx context.Context, from Space, since Base) error {
 		p.end.Pieces += pieces
 		return p.put(kindRun, run)
 	})
+	if err == nil {
+		err = p.blobs(blobs, since.Blobs)
+	}
 	if err != nil {
 		return err
 	}

@@ -21,20 +21,20 @@ func wholePart(t testing.TB) []byte {
 
 func TestNoChangedPartIsTaken(t *testing.T) {
 	whole := wholePart(t)
-	if p, err := backup.Parse(whole, 1<<20, nil); err != nil || p.Pieces != 2 || p.Until != 2 || p.Bytes != int64(len(whole)) {
+	if p, err := backup.Parse(whole, 1<<20, nil, nil); err != nil || p.Pieces != 6 || p.Until != 2 || p.Bytes != int64(len(whole)) {
 		t.Fatalf("it is not taken as it was written: %+v (%v)", p, err)
 	}
 	for at := range whole {
 		changed := bytes.Clone(whole)
 		changed[at] ^= byte(1 << rand.IntN(8))
-		if _, err := backup.Parse(changed, 1<<20, nil); err == nil {
+		if _, err := backup.Parse(changed, 1<<20, nil, nil); err == nil {
 			t.Errorf("a bit of byte %d of %d was changed, and nobody notices", at, len(whole))
 		}
-		if _, err := backup.Parse(whole[:at], 1<<20, nil); err == nil {
+		if _, err := backup.Parse(whole[:at], 1<<20, nil, nil); err == nil {
 			t.Errorf("the first %d bytes of %d are taken for all", at, len(whole))
 		}
 	}
-	if _, err := backup.Parse(append(whole, 0), 1<<20, nil); err == nil {
+	if _, err := backup.Parse(append(whole, 0), 1<<20, nil, nil); err == nil {
 		t.Error("a byte behind the end is not noticed")
 	}
 }
@@ -54,6 +54,9 @@ func FuzzPart(f *testing.F) {
 			parts[i], errs[i] = backup.Parse(content, size, func(run []byte) error {
 				runs[i] = append(runs[i], bytes.Clone(run))
 				return store.ReadRun(run, func(store.Piece) error { return nil })
+			}, func(digest string, data []byte) error {
+				runs[i] = append(runs[i], append([]byte(digest), data...))
+				return nil
 			})
 		}
 		if (errs[0] == nil) != (errs[1] == nil) || !reflect.DeepEqual(parts[0], parts[1]) || !reflect.DeepEqual(runs[0], runs[1]) {

@@ -74,11 +74,7 @@ func powerKey(i int) store.Key {
 }
 
 func restore(ctx context.Context, from, to string) error {
-	read := func(l store.Loader) error {
-		m, err := backup.Read(ctx, from, l.Add, nil)
-		l.Continue(m.Base().History)
-		return err
-	}
+	read := func(l store.Loader) error { return backup.Read(ctx, from, l, nil) }
 	verify := func(ctx context.Context, dir string) error {
 		_, err := has(ctx, dir)
 		return err

@@ -13,19 +13,19 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Read gives the pieces of a backup, a folder or a single file: of all parts, in order. They count only if there is no error.
-// progress is told how many bytes were read of how many; it may be nil.
-func Read(ctx context.Context, path string, add func(store.Piece) error, progress func(done, all int64)) (Manifest, error) {
+// Read gives a loader all parts of a backup, a folder or a single file, in order. They count only if there is no error. progress
+// is told how many bytes were read of how many; it may be nil.
+func Read(ctx context.Context, path string, to store.Loader, progress func(done, all int64)) error {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		return readSingle(ctx, path, add, progress)
+		return readSingle(ctx, path, to, progress)
 	}
-	return readFolder(ctx, path, add, progress)
+	return readFolder(ctx, path, to, progress)
 }
 
-func readFolder(ctx context.Context, dir string, add func(store.Piece) error, progress func(done, all int64)) (Manifest, error) {
+func readFolder(ctx context.Context, dir string, to store.Loader, progress func(done, all int64)) error {
 	m, err := ReadManifest(dir)
 	if err != nil {
-		return m, err
+		return err
 	}
 	var done, all int64
 	for _, p := range m.Parts {
@@ -37,40 +37,42 @@ func readFolder(ctx context.Context, dir string, add func(store.Piece) error, pr
 				progress(done+n, all)
 			}
 		}
-		found, err := readFile(ctx, filepath.Join(dir, p.File), m.Format, add, tell)
+		found, err := readFile(ctx, filepath.Join(dir, p.File), m.Format, to, tell)
 		if errors.Is(err, fs.ErrNotExist) {
-			return m, fmt.Errorf("%s is missing in %s: %s", p.File, dir, incomplete)
+			return fmt.Errorf("%s is missing in %s: %s", p.File, dir, incomplete)
 		}
 		if err == nil {
 			err = p.matches(found)
 		}
 		if err != nil {
-			return m, fmt.Errorf("read %s: %w", p.File, err)
+			return fmt.Errorf("read %s: %w", p.File, err)
 		}
 		done += p.Bytes
 		tell(0)
 	}
-	return m, nil
+	to.Continue(m.Base().History)
+	return nil
 }
 
-func readFile(ctx context.Context, path string, format int, add func(store.Piece) error, progress func(int64)) (Part, error) {
+func readFile(ctx context.Context, path string, format int, to store.Loader, progress func(int64)) (Part, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return Part{}, err
 	}
 	defer f.Close()
 	if format == oldFormat {
-		s, err := bundle.Read(ctx, f, add, progress)
+		s, err := bundle.Read(ctx, f, to.Add, progress)
 		return Part{Since: s.Since, Until: s.Until, SHA256: s.SHA256}, err
 	}
-	return readPart(ctx, f, add, progress)
+	return readPart(ctx, f, to, progress)
 }
 
 const readSize = 1 << 20 // bytes
 
 // readPart reads a part to its end.
-func readPart(ctx context.Context, r io.Reader, add func(store.Piece) error, progress func(int64)) (Part, error) {
-	p := newParser(func(run []byte) error { return store.ReadRun(run, add) })
+func readPart(ctx context.Context, r io.Reader, to store.Loader, progress func(int64)) (Part, error) {
+	p := newParser(func(run []byte) error { return store.ReadRun(run, to.Add) })
+	p.content = to.Blob
 	for block := make([]byte, readSize); ; {
 		if err := ctx.Err(); err != nil {
 			return Part{}, err
@@ -90,5 +92,6 @@ func readPart(ctx context.Context, r io.Reader, add func(store.Piece) error, pro
 	if err := p.finish(); err != nil {
 		return Part{}, err
 	}
+	to.Blobs(p.blobs.list)
 	return p.part(), nil
 }

@@ -61,25 +61,25 @@ func readHeader(path string) (Header, error) {
 }
 
 // readSingle reads a backup that is a single file.
-func readSingle(ctx context.Context, path string, add func(store.Piece) error, progress func(done, all int64)) (Manifest, error) {
+func readSingle(ctx context.Context, path string, to store.Loader, progress func(done, all int64)) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return Manifest{}, err
+		return err
 	}
 	tell := func(n int64) {
 		if progress != nil {
 			progress(n, info.Size())
 		}
 	}
-	p, err := readFile(ctx, path, format, add, tell)
+	p, err := readFile(ctx, path, format, to, tell)
 	if err == nil && p.Since != 0 {
 		err = fmt.Errorf("it goes on from version %d: restore the folder that it belongs to", p.Since)
 	}
 	if err != nil {
-		return Manifest{}, fmt.Errorf("read %s: %w", path, err)
+		return fmt.Errorf("read %s: %w", path, err)
 	}
-	p.File = filepath.Base(path)
-	return Manifest{Alcove: "backup", Format: format, Parts: []Part{p}}, nil
+	to.Continue(p.History)
+	return nil
 }
 
 // IsFile reports whether a path stands for a single file: one that is there, or would have an extension.

@@ -19,6 +19,10 @@ type Portable interface {
 // Loader makes a space from the pieces of a dump, and of later ones on top of it.
 type Loader interface {
 	Add(Piece) error
+	// Blob takes the next bytes of a blob's content; those of one blob follow one another.
+	Blob(digest string, data []byte) error
+	// Blobs says which blobs there are, instead of those that were said before. The content of each must have come.
+	Blobs([]Blob)
 	// Continue says whose history the space goes on from; without it the space begins one of its own.
 	Continue(History)
 	// Finish makes the space durable and lets it appear, all at once.

@@ -29,10 +29,21 @@ func decodeBlob(data []byte) (store.Blob, error) {
 	if err := json.Unmarshal(data, &blob); err != nil {
 		return blob, fmt.Errorf("decode the record of a blob: %w", err)
 	}
-	if sum, err := hex.DecodeString(blob.Digest); err != nil || len(sum) != sha256.Size {
-		return blob, fmt.Errorf("the record of a blob has the digest %.100q, which is none", blob.Digest)
+	return blob, checkDigest(blob.Digest)
+}
+
+func checkDigest(digest string) error {
+	if sum, err := hex.DecodeString(digest); err != nil || len(sum) != sha256.Size {
+		return fmt.Errorf("a blob has the digest %.100q, which is none", digest)
 	}
-	return blob, nil
+	return nil
+}
+
+func checkBlobName(name string) error {
+	if name == "" || len(name) > 1<<10 {
+		return fmt.Errorf("a name of 1 to 1024 bytes is needed, not of %d", len(name))
+	}
+	return nil
 }
 
 // blob opens the record of a blob.
@@ -48,8 +59,8 @@ func (e *Engine) blobPath(digest string) string { return filepath.Join(e.dir, "b
 
 // PutBlob stores a blob.
 func (e *Engine) PutBlob(ctx context.Context, name string, r io.Reader) (store.Blob, error) {
-	if name == "" || len(name) > 1<<10 {
-		return store.Blob{}, fmt.Errorf("put blob: a name of 1 to 1024 bytes is needed, not of %d", len(name))
+	if err := checkBlobName(name); err != nil {
+		return store.Blob{}, fmt.Errorf("put blob: %w", err)
 	}
 	e.blobMu.Lock() // a file that was just written must not be taken for an orphan
 	defer e.blobMu.Unlock()

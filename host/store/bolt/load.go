@@ -35,6 +35,9 @@ type loader struct {
 	dumps   int             // 1 for the first, more for those on top of it
 	history store.History   // that the space goes on from
 	head    uint64          // the newest version so far
+	blobs   []store.Blob    // that there are to be
+	blob    *os.File        // whose content comes now; nil: none
+	files   map[string]bool // of blobs that came, by digest
 }
 
 // NewLoader prepares to make a space in a directory that has none.
@@ -53,7 +56,7 @@ func newLoader(dir string) (*loader, error) {
 	if _, err := os.Stat(filepath.Join(dir, "alcove.db")); !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("load into %s: %w", dir, errors.Join(store.ErrNotEmpty, err))
 	}
-	l := &loader{dir: dir, counted: map[string]bool{}}
+	l := &loader{dir: dir, counted: map[string]bool{}, files: map[string]bool{}}
 	if err := l.create(); err != nil {
 		return nil, fmt.Errorf("load into %s: %w", dir, err)
 	}
@@ -232,6 +235,9 @@ func (l *loader) Finish(ctx context.Context) error {
 	if err == nil {
 		err = l.trim()
 	}
+	if err == nil {
+		err = l.finishBlobs()
+	}
 	if err == nil && l.history != nil {
 		err = l.db.Update(func(tx *bbolt.Tx) error { return writeHistory(tx, l.history, l.head) })
 	}
@@ -300,7 +306,7 @@ func (l *loader) Abort() error {
 	if l.db == nil {
 		return nil
 	}
-	err := l.db.Close()
+	err := errors.Join(l.closeBlob(), l.db.Close())
 	l.db = nil
 	return errors.Join(err, os.Remove(l.path()))
 }

@@ -1,0 +1,121 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// blobFrame names a blob. Its content follows, unless it is in an earlier part.
+type blobFrame struct {
+	Name    string `json:"name"`
+	Digest  string `json:"digest"`
+	Size    int64  `json:"size"`
+	Earlier bool   `json:"earlier,omitempty"`
+}
+
+const mostBlobs = 1000 // of a space: files that are open at once. Those beyond are made anew after a restore.
+
+// openBlob is a blob that is being backed up: it stays what it is when it is dropped.
+type openBlob struct {
+	store.Blob
+	store.BlobReader
+}
+
+// openBlobs opens the blobs that there are now. One that is replaced or dropped at this moment is left out: what is in blobs
+// is made from the rest.
+func openBlobs(ctx context.Context, from Space) (list []openBlob, err error) {
+	before, err := from.Blobs(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range before[:min(len(before), mostBlobs)] {
+		r, err := from.GetBlob(ctx, b.Name)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, errors.Join(err, closeBlobs(list))
+		}
+		list = append(list, openBlob{b, r})
+	}
+	after, err := from.Blobs(ctx, "")
+	if err != nil {
+		return nil, errors.Join(err, closeBlobs(list))
+	}
+	return slices.DeleteFunc(list, func(b openBlob) bool {
+		replaced := !slices.Contains(after, b.Blob)
+		if replaced {
+			_ = b.Close() // it was only read
+		}
+		return replaced
+	}), nil
+}
+
+func closeBlobs(list []openBlob) (err error) {
+	for _, b := range list {
+		err = errors.Join(err, b.Close())
+	}
+	return err
+}
+
+// blobs writes all blobs, with the content of those that no earlier part has.
+func (p *partWriter) blobs(list []openBlob, have []string) error {
+	for _, b := range list {
+		frame := blobFrame{Name: b.Name, Digest: b.Digest, Size: b.Blob.Size, Earlier: slices.Contains(have, b.Digest)}
+		if err := p.json(kindBlob, frame); err != nil {
+			return err
+		}
+		if frame.Earlier {
+			continue
+		}
+		have = append(have, b.Digest)
+		content := io.NewSectionReader(b, 0, frame.Size)
+		for block := make([]byte, min(blockSize, frame.Size)); content.Size() > 0; {
+			n, err := content.Read(block)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return fmt.Errorf("read blob %s: %w", b.Name, err)
+			}
+			if err := p.put(kindContent, block[:n]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// blobParser follows the blobs of a part.
+type blobParser struct {
+	list    []store.Blob
+	carried []string // digests of those whose content is in the part
+	missing int64    // bytes of the last one that are yet to come
+}
+
+// empty reports whether the last blob is in the part and has no content.
+func (p *blobParser) empty() bool {
+	return len(p.list) > 0 && p.list[len(p.list)-1].Size == 0 && len(p.carried) > 0 && p.carried[len(p.carried)-1] == p.list[len(p.list)-1].Digest
+}
+
+func (p *blobParser) next(content []byte) error {
+	var frame blobFrame
+	if err := json.Unmarshal(content, &frame); err != nil {
+		return fmt.Errorf("a blob: %w", err)
+	}
+	if frame.Size < 0 || len(p.list) == mostBlobs {
+		return fmt.Errorf("blob %d of at most %d has %d bytes", len(p.list)+1, mostBlobs, frame.Size)
+	}
+	p.list = append(p.list, store.Blob{Name: frame.Name, Digest: frame.Digest, Size: frame.Size})
+	if !frame.Earlier {
+		p.carried = append(p.carried, frame.Digest)
+		p.missing = frame.Size
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package bolt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Blob takes the next bytes of a blob's content. Those of one blob follow one another.
+func (l *loader) Blob(digest string, data []byte) error {
+	if err := checkDigest(digest); err != nil {
+		return err
+	}
+	if l.blob == nil || filepath.Base(l.blob.Name()) != digest {
+		if err := l.closeBlob(); err != nil {
+			return err
+		}
+		f, err := os.Create(filepath.Join(l.dir, "blobs", digest))
+		if err != nil {
+			return fmt.Errorf("load a blob: %w", err)
+		}
+		l.blob, l.files[digest] = f, true
+	}
+	if _, err := l.blob.Write(data); err != nil {
+		return fmt.Errorf("load a blob: %w", err)
+	}
+	return nil
+}
+
+// Blobs says which blobs there are, instead of those that were said before.
+func (l *loader) Blobs(list []store.Blob) { l.blobs = list }
+
+func (l *loader) closeBlob() error {
+	if l.blob == nil {
+		return nil
+	}
+	err := errors.Join(l.blob.Sync(), l.blob.Close())
+	l.blob = nil
+	if err != nil {
+		return fmt.Errorf("load a blob: %w", err)
+	}
+	return nil
+}
+
+// finishBlobs records the blobs, whose files must be what they are named after. Those of others go.
+func (l *loader) finishBlobs() error {
+	if err := l.closeBlob(); err != nil {
+		return err
+	}
+	named := map[string]bool{}
+	for _, b := range l.blobs {
+		named[b.Digest] = true
+		if err := l.checkBlob(b); err != nil {
+			return fmt.Errorf("blob %s: %w", b.Name, err)
+		}
+	}
+	for digest := range l.files {
+		if !named[digest] {
+			if err := os.Remove(filepath.Join(l.dir, "blobs", digest)); err != nil {
+				return err
+			}
+		}
+	}
+	if len(l.files) == 0 {
+		return nil
+	}
+	if err := syncDir(filepath.Join(l.dir, "blobs")); err != nil {
+		return err
+	}
+	return l.db.Update(func(tx *bbolt.Tx) error {
+		for _, b := range l.blobs {
+			data, err := json.Marshal(b)
+			if err := errors.Join(err, top(tx, kindBlobs).put([]byte(b.Name), data)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (l *loader) checkBlob(b store.Blob) error {
+	if err := errors.Join(checkBlobName(b.Name), checkDigest(b.Digest)); err != nil {
+		return err
+	}
+	f, err := os.Open(filepath.Join(l.dir, "blobs", b.Digest))
+	if err != nil {
+		return fmt.Errorf("its content is missing: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	size, err := io.Copy(h, f)
+	if found := hex.EncodeToString(h.Sum(nil)); err == nil && (size != b.Size || found != b.Digest) {
+		err = fmt.Errorf("it has %d bytes with the digest %s, and should have %d with %s", size, found, b.Size, b.Digest)
+	}
+	return err
+}
