@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
@@ -20,6 +21,9 @@ const noSync = "ALCOVE_TEST_NOSYNC"
 
 // TestMain lets the test binary be an owner, when it is started as owner.Starter starts one.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "compile-module" { // as the sandbox starts its compiler
+		os.Exit(sandbox.RunCompiler(os.Args[2:], os.Stdin, os.Stderr))
+	}
 	if len(os.Args) == 5 && os.Args[1] == "serve" && os.Args[4] == "--auto" {
 		os.Exit(own(os.Args[3]))
 	}
