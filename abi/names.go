@@ -148,48 +148,49 @@ const (
 
 // The operations of the host.
 const (
-	OpMemoryGet      Op = "memory.get"      // one memory by its key
-	OpMemoryList     Op = "memory.list"     // memories in the order of their keys, page by page
-	OpMemoryHistory  Op = "memory.history"  // the versions of one memory
-	OpMemorySearch   Op = "memory.search"   // lexical, semantic or hybrid search
-	OpMemoryPut      Op = "memory.put"      // stage a memory
-	OpMemoryPatch    Op = "memory.patch"    // stage a change of some fields of a memory
-	OpMemoryDelete   Op = "memory.delete"   // stage a deletion
-	OpMemoryTouch    Op = "memory.touch"    // add to named counters of memories
-	OpRecordGet      Op = "record.get"      // one record of its own collections
-	OpRecordPut      Op = "record.put"      // stage a record
-	OpRecordDelete   Op = "record.delete"   // stage the deletion of a record
-	OpRecordList     Op = "record.list"     // records in the order of their keys, page by page
-	OpRecordSearch   Op = "record.search"   // search in a searchable collection
-	OpRecordAppend   Op = "record.append"   // stage a record with the next sequence number as its key
-	OpLogAppend      Op = "log.append"      // stage an event of the log
-	OpLogRead        Op = "log.read"        // events of the log, page by page
-	OpFeedRead       Op = "feed.read"       // changes since a watermark
-	OpFeedEmit       Op = "feed.emit"       // stage an event of the feed
-	OpBranchList     Op = "branch.list"     // the branches
-	OpBranchDiff     Op = "branch.diff"     // what differs between two branches
-	OpBranchFork     Op = "branch.fork"     // make a branch
-	OpBranchMerge    Op = "branch.merge"    // merge a branch, or preview it
-	OpBranchDelete   Op = "branch.delete"   // delete a branch
-	OpLinkList       Op = "link.list"       // links from and to a memory
-	OpLinkAdd        Op = "link.add"        // stage a link
-	OpLinkRemove     Op = "link.remove"     // stage the removal of a link
-	OpConfigGet      Op = "config.get"      // its own configuration
-	OpConfigSet      Op = "config.set"      // stage a change of its own configuration
-	OpCallerGet      Op = "caller.get"      // who asks, and what they may
-	OpCallerProgress Op = "caller.progress" // says how far the call, or the job, has come; the only operation that acts at once
-	OpJobEnqueue     Op = "job.enqueue"     // queue a job of its own
-	OpJobStatus      Op = "job.status"      // the state of a job
-	OpJobCancel      Op = "job.cancel"      // cancel a job
-	OpTextAnalyze    Op = "text.analyze"    // the terms of a text, as search sees them
-	OpTextCount      Op = "text.count"      // how many memories hold each of some terms
-	OpEmbedTexts     Op = "embed.texts"     // vectors of texts
-	OpLLMComplete    Op = "llm.complete"    // a completion by a configured language model
-	OpHTTPFetch      Op = "http.fetch"      // a request to an endpoint that the operator named
-	OpToolsList      Op = "tools.list"      // tools of other families that may be called
-	OpToolsCall      Op = "tools.call"      // call another permitted tool inside of the same stage
-	OpToolsPublish   Op = "tools.publish"   // publish a tool of its own
-	OpToolsWithdraw  Op = "tools.withdraw"  // withdraw a published tool
+	OpMemoryGet        Op = "memory.get"        // one memory by its key
+	OpMemoryList       Op = "memory.list"       // memories in the order of their keys, page by page
+	OpMemoryNamespaces Op = "memory.namespaces" // the namespaces that have memories, of those that may be read
+	OpMemoryHistory    Op = "memory.history"    // the versions of one memory
+	OpMemorySearch     Op = "memory.search"     // lexical, semantic or hybrid search
+	OpMemoryPut        Op = "memory.put"        // stage a memory
+	OpMemoryPatch      Op = "memory.patch"      // stage a change of some fields of a memory
+	OpMemoryDelete     Op = "memory.delete"     // stage a deletion
+	OpMemoryTouch      Op = "memory.touch"      // add to named counters of memories
+	OpRecordGet        Op = "record.get"        // one record of its own collections
+	OpRecordPut        Op = "record.put"        // stage a record
+	OpRecordDelete     Op = "record.delete"     // stage the deletion of a record
+	OpRecordList       Op = "record.list"       // records in the order of their keys, page by page
+	OpRecordSearch     Op = "record.search"     // search in a searchable collection
+	OpRecordAppend     Op = "record.append"     // stage a record with the next sequence number as its key
+	OpLogAppend        Op = "log.append"        // stage an event of the log
+	OpLogRead          Op = "log.read"          // events of the log, page by page
+	OpFeedRead         Op = "feed.read"         // changes since a watermark
+	OpFeedEmit         Op = "feed.emit"         // stage an event of the feed
+	OpBranchList       Op = "branch.list"       // the branches
+	OpBranchDiff       Op = "branch.diff"       // what differs between two branches
+	OpBranchFork       Op = "branch.fork"       // make a branch
+	OpBranchMerge      Op = "branch.merge"      // merge a branch, or preview it
+	OpBranchDelete     Op = "branch.delete"     // delete a branch
+	OpLinkList         Op = "link.list"         // links from and to a memory
+	OpLinkAdd          Op = "link.add"          // stage a link
+	OpLinkRemove       Op = "link.remove"       // stage the removal of a link
+	OpConfigGet        Op = "config.get"        // its own configuration
+	OpConfigSet        Op = "config.set"        // stage a change of its own configuration
+	OpCallerGet        Op = "caller.get"        // who asks, and what they may
+	OpCallerProgress   Op = "caller.progress"   // says how far the call, or the job, has come; the only operation that acts at once
+	OpJobEnqueue       Op = "job.enqueue"       // queue a job of its own
+	OpJobStatus        Op = "job.status"        // the state of a job
+	OpJobCancel        Op = "job.cancel"        // cancel a job
+	OpTextAnalyze      Op = "text.analyze"      // the terms of a text, as search sees them
+	OpTextCount        Op = "text.count"        // how many memories hold each of some terms
+	OpEmbedTexts       Op = "embed.texts"       // vectors of texts
+	OpLLMComplete      Op = "llm.complete"      // a completion by a configured language model
+	OpHTTPFetch        Op = "http.fetch"        // a request to an endpoint that the operator named
+	OpToolsList        Op = "tools.list"        // tools of other families that may be called
+	OpToolsCall        Op = "tools.call"        // call another permitted tool inside of the same stage
+	OpToolsPublish     Op = "tools.publish"     // publish a tool of its own
+	OpToolsWithdraw    Op = "tools.withdraw"    // withdraw a published tool
 )
 
 // The names of limits, as errors and manifests say them.
@@ -628,47 +629,48 @@ func Features() []Feature {
 // Ops are all operations, each with what it needs; empty where every family may call it.
 func Ops() map[Op]Capability {
 	return map[Op]Capability{
-		OpMemoryGet:      "memory.read",
-		OpMemoryList:     "memory.read",
-		OpMemoryHistory:  "memory.read",
-		OpMemorySearch:   "memory.read",
-		OpMemoryPut:      "memory.write",
-		OpMemoryPatch:    "memory.write",
-		OpMemoryDelete:   "memory.write",
-		OpMemoryTouch:    "memory.count",
-		OpRecordGet:      "record",
-		OpRecordPut:      "record",
-		OpRecordDelete:   "record",
-		OpRecordList:     "record",
-		OpRecordSearch:   "record",
-		OpRecordAppend:   "record",
-		OpLogAppend:      "log.append",
-		OpLogRead:        "log.read",
-		OpFeedRead:       "feed.read",
-		OpFeedEmit:       "feed.emit",
-		OpBranchList:     "branch.read",
-		OpBranchDiff:     "branch.read",
-		OpBranchFork:     "branch.write",
-		OpBranchMerge:    "branch.write",
-		OpBranchDelete:   "branch.write",
-		OpLinkList:       "link.read",
-		OpLinkAdd:        "link.write",
-		OpLinkRemove:     "link.write",
-		OpConfigGet:      "",
-		OpConfigSet:      "config.write",
-		OpCallerGet:      "",
-		OpCallerProgress: "",
-		OpJobEnqueue:     "job",
-		OpJobStatus:      "job",
-		OpJobCancel:      "job",
-		OpTextAnalyze:    "",
-		OpTextCount:      "",
-		OpEmbedTexts:     "embed",
-		OpLLMComplete:    "llm",
-		OpHTTPFetch:      "http",
-		OpToolsList:      "tools.call",
-		OpToolsCall:      "tools.call",
-		OpToolsPublish:   "tools.publish",
-		OpToolsWithdraw:  "tools.publish",
+		OpMemoryGet:        "memory.read",
+		OpMemoryList:       "memory.read",
+		OpMemoryNamespaces: "memory.read",
+		OpMemoryHistory:    "memory.read",
+		OpMemorySearch:     "memory.read",
+		OpMemoryPut:        "memory.write",
+		OpMemoryPatch:      "memory.write",
+		OpMemoryDelete:     "memory.write",
+		OpMemoryTouch:      "memory.count",
+		OpRecordGet:        "record",
+		OpRecordPut:        "record",
+		OpRecordDelete:     "record",
+		OpRecordList:       "record",
+		OpRecordSearch:     "record",
+		OpRecordAppend:     "record",
+		OpLogAppend:        "log.append",
+		OpLogRead:          "log.read",
+		OpFeedRead:         "feed.read",
+		OpFeedEmit:         "feed.emit",
+		OpBranchList:       "branch.read",
+		OpBranchDiff:       "branch.read",
+		OpBranchFork:       "branch.write",
+		OpBranchMerge:      "branch.write",
+		OpBranchDelete:     "branch.write",
+		OpLinkList:         "link.read",
+		OpLinkAdd:          "link.write",
+		OpLinkRemove:       "link.write",
+		OpConfigGet:        "",
+		OpConfigSet:        "config.write",
+		OpCallerGet:        "",
+		OpCallerProgress:   "",
+		OpJobEnqueue:       "job",
+		OpJobStatus:        "job",
+		OpJobCancel:        "job",
+		OpTextAnalyze:      "",
+		OpTextCount:        "",
+		OpEmbedTexts:       "embed",
+		OpLLMComplete:      "llm",
+		OpHTTPFetch:        "http",
+		OpToolsList:        "tools.call",
+		OpToolsCall:        "tools.call",
+		OpToolsPublish:     "tools.publish",
+		OpToolsWithdraw:    "tools.publish",
 	}
 }

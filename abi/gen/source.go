@@ -55,6 +55,7 @@ type name struct {
 	Needs     string `json:"needs"`
 	Request   string `json:"request"`
 	Response  string `json:"response"`
+	Errors    string `json:"errors"` // beside denied and internal, which every operation may answer
 }
 
 type number struct {

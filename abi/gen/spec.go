@@ -120,8 +120,8 @@ func (s source) opTable() string {
 }
 
 func (s source) opForms() string {
-	return table("operation, request, response", rows(s.Ops, func(n name) []string {
-		return []string{code(n.Name), n.Request, n.Response}
+	return table("operation, request, response, errors", rows(s.Ops, func(n name) []string {
+		return []string{code(n.Name), n.Request, n.Response, n.Errors}
 	}))
 }
 

@@ -200,6 +200,18 @@ func (w *work) list(ctx context.Context, namespace string, r memoryListRequest, 
 	return list, next, err
 }
 
+func memoryNamespaces(w *work, ctx context.Context, _ struct{}) (any, error) {
+	found, err := w.stage.Namespaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	namespaces := slices.DeleteFunc(found, func(name string) bool { return !w.powers.Allows(abi.CanMemoryRead, name) })
+	if namespaces == nil {
+		namespaces = []string{}
+	}
+	return map[string]any{"namespaces": namespaces}, nil
+}
+
 type memoryHistoryRequest struct {
 	Key       string `json:"key"`
 	Namespace string `json:"namespace"`

@@ -154,6 +154,8 @@ func invalid(format string, args ...any) error {
 // operations are all that the host has.
 func operations() map[abi.Op]operation {
 	return map[abi.Op]operation{
+		abi.OpMemoryNamespaces: decoded(memoryNamespaces),
+
 		abi.OpMemoryGet:     decoded(memoryGet),
 		abi.OpMemoryList:    decoded(memoryList),
 		abi.OpMemoryHistory: decoded(memoryHistory),

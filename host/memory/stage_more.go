@@ -102,3 +102,29 @@ func (s *Space) payloads(ctx context.Context, b *branch, notices []Notice) error
 	}
 	return nil
 }
+
+// mostScanned is how many entries are looked through for namespaces.
+const mostScanned = 500_000
+
+// Namespaces lists the namespaces in which the branch has memories, in order. It reads through all entries, so it is for work
+// that nobody waits for.
+func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
+	var list []string
+	scanned := 0
+	for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
+		page, next, err := t.space.engine.ScanAt(ctx, t.lineage(false), store.Range{}, cursor, fillPage)
+		if err != nil {
+			return nil, t.space.translate("list namespaces", err)
+		}
+		for _, e := range page {
+			if e.Collection == memories && (len(list) == 0 || list[len(list)-1] != e.Namespace) {
+				list = append(list, e.Namespace)
+			}
+		}
+		if scanned += len(page); scanned > mostScanned {
+			return nil, &Error{Code: Exhausted, Message: "the branch has too many entries to look through for namespaces: name them"}
+		}
+		cursor = next
+	}
+	return list, nil
+}

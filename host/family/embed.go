@@ -1,0 +1,69 @@
+package family
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/policy"
+)
+
+// GuestEmbedder makes vectors by a family's embed hook.
+type GuestEmbedder struct {
+	Family     string
+	Model      string // as the manifest names it: vectors of different models are never compared
+	Dimensions int
+
+	families *Families
+}
+
+// EmbedderOf is the embedder of a family, if its embed hook is on.
+func (f *Families) EmbedderOf(name string) (GuestEmbedder, bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	x := f.known[name]
+	if x == nil || x.fault != "" || x.digest == "" || x.manifest.Hooks.Embed == nil {
+		return GuestEmbedder{}, false
+	}
+	_, on := grantIn(f.lock, x).Hooks[abi.HookEmbed]
+	h := x.manifest.Hooks.Embed
+	return GuestEmbedder{Family: name, Model: h.Model, Dimensions: h.Dimensions, families: f}, on
+}
+
+// Embed makes a vector of each text. purpose is document or query.
+func (e GuestEmbedder) Embed(ctx context.Context, texts []string, purpose string) ([][]float32, error) {
+	f := e.families
+	x, err := f.named(e.Family)
+	if err != nil {
+		return nil, err
+	}
+	m, release, err := f.take(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	stage, err := f.o.Space.Stage(ctx, memory.Default, "")
+	if err != nil {
+		return nil, err
+	}
+	w := f.newWork(x, stage, policy.Caller{ReadOnly: true}, "", "")
+	config, err := w.configJSON(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request, err := json.Marshal(abi.EmbedRequest{Texts: texts, Purpose: purpose, Config: config})
+	if err != nil {
+		return nil, err
+	}
+	output, err := w.ask(ctx, m, abi.KindEmbed, request)
+	if err != nil {
+		return nil, err
+	}
+	vectors, err := abi.ParseVectors(output, len(texts), e.Dimensions)
+	if err != nil {
+		return nil, fmt.Errorf("family %s: %w", e.Family, err)
+	}
+	return vectors, nil
+}
