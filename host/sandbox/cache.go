@@ -50,6 +50,8 @@ func openCache(dir string) (*cache, error) {
 		}
 	}
 	sweep(filepath.Join(dir, dirWork))
+	expire(filepath.Join(dir, dirModules))
+	expire(filepath.Join(dir, dirCode))
 	w, err := wazero.NewCompilationCacheWithDir(filepath.Join(dir, dirCode))
 	if err != nil {
 		return nil, fmt.Errorf("open the cache of modules: %w", err)
@@ -68,6 +70,22 @@ func sweep(work string) {
 			os.RemoveAll(filepath.Join(work, e.Name()))
 		}
 	}
+}
+
+// keptFor is how long a compiled module is kept: then it is compiled again, should anybody still want it.
+const keptFor = 90 * 24 * time.Hour
+
+// expire removes what was compiled long ago, so that the cache does not grow with every version of every module for ever.
+func expire(dir string) {
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return nil // what cannot be looked at is no reason to do without a cache
+		}
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > keptFor {
+			os.Remove(path)
+		}
+		return nil
+	})
 }
 
 // private makes a directory that only its owner can use, or checks that it is one.

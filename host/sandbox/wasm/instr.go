@@ -342,6 +342,9 @@ func (r *InstrReader) types(in *Instr) error {
 	if n != 1 {
 		return fault(Invalid, r.offset+at, "select has %d result types, expected one", n)
 	}
+	if r.at-at != 2 { // the number and the type: wazero takes the number for one byte, whatever its form
+		return r.bad(at, "the number of types is written with %d bytes instead of 1", r.at-at-1)
+	}
 	in.Types = append(in.Types[:0], ValType(b[0]))
 	if !in.Types[0].valid() {
 		return r.bad(at, "%#02x is not a type of values", b[0])
