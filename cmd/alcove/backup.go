@@ -82,4 +82,3 @@ func (a *app) restoreCommand() *cobra.Command {
 		},
 	}
 }
-

@@ -173,7 +173,9 @@ func topKinds() []kind {
 	return []kind{kindMeta, kindTime, kindPoints, kindRequests, kindAges, kindBlobs, kindPurged}
 }
 
-func branchKinds() []kind { return []kind{kindEntries, kindValues, kindLog, kindCounters, kindCounted, kindTrim} }
+func branchKinds() []kind {
+	return []kind{kindEntries, kindValues, kindLog, kindCounters, kindCounted, kindTrim}
+}
 
 // bucket is what the bucket is called.
 func (k kind) bucket() []byte {
