@@ -50,7 +50,7 @@ test-race:
 check: format vet lint imports modules generated samples reproducible cross ## format, vet, lint, imports, modules, generated files, guests, all platforms
 
 format:
-	@files="$$(gofmt -l abi cmd guests host sdk)"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
+	@files="$$(gofmt -l abi cmd guests host registry sdk)"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
 
 vet:
 	$(GO) vet ./...
