@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,9 @@ extension, such as space.alcove. Either replaces the backup that was there, if i
 }
 
 func (a *app) backUp(ctx context.Context, path string, incremental bool) (backup.Part, error) {
+	if err := a.isOutside(path); err != nil {
+		return backup.Part{}, err
+	}
 	do := backup.Full
 	switch single := backup.IsFile(path); {
 	case single && incremental:
@@ -58,6 +62,23 @@ func (a *app) backUp(ctx context.Context, path string, incremental bool) (backup
 		return part, a.notef("the backup is made, and the server does not know of it: %v\n", err)
 	}
 	return part, nil
+}
+
+// isOutside makes sure that a path is not in the data directory, where a purge would not find what is in a backup.
+func (a *app) isOutside(path string) error {
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	dir, errDir := filepath.Abs(dir)
+	path, errPath := filepath.Abs(path)
+	if err := errors.Join(errDir, errPath); err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return &usageError{fmt.Errorf("%s is in the data directory: a backup belongs elsewhere, on another disk at best", path)}
+	}
+	return nil
 }
 
 func (a *app) restoreCommand() *cobra.Command {

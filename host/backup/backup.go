@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"time"
 )
 
@@ -23,19 +22,18 @@ type Source func(ctx context.Context, since Base, w io.Writer) error
 // Full makes a full backup in a folder, and then removes the parts of an earlier one of the same space.
 func Full(ctx context.Context, dir string, from Source, now time.Time) (Part, error) {
 	old, err := ReadManifest(dir)
-	if err != nil && !errors.Is(err, ErrNone) {
+	if err != nil && !errors.Is(err, ErrNone) && !errors.Is(err, ErrBroken) {
 		return Part{}, err
 	}
-	p, err := add(ctx, dir, Manifest{}, from, now, func(p Part) error { return sameSpace(dir, old, p) })
+	f := &folder{dir: dir, before: old, now: now}
+	p, err := f.add(ctx, Manifest{}, from, func(p Part) error { return sameSpace(dir, old, p) })
+	if err == nil {
+		err = f.removeOthers(p)
+	}
 	if err != nil {
 		return p, fmt.Errorf("back up: %w", err)
 	}
-	for _, o := range old.Parts {
-		if o.File != p.File {
-			err = errors.Join(err, os.Remove(filepath.Join(dir, o.File)))
-		}
-	}
-	return p, err
+	return p, nil
 }
 
 // ErrOccupied says that a place has the backup of another space, which a full backup would remove.
@@ -57,37 +55,15 @@ func Increment(ctx context.Context, dir string, from Source, now time.Time) (Par
 	if m.Format == oldFormat {
 		return Part{}, fmt.Errorf("the backup in %s was made by an older program, and nothing says of which store it is: make a full backup", dir)
 	}
-	p, err := add(ctx, dir, m, from, now, func(p Part) error { return p.follows(m.Parts[len(m.Parts)-1]) })
+	if len(m.Parts) == 0 {
+		return Part{}, fmt.Errorf("%w in %s: make a full one first", ErrNone, dir)
+	}
+	f := &folder{dir: dir, before: m, now: now}
+	p, err := f.add(ctx, m, from, func(p Part) error { return p.follows(m.Parts[len(m.Parts)-1]) })
 	if err != nil {
 		return p, fmt.Errorf("back up what changed since version %d: %w", m.Base().Version, err)
 	}
 	return p, nil
-}
-
-// add writes a part, and names it in the manifest if it is as it must be.
-func add(ctx context.Context, dir string, m Manifest, from Source, now time.Time, check func(Part) error) (Part, error) {
-	if err := makeFolder(dir); err != nil {
-		return Part{}, err
-	}
-	f, err := os.CreateTemp(dir, "*"+partial)
-	if err != nil {
-		return Part{}, err
-	}
-	p, err := writePart(ctx, f, m.Base(), from, now)
-	if err == nil {
-		err = check(p)
-	}
-	if err != nil {
-		return Part{}, errors.Join(err, os.Remove(f.Name()))
-	}
-	if err := os.Rename(f.Name(), filepath.Join(dir, p.File)); err != nil {
-		return p, err
-	}
-	if err := syncFolder(dir); err != nil { // before anything names the part
-		return p, err
-	}
-	m.Alcove, m.Format, m.Parts = "backup", format, append(slices.Clone(m.Parts), p)
-	return p, writeManifest(dir, m)
 }
 
 // writePart has a part written to a file, which is on the disk and closed afterwards.

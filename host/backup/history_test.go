@@ -123,15 +123,17 @@ func TestACopyOfADirectoryThatWentItsOwnWayIsNoticed(t *testing.T) {
 	isOther(t, two, dir, "a=1 b=one")
 }
 
+const oldName = "full-to-000000000001-0a1b2c3d.jsonl"
+
 // inOldFormat makes a backup as programs made it that knew format 1.
 func inOldFormat(t *testing.T, e *bolt.Engine, dir string) {
 	t.Helper()
-	f, err := os.Create(filepath.Join(dir, "full.jsonl"))
+	f, err := os.Create(filepath.Join(dir, oldName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, err := bundle.Write(t.Context(), f, e, 0)
-	manifest := fmt.Sprintf(`{"alcove":"backup","format":1,"parts":[{"file":"full.jsonl","since":0,"until":%d,"entries":%d,"bytes":%d,"sha256":%q,"made":"2026-01-02T03:04:05Z"}]}`, s.Until, s.Entries, s.Bytes, s.SHA256)
+	manifest := fmt.Sprintf(`{"alcove":"backup","format":1,"parts":[{"file":%q,"since":0,"until":%d,"entries":%d,"bytes":%d,"sha256":%q,"made":"2026-01-02T03:04:05Z"}]}`, oldName, s.Until, s.Entries, s.Bytes, s.SHA256)
 	if err := errors.Join(err, f.Close(), os.WriteFile(filepath.Join(dir, "backup.json"), []byte(manifest), 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +151,7 @@ func TestABackupOfTheOldFormatIsRestoredAndReplacedAndNotAddedTo(t *testing.T) {
 	}
 	full(t, e, dir)
 	increment(t, e, dir)
-	if _, err := os.Stat(filepath.Join(dir, "full.jsonl")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, oldName)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the old part is still there (%v)", err)
 	}
 }

@@ -17,12 +17,11 @@ const (
 	manifestName = "backup.json"
 	manifestSize = 16 << 20 // bytes of a manifest, at most
 
-	format     = 2
-	oldFormat  = 1 // its parts are bundles; it can be restored, and a full backup replaces it
-	extension  = ".part"
-	oldPart    = ".jsonl"
-	partial    = ".partial"
-	incomplete = "the backup cannot be restored: make a full one"
+	format    = 2
+	oldFormat = 1 // its parts are bundles; it can be restored, and a full backup replaces it
+	extension = ".part"
+	oldPart   = ".jsonl"
+	partial   = ".partial"
 )
 
 // Part is a file in the folder.
@@ -63,6 +62,9 @@ func (m Manifest) Base() Base {
 // ErrNone says that a folder has no backup.
 var ErrNone = errors.New("there is no backup")
 
+// ErrBroken says that the parts of a backup do not fit together.
+var ErrBroken = errors.New("the backup cannot be restored: make a full one")
+
 // ReadManifest reads what a folder holds.
 func ReadManifest(dir string) (Manifest, error) {
 	var m Manifest
@@ -95,19 +97,19 @@ func (m Manifest) check() error {
 	}
 	for i, p := range m.Parts {
 		if p.File != filepath.Base(p.File) || filepath.Ext(p.File) != ending {
-			return fmt.Errorf("the backup's manifest names %q, which is not a part", p.File)
+			return fmt.Errorf("the backup's manifest names %q, which is not a part: %w", p.File, ErrBroken)
 		}
 		if p.Until < p.Since {
-			return fmt.Errorf("%s goes from version %d back to %d: %s", p.File, p.Since, p.Until, incomplete)
+			return fmt.Errorf("%s goes from version %d back to %d: %w", p.File, p.Since, p.Until, ErrBroken)
 		}
 		if i == 0 && p.Since != 0 {
-			return fmt.Errorf("%s goes on from version %d, and the full part before it is missing: %s", p.File, p.Since, incomplete)
+			return fmt.Errorf("%s goes on from version %d, and the full part before it is missing: %w", p.File, p.Since, ErrBroken)
 		}
 		if i == 0 {
 			continue
 		}
 		if err := p.follows(m.Parts[i-1]); err != nil {
-			return fmt.Errorf("%w: %s", err, incomplete)
+			return fmt.Errorf("%w: %w", err, ErrBroken)
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ func readFolder(ctx context.Context, dir string, to store.Loader, progress func(
 		}
 		found, err := readFile(ctx, filepath.Join(dir, p.File), m.Format, to, tell)
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is missing in %s: %s", p.File, dir, incomplete)
+			return fmt.Errorf("%s is missing in %s: %w", p.File, dir, ErrBroken)
 		}
 		if err == nil {
 			err = p.matches(found)

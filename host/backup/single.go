@@ -19,6 +19,9 @@ func ToFile(ctx context.Context, path string, from Source, now time.Time) (Part,
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Part{}, fmt.Errorf("%s is there already, and not replaced: %w", path, err)
 	}
+	if err := removeAbandoned(filepath.Dir(path), filepath.Base(path)+"-", time.Now()); err != nil {
+		return Part{}, fmt.Errorf("back up: %w", err)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*"+partial)
 	if err != nil {
 		return Part{}, fmt.Errorf("back up: %w", err)

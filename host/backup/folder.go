@@ -1,0 +1,91 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// abandoned is how long ago a file that was never finished was last written to.
+const abandoned = time.Hour
+
+// folder is a folder that a part is added to.
+type folder struct {
+	dir    string
+	before Manifest // as it was
+	now    time.Time
+}
+
+// add writes a part behind those of a manifest, and names it there if it is as it must be.
+func (f *folder) add(ctx context.Context, m Manifest, from Source, check func(Part) error) (Part, error) {
+	if err := makeFolder(f.dir); err != nil {
+		return Part{}, err
+	}
+	if err := removeAbandoned(f.dir, "", time.Now()); err != nil {
+		return Part{}, err
+	}
+	file, err := os.CreateTemp(f.dir, "*"+partial)
+	if err != nil {
+		return Part{}, err
+	}
+	p, err := writePart(ctx, file, m.Base(), from, f.now)
+	if err == nil {
+		err = errors.Join(check(p), f.unchanged())
+	}
+	if err != nil {
+		return Part{}, errors.Join(err, os.Remove(file.Name()))
+	}
+	if err := os.Rename(file.Name(), filepath.Join(f.dir, p.File)); err != nil {
+		return p, err
+	}
+	if err := syncFolder(f.dir); err != nil { // before anything names the part
+		return p, err
+	}
+	m.Alcove, m.Format, m.Parts = "backup", format, append(slices.Clone(m.Parts), p)
+	return p, writeManifest(f.dir, m)
+}
+
+// unchanged makes sure that nobody else added a part meanwhile, which would be lost.
+func (f *folder) unchanged() error {
+	m, err := ReadManifest(f.dir)
+	if err != nil && !errors.Is(err, ErrNone) && !errors.Is(err, ErrBroken) {
+		return err
+	}
+	if !reflect.DeepEqual(m, f.before) {
+		return fmt.Errorf("another backup was made in %s meanwhile: this one is dropped", f.dir)
+	}
+	return nil
+}
+
+// removeOthers removes the parts that a full one replaces, and those that no manifest ever named.
+func (f *folder) removeOthers(keep Part) error {
+	ours := regexp.MustCompile(`^(full|from-\d{12,20})-to-\d{12,20}-[0-9a-f]{8}\.(part|jsonl)$`)
+	files, err := os.ReadDir(f.dir)
+	for _, file := range files {
+		if name := file.Name(); name != keep.File && file.Type().IsRegular() && ours.MatchString(name) {
+			err = errors.Join(err, os.Remove(filepath.Join(f.dir, name)))
+		}
+	}
+	return err
+}
+
+// removeAbandoned removes files that backups left which were interrupted.
+func removeAbandoned(dir, prefix string, now time.Time) error {
+	files, err := os.ReadDir(dir)
+	for _, file := range files {
+		if !strings.HasPrefix(file.Name(), prefix) || !strings.HasSuffix(file.Name(), partial) || !file.Type().IsRegular() {
+			continue
+		}
+		if info, infoErr := file.Info(); infoErr == nil && now.Sub(info.ModTime()) > abandoned {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, file.Name())))
+		}
+	}
+	return err
+}
