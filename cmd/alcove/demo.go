@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/owner"
 )
@@ -51,7 +52,7 @@ func (a *app) demo(ctx context.Context, f demoFlags, keep bool) (err error) {
 	if err != nil {
 		return err
 	}
-	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), Families: builtIn(), Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,11 @@ func (a *app) demoSession(ctx context.Context, dir string) error {
 	}
 	a.printf("         an MCP client runs alcove mcp: %s %s, %d tools\n", greeting.ServerInfo.Name, greeting.ServerInfo.Version, len(list.Tools))
 	d := demonstration{app: a, client: c}
-	for _, s := range demoSteps() {
+	steps := demoSteps()
+	if guests.Embedded() {
+		steps = append(steps, familySteps()...)
+	}
+	for _, s := range steps {
 		if err := d.show(ctx, s); err != nil {
 			return err
 		}
@@ -168,6 +173,14 @@ func demoSteps() []step {
 		{"", "memory_history", []arg{{"key", "deploy/day"}}, false},
 		{"Keep a log that nobody can change", "memory_log", []arg{{"event", "merged"}, {"data", map[string]string{"branch": "idea", "by": "demo"}}}, false},
 		{"", "memory_status", nil, false},
+	}
+}
+
+// familySteps need the families that this program may carry.
+func familySteps() []step {
+	return []step{
+		{"Bring in more tools when they are needed: each family runs in a sandbox of its own", "memory_load_family", []arg{{"intent", "give my memories tags"}}, false},
+		{"", "memory_suggest_tags", []arg{{"text", "Grace Hopper decided on 2026-03-02 that releases go out from the Lisbon office"}}, false},
 	}
 }
 
