@@ -77,6 +77,7 @@ func (h *Host) acts() map[string]admin.Act {
 		"retain": func(ctx context.Context, _ json.RawMessage) (any, error) { return h.space.Retain(ctx) },
 	}
 	maps.Copy(acts, h.familyActs())
+	maps.Copy(acts, h.embedderActs())
 	return acts
 }
 

@@ -34,7 +34,7 @@ func (h *Host) openFamilies(ctx context.Context) error {
 	}
 	families, err := family.New(ctx, family.Options{
 		Space: h.space, Sandbox: box, Dir: h.options.Dir, Built: h.options.Families, Watch: h.options.FamiliesDir, Locked: h.options.Locked, ReadOnly: h.options.ReadOnly,
-		Clock: h.options.Clock, Logger: h.options.Logger, Outside: outside,
+		Clock: h.options.Clock, Logger: h.options.Logger, Outside: outside, Embedder: forFamilies{h.embedders.keeper},
 	})
 	if err != nil {
 		return err

@@ -37,17 +37,20 @@ type Options struct {
 	Locked      bool
 	Compiler    sandbox.Compiler // of modules; the zero value: this program
 	Outside     family.Outside   // reaches endpoints for families; nil: over HTTP
+	// Embedder is used by searches that name none, and kept among those of the data directory; nil: as these say.
+	Embedder *EmbedderConfig
 	// Engine opens the store in the data directory; nil: bolt. For tests of what happens to a store.
 	Engine func(ctx context.Context, dir string) (store.Engine, error)
 }
 
 // Host is an open data directory. This process owns it until Close.
 type Host struct {
-	options Options
-	token   string
-	engine  store.Engine
-	space   *memory.Space
-	mcp     *mcp.Server
+	options   Options
+	token     string
+	engine    store.Engine
+	space     *memory.Space
+	embedders *embedders
+	mcp       *mcp.Server
 
 	families *family.Families // nil: the directory cannot be written
 
@@ -120,14 +123,20 @@ func (h *Host) openSpace(ctx context.Context) error {
 	}
 	h.engine = engine
 	h.closeLater("the store", engine.Close)
+	index := search.New(search.Options{})
+	if h.embedders, err = h.openEmbedders(index); err != nil {
+		return err
+	}
+	h.closeLater("the vectors", h.embedders.close)
 	space, err := memory.Open(ctx, memory.Options{
-		Engine: engine, Index: search.New(search.Options{}), Clock: h.options.Clock, Logger: h.options.Logger,
+		Engine: engine, Index: index, Meaning: meaning{h.embedders.keeper}, Clock: h.options.Clock, Logger: h.options.Logger,
 	})
 	if err != nil {
 		return fmt.Errorf("open the memory in %s: %w", h.options.Dir, err)
 	}
 	h.space = space
 	h.closeLater("the memory", func() error { return space.Close(context.WithoutCancel(ctx)) })
+	h.embedders.start(space)
 	return nil
 }
 

@@ -88,7 +88,7 @@ All commands talk to the one server of the data directory, and start it if need 
 		a.logCommand(), a.historyCommand(), a.statusCommand(), a.branchCommand(),
 		a.callCommand(), a.toolsCommand(), a.familyCommand(), a.endpointCommand(), a.doctorCommand(), a.versionCommand(),
 		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.verifyCommand(), a.repairCommand(), a.compactCommand(), a.flushCommand(), a.durabilityCommand(), a.purgeCommand(), a.retentionCommand(),
-		a.benchCommand(),
+		a.benchCommand(), a.embedderCommand(),
 	)
 	return root
 }

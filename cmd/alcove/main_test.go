@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,7 +36,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "exits": exits, "flip": flip, "stop": func(ts *testscript.TestScript, _ bool, _ []string) {
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "exits": exits, "flip": flip, "vectors": wordVectors, "stopowner": func(ts *testscript.TestScript, _ bool, _ []string) {
 			stopOwner(t, ts.Getenv("ALCOVE_DATA"))
 		}},
 		Setup: func(e *testscript.Env) error {
@@ -96,6 +99,22 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s does not come", args[0])
 		}
 	}
+}
+
+// wordVectors is a command of the scripts: it writes the model.safetensors of a folder, with vectors of two dimensions.
+func wordVectors(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 || len(args)%2 == 0 {
+		ts.Fatalf("use it as: vectors FOLDER X Y X Y…")
+	}
+	var data []byte
+	for _, arg := range args[1:] {
+		x, err := strconv.ParseFloat(arg, 32)
+		ts.Check(err)
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(x)))
+	}
+	header := fmt.Sprintf(`{"embeddings":{"dtype":"F32","shape":[%d,2],"data_offsets":[0,%d]}}`, len(data)/8, len(data))
+	file := append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), data...)
+	ts.Check(os.WriteFile(filepath.Join(ts.MkAbs(args[0]), "model.safetensors"), file, 0o600))
 }
 
 // flip is a command of the scripts: it changes the last byte of every place of a file that holds a text.

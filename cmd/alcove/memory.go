@@ -152,7 +152,7 @@ func (a *app) recallCommand() *cobra.Command {
 
 func (a *app) searchCommand() *cobra.Command {
 	var tags, types []string
-	var asOf, since, until string
+	var asOf, since, until, mode, embedder string
 	var k, offset int
 	var explain bool
 	c := &cobra.Command{
@@ -170,10 +170,12 @@ func (a *app) searchCommand() *cobra.Command {
 	flags.StringVar(&since, "since", "", "only memories written since this moment")
 	flags.StringVar(&until, "until", "", "only memories written before this moment")
 	flags.StringVar(&asOf, "as-of", "", "search the memory as it was at this moment")
+	flags.StringVar(&mode, "mode", "", "what ranks: hybrid, lexical or semantic (default: hybrid, where there is an embedder)")
+	flags.StringVar(&embedder, "embedder", "", "whose vectors decide, where there are several")
 	flags.BoolVar(&explain, "explain", false, "say how each score came about (with --json)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f := fields{"query": strings.Join(args, " "), "k": k}.list("tags", tags).list("type", types).
-			set("since", since).set("until", until).set("as_of", asOf)
+			set("since", since).set("until", until).set("as_of", asOf).set("mode", mode).set("embedder", embedder)
 		if a.place.namespace != "" {
 			f["namespace"] = a.place.namespace
 		}

@@ -27,6 +27,7 @@ type serveFlags struct {
 	idle           time.Duration
 	familiesDir    string
 	locked         bool
+	embedder       host.EmbedderConfig
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -46,6 +47,8 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.familiesDir, "families-dir", a.env("ALCOVE_FAMILIES_DIR"), "a folder whose modules are tool families, too, as they come and change (or ALCOVE_FAMILIES_DIR)")
 	flags.BoolVar(&f.locked, "locked", a.env("ALCOVE_LOCKED") != "", "run only families whose digests are in alcove.lock, and those that are built in (or ALCOVE_LOCKED)")
 	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, do without HTTP if its port is taken, leave when idle or when there is another owner")
+	f.embedder = a.embedderFromEnvironment()
+	embedderFlags(c, &f.embedder, "embedder-")
 	flags.DurationVar(&f.idle, "idle", 0, "leave when nobody was served for so long (default: never; with --auto 15m)")
 	return c
 }
@@ -74,9 +77,13 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 			f.idle = defaultIdle
 		}
 	}
+	embedder, err := embedderToServe(f.embedder)
+	if err != nil {
+		return err
+	}
 	logger := slog.New(slog.NewTextHandler(out, nil))
 	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Logger: logger,
-		Families: builtIn(), FamiliesDir: f.familiesDir, Locked: f.locked})
+		Families: builtIn(), FamiliesDir: f.familiesDir, Locked: f.locked, Embedder: embedder})
 	var owned *host.OwnedError
 	if f.auto && errors.As(err, &owned) {
 		return nil // somebody else was faster

@@ -277,6 +277,7 @@ func (r memorySearchRequest) query(w *work) (memory.Search, error) {
 	}
 	switch r.Mode {
 	case "", "lexical", "semantic", "hybrid":
+		q.Mode, q.Vector = memory.Mode(r.Mode), r.Vector
 		return q, nil
 	}
 	return q, invalid("mode is %.32q: it is lexical, semantic or hybrid", r.Mode)

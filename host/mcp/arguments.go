@@ -223,6 +223,19 @@ func (a *arguments) fraction(name string) *float64 {
 	return &f
 }
 
+// numbers reads a list of numbers; nil when it is not given.
+func (a *arguments) numbers(name string) []float32 {
+	raw, ok := a.get(name)
+	if !ok {
+		return nil
+	}
+	var list []float32
+	if err := json.Unmarshal(raw, &list); err != nil || bytes.Contains(raw, []byte("null")) {
+		a.wrong(name, "a list of numbers", raw)
+	}
+	return list
+}
+
 // flag reads true or false; false when it is not given.
 func (a *arguments) flag(name string) bool {
 	raw, ok := a.get(name)

@@ -28,6 +28,9 @@ const (
 // arguments are valid stays, in its order.
 func trimSchema(raw json.RawMessage) (json.RawMessage, error) {
 	return dropped(raw, func(name string, value json.RawMessage, at position) bool {
+		if at == schemasNamed {
+			return isAdvanced(value)
+		}
 		return isProse(name, value, at) || forbidsMore(name, value, at) || confuses(name, at)
 	})
 }
@@ -128,7 +131,7 @@ func (d dropping) trimObject(out *bytes.Buffer, raw json.RawMessage, at position
 		if err := dec.Decode(&value); err != nil {
 			return err
 		}
-		if at != schemasNamed && d(name, value, at) {
+		if d(name, value, at) {
 			continue
 		}
 		if !first {
@@ -148,6 +151,14 @@ func (d dropping) trimObject(out *bytes.Buffer, raw json.RawMessage, at position
 	out.WriteByte('}')
 	_, err := dec.Token()
 	return err
+}
+
+// isAdvanced reports whether an argument is one that few need: memory_capabilities tells of it, lists do not.
+func isAdvanced(schema json.RawMessage) bool {
+	var marked struct {
+		Advanced bool `json:"x-advanced"`
+	}
+	return json.Unmarshal(schema, &marked) == nil && marked.Advanced
 }
 
 // isProse reports whether a member of a schema is there for people.

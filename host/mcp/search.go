@@ -40,6 +40,9 @@ func searchTool() tool {
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
 				"as_of": {"type": "string", "description": "Search what there was at a past moment, such as 1h ago, yesterday or v12."},
 				"events": {"type": "boolean", "description": "Search the log's events instead of memories."},
+				"mode": {"type": "string", "x-advanced": true, "description": "What ranks: hybrid (words and meaning; when left out), lexical or semantic. Without an embedder all is by words."},
+				"vector": {"type": "array", "items": {"type": "number"}, "x-advanced": true, "description": "What the question means, in the embedder's dimensions, instead of having it embedded."},
+				"embedder": {"type": "string", "x-advanced": true, "description": "Whose vectors decide, where there are several."},
 				"explain": {"type": "boolean", "description": "Say how each score came about."}
 			},
 			"required": ["query"]
@@ -75,6 +78,9 @@ func decodeSearch(c *call) (memory.Search, error) {
 		Events:     a.flag("events"),
 		Explain:    a.flag("explain"),
 		Agent:      c.agent,
+		Mode:       memory.Mode(a.choice("mode", string(memory.Hybrid), string(memory.Lexical), string(memory.Semantic))),
+		Vector:     a.numbers("vector"),
+		Embedder:   a.text("embedder"),
 	}
 	q.Features = q.Explain
 	for _, state := range a.choices("state", string(memory.Active), string(memory.Archived), string(memory.Merged), string(memory.Pruned)) {

@@ -205,3 +205,32 @@ func TestANoteSaysWhatElseToRepeat(t *testing.T) {
 		t.Errorf("the note says %q", note)
 	}
 }
+
+func TestWithoutAnEmbedderASearchIsByWordsAndMeaningIsRefused(t *testing.T) {
+	p := use(t)
+	p.must("memory_store", `{"key":"pet","value":"a dog","vector":[1,2,3]}`)
+	for _, arguments := range []string{`{"query":"dog"}`, `{"query":"dog","mode":"hybrid"}`, `{"query":"dog","mode":"lexical"}`} {
+		if s := p.search(arguments); s.Total != 1 {
+			t.Errorf("%s: %v", arguments, s)
+		}
+	}
+	for arguments, want := range map[string]string{
+		`{"query":"dog","mode":"semantic"}`:   "no embedder",
+		`{"query":"dog","vector":[1,2]}`:      "no embedder",
+		`{"query":"dog","embedder":"other"}`:  "no embedder",
+		`{"query":"dog","mode":"magic"}`:      "lexical",
+		`{"query":"dog","vector":"x"}`:        "a list of numbers",
+		`{"query":"dog","vector":[1,null]}`:   "a list of numbers",
+		`{"query":"dog","vector":[1,"x"]}`:    "a list of numbers",
+		`{"query":"dog","vector":[1e39,0,0]}`: "a list of numbers",
+	} {
+		if f := p.refused("memory_search", arguments); f.Code != "invalid_argument" || !strings.Contains(f.Message, want) {
+			t.Errorf("%s: %+v", arguments, f)
+		}
+	}
+	for _, item := range []string{`{"value":1,"vector":[0,0]}`, `{"items":[{"value":1}],"vector":[1]}`} {
+		if f := p.refused("memory_store", item); f.Code != "invalid_argument" {
+			t.Errorf("%s: %+v", item, f)
+		}
+	}
+}

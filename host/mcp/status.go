@@ -6,7 +6,8 @@ func statusTool() tool {
 	return tool{
 		name:        "memory_status",
 		description: "Where you are (branch, namespace), how much is stored there, and whether the server is well.",
-		docs:        "keys and events count what is in the namespace and branch. health is ok, or indexing while searches wait for the index after a start.",
+		docs: "keys and events count what is in the namespace and branch. health is ok, or indexing while searches wait for the index after a start. " +
+			"embedders tell how far embedding is: versions that have a vector, that wait for one, that the embedder refuses, and what is wrong.",
 		input: `{
 			"type": "object",
 			"properties": {
@@ -23,6 +24,7 @@ func statusTool() tool {
 				"branches": {"type": "integer"},
 				"keys": {"type": "integer"},
 				"events": {"type": "integer"},
+				"embedders": {"type": "array", "items": {"type": "object"}},
 				"health": {"type": "string"}
 			},
 			"required": ["version", "branch", "namespace", "health"]
@@ -43,6 +45,20 @@ type state struct {
 	Latest    uint64 `json:"latest_version"` // of the space: as_of=vN
 	ReadOnly  bool   `json:"read_only,omitempty"`
 	Health    string `json:"health"`
+
+	Embedders []embedderState `json:"embedders,omitempty"`
+}
+
+// embedderState is what there is of an embedder's vectors.
+type embedderState struct {
+	Name       string `json:"name"`
+	Standard   bool   `json:"standard,omitempty"` // of searches that name none
+	Dimensions int    `json:"dimensions"`
+	Vectors    int    `json:"vectors"`
+	Waiting    int    `json:"waiting"`
+	Refused    int    `json:"refused,omitempty"`
+	Making     bool   `json:"making,omitempty"` // these take the place of those in use when they are complete
+	Error      string `json:"error,omitempty"`
 }
 
 func status(ctx context.Context, c *call) (answer, error) {
@@ -57,6 +73,10 @@ func status(ctx context.Context, c *call) (answer, error) {
 	s := state{
 		Version: c.version, Branch: st.Branch, Namespace: st.Namespace, Branches: st.Branches, Keys: st.Keys,
 		Events: st.Events, Latest: st.Version, ReadOnly: c.readOnly, Health: "ok",
+	}
+	for _, e := range st.Embedders {
+		s.Embedders = append(s.Embedders, embedderState(e))
+		s.AutoEmbed = s.AutoEmbed || e.Standard
 	}
 	if !st.Searchable {
 		s.Health = "indexing"

@@ -29,6 +29,8 @@ func storeTool() tool {
 				"expires": {"type": "string", "description": "When it stops being true: a time, or a span such as 2h or 30 days."},
 				"supersedes": {"type": "string", "description": "The key of the memory that this one replaces, or a list of keys."},
 				"links": {"type": "array", "items": {"type": "string"}, "description": "Keys of related memories."},
+				"vector": {"type": "array", "items": {"type": "number"}, "x-advanced": true, "description": "What the value means, if that is known: it is not embedded then."},
+				"embedder": {"type": "string", "x-advanced": true, "description": "The embedder that the vector is of; any with as many dimensions when left out."},
 				"if_version": {"type": "integer", "description": "Store only if the key is at this version now; 0: only if there is none."},
 				"items": {"type": "array", "items": {"type": "object"}, "description": "Several memories, each an object with the fields above: all are stored, or none."},
 				"namespace": {"type": "string", "description": "Where to store it; the session's namespace when left out."},
@@ -96,7 +98,7 @@ func decodeItems(a *arguments, now time.Time) (items []memory.Item, batch bool) 
 	if len(list) == 0 {
 		a.missing("items", "an object with a value for each memory")
 	}
-	for _, name := range []string{"key", "value", "if_version"} {
+	for _, name := range []string{"key", "value", "if_version", "vector"} {
 		if _, beside := a.get(name); beside {
 			a.fault(name, fmt.Sprintf("%s cannot be given beside items: put it into each of them", name))
 		}
@@ -125,5 +127,6 @@ func decodeItem(a *arguments, now time.Time) memory.Item {
 		Links:      a.texts("links"),
 		ExpiresAt:  a.moment("expires", now, memory.ParseExpiry),
 		IfVersion:  a.version("if_version"),
+		Vector:     memory.Vector{Embedder: a.text("embedder"), Values: a.numbers("vector")},
 	}
 }

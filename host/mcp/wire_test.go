@@ -223,6 +223,12 @@ func TestEveryParameterIsDescribedInTheCodeAndBareOnTheWire(t *testing.T) {
 			if _, there := bare[name]["description"]; there {
 				t.Errorf("%s of %s has its description on the wire", name, w.Name)
 			}
+			if property["x-advanced"] == true {
+				if bare[name] != nil {
+					t.Errorf("%s of %s, which few need, is on the wire", name, w.Name)
+				}
+				continue
+			}
 			delete(property, "description")
 			if !equalJSON(t, property, bare[name]) {
 				t.Errorf("%s of %s lost more than its description: %v became %v", name, w.Name, property, bare[name])
@@ -261,6 +267,7 @@ func TestTrimmingDropsProseAndKeepsTheRest(t *testing.T) {
 		{"alternatives at the top, which models' interfaces refuse", `{"anyOf":[{"required":["a"]}],"oneOf":[],"allOf":[],"properties":{"anyOf":{}}}`, `{"properties":{"anyOf":{}}}`},
 		{"what refuses unknown members at the top, which are tolerated", `{"additionalProperties":false,"unevaluatedProperties":false,"properties":{"a":{"additionalProperties":false}}}`, `{"properties":{"a":{"additionalProperties":false}}}`},
 		{"what clients would send twice", `{"properties":{"a":{"x-mcp-header":"A"}}}`, `{"properties":{"a":{}}}`},
+		{"arguments that few need", `{"properties":{"a":{"type":"string","x-advanced":true},"b":{"x-advanced":false},"x-advanced":{}}}`, `{"properties":{"b":{"x-advanced":false},"x-advanced":{}}}`},
 		{"long default texts", `{"properties":{"a":{"default":"the quick brown fox jumps over it all"}}}`, `{"properties":{"a":{}}}`},
 		{"short defaults stay", `{"properties":{"a":{"default":"strict"},"b":{"default":10},"c":{"default":false}}}`, `{"properties":{"a":{"default":"strict"},"b":{"default":10},"c":{"default":false}}}`},
 		{"properties with the names of prose stay", `{"properties":{"description":{"type":"string","description":"d"},"title":{"type":"string"},"default":{"description":"d"}}}`, `{"properties":{"description":{"type":"string"},"title":{"type":"string"},"default":{}}}`},

@@ -22,7 +22,7 @@ func (l *lane) load(ctx context.Context) {
 	log := l.keeper.options.Logger
 	list, err := l.keeper.options.Blobs.Blobs(ctx, blobPrefix+l.id+"/")
 	if err != nil {
-		log.Warn("vectors cannot be read, and are made again", "embedder", l.settings.Name, "error", err)
+		log.Warn("vectors cannot be read, and are made again", "embedder", l.name, "error", err)
 		return
 	}
 	for _, b := range list {
@@ -30,12 +30,12 @@ func (l *lane) load(ctx context.Context) {
 		if err == nil {
 			l.next = max(l.next, number+1)
 		}
-		f, err := openFile(ctx, l.keeper.options.Blobs, b.Name, l.settings.Dimensions)
+		f, err := openFile(ctx, l.keeper.options.Blobs, b.Name, l.dimensions)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
-			log.Warn("a file of vectors is dropped, and they are made again", "embedder", l.settings.Name, "error", err)
+			log.Warn("a file of vectors is dropped, and they are made again", "embedder", l.name, "error", err)
 			if err := l.keeper.options.Blobs.DropBlob(ctx, b.Name); err != nil {
 				log.Warn("it could not be dropped", "error", err)
 			}
@@ -62,7 +62,7 @@ func (l *lane) claim(list []wanting) []wanting {
 // claimAll is claim for a caller that holds work.
 func (l *lane) claimAll(list []wanting) []wanting {
 	var left []wanting
-	v := make([]float32, l.settings.Dimensions)
+	v := make([]float32, l.dimensions)
 	for _, w := range list {
 		key := keyOf(w.ref)
 		l.mu.Lock()
@@ -134,7 +134,7 @@ func (l *lane) keep(ctx context.Context, rows []row, instead []*file) error {
 	var f *file
 	if len(rows) > 0 {
 		var err error
-		if f, err = write(ctx, l.keeper.options.Blobs, l.blobName(), l.settings.Dimensions, rows); err != nil {
+		if f, err = write(ctx, l.keeper.options.Blobs, l.blobName(), l.dimensions, rows); err != nil {
 			return err
 		}
 	}
@@ -265,7 +265,7 @@ func (l *lane) flushLast() error {
 	if len(rows) == 0 {
 		return nil
 	}
-	f, err := write(context.Background(), l.keeper.options.Blobs, l.blobName(), l.settings.Dimensions, rows)
+	f, err := write(context.Background(), l.keeper.options.Blobs, l.blobName(), l.dimensions, rows)
 	if err != nil {
 		return err
 	}

@@ -248,15 +248,23 @@ func (k *Keeper) discard(l *lane) {
 			<-l.ended
 		}
 		if err := l.dropAll(context.WithoutCancel(k.ctx)); err != nil {
-			k.options.Logger.Warn("vectors that nobody needs stay on the disk until the next start", "embedder", l.settings.Name, "error", err)
+			k.options.Logger.Warn("vectors that nobody needs stay on the disk until the next start", "embedder", l.name, "error", err)
 		}
 	})
+}
+
+// awaits reports whether a lane is to take another's place.
+func (k *Keeper) awaits(l *lane) bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	e := k.entries[l.name]
+	return e != nil && e.building == l
 }
 
 // completed lets a lane serve that has all its vectors.
 func (k *Keeper) completed(l *lane) {
 	k.mu.Lock()
-	e := k.entries[l.settings.Name]
+	e := k.entries[l.name]
 	if e == nil || e.building != l || !k.settled {
 		k.mu.Unlock()
 		return
@@ -265,9 +273,9 @@ func (k *Keeper) completed(l *lane) {
 	e.serving, e.building = l, nil
 	k.mu.Unlock()
 	k.questions.clear()
-	k.options.Logger.Info("an embedder's new vectors are in use", "embedder", l.settings.Name)
+	k.options.Logger.Info("an embedder's new vectors are in use", "embedder", l.name)
 	if k.options.Switched != nil {
-		k.options.Switched(l.settings.Name)
+		k.options.Switched(l.name)
 	}
 }
 
@@ -304,6 +312,23 @@ func (k *Keeper) Add(number uint32, r search.Ref) {
 	}
 	for _, l := range k.lanes() {
 		l.queue.push(number)
+		l.wakeUp()
+	}
+}
+
+// Recheck looks again at which documents want vectors, after the gate has changed.
+func (k *Keeper) Recheck() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for number, r := range k.refs {
+		if r == (search.Ref{}) || k.options.Gate(r.Collection) <= 0 {
+			continue
+		}
+		for _, l := range k.lanes() {
+			l.queue.push(uint32(number))
+		}
+	}
+	for _, l := range k.lanes() {
 		l.wakeUp()
 	}
 }
@@ -367,7 +392,7 @@ func (k *Keeper) Scrub(ctx context.Context) error {
 	k.mu.RUnlock()
 	for _, l := range lanes {
 		if err := l.scrub(ctx); err != nil {
-			return fmt.Errorf("erase vectors of %s: %w", l.settings.Name, err)
+			return fmt.Errorf("erase vectors of %s: %w", l.name, err)
 		}
 	}
 	k.questions.clear()

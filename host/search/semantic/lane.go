@@ -16,13 +16,15 @@ import (
 
 // lane is the vectors of one embedder under one identity. Locks are taken in this order: work, Keeper.mu, mu.
 type lane struct {
-	keeper *Keeper
-	id     string // of its blobs: blobPrefix + id + "/"
-	set    *vector.Set
-	queue  queue
-	wake   chan struct{}
-	stop   context.CancelFunc // nil: it does not run yet
-	ended  chan struct{}
+	keeper     *Keeper
+	name       string
+	dimensions int
+	id         string // of its blobs: blobPrefix + id + "/"
+	set        *vector.Set
+	queue      queue
+	wake       chan struct{}
+	stop       context.CancelFunc // nil: it does not run yet
+	ended      chan struct{}
 
 	using sync.RWMutex // read-held while a search reads from files; held while they are dropped
 	work  sync.Mutex   // held while files are read from or rewritten; never while an embedder is asked
@@ -62,7 +64,7 @@ func newLane(k *Keeper, s Settings) (*lane, error) {
 	}
 	s.Batch, s.MaxChars = cmp.Or(s.Batch, defaultBatch), cmp.Or(s.MaxChars, defaultChars)
 	sum := digestOf(s.Identity)
-	return &lane{keeper: k, settings: s, set: set, id: s.Name + "-" + hex.EncodeToString(sum[:6]), wake: make(chan struct{}, 1),
+	return &lane{keeper: k, name: s.Name, dimensions: s.Dimensions, settings: s, set: set, id: s.Name + "-" + hex.EncodeToString(sum[:6]), wake: make(chan struct{}, 1),
 		known: map[digest]place{}, texts: map[digest]uint32{}, refused: map[uint32]bool{}}, nil
 }
 
@@ -94,7 +96,7 @@ func (l *lane) run(ctx context.Context, source Source) {
 		}
 		failures++
 		pause := min(l.keeper.options.Retry<<min(failures-1, 20), longestPause)
-		l.keeper.options.Logger.Warn("embedding failed; it is tried again", "embedder", l.settings.Name, "after", pause, "error", err)
+		l.keeper.options.Logger.Warn("embedding failed; it is tried again", "embedder", l.name, "after", pause, "error", err)
 		sleep(ctx, pause)
 	}
 }
@@ -122,7 +124,7 @@ func (l *lane) rest(ctx context.Context) {
 		return
 	}
 	left := time.Until(since.Add(l.keeper.options.FlushAfter))
-	if left <= 0 {
+	if left <= 0 || l.keeper.awaits(l) {
 		l.flushOrSay(ctx)
 		return
 	}
@@ -137,7 +139,7 @@ func (l *lane) rest(ctx context.Context) {
 
 func (l *lane) flushOrSay(ctx context.Context) {
 	if err := l.flush(ctx); err != nil && ctx.Err() == nil {
-		l.keeper.options.Logger.Warn("vectors could not be kept; after a restart they are made again", "embedder", l.settings.Name, "error", err)
+		l.keeper.options.Logger.Warn("vectors could not be kept; after a restart they are made again", "embedder", l.name, "error", err)
 		l.mu.Lock()
 		l.since = time.Now()
 		l.mu.Unlock()
@@ -380,7 +382,7 @@ func (l *lane) status() Status {
 	waiting := l.queue.len()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := Status{Name: l.settings.Name, Dimensions: l.settings.Dimensions, Vectors: l.set.Len(), Waiting: waiting, Refused: len(l.refused)}
+	s := Status{Name: l.name, Dimensions: l.dimensions, Vectors: l.set.Len(), Waiting: waiting, Refused: len(l.refused)}
 	if l.trouble != nil && !errors.Is(l.trouble, context.Canceled) {
 		s.Error = l.trouble.Error()
 	}

@@ -223,3 +223,29 @@ func (q *questions) clear() {
 	q.order.Init()
 	clear(q.known)
 }
+
+// Texts gives the vectors of texts as documents have them, or questions; nil for those that mean nothing to the embedder.
+func (k *Keeper) Texts(ctx context.Context, embedder string, texts []string, questions bool) ([][]float32, error) {
+	l, done, err := k.lane(embedder)
+	if err != nil {
+		return nil, err
+	}
+	s := l.current()
+	done()
+	if s.Embedder == nil {
+		return nil, fmt.Errorf("the vectors of %s are given: it makes none", s.Name)
+	}
+	prefix := s.Prefix
+	if questions {
+		prefix = s.Question
+	}
+	asked := make([]string, len(texts))
+	for i, text := range texts {
+		asked[i] = prefix + clipped(text, s.MaxChars)
+	}
+	vectors, err := s.Embedder.Embed(ctx, asked)
+	if err == nil && len(vectors) != len(texts) {
+		err = fmt.Errorf("%d vectors came for %d texts", len(vectors), len(texts))
+	}
+	return vectors, err
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+)
+
+func (a *app) embedderCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "embedder",
+		Short: "What finds memories by meaning: show, set, regenerate or remove embedders",
+		Long: `Searches are by words until there is an embedder, which turns texts into vectors: a server that speaks as
+OpenAI or Ollama do, a folder with a model2vec model, a tool family, or none, where vectors come with what is
+stored. Embedding happens in the background; searches never wait for it. Models cannot change any of this.`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.embedderShowCommand(), a.embedderSetCommand(), a.embedderRegenerateCommand(), a.embedderRemoveCommand(), a.embedderUseCommand(), a.embedderGateCommand())
+	return c
+}
+
+func (a *app) embedderShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show", Short: "Show which embedders there are, and how far embedding is", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return a.showEmbedders(c.Context()) },
+	}
+}
+
+func (a *app) showEmbedders(ctx context.Context) error {
+	var list []host.EmbedderState
+	if err := a.act(ctx, "embedders", nil, &list); err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.printJSON(list)
+	}
+	if len(list) == 0 {
+		return a.notef("there is no embedder: searches are by words. alcove embedder set --help\n")
+	}
+	for _, e := range list {
+		if err := a.printEmbedder(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) printEmbedder(e host.EmbedderState) error {
+	mark := " "
+	if e.Standard {
+		mark = "*"
+	}
+	what := cmp.Or(e.Model, e.Path, e.Family)
+	line := fmt.Sprintf("%s %-16s %-7s %s  %d dimensions, %d vectors, %d waiting", mark, e.Name, e.Kind, plain(what, ""), e.Dimensions, e.Vectors, e.Waiting)
+	if e.Making > 0 {
+		line += fmt.Sprintf(", %d new ones that will take their place", e.Making)
+	}
+	if e.Refused > 0 {
+		line += fmt.Sprintf(", %d refused", e.Refused)
+	}
+	if e.Error != "" {
+		line += "\n  " + plain(e.Error, "")
+	}
+	return a.printf("%s\n", line)
+}
+
+// embedderFlags describe an embedder.
+func embedderFlags(c *cobra.Command, r *host.EmbedderConfig, prefix string) {
+	flags := c.Flags()
+	flags.StringVar((*string)(&r.Kind), prefix+"kind", string(r.Kind), "openai, ollama, static, family or given")
+	flags.StringVar(&r.URL, prefix+"url", r.URL, "of the server, up to what is before /embeddings or /api/embed")
+	flags.StringVar(&r.Model, prefix+"model", r.Model, "the server's name for the model")
+	flags.StringVar(&r.Path, prefix+"path", r.Path, "the folder of a static model: model.safetensors and tokenizer.json")
+	flags.StringVar(&r.KeyEnv, prefix+"key-env", r.KeyEnv, "the environment variable of the server that holds the key")
+	flags.StringVar(&r.KeyFile, prefix+"key-file", r.KeyFile, "or the file that holds it")
+}
+
+// servedEmbedder is what an embedder is called that the server was started with.
+const servedEmbedder = "served"
+
+// embedderFromEnvironment describes the embedder that the environment names, for alcove serve.
+func (a *app) embedderFromEnvironment() host.EmbedderConfig {
+	var c host.EmbedderConfig
+	c.Name = servedEmbedder
+	for name, to := range map[string]*string{"KIND": (*string)(&c.Kind), "URL": &c.URL, "MODEL": &c.Model, "PATH": &c.Path, "KEY_FILE": &c.KeyFile} {
+		*to = a.env("ALCOVE_EMBEDDER_" + name)
+	}
+	if a.env("ALCOVE_EMBEDDER_KEY") != "" {
+		c.KeyEnv = "ALCOVE_EMBEDDER_KEY"
+	}
+	return c
+}
+
+// embedderToServe is the embedder to start with; nil when none is named.
+func embedderToServe(c host.EmbedderConfig) (*host.EmbedderConfig, error) {
+	if c.Kind == "" && c.URL == "" && c.Path == "" {
+		return nil, nil
+	}
+	if c.Kind == "" && c.URL != "" {
+		c.Kind = "openai"
+	}
+	if c.Kind == "" {
+		c.Kind = "static"
+	}
+	if err := c.Check(); err != nil {
+		return nil, &usageError{err}
+	}
+	return &c, nil
+}
+
+func (a *app) embedderSetCommand() *cobra.Command {
+	var r host.SetEmbedderRequest
+	c := &cobra.Command{
+		Use:   "set NAME",
+		Short: "Add or change an embedder; what was stored is embedded in the background",
+		Long: `Add or change an embedder. It is asked for one vector, to see that it works and how many dimensions it has,
+unless --dimensions says so. When its vectors change, searches use the old ones until the new ones are complete.`,
+		Example: `  alcove embedder set local --kind ollama --url http://127.0.0.1:11434 --model nomic-embed-text --query-prefix "search_query: " --document-prefix "search_document: "
+  alcove embedder set cloud --kind openai --url https://api.example.com/v1 --model small --key-env EXAMPLE_KEY
+  alcove embedder set words --kind static --path ~/models/potion-base-8M --weight 0.3
+  alcove embedder set mine --kind given --dimensions 384`,
+		Args: arguments(1, 1),
+	}
+	flags := c.Flags()
+	embedderFlags(c, &r.EmbedderConfig, "")
+	flags.StringVar(&r.Family, "family", "", "the tool family that embeds")
+	flags.IntVar(&r.Dimensions, "dimensions", 0, "of a vector (default: as the embedder has them)")
+	flags.StringVar(&r.Metric, "metric", "", "cosine or dot (default cosine)")
+	flags.Float64Var(&r.Weight, "weight", 0, "how much meaning counts beside words, up to 1; negative: not at all (default .5)")
+	flags.IntVar(&r.Batch, "batch", 0, "texts in one request (default 32)")
+	flags.IntVar(&r.MaxChars, "max-chars", 0, "characters of a text that are embedded (default 8000)")
+	flags.StringVar(&r.QueryPrefix, "query-prefix", "", "what goes in front of questions")
+	flags.StringVar(&r.DocumentPrefix, "document-prefix", "", "what goes in front of what is stored")
+	timeout := flags.Duration("timeout", 0, "for one request (default 30s)")
+	flags.BoolVar(&r.Standard, "default", false, "use it in searches that name none, as the first one is")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		r.Name, r.TimeoutMS = args[0], int(*timeout/time.Millisecond)
+		var set host.EmbedderConfig
+		if err := a.act(c.Context(), "set-embedder", r, &set); err != nil {
+			return err
+		}
+		if a.asJSON {
+			return a.printJSON(set)
+		}
+		return a.printf("%s embeds with %d dimensions; alcove embedder show tells how far it is\n", set.Name, set.Dimensions)
+	}
+	return c
+}
+
+type embedderName struct {
+	Name string `json:"name"`
+}
+
+func (a *app) embedderRegenerateCommand() *cobra.Command {
+	wait := false
+	c := &cobra.Command{
+		Use: "regenerate NAME", Short: "Make all vectors of an embedder anew, while searches go on with the old ones", Args: arguments(1, 1),
+	}
+	c.Flags().BoolVar(&wait, "wait", false, "until it is done, and show how far it is")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := a.act(c.Context(), "regenerate-embedder", embedderName{args[0]}, &struct{}{}); err != nil {
+			return err
+		}
+		if !wait {
+			return a.notef("%s makes its vectors anew; alcove embedder show tells how far it is\n", args[0])
+		}
+		return a.awaitEmbedder(c.Context(), args[0])
+	}
+	return c
+}
+
+// awaitEmbedder waits until nothing waits for vectors of an embedder.
+func (a *app) awaitEmbedder(ctx context.Context, name string) error {
+	bar := a.count("embedding", -1)
+	defer bar.Close()
+	for {
+		var list []host.EmbedderState
+		if err := a.act(ctx, "embedders", nil, &list); err != nil {
+			return err
+		}
+		for _, e := range list {
+			switch {
+			case e.Name != name:
+			case e.Waiting == 0 && e.Making == 0:
+				bar.Close()
+				return a.notef("%s has %d vectors\n", name, e.Vectors)
+			case e.Error != "":
+				return fmt.Errorf("%s: %s (it is tried again; alcove embedder show tells how far it is)", name, e.Error)
+			default:
+				bar.ChangeMax(e.Making + e.Waiting)
+				bar.Set(e.Making)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+func (a *app) embedderRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Short: "Remove an embedder and its vectors", Args: arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.act(c.Context(), "remove-embedder", embedderName{args[0]}, &struct{}{})
+		},
+	}
+}
+
+func (a *app) embedderUseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "use NAME|none", Short: "Choose the embedder of searches that name none; none: they are by words", Args: arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			name := args[0]
+			if name == "none" {
+				name = ""
+			}
+			return a.act(c.Context(), "choose-embedder", host.EmbedderChoice{Standard: &name}, &struct{}{})
+		},
+	}
+}
+
+func (a *app) embedderGateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "gate COLLECTION WEIGHT",
+		Short:   "How much meaning counts in a collection, from 0 (nothing there is embedded) to 1",
+		Example: `  alcove embedder gate _log 1      embed the events of the log, too`,
+		Args:    arguments(2, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			weight, err := strconv.ParseFloat(args[1], 64)
+			if err != nil || !(weight >= 0 && weight <= 1) {
+				return &usageError{fmt.Errorf("%q is not a number from 0 to 1", args[1])}
+			}
+			return a.act(c.Context(), "choose-embedder", host.EmbedderChoice{Collections: map[string]float64{args[0]: weight}}, &struct{}{})
+		},
+	}
+}
