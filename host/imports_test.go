@@ -49,13 +49,14 @@ func rules() []rule {
 		{pkg: "host/search/semantic", own: []string{"host/store", "host/search", "host/search/vector"}, never: append(outside, "os")},
 		{pkg: "host/search/embed", others: []string{"golang.org/x/text"}, never: []string{"net", "os/exec"}},
 		{pkg: "host/memory", own: []string{"host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
-		{pkg: "host/mcp", own: []string{"host/memory", "host/search"}, others: []string{"github.com/mark3labs/mcp-go", "github.com/santhosh-tekuri/jsonschema"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
+		{pkg: "host/mcp", own: []string{"host/memory", "host/search", "host/schema"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/mcp/clients"}, // tests only
-		{pkg: "host/sandbox", own: []string{"abi", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "github.com/santhosh-tekuri/jsonschema", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
+		{pkg: "host/sandbox", own: []string{"abi", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "registry", own: []string{"abi"}, never: outside}, // never the host
 		{pkg: "host/policy", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"host/family", "registry"}, never: []string{"os/exec"}},
-		{pkg: "host/family", own: []string{"abi", "registry", "host/policy", "host/sandbox", "host/memory", "host/search"}, others: []string{"github.com/santhosh-tekuri/jsonschema", "golang.org/x/text"}, never: outside},
+		{pkg: "host/family", own: []string{"abi", "registry", "host/policy", "host/sandbox", "host/memory", "host/search", "host/schema"}, never: outside},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/spectest"}, // serves tests only

@@ -81,11 +81,11 @@ func (x *family) checkSetting(key string, value json.RawMessage) error {
 		if c.Key != key {
 			continue
 		}
-		schema, err := x.schemas.compiled(settingSchema(c))
+		allowed, err := x.schemas.compiled(settingSchema(c))
 		if err != nil {
 			return fmt.Errorf("the schema of %s: %w", key, err)
 		}
-		if err := validate(schema, value); err != nil {
+		if err := allowed.Check(value); err != nil {
 			return &abi.Error{Code: abi.CodeInvalidArgument, Message: fmt.Sprintf("%s is not valid: %v", key, err)}
 		}
 		return nil

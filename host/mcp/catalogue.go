@@ -10,7 +10,8 @@ import (
 	"sync"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/alcove-memory/alcove/host/schema"
 )
 
 // longestName is how many characters of a tool's name models' interfaces take. They refuse a whole list over one that
@@ -40,8 +41,8 @@ type familyTool struct {
 	fault  string        // why lists do not show it; empty: they do
 
 	compiling sync.Once
-	schema    *jsonschema.Schema // of the arguments
-	wrong     error              // why there is no schema
+	schema    *schema.Schema // of the arguments
+	wrong     error          // why there is no schema
 }
 
 // shelf holds the catalogue and replaces it when it is outdated.
@@ -202,11 +203,11 @@ func (t *familyTool) outputSchema() json.RawMessage {
 }
 
 // saysObject reports whether a schema is one of an object.
-func saysObject(schema json.RawMessage) bool {
+func saysObject(text json.RawMessage) bool {
 	var s struct {
 		Type any `json:"type"`
 	}
-	return json.Unmarshal(schema, &s) == nil && s.Type == "object"
+	return json.Unmarshal(text, &s) == nil && s.Type == "object"
 }
 
 // fingerprint tells tools apart that lists show in other words.

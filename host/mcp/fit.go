@@ -1,15 +1,13 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/alcove-memory/alcove/host/schema"
 )
 
 // property is what the top of a schema says of a parameter.
@@ -17,11 +15,11 @@ type property struct {
 	Type any `json:"type"`
 }
 
-func propertiesOf(schema json.RawMessage) map[string]property {
+func propertiesOf(text json.RawMessage) map[string]property {
 	var s struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
-	json.Unmarshal(schema, &s) // what is no schema has no properties
+	json.Unmarshal(text, &s) // what is no schema has no properties
 	list := map[string]property{}
 	for name, raw := range s.Properties {
 		var p property
@@ -33,12 +31,12 @@ func propertiesOf(schema json.RawMessage) map[string]property {
 
 // refusesMore reports whether a schema knows all members by name and refuses others. Those are tolerated all the same, and
 // left out.
-func refusesMore(schema json.RawMessage) bool {
+func refusesMore(text json.RawMessage) bool {
 	var s struct {
 		Additional json.RawMessage `json:"additionalProperties"`
 		Patterns   json.RawMessage `json:"patternProperties"`
 	}
-	return json.Unmarshal(schema, &s) == nil && string(s.Additional) == "false" && s.Patterns == nil
+	return json.Unmarshal(text, &s) == nil && string(s.Additional) == "false" && s.Patterns == nil
 }
 
 // fit makes the arguments of a call what the tool's schema asks for, where it is plain what is meant, and checks them.
@@ -59,15 +57,11 @@ func (t *familyTool) fit(a *arguments) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the arguments of %s: %w", t.Name, err)
 	}
-	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(given))
-	if err != nil {
-		return nil, invalid(nil, "the arguments of %s must be a JSON object: %v", t.Name, err)
-	}
-	var wrong *jsonschema.ValidationError
-	if err := t.schema.Validate(instance); errors.As(err, &wrong) {
-		return nil, mistakes(t.Name, wrong)
+	var wrong *schema.Misfit
+	if err := t.schema.Check(given); errors.As(err, &wrong) {
+		return nil, t.mistakes(wrong)
 	} else if err != nil {
-		return nil, fmt.Errorf("check the arguments of %s: %w", t.Name, err)
+		return nil, invalid(nil, "the arguments of %s: %v", t.Name, err)
 	}
 	return given, nil
 }
@@ -104,15 +98,8 @@ func meant(raw json.RawMessage, kind any) json.RawMessage {
 	return raw
 }
 
-// noSchemas refuses what a schema wants to read from elsewhere.
-type noSchemas struct{}
-
-func (noSchemas) Load(url string) (any, error) {
-	return nil, fmt.Errorf("it refers to %.100q: schemas must stand alone", url)
-}
-
 // compileArguments compiles a schema as it is enforced: unknown members pass.
-func compileArguments(raw json.RawMessage) (*jsonschema.Schema, error) {
+func compileArguments(raw json.RawMessage) (*schema.Schema, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage(`{"type":"object"}`)
 	}
@@ -120,54 +107,23 @@ func compileArguments(raw json.RawMessage) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(tolerant))
-	if err != nil {
-		return nil, err
-	}
-	compiler := jsonschema.NewCompiler()
-	compiler.UseLoader(noSchemas{})
-	if err := compiler.AddResource("arguments.json", document); err != nil {
-		return nil, err
-	}
-	return compiler.Compile("arguments.json")
+	return schema.Compile(tolerant)
 }
 
 // mistakes is the error that names what is wrong with the arguments of a call.
-func mistakes(tool string, e *jsonschema.ValidationError) error {
+func (t *familyTool) mistakes(m *schema.Misfit) error {
 	var messages, parameters []string
-	for _, leaf := range leaves(e) {
-		at := strings.Join(leaf.InstanceLocation, ".")
-		if missing, ok := leaf.ErrorKind.(*kind.Required); ok {
-			for _, name := range missing.Missing {
-				path := strings.TrimPrefix(at+"."+name, ".")
-				messages, parameters = append(messages, fmt.Sprintf("%s needs %s", tool, clip(path, gotLength))), append(parameters, path)
-			}
-			continue
+	for _, f := range m.Faults {
+		for _, name := range f.Missing {
+			path := strings.TrimPrefix(f.At+"."+name, ".")
+			messages, parameters = append(messages, fmt.Sprintf("%s needs %s", t.Name, path)), append(parameters, path)
 		}
-		messages = append(messages, fmt.Sprintf("%s: %s", or(clip(at, gotLength), tool), clip(said(leaf), 4*gotLength)))
-		parameters = append(parameters, at)
+		if len(f.Missing) == 0 {
+			messages, parameters = append(messages, or(f.At, t.Name)+": "+f.Says), append(parameters, f.At)
+		}
 	}
-	if more := len(messages) - maxProblems; more > 0 {
-		messages = append(messages[:maxProblems], fmt.Sprintf("and %d more", more))
+	if m.More > 0 {
+		messages = append(messages, fmt.Sprintf("and %d more", m.More))
 	}
-	return invalid(map[string]any{"parameters": parameters[:min(len(parameters), maxProblems)]}, "%s", strings.Join(messages, "; "))
-}
-
-// leaves are the errors that say something; the others only say where those are.
-func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
-	if len(e.Causes) == 0 {
-		return []*jsonschema.ValidationError{e}
-	}
-	var list []*jsonschema.ValidationError
-	for _, cause := range e.Causes {
-		list = append(list, leaves(cause)...)
-	}
-	return list
-}
-
-// said is what an error says of the value that it is about, without where that is.
-func said(e *jsonschema.ValidationError) string {
-	here := *e
-	here.InstanceLocation = nil
-	return strings.TrimPrefix(here.Error(), "at '': ")
+	return invalid(map[string]any{"parameters": parameters}, "%s", strings.Join(messages, "; "))
 }

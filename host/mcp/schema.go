@@ -18,7 +18,7 @@ type position int
 const (
 	literal      position = iota // copied as it is: enum, const, default…
 	rootSchema                   // a whole schema
-	schema                       // a schema inside a schema
+	innerSchema                  // a schema inside a schema
 	schemasNamed                 // an object whose members are schemas: properties, definitions
 	schemaList                   // a list of schemas, or one
 )
@@ -89,7 +89,7 @@ func (d dropping) trim(out *bytes.Buffer, raw json.RawMessage, at position) erro
 		return d.trimList(out, raw)
 	case raw[0] == '{':
 		if at == schemaList {
-			at = schema
+			at = innerSchema
 		}
 		return d.trimObject(out, raw, at)
 	}
@@ -106,7 +106,7 @@ func (d dropping) trimList(out *bytes.Buffer, raw json.RawMessage) error {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		if err := d.trim(out, item, schema); err != nil {
+		if err := d.trim(out, item, innerSchema); err != nil {
 			return err
 		}
 	}
@@ -193,7 +193,7 @@ func confuses(name string, at position) bool {
 // inside says what a member of a schema is.
 func inside(at position, name string) position {
 	if at == schemasNamed {
-		return schema
+		return innerSchema
 	}
 	switch name {
 	case "properties", "patternProperties", "definitions", "$defs", "dependentSchemas":

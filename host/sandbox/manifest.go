@@ -1,14 +1,11 @@
 package sandbox
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/schema"
 )
 
 // checkManifest reads the module's manifest.
@@ -54,52 +51,28 @@ func ParseManifest(data []byte) (*abi.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	schemas := jsonschema.NewCompiler()
-	schemas.UseLoader(nowhere{})
-	schema, err := compileSchema(schemas, "manifest.schema.json", abi.ManifestSchema())
+	fits, err := schema.Compile(abi.ManifestSchema())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the schema of manifests: %w", err)
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("read the manifest: %w", err)
-	}
-	if err := schema.Validate(value); err != nil {
+	if err := fits.Check(data); err != nil {
 		return nil, fmt.Errorf("the manifest does not fit its schema: %w", err)
 	}
-	return manifest, checkSchemas(schemas, manifest)
+	return manifest, checkSchemas(manifest)
 }
 
 // checkSchemas checks those of the tools.
-func checkSchemas(schemas *jsonschema.Compiler, manifest *abi.Manifest) error {
-	for i, t := range manifest.Tools {
-		if _, err := compileSchema(schemas, fmt.Sprintf("input/%d", i), t.InputSchema); err != nil {
+func checkSchemas(manifest *abi.Manifest) error {
+	for _, t := range manifest.Tools {
+		if _, err := schema.Compile(t.InputSchema); err != nil {
 			return fmt.Errorf("tool %s: the input schema: %w", t.Name, err)
 		}
 		if len(t.OutputSchema) == 0 {
 			continue
 		}
-		if _, err := compileSchema(schemas, fmt.Sprintf("output/%d", i), t.OutputSchema); err != nil {
+		if _, err := schema.Compile(t.OutputSchema); err != nil {
 			return fmt.Errorf("tool %s: the output schema: %w", t.Name, err)
 		}
 	}
 	return nil
-}
-
-// nowhere loads no schema from anywhere.
-type nowhere struct{}
-
-func (nowhere) Load(url string) (any, error) {
-	return nil, errors.New("a schema may not refer to others: " + url)
-}
-
-func compileSchema(schemas *jsonschema.Compiler, name string, data []byte) (*jsonschema.Schema, error) {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("read the schema: %w", err)
-	}
-	if err := schemas.AddResource("mem:///"+name, value); err != nil {
-		return nil, fmt.Errorf("read the schema: %w", err)
-	}
-	return schemas.Compile("mem:///" + name)
 }
