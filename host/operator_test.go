@@ -30,7 +30,8 @@ import (
 
 // actNames are what only operators may do.
 func actNames() []string {
-	return []string{"verify", "compact", "durability", "flush", "purge", "import", "retention", "set-retention", "retain", "export", "memories"}
+	return []string{"verify", "compact", "durability", "flush", "purge", "import", "retention", "set-retention", "retain", "export", "memories",
+		"embedders", "set-embedder", "regenerate-embedder", "remove-embedder", "choose-embedder"}
 }
 
 func operator(t *testing.T, dir string) *admin.Client {

@@ -166,6 +166,7 @@ func (k *Keeper) run(l *lane) {
 // Set adds an embedder, or changes one. When its vectors have to be made anew, searches use the old ones until that is
 // done. The first embedder is the standard one.
 func (k *Keeper) Set(s Settings) error {
+	s.Batch, s.MaxChars = cmp.Or(s.Batch, defaultBatch), cmp.Or(s.MaxChars, defaultChars)
 	l, err := newLane(k, s)
 	if err != nil {
 		return fmt.Errorf("use embedder %s: %w", s.Name, err)

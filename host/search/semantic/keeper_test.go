@@ -279,6 +279,21 @@ func TestTextsAreCutAndPrefixedAndNameTheirSpeaker(t *testing.T) {
 	}
 }
 
+func TestWhatDoesNotChangeVectorsIsChangedWithoutMakingThemAnew(t *testing.T) {
+	old, next := &letters{}, &letters{}
+	w := newWorld(t, newCupboard(), Options{})
+	w.set(byLetters(old))
+	w.keeper.Start(w)
+	w.say("a", "first")
+	w.settle()
+	w.set(Settings{Name: "letters", Identity: "1", Dimensions: 27, Embedder: next, Weight: .1})
+	w.say("b", "second")
+	w.settle()
+	if s := w.status(); s.Vectors != 2 || old.count() != 1 || next.count() != 1 {
+		t.Errorf("%+v, %d and %d texts", s, old.count(), next.count())
+	}
+}
+
 func TestAQuestionIsEmbeddedOnce(t *testing.T) {
 	e := &letters{}
 	w := newWorld(t, newCupboard(), Options{})

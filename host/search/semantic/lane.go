@@ -1,7 +1,6 @@
 package semantic
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -62,7 +61,6 @@ func newLane(k *Keeper, s Settings) (*lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Batch, s.MaxChars = cmp.Or(s.Batch, defaultBatch), cmp.Or(s.MaxChars, defaultChars)
 	sum := digestOf(s.Identity)
 	return &lane{keeper: k, name: s.Name, dimensions: s.Dimensions, settings: s, set: set, id: s.Name + "-" + hex.EncodeToString(sum[:6]), wake: make(chan struct{}, 1),
 		known: map[digest]place{}, texts: map[digest]uint32{}, refused: map[uint32]bool{}}, nil

@@ -1,0 +1,301 @@
+package host_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/search/embed"
+)
+
+// speaks is a server of embeddings: texts about animals lie in one direction, others in another.
+type speaks struct {
+	*httptest.Server
+	mu    sync.Mutex
+	texts int
+	key   string // that must be presented
+	down  bool
+}
+
+func newSpeaks(t *testing.T) *speaks {
+	t.Helper()
+	s := &speaks{}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *speaks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down || s.key != "" && r.Header.Get("Authorization") != "Bearer "+s.key {
+		http.Error(w, "not for "+r.Header.Get("Authorization"), http.StatusUnauthorized)
+		return
+	}
+	var request struct{ Input []string }
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	var data []map[string]any
+	for i, text := range request.Input {
+		v := []float32{0, 1, .1}
+		if strings.Contains(text, "cat") || strings.Contains(text, "beast") {
+			v = []float32{1, 0, .1}
+		}
+		data = append(data, map[string]any{"index": i, "embedding": v})
+	}
+	s.texts += len(request.Input)
+	json.NewEncoder(w).Encode(map[string]any{"data": data})
+}
+
+func (s *speaks) asked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.texts
+}
+
+func (s *speaks) config(name string) host.EmbedderConfig {
+	return host.EmbedderConfig{Config: embed.Config{Name: name, Kind: embed.OpenAI, URL: s.URL, Model: "m"}}
+}
+
+// served opens a directory and gives its operator's acts.
+func served(t *testing.T, o host.Options) (h *host.Host, act func(name string, request, answer any) error, stop func()) {
+	t.Helper()
+	h, err := host.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, end := serving(t, h, host.Listen{})
+	c := operator(t, o.Dir)
+	stop = sync.OnceFunc(func() {
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	return h, func(name string, request, answer any) error {
+		if answer == nil {
+			answer = &struct{}{}
+		}
+		return c.Call(t.Context(), name, request, answer)
+	}, stop
+}
+
+func remember(t *testing.T, h *host.Host, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		value, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := host.Space(h).Store(t.Context(), memory.Place{}, []memory.Item{{Key: text, Value: value}}, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// until waits for a state of the only embedder.
+func until(t *testing.T, act func(string, any, any) error, so func(host.EmbedderState) bool) host.EmbedderState {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		var list []host.EmbedderState
+		if err := act("embedders", nil, &list); err != nil {
+			t.Fatal(err)
+		}
+		if len(list) == 1 && so(list[0]) {
+			return list[0]
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it is never so: %+v", list)
+		}
+	}
+}
+
+func has(vectors int) func(host.EmbedderState) bool {
+	return func(s host.EmbedderState) bool { return s.Vectors == vectors && s.Waiting == 0 && s.Making == 0 }
+}
+
+func found(t *testing.T, h *host.Host, q memory.Search) string {
+	t.Helper()
+	f, err := host.Space(h).Search(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, hit := range f.Hits {
+		keys = append(keys, hit.Key)
+	}
+	return strings.Join(keys, ", ")
+}
+
+func TestWhatWasStoredBeforeThereWasAnEmbedderIsFoundByMeaning(t *testing.T) {
+	server := newSpeaks(t)
+	h, act, _ := served(t, host.Options{Dir: t.TempDir()})
+	remember(t, h, "a cat sleeps", "a car drives")
+	var set host.EmbedderConfig
+	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: server.config("s")}, &set); err != nil || set.Dimensions != 3 {
+		t.Fatal(set, err)
+	}
+	remember(t, h, "another cat")
+	until(t, act, has(3))
+	if got := found(t, h, memory.Search{Text: "beast", Mode: memory.Semantic, K: 2}); got != "a cat sleeps, another cat" {
+		t.Errorf("found %s", got)
+	}
+}
+
+func TestEmbeddersOutliveTheServerAndAskNothingTwice(t *testing.T) {
+	server, dir := newSpeaks(t), t.TempDir()
+	h, act, stop := served(t, host.Options{Dir: dir})
+	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: server.config("s")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	remember(t, h, "a cat sleeps", "a car drives")
+	until(t, act, has(2))
+	stop()
+	asked := server.asked()
+	h, act, _ = served(t, host.Options{Dir: dir})
+	until(t, act, has(2))
+	if got := found(t, h, memory.Search{Text: "beast", Mode: memory.Semantic, K: 1}); got != "a cat sleeps" || server.asked() != asked+1 {
+		t.Errorf("found %s; %d texts were embedded", got, server.asked()-asked)
+	}
+}
+
+func TestVectorsAreMadeAnewWhileTheOldOnesServe(t *testing.T) {
+	server, dir := newSpeaks(t), t.TempDir()
+	h, act, stop := served(t, host.Options{Dir: dir})
+	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: server.config("s")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	remember(t, h, "a cat sleeps", "a car drives")
+	until(t, act, has(2))
+	found(t, h, memory.Search{Text: "beast", Mode: memory.Semantic})
+	server.mu.Lock()
+	server.down = true
+	server.mu.Unlock()
+	if err := act("regenerate-embedder", map[string]string{"name": "s"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	s := until(t, act, func(s host.EmbedderState) bool { return s.Error != "" })
+	if s.Vectors != 2 || s.Waiting != 2 || s.Generation != 1 {
+		t.Errorf("meanwhile: %+v", s)
+	}
+	server.mu.Lock()
+	server.down = false
+	server.mu.Unlock()
+	stop() // and what was begun goes on
+	h, act, _ = served(t, host.Options{Dir: dir})
+	until(t, act, has(2))
+	if got := found(t, h, memory.Search{Text: "beast", Mode: memory.Semantic, K: 1}); got != "a cat sleeps" {
+		t.Errorf("found %s", got)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		raw, err := os.ReadFile(filepath.Join(dir, "embedders.json"))
+		if err == nil && !bytes.Contains(raw, []byte("previous")) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s, %v", raw, err)
+		}
+	}
+}
+
+func TestAKeyIsInNoLogNoFileAndNoAnswer(t *testing.T) {
+	server, dir := newSpeaks(t), t.TempDir()
+	server.key = "right"
+	t.Setenv("ALCOVE_TEST_KEY", "sk-very-secret")
+	var log lockedBuffer
+	_, act, stop := served(t, host.Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	c := server.config("s")
+	c.KeyEnv, c.Dimensions = "ALCOVE_TEST_KEY", 3
+	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: c}, nil); err != nil {
+		t.Fatal(err)
+	}
+	c.Dimensions = 0
+	err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: c}, nil)
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
+	}
+	var list []host.EmbedderState
+	if err := act("embedders", nil, &list); err != nil || strings.Contains(fmt.Sprint(list), "secret") {
+		t.Errorf("%v, %v", list, err)
+	}
+	stop()
+	if strings.Contains(log.String(), "secret") || len(findBytes(t, dir, "sk-very-secret")) > 0 {
+		t.Errorf("the key is in a file or in the log: %s", log.String())
+	}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func TestAServerIsStartedWithAnEmbedder(t *testing.T) {
+	server := newSpeaks(t)
+	c := server.config("served")
+	h, act, _ := served(t, host.Options{Dir: t.TempDir(), Embedder: &c})
+	remember(t, h, "a cat sleeps")
+	until(t, act, func(s host.EmbedderState) bool { return s.Vectors == 1 && s.Standard && s.Dimensions == 3 })
+}
+
+func TestCollectionsBehindTheGateAreSearchedByWordsUntilItOpens(t *testing.T) {
+	server := newSpeaks(t)
+	h, act, _ := served(t, host.Options{Dir: t.TempDir()})
+	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: server.config("s")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := host.Space(h).Append(t.Context(), memory.Place{}, "saw", json.RawMessage(`"a cat"`), memory.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	remember(t, h, "a cat sleeps")
+	until(t, act, has(1))
+	if err := act("choose-embedder", host.EmbedderChoice{Collections: map[string]float64{"_log": 1}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	until(t, act, has(2))
+}
+
+func TestADamagedListOfEmbeddersIsNamedAtTheStart(t *testing.T) {
+	dir := t.TempDir()
+	if err := mustOpen(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"{", `{"embedders":[{"name":"x","kind":"magic"}]}`, `{"unknown":1}`} {
+		if err := os.WriteFile(filepath.Join(dir, "embedders.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := host.Open(t.Context(), host.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "embedders.json") {
+			t.Errorf("%s: %v", text, err)
+			if h != nil {
+				h.Close()
+			}
+		}
+	}
+}
