@@ -55,8 +55,9 @@ type Options struct {
 
 // Families are all families of a space. Its methods may be called concurrently.
 type Families struct {
-	o    Options
-	jobs *jobs
+	o          Options
+	jobs       *jobs
+	operations map[abi.Op]operation
 
 	mu    sync.RWMutex
 	lock  registry.Lock
@@ -88,8 +89,10 @@ type family struct {
 	module  *sandbox.Module // nil: not loaded
 	used    time.Time
 	running int
-	retired bool  // another version took its place: it ends with its last call
-	refused error // why a newer version of its file was not taken
+	failed  int       // calls of its hooks in a row
+	paused  time.Time // until when its hooks are not asked
+	retired bool      // another version took its place: it ends with its last call
+	refused error     // why a newer version of its file was not taken
 }
 
 // New finds the families there are and begins to run their jobs. Their hooks are to be asked through Hooks.
@@ -101,7 +104,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Families{o: o.withDefaults(), lock: lock, changed: make(chan struct{}), files: map[string]seenFile{}}
+	f := &Families{o: o.withDefaults(), lock: lock, changed: make(chan struct{}), files: map[string]seenFile{}, operations: operations()}
 	f.jobs = newJobs(f)
 	f.scan()
 	if err := f.readPublished(ctx); err != nil {

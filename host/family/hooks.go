@@ -18,11 +18,52 @@ import (
 // module is what a guest is asked through.
 type module = *sandbox.Module
 
-// Longest times that hooks may take, whatever their manifests ask for.
+// Longest times that hooks may take, whatever their manifests ask for: by the clock, and of a processor.
 const (
 	storeWithin = 2 * time.Second
+	storeCPU    = 250 * time.Millisecond
 	rankWithin  = 500 * time.Millisecond
+	rankCPU     = 100 * time.Millisecond
 )
+
+// A hook that failed so often in a row is not asked for a while: each failure may cost its limit of time.
+const (
+	failuresInRow = 3
+	pause         = 30 * time.Second
+)
+
+// asked notes what became of asking a hook.
+func (x *family) asked(f *Families, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err == nil {
+		x.failed = 0
+		return
+	}
+	if x.failed++; x.failed >= failuresInRow {
+		x.failed, x.paused = 0, f.o.Clock().Add(pause)
+	}
+}
+
+// resting reports whether a hook is not asked for a while.
+func (x *family) resting(f *Families) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return f.o.Clock().Before(x.paused)
+}
+
+// within lowers a limit of processor time.
+func within(limits abi.Limits, manifest abi.Limits, most time.Duration) abi.Limits {
+	asked := manifest.CPUMS
+	if limits.CPUMS > 0 && (asked == 0 || limits.CPUMS < asked) {
+		asked = limits.CPUMS
+	}
+	if asked == 0 || asked > most.Milliseconds() {
+		asked = most.Milliseconds()
+	}
+	limits.CPUMS = asked
+	return limits
+}
 
 // hook is a family whose hook is on.
 type hook struct {
@@ -114,6 +155,9 @@ func isRefusal(err error) bool { return errors.As(err, new(refusal)) }
 func (f *Families) storeHook(ctx context.Context, h hook, s memory.Storing, items []memory.Item) ([]memory.Item, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeWithin)
 	defer cancel()
+	if h.onFailure != abi.OnFailureRefuse && h.family.resting(f) {
+		return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed %d times in a row, and is not asked for %v", failuresInRow, pause)}
+	}
 	m, release, err := f.ready(ctx, h)
 	if err != nil {
 		return nil, err
@@ -126,9 +170,13 @@ func (f *Families) storeHook(ctx context.Context, h hook, s memory.Storing, item
 	w := f.newWork(h.family, stage, policy.Caller{Agent: s.Agent}, s.Namespace, s.RequestID)
 	changes, err := w.askStore(ctx, m, s.Namespace, items)
 	if err != nil {
+		if !isRefusal(err) {
+			h.family.asked(f, err)
+		}
 		return nil, err
 	}
 	changed, err := f.apply(items, changes)
+	h.family.asked(f, err)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +220,7 @@ func (w *work) askStore(ctx context.Context, m module, namespace string, items [
 	if err != nil {
 		return nil, fmt.Errorf("ask about a store: %w", err)
 	}
-	limits := limitsOf(w.families.grantOf(w.family))
+	limits := within(limitsOf(w.families.grantOf(w.family)), w.family.manifest.Limits, storeCPU)
 	result, err := m.Call(ctx, sandbox.Request{Kind: abi.KindHook, Payload: request, Host: w, Limits: limits})
 	if err != nil {
 		return nil, asMemory(err)
@@ -344,7 +392,7 @@ func (f *Families) Depth() int {
 // as it is.
 func (f *Families) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool, error) {
 	x := f.ranker()
-	if x == nil {
+	if x == nil || x.resting(f) {
 		return nil, false, nil
 	}
 	m := x.hold(f)
@@ -364,7 +412,8 @@ func (f *Families) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool,
 	if err != nil {
 		return nil, false, err
 	}
-	result, err := m.Call(ctx, sandbox.Request{Kind: abi.KindScore, Payload: request, Host: w, Limits: limitsOf(f.grantOf(x))})
+	limits := within(limitsOf(f.grantOf(x)), x.manifest.Limits, rankCPU)
+	result, err := m.Call(ctx, sandbox.Request{Kind: abi.KindScore, Payload: request, Host: w, Limits: limits})
 	var denied *abi.Error
 	if errors.As(err, &denied) && denied.Code == abi.CodeDenied {
 		return nil, false, nil // it is on the stack: it asked for this search
@@ -373,9 +422,12 @@ func (f *Families) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool,
 		return nil, false, err
 	}
 	if result.Class != abi.ClassOK {
-		return nil, false, fmt.Errorf("family %s failed to rank them: %w", x.name, w.failure(result))
+		err := fmt.Errorf("family %s failed to rank them: %w", x.name, w.failure(result))
+		x.asked(f, err)
+		return nil, false, err
 	}
 	scores, err := abi.ParseScores(result.Output, r.Hits)
+	x.asked(f, err)
 	return scores, err == nil, err
 }
 

@@ -266,3 +266,56 @@ func TestACallerWhoGivesUpStoresNothing(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestAHookThatKeepsFailingRestsForAWhile(t *testing.T) {
+	var now atomicTime
+	now.set(time.Now())
+	spins := onStore("spins", "")
+	spins.Limits.CPUMS = 50
+	w := open(t, func(o *Options) { o.Clock = now.get }).with(spins, script{spins: true})
+	for range failuresInRow {
+		if _, notes, err := w.keep("k", `"tea"`); err != nil || !strings.Contains(notes[0], "ran for longer") {
+			t.Fatalf("%q, %v", notes, err)
+		}
+	}
+	_, notes, err := w.keep("k", `"tea"`)
+	if err != nil || !strings.Contains(notes[0], "failed 3 times in a row") {
+		t.Errorf("%q, %v", notes, err)
+	}
+	now.set(now.get().Add(pause + time.Second))
+	if _, notes, err := w.keep("k", `"tea"`); err != nil || !strings.Contains(notes[0], "ran for longer") {
+		t.Errorf("after its rest: %q, %v", notes, err)
+	}
+}
+
+func TestAPurgeErasesWhatFamiliesAndAnswersHaveOfIt(t *testing.T) {
+	m := aFamily("copies")
+	m.Collections = []abi.Collection{{Name: "kept", Searchable: []string{"text"}}, {Name: "all", Per: "space"}}
+	w := open(t, nil).with(m, script{steps: []step{{"record.put", `{"collection":"kept","items":[{"key":"k","value":{"text":"the anchor weighs ninety"}},{"key":"other","value":{"text":"harmless"}}]}`},
+		{"record.put", `{"collection":"all","items":[{"key":"k","value":["the anchor weighs ninety"]}]}`}, {"memory.get", `{"keys":["secret"]}`}}})
+	w.store("secret", `{"text":"the anchor weighs ninety"}`)
+	if _, err := w.call(Call{Tool: "copies_do", RequestID: "r1"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.space.Purge(t.Context(), memory.Purge{Key: "secret"}); err != nil {
+		t.Fatal(err)
+	}
+	stage, err := w.space.Stage(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, perSpace := range map[string]bool{"copies/kept": false, "copies/all": true} {
+		found, err := stage.Records(t.Context(), memory.Collection{Name: name, PerSpace: perSpace}, "default", []string{"k", "other"})
+		if err != nil || found[0] != nil || found[1] == nil && !perSpace {
+			t.Errorf("%s has %v, %v", name, found, err)
+		}
+	}
+	hits, _, err := stage.SearchRecords(t.Context(), memory.Collection{Name: "copies/kept", Fields: []string{"text"}}, memory.Search{Text: "anchor"})
+	if err != nil || len(hits) != 0 {
+		t.Errorf("a search finds %v, %v", hits, err)
+	}
+	if answer, done, err := w.space.Answered(t.Context(), memory.Commit{Write: memory.Write{RequestID: "r1"}, Operation: "tool copies_do",
+		Content: Call{Arguments: json.RawMessage(`{}`)}.content()}); err != nil || !done || answer != nil {
+		t.Errorf("the answer is %s, %t, %v", answer, done, err)
+	}
+}

@@ -166,6 +166,9 @@ func (f *Families) entries(ctx context.Context, stage *memory.Stage, x *family, 
 			if err != nil {
 				return nil, err
 			}
+			if m.Agent == "family:"+x.name {
+				continue // or it would be told of what it answered to being told
+			}
 			e.Value, e.Tags, e.Type, e.Importance, e.Metadata = m.Value, m.Tags, m.Type, m.Importance, m.Metadata
 		}
 		entries = append(entries, e)

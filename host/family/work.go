@@ -64,7 +64,7 @@ type operation func(w *work, ctx context.Context, request json.RawMessage) (any,
 
 // Call serves a guest's call of the host.
 func (w *work) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, error) {
-	serve, known := operations()[op]
+	serve, known := w.families.operations[op]
 	if !known {
 		return nil, &abi.Error{Code: abi.CodeNotFound, Message: fmt.Sprintf("there is no operation %.64q", op)}
 	}

@@ -52,6 +52,11 @@ func (s *Space) Purge(ctx context.Context, p Purge) ([]Erased, error) {
 	if err != nil {
 		return nil, s.translate("purge", err)
 	}
+	copies, err := s.purgeCopies(ctx, engine, purged)
+	s.reindex(ctx, copies)
+	if err != nil {
+		return nil, s.translate("purge what families and answers have of it", err)
+	}
 	if s.meaning != nil {
 		if err := s.meaning.Scrub(ctx); err != nil {
 			return nil, fmt.Errorf("purge: what was erased is gone, but for its vectors, which a second purge erases: %w", err)

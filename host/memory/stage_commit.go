@@ -86,7 +86,7 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	}
 	var point store.Point
 	if c.Proposal != "" {
-		point, err = t.propose(ctx, c, batch)
+		point, done.Replayed, err = t.propose(ctx, c, batch)
 		done.Branch = c.Proposal
 	} else {
 		var committed store.Committed
@@ -208,26 +208,29 @@ func (t *Stage) answer(c Commit, system *branch) (store.Write, error) {
 }
 
 // propose forks the branch and writes to the fork, in one commit.
-func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch) (store.Point, error) {
+func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch) (at store.Point, replayed bool, err error) {
 	s := t.space
 	if err := s.limits.checkName("branch", c.Proposal); err != nil {
-		return store.Point{}, err
+		return store.Point{}, false, err
 	}
 	s.branching.Lock()
 	defer s.branching.Unlock()
+	if done, again, err := s.replayed(ctx, batch.Request); again || err != nil {
+		return done.Point, again, err
+	}
 	if _, err := s.catalogue.named(c.Proposal); err == nil {
-		return store.Point{}, conflict("branch %q exists already: choose another name, or delete it first", c.Proposal)
+		return store.Point{}, false, conflict("branch %q exists already: choose another name, or delete it first", c.Proposal)
 	}
 	front := t.lineage(false)
 	if len(front) == 0 {
-		return store.Point{}, invalid("branch %q has no past to stand on", t.branch.Name)
+		return store.Point{}, false, invalid("branch %q has no past to stand on", t.branch.Name)
 	}
 	id := s.catalogue.nextID()
 	r := branchRecord{Name: c.Proposal, Parent: t.branch.Name, From: front[0].Branch, At: front[0].At}
 	moved := moveTo(batch, t.branch, id, front.Fork(id))
 	moved.Expect = append(moved.Expect, t.branch.alive())
-	_, point, err := s.addBranchAs(ctx, id, r, moved)
-	return point, err
+	_, at, err = s.addBranchAs(ctx, id, r, moved)
+	return at, false, err
 }
 
 // moveTo is a batch with what it writes to one branch written to another.
