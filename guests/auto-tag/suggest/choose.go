@@ -1,6 +1,10 @@
 package suggest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/alcove-memory/alcove/guests/words"
+)
 
 // Statistics are what a collection of memories has in common.
 type Statistics struct {
@@ -24,7 +28,7 @@ type Known struct {
 func (s Statistics) Choose(candidates []Candidate, there []string, n int) []Candidate {
 	taken := map[string]bool{}
 	for _, tag := range there {
-		taken[Fold(tag)] = true
+		taken[words.Fold(tag)] = true
 	}
 	ranked := s.rank(candidates)
 	var chosen []Candidate
@@ -34,7 +38,7 @@ func (s Statistics) Choose(candidates []Candidate, there []string, n int) []Cand
 		}
 		fold := c.Fold
 		if c.Known { // under another form it may be there already
-			fold = Fold(c.Tag)
+			fold = words.Fold(c.Tag)
 		}
 		if taken[fold] || within(taken, fold) || c.pair && !c.Known {
 			continue

@@ -1,38 +1,42 @@
 package suggest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/alcove-memory/alcove/guests/words"
+)
 
 // maxMentions is how many names, dates and numbers a reading has at most, of each.
 const maxMentions = 5
 
 // names are runs of words with capital letters. One that only begins a sentence is none, unless more follow.
-func names(text string, words []marked) []string {
+func names(text string, list []marked) []string {
 	var found []string
-	for i := 0; i < len(words); i++ {
-		if !named(words[i]) || words[i].acronym {
+	for i := 0; i < len(list); i++ {
+		if !named(list[i]) || list[i].Acronym {
 			continue
 		}
 		end := i + 1
-		for end < len(words) && end-i < 3 && !words[end].apart && words[end].capital && !words[end].stop {
+		for end < len(list) && end-i < 3 && !list[end].Apart && list[end].Capital && !list[end].stop {
 			end++
 		}
-		if words[i].start && end == i+1 && !elsewhere(words, i) {
+		if list[i].Start && end == i+1 && !elsewhere(list, i) {
 			continue
 		}
-		found = mention(found, text[words[i].from:words[end-1].from+len(possessive(text[words[end-1].from:words[end-1].to]))])
+		found = mention(found, text[list[i].From:list[end-1].From+len(words.Possessive(text[list[end-1].From:list[end-1].To]))])
 		i = end - 1
 	}
 	return found
 }
 
 func named(w marked) bool {
-	return w.capital && !w.stop && len(w.lower) > 2 && (w.weight == 0 || !w.start)
+	return w.Capital && !w.stop && len(w.Lower) > 2 && (w.weight == 0 || !w.Start)
 }
 
 // elsewhere says whether the word has a capital letter also where no sentence begins.
-func elsewhere(words []marked, i int) bool {
-	for _, w := range words {
-		if w.capital && !w.start && w.lower == words[i].lower {
+func elsewhere(list []marked, i int) bool {
+	for _, w := range list {
+		if w.Capital && !w.Start && w.Lower == list[i].Lower {
 			return true
 		}
 	}
@@ -54,26 +58,26 @@ func mention(found []string, text string) []string {
 }
 
 // dates are days as 2026-03-14, 14.3.2026 or 3/14/2026, and months with a day or a year.
-func dates(text string, words []word) []string {
+func dates(text string, list []words.Word) []string {
 	var found []string
-	for i, w := range words {
-		if w.number && i+2 < len(words) && len(w.lower) == 4 && isDay(text, words[i:i+3]) {
-			found = mention(found, text[w.from:words[i+2].to])
+	for i, w := range list {
+		if w.Number && i+2 < len(list) && len(w.Lower) == 4 && isDay(text, list[i:i+3]) {
+			found = mention(found, text[w.From:list[i+2].To])
 		}
-		if w.number && written(w.lower) {
-			found = mention(found, w.lower)
+		if w.Number && written(w.Lower) {
+			found = mention(found, w.Lower)
 		}
-		if isMonth(w.lower) && w.capital {
-			found = month(found, text, words, i)
+		if isMonth(w.Lower) && w.Capital {
+			found = month(found, text, list, i)
 		}
 	}
 	return found
 }
 
 // isDay says whether three words are a year, a month and a day with hyphens between.
-func isDay(text string, w []word) bool {
-	return w[1].number && w[2].number && len(w[1].lower) == 2 && len(w[2].lower) >= 2 &&
-		text[w[0].to:w[1].from] == "-" && text[w[1].to:w[2].from] == "-"
+func isDay(text string, w []words.Word) bool {
+	return w[1].Number && w[2].Number && len(w[1].Lower) == 2 && len(w[2].Lower) >= 2 &&
+		text[w[0].To:w[1].From] == "-" && text[w[1].To:w[2].From] == "-"
 }
 
 // written says whether a word is a day as 14.3.2026 or 3/14/2026.
@@ -105,40 +109,40 @@ func isMonth(w string) bool {
 }
 
 // month adds a month with what stands around it: 14 March, March 14, March 2026.
-func month(found []string, text string, words []word, i int) []string {
+func month(found []string, text string, list []words.Word, i int) []string {
 	from, to := i, i
-	if i > 0 && digits(strings.TrimRight(words[i-1].lower, "stndrh"), 1, 2) && words[i-1].number {
+	if i > 0 && digits(strings.TrimRight(list[i-1].Lower, "stndrh"), 1, 2) && list[i-1].Number {
 		from--
 	}
-	for to+1 < len(words) && to < i+2 && words[to+1].number && len(words[to+1].lower) <= 4 {
+	for to+1 < len(list) && to < i+2 && list[to+1].Number && len(list[to+1].Lower) <= 4 {
 		to++
 	}
 	if from == to { // may, and march, are words of their own
 		return found
 	}
-	return mention(found, text[words[from].from:words[to].to])
+	return mention(found, text[list[from].From:list[to].To])
 }
 
 // numbers are amounts with a unit, a currency or a percent sign.
-func numbers(text string, words []word) []string {
+func numbers(text string, list []words.Word) []string {
 	var found []string
-	for i, w := range words {
-		if !w.number || len(w.lower) > 12 {
+	for i, w := range list {
+		if !w.Number || len(w.Lower) > 12 {
 			continue
 		}
 		switch {
-		case w.from > 0 && (text[w.from-1] == '$'):
-			found = mention(found, text[w.from-1:w.to])
-		case strings.HasSuffix(text[:w.from], "€"), strings.HasSuffix(text[:w.from], "£"):
-			found = mention(found, text[w.from-len("€")+sign(text, w.from):w.to])
-		case w.to < len(text) && text[w.to] == '%':
-			found = mention(found, text[w.from:w.to+1])
-		case w.mixed && strings.ContainsAny(w.lower, "bgmkhsx"): // 512mb, 4k, 30s
-			if unit(strings.TrimLeft(w.lower, "0123456789.,")) {
-				found = mention(found, text[w.from:w.to])
+		case w.From > 0 && (text[w.From-1] == '$'):
+			found = mention(found, text[w.From-1:w.To])
+		case strings.HasSuffix(text[:w.From], "€"), strings.HasSuffix(text[:w.From], "£"):
+			found = mention(found, text[w.From-len("€")+sign(text, w.From):w.To])
+		case w.To < len(text) && text[w.To] == '%':
+			found = mention(found, text[w.From:w.To+1])
+		case w.Mixed && strings.ContainsAny(w.Lower, "bgmkhsx"): // 512mb, 4k, 30s
+			if unit(strings.TrimLeft(w.Lower, "0123456789.,")) {
+				found = mention(found, text[w.From:w.To])
 			}
-		case i+1 < len(words) && !words[i+1].apart && unit(words[i+1].lower):
-			found = mention(found, text[w.from:words[i+1].to])
+		case i+1 < len(list) && !list[i+1].Apart && unit(list[i+1].Lower):
+			found = mention(found, text[w.From:list[i+1].To])
 		}
 	}
 	return found

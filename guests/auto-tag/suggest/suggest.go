@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/alcove-memory/alcove/guests/words"
 )
 
 // Suggester reads texts. It may be used any number of times.
@@ -49,9 +51,9 @@ const (
 
 // Read reads a text.
 func (s *Suggester) Read(text string) Reading {
-	words := split(text)
-	kept := s.mark(words)
-	r := Reading{Type: s.kind(kept), Names: names(text, kept), Dates: dates(text, words), Numbers: numbers(text, words)}
+	list := words.Split(text)
+	kept := s.mark(list)
+	r := Reading{Type: s.kind(kept), Names: names(text, kept), Dates: dates(text, list), Numbers: numbers(text, list)}
 	r.Importance = s.importance(r, kept)
 	r.Candidates = s.candidates(kept, r.Names)
 	return r
@@ -59,30 +61,30 @@ func (s *Suggester) Read(text string) Reading {
 
 // marked is a word with its meaning.
 type marked struct {
-	word
+	words.Word
 	meaning
 }
 
-func (s *Suggester) mark(words []word) []marked {
-	kept := make([]marked, len(words))
-	for i, w := range words {
-		kept[i] = marked{w, s.lexicon.words[w.lower]}
+func (s *Suggester) mark(list []words.Word) []marked {
+	kept := make([]marked, len(list))
+	for i, w := range list {
+		kept[i] = marked{w, s.lexicon.words[w.Lower]}
 	}
 	return kept
 }
 
 // pair is the meaning of a word together with the next.
-func (s *Suggester) pair(words []marked, i int) meaning {
-	if !words[i].joins || i+1 == len(words) || words[i+1].apart {
+func (s *Suggester) pair(list []marked, i int) meaning {
+	if !list[i].joins || i+1 == len(list) || list[i+1].Apart {
 		return meaning{}
 	}
-	return s.lexicon.pairs[words[i].lower+" "+words[i+1].lower]
+	return s.lexicon.pairs[list[i].Lower+" "+list[i+1].Lower]
 }
 
 // kind is the type that the words show; empty when they show none clearly.
-func (s *Suggester) kind(words []marked) string {
+func (s *Suggester) kind(list []marked) string {
 	var sums [typesThatShow + 1]float32
-	for i, w := range words {
+	for i, w := range list {
 		early := float32(1)
 		if i < 8 {
 			early = 1.3
@@ -90,7 +92,7 @@ func (s *Suggester) kind(words []marked) string {
 		if w.shows > 0 {
 			sums[w.shows] += w.weight * early
 		}
-		if m := s.pair(words, i); m.shows > 0 {
+		if m := s.pair(list, i); m.shows > 0 {
 			sums[m.shows] += m.weight * early
 		}
 	}
@@ -108,17 +110,17 @@ func (s *Suggester) kind(words []marked) string {
 }
 
 // importance is that of the type, more or less by what the words say.
-func (s *Suggester) importance(r Reading, words []marked) float64 {
+func (s *Suggester) importance(r Reading, list []marked) float64 {
 	base, ok := s.weights[r.Type]
 	if !ok {
 		base = s.weights[Observation]
 	}
 	var lift float64
-	for i, w := range words {
-		lift += float64(w.lift) + float64(s.pair(words, i).lift)
+	for i, w := range list {
+		lift += float64(w.lift) + float64(s.pair(list, i).lift)
 	}
 	base += .2 * math.Tanh(lift)
-	if len(words) < 4 {
+	if len(list) < 4 {
 		base -= .1
 	}
 	if len(r.Names)+len(r.Dates)+len(r.Numbers) > 0 {
@@ -144,15 +146,15 @@ type term struct {
 }
 
 // candidates scores words and pairs of words.
-func (s *Suggester) candidates(words []marked, names []string) []Candidate {
-	terms := make(map[string]*term, len(words))
-	for i := range words {
-		s.single(terms, words, i)
-		s.double(terms, words, i)
+func (s *Suggester) candidates(list []marked, names []string) []Candidate {
+	terms := make(map[string]*term, len(list))
+	for i := range list {
+		s.single(terms, list, i)
+		s.double(terms, list, i)
 	}
 	for _, name := range names {
-		tag := Tag(name)
-		add(terms, Fold(tag), tag, 1.6, 0)
+		tag := words.Tag(name)
+		add(terms, words.Fold(tag), tag, 1.6, 0)
 	}
 	var singles, pairs []Candidate
 	for fold, t := range terms {
@@ -184,39 +186,39 @@ func add(terms map[string]*term, fold, tag string, score float64, first int) {
 // maxTag is the length of the longest tag, in bytes.
 const maxTag = 40
 
-func (s *Suggester) single(terms map[string]*term, words []marked, i int) {
-	w := words[i]
+func (s *Suggester) single(terms map[string]*term, list []marked, i int) {
+	w := list[i]
 	if !w.content() {
 		return
 	}
-	add(terms, stem(w.lower), w.one(), w.worth(), i)
+	add(terms, words.Stem(w.Lower), w.one(), w.worth(), i)
 }
 
 // one is the word in the singular; names have none.
 func (w marked) one() string {
-	if w.capital && !w.start {
-		return w.lower
+	if w.Capital && !w.Start {
+		return w.Lower
 	}
-	return singular(w.lower)
+	return words.Singular(w.Lower)
 }
 
 // content says whether the word can say what a text is about.
 func (w marked) content() bool {
-	return !w.stop && !w.number && (w.weight < .5 || w.acronym) && w.lift == 0 && (len(w.lower) > 2 || w.acronym || w.mixed) && len(w.lower) <= maxTag
+	return !w.stop && !w.Number && (w.weight < .5 || w.Acronym) && w.lift == 0 && (len(w.Lower) > 2 || w.Acronym || w.Mixed) && len(w.Lower) <= maxTag
 }
 
 // worth is how much a word promises by its form alone.
 func (w marked) worth() float64 {
-	n := len(w.lower)
+	n := len(w.Lower)
 	worth := .5 + .06*float64(min(n, 10))
 	switch {
-	case w.acronym, w.mixed:
+	case w.Acronym, w.Mixed:
 		worth += .4
-	case w.capital && !w.start:
+	case w.Capital && !w.Start:
 		worth += .3
 	}
 	for _, ending := range []string{"ly", "ing", "ed", "able", "ful", "ous", "ive"} {
-		if n > 5 && strings.HasSuffix(w.lower, ending) {
+		if n > 5 && strings.HasSuffix(w.Lower, ending) {
 			worth *= .55
 			break
 		}
@@ -225,15 +227,15 @@ func (w marked) worth() float64 {
 }
 
 // double adds the pair of a word and the next.
-func (s *Suggester) double(terms map[string]*term, words []marked, i int) {
-	if i+1 >= len(words) || words[i+1].apart || !words[i].content() || !words[i+1].content() {
+func (s *Suggester) double(terms map[string]*term, list []marked, i int) {
+	if i+1 >= len(list) || list[i+1].Apart || !list[i].content() || !list[i+1].content() {
 		return
 	}
-	a, b := words[i], words[i+1]
-	if strings.IndexByte(a.lower, '\'') >= 0 || strings.IndexByte(b.lower, '\'') >= 0 {
+	a, b := list[i], list[i+1]
+	if strings.IndexByte(a.Lower, '\'') >= 0 || strings.IndexByte(b.Lower, '\'') >= 0 {
 		return
 	}
-	add(terms, stem(a.lower)+"-"+stem(b.lower), a.lower+"-"+b.one(), .6*(a.worth()+b.worth()), i)
+	add(terms, words.Stem(a.Lower)+"-"+words.Stem(b.Lower), a.Lower+"-"+b.one(), .6*(a.worth()+b.worth()), i)
 }
 
 func sortCandidates(list []Candidate) {

@@ -1,11 +1,11 @@
 package suggest
 
 import (
-	"encoding/json"
 	"slices"
-	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/guests/words"
 )
 
 // chosen are the tags of a text without any statistics.
@@ -82,41 +82,10 @@ func TestNamesDatesAndNumbersAreFound(t *testing.T) {
 	}
 }
 
-func TestFormsOfATagFoldToOne(t *testing.T) {
-	for _, forms := range [][]string{
-		{"database", "Databases", "databases"}, {"tag", "tags"}, {"code-review", "Code Reviews", "code_review", "code/review"},
-		{"deploy", "deploying", "deployed", "deploys"}, {"query", "queries"}, {"branch", "branches"}, {"index", "indexes"},
-	} {
-		for _, form := range forms {
-			if Fold(form) != Fold(forms[0]) {
-				t.Errorf("%s folds to %s, %s to %s", form, Fold(form), forms[0], Fold(forms[0]))
-			}
-		}
-	}
-	for _, different := range [][2]string{{"kubernetes", "kubectl"}, {"go", "god"}, {"analysis", "analyst"}, {"news", "new"}, {"redis", "red"}, {"string", "str"}} {
-		if Fold(different[0]) == Fold(different[1]) {
-			t.Errorf("%q fold to the same", different)
-		}
-	}
-}
-
-func TestSlipsOfAKeyAreNear(t *testing.T) {
-	for _, pair := range [][2]string{{"kubernet", "kuberent"}, {"postgresql", "postgrsql"}, {"database", "datebase"}} {
-		if !Near(pair[0], pair[1]) || !Near(pair[1], pair[0]) {
-			t.Errorf("%q are not near", pair)
-		}
-	}
-	for _, pair := range [][2]string{{"cat", "car"}, {"python2", "python3"}, {"server", "server"}, {"frontend", "backend"}, {"hosting", "posting"}} {
-		if Near(pair[0], pair[1]) {
-			t.Errorf("%q are near", pair)
-		}
-	}
-}
-
 func TestTagsTakeTheFormThatTheCollectionHas(t *testing.T) {
 	read := New().Read("The k8s cluster has a connection pool of databases.")
 	stats := Statistics{Known: map[string]Known{
-		Fold("databases"): {Tag: "databases", Uses: 9}, Fold("k8s"): {Tag: "kubernetes", Uses: 4}, Fold("connection-pool"): {Tag: "connection-pool", Uses: 2},
+		words.Fold("databases"): {Tag: "databases", Uses: 9}, words.Fold("k8s"): {Tag: "kubernetes", Uses: 4}, words.Fold("connection-pool"): {Tag: "connection-pool", Uses: 2},
 	}}
 	var tags []string
 	for _, c := range stats.Choose(read.Candidates, []string{"Kubernetes"}, 5) {
@@ -129,28 +98,10 @@ func TestTagsTakeTheFormThatTheCollectionHas(t *testing.T) {
 
 func TestWordsThatAllMemoriesHoldAreLast(t *testing.T) {
 	read := New().Read("The project server needs a linter and a formatter")
-	stats := Statistics{Common: map[string]bool{Fold("server"): true}, Rarity: map[string]float64{Fold("project"): 0, Fold("linter"): 1, Fold("formatter"): .9}}
+	stats := Statistics{Common: map[string]bool{words.Fold("server"): true}, Rarity: map[string]float64{words.Fold("project"): 0, words.Fold("linter"): 1, words.Fold("formatter"): .9}}
 	tags := stats.Choose(read.Candidates, nil, 2)
 	if len(tags) != 2 || tags[0].Tag != "formatter" || tags[1].Tag != "linter" {
 		t.Errorf("the tags are %v", tags)
-	}
-}
-
-func TestTheTextOfAValueIsItsStrings(t *testing.T) {
-	for value, want := range map[string]string{
-		`"plain"`:                          "plain",
-		`"quoted \"x\" \u00e9"`:            `quoted "x" é`,
-		`{"name":"Ann","age":3,"l":["x"]}`: "Ann\nx\n",
-		`17`:                               "",
-		`null`:                             "",
-		`{"a" : {"b" : "c \" d"}}`:         "c \" d\n",
-	} {
-		if got := Text(json.RawMessage(value), Long); got != want {
-			t.Errorf("%s: %q, want %q", value, got, want)
-		}
-	}
-	if long := Text(json.RawMessage(`"`+strings.Repeat("é", Short)+`"`), Short); len(long) > Short || !utf8.ValidString(long) {
-		t.Errorf("a long text has %d bytes", len(long))
 	}
 }
 
@@ -160,7 +111,7 @@ func FuzzRead(f *testing.F) {
 	}
 	s := New()
 	f.Fuzz(func(t *testing.T, text string) {
-		r := s.Read(cut(text, Long))
+		r := s.Read(words.Cut(text, words.Long))
 		if r.Importance < 0 || r.Importance > 1 || len(r.Candidates) > maxCandidates+maxPairs {
 			t.Fatalf("importance %v, %d candidates", r.Importance, len(r.Candidates))
 		}
@@ -169,17 +120,6 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("the tag %q", c.Tag)
 			}
 		}
-		Fold(text)
-	})
-}
-
-func FuzzText(f *testing.F) {
-	for _, value := range []string{`"a"`, `{"a":"b"}`, `"\`, `{"a"`, `["\ud800"]`, `"`} {
-		f.Add([]byte(value))
-	}
-	f.Fuzz(func(t *testing.T, value []byte) {
-		if len(Text(value, Short)) > Short {
-			t.Fatal("the text is too long")
-		}
+		words.Fold(text)
 	})
 }

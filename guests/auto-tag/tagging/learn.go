@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
+	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -36,7 +36,7 @@ const (
 type tally struct {
 	documents int
 	forms     map[string]map[string]int // folded tag → form → uses
-	words     map[string]int            // folded word → memories that hold it
+	holds     map[string]int            // folded word → memories that hold it
 }
 
 // learn counts which tags a namespace has and which words all of it has in common.
@@ -55,19 +55,19 @@ func (t *tagger) learn(c *alcove.Call, p learnPayload) (learned, error) {
 	if err != nil {
 		return learned{}, err
 	}
-	words, folded := counted.vocabulary(known)
-	if err := writeWords(c, p.Namespace, known, words); err != nil {
+	now, folded := counted.vocabulary(known)
+	if err := writeWords(c, p.Namespace, known, now); err != nil {
 		return learned{}, err
 	}
 	o := overview{Learned: c.Time().UTC().Format(time.RFC3339), Documents: counted.documents, Common: counted.common()}
 	if err := c.PutRecords(vocabulary, p.Namespace, alcove.RecordItem{Key: overviewKey, Value: o}); err != nil {
 		return learned{}, err
 	}
-	return learned{Namespace: p.Namespace, Documents: counted.documents, Tags: len(words), Folded: folded}, nil
+	return learned{Namespace: p.Namespace, Documents: counted.documents, Tags: len(now), Folded: folded}, nil
 }
 
 func (t *tagger) count(c *alcove.Call, namespace string) (*tally, error) {
-	counted := &tally{forms: map[string]map[string]int{}, words: map[string]int{}}
+	counted := &tally{forms: map[string]map[string]int{}, holds: map[string]int{}}
 	list := alcove.List{Namespace: namespace, Limit: learnPage}
 	for {
 		page, err := c.List(list)
@@ -90,7 +90,7 @@ func (t *tagger) count(c *alcove.Call, namespace string) (*tally, error) {
 func (t *tagger) add(counted *tally, m *alcove.Memory) {
 	counted.documents++
 	for _, tag := range m.Tags {
-		fold := suggest.Fold(tag)
+		fold := words.Fold(tag)
 		if fold == "" {
 			continue
 		}
@@ -99,8 +99,8 @@ func (t *tagger) add(counted *tally, m *alcove.Memory) {
 		}
 		counted.forms[fold][tag]++
 	}
-	for _, candidate := range t.suggest.Read(suggest.Text(m.Value, suggest.Long)).Candidates {
-		counted.words[candidate.Fold]++
+	for _, candidate := range t.suggest.Read(words.Text(m.Value, words.Long)).Candidates {
+		counted.holds[candidate.Fold]++
 	}
 }
 
@@ -108,21 +108,21 @@ func (t *tagger) add(counted *tally, m *alcove.Memory) {
 func (t *tally) common() []string {
 	least := max(t.documents/5, 20)
 	var common []string
-	for w, n := range t.words {
+	for w, n := range t.holds {
 		if n >= least {
 			common = append(common, w)
 		}
 	}
 	slices.SortFunc(common, func(a, b string) int {
-		return cmp.Or(cmp.Compare(t.words[b], t.words[a]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(t.holds[b], t.holds[a]), cmp.Compare(a, b))
 	})
 	return common[:min(len(common), commonMost)]
 }
 
 // vocabulary is the words as they will be: each fold with the form that most memories have, and forms with a slip of a
 // key led to the right one. What was merged by hand stays so.
-func (t *tally) vocabulary(known map[string]word) (words map[string]word, folded int) {
-	words = map[string]word{}
+func (t *tally) vocabulary(known map[string]word) (now map[string]word, folded int) {
+	now = map[string]word{}
 	for fold, forms := range t.forms {
 		w := word{}
 		for _, form := range sortedKeys(forms) {
@@ -131,31 +131,31 @@ func (t *tally) vocabulary(known map[string]word) (words map[string]word, folded
 			}
 		}
 		folded += len(forms) - 1
-		words[fold] = w
+		now[fold] = w
 	}
-	folded += correct(words)
+	folded += correct(now)
 	for fold, w := range known {
 		if w.Merged {
-			w.Uses = words[fold].Uses
-			words[fold] = w
+			w.Uses = now[fold].Uses
+			now[fold] = w
 		}
 	}
-	return words, folded
+	return now, folded
 }
 
 // frequent is how many of the tags that are used most are held against the others.
 const frequent = 1000
 
 // correct leads tags with a slip of a key to those that are used at least three times as often.
-func correct(words map[string]word) int {
-	folds := sortedKeys(words)
-	slices.SortStableFunc(folds, func(a, b string) int { return cmp.Compare(words[b].Uses, words[a].Uses) })
+func correct(now map[string]word) int {
+	folds := sortedKeys(now)
+	slices.SortStableFunc(folds, func(a, b string) int { return cmp.Compare(now[b].Uses, now[a].Uses) })
 	n := 0
 	for _, rare := range folds {
-		if often, ok := slip(rare, folds[:min(len(folds), frequent)], words); ok {
-			w := words[rare]
-			w.Tag = words[often].Tag
-			words[rare] = w
+		if often, ok := slip(rare, folds[:min(len(folds), frequent)], now); ok {
+			w := now[rare]
+			w.Tag = now[often].Tag
+			now[rare] = w
 			n++
 		}
 	}
@@ -164,12 +164,12 @@ func correct(words map[string]word) int {
 
 // slip is a fold that differs from another by a slip of a key, and is used much more often. folds are in the order of
 // their uses.
-func slip(fold string, folds []string, words map[string]word) (string, bool) {
+func slip(fold string, folds []string, now map[string]word) (string, bool) {
 	for _, other := range folds {
-		if words[other].Uses < 3*words[fold].Uses {
+		if now[other].Uses < 3*now[fold].Uses {
 			return "", false
 		}
-		if suggest.Near(fold, other) {
+		if words.Near(fold, other) {
 			return other, true
 		}
 	}
@@ -177,16 +177,16 @@ func slip(fold string, folds []string, words map[string]word) (string, bool) {
 }
 
 // writeWords stages what differs from what is known.
-func writeWords(c *alcove.Call, namespace string, known, words map[string]word) error {
+func writeWords(c *alcove.Call, namespace string, known, now map[string]word) error {
 	var items []alcove.RecordItem
 	var gone []string
-	for _, fold := range sortedKeys(words) {
-		if known[fold] != words[fold] {
-			items = append(items, alcove.RecordItem{Key: fold, Value: words[fold]})
+	for _, fold := range sortedKeys(now) {
+		if known[fold] != now[fold] {
+			items = append(items, alcove.RecordItem{Key: fold, Value: now[fold]})
 		}
 	}
 	for _, fold := range sortedKeys(known) {
-		if _, ok := words[fold]; !ok {
+		if _, ok := now[fold]; !ok {
 			gone = append(gone, fold)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
+	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -71,11 +72,11 @@ func parseLabels(text string) (labels, error) {
 func (l labels) into(r suggest.Reading) suggest.Reading {
 	var list []suggest.Candidate
 	for i, text := range l.Tags {
-		tag := suggest.Tag(text)
+		tag := words.Tag(text)
 		if tag == "" || len(tag) > 40 || i >= 16 {
 			continue
 		}
-		list = append(list, suggest.Candidate{Tag: tag, Fold: suggest.Fold(tag), Score: 10 - .1*float64(i)})
+		list = append(list, suggest.Candidate{Tag: tag, Fold: words.Fold(tag), Score: 10 - .1*float64(i)})
 	}
 	if len(list) > 0 {
 		r.Candidates = list

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
+	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -48,7 +48,7 @@ func (t *tagger) mergeTags(c *alcove.Call, in mergeIn) (mergeOut, error) {
 	}
 	var items []alcove.RecordItem
 	for _, tag := range append([]string{in.Into}, in.From...) {
-		if fold := suggest.Fold(tag); fold != "" {
+		if fold := words.Fold(tag); fold != "" {
 			items = append(items, alcove.RecordItem{Key: fold, Value: word{Tag: in.Into, Uses: len(patches), Merged: true}})
 		}
 	}
@@ -96,10 +96,10 @@ func (t *tagger) propose(c *alcove.Call, namespace string) (mergeOut, error) {
 	if err != nil {
 		return mergeOut{}, err
 	}
-	words, _ := counted.vocabulary(nil)
+	now, _ := counted.vocabulary(nil)
 	byTag := map[string]*group{}
 	for _, fold := range sortedKeys(counted.forms) {
-		into := words[fold].Tag
+		into := now[fold].Tag
 		g := byTag[into]
 		if g == nil {
 			g = &group{Into: into}

@@ -2,6 +2,7 @@ package tagging
 
 import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
+	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -44,7 +45,7 @@ func (t *tagger) tagOne(c *alcove.Call, in oneIn) (oneOut, error) {
 }
 
 func (t *tagger) tag(c *alcove.Call, cfg Config, m *alcove.Memory, apply bool) (oneOut, error) {
-	text := suggest.Text(m.Value, suggest.Long)
+	text := words.Text(m.Value, words.Long)
 	reading, source := t.read(c, cfg, text)
 	stats, err := t.statistics(c, m.Namespace, reading)
 	if err != nil {

@@ -2,6 +2,7 @@ package tagging
 
 import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
+	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -79,7 +80,7 @@ func (t *tagger) retagBatch(c *alcove.Call, p retagPayload) (retagResult, error)
 func (t *tagger) patches(c *alcove.Call, cfg Config, namespace string, memories []alcove.Memory) []alcove.Patch {
 	readings := make([]suggest.Reading, len(memories))
 	for i := range memories {
-		readings[i] = t.suggest.Read(suggest.Text(memories[i].Value, suggest.Long))
+		readings[i] = t.suggest.Read(words.Text(memories[i].Value, words.Long))
 	}
 	var patches []alcove.Patch
 	for from := 0; from < len(memories); from += lookUpTogether {

@@ -2,6 +2,7 @@ package tagging
 
 import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
+	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -18,7 +19,7 @@ func (t *tagger) store(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change
 		if e.Collection != "" && e.Collection != "memory" {
 			continue
 		}
-		readings[i] = t.suggest.Read(suggest.Text(e.Value, suggest.Short))
+		readings[i] = t.suggest.Read(words.Text(e.Value, words.Short))
 		places[e.Namespace] = append(places[e.Namespace], i)
 	}
 	changes := make([]*alcove.Change, len(entries))

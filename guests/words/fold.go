@@ -1,13 +1,13 @@
-package suggest
+package words
 
 import "strings"
 
 // Tag is a text as a tag is written: lower case, words joined by hyphens. Empty when nothing is left of it.
 func Tag(text string) string {
-	words := split(text)
+	words := Split(text)
 	parts := make([]string, len(words))
 	for i, w := range words {
-		parts[i] = w.lower
+		parts[i] = w.Lower
 	}
 	return strings.Join(parts, "-")
 }
@@ -15,13 +15,13 @@ func Tag(text string) string {
 // Fold is the key under which tags that mean the same meet: words without their endings, in their order.
 func Fold(tag string) string {
 	if isSimple(tag) {
-		return stem(tag)
+		return Stem(tag)
 	}
-	words := split(tag)
+	words := Split(tag)
 	parts := make([]string, 0, len(words))
 	for _, w := range words {
-		for _, part := range strings.FieldsFunc(w.lower, func(r rune) bool { return r == '_' || r == '/' }) {
-			parts = append(parts, stem(part))
+		for _, part := range strings.FieldsFunc(w.Lower, func(r rune) bool { return r == '_' || r == '/' }) {
+			parts = append(parts, Stem(part))
 		}
 	}
 	return strings.Join(parts, "-")
@@ -36,8 +36,8 @@ func isSimple(tag string) bool {
 	return true
 }
 
-// singular is a word of the language without the ending of a plural.
-func singular(w string) string {
+// Singular is a word of the language without the ending of a plural.
+func Singular(w string) string {
 	n := len(w)
 	if n < 4 || w[n-1] != 's' {
 		return w
@@ -53,9 +53,9 @@ func singular(w string) string {
 	return w[:n-1]
 }
 
-// stem is a word without the endings that seldom change what it is about: plural, -ing, -ed, and a last e.
-func stem(w string) string {
-	w = singular(w)
+// Stem is a word without the endings that seldom change what it is about: plural, -ing, -ed, and a last e.
+func Stem(w string) string {
+	w = Singular(w)
 	for _, ending := range []string{"ing", "ed"} {
 		rest, ok := strings.CutSuffix(w, ending)
 		if ok && len(rest) >= 4 && hasVowel(rest) {

@@ -1,4 +1,5 @@
-package suggest
+// Package words splits texts into words, and tells which forms of a word are the same. First-party families share it.
+package words
 
 import (
 	"encoding/json"
@@ -12,30 +13,30 @@ const (
 	Long  = 8 << 10
 )
 
-// word is a word of a text.
-type word struct {
-	lower    string // in lower case, without a possessive
-	start    bool   // the first of a sentence
-	apart    bool   // something stands between it and the word before
-	capital  bool   // begins with a capital letter
-	acronym  bool   // of at least two capital letters, and nothing else but digits
-	number   bool   // begins with a digit
-	mixed    bool   // has digits and letters, or a sign inside: an identifier
-	from, to int    // where it is in the text
+// Word is a word of a text.
+type Word struct {
+	Lower    string // in lower case, without a possessive
+	Start    bool   // the first of a sentence
+	Apart    bool   // more than a blank stands between it and the word before
+	Capital  bool   // begins with a capital letter
+	Acronym  bool   // of at least two capital letters, and nothing else but digits
+	Number   bool   // begins with a digit
+	Mixed    bool   // has digits and letters, or a sign inside: an identifier
+	From, To int    // where it is in the text
 }
 
 // scanner splits a text into words.
 type scanner struct {
 	text  string
 	at    int
-	words []word
+	words []Word
 	start bool // the next word begins a sentence
 	apart bool // something stands before the next word
 }
 
-// split gives the words of a text.
-func split(text string) []word {
-	s := scanner{text: text, start: true, apart: true, words: make([]word, 0, len(text)/6+1)}
+// Split gives the words of a text.
+func Split(text string) []Word {
+	s := scanner{text: text, start: true, apart: true, words: make([]Word, 0, len(text)/6+1)}
 	for s.at < len(text) {
 		r, size := decode(text[s.at:])
 		switch {
@@ -69,7 +70,7 @@ func isWord(r rune) bool {
 
 // word takes one word.
 func (s *scanner) word() {
-	w := word{from: s.at, start: s.start, apart: s.apart}
+	w := Word{From: s.at, Start: s.start, Apart: s.apart}
 	letters, digits, capitals, signs := 0, 0, 0, 0
 	for s.at < len(s.text) {
 		r, size := decode(s.text[s.at:])
@@ -85,18 +86,18 @@ func (s *scanner) word() {
 		case 'A' <= r && r <= 'Z' || r >= utf8.RuneSelf && unicode.IsUpper(r):
 			capitals++
 			letters++
-			w.capital = w.capital || s.at == w.from
+			w.Capital = w.Capital || s.at == w.From
 		case isWord(r):
 			letters++
 		}
 		s.at += size
 	}
-	w.to = s.at
-	first := s.text[w.from]
-	w.number = '0' <= first && first <= '9'
-	w.acronym = letters > 1 && capitals == letters
-	w.mixed = letters > 0 && digits > 0 || signs > 0
-	w.lower = lower(possessive(s.text[w.from:w.to]))
+	w.To = s.at
+	first := s.text[w.From]
+	w.Number = '0' <= first && first <= '9'
+	w.Acronym = letters > 1 && capitals == letters
+	w.Mixed = letters > 0 && digits > 0 || signs > 0
+	w.Lower = lower(Possessive(s.text[w.From:w.To]))
 	s.words = append(s.words, w)
 	s.start, s.apart = false, false
 }
@@ -123,7 +124,8 @@ func (s *scanner) inside(r rune, size int) bool {
 	return isWord(after)
 }
 
-func possessive(w string) string {
+// Possessive is a word without the ending of a possessive.
+func Possessive(w string) string {
 	for _, end := range []string{"'s", "’s"} {
 		if len(w) > len(end) && w[len(w)-len(end):] == end {
 			return w[:len(w)-len(end)]
@@ -153,7 +155,7 @@ func lowered(w string) string {
 // Text is what can be read of a JSON value: its strings, without the names of fields, up to most bytes.
 func Text(value json.RawMessage, most int) string {
 	if len(value) > 1 && value[0] == '"' {
-		return cut(unquote(value), most)
+		return Cut(unquote(value), most)
 	}
 	var out []byte
 	for i := 0; i < len(value) && len(out) < most; i++ {
@@ -166,7 +168,7 @@ func Text(value json.RawMessage, most int) string {
 		}
 		i = end - 1
 	}
-	return cut(string(out), most)
+	return Cut(string(out), most)
 }
 
 // closing is where the string that begins at i ends.
@@ -202,8 +204,8 @@ func unquote(quoted []byte) string {
 	return text
 }
 
-// cut cuts a text that is too long, between two characters.
-func cut(text string, most int) string {
+// Cut cuts a text that is too long, between two characters.
+func Cut(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
