@@ -1,0 +1,274 @@
+package consolidating
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
+)
+
+func manifest(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile("../manifest.json")
+	must(t, err)
+	return data
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func text(s string) json.RawMessage {
+	data, _ := json.Marshal(s)
+	return data
+}
+
+func of(v float64) *float64 { return &v }
+
+// space has three memories that say the same, two that contradict each other, a cluster, and others.
+func space(t *testing.T) *alcovetest.Space {
+	t.Helper()
+	s := alcovetest.New(t, Family(), manifest(t))
+	s.Put(
+		alcove.Memory{Key: "tea1", Value: text("Ann Lee prefers green tea in the morning"), Tags: []string{"tea"}},
+		alcove.Memory{Key: "tea2", Value: text("Note: Ann Lee usually prefers green tea in the morning."), Tags: []string{"ann"}, Importance: of(.9), Links: []string{"other"}},
+		alcove.Memory{Key: "tea3", Value: text("ann lee prefers green tea in the morning"), Tags: []string{"drinks"}},
+		alcove.Memory{Key: "port1", Value: text("The billing service listens on port 8080"), Timestamp: "2026-05-01T00:00:00Z"},
+		alcove.Memory{Key: "port2", Value: text("The billing service listens on port 9090"), Timestamp: "2026-05-02T00:00:00Z"},
+		alcove.Memory{Key: "dog", Value: text("Bob walks his dog along the river")},
+	)
+	for i, city := range []string{"Hamburg", "Lisbon", "Oslo", "Prague"} {
+		s.Put(alcove.Memory{Key: fmt.Sprint("deploy", i), Value: text("The nightly deploy of the search cluster to " + city + " failed"), Tags: []string{city}})
+	}
+	return s
+}
+
+func TestDuplicatesBecomeOneThatSupersedesTheRest(t *testing.T) {
+	s := space(t)
+	var out result
+	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, &out))
+	if out.Totals.Groups != 1 || out.Totals.Duplicates != 2 || out.Changed != 3 || out.Merged[0].Keep != "tea2" {
+		t.Fatalf("%+v", out)
+	}
+	kept := s.Memory("tea2")
+	if !slices.Equal(kept.Tags, []string{"ann", "tea", "drinks"}) || *kept.Importance != .9 || kept.State != "active" ||
+		!slices.Equal(kept.Supersedes, []string{"tea1", "tea3"}) || !slices.Equal(kept.Links, []string{"other", "tea1", "tea3"}) {
+		t.Errorf("the one that is kept is %+v", kept)
+	}
+	for _, key := range []string{"tea1", "tea3"} {
+		if m := s.Memory(key); m.State != "merged" || !slices.Equal(m.Links, []string{"tea2"}) || string(m.Value) == "" {
+			t.Errorf("%s is %+v", key, m)
+		}
+	}
+	if s.Memory("port1").State != "active" || len(out.Contradictions) != 0 {
+		t.Error("more was done than was asked for")
+	}
+	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, &out))
+	if out.Changed != 0 {
+		t.Errorf("the second time %d memories changed", out.Changed)
+	}
+}
+
+func TestADryRunChangesNothingAndReports(t *testing.T) {
+	s := space(t)
+	var out result
+	must(t, s.Tool("memory_consolidate", map[string]any{"dry_run": true}, &out))
+	if !out.DryRun || out.Changed != 0 || s.Memory("tea1").State != "active" {
+		t.Errorf("%+v", out)
+	}
+	for _, says := range []string{"Nothing was changed", "tea2 stands for tea1, tea3", "1 contradictions", "listens on port 9090", "newer is port2", "clusters"} {
+		if !strings.Contains(out.Report, says) {
+			t.Errorf("the report does not say %q:\n%s", says, out.Report)
+		}
+	}
+	if out.Totals.Clusters != 1 || len(out.Clusters[0].Keys) != 4 || !slices.Contains(out.Clusters[0].About, "search") {
+		t.Errorf("the clusters are %+v", out.Clusters)
+	}
+}
+
+func TestWhatIsProposedIsSaidToBe(t *testing.T) {
+	s := space(t)
+	s.Ops[alcove.OpCallerGet] = func([]byte) (any, error) { return alcove.Rights{Proposes: true}, nil }
+	var out result
+	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
+	if !out.Proposed || !strings.Contains(out.Report, "proposed on a branch") {
+		t.Errorf("%v: %s", out.Proposed, out.Report)
+	}
+}
+
+func TestContradictionsAreOnlyReportedUnlessTheNewestWins(t *testing.T) {
+	s := space(t)
+	var out result
+	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"contradictions"}}, &out))
+	if len(out.Contradictions) != 1 || out.Contradictions[0].Newer != "port2" || out.Contradictions[0].Kind != "other value" || out.Changed != 0 {
+		t.Fatalf("%+v", out)
+	}
+	s.Config["contradictions"] = "newest"
+	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"contradictions"}}, &out))
+	if older, newer := s.Memory("port1"), s.Memory("port2"); older.State != "archived" || !slices.Equal(older.Links, []string{"port2"}) || !slices.Equal(newer.Supersedes, []string{"port1"}) {
+		t.Errorf("%+v, %+v", older, newer)
+	}
+}
+
+func TestClustersBecomeDigestsOnlyWhenThatIsWanted(t *testing.T) {
+	s := space(t)
+	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"clusters"}}, nil))
+	if s.Memory("deploy0").State != "active" {
+		t.Error("a cluster was merged")
+	}
+	s.Config["merge_clusters"], s.Config["llm_endpoint"] = true, "small"
+	s.Ops[alcove.OpLLMComplete] = func([]byte) (any, error) { return alcove.Completion{Text: "Deploys failed everywhere."}, nil }
+	var out result
+	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"clusters"}}, &out))
+	links := s.Memory("deploy0").Links
+	if s.Memory("deploy3").State != "merged" || len(links) != 1 || out.Changed != 5 {
+		t.Fatalf("links %q; %+v", links, out)
+	}
+	if digest := s.Memory(links[0]); string(digest.Value) != `"Deploys failed everywhere."` || len(digest.Supersedes) != 4 || len(digest.Tags) != 4 {
+		t.Errorf("the digest is %+v", digest)
+	}
+}
+
+func TestADigestWithoutAModelHasAllTexts(t *testing.T) {
+	s := space(t)
+	s.Config["merge_clusters"], s.Config["llm_endpoint"] = true, "small"
+	s.Ops[alcove.OpLLMComplete] = func([]byte) (any, error) { return nil, alcove.Errorf(alcove.Unavailable, "not configured") }
+	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"clusters"}}, nil))
+	digest := string(s.Memory(s.Memory("deploy0").Links[0]).Value)
+	for _, city := range []string{"Hamburg", "Lisbon", "Oslo", "Prague"} {
+		if !strings.Contains(digest, city) {
+			t.Errorf("%s is not in %s", city, digest)
+		}
+	}
+}
+
+// old is a memory of some days ago.
+func old(s *alcovetest.Space, key string, days int, m alcove.Memory) alcove.Memory {
+	m.Key, m.Value = key, text(key+" is about nothing in particular "+strings.Repeat(key, 3))
+	m.Timestamp = s.Now.Add(-time.Duration(days) * 24 * time.Hour).Format(time.RFC3339)
+	return m
+}
+
+func TestWhatIsForgottenIsArchivedOrPruned(t *testing.T) {
+	s := alcovetest.New(t, Family(), manifest(t))
+	s.Put(
+		old(s, "fresh", 1, alcove.Memory{}),
+		old(s, "faded", 400, alcove.Memory{}),
+		old(s, "recalled", 400, alcove.Memory{Counters: &alcove.Counters{Accesses: 2, LastAccess: s.Now.Add(-time.Hour).Format(time.RFC3339)}}),
+		old(s, "rule", 4000, alcove.Memory{Type: "steering_rule"}),
+		old(s, "trifle", 100, alcove.Memory{Importance: of(.2)}),
+	)
+	var stale staleOut
+	must(t, s.Tool("memory_find_stale", map[string]any{}, &stale))
+	if stale.Total != 2 || stale.Memories[0].Key != "faded" || stale.Memories[0].Fate != "archived" || stale.Memories[1].Fate != "pruned" {
+		t.Errorf("%+v", stale)
+	}
+	must(t, s.Tool("memory_consolidate", map[string]any{}, nil))
+	for key, want := range map[string]string{"fresh": "active", "faded": "archived", "recalled": "active", "rule": "active", "trifle": "pruned"} {
+		if got := s.Memory(key).State; got != want {
+			t.Errorf("%s is %s, want %s", key, got, want)
+		}
+	}
+}
+
+func TestTurnsOfConversationsAreLeftAsTheyAre(t *testing.T) {
+	s := alcovetest.New(t, Family(), manifest(t))
+	for i := range 3 {
+		s.Put(alcove.Memory{Key: fmt.Sprint(i), Value: text("Thanks a lot for the wonderful evening"), Metadata: alcove.Metadata{"session": json.RawMessage(`"s1"`)}})
+	}
+	var out result
+	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
+	if out.Read != 0 || out.Turns != 3 || out.Changed != 0 {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestObjectsAreComparedByTheirNamesAndNumbers(t *testing.T) {
+	s := alcovetest.New(t, Family(), manifest(t))
+	s.Put(
+		alcove.Memory{Key: "a", Value: json.RawMessage(`{"service":"billing","region":"Frankfurt","port":8080}`)},
+		alcove.Memory{Key: "b", Value: json.RawMessage(`{"region":"Frankfurt","service":"billing","port":8080}`)},
+		alcove.Memory{Key: "c", Value: json.RawMessage(`{"service":"billing","region":"Frankfurt","port":9090}`)},
+	)
+	var groups duplicatesOut
+	must(t, s.Tool("memory_find_duplicates", map[string]any{}, &groups))
+	if groups.Total != 1 || len(groups.Groups[0].Keys) != 1 || groups.Groups[0].Keep == "c" {
+		t.Errorf("duplicates: %+v", groups)
+	}
+	var pairs contradictionsOut
+	must(t, s.Tool("memory_find_contradictions", map[string]any{}, &pairs))
+	if pairs.Total != 1 || pairs.Contradictions[0].B != "c" {
+		t.Errorf("contradictions: %+v", pairs)
+	}
+}
+
+func TestTheScheduledJobDoesNothingUntilItIsEnabled(t *testing.T) {
+	s := space(t)
+	must(t, s.Job(jobConsolidate, nil, nil))
+	if s.Memory("tea1").State != "active" || len(s.Calls) != 0 {
+		t.Errorf("it called %v", s.Calls)
+	}
+	s.Config["enabled"] = true
+	must(t, s.Job(jobConsolidate, nil, nil))
+	if s.Memory("tea1").State != "merged" || s.Record(reports, fmt.Sprintf("%020d", 1)) == nil {
+		t.Error("it is enabled, and nothing was done, or not reported")
+	}
+	s.Config["namespaces"] = []string{"default", "team"}
+	must(t, s.Job(jobConsolidate, nil, nil))
+	if len(s.Queue) != 2 {
+		t.Errorf("%d jobs are queued for two namespaces", len(s.Queue))
+	}
+	must(t, s.RunJobs())
+}
+
+func TestACallInTheBackgroundIsAJob(t *testing.T) {
+	s := space(t)
+	var out result
+	must(t, s.Tool("memory_consolidate", map[string]any{"background": true}, &out))
+	if out.Job == "" || s.Memory("tea1").State != "active" || out.Namespace != "default" {
+		t.Errorf("%+v", out)
+	}
+	must(t, s.RunJobs())
+	if s.Memory("tea1").State != "merged" {
+		t.Error("the job did nothing")
+	}
+}
+
+func TestAPartThatThereIsNotIsAnError(t *testing.T) {
+	if err := space(t).Tool("memory_consolidate", map[string]any{"only": []string{"everything"}}, nil); alcove.CodeOf(err) != alcove.InvalidArgument {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestTheManifestHasTheNumbersOfTheCode(t *testing.T) {
+	var m struct {
+		Config []struct {
+			Key     string
+			Default json.RawMessage
+		}
+	}
+	must(t, json.Unmarshal(manifest(t), &m))
+	defaults := map[string]json.RawMessage{}
+	for _, setting := range m.Config {
+		defaults[setting.Key] = setting.Default
+	}
+	data, err := json.Marshal(defaults)
+	must(t, err)
+	got, err := config(&alcove.Call{Config: data})
+	must(t, err)
+	want, err := config(&alcove.Call{})
+	must(t, err)
+	want.Namespaces, want.Contradictions = []string{}, "report"
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the manifest says %+v, the code %+v", got, want)
+	}
+}

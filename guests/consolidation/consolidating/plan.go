@@ -1,0 +1,175 @@
+package consolidating
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/alcove-memory/alcove/guests/consolidation/compare"
+	"github.com/alcove-memory/alcove/guests/consolidation/retire"
+)
+
+// plan is what would be done with the memories of a namespace. Numbers are those of items.
+type plan struct {
+	merges         []merge
+	contradictions []compare.Pair
+	clusters       [][]int
+	archived       []int
+	pruned         []int
+}
+
+// merge keeps one memory in place of others.
+type merge struct {
+	keep   int
+	others []int
+	why    []compare.Relation // for each of the others, how it stands to the one that is kept
+}
+
+// Bounds of what is merged.
+const (
+	mostMerged      = 50 // memories by one: links of a memory have a limit
+	mostCluster     = 20
+	clusterFrom     = .5 // similarity of memories of a cluster
+	partDuplicates  = "duplicates"
+	partContradicts = "contradictions"
+	partClusters    = "clusters"
+	partStale       = "stale"
+)
+
+// parts are what consolidation consists of.
+func parts() []string {
+	return []string{partDuplicates, partContradicts, partClusters, partStale}
+}
+
+// plan works out what to do, of the parts that are wanted.
+func (l *loaded) plan(cfg Config, only []string) *plan {
+	wants := func(part string) bool { return len(only) == 0 || slices.Contains(only, part) }
+	p := &plan{}
+	gone := map[int]bool{}
+	if wants(partDuplicates) || wants(partContradicts) || wants(partClusters) {
+		pairs := l.reader.Pairs(l.facts)
+		merges := l.merges(pairs)
+		for _, m := range merges {
+			for _, i := range m.others {
+				gone[i] = true
+			}
+		}
+		if wants(partDuplicates) {
+			p.merges = merges
+		}
+		if wants(partContradicts) {
+			p.contradictions = l.contradictions(pairs, gone)
+		}
+		if wants(partClusters) {
+			p.clusters = l.clusters(pairs, gone, max(cfg.MinFacts, 2))
+		}
+	}
+	if wants(partStale) {
+		l.stale(cfg.Policy, gone, p)
+	}
+	return p
+}
+
+// merges chooses which memories stand for others. Each of the others is a duplicate of the one that is kept itself, not
+// only of another one.
+func (l *loaded) merges(pairs []compare.Pair) []merge {
+	neighbours := map[int][]compare.Pair{}
+	for _, p := range pairs {
+		if p.Relation.Duplicate() {
+			neighbours[p.A] = append(neighbours[p.A], p)
+			neighbours[p.B] = append(neighbours[p.B], p)
+		}
+	}
+	order := make([]int, 0, len(neighbours))
+	for i := range neighbours {
+		order = append(order, i)
+	}
+	slices.SortFunc(order, l.better)
+	taken := map[int]bool{}
+	var merges []merge
+	for _, i := range order {
+		if taken[i] {
+			continue
+		}
+		m := merge{keep: i}
+		for _, p := range neighbours[i] {
+			other, relation := p.B, p.Relation
+			if other == i {
+				other, relation = p.A, turned(relation)
+			}
+			if !taken[other] && relation != compare.Contained && len(m.others) < mostMerged {
+				taken[other] = true
+				m.others, m.why = append(m.others, other), append(m.why, relation)
+			}
+		}
+		if len(m.others) > 0 {
+			taken[i] = true
+			merges = append(merges, m)
+		}
+	}
+	slices.SortFunc(merges, func(a, b merge) int { return cmp.Compare(a.keep, b.keep) })
+	return merges
+}
+
+// turned is a relation seen from the other side.
+func turned(r compare.Relation) compare.Relation {
+	switch r {
+	case compare.Contained:
+		return compare.Contains
+	case compare.Contains:
+		return compare.Contained
+	}
+	return r
+}
+
+// better orders memories by which of duplicates to keep: the one that says more, is more important, was used more, is
+// newer.
+func (l *loaded) better(a, b int) int {
+	x, y := &l.items[a], &l.items[b]
+	return cmp.Or(
+		cmp.Compare(l.facts[b].Size(), l.facts[a].Size()), cmp.Compare(important(y), important(x)),
+		cmp.Compare(y.use.Accesses, x.use.Accesses), y.written.Compare(x.written), cmp.Compare(x.key, y.key))
+}
+
+func important(it *item) float64 {
+	if it.importance == nil {
+		return 0
+	}
+	return *it.importance
+}
+
+// contradictions are those among memories that stay, the surest first.
+func (l *loaded) contradictions(pairs []compare.Pair, gone map[int]bool) []compare.Pair {
+	var found []compare.Pair
+	for _, p := range pairs {
+		if p.Relation.Contradiction() && !gone[p.A] && !gone[p.B] {
+			found = append(found, p)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b compare.Pair) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	return found
+}
+
+// clusters are groups of memories that stay and are about the same.
+func (l *loaded) clusters(pairs []compare.Pair, gone map[int]bool, least int) [][]int {
+	closest := slices.Clone(pairs)
+	slices.SortStableFunc(closest, func(a, b compare.Pair) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	groups := compare.Groups(len(l.items), closest, mostCluster, func(p compare.Pair) bool {
+		return p.Similarity >= clusterFrom && !p.Relation.Contradiction() && !gone[p.A] && !gone[p.B]
+	})
+	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) < least })
+}
+
+// stale finds the memories that are forgotten, among those that stay.
+func (l *loaded) stale(policy retire.Policy, gone map[int]bool, p *plan) {
+	for i := range l.items {
+		if gone[i] {
+			continue
+		}
+		switch fate, _ := policy.Judge(l.items[i].use); fate {
+		case retire.Archived:
+			p.archived = append(p.archived, i)
+		case retire.Pruned:
+			p.pruned = append(p.pruned, i)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package guests_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/alcove-memory/alcove/guests/consolidation/planted"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+func TestConsolidationInTheSandboxManagesTenThousandMemories(t *testing.T) {
+	s, g := space(t, "consolidation")
+	set := planted.Make(planted.Options{Memories: 10_000, Duplicates: 500, Contradictions: 50, Seed: 2})
+	for _, m := range set.Memories {
+		value, err := json.Marshal(m.Text)
+		must(t, err)
+		s.Put(alcove.Memory{Key: m.Key, Value: value})
+	}
+	var out struct {
+		Read, Changed int
+		Totals        struct{ Groups, Duplicates, Contradictions int }
+		Report        string
+	}
+	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
+	t.Logf("%v of CPU, %v in all, %d units of fuel, %d MiB, %d host calls; %+v", g.last.CPU, g.last.Time, g.last.Fuel, g.last.Memory>>20, g.last.HostCalls, out.Totals)
+	if out.Read != 10_000 || out.Totals.Duplicates < 400 || out.Totals.Duplicates > 510 || out.Totals.Contradictions < 35 || out.Totals.Contradictions > 55 {
+		t.Errorf("read %d: %+v", out.Read, out.Totals)
+	}
+	merged := 0
+	for _, p := range set.Duplicates {
+		a, b := s.Memory(p[0]), s.Memory(p[1])
+		if a.State == "merged" && slices.Contains(a.Links, b.Key) && slices.Contains(b.Supersedes, a.Key) || b.State == "merged" && slices.Contains(b.Links, a.Key) && slices.Contains(a.Supersedes, b.Key) {
+			merged++
+		}
+	}
+	if merged < 400 {
+		t.Errorf("%d of %d planted duplicates are merged", merged, len(set.Duplicates))
+	}
+	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, &out))
+	if out.Changed != 0 {
+		t.Errorf("a second run changes %d memories", out.Changed)
+	}
+}
