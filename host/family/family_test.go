@@ -32,7 +32,6 @@ type world struct {
 	t     testing.TB
 	space *memory.Space
 	dir   string
-	now   time.Time
 }
 
 // open makes a world. change may change its options.
