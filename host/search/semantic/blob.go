@@ -11,6 +11,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"sync"
 
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -88,6 +89,7 @@ type file struct {
 	texts      []digest
 	numbers    []uint32 // by row; none where no document claims it. Guarded by the lane.
 	claimed    int
+	buffers    sync.Pool
 }
 
 const none = ^uint32(0)
@@ -138,9 +140,20 @@ func (f *file) read(from io.Reader, size int64) error {
 	return nil
 }
 
+// buffer is the bytes of a vector, to be read into and put back.
+func (f *file) buffer() *[]byte {
+	if b, ok := f.buffers.Get().(*[]byte); ok {
+		return b
+	}
+	b := make([]byte, 4*f.dimensions)
+	return &b
+}
+
 // ReadVector implements vector.Reader.
 func (f *file) ReadVector(at uint32, into []float32) error {
-	raw := make([]byte, 4*f.dimensions)
+	buffer := f.buffer()
+	defer f.buffers.Put(buffer)
+	raw := *buffer
 	offset := blobHeader + int64(len(f.keys))*blobEntry + int64(at)*int64(len(raw))
 	if _, err := f.reader.ReadAt(raw, offset); err != nil {
 		return fmt.Errorf("read vector %d of %s: %w", at, f.name, err)

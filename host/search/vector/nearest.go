@@ -33,12 +33,12 @@ const (
 	Bits               // one bit an element, the best again in codes, and of these the best again
 )
 
-// How many are scored again: at least so many, and so many for each that is asked for.
+// How many are scored again: at least so many, and so many more than, or for each that, is asked for.
 const (
-	leastRescored, rescoredEach = 40, 4   // after codes, in full precision
-	leastRecoded, recodedEach   = 800, 20 // after bits, in codes
-	recodedPart                 = 300     // and one in so many
-	sparse                      = 16      // one in so many: below, rows are looked up one by one
+	leastRescored, rescoredMore = 40, 30 // after codes, in full precision
+	leastRecoded, recodedEach   = 800, 8 // after bits, in codes
+	recodedPart                 = 300    // and one in so many
+	sparse                      = 16     // one in so many: below, rows are looked up one by one
 )
 
 // Query is what to look for.
@@ -79,7 +79,7 @@ func (s *Set) Nearest(ctx context.Context, q Query) ([]Near, error) {
 // scanOf chooses the scan: full precision when nearly all would be read again anyway.
 func (s *Set) scanOf(among, k int) Scan {
 	switch {
-	case among <= max(leastRescored, rescoredEach*k):
+	case among <= max(leastRescored, k+rescoredMore):
 		return Floats
 	case among <= max(s.options.Codes, recodedEach*k):
 		return Codes
@@ -106,7 +106,7 @@ func (r *reading) candidates(q Query, among int) ([]uint32, error) {
 		}
 		return r.scan(q.K, r.floatScores())
 	case Codes:
-		wanted := max(leastRescored, rescoredEach*q.K)
+		wanted := max(leastRescored, q.K+rescoredMore)
 		coded := encodeQuery(r.query, s.stride.codes)
 		if few {
 			return r.recode(r.all(), &coded, wanted), nil
@@ -115,7 +115,7 @@ func (r *reading) candidates(q Query, among int) ([]uint32, error) {
 	}
 	rows, err := r.scan(max(leastRecoded, recodedEach*q.K, among/recodedPart), r.bitScores())
 	coded := encodeQuery(r.query, s.stride.codes)
-	return r.recode(rows, &coded, max(leastRescored, rescoredEach*q.K)), err
+	return r.recode(rows, &coded, max(leastRescored, q.K+rescoredMore)), err
 }
 
 // all are the rows that the query is asked of.
