@@ -97,7 +97,7 @@ func command(t *testing.T, within time.Duration, name string, args ...string) *e
 // remembers when one of them has changed: it does not see what other processes read.
 func touch(t *testing.T) {
 	t.Helper()
-	for _, root := range []string{"../../../cmd", "../..", "session.mjs", "families.mjs", "connect.mjs"} {
+	for _, root := range []string{"../../../cmd", "../..", "session.mjs", "families.mjs", "firstparty.mjs", "connect.mjs"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Name() == "node_modules" {
 				return fs.SkipDir
@@ -113,14 +113,14 @@ func touch(t *testing.T) {
 	}
 }
 
-func build(t *testing.T) string {
+func build(t *testing.T, flags ...string) string {
 	t.Helper()
 	touch(t)
 	program := filepath.Join(t.TempDir(), "alcove")
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	if out, err := command(t, installWithin, "go", "build", "-o", program, "github.com/alcove-memory/alcove/cmd/alcove").CombinedOutput(); err != nil {
+	if out, err := command(t, installWithin, "go", append(append([]string{"build", "-o", program}, flags...), "github.com/alcove-memory/alcove/cmd/alcove")...).CombinedOutput(); err != nil {
 		t.Fatalf("build alcove: %v\n%s", err, out)
 	}
 	return program

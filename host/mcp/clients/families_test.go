@@ -40,3 +40,17 @@ func TestRealClientsLoadCallAndUnloadFamilies(t *testing.T) {
 		}
 	}
 }
+
+func TestRealClientsUseAFamilyThatTheProgramCarries(t *testing.T) {
+	node := install(t)
+	if _, err := os.Stat("../../../guests/dist/auto-tag.wasm"); err != nil {
+		lacking(t, "the first-party families are not built, run make guests: %v", err)
+	}
+	program := build(t, "-tags", "guests")
+	files := configurations(t, program, serve(t, program))
+	for transport, file := range files {
+		for _, kind := range []string{"sdk", "client", "client-2026"} {
+			t.Run(kind+"/"+transport, func(t *testing.T) { script(t, node, "firstparty.mjs", kind, transport, file) })
+		}
+	}
+}
