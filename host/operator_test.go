@@ -31,6 +31,7 @@ import (
 // actNames are what only operators may do.
 func actNames() []string {
 	return []string{"verify", "compact", "durability", "flush", "purge", "import", "retention", "set-retention", "retain", "export", "memories",
+		"backup", "backed-up",
 		"embedders", "set-embedder", "regenerate-embedder", "remove-embedder", "choose-embedder"}
 }
 
