@@ -60,7 +60,7 @@ type Space interface {
 	Head(context.Context) (store.Point, error)
 	PointOf(ctx context.Context, version uint64) (store.Point, error)
 	History(context.Context) (store.History, error)
-	DumpRuns(ctx context.Context, since, at uint64, yield func(run []byte, pieces int) error) error
+	DumpRuns(ctx context.Context, since, at uint64, begin func() ([]byte, error), end func(run []byte, pieces int) error) error
 	Blobs(ctx context.Context, prefix string) ([]store.Blob, error)
 	GetBlob(ctx context.Context, name string) (store.BlobReader, error)
 	// WaitTurn waits, for a moment at most, until no commit is being written.
@@ -117,9 +117,10 @@ func (p *partWriter) write(ctx context.Context, from Space, since Base) (err err
 	if err := p.json(kindHeader, h); err != nil {
 		return err
 	}
-	err = from.DumpRuns(ctx, since.Version, head.Version, func(run []byte, pieces int) error {
+	err = from.DumpRuns(ctx, since.Version, head.Version, p.begin, func(frame []byte, pieces int) error {
 		p.end.Pieces += pieces
-		return p.put(kindRun, run)
+		p.send(kindRun, frame)
+		return nil
 	})
 	if err == nil {
 		err = p.blobs(blobs, since.Blobs)
@@ -156,18 +157,30 @@ func (p *partWriter) json(kind byte, v any) error {
 
 // put writes a frame.
 func (p *partWriter) put(kind byte, content []byte) error {
-	b, err := p.w.buffer()
+	frame, err := p.begin()
 	if err != nil {
 		return err
 	}
-	h := append(b, kind)
-	h = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(h, p.end.Frames), uint32(len(content)))
-	crc := crc32.Update(crc32.Checksum(h, castagnoli()), castagnoli(), content)
-	h = binary.BigEndian.AppendUint32(h, crc)
+	p.send(kind, append(frame, content...))
+	return nil
+}
+
+// begin is a frame without content, and with place for its header.
+func (p *partWriter) begin() ([]byte, error) {
+	b, err := p.w.buffer()
+	return append(b, make([]byte, frameHeader)...), err
+}
+
+// send writes a frame whose content is there.
+func (p *partWriter) send(kind byte, frame []byte) {
+	h, content := frame[:frameHeader], frame[frameHeader:]
+	h[0] = kind
+	binary.BigEndian.PutUint32(h[1:], p.end.Frames)
+	binary.BigEndian.PutUint32(h[5:], uint32(len(content)))
+	binary.BigEndian.PutUint32(h[9:], crc32.Update(crc32.Checksum(h[:9], castagnoli()), castagnoli(), content))
 	p.sum.Write(h)
 	p.end.Frames++
-	p.w.send(append(h, content...))
-	return nil
+	p.w.send(frame)
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }

@@ -41,7 +41,14 @@ func (blobText) Close() error { return nil }
 
 func (twoEntries) WaitTurn(context.Context) {}
 
-func (s twoEntries) DumpRuns(_ context.Context, since, at uint64, yield func([]byte, int) error) error {
+func (s twoEntries) DumpRuns(_ context.Context, since, at uint64, begin func() ([]byte, error), end func([]byte, int) error) error {
+	yield := func(run []byte, pieces int) error {
+		buffer, err := begin()
+		if err != nil {
+			return err
+		}
+		return end(append(buffer, run...), pieces)
+	}
 	run := store.AppendRun(nil, store.Piece{Branches: []store.BranchID{1}})
 	for version := since + 1; version <= at; version++ {
 		p := s.point(version)

@@ -12,8 +12,9 @@ type Portable interface {
 	// first) and its counters. With since, only what is newer, and what was purged: to be loaded on top of a dump at
 	// that version. Commits go on meanwhile; a trim or a reclaim, which nothing held, ends it with ErrChanged.
 	Dump(ctx context.Context, since, at uint64, yield func(Piece) error) error
-	// DumpRuns gives the same in runs (see ReadRun) of about a megabyte, each good until yield returns.
-	DumpRuns(ctx context.Context, since, at uint64, yield func(run []byte, pieces int) error) error
+	// DumpRuns gives the same in runs (see ReadRun) of about a megabyte. Each is appended to what begin gives, and handed
+	// over to end.
+	DumpRuns(ctx context.Context, since, at uint64, begin func() ([]byte, error), end func(run []byte, pieces int) error) error
 }
 
 // Loader makes a space from the pieces of a dump, and of later ones on top of it.

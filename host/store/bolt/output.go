@@ -57,8 +57,10 @@ const runSize = 1 << 20 // bytes, about: what can be written to a disk while nob
 // runOutput gives pieces as runs.
 type runOutput struct {
 	run   []byte
+	start int // of the run in it
 	count int
-	yield func(run []byte, pieces int) error
+	begin func() ([]byte, error)
+	end   func(run []byte, pieces int) error
 }
 
 func (o *runOutput) add(p store.Piece) {
@@ -66,22 +68,33 @@ func (o *runOutput) add(p store.Piece) {
 	o.count++
 }
 
-func (o *runOutput) full() bool { return len(o.run) >= runSize }
+func (o *runOutput) full() bool { return len(o.run)-o.start >= runSize }
 
 func (o *runOutput) flush() error {
-	if len(o.run) == 0 {
+	if o.count == 0 {
 		return nil
 	}
-	err := o.yield(o.run, o.count)
-	o.run, o.count = o.run[:0], 0
+	if err := o.end(o.run, o.count); err != nil {
+		return err
+	}
+	return o.next()
+}
+
+func (o *runOutput) next() (err error) {
+	o.run, err = o.begin()
+	o.start, o.count = len(o.run), 0
 	return err
 }
 
 // DumpRuns gives the space as it was at a version, in runs.
-func (e *Engine) DumpRuns(ctx context.Context, since, at uint64, yield func(run []byte, pieces int) error) error {
-	out := &runOutput{run: make([]byte, 0, 2*runSize), yield: yield}
+func (e *Engine) DumpRuns(ctx context.Context, since, at uint64, begin func() ([]byte, error), end func(run []byte, pieces int) error) error {
+	out := &runOutput{begin: begin, end: end}
 	d := &dump{engine: e, ctx: ctx, since: since, at: at, out: out}
-	if err := d.run(); err != nil {
+	err := out.next()
+	if err == nil {
+		err = d.run()
+	}
+	if err != nil {
 		return fmt.Errorf("dump: %w", err)
 	}
 	return nil

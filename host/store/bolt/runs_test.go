@@ -1,6 +1,7 @@
 package bolt_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"testing"
@@ -24,9 +25,9 @@ func TestRunsHoldThePiecesOfADump(t *testing.T) {
 	for _, from := range []uint64{0, since} {
 		_, want := pieces(t, e, from)
 		got, runs, count := "", 0, 0
-		err := e.DumpRuns(t.Context(), from, s.head(e), func(run []byte, pieces int) error {
+		err := e.DumpRuns(t.Context(), from, s.head(e), func() ([]byte, error) { return []byte("begun"), nil }, func(run []byte, pieces int) error {
 			runs, count = runs+1, count+pieces
-			return store.ReadRun(run, func(p store.Piece) error {
+			return store.ReadRun(bytes.TrimPrefix(run, []byte("begun")), func(p store.Piece) error {
 				count--
 				got += pieceText(p)
 				return nil
