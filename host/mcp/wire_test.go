@@ -95,6 +95,10 @@ func TestToolsStayWithinTheirTokenBudgets(t *testing.T) {
 	if n > 1400 {
 		t.Errorf("the whole list takes %d tokens: at most 1400 are allowed", n)
 	}
+	p := connect(t, newServer(t, Options{}), Session{Profile: ProfileOperation}).initialize("tester")
+	if n := tokens(p.request("tools/list", `{}`)); n > 200 {
+		t.Errorf("the list of the profile operation takes %d tokens: at most 200 are allowed", n)
+	}
 }
 
 func TestTheWireIsAsRecorded(t *testing.T) {

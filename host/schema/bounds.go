@@ -64,7 +64,8 @@ func plainNumber(text []byte) error {
 
 // budget is how much more a check may do. It is used by one goroutine at a time.
 type budget struct {
-	left int
+	most int // steps of a check
+	left int // of them
 }
 
 // exceeded is what spend panics with: the library has no other way out.
@@ -78,7 +79,7 @@ func (b *budget) spend(steps int) {
 
 // during runs something within a new budget. The library panics on some schemas; they are errors here.
 func (b *budget) during(work func() error) (err error) {
-	b.left = maxSteps
+	b.left = b.most
 	defer func() {
 		switch r := recover().(type) {
 		case nil:

@@ -49,7 +49,7 @@ func Compile(text []byte) (s *Schema, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
-	s = &Schema{budget: &budget{}}
+	s = &Schema{budget: &budget{most: maxSteps}}
 	err = s.budget.during(func() error {
 		s.compiled, err = s.compile(document)
 		return err
