@@ -68,6 +68,14 @@ type Fields struct {
 	ExpiresAt  string          `json:"expires_at,omitempty"`
 }
 
+// Namespaces gives the namespaces that the call may read.
+func (c *Call) Namespaces() ([]string, error) {
+	out, err := ask[struct {
+		Namespaces []string `json:"namespaces"`
+	}](c, OpMemoryNamespaces, struct{}{})
+	return out.Namespaces, err
+}
+
 // Get asks for memories by their keys.
 type Get struct {
 	Keys      []string `json:"keys"`

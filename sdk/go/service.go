@@ -66,6 +66,7 @@ type JobState struct {
 	Progress json.RawMessage `json:"progress"`
 	Error    json.RawMessage `json:"error"`
 	Result   json.RawMessage `json:"result"`
+	Proposal string          `json:"proposal"` // the branch that has what it proposes
 }
 
 // JobStatus gives the state of a job.

@@ -12,16 +12,13 @@ type Event struct {
 	Timestamp string          `json:"timestamp"`
 }
 
-// AppendLog stages an event of the log, and gives its sequence number.
-func (c *Call) AppendLog(namespace, event string, data any) (uint64, error) {
-	out, err := ask[struct {
-		Sequence uint64 `json:"sequence"`
-	}](c, OpLogAppend, struct {
+// AppendLog stages an event of the log, which gets its sequence number at the commit.
+func (c *Call) AppendLog(namespace, event string, data any) error {
+	return c.Ask(OpLogAppend, struct {
 		Namespace string `json:"namespace,omitempty"`
 		Event     string `json:"event"`
 		Data      any    `json:"data"`
-	}{namespace, event, data})
-	return out.Sequence, err
+	}{namespace, event, data}, nil)
 }
 
 // ReadLog gives events from a sequence number on, the oldest first.

@@ -139,63 +139,107 @@ func (s *Suggester) Importance(kind string) float64 {
 
 // term is a word or a pair of words that may become a tag.
 type term struct {
-	tag   string
-	score float64
-	count int
-	first int // the number of the word where it is first
+	stem, stem2 string // the second is empty for one word
+	tag, tag2   string
+	score       float64
+	count       int
+	first       int // the number of the word where it is first
+	next        int // the next term of its bucket; 0: none
+}
+
+// terms are the terms of a text, each once. They are found by buckets: this runs at every store, and maps are slow in a
+// guest.
+type terms struct {
+	list    []term // from 1 on
+	buckets [64]int
+}
+
+// add counts a term.
+func (t *terms) add(a term) {
+	if a.stem == "" || len(a.tag)+len(a.tag2) >= maxTag {
+		return
+	}
+	bucket := &t.buckets[(len(a.stem)*7+int(a.stem[0])+int(a.stem[len(a.stem)-1])*3+len(a.stem2)*11)%len(t.buckets)]
+	for i := *bucket; i > 0; i = t.list[i].next {
+		if old := &t.list[i]; old.stem == a.stem && old.stem2 == a.stem2 {
+			old.count++
+			if a.score > old.score {
+				old.score = a.score
+			}
+			return
+		}
+	}
+	a.count, a.next = 1, *bucket
+	*bucket = len(t.list)
+	t.list = append(t.list, a)
+}
+
+// weak says that the term is two words that are together only once: worth a tag only where the collection has it.
+func (t *term) weak() bool { return t.stem2 != "" && t.count < 2 && t.score < 1.5 }
+
+// total is the score of a term by how often and how early it is there.
+func (t *term) total() float64 {
+	score := t.score / (1 + .01*float64(t.first))
+	if t.count > 1 {
+		score *= 1 + math.Log(float64(t.count))
+	}
+	return score
+}
+
+func (t *term) candidate() Candidate {
+	c := Candidate{Tag: t.tag, Fold: t.stem, Score: t.total(), pair: t.weak()}
+	if t.stem2 != "" {
+		c.Tag, c.Fold = t.tag+"-"+t.tag2, t.stem+"-"+t.stem2
+	}
+	return c
 }
 
 // candidates scores words and pairs of words.
 func (s *Suggester) candidates(list []marked, names []string) []Candidate {
-	terms := make(map[string]*term, len(list))
+	t := &terms{list: make([]term, 1, len(list)+8)}
 	for i := range list {
-		s.single(terms, list, i)
-		s.double(terms, list, i)
+		single(t, list, i)
+		double(t, list, i)
 	}
 	for _, name := range names {
 		tag := words.Tag(name)
-		add(terms, words.Fold(tag), tag, 1.6, 0)
+		t.add(term{stem: words.Fold(tag), tag: tag, score: 1.6})
 	}
-	var singles, pairs []Candidate
-	for fold, t := range terms {
-		c := Candidate{Tag: t.tag, Fold: fold, Score: t.score * (1 + math.Log(float64(t.count))) / (1 + .01*float64(t.first))}
-		if c.pair = strings.IndexByte(t.tag, '-') > 0 && t.count < 2 && t.score < 1.5; c.pair {
-			pairs = append(pairs, c)
+	singles, pairs := make([]Candidate, 0, maxCandidates+maxPairs+1), make([]Candidate, 0, maxPairs+1)
+	for i := 1; i < len(t.list); i++ {
+		if t := &t.list[i]; t.weak() {
+			pairs = insert(pairs, t, maxPairs)
 		} else {
-			singles = append(singles, c)
+			singles = insert(singles, t, maxCandidates)
 		}
 	}
-	sortCandidates(singles)
-	sortCandidates(pairs)
-	return append(singles[:min(len(singles), maxCandidates)], pairs[:min(len(pairs), maxPairs)]...)
+	return append(singles, pairs...)
 }
 
-func add(terms map[string]*term, fold, tag string, score float64, first int) {
-	if fold == "" || len(tag) > maxTag {
-		return
+// insert puts a term where it belongs among the most best ones.
+func insert(best []Candidate, t *term, most int) []Candidate {
+	if score := t.total(); len(best) == most && score < best[most-1].Score {
+		return best
 	}
-	t := terms[fold]
-	if t == nil {
-		t = &term{tag: tag, first: first}
-		terms[fold] = t
+	best = append(best, t.candidate())
+	for i := len(best) - 1; i > 0 && ahead(&best[i], &best[i-1]) < 0; i-- {
+		best[i], best[i-1] = best[i-1], best[i]
 	}
-	t.count++
-	t.score = max(t.score, score)
+	return best[:min(len(best), most)]
 }
 
 // maxTag is the length of the longest tag, in bytes.
 const maxTag = 40
 
-func (s *Suggester) single(terms map[string]*term, list []marked, i int) {
-	w := list[i]
-	if !w.content() {
-		return
+func single(t *terms, list []marked, i int) {
+	w := &list[i]
+	if w.content() {
+		t.add(term{stem: words.Stem(w.Lower), tag: w.one(), score: w.worth(), first: i})
 	}
-	add(terms, words.Stem(w.Lower), w.one(), w.worth(), i)
 }
 
 // one is the word in the singular; names have none.
-func (w marked) one() string {
+func (w *marked) one() string {
 	if w.Capital && !w.Start {
 		return w.Lower
 	}
@@ -203,12 +247,12 @@ func (w marked) one() string {
 }
 
 // content says whether the word can say what a text is about.
-func (w marked) content() bool {
+func (w *marked) content() bool {
 	return !w.stop && !w.Number && (w.weight < .5 || w.Acronym) && w.lift == 0 && (len(w.Lower) > 2 || w.Acronym || w.Mixed) && len(w.Lower) <= maxTag
 }
 
 // worth is how much a word promises by its form alone.
-func (w marked) worth() float64 {
+func (w *marked) worth() float64 {
 	n := len(w.Lower)
 	worth := .5 + .06*float64(min(n, 10))
 	switch {
@@ -227,25 +271,28 @@ func (w marked) worth() float64 {
 }
 
 // double adds the pair of a word and the next.
-func (s *Suggester) double(terms map[string]*term, list []marked, i int) {
+func double(t *terms, list []marked, i int) {
 	if i+1 >= len(list) || list[i+1].Apart || !list[i].content() || !list[i+1].content() {
 		return
 	}
-	a, b := list[i], list[i+1]
+	a, b := &list[i], &list[i+1]
 	if strings.IndexByte(a.Lower, '\'') >= 0 || strings.IndexByte(b.Lower, '\'') >= 0 {
 		return
 	}
-	add(terms, words.Stem(a.Lower)+"-"+words.Stem(b.Lower), a.Lower+"-"+b.one(), .6*(a.worth()+b.worth()), i)
+	t.add(term{stem: words.Stem(a.Lower), stem2: words.Stem(b.Lower), tag: a.Lower, tag2: b.one(), score: .6 * (a.worth() + b.worth()), first: i})
 }
 
 func sortCandidates(list []Candidate) {
-	slices.SortFunc(list, func(a, b Candidate) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		}
-		return strings.Compare(a.Tag, b.Tag)
-	})
+	slices.SortFunc(list, func(a, b Candidate) int { return ahead(&a, &b) })
+}
+
+// ahead is negative when a comes before b: the better first, then in the order of letters.
+func ahead(a, b *Candidate) int {
+	switch {
+	case a.Score > b.Score:
+		return -1
+	case a.Score < b.Score:
+		return 1
+	}
+	return strings.Compare(a.Tag, b.Tag)
 }

@@ -23,6 +23,7 @@ type learned struct {
 	Tags      int    `json:"tags"`
 	Folded    int    `json:"folded"` // forms of tags that now lead to another
 	Fresh     bool   `json:"fresh,omitempty"`
+	Queued    int    `json:"queued,omitempty"` // namespaces, each with a job of its own
 }
 
 // How much is learned of a namespace.
@@ -41,8 +42,8 @@ type tally struct {
 
 // learn counts which tags a namespace has and which words all of it has in common.
 func (t *tagger) learn(c *alcove.Call, p learnPayload) (learned, error) {
-	if p.Namespace == "" {
-		p.Namespace = c.Namespace
+	if p.Namespace == "" { // on schedule
+		return t.learnAll(c)
 	}
 	if stats, stale := lookUp(c, p.Namespace, nil); !stale && stats.Common != nil && !p.Force {
 		return learned{Namespace: p.Namespace, Fresh: true}, nil
@@ -64,6 +65,20 @@ func (t *tagger) learn(c *alcove.Call, p learnPayload) (learned, error) {
 		return learned{}, err
 	}
 	return learned{Namespace: p.Namespace, Documents: counted.documents, Tags: len(now), Folded: folded}, nil
+}
+
+// learnAll queues the learning of each namespace.
+func (t *tagger) learnAll(c *alcove.Call) (learned, error) {
+	namespaces, err := c.Namespaces()
+	if err != nil {
+		return learned{}, err
+	}
+	for _, namespace := range namespaces {
+		if _, err := c.Enqueue(jobLearn, learnPayload{Namespace: namespace}, 0); err != nil {
+			return learned{}, err
+		}
+	}
+	return learned{Queued: len(namespaces)}, nil
 }
 
 func (t *tagger) count(c *alcove.Call, namespace string) (*tally, error) {

@@ -36,7 +36,7 @@ func (t *tagger) storeIn(c *alcove.Call, cfg Config, namespace string, which []i
 	}
 	stats, stale := lookUp(c, namespace, own)
 	if stale {
-		t.wish(c, namespace, entries[which[0]].Key)
+		t.wish(c, namespace)
 	}
 	for _, at := range which {
 		e := entries[at]
@@ -45,12 +45,14 @@ func (t *tagger) storeIn(c *alcove.Call, cfg Config, namespace string, which []i
 	}
 }
 
-// wish queues the learning of a vocabulary. While it is wanted, one store in sixteen does so, told apart by its key:
-// there is no other memory of having done it.
-func (t *tagger) wish(c *alcove.Call, namespace, key string) {
+// wish queues the learning of a vocabulary. While it is wanted, one store in sixteen does so, told apart by what is
+// different of each request: there is no other memory of having done it.
+func (t *tagger) wish(c *alcove.Call, namespace string) {
 	sum := uint32(2166136261)
-	for i := range len(key) {
-		sum = (sum ^ uint32(key[i])) * 16777619
+	for _, text := range []string{c.Now, c.RequestID} {
+		for i := range len(text) {
+			sum = (sum ^ uint32(text[i])) * 16777619
+		}
 	}
 	if sum>>8%16 != 0 {
 		return

@@ -145,7 +145,8 @@ func TestWordsOfAllMemoriesBecomeCommon(t *testing.T) {
 	for i := range 60 {
 		s.Put(alcove.Memory{Key: fmt.Sprint(i), Value: text(fmt.Sprintf("Client number %c wants a gadget%d", 'a'+i%26, i))})
 	}
-	must(t, s.Job(jobLearn, learnPayload{}, nil))
+	must(t, s.Job(jobLearn, nil, nil)) // on schedule: each namespace by a job of its own
+	must(t, s.RunJobs())
 	var o overview
 	must(t, json.Unmarshal(s.Record(vocabulary, overviewKey).Value, &o))
 	if !slices.Contains(o.Common, "client") || slices.Contains(o.Common, "gadget7") {
@@ -251,7 +252,7 @@ func TestTagsAreMergedInMemoriesAndFromThenOn(t *testing.T) {
 	if out.Changed != 2 || !slices.Equal(s.Memory("a").Tags, []string{"x", "kubernetes"}) || !slices.Equal(s.Memory("b").Tags, []string{"kubernetes"}) {
 		t.Errorf("%+v: %q %q", out, s.Memory("a").Tags, s.Memory("b").Tags)
 	}
-	must(t, s.Job(jobLearn, learnPayload{Force: true}, nil))
+	must(t, s.Job(jobLearn, learnPayload{Namespace: "default", Force: true}, nil))
 	changes, err := s.Store(alcove.Entry{Collection: "memory", Namespace: "default", Key: "d", Value: text("The k8s ingress")})
 	must(t, err)
 	if !slices.Contains(changes[0].Tags, "kubernetes") || slices.Contains(changes[0].Tags, "k8s") {

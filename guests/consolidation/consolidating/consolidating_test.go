@@ -228,6 +228,11 @@ func TestTheScheduledJobDoesNothingUntilItIsEnabled(t *testing.T) {
 		t.Errorf("%d jobs are queued for two namespaces", len(s.Queue))
 	}
 	must(t, s.RunJobs())
+	s.Config["namespaces"] = []string{"*"}
+	must(t, s.Job(jobConsolidate, nil, nil))
+	if len(s.Queue) != 1 {
+		t.Errorf("%d jobs are queued for all of one namespace", len(s.Queue))
+	}
 }
 
 func TestACallInTheBackgroundIsAJob(t *testing.T) {

@@ -79,6 +79,11 @@ func (s *consolidator) job(c *alcove.Call, in consolidateIn) (*result, error) {
 		if !cfg.Enabled {
 			return &result{Report: "Consolidation is not enabled: set enabled to run it on a schedule."}, nil
 		}
+		if slices.Contains(cfg.Namespaces, "*") {
+			if cfg.Namespaces, err = c.Namespaces(); err != nil {
+				return nil, err
+			}
+		}
 		for _, namespace := range cfg.Namespaces {
 			if _, err := c.Enqueue(jobConsolidate, consolidateIn{Namespace: namespace}, 0); err != nil {
 				return nil, err

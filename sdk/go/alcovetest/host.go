@@ -32,7 +32,7 @@ func (h *host) Call(op alcove.Op, request []byte) ([]byte, error) {
 
 func (h *host) operations() map[alcove.Op]func([]byte) (any, error) {
 	return map[alcove.Op]func([]byte) (any, error){
-		alcove.OpMemoryGet: h.get, alcove.OpMemoryList: h.list, alcove.OpMemoryHistory: h.history, alcove.OpMemorySearch: h.search,
+		alcove.OpMemoryNamespaces: h.namespaces, alcove.OpMemoryGet: h.get, alcove.OpMemoryList: h.list, alcove.OpMemoryHistory: h.history, alcove.OpMemorySearch: h.search,
 		alcove.OpMemoryPut: h.put, alcove.OpMemoryPatch: h.patch, alcove.OpMemoryDelete: h.delete, alcove.OpMemoryTouch: h.touch,
 		alcove.OpRecordGet: h.getRecords, alcove.OpRecordPut: h.putRecords, alcove.OpRecordDelete: h.deleteRecords, alcove.OpRecordList: h.listRecords, alcove.OpRecordAppend: h.appendRecords,
 		alcove.OpLogAppend: h.appendLog, alcove.OpFeedEmit: h.nothing,
@@ -100,5 +100,5 @@ func (h *host) appendLog(request []byte) (any, error) {
 	in, err := read[alcove.Event](request)
 	in.Namespace, in.Sequence = h.namespace(in.Namespace), uint64(len(h.Events)+1)
 	h.Events = append(h.Events, in)
-	return map[string]uint64{"sequence": in.Sequence}, err
+	return struct{}{}, err
 }

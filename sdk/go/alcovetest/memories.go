@@ -20,6 +20,14 @@ func (h *host) get(request []byte) (any, error) {
 	return map[string]any{"memories": out}, err
 }
 
+func (h *host) namespaces([]byte) (any, error) {
+	seen := map[string]bool{}
+	for p := range h.staged.memories {
+		seen[p.namespace] = true
+	}
+	return map[string]any{"namespaces": slices.Sorted(maps.Keys(seen))}, nil
+}
+
 // page cuts the page out of the keys of a namespace that a list asks for.
 func page[T any](all map[place]T, collection, namespace, prefix, after string, limit int) (found []T, next string) {
 	var keys []string

@@ -42,6 +42,8 @@ type Space struct {
 	kept    state
 	staged  state
 	version uint64
+
+	requests int
 }
 
 // Job is one that was queued.
@@ -211,8 +213,9 @@ func floats(data []byte) []float32 {
 
 // ask sends a request of JSON with the context and the configuration added.
 func (s *Space) ask(kind alcove.Kind, request map[string]any, result any) error {
+	s.requests++
 	request["config"] = s.Config
-	request["context"] = alcove.Context{Caller: s.Caller, Namespace: s.Namespace, Branch: "default", Now: s.Now.Format(time.RFC3339Nano), RequestID: "test", DryRun: s.DryRun}
+	request["context"] = alcove.Context{Caller: s.Caller, Namespace: s.Namespace, Branch: "default", Now: s.Now.Format(time.RFC3339Nano), RequestID: fmt.Sprintf("request-%d", s.requests), DryRun: s.DryRun}
 	data, err := json.Marshal(request)
 	if err != nil {
 		return fmt.Errorf("write the request: %w", err)
