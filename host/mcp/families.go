@@ -49,7 +49,7 @@ type FamilyTool struct {
 // FamilyCall is a call of a family's tool by a client.
 type FamilyCall struct {
 	Tool      string
-	Arguments json.RawMessage // an object
+	Arguments json.RawMessage // an object that fits the tool's Input
 	Branch    string
 	Namespace string
 	Agent     string
