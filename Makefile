@@ -14,7 +14,7 @@ GUESTS    := $(patsubst guests/%/manifest.json,%,$(wildcard guests/*/manifest.js
 GUEST     := CGO_ENABLED=0 GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 DIST      ?= guests/dist
 
-.PHONY: help run build test check bench fmt clean format vet lint imports modules generated samples cross bench-peers test-all test-race guests reproducible
+.PHONY: help run build test check bench fmt clean format vet lint imports modules generated samples cross bench-peers test-all test-guests test-race guests reproducible
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -38,10 +38,14 @@ reproducible: guests
 		(cd "$$dir" && GOCACHE="$$dir/cache" $(GUEST) -o "$$dir/$$g.wasm" ./guests/$$g) && \
 		cmp "$$dir/$$g.wasm" $(DIST)/raw/$$g.wasm || exit 1; done; echo "$(GUESTS): the same bytes twice"
 
-test: test-all test-race ## run all tests, the concurrent packages also under the race detector
+test: test-all test-guests test-race ## run all tests, the concurrent packages also under the race detector
 
 test-all:
 	$(GO) test -timeout 15m ./...
+
+# The first-party families, as they are embedded: what they do end to end, and their figures.
+test-guests: guests
+	$(GO) test -timeout 15m -tags guests -run 'Figures|AutoTag|Ranking|Consolidation' ./host
 
 # The race detector needs a C compiler.
 test-race:

@@ -19,6 +19,7 @@ import (
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/outbound"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -48,7 +49,7 @@ func space(t *testing.T, dir, compiled string) (*memory.Space, *family.Families)
 	for _, g := range guests.All() {
 		built = append(built, family.Module{Digest: g.Digest, Bytes: g.Bytes})
 	}
-	f, err := family.New(t.Context(), family.Options{Space: s, Sandbox: box, Dir: dir, Built: built})
+	f, err := family.New(t.Context(), family.Options{Space: s, Sandbox: box, Dir: dir, Built: built, Outside: outbound.Client{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func off(t *testing.T, f *family.Families, name string, h abi.Hook) {
 }
 
 func TestFiguresOfStoresWithAutoTag(t *testing.T) {
-	s, f := space(t, t.TempDir(), filepath.Join(os.TempDir(), "alcove-figures"))
+	s, f := space(t, t.TempDir(), compiledHere())
 	storeAll(t, s, "before", sentences(500))
 	var with, without []time.Duration
 	for round := range 4 { // by turns, so that a noisy machine is noisy for both
@@ -169,7 +170,7 @@ func TestFiguresOfStoresWithAutoTag(t *testing.T) {
 }
 
 func TestFiguresOfSearchesWithRanking(t *testing.T) {
-	s, f := space(t, t.TempDir(), filepath.Join(os.TempDir(), "alcove-figures"))
+	s, f := space(t, t.TempDir(), compiledHere())
 	texts := sentences(10_000)
 	for part := range slices.Chunk(texts, 500) {
 		var items []memory.Item
@@ -210,4 +211,9 @@ func TestFiguresOfSearchesWithRanking(t *testing.T) {
 	if b50-a50 > 10*time.Millisecond {
 		t.Errorf("ranking costs %v a search", b50-a50)
 	}
+}
+
+// compiledHere is where compiled modules are kept from one run of the tests to the next.
+func compiledHere() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("alcove-tests-%d", os.Getuid()))
 }

@@ -1,0 +1,92 @@
+//go:build guests
+
+package host_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// model is a language model that always answers the same, in the protocols of OpenAI and of Ollama.
+func model(t *testing.T, says string) (address string, prompts *[]string) {
+	t.Helper()
+	prompts = new([]string)
+	answer := func(w http.ResponseWriter, r *http.Request, whole func(text string) any) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || r.Method != http.MethodPost {
+			t.Errorf("asked with %s: %v", r.Method, err)
+		}
+		*prompts = append(*prompts, string(body))
+		if err := json.NewEncoder(w).Encode(whole(says)); err != nil {
+			t.Error(err)
+		}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, r, func(text string) any {
+			return map[string]any{"model": "small", "choices": []any{map[string]any{"message": map[string]string{"role": "assistant", "content": text}}}}
+		})
+	})
+	mux.HandleFunc("/api/chat", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, r, func(text string) any {
+			return map[string]any{"model": "small", "message": map[string]string{"role": "assistant", "content": text}}
+		})
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL, prompts
+}
+
+func suggest(t *testing.T, f *family.Families) (tags []string, source string) {
+	t.Helper()
+	result, err := f.Call(t.Context(), family.Call{Tool: "memory_suggest_tags", Arguments: json.RawMessage(`{"text":"We moved the billing database to Lisbon"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out struct {
+		Tags   []struct{ Tag string }
+		Source string
+	}
+	if err := json.Unmarshal(result.Output, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range out.Tags {
+		tags = append(tags, tag.Tag)
+	}
+	return tags, out.Source
+}
+
+func TestAutoTagAsksALanguageModelOnlyWhenOneIsConfiguredAndGranted(t *testing.T) {
+	for kind, below := range map[string]string{"openai": "/v1", "ollama": ""} {
+		_, f := space(t, t.TempDir(), compiledHere())
+		address, prompts := model(t, `{"tags":["data-stores","relocation"],"type":"decision","importance":0.7}`)
+		if tags, source := suggest(t, f); source != "text" || !slices.Contains(tags, "lisbon") {
+			t.Errorf("%s: without a model it suggests %q from %s", kind, tags, source)
+		}
+		if err := f.SetEndpoint("small", &registry.Endpoint{Kind: kind, URL: address + below, Model: "small"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Configure(t.Context(), "auto-tag", map[string]json.RawMessage{"llm_endpoint": json.RawMessage(`"small"`)}); err != nil {
+			t.Fatal(err)
+		}
+		if _, source := suggest(t, f); source != "text" || len(*prompts) != 0 {
+			t.Errorf("%s: it asked a model that it was not granted", kind)
+		}
+		if _, err := f.Grant(family.GrantRequest{Family: "auto-tag", Capabilities: []registry.Capability{{Name: abi.CanLLM, Scope: []string{"small"}}}}); err != nil {
+			t.Fatal(err)
+		}
+		tags, source := suggest(t, f)
+		if source != "llm" || !slices.Contains(tags, "relocation") || len(*prompts) != 1 || !strings.Contains((*prompts)[0], "billing database") {
+			t.Errorf("%s: with a model it suggests %q from %s after %d prompts", kind, tags, source, len(*prompts))
+		}
+	}
+}
