@@ -90,7 +90,7 @@ func TestWithoutARefusingHookNothingIsStored(t *testing.T) {
 
 func TestAStoreHookThatIsPutOffIsAskedLater(t *testing.T) {
 	m := onStore("later", abi.OnFailureDefer)
-	w := open(t, nil).with(m, script{traps: true})
+	w := open(t, func(o *Options) { o.Retry = 300 * time.Millisecond }).with(m, script{traps: true}) // it is not to give up before it is mended
 	_, notes, err := w.keep("k", `"tea"`)
 	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "is asked later") {
 		t.Fatalf("stored with the notes %q, %v", notes, err)
