@@ -114,7 +114,8 @@ const lightWords = `note notes noted fyi remember remembered reminder recall imp
 presently recently lately generally usually typically mostly always certainly definitely surely maybe perhaps probably likely seem seems
 seemed appear appears turns turned think thinks thought know knows known said says say told tell mention mentioned mentions confirm
 confirmed confirms according update updated info information fact make makes made keep keeps thing things stuff kind sort bit little
-still again soon regarding concerning new various certain particular want wants wanted user users decided team everyone people someone discussed`
+still again soon regarding concerning new various certain particular want wants wanted user users decided team everyone people someone discussed
+use uses using used choose chose chosen pick picked select selected adopt adopted`
 
 const negations = `not never no without cannot can't don't doesn't didn't isn't aren't wasn't weren't won't wouldn't shouldn't couldn't
 hasn't haven't hadn't neither nor nobody none nothing longer ain't`

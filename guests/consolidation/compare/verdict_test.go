@@ -23,6 +23,7 @@ func TestTextsThatSayTheSameAreDuplicates(t *testing.T) {
 		{"Kubernetes upgrades happen every quarter", "Kuberentes upgrades happen every quarter"},
 		{"Ann's favourite film is Alien", "The favorite movie of Ann is Alien"},
 		{"Bob is a manager in the Berlin office", "Bob is a manager in the Berlin office since spring"},
+		{"We decided to use PostgreSQL for billing, because transactions matter.", "We picked Postgres for billing because transactions matter"},
 		{`deploy: blue green`, `deploy: blue green`},
 	} {
 		if v := verdict(pair[0], pair[1]); !v.Relation.Duplicate() {

@@ -122,12 +122,12 @@ func turned(r compare.Relation) compare.Relation {
 }
 
 // better orders memories by which of duplicates to keep: the one that says more, is more important, was used more, is
-// newer.
+// shorter, is newer.
 func (l *loaded) better(a, b int) int {
 	x, y := &l.items[a], &l.items[b]
 	return cmp.Or(
 		cmp.Compare(l.facts[b].Size(), l.facts[a].Size()), cmp.Compare(important(y), important(x)),
-		cmp.Compare(y.use.Accesses, x.use.Accesses), y.written.Compare(x.written), cmp.Compare(x.key, y.key))
+		cmp.Compare(y.use.Accesses, x.use.Accesses), cmp.Compare(len(x.text), len(y.text)), y.written.Compare(x.written), cmp.Compare(x.key, y.key))
 }
 
 func important(it *item) float64 {
