@@ -105,7 +105,9 @@ times start started starts stop stopped stops happen happened happens work worke
 hundred thousand important critical urgent prefer prefers preferred want loves love likes liked hate hates enjoys enjoy mentioned
 asks plan plans planned planning going todo summary recap note notes noted wrong right correct correction mistake failed fails
 fail failing broken rule rules avoid insight lesson discussed session switch switched switching because due ran run runs running
-whenever everywhere morning evening tonight currently recently always only different number example
+whenever everywhere morning evening tonight currently recently always only different number example hey hi hello wow yeah yep yup nope hah haha lol thanks thank gonna
+wanna gotta awesome great nice cool super amazing sounds sound appreciate pretty totally absolutely course bye congrats glad sorry
+honestly guys guy folks stuff special incredible how've hows whats
 der die das und oder aber nicht ein eine einen einem einer eines ist sind war waren wird werden wurde hat haben hatte mit von vom zu
 zum zur auf für im den dem des sich auch noch nur wenn dann weil dass als wie bei nach aus über unter ich er sie wir ihr mich dich uns
 les des une est sont dans pour pas qui que sur avec plus ce cette ces mais ou où il elle nous vous ils elles leur aux du
