@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -14,13 +15,27 @@ import (
 )
 
 // view runs a read transaction. It must not run inside another one.
-func (e *Engine) view(do func(tx *bbolt.Tx) error) error {
+func (e *Engine) view(do func(tx *bbolt.Tx) error) (err error) {
 	e.file.RLock()
 	defer e.file.RUnlock()
 	if e.db == nil {
 		return e.failed
 	}
+	defer e.contain(&err)()
 	return e.db.View(do)
+}
+
+// contain turns the panic of a transaction into an error. bbolt panics where a page is not what it must be, and where that leads
+// out of the file the system does. To be deferred around what reads.
+func (e *Engine) contain(err *error) func() {
+	before := debug.SetPanicOnFault(true)
+	return func() {
+		debug.SetPanicOnFault(before)
+		if p := recover(); p != nil {
+			e.logger.Error("the database cannot be read", "panic", p, "stack", string(debug.Stack()))
+			*err = fmt.Errorf("%w: %v (stop the server; alcove verify tells all that is found, alcove repair saves what is whole)", store.ErrDamaged, p)
+		}
+	}
 }
 
 // transact runs a write transaction. Only the writer calls it.
@@ -28,20 +43,43 @@ func (e *Engine) transact(do func(tx *bbolt.Tx) error) error {
 	if e.failed != nil {
 		return e.failed
 	}
-	id, applied := 0, false
-	err := e.db.Update(func(tx *bbolt.Tx) error {
-		id = tx.ID()
-		err := do(tx)
-		applied = err == nil
-		return err
-	})
+	id, applied, err := e.attempt(do)
 	if err == nil || !applied {
+		return err
+	}
+	if errors.Is(err, store.ErrDamaged) { // what bbolt knows of the file may be wrong now
+		e.file.Lock()
+		e.failed = err
+		e.file.Unlock()
 		return err
 	}
 	if !e.mayBeThere(id) {
 		return diskError(err) // bbolt has rolled it back
 	}
 	return e.settle(id, err)
+}
+
+// attempt runs a write transaction, and tells its number, and whether it came to be committed. bbolt does not roll back here
+// what panicked: it would read the whole file again, in a goroutine that nobody can contain.
+func (e *Engine) attempt(do func(tx *bbolt.Tx) error) (id int, applied bool, err error) {
+	tx, err := e.db.Begin(true)
+	if err != nil {
+		return 0, false, err
+	}
+	id = tx.ID()
+	if err := e.contained(func() error { return do(tx) }); err != nil {
+		return id, false, errors.Join(err, tx.Rollback())
+	}
+	err = e.contained(tx.Commit)
+	if errors.Is(err, store.ErrDamaged) {
+		err = errors.Join(err, tx.Rollback())
+	}
+	return id, true, err
+}
+
+func (e *Engine) contained(do func() error) (err error) {
+	defer e.contain(&err)()
+	return do()
 }
 
 // mayBeThere reports whether a commit that failed can be seen nevertheless: it was written, and then not synced.
@@ -88,6 +126,10 @@ func (e *Engine) reopen(id int) (there bool, err error) {
 		if err := e.db.Close(); err != nil {
 			e.logger.Warn("the database was not closed properly", "error", err)
 		}
+	}
+	if err := e.examine(); err != nil {
+		e.db = nil
+		return false, err
 	}
 	if e.db, err = e.openDB(); err != nil {
 		e.db = nil

@@ -126,10 +126,13 @@ func (e *Engine) openFile() (err error) {
 	if err := e.makeFile(e.path()); err != nil {
 		return err
 	}
-	for _, left := range []string{compacting, loading, loading + ".2", migrating} { // by a crash
-		if err := os.Remove(filepath.Join(e.dir, left)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, left := range []string{compacting, loading, loading + ".2", migrating, repairing} { // by a crash
+		if err := removeIfThere(filepath.Join(e.dir, left)); err != nil {
 			return err
 		}
+	}
+	if err := e.examine(); err != nil {
+		return err
 	}
 	if e.db, err = e.openDB(); err != nil {
 		return err
@@ -159,7 +162,73 @@ func (e *Engine) syncFirst() error {
 	return nil
 }
 
-func (e *Engine) path() string { return filepath.Join(e.dir, "alcove.db") }
+func (e *Engine) path() string { return dbPath(e.dir) }
+
+// examine looks at every page and record before bbolt does, which reads all pages when it opens a file, takes them for whole,
+// and ends the process where they are not.
+func (e *Engine) examine() error {
+	unlock, err := e.alone()
+	if err != nil {
+		return err
+	}
+	return errors.Join(e.examineFile(), unlock())
+}
+
+func (e *Engine) examineFile() (err error) {
+	began := time.Now()
+	p, f, err := openPagesOf(e.path())
+	if errors.Is(err, errNoMeta) {
+		return damaged(err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	s := take(p)
+	if s.format > format {
+		return nil // it is refused later
+	}
+	s.examine()
+	e.logger.Debug("the database was examined", "took", time.Since(began))
+	if len(p.faults) > 0 {
+		return damaged(p.faults[0])
+	}
+	return e.mendHead(p)
+}
+
+func damaged(by error) error {
+	return fmt.Errorf("%w: %w (alcove verify tells all that is found, alcove repair saves what is whole)", store.ErrDamaged, by)
+}
+
+// mendHead mends one of the first pages. When that cannot be, and a commit was written that the other does not know, nothing may be
+// written: the commit may have been acknowledged, and its pages would be given away.
+func (e *Engine) mendHead(p *pages) error {
+	for _, fault := range p.headFaults {
+		e.logger.Error("the database is damaged where it begins", "fault", fault)
+		if fault == errLoser && p.lostMore() {
+			return damaged(fault)
+		}
+	}
+	if p.mended == nil {
+		return nil
+	}
+	return writeHead(e.path(), p)
+}
+
+// alone makes sure that no other process has the file open, which would be changed while it is examined.
+func (e *Engine) alone() (unlock func() error, err error) {
+	db, err := bbolt.Open(e.path(), 0o600, &bbolt.Options{Timeout: lockWithin, ReadOnly: true, PreLoadFreelist: false})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return nil, fmt.Errorf("another process has the file open: %w", err)
+	}
+	if err != nil {
+		return func() error { return nil }, nil // the examination says why
+	}
+	return db.Close, nil
+}
+
+// lockWithin is how long another process may still have the file before it is said instead of waited for.
+const lockWithin = 2 * time.Second
 
 func (e *Engine) openDB() (*bbolt.DB, error) {
 	size := e.options.MapSize
@@ -167,7 +236,7 @@ func (e *Engine) openDB() (*bbolt.DB, error) {
 		size = 1 << 30
 	}
 	db, err := bbolt.Open(e.path(), 0o600, &bbolt.Options{
-		Timeout:         2 * time.Second, // another process has it: say so instead of waiting
+		Timeout:         lockWithin,
 		InitialMmapSize: size,
 		NoFreelistSync:  true,
 		FreelistType:    bbolt.FreelistMapType,
@@ -226,8 +295,9 @@ func (e *Engine) load(ctx context.Context) error {
 	return e.sweepBlobs()
 }
 
+// topBuckets are the buckets that every file has, in order.
 func topBuckets() [][]byte {
-	return [][]byte{bucketMeta, bucketBranches, bucketTime, bucketPoints, bucketRequests, bucketAges, bucketBlobs, bucketOverlays, bucketPurged}
+	return [][]byte{bucketBlobs, bucketBranches, bucketMeta, bucketOverlays, bucketPoints, bucketPurged, bucketAges, bucketRequests, bucketTime}
 }
 
 // prepare makes what a new file lacks. From another one nothing may be missing: nobody would notice what was in it.

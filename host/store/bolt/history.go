@@ -27,6 +27,10 @@ func readHistory(tx *bbolt.Tx) (h store.History, err error) {
 	if data == nil || err != nil {
 		return nil, err
 	}
+	return decodeHistory(data)
+}
+
+func decodeHistory(data []byte) (h store.History, err error) {
 	if err := json.Unmarshal(data, &h); err != nil {
 		return nil, fmt.Errorf("decode the space's history: %w", err)
 	}

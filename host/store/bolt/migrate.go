@@ -212,7 +212,13 @@ func (m *migration) branch(id store.BranchID, branch *bbolt.Bucket) error {
 			return insertAll(of(to, id, k), rows)
 		}))
 	}
-	return err
+	return errors.Join(err, m.to.Update(func(tx *bbolt.Tx) error {
+		to, err := branchBucket(tx, id)
+		if err != nil {
+			return err
+		}
+		return writeAgain(of(to, id, kindTrim))
+	}))
 }
 
 // copy converts the records of a bucket, a chunk at a time. Those that become nothing are left out.

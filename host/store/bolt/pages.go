@@ -5,13 +5,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
+	"io"
+	"os"
 )
 
 // What follows reads the pages of a bbolt file without bbolt, which takes them for whole and ends the process where they
 // are not. The layout is that of bbolt's version 2: a page has a header of 16 bytes (id, flags, count, overflow), then
-// elements of 16 bytes that point to keys and values behind them; numbers are in the machine's order, which is taken to
-// be little-endian as on every platform this program is built for.
+// elements of 16 bytes that point to keys and values behind them, one after the other without gaps; numbers are in the
+// machine's order, which is taken to be little-endian as on every platform this program is built for.
 const (
 	pageHeader  = 16
 	pageElement = 16
@@ -20,136 +21,178 @@ const (
 	bucketLeaf  = 0x01 // flag of an element whose value is a bucket
 	fileMagic   = 0xED0CDAED
 	fileVersion = 2
-	metaSize    = 56 // bytes of a meta page that its checksum covers
 	maxNesting  = 64 // levels of pages, far above what a file can need
+	maxPage     = 64 << 20
+	maxVisits   = 3 // of a page, where damage leads to it more than once
 )
 
-// pages is a database file, read into memory.
+// pages is a database file. It is read page by page, and holds as many in memory as a tree has levels.
 type pages struct {
-	data   []byte
-	size   uint64 // of a page
-	high   uint64 // pages in use lie below
-	root   uint64 // page of the outermost bucket
-	txid   uint64
-	seen   map[uint64]bool
+	file   io.ReaderAt
+	length uint64 // of the file, in bytes
+	head   meta
+	visits []uint8  // how often each page was come to
+	free   [][]byte // buffers of a page
 	faults []error
+	more   int // faults that are not listed
+
+	headFaults []error // of the two first pages
+	mended     []byte  // what one of the first pages must be; nil: they are whole, or it cannot be told
 }
 
-var errNoMeta = errors.New("neither of the database's two first pages is whole: it cannot be read at all; restore a backup")
-
-// readPages finds the newer of the two whole meta pages.
-func readPages(data []byte) (*pages, error) {
-	p := &pages{data: data, seen: map[uint64]bool{}}
-	found := false
+// openPages finds the newer of the two meta pages. One that is not whole is a fault: it may have been the newest.
+func openPages(file io.ReaderAt, length int64) (*pages, error) {
+	p := &pages{file: file, length: uint64(max(length, 0))}
 	for _, size := range []uint64{4096, 8192, 16384, 32768, 65536} {
-		for place := range uint64(2) {
-			if p.meta(place*size, size) {
-				found = true
-			}
-		}
-		if found {
+		if p.findHead(size) {
 			return p, nil
 		}
 	}
 	return nil, errNoMeta
 }
 
-// meta takes over a meta page if it is whole and newer.
-func (p *pages) meta(at, size uint64) bool {
-	if at+pageHeader+metaSize+8 > uint64(len(p.data)) {
-		return false
+// openPagesOf opens a file for reading. The caller closes it.
+func openPagesOf(path string) (*pages, *os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the database: %w", err)
 	}
-	m := p.data[at+pageHeader:]
-	le := binary.LittleEndian
-	sum := fnv.New64a()
-	sum.Write(m[:metaSize])
-	if le.Uint32(m) != fileMagic || le.Uint32(m[4:]) != fileVersion || uint64(le.Uint32(m[8:])) != size || le.Uint64(m[metaSize:]) != sum.Sum64() {
-		return false
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
 	}
-	if txid := le.Uint64(m[48:]); p.size == 0 || txid > p.txid {
-		p.size, p.root, p.high, p.txid = size, le.Uint64(m[16:]), le.Uint64(m[40:]), txid
+	p, err := openPages(f, info.Size())
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
 	}
-	return true
+	return p, f, nil
+}
+
+// quietly looks at pages without that it counts: they are looked at again.
+func (p *pages) quietly(look func()) {
+	visits, faults, more := p.visits, p.faults, p.more
+	p.visits = make([]uint8, len(visits))
+	look()
+	p.visits, p.faults, p.more = visits, faults, more
 }
 
 func (p *pages) fault(format string, values ...any) {
 	if len(p.faults) < maxFaults {
 		p.faults = append(p.faults, fmt.Errorf(format, values...))
+		return
 	}
+	p.more++
 }
 
-// page is a page's bytes, with those it overflows into; nil when it is not what it must be.
+// page reads a page with those that it overflows into, whether it is what it must be or not; nil when it cannot be read. The
+// caller gives it back with release.
 func (p *pages) page(id uint64) []byte {
-	start := id * p.size
-	if id < 2 || id >= p.high || start+p.size > uint64(len(p.data)) {
-		p.fault("page %d is referred to, and the file has %d", id, min(p.high, uint64(len(p.data))/p.size))
+	count := uint64(len(p.visits))
+	if id < 2 || id >= count {
+		p.fault("page %d is referred to, and the file has %d", id, count)
 		return nil
 	}
-	if p.seen[id] {
+	p.visits[id]++
+	if p.visits[id] > 1 {
 		p.fault("page %d is referred to twice", id)
-		return nil
-	}
-	p.seen[id] = true
-	head := p.data[start:]
-	overflow := uint64(binary.LittleEndian.Uint32(head[12:]))
-	if own := binary.LittleEndian.Uint64(head); own != id || overflow >= p.high || start+(overflow+1)*p.size > uint64(len(p.data)) {
-		p.fault("page %d says that it is page %d with %d more", id, own, overflow)
-		return nil
-	}
-	return p.data[start : start+(overflow+1)*p.size]
-}
-
-// element is a key with a value or, in a branch page, with the page below it.
-type element struct {
-	key, value []byte
-	bucket     bool
-	child      uint64
-}
-
-// elements takes a page apart. Those that lead out of the page, or are out of order, are faults and left out.
-func (p *pages) elements(what string, page []byte) (list []element, leaf bool) {
-	le := binary.LittleEndian
-	flags, count := le.Uint16(page[8:]), int(le.Uint16(page[10:]))
-	leaf = flags == leafPage
-	if flags != leafPage && flags != branchPage || pageHeader+count*pageElement > len(page) {
-		p.fault("%s has the flags %#x and %d elements: it is damaged", what, flags, count)
-		return nil, false
-	}
-	var last []byte
-	for i := range count {
-		at := pageHeader + i*pageElement
-		e, ok := p.element(page, at, leaf)
-		if !ok || i > 0 && bytes.Compare(e.key, last) <= 0 {
-			p.fault("element %d of %s is damaged", i, what)
-			continue
-		}
-		last = e.key
-		list = append(list, e)
-	}
-	return list, leaf
-}
-
-func (p *pages) element(page []byte, at int, leaf bool) (e element, ok bool) {
-	le := binary.LittleEndian
-	slice := func(from, size uint64) []byte {
-		if from > uint64(len(page)) || size > uint64(len(page))-from {
+		if p.visits[id] > maxVisits {
 			return nil
 		}
-		return page[from : from+size : from+size]
 	}
-	if !leaf {
-		e.key = slice(uint64(at)+uint64(le.Uint32(page[at:])), uint64(le.Uint32(page[at+4:])))
-		e.child = le.Uint64(page[at+8:])
-		return e, e.key != nil
+	page, err := p.read(id, 1)
+	if err != nil {
+		p.fault("page %d cannot be read: %w", id, err)
+		return nil
 	}
-	flags, from, keySize, valueSize := le.Uint32(page[at:]), uint64(at)+uint64(le.Uint32(page[at+4:])), uint64(le.Uint32(page[at+8:])), uint64(le.Uint32(page[at+12:]))
-	e.bucket = flags == bucketLeaf
-	e.key, e.value = slice(from, keySize), slice(from+keySize, valueSize)
-	return e, e.key != nil && e.value != nil && flags <= bucketLeaf
+	overflow := uint64(binary.LittleEndian.Uint32(page[12:]))
+	if own := binary.LittleEndian.Uint64(page); own != id || overflow >= count-id || (overflow+1)*p.head.size > maxPage {
+		p.fault("page %d says that it is page %d with %d more", id, own, overflow)
+		return page
+	}
+	for next := id + 1; next <= id+overflow; next++ {
+		if p.visits[next]++; p.visits[next] > 1 {
+			p.fault("page %d is referred to twice", next)
+		}
+	}
+	if overflow == 0 {
+		return page
+	}
+	p.release(page)
+	if page, err = p.read(id, overflow+1); err != nil {
+		p.fault("page %d cannot be read: %w", id, err)
+		return nil
+	}
+	return page
 }
 
-// walk visits the elements of a bucket in order, given its page.
-func (p *pages) walk(what string, id uint64, depth int, visit func(element)) {
+func (p *pages) read(id, count uint64) ([]byte, error) {
+	var page []byte
+	if last := len(p.free) - 1; count == 1 && last >= 0 {
+		page, p.free = p.free[last], p.free[:last]
+	} else {
+		page = make([]byte, count*p.head.size)
+	}
+	if n, err := p.file.ReadAt(page, int64(id*p.head.size)); n < len(page) {
+		return nil, err
+	}
+	return page, nil
+}
+
+func (p *pages) release(page []byte) {
+	if uint64(len(page)) == p.head.size {
+		p.free = append(p.free, page)
+	}
+}
+
+// bucket is where a bucket is: in pages, or in the value that stands for it.
+type bucket struct {
+	root     uint64
+	inline   []byte // a page
+	sequence uint64
+}
+
+// none reports whether there is no such bucket.
+func (b bucket) none() bool { return b.root == 0 && b.inline == nil }
+
+func (p *pages) bucketOf(what string, value []byte) (b bucket, ok bool) {
+	if len(value) < 16 || len(value) > 16 && len(value) < 16+pageHeader {
+		p.fault("%s is cut short", what)
+		return b, false
+	}
+	b = bucket{root: binary.LittleEndian.Uint64(value), sequence: binary.LittleEndian.Uint64(value[8:])}
+	if len(value) > 16 {
+		b.inline = value[16:]
+	}
+	if (b.root == 0) != (b.inline != nil) {
+		p.fault("%s is said to be in page %d, and has %d bytes", what, b.root, len(value))
+	}
+	return b, true
+}
+
+// scan visits the elements of a bucket in the order in which they stand. They are good until visit returns.
+func (p *pages) scan(what string, b bucket, visit func(element)) {
+	if b.inline == nil {
+		p.walk(what, b.root, 0, span{}, visit)
+		return
+	}
+	if id, overflow := binary.LittleEndian.Uint64(b.inline), binary.LittleEndian.Uint32(b.inline[12:]); id != 0 || overflow != 0 {
+		p.fault("%s says that it is page %d with %d more", what, id, overflow)
+	}
+	list, leaf := p.elements(what, b.inline, true)
+	if !leaf {
+		p.fault("%s is no leaf: it is damaged", what)
+	}
+	p.give(what, list, span{}, visit)
+}
+
+// span is which keys a page may have: from min on, and below max unless that is nil.
+type span struct{ min, max []byte }
+
+func (s span) has(key []byte) bool {
+	return bytes.Compare(key, s.min) >= 0 && (s.max == nil || bytes.Compare(key, s.max) < 0)
+}
+
+func (p *pages) walk(what string, id uint64, depth int, in span, visit func(element)) {
 	if depth > maxNesting {
 		p.fault("%s is nested too deep: it is damaged", what)
 		return
@@ -159,51 +202,42 @@ func (p *pages) walk(what string, id uint64, depth int, visit func(element)) {
 		p.fault("%s is missing what is in page %d", what, id)
 		return
 	}
-	list, leaf := p.elements(fmt.Sprintf("page %d, of %s,", id, what), page)
-	for _, e := range list {
-		if leaf {
-			visit(e)
-			continue
-		}
-		p.walk(what, e.child, depth+1, visit)
+	name := pageName{id, what}
+	list, leaf := p.elements(name, page, false)
+	if leaf {
+		p.give(name, list, in, visit)
+		p.release(page)
+		return
 	}
+	for i, e := range list {
+		if !in.has(e.key) {
+			p.fault("%s leads to keys that do not belong there", name)
+		}
+		below := span{e.key, in.max}
+		if i+1 < len(list) {
+			below.max = list[i+1].key
+		}
+		p.walk(what, e.child, depth+1, below, visit)
+	}
+	p.release(page)
 }
 
-// bucket visits the elements of a bucket, given the value that stands for it: its page, or a page that is in the value.
-func (p *pages) bucket(what string, value []byte, visit func(element)) {
-	if len(value) < 16 {
-		p.fault("%s is cut short", what)
-		return
-	}
-	if root := binary.LittleEndian.Uint64(value); root != 0 {
-		p.walk(what, root, 0, visit)
-		return
-	}
-	if len(value) < 16+pageHeader {
-		p.fault("%s is cut short", what)
-		return
-	}
-	list, leaf := p.elements(what, value[16:])
-	if !leaf {
-		p.fault("%s is damaged", what)
-	}
-	for _, e := range list {
+// give visits elements, and makes sure that they are in order and belong there.
+func (p *pages) give(what any, list []element, in span, visit func(element)) {
+	for i, e := range list {
+		if i > 0 && bytes.Compare(list[i-1].key, e.key) >= 0 {
+			p.fault("elements %d and %d of %s are not in order", i-1, i, what)
+		} else if !in.has(e.key) {
+			p.fault("element %d of %s does not belong there", i, what)
+		}
 		visit(e)
 	}
 }
 
-// buckets are the buckets in a bucket, by name. value nil: the outermost.
-func (p *pages) buckets(what string, value []byte) map[string][]byte {
-	found := map[string][]byte{}
-	visit := func(e element) {
-		if e.bucket {
-			found[string(e.key)] = e.value
-		}
-	}
-	if value == nil {
-		p.walk(what, p.root, 0, visit)
-	} else {
-		p.bucket(what, value, visit)
-	}
-	return found
+// pageName says which page it is, when somebody asks.
+type pageName struct {
+	id uint64
+	of string
 }
+
+func (n pageName) String() string { return fmt.Sprintf("page %d, of %s,", n.id, n.of) }

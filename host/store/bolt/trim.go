@@ -24,6 +24,11 @@ var (
 	keyFloor = []byte("floor") // version, then its instant in µs
 	keyPins  = []byte("pins")
 	keyDone  = []byte("done")
+
+	// The same again: nothing else tells what a damaged one said, and without it branches that were forked below the floor
+	// cannot be read.
+	keyFloorAgain = []byte("floor again")
+	keyPinsAgain  = []byte("pins again")
 )
 
 func readTrim(branch *bbolt.Bucket, id store.BranchID) (t trimmed, ok bool, err error) {
@@ -59,7 +64,17 @@ func (t trimmed) write(r records) error {
 		pins = append(pins, u64(pin)...)
 	}
 	floor := append(u64(t.floor.Version), u64(uint64(t.floor.Time.UnixMicro()))...)
-	return errors.Join(r.put(keyFloor, floor), r.put(keyPins, pins), r.remove(keyDone))
+	return errors.Join(r.put(keyFloor, floor), r.put(keyPins, pins), r.remove(keyDone), r.put(keyFloorAgain, floor), r.put(keyPinsAgain, pins))
+}
+
+// writeAgain adds to a trim of an older format what is there twice since.
+func writeAgain(r records) error {
+	floor, errFloor := r.get(keyFloor)
+	pins, errPins := r.get(keyPins)
+	if floor == nil || errors.Join(errFloor, errPins) != nil {
+		return errors.Join(errFloor, errPins)
+	}
+	return errors.Join(r.put(keyFloorAgain, bytes.Clone(floor)), r.put(keyPinsAgain, bytes.Clone(pins)))
 }
 
 // keeps reports whether a cut of the branch can still be read.

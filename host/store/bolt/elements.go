@@ -1,0 +1,176 @@
+package bolt
+
+import "encoding/binary"
+
+// element is a key with a value or, in a branch page, with the page below it.
+type element struct {
+	key, value []byte
+	bucket     bool // its value stands for a bucket
+	child      uint64
+	others     []element // what it may be too, where its page is damaged
+}
+
+// header is what an element says of itself: where its key begins in the page, how long key and value are.
+type header struct {
+	from, key, value uint64
+	flags            uint32
+	child            uint64
+}
+
+func (h header) end() uint64 { return h.from + h.key + h.value }
+
+func readHeader(page []byte, i int, leaf bool) header {
+	le := binary.LittleEndian
+	at := uint64(pageHeader + i*pageElement)
+	e := page[at : at+pageElement]
+	if leaf {
+		return header{flags: le.Uint32(e), from: at + uint64(le.Uint32(e[4:])), key: uint64(le.Uint32(e[8:])), value: uint64(le.Uint32(e[12:]))}
+	}
+	return header{from: at + uint64(le.Uint32(e)), key: uint64(le.Uint32(e[4:])), child: le.Uint64(e[8:])}
+}
+
+func (h header) element(page []byte) (e element, ok bool) {
+	size := uint64(len(page))
+	if h.key == 0 || h.from > size || h.key > size-h.from || h.value > size-h.from-h.key {
+		return e, false
+	}
+	border := h.from + h.key
+	return element{key: page[h.from:border:border], value: page[border:h.end():h.end()], bucket: h.flags == bucketLeaf, child: h.child}, true
+}
+
+// elements takes a page apart. Each begins where the one before ends, the first behind the last header, and the last ends in
+// the page's last page: where that is not so, the page is damaged, and what can be told of it is given.
+func (p *pages) elements(what any, page []byte, inline bool) (list []element, leaf bool) {
+	flags, count := binary.LittleEndian.Uint16(page[8:]), int(binary.LittleEndian.Uint16(page[10:]))
+	leaf = flags == leafPage
+	if flags == leafPage && count == 0 && !zero(page[pageHeader:]) {
+		count = -1 // there is something: no element is not what it had
+	}
+	if count >= 0 && (flags == leafPage || flags == branchPage && count > 0) {
+		list, end := chain(page, count, leaf)
+		if len(list) == count && (inline && end == uint64(len(page)) || !inline && end+p.head.size > uint64(len(page))) {
+			return list, leaf
+		}
+	}
+	p.fault("%s has the flags %#x and %d elements: it is damaged", what, flags, count)
+	return p.guess(page, count, inline)
+}
+
+func zero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// chain takes elements apart as long as each is where it must be.
+func chain(page []byte, count int, leaf bool) (list []element, end uint64) {
+	end = uint64(pageHeader + count*pageElement)
+	if end > uint64(len(page)) {
+		return nil, end
+	}
+	list = make([]element, 0, count)
+	for i := range count {
+		h := readHeader(page, i, leaf)
+		e, ok := h.element(page)
+		if !ok || h.from != end || h.flags > bucketLeaf {
+			return list, end
+		}
+		list, end = append(list, e), h.end()
+	}
+	return list, end
+}
+
+// guess tells from the elements of a damaged page what its header says wrongly, and gives each element with what it may be.
+func (p *pages) guess(page []byte, count int, inline bool) (list []element, leaf bool) {
+	if len(page) < pageHeader+pageElement {
+		return nil, true
+	}
+	best, most := 0, -1
+	for _, isLeaf := range []bool{true, false} {
+		begin := readHeader(page, 0, isLeaf).from - pageHeader // which is where the headers end
+		for _, n := range []int{max(count, 0), int(min(begin/pageElement, 1<<16))} {
+			if fit := fits(page, n, isLeaf); fit > most {
+				best, most, leaf = n, fit, isLeaf
+			}
+		}
+	}
+	best = min(best, (len(page)-pageHeader)/pageElement)
+	if last := readHeader(page, max(best-1, 0), leaf).end(); !inline && last > uint64(len(page)) && last <= maxPage {
+		page = p.longer(page, last)
+	}
+	for i := range best {
+		if e, ok := variants(page, i, best, leaf); ok {
+			list = append(list, e)
+		}
+	}
+	return list, leaf
+}
+
+// fits counts the elements that are followed by the next, if there are so many.
+func fits(page []byte, count int, leaf bool) (n int) {
+	if pageHeader+count*pageElement > len(page) {
+		return -1
+	}
+	end := uint64(pageHeader + count*pageElement)
+	for i := range count {
+		h := readHeader(page, i, leaf)
+		if h.from == end && h.key > 0 && h.flags <= bucketLeaf {
+			n++
+		}
+		end = h.end()
+	}
+	return n
+}
+
+// longer reads a page again that says that it is shorter than it must be.
+func (p *pages) longer(page []byte, end uint64) []byte {
+	id := binary.LittleEndian.Uint64(page)
+	if id < 2 || id >= uint64(len(p.visits)) {
+		return page
+	}
+	all, err := p.read(id, (end+p.head.size-1)/p.head.size)
+	if err != nil {
+		return page
+	}
+	return all
+}
+
+// variants are what element i of a damaged page may be: what it says, or what its neighbours leave.
+func variants(page []byte, i, count int, leaf bool) (first element, ok bool) {
+	h := readHeader(page, i, leaf)
+	tries := []header{h}
+	from, to := uint64(pageHeader+count*pageElement), uint64(len(page))
+	if i > 0 {
+		from = readHeader(page, i-1, leaf).end()
+	}
+	if i+1 < count {
+		to = readHeader(page, i+1, leaf).from
+	}
+	moved := h
+	moved.from = from
+	tries = append(tries, moved)
+	for _, begin := range []uint64{h.from, from} {
+		if begin > to || !leaf {
+			continue
+		}
+		key, value := h, h
+		key.from, value.from = begin, begin
+		key.key, value.value = to-begin-h.value, to-begin-h.key
+		tries = append(tries, key, value)
+	}
+	for _, t := range tries {
+		e, fits := t.element(page)
+		if !fits {
+			continue
+		}
+		if !ok {
+			first, ok = e, true
+			continue
+		}
+		first.others = append(first.others, e)
+	}
+	return first, ok
+}

@@ -1,0 +1,442 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// repairing is the name of a database that a repair makes.
+const repairing = "alcove.db.repairing"
+
+// rebuilder takes over into a new file what is whole in a damaged one.
+type rebuilder struct {
+	*survey
+	ctx      context.Context
+	to       *bbolt.DB
+	r        *Repaired
+	lacking  map[string]row // entries whose large value was not found yet, by branch and key
+	branches []store.BranchID
+}
+
+func rebuildTo(ctx context.Context, path string, p *pages, r *Repaired) error {
+	to, err := createDB(path)
+	if err != nil {
+		return err
+	}
+	again, err := openPages(p.file, int64(p.length))
+	if err == nil {
+		err = to.Update(makeBuckets)
+	}
+	if err == nil {
+		b := &rebuilder{survey: take(again), ctx: ctx, to: to, r: r, lacking: map[string]row{}}
+		err = b.run()
+	}
+	if err == nil {
+		err = to.Sync()
+	}
+	return errors.Join(err, to.Close())
+}
+
+func (b *rebuilder) run() error {
+	steps := []func() error{b.instants, b.eachPart, b.others, b.orphans, b.values, b.reconcile, b.timeline, b.history, b.settleAside}
+	for _, step := range steps {
+		if err := errors.Join(b.ctx.Err(), step()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copy gives the records of a bucket to put, a chunk in a transaction. What put does not take is set aside.
+func (b *rebuilder) copy(id store.BranchID, from bucket, k kind, put func(tx *bbolt.Tx, e element) error) error {
+	var chunk []element
+	var failed error
+	size, p := 0, placeOf(k, uint64(id))
+	flush := func() {
+		if failed = errors.Join(failed, b.ctx.Err()); failed != nil {
+			return
+		}
+		failed = b.to.Update(func(tx *bbolt.Tx) error {
+			for _, e := range chunk {
+				if err := put(tx, e); errors.Is(err, errAside) {
+					b.setAside(newAside(id, k, e.key, e.value, err))
+				} else if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		chunk, size = chunk[:0], 0
+	}
+	b.records("", from, p, func(e element, err error) {
+		if err != nil {
+			b.setAside(newAside(id, k, e.key, e.value, err))
+			return
+		}
+		chunk = append(chunk, element{key: bytes.Clone(e.key), value: bytes.Clone(e.value)})
+		if size += len(e.key) + len(e.value); len(chunk) >= migrateRows || size >= compactTx {
+			flush()
+		}
+	})
+	flush()
+	return failed
+}
+
+// errAside is what put answers for a record that is whole and cannot be used.
+var errAside = errors.New("cannot be used")
+
+func (b *rebuilder) setAside(a Aside) {
+	if len(b.r.Aside) < maxAside {
+		b.r.Aside = append(b.r.Aside, a)
+	}
+}
+
+// sealed is a record in this format, whichever it was read from.
+func (b *rebuilder) sealed(p place, e element) row {
+	if b.format < format {
+		return row{key: e.key, data: p.seal(e.key, e.value)}
+	}
+	return row{key: e.key, data: e.value}
+}
+
+// take copies records as they are.
+func (b *rebuilder) take(id store.BranchID, from bucket, k kind, to func(tx *bbolt.Tx) (records, error)) error {
+	p := placeOf(k, uint64(id))
+	return b.copy(id, from, k, func(tx *bbolt.Tx, e element) error {
+		r, err := to(tx)
+		if err != nil {
+			return err
+		}
+		return r.replace(e.key, b.sealed(p, e).data)
+	})
+}
+
+func (b *rebuilder) others() error {
+	for _, k := range []kind{kindRequests, kindAges, kindPurged} {
+		if err := b.take(0, b.top[k], k, func(tx *bbolt.Tx) (records, error) { return top(tx, k), nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// instants takes over versions and instants. Those of older formats, which have no checksum, must be in both indexes.
+func (b *rebuilder) instants() error {
+	times, points := placeOf(kindTime, 0), placeOf(kindPoints, 0)
+	err := b.copy(0, b.top[kindTime], kindTime, func(tx *bbolt.Tx, e element) error {
+		data := b.sealed(times, e).data
+		if b.format < format {
+			return top(tx, kindTime).replace(e.key, data)
+		}
+		version, err := times.open(e.key, data)
+		return errors.Join(err, top(tx, kindPoints).put(version, e.key))
+	})
+	return errors.Join(err, b.copy(0, b.top[kindPoints], kindPoints, func(tx *bbolt.Tx, e element) error {
+		data := b.sealed(points, e).data
+		micros, err := points.open(e.key, data)
+		if err != nil || len(e.key) != versionSize || len(micros) != versionSize {
+			return fmt.Errorf("it %w: it is none", errAside)
+		}
+		if b.format < format {
+			if version, err := top(tx, kindTime).get(micros); err != nil || !bytes.Equal(version, e.key) {
+				return err
+			}
+		}
+		return top(tx, kindPoints).replace(e.key, data)
+	}))
+}
+
+func (b *rebuilder) eachPart() error {
+	var failed error
+	b.eachBranch(func(from branch) {
+		if failed == nil {
+			b.branches = append(b.branches, from.id)
+			failed = b.branch(from)
+		}
+	})
+	return failed
+}
+
+func (b *rebuilder) branch(from branch) error {
+	err := b.to.Update(func(tx *bbolt.Tx) error {
+		_, err := branchBucket(tx, from.id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, k := range []kind{kindValues, kindTrim, kindLog, kindCounters, kindCounted} {
+		err := b.take(from.id, from.parts[k], k, func(tx *bbolt.Tx) (records, error) {
+			to, err := branchBucket(tx, from.id)
+			return of(to, from.id, k), err
+		})
+		if err != nil {
+			return err
+		}
+		if k == kindLog {
+			if err := b.trim(from); err != nil {
+				return err
+			}
+		}
+	}
+	return b.copy(from.id, from.parts[kindEntries], kindEntries, func(tx *bbolt.Tx, e element) error {
+		return b.entry(tx, from.id, e)
+	})
+}
+
+// trim makes sure that it is known how far back a branch is kept. When it cannot be told any more, as little is as is sure:
+// the change log begins above the floor.
+func (b *rebuilder) trim(from branch) error {
+	whole := true
+	b.records("", from.parts[kindTrim], placeOf(kindTrim, uint64(from.id)), func(_ element, err error) { whole = whole && err == nil })
+	return b.to.Update(func(tx *bbolt.Tx) error {
+		to, err := branchBucket(tx, from.id)
+		if err != nil {
+			return err
+		}
+		r := of(to, from.id, kindTrim)
+		for _, twice := range [][2][]byte{{keyFloor, keyFloorAgain}, {keyPins, keyPinsAgain}} {
+			for i := range twice {
+				if was := r.Get(twice[1-i]); was != nil && r.Get(twice[i]) == nil {
+					value, errGet := r.get(twice[1-i])
+					err = errors.Join(err, errGet, r.put(twice[i], bytes.Clone(value)))
+				}
+			}
+		}
+		if whole || err != nil || r.Get(keyFloor) != nil {
+			return err
+		}
+		first, _ := to.Bucket(bucketLog).Cursor().First()
+		head, _ := top(tx, kindPoints).Cursor().Last()
+		floor := min(changedAt(first)-1, fromU64(head))
+		at, err := top(tx, kindPoints).get(u64(floor))
+		b.setAside(newAside(from.id, kindTrim, keyFloor, nil, fmt.Errorf("it is not known any more how far back the branch is kept: it is from version %d on", floor)))
+		return errors.Join(err, trimmed{floor: point(u64(floor), at)}.write(r))
+	})
+}
+
+// entry takes over an entry. Its instant must be that of its version, unless the indexes have lost it.
+func (b *rebuilder) entry(tx *bbolt.Tx, id store.BranchID, e element) error {
+	to, err := branchBucket(tx, id)
+	if err != nil {
+		return err
+	}
+	raw, version, err := splitVersion(e.key)
+	if err == nil {
+		_, err = decodeKey(raw)
+	}
+	if err != nil {
+		return fmt.Errorf("it %w: %w", errAside, err)
+	}
+	rec, data, err := b.record(id, of(to, id, kindValues), e)
+	if err != nil {
+		return err
+	}
+	if err := b.agree(tx, to, id, raw, version, rec); err != nil {
+		return err
+	}
+	if rec.flags&flagLarge != 0 && b.format >= format {
+		if _, err := openLarge(placeOf(kindValues, uint64(id)), e.key, of(to, id, kindValues).Get(e.key), rec.value); err != nil {
+			b.lacking[string(u64(uint64(id)))+string(e.key)] = row{key: e.key, data: data, apart: rec.value}
+			return nil
+		}
+	}
+	b.r.Entries++
+	return of(to, id, kindEntries).replace(e.key, data)
+}
+
+// record is an entry in this format.
+func (b *rebuilder) record(id store.BranchID, values records, e element) (r record, data []byte, err error) {
+	if b.format < format {
+		up, err := upgradeEntry(id, e.key, e.value, func(key []byte) []byte {
+			value, _ := values.get(key)
+			return value
+		})
+		if err != nil {
+			return r, nil, fmt.Errorf("it %w: %w", errAside, err)
+		}
+		r, err = splitRecord(up.data)
+		return r, up.data, err
+	}
+	if r, err = splitRecord(e.value); err != nil || r.branch != id {
+		return r, nil, fmt.Errorf("it %w here: it is of branch %d", errAside, r.branch)
+	}
+	return r, e.value, nil
+}
+
+// agree makes sure that versions and logs do not contradict an entry, and adds to them what they lost.
+func (b *rebuilder) agree(tx *bbolt.Tx, to *bbolt.Bucket, id store.BranchID, raw []byte, version uint64, rec record) error {
+	points, log := top(tx, kindPoints), of(to, id, kindLog)
+	at, err := points.get(u64(version))
+	if err != nil {
+		return err
+	}
+	if at != nil && int64(fromU64(at)) != rec.micros {
+		return fmt.Errorf("it %w: it is of another instant than version %d", errAside, version)
+	}
+	t, _, _ := readTrim(to, id) // what cannot be read is no limit
+	if change, deleted := encodeChange(raw, version, rec.flags&flagDeleted != 0); version > t.floor.Version && log.Get(change) == nil {
+		if b.format < format {
+			return fmt.Errorf("it %w: the change log does not know it, so its key or its version is damaged", errAside)
+		}
+		if err := log.put(change, deleted); err != nil {
+			return err
+		}
+	}
+	if at == nil {
+		return points.put(u64(version), u64(uint64(rec.micros)))
+	}
+	return nil
+}
+
+// reconcile says which entries the change logs know that are not there any more, and drops what is of no entry.
+func (b *rebuilder) reconcile() error {
+	for _, id := range b.branches {
+		lost := map[string]bool{}
+		err := b.sift(id, kindLog, func(to *bbolt.Bucket, key []byte) bool {
+			entry := atVersion(key[min(versionSize, len(key)):], changedAt(key))
+			if to.Bucket(bucketEntries).Get(entry) != nil {
+				return true
+			}
+			lost[hex.EncodeToString(entry)] = true
+			return false
+		})
+		err = errors.Join(err, b.sift(id, kindValues, func(to *bbolt.Bucket, key []byte) bool {
+			return to.Bucket(bucketEntries).Get(key) != nil
+		}))
+		if err != nil {
+			return err
+		}
+		for _, a := range b.r.Aside {
+			if a.Branch == id && a.kind == kindEntries {
+				delete(lost, a.Raw)
+			}
+		}
+		for raw := range lost {
+			key, _ := hex.DecodeString(raw)
+			b.setAside(newAside(id, kindEntries, key, nil, errLost))
+		}
+	}
+	return nil
+}
+
+var errLost = errors.New("the change log knows it, and it is not there any more")
+
+// sift drops the records of a branch that are not to be kept.
+func (b *rebuilder) sift(id store.BranchID, k kind, keep func(to *bbolt.Bucket, key []byte) bool) error {
+	for resume := []byte{}; resume != nil; {
+		err := b.to.Update(func(tx *bbolt.Tx) error {
+			to, err := branchBucket(tx, id)
+			if err != nil {
+				return err
+			}
+			r, n := of(to, id, k), 0
+			var drop [][]byte
+			c := r.Cursor()
+			key, _ := c.Seek(resume)
+			for ; key != nil && n < copyChunk; key, _ = c.Next() {
+				if n++; !keep(to, key) {
+					drop = append(drop, bytes.Clone(key))
+				}
+			}
+			resume = bytes.Clone(key)
+			for _, key := range drop {
+				err = errors.Join(err, r.remove(key))
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timeline makes the index of instants anew. Versions that no index and no entry knows are given instants between those around
+// them: they must not have gaps.
+func (b *rebuilder) timeline() error {
+	return b.to.Update(func(tx *bbolt.Tx) error {
+		if err := tx.DeleteBucket(bucketTime); err != nil {
+			return err
+		}
+		if _, err := tx.CreateBucket(bucketTime); err != nil {
+			return err
+		}
+		points := top(tx, kindPoints)
+		last, _ := points.Cursor().Last()
+		high, known := fromU64(last), uint64(points.Stats().KeyN)
+		if high > known*2+1000 {
+			return fmt.Errorf("the newest version is said to be %d, and only %d are known: restore a backup", high, known)
+		}
+		before := int64(0)
+		for version := uint64(1); version <= high; version++ {
+			at, err := points.get(u64(version))
+			if err != nil {
+				return err
+			}
+			micros := int64(fromU64(at))
+			if at == nil || micros <= before {
+				micros = before + 1
+				err = points.put(u64(version), u64(uint64(micros)))
+			}
+			before = micros
+			if err = errors.Join(err, appendTo(top(tx, kindTime), u64(uint64(micros)), u64(version))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// history says that the file goes on from what the damaged one was: copies of it from before are not gone on from.
+func (b *rebuilder) history() error {
+	return b.to.Update(func(tx *bbolt.Tx) error {
+		var before store.History
+		p := placeOf(kindMeta, 0)
+		b.records("", b.top[kindMeta], p, func(e element, err error) {
+			if err == nil && bytes.Equal(e.key, keyHistory) {
+				before, _ = decodeHistory(b.sealed(p, e).data[:len(b.sealed(p, e).data)-sealSize])
+			}
+		})
+		head, _ := top(tx, kindPoints).Cursor().Last()
+		return writeHistory(tx, before, fromU64(head))
+	})
+}
+
+// settleAside forgets what was set aside in one place and found in another.
+func (b *rebuilder) settleAside() error {
+	return b.to.View(func(tx *bbolt.Tx) error {
+		var left []Aside
+		for _, a := range b.r.Aside {
+			key, _ := hex.DecodeString(a.Raw)
+			if data := b.found(tx, a, key); data == nil || hex.EncodeToString(data[:min(len(data), asideBytes)]) != a.Record {
+				left = append(left, a)
+			}
+		}
+		b.r.Aside = append([]Aside{}, left...)
+		return nil
+	})
+}
+
+// found is a record of the new file, of any branch.
+func (b *rebuilder) found(tx *bbolt.Tx, a Aside, key []byte) []byte {
+	if len(key) == 0 {
+		return nil
+	}
+	if _, ok := kindNamed(topKinds(), a.kind.bucket()); ok {
+		return tx.Bucket(a.kind.bucket()).Get(key)
+	}
+	for _, id := range b.branches {
+		if data := tx.Bucket(bucketBranches).Bucket(u64(uint64(id))).Bucket(a.kind.bucket()).Get(key); data != nil {
+			return data
+		}
+	}
+	return nil
+}

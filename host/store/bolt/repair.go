@@ -1,0 +1,114 @@
+package bolt
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Aside is something that cannot be used, or is not there any more.
+type Aside struct {
+	Branch store.BranchID `json:"branch"`
+	Key    string         `json:"key"`              // what it is about, where it can be told
+	Raw    string         `json:"raw_key"`          // hexadecimal
+	Record string         `json:"record,omitempty"` // hexadecimal, the first KiB; the old file has all of it
+	Why    string         `json:"why"`
+	kind   kind
+}
+
+const (
+	asideBytes = 1 << 10
+	maxAside   = 100_000
+)
+
+func newAside(id store.BranchID, k kind, key, record []byte, why error) Aside {
+	return Aside{Branch: id, Key: nameOf(k, key), Raw: hex.EncodeToString(key), Record: hex.EncodeToString(record[:min(len(record), asideBytes)]),
+		Why: why.Error(), kind: k}
+}
+
+// Repaired is what a repair did.
+type Repaired struct {
+	Faults  []string `json:"faults"`  // what was found
+	Entries int      `json:"entries"` // versions that are in the store now
+	Rescued int      `json:"rescued"` // of them, those to which nothing led any more
+	Aside   []Aside  `json:"aside"`   // what could not be used, and what is missing
+	Folder  string   `json:"folder"`  // where the old files are
+}
+
+// Repair makes a new database of all that can be read of a damaged one, and moves the old one and a report into a folder in
+// set-aside. What can be made from the rest is made anew: change logs, the index of instants, overlays, blobs. Nobody may
+// have the store open. Without damage it does nothing.
+func Repair(ctx context.Context, dir string, now time.Time) (r Repaired, err error) {
+	p, f, err := openPagesOf(dbPath(dir))
+	if err != nil {
+		return Repaired{}, fmt.Errorf("repair: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	s := take(p)
+	r = Repaired{Faults: []string{}, Aside: []Aside{}}
+	if s.format > format {
+		return r, fmt.Errorf("repair: the file has format %d and this program knows %d: use a newer program", s.format, format)
+	}
+	s.examine()
+	for _, f := range s.all() {
+		r.Faults = append(r.Faults, f.Error())
+	}
+	if len(r.Faults) == 0 {
+		return r, nil
+	}
+	r.Folder = filepath.Join(dir, "set-aside", now.UTC().Format("20060102-150405.000000"))
+	if err := rebuild(ctx, dir, p, &r); err != nil {
+		return r, fmt.Errorf("repair: %w", err)
+	}
+	return r, nil
+}
+
+// rebuild makes the new file under a passing name, and exchanges the databases. A crash in between leaves the old one, in its
+// place or in the folder, and the new one beside it.
+func rebuild(ctx context.Context, dir string, p *pages, r *Repaired) error {
+	passing := filepath.Join(dir, repairing)
+	if err := os.MkdirAll(r.Folder, 0o700); err != nil {
+		return err
+	}
+	if err := rebuildTo(ctx, passing, p, r); err != nil {
+		return errors.Join(err, removeIfThere(passing))
+	}
+	report, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(r.Folder, "report.json"), append(report, '\n'), 0o600); err != nil {
+		return err
+	}
+	kept := filepath.Join(r.Folder, "alcove.db")
+	if err := os.Link(dbPath(dir), kept); err != nil { // where there are no links, a copy
+		if err := copyTo(dbPath(dir), kept); err != nil {
+			return err
+		}
+	}
+	return errors.Join(syncDir(r.Folder), os.Rename(passing, dbPath(dir)), syncDir(dir))
+}
+
+func dbPath(dir string) string { return filepath.Join(dir, "alcove.db") }
+
+func copyTo(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
+}
