@@ -1,6 +1,9 @@
 package bolt
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // element is a key with a value or, in a branch page, with the page below it.
 type element struct {
@@ -38,22 +41,25 @@ func (h header) element(page []byte) (e element, ok bool) {
 	return element{key: page[h.from:border:border], value: page[border:h.end():h.end()], bucket: h.flags == bucketLeaf, child: h.child}, true
 }
 
+// inline is instead of its number what a page has that is in a value.
+const inline = 0
+
 // elements takes a page apart. Each begins where the one before ends, the first behind the last header, and the last ends in
 // the page's last page: where that is not so, the page is damaged, and what can be told of it is given.
-func (p *pages) elements(what any, page []byte, inline bool) (list []element, leaf bool) {
+func (p *pages) elements(what any, page []byte, id uint64) (list []element, leaf bool) {
 	flags, count := binary.LittleEndian.Uint16(page[8:]), int(binary.LittleEndian.Uint16(page[10:]))
 	leaf = flags == leafPage
 	if flags == leafPage && count == 0 && !zero(page[pageHeader:]) {
 		count = -1 // there is something: no element is not what it had
 	}
 	if count >= 0 && (flags == leafPage || flags == branchPage && count > 0) {
-		list, end := chain(page, count, leaf)
-		if len(list) == count && (inline && end == uint64(len(page)) || !inline && end+p.head.size > uint64(len(page))) {
+		list, end := p.chain(page, count, leaf)
+		if len(list) == count && (id == inline && end == uint64(len(page)) || id != inline && end+p.head.size > uint64(len(page))) {
 			return list, leaf
 		}
 	}
-	p.fault("%s has the flags %#x and %d elements: it is damaged", what, flags, count)
-	return p.guess(page, count, inline)
+	p.broke("%s has the flags %#x and %d elements: it is damaged", what, flags, count)
+	return p.guess(page, count, id)
 }
 
 func zero(b []byte) bool {
@@ -66,12 +72,15 @@ func zero(b []byte) bool {
 }
 
 // chain takes elements apart as long as each is where it must be.
-func chain(page []byte, count int, leaf bool) (list []element, end uint64) {
+func (p *pages) chain(page []byte, count int, leaf bool) (list []element, end uint64) {
 	end = uint64(pageHeader + count*pageElement)
 	if end > uint64(len(page)) {
 		return nil, end
 	}
-	list = make([]element, 0, count)
+	if last := len(p.lists) - 1; last >= 0 {
+		list, p.lists = p.lists[last], p.lists[:last]
+	}
+	list = slices.Grow(list, count)
 	for i := range count {
 		h := readHeader(page, i, leaf)
 		e, ok := h.element(page)
@@ -84,7 +93,7 @@ func chain(page []byte, count int, leaf bool) (list []element, end uint64) {
 }
 
 // guess tells from the elements of a damaged page what its header says wrongly, and gives each element with what it may be.
-func (p *pages) guess(page []byte, count int, inline bool) (list []element, leaf bool) {
+func (p *pages) guess(page []byte, count int, id uint64) (list []element, leaf bool) {
 	if len(page) < pageHeader+pageElement {
 		return nil, true
 	}
@@ -98,8 +107,10 @@ func (p *pages) guess(page []byte, count int, inline bool) (list []element, leaf
 		}
 	}
 	best = min(best, (len(page)-pageHeader)/pageElement)
-	if last := readHeader(page, max(best-1, 0), leaf).end(); !inline && last > uint64(len(page)) && last <= maxPage {
-		page = p.longer(page, last)
+	if last := readHeader(page, max(best-1, 0), leaf).end(); id != inline && last > uint64(len(page)) && last <= maxPage {
+		if all, err := p.read(id, (last+p.head.size-1)/p.head.size); err == nil {
+			page = all // it says that it is shorter than it must be
+		}
 	}
 	for i := range best {
 		if e, ok := variants(page, i, best, leaf); ok {
@@ -125,19 +136,6 @@ func fits(page []byte, count int, leaf bool) (n int) {
 	return n
 }
 
-// longer reads a page again that says that it is shorter than it must be.
-func (p *pages) longer(page []byte, end uint64) []byte {
-	id := binary.LittleEndian.Uint64(page)
-	if id < 2 || id >= uint64(len(p.visits)) {
-		return page
-	}
-	all, err := p.read(id, (end+p.head.size-1)/p.head.size)
-	if err != nil {
-		return page
-	}
-	return all
-}
-
 // variants are what element i of a damaged page may be: what it says, or what its neighbours leave.
 func variants(page []byte, i, count int, leaf bool) (first element, ok bool) {
 	h := readHeader(page, i, leaf)
@@ -151,7 +149,11 @@ func variants(page []byte, i, count int, leaf bool) (first element, ok bool) {
 	}
 	moved := h
 	moved.from = from
-	tries = append(tries, moved)
+	if h.end() != to && moved.end() == to {
+		tries = []header{moved, h} // only where it begins was damaged
+	} else {
+		tries = append(tries, moved)
+	}
 	for _, begin := range []uint64{h.from, from} {
 		if begin > to || !leaf {
 			continue

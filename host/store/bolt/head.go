@@ -42,11 +42,15 @@ func (p *pages) findHead(size uint64) bool {
 	var heads []meta
 	var faults []error
 	for place := range uint64(2) {
-		raw := make([]byte, metaSize+8)
-		if n, _ := p.file.ReadAt(raw, int64(place*size+pageHeader)); n < len(raw) {
+		page := make([]byte, pageHeader+metaSize+8)
+		if n, _ := p.file.ReadAt(page, int64(place*size)); n < len(page) {
 			continue
 		}
+		raw := page[pageHeader:]
 		m, err := readMeta(raw, size)
+		if err == nil && !bytes.Equal(page[:pageHeader], headOf(place)) {
+			faults, p.mended = append(faults, errOneByte), slices.Concat(headOf(place), raw)
+		}
 		if err != nil && mend(raw, size) {
 			m, err = readMeta(raw, size)
 			faults, p.mended = append(faults, errOneByte), slices.Concat(headOf(place), raw)
@@ -158,11 +162,24 @@ func (p *pages) findNewest() {
 	p.lead(found[0])
 }
 
+// fallBack leads to the newest tree that can be found, when the newest head leads to none. What is of later commits is not in it.
+func (p *pages) fallBack() bool {
+	best, version := p.head, uint64(0)
+	for _, root := range p.roots() {
+		m := meta{size: p.head.size, root: root, freelist: noFreelist, high: p.length / p.head.size, txid: p.head.txid}
+		if _, whole := p.tree(m); whole && p.newest(m) > version {
+			best, version = m, p.newest(m)
+		}
+	}
+	p.lead(best)
+	return version > 0
+}
+
 // roots are the pages that may have been that of the outermost bucket.
 func (p *pages) roots() (list []uint64) {
 	p.quietly(func() {
 		p.eachPage(func(id uint64, page []byte, leaf bool) {
-			elements, _ := p.elements("", page, false)
+			elements, _ := p.elements("", page, id)
 			if len(elements) > 1 && bytes.Equal(elements[0].key, topBuckets()[0]) && id != p.head.root && elements[0].bucket == leaf {
 				list = append(list, id)
 			}

@@ -24,6 +24,7 @@ const format = 3
 const (
 	migrating   = "alcove.db.migrating" // the name of a file that is made in the new format
 	migrateRows = 2000                  // records written in one transaction
+	copyBytes   = 4 << 20               // likewise, bytes
 )
 
 var keyLayout = []byte("layout") // the format again, as a record with a checksum
@@ -239,7 +240,7 @@ func (m *migration) copy(from *bbolt.Bucket, convert func(key, value []byte) (ro
 			return err
 		}
 		rows, size = append(rows, r), size+len(r.data)+len(r.apart)
-		if len(rows) < migrateRows && size < compactTx {
+		if len(rows) < migrateRows && size < copyBytes {
 			return nil
 		}
 		size = 0

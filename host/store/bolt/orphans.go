@@ -11,34 +11,94 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// orphans looks at the pages that nothing leads to. Most are free, and have what was there before; some have what a damaged
-// page led to. An entry is taken when the change log, or nothing but the damage, speaks against its absence: the log knows it
-// and it is not there. What was purged, and requests of commits that are known, can only be missing.
-func (b *rebuilder) orphans() error {
-	if b.format < format {
+// The pages that nothing leads to are free, and have what was there before, or they have what a damaged page led to. A record
+// of them is taken where nothing but the damage speaks against it: what was purged can only be missing; a change is taken
+// where the change log lacks something; an entry when the change log knows it, it is of the instant of its version, and it is not
+// there; a request when its commit is known.
+
+// witnesses takes what was purged, and what change logs lack.
+func (b *rebuilder) witnesses() error {
+	return b.eachTaken(func(tx *bbolt.Tx, head uint64, e element) error {
+		if placeOf(kindPurged, 0).whole(e.key, e.value) == nil {
+			return top(tx, kindPurged).replace(e.key, e.value)
+		}
+		if rec, err := splitRecord(e.value); b.lostSome && err == nil && placeOf(kindEntries, 0).whole(e.key, e.value) == nil {
+			return b.restoreBranch(tx, rec.branch)
+		}
+		for id := range b.partial {
+			if b.partial[id] && placeOf(kindLog, uint64(id)).whole(e.key, e.value) == nil {
+				return b.adoptChange(tx, id, head, e)
+			}
+			if b.partial[id] && placeOf(kindTrim, uint64(id)).whole(e.key, e.value) == nil {
+				return b.adoptTrim(tx, id, e)
+			}
+		}
 		return nil
-	}
-	head := uint64(0)
-	return b.to.Update(func(tx *bbolt.Tx) error {
-		last, _ := top(tx, kindPoints).Cursor().Last()
-		head = fromU64(last)
-		var failed error
-		b.eachOrphan(func(e element) {
-			failed = errors.Join(failed, b.adopt(tx, head, e))
-		})
-		return failed
 	})
 }
 
-// adopt takes a record that nothing led to, if it belongs to the space.
-func (b *rebuilder) adopt(tx *bbolt.Tx, head uint64, e element) error {
-	switch {
-	case placeOf(kindEntries, 0).whole(e.key, e.value) == nil:
-		return b.adoptEntry(tx, head, e)
-	case placeOf(kindPurged, 0).whole(e.key, e.value) == nil:
-		return top(tx, kindPurged).replace(e.key, e.value)
-	case placeOf(kindRequests, 0).whole(e.key, e.value) == nil:
-		return b.adoptRequest(tx, e)
+// restoreBranch makes a branch of which it is not known that it is there.
+func (b *rebuilder) restoreBranch(tx *bbolt.Tx, id store.BranchID) error {
+	if _, known := b.partial[id]; known {
+		return nil
+	}
+	b.partial[id], b.again = true, true
+	b.branches = append(b.branches, id)
+	_, err := branchBucket(tx, id)
+	return err
+}
+
+func (b *rebuilder) adoptChange(tx *bbolt.Tx, id store.BranchID, head uint64, e element) error {
+	to := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
+	t, _, _ := readTrim(to, id)
+	if version := changedAt(e.key); version <= head && version > t.floor.Version {
+		return of(to, id, kindLog).replace(e.key, e.value)
+	}
+	return nil
+}
+
+// adoptTrim takes how far back a branch is kept. The furthest is the newest.
+func (b *rebuilder) adoptTrim(tx *bbolt.Tx, id store.BranchID, e element) error {
+	r := of(tx.Bucket(bucketBranches).Bucket(u64(uint64(id))), id, kindTrim)
+	is, _ := r.open(e.key, e.value)
+	was, err := r.get(e.key)
+	if err != nil || bytes.Compare(is, was) <= 0 {
+		return err
+	}
+	return r.replace(e.key, e.value)
+}
+
+// orphans takes entries and requests.
+func (b *rebuilder) orphans() error {
+	return b.eachTaken(func(tx *bbolt.Tx, head uint64, e element) error {
+		if placeOf(kindEntries, 0).whole(e.key, e.value) == nil {
+			return b.adoptEntry(tx, head, e)
+		}
+		if placeOf(kindRequests, 0).whole(e.key, e.value) == nil {
+			return b.adoptRequest(tx, e)
+		}
+		return nil
+	})
+}
+
+// eachTaken gives each record that nothing leads to, and the newest version that is known. While again is set, all of them once more.
+func (b *rebuilder) eachTaken(take func(tx *bbolt.Tx, head uint64, e element) error) error {
+	for again := b.format >= format && (b.broken || len(b.lost) > 0); again; again = b.again {
+		b.again = false
+		err := b.to.Update(func(tx *bbolt.Tx) error {
+			last, _ := top(tx, kindPoints).Cursor().Last()
+			head := fromU64(last)
+			var failed error
+			b.eachOrphan(func(e element) {
+				if failed == nil {
+					failed = take(tx, head, e)
+				}
+			})
+			return failed
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -57,8 +117,14 @@ func (b *rebuilder) adoptEntry(tx *bbolt.Tx, head uint64, e element) error {
 	if to == nil || to.Bucket(bucketEntries).Get(e.key) != nil {
 		return nil
 	}
+	if top(tx, kindPurged).Get(append(u64(uint64(rec.branch)), e.key...)) != nil {
+		return nil // it may be what was purged
+	}
 	change, deleted := encodeChange(raw, version, rec.flags&flagDeleted != 0)
 	if known, err := of(to, rec.branch, kindLog).get(change); err != nil || len(known) != 1 || known[0] != deleted[0] {
+		if b.partial[rec.branch] {
+			b.setAside(newAside(rec.branch, kindEntries, e.key, e.value, errUnsure))
+		}
 		return nil
 	}
 	if at, err := top(tx, kindPoints).get(u64(version)); err != nil || at != nil && int64(fromU64(at)) != rec.micros {
@@ -72,6 +138,8 @@ func (b *rebuilder) adoptEntry(tx *bbolt.Tx, head uint64, e element) error {
 	}
 	return err
 }
+
+var errUnsure = errors.New("nothing leads to it any more, and the change log that would know whether it was still there is damaged")
 
 var errLaterCommit = errors.New("it is of a commit that only the damaged first page knew, if that ever was acknowledged")
 
@@ -125,7 +193,7 @@ func (p *pages) eachOrphan(visit func(element)) {
 	p.quietly(func() {
 		p.eachPage(func(id uint64, page []byte, leaf bool) {
 			if leaf && (id >= uint64(len(known)) || known[id] == 0) {
-				p.leaf(page, 0, visit)
+				p.leaf(page, id, visit)
 			}
 		})
 	})
@@ -156,14 +224,14 @@ func (p *pages) eachPage(visit func(id uint64, page []byte, leaf bool)) {
 }
 
 // leaf visits the elements of a page, and of the buckets that are in it.
-func (p *pages) leaf(page []byte, depth int, visit func(element)) {
-	list, _ := p.elements("", page, depth > 0)
+func (p *pages) leaf(page []byte, id uint64, visit func(element)) {
+	list, _ := p.elements("", page, id)
 	for _, e := range list {
 		switch {
 		case !e.bucket:
 			visit(element{key: bytes.Clone(e.key), value: bytes.Clone(e.value)}) // what is put must stay until the transaction ends
-		case len(e.value) >= 16+pageHeader && depth < 4:
-			p.leaf(e.value[16:], depth+1, visit)
+		case len(e.value) >= 16+pageHeader: // it becomes shorter each time
+			p.leaf(e.value[16:], inline, visit)
 		}
 	}
 }

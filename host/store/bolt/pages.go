@@ -31,10 +31,13 @@ type pages struct {
 	file   io.ReaderAt
 	length uint64 // of the file, in bytes
 	head   meta
-	visits []uint8  // how often each page was come to
-	free   [][]byte // buffers of a page
+	visits []uint8     // how often each page was come to
+	free   [][]byte    // buffers of a page
+	large  []byte      // a larger one
+	lists  [][]element // of the elements of a page
 	faults []error
-	more   int // faults that are not listed
+	more   int  // faults that are not listed
+	broken bool // not only records are damaged, but what leads to them
 
 	headFaults []error // of the two first pages
 	mended     []byte  // what one of the first pages must be; nil: they are whole, or it cannot be told
@@ -68,12 +71,18 @@ func openPagesOf(path string) (*pages, *os.File, error) {
 	return p, f, nil
 }
 
+// broke is a fault of what leads to records.
+func (p *pages) broke(format string, values ...any) {
+	p.broken = true
+	p.fault(format, values...)
+}
+
 // quietly looks at pages without that it counts: they are looked at again.
 func (p *pages) quietly(look func()) {
-	visits, faults, more := p.visits, p.faults, p.more
+	visits, faults, more, broken := p.visits, p.faults, p.more, p.broken
 	p.visits = make([]uint8, len(visits))
 	look()
-	p.visits, p.faults, p.more = visits, faults, more
+	p.visits, p.faults, p.more, p.broken = visits, faults, more, broken
 }
 
 func (p *pages) fault(format string, values ...any) {
@@ -89,29 +98,32 @@ func (p *pages) fault(format string, values ...any) {
 func (p *pages) page(id uint64) []byte {
 	count := uint64(len(p.visits))
 	if id < 2 || id >= count {
-		p.fault("page %d is referred to, and the file has %d", id, count)
+		p.broke("page %d is referred to, and the file has %d", id, count)
 		return nil
 	}
 	p.visits[id]++
 	if p.visits[id] > 1 {
-		p.fault("page %d is referred to twice", id)
+		p.broke("page %d is referred to twice", id)
 		if p.visits[id] > maxVisits {
 			return nil
 		}
 	}
 	page, err := p.read(id, 1)
 	if err != nil {
-		p.fault("page %d cannot be read: %w", id, err)
+		p.broke("page %d cannot be read: %w", id, err)
 		return nil
 	}
 	overflow := uint64(binary.LittleEndian.Uint32(page[12:]))
-	if own := binary.LittleEndian.Uint64(page); own != id || overflow >= count-id || (overflow+1)*p.head.size > maxPage {
-		p.fault("page %d says that it is page %d with %d more", id, own, overflow)
+	tooLong := overflow >= count-id || (overflow+1)*p.head.size > maxPage
+	if own := binary.LittleEndian.Uint64(page); own != id || tooLong {
+		p.broke("page %d says that it is page %d with %d more", id, own, overflow)
+	}
+	if tooLong {
 		return page
 	}
 	for next := id + 1; next <= id+overflow; next++ {
 		if p.visits[next]++; p.visits[next] > 1 {
-			p.fault("page %d is referred to twice", next)
+			p.broke("page %d is referred to twice", next)
 		}
 	}
 	if overflow == 0 {
@@ -119,7 +131,7 @@ func (p *pages) page(id uint64) []byte {
 	}
 	p.release(page)
 	if page, err = p.read(id, overflow+1); err != nil {
-		p.fault("page %d cannot be read: %w", id, err)
+		p.broke("page %d cannot be read: %w", id, err)
 		return nil
 	}
 	return page
@@ -127,10 +139,13 @@ func (p *pages) page(id uint64) []byte {
 
 func (p *pages) read(id, count uint64) ([]byte, error) {
 	var page []byte
+	size := count * p.head.size
 	if last := len(p.free) - 1; count == 1 && last >= 0 {
 		page, p.free = p.free[last], p.free[:last]
+	} else if count > 1 && uint64(cap(p.large)) >= size {
+		page, p.large = p.large[:size], nil
 	} else {
-		page = make([]byte, count*p.head.size)
+		page = make([]byte, size)
 	}
 	if n, err := p.file.ReadAt(page, int64(id*p.head.size)); n < len(page) {
 		return nil, err
@@ -141,6 +156,8 @@ func (p *pages) read(id, count uint64) ([]byte, error) {
 func (p *pages) release(page []byte) {
 	if uint64(len(page)) == p.head.size {
 		p.free = append(p.free, page)
+	} else if cap(page) > cap(p.large) {
+		p.large = page
 	}
 }
 
@@ -156,7 +173,7 @@ func (b bucket) none() bool { return b.root == 0 && b.inline == nil }
 
 func (p *pages) bucketOf(what string, value []byte) (b bucket, ok bool) {
 	if len(value) < 16 || len(value) > 16 && len(value) < 16+pageHeader {
-		p.fault("%s is cut short", what)
+		p.broke("%s is cut short", what)
 		return b, false
 	}
 	b = bucket{root: binary.LittleEndian.Uint64(value), sequence: binary.LittleEndian.Uint64(value[8:])}
@@ -164,7 +181,7 @@ func (p *pages) bucketOf(what string, value []byte) (b bucket, ok bool) {
 		b.inline = value[16:]
 	}
 	if (b.root == 0) != (b.inline != nil) {
-		p.fault("%s is said to be in page %d, and has %d bytes", what, b.root, len(value))
+		p.broke("%s is said to be in page %d, and has %d bytes", what, b.root, len(value))
 	}
 	return b, true
 }
@@ -176,11 +193,11 @@ func (p *pages) scan(what string, b bucket, visit func(element)) {
 		return
 	}
 	if id, overflow := binary.LittleEndian.Uint64(b.inline), binary.LittleEndian.Uint32(b.inline[12:]); id != 0 || overflow != 0 {
-		p.fault("%s says that it is page %d with %d more", what, id, overflow)
+		p.broke("%s says that it is page %d with %d more", what, id, overflow)
 	}
-	list, leaf := p.elements(what, b.inline, true)
+	list, leaf := p.elements(what, b.inline, inline)
 	if !leaf {
-		p.fault("%s is no leaf: it is damaged", what)
+		p.broke("%s is no leaf: it is damaged", what)
 	}
 	p.give(what, list, span{}, visit)
 }
@@ -194,16 +211,16 @@ func (s span) has(key []byte) bool {
 
 func (p *pages) walk(what string, id uint64, depth int, in span, visit func(element)) {
 	if depth > maxNesting {
-		p.fault("%s is nested too deep: it is damaged", what)
+		p.broke("%s is nested too deep: it is damaged", what)
 		return
 	}
 	page := p.page(id)
 	if page == nil {
-		p.fault("%s is missing what is in page %d", what, id)
+		p.broke("%s is missing what is in page %d", what, id)
 		return
 	}
 	name := pageName{id, what}
-	list, leaf := p.elements(name, page, false)
+	list, leaf := p.elements(name, page, id)
 	if leaf {
 		p.give(name, list, in, visit)
 		p.release(page)
@@ -211,7 +228,7 @@ func (p *pages) walk(what string, id uint64, depth int, in span, visit func(elem
 	}
 	for i, e := range list {
 		if !in.has(e.key) {
-			p.fault("%s leads to keys that do not belong there", name)
+			p.broke("%s leads to keys that do not belong there", name)
 		}
 		below := span{e.key, in.max}
 		if i+1 < len(list) {
@@ -226,12 +243,13 @@ func (p *pages) walk(what string, id uint64, depth int, in span, visit func(elem
 func (p *pages) give(what any, list []element, in span, visit func(element)) {
 	for i, e := range list {
 		if i > 0 && bytes.Compare(list[i-1].key, e.key) >= 0 {
-			p.fault("elements %d and %d of %s are not in order", i-1, i, what)
+			p.broke("elements %d and %d of %s are not in order", i-1, i, what)
 		} else if !in.has(e.key) {
-			p.fault("element %d of %s does not belong there", i, what)
+			p.broke("element %d of %s does not belong there", i, what)
 		}
 		visit(e)
 	}
+	p.lists = append(p.lists, list[:0])
 }
 
 // pageName says which page it is, when somebody asks.

@@ -23,6 +23,9 @@ type rebuilder struct {
 	r        *Repaired
 	lacking  map[string]row // entries whose large value was not found yet, by branch and key
 	branches []store.BranchID
+	lost     []error                 // of the file's two first pages
+	partial  map[store.BranchID]bool // branches; whether their change log lacks something
+	again    bool                    // there are branches that were not known when what nothing leads to was looked at
 }
 
 func rebuildTo(ctx context.Context, path string, p *pages, r *Repaired) error {
@@ -30,12 +33,8 @@ func rebuildTo(ctx context.Context, path string, p *pages, r *Repaired) error {
 	if err != nil {
 		return err
 	}
-	again, err := openPages(p.file, int64(p.length))
-	if err == nil {
-		err = to.Update(makeBuckets)
-	}
-	if err == nil {
-		b := &rebuilder{survey: take(again), ctx: ctx, to: to, r: r, lacking: map[string]row{}}
+	if err = to.Update(makeBuckets); err == nil {
+		b := &rebuilder{survey: p.as(p.head), ctx: ctx, to: to, r: r, lacking: map[string]row{}, partial: map[store.BranchID]bool{}, lost: p.headFaults}
 		err = b.run()
 	}
 	if err == nil {
@@ -45,7 +44,7 @@ func rebuildTo(ctx context.Context, path string, p *pages, r *Repaired) error {
 }
 
 func (b *rebuilder) run() error {
-	steps := []func() error{b.instants, b.eachPart, b.others, b.orphans, b.values, b.reconcile, b.timeline, b.history, b.settleAside}
+	steps := []func() error{b.instants, b.eachPart, b.others, b.witnesses, b.orphans, b.values, b.reconcile, b.timeline, b.history, b.settleAside}
 	for _, step := range steps {
 		if err := errors.Join(b.ctx.Err(), step()); err != nil {
 			return err
@@ -81,7 +80,7 @@ func (b *rebuilder) copy(id store.BranchID, from bucket, k kind, put func(tx *bb
 			return
 		}
 		chunk = append(chunk, element{key: bytes.Clone(e.key), value: bytes.Clone(e.value)})
-		if size += len(e.key) + len(e.value); len(chunk) >= migrateRows || size >= compactTx {
+		if size += len(e.key) + len(e.value); len(chunk) >= migrateRows || size >= copyBytes {
 			flush()
 		}
 	})
@@ -173,6 +172,7 @@ func (b *rebuilder) branch(from branch) error {
 		return err
 	}
 	for _, k := range []kind{kindValues, kindTrim, kindLog, kindCounters, kindCounted} {
+		before := len(b.faults) + b.more
 		err := b.take(from.id, from.parts[k], k, func(tx *bbolt.Tx) (records, error) {
 			to, err := branchBucket(tx, from.id)
 			return of(to, from.id, k), err
@@ -181,6 +181,7 @@ func (b *rebuilder) branch(from branch) error {
 			return err
 		}
 		if k == kindLog {
+			b.partial[from.id] = len(b.faults)+b.more > before
 			if err := b.trim(from); err != nil {
 				return err
 			}

@@ -54,6 +54,10 @@ func Repair(ctx context.Context, dir string, now time.Time) (r Repaired, err err
 	defer func() { err = errors.Join(err, f.Close()) }()
 	s := take(p)
 	r = Repaired{Faults: []string{}, Aside: []Aside{}}
+	if s.missing() && p.fallBack() {
+		p.headFaults = append(p.headFaults, errFellBack)
+		s = take(p)
+	}
 	if s.format > format {
 		return r, fmt.Errorf("repair: the file has format %d and this program knows %d: use a newer program", s.format, format)
 	}
@@ -70,6 +74,8 @@ func Repair(ctx context.Context, dir string, now time.Time) (r Repaired, err err
 	}
 	return r, nil
 }
+
+var errFellBack = errors.New("the outermost bucket is damaged: what an earlier commit left is repaired, and what later ones wrote is set aside")
 
 // rebuild makes the new file under a passing name, and exchanges the databases. A crash in between leaves the old one, in its
 // place or in the folder, and the new one beside it.

@@ -19,6 +19,7 @@ type survey struct {
 	branches bucket
 	overlays bucket
 	has      map[string]bool // which buckets there are at the top
+	lostSome bool            // branches, of which it is not known which
 }
 
 const freelistPage = 0x10
@@ -42,18 +43,28 @@ func take(p *pages) *survey {
 				s.top[k] = b
 				return
 			}
-			s.fault("there is a bucket %q", name)
+			s.broke("there is a bucket %q", name)
 			strange = append(strange, b)
 		}
 	})
 	s.readFormat()
 	for _, name := range topBuckets() {
 		if s.format == format && !s.has[string(name)] {
-			s.fault("the bucket %s is missing", name)
+			s.broke("the bucket %s is missing", name)
 		}
 	}
 	s.recognise(strange)
 	return s
+}
+
+// missing reports whether what is known of the top is not enough to repair anything.
+func (s *survey) missing() bool {
+	for _, name := range topBuckets() {
+		if !s.has[string(name)] && len(s.faults) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func kindNamed(kinds []kind, name []byte) (kind, bool) {
@@ -71,7 +82,7 @@ func (s *survey) lookAtFreelist() {
 	}
 	flags, count := binary.LittleEndian.Uint16(page[8:]), int(binary.LittleEndian.Uint16(page[10:]))
 	if flags != freelistPage || pageHeader+8*count > len(page) {
-		s.fault("page %d should say which are free: it is damaged", s.head.freelist)
+		s.broke("page %d should say which are free: it is damaged", s.head.freelist)
 	}
 	s.release(page)
 }
@@ -79,13 +90,25 @@ func (s *survey) lookAtFreelist() {
 // buckets visits the buckets in a bucket. What else is there is not visited. A bucket in a value is good until visit returns.
 func (s *survey) buckets(what string, in bucket, visit func(name []byte, b bucket)) {
 	s.scan(what, in, func(e element) {
+		for _, o := range e.others {
+			if !likely(e) && likely(o) {
+				e = o
+			}
+		}
 		if !e.bucket {
-			s.fault("%s has %q, which is no bucket", what, e.key)
+			s.broke("%s has %q, which is no bucket", what, e.key)
 		}
 		if b, ok := s.bucketOf(fmt.Sprintf("%s: %q", what, e.key), e.value); ok {
 			visit(e.key, b.kept())
 		}
 	})
+}
+
+// likely reports whether an element may be of a bucket: whether it has a name that one can have.
+func likely(e element) bool {
+	_, atTop := kindNamed(topKinds(), e.key)
+	_, below := kindNamed(branchKinds(), e.key)
+	return len(e.value) >= 16 && (atTop || below || len(e.key) == versionSize)
 }
 
 // kept is the bucket for longer than a visit.
@@ -112,7 +135,7 @@ func (s *survey) readFormat() {
 		})
 	})
 	if _, err := checkFormat(s.format, s.again); err != nil && (s.again != 0 || s.format <= format) {
-		s.fault("%w", err)
+		s.broke("%w", err)
 		if s.format = s.again; s.format == 0 {
 			s.format = format
 		}
@@ -163,6 +186,11 @@ func (s *survey) eachBranch(visit func(branch)) {
 	if s.branches.none() {
 		return
 	}
+	s.quietly(func() {
+		s.faults, s.more = nil, 0
+		s.scan("the bucket branches", s.branches, func(element) {})
+		s.lostSome = len(s.faults) > 0
+	})
 	s.buckets("the bucket branches", s.branches, func(name []byte, in bucket) {
 		b := branch{id: store.BranchID(fromU64(name)), parts: map[kind]bucket{}}
 		var strange []bucket
@@ -171,7 +199,7 @@ func (s *survey) eachBranch(visit func(branch)) {
 				b.parts[k] = part
 				return
 			}
-			s.fault("%s has a bucket %q", b, name)
+			s.broke("%s has a bucket %q", b, name)
 			strange = append(strange, part)
 		})
 		if s.format >= format {
@@ -184,7 +212,7 @@ func (s *survey) eachBranch(visit func(branch)) {
 // identify makes sure that a branch is the one that its name says, and has all that a branch has.
 func (s *survey) identify(b *branch, name []byte, in bucket, strange []bucket) {
 	if second := store.BranchID(in.sequence); len(name) != 8 || second != b.id {
-		s.fault("a branch is called %x, and says that it is branch %d", name, second)
+		s.broke("a branch is called %x, and says that it is branch %d", name, second)
 		if len(name) != 8 || s.isBranch(second, b.parts) && !s.isBranch(b.id, b.parts) {
 			b.id = second
 		}
@@ -193,7 +221,7 @@ func (s *survey) identify(b *branch, name []byte, in bucket, strange []bucket) {
 		if _, ok := b.parts[k]; ok {
 			continue
 		}
-		s.fault("%s has no bucket %s", *b, k.bucket())
+		s.broke("%s has no bucket %s", *b, k.bucket())
 		for _, part := range strange {
 			if s.holds(placeOf(k, uint64(b.id)), part) {
 				b.parts[k] = part
@@ -235,7 +263,7 @@ func (s *survey) records(what string, b bucket, p place, visit func(e element, e
 		visit(e, p.whole(e.key, e.value))
 	})
 	if s.format >= format && sum != b.sequence {
-		s.fault("%s: %w", what, errIncomplete)
+		s.broke("%s: %w", what, errIncomplete)
 	}
 }
 
