@@ -163,6 +163,9 @@ func variants(page []byte, i, count int, leaf bool) (first element, ok bool) {
 		key.key, value.value = to-begin-h.value, to-begin-h.key
 		tries = append(tries, key, value)
 	}
+	if i+1 == count && leaf { // nothing behind it tells how long it is
+		tries = append(tries, lengths(h)...)
+	}
 	for _, t := range tries {
 		e, fits := t.element(page)
 		if !fits {
@@ -175,4 +178,17 @@ func variants(page []byte, i, count int, leaf bool) (first element, ok bool) {
 		first.others = append(first.others, e)
 	}
 	return first, ok
+}
+
+// lengths are what an element may be of whose key or value has another length than it says, in one byte.
+func lengths(h header) (list []header) {
+	for shift := 0; shift < 24; shift += 8 {
+		for b := range uint64(256) {
+			key, value := h, h
+			key.key = key.key&^(255<<shift) | b<<shift
+			value.value = value.value&^(255<<shift) | b<<shift
+			list = append(list, key, value)
+		}
+	}
+	return list
 }

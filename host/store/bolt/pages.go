@@ -39,6 +39,8 @@ type pages struct {
 	more   int  // faults that are not listed
 	broken bool // not only records are damaged, but what leads to them
 
+	repeated bool // the page that is visited was visited before
+
 	headFaults []error // of the two first pages
 	mended     []byte  // what one of the first pages must be; nil: they are whole, or it cannot be told
 }
@@ -182,6 +184,9 @@ func (p *pages) bucketOf(what string, value []byte) (b bucket, ok bool) {
 	}
 	if (b.root == 0) != (b.inline != nil) {
 		p.broke("%s is said to be in page %d, and has %d bytes", what, b.root, len(value))
+		if b.inline != nil && binary.LittleEndian.Uint16(b.inline[8:]) != leafPage {
+			b.inline = nil
+		}
 	}
 	return b, true
 }
@@ -222,7 +227,9 @@ func (p *pages) walk(what string, id uint64, depth int, in span, visit func(elem
 	name := pageName{id, what}
 	list, leaf := p.elements(name, page, id)
 	if leaf {
+		p.repeated = p.visits[id] > 1
 		p.give(name, list, in, visit)
+		p.repeated = false
 		p.release(page)
 		return
 	}

@@ -35,6 +35,7 @@ func rebuildTo(ctx context.Context, path string, p *pages, r *Repaired) error {
 	}
 	if err = to.Update(makeBuckets); err == nil {
 		b := &rebuilder{survey: p.as(p.head), ctx: ctx, to: to, r: r, lacking: map[string]row{}, partial: map[store.BranchID]bool{}, lost: p.headFaults}
+		b.search = true
 		err = b.run()
 	}
 	if err == nil {

@@ -20,6 +20,7 @@ type survey struct {
 	overlays bucket
 	has      map[string]bool // which buckets there are at the top
 	lostSome bool            // branches, of which it is not known which
+	search   bool            // for pages that nothing leads to any more
 }
 
 const freelistPage = 0x10
@@ -108,8 +109,11 @@ func (s *survey) buckets(what string, in bucket, visit func(name []byte, b bucke
 func likely(e element) bool {
 	_, atTop := kindNamed(topKinds(), e.key)
 	_, below := kindNamed(branchKinds(), e.key)
-	return len(e.value) >= 16 && (atTop || below || len(e.key) == versionSize)
+	inline := len(e.value) >= 16+pageHeader && fromLittle(e.value) == 0
+	return (len(e.value) == 16 || inline) && (atTop || below || len(e.key) == versionSize)
 }
+
+func fromLittle(value []byte) uint64 { return binary.LittleEndian.Uint64(value) }
 
 // kept is the bucket for longer than a visit.
 func (b bucket) kept() bucket {
@@ -203,6 +207,9 @@ func (s *survey) eachBranch(visit func(branch)) {
 			strange = append(strange, part)
 		})
 		if s.format >= format {
+			if s.search && !s.isBranch(b.id, b.parts) && !s.isBranch(store.BranchID(in.sequence), b.parts) {
+				s.findBranch(&b)
+			}
 			s.identify(&b, name, in, strange)
 		}
 		visit(b)
@@ -246,8 +253,8 @@ func (s *survey) isBranch(id store.BranchID, parts map[kind]bucket) (yes bool) {
 
 // records visits the records of a bucket: as they are stored, and what is wrong with each.
 func (s *survey) records(what string, b bucket, p place, visit func(e element, err error)) {
-	sum := uint64(0)
-	s.scan(what, b, func(e element) {
+	sum, whole := uint64(0), uint64(0) // of all, and of those that are as they were written
+	each := func(e element) {
 		e = s.choose(p, e)
 		if !p.counts(e.key) {
 			return
@@ -259,11 +266,24 @@ func (s *survey) records(what string, b bucket, p place, visit func(e element, e
 			visit(e, nil)
 			return
 		}
-		sum += weight(p.stored(e.value))
-		visit(e, p.whole(e.key, e.value))
-	})
-	if s.format >= format && sum != b.sequence {
-		s.broke("%s: %w", what, errIncomplete)
+		err := p.whole(e.key, e.value)
+		if !s.repeated {
+			sum += weight(p.stored(e.value))
+		}
+		if !s.repeated && err == nil {
+			whole += weight(p.stored(e.value))
+		}
+		visit(e, err)
+	}
+	if s.scan(what, b, each); s.format < format || sum == b.sequence {
+		return
+	}
+	s.broke("%s: %w", what, errIncomplete)
+	if !s.search {
+		return
+	}
+	if id := s.orphanOf(p, b.sequence-sum, b.sequence-whole); id != 0 {
+		s.walk(what, id, 0, span{}, each)
 	}
 }
 
