@@ -200,6 +200,9 @@ func TestEveryByteThatFlipsIsFoundAndRepairedOrHarmless(t *testing.T) {
 	step, err := strconv.Atoi(os.Getenv("ALCOVE_FLIP_STEP"))
 	if err != nil {
 		step = 419 // and more of the two first pages, below
+		if testing.Short() {
+			step = 2503
+		}
 	}
 	for at := 0; at < len(f.whole); at += step {
 		f.flip(at, byte(1<<(at%8)))
@@ -219,7 +222,7 @@ func TestEveryByteThatFlipsIsFoundAndRepairedOrHarmless(t *testing.T) {
 // knows it; of what was trimmed, and where the log is gone too, the branch is.
 func TestPagesThatAreGoneAreRepairedWithWhatIsLeft(t *testing.T) {
 	f := newFlips(t)
-	for page := 0; page < len(f.whole)/4096; page++ {
+	for page := 0; page < len(f.whole)/4096; page += pace() {
 		dir := t.TempDir()
 		f.ok(os.CopyFS(filepath.Join(dir, "blobs"), os.DirFS(filepath.Join(f.dir, "blobs"))))
 		damaged := bytes.Clone(f.whole)
@@ -268,4 +271,12 @@ func (f *flips) mustBeTrue(dir string, page int, r bolt.Repaired) {
 			f.t.Errorf("page %d: %.100q is lost, and neither it nor its branch is named:\n%s", page, line, faults)
 		}
 	}
+}
+
+// pace is how far apart pages are that are damaged.
+func pace() int {
+	if testing.Short() {
+		return 5
+	}
+	return 1
 }
