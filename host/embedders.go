@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,24 @@ const mostEmbedders = 8
 type EmbedderConfig struct {
 	embed.Config
 	Weight float64 `json:"weight,omitempty"` // of meaning beside words, up to 1; 0: .5; negative: none
+	// NearWords is how much a word of a question counts, in searches by words, where only a word near to it is there: a
+	// part of what it would count itself. Of a static model only; of several embedders that of the first. 0: nothing.
+	NearWords float64 `json:"near_words,omitempty"`
+}
+
+func (c EmbedderConfig) check() error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	switch {
+	case math.IsNaN(c.Weight) || c.Weight > 1:
+		return fmt.Errorf("embedder %s: meaning counts %g beside words: at most 1", c.Name, c.Weight)
+	case !(c.NearWords >= 0 && c.NearWords <= 1):
+		return fmt.Errorf("embedder %s: near words count %g: it goes from 0 to 1", c.Name, c.NearWords)
+	case c.NearWords > 0 && c.Kind != embed.Static:
+		return fmt.Errorf("embedder %s: only a static model has near words", c.Name)
+	}
+	return nil
 }
 
 // embedderEntry is an embedder as the file has it.
@@ -69,6 +88,10 @@ type embedders struct {
 	mu       sync.Mutex
 	file     embedderFile
 	attached bool
+	near     string // the folder of the model whose near words are in use
+
+	modelsMu sync.Mutex
+	models   map[string]*embed.Model // by folder
 	probing  sync.WaitGroup
 	ctx      context.Context
 	stop     context.CancelFunc
@@ -76,7 +99,7 @@ type embedders struct {
 
 // openEmbedders reads which embedders there are. Nothing is embedded before start.
 func (h *Host) openEmbedders(index *search.Index) (*embedders, error) {
-	e := &embedders{host: h, index: index}
+	e := &embedders{host: h, index: index, models: map[string]*embed.Model{}}
 	if h.options.Logger == nil {
 		h.options.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -99,6 +122,7 @@ func (h *Host) openEmbedders(index *search.Index) (*embedders, error) {
 		h.options.Logger.Warn("vectors that nobody needs stay on the disk", "error", err)
 	}
 	e.attach()
+	e.useNearWords()
 	return e, nil
 }
 
@@ -136,7 +160,7 @@ func (e *embedders) read() error {
 	}
 	for _, entry := range e.file.Embedders {
 		if err == nil {
-			err = entry.Check()
+			err = entry.check()
 		}
 	}
 	if err != nil {
@@ -210,33 +234,6 @@ func (e *embedders) settings(c EmbedderConfig, generation int) semantic.Settings
 	return s
 }
 
-// open makes an embedder. One that cannot be made fails when it is asked, and says why.
-func (e *embedders) open(c EmbedderConfig) embed.Embedder {
-	if c.Kind == embed.Family {
-		return embed.Func{Called: c.Name, Vectors: c.Dimensions, F: func(ctx context.Context, texts []string) ([][]float32, error) {
-			return e.host.embedByFamily(ctx, c.Family, texts)
-		}}
-	}
-	opened, err := embed.Open(c.Config, os.Getenv)
-	if err != nil {
-		return embed.Func{Called: c.Name, Vectors: c.Dimensions, F: func(context.Context, []string) ([][]float32, error) { return nil, err }}
-	}
-	return opened
-}
-
-// familyEmbeds is what families are asked whose hook embeds.
-type familyEmbeds interface {
-	EmbedTexts(ctx context.Context, family string, texts []string) ([][]float32, error)
-}
-
-func (h *Host) embedByFamily(ctx context.Context, family string, texts []string) ([][]float32, error) {
-	f, ok := any(h.families).(familyEmbeds)
-	if !ok || h.families == nil {
-		return nil, fmt.Errorf("family %s cannot be asked to embed here", family)
-	}
-	return f.EmbedTexts(ctx, family, texts)
-}
-
 // switched is told when an embedder's new vectors serve: those before are forgotten.
 func (e *embedders) switched(name string) {
 	e.mu.Lock()
@@ -255,31 +252,12 @@ func (e *embedders) find(name string) int {
 	return slices.IndexFunc(e.file.Embedders, func(x embedderEntry) bool { return x.Name == name })
 }
 
-// probeTime is how long an embedder may take to show how many dimensions it has.
-const probeTime = 60 * time.Second
-
-// probe asks an embedder for a vector, to learn its dimensions.
-func (e *embedders) probe(ctx context.Context, c EmbedderConfig) (dimensions int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
-	defer cancel()
-	vectors, err := e.open(c).Embed(ctx, []string{"How many dimensions does a vector have here?"})
-	if err != nil {
-		return 0, err
-	}
-	if len(vectors) != 1 || len(vectors[0]) == 0 {
-		if m, ok := e.open(c).(interface{ Dimensions() int }); ok && m.Dimensions() > 0 {
-			return m.Dimensions(), nil
-		}
-		return 0, errors.New("it gave no vector")
-	}
-	return len(vectors[0]), nil
-}
-
 // set adds or changes an embedder. One that is new, or embeds otherwise, is asked for a vector first.
 func (e *embedders) set(ctx context.Context, c EmbedderConfig, standard bool) (EmbedderConfig, error) {
-	if err := c.Check(); err != nil {
+	if err := c.check(); err != nil {
 		return c, err
 	}
+	e.forget(c.Path)
 	if c.Dimensions == 0 {
 		n, err := e.probe(ctx, c)
 		if err != nil {
@@ -334,6 +312,7 @@ func (e *embedders) apply(before embedderFile, i int) error {
 		return errors.Join(err, e.write())
 	}
 	e.keeper.SetStandard(e.file.Standard)
+	e.useNearWords()
 	return nil
 }
 
@@ -346,6 +325,7 @@ func (e *embedders) regenerate(name string) error {
 		return e.unknown(name)
 	}
 	before := e.file
+	e.forget(e.file.Embedders[i].Path)
 	e.file.Embedders = slices.Clone(e.file.Embedders)
 	e.file.Embedders[i] = e.file.Embedders[i].changed(e.file.Embedders[i].EmbedderConfig, e.file.Embedders[i].Generation+1)
 	return e.apply(before, i)
@@ -373,6 +353,7 @@ func (e *embedders) remove(name string) error {
 	}
 	e.keeper.Drop(name)
 	e.keeper.SetStandard(e.file.Standard)
+	e.useNearWords()
 	return nil
 }
 
@@ -498,28 +479,4 @@ func (h *Host) embedderActs() map[string]admin.Act {
 		"remove-embedder":     named(h.embedders.remove),
 		"choose-embedder":     act(func(_ context.Context, c EmbedderChoice) (any, error) { return struct{}{}, h.embedders.choose(c) }),
 	}
-}
-
-// meaning is the keeper as the memory knows it.
-type meaning struct{ *semantic.Keeper }
-
-func (m meaning) Embedders() []memory.Embedder {
-	var list []memory.Embedder
-	for _, s := range m.Status() {
-		list = append(list, memory.Embedder(s))
-	}
-	return list
-}
-
-// forFamilies is the keeper as families know it.
-type forFamilies struct{ *semantic.Keeper }
-
-// Embed makes vectors of texts with the standard embedder.
-func (f forFamilies) Embed(ctx context.Context, texts []string, purpose string) (model string, vectors [][]float32, err error) {
-	model = f.Standard()
-	if model == "" {
-		return "", nil, errors.New("no embedder is configured: the operator can, with alcove embedder set")
-	}
-	vectors, err = f.Texts(ctx, model, texts, purpose == "query")
-	return model, vectors, err
 }

@@ -48,6 +48,7 @@ func rules() []rule {
 		{pkg: "host/search", own: []string{"host/store", "host/search/segment"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/search/vector", others: []string{"golang.org/x/sys"}, never: append(outside, "os")},
 		{pkg: "host/search/semantic", own: []string{"host/store", "host/search", "host/search/vector"}, never: append(outside, "os")},
+		{pkg: "host/search/near", own: []string{"host/search", "host/search/vector"}, never: append(outside, "os")},
 		{pkg: "host/search/embed", others: []string{"golang.org/x/text"}, never: []string{"net", "os/exec"}},
 		{pkg: "host/memory", own: []string{"host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
@@ -72,7 +73,7 @@ func rules() []rule {
 		{pkg: "host/api", own: []string{"host/owner"}},
 		{pkg: "host/bridge", never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge"}, never: append(outside, "os")},
-		{pkg: "host", own: []string{"host/search/embed", "host/search/semantic", "host/search/vector", "host/*", "host/store/bolt", "abi", "registry"}, others: []string{"github.com/gofrs/flock"}},
+		{pkg: "host", own: []string{"host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector", "host/*", "host/store/bolt", "abi", "registry"}, others: []string{"github.com/gofrs/flock"}},
 		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/importer", "host/measure", "host/sandbox"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "github.com/mark3labs/mcp-go", "golang.org/x/sys"}},
 	}
 }

@@ -13,6 +13,8 @@ func (r *ranking) explain(number uint32) *Explanation {
 		if frequency := l.part.frequency(c, d.local); frequency > 0 {
 			e.Terms = append(e.Terms, Term{Term: c.label, Frequency: int(frequency), Documents: c.found, IDF: c.idf,
 				Score: c.idf * c.weight * n.weight(frequency, d.length)})
+		} else if t := r.explainNear(l, c, d.local); t.Term != "" {
+			e.Terms = append(e.Terms, t)
 		}
 	}
 	r.explainTurn(number, e)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/search/segment"
@@ -54,6 +55,7 @@ type Index struct {
 	maxTail      int
 	conversation Conversation
 	semantic     Semantic
+	thesaurus    atomic.Pointer[thesaurus]
 	analyser     *Analyser
 	analysers    map[string]*Analyser // of collections with a language of their own
 

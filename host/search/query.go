@@ -42,13 +42,16 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 	if q.K < 0 || q.Offset < 0 || q.K+q.Offset > maxWanted {
 		return Result{}, fmt.Errorf("search: %d hits from %d on are asked for: at most %d in all are allowed", q.K, q.Offset, maxWanted)
 	}
-	asked := x.asker(view).parse(q.Text)
+	by := x.asker(view)
+	asked := by.parse(q.Text)
+	x.approach(&asked, q.Text, by)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	r := x.newRanking(view, q, asked)
 	if err := r.score(ctx); err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
+	r.nearby()
 	r.converse()
 	if x.semantic != nil && q.Vector != nil && q.Mode != Lexical {
 		if err := r.fuse(ctx); err != nil {
@@ -117,7 +120,7 @@ func (x *Index) newRanking(view View, q Query, asked question) *ranking {
 		}
 	}
 	x.cacheMu.Unlock()
-	r.keepAll = r.visible.turns > 0 && !q.Plain || q.Vector != nil
+	r.keepAll = r.visible.turns > 0 && !q.Plain || q.Vector != nil || asked.approached()
 	for _, l := range r.leaves {
 		r.leafOf[l.part.id] = l
 		r.prepareLeaf(l, onlyActive)

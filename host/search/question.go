@@ -21,6 +21,9 @@ type clause struct {
 	stem   string // of the word
 	weight float64
 
+	near       []nearTerm // terms that may stand for it, the nearest first
+	nearWeight float64
+
 	found int // active documents that have it
 	idf   float64
 }

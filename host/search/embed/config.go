@@ -167,16 +167,19 @@ func Open(c Config, getenv func(string) string) (Embedder, error) {
 		if c.Dimensions != 0 && c.Dimensions != m.Dimensions() {
 			return nil, fmt.Errorf("the model in %s has %d dimensions, not %d", c.Path, m.Dimensions(), c.Dimensions)
 		}
-		return named{m, c.Name}, nil
+		return m.Named(c.Name), nil
 	}
 	return nil, fmt.Errorf("an embedder of kind %s is not made here", c.Kind)
 }
 
-// named is an embedder under another name.
-type named struct {
-	Embedder
+// Named is a model under the name of its configuration.
+type Named struct {
+	*Model
 	name string
 }
 
+// Named gives the model a name.
+func (m *Model) Named(name string) Named { return Named{m, name} }
+
 // Name implements Embedder.
-func (n named) Name() string { return n.name }
+func (n Named) Name() string { return n.name }

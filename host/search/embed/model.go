@@ -121,6 +121,9 @@ func (m *Model) take(list map[string]tensor) error {
 	return nil
 }
 
+// Words are the words that the model knows as a whole, sorted.
+func (m *Model) Words() []string { return m.tokenizer.words }
+
 // Name implements Embedder.
 func (m *Model) Name() string { return string(Static) }
 

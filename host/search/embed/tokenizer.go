@@ -4,7 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -17,6 +21,7 @@ type tokenizer struct {
 	split     func(string) []string
 	cut       func(word string, into []int) []int // into tokens
 	unknown   int                                 // the token of what is unknown, which is left out; −1: none
+	words     []string                            // tokens that are whole words
 }
 
 // tokens are the numbers of a text's tokens, at most so many, without unknown ones.
@@ -111,6 +116,7 @@ func (t *tokenizer) wordLevel(raw json.RawMessage) error {
 		}
 		return into
 	}
+	t.words = wholeWords(maps.Keys(m.Vocabulary), "")
 	return checkVocabulary(m.Vocabulary)
 }
 
@@ -149,7 +155,21 @@ func (t *tokenizer) wordPiece(raw json.RawMessage) error {
 		}
 		return into
 	}
+	t.words = wholeWords(maps.Keys(m.Vocabulary), "")
 	return checkVocabulary(m.Vocabulary)
+}
+
+// wholeWords are the tokens that are made of letters, but for a mark in front of them, sorted.
+func wholeWords(tokens iter.Seq[string], mark string) []string {
+	var words []string
+	for token := range tokens {
+		word, marked := strings.CutPrefix(token, mark)
+		if marked && len(word) > 2 && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			words = append(words, word)
+		}
+	}
+	slices.Sort(words)
+	return words
 }
 
 // longestPiece is the longest token that a word begins with, and how many bytes of the word it is.
@@ -197,6 +217,7 @@ func (t *tokenizer) unigram(raw json.RawMessage) error {
 		t.unknown = *m.Unknown
 	}
 	u.unknown = t.unknown
+	t.words = wholeWords(maps.Keys(u.pieces), "▁")
 	t.cut = u.cut
 	return nil
 }

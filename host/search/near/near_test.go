@@ -1,0 +1,75 @@
+package near
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// clock is a model whose words are hours, and lie around a circle.
+type clock []string
+
+func (c clock) Words() []string { return c }
+func (clock) Dimensions() int   { return 2 }
+
+func (c clock) Vector(text string) []float32 {
+	i := slices.Index(c, text)
+	if i < 0 || text == "void" {
+		return nil
+	}
+	angle := float64(i) * math.Pi / 6
+	return []float32{float32(math.Cos(angle)), float32(math.Sin(angle))}
+}
+
+func hours() clock { return clock{"ah", "bee", "cee", "dee", "ef", "gee", "ha", "void"} }
+
+func TestWordsAreNearByTheirVectors(t *testing.T) {
+	w, err := New(hours())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	for _, n := range w.Near("bee") {
+		words = append(words, n.Word)
+		if n.Near < leastNear || n.Near > 1 {
+			t.Errorf("%s is near by %g", n.Word, n.Near)
+		}
+	}
+	if !slices.Equal(words, []string{"ah", "cee", "dee"}) {
+		t.Errorf("near to bee: %v", words)
+	}
+}
+
+func TestWhatTheModelDoesNotKnowIsNearToNothing(t *testing.T) {
+	w, err := New(hours())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"Caroline", "void", ""} {
+		if got := w.Near(word); len(got) != 0 {
+			t.Errorf("%q: %v", word, got)
+		}
+	}
+}
+
+func TestWordsAreAskedForByManyAtOnce(t *testing.T) {
+	w, err := New(hours())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 50 {
+				for _, word := range hours() {
+					w.Near(word)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if len(w.asked) != len(hours()) {
+		t.Errorf("%d are remembered", len(w.asked))
+	}
+}
