@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,10 +21,16 @@ const maxTerm = 64
 
 // word is a term and where it stands in its text, in bytes.
 type word struct {
-	term       string
+	known
 	start, end int
-	stop       bool
 	lone       bool // a single character of a script without spaces; otherwise it would be half of a pair
+}
+
+// known is what a word comes to.
+type known struct {
+	term string
+	id   uint64 // of the term: words with the same id have the same term; 0: it has none
+	stop bool
 }
 
 // Analyser turns texts into the terms they are found by: their Unicode words, split further at anything that is not a
@@ -37,11 +44,15 @@ type Analyser struct {
 	clitics  bool // apostrophes are parts of words, and what is spoken together with them is dropped
 
 	mu    sync.RWMutex
-	stems map[string]string // of words that were met lately
+	words map[string]known  // that were met lately, as they were written
+	ids   map[string]uint64 // of their terms
+	last  uint64            // id
+
+	forgot atomic.Uint64 // how often they were forgotten
 }
 
-// maxStems is how many stems are remembered.
-const maxStems = 1 << 16
+// maxWords is how many words are remembered.
+const maxWords = 1 << 16
 
 // NewAnalyser makes an analyser for one of Languages; empty means English.
 func NewAnalyser(language string) (*Analyser, error) {
@@ -53,7 +64,7 @@ func NewAnalyser(language string) (*Analyser, error) {
 		return nil, fmt.Errorf("there is no language %q: choose one of %s", language, strings.Join(Languages(), ", "))
 	}
 	l := languages()[at]
-	a := &Analyser{language: language, stemmer: l.stem, stops: map[string]bool{}, clitics: language == english, stems: map[string]string{}}
+	a := &Analyser{language: language, stemmer: l.stem, stops: map[string]bool{}, clitics: language == english, words: map[string]known{}, ids: map[string]uint64{}}
 	for stop := range strings.FieldsSeq(l.stops) {
 		a.stops[stop] = true
 	}
@@ -171,25 +182,50 @@ func isWordRune(r rune) bool {
 
 func isApostrophe(r rune) bool { return r == '\'' || r == '’' }
 
+// analyse says what a word comes to. Words are remembered: a text has few that were not met before.
 func (a *Analyser) analyse(text string, start int, do func(word)) {
-	w := word{start: start, end: start + len(text)}
+	a.mu.RLock()
+	k, ok := a.words[text]
+	a.mu.RUnlock()
+	if !ok {
+		k = a.meet(text)
+	}
+	if k.term != "" {
+		do(word{known: k, start: start, end: start + len(text)})
+	}
+}
+
+// meet works out what a word comes to, and remembers it.
+func (a *Analyser) meet(text string) known {
+	k := a.workOut(text)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.words) >= maxWords {
+		clear(a.words)
+		clear(a.ids)
+		a.forgot.Add(1)
+	}
+	k.term = strings.Clone(k.term) // which may be a part of a long text
+	if k.id = a.ids[k.term]; k.id == 0 {
+		a.last++
+		k.id = a.last
+		a.ids[k.term] = k.id
+	}
+	a.words[strings.Clone(text)] = k
+	return k
+}
+
+func (a *Analyser) workOut(text string) known {
 	lower := strings.ToLower(text)
 	plain := lower
 	if strings.ContainsAny(lower, "'’") {
 		lower = strings.Trim(strings.ReplaceAll(lower, "’", "'"), "'")
 		plain = withoutClitic(lower)
 	}
-	if lower == "" {
-		return
-	}
 	if a.stops[lower] || a.stops[plain] {
-		w.term, w.stop = strings.ReplaceAll(lower, "'", ""), true
-		do(w)
-		return
+		return known{term: strings.ReplaceAll(lower, "'", ""), stop: true}
 	}
-	if w.term = a.stem(cut(strings.ReplaceAll(plain, "'", ""))); w.term != "" {
-		do(w)
-	}
+	return known{term: a.stem(cut(strings.ReplaceAll(plain, "'", "")))}
 }
 
 // withoutClitic drops what is spoken together with a word: anna's, we'll, don't.
@@ -219,22 +255,9 @@ func (a *Analyser) stem(text string) string {
 	if len(text) < 3 || a.stemmer == nil {
 		return text
 	}
-	a.mu.RLock()
-	known, ok := a.stems[text]
-	a.mu.RUnlock()
-	if ok {
-		return known
-	}
 	env := snowballstem.NewEnv(text)
 	a.stemmer(env)
-	found := strings.Clone(env.Current())
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.stems) >= maxStems {
-		clear(a.stems)
-	}
-	a.stems[strings.Clone(text)] = found
-	return found
+	return env.Current()
 }
 
 // terms are the distinct terms of a text, sorted; its stop words only when there is nothing else.

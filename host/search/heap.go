@@ -33,13 +33,18 @@ func (h *heap) worse(a, b *candidate) bool {
 	return t.compareNames(t.row(a.row), t.row(b.row)) > 0
 }
 
+// takes reports whether a candidate with a score may be among the best.
+func (h *heap) takes(score float64) bool {
+	return len(h.list) < h.most || h.most > 0 && score >= h.list[0].score
+}
+
 func (h *heap) push(c candidate) {
 	if len(h.list) < h.most {
 		h.list = append(h.list, c)
 		h.up(len(h.list) - 1)
 		return
 	}
-	if h.most == 0 || c.score < h.list[0].score || h.worse(&c, &h.list[0]) {
+	if !h.takes(c.score) || h.worse(&c, &h.list[0]) {
 		return
 	}
 	h.list[0] = c

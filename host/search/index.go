@@ -68,6 +68,8 @@ type Index struct {
 	tending sync.Mutex // held while parts are compressed or merged
 	due     chan struct{}
 
+	sheets sync.Pool // of *sheet, all clear
+
 	cacheMu sync.Mutex
 	cache   map[string]*visible
 	clock   uint64 // of uses of views, for forgetting the one unused for longest
@@ -167,7 +169,8 @@ func (x *Index) prepare(d Doc) (p prepared) {
 	if d.Deleted {
 		return p
 	}
-	a := analysed{by: x.analyserOf(d.Collection)}
+	by := x.analyserOf(d.Collection)
+	a := analysed{by: by, forgot: by.forgot.Load()}
 	a.texts(d.Text)
 	a.texts(d.Tags)
 	a.text(d.Key)
@@ -184,6 +187,7 @@ func (x *Index) prepare(d Doc) (p prepared) {
 // analysed is the words of a document so far.
 type analysed struct {
 	by     *Analyser
+	forgot uint64 // how often by had forgotten words before the first of these
 	words  []placed
 	at     uint32
 	length int
@@ -191,6 +195,7 @@ type analysed struct {
 
 type placed struct {
 	term string
+	id   uint64
 	at   uint32
 }
 
@@ -202,7 +207,7 @@ func (a *analysed) texts(list []string) {
 
 func (a *analysed) text(text string) {
 	a.by.eachWord(text, func(w word) {
-		a.words = append(a.words, placed{w.term, a.at})
+		a.words = append(a.words, placed{w.term, w.id, a.at})
 		a.at++
 		if !w.stop {
 			a.length++
@@ -211,10 +216,20 @@ func (a *analysed) text(text string) {
 	a.at += passageGap
 }
 
+// sort brings equal terms together, in the order of their places. Ids are quicker to compare than terms; but some have none,
+// and terms may have got other ids when what was remembered of words was forgotten.
+func (a *analysed) sort() {
+	slices.SortFunc(a.words, func(x, y placed) int { return cmp.Or(cmp.Compare(x.id, y.id), cmp.Compare(x.at, y.at)) })
+	if len(a.words) > 0 && a.words[0].id != 0 && a.by.forgot.Load() == a.forgot {
+		return
+	}
+	slices.SortFunc(a.words, func(x, y placed) int { return cmp.Or(cmp.Compare(x.term, y.term), cmp.Compare(x.at, y.at)) })
+}
+
 // occurrences are the words by term.
 func (a *analysed) occurrences() []occurrence {
-	slices.SortFunc(a.words, func(x, y placed) int { return cmp.Or(cmp.Compare(x.term, y.term), cmp.Compare(x.at, y.at)) })
-	var list []occurrence
+	a.sort()
+	list := make([]occurrence, 0, len(a.words))
 	positions := make([]byte, 0, len(a.words)+len(a.words)/4)
 	for from := 0; from < len(a.words); {
 		to, began, last := from, len(positions), uint32(0)

@@ -91,7 +91,14 @@ type leaf struct {
 	matching bitset // what may be found, as far as bits can tell
 	whole    bool   // every document of the part is active and unexpired
 	own      bool   // active is shared with other searches: nothing in the part has expired
+	opened   []opened // of each clause
 	matches  []match
+}
+
+// opened is a clause's postings in a leaf, not read yet; nil when there are none.
+type opened struct {
+	list      reader
+	documents int
 }
 
 // match is a document that has some of what was asked for.
@@ -158,19 +165,19 @@ func (r *ranking) countFound() {
 		c := &r.asked.clauses[i]
 		c.found = 0
 		for _, l := range r.leaves {
-			c.found += l.count(c)
+			list, documents := c.open(l.part)
+			c.found += l.count(c, list, documents)
+			l.opened = append(l.opened, opened{list, documents})
 		}
 		n, df := float64(r.total.documents), float64(c.found)
 		c.idf = math.Log(1 + (n-df+.5)/(df+.5))
 	}
 }
 
-// count counts the active documents of a leaf that have a clause.
-func (l *leaf) count(c *clause) int {
-	if l.whole {
-		if list, documents := c.open(l.part); list == nil || !c.several() {
-			return documents
-		}
+// count counts the active documents of a leaf that have a clause. It leaves the list as it is.
+func (l *leaf) count(c *clause, list reader, documents int) int {
+	if l.whole || list == nil {
+		return documents
 	}
 	if !l.own {
 		return l.countAgain(c)

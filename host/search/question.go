@@ -36,8 +36,6 @@ const (
 	roughly               // terms that are few letters from word
 )
 
-func (c *clause) several() bool { return c.kind != exactly }
-
 // open opens the postings of a clause in a part; nil when there are none.
 func (c *clause) open(p *part) (list reader, documents int) {
 	if c.kind == exactly {

@@ -16,7 +16,10 @@ type sheet struct {
 
 // score finds what matches, leaf by leaf.
 func (r *ranking) score(ctx context.Context) error {
-	s := &sheet{}
+	s, ok := r.index.sheets.Get().(*sheet)
+	if !ok {
+		s = &sheet{}
+	}
 	for _, l := range r.leaves {
 		lists := r.open(l)
 		for from := 0; from < l.part.docs() && len(lists) > 0; from += sheetSize {
@@ -29,6 +32,7 @@ func (r *ranking) score(ctx context.Context) error {
 			r.collect(l, s, uint32(from))
 		}
 	}
+	r.index.sheets.Put(s) // it is clear again
 	return nil
 }
 
@@ -36,12 +40,12 @@ func (r *ranking) score(ctx context.Context) error {
 func (r *ranking) open(l *leaf) (lists []scoring) {
 	for i := range r.asked.clauses {
 		c := &r.asked.clauses[i]
-		list, documents := c.open(l.part)
+		list, documents := l.opened[i].list, l.opened[i].documents
 		if list == nil {
 			continue
 		}
 		s := scoring{list: list, leaf: l, ranking: r, gain: c.idf * c.weight, norm: r.norms[""], lengths: l.part.lengths()}
-		if documents > 2*len(s.small)*256 && s.norm != nil {
+		if documents > 2*3*256 && s.norm != nil {
 			s.tabulate()
 		}
 		lists = append(lists, s)
@@ -59,17 +63,16 @@ type scoring struct {
 	norm      *norm // nil: it depends on the document
 	lengths   []byte
 	gain      float64
-	tabulated bool
-	small     [3][256]float64 // scores of the frequencies 1, 2 and 3
+	small     *[3][256]float64 // scores of the frequencies 1, 2 and 3; nil: too few postings to bother
 }
 
 func (s *scoring) tabulate() {
+	s.small = &[3][256]float64{}
 	for f := range s.small {
 		for code := range s.small[f] {
 			s.small[f][code] = s.gain * s.norm.weight(uint32(f+1), byte(code))
 		}
 	}
-	s.tabulated = true
 }
 
 // add adds the scores of the postings in a window.
@@ -101,7 +104,7 @@ func (s *scoring) addBlock(sheet *sheet, from, to uint32) int {
 		}
 		at := doc - from
 		sheet.touched[at/64] |= 1 << (at % 64)
-		if f := tfs[i]; s.tabulated && f <= 3 {
+		if f := tfs[i]; s.small != nil && f <= 3 {
 			sheet.scores[at] += s.small[f-1][s.lengths[doc]]
 		} else {
 			sheet.scores[at] += s.gain * s.normOf(doc).weight(f, s.lengths[doc])
@@ -134,7 +137,9 @@ func (r *ranking) collect(l *leaf, s *sheet, from uint32) {
 				l.matches = append(l.matches, match{from + at, number, score})
 				continue
 			}
-			r.best.push(plain(number, score))
+			if r.best.takes(score) {
+				r.best.push(plain(number, score))
+			}
 		}
 		s.touched[i] = 0
 	}

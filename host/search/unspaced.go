@@ -40,7 +40,7 @@ func spaced(text string) int {
 func (a *Analyser) eachPair(text string, offset int, do func(word)) {
 	for at, first := 0, character(text); at < len(text); {
 		second := at + first + character(text[at+first:])
-		do(word{term: cut(text[at:second]), start: offset + at, end: offset + second, lone: second == at+first})
+		do(word{known: known{term: cut(text[at:second])}, start: offset + at, end: offset + second, lone: second == at+first})
 		at, first = at+first, second-at-first
 	}
 }
