@@ -87,10 +87,10 @@ type ranking struct {
 type leaf struct {
 	part     *part
 	picked   *picked
-	active   bitset // what statistics cover
-	matching bitset // what may be found, as far as bits can tell
-	whole    bool   // every document of the part is active and unexpired
-	own      bool   // active is shared with other searches: nothing in the part has expired
+	active   bitset   // what statistics cover
+	matching bitset   // what may be found, as far as bits can tell
+	whole    bool     // every document of the part is active and unexpired
+	own      bool     // active is shared with other searches: nothing in the part has expired
 	opened   []opened // of each clause
 	matches  []match
 }
