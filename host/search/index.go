@@ -65,7 +65,8 @@ type Index struct {
 	parts    map[uint32]*part
 	lastPart uint32
 
-	tending sync.Mutex // held while parts are compressed or merged
+	tending sync.Mutex // held while parts are compressed, merged, stored or loaded
+	saved   []byte     // the manifest that was stored last
 	due     chan struct{}
 
 	sheets sync.Pool // of *sheet, all clear

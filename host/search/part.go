@@ -23,6 +23,7 @@ type part struct {
 	frozen bool // the tail grows no more
 	sealed *segment.Segment
 	data   []byte // of the sealed segment, until it is stored
+	blob   string // that it is stored as; empty: it is not stored
 	purged bool   // something that was purged is in it still
 }
 

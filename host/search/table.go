@@ -93,6 +93,7 @@ type table struct {
 	spaceOf   map[space]uint32
 	facets    []facet
 	facetOf   map[facet]uint32
+	sessions  []string
 	sessionOf map[sessionName]uint32
 	speakers  [][]string // the terms of each name
 	speakerOf map[string]uint32
@@ -134,10 +135,15 @@ func (t *table) add(r row) uint32 {
 	}
 	*t.row(number) = r
 	t.names[r.name].rows++
-	if turn := t.turnOf(&r); turn != nil {
+	t.enter(number)
+	return number
+}
+
+// enter makes a row's turn findable.
+func (t *table) enter(number uint32) {
+	if turn := t.turnOf(t.row(number)); turn != nil {
 		t.turns[turn.position] = append(t.turns[turn.position], number)
 	}
-	return number
 }
 
 // remove forgets a row, and its name with the last row of it.
@@ -150,15 +156,22 @@ func (t *table) remove(number uint32) {
 		*n = named{}
 		t.freeNames = append(t.freeNames, r.name)
 	}
+	t.strip(number)
+	*r = row{name: none, part: none, extra: none, previous: none}
+	t.free = append(t.free, number)
+}
+
+// strip takes away what a row has that few have.
+func (t *table) strip(number uint32) {
+	r := t.row(number)
 	if turn := t.turnOf(r); turn != nil {
 		t.removeTurn(turn.position, number)
 	}
 	if r.extra != none {
 		t.extras[r.extra] = extra{}
 		t.freeExtras = append(t.freeExtras, r.extra)
+		r.extra = none
 	}
-	*r = row{name: none, part: none, extra: none, previous: none}
-	t.free = append(t.free, number)
 }
 
 func (t *table) removeTurn(p position, number uint32) {
@@ -241,7 +254,8 @@ func (t *table) sessionNumber(s sessionName) uint32 {
 		return n
 	}
 	s.name = strings.Clone(s.name)
-	n := uint32(len(t.sessionOf))
+	n := uint32(len(t.sessions))
+	t.sessions = append(t.sessions, s.name)
 	t.sessionOf[s] = n
 	return n
 }

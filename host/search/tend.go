@@ -33,7 +33,12 @@ func (x *Index) beDue() {
 func (x *Index) Tend(ctx context.Context) error {
 	x.tending.Lock()
 	defer x.tending.Unlock()
-	for _, p := range x.freeze(x.full) {
+	return x.tend(ctx, x.full)
+}
+
+// tend is Tend for a caller that holds tending and says which tails have grown enough.
+func (x *Index) tend(ctx context.Context, enough func(*part) bool) error {
+	for _, p := range x.freeze(enough) {
 		if err := x.seal(p); err != nil {
 			return err
 		}
@@ -59,7 +64,7 @@ func (x *Index) freeze(which func(*part) bool) (frozen []*part) {
 			if p.tail == nil {
 				continue
 			}
-			if p.frozen = p.frozen || which(p); p.frozen {
+			if p.frozen = p.frozen || p.purged || which(p); p.frozen {
 				frozen = append(frozen, p)
 			}
 		}
@@ -124,6 +129,26 @@ type merging struct {
 	moved [][]uint32 // of each part and document, its number in the new one, or none
 }
 
+// refresh leaves out what was dropped since the documents were numbered: rows that are free may stand for others by now.
+func (m *merging) refresh(parts []*part) {
+	m.into.dead, m.into.ghosts = 0, nil
+	for i, p := range parts {
+		for local, to := range m.moved[i] {
+			if to == none {
+				continue
+			}
+			if m.into.rows[to] = p.rows[local]; p.rows[local] == none {
+				m.into.dead++
+			}
+		}
+		for _, number := range p.ghosts {
+			if number != none {
+				m.into.ghosts = append(m.into.ghosts, number)
+			}
+		}
+	}
+}
+
 // merge makes one part of several of a branch, without what was dropped from them.
 func (x *Index) merge(parts []*part) error {
 	m := x.plan(parts)
@@ -162,11 +187,6 @@ func (x *Index) plan(parts []*part) merging {
 			}
 		}
 		m.moved = append(m.moved, moved)
-		for _, number := range p.ghosts {
-			if number != none {
-				m.into.ghosts = append(m.into.ghosts, number)
-			}
-		}
 		m.into.first = min(m.into.first, p.first)
 	}
 	return m
@@ -193,7 +213,7 @@ func (x *Index) join(m merging, parts []*part) ([]byte, error) {
 			}
 		}
 	})
-	return w.Finish(lengths, x.describe(m.into))
+	return w.Finish(lengths, x.describeMerged(m, parts))
 }
 
 func copyPostings(w *segment.Writer, from segment.Postings, moved []uint32) {
@@ -218,25 +238,18 @@ func (x *Index) swap(m merging, parts []*part) {
 	if at < 0 || at+len(parts) > len(b.parts) || !slices.Equal(b.parts[at:at+len(parts)], parts) {
 		return
 	}
-	for i, p := range parts {
-		for local, to := range m.moved[i] {
-			if to == none {
-				continue
-			}
-			if m.into.rows[to] = p.rows[local]; p.rows[local] == none {
-				m.into.dead++
-			}
-		}
+	m.refresh(parts)
+	for _, p := range parts {
 		delete(x.parts, p.id)
 		x.forgetPart(p.id)
 	}
-	x.settle(m.into, parts)
+	x.settle(m.into)
 	x.parts[m.into.id] = m.into
 	b.parts = slices.Replace(b.parts, at, at+len(parts), m.into)
 }
 
 // settle tells rows which part they are in now.
-func (x *Index) settle(p *part, before []*part) {
+func (x *Index) settle(p *part) {
 	for local, number := range p.rows {
 		if number == none {
 			continue
@@ -247,14 +260,8 @@ func (x *Index) settle(p *part, before []*part) {
 			p.expiring = append(p.expiring, uint32(local))
 		}
 	}
-	p.ghosts = p.ghosts[:0]
-	for _, was := range before {
-		for _, number := range was.ghosts {
-			if number != none {
-				r := x.table.row(number)
-				r.part, r.local = p.id, uint32(len(p.ghosts))
-				p.ghosts = append(p.ghosts, number)
-			}
-		}
+	for local, number := range p.ghosts {
+		r := x.table.row(number)
+		r.part, r.local = p.id, uint32(local)
 	}
 }

@@ -1,0 +1,243 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/search/segment"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Blobs keeps the files of an index.
+type Blobs interface {
+	PutBlob(ctx context.Context, name string, r io.Reader) (store.Blob, error)
+	GetBlob(ctx context.Context, name string) (store.BlobReader, error)
+	DropBlob(ctx context.Context, name string) error
+	Blobs(ctx context.Context, prefix string) ([]store.Blob, error)
+}
+
+// How the files of an index are named.
+const (
+	blobPrefix   = "search/"
+	manifestName = blobPrefix + "manifest"
+)
+
+// manifest says which files an index consists of.
+type manifest struct {
+	Format    int               `json:"format"`
+	Analysers map[string]string `json:"analysers"` // by collection; of the others under ""
+	Branches  []manifestBranch  `json:"branches"`
+	Others    uint64            `json:"others"` // of branches that are not listed, there is nothing up to this version
+}
+
+type manifestBranch struct {
+	ID      store.BranchID `json:"id"`
+	Covered uint64         `json:"covered"` // the parts have every version up to this one
+	Parts   []string       `json:"parts"`
+}
+
+const manifestFormat = 1
+
+// maxManifest is how many bytes of a manifest are read.
+const maxManifest = 256 << 20
+
+// Coverage is up to which version an index has everything.
+type Coverage struct {
+	branches map[store.BranchID]uint64
+	others   uint64
+}
+
+// Of is up to which version the index has everything of a branch; 0 when it has nothing.
+func (c Coverage) Of(b store.BranchID) uint64 {
+	if version, ok := c.branches[b]; ok {
+		return version
+	}
+	return c.others
+}
+
+// Branches are those of which the index has anything.
+func (c Coverage) Branches() []store.BranchID { return slices.Sorted(maps.Keys(c.branches)) }
+
+// Load reads what Save stored into an empty index. It returns up to which version the index now has everything; what is
+// missing is to be applied. Files that are damaged, or of another analysis, are named in
+// the log and dropped, and their branches are missing as a whole. An error says that the files could not be got at.
+func (x *Index) Load(ctx context.Context, blobs Blobs, logger *slog.Logger) (Coverage, error) {
+	x.tending.Lock()
+	defer x.tending.Unlock()
+	m, err := x.readManifest(ctx, blobs)
+	if err != nil {
+		logger.Warn("the search index is made anew", "why", err)
+	}
+	covered := Coverage{map[store.BranchID]uint64{}, m.Others}
+	for _, b := range m.Branches {
+		if err := x.loadBranch(ctx, blobs, b); err != nil {
+			if ctx.Err() != nil {
+				return Coverage{}, ctx.Err()
+			}
+			covered.branches[b.ID] = 0
+			logger.Warn("the search index of a branch is made anew", "branch", b.ID, "why", err)
+			continue
+		}
+		covered.branches[b.ID] = b.Covered
+	}
+	return covered, x.dropUnused(ctx, blobs)
+}
+
+// readManifest reads the manifest, if there is one that fits.
+func (x *Index) readManifest(ctx context.Context, blobs Blobs) (m manifest, err error) {
+	data, err := readBlob(ctx, blobs, manifestName, maxManifest)
+	if errors.Is(err, store.ErrNotFound) {
+		return m, nil
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return manifest{}, fmt.Errorf("read %s: %w", manifestName, err)
+	}
+	if m.Format != manifestFormat || !maps.Equal(m.Analysers, x.analyserIDs()) {
+		return manifest{}, errors.New("texts are analysed differently now")
+	}
+	return m, nil
+}
+
+func (x *Index) analyserIDs() map[string]string {
+	ids := map[string]string{"": x.analyser.ID()}
+	for collection, a := range x.analysers {
+		ids[collection] = a.ID()
+	}
+	return ids
+}
+
+func readBlob(ctx context.Context, blobs Blobs, name string, most int64) (data []byte, err error) {
+	r, err := blobs.GetBlob(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if r.Size() > most {
+		return nil, fmt.Errorf("read %s: it has %d bytes: at most %d are read", name, r.Size(), most)
+	}
+	data = make([]byte, r.Size())
+	if n, err := r.ReadAt(data, 0); n < len(data) {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return data, nil
+}
+
+// maxPart is how many bytes of a part are read.
+const maxPart = 4 << 30
+
+// loaded is a part that was read.
+type loaded struct {
+	name   string
+	sealed *segment.Segment
+	stored stored
+}
+
+// loadBranch reads all parts of a branch, and then adds them.
+func (x *Index) loadBranch(ctx context.Context, blobs Blobs, b manifestBranch) error {
+	parts := make([]loaded, len(b.Parts))
+	for i, name := range b.Parts {
+		data, err := readBlob(ctx, blobs, name, maxPart)
+		if err != nil {
+			return err
+		}
+		if parts[i], err = openPart(name, data); err != nil {
+			return err
+		}
+	}
+	for _, p := range parts {
+		x.addPart(b.ID, p)
+	}
+	return nil
+}
+
+func openPart(name string, data []byte) (loaded, error) {
+	sealed, err := segment.Open(data)
+	if err != nil {
+		return loaded{}, fmt.Errorf("%s: %w", name, err)
+	}
+	s, err := readPayload(sealed.Payload(), sealed.Docs())
+	if err != nil {
+		return loaded{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return loaded{name, sealed, s}, nil
+}
+
+// addPart adds the rows of a stored part.
+func (x *Index) addPart(id store.BranchID, l loaded) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	clear(x.cache)
+	x.lastPart++
+	p := &part{id: x.lastPart, branch: id, sealed: l.sealed, blob: l.name, first: store.Latest}
+	x.parts[p.id] = p
+	b := x.branch(id)
+	at := len(b.parts)
+	if b.tail() != nil {
+		at--
+	}
+	b.parts = slices.Insert(b.parts, at, p)
+	for i := range l.stored.documents {
+		p.rows = append(p.rows, x.addStored(b, p, &l.stored.documents[i], false, uint32(i)))
+	}
+	for i := range l.stored.ghosts {
+		p.ghosts = append(p.ghosts, x.addStored(b, p, &l.stored.ghosts[i], true, uint32(i)))
+	}
+}
+
+// addStored adds a row, unless the index has that version already.
+func (x *Index) addStored(b *branch, p *part, d *storedDoc, gone bool, local uint32) uint32 {
+	if d.dead {
+		p.dead++
+		return none
+	}
+	t := x.table
+	space := t.spaceNumber(d.namespace, d.collection)
+	r := row{version: d.version, branch: p.branch, time: d.time, name: t.nameNumber(name{space, d.key}), previous: none, extra: none,
+		importance: d.importance, part: p.id, local: local, gone: gone}
+	if at := t.at(p.branch, r.name, d.version); at != none && t.row(at).version == d.version {
+		p.dead++
+		return none
+	}
+	if !gone {
+		r.facet = t.facetNumber(facet{space, d.state, d.kind})
+		r.length = p.sealed.Lengths()[local]
+		r.extra = x.storedExtra(d, space)
+	}
+	number := t.add(r)
+	t.link(number)
+	b.rows = append(b.rows, number)
+	p.first = min(p.first, d.version)
+	if d.expires != 0 {
+		p.expiring = append(p.expiring, local)
+	}
+	if !gone {
+		x.tellAdded(number)
+	}
+	return number
+}
+
+func (x *Index) storedExtra(d *storedDoc, space uint32) uint32 {
+	if d.expires == 0 && d.tags == nil && !d.turn {
+		return none
+	}
+	e := extra{expires: d.expires}
+	for _, tag := range d.tags {
+		e.tags = append(e.tags, x.table.tag(tag))
+	}
+	if d.turn {
+		e.turn = &turn{position{x.table.sessionNumber(sessionName{space, d.session}), d.at}, x.table.speakerNumber(strings.Fields(d.speaker)), d.said}
+	}
+	return x.table.addExtra(e)
+}

@@ -1,0 +1,322 @@
+package search
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// What a stored part keeps beside postings: its rows, and what they share. Numbers are varints; versions and instants are
+// differences from the row before.
+
+const payloadFormat = 1
+
+// flags of a stored document.
+const (
+	isDead = 1 << iota
+	hasImportance
+	hasExtra
+	hasTurn
+)
+
+// describing writes the rows of a part.
+type describing struct {
+	table   *table
+	strings map[string]int
+	texts   []string
+	facets  map[uint32]int
+	list    []uint32
+	out     []byte
+	version uint64
+	time    int64
+}
+
+// describe is what a stored part keeps beside its postings.
+func (x *Index) describe(p *part) []byte {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.describeRows(p)
+}
+
+// describeMerged is describe for a part that is made of others.
+func (x *Index) describeMerged(m merging, parts []*part) []byte {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	m.refresh(parts)
+	return x.describeRows(m.into)
+}
+
+func (x *Index) describeRows(p *part) []byte {
+	d := &describing{table: x.table, strings: map[string]int{}, facets: map[uint32]int{}}
+	d.uint(uint64(len(p.rows)))
+	for _, number := range p.rows {
+		d.document(number)
+	}
+	ghosts := slices.DeleteFunc(slices.Clone(p.ghosts), func(number uint32) bool { return number == none })
+	d.uint(uint64(len(ghosts)))
+	for _, number := range ghosts {
+		r := x.table.row(number)
+		s := x.table.space(r)
+		d.text(s.namespace)
+		d.text(s.collection)
+		d.bytes(x.table.key(r))
+		d.when(r)
+	}
+	return d.finish()
+}
+
+func (d *describing) uint(n uint64) { d.out = binary.AppendUvarint(d.out, n) }
+func (d *describing) int(n int64)   { d.out = binary.AppendVarint(d.out, n) }
+
+func (d *describing) bytes(text string) {
+	d.uint(uint64(len(text)))
+	d.out = append(d.out, text...)
+}
+
+// number numbers texts as they come.
+func (d *describing) number(text string) uint64 {
+	n, ok := d.strings[text]
+	if !ok {
+		n = len(d.texts)
+		d.strings[text] = n
+		d.texts = append(d.texts, text)
+	}
+	return uint64(n)
+}
+
+func (d *describing) text(text string) { d.uint(d.number(text)) }
+
+func (d *describing) when(r *row) {
+	d.int(int64(r.version - d.version))
+	d.int(r.time - d.time)
+	d.version, d.time = r.version, r.time
+}
+
+func (d *describing) facet(number uint32) {
+	n, ok := d.facets[number]
+	if !ok {
+		n = len(d.list)
+		d.facets[number] = n
+		d.list = append(d.list, number)
+	}
+	d.uint(uint64(n))
+}
+
+func (d *describing) document(number uint32) {
+	if number == none {
+		d.out = append(d.out, isDead)
+		return
+	}
+	r := d.table.row(number)
+	var flags byte
+	if !math.IsNaN(float64(r.importance)) {
+		flags |= hasImportance
+	}
+	turn := d.table.turnOf(r)
+	if r.extra != none {
+		flags |= hasExtra
+	}
+	if turn != nil {
+		flags |= hasTurn
+	}
+	d.out = append(d.out, flags)
+	d.facet(r.facet)
+	d.bytes(d.table.key(r))
+	d.when(r)
+	if flags&hasImportance != 0 {
+		d.out = binary.LittleEndian.AppendUint32(d.out, math.Float32bits(r.importance))
+	}
+	if r.extra != none {
+		e := &d.table.extras[r.extra]
+		d.int(e.expires)
+		d.uint(uint64(len(e.tags)))
+		for _, tag := range e.tags {
+			d.text(tag)
+		}
+	}
+	if turn != nil {
+		d.text(d.table.sessions[turn.session])
+		d.int(turn.at)
+		d.text(strings.Join(d.table.speakers[turn.speaker], " "))
+		d.int(turn.said)
+	}
+}
+
+// finish puts in front what the rows refer to.
+func (d *describing) finish() []byte {
+	rows := d.out
+	d.out = nil
+	d.uint(uint64(len(d.list)))
+	for _, number := range d.list {
+		f := &d.table.facets[number]
+		s := d.table.spaces[f.space]
+		for _, text := range []string{s.namespace, s.collection, f.state, f.kind} {
+			d.text(text)
+		}
+	}
+	facets := d.out
+	d.out = []byte{payloadFormat}
+	d.uint(uint64(len(d.texts)))
+	for _, text := range d.texts {
+		d.bytes(text)
+	}
+	return slices.Concat(d.out, facets, rows)
+}
+
+// stored is a part as it was described.
+type stored struct {
+	documents []storedDoc
+	ghosts    []storedDoc
+}
+
+// storedDoc is a version of a document, or a tombstone.
+type storedDoc struct {
+	dead                       bool
+	namespace, collection, key string
+	state, kind                string
+	version                    uint64
+	time                       int64
+	importance                 float32
+	expires                    int64
+	tags                       []string
+	turn                       bool
+	session, speaker           string
+	at, said                   int64
+}
+
+var errPayload = errors.New("what is kept beside the postings cannot be read")
+
+// reading reads what describing wrote. After the first thing that cannot be read, everything reads as zero.
+type reading struct {
+	in      []byte
+	texts   []string
+	facets  [][4]string
+	bad     bool
+	version uint64
+	time    int64
+}
+
+// readPayload reads the rows of a part with so many documents.
+func readPayload(data []byte, documents int) (s stored, err error) {
+	r := &reading{in: data}
+	if len(data) == 0 || data[0] != payloadFormat {
+		return s, fmt.Errorf("%w: it has another format", errPayload)
+	}
+	r.in = data[1:]
+	for range r.count(1) {
+		r.texts = append(r.texts, r.bytes())
+	}
+	for range r.count(4) {
+		r.facets = append(r.facets, [4]string{r.text(), r.text(), r.text(), r.text()})
+	}
+	n := r.count(1)
+	if n != documents {
+		return s, fmt.Errorf("%w: it has %d documents of %d", errPayload, n, documents)
+	}
+	s.documents = make([]storedDoc, n)
+	for i := range s.documents {
+		r.document(&s.documents[i])
+	}
+	s.ghosts = make([]storedDoc, r.count(5))
+	for i := range s.ghosts {
+		g := &s.ghosts[i]
+		g.namespace, g.collection, g.key = r.text(), r.text(), r.bytes()
+		r.when(g)
+	}
+	if r.bad || len(r.in) != 0 {
+		return s, errPayload
+	}
+	return s, nil
+}
+
+func (r *reading) uint() uint64 {
+	n, size := binary.Uvarint(r.in)
+	if size <= 0 {
+		r.bad, r.in = true, nil
+		return 0
+	}
+	r.in = r.in[size:]
+	return n
+}
+
+func (r *reading) int() int64 {
+	n, size := binary.Varint(r.in)
+	if size <= 0 {
+		r.bad, r.in = true, nil
+		return 0
+	}
+	r.in = r.in[size:]
+	return n
+}
+
+// count reads how many follow, of which each takes at least so many bytes.
+func (r *reading) count(least int) int {
+	n := r.uint()
+	if n > uint64(len(r.in)/least) {
+		r.bad, r.in = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reading) take(n int) []byte {
+	if n > len(r.in) {
+		r.bad, r.in = true, nil
+		return make([]byte, min(n, 8))
+	}
+	taken := r.in[:n]
+	r.in = r.in[n:]
+	return taken
+}
+
+func (r *reading) bytes() string { return string(r.take(r.count(1))) }
+
+func (r *reading) text() string {
+	if n := r.uint(); n < uint64(len(r.texts)) {
+		return r.texts[n]
+	}
+	r.bad = true
+	return ""
+}
+
+func (r *reading) when(d *storedDoc) {
+	r.version += uint64(r.int())
+	r.time += r.int()
+	if d.version, d.time = r.version, r.time; d.version == 0 || d.version == store.Latest {
+		r.bad = true
+	}
+}
+
+func (r *reading) document(d *storedDoc) {
+	flags := r.take(1)[0]
+	if flags&isDead != 0 {
+		d.dead = true
+		return
+	}
+	if n := r.uint(); n < uint64(len(r.facets)) {
+		f := &r.facets[n]
+		d.namespace, d.collection, d.state, d.kind = f[0], f[1], f[2], f[3]
+	} else {
+		r.bad = true
+	}
+	d.key = r.bytes()
+	r.when(d)
+	d.importance = float32(math.NaN())
+	if flags&hasImportance != 0 {
+		d.importance = math.Float32frombits(binary.LittleEndian.Uint32(r.take(4)))
+	}
+	if flags&hasExtra != 0 {
+		d.expires = r.int()
+		for range r.count(1) {
+			d.tags = append(d.tags, r.text())
+		}
+	}
+	if d.turn = flags&hasTurn != 0; d.turn {
+		d.session, d.at, d.speaker, d.said = r.text(), r.int(), r.text(), r.int()
+	}
+}

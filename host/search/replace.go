@@ -1,0 +1,76 @@
+package search
+
+// Replace changes what versions of documents say, which otherwise never changes: something was purged. What it said is in no
+// part any more after the next Tend, and in no file after the next Save. Versions that the index does not have are added.
+func (x *Index) Replace(docs ...Doc) {
+	analysed := make([]prepared, len(docs))
+	for i, d := range docs {
+		analysed[i] = x.prepare(d)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	for i := range docs {
+		x.replaceOne(&docs[i], &analysed[i])
+	}
+	x.beDue()
+}
+
+func (x *Index) replaceOne(d *Doc, p *prepared) {
+	t := x.table
+	space := t.spaceNumber(d.Namespace, d.Collection)
+	id, known := t.nameOf[name{space, d.Key}]
+	number := none
+	if known {
+		number = t.at(d.Branch, id, d.Version)
+	}
+	if number == none || t.row(number).version != d.Version {
+		x.insert(d, p)
+		return
+	}
+	if t.row(number).gone {
+		return
+	}
+	views := x.viewsWith(number)
+	for _, v := range views {
+		v.replace(x, number, none)
+	}
+	x.rewrite(number, d, p, space)
+	if t.row(number).gone {
+		return
+	}
+	for _, v := range views {
+		v.replace(x, none, number)
+	}
+}
+
+// rewrite takes a row out of its part and adds it to its branch's tail, as what it is to be.
+func (x *Index) rewrite(number uint32, d *Doc, p *prepared, space uint32) {
+	t := x.table
+	r := t.row(number)
+	was := x.parts[r.part]
+	was.rows[r.local], was.purged = none, true
+	was.dead++
+	t.strip(number)
+	x.tellRemoved(number)
+	if r.gone = d.Deleted; !r.gone {
+		r.facet, r.length = t.facetNumber(facet{space, d.State, d.Type}), lengthCode(p.length)
+		r.extra = x.extraOf(d, p, space)
+		t.enter(number)
+	}
+	x.addToTail(x.branch(r.branch), number, p)
+	if !r.gone {
+		x.tellAdded(number)
+	}
+}
+
+// viewsWith are the views that see a row. The caller holds cacheMu.
+func (x *Index) viewsWith(number uint32) (views []*visible) {
+	for _, v := range x.cache {
+		if v.rows.has(number) {
+			views = append(views, v)
+		}
+	}
+	return views
+}

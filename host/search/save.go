@@ -1,0 +1,111 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// worthStoring is from how many documents on a tail is stored when an index is saved for good.
+const worthStoring = 512
+
+// Save stores the index, but for what is in tails; with all, for the last time, also tails that are worth it. upTo is a
+// version up to which everything was applied. Whatever interrupts it, Load finds what was saved before, or now.
+func (x *Index) Save(ctx context.Context, blobs Blobs, upTo uint64, all bool) error {
+	x.tending.Lock()
+	defer x.tending.Unlock()
+	if all {
+		if err := x.tend(ctx, func(p *part) bool { return p.docs()+len(p.ghosts) >= worthStoring }); err != nil {
+			return err
+		}
+	}
+	branches, m := x.inventory(upTo)
+	for i, parts := range branches {
+		for _, p := range parts {
+			if err := x.store(ctx, blobs, p); err != nil {
+				return fmt.Errorf("save the search index: %w", err)
+			}
+			m.Branches[i].Parts = append(m.Branches[i].Parts, p.blob)
+		}
+	}
+	data, err := json.Marshal(m)
+	if err != nil || bytes.Equal(data, x.saved) {
+		return err
+	}
+	if _, err := blobs.PutBlob(ctx, manifestName, bytes.NewReader(data)); err != nil {
+		return fmt.Errorf("save the search index: %w", err)
+	}
+	x.saved = data
+	return x.dropUnused(ctx, blobs)
+}
+
+// inventory lists the sealed parts of each branch, and what the manifest says but for their names.
+func (x *Index) inventory(upTo uint64) (branches [][]*part, m manifest) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	m = manifest{Format: manifestFormat, Analysers: x.analyserIDs(), Others: upTo}
+	for _, id := range slices.Sorted(maps.Keys(x.branches)) {
+		covered := upTo
+		var sealed []*part
+		for _, p := range x.branches[id].parts {
+			if p.sealed == nil {
+				covered = min(covered, p.first-1)
+				continue
+			}
+			sealed = append(sealed, p)
+		}
+		branches = append(branches, sealed)
+		m.Branches = append(m.Branches, manifestBranch{ID: id, Covered: covered})
+	}
+	return branches, m
+}
+
+// store stores a part, if it is not stored yet. The caller holds tending.
+func (x *Index) store(ctx context.Context, blobs Blobs, p *part) error {
+	if p.blob != "" {
+		return nil
+	}
+	sum := sha256.Sum256(p.data)
+	name := blobPrefix + "part-" + hex.EncodeToString(sum[:16])
+	if _, err := blobs.PutBlob(ctx, name, bytes.NewReader(p.data)); err != nil {
+		return err
+	}
+	p.blob, p.data = name, nil
+	return nil
+}
+
+// dropUnused drops files that no part is stored as. The caller holds tending.
+func (x *Index) dropUnused(ctx context.Context, blobs Blobs) error {
+	used := map[string]bool{manifestName: true}
+	x.mu.RLock()
+	for _, p := range x.parts {
+		used[p.blob] = true
+	}
+	x.mu.RUnlock()
+	list, err := blobs.Blobs(ctx, blobPrefix)
+	if err != nil {
+		return fmt.Errorf("list the files of the search index: %w", err)
+	}
+	for _, blob := range list {
+		if used[blob.Name] {
+			continue
+		}
+		if err := blobs.DropBlob(ctx, blob.Name); err != nil {
+			return fmt.Errorf("drop %s of the search index: %w", blob.Name, err)
+		}
+	}
+	return nil
+}
+
+// Unsave makes sure that nothing of what Save stored is loaded again, until the next Save.
+func (x *Index) Unsave(ctx context.Context, blobs Blobs) error {
+	x.tending.Lock()
+	defer x.tending.Unlock()
+	x.saved = nil
+	return blobs.DropBlob(ctx, manifestName)
+}
