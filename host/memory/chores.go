@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -220,64 +219,6 @@ func (s *Space) recordReclaimed(ctx context.Context, b *branch, settled []merge)
 		s.catalogue.publish(b.id, r, done.Point, b.created)
 	}
 	return nil
-}
-
-// tendIndex keeps the index compact until ctx ends.
-func (s *Space) tendIndex(ctx context.Context, index Index) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-index.Due():
-			if err := index.Tend(ctx); err != nil && ctx.Err() == nil {
-				s.logger.Warn("the search index was not made compact", "error", err)
-			}
-		}
-	}
-}
-
-// fillIndex gives the index every version there is. What is written meanwhile reaches the index by itself.
-func (s *Space) fillIndex(ctx context.Context) {
-	for _, b := range s.catalogue.kept() {
-		if err := s.fillBranch(ctx, b); err != nil {
-			if ctx.Err() == nil {
-				s.logger.Error("the search index could not be rebuilt; searches will wait", "branch", b.Name, "error", err)
-			}
-			return
-		}
-	}
-	close(s.searchable)
-	if s.meaning != nil {
-		s.meaning.Settled()
-	}
-}
-
-const fillPage = 2000
-
-func (s *Space) fillBranch(ctx context.Context, b *branch) error {
-	own := store.Lineage{{Branch: b.id, At: store.Latest}}
-	var cursor store.Cursor
-	for {
-		page, next, err := s.engine.Versions(ctx, own, store.Range{}, cursor, fillPage)
-		if err != nil {
-			return err
-		}
-		docs := make([]search.Doc, 0, len(page))
-		for _, e := range page {
-			d, ok, err := doc(e)
-			if err != nil {
-				return err
-			}
-			if ok {
-				docs = append(docs, d)
-			}
-		}
-		s.index.Apply(docs...)
-		if next == "" {
-			return nil
-		}
-		cursor = next
-	}
 }
 
 // Trim forgets the past of a branch before a moment, as soon as no backup needs it. What forks and merges stand on is kept. It returns the

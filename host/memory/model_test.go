@@ -505,7 +505,7 @@ func runModel(t *testing.T, seed int64, steps int) int {
 	m := &model{t: t, rng: rand.New(rand.NewSource(seed)), dir: t.TempDir(), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	m.oracle = newOracle()
 	m.deepening = []int{3, 5, 10}[seed%3]
-	m.tail = []int{5, 17, 60, 8000}[seed%4]
+	m.tail = []int{8000, 6, 8000, 20, 8000}[seed%5]
 	m.note("seed %d", seed)
 	m.open()
 	for range steps {

@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 
+	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -40,22 +42,27 @@ func (s *Space) Purge(ctx context.Context, p Purge) ([]Erased, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.writing.Lock() // what is being stored is in the index before it is dropped from it
+	s.writing.Lock() // what is being stored is in the index before it is taken out of it
 	defer s.writing.Unlock()
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	if err := s.index.Unsave(ctx, s.engine); err != nil { // so that no crash brings it back
+		return nil, s.translate("purge", err)
+	}
 	purged, err := engine.Purge(ctx, key, func(e store.Entry) ([]byte, bool) {
 		if e.Deleted {
 			return nil, false
 		}
 		return replace(e)
 	})
-	s.reindex(ctx, purged)
+	err = errors.Join(err, s.reindex(ctx, purged))
 	if err != nil {
-		return nil, s.translate("purge", err)
+		return nil, s.translate("purge", errors.Join(err, s.rewriteIndex(ctx)))
 	}
 	copies, err := s.purgeCopies(ctx, engine, purged)
-	s.reindex(ctx, copies)
+	err = errors.Join(err, s.reindex(ctx, copies), s.rewriteIndex(ctx))
 	if err != nil {
-		return nil, s.translate("purge what families and answers have of it", err)
+		return nil, s.translate("purge what families, answers and the search index have of it", err)
 	}
 	if s.meaning != nil {
 		if err := s.meaning.Scrub(ctx); err != nil {
@@ -181,18 +188,39 @@ func purgedEvent(e store.Entry) ([]byte, bool) {
 	return value, err == nil
 }
 
-// reindex makes the index forget what was erased.
-func (s *Space) reindex(ctx context.Context, purged []store.Entry) {
-	done := map[store.BranchID]bool{}
+// reindex gives the index what is left of what was erased.
+func (s *Space) reindex(ctx context.Context, purged []store.Entry) error {
+	var docs []search.Doc
 	for _, e := range purged {
-		b := s.catalogue.withID(e.Branch)
-		if done[e.Branch] || b == nil {
-			continue
+		left, err := s.engine.GetAt(ctx, store.Lineage{{Branch: e.Branch, At: e.Version}}, []store.Key{e.Key})
+		if _, trimmed := asTrimmed(err); err != nil && !trimmed {
+			return err
 		}
-		done[e.Branch] = true
-		s.index.Drop(e.Branch)
-		if err := s.fillBranch(ctx, b); err != nil {
-			s.logger.Error("after a purge a branch is not wholly searchable until the next start", "branch", b.Name, "error", err)
+		if err == nil && left[0].Version == e.Version {
+			e = left[0]
+		} else {
+			e.Deleted = true // nobody can ask for it any more
+		}
+		d, ok, err := doc(e)
+		if err != nil {
+			return err
+		}
+		if ok && s.catalogue.withID(e.Branch) != nil {
+			docs = append(docs, d)
 		}
 	}
+	s.index.Replace(docs...)
+	return nil
+}
+
+// rewriteIndex takes out of the index's files what was erased. The caller holds saving.
+func (s *Space) rewriteIndex(ctx context.Context) error {
+	err := s.index.Tend(ctx)
+	if err == nil && !s.distrusted {
+		err = s.index.Save(ctx, s.engine, s.applied.upTo(), true)
+	}
+	if err != nil {
+		return fmt.Errorf("files of the search index may have it still; a restart of the server makes them anew: %w", err)
+	}
+	return nil
 }

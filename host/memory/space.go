@@ -31,6 +31,21 @@ type Index interface {
 	// Due tells when there is something to Tend to, which takes a while and gets in nobody's way.
 	Due() <-chan struct{}
 	Tend(ctx context.Context) error
+	// Replace changes what versions of documents say. What they said before is in no file after the next Save.
+	Replace(docs ...search.Doc)
+	// Missing is how many of some versions are not in the index, or otherwise than they should be.
+	Missing(docs ...search.Doc) int
+	Files
+}
+
+// Files are how an index is kept from one start to the next.
+type Files interface {
+	// Load reads what was saved, and says what that covers.
+	Load(ctx context.Context, from search.Blobs, logger *slog.Logger) (search.Coverage, error)
+	// Save saves the index; everything up to a version was applied.
+	Save(ctx context.Context, to search.Blobs, upTo uint64, all bool) error
+	// Unsave makes sure that nothing is loaded before the next Save.
+	Unsave(ctx context.Context, from search.Blobs) error
 }
 
 // Options are what a space is made of.
@@ -73,6 +88,10 @@ type Space struct {
 
 	looked store.BranchID // the reclaimed branch that was last tried to be forgotten; the chores' alone
 
+	applied    applied
+	saving     sync.Mutex // held while the index is saved, or must not be
+	distrusted bool       // the index is wrong: it is not saved any more
+
 	searchable chan struct{} // closed when the index holds everything
 	stop       context.CancelFunc
 	background sync.WaitGroup
@@ -91,6 +110,11 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	if err := s.ensureDefault(ctx); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
+	head, err := s.engine.Head(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open space: %w", err)
+	}
+	s.applied.end(0, head.Version)
 	running, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.background.Go(func() { s.fillIndex(running) })
@@ -130,6 +154,7 @@ func newSpace(o Options) *Space {
 func (s *Space) Close(ctx context.Context) error {
 	s.stop()
 	s.background.Wait()
+	s.saveIndex(ctx, true)
 	return s.counters.flush(ctx)
 }
 

@@ -41,16 +41,10 @@ func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r branchReco
 		return nil, store.Point{}, err
 	}
 	batch.Writes = append(batch.Writes, store.Write{Branch: store.Catalogue, Key: branchKey(id), Value: value})
-	sealed := recordSeals(batch.Appends)
-	done, err := s.engine.Commit(ctx, batch)
+	done, err := s.commitIndexed(ctx, batch)
 	if err != nil {
-		return nil, store.Point{}, s.translate("make branch "+r.Name, err)
+		return nil, done.Point, s.translate("make branch "+r.Name, err)
 	}
-	docs, err := s.docs(batch, sealed, done)
-	if err != nil {
-		return nil, done.Point, fmt.Errorf("index version %d: %w", done.Version, err)
-	}
-	s.index.Apply(docs...)
 	return s.catalogue.publish(id, r, done.Point, done.Time), done.Point, nil
 }
 

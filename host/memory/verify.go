@@ -40,7 +40,7 @@ const (
 )
 
 // Verify reads everything: the store against itself, the catalogue of branches against what is stored, the chains of
-// all logs, and the index against the data. It changes nothing.
+// all logs, and the index against the data. It changes nothing, but an index that is wrong is not saved any more.
 func (s *Space) Verify(ctx context.Context) (Verified, error) {
 	v := Verified{Findings: []Finding{}}
 	if err := s.Ready(ctx); err != nil {
@@ -78,6 +78,8 @@ func flatten(err error) []error {
 // verifyEntries decodes every version that was written on a branch, and lists the namespaces there are.
 func (s *Space) verifyEntries(ctx context.Context, b *branch, v *Verified) (namespaces []string, err error) {
 	var cursor store.Cursor
+	var docs []search.Doc
+	upTo := s.applied.upTo() // what is newer may not have reached the index
 	for {
 		page, next, err := s.engine.Versions(ctx, store.Lineage{{Branch: b.id, At: store.Latest}}, store.Range{}, cursor, fillPage)
 		if err != nil {
@@ -89,10 +91,18 @@ func (s *Space) verifyEntries(ctx context.Context, b *branch, v *Verified) (name
 			if !slices.Contains(namespaces, e.Namespace) {
 				namespaces = append(namespaces, e.Namespace)
 			}
-			if _, _, err := doc(e); err != nil {
+			d, ok, err := doc(e)
+			if err != nil {
 				v.add(fmt.Sprintf("branch %s: %v", b.Name, err), doRepair)
 			}
+			if ok && e.Version <= upTo {
+				docs = append(docs, d)
+			}
 		}
+		if n := s.index.Missing(docs...); n > 0 && s.stillLive(b) {
+			s.findWrong(ctx, v, fmt.Sprintf("branch %s: %d versions are not in the index as they are stored", b.Name, n))
+		}
+		docs = docs[:0]
 		if next == "" {
 			return namespaces, nil
 		}
@@ -117,7 +127,15 @@ func (s *Space) verifyView(ctx context.Context, b *branch, namespaces []string, 
 	}
 	stored, err := s.countActive(ctx, now)
 	if err == nil && indexed != stored && s.quietSince(ctx, now) {
-		v.add(fmt.Sprintf("branch %s: the index has %d memories and the store %d", b.Name, indexed, stored), doRestart)
+		s.findWrong(ctx, v, fmt.Sprintf("branch %s: the index has %d memories and the store %d", b.Name, indexed, stored))
+	}
+}
+
+// findWrong is for an index that is not what it should be. The next start makes it anew.
+func (s *Space) findWrong(ctx context.Context, v *Verified, what string) {
+	v.add(what, doRestart)
+	if err := s.distrustIndex(ctx); err != nil {
+		s.logger.Error("the saved search index, which is wrong, could not be dropped", "error", err)
 	}
 }
 

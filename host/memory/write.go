@@ -43,20 +43,7 @@ func (s *Space) commit(ctx context.Context, b *branch, batch store.Batch) (store
 // commitLocked is commit for a caller that holds writing.
 func (s *Space) commitLocked(ctx context.Context, b *branch, batch store.Batch) (store.Committed, error) {
 	batch.Expect = append(batch.Expect, b.alive())
-	sealed := recordSeals(batch.Appends)
-	done, err := s.engine.Commit(ctx, batch)
-	if err != nil {
-		return done, err
-	}
-	if done.Replayed {
-		return done, nil
-	}
-	docs, err := s.docs(batch, sealed, done)
-	if err != nil {
-		return done, fmt.Errorf("index version %d: %w", done.Version, err)
-	}
-	s.index.Apply(docs...)
-	return done, nil
+	return s.commitIndexed(ctx, batch)
 }
 
 // recordSeals makes each append remember the value it sealed, and returns where.

@@ -81,7 +81,7 @@ func (x *Index) Load(ctx context.Context, blobs Blobs, logger *slog.Logger) (Cov
 			if ctx.Err() != nil {
 				return Coverage{}, ctx.Err()
 			}
-			covered.branches[b.ID] = 0
+			covered.branches[b.ID], x.saved = 0, nil
 			logger.Warn("the search index of a branch is made anew", "branch", b.ID, "why", err)
 			continue
 		}
@@ -105,6 +105,7 @@ func (x *Index) readManifest(ctx context.Context, blobs Blobs) (m manifest, err 
 	if m.Format != manifestFormat || !maps.Equal(m.Analysers, x.analyserIDs()) {
 		return manifest{}, errors.New("texts are analysed differently now")
 	}
+	x.saved = data
 	return m, nil
 }
 

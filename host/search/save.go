@@ -33,6 +33,9 @@ func (x *Index) Save(ctx context.Context, blobs Blobs, upTo uint64, all bool) er
 			m.Branches[i].Parts = append(m.Branches[i].Parts, p.blob)
 		}
 	}
+	if x.saved == nil && !slices.ContainsFunc(m.Branches, func(b manifestBranch) bool { return b.Parts != nil }) {
+		return x.dropUnused(ctx, blobs) // there is too little to be worth it
+	}
 	data, err := json.Marshal(m)
 	if err != nil || bytes.Equal(data, x.saved) {
 		return err

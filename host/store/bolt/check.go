@@ -231,11 +231,17 @@ func (e *Engine) checkBlobs(ctx context.Context) error {
 		return err
 	}
 	for _, blob := range blobs {
-		if err := e.checkBlob(ctx, blob); err != nil {
+		if err := e.checkBlob(ctx, blob); err != nil && !e.replaced(ctx, blob) {
 			return fmt.Errorf("blob %s: %w", blob.Name, err)
 		}
 	}
 	return nil
+}
+
+// replaced reports whether a blob that was listed has been replaced or dropped since, so that what was read is another.
+func (e *Engine) replaced(ctx context.Context, blob store.Blob) bool {
+	now, err := e.Blobs(ctx, blob.Name)
+	return err == nil && (len(now) == 0 || now[0] != blob)
 }
 
 func (e *Engine) checkBlob(ctx context.Context, blob store.Blob) (err error) {

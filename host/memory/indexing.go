@@ -1,0 +1,256 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// applied knows up to which version everything is in the index, so that a saved index can say what it has.
+type applied struct {
+	mu      sync.Mutex
+	newest  uint64         // that is known of
+	pending map[int]uint64 // of each commit that is under way, what was the newest when it began
+	last    int
+}
+
+// begin is for a commit that begins. Its version will be greater than what was the newest.
+func (a *applied) begin() (token int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.pending == nil {
+		a.pending = map[int]uint64{}
+	}
+	a.last++
+	a.pending[a.last] = a.newest
+	return a.last
+}
+
+// end is for a commit that is in the index, or was refused; version is 0 then.
+func (a *applied) end(token int, version uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.pending, token)
+	a.newest = max(a.newest, version)
+}
+
+// since is what was the newest when a commit began.
+func (a *applied) since(token int) uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.pending[token]
+}
+
+// upTo is a version up to which everything is in the index.
+func (a *applied) upTo() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := a.newest
+	for _, before := range a.pending {
+		all = min(all, before)
+	}
+	return all
+}
+
+// commitIndexed commits a batch and makes what it wrote searchable.
+func (s *Space) commitIndexed(ctx context.Context, batch store.Batch) (store.Committed, error) {
+	sealed := recordSeals(batch.Appends)
+	token := s.applied.begin()
+	done, err := s.engine.Commit(ctx, batch)
+	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrRequestReused) || err == nil && done.Replayed {
+		s.applied.end(token, 0)
+		return done, err
+	}
+	if err != nil {
+		s.queueCatchUp(token, batch)
+		return done, err
+	}
+	docs, err := s.docs(batch, sealed, done)
+	if err != nil {
+		s.queueCatchUp(token, batch)
+		return done, fmt.Errorf("index version %d: %w", done.Version, err)
+	}
+	s.index.Apply(docs...)
+	s.applied.end(token, done.Version)
+	return done, nil
+}
+
+// queueCatchUp is for a commit that may have happened although it failed: its caller gave up, for instance.
+func (s *Space) queueCatchUp(token int, batch store.Batch) {
+	since := s.applied.since(token)
+	var ids []store.BranchID
+	for _, w := range batch.Writes {
+		ids = append(ids, w.Branch)
+	}
+	for _, a := range batch.Appends {
+		ids = append(ids, a.Lineage[0].Branch)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	s.chores.add("index what a commit left that failed", func(ctx context.Context) error {
+		for _, id := range ids {
+			if err := s.catchUp(ctx, id, since); err != nil {
+				return err
+			}
+		}
+		s.applied.end(token, 0)
+		return nil
+	})
+}
+
+// fillIndex gives the index what was saved of it, and every version that is missing. What is written meanwhile reaches the
+// index by itself.
+func (s *Space) fillIndex(ctx context.Context) {
+	if err := s.loadIndex(ctx); err != nil {
+		if ctx.Err() == nil {
+			s.logger.Error("the search index could not be rebuilt; searches will wait", "error", err)
+		}
+		return
+	}
+	close(s.searchable)
+	if s.meaning != nil {
+		s.meaning.Settled()
+	}
+	s.saveIndex(ctx, false)
+}
+
+func (s *Space) loadIndex(ctx context.Context) error {
+	covered, err := s.index.Load(ctx, s.engine, s.logger)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		s.logger.Warn("the files of the search index are not as they should be", "error", err)
+	}
+	kept := s.catalogue.kept()
+	for _, id := range covered.Branches() {
+		if !slices.ContainsFunc(kept, func(b *branch) bool { return b.id == id }) {
+			s.index.Drop(id)
+		}
+	}
+	for _, b := range kept {
+		if err := s.catchUp(ctx, b.id, covered.Of(b.id)); err != nil {
+			return fmt.Errorf("branch %s: %w", b.Name, err)
+		}
+	}
+	return nil
+}
+
+// catchUp gives the index what was written on a branch after a version; everything, when that is not known any more.
+func (s *Space) catchUp(ctx context.Context, id store.BranchID, since uint64) error {
+	for since != 0 {
+		changes, next, err := s.engine.Changes(ctx, id, since, store.Latest, fillPage)
+		if _, trimmed := asTrimmed(err); trimmed {
+			s.index.Drop(id)
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.applyChanges(ctx, id, changes); err != nil || next == 0 {
+			return err
+		}
+		since = next
+	}
+	return s.fillBranch(ctx, id)
+}
+
+// applyChanges reads what was written, version by version.
+func (s *Space) applyChanges(ctx context.Context, id store.BranchID, changes []store.Change) error {
+	for len(changes) > 0 {
+		end := slices.IndexFunc(changes, func(c store.Change) bool { return c.Version != changes[0].Version })
+		if end < 0 {
+			end = len(changes)
+		}
+		var keys []store.Key
+		for _, c := range changes[:end] {
+			keys = append(keys, c.Key)
+		}
+		entries, err := s.engine.GetAt(ctx, store.Lineage{{Branch: id, At: changes[0].Version}}, keys)
+		if _, trimmed := asTrimmed(err); trimmed {
+			return nil // nobody can ask for it any more
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.apply(entries); err != nil {
+			return err
+		}
+		changes = changes[end:]
+	}
+	return nil
+}
+
+func (s *Space) apply(entries []store.Entry) error {
+	docs := make([]search.Doc, 0, len(entries))
+	for _, e := range entries {
+		d, ok, err := doc(e)
+		if err != nil {
+			return err
+		}
+		if ok && e.Version != 0 {
+			docs = append(docs, d)
+		}
+	}
+	s.index.Apply(docs...)
+	return nil
+}
+
+const fillPage = 2000
+
+// fillBranch gives the index every version on a branch.
+func (s *Space) fillBranch(ctx context.Context, id store.BranchID) error {
+	own := store.Lineage{{Branch: id, At: store.Latest}}
+	var cursor store.Cursor
+	for {
+		page, next, err := s.engine.Versions(ctx, own, store.Range{}, cursor, fillPage)
+		if err == nil {
+			err = s.apply(page)
+		}
+		if err != nil || next == "" {
+			return err
+		}
+		cursor = next
+	}
+}
+
+// tendIndex keeps the index compact, and saved, until ctx ends.
+func (s *Space) tendIndex(ctx context.Context, index Index) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-index.Due():
+			if err := index.Tend(ctx); err != nil && ctx.Err() == nil {
+				s.logger.Warn("the search index was not made compact", "error", err)
+			}
+			s.saveIndex(ctx, false)
+		}
+	}
+}
+
+// saveIndex saves the index, if it has everything; with all, for the last time. What it cannot save is made anew at the
+// next start.
+func (s *Space) saveIndex(ctx context.Context, all bool) {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	if !s.isReady() || s.distrusted {
+		return
+	}
+	if err := s.index.Save(ctx, s.engine, s.applied.upTo(), all); err != nil && ctx.Err() == nil {
+		s.logger.Warn("the search index was not saved; the next start takes longer", "error", err)
+	}
+}
+
+// distrustIndex makes the next start rebuild the index.
+func (s *Space) distrustIndex(ctx context.Context) error {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	s.distrusted = true
+	return s.index.Unsave(ctx, s.engine)
+}

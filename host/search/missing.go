@@ -1,0 +1,52 @@
+package search
+
+// Missing is how many of some versions of documents the index does not have, or has otherwise than they are.
+func (x *Index) Missing(docs ...Doc) (missing int) {
+	analysed := make([]prepared, len(docs))
+	for i, d := range docs {
+		analysed[i] = x.prepare(d)
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for i := range docs {
+		if !x.holds(&docs[i], &analysed[i]) {
+			missing++
+		}
+	}
+	return missing
+}
+
+// holds reports whether the index has a version of a document as it is.
+func (x *Index) holds(d *Doc, p *prepared) bool {
+	t := x.table
+	space, ok := t.spaceOf[space{d.Namespace, d.Collection}]
+	if !ok {
+		return false
+	}
+	id, ok := t.nameOf[name{space, d.Key}]
+	if !ok {
+		return false
+	}
+	number := t.at(d.Branch, id, d.Version)
+	if number == none || t.row(number).version != d.Version || t.row(number).gone != d.Deleted {
+		return false
+	}
+	r := t.row(number)
+	if d.Deleted {
+		return true
+	}
+	part := x.parts[r.part]
+	return t.facets[r.facet] == facet{space, d.State, d.Type} && part.lengths()[r.local] == lengthCode(p.length) && part.hasAll(p.terms, r.local)
+}
+
+// hasAll reports whether a document has each of some terms as often as it should. A few are enough to tell.
+func (p *part) hasAll(terms []occurrence, local uint32) bool {
+	const looked = 3
+	for i := 0; i < len(terms); i += 1 + len(terms)/looked {
+		c := clause{label: terms[i].term}
+		if p.frequency(&c, local) != terms[i].frequency {
+			return false
+		}
+	}
+	return true
+}
