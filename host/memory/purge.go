@@ -205,7 +205,10 @@ func (s *Space) reindex(ctx context.Context, purged []store.Entry) error {
 		if err != nil {
 			return err
 		}
-		if ok && s.catalogue.withID(e.Branch) != nil {
+		if !ok { // what is left is not searched
+			d.Deleted = true
+		}
+		if s.catalogue.withID(e.Branch) != nil {
 			docs = append(docs, d)
 		}
 	}

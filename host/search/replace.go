@@ -1,7 +1,8 @@
 package search
 
 // Replace changes what versions of documents say, which otherwise never changes: something was purged. What it said is in no
-// part any more after the next Tend, and in no file after the next Save. Versions that the index does not have are added.
+// part any more after the next Tend, and in no file after the next Save. Versions that the index does not have are added,
+// unless they say nothing any more.
 func (x *Index) Replace(docs ...Doc) {
 	analysed := make([]prepared, len(docs))
 	for i, d := range docs {
@@ -26,7 +27,9 @@ func (x *Index) replaceOne(d *Doc, p *prepared) {
 		number = t.at(d.Branch, id, d.Version)
 	}
 	if number == none || t.row(number).version != d.Version {
-		x.insert(d, p)
+		if !d.Deleted {
+			x.insert(d, p)
+		}
 		return
 	}
 	if t.row(number).gone {
