@@ -10,9 +10,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/guests/consolidation/planted"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -87,6 +91,66 @@ func TestAutoTagAsksALanguageModelOnlyWhenOneIsConfiguredAndGranted(t *testing.T
 		tags, source := suggest(t, f)
 		if source != "llm" || !slices.Contains(tags, "relocation") || len(*prompts) != 1 || !strings.Contains((*prompts)[0], "billing database") {
 			t.Errorf("%s: with a model it suggests %q from %s after %d prompts", kind, tags, source, len(*prompts))
+		}
+	}
+}
+
+func TestConsolidationOfTenThousandMemoriesIsAProposalAndUndoneByDroppingIt(t *testing.T) {
+	s, f := space(t, t.TempDir(), compiledHere())
+	set := planted.Make(planted.Options{Memories: 10_000, Duplicates: 500, Contradictions: 50, Seed: 3})
+	for part := range slices.Chunk(set.Memories, 500) {
+		var items []memory.Item
+		for _, m := range part {
+			value, err := json.Marshal(m.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			items = append(items, memory.Item{Key: m.Key, Value: value})
+		}
+		if _, err := s.Store(t.Context(), memory.Place{}, items, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Load(t.Context(), "consolidation"); err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.Extent(t.Context(), memory.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended *sandbox.Result
+	began := time.Now()
+	result, err := f.Call(t.Context(), family.Call{Tool: "memory_consolidate", Arguments: json.RawMessage(`{}`), Ended: func(r *sandbox.Result) { ended = r }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out struct {
+		Merged         []struct{ Keys []string }
+		Contradictions []struct{ A, B string }
+		Totals         map[string]int
+	}
+	if err := json.Unmarshal(result.Output, &out); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("consolidated in %v, of which the guest ran %v with %d MB: %v, on %s", time.Since(began).Round(time.Millisecond), ended.CPU.Round(time.Millisecond), ended.Memory>>20, out.Totals, result.Proposal)
+	if result.Proposal == "" || out.Totals["duplicates"] < 450 || out.Totals["contradictions"] < 40 {
+		t.Errorf("proposed %v on %q", out.Totals, result.Proposal)
+	}
+	diff, err := s.Diff(t.Context(), memory.DiffQuery{Source: result.Proposal, Target: memory.Default})
+	if err != nil || diff.Changed+diff.Added < 500 || diff.Clashes != 0 {
+		t.Errorf("the proposal differs by %d and %d, with %d clashes: %v", diff.Added, diff.Changed, diff.Clashes, err)
+	}
+	changes, err := s.Feed(t.Context(), memory.Default, nil, before.LatestVersion, 0)
+	if err != nil || len(changes.Notices) != 0 {
+		t.Errorf("%d changes on the branch itself, %v", len(changes.Notices), err)
+	}
+	if err := s.Delete(t.Context(), result.Proposal, memory.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range set.Memories[:200] {
+		got, err := s.Recall(t.Context(), memory.Place{}, m.Key, memory.AsOf{})
+		if err != nil || got == nil || got.State != memory.Active {
+			t.Fatalf("%s is %+v after the proposal was dropped, %v", m.Key, got, err)
 		}
 	}
 }
