@@ -71,9 +71,11 @@ func (t *tagger) retagBatch(c *alcove.Call, p retagPayload) (retagResult, error)
 	if err := c.Progress(out.Done, 0, "tagging"); err != nil {
 		return retagResult{}, err
 	}
-	if page.Next != "" {
-		out.Next, err = c.Enqueue(jobRetag, retagPayload{Namespace: p.Namespace, After: page.Next, Done: out.Done, Changed: out.Changed}, 0)
+	if page.Next == "" { // the tags are others now
+		_, err = c.Enqueue(jobLearn, learnPayload{Namespace: p.Namespace, Force: true}, 0)
+		return out, err
 	}
+	out.Next, err = c.Enqueue(jobRetag, retagPayload{Namespace: p.Namespace, After: page.Next, Done: out.Done, Changed: out.Changed}, 0)
 	return out, err
 }
 

@@ -1,0 +1,191 @@
+//go:build guests
+
+package host_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/guests/consolidation/planted"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// put stores texts under their keys.
+func put(t *testing.T, s *memory.Space, items ...memory.Item) {
+	t.Helper()
+	for part := range slices.Chunk(items, 500) {
+		if _, err := s.Store(t.Context(), memory.Place{}, part, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func memoryOf(key, text string) memory.Item {
+	value, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return memory.Item{Key: key, Value: value}
+}
+
+// ask calls a tool, and reads its result into out unless that is nil.
+func ask(t *testing.T, f *family.Families, tool, arguments string, out any) family.Result {
+	t.Helper()
+	result, err := f.Call(t.Context(), family.Call{Tool: tool, Arguments: json.RawMessage(arguments)})
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	if out != nil {
+		if err := json.Unmarshal(result.Output, out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return result
+}
+
+func stateOf(t *testing.T, s *memory.Space, branch, key string) memory.State {
+	t.Helper()
+	m, err := s.Recall(t.Context(), memory.Place{Branch: branch}, key, memory.AsOf{})
+	if err != nil || m == nil {
+		t.Fatalf("%s on %q: %v, %v", key, branch, m, err)
+	}
+	return m.State
+}
+
+func TestConsolidationProposesAndIsUndoneByDroppingTheBranch(t *testing.T) {
+	s, f := space(t, t.TempDir(), compiledHere())
+	put(t, s, memoryOf("tea", "Ann Lee prefers green tea in the morning"), memoryOf("note", "Note: Ann Lee usually prefers green tea in the morning."))
+	var out struct {
+		Proposed bool
+		Changed  int
+		Merged   []struct{ Keys []string }
+	}
+	result := ask(t, f, "memory_consolidate", `{}`, &out)
+	if !out.Proposed || out.Changed != 2 || result.Proposal == "" {
+		t.Fatalf("%+v on branch %q", out, result.Proposal)
+	}
+	if got := stateOf(t, s, result.Proposal, "note"); got != memory.Merged {
+		t.Errorf("on the branch of the proposal the duplicate is %s", got)
+	}
+	if got := stateOf(t, s, "", "note"); got != memory.Active {
+		t.Errorf("the proposal changed the memories: the duplicate is %s", got)
+	}
+	if err := s.Delete(t.Context(), result.Proposal, memory.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	result = ask(t, f, "memory_consolidate", `{}`, &out)
+	if out.Changed != 2 || result.Proposal == "" {
+		t.Errorf("after the proposal was dropped: %+v", out)
+	}
+	accepted, err := s.Merge(t.Context(), memory.Merge{Source: result.Proposal}, memory.Write{})
+	if err != nil || !accepted.Merged {
+		t.Fatalf("%+v, %v", accepted, err)
+	}
+	if got := stateOf(t, s, "", out.Merged[0].Keys[0]); got != memory.Merged { // which one that is depends on what was recalled
+		t.Errorf("after the proposal was merged the duplicate is %s", got)
+	}
+}
+
+func TestConsolidationOfTenThousandMemoriesFindsWhatWasPlanted(t *testing.T) {
+	s, f := space(t, t.TempDir(), compiledHere())
+	set := planted.Make(planted.Options{Memories: 10_000, Duplicates: 500, Contradictions: 50, Seed: 3})
+	var items []memory.Item
+	for _, m := range set.Memories {
+		items = append(items, memoryOf(m.Key, m.Text))
+	}
+	put(t, s, items...)
+	if _, err := f.Grant(family.GrantRequest{Family: "consolidation", Capabilities: []registry.Capability{{Name: abi.CanMemoryWrite, Scope: []string{"*"}}}}); err != nil {
+		t.Fatal(err)
+	}
+	var out struct {
+		Proposed bool
+		Read     int
+		Totals   struct{ Duplicates, Contradictions int }
+	}
+	began := time.Now()
+	ask(t, f, "memory_consolidate", `{"only":["duplicates","contradictions"]}`, &out)
+	took := time.Since(began)
+	merged := 0
+	for _, p := range set.Duplicates {
+		if (stateOf(t, s, "", p[0]) == memory.Merged) != (stateOf(t, s, "", p[1]) == memory.Merged) {
+			merged++
+		}
+	}
+	t.Logf("10,000 memories in %v: %d of 500 planted duplicates are merged, of %d that were found; %d contradictions of 50", took.Round(time.Millisecond), merged, out.Totals.Duplicates, out.Totals.Contradictions)
+	if out.Proposed || out.Read != 10_000 || merged < 450 || out.Totals.Duplicates > merged+10 || out.Totals.Contradictions < 40 || out.Totals.Contradictions > 60 {
+		t.Errorf("%+v, %d merged", out, merged)
+	}
+}
+
+// waitFor waits until all jobs of a family have ended, and gives them.
+func waitFor(t *testing.T, f *family.Families, name string) []family.Job {
+	t.Helper()
+	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		jobs, err := f.Jobs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := slices.DeleteFunc(jobs, func(j family.Job) bool { return j.Family != name })
+		if len(own) > 0 && !slices.ContainsFunc(own, func(j family.Job) bool { return j.State == family.Queued || j.State == family.Running }) {
+			return own
+		}
+	}
+	t.Fatal("the jobs do not end")
+	return nil
+}
+
+func TestAutoTagTagsANamespaceInJobs(t *testing.T) {
+	s, f := space(t, t.TempDir(), compiledHere())
+	var items []memory.Item
+	for i := range 450 {
+		items = append(items, memoryOf(fmt.Sprintf("m%03d", i), fmt.Sprintf("Ann Lee deployed service number %d to Hamburg", i)))
+	}
+	put(t, s, items...)
+	ask(t, f, "memory_retag", `{}`, nil)
+	for _, j := range waitFor(t, f, "auto-tag") {
+		if j.State != family.Done {
+			t.Errorf("job %s is %s: %s", j.Name, j.State, j.Error)
+		}
+	}
+	for _, key := range []string{"m000", "m449"} {
+		m, err := s.Recall(t.Context(), memory.Place{}, key, memory.AsOf{})
+		if err != nil || !slices.Contains(m.Tags, "hamburg") || m.Type != "observation" || m.Importance == nil {
+			t.Errorf("%s is %+v, %v", key, m, err)
+		}
+	}
+	var out struct{ Tags []struct{ Known bool } }
+	ask(t, f, "memory_suggest_tags", `{"text":"a letter from Hamburg"}`, &out)
+	if len(out.Tags) == 0 || !slices.ContainsFunc(out.Tags, func(tag struct{ Known bool }) bool { return tag.Known }) {
+		t.Errorf("no tag is known: %+v", out)
+	}
+}
+
+func TestRankingPutsWhatWasUsefulFirst(t *testing.T) {
+	s, f := space(t, t.TempDir(), compiledHere())
+	put(t, s, memoryOf("one", "the harbour office in Hamburg opens at nine"), memoryOf("two", "the harbour office in Hamburg opens at nine o'clock sharp"))
+	on(t, f, "ranking", abi.HookRank)
+	first := func() string {
+		found, err := s.Search(t.Context(), memory.Search{Text: "harbour office Hamburg"})
+		if err != nil || len(found.Hits) != 2 || len(found.Notes) > 0 {
+			t.Fatalf("%+v, %v", found, err)
+		}
+		return found.Hits[0].Key
+	}
+	if got := first(); got != "one" {
+		t.Fatalf("%s is first", got)
+	}
+	for range 5 {
+		ask(t, f, "memory_rank_feedback", `{"query":"harbour office Hamburg","useful":["two"],"useless":["one"]}`, nil)
+	}
+	for deadline := time.Now().Add(20 * time.Second); first() != "two"; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("feedback does not change the order")
+		}
+	}
+}
