@@ -238,6 +238,29 @@ func (l *lane) scrub(ctx context.Context) error {
 	return nil
 }
 
+// tidy rewrites a file most of whose rows no document claims any more, when nothing waits that could claim one.
+func (l *lane) tidy(ctx context.Context) {
+	l.keeper.mu.RLock()
+	settled := l.keeper.settled
+	l.keeper.mu.RUnlock()
+	if !settled {
+		return
+	}
+	l.work.Lock()
+	defer l.work.Unlock()
+	l.mu.Lock()
+	at := slices.IndexFunc(l.files, func(f *file) bool { return 2*f.claimed < len(f.keys) })
+	l.mu.Unlock()
+	if at < 0 || l.queue.len() > 0 {
+		return
+	}
+	if err := l.rewrite(ctx, []*file{l.files[at]}, false); err != nil && ctx.Err() == nil {
+		l.keeper.options.Logger.Warn("vectors that nobody needs stay on the disk", "embedder", l.name, "error", err)
+		return
+	}
+	l.wakeUp() // there may be another
+}
+
 // close keeps the tail and closes the files. Nothing else may run.
 func (l *lane) close() error {
 	if l.ended == nil {

@@ -338,6 +338,36 @@ func TestFilesAreMergedAndLoseNothing(t *testing.T) {
 	}
 }
 
+func TestFilesDoNotKeepForEverWhatNoDocumentClaims(t *testing.T) {
+	blobs := newCupboard()
+	w := newWorld(t, blobs, Options{})
+	w.set(byLetters(&letters{}))
+	w.keeper.Start(w)
+	var numbers []uint32
+	for i := range 30 {
+		numbers = append(numbers, w.say(fmt.Sprint("k", i), strings.Repeat("t", i)+"u"))
+	}
+	w.settle()
+	w.keeper.Settled()
+	for _, n := range numbers[5:] {
+		w.keeper.Remove(n)
+	}
+	w.say("last", "one more") // and the lane looks around when it has nothing else to do
+	w.settle()
+	rows := func() (n int) {
+		blobs.mu.Lock()
+		defer blobs.mu.Unlock()
+		for _, data := range blobs.blobs {
+			n += (len(data) - blobHeader) / (blobEntry + 4*27)
+		}
+		return n
+	}
+	eventually(t, "few rows are left", func() bool { return rows() <= 12 })
+	if got := w.nearest("ttu", 10); len(got) != 6 || w.status().Vectors != 6 {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestFilesOfEmbeddersThatThereAreNotAreSwept(t *testing.T) {
 	blobs, e := newCupboard(), &letters{}
 	w := newWorld(t, blobs, Options{})

@@ -114,6 +114,7 @@ func (l *lane) rest(ctx context.Context) {
 	waits, since := len(l.tail) > 0, l.since
 	l.mu.Unlock()
 	if !waits {
+		l.tidy(ctx)
 		l.keeper.completed(l)
 		select {
 		case <-ctx.Done():
