@@ -42,6 +42,8 @@ func (a *app) benchCommand() *cobra.Command {
 type recallFlags struct {
 	docs, queries, group string
 	categories           []string
+	mode                 string
+	embedder             host.EmbedderConfig
 	verbose              bool
 }
 
@@ -62,6 +64,13 @@ means over all questions that have a relevant document, and by meta.category whe
 	flags.StringVar(&f.queries, "queries", "", "the questions")
 	flags.StringVar(&f.group, "group", "", "a field, such as meta.conv: a question is asked only of the documents that have the same there")
 	flags.StringSliceVar(&f.categories, "categories", nil, "ask only the questions of these categories (meta.category)")
+	flags.StringVar(&f.mode, "mode", "", "the mode of memory_search: hybrid, lexical or semantic")
+	f.embedder = a.embedderFromEnvironment()
+	embedderFlags(c, &f.embedder, "embedder-")
+	flags.Float64Var(&f.embedder.Weight, "weight", 0, "how much meaning counts beside words (default .5)")
+	flags.Float64Var(&f.embedder.NearWords, "near-words", 0, "how much a near word of a static model counts (default: not at all)")
+	flags.StringVar(&f.embedder.QueryPrefix, "query-prefix", "", "what goes in front of questions for the embedder")
+	flags.StringVar(&f.embedder.DocumentPrefix, "document-prefix", "", "what goes in front of documents for the embedder")
 	flags.BoolVar(&f.verbose, "verbose", false, "tell what each question found")
 	return c
 }
@@ -78,11 +87,22 @@ func (a *app) benchRecall(ctx context.Context, f recallFlags) error {
 	if questions = measure.OfCategories(questions, f.categories); len(questions) == 0 {
 		return &usageError{fmt.Errorf("%s has no question to ask: see --categories", f.queries)}
 	}
+	embedder, err := embedderToServe(f.embedder)
+	if err != nil {
+		return err
+	}
 	bar := a.count("measuring", len(docs)+len(questions))
 	var report measure.Report
 	err = a.throwaway(ctx, func(t *throwaway) error {
+		t.embedder = embedder
 		return t.open(ctx, func(call measure.Caller) error {
-			m := measure.Recall{Documents: docs, Questions: questions, Group: f.group, Now: time.Now, Progress: func(done, _ int) { bar.Set(done) }}
+			m := measure.Recall{Documents: docs, Questions: questions, Group: f.group, Now: time.Now, Progress: func(done, _ int) { bar.Set(done) }, Search: map[string]any{}}
+			if f.mode != "" {
+				m.Search["mode"] = f.mode
+			}
+			if embedder != nil {
+				m.Stored = func() error { return embedded(ctx, call) }
+			}
 			report, err = m.Run(ctx, call)
 			return err
 		})
@@ -91,6 +111,41 @@ func (a *app) benchRecall(ctx context.Context, f recallFlags) error {
 		return err
 	}
 	return a.printRecall(report, f.verbose)
+}
+
+// embedderPatience is how long an embedder may take to give its first vector.
+const embedderPatience = 90 * time.Second
+
+// embedded waits until all documents have vectors.
+func embedded(ctx context.Context, call measure.Caller) error {
+	for start := time.Now(); ; {
+		raw, err := call("memory_status", struct{}{})
+		if err != nil {
+			return err
+		}
+		var s struct {
+			Embedders []struct {
+				Waiting int
+				Error   string
+			}
+		}
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return fmt.Errorf("read the status: %w", err)
+		}
+		switch {
+		case len(s.Embedders) > 0 && s.Embedders[0].Error != "":
+			return fmt.Errorf("embed the documents: %s", s.Embedders[0].Error)
+		case len(s.Embedders) > 0 && s.Embedders[0].Waiting == 0:
+			return nil
+		case len(s.Embedders) == 0 && time.Since(start) > embedderPatience:
+			return errors.New("the embedder does not answer")
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // readLines reads what a flag names.
@@ -201,8 +256,9 @@ func (a *app) count(what string, all int) *progressbar.ProgressBar {
 
 // throwaway is a data directory that goes when what it is for is done.
 type throwaway struct {
-	app *app
-	dir string
+	app      *app
+	dir      string
+	embedder *host.EmbedderConfig // nil: none
 }
 
 func (a *app) throwaway(ctx context.Context, use func(*throwaway) error) (err error) {
@@ -211,13 +267,13 @@ func (a *app) throwaway(ctx context.Context, use func(*throwaway) error) (err er
 		return fmt.Errorf("make a temporary data directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	return use(&throwaway{a, filepath.Join(dir, "data")})
+	return use(&throwaway{app: a, dir: filepath.Join(dir, "data")})
 }
 
 // open owns the directory for as long as use takes, which calls tools as MCP clients do.
 func (t *throwaway) open(ctx context.Context, use func(measure.Caller) error) (err error) {
 	logger := slog.New(slog.NewTextHandler(t.app.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	h, err := host.Open(ctx, host.Options{Dir: t.dir, Version: versionText(), Logger: logger})
+	h, err := host.Open(ctx, host.Options{Dir: t.dir, Version: versionText(), Logger: logger, Embedder: t.embedder})
 	if err != nil {
 		return err
 	}
