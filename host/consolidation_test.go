@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/guests/consolidation/planted"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/registry"
 )
 
 // put stores texts under their keys.
@@ -89,37 +87,6 @@ func TestConsolidationProposesAndIsUndoneByDroppingTheBranch(t *testing.T) {
 	}
 	if got := stateOf(t, s, "", out.Merged[0].Keys[0]); got != memory.Merged { // which one that is depends on what was recalled
 		t.Errorf("after the proposal was merged the duplicate is %s", got)
-	}
-}
-
-func TestConsolidationOfTenThousandMemoriesFindsWhatWasPlanted(t *testing.T) {
-	s, f := space(t, t.TempDir(), compiledHere())
-	set := planted.Make(planted.Options{Memories: 10_000, Duplicates: 500, Contradictions: 50, Seed: 3})
-	var items []memory.Item
-	for _, m := range set.Memories {
-		items = append(items, memoryOf(m.Key, m.Text))
-	}
-	put(t, s, items...)
-	if _, err := f.Grant(family.GrantRequest{Family: "consolidation", Capabilities: []registry.Capability{{Name: abi.CanMemoryWrite, Scope: []string{"*"}}}}); err != nil {
-		t.Fatal(err)
-	}
-	var out struct {
-		Proposed bool
-		Read     int
-		Totals   struct{ Duplicates, Contradictions int }
-	}
-	began := time.Now()
-	ask(t, f, "memory_consolidate", `{"only":["duplicates","contradictions"]}`, &out)
-	took := time.Since(began)
-	merged := 0
-	for _, p := range set.Duplicates {
-		if (stateOf(t, s, "", p[0]) == memory.Merged) != (stateOf(t, s, "", p[1]) == memory.Merged) {
-			merged++
-		}
-	}
-	t.Logf("10,000 memories in %v: %d of 500 planted duplicates are merged, of %d that were found; %d contradictions of 50", took.Round(time.Millisecond), merged, out.Totals.Duplicates, out.Totals.Contradictions)
-	if out.Proposed || out.Read != 10_000 || merged < 450 || out.Totals.Duplicates > merged+10 || out.Totals.Contradictions < 40 || out.Totals.Contradictions > 60 {
-		t.Errorf("%+v, %d merged", out, merged)
 	}
 }
 
