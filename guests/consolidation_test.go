@@ -11,7 +11,7 @@ import (
 
 func TestConsolidationInTheSandboxFindsWhatWasPlanted(t *testing.T) {
 	s, g := space(t, "consolidation")
-	set := planted.Make(planted.Options{Memories: 2_000, Duplicates: 100, Contradictions: 10, Seed: 2})
+	set := planted.Make(planted.Options{Memories: 2_000, Duplicates: 100, Contradictions: 50, Seed: 2})
 	for _, m := range set.Memories {
 		value, err := json.Marshal(m.Text)
 		must(t, err)
@@ -24,7 +24,7 @@ func TestConsolidationInTheSandboxFindsWhatWasPlanted(t *testing.T) {
 	}
 	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
 	t.Logf("%v of CPU, %v in all, %d units of fuel, %d MiB, %d host calls; %+v", g.last.CPU, g.last.Time, g.last.Fuel, g.last.Memory>>20, g.last.HostCalls, out.Totals)
-	if out.Read != 2_000 || out.Totals.Duplicates < 85 || out.Totals.Duplicates > 102 || out.Totals.Contradictions < 7 || out.Totals.Contradictions > 12 {
+	if out.Read != 2_000 || out.Totals.Duplicates < 85 || out.Totals.Duplicates > 102 || out.Totals.Contradictions < 40 || out.Totals.Contradictions > 55 {
 		t.Errorf("read %d: %+v", out.Read, out.Totals)
 	}
 	merged := 0

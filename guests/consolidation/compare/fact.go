@@ -20,15 +20,18 @@ const (
 
 // token is a word that is compared.
 type token struct {
-	id       uint32 // of its stem, in the Reader that made it
-	word     uint32 // of itself
-	at       uint16 // which of the fact's tokens it is
-	place    uint16 // how many tokens stand between it and the verb, if it is behind it
-	kind     tokenKind
-	light    bool
-	label    bool // a number that is a name, as in build 512
-	after    bool // behind the verb of its sentence
-	sentence uint16
+	id    uint32 // of its stem, in the Reader that made it
+	word  uint32 // of itself
+	at    uint16 // which of the fact's tokens it is
+	place uint16 // how many tokens stand between it and the verb, if it is behind it
+	kind  tokenKind
+	light bool
+	verb  bool // as owned in is owned
+	// attribute says that a thing has one of it.
+	attribute bool
+	label     bool // a number that is a name, as in build 512
+	after     bool // behind the verb of its sentence
+	sentence  uint16
 }
 
 // Fact is what a text is compared by. Facts of the same Reader can be compared.
@@ -101,41 +104,89 @@ func (r *Reader) know(w string) known {
 func (r *Reader) Read(text string) *Fact {
 	list := words.Split(text)
 	f := &Fact{text: text, words: len(list), tokens: make([]token, 0, len(list)), verbs: []verbKind{noVerb}, bound: []bool{false}}
-	negations, after, label := 0, false, false
+	negations := 0
+	p := sentence{colon: -1}
 	for i, w := range list {
 		if len(f.tokens) == maxTokens {
 			break
 		}
 		k := r.know(w.Lower)
-		if colon := i > 0 && isColon(text[list[i-1].To:w.From]); w.Start && i > 0 && !colon {
-			f.verbs, f.bound = append(f.verbs, noVerb), append(f.bound, false)
-			after = false
-		} else if colon && !after {
-			after = f.verb(isVerb)
+		if i > 0 {
+			f.begin(&p, w, isColon(text[list[i-1].To:w.From]))
 		}
 		if k.negates {
 			negations++
 		}
-		if k.verb != noVerb && !after {
-			verb := k.verb
-			if !k.stop {
-				f.take(w, k, false, label)
-			}
-			after, label = f.verb(verb), false
-			continue
-		}
-		if k.stop && !w.Number && !isName(w) {
-			continue
-		}
-		f.take(w, k, after, label)
-		label = k.label
-		if k.attribute && !after {
-			f.bound[len(f.bound)-1] = true
-		}
+		k.attribute = k.attribute && r.ofSomething(text, list, i)
+		f.read(&p, w, k)
 	}
 	f.negated = negations%2 == 1
 	f.ids = r.content(f)
 	return f
+}
+
+// ofSomething says whether an attribute is that of something: the owner of, Ann's drink, the default theme. Without that it
+// is a thing by itself, as a database, of which more than one thing can be said.
+func (r *Reader) ofSomething(text string, list []words.Word, i int) bool {
+	if i+1 < len(list) && (list[i+1].Lower == "of" || list[i+1].Lower == "for") || i+1 < len(list) && isColon(text[list[i].To:list[i+1].From]) {
+		return true
+	}
+	for j := max(i-2, 0); j < i; j++ {
+		word := text[list[j].From:list[j].To]
+		if len(words.Possessive(word)) < len(word) || r.lexicon.words[list[j].Lower].chooses {
+			return true
+		}
+	}
+	return false
+}
+
+// sentence is where the reader is in one.
+type sentence struct {
+	after bool // behind the verb
+	label bool // behind a word that makes a number a name
+	colon int  // the token behind a colon that stands for the verb; -1: none
+}
+
+// begin looks at what stands in front of a word: the end of a sentence, or a colon, which stands for the verb as long as
+// there is none.
+func (f *Fact) begin(p *sentence, w words.Word, colon bool) {
+	switch {
+	case colon && !p.after:
+		p.after, p.colon = true, len(f.tokens)
+		f.verbs[len(f.verbs)-1] = isVerb
+	case w.Start && !colon:
+		f.verbs, f.bound = append(f.verbs, noVerb), append(f.bound, false)
+		*p = sentence{colon: -1}
+	}
+}
+
+// read takes a word.
+func (f *Fact) read(p *sentence, w words.Word, k known) {
+	here := len(f.verbs) - 1
+	if p.colon >= 0 && (k.verb == isVerb || k.verb == hasVerb) { // what stood in front of the colon was not the subject
+		for i := p.colon; i < len(f.tokens); i++ {
+			t := &f.tokens[i]
+			t.after, t.place = false, 0
+			f.bound[here] = f.bound[here] || t.attribute
+		}
+		*p = sentence{colon: -1}
+	}
+	if k.verb != noVerb && !p.after {
+		if !k.stop {
+			f.take(p, w, k)
+		}
+		f.verbs[here] = k.verb
+		p.after, p.label = true, false
+		return
+	}
+	if k.stop && !w.Number && !isName(w) {
+		return
+	}
+	f.take(p, w, k)
+	p.label = k.label
+	if k.attribute && !p.after {
+		f.bound[here] = true
+	}
 }
 
 // isName says whether a word that says nothing is a name here, as Go is.
@@ -147,23 +198,23 @@ func isColon(between string) bool {
 	return between == ":" || between == "=" || between == "->" || between == "→"
 }
 
-// verb notes the verb of the sentence, and is true.
-func (f *Fact) verb(kind verbKind) bool {
-	f.verbs[len(f.verbs)-1] = kind
-	return true
-}
-
-func (f *Fact) take(w words.Word, k known, after, label bool) {
-	t := token{id: k.id, word: k.word, at: uint16(len(f.tokens)), light: k.light, after: after, sentence: uint16(len(f.verbs) - 1)}
-	if n := len(f.tokens); after && n > 0 && f.tokens[n-1].after && f.tokens[n-1].sentence == t.sentence {
-		t.place = f.tokens[n-1].place + 1
-	}
+func (f *Fact) take(p *sentence, w words.Word, k known) {
+	t := token{id: k.id, word: k.word, at: uint16(len(f.tokens)), light: k.light, attribute: k.attribute, after: p.after, sentence: uint16(len(f.verbs) - 1)}
 	switch {
 	case w.Number || w.Mixed:
-		t.kind, t.light, t.label = number, false, label
+		t.kind, t.light, t.label = number, false, p.label
 	case (w.Capital && !w.Start || w.Acronym) && !k.light:
 		t.kind = name
 	}
+	if n := len(f.tokens); p.after && n > 0 {
+		if last := f.tokens[n-1]; last.after && last.sentence == t.sentence {
+			t.place = last.place + 1
+			if last.verb || t.kind == name && last.kind == name && !w.Apart { // is owned by; Ann Lee
+				t.place = last.place
+			}
+		}
+	}
+	t.verb = k.verb == isVerb
 	f.tokens = append(f.tokens, t)
 }
 

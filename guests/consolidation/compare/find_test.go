@@ -68,7 +68,7 @@ func TestPlantedDuplicatesAndContradictionsAreFound(t *testing.T) {
 	contradictions := measure(set, pairs, set.Contradictions, Relation.Contradiction, wrong)
 	t.Logf("duplicates: precision %.3f, recall %.3f", duplicates.precision(), duplicates.recall())
 	t.Logf("contradictions: precision %.3f, recall %.3f", contradictions.precision(), contradictions.recall())
-	if duplicates.precision() < .97 || duplicates.recall() < .8 || contradictions.precision() < .8 || contradictions.recall() < .8 {
+	if duplicates.precision() < .98 || duplicates.recall() < .95 || contradictions.precision() < .95 || contradictions.recall() < .9 {
 		t.Error("too little is found, or too much")
 	}
 }

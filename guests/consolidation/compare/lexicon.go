@@ -21,6 +21,7 @@ type meaning struct {
 	stop, light, negates bool
 	verb                 verbKind
 	attribute            bool // a thing has one of it: port, owner, color
+	chooses              bool // default, favorite: of what follows there is one
 	label                bool // the number behind it is a name: build 512
 }
 
@@ -40,6 +41,7 @@ func newLexicon() *lexicon {
 	l.each(hasVerbs, func(m *meaning) { m.verb = hasVerb })
 	l.each(didVerbs, func(m *meaning) { m.verb = didVerb })
 	l.each(attributes, func(m *meaning) { m.attribute = true })
+	l.each(choices, func(m *meaning) { m.chooses = true })
 	l.each(labels, func(m *meaning) { m.label = true })
 	for group := range strings.SplitSeq(synonyms, ",") {
 		list := strings.Fields(group)
@@ -135,7 +137,9 @@ priority role title location address city country capital plan tier mode format 
 type version limit timeout password email phone number provider host hostname url domain leader lead manager boss maintainer capacity
 budget price cost age height weight temperature level rate interval frequency threshold replica replicas wife husband spouse employer
 nationality drink food meal dish song movie book sport team model engine vendor currency unit encoding license shell browser font
-distance duration length width salary rent target quota ceiling maximum minimum primary backup main office headquarters birthplace`
+distance duration length width salary rent target quota ceiling maximum minimum office headquarters birthplace`
+
+const choices = `default favorite favourite primary preferred main current official`
 
 const labels = `build ticket issue pr room invoice order step chapter page phase sprint episode job task test case exercise section figure
 table question day week flight bus line track lot batch session run attempt round item row column experiment sample iteration epoch
