@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/admin"
+	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/search/embed"
@@ -84,6 +85,8 @@ type embedders struct {
 	keeper *semantic.Keeper
 	index  *search.Index
 	gate   atomic.Pointer[map[string]float64]
+	// families are nil until they are open.
+	families atomic.Pointer[family.Families]
 
 	mu       sync.Mutex
 	file     embedderFile
@@ -231,6 +234,9 @@ func (e *embedders) settings(c EmbedderConfig, generation int) semantic.Settings
 	if c.Kind != embed.Given {
 		s.Embedder = e.open(c)
 	}
+	if c.Kind == embed.Family {
+		s.Asker = e.ofFamily(c, "query")
+	}
 	return s
 }
 
@@ -258,6 +264,14 @@ func (e *embedders) set(ctx context.Context, c EmbedderConfig, standard bool) (E
 		return c, err
 	}
 	e.forget(c.Path)
+	if c.Kind == embed.Family {
+		c.Model = ""
+		guest, err := e.guest(c)
+		if err != nil {
+			return c, fmt.Errorf("nothing was changed: %w", err)
+		}
+		c.Model, c.Dimensions = guest.Model, guest.Dimensions
+	}
 	if c.Dimensions == 0 {
 		n, err := e.probe(ctx, c)
 		if err != nil {

@@ -299,3 +299,15 @@ func TestADamagedListOfEmbeddersIsNamedAtTheStart(t *testing.T) {
 		}
 	}
 }
+
+func TestAFamilyThatDoesNotEmbedIsNoEmbedder(t *testing.T) {
+	_, act, _ := served(t, host.Options{Dir: t.TempDir()})
+	c := host.EmbedderConfig{Config: embed.Config{Name: "guest", Kind: embed.Family, Family: "nobody"}}
+	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: c}, nil); err == nil || !strings.Contains(err.Error(), "nobody does not embed") {
+		t.Errorf("%v", err)
+	}
+	var list []host.EmbedderState
+	if err := act("embedders", nil, &list); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}

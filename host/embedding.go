@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search/embed"
 	"github.com/alcove-memory/alcove/host/search/near"
@@ -16,9 +17,7 @@ import (
 // open makes an embedder. One that cannot be made fails when it is asked, and says why.
 func (e *embedders) open(c EmbedderConfig) embed.Embedder {
 	if c.Kind == embed.Family {
-		return embed.Func{Called: c.Name, Vectors: c.Dimensions, F: func(ctx context.Context, texts []string) ([][]float32, error) {
-			return e.host.embedByFamily(ctx, c.Family, texts)
-		}}
+		return e.ofFamily(c, "document")
 	}
 	if c.Kind == embed.Static {
 		return modelEmbedder{e, c}
@@ -112,17 +111,31 @@ func (e *embedders) useNearWords() {
 	})
 }
 
-// familyEmbeds is what families are asked whose hook embeds.
-type familyEmbeds interface {
-	EmbedTexts(ctx context.Context, family string, texts []string) ([][]float32, error)
+// ofFamily is the embed hook of a family, for one purpose: document or query.
+func (e *embedders) ofFamily(c EmbedderConfig, purpose string) embed.Embedder {
+	return embed.Func{Called: c.Name, Vectors: c.Dimensions, F: func(ctx context.Context, texts []string) ([][]float32, error) {
+		guest, err := e.guest(c)
+		if err != nil {
+			return nil, err
+		}
+		return guest.Embed(ctx, texts, purpose)
+	}}
 }
 
-func (h *Host) embedByFamily(ctx context.Context, family string, texts []string) ([][]float32, error) {
-	f, ok := any(h.families).(familyEmbeds)
-	if !ok || h.families == nil {
-		return nil, fmt.Errorf("family %s cannot be asked to embed here", family)
+// guest finds the family that embeds.
+func (e *embedders) guest(c EmbedderConfig) (family.GuestEmbedder, error) {
+	families := e.families.Load()
+	if families == nil {
+		return family.GuestEmbedder{}, fmt.Errorf("family %s cannot be asked to embed: families are not ready", c.Family)
 	}
-	return f.EmbedTexts(ctx, family, texts)
+	guest, on := families.EmbedderOf(c.Family)
+	switch {
+	case !on:
+		return guest, fmt.Errorf("family %s does not embed: it is not there, has no embed hook, or is not granted it (alcove family grant)", c.Family)
+	case c.Model != "" && c.Model != guest.Model:
+		return guest, fmt.Errorf("family %s has the model %q now, not %q, and its vectors would not fit: alcove embedder set %s again", c.Family, guest.Model, c.Model, c.Name)
+	}
+	return guest, nil
 }
 
 // probeTime is how long an embedder may take to show how many dimensions it has.

@@ -40,6 +40,7 @@ func (h *Host) openFamilies(ctx context.Context) error {
 		return err
 	}
 	h.families = families
+	h.embedders.families.Store(families)
 	h.closeLater("the families", families.Close)
 	h.space.SetHooks(families)
 	return nil

@@ -44,6 +44,7 @@ type Settings struct {
 	Dimensions int
 	Metric     vector.Metric
 	Embedder   Embedder // nil: vectors come with documents and queries
+	Asker      Embedder // of queries, where those are embedded otherwise; nil: Embedder
 	Batch      int      // texts asked for at once; 32
 	MaxChars   int      // of a text; 8,000
 	Prefix     string   // of documents

@@ -132,6 +132,13 @@ func (k *Keeper) mix(weight float64, candidates []search.Candidate) {
 	}
 }
 
+func (s Settings) asker() Embedder {
+	if s.Asker != nil {
+		return s.Asker
+	}
+	return s.Embedder
+}
+
 const defaultWeight = .5
 
 func (s Settings) weight() float64 {
@@ -160,7 +167,7 @@ func (k *Keeper) Embed(ctx context.Context, embedder, question string) ([]float3
 	if v, ok := k.questions.get(key); ok {
 		return v, nil
 	}
-	vectors, err := s.Embedder.Embed(ctx, []string{text})
+	vectors, err := s.asker().Embed(ctx, []string{text})
 	if err != nil {
 		return nil, fmt.Errorf("embed the question: %w", err)
 	}
@@ -235,15 +242,15 @@ func (k *Keeper) Texts(ctx context.Context, embedder string, texts []string, que
 	if s.Embedder == nil {
 		return nil, fmt.Errorf("the vectors of %s are given: it makes none", s.Name)
 	}
-	prefix := s.Prefix
+	prefix, by := s.Prefix, s.Embedder
 	if questions {
-		prefix = s.Question
+		prefix, by = s.Question, s.asker()
 	}
 	asked := make([]string, len(texts))
 	for i, text := range texts {
 		asked[i] = prefix + clipped(text, s.MaxChars)
 	}
-	vectors, err := s.Embedder.Embed(ctx, asked)
+	vectors, err := by.Embed(ctx, asked)
 	if err == nil && len(vectors) != len(texts) {
 		err = fmt.Errorf("%d vectors came for %d texts", len(vectors), len(texts))
 	}
