@@ -13,7 +13,8 @@ import (
 type Repaired = bolt.Repaired
 
 // Examine reads the database of a data directory that no process owns, page by page and without opening it, and says what is
-// damaged. A directory without a store, or whose server runs, has no findings: the server verifies what it has open.
+// damaged. A directory without a store, or whose server runs, has no findings: the server verifies what it has open, and
+// examined the file before it opened it.
 func Examine(dir string) (findings []memory.Finding, err error) {
 	if has, err := HasStore(dir); !has || err != nil {
 		return nil, err

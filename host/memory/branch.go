@@ -176,6 +176,8 @@ func (s *Space) translate(doing string, err error) error {
 		return &Error{Code: Conflict, cause: err, Message: "this request id was used before for a different request: use a fresh id for each request"}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return &Error{Code: Timeout, Retryable: true, cause: err, Message: "could not " + doing + " in time: a write may still take effect; retry with the same request id"}
+	case errors.Is(err, store.ErrDamaged):
+		return &Error{Code: Internal, cause: err, Message: "could not " + doing + ": what is stored there is damaged, and is not answered. Have the server stopped, then run: alcove verify, and alcove repair"}
 	case errors.Is(err, store.ErrFull):
 		return &Error{Code: Exhausted, Retryable: true, cause: err, Message: "could not " + doing + ": the disk of the server is full. Nothing was changed, and reading goes on: free some space there, then try again"}
 	case errors.Is(err, store.ErrReadOnly):

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -18,159 +20,348 @@ import (
 // maxFaults is how many faults one check reports.
 const maxFaults = 20
 
-// Check reads everything and reports what is inconsistent. Commits wait while the pages of the file are looked at, and go
-// on while their contents are.
+// glance is how long a check looks at a time. Between two looks the file may be mapped anew, for which commits wait.
+const glance = 20 * time.Millisecond
+
+// Check reads everything and reports what is inconsistent. Commits go on meanwhile: it looks for a moment at a time, each time at
+// what is there then.
 func (e *Engine) Check(ctx context.Context) error {
-	var faults []error
-	report := func(err error) {
-		if err != nil && len(faults) < maxFaults {
-			faults = append(faults, err)
-		}
-	}
-	report(e.do(&job{ctx: ctx, alone: func() error { return e.checkPages(report) }}))
-	err := e.read(ctx, func(tx *bbolt.Tx) error {
-		checkSums(tx, report)
-		checkPoints(tx, report)
-		r := newReader(tx)
-		return tx.Bucket(bucketBranches).ForEachBucket(func(id []byte) error {
-			checkBranch(r, store.BranchID(fromU64(id)), tx.Bucket(bucketBranches).Bucket(id), report)
-			return ctx.Err()
-		})
-	})
-	report(err)
-	report(e.checkOverlays(ctx))
-	report(e.checkBlobs(ctx))
-	return errors.Join(faults...)
-}
-
-// checkPages makes sure that every page is used once or free. bbolt compares what a transaction sees with the pages that
-// are free now, so it runs in the writer's turn: beside commits it would find faults in a whole file.
-func (e *Engine) checkPages(report func(error)) error {
-	return e.view(func(tx *bbolt.Tx) error {
-		for fault := range tx.Check() {
-			report(fault)
-		}
-		return nil
-	})
-}
-
-// checkSums makes sure that every record is whole, and that none is missing in its bucket.
-func checkSums(tx *bbolt.Tx, report func(error)) {
+	c := &check{engine: e, ctx: ctx}
+	c.heads()
+	c.directory("the outermost bucket", func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Cursor().Bucket() })
 	for _, k := range topKinds() {
-		report(top(tx, k).check(fmt.Sprintf("the bucket %s", k.bucket())))
+		judge := c.nothingMore
+		switch k {
+		case kindPoints:
+			judge = c.judgePoints()
+		case kindTime:
+			judge = c.judgeTimes
+		}
+		c.records(fmt.Sprintf("the bucket %s", k.bucket()), func(tx *bbolt.Tx) records { return top(tx, k) }, judge)
 	}
-	branches := tx.Bucket(bucketBranches)
-	report(branches.ForEachBucket(func(id []byte) error {
-		for _, k := range branchKinds() {
-			b := store.BranchID(fromU64(id))
-			report(of(branches.Bucket(id), b, k).check(fmt.Sprintf("branch %d: the bucket %s", b, k.bucket())))
+	c.branches()
+	c.report(c.overlays())
+	c.report(e.checkBlobs(ctx))
+	c.report(ctx.Err())
+	return errors.Join(c.faults...)
+}
+
+// check is a check that runs.
+type check struct {
+	engine *Engine
+	ctx    context.Context
+	faults []error
+}
+
+func (c *check) report(err error) {
+	if err != nil && len(c.faults) < maxFaults {
+		c.faults = append(c.faults, err)
+	}
+}
+
+// heads looks at the two first pages. A commit may be writing one of them: so a page that is damaged is looked at again.
+func (c *check) heads() {
+	for place := range uint64(2) {
+		var err error
+		for range 3 {
+			if err = c.head(place); err == nil || c.ctx.Err() != nil {
+				break
+			}
+			time.Sleep(glance)
+		}
+		if err != nil {
+			c.report(fmt.Errorf("page %d, one of the two that lead to all others: %w: %w", place, store.ErrDamaged, err))
+		}
+	}
+}
+
+func (c *check) head(place uint64) error {
+	return c.engine.read(c.ctx, func(tx *bbolt.Tx) error {
+		p, err := c.engine.pagesOf(tx)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		raw := make([]byte, metaSize+8)
+		if _, err := p.file.ReadAt(raw, int64(place*p.head.size+pageHeader)); err != nil {
+			return err
+		}
+		_, err = readMeta(raw, p.head.size)
+		return err
+	})
+}
+
+// openedPages are the pages that a transaction sees, which is open as long as they are used.
+type openedPages struct {
+	*pages
+	opened *os.File
+}
+
+func (p openedPages) close() { _ = p.opened.Close() } // nothing was written
+
+func (e *Engine) pagesOf(tx *bbolt.Tx) (openedPages, error) {
+	f, err := os.Open(e.path())
+	if err != nil {
+		return openedPages{}, fmt.Errorf("read the database: %w", err)
+	}
+	size := uint64(tx.DB().Info().PageSize)
+	p := &pages{file: f, length: uint64(tx.Size())}
+	p.lead(meta{size: size, root: uint64(tx.Cursor().Bucket().Root()), freelist: noFreelist, high: p.length / size})
+	return openedPages{p, f}, nil
+}
+
+// look runs a part of the check in a transaction, until it says that it is done.
+func (c *check) look(what string, part func(tx *bbolt.Tx, p *pages, until time.Time) (done bool)) {
+	for done := false; !done && c.ctx.Err() == nil; {
+		began := time.Now()
+		err := c.engine.read(c.ctx, func(tx *bbolt.Tx) error {
+			p, err := c.engine.pagesOf(tx)
+			if err != nil {
+				return err
+			}
+			defer p.close()
+			done = part(tx, p.pages, began.Add(glance))
+			for _, f := range p.faults {
+				c.report(fmt.Errorf("%w: %w", store.ErrDamaged, f))
+			}
+			return nil
+		})
+		c.engine.written.looked(time.Since(began))
+		if err != nil {
+			c.report(fmt.Errorf("%s: %w", what, err))
+			return
+		}
+	}
+}
+
+// directory looks at the pages of a bucket of buckets.
+func (c *check) directory(what string, find func(tx *bbolt.Tx) *bbolt.Bucket) {
+	var after []byte
+	c.look(what, func(tx *bbolt.Tx, p *pages, until time.Time) bool {
+		b := find(tx)
+		if b == nil || b.Root() == 0 {
+			return true
+		}
+		p.after = after
+		p.scan(what, bucket{root: uint64(b.Root())}, func(e element) {
+			if !e.bucket {
+				p.fault("%s has %q, which is no bucket", what, e.key)
+			}
+			p.pause(&after, e, until)
+		})
+		return !p.stopped
+	})
+}
+
+// pause stops a visit when its time is over, and notes where it goes on.
+func (p *pages) pause(after *[]byte, e element, until time.Time) {
+	if time.Now().After(until) {
+		*after, p.stopped = bytes.Clone(e.key), true
+	}
+}
+
+// judge makes what tells in a transaction whether a record that is whole agrees with others.
+type judge func(tx *bbolt.Tx) func(e element) error
+
+func (c *check) nothingMore(*bbolt.Tx) func(e element) error {
+	return func(element) error { return nil }
+}
+
+// records looks at the records of a bucket, and whether they are all. Whether they are can be told when nothing was written to
+// the bucket meanwhile.
+func (c *check) records(what string, find func(tx *bbolt.Tx) records, with judge) {
+	var after []byte
+	sum, sequence, began := uint64(0), uint64(0), false
+	c.look(what, func(tx *bbolt.Tx, p *pages, until time.Time) bool {
+		r := find(tx)
+		if r.Bucket == nil {
+			return true // it was erased
+		}
+		if !began {
+			sequence, began = r.Sequence(), true
+		}
+		agrees := with(tx)
+		p.after = after
+		c.scan(what, p, r, func(e element) {
+			if !r.counts(e.key) {
+				return
+			}
+			sum += weight(r.stored(e.value))
+			err := r.whole(e.key, e.value)
+			if err == nil {
+				err = agrees(e)
+			}
+			if err != nil {
+				c.report(fmt.Errorf("%s: %s: %w", what, nameOf(r.kind, e.key), err))
+			}
+			p.pause(&after, e, until)
+		})
+		if !p.stopped && sum != sequence && r.Sequence() == sequence {
+			c.report(fmt.Errorf("%s: %w", what, errIncomplete))
+		}
+		return !p.stopped
+	})
+}
+
+// scan visits a bucket: its pages, or, if it is part of another's page, what bbolt says is in it.
+func (c *check) scan(what string, p *pages, r records, visit func(element)) {
+	if r.Root() != 0 {
+		p.scan(what, bucket{root: uint64(r.Root())}, visit)
+		return
+	}
+	cursor := r.Cursor()
+	for key, value := cursor.First(); key != nil && !p.stopped; key, value = cursor.Next() {
+		if p.after == nil || bytes.Compare(key, p.after) > 0 {
+			visit(element{key: key, value: value})
+		}
+	}
+}
+
+// judgePoints makes sure that versions and instants grow together without gaps, and agree with the index of instants.
+func (c *check) judgePoints() judge {
+	var last store.Point
+	return func(tx *bbolt.Tx) func(e element) error {
+		times, points := top(tx, kindTime), top(tx, kindPoints)
+		return func(e element) error {
+			p, err := points.point(e.key, e.value)
+			if err != nil {
+				return err
+			}
+			before := last
+			if last = p; p.Version != before.Version+1 || !p.Time.After(before.Time) && before.Version != 0 {
+				return fmt.Errorf("version %d at %s does not follow version %d at %s", p.Version, p.Time, before.Version, before.Time)
+			}
+			if at, err := times.get(u64(uint64(p.Time.UnixMicro()))); err != nil || !bytes.Equal(at, e.key) {
+				return fmt.Errorf("version %d is missing in the index of times", p.Version)
+			}
+			return nil
+		}
+	}
+}
+
+func (c *check) judgeTimes(tx *bbolt.Tx) func(e element) error {
+	times, points := top(tx, kindTime), top(tx, kindPoints)
+	return func(e element) error {
+		version, err := times.open(e.key, e.value)
+		if err != nil {
+			return err
+		}
+		if at, err := points.get(version); err != nil || !bytes.Equal(at, e.key) {
+			return fmt.Errorf("an instant is that of version %d, which is of another", fromU64(version))
 		}
 		return nil
+	}
+}
+
+// branches looks at each branch. What is new meanwhile is not looked at.
+func (c *check) branches() {
+	c.directory("the bucket branches", func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketBranches) })
+	var ids []store.BranchID
+	c.report(c.engine.read(c.ctx, func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketBranches).ForEachBucket(func(id []byte) error {
+			ids = append(ids, store.BranchID(fromU64(id)))
+			return nil
+		})
 	}))
-}
-
-func (r records) check(what string) error {
-	if r.Bucket == nil {
-		return fmt.Errorf("%s is missing", what)
-	}
-	sum := uint64(0)
-	c := r.Cursor()
-	for key, data := c.First(); key != nil; key, data = c.Next() {
-		if !r.counts(key) {
-			continue
-		}
-		if err := r.whole(key, data); err != nil {
-			return fmt.Errorf("%s: record %q: %w", what, key, err)
-		}
-		sum += weight(r.stored(data))
-	}
-	if sum != r.Sequence() {
-		return fmt.Errorf("%s: %w", what, errIncomplete)
-	}
-	return nil
-}
-
-// checkPoints makes sure that versions and instants agree, and grow together without gaps.
-func checkPoints(tx *bbolt.Tx, report func(error)) {
-	var last store.Point
-	times, points, count := top(tx, kindTime), top(tx, kindPoints), 0
-	c := points.Cursor()
-	for version, data := c.First(); version != nil; version, data = c.Next() {
-		p, err := points.point(version, data)
-		if err != nil {
-			report(err)
-			continue
-		}
-		if p.Version != last.Version+1 || !p.Time.After(last.Time) && last.Version != 0 {
-			report(fmt.Errorf("version %d at %s does not follow version %d at %s", p.Version, p.Time, last.Version, last.Time))
-		}
-		if at, err := times.get(u64(uint64(p.Time.UnixMicro()))); err != nil || !bytes.Equal(at, version) {
-			report(fmt.Errorf("version %d is missing in the index of times", p.Version))
-		}
-		last = p
-		count++
-	}
-	if n := times.Stats().KeyN; n != count {
-		report(fmt.Errorf("the index of times has %d instants for %d versions", n, count))
+	for _, id := range ids {
+		what := fmt.Sprintf("branch %d", id)
+		find := func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketBranches).Bucket(u64(uint64(id))) }
+		c.directory(what, find)
+		c.parts(what, id, find)
 	}
 }
 
-// checkBranch makes sure that entries are whole and that the log names exactly those above the floor.
-func checkBranch(r *reader, id store.BranchID, branch *bbolt.Bucket, report func(error)) {
-	entries, log := of(branch, id, kindEntries), of(branch, id, kindLog)
-	floor := uint64(0)
-	t, ok, err := readTrim(branch, id)
-	if err != nil {
-		report(err)
-	}
-	if ok {
-		floor = t.floor.Version
-	}
-	above := 0
-	c := entries.Cursor()
-	for key, value := c.First(); key != nil; key, value = c.Next() {
-		e, err := r.decode(key, value)
-		if err != nil {
-			report(fmt.Errorf("branch %d: %w", id, err))
-			continue
+func (c *check) parts(what string, id store.BranchID, find func(tx *bbolt.Tx) *bbolt.Bucket) {
+	for _, k := range branchKinds() {
+		with := c.nothingMore
+		switch k {
+		case kindEntries:
+			with = c.judgeEntries(id)
+		case kindLog:
+			with = c.judgeChanges(id)
 		}
-		at, err := top(r.tx, kindPoints).get(u64(e.Version))
-		if err != nil || e.Branch != id || int64(fromU64(at)) != e.Time.UnixMicro() {
-			report(fmt.Errorf("branch %d: %s has version %d at %s, which was never committed", id, e.Key, e.Version, e.Time))
-		}
-		if e.Version <= floor {
-			continue
-		}
-		above++
-		change := append(u64(e.Version), encodeKey(e.Key)...)
-		if found, err := log.change(change, log.Get(change)); err != nil || found.Deleted != e.Deleted {
-			report(fmt.Errorf("branch %d: version %d of %s is missing in the change log", id, e.Version, e.Key))
-		}
-	}
-	if n := log.Stats().KeyN; n != above && floor == 0 {
-		report(fmt.Errorf("branch %d: the change log names %d changes of %d entries", id, n, above))
+		c.records(fmt.Sprintf("%s: the bucket %s", what, k.bucket()), func(tx *bbolt.Tx) records {
+			branch := find(tx)
+			if branch == nil {
+				return records{}
+			}
+			if branch.Bucket(k.bucket()) == nil {
+				c.report(fmt.Errorf("%s has no bucket %s: %w", what, k.bucket(), store.ErrDamaged))
+			}
+			return of(branch, id, k)
+		}, with)
 	}
 }
 
-// checkOverlays makes sure that overlays hold what their segments hold.
-func (e *Engine) checkOverlays(ctx context.Context) error {
+// judgeEntries makes sure that entries were committed, with their values, and that the log names those above the floor.
+func (c *check) judgeEntries(id store.BranchID) judge {
+	return func(tx *bbolt.Tx) func(e element) error {
+		r, points := newReader(tx), top(tx, kindPoints)
+		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
+		log := of(branch, id, kindLog)
+		t, _, _ := readTrim(branch, id) // what is damaged of it is found where it is
+		return func(raw element) error {
+			e, err := r.decode(raw.key, raw.value)
+			if err != nil {
+				return err
+			}
+			at, err := points.get(u64(e.Version))
+			if err != nil || e.Branch != id || int64(fromU64(at)) != e.Time.UnixMicro() {
+				return fmt.Errorf("it is of branch %d at %s, when nothing was committed", e.Branch, e.Time)
+			}
+			if e.Version <= t.floor.Version {
+				return nil
+			}
+			change := append(u64(e.Version), encodeKey(e.Key)...)
+			if found, err := log.change(change, log.Get(change)); err != nil || found.Deleted != e.Deleted {
+				return fmt.Errorf("it is missing in the change log: %w", store.ErrDamaged)
+			}
+			return nil
+		}
+	}
+}
+
+// judgeChanges makes sure that what the log names above the floor is there.
+func (c *check) judgeChanges(id store.BranchID) judge {
+	return func(tx *bbolt.Tx) func(e element) error {
+		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
+		entries := branch.Bucket(bucketEntries)
+		t, _, _ := readTrim(branch, id)
+		return func(e element) error {
+			version := changedAt(e.key)
+			if version > t.floor.Version && entries.Get(atVersion(e.key[versionSize:], version)) == nil {
+				return fmt.Errorf("the change log has it, and it is not there: %w", store.ErrDamaged)
+			}
+			return nil
+		}
+	}
+}
+
+// overlays makes sure that overlays hold what their segments hold.
+func (c *check) overlays() error {
+	e := c.engine
 	e.building.Lock() // none is made or dropped meanwhile
 	defer e.building.Unlock()
 	e.mu.RLock()
 	overlays := e.overlays
 	e.mu.RUnlock()
-	if err := e.checkOverlaysInUse(ctx, overlays); err != nil {
+	if err := e.checkOverlaysInUse(c.ctx, overlays); err != nil {
 		return err
 	}
 	for _, o := range overlays {
-		err := e.read(ctx, func(tx *bbolt.Tx) error {
-			plain := newReader(tx).walk(rawBlocks(o.run), nil, nil, false)
-			merged := newReader(tx).walk([]block{{segment: store.Segment{At: store.Latest}, overlay: o}}, nil, nil, false)
-			return sameWalk(plain, merged)
+		what := fmt.Sprintf("overlay %d", o.id)
+		c.records(what, func(tx *bbolt.Tx) records { return records{o.bucket(tx), placeOf(kindEntries, 0)} }, c.nothingMore)
+		var from []byte
+		c.look(what, func(tx *bbolt.Tx, _ *pages, until time.Time) bool {
+			plain := newReader(tx).walk(rawBlocks(o.run), nil, from, false)
+			merged := newReader(tx).walk([]block{{segment: store.Segment{At: store.Latest}, overlay: o}}, nil, from, false)
+			next, err := sameWalk(plain, merged, until)
+			if err != nil {
+				c.report(fmt.Errorf("%s: %w", what, err))
+			}
+			from = next
+			return next == nil
 		})
-		if err != nil {
-			return fmt.Errorf("overlay %d: %w", o.id, err)
-		}
 	}
 	return nil
 }
@@ -191,21 +382,25 @@ func (e *Engine) checkOverlaysInUse(ctx context.Context, overlays []*overlay) er
 	})
 }
 
-func sameWalk(a, b *merged) error {
+// sameWalk compares what two walks give, until it is time to stop: then it says from which key to go on.
+func sameWalk(a, b *merged, until time.Time) (next []byte, err error) {
 	for {
 		keyA, versionsA, err := a.step()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		keyB, versionsB, err := b.step()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !bytes.Equal(keyA, keyB) || versionsA != versionsB {
-			return fmt.Errorf("key %q with versions %s differs from key %q with versions %s", keyA, versionsA, keyB, versionsB)
+			return nil, fmt.Errorf("key %q with versions %s differs from key %q with versions %s", keyA, versionsA, keyB, versionsB)
 		}
 		if keyA == nil {
-			return nil
+			return nil, nil
+		}
+		if time.Now().After(until) {
+			return bytes.Clone(a.next()), nil
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -28,6 +29,42 @@ func TestAWholeStoreChecksWhileItIsWritten(t *testing.T) {
 	for range 20 {
 		if err := e.Check(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestCommitsDoNotWaitForACheck commits while a store is checked that takes far longer to read than a commit may wait. Its file
+// grows beyond what is mapped, again and again, for which commits must wait until nobody reads.
+func TestCommitsDoNotWaitForACheck(t *testing.T) {
+	s := &stage{t: t, dir: t.TempDir()}
+	e, err := bolt.Open(t.Context(), s.dir, bolt.Options{MapSize: 1 << 16, NoSync: true})
+	s.ok(err)
+	defer e.Close()
+	for i := range 60 {
+		var b store.Batch
+		for k := range 1000 {
+			b.Writes = append(b.Writes, store.Write{Branch: 1, Key: stageKey(fmt.Sprintf("k%d.%d", i, k)), Value: []byte("a value of some length")})
+		}
+		s.commit(e, b)
+	}
+	began, checked := time.Now(), make(chan error)
+	go func() { checked <- e.Check(t.Context()) }()
+	slowest, commits := time.Duration(0), 0
+	for {
+		select {
+		case err := <-checked:
+			s.ok(err)
+			looks, longest := bolt.Looks(e)
+			t.Logf("the check took %s, in %d looks of at most %s; %d commits beside it, the slowest in %s", time.Since(began), looks, longest, commits, slowest)
+			if took := time.Since(began); slowest > took/2 || longest > took/2 || looks < 20 {
+				t.Error("it is not done a moment at a time, or commits wait for all of it")
+			}
+			return
+		default:
+			before := time.Now()
+			s.commit(e, store.Batch{Writes: []store.Write{{Branch: 1, Key: stageKey(fmt.Sprint("w", commits)), Value: make([]byte, 100_000)}}})
+			slowest = max(slowest, time.Since(before))
+			commits++
 		}
 	}
 }

@@ -32,6 +32,13 @@ type written struct {
 	commits, syncs, failed atomic.Uint64
 	last, compacted        atomic.Int64 // µs since the epoch
 	lastSync, slowest      atomic.Int64 // ns
+	looks, longestLook     atomic.Int64 // of checks; ns
+}
+
+// looked notes that a check looked at the file for a while.
+func (w *written) looked(took time.Duration) {
+	w.looks.Add(1)
+	w.longestLook.Store(max(w.longestLook.Load(), int64(took)))
 }
 
 // count notes a write of a group of commits.

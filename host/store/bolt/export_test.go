@@ -1,6 +1,15 @@
 package bolt
 
-import "go.etcd.io/bbolt"
+import (
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// Looks are how often checks looked at the file, and for how long at most.
+func Looks(e *Engine) (n int64, longest time.Duration) {
+	return e.written.looks.Load(), time.Duration(e.written.longestLook.Load())
+}
 
 // Overlays counts the overlays in the file and those in use.
 func Overlays(e *Engine) (inFile, inUse int, err error) {

@@ -41,6 +41,9 @@ type pages struct {
 
 	repeated bool // the page that is visited was visited before
 
+	after   []byte // the last key that was visited, when a visit goes on; nil: it begins
+	stopped bool   // by whom visits
+
 	headFaults []error // of the two first pages
 	mended     []byte  // what one of the first pages must be; nil: they are whole, or it cannot be told
 }
@@ -234,8 +237,14 @@ func (p *pages) walk(what string, id uint64, depth int, in span, visit func(elem
 		return
 	}
 	for i, e := range list {
+		if p.stopped {
+			break
+		}
 		if !in.has(e.key) {
 			p.broke("%s leads to keys that do not belong there", name)
+		}
+		if p.after != nil && i+1 < len(list) && bytes.Compare(list[i+1].key, p.after) <= 0 {
+			continue
 		}
 		below := span{e.key, in.max}
 		if i+1 < len(list) {
@@ -254,7 +263,9 @@ func (p *pages) give(what any, list []element, in span, visit func(element)) {
 		} else if !in.has(e.key) {
 			p.broke("element %d of %s does not belong there", i, what)
 		}
-		visit(e)
+		if !p.stopped && (p.after == nil || bytes.Compare(e.key, p.after) > 0) {
+			visit(e)
+		}
 	}
 	p.lists = append(p.lists, list[:0])
 }
