@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/search/semantic"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
 
@@ -42,7 +43,7 @@ func Repair(ctx context.Context, dir string, dry bool) (r Repaired, err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	if !dry {
-		return bolt.Repair(ctx, dir, time.Now())
+		return bolt.Repair(ctx, dir, time.Now(), semantic.IsVectors)
 	}
 	faults, err := bolt.Examine(dir)
 	r = Repaired{Faults: []string{}, Aside: []bolt.Aside{}}

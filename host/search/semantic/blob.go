@@ -11,6 +11,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"strings"
 	"sync"
 
 	"github.com/alcove-memory/alcove/host/search"
@@ -61,6 +62,10 @@ type row struct {
 	text   digest
 	vector []float32
 }
+
+// IsVectors reports whether a blob, by its name, is one of vectors. They are those of texts' digests: they stay true whatever is
+// stored.
+func IsVectors(blob string) bool { return strings.HasPrefix(blob, blobPrefix) }
 
 // encodeRows makes a blob.
 func encodeRows(dimensions int, rows []row) []byte {

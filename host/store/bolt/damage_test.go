@@ -63,7 +63,7 @@ func TestAFirstPageThatIsDamagedIsNamedAndMendedWithoutLoss(t *testing.T) {
 		}
 		s.ok(e.Check(t.Context()))
 		s.ok(e.Close())
-		r, err := bolt.Repair(t.Context(), repaired.dir, time.Now())
+		r, err := bolt.Repair(t.Context(), repaired.dir, time.Now(), nil)
 		if err != nil || len(r.Faults) != 1 || len(r.Aside) != 0 {
 			t.Errorf("%s: repair: %+v (%v)", name, r, err)
 		}
@@ -87,7 +87,7 @@ func TestACommitThatNothingLeadsToAnyMoreIsNotGivenAway(t *testing.T) {
 	if _, err := bolt.Open(t.Context(), s.dir, bolt.Options{}); !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "alcove repair") {
 		t.Errorf("it is opened: %v", err)
 	}
-	r, err := bolt.Repair(t.Context(), s.dir, time.Now())
+	r, err := bolt.Repair(t.Context(), s.dir, time.Now(), nil)
 	if err != nil || len(r.Aside) != 1 || !strings.Contains(r.Aside[0].Key, `"last"`) || !strings.Contains(r.Aside[0].Why, "only the damaged first page knew") {
 		t.Errorf("the repair does not tell what is lost: %+v (%v)", r, err)
 	}
@@ -189,7 +189,7 @@ func TestExaminingAndRepairingNeedLittleMemory(t *testing.T) {
 	}
 	s.damage(func(data []byte) { data[bytes.Index(data, bytes.Repeat([]byte{7}, 5000))+10] ^= 1 })
 	if got := peak(func() {
-		if r, err := bolt.Repair(t.Context(), s.dir, time.Now()); err != nil || r.Entries != 3999 {
+		if r, err := bolt.Repair(t.Context(), s.dir, time.Now(), nil); err != nil || r.Entries != 3999 {
 			t.Error(r.Entries, r.Faults, err)
 		}
 	}); got > 48<<20 { // a few times a transaction

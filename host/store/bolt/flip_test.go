@@ -141,7 +141,7 @@ func (f *flips) mustSayAll(e *bolt.Engine, at int, found bool) {
 // repair makes sure that one thing at most is lost, that it is named, and that nothing untrue is said.
 func (f *flips) repair(dir string, at int) {
 	f.t.Helper()
-	r, err := bolt.Repair(f.t.Context(), dir, time.Now())
+	r, err := bolt.Repair(f.t.Context(), dir, time.Now(), nil)
 	if err != nil {
 		f.t.Errorf("byte %d: %v", at, err)
 		return
@@ -236,7 +236,7 @@ func TestPagesThatAreGoneAreRepairedWithWhatIsLeft(t *testing.T) {
 		if !errors.Is(err, store.ErrDamaged) {
 			t.Errorf("page %d: %v", page, err)
 		}
-		r, err := bolt.Repair(t.Context(), dir, time.Now())
+		r, err := bolt.Repair(t.Context(), dir, time.Now(), nil)
 		if err != nil {
 			t.Errorf("page %d: %v", page, err)
 			continue

@@ -216,7 +216,7 @@ func TestADamagedOlderFileIsNotMigratedButRepaired(t *testing.T) {
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, data) {
 		t.Errorf("the file was changed (%v)", err)
 	}
-	r, err := bolt.Repair(t.Context(), dir, time.Now())
+	r, err := bolt.Repair(t.Context(), dir, time.Now(), nil)
 	if err != nil || len(r.Aside) != 1 {
 		t.Errorf("repair: %+v (%v)", r, err)
 	}

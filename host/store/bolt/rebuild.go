@@ -22,19 +22,20 @@ type rebuilder struct {
 	to       *bbolt.DB
 	r        *Repaired
 	lacking  map[string]row // entries whose large value was not found yet, by branch and key
+	keeps    func(blob store.Blob) bool
 	branches []store.BranchID
 	lost     []error                 // of the file's two first pages
 	partial  map[store.BranchID]bool // branches; whether their change log lacks something
 	again    bool                    // there are branches that were not known when what nothing leads to was looked at
 }
 
-func rebuildTo(ctx context.Context, path string, p *pages, r *Repaired) error {
+func rebuildTo(ctx context.Context, path string, p *pages, keeps func(store.Blob) bool, r *Repaired) error {
 	to, err := createDB(path)
 	if err != nil {
 		return err
 	}
 	if err = to.Update(makeBuckets); err == nil {
-		b := &rebuilder{survey: p.as(p.head), ctx: ctx, to: to, r: r, lacking: map[string]row{}, partial: map[store.BranchID]bool{}, lost: p.headFaults}
+		b := &rebuilder{survey: p.as(p.head), ctx: ctx, to: to, r: r, keeps: keeps, lacking: map[string]row{}, partial: map[store.BranchID]bool{}, lost: p.headFaults}
 		b.search = true
 		err = b.run()
 	}
@@ -124,7 +125,14 @@ func (b *rebuilder) others() error {
 			return err
 		}
 	}
-	return nil
+	blobs := placeOf(kindBlobs, 0)
+	return b.copy(0, b.top[kindBlobs], kindBlobs, func(tx *bbolt.Tx, e element) error {
+		data := b.sealed(blobs, e).data
+		if blob, err := blobs.blob(e.key, data); err != nil || !b.keeps(blob) {
+			return nil // it is made anew
+		}
+		return top(tx, kindBlobs).replace(e.key, data)
+	})
 }
 
 // instants takes over versions and instants. Those of older formats, which have no checksum, must be in both indexes.

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -44,9 +45,9 @@ type Repaired struct {
 }
 
 // Repair makes a new database of all that can be read of a damaged one, and moves the old one and a report into a folder in
-// set-aside. What can be made from the rest is made anew: change logs, the index of instants, overlays, blobs. Nobody may
-// have the store open. Without damage it does nothing.
-func Repair(ctx context.Context, dir string, now time.Time) (r Repaired, err error) {
+// set-aside. What can be made from the rest is made anew: change logs, the index of instants, overlays, and blobs, but for those
+// that keep says stay true whatever is stored; nil: none. Nobody may have the store open. Without damage it does nothing.
+func Repair(ctx context.Context, dir string, now time.Time, keep func(blob string) bool) (r Repaired, err error) {
 	p, f, err := openPagesOf(dbPath(dir))
 	if err != nil {
 		return Repaired{}, fmt.Errorf("repair: %w", err)
@@ -69,7 +70,10 @@ func Repair(ctx context.Context, dir string, now time.Time) (r Repaired, err err
 		return r, nil
 	}
 	r.Folder = filepath.Join(dir, "set-aside", now.UTC().Format("20060102-150405.000000"))
-	if err := rebuild(ctx, dir, p, &r); err != nil {
+	keeps := func(blob store.Blob) bool {
+		return keep != nil && keep(blob.Name) && isWhole(filepath.Join(dir, "blobs"), blob)
+	}
+	if err := rebuild(ctx, dir, p, keeps, &r); err != nil {
 		return r, fmt.Errorf("repair: %w", err)
 	}
 	return r, nil
@@ -79,12 +83,12 @@ var errFellBack = errors.New("the outermost bucket is damaged: what an earlier c
 
 // rebuild makes the new file under a passing name, and exchanges the databases. A crash in between leaves the old one, in its
 // place or in the folder, and the new one beside it.
-func rebuild(ctx context.Context, dir string, p *pages, r *Repaired) error {
+func rebuild(ctx context.Context, dir string, p *pages, keeps func(store.Blob) bool, r *Repaired) error {
 	passing := filepath.Join(dir, repairing)
 	if err := os.MkdirAll(r.Folder, 0o700); err != nil {
 		return err
 	}
-	if err := rebuildTo(ctx, passing, p, r); err != nil {
+	if err := rebuildTo(ctx, passing, p, keeps, r); err != nil {
 		return errors.Join(err, removeIfThere(passing))
 	}
 	report, err := json.MarshalIndent(r, "", "  ")
@@ -101,6 +105,17 @@ func rebuild(ctx context.Context, dir string, p *pages, r *Repaired) error {
 		}
 	}
 	return errors.Join(syncDir(r.Folder), os.Rename(passing, dbPath(dir)), syncDir(dir))
+}
+
+// isWhole reports whether the file of a blob is there and what it is named after.
+func isWhole(dir string, blob store.Blob) bool {
+	f, err := os.Open(filepath.Join(dir, blob.Digest))
+	if err != nil {
+		return false
+	}
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	return errors.Join(err, f.Close()) == nil && n == blob.Size && hex.EncodeToString(h.Sum(nil)) == blob.Digest
 }
 
 func dbPath(dir string) string { return filepath.Join(dir, "alcove.db") }

@@ -51,7 +51,7 @@ func TestAWholeFileHasNoFaults(t *testing.T) {
 		if faults, err := bolt.Examine(s.dir); err != nil || len(faults) > 0 {
 			t.Errorf("%v (%v)", faults, err)
 		}
-		r, err := bolt.Repair(t.Context(), s.dir, time.Now())
+		r, err := bolt.Repair(t.Context(), s.dir, time.Now(), nil)
 		if err != nil || r.Folder != "" {
 			t.Errorf("a repair of what is whole: %+v (%v)", r, err)
 		}
@@ -70,7 +70,7 @@ func TestARepairKeepsWhatWasPurgedAndWhichRequestsWereMade(t *testing.T) {
 	data, err := os.ReadFile(path)
 	s.ok(err)
 	s.ok(os.WriteFile(path, bytes.ReplaceAll(data, []byte("a marked value"), []byte("a merked value")), 0o600))
-	r, err := bolt.Repair(t.Context(), s.dir, time.Now())
+	r, err := bolt.Repair(t.Context(), s.dir, time.Now(), func(blob string) bool { return blob == "b" })
 	if err != nil || len(r.Aside) != 1 || !strings.Contains(r.Aside[0].Key, "ka") {
 		t.Fatalf("%+v (%v)", r, err)
 	}
@@ -79,6 +79,9 @@ func TestARepairKeepsWhatWasPurgedAndWhichRequestsWereMade(t *testing.T) {
 	s.ok(e.Check(t.Context()))
 	if done, err := e.Commit(t.Context(), store.Batch{Request: request}); err != nil || !done.Replayed {
 		t.Errorf("the request that was made before is done again: %+v (%v)", done, err)
+	}
+	if got := s.blob(e, "b"); !strings.HasPrefix(got, "blob") {
+		t.Errorf("the blob that was to be kept reads %q", got)
 	}
 	increment, _ := pieces(t, e, s.head(e))
 	if !slices.ContainsFunc(increment, func(p store.Piece) bool { return p.Entry != nil && string(p.Entry.Value) == "gone" }) {
@@ -94,7 +97,7 @@ func TestAFileWithoutAWholeStartIsNotRepaired(t *testing.T) {
 	if faults, err := bolt.Examine(dir); err != nil || len(faults) != 1 || !strings.Contains(faults[0].Error(), "restore a backup") {
 		t.Errorf("%v (%v)", faults, err)
 	}
-	if _, err := bolt.Repair(t.Context(), dir, time.Now()); err == nil || !strings.Contains(err.Error(), "restore a backup") {
+	if _, err := bolt.Repair(t.Context(), dir, time.Now(), nil); err == nil || !strings.Contains(err.Error(), "restore a backup") {
 		t.Errorf("repair: %v", err)
 	}
 }
