@@ -71,6 +71,9 @@ func TestConsolidationProposesAndIsUndoneByDroppingTheBranch(t *testing.T) {
 	if got := stateOf(t, s, result.Proposal, "note"); got != memory.Merged {
 		t.Errorf("on the branch of the proposal the duplicate is %s", got)
 	}
+	if kept, err := s.Recall(t.Context(), memory.Place{Branch: result.Proposal}, "tea", memory.AsOf{}); err != nil || !slices.Equal(kept.Supersedes, []string{"note"}) || !slices.Equal(kept.Links, []string{"note"}) {
+		t.Errorf("the one that is kept is %+v, %v", kept, err)
+	}
 	if got := stateOf(t, s, "", "note"); got != memory.Active {
 		t.Errorf("the proposal changed the memories: the duplicate is %s", got)
 	}

@@ -43,10 +43,10 @@ type Candidate struct {
 	pair bool
 }
 
-// How many candidates a reading has at most.
+// How many candidates a reading has at most: at a store, the host looks each of them up.
 const (
-	maxCandidates = 12
-	maxPairs      = 6
+	maxCandidates = 10
+	maxPairs      = 4
 )
 
 // Read reads a text.

@@ -78,6 +78,29 @@ func TestDuplicatesBecomeOneThatSupersedesTheRest(t *testing.T) {
 	}
 }
 
+func TestNoMemoryGetsMoreLinksThanItMayHave(t *testing.T) {
+	s := alcovetest.New(t, Family(), manifest(t))
+	links := make([]string, 120)
+	for i := range links {
+		links[i] = fmt.Sprint("other", i)
+	}
+	s.Put(alcove.Memory{Key: "a", Value: text("Ann Lee prefers green tea in the morning"), Links: links, Importance: of(1)})
+	for i := range 60 {
+		s.Put(alcove.Memory{Key: fmt.Sprintf("b%02d", i), Value: text("ann lee prefers green tea in the morning"), Links: make([]string, 128)})
+	}
+	for range 3 { // what finds no room is merged into another one
+		must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, nil))
+	}
+	for _, key := range []string{"a", "b00", "b01", "b59"} {
+		if m := s.Memory(key); len(m.Links)+len(m.Supersedes) > 128 {
+			t.Errorf("%s has %d links and supersedes %d", key, len(m.Links), len(m.Supersedes))
+		}
+	}
+	if len(s.Memory("a").Supersedes) != 4 {
+		t.Errorf("a supersedes %q", s.Memory("a").Supersedes)
+	}
+}
+
 func TestADryRunChangesNothingAndReports(t *testing.T) {
 	s := space(t)
 	var out result

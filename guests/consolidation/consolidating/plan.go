@@ -21,12 +21,11 @@ type plan struct {
 type merge struct {
 	keep   int
 	others []int
-	why    []compare.Relation // for each of the others, how it stands to the one that is kept
 }
 
 // Bounds of what is merged.
 const (
-	mostMerged      = 50 // memories by one: links of a memory have a limit
+	mostMerged      = 50 // memories by one
 	mostCluster     = 20
 	clusterFrom     = .5 // similarity of memories of a cluster
 	partDuplicates  = "duplicates"
@@ -96,9 +95,9 @@ func (l *loaded) merges(pairs []compare.Pair) []merge {
 			if other == i {
 				other, relation = p.A, turned(relation)
 			}
-			if !taken[other] && relation != compare.Contained && len(m.others) < mostMerged {
+			if !taken[other] && relation != compare.Contained && len(m.others) < l.room(i) {
 				taken[other] = true
-				m.others, m.why = append(m.others, other), append(m.why, relation)
+				m.others = append(m.others, other)
 			}
 		}
 		if len(m.others) > 0 {
@@ -108,6 +107,11 @@ func (l *loaded) merges(pairs []compare.Pair) []merge {
 	}
 	slices.SortFunc(merges, func(a, b merge) int { return cmp.Compare(a.keep, b.keep) })
 	return merges
+}
+
+// room is how many memories can be merged into one: each takes a link and a superseded key.
+func (l *loaded) room(i int) int {
+	return min(mostMerged, (mostLinks-len(l.items[i].links)-len(l.items[i].supersedes))/2)
 }
 
 // turned is a relation seen from the other side.

@@ -9,10 +9,11 @@ import (
 
 // How much a result lists of each, and of each text.
 const (
-	listed    = 50
-	inReport  = 15
-	snippet   = 100
-	reportMax = 12 << 10
+	listed       = 50
+	listedByJobs = 10
+	inReport     = 15
+	snippet      = 100
+	reportMax    = 12 << 10
 )
 
 // result is what consolidation did, or would do.
@@ -84,6 +85,14 @@ func (l *loaded) result(p *plan) *result {
 		r.Clusters = append(r.Clusters, cluster{l.keys(group), l.reader.Shared(l.facts, group, 4)})
 	}
 	return r
+}
+
+// shorten leaves the first of each in a result, whose totals stay.
+func (r *result) shorten(most int) {
+	r.Merged = r.Merged[:min(len(r.Merged), most)]
+	r.Contradictions = r.Contradictions[:min(len(r.Contradictions), most)]
+	r.Clusters = r.Clusters[:min(len(r.Clusters), most)]
+	r.Archived, r.Pruned = r.Archived[:min(len(r.Archived), most)], r.Pruned[:min(len(r.Pruned), most)]
 }
 
 func (l *loaded) keys(list []int) []string {

@@ -11,8 +11,11 @@ import (
 // patchesTogether is how many patches one operation stages.
 const patchesTogether = 500
 
-// mostTags is how many tags a merged memory is brought to.
-const mostTags = 64
+// How much a memory may have that others are merged into; links and superseded keys together.
+const (
+	mostTags  = 64
+	mostLinks = 128
+)
 
 // stage stages what the plan says, and gives how many memories change.
 func (l *loaded) stage(c *alcove.Call, cfg Config, p *plan) (int, error) {
@@ -33,7 +36,7 @@ func (l *loaded) stage(c *alcove.Call, cfg Config, p *plan) (int, error) {
 	if cfg.Contradictions == "newest" {
 		for _, pair := range p.contradictions {
 			older, newer := l.byAge(pair)
-			if !done[older] && !done[newer] {
+			if !done[older] && !done[newer] && l.room(newer) > 0 {
 				add(newer, l.kept(merge{keep: newer, others: []int{older}}, c.Time()))
 				add(older, l.retired(older, "archived", l.items[newer].key))
 			}
@@ -79,7 +82,7 @@ func (l *loaded) kept(m merge, now time.Time) alcove.Patch {
 		p.Importance = importance
 	}
 	p.Supersedes, p.Links = union(it.supersedes, keys), union(it.links, keys)
-	p.Metadata = note(map[string]any{"merged": keys, "at": now.UTC().Format(time.RFC3339)})
+	p.Metadata = note(map[string]any{"merged": len(keys), "at": now.UTC().Format(time.RFC3339)})
 	return p
 }
 
@@ -90,7 +93,7 @@ func (l *loaded) merged(i int, into string) alcove.Patch { return l.retired(i, "
 func (l *loaded) retired(i int, state, into string) alcove.Patch {
 	p := l.patch(i)
 	p.State = state
-	if into != "" {
+	if it := &l.items[i]; into != "" && len(it.links)+len(it.supersedes) < mostLinks {
 		p.Links = union(l.items[i].links, []string{into})
 	}
 	return p

@@ -97,6 +97,7 @@ func (s *consolidator) job(c *alcove.Call, in consolidateIn) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.shorten(listedByJobs)
 	_, err = c.AppendRecords(reports, "", map[string]any{"namespace": r.Namespace, "changed": r.Changed, "totals": r.Totals, "report": r.Report})
 	return r, err
 }
