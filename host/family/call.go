@@ -45,7 +45,7 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if c.Caller.ReadOnly && (t.Annotations.ReadOnly == nil || !*t.Annotations.ReadOnly) {
+	if c.Caller.ReadOnly && !onlyReads(t) {
 		return Result{}, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("%s may write, and this memory can only be read; whoever runs the server can allow writing", t.Name)}
 	}
 	if err := x.checkArguments(t, c.Arguments); err != nil {
@@ -64,6 +64,9 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 		}
 	}
 }
+
+// onlyReads reports whether a tool says of itself that it changes nothing.
+func onlyReads(t *abi.Tool) bool { return t.Annotations.ReadOnly != nil && *t.Annotations.ReadOnly }
 
 // tool finds a tool and its family.
 func (f *Families) tool(name string) (*family, *abi.Tool, error) {
@@ -99,7 +102,9 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sand
 	if err != nil {
 		return Result{}, err
 	}
-	w := f.newWork(x, stage, c.Caller, c.Namespace, c.RequestID)
+	caller := c.Caller
+	caller.ReadOnly = caller.ReadOnly || onlyReads(t) // clients trust its word, and may not ask their users
+	w := f.newWork(x, stage, caller, c.Namespace, c.RequestID)
 	w.dryRun, w.progress, w.ended = c.DryRun, c.Progress, c.Ended
 	output, err := w.callTool(ctx, m, t, c.Arguments)
 	if err != nil || c.DryRun {

@@ -36,22 +36,24 @@ const (
 
 // Job is a piece of work that a family does when nobody waits for it.
 type Job struct {
-	ID        string          `json:"id"`
-	Family    string          `json:"family"`
-	Name      string          `json:"job"` // as its manifest has it; "store hook" for a hook that was put off
-	Payload   json.RawMessage `json:"payload,omitempty"`
-	Agent     string          `json:"agent,omitempty"` // on whose behalf
-	Branch    string          `json:"branch"`
-	Namespace string          `json:"namespace"`
-	State     State           `json:"state"`
-	Attempts  int             `json:"attempts"`
-	Due       time.Time       `json:"due"` // not before this
-	Created   time.Time       `json:"created"`
-	Ended     time.Time       `json:"ended,omitzero"`
-	Progress  *Progress       `json:"progress,omitempty"`
-	Error     string          `json:"error,omitempty"` // of the last attempt
-	Result    json.RawMessage `json:"result,omitempty"`
-	Proposal  string          `json:"proposal,omitempty"` // the branch that has what it proposes
+	ID      string          `json:"id"`
+	Family  string          `json:"family"`
+	Name    string          `json:"job"` // as its manifest has it; "store hook" for a hook that was put off
+	Payload json.RawMessage `json:"payload,omitempty"`
+	Agent   string          `json:"agent,omitempty"` // on whose behalf
+	// Namespaces are those that whoever queued it may use; nil: all.
+	Namespaces []string        `json:"namespaces,omitzero"`
+	Branch     string          `json:"branch"`
+	Namespace  string          `json:"namespace"`
+	State      State           `json:"state"`
+	Attempts   int             `json:"attempts"`
+	Due        time.Time       `json:"due"` // not before this
+	Created    time.Time       `json:"created"`
+	Ended      time.Time       `json:"ended,omitzero"`
+	Progress   *Progress       `json:"progress,omitempty"`
+	Error      string          `json:"error,omitempty"` // of the last attempt
+	Result     json.RawMessage `json:"result,omitempty"`
+	Proposal   string          `json:"proposal,omitempty"` // the branch that has what it proposes
 }
 
 // Progress is how far a job has come.
@@ -297,7 +299,7 @@ func (j *jobs) attempt(ctx context.Context, job *Job) error {
 	if err != nil {
 		return err
 	}
-	w := f.newWork(x, stage, policy.Caller{Agent: job.Agent}, job.Namespace, job.ID)
+	w := f.newWork(x, stage, policy.Caller{Agent: job.Agent, Namespaces: job.Namespaces}, job.Namespace, job.ID)
 	w.progress = func(done, total float64, message string) { j.progressed(job.ID, Progress{done, total, message}) }
 	if job.Name == deferredStore {
 		err = w.deferred(ctx, m, job.Payload)

@@ -146,8 +146,12 @@ func branchMerge(w *work, ctx context.Context, r branchMergeRequest) (any, error
 		if err := w.powers.Check(abi.CanBranchWrite, target); err != nil {
 			return nil, err
 		}
-		if m.Namespaces, err = w.among(abi.CanMemoryWrite, orAll(r.Namespaces)); err != nil {
+		written, err := w.among(abi.CanMemoryWrite, orAll(r.Namespaces))
+		if err != nil {
 			return nil, err
+		}
+		if m.Namespaces = both(namespaces, written); m.Namespaces != nil && len(m.Namespaces) == 0 {
+			return nil, &abi.Error{Code: abi.CodeDenied, Message: "a merge needs memory.read and memory.write for the same namespaces"}
 		}
 		w.after(fmt.Sprintf("merge %s into %s", r.Source, target), func(ctx context.Context) error {
 			m.Preview = false

@@ -34,7 +34,7 @@ func jobEnqueue(w *work, ctx context.Context, r jobEnqueueRequest) (any, error) 
 		return nil, &abi.Error{Code: abi.CodeExhausted, Message: "too many jobs wait: let them run first", Details: map[string]any{"limit": mostQueued}}
 	}
 	now := w.families.o.Clock()
-	job := Job{ID: w.families.newID(now), Family: w.family.name, Name: r.Job, Payload: r.Payload, Agent: w.caller.Agent, Branch: w.stage.Branch(),
+	job := Job{ID: w.families.newID(now), Family: w.family.name, Name: r.Job, Payload: r.Payload, Agent: w.caller.Agent, Namespaces: w.caller.Namespaces, Branch: w.stage.Branch(),
 		Namespace: w.namespace, State: Queued, Due: now.Add(delay), Created: now}
 	if err := w.families.jobs.put(ctx, w.stage, job); err != nil {
 		return nil, err

@@ -91,18 +91,26 @@ func textCount(w *work, ctx context.Context, r textCountRequest) (any, error) {
 	if len(r.Terms) > 256 {
 		return nil, invalid("%d terms: at most 256 are allowed", len(r.Terms))
 	}
-	namespaces, err := w.among(abi.CanMemoryRead, r.Namespaces)
+	c, namespaces, err := w.counted(r)
 	if err != nil {
 		return nil, err
 	}
-	c := memory.Collection{Name: "memory"}
-	if r.Collection != "" && r.Collection != "memory" {
-		if c, err = w.collection(r.Collection); err != nil {
-			return nil, err
-		}
-	}
 	documents, counts, err := w.stage.CountTerms(ctx, c, namespaces, r.Terms)
 	return map[string]any{"documents": documents, "counts": counts}, err
+}
+
+// counted is what terms are counted in.
+func (w *work) counted(r textCountRequest) (memory.Collection, []string, error) {
+	if r.Collection == "" || r.Collection == "memory" {
+		namespaces, err := w.among(abi.CanMemoryRead, r.Namespaces)
+		return memory.Collection{Name: "memory"}, namespaces, err
+	}
+	c, err := w.collection(r.Collection)
+	if err != nil {
+		return c, nil, err
+	}
+	namespaces, err := w.recordNamespaces(r.Namespaces)
+	return c, namespaces, err
 }
 
 func embedTexts(w *work, ctx context.Context, r textsRequest) (any, error) {
@@ -166,7 +174,7 @@ func toolsCall(w *work, ctx context.Context, r toolsCallRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.caller.ReadOnly && (t.Annotations.ReadOnly == nil || !*t.Annotations.ReadOnly) {
+	if w.caller.ReadOnly && !onlyReads(t) {
 		return nil, &abi.Error{Code: abi.CodeDenied, Message: r.Tool + " may write, and whoever called may only read"}
 	}
 	if len(r.Arguments) == 0 {
@@ -180,7 +188,7 @@ func toolsCall(w *work, ctx context.Context, r toolsCallRequest) (any, error) {
 		return nil, err
 	}
 	defer release()
-	inner, before := w.within(x), w.stage.Save()
+	inner, before := w.within(x, t), w.stage.Save()
 	output, err := inner.callTool(ctx, m, t, r.Arguments)
 	if err != nil {
 		w.stage.Restore(before) // of what failed nothing is kept

@@ -3,9 +3,12 @@ package family
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/policy"
 )
 
 // collection is one of the family's own, as its manifest declares it.
@@ -23,12 +26,52 @@ func (w *work) collection(name string) (memory.Collection, error) {
 	return memory.Collection{}, invalid("the manifest declares no collection %.128q", name)
 }
 
-// mayKeep checks the right to change records of a collection.
-func (w *work) mayKeep(name string) (memory.Collection, error) {
-	if w.caller.ReadOnly {
-		return memory.Collection{}, &abi.Error{Code: abi.CodeDenied, Message: "records cannot be changed, because whoever called may only read"}
+// records is a collection, and the namespace that a request means, if whoever called may go there.
+func (w *work) records(name, namespace string) (memory.Collection, string, error) {
+	c, err := w.collection(name)
+	if err != nil {
+		return c, "", err
 	}
-	return w.collection(name)
+	namespace = w.in(namespace)
+	return c, namespace, w.mayEnter(namespace)
+}
+
+// mayEnter checks the caller's own right to a namespace, whatever the family may.
+func (w *work) mayEnter(namespace string) error {
+	if w.caller.MayEnter(namespace) {
+		return nil
+	}
+	return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("namespace %.128s is not one of those that whoever called may use", namespace)}
+}
+
+// mayKeep is records with the right to change them.
+func (w *work) mayKeep(name, namespace string) (memory.Collection, string, error) {
+	if w.caller.ReadOnly {
+		return memory.Collection{}, "", &abi.Error{Code: abi.CodeDenied, Message: "records cannot be changed, because whoever called, or the tool by its own word, may only read"}
+	}
+	return w.records(name, namespace)
+}
+
+// recordNamespaces are the namespaces of records that a request means; nil stands for all.
+func (w *work) recordNamespaces(namespaces []string) ([]string, error) {
+	if len(namespaces) == 0 {
+		namespaces = []string{w.namespace}
+	}
+	if slices.Contains(namespaces, policy.Everything) {
+		switch {
+		case w.caller.Namespaces == nil || slices.Contains(w.caller.Namespaces, policy.Everything):
+			return nil, nil
+		case len(w.caller.Namespaces) == 0:
+			return nil, w.mayEnter(policy.Everything)
+		}
+		return w.caller.Namespaces, nil
+	}
+	for _, namespace := range namespaces {
+		if err := w.mayEnter(namespace); err != nil {
+			return nil, err
+		}
+	}
+	return namespaces, nil
 }
 
 type recordJSON struct {
@@ -56,11 +99,11 @@ type recordKeysRequest struct {
 }
 
 func recordGet(w *work, ctx context.Context, r recordKeysRequest) (any, error) {
-	c, err := w.collection(r.Collection)
+	c, namespace, err := w.records(r.Collection, r.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	found, err := w.stage.Records(ctx, c, w.in(r.Namespace), r.Keys)
+	found, err := w.stage.Records(ctx, c, namespace, r.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +125,7 @@ type recordPutRequest struct {
 }
 
 func recordPut(w *work, ctx context.Context, r recordPutRequest) (any, error) {
-	c, err := w.mayKeep(r.Collection)
+	c, namespace, err := w.mayKeep(r.Collection, r.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +133,7 @@ func recordPut(w *work, ctx context.Context, r recordPutRequest) (any, error) {
 		return nil, invalid("%d items: give from 1 to 1000", len(r.Items))
 	}
 	for _, item := range r.Items {
-		if err := w.stage.PutRecord(ctx, c, w.in(r.Namespace), item.Key, item.Value, item.IfVersion); err != nil {
+		if err := w.stage.PutRecord(ctx, c, namespace, item.Key, item.Value, item.IfVersion); err != nil {
 			return nil, err
 		}
 	}
@@ -98,11 +141,11 @@ func recordPut(w *work, ctx context.Context, r recordPutRequest) (any, error) {
 }
 
 func recordDelete(w *work, ctx context.Context, r recordKeysRequest) (any, error) {
-	c, err := w.mayKeep(r.Collection)
+	c, namespace, err := w.mayKeep(r.Collection, r.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	n, err := w.stage.DeleteRecords(ctx, c, w.in(r.Namespace), r.Keys)
+	n, err := w.stage.DeleteRecords(ctx, c, namespace, r.Keys)
 	return map[string]any{"deleted": n}, err
 }
 
@@ -115,7 +158,7 @@ type recordListRequest struct {
 }
 
 func recordList(w *work, ctx context.Context, r recordListRequest) (any, error) {
-	c, err := w.collection(r.Collection)
+	c, namespace, err := w.records(r.Collection, r.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +166,7 @@ func recordList(w *work, ctx context.Context, r recordListRequest) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := w.stage.ListRecords(ctx, c, w.in(r.Namespace), r.Prefix, r.After, limit)
+	found, next, err := w.stage.ListRecords(ctx, c, namespace, r.Prefix, r.After, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -150,12 +193,9 @@ func recordSearch(w *work, ctx context.Context, r recordSearchRequest) (any, err
 	if err != nil {
 		return nil, err
 	}
-	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset, Namespaces: r.Namespaces}
-	switch {
-	case len(r.Namespaces) == 0:
-		q.Namespaces = []string{w.namespace}
-	case r.Namespaces[0] == "*":
-		q.Namespaces = w.caller.Namespaces
+	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset}
+	if q.Namespaces, err = w.recordNamespaces(r.Namespaces); err != nil {
+		return nil, err
 	}
 	found, total, err := w.stage.SearchRecords(ctx, c, q)
 	if err != nil {
@@ -180,7 +220,7 @@ type recordAppendRequest struct {
 }
 
 func recordAppend(w *work, ctx context.Context, r recordAppendRequest) (any, error) {
-	c, err := w.mayKeep(r.Collection)
+	c, namespace, err := w.mayKeep(r.Collection, r.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +229,7 @@ func recordAppend(w *work, ctx context.Context, r recordAppendRequest) (any, err
 	}
 	sequences := make([]uint64, len(r.Values))
 	for i, value := range r.Values {
-		if sequences[i], err = w.stage.AppendRecord(ctx, c, w.in(r.Namespace), value); err != nil {
+		if sequences[i], err = w.stage.AppendRecord(ctx, c, namespace, value); err != nil {
 			return nil, err
 		}
 	}

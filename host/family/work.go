@@ -40,9 +40,11 @@ func (f *Families) newWork(x *family, stage *memory.Stage, caller policy.Caller,
 	return &work{families: f, family: x, stage: stage, caller: caller, powers: f.powersOf(x, caller), namespace: namespace, requestID: requestID}
 }
 
-// within is the work of another family inside of the same stage.
-func (w *work) within(x *family) *work {
-	inner := w.families.newWork(x, w.stage, w.caller, w.namespace, w.requestID)
+// within is the work of another family's tool inside of the same stage.
+func (w *work) within(x *family, t *abi.Tool) *work {
+	caller := w.caller
+	caller.ReadOnly = caller.ReadOnly || onlyReads(t)
+	inner := w.families.newWork(x, w.stage, caller, w.namespace, w.requestID)
 	inner.dryRun = w.dryRun
 	return inner
 }
@@ -121,7 +123,10 @@ func (w *work) among(c abi.Capability, namespaces []string) ([]string, error) {
 	}
 	if slices.Contains(namespaces, policy.Everything) {
 		scope := w.powers.Scope(c)
-		if slices.Contains(scope, policy.Everything) {
+		switch {
+		case len(scope) == 0: // which must not become nil, that stands for all
+			return nil, w.powers.Check(c, policy.Everything)
+		case slices.Contains(scope, policy.Everything):
 			return nil, nil
 		}
 		return scope, nil
@@ -132,6 +137,17 @@ func (w *work) among(c abi.Capability, namespaces []string) ([]string, error) {
 		}
 	}
 	return namespaces, nil
+}
+
+// both are the namespaces in two lists, each nil for all.
+func both(a, b []string) []string {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
 }
 
 // decoded is an operation whose request is decoded first. Fields that are not known are ignored.

@@ -19,6 +19,11 @@ type Caller struct {
 	Namespaces []string // those they may read and write; nil: all
 }
 
+// MayEnter reports whether the caller may read and write a namespace.
+func (c Caller) MayEnter(namespace string) bool {
+	return c.Namespaces == nil || slices.Contains(c.Namespaces, Everything) || slices.Contains(c.Namespaces, namespace)
+}
+
 // Grant is a capability that an operator gave a family, for a scope.
 type Grant struct {
 	Name  abi.Capability
@@ -59,7 +64,7 @@ func Of(asked []abi.Request, granted []Grant, caller Caller) Powers {
 func writes(c abi.Capability) bool {
 	switch c {
 	case abi.CanMemoryWrite, abi.CanMemoryPropose, abi.CanLogAppend, abi.CanFeedEmit, abi.CanBranchWrite, abi.CanLinkWrite,
-		abi.CanConfigWrite, abi.CanToolsPublish, abi.CanJob:
+		abi.CanConfigWrite, abi.CanToolsPublish, abi.CanJob, abi.CanMemoryCount:
 		return true
 	}
 	return false
@@ -112,14 +117,14 @@ func (p Powers) Check(c abi.Capability, name string) error {
 	case !p.granted[c]:
 		e.Message = fmt.Sprintf("%s was not granted: an operator can, with alcove family grant", what)
 	case p.caller.ReadOnly && writes(c):
-		e.Message = fmt.Sprintf("%s is denied, because whoever called may only read", what)
+		e.Message = fmt.Sprintf("%s is denied, because whoever called, or the tool by its own word, may only read", what)
 	default:
 		e.Message = fmt.Sprintf("%s is beyond what the manifest asks for, the operator granted, or the caller may do", what)
 	}
 	return e
 }
 
-// Scope is what a capability is there for; ["*"] for everything of its kind.
+// Scope is what a capability is there for; ["*"] for everything of its kind, and nothing when it is not there.
 func (p Powers) Scope(c abi.Capability) []string { return slices.Clone(p.allowed[c]) }
 
 // List is every capability that is there, in the order of the ABI.

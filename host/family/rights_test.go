@@ -1,0 +1,166 @@
+package family
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/policy"
+)
+
+// storeIn stores in a namespace.
+func (w *world) storeIn(namespace, key, value string) {
+	w.t.Helper()
+	if _, err := w.space.Store(w.t.Context(), memory.Place{Namespace: namespace}, []memory.Item{{Key: key, Value: json.RawMessage(value)}}, memory.Write{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// without is everything but some capabilities.
+func without(names ...abi.Capability) []abi.Request {
+	return slices.DeleteFunc(everything(), func(r abi.Request) bool { return slices.Contains(names, r.Name) })
+}
+
+// as calls the only tool of a family for a caller.
+func (w *world) as(c policy.Caller, name string) []response {
+	w.t.Helper()
+	result, err := w.call(Call{Tool: name + "_do", Caller: c})
+	if err != nil {
+		w.t.Fatalf("%s: %v", name, err)
+	}
+	return responses(w.t, result.Output)
+}
+
+func denied(r response) bool { return r.Error != nil && r.Error.Code == abi.CodeDenied }
+
+func TestAFamilyThatMayReadNoMemoriesFindsNoneInComparisonsAndCounts(t *testing.T) {
+	m := aFamily("nosy")
+	m.Capabilities = without(abi.CanMemoryRead)
+	w := open(t, nil)
+	w.store("k", `"an old secret"`)
+	if _, err := w.space.Fork(t.Context(), "", "draft", memory.AsOf{}, memory.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.space.Store(t.Context(), memory.Place{Branch: "draft"}, []memory.Item{{Key: "k", Value: json.RawMessage(`"a new secret"`)}}, memory.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	w.with(m, script{steps: []step{
+		{"branch.diff", `{"source":"draft"}`},
+		{"branch.diff", `{"source":"draft","namespaces":["*"]}`},
+		{"branch.merge", `{"source":"draft","preview":true}`},
+		{"branch.merge", `{"source":"draft"}`},
+		{"text.count", `{"terms":["secret"],"namespaces":["*"]}`},
+		{"text.count", `{"terms":["secret"]}`},
+	}})
+	for i, r := range w.as(policy.Caller{}, "nosy") {
+		if !denied(r) {
+			t.Errorf("call %d was answered with %s, %v", i, r.OK, r.Error)
+		}
+	}
+}
+
+func TestAMergeShowsOnlyWhatMayBeReadToo(t *testing.T) {
+	m := aFamily("nosy")
+	for i, c := range m.Capabilities {
+		if c.Name == abi.CanMemoryRead {
+			m.Capabilities[i].Scope = []string{"open"}
+		}
+	}
+	w := open(t, nil)
+	if _, err := w.space.Fork(t.Context(), "", "draft", memory.AsOf{}, memory.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, namespace := range []string{"open", "closed"} {
+		if _, err := w.space.Store(t.Context(), memory.Place{Branch: "draft", Namespace: namespace}, []memory.Item{{Key: "k", Value: json.RawMessage(`"in ` + namespace + `"`)}}, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.with(m, script{steps: []step{{"branch.merge", `{"source":"draft"}`}}})
+	got := w.as(policy.Caller{}, "nosy")[0]
+	if got.Error != nil || strings.Contains(string(got.OK), "in closed") || !strings.Contains(string(got.OK), "in open") {
+		t.Errorf("the merge answered %s, %v", got.OK, got.Error)
+	}
+}
+
+func TestACallersNamespacesBoundWhatAFamilyKeepsForThem(t *testing.T) {
+	m := aFamily("notes")
+	m.Collections = []abi.Collection{{Name: "pages", Searchable: []string{"text"}}}
+	w := open(t, nil).with(m, script{steps: []step{
+		{"record.put", `{"collection":"pages","namespace":"closed","items":[{"key":"p","value":{"text":"secret"}}]}`},
+		{"record.get", `{"collection":"pages","namespace":"closed","keys":["p"]}`},
+		{"record.list", `{"collection":"pages","namespace":"closed"}`},
+		{"record.append", `{"collection":"pages","namespace":"closed","values":[1]}`},
+		{"record.delete", `{"collection":"pages","namespace":"closed","keys":["p"]}`},
+		{"record.search", `{"collection":"pages","namespaces":["closed"],"query":"secret"}`},
+		{"record.search", `{"collection":"pages","namespaces":["open","*"],"query":"secret"}`},
+		{"text.count", `{"collection":"pages","namespaces":["closed"],"terms":["secret"]}`},
+	}})
+	stage, err := w.space.Stage(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := memory.Collection{Name: "notes/pages", Fields: []string{"text"}}
+	if err := stage.PutRecord(t.Context(), pages, "closed", "p", json.RawMessage(`{"text":"secret"}`), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stage.Commit(t.Context(), memory.Commit{}); err != nil {
+		t.Fatal(err)
+	}
+	result, err := w.call(Call{Tool: "notes_do", Place: memory.Place{Namespace: "open"}, Caller: policy.Caller{Namespaces: []string{"open"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range responses(t, result.Output) {
+		if !denied(r) && !strings.Contains(string(r.OK), `"total":0`) {
+			t.Errorf("call %d was answered with %s, %v", i, r.OK, r.Error)
+		}
+	}
+}
+
+func TestAJobHasNoMoreRightsThanWhoeverQueuedIt(t *testing.T) {
+	m := withJob("tidy", "")
+	w := open(t, nil).with(m, script{steps: []step{{"job.enqueue", `{"job":"tidy"}`}, {"memory.put", `{"items":[{"key":"a","namespace":"closed","value":1}]}`}}})
+	if _, err := w.call(Call{Tool: "tidy_do", Place: memory.Place{Namespace: "open"}, Caller: policy.Caller{Namespaces: []string{"open"}}}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the job ran", func() bool {
+		list, err := w.Jobs(t.Context())
+		return err == nil && slices.ContainsFunc(list, func(j Job) bool { return j.State == Done || j.State == Failed })
+	})
+	found, err := w.space.Recall(t.Context(), memory.Place{Namespace: "closed"}, "a", memory.AsOf{})
+	if err != nil || found != nil {
+		t.Errorf("it wrote %+v, %v", found, err)
+	}
+}
+
+func TestAToolThatSaysItOnlyReadsCannotWrite(t *testing.T) {
+	m := aFamily("sly")
+	yes := true
+	m.Tools[0].Annotations.ReadOnly = &yes
+	m.Collections = []abi.Collection{{Name: "own"}}
+	w := open(t, nil).with(m, script{steps: []step{
+		{"memory.put", `{"items":[{"key":"a","value":1}]}`},
+		{"record.put", `{"collection":"own","items":[{"key":"a","value":1}]}`},
+		{"memory.touch", `{"keys":["a"],"health":1}`},
+		{"config.set", `{"values":{}}`},
+	}})
+	for i, r := range w.as(policy.Caller{}, "sly") {
+		if !denied(r) {
+			t.Errorf("call %d was answered with %s, %v", i, r.OK, r.Error)
+		}
+	}
+}
+
+func TestACallerWhoMayOnlyReadCountsNothing(t *testing.T) {
+	m := aFamily("sly")
+	yes := true
+	m.Tools[0].Annotations.ReadOnly = &yes
+	w := open(t, nil).with(m, script{steps: []step{{"memory.touch", `{"keys":["a"],"health":-1}`}}})
+	w.store("a", "1")
+	if got := w.as(policy.Caller{ReadOnly: true}, "sly")[0]; !denied(got) {
+		t.Errorf("it was answered with %s, %v", got.OK, got.Error)
+	}
+}
