@@ -174,6 +174,7 @@ type why struct {
 	Speaker   float64   `json:"speaker_factor,omitempty"`
 	Date      float64   `json:"date_factor,omitempty"`
 	Around    float64   `json:"turns_around,omitempty"`
+	Meaning   float64   `json:"meaning_weight,omitempty"` // beside words, where they were mixed
 	// Features are what families that rank can go by.
 	Features map[string]float64 `json:"features,omitempty"`
 }
@@ -195,7 +196,7 @@ func whyOf(h memory.Hit) *why {
 		e = &search.Explanation{}
 	}
 	w := &why{Branch: h.Branch, Features: map[string]float64{}, Terms: []whyTerm{}, Documents: e.Documents, Length: e.Length, Average: rounded(e.Average), K1: rounded(e.K1), B: rounded(e.B),
-		Speaker: e.Speaker, Date: e.Date, Around: rounded(e.Around)}
+		Speaker: e.Speaker, Date: e.Date, Around: rounded(e.Around), Meaning: rounded(h.Meant)}
 	for name, value := range h.Features {
 		w.Features[name] = rounded(float64(value))
 	}

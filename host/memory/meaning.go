@@ -20,6 +20,8 @@ type Meaning interface {
 	Check(embedder string, v []float32) error
 	// Embed gives the vector of a question; nil when it has none.
 	Embed(ctx context.Context, embedder, question string) ([]float32, error)
+	// Weight is how much meaning counts beside words in a collection, from 0 to 1.
+	Weight(embedder, collection string) float64
 	// Embedders tells how far embedding is.
 	Embedders() []Embedder
 	// Settled tells that the index holds everything.
@@ -111,6 +113,10 @@ func (s *Space) mean(ctx context.Context, q Search, asked *search.Query) (note s
 		}
 		return "", nil
 	}
+	if q.Mode != Semantic && q.Embedder == "" && s.meaning.Weight("", q.collection()) == 0 {
+		asked.Mode = search.Lexical // meaning counts nothing there
+		return "", nil
+	}
 	asked.Embedder, asked.Vector = q.Embedder, q.Vector
 	if len(q.Vector) > 0 {
 		if err := s.meaning.Check(q.Embedder, q.Vector); err != nil {
@@ -149,6 +155,17 @@ func (s *Space) ask(ctx context.Context, v view, q Search, asked search.Query) (
 		return result, nil, err
 	}
 	return result, []string{note}, err
+}
+
+// meant is how much meaning counted in a hit's score.
+func (s *Space) meant(q Search, h search.Hit) float64 {
+	switch {
+	case math.IsNaN(h.Semantic) || s.meaning == nil:
+		return 0
+	case q.Mode == Semantic:
+		return 1
+	}
+	return s.meaning.Weight(q.Embedder, h.Collection)
 }
 
 // Documents reads versions as the index sees them; those that are not there any more as deleted.

@@ -134,6 +134,21 @@ func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 	}
 }
 
+func TestAnExplanationSaysHowMuchMeaningCounted(t *testing.T) {
+	s, _ := meaningful(t, t.TempDir(), ofKinds(&kinds{}))
+	put(t, s, "", "pet", "a dog with a long tail")
+	embedded(t, s)
+	for mode, want := range map[Mode]float64{Hybrid: .5, Semantic: 1, Lexical: 0} {
+		found, err := s.Search(t.Context(), Search{Text: "a dog", Mode: mode, Explain: true, Features: true})
+		if err != nil || len(found.Hits) != 1 || found.Hits[0].Meant != want {
+			t.Errorf("%s: %+v, %v", mode, found.Hits, err)
+		}
+		if _, there := found.Hits[0].Features["semantic"]; there != (mode != Lexical) {
+			t.Errorf("%s: %v", mode, found.Hits[0].Features)
+		}
+	}
+}
+
 func TestMeaningIsThatOfTheBranchAndMomentAskedFor(t *testing.T) {
 	s, _ := meaningful(t, t.TempDir(), ofKinds(&kinds{}))
 	first := put(t, s, "", "thing", "a dog")

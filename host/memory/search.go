@@ -37,6 +37,11 @@ func (s *Space) Search(ctx context.Context, q Search) (Found, error) {
 	if err == nil && q.Features && len(hits) == len(result.Hits) {
 		s.describe(ctx, v, hits, result.Hits)
 	}
+	if err == nil && q.Explain && len(hits) == len(result.Hits) {
+		for i := range hits {
+			hits[i].Meant = s.meant(q, result.Hits[i])
+		}
+	}
 	return Found{Hits: hits, Total: result.Total, Notes: notes}, err
 }
 

@@ -37,6 +37,16 @@ func (k *Keeper) Standard() string {
 	return k.standard
 }
 
+// Weight is how much meaning counts beside words in a collection, from 0 to 1; 0 where there is no such embedder.
+func (k *Keeper) Weight(embedder, collection string) float64 {
+	l, done, err := k.lane(embedder)
+	if err != nil {
+		return 0
+	}
+	defer done()
+	return l.current().weight() * k.options.Gate(collection)
+}
+
 // Check tells what is wrong with a query's vector; nil when nothing is.
 func (k *Keeper) Check(embedder string, v []float32) error {
 	l, done, err := k.lane(embedder)
