@@ -45,7 +45,7 @@ func (t *tagger) learn(c *alcove.Call, p learnPayload) (learned, error) {
 	if p.Namespace == "" { // on schedule
 		return t.learnAll(c)
 	}
-	if stats, stale := lookUp(c, p.Namespace, nil); !stale && stats.Common != nil && !p.Force {
+	if now := lookUp(c, p.Namespace, nil); now.fresh && now.Common != nil && !p.Force {
 		return learned{Namespace: p.Namespace, Fresh: true}, nil
 	}
 	known, err := all(c, p.Namespace)

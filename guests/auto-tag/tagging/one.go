@@ -85,7 +85,7 @@ func orNone(list []string) []string {
 
 // statistics are what the namespace knows of the candidates, and how rare each is among its memories.
 func (t *tagger) statistics(c *alcove.Call, namespace string, r suggest.Reading) (suggest.Statistics, error) {
-	stats, _ := lookUp(c, namespace, []suggest.Reading{r})
+	stats := lookUp(c, namespace, []suggest.Reading{r}).Statistics
 	if len(r.Candidates) == 0 {
 		return stats, nil
 	}

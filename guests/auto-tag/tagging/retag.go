@@ -87,7 +87,7 @@ func (t *tagger) patches(c *alcove.Call, cfg Config, namespace string, memories 
 	var patches []alcove.Patch
 	for from := 0; from < len(memories); from += lookUpTogether {
 		to := min(from+lookUpTogether, len(memories))
-		stats, _ := lookUp(c, namespace, readings[from:to])
+		stats := lookUp(c, namespace, readings[from:to]).Statistics
 		for i := from; i < to; i++ {
 			m := &memories[i]
 			d := t.decide(cfg, of(m), readings[i], stats)

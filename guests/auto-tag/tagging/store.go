@@ -1,6 +1,8 @@
 package tagging
 
 import (
+	"time"
+
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
@@ -34,30 +36,24 @@ func (t *tagger) storeIn(c *alcove.Call, cfg Config, namespace string, which []i
 	for i, at := range which {
 		own[i] = readings[at]
 	}
-	stats, stale := lookUp(c, namespace, own)
-	if stale {
+	known := lookUp(c, namespace, own)
+	if !known.fresh && !known.wished {
 		t.wish(c, namespace)
 	}
 	for _, at := range which {
 		e := entries[at]
-		d := t.decide(cfg, subject{e.Value, e.Tags, e.Type, e.Importance, e.Metadata}, readings[at], stats)
+		d := t.decide(cfg, subject{e.Value, e.Tags, e.Type, e.Importance, e.Metadata}, readings[at], known.Statistics)
 		changes[at] = d.change()
 	}
 }
 
-// wish queues the learning of a vocabulary. While it is wanted, one store in sixteen does so, told apart by what is
-// different of each request: there is no other memory of having done it.
+// wish queues the learning of a vocabulary, and notes that, so that the next stores need not.
 func (t *tagger) wish(c *alcove.Call, namespace string) {
-	sum := uint32(2166136261)
-	for _, text := range []string{c.Now, c.RequestID} {
-		for i := range len(text) {
-			sum = (sum ^ uint32(text[i])) * 16777619
-		}
+	_, err := c.Enqueue(jobLearn, learnPayload{Namespace: namespace}, 60)
+	if err == nil {
+		err = c.PutRecords(vocabulary, namespace, alcove.RecordItem{Key: wishKey, Value: c.Time().UTC().Format(time.RFC3339)})
 	}
-	if sum>>8%16 != 0 {
-		return
-	}
-	if _, err := c.Enqueue(jobLearn, learnPayload{Namespace: namespace}, 60); err != nil {
+	if err != nil {
 		c.Log("the vocabulary of %s is not learned: %v", namespace, err)
 	}
 }

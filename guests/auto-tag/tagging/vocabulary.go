@@ -13,7 +13,8 @@ import (
 // at one record; overviewKey has what concerns them all.
 const (
 	vocabulary  = "tag-vocabulary"
-	overviewKey = "*" // no tag folds to it
+	overviewKey = "*" // no tag folds to it, nor to the next
+	wishKey     = "+" // when somebody last asked for the vocabulary to be learned
 )
 
 // word is a record of the vocabulary.
@@ -30,16 +31,25 @@ type overview struct {
 	Common    []string `json:"common"` // folded words that are in so many memories that they tell nothing
 }
 
-// fresh is how long a vocabulary is good.
-const fresh = 24 * time.Hour
+// How long a vocabulary is good, and how long whoever asked for a new one waits before asking again.
+const (
+	fresh   = 24 * time.Hour
+	patient = time.Hour
+)
 
 // maxKeys is how many records one call gives.
 const maxKeys = 1000
 
-// lookUp gives what a namespace knows of the candidates of some readings, and whether that should be learned anew. A
-// host that does not answer leaves it unknown.
-func lookUp(c *alcove.Call, namespace string, readings []suggest.Reading) (stats suggest.Statistics, stale bool) {
-	keys := []string{overviewKey}
+// looked is what a namespace knows of some readings.
+type looked struct {
+	suggest.Statistics
+	fresh  bool // it was learned not long ago
+	wished bool // somebody asked not long ago that it be learned
+}
+
+// lookUp gives what a namespace knows of the candidates of some readings. A host that does not answer leaves it unknown.
+func lookUp(c *alcove.Call, namespace string, readings []suggest.Reading) looked {
+	keys := []string{overviewKey, wishKey}
 	seen := map[string]bool{}
 	for _, r := range readings {
 		for _, candidate := range r.Candidates {
@@ -51,13 +61,13 @@ func lookUp(c *alcove.Call, namespace string, readings []suggest.Reading) (stats
 	}
 	answer, err := c.AskRaw(alcove.OpRecordGet, question(namespace, keys))
 	if err == nil {
-		stats, stale, err = read(c, answer)
+		var l looked
+		if l, err = read(c, answer); err == nil {
+			return l
+		}
 	}
-	if err != nil {
-		c.Log("tags of %s are made without its vocabulary: %v", namespace, err)
-		return suggest.Statistics{}, false
-	}
-	return stats, stale
+	c.Log("tags of %s are made without its vocabulary: %v", namespace, err)
+	return looked{fresh: true} // nothing is to be done about it
 }
 
 // question is the request of record.get, the one call that a store waits for: it is written, and its answer is read,
@@ -69,9 +79,8 @@ func question(namespace string, keys []string) []byte {
 }
 
 // read reads {"records": [{"key", "value"} or null…]}.
-func read(c *alcove.Call, answer []byte) (stats suggest.Statistics, stale bool, err error) {
-	stats = suggest.Statistics{Known: map[string]suggest.Known{}, Common: map[string]bool{}}
-	stale = true
+func read(c *alcove.Call, answer []byte) (looked, error) {
+	l := looked{Statistics: suggest.Statistics{Known: map[string]suggest.Known{}, Common: map[string]bool{}}}
 	s := scan.New(answer)
 	for key := range s.Fields() {
 		if key != "records" {
@@ -79,14 +88,19 @@ func read(c *alcove.Call, answer []byte) (stats suggest.Statistics, stale bool, 
 			continue
 		}
 		for range s.Elements() {
-			if at, value := readRecord(s); at == overviewKey {
-				stale = readOverview(c, stats, value)
-			} else if w := readWord(value); w.Tag != "" {
-				stats.Known[at] = suggest.Known{Tag: w.Tag, Uses: w.Uses}
+			switch at, value := readRecord(s); at {
+			case overviewKey:
+				l.fresh = readOverview(c, l.Statistics, value)
+			case wishKey:
+				l.wished = within(c, scan.New(value).String(), patient)
+			default:
+				if w := readWord(value); w.Tag != "" {
+					l.Known[at] = suggest.Known{Tag: w.Tag, Uses: w.Uses}
+				}
 			}
 		}
 	}
-	return stats, stale, s.End()
+	return l, s.End()
 }
 
 // readRecord reads one record; a missing one has no key and no value.
@@ -122,14 +136,13 @@ func readWord(value []byte) (w word) {
 	return w
 }
 
-// readOverview takes over what an overview says, and tells whether it is old.
-func readOverview(c *alcove.Call, stats suggest.Statistics, value []byte) (old bool) {
+// readOverview takes over what an overview says, and tells whether it is fresh.
+func readOverview(c *alcove.Call, stats suggest.Statistics, value []byte) (isFresh bool) {
 	s := scan.New(value)
-	old = true
 	for key := range s.Fields() {
 		switch key {
 		case "learned":
-			old = overview{Learned: s.String()}.old(c)
+			isFresh = within(c, s.String(), fresh)
 		case "common":
 			for range s.Elements() {
 				stats.Common[s.String()] = true
@@ -138,12 +151,13 @@ func readOverview(c *alcove.Call, stats suggest.Statistics, value []byte) (old b
 			s.Skip()
 		}
 	}
-	return old
+	return isFresh
 }
 
-func (o overview) old(c *alcove.Call) bool {
-	learned, err := time.Parse(time.RFC3339, o.Learned)
-	return err != nil || c.Time().Sub(learned) > fresh
+// within says whether an instant is no longer ago than some time.
+func within(c *alcove.Call, instant string, most time.Duration) bool {
+	t, err := time.Parse(time.RFC3339, instant)
+	return err == nil && c.Time().Sub(t) <= most
 }
 
 // wide is how many tags of a vocabulary are read at most.
@@ -153,7 +167,7 @@ const wide = 20_000
 func all(c *alcove.Call, namespace string) (map[string]word, error) {
 	words := map[string]word{}
 	err := c.EachRecord(alcove.Records{Collection: vocabulary, Namespace: namespace, Limit: maxKeys}, func(r *alcove.Record) error {
-		if r.Key == overviewKey {
+		if r.Key == overviewKey || r.Key == wishKey {
 			return nil
 		}
 		if words[r.Key] = readWord(r.Value); len(words) > wide {
