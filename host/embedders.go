@@ -35,6 +35,8 @@ const mostEmbedders = 8
 type EmbedderConfig struct {
 	embed.Config
 	Weight float64 `json:"weight,omitempty"` // of meaning beside words, up to 1; 0: .5; negative: none
+	// Threshold is the nearness below which meaning alone finds nothing; 0: none.
+	Threshold float64 `json:"threshold,omitempty"`
 	// NearWords is how much a word of a question counts, in searches by words, where only a word near to it is there: a
 	// part of what it would count itself. Of a static model only; of several embedders that of the first. 0: nothing.
 	NearWords float64 `json:"near_words,omitempty"`
@@ -47,6 +49,8 @@ func (c EmbedderConfig) check() error {
 	switch {
 	case math.IsNaN(c.Weight) || c.Weight > 1:
 		return fmt.Errorf("embedder %s: meaning counts %g beside words: at most 1", c.Name, c.Weight)
+	case math.IsNaN(c.Threshold) || math.IsInf(c.Threshold, 0):
+		return fmt.Errorf("embedder %s: the threshold is no finite number", c.Name)
 	case !(c.NearWords >= 0 && c.NearWords <= 1):
 		return fmt.Errorf("embedder %s: near words count %g: it goes from 0 to 1", c.Name, c.NearWords)
 	case c.NearWords > 0 && c.Kind != embed.Static:
@@ -226,7 +230,7 @@ func (c EmbedderConfig) identity(generation int) string {
 func (e *embedders) settings(c EmbedderConfig, generation int) semantic.Settings {
 	s := semantic.Settings{
 		Name: c.Name, Identity: c.identity(generation), Dimensions: c.Dimensions, Batch: c.Batch, MaxChars: c.MaxChars,
-		Prefix: c.DocumentPrefix, Question: c.QueryPrefix, Weight: c.Weight, Costly: c.Kind != embed.Static,
+		Prefix: c.DocumentPrefix, Question: c.QueryPrefix, Weight: c.Weight, Threshold: c.Threshold, Costly: c.Kind != embed.Static,
 	}
 	if c.Metric == "dot" {
 		s.Metric = vector.Dot

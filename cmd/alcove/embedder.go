@@ -135,6 +135,7 @@ unless --dimensions says so. When its vectors change, searches use the old ones 
 	flags.StringVar(&r.Metric, "metric", "", "cosine or dot (default cosine)")
 	flags.Float64Var(&r.Weight, "weight", 0, "how much meaning counts beside words, up to 1; negative: not at all (default .5)")
 	flags.Float64Var(&r.NearWords, "near-words", 0, "in searches by words, how much a word counts where only a near word of the static model is there, such as 0.35")
+	flags.Float64Var(&r.Threshold, "threshold", 0, "nearness, such as a cosine of 0.3, below which meaning alone finds nothing (default: none)")
 	flags.IntVar(&r.Batch, "batch", 0, "texts in one request (default 32)")
 	flags.IntVar(&r.MaxChars, "max-chars", 0, "characters of a text that are embedded (default 8000)")
 	flags.StringVar(&r.QueryPrefix, "query-prefix", "", "what goes in front of questions")

@@ -50,6 +50,7 @@ type Settings struct {
 	Prefix     string   // of documents
 	Question   string   // prefix of queries
 	Weight     float64  // of meaning beside words, from 0 to 1; .5
+	Threshold  float64  // nearness below which meaning alone finds nothing; 0: none
 	Costly     bool     // texts that were embedded before are not embedded again
 }
 

@@ -68,9 +68,13 @@ func (k *Keeper) Nearest(ctx context.Context, q search.Query, among search.Set, 
 	if err != nil {
 		return nil, err
 	}
-	near := make([]search.Near, len(found))
-	for i, n := range found {
-		near[i] = search.Near{Number: n.Number, Score: n.Score}
+	least := l.current().Threshold
+	near := make([]search.Near, 0, len(found))
+	for _, n := range found {
+		if least != 0 && n.Score < least {
+			break // they come nearest first
+		}
+		near = append(near, search.Near{Number: n.Number, Score: n.Score})
 	}
 	return near, nil
 }

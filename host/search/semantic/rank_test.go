@@ -47,6 +47,20 @@ func TestScoresAreTheWeightedMeanOfWordsAndMeaning(t *testing.T) {
 	}
 }
 
+func TestWhatIsFartherThanTheThresholdIsNotFoundByMeaning(t *testing.T) {
+	w := newWorld(t, newCupboard(), Options{})
+	w.set(Settings{Name: "mine", Identity: "1", Dimensions: 2, Threshold: .5})
+	w.keeper.Start(w)
+	for i, v := range [][]float32{{1, 0}, {0, 1}, {1, 1}} {
+		w.add(ref(string(rune('a'+i)), 1), search.Doc{Vector: v})
+	}
+	w.settle()
+	found, err := w.keeper.Nearest(t.Context(), search.Query{Vector: []float32{1, 0}}, everything(3), 3)
+	if err != nil || len(found) != 2 || found[0].Number != 0 || found[1].Number != 2 {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
 func TestMeaningAloneIsTheNearness(t *testing.T) {
 	got := fused(compass(t, .5, nil), search.Meaning, 0, 8, 4, 2)
 	for i, want := range []float64{1, 0, math.Sqrt(.5), math.Inf(-1)} {
