@@ -97,9 +97,9 @@ type speed struct {
 func (s speed) perSecond() float64 { return float64(s.all) / s.took.Seconds() / 1e6 }
 
 func backUpAgainAndAgain(ctx context.Context, e *bolt.Engine, dir string, stop <-chan struct{}) (s speed) {
-	for {
+	for i := 0; ; i++ {
 		began := time.Now()
-		part, err := backup.Full(ctx, dir, source(e), began)
+		part, err := backup.Full(ctx, filepath.Join(dir, fmt.Sprint(i)), source(e), began)
 		if err != nil {
 			s.err = err
 			return s

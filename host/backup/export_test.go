@@ -17,3 +17,6 @@ func Parse(content []byte, size int, run func([]byte) error, blob func(string, [
 	}
 	return p.part(), nil
 }
+
+// RemoveSlowly removes a file bit by bit.
+func RemoveSlowly(path string) error { return removeSlowly(path) }

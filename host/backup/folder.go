@@ -70,7 +70,7 @@ func (f *folder) removeOthers(keep Part) error {
 	files, err := os.ReadDir(f.dir)
 	for _, file := range files {
 		if name := file.Name(); name != keep.File && file.Type().IsRegular() && ours.MatchString(name) {
-			err = errors.Join(err, os.Remove(filepath.Join(f.dir, name)))
+			err = errors.Join(err, removeSlowly(filepath.Join(f.dir, name)))
 		}
 	}
 	return err
@@ -84,7 +84,7 @@ func removeAbandoned(dir, prefix string, now time.Time) error {
 			continue
 		}
 		if info, infoErr := file.Info(); infoErr == nil && now.Sub(info.ModTime()) > abandoned {
-			err = errors.Join(err, os.Remove(filepath.Join(dir, file.Name())))
+			err = errors.Join(err, removeSlowly(filepath.Join(dir, file.Name())))
 		}
 	}
 	return err

@@ -91,3 +91,22 @@ func TestFilesThatInterruptedBackupsLeftAreRemovedWhenTheyAreOld(t *testing.T) {
 		t.Errorf("in a folder: %t, %t", gone(old), gone(fresh))
 	}
 }
+
+func TestALargeFileIsRemovedBitByBit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large")
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 30<<20)); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- backup.RemoveSlowly(path) }()
+	sizes := map[int64]bool{}
+	for info, err := os.Stat(path); err == nil; info, err = os.Stat(path) {
+		sizes[info.Size()] = true
+	}
+	if err := <-done; err != nil || len(sizes) < 3 {
+		t.Errorf("it was seen with %d sizes (%v)", len(sizes), err)
+	}
+	if err := backup.RemoveSlowly(path); err != nil {
+		t.Errorf("what is gone: %v", err)
+	}
+}

@@ -30,14 +30,28 @@ func ToFile(ctx context.Context, path string, from Source, now time.Time) (Part,
 	if root := old.Until.History.Root(); err == nil && root != "" && root != p.History.Root() {
 		err = fmt.Errorf("to %s: %w", path, ErrOccupied)
 	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
 	if err != nil {
 		return Part{}, fmt.Errorf("back up: %w", errors.Join(err, os.Remove(f.Name())))
 	}
 	p.File = filepath.Base(path)
-	return p, syncFolder(filepath.Dir(path))
+	if err := replace(f.Name(), path); err != nil {
+		return Part{}, fmt.Errorf("back up: %w", err)
+	}
+	return p, nil
+}
+
+// replace lets a file take the place of another, durably. The space of the other is given back afterwards.
+func replace(from, to string) error {
+	old := from + "-old" + partial
+	linked := os.Link(to, old) == nil // there may be none, or no such links
+	if err := os.Rename(from, to); err != nil {
+		return errors.Join(err, os.Remove(from))
+	}
+	err := syncFolder(filepath.Dir(to))
+	if linked {
+		err = errors.Join(err, removeSlowly(old))
+	}
+	return err
 }
 
 // readHeader reads what a part says of itself, at its beginning.

@@ -99,6 +99,8 @@ func (d *disk) apply(m mark) error {
 		return d.place(c, 0, nil)
 	case "renameat":
 		return d.rename(c)
+	case "linkat":
+		return d.link(c)
 	}
 	if strings.Contains(strings.Join(c.args, ","), hexed(d.path)) {
 		return fmt.Errorf("%s is not followed: %.300s", c.name, c.args)
@@ -300,6 +302,19 @@ func (d *disk) rename(c *call) error {
 	}
 	fromDir.move(move{name: toName, node: found, from: fromName})
 	return nil
+}
+
+// link gives a file another name.
+func (d *disk) link(c *call) error {
+	from, err := c.path(0)
+	if err != nil {
+		return err
+	}
+	_, _, found := d.find(from)
+	if found == nil || found.names != nil {
+		return fmt.Errorf("linking %s is not followed", from)
+	}
+	return d.place(c, 2, found)
 }
 
 // everything keeps each part of a write.

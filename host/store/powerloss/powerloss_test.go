@@ -101,6 +101,7 @@ func TestWhatWasSyncedStaysAndTheRestMayGo(t *testing.T) {
 1 fsync(6</d>) = 0
 1 renameat(AT_FDCWD</w>, "/d/a", AT_FDCWD</w>, "/d/s/b") = 0
 `, nil, []string{"", `a="ab"`, `s/b="ab"`, `a="ab" s/b="ab"`}},
+		"a link":                        {made + `1 linkat(AT_FDCWD</w>, "/d/a", AT_FDCWD</w>, "/d/b", 0) = 0`, nil, []string{`a="ab"`, `a="ab" b="ab"`}},
 		"a removal":                     {made + `1 unlinkat(AT_FDCWD</w>, "/d/a", 0) = 0`, nil, []string{"", `a="ab"`}},
 		"a directory that was not kept": {`1 mkdirat(AT_FDCWD</w>, "/d/s", 0700) = 0`, nil, []string{""}},
 		"a sync of what was written before it began": {made + `
