@@ -134,6 +134,9 @@ func (x *Index) newRanking(view View, q Query, asked question) *ranking {
 	}
 	r.countFound()
 	r.makeNorms()
+	for i := range r.asked.clauses {
+		r.tabulate(i)
+	}
 	return r
 }
 

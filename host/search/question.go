@@ -26,6 +26,7 @@ type clause struct {
 
 	found int // active documents that have it
 	idf   float64
+	small *[3][256]float64 // scores of the frequencies 1, 2 and 3 by length; nil: too few postings to bother
 }
 
 type clauseKind int

@@ -40,15 +40,9 @@ func (r *ranking) score(ctx context.Context) error {
 func (r *ranking) open(l *leaf) (lists []scoring) {
 	for i := range r.asked.clauses {
 		c := &r.asked.clauses[i]
-		list, documents := l.opened[i].list, l.opened[i].documents
-		if list == nil {
-			continue
+		if list := l.opened[i].list; list != nil {
+			lists = append(lists, scoring{list: list, leaf: l, ranking: r, gain: c.idf * c.weight, norm: r.norms[""], lengths: l.part.lengths(), small: c.small})
 		}
-		s := scoring{list: list, leaf: l, ranking: r, gain: c.idf * c.weight, norm: r.norms[""], lengths: l.part.lengths()}
-		if documents > 2*3*256 && s.norm != nil {
-			s.tabulate()
-		}
-		lists = append(lists, s)
 	}
 	return lists
 }
@@ -66,11 +60,22 @@ type scoring struct {
 	small     *[3][256]float64 // scores of the frequencies 1, 2 and 3; nil: too few postings to bother
 }
 
-func (s *scoring) tabulate() {
-	s.small = &[3][256]float64{}
-	for f := range s.small {
-		for code := range s.small[f] {
-			s.small[f][code] = s.gain * s.norm.weight(uint32(f+1), byte(code))
+// tabulated is from how many postings on a table of scores is worth making.
+const tabulated = 2 * 3 * 256
+
+// tabulate works out the scores of the frequencies 1, 2 and 3, for a clause with many postings.
+func (r *ranking) tabulate(i int) {
+	c, n, postings := &r.asked.clauses[i], r.norms[""], 0
+	for _, l := range r.leaves {
+		postings += l.opened[i].documents
+	}
+	if n == nil || postings < tabulated {
+		return
+	}
+	c.small = &[3][256]float64{}
+	for f := range c.small {
+		for code := range c.small[f] {
+			c.small[f][code] = c.idf * c.weight * n.weight(uint32(f+1), byte(code))
 		}
 	}
 }
@@ -122,7 +127,7 @@ func (s *scoring) normOf(doc uint32) *norm {
 
 // collect takes the matches of a window and clears the sheet.
 func (r *ranking) collect(l *leaf, s *sheet, from uint32) {
-	for i, word := range s.touched {
+	for i, word := range s.touched[:min(len(s.touched), (l.part.docs()-int(from)+63)/64)] {
 		for word != 0 {
 			at := uint32(i*64 + bits.TrailingZeros64(word))
 			word &= word - 1
