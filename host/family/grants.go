@@ -34,7 +34,7 @@ func (f *Families) All() []Described {
 	list := make([]Described, 0, len(f.known))
 	for _, name := range slices.Sorted(maps.Keys(f.known)) {
 		x := f.known[name]
-		d := Described{Manifest: x.manifest, Digest: x.digest, Source: x.source, Loaded: x.loaded(), Fault: x.fault, Published: f.published[name]}
+		d := Described{Manifest: x.manifest, Digest: x.digest, Source: x.source, Loaded: x.loaded(), Fault: x.fault, Published: f.publishedBy(x)}
 		if x.digest != "" {
 			d.Grant = grantIn(f.lock, x)
 		}

@@ -103,6 +103,29 @@ func (f *Families) storeHooks(collection string) []hook {
 	return list
 }
 
+// absent is an error when a family without which nothing may be stored cannot be asked: its module is gone, or is another one
+// than the operator granted that to. One that the operator disabled is not meant to be asked.
+func (f *Families) absent() error {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for name, g := range f.lock.Families {
+		if g.Disabled || g.Hooks[abi.HookStore].OnFailure != abi.OnFailureRefuse {
+			continue
+		}
+		x := f.known[name]
+		if x != nil && x.digest == g.Digest && x.fault == "" {
+			continue
+		}
+		why := "its module is another one than that which was granted this"
+		if x == nil || x.fault != "" {
+			why = "it cannot be used"
+		}
+		return &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("nothing was stored, because family %s has to be asked first and %s: "+
+			"whoever runs the server can see why with alcove family list, and take the hook back with alcove family revoke %s store", name, why, name)}
+	}
+	return nil
+}
+
 // about reports whether a hook is about a collection; without a list it is about memories.
 func about(collections []string, collection string) bool {
 	if len(collections) == 0 {
@@ -113,6 +136,9 @@ func about(collections []string, collection string) bool {
 
 // Storing asks the store hooks. A hook that fails is skipped, or put off, or keeps the write out, as the operator said.
 func (f *Families) Storing(ctx context.Context, s memory.Storing) ([]memory.Item, []string, error) {
+	if err := f.absent(); err != nil {
+		return nil, nil, err
+	}
 	items, notes := s.Items, []string(nil)
 	for _, h := range f.storeHooks("memory") {
 		if s.Staged && h.onFailure != abi.OnFailureRefuse {

@@ -60,10 +60,12 @@ func (w *work) mayPublish(t abi.Tool) error {
 	}
 	w.families.mu.RLock()
 	defer w.families.mu.RUnlock()
-	if other := w.families.tools[t.Name]; other != nil && other.name != w.family.name {
-		return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("family %s has a tool %s: choose another name", other.name, t.Name)}
+	for name, other := range w.families.tools {
+		if flatName(name) == flatName(t.Name) && other.name != w.family.name {
+			return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("family %s has a tool %s: choose another name", other.name, name)}
+		}
 	}
-	if slices.ContainsFunc(w.family.manifest.Tools, func(own abi.Tool) bool { return own.Name == t.Name }) {
+	if slices.ContainsFunc(w.family.manifest.Tools, func(own abi.Tool) bool { return flatName(own.Name) == flatName(t.Name) }) {
 		return invalid("the manifest has a tool %s", t.Name)
 	}
 	return nil
@@ -85,8 +87,11 @@ func toolsWithdraw(w *work, ctx context.Context, r withdrawRequest) (any, error)
 	return struct{}{}, nil
 }
 
-// readPublished finds out which tools are published.
+// readPublished finds out which tools are published. It reads while it holds changing: what was read earlier never comes in
+// the place of what was read later.
 func (f *Families) readPublished(ctx context.Context) error {
+	f.changing.Lock()
+	defer f.changing.Unlock()
 	stage, err := f.o.Space.Stage(ctx, memory.Default, "")
 	if err != nil {
 		return err
@@ -107,8 +112,6 @@ func (f *Families) readPublished(ctx context.Context) error {
 		}
 		after = next
 	}
-	f.changing.Lock()
-	defer f.changing.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.published = found
@@ -119,8 +122,16 @@ func (f *Families) readPublished(ctx context.Context) error {
 
 // toolsOf are all tools of a family: those of its manifest, and those that it published. The caller holds mu.
 func (f *Families) toolsOf(x *family) []abi.Tool {
-	if len(f.published[x.name]) == 0 {
-		return x.manifest.Tools
+	return append(slices.Clip(x.manifest.Tools), f.publishedBy(x)...)
+}
+
+// publishedBy are the tools that a family published, and that are offered. The caller holds mu.
+func (f *Families) publishedBy(x *family) []abi.Tool {
+	var list []abi.Tool
+	for _, t := range f.published[x.name] {
+		if f.tools[t.Name] == x {
+			list = append(list, t)
+		}
 	}
-	return append(slices.Clone(x.manifest.Tools), f.published[x.name]...)
+	return list
 }

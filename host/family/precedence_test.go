@@ -1,0 +1,140 @@
+package family
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+func TestAFamilyCannotTakeTheToolsOfOneThatTheProgramCarries(t *testing.T) {
+	folder := t.TempDir()
+	carried := pack(t, aFamily("notes"), script{says: `1`})
+	for i, name := range []string{"notes_do", "notes.do", "Notes_Do"} {
+		thief := aFamily("a-thief")
+		thief.Tools[0].Name = name
+		writeFile(t, filepath.Join(folder, "thief.wasm"), pack(t, thief, script{says: `2`}))
+		w := open(t, func(o *Options) {
+			o.Watch, o.Built = folder, []Module{{Digest: digestOf(carried), Bytes: carried}}
+		})
+		if got := w.says("notes_do"); got != "1" {
+			t.Errorf("%d: it says %s", i, got)
+		}
+		if all := w.All(); len(all) != 2 || !strings.Contains(all[0].Fault, "has the name of one of family notes") {
+			t.Errorf("%d: the families are %+v", i, all)
+		}
+	}
+}
+
+func TestAModuleThatWasChangedOrIsGoneIsListedWithTheReason(t *testing.T) {
+	dir := t.TempDir()
+	var module string
+	t.Run("install", func(t *testing.T) {
+		w := openIn(t, dir, nil)
+		d, err := w.Install(pack(t, aFamily("notes"), script{says: `1`}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		module = filepath.Join(dir, Folder, d.Digest+extension)
+	})
+	if err := os.WriteFile(module, pack(t, aFamily("other"), script{says: `2`}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("changed", func(t *testing.T) {
+		w := openIn(t, dir, nil)
+		if all := w.All(); len(all) != 1 || all[0].Manifest.Name != "notes" || !strings.Contains(all[0].Fault, "was changed") {
+			t.Errorf("%+v", all)
+		}
+	})
+	if err := os.Remove(module); err != nil {
+		t.Fatal(err)
+	}
+	w := openIn(t, dir, nil)
+	if all := w.All(); len(all) != 1 || !strings.Contains(all[0].Fault, "not there") {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestNothingIsStoredWithoutARedactorWhoseModuleIsGone(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "redactor.wasm")
+	writeFile(t, file, pack(t, onStore("redactor", abi.OnFailureRefuse), script{says: `{"entries":[{"value":"[redacted]"}]}`}))
+	w := open(t, func(o *Options) { o.Watch = folder })
+	if _, err := w.Grant(GrantRequest{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}}); err != nil {
+		t.Fatal(err)
+	}
+	if m, _, err := w.keep("k", `"secret"`); err != nil || string(m.Value) != `"[redacted]"` {
+		t.Fatalf("stored %+v, %v", m, err)
+	}
+	writeFile(t, file, pack(t, onStore("redactor", abi.OnFailureRefuse), script{says: `{}`}))
+	eventually(t, "it is another version", func() bool { return len(w.All()[0].Grant.Hooks) == 0 })
+	if _, _, err := w.keep("k", `"secret"`); code(err) != memory.Unavailable {
+		t.Errorf("with another version in its place: %v", err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is gone", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
+	if _, _, err := w.keep("k", `"secret"`); code(err) != memory.Unavailable || w.value("", "k") != `"[redacted]"` {
+		t.Errorf("with the module gone: %v", err)
+	}
+	if err := w.Remove("redactor"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.keep("k", `"tea"`); err != nil {
+		t.Errorf("once it was removed: %v", err)
+	}
+}
+
+func TestWhatAFamilyPublishedGoesWithTheRightToPublish(t *testing.T) {
+	w := open(t, nil).with(aFamily("maker"), script{steps: []step{{"tools.publish",
+		`{"tool":{"name":"maker_made","description":"Made.","input_schema":{"type":"object"}}}`}}})
+	w.do("maker")
+	if d := w.All()[0]; len(d.Published) != 1 {
+		t.Fatalf("published %+v", d.Published)
+	}
+	if _, err := w.Grant(GrantRequest{Family: "maker", Revoke: []string{string(abi.CanToolsPublish)}}); err != nil {
+		t.Fatal(err)
+	}
+	if d := w.All()[0]; len(d.Published) != 0 || !strings.Contains(w.says("maker_made"), "there is no tool") {
+		t.Errorf("without the right it offers %+v", d.Published)
+	}
+}
+
+func TestToolsThatArePublishedAtOnceAreAllThere(t *testing.T) {
+	w := open(t, nil)
+	const n = 8
+	for i := range n {
+		name := "maker" + string(rune('a'+i))
+		w.with(aFamily(name), script{steps: []step{{"tools.publish",
+			`{"tool":{"name":"` + name + `_made","description":"Made.","input_schema":{"type":"object"}}}`}}})
+	}
+	ended := make(chan error, n)
+	for i := range n {
+		go func() {
+			_, err := w.Call(t.Context(), Call{Tool: "maker" + string(rune('a'+i)) + "_do", Arguments: json.RawMessage(`{}`)})
+			ended <- err
+		}()
+	}
+	for range n {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("a call did not end")
+		}
+	}
+	for _, d := range w.All() {
+		if len(d.Published) != 1 {
+			t.Errorf("%s published %+v", d.Manifest.Name, d.Published)
+		}
+	}
+}
