@@ -11,14 +11,6 @@ import (
 	"github.com/alcove-memory/alcove/host/policy"
 )
 
-// storeIn stores in a namespace.
-func (w *world) storeIn(namespace, key, value string) {
-	w.t.Helper()
-	if _, err := w.space.Store(w.t.Context(), memory.Place{Namespace: namespace}, []memory.Item{{Key: key, Value: json.RawMessage(value)}}, memory.Write{}); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 // without is everything but some capabilities.
 func without(names ...abi.Capability) []abi.Request {
 	return slices.DeleteFunc(everything(), func(r abi.Request) bool { return slices.Contains(names, r.Name) })
