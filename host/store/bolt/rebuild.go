@@ -405,7 +405,8 @@ func (b *rebuilder) timeline() error {
 	})
 }
 
-// history says that the file goes on from what the damaged one was: copies of it from before are not gone on from.
+// history says that the file goes on from what the damaged one was, up to the newest version that is left: copies that have
+// newer ones are not gone on from.
 func (b *rebuilder) history() error {
 	return b.to.Update(func(tx *bbolt.Tx) error {
 		var before store.History
