@@ -92,7 +92,7 @@ func (h *Host) open(ctx context.Context) error {
 	}
 	h.closeLater("the lock", lock.Close)
 	if err := bolt.RemovePassing(h.options.Dir); err != nil {
-		return fmt.Errorf("remove what an import or a restore left that was interrupted: %w", err)
+		return fmt.Errorf("remove what an import or a restore left that was interrupted: %w: this user must be able to write there; choose another directory with --data", err)
 	}
 	if err := h.openSpace(ctx); err != nil {
 		return err

@@ -113,9 +113,13 @@ func (a those) Each(do func(uint32) bool) {
 
 func TestEveryScanFindsWhatThePlainLoopFinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
+	n := 3000
+	if testing.Short() {
+		n = chunkRows + 100
+	}
 	for _, metric := range []Metric{Cosine, Dot} {
 		for _, dimensions := range []int{3, 64, 100, 384} {
-			vectors := clustered(r, 3000, dimensions)
+			vectors := clustered(r, n, dimensions)
 			s := made(t, Options{Dimensions: dimensions, Metric: metric}, vectors)
 			for _, scan := range []Scan{Auto, Floats, Codes, Bits} {
 				sum := 0.0
