@@ -74,7 +74,14 @@ var ErrOther = errors.New("the backup holds another history than this store's: m
 // part: the end is missing.
 func Write(ctx context.Context, w io.Writer, from Space, since Base) error {
 	p := &partWriter{w: newAhead(w, func() { from.WaitTurn(ctx) }), sum: sha256.New()}
-	if err := errors.Join(p.write(ctx, from, since), p.w.close()); err != nil {
+	err := p.write(ctx, from, since)
+	if last := p.w.close(); err == nil { // an earlier error of it was told by write
+		err = last
+	}
+	if errors.Is(err, store.ErrDamaged) {
+		return fmt.Errorf("back up: %w: keep the backups that there are, and run: alcove verify", err)
+	}
+	if err != nil {
 		return fmt.Errorf("back up: %w", err)
 	}
 	return nil

@@ -118,19 +118,21 @@ func (p *peeker) peek(key, data []byte) (e store.Entry, err error) {
 	if err != nil {
 		return e, err
 	}
+	if e.Key, err = p.key(raw); err != nil {
+		return e, err
+	}
 	rec, err := p.whole.decodeRecord(key, data)
 	if err == nil && rec.flags&flagLarge != 0 {
 		rec.value, err = openLarge(p.apart, key, p.largeValue(key), rec.value)
 	}
 	if err != nil {
-		return e, fmt.Errorf("read %q at version %d: %w", raw, version, err)
+		return e, fmt.Errorf("read %s at version %d: %w", e.Key, version, err)
 	}
 	e.Branch, e.Deleted, e.Version, e.Time = rec.branch, rec.flags&flagDeleted != 0, version, time.UnixMicro(rec.micros).UTC()
 	if !e.Deleted {
 		e.Value = rec.value
 	}
-	e.Key, err = p.key(raw)
-	return e, err
+	return e, nil
 }
 
 // largeValue is the value that is kept apart, most often the one behind the last.
