@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -48,6 +50,10 @@ func (s *Space) storing(ctx context.Context, p Place, items []Item, w Write, sta
 	if s.hooks == nil {
 		return items, nil
 	}
+	before := make([]json.RawMessage, len(items))
+	for i, it := range items {
+		before[i] = it.Value
+	}
 	changed, notes, err := s.hooks.Storing(ctx, Storing{Place: p, Items: items, Agent: w.Agent, RequestID: w.RequestID, Staged: staged})
 	if err != nil {
 		return nil, err
@@ -58,6 +64,9 @@ func (s *Space) storing(ctx context.Context, p Place, items []Item, w Write, sta
 		}
 	}
 	for i, it := range changed {
+		if !bytes.Equal(it.Value, before[i]) {
+			changed[i].Vector = Vector{} // it says what the value meant before, which may be what is not to be kept
+		}
 		if err := s.limits.checkItem(it); err != nil {
 			return nil, inItem(i, len(changed), err)
 		}

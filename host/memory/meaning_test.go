@@ -306,3 +306,35 @@ func TestDocumentsAreReadAtTheirVersionEvenBelowWhatIsKept(t *testing.T) {
 		t.Errorf("%+v", docs)
 	}
 }
+
+// redactor is a hook that takes digits out of what is stored.
+type redactor struct{}
+
+func (redactor) Storing(_ context.Context, s Storing) ([]Item, []string, error) {
+	for i := range s.Items {
+		s.Items[i].Value = json.RawMessage(strings.Map(func(r rune) rune {
+			if r >= '0' && r <= '9' {
+				return 'x'
+			}
+			return r
+		}, string(s.Items[i].Value)))
+	}
+	return s.Items, nil, nil
+}
+
+func (redactor) Depth() int                                             { return 0 }
+func (redactor) Rank(context.Context, Ranking) ([]float32, bool, error) { return nil, false, nil }
+
+func TestAVectorGoesWhenAHookChangesWhatItIsOf(t *testing.T) {
+	s, _ := meaningful(t, t.TempDir(), semantic.Settings{Name: "mine", Identity: "1", Dimensions: 2})
+	s.SetHooks(redactor{})
+	vector := Vector{Values: []float32{1, 0}}
+	items := []Item{{Key: "secret", Value: json.RawMessage(`"pin 1234"`), Vector: vector}, {Key: "plain", Value: json.RawMessage(`"nothing"`), Vector: vector}}
+	if _, err := s.Store(t.Context(), Place{}, items, Write{}); err != nil {
+		t.Fatal(err)
+	}
+	embedded(t, s)
+	if got := keysFound(t, s, Search{Text: "pin", Mode: Semantic, Vector: []float32{1, 0}}); !slices.Equal(got, []string{"plain"}) {
+		t.Errorf("%v", got)
+	}
+}
