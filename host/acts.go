@@ -144,6 +144,8 @@ type (
 	Verified   = memory.Verified
 	Erased     = memory.Erased
 	Retention  = memory.Retention
+	// NamespaceRetention is what the histories of a namespace keep.
+	NamespaceRetention = memory.NamespaceRetention
 	Selection  = memory.Selection
 	Memory     = memory.PortableMemory
 	Imported   = memory.Imported

@@ -171,12 +171,20 @@ func (a *app) retentionCommand() *cobra.Command {
 	c := &cobra.Command{Use: "retention", Short: "How much past is kept: show it, set it, apply it now"}
 	set := &cobra.Command{
 		Use:   "set AGE",
-		Short: "Keep so much past, such as 90d or 48h; forever keeps all. Applied every hour",
+		Short: "Keep so much past, such as 90d or 48h; forever keeps all, default takes a rule away. Applied every hour",
 		Args:  arguments(1, 1),
 	}
-	branch := set.Flags().String("branch", "", "for this branch only")
+	var to retentionOf
+	set.Flags().StringVar(&to.branch, "branch", "", "for this branch only")
+	set.Flags().StringVar(&to.namespace, "namespace", "", "what the histories of this namespace keep, when it is more than their branch does")
+	set.Flags().IntVar(&to.versions, "versions", 0, "so many versions of each memory stay in its history, however old")
+	set.MarkFlagsMutuallyExclusive("branch", "namespace")
+	set.MarkFlagsMutuallyExclusive("branch", "versions")
 	set.RunE = func(c *cobra.Command, args []string) error {
-		keep, err := parseAge(args[0])
+		keep, err := int64(0), error(nil)
+		if to.away = args[0] == "default" && to.branch+to.namespace != ""; !to.away {
+			keep, err = parseAge(args[0])
+		}
 		if err != nil {
 			return err
 		}
@@ -184,14 +192,7 @@ func (a *app) retentionCommand() *cobra.Command {
 		if err := a.act(c.Context(), "retention", nil, &r); err != nil {
 			return err
 		}
-		if *branch == "" {
-			r.Keep = keep
-		} else {
-			if r.Branches == nil {
-				r.Branches = map[string]int64{}
-			}
-			r.Branches[*branch] = keep
-		}
+		to.change(&r, keep, c.Flags().Changed("versions"))
 		if err := a.act(c.Context(), "set-retention", r, &r); err != nil {
 			return err
 		}
@@ -223,6 +224,37 @@ func (a *app) retentionCommand() *cobra.Command {
 	return c
 }
 
+// retentionOf says what of a policy is set.
+type retentionOf struct {
+	branch, namespace string
+	versions          int
+	away              bool // the branch or namespace is to have no rule of its own
+}
+
+// change sets an age, and how many versions are kept where that was said.
+func (to retentionOf) change(r *host.Retention, keep int64, counted bool) {
+	switch {
+	case to.away:
+		delete(r.Namespaces, to.namespace)
+		delete(r.Branches, to.branch)
+	case to.namespace != "":
+		if r.Namespaces == nil {
+			r.Namespaces = map[string]host.NamespaceRetention{}
+		}
+		r.Namespaces[to.namespace] = host.NamespaceRetention{Keep: keep, Forever: keep == 0, Versions: to.versions}
+	case to.branch != "":
+		if r.Branches == nil {
+			r.Branches = map[string]int64{}
+		}
+		r.Branches[to.branch] = keep
+	default:
+		r.Keep = keep
+	}
+	if counted && to.namespace == "" {
+		r.Versions = to.versions
+	}
+}
+
 func (a *app) printRetention(r host.Retention) error {
 	if a.asJSON {
 		return a.printJSON(r)
@@ -232,6 +264,21 @@ func (a *app) printRetention(r host.Retention) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Branches)) {
 		if err := a.printf("%-20s %s\n", name, age(r.Branches[name])); err != nil {
+			return err
+		}
+	}
+	if r.Versions > 0 {
+		if err := a.printf("%-20s %d versions of each memory at least\n", "histories", r.Versions); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Namespaces)) {
+		n := r.Namespaces[name]
+		keeps := "nothing for its age"
+		if n.Forever || n.Keep > 0 {
+			keeps = age(n.Keep)
+		}
+		if err := a.printf("%-20s %s, and %d versions of each memory at least\n", "histories of "+name, keeps, n.Versions); err != nil {
 			return err
 		}
 	}

@@ -46,6 +46,7 @@ type line struct {
 	Branch *store.BranchID `json:"branch,omitempty"`
 	Floor  []int64         `json:"floor,omitempty"`
 	Pins   []uint64        `json:"pins,omitempty"`
+	Keep   []store.Keep    `json:"keep,omitempty"`
 	// An entry or a counter on branch B: namespace, collection, name, version.
 	B       *store.BranchID `json:"b,omitempty"`
 	N       string          `json:"n,omitempty"`
@@ -85,7 +86,7 @@ func plain(p store.Piece) line {
 	case p.Point != nil:
 		return line{Point: numbers(*p.Point)}
 	case p.Branch != nil:
-		l := line{Branch: &p.Branch.ID, Pins: p.Branch.Pins}
+		l := line{Branch: &p.Branch.ID, Pins: p.Branch.Pins, Keep: p.Branch.Keep}
 		if p.Branch.Floor.Version != 0 {
 			l.Floor = numbers(p.Branch.Floor)
 		}
@@ -141,7 +142,7 @@ func piece(data []byte) (store.Piece, error) {
 		p, err := point(l.Point)
 		return store.Piece{Point: &p}, err
 	case l.Branch != nil:
-		s := store.BranchState{ID: *l.Branch, Pins: l.Pins}
+		s := store.BranchState{ID: *l.Branch, Pins: l.Pins, Keep: l.Keep}
 		var err error
 		if l.Floor != nil {
 			s.Floor, err = point(l.Floor)

@@ -143,3 +143,54 @@ func TestAPurgedEventIsTheOneOfItsBranch(t *testing.T) {
 		t.Errorf("an event that is not there: %v", err)
 	}
 }
+
+// TestRetentionKeepsVersionsInHistories trims what is older than an hour, of namespaces that keep more than others.
+func TestRetentionKeepsVersionsInHistories(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	dir := t.TempDir()
+	s, closeSpace := openSpace(t, dir, func() time.Time { return now })
+	namespaces := []string{"default", "work", "diary", "scratch"}
+	for range 6 {
+		for _, namespace := range namespaces {
+			if _, err := s.Store(t.Context(), Place{Namespace: namespace}, []Item{{Key: "k", Value: json.RawMessage(`"` + now.String() + `"`)}}, Write{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		now = now.Add(24 * time.Hour)
+	}
+	policy := Retention{Keep: 3600, Versions: 3, Namespaces: map[string]NamespaceRetention{
+		"work": {Keep: 4 * 24 * 3600, Versions: 1}, "diary": {Forever: true}, "scratch": {Versions: 2},
+	}}
+	if err := s.SetRetention(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
+	if trimmed, err := s.Retain(t.Context()); err != nil || len(trimmed) != 1 {
+		t.Fatalf("trimmed %v (%v)", trimmed, err)
+	}
+	check := func() {
+		t.Helper()
+		for namespace, want := range map[string]int{"default": 3, "work": 4, "diary": 6, "scratch": 2} {
+			versions, _, err := s.History(t.Context(), Place{Namespace: namespace}, "k", AsOf{}, 10)
+			if err != nil || len(versions) != want || len(versions) > 0 && len(versions[len(versions)-1].Value) < 10 {
+				t.Errorf("%s has %d versions, not %d (%v)", namespace, len(versions), want, err)
+			}
+		}
+		if verified, err := s.Verify(t.Context()); err != nil || len(verified.Findings) != 0 {
+			t.Errorf("%+v (%v)", verified, err)
+		}
+		if _, err := s.Recall(t.Context(), Place{Namespace: "diary"}, "k", AsOf{Time: now.Add(-48 * time.Hour)}); err == nil {
+			t.Error("the branch can be read back further than it is kept")
+		}
+	}
+	check()
+	closeSpace()
+	s, closeSpace = openSpace(t, dir, func() time.Time { return now })
+	defer closeSpace()
+	check()
+	for _, wrong := range []Retention{{Versions: -1}, {Versions: mostKept + 1}, {Namespaces: map[string]NamespaceRetention{"a b": {}}}, {Namespaces: map[string]NamespaceRetention{"n": {Keep: 5}}}} {
+		var refused *Error
+		if err := s.SetRetention(t.Context(), wrong); !errors.As(err, &refused) || refused.Code != InvalidArgument {
+			t.Errorf("%+v: %v", wrong, err)
+		}
+	}
+}

@@ -222,11 +222,11 @@ func (s *Space) recordReclaimed(ctx context.Context, b *branch, settled []merge)
 }
 
 // Trim forgets the past of a branch before a moment, as soon as no backup needs it. What forks and merges stand on is kept. It returns the
-// oldest moment that can be asked for from now on.
-func (s *Space) Trim(ctx context.Context, name string, before AsOf) (store.Point, error) {
+// oldest moment that can be asked for from now on. What keep says stays in histories, beyond that.
+func (s *Space) Trim(ctx context.Context, name string, before AsOf, keep ...store.Keep) (store.Point, error) {
 	var floor store.Point
 	err := whenReleased(ctx, func() (err error) {
-		floor, err = s.trim(ctx, name, before)
+		floor, err = s.trim(ctx, name, before, keep)
 		return err
 	})
 	return floor, s.translate("trim "+name, err)
@@ -248,7 +248,7 @@ func whenReleased(ctx context.Context, do func() error) error {
 	}
 }
 
-func (s *Space) trim(ctx context.Context, name string, before AsOf) (store.Point, error) {
+func (s *Space) trim(ctx context.Context, name string, before AsOf, keep []store.Keep) (store.Point, error) {
 	v, err := s.view(ctx, name, before)
 	if err != nil {
 		return store.Point{}, err
@@ -263,7 +263,7 @@ func (s *Space) trim(ctx context.Context, name string, before AsOf) (store.Point
 	s.branching.Lock()
 	defer s.branching.Unlock()
 	pins := s.catalogue.pins(v.branch.id)
-	if err := s.engine.Trim(ctx, v.branch.id, floor.Version, pins); err != nil {
+	if err := s.engine.Trim(ctx, v.branch.id, floor.Version, pins, keep...); err != nil {
 		return floor, s.translate("trim "+v.branch.Name, err)
 	}
 	s.index.Trim(v.branch.id, floor.Version, pins)

@@ -75,11 +75,39 @@ func flatten(err error) []error {
 	return []error{err}
 }
 
+// askedFor tells of a branch's versions, key by key and the newest first, which a view may ask for: others are kept for
+// histories only, and no index has them.
+func (s *Space) askedFor(ctx context.Context, b *branch) (func(store.Entry) bool, error) {
+	_, _, err := s.engine.Changes(ctx, b.id, 0, 1, 1) // which tells how far back the branch is kept
+	floor := uint64(0)
+	if trimmed, ok := asTrimmed(err); ok {
+		floor = trimmed.Floor.Version
+	} else if err != nil {
+		return nil, s.translate("verify branch "+b.Name, err)
+	}
+	pins := s.catalogue.pins(b.id)
+	var key store.Key
+	newer := store.Latest
+	return func(e store.Entry) bool {
+		if e.Key != key {
+			key, newer = e.Key, store.Latest
+		}
+		until := newer
+		newer = e.Version
+		return until > floor || slices.ContainsFunc(pins, func(pin uint64) bool { return e.Version <= pin && pin < until })
+	}, nil
+}
+
 // verifyEntries decodes every version that was written on a branch, and lists the namespaces there are.
 func (s *Space) verifyEntries(ctx context.Context, b *branch, v *Verified) (namespaces []string, err error) {
 	var cursor store.Cursor
 	var docs []search.Doc
 	upTo := s.applied.upTo() // what is newer may not have reached the index
+	asked, err := s.askedFor(ctx, b)
+	if err != nil {
+		v.add(err.Error(), doRepair)
+		return nil, ctx.Err()
+	}
 	for {
 		page, next, err := s.engine.Versions(ctx, store.Lineage{{Branch: b.id, At: store.Latest}}, store.Range{}, cursor, fillPage)
 		if err != nil {
@@ -95,7 +123,7 @@ func (s *Space) verifyEntries(ctx context.Context, b *branch, v *Verified) (name
 			if err != nil {
 				v.add(fmt.Sprintf("branch %s: %v", b.Name, err), doRepair)
 			}
-			if ok && e.Version <= upTo {
+			if isAsked := asked(e); ok && isAsked && e.Version <= upTo {
 				docs = append(docs, d)
 			}
 		}

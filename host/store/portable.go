@@ -46,6 +46,7 @@ type BranchState struct {
 	ID    BranchID
 	Floor Point // zero: everything is kept
 	Pins  []uint64
+	Keep  []Keep `json:",omitempty"` // what is kept below the floor beyond that
 }
 
 // CounterRecord is what a CounterWrite left on a branch. Of a key that a dump has, it has all records.

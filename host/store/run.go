@@ -17,6 +17,7 @@ const (
 	runDeleted                  // the same without a value
 	runCounter                  // the same with a value
 	runForgot                   // the same without a value
+	runKeeping                  // a branch, then how many keeps, then of each: namespace, versions, from
 )
 
 // AppendRun adds a piece to a run.
@@ -33,10 +34,26 @@ func AppendRun(run []byte, p Piece) []byte {
 	case p.Point != nil:
 		return appendPoint(append(run, runPoint), *p.Point)
 	case p.Branch != nil:
-		run = binary.AppendUvarint(append(run, runBranch), uint64(p.Branch.ID))
-		return appendNumbers(appendPoint(run, p.Branch.Floor), p.Branch.Pins)
+		kind := runBranch
+		if len(p.Branch.Keep) > 0 {
+			kind = runKeeping
+		}
+		run = binary.AppendUvarint(append(run, kind), uint64(p.Branch.ID))
+		return appendKeep(appendNumbers(appendPoint(run, p.Branch.Floor), p.Branch.Pins), p.Branch.Keep)
 	}
 	return appendNumbers(append(run, runBranches), p.Branches)
+}
+
+// appendKeep adds nothing where there is none.
+func appendKeep(run []byte, keep []Keep) []byte {
+	if len(keep) == 0 {
+		return run
+	}
+	run = binary.AppendUvarint(run, uint64(len(keep)))
+	for _, k := range keep {
+		run = binary.AppendUvarint(binary.AppendUvarint(appendBytes(run, k.Namespace), uint64(k.Versions)), k.From)
+	}
+	return run
 }
 
 // AppendRunEntry adds an entry, of which it keeps nothing.
@@ -106,10 +123,13 @@ func (r *runReader) piece() Piece {
 		p := r.point()
 		r.bad = r.bad || p.Version == 0
 		return Piece{Point: &p}
-	case runBranch:
+	case runBranch, runKeeping:
 		s := BranchState{ID: BranchID(r.number()), Floor: r.point()}
 		if pins := readNumbers[uint64](r); len(pins) > 0 {
 			s.Pins = pins
+		}
+		if kind == runKeeping {
+			s.Keep = r.keep()
 		}
 		return Piece{Branch: &s}
 	case runEntry, runDeleted:
@@ -129,6 +149,21 @@ func (r *runReader) piece() Piece {
 	}
 	r.bad = true
 	return Piece{}
+}
+
+func (r *runReader) keep() []Keep {
+	n := r.number()
+	if n == 0 || n > uint64(len(r.rest)) { // each takes a byte at least
+		r.bad, r.rest = true, nil
+		return nil
+	}
+	list := make([]Keep, 0, n)
+	for range n {
+		k := Keep{Namespace: string(r.bytes()), Versions: int(r.number()), From: r.number()}
+		r.bad = r.bad || k.Versions < 0
+		list = append(list, k)
+	}
+	return list
 }
 
 func (r *runReader) number() uint64 {

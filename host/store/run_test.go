@@ -17,6 +17,7 @@ func runPieces() []store.Piece {
 		{Point: &at},
 		{Branch: &store.BranchState{ID: 3, Floor: at, Pins: []uint64{2, 5}}},
 		{Branch: &store.BranchState{ID: 4}},
+		{Branch: &store.BranchState{ID: 5, Floor: at, Keep: []store.Keep{{Versions: 3}, {Namespace: "n", From: 4}}}},
 		{Entry: &store.Entry{Key: key, Point: store.Point{Version: 7}, Branch: 3, Value: []byte(`{"a":1}`)}},
 		{Entry: &store.Entry{Key: key, Point: store.Point{Version: 6}, Branch: 3, Value: []byte{}}},
 		{Entry: &store.Entry{Key: key, Point: store.Point{Version: 5}, Branch: 3, Deleted: true}},

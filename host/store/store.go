@@ -157,6 +157,22 @@ type Counted struct {
 	Value   []byte // nil when forgotten
 }
 
+// Keep says which versions a branch keeps below its floor, for the histories of keys, beyond those that can still be read there.
+type Keep struct {
+	Namespace string `json:"namespace,omitempty"` // empty: all that have no Keep of their own
+	Versions  int    `json:"versions,omitempty"`  // of each key, the newest so many
+	From      uint64 `json:"from,omitempty"`      // and all from this version on; 0: none
+}
+
+// Keeps reports whether a version of a key in a namespace is kept: nth is how many of the key are newer.
+func Keeps(keep []Keep, namespace string, version uint64, nth int) bool {
+	at := slices.IndexFunc(keep, func(k Keep) bool { return k.Namespace == namespace })
+	if at < 0 {
+		at = slices.IndexFunc(keep, func(k Keep) bool { return k.Namespace == "" })
+	}
+	return at >= 0 && (nth < keep[at].Versions || keep[at].From != 0 && version >= keep[at].From)
+}
+
 // Expectation is a condition on what a lineage sees of a key when the batch commits: the version of the
 // live entry, or 0 for none.
 type Expectation struct {
@@ -256,8 +272,8 @@ type Engine interface {
 	// newest at or below floor, all above it, and the newest at or below each pin. Afterwards reading a
 	// segment of the branch below floor, other than exactly at a pin, is a TrimmedError. The change log
 	// up to floor goes too; pins are versions at which branches were forked or merged. A floor below an
-	// earlier one changes nothing.
-	Trim(ctx context.Context, b BranchID, floor uint64, pins []uint64) error
+	// earlier one changes nothing. What keep says is kept too, to be listed by Versions.
+	Trim(ctx context.Context, b BranchID, floor uint64, pins []uint64, keep ...Keep) error
 	// Reclaim erases a branch and everything derived from it. The caller makes sure that no lineage in
 	// use contains it. Reclaiming a branch that does not exist succeeds.
 	Reclaim(ctx context.Context, b BranchID) error

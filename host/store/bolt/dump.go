@@ -68,7 +68,7 @@ func (d *dump) states() (states []store.BranchState, purged map[store.BranchID][
 			s := store.BranchState{ID: store.BranchID(fromU64(id))}
 			t, ok, err := readTrim(branches.Bucket(id), s.ID)
 			if ok {
-				s.Floor, s.Pins = t.floor, t.pins
+				s.Floor, s.Pins, s.Keep = t.floor, t.pins, t.keep
 			}
 			states = append(states, s)
 			return err

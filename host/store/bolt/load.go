@@ -270,7 +270,7 @@ func (l *loader) trim() error {
 		if s.Floor.Version == 0 {
 			continue
 		}
-		t := trimmed{floor: s.Floor, pins: s.Pins}
+		t := trimmed{floor: s.Floor, pins: s.Pins, keep: s.Keep}
 		err := l.db.Update(func(tx *bbolt.Tx) error {
 			branch, err := branchBucket(tx, s.ID)
 			if err != nil {

@@ -212,7 +212,7 @@ func (b *rebuilder) trim(from branch) error {
 			return err
 		}
 		r := of(to, from.id, kindTrim)
-		for _, twice := range [][2][]byte{{keyFloor, keyFloorAgain}, {keyPins, keyPinsAgain}} {
+		for _, twice := range [][2][]byte{{keyFloor, keyFloorAgain}, {keyPins, keyPinsAgain}, {keyKeep, keyKeepAgain}} {
 			for i := range twice {
 				if was := r.Get(twice[1-i]); was != nil && r.Get(twice[i]) == nil {
 					value, errGet := r.get(twice[1-i])

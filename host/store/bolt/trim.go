@@ -3,6 +3,7 @@ package bolt
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,18 +18,21 @@ import (
 type trimmed struct {
 	floor store.Point
 	pins  []uint64 // versions below the floor that are kept too, ascending
-	done  bool     // what is not kept has been dropped
+	keep  []store.Keep
+	done  bool // what is not kept has been dropped
 }
 
 var (
 	keyFloor = []byte("floor") // version, then its instant in µs
 	keyPins  = []byte("pins")
+	keyKeep  = []byte("keep") // JSON; missing where there is none
 	keyDone  = []byte("done")
 
 	// The same again: nothing else tells what a damaged one said, and without it branches that were forked below the floor
 	// cannot be read.
 	keyFloorAgain = []byte("floor again")
 	keyPinsAgain  = []byte("pins again")
+	keyKeepAgain  = []byte("keep again")
 )
 
 func readTrim(branch *bbolt.Bucket, id store.BranchID) (t trimmed, ok bool, err error) {
@@ -39,11 +43,17 @@ func readTrim(branch *bbolt.Bucket, id store.BranchID) (t trimmed, ok bool, err 
 	floor, errFloor := r.get(keyFloor)
 	pins, errPins := r.get(keyPins)
 	done, errDone := r.get(keyDone)
-	if err := errors.Join(errFloor, errPins, errDone); err != nil {
+	keep, errKeep := r.get(keyKeep)
+	if err := errors.Join(errFloor, errPins, errDone, errKeep); err != nil {
 		return t, false, fmt.Errorf("read how far back branch %d is kept: %w", id, err)
 	}
 	t, ok = decodeTrim(floor, pins)
 	t.done = done != nil
+	if keep != nil {
+		if err := json.Unmarshal(keep, &t.keep); err != nil {
+			return t, false, fmt.Errorf("read what branch %d keeps: %w: %w", id, store.ErrDamaged, err)
+		}
+	}
 	return t, ok, nil
 }
 
@@ -64,7 +74,12 @@ func (t trimmed) write(r records) error {
 		pins = append(pins, u64(pin)...)
 	}
 	floor := append(u64(t.floor.Version), u64(uint64(t.floor.Time.UnixMicro()))...)
-	return errors.Join(r.put(keyFloor, floor), r.put(keyPins, pins), r.remove(keyDone), r.put(keyFloorAgain, floor), r.put(keyPinsAgain, pins))
+	err := errors.Join(r.put(keyFloor, floor), r.put(keyPins, pins), r.remove(keyDone), r.put(keyFloorAgain, floor), r.put(keyPinsAgain, pins))
+	if err != nil || len(t.keep) == 0 {
+		return errors.Join(err, r.remove(keyKeep), r.remove(keyKeepAgain))
+	}
+	keep, err := json.Marshal(t.keep)
+	return errors.Join(err, r.put(keyKeep, keep), r.put(keyKeepAgain, keep))
 }
 
 // writeAgain adds to a trim of an older format what is there twice since.
@@ -106,7 +121,7 @@ func (e *Engine) checkFloors(l store.Lineage) error {
 
 // Trim drops old versions. The floor is made known first, so that nobody reads what is being dropped. What an
 // interruption leaves is dropped when the branch is trimmed again, or the store is next opened.
-func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins []uint64) error {
+func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins []uint64, keep ...store.Keep) error {
 	done, err := e.hold.drop()
 	if err != nil {
 		return err
@@ -114,7 +129,7 @@ func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins 
 	defer done()
 	e.building.Lock() // no overlay is copied from what is being dropped
 	defer e.building.Unlock()
-	t, err := e.beginTrim(ctx, b, floor, pins)
+	t, err := e.beginTrim(ctx, b, floor, pins, keep)
 	if err == nil && !t.done {
 		err = e.finishTrim(ctx, b, t)
 	}
@@ -125,7 +140,8 @@ func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins 
 }
 
 // beginTrim is the trim to carry out: the last one, when the floor is not above its.
-func (e *Engine) beginTrim(ctx context.Context, b store.BranchID, floor uint64, pins []uint64) (t trimmed, err error) {
+func (e *Engine) beginTrim(ctx context.Context, b store.BranchID, floor uint64, pins []uint64, keep []store.Keep) (t trimmed, err error) {
+	t.keep = keep
 	old, again := e.floor(b)
 	if again && floor <= old.floor.Version {
 		return old, nil
@@ -240,8 +256,9 @@ func (t trimmed) dropEntries(branch *bbolt.Bucket, b store.BranchID, resume []by
 	entries, values := of(branch, b, kindEntries), of(branch, b, kindValues)
 	var drop [][]byte
 	var raw []byte
-	newer := uint64(0) // the next newer version of the same key
-	seen := 0
+	newer := uint64(0)   // the next newer version of the same key
+	seen, nth := 0, 0    // of all, and how many of the key are newer
+	var namespace string // of the key
 	c := entries.Cursor()
 	key, _ := c.Seek(resume)
 	for ; key != nil; key, _ = c.Next() {
@@ -253,13 +270,15 @@ func (t trimmed) dropEntries(branch *bbolt.Bucket, b store.BranchID, resume []by
 			if seen >= copyChunk {
 				break
 			}
-			raw, newer = bytes.Clone(own), store.Latest
+			raw, newer, nth = bytes.Clone(own), store.Latest, 0
+			before, _, _ := bytes.Cut(own, []byte{0})
+			namespace = string(before)
 		}
-		if !t.needs(version, newer) {
+		if !t.needs(version, newer) && !store.Keeps(t.keep, namespace, version, nth) {
 			drop = append(drop, bytes.Clone(key))
 		}
 		newer = version
-		seen++
+		seen, nth = seen+1, nth+1
 	}
 	next := bytes.Clone(key)
 	for _, old := range drop {

@@ -34,6 +34,7 @@ func Run(t *testing.T, open Open) {
 		"counters are kept where others depend on them":                        counters,
 		"consolidating changes no answer":                                      consolidation,
 		"a trimmed past is refused, and pins and the present are kept":         trimming,
+		"a trim leaves in histories what it is told to keep":                   keeping,
 		"a reclaimed branch leaves nothing":                                    reclaiming,
 		"blobs are kept under their names":                                     blobs,
 		"a watcher hears of the newest commit":                                 watching,
@@ -461,6 +462,30 @@ func consolidation(b *bench) {
 	present := b.list(l, store.Range{})
 	b.ok(b.Trim(ctx, l[3].Branch, l[3].At, nil))
 	b.want("the present after trimming an ancestor", b.list(l, store.Range{}), present)
+}
+
+// keeping trims a branch that keeps some versions in histories.
+func keeping(b *bench) {
+	ctx := context.Background()
+	for i := range 5 {
+		b.put(1, "k", fmt.Sprint(i))
+		b.put(1, "other", fmt.Sprint(i))
+	}
+	floor := b.put(1, "last", "1")
+	b.ok(b.Trim(ctx, 1, floor, nil, store.Keep{Versions: 3}, store.Keep{Namespace: "somewhere else", Versions: 5}))
+	for range 2 { // now, and when it was opened again
+		for _, name := range []string{"k", "other"} {
+			list, _, err := b.Versions(ctx, head(1), store.Range{Namespace: key("k").Namespace, Collection: key("k").Collection, Prefix: name, Exact: true}, "", 100)
+			b.ok(err)
+			b.want("the versions of "+name, len(list), 3)
+		}
+		if _, err := b.GetAt(ctx, head(1).At(floor-3), []store.Key{key("k")}); !errors.Is(err, store.ErrTrimmed) {
+			b.Errorf("what histories keep can be asked for as the present of then: %v", err)
+		}
+		b.ok(b.Check(ctx))
+		b.ok(b.Close())
+		b.Engine = b.open(b.T, b.dir, b.clock)
+	}
 }
 
 func trimming(b *bench) {
