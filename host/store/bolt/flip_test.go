@@ -199,7 +199,7 @@ func TestEveryByteThatFlipsIsFoundAndRepairedOrHarmless(t *testing.T) {
 	f := newFlips(t)
 	step, err := strconv.Atoi(os.Getenv("ALCOVE_FLIP_STEP"))
 	if err != nil {
-		step = 419 // and more of the two first pages, below
+		step = 613 // and more of the two first pages, below
 		if testing.Short() {
 			step = 2503
 		}
