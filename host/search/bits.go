@@ -28,6 +28,14 @@ func (b bitset) remove(n uint32) bool {
 	return true
 }
 
+// count is how many numbers are in the set.
+func (b bitset) count() (n int) {
+	for _, word := range b {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
 // each calls do for the numbers of the set in ascending order, until it returns false.
 func (b bitset) each(do func(n uint32) bool) {
 	for i, word := range b {

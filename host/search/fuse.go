@@ -81,6 +81,12 @@ func (m members) Has(number uint32) bool {
 }
 
 func (m members) Len() (n int) {
+	if !m.r.filtered { // bits tell all there is to tell
+		for _, l := range m.r.leaves {
+			n += l.matching.count()
+		}
+		return n
+	}
 	m.Each(func(uint32) bool { n++; return true })
 	return n
 }
