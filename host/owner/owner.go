@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"os/exec"
 	"time"
 )
 
@@ -81,6 +82,7 @@ type dialer struct {
 	ended   <-chan error // of the owner that was started; nil when none is
 	started time.Time
 	failure error // how the owner that was started failed
+	killed  int   // how many that were started were ended by a signal
 	last    error // why the last attempt to connect failed
 }
 
@@ -100,6 +102,10 @@ func (d *dialer) ensure(cause error) error {
 	if d.Start == nil {
 		return fmt.Errorf("%w (%s): start one with: alcove serve --data %q", ErrNone, d.Dir, d.Dir)
 	}
+	if bySignal(d.failure) && d.killed < mostKilled { // it did not fail: somebody ended it, as they may any other
+		d.failure, d.started = nil, time.Time{}
+		d.killed++
+	}
 	if d.failure != nil {
 		return fmt.Errorf("the alcove server for %s did not start: %w%s", d.Dir, d.failure, logTail(d.Dir))
 	}
@@ -112,6 +118,15 @@ func (d *dialer) ensure(cause error) error {
 	}
 	d.ended, d.started = ended, time.Now()
 	return nil
+}
+
+// mostKilled is after how many owners that were ended while they were waited for it is given up.
+const mostKilled = 3
+
+// bySignal reports whether a process ended without having an exit code of its own.
+func bySignal(err error) bool {
+	var ended *exec.ExitError
+	return errors.As(err, &ended) && ended.ExitCode() < 0
 }
 
 // rest pauses, less long when the owner that was started ends.

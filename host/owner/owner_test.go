@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -271,5 +272,40 @@ func TestRecordsAreReadBack(t *testing.T) {
 	}
 	if got, err := ReadRecord(dir); err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestDialStartsAnotherWhenTheOwnerItStartedWasKilled(t *testing.T) {
+	dir := t.TempDir()
+	killed := func() error {
+		c := exec.Command("sleep", "60")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		return c.Wait()
+	}
+	starts := 0
+	mustDial(t, Options{Dir: dir, Start: func() (<-chan error, error) {
+		ended := make(chan error, 1)
+		if starts++; starts <= mostKilled {
+			ended <- killed()
+			return ended, nil
+		}
+		serve(t, dir, welcomeAll)
+		return ended, nil
+	}})
+	if starts != mostKilled+1 {
+		t.Errorf("%d were started", starts)
+	}
+	_, err := Dial(t.Context(), Options{Dir: t.TempDir(), Start: func() (<-chan error, error) {
+		ended := make(chan error, 1)
+		ended <- killed()
+		return ended, nil
+	}})
+	if err == nil || !strings.Contains(err.Error(), "did not start: signal: killed") {
+		t.Errorf("one after the other is killed: %v", err)
 	}
 }
