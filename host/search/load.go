@@ -74,6 +74,9 @@ func (x *Index) Load(ctx context.Context, blobs Blobs, logger *slog.Logger) (Cov
 	m, err := x.readManifest(ctx, blobs)
 	if err != nil {
 		logger.Warn("the search index is made anew", "why", err)
+		if err := blobs.DropBlob(ctx, manifestName); err != nil {
+			return Coverage{}, fmt.Errorf("drop %s: %w", manifestName, err)
+		}
 	}
 	covered := Coverage{map[store.BranchID]uint64{}, m.Others}
 	for _, b := range m.Branches {
