@@ -110,7 +110,9 @@ func TestAnIndexIsLoadedAtTheNextStartAndNotMadeAnew(t *testing.T) {
 
 	s = openIndexed(t, image, nil) // what was written since is in the log, had it crashed
 	s.fill(t, "", 600, 640)
+	s.saving.Lock() // the background writes no files
 	crashed := copied(t, image)
+	s.saving.Unlock()
 	s.close(t)
 	s = openIndexed(t, crashed, nil)
 	defer s.close(t)

@@ -1,10 +1,12 @@
 package search
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"log/slog"
 	"maps"
@@ -44,6 +46,24 @@ type manifestBranch struct {
 }
 
 const manifestFormat = 1
+
+// encode writes the manifest, behind a checksum.
+func (m *manifest) encode() ([]byte, error) {
+	data, err := json.Marshal(m)
+	return append(manifestSum(data), data...), err
+}
+
+func manifestSum(data []byte) []byte {
+	return fmt.Appendf(nil, "%08x\n", crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+func (m *manifest) decode(data []byte) error {
+	sum, rest, _ := bytes.Cut(data, []byte("\n"))
+	if !bytes.Equal(append(sum, '\n'), manifestSum(rest)) {
+		return errors.New("it is damaged")
+	}
+	return json.Unmarshal(rest, m)
+}
 
 // maxManifest is how many bytes of a manifest are read.
 const maxManifest = 256 << 20
@@ -102,7 +122,7 @@ func (x *Index) readManifest(ctx context.Context, blobs Blobs) (m manifest, err 
 	if err != nil {
 		return m, err
 	}
-	if err := json.Unmarshal(data, &m); err != nil {
+	if err := m.decode(data); err != nil {
 		return manifest{}, fmt.Errorf("read %s: %w", manifestName, err)
 	}
 	if m.Format != manifestFormat || !maps.Equal(m.Analysers, x.analyserIDs()) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,7 +35,7 @@ func (x *Index) Save(ctx context.Context, blobs Blobs, upTo uint64, all bool) er
 	if x.saved == nil && !slices.ContainsFunc(m.Branches, func(b manifestBranch) bool { return b.Parts != nil }) {
 		return x.dropUnused(ctx, blobs) // there is too little to be worth it
 	}
-	data, err := json.Marshal(m)
+	data, err := m.encode()
 	if err != nil || bytes.Equal(data, x.saved) {
 		return err
 	}
