@@ -18,10 +18,16 @@ import (
 )
 
 // BenchmarkBackup compares the 99th percentile of durable commits while full backups are made with that before, and the speed
-// of the backups, commits and all, with that of writing the same bytes.
+// of the backups, alone and with the commits, with that of writing the same bytes.
 func BenchmarkBackup(b *testing.B) {
 	e := filled(b)
 	for b.Loop() {
+		finished := make(chan struct{})
+		close(finished)
+		alone := backUpAgainAndAgain(b.Context(), e, b.TempDir(), finished)
+		if alone.err != nil {
+			b.Fatal(alone.err)
+		}
 		before := commitTimes(b, e, func(i int) bool { return i < benchCommits })
 		stop, done := make(chan struct{}), make(chan speed, 1)
 		dir := b.TempDir()
@@ -33,6 +39,8 @@ func BenchmarkBackup(b *testing.B) {
 			b.Fatal(made.err)
 		}
 		plain := float64(made.part) / plain(b, made.part) / 1e6
+		b.ReportMetric(alone.perSecond(), "alone-MB/s")
+		b.ReportMetric(alone.perSecond()/plain, "alone/plain")
 		b.ReportMetric(made.perSecond(), "backup-MB/s")
 		b.ReportMetric(plain, "plain-MB/s")
 		b.ReportMetric(made.perSecond()/plain, "backup/plain")
