@@ -237,9 +237,6 @@ func (w *work) commit(ctx context.Context, c memory.Commit) (Result, error) {
 		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it", c.Proposal))
 	}
 	result.Notes = append(result.Notes, w.afterwards(ctx)...)
-	if len(w.queued) > 0 {
-		w.families.jobs.wakeUp()
-	}
 	return result, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -67,6 +68,7 @@ type Families struct {
 	published map[string][]abi.Tool
 	changed   chan struct{}
 	closing   bool
+	closed    chan struct{} // closed when closing is set
 
 	changing   sync.Mutex          // held while the lock file, or what families there are, changes
 	files      map[string]seenFile // of the watched folder; guarded by changing
@@ -89,10 +91,11 @@ type family struct {
 	module  *sandbox.Module // nil: not loaded
 	used    time.Time
 	running int
-	failed  int       // calls of its hooks in a row
-	paused  time.Time // until when its hooks are not asked
-	retired bool      // another version took its place: it ends with its last call
-	refused error     // why a newer version of its file was not taken
+	coming  atomic.Bool // it is being loaded while nobody waits
+	failed  int         // calls of its hooks in a row
+	paused  time.Time   // until when its hooks are not asked
+	retired bool        // another version took its place: it ends with its last call
+	refused error       // why a newer version of its file was not taken
 }
 
 // New finds the families there are and begins to run their jobs. Their hooks are to be asked through Hooks.
@@ -104,7 +107,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Families{o: o.withDefaults(), lock: lock, changed: make(chan struct{}), files: map[string]seenFile{}, operations: operations()}
+	f := &Families{o: o.withDefaults(), lock: lock, changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, operations: operations()}
 	f.jobs = newJobs(f)
 	f.scan()
 	if err := f.readPublished(ctx); err != nil {
@@ -145,7 +148,10 @@ func (o Options) withDefaults() Options {
 // Close ends jobs and unloads all modules.
 func (f *Families) Close() error {
 	f.mu.Lock()
-	f.closing = true
+	if !f.closing {
+		f.closing = true
+		close(f.closed)
+	}
 	f.mu.Unlock()
 	f.stop()
 	f.background.Wait()
@@ -158,13 +164,15 @@ func (f *Families) Close() error {
 	return errors.Join(failed...)
 }
 
-// behind does something that nobody waits for. Close waits for it, and after Close it is not done.
-func (f *Families) behind(do func()) {
+// behind does something that nobody waits for. Close waits for it; after Close it is not done, which behind reports.
+func (f *Families) behind(do func()) (begun bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	if !f.closing {
-		f.background.Go(do)
+	if f.closing {
+		return false
 	}
+	f.background.Go(do)
+	return true
 }
 
 // keepTidy looks at the watched folder, and unloads what nobody calls, until ctx ends.

@@ -45,6 +45,12 @@ func (x *family) asked(f *Families, err error) {
 	}
 }
 
+func (x *family) pause(f *Families) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.failed, x.paused = 0, f.o.Clock().Add(pause)
+}
+
 // resting reports whether a hook is not asked for a while.
 func (x *family) resting(f *Families) bool {
 	x.mu.Lock()
@@ -140,6 +146,7 @@ func (f *Families) Storing(ctx context.Context, s memory.Storing) ([]memory.Item
 		return nil, nil, err
 	}
 	items, notes := s.Items, []string(nil)
+	var put []hook // off
 	for _, h := range f.storeHooks("memory") {
 		if s.Staged && h.onFailure != abi.OnFailureRefuse {
 			continue
@@ -159,12 +166,15 @@ func (f *Families) Storing(ctx context.Context, s memory.Storing) ([]memory.Item
 			return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: true,
 				Message: fmt.Sprintf("nothing was stored, because family %s has to be asked first and failed: %v", h.family.name, err)}
 		case h.onFailure == abi.OnFailureDefer:
-			if err := f.putOff(ctx, h, s, items); err != nil {
-				return nil, nil, err
-			}
+			put = append(put, h)
 			notes = append(notes, fmt.Sprintf("family %s is asked later: %v", h.family.name, err))
 		default:
 			notes = append(notes, fmt.Sprintf("family %s was skipped: %v", h.family.name, err))
+		}
+	}
+	for _, h := range put { // now that all were asked, so that what it is to be asked about is soon there
+		if err := f.putOff(ctx, h, s, items); err != nil {
+			return nil, nil, err
 		}
 	}
 	return items, notes, nil
@@ -179,16 +189,16 @@ func isRefusal(err error) bool { return errors.As(err, new(refusal)) }
 
 // storeHook asks one family about what is to be stored.
 func (f *Families) storeHook(ctx context.Context, h hook, s memory.Storing, items []memory.Item) ([]memory.Item, error) {
-	ctx, cancel := context.WithTimeout(ctx, storeWithin)
-	defer cancel()
 	if h.onFailure != abi.OnFailureRefuse && h.family.resting(f) {
-		return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed %d times in a row, and is not asked for %v", failuresInRow, pause)}
+		return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed again and again, and is not asked for %v", pause)}
 	}
 	m, release, err := f.ready(ctx, h)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
+	ctx, cancel := context.WithTimeout(ctx, storeWithin)
+	defer cancel()
 	stage, err := f.o.Space.Stage(ctx, s.Branch, agentOr(s.Agent, h.family))
 	if err != nil {
 		return nil, err
@@ -217,19 +227,30 @@ func (f *Families) ready(ctx context.Context, h hook) (module, func(), error) {
 		return m, func() { h.family.release(f) }, nil
 	}
 	if h.onFailure == abi.OnFailureRefuse {
-		return f.take(context.WithoutCancel(ctx), h.family)
+		return f.take(ctx, h.family)
 	}
 	f.loadBehind(h.family)
 	return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "it is being loaded"}
 }
 
-// loadBehind loads a family while nobody waits for it.
+// loadBehind loads a family while nobody waits for it, once at a time. One that could not be loaded is left alone for a while.
 func (f *Families) loadBehind(x *family) {
-	f.behind(func() {
-		if _, release, err := f.take(context.Background(), x); err == nil {
+	if !x.coming.CompareAndSwap(false, true) {
+		return
+	}
+	begun := f.behind(func() {
+		defer x.coming.Store(false)
+		_, release, err := f.take(context.Background(), x)
+		if err == nil {
 			release()
+			return
 		}
+		f.o.Logger.Warn("a family whose hooks are on could not be loaded", "family", x.name, "error", err)
+		x.pause(f)
 	})
+	if !begun {
+		x.coming.Store(false)
+	}
 }
 
 // askStore asks the guest what to change.
@@ -316,8 +337,9 @@ func (f *Families) commitBehind(w *work) {
 	f.behind(func() {
 		if _, err := w.stage.Commit(context.Background(), memory.Commit{}); err != nil {
 			f.o.Logger.Info("what a hook kept for itself was not committed", "family", w.family.name, "error", err)
+			return
 		}
-		f.jobs.wakeUp()
+		w.afterwardsUnseen(context.Background())
 	})
 }
 
@@ -331,6 +353,9 @@ func (f *Families) putOff(ctx context.Context, h hook, s memory.Storing, items [
 	keys := make([]string, len(items))
 	for i, it := range items {
 		keys[i] = it.Key
+	}
+	if err := f.jobs.hasRoom(h.family.name, 0); err != nil {
+		return asMemory(err)
 	}
 	payload, err := json.Marshal(deferral{keys})
 	if err != nil {
@@ -385,106 +410,4 @@ func (w *work) deferred(ctx context.Context, m module, payload json.RawMessage) 
 		}
 	}
 	return nil
-}
-
-// rankDepth is how many of a search's best hits are ranked.
-const rankDepth = 50
-
-// ranker is the family that ranks; the first by name, should several be granted it.
-func (f *Families) ranker() *family {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	var first *family
-	for _, x := range f.known {
-		if x.fault != "" || x.digest == "" || x.manifest.Hooks.Rank == nil {
-			continue
-		}
-		if _, on := grantIn(f.lock, x).Hooks[abi.HookRank]; on && (first == nil || x.name < first.name) {
-			first = x
-		}
-	}
-	return first
-}
-
-// Depth is how many of a search's best hits Rank wants.
-func (f *Families) Depth() int {
-	if f.ranker() == nil {
-		return 0
-	}
-	return rankDepth
-}
-
-// Rank lets the family that ranks score the candidates. While it is being loaded, or is itself what searches, the order stays
-// as it is.
-func (f *Families) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool, error) {
-	x := f.ranker()
-	if x == nil || x.resting(f) {
-		return nil, false, nil
-	}
-	m := x.hold(f)
-	if m == nil {
-		f.loadBehind(x)
-		return nil, false, nil
-	}
-	defer x.release(f)
-	ctx, cancel := context.WithTimeout(ctx, rankWithin)
-	defer cancel()
-	stage, err := f.o.Space.Stage(ctx, r.Branch, r.Agent)
-	if err != nil {
-		return nil, false, err
-	}
-	w := f.newWork(x, stage, policy.Caller{Agent: r.Agent, ReadOnly: true}, "", "")
-	request, err := w.scoring(ctx, r)
-	if err != nil {
-		return nil, false, err
-	}
-	limits := within(limitsOf(f.grantOf(x)), x.manifest.Limits, rankCPU)
-	result, err := m.Call(ctx, sandbox.Request{Kind: abi.KindScore, Payload: request, Host: w, Limits: limits})
-	var denied *abi.Error
-	if errors.As(err, &denied) && denied.Code == abi.CodeDenied {
-		return nil, false, nil // it is on the stack: it asked for this search
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	if result.Class != abi.ClassOK {
-		err := fmt.Errorf("family %s failed to rank them: %w", x.name, w.failure(result))
-		x.asked(f, err)
-		return nil, false, err
-	}
-	scores, err := abi.ParseScores(result.Output, r.Hits)
-	x.asked(f, err)
-	return scores, err == nil, err
-}
-
-// scoring is the request that asks a family to rank.
-func (w *work) scoring(ctx context.Context, r memory.Ranking) ([]byte, error) {
-	config, err := w.configJSON(ctx)
-	if err != nil {
-		return nil, err
-	}
-	params, err := json.Marshal(abi.ScoreParams{Config: config, Now: stampOf(r.Now), Query: r.Query})
-	if err != nil {
-		return nil, err
-	}
-	s := abi.Scoring{Params: params, Candidates: r.Hits}
-	for _, name := range w.family.manifest.Hooks.Rank.Features {
-		column := r.Column(name)
-		if name == string(abi.FeatureType) {
-			column = typeColumn(r.Types, w.family.manifest.Hooks.Rank.Types)
-		}
-		if column == nil {
-			column = missing(r.Hits)
-		}
-		s.Columns = append(s.Columns, column)
-	}
-	return abi.AppendScoring(nil, s), nil
-}
-
-func typeColumn(types, known []string) []float32 {
-	column := make([]float32, len(types))
-	for i, t := range types {
-		column[i] = float32(slices.Index(known, t))
-	}
-	return column
 }

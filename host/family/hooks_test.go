@@ -228,7 +228,7 @@ func TestAFamilyIsToldOfWhatWasStoredInOrderAndOnce(t *testing.T) {
 		if err != nil {
 			return false
 		}
-		_, known, err := watermark(t.Context(), stage, "watch/default")
+		_, known, err := watermark(t.Context(), stage, "watch")
 		return known && err == nil
 	})
 	for i := range 3 {
@@ -279,7 +279,7 @@ func TestAHookThatKeepsFailingRestsForAWhile(t *testing.T) {
 		}
 	}
 	_, notes, err := w.keep("k", `"tea"`)
-	if err != nil || !strings.Contains(notes[0], "failed 3 times in a row") {
+	if err != nil || !strings.Contains(notes[0], "failed again and again") {
 		t.Errorf("%q, %v", notes, err)
 	}
 	now.set(now.get().Add(pause + time.Second))

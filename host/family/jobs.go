@@ -1,13 +1,10 @@
 package family
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -68,8 +65,12 @@ const (
 	longestRetry  = time.Hour
 	longestDelay  = 366 * 24 * time.Hour
 	jobsKept      = 7 * 24 * time.Hour // after their end
-	mostQueued    = 10_000             // jobs of all families that wait
+	mostQueued    = 2000               // jobs of a family that wait
+	mostEnded     = 1000               // jobs of a family that are remembered after their end
+	tidyAfter     = 500                // ends of jobs, if not an hour before that
+	payloadLimit  = 64 << 10           // bytes of what a job is queued with
 	resultLimit   = 64 << 10           // bytes of a job's result that are kept
+	jobsPage      = 100                // jobs that are in memory at once with all that they carry
 	deferredStore = "store hook"
 )
 
@@ -82,14 +83,28 @@ type jobs struct {
 	running  map[string]*Job // by family
 	progress map[string]Progress
 	cancel   map[string]context.CancelFunc // by id
-	tidied   time.Time                     // when ended jobs were last forgotten
+	queue    []Job                         // that wait, in their order, without payloads
+	stale    bool                          // the queue has to be read again
+	rest     map[string]time.Time          // by id: not before that, whatever the record says
+	ended    int                           // since ended jobs were last forgotten
+	tidied   time.Time                     // when that was
 }
 
 func newJobs(f *Families) *jobs {
-	return &jobs{families: f, wake: make(chan struct{}, 1), running: map[string]*Job{}, progress: map[string]Progress{}, cancel: map[string]context.CancelFunc{}}
+	return &jobs{families: f, wake: make(chan struct{}, 1), running: map[string]*Job{}, progress: map[string]Progress{},
+		cancel: map[string]context.CancelFunc{}, rest: map[string]time.Time{}, stale: true}
 }
 
+// wakeUp has the queue read again: others changed it.
 func (j *jobs) wakeUp() {
+	j.mu.Lock()
+	j.stale = true
+	j.mu.Unlock()
+	j.nudge()
+}
+
+// nudge has what is due looked for.
+func (j *jobs) nudge() {
 	select {
 	case j.wake <- struct{}{}:
 	default:
@@ -125,27 +140,22 @@ const longestSleep = 30 * time.Second
 // begin starts what is due, and tells how long there is nothing else to do.
 func (j *jobs) begin(ctx context.Context, working *sync.WaitGroup) time.Duration {
 	now := j.families.o.Clock()
-	waiting, err := j.waiting(ctx)
-	if err != nil {
+	j.scheduled(ctx, now)
+	if err := j.refresh(ctx); err != nil {
 		if ctx.Err() == nil {
 			j.families.o.Logger.Warn("the queue of jobs could not be read", "error", err)
 		}
-		return longestSleep
+		return j.families.o.Retry
 	}
 	sleep := longestSleep
-	for _, job := range append(waiting, j.scheduled(ctx, now)...) {
+	for _, job := range j.ready() {
 		if wait := job.Due.Sub(now); wait > 0 {
 			sleep = min(sleep, wait)
 			continue
 		}
 		j.start(ctx, job, working)
 	}
-	if now.Sub(j.tidied) > time.Hour {
-		j.tidied = now
-		if err := j.forget(ctx, now); err != nil && ctx.Err() == nil {
-			j.families.o.Logger.Warn("ended jobs could not be forgotten", "error", err)
-		}
-	}
+	j.tidy(ctx, now)
 	return max(sleep, time.Millisecond)
 }
 
@@ -160,46 +170,15 @@ func (j *jobs) start(ctx context.Context, job Job, working *sync.WaitGroup) {
 	j.running[job.Family], j.cancel[job.ID] = &job, cancel
 	working.Go(func() {
 		defer cancel()
-		j.do(ctx, job)
+		job := j.do(ctx, job)
 		j.mu.Lock()
+		j.settled(job)
 		delete(j.running, job.Family)
 		delete(j.cancel, job.ID)
 		delete(j.progress, job.ID)
 		j.mu.Unlock()
-		j.wakeUp()
+		j.nudge()
 	})
-}
-
-// all lists the jobs that are remembered, oldest first.
-func (j *jobs) all(ctx context.Context) ([]Job, error) {
-	stage, err := j.families.o.Space.Stage(ctx, memory.Default, "")
-	if err != nil {
-		return nil, err
-	}
-	var list []Job
-	for after, first := "", true; first || after != ""; first = false {
-		page, next, err := stage.ListRecords(ctx, jobRecords, systemNamespace, "", after, 0)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range page {
-			var job Job
-			if err := json.Unmarshal(r.Value, &job); err != nil {
-				return nil, fmt.Errorf("read job %s: %w", r.Key, err)
-			}
-			list = append(list, job)
-		}
-		after = next
-	}
-	return list, nil
-}
-
-// waiting lists the jobs that are to be run, in their order.
-func (j *jobs) waiting(ctx context.Context) ([]Job, error) {
-	list, err := j.all(ctx)
-	list = slices.DeleteFunc(list, func(job Job) bool { return job.State != Queued })
-	slices.SortStableFunc(list, func(a, b Job) int { return cmp.Or(a.Due.Compare(b.Due), strings.Compare(a.ID, b.ID)) })
-	return list, err
 }
 
 // put stages what is known of a job.
@@ -211,16 +190,20 @@ func (j *jobs) put(ctx context.Context, stage *memory.Stage, job Job) error {
 	return stage.PutRecord(ctx, jobRecords, systemNamespace, job.ID, value, nil)
 }
 
-// do runs a job once, and notes what became of it: together with what it writes when it succeeds, and alone otherwise.
-func (j *jobs) do(ctx context.Context, job Job) {
+// do runs a job once, and notes what became of it: together with what it writes when it succeeds, and alone otherwise. It
+// returns the job as it is then.
+func (j *jobs) do(ctx context.Context, job Job) Job {
 	f := j.families
 	job.Attempts++
 	err := j.attempt(ctx, &job)
-	if ctx.Err() != nil && !j.isCancelled(ctx, job.ID) {
-		return // the server stops: the job is still queued
+	if ctx.Err() != nil {
+		if j.isCancelled(ctx, job.ID) {
+			job.State = Cancelled
+		}
+		return job // otherwise the server stops: the job is still queued
 	}
 	if err == nil {
-		return
+		return job
 	}
 	f.o.Logger.Warn("a job failed", "family", job.Family, "job", job.Name, "id", job.ID, "attempt", job.Attempts, "error", err)
 	job.Error = err.Error()
@@ -231,9 +214,10 @@ func (j *jobs) do(ctx context.Context, job Job) {
 	} else {
 		job.Due = f.o.Clock().Add(backoff(f.o.Retry, job.Attempts))
 	}
-	if err := j.note(context.WithoutCancel(ctx), job); err != nil {
+	if err := j.note(context.WithoutCancel(ctx), &job); err != nil {
 		f.o.Logger.Warn("what became of a job could not be noted", "id", job.ID, "error", err)
 	}
+	return job
 }
 
 // backoff is how long to wait after a number of failures.
@@ -246,15 +230,21 @@ func backoff(first time.Duration, failures int) time.Duration {
 }
 
 // note writes what became of a job that is still as it was begun.
-func (j *jobs) note(ctx context.Context, job Job) error {
+func (j *jobs) note(ctx context.Context, job *Job) error {
 	stage, err := j.families.o.Space.Stage(ctx, memory.Default, "")
 	if err != nil {
 		return err
 	}
-	if now, err := find(ctx, stage, job.ID); err != nil || now != nil && now.State != Queued {
-		return err // it was cancelled meanwhile
+	now, err := find(ctx, stage, job.ID)
+	if err != nil {
+		return err
 	}
-	if err := j.put(ctx, stage, job); err != nil {
+	if now == nil || now.State != Queued {
+		job.State = Cancelled // meanwhile
+		return nil
+	}
+	job.Payload = now.Payload
+	if err := j.put(ctx, stage, *job); err != nil {
 		return err
 	}
 	_, err = stage.Commit(ctx, memory.Commit{})
@@ -295,10 +285,22 @@ func (j *jobs) attempt(ctx context.Context, job *Job) error {
 		return err
 	}
 	defer release()
+	if !f.mayRun(x, job.Name) {
+		return &memory.Error{Code: memory.Denied, Message: "the right to it was taken back since it was queued"}
+	}
 	stage, err := f.o.Space.Stage(ctx, job.Branch, agentOr(job.Agent, x))
 	if err != nil {
 		return err
 	}
+	now, err := find(ctx, stage, job.ID)
+	if err != nil {
+		return err
+	}
+	if now == nil || now.State != Queued {
+		job.State = Cancelled // before it could begin
+		return nil
+	}
+	job.Payload = now.Payload
 	w := f.newWork(x, stage, policy.Caller{Agent: job.Agent, Namespaces: job.Namespaces}, job.Namespace, job.ID)
 	w.progress = func(done, total float64, message string) { j.progressed(job.ID, Progress{done, total, message}) }
 	if job.Name == deferredStore {
@@ -312,6 +314,17 @@ func (j *jobs) attempt(ctx context.Context, job *Job) error {
 	return j.finish(ctx, w, job)
 }
 
+// mayRun reports whether an operator lets a family do a job.
+func (f *Families) mayRun(x *family, job string) bool {
+	g := f.grantOf(x)
+	if job == deferredStore {
+		_, on := g.Hooks[abi.HookStore]
+		return on
+	}
+	_, on := g.Hooks[abi.HookJob]
+	return on || granted(g, abi.CanJob)
+}
+
 func (j *jobs) progressed(id string, p Progress) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -320,27 +333,30 @@ func (j *jobs) progressed(id string, p Progress) {
 
 // finish commits what a job staged, and that it is done.
 func (j *jobs) finish(ctx context.Context, w *work, job *Job) error {
-	if now, err := find(ctx, w.stage, job.ID); err != nil || now != nil && now.State == Cancelled {
+	if now, err := find(ctx, w.stage, job.ID); err != nil {
 		return err
+	} else if now != nil && now.State == Cancelled { // by itself
+		job.State = Cancelled
+		return nil
 	}
 	if len(job.Result) > resultLimit {
 		job.Result = nil
 	}
-	job.State, job.Ended, job.Error = Done, j.families.o.Clock(), ""
+	done := *job
+	done.State, done.Ended, done.Error, done.Payload = Done, j.families.o.Clock(), "", nil
 	c := memory.Commit{Write: memory.Write{Agent: job.Agent}}
 	if w.proposes && w.stage.ChangesMemories() {
 		c.Proposal = w.proposalName()
-		job.Proposal = c.Proposal
+		done.Proposal = c.Proposal
 	}
-	if err := j.put(ctx, w.stage, *job); err != nil {
+	if err := j.put(ctx, w.stage, done); err != nil {
 		return err
 	}
 	if _, err := w.stage.Commit(ctx, c); err != nil {
 		return err
 	}
-	for _, note := range w.afterwards(ctx) {
-		j.families.o.Logger.Warn("a job did not do all it wanted", "id", job.ID, "note", note)
-	}
+	*job = done
+	w.afterwardsUnseen(ctx)
 	return nil
 }
 
@@ -357,19 +373,19 @@ func (w *work) runJob(ctx context.Context, m module, job Job) (json.RawMessage, 
 	return w.ask(ctx, m, abi.KindHook, request)
 }
 
-// scheduled makes jobs of those with a schedule that are due.
-func (j *jobs) scheduled(ctx context.Context, now time.Time) []Job {
-	var due []Job
+// scheduled queues those jobs with a schedule that are due.
+func (j *jobs) scheduled(ctx context.Context, now time.Time) {
 	for _, s := range j.families.schedules() {
-		job, err := j.schedule(ctx, s, now)
+		queued, err := j.schedule(ctx, s, now)
 		if err != nil && ctx.Err() == nil {
 			j.families.o.Logger.Warn("a scheduled job could not be queued", "family", s.family.name, "job", s.job.Name, "error", err)
 		}
-		if job != nil {
-			due = append(due, *job)
+		if queued {
+			j.mu.Lock()
+			j.stale = true
+			j.mu.Unlock()
 		}
 	}
-	return due
 }
 
 type schedule struct {
@@ -400,69 +416,42 @@ func (f *Families) schedules() []schedule {
 }
 
 // schedule queues a job whose time has come; the first time is one interval after its hook was turned on.
-func (j *jobs) schedule(ctx context.Context, s schedule, now time.Time) (*Job, error) {
+func (j *jobs) schedule(ctx context.Context, s schedule, now time.Time) (queued bool, err error) {
 	stage, err := j.families.o.Space.Stage(ctx, memory.Default, "")
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	key := s.family.name + "/" + s.job.Name
 	found, err := stage.Records(ctx, schedules, systemNamespace, []string{key})
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	last := now
 	if found[0] != nil {
 		if err := json.Unmarshal(found[0].Value, &last); err != nil {
-			return nil, fmt.Errorf("read when %s ran: %w", key, err)
+			return false, fmt.Errorf("read when %s ran: %w", key, err)
 		}
-		if now.Sub(last) < s.every {
-			return nil, nil
+		if passed := now.Sub(last); passed >= 0 && passed < s.every {
+			return false, nil
 		}
 	}
 	value, err := json.Marshal(now.UTC())
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	if err := stage.PutRecord(ctx, schedules, systemNamespace, key, value, nil); err != nil {
-		return nil, err
+		return false, err
 	}
-	var job *Job
-	if found[0] != nil {
-		job = &Job{ID: j.families.newID(now), Family: s.family.name, Name: s.job.Name, Branch: memory.Default, Namespace: memory.Default,
+	queued = found[0] != nil && !last.After(now) // otherwise the clock was put back: the interval begins anew
+	if queued {
+		job := Job{ID: j.families.newID(now), Family: s.family.name, Name: s.job.Name, Branch: memory.Default, Namespace: memory.Default,
 			State: Queued, Due: now, Created: now}
-		if err := j.put(ctx, stage, *job); err != nil {
-			return nil, err
+		if err := j.put(ctx, stage, job); err != nil {
+			return false, err
 		}
 	}
 	_, err = stage.Commit(ctx, memory.Commit{})
-	return job, err
-}
-
-// forget drops jobs that ended long ago.
-func (j *jobs) forget(ctx context.Context, now time.Time) error {
-	list, err := j.all(ctx)
-	if err != nil {
-		return err
-	}
-	var old []string
-	for _, job := range list {
-		if !job.Ended.IsZero() && now.Sub(job.Ended) > jobsKept {
-			old = append(old, job.ID)
-		}
-	}
-	for part := range slices.Chunk(old, 500) {
-		stage, err := j.families.o.Space.Stage(ctx, memory.Default, "")
-		if err != nil {
-			return err
-		}
-		if _, err := stage.DeleteRecords(ctx, jobRecords, systemNamespace, part); err != nil {
-			return err
-		}
-		if _, err := stage.Commit(ctx, memory.Commit{}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return queued && err == nil, err
 }
 
 // Jobs lists the jobs that are remembered, oldest first, with how far those that run have come.

@@ -30,16 +30,27 @@ func (f *Families) take(ctx context.Context, x *family) (m *sandbox.Module, rele
 	if m := x.hold(f); m != nil {
 		return m, func() { x.release(f) }, nil
 	}
+	late := &memory.Error{Code: memory.Timeout, Retryable: true, Message: "family " + x.name + " is still being loaded: try again"}
 	select {
 	case x.loading <- struct{}{}:
-		defer func() { <-x.loading }()
 	case <-ctx.Done():
-		return nil, nil, &memory.Error{Code: memory.Timeout, Retryable: true, Message: "family " + x.name + " is still being loaded: try again"}
+		return nil, nil, late
 	}
 	if m := x.hold(f); m != nil {
+		<-x.loading
 		return m, func() { x.release(f) }, nil
 	}
-	if err := f.load(ctx, x); err != nil {
+	ended := make(chan error, 1)
+	if !f.behind(func() { ended <- f.load(x); <-x.loading }) {
+		<-x.loading
+		return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "the server is being stopped: try again"}
+	}
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		err = late
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	if m := x.hold(f); m != nil {
@@ -48,14 +59,24 @@ func (f *Families) take(ctx context.Context, x *family) (m *sandbox.Module, rele
 	return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.name + ": " + errRetired.Error() + ": try again"}
 }
 
-// load admits the module. The caller holds loading. It goes on when ctx ends: others may want it, too.
-func (f *Families) load(ctx context.Context, x *family) error {
+// load admits the module, until Close. It does not end with the call that wanted it: others may want it, too. Whoever calls
+// has room in loading.
+func (f *Families) load(x *family) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-f.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	began := f.o.Clock()
 	data, err := x.binary()
 	if err != nil {
 		return fmt.Errorf("load family %s: %w", x.name, err)
 	}
-	m, err := f.o.Sandbox.Admit(context.WithoutCancel(ctx), data, sandbox.Options{Digest: x.digest}) // also what is vetted: a child needs no memory of this process
+	m, err := f.o.Sandbox.Admit(ctx, data, sandbox.Options{Digest: x.digest}) // also what is vetted: a child needs no memory of this process
 	var refused *sandbox.Refusal
 	if errors.As(err, &refused) {
 		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.name + " was refused: " + refused.Error()}
@@ -69,7 +90,7 @@ func (f *Families) load(ctx context.Context, x *family) error {
 	if x.retired {
 		return errors.Join(&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.name + ": " + errRetired.Error() + ": try again"}, m.Close())
 	}
-	x.module = m
+	x.module, x.used = m, f.o.Clock() // or it would look as if nobody had called it for long
 	return nil
 }
 

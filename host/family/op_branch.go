@@ -2,7 +2,6 @@ package family
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -197,12 +196,21 @@ func (w *work) after(what string, do func(ctx context.Context) error) {
 // afterwards does what was to be done behind the commit, and gives notes on what failed. It stops there: what follows may stand
 // on it.
 func (w *work) afterwards(ctx context.Context) []string {
+	if len(w.queued) > 0 {
+		w.families.jobs.wakeUp()
+	}
 	for i, do := range w.later {
 		err := do(ctx)
-		var known *memory.Error
-		if errors.As(err, &known) || err != nil {
+		if err != nil {
 			return []string{fmt.Sprintf("%v; %d more were not tried", err, len(w.later)-i-1)}
 		}
 	}
 	return nil
+}
+
+// afterwardsUnseen is afterwards where nobody waits to be told.
+func (w *work) afterwardsUnseen(ctx context.Context) {
+	for _, note := range w.afterwards(ctx) {
+		w.families.o.Logger.Warn("a family did not do all it wanted", "family", w.family.name, "note", note)
+	}
 }

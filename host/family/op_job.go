@@ -26,12 +26,11 @@ func jobEnqueue(w *work, ctx context.Context, r jobEnqueueRequest) (any, error) 
 	if !(r.AfterS >= 0) || r.AfterS > longestDelay.Seconds() {
 		return nil, invalid("after_s is %v: it goes from 0 to %d", r.AfterS, int(longestDelay.Seconds()))
 	}
-	waiting, err := w.families.jobs.waiting(ctx)
-	if err != nil {
-		return nil, err
+	if len(r.Payload) > payloadLimit {
+		return nil, invalid("the payload has %d bytes: at most %d are allowed; keep what is larger in a collection", len(r.Payload), payloadLimit)
 	}
-	if len(waiting)+len(w.queued) >= mostQueued {
-		return nil, &abi.Error{Code: abi.CodeExhausted, Message: "too many jobs wait: let them run first", Details: map[string]any{"limit": mostQueued}}
+	if err := w.families.jobs.hasRoom(w.family.name, len(w.queued)); err != nil {
+		return nil, err
 	}
 	now := w.families.o.Clock()
 	job := Job{ID: w.families.newID(now), Family: w.family.name, Name: r.Job, Payload: r.Payload, Agent: w.caller.Agent, Namespaces: w.caller.Namespaces, Branch: w.stage.Branch(),
@@ -98,6 +97,7 @@ func jobCancel(w *work, ctx context.Context, r jobRequest) (any, error) {
 		if cancel := w.families.jobs.cancel[job.ID]; cancel != nil {
 			cancel()
 		}
+		w.families.jobs.stale = true
 		return nil
 	})
 	return map[string]any{"cancelled": true}, nil

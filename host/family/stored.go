@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -22,22 +24,36 @@ func missing(n int) []float32 {
 	return column
 }
 
-// watermarks is the collection of how far families were told of what was stored: a record a family and branch.
+// watermarks is the collection of how far families were told of what was stored: a record a family and branch, and one a family for the
+// version at which its hook was first seen on.
 var watermarks = memory.Collection{Name: "_stored", PerSpace: true}
 
 const (
-	storedPage  = 100              // entries that one call of a stored hook is about, at most
-	storedRetry = 10 * time.Second // after a failure
+	storedPage  = 100         // entries that one call of a stored hook is about, at least, if there are more
+	storedRetry = time.Minute // at the latest, after a failure
 )
 
 // followStored tells families whose stored hook is on of what was stored: all of it, in order, branch by branch, also what
-// was stored while the server did not run, or while they failed. It ends with ctx.
+// was stored while the server did not run, or while they failed. None of them waits for another. It ends with ctx.
 func (f *Families) followStored(ctx context.Context) {
 	commits := f.o.Space.Watch(ctx)
-	retry := time.NewTicker(storedRetry)
-	defer retry.Stop()
+	look := time.NewTicker(storedRetry)
+	defer look.Stop()
+	var following sync.WaitGroup
+	defer following.Wait()
+	wake := map[string]chan struct{}{} // by the name of a family
 	for {
-		for f.tellStored(ctx) {
+		changed := f.Changed()
+		for _, x := range f.listeners() {
+			if wake[x.name] == nil {
+				news := make(chan struct{}, 1)
+				wake[x.name] = news
+				following.Go(func() { f.follow(ctx, x.name, news) })
+			}
+			select {
+			case wake[x.name] <- struct{}{}:
+			default:
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -46,9 +62,41 @@ func (f *Families) followStored(ctx context.Context) {
 			if !open {
 				return
 			}
-		case <-f.Changed(): // a hook may have been turned on
-		case <-retry.C:
+		case <-changed: // a hook may have been turned on
+		case <-look.C:
 		}
+	}
+}
+
+// follow tells one family, whenever there is news, and less and less often while it fails, until ctx ends.
+func (f *Families) follow(ctx context.Context, name string, news <-chan struct{}) {
+	for failures := 0; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-news:
+		}
+		for more := true; more; {
+			var err error
+			if more, err = f.tellAll(ctx, name); err == nil {
+				failures = 0
+				continue
+			}
+			failures++
+			more = wait(ctx, min(backoff(f.o.Retry, failures), storedRetry))
+		}
+	}
+}
+
+// wait waits, and reports whether ctx is still there then.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
 	}
 }
 
@@ -68,26 +116,54 @@ func (f *Families) listeners() []*family {
 	return list
 }
 
-// tellStored tells every listener of a page of each branch, and reports whether there is more.
-func (f *Families) tellStored(ctx context.Context) (more bool) {
-	for _, x := range f.listeners() {
-		branches, err := f.o.Space.Branches(ctx)
-		if err != nil {
-			return false
-		}
-		for _, b := range branches {
-			again, err := f.tell(ctx, x, b.Name)
-			if err != nil && ctx.Err() == nil {
-				f.o.Logger.Warn("a family could not be told of what was stored; it is tried again", "family", x.name, "branch", b.Name, "error", err)
-			}
-			more = more || again && err == nil
-		}
+// tellAll tells a family of a page of each branch, if its hook is on, and reports whether there is more. A branch that fails
+// does not keep it from the others.
+func (f *Families) tellAll(ctx context.Context, name string) (more bool, err error) {
+	list := f.listeners()
+	at := slices.IndexFunc(list, func(x *family) bool { return x.name == name })
+	if at < 0 {
+		return false, nil
 	}
-	return more && ctx.Err() == nil
+	x := list[at]
+	since, on, err := f.listensSince(ctx, x)
+	if err != nil || !on {
+		return false, err
+	}
+	branches, err := f.o.Space.Branches(ctx)
+	if err != nil {
+		return false, err
+	}
+	var failed error
+	for _, b := range branches {
+		again, err := f.tell(ctx, x, b.Name, since)
+		if err != nil && ctx.Err() == nil {
+			f.o.Logger.Warn("a family could not be told of what was stored; it is tried again", "family", x.name, "branch", b.Name, "error", err)
+			failed = err
+		}
+		more = more || again
+	}
+	return more && ctx.Err() == nil, failed
 }
 
-// tell tells a family of the next page of a branch. What it stages and how far it was told are committed together.
-func (f *Families) tell(ctx context.Context, x *family, branch string) (more bool, err error) {
+// listensSince is the version at which a family's hook was first seen on; on is false when that is now.
+func (f *Families) listensSince(ctx context.Context, x *family) (at uint64, on bool, err error) {
+	stage, err := f.o.Space.Stage(ctx, memory.Default, "family:"+x.name)
+	if err != nil {
+		return 0, false, err
+	}
+	if at, on, err = watermark(ctx, stage, x.name); on || err != nil {
+		return at, on, err
+	}
+	if err := note(ctx, stage, x.name, stage.Version()); err != nil {
+		return 0, false, err
+	}
+	_, err = stage.Commit(ctx, memory.Commit{})
+	return stage.Version(), err == nil, err
+}
+
+// tell tells a family of the next page of a branch, from a version on if it was told nothing of it yet. What it stages and
+// how far it was told are committed together.
+func (f *Families) tell(ctx context.Context, x *family, branch string, since uint64) (more bool, err error) {
 	stage, err := f.o.Space.Stage(ctx, branch, "family:"+x.name)
 	if err != nil {
 		return false, err
@@ -97,9 +173,7 @@ func (f *Families) tell(ctx context.Context, x *family, branch string) (more boo
 	if err != nil {
 		return false, err
 	}
-	if !known { // its hook was just turned on: it is told of what comes from now on
-		return false, f.tellTo(ctx, stage, key, stage.Version())
-	}
+	after = max(after, since)
 	if after >= stage.Version() {
 		return false, nil
 	}
@@ -111,15 +185,16 @@ func (f *Families) tell(ctx context.Context, x *family, branch string) (more boo
 	if err != nil {
 		return false, err
 	}
+	if len(entries) == 0 && !feed.More && (!known || feed.Watermark-after < storedPage) {
+		return false, nil // what is noted can wait until there is something
+	}
+	w := f.newWork(x, stage, policy.Caller{}, "", "")
 	if len(entries) > 0 {
-		if stage, err = f.askStored(ctx, x, stage, branch, entries); err != nil {
+		if err := w.askStored(ctx, entries); err != nil {
 			return false, err
 		}
 	}
-	if len(entries) == 0 && feed.Watermark-after < storedPage && !feed.More {
-		return false, nil // nothing of interest: what is noted can wait until there is something
-	}
-	return feed.More, f.tellTo(ctx, stage, key, feed.Watermark)
+	return feed.More, w.commitTold(ctx, key, feed.Watermark)
 }
 
 func watermark(ctx context.Context, stage *memory.Stage, key string) (at uint64, known bool, err error) {
@@ -133,17 +208,30 @@ func watermark(ctx context.Context, stage *memory.Stage, key string) (at uint64,
 	return at, true, nil
 }
 
-// tellTo commits how far a family was told, with all else that is staged.
-func (f *Families) tellTo(ctx context.Context, stage *memory.Stage, key string, at uint64) error {
+// note stages how far a family was told.
+func note(ctx context.Context, stage *memory.Stage, key string, at uint64) error {
 	value, err := json.Marshal(at)
 	if err != nil {
 		return err
 	}
-	if err := stage.PutRecord(ctx, watermarks, systemNamespace, key, value, nil); err != nil {
+	return stage.PutRecord(ctx, watermarks, systemNamespace, key, value, nil)
+}
+
+// commitTold commits how far a family was told with all that it staged. What it may only propose is on a branch of its own
+// then.
+func (w *work) commitTold(ctx context.Context, key string, at uint64) error {
+	var c memory.Commit
+	if w.proposes && w.stage.ChangesMemories() {
+		c.Proposal = w.proposalName()
+	}
+	if err := note(ctx, w.stage, key, at); err != nil {
 		return err
 	}
-	_, err = stage.Commit(ctx, memory.Commit{})
-	return err
+	if _, err := w.stage.Commit(ctx, c); err != nil {
+		return err
+	}
+	w.afterwardsUnseen(ctx)
+	return nil
 }
 
 // entries are what notices are about, as it was stored.
@@ -176,31 +264,21 @@ func (f *Families) entries(ctx context.Context, stage *memory.Stage, x *family, 
 	return entries, nil
 }
 
-// askStored asks the guest, and returns the stage with what it staged. Of what it would only propose, and of a family that
-// may not write, nothing is there.
-func (f *Families) askStored(ctx context.Context, x *family, stage *memory.Stage, branch string, entries []abi.Entry) (*memory.Stage, error) {
-	m, release, err := f.take(ctx, x)
+// askStored tells the guest.
+func (w *work) askStored(ctx context.Context, entries []abi.Entry) error {
+	m, release, err := w.families.take(ctx, w.family)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer release()
-	w := f.newWork(x, stage, policy.Caller{}, "", "")
 	config, err := w.configJSON(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookStored, Entries: entries, Config: config, Context: w.context()})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if _, err := w.ask(ctx, m, abi.KindHook, request); err != nil {
-		return nil, err
-	}
-	if w.proposes && stage.ChangesMemories() {
-		if _, err := stage.Commit(ctx, memory.Commit{Proposal: w.proposalName()}); err != nil {
-			return nil, err
-		}
-		return f.o.Space.Stage(ctx, branch, "family:"+x.name)
-	}
-	return stage, nil
+	_, err = w.ask(ctx, m, abi.KindHook, request)
+	return err
 }

@@ -1,0 +1,192 @@
+package family
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// refresh reads the queue again, if others changed it.
+func (j *jobs) refresh(ctx context.Context) error {
+	j.mu.Lock()
+	stale := j.stale
+	j.stale = false
+	j.mu.Unlock()
+	if !stale {
+		return nil
+	}
+	waiting, err := j.waiting(ctx)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err != nil {
+		j.stale = true
+		return err
+	}
+	j.queue = waiting
+	return nil
+}
+
+// ready are the jobs that wait, in their order, of families that can be used and have none that runs. Those of others wait
+// until that changes.
+func (j *jobs) ready() []Job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var list []Job
+	usable := map[string]bool{}
+	for _, job := range j.queue {
+		can, known := usable[job.Family]
+		if !known {
+			_, err := j.families.named(job.Family)
+			can = err == nil && j.running[job.Family] == nil
+			usable[job.Family] = can
+		}
+		if !can {
+			continue
+		}
+		if rest := j.rest[job.ID]; rest.After(job.Due) {
+			job.Due = rest
+		}
+		list = append(list, job)
+	}
+	return list
+}
+
+// queued counts the jobs of a family that wait.
+func (j *jobs) queued(family string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	n := 0
+	for _, job := range j.queue {
+		if job.Family == family {
+			n++
+		}
+	}
+	return n
+}
+
+// hasRoom is an error when too many jobs of a family wait, with some that are not committed yet.
+func (j *jobs) hasRoom(family string, more int) error {
+	if j.queued(family)+more < mostQueued {
+		return nil
+	}
+	return &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("%d jobs of family %s wait, which is the limit: let them run first", mostQueued, family),
+		Details: map[string]any{"limit": mostQueued}}
+}
+
+// tidy forgets ended jobs from time to time.
+func (j *jobs) tidy(ctx context.Context, now time.Time) {
+	j.mu.Lock()
+	due := now.Sub(j.tidied).Abs() > time.Hour || j.ended >= tidyAfter
+	if due {
+		j.tidied, j.ended = now, 0
+	}
+	j.mu.Unlock()
+	if !due {
+		return
+	}
+	if err := j.forget(ctx, now); err != nil && ctx.Err() == nil {
+		j.families.o.Logger.Warn("ended jobs could not be forgotten", "error", err)
+	}
+}
+
+// settled keeps in the queue what became of a job, also when that could not be written: or it would be begun again at once.
+// The caller holds mu.
+func (j *jobs) settled(job Job) {
+	at := slices.IndexFunc(j.queue, func(q Job) bool { return q.ID == job.ID })
+	if job.State != Queued {
+		j.ended++
+		delete(j.rest, job.ID)
+		if at >= 0 {
+			j.queue = slices.Delete(j.queue, at, at+1)
+		}
+		return
+	}
+	j.rest[job.ID] = job.Due
+	if at >= 0 {
+		job.Payload = nil
+		j.queue[at] = job
+	}
+}
+
+// all lists the jobs that are remembered, oldest first, without what they were queued with.
+func (j *jobs) all(ctx context.Context) ([]Job, error) {
+	stage, err := j.families.o.Space.Stage(ctx, memory.Default, "")
+	if err != nil {
+		return nil, err
+	}
+	var list []Job
+	for after, first := "", true; first || after != ""; first = false {
+		page, next, err := stage.ListRecords(ctx, jobRecords, systemNamespace, "", after, jobsPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page {
+			var job Job
+			if err := json.Unmarshal(r.Value, &job); err != nil {
+				j.families.o.Logger.Warn("a job cannot be read, and is passed over", "id", r.Key, "error", err)
+				continue
+			}
+			job.Payload = nil
+			list = append(list, job)
+		}
+		after = next
+	}
+	return list, nil
+}
+
+// waiting lists the jobs that are to be run, in their order.
+func (j *jobs) waiting(ctx context.Context) ([]Job, error) {
+	list, err := j.all(ctx)
+	list = slices.DeleteFunc(list, func(job Job) bool { return job.State != Queued })
+	now := j.families.o.Clock()
+	for i, job := range list {
+		if job.Created.After(now) { // the clock was put back since
+			list[i].Due = now.Add(job.Due.Sub(job.Created))
+		}
+		list[i].Result = nil
+	}
+	slices.SortStableFunc(list, func(a, b Job) int { return cmp.Or(a.Due.Compare(b.Due), strings.Compare(a.ID, b.ID)) })
+	return list, err
+}
+
+// forget drops jobs that ended long ago, or before many others, and those that wait in vain for a family that is gone.
+func (j *jobs) forget(ctx context.Context, now time.Time) error {
+	list, err := j.all(ctx)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(list, func(a, b Job) int { return b.Ended.Compare(a.Ended) })
+	var old []string
+	ended := map[string]int{}
+	for _, job := range list {
+		if job.Ended.IsZero() {
+			if _, err := j.families.named(job.Family); err != nil && now.Sub(job.Due) > jobsKept {
+				old = append(old, job.ID)
+			}
+			continue
+		}
+		if ended[job.Family]++; ended[job.Family] > mostEnded || now.Sub(job.Ended) > jobsKept {
+			old = append(old, job.ID)
+		}
+	}
+	for part := range slices.Chunk(old, 500) {
+		stage, err := j.families.o.Space.Stage(ctx, memory.Default, "")
+		if err != nil {
+			return err
+		}
+		if _, err := stage.DeleteRecords(ctx, jobRecords, systemNamespace, part); err != nil {
+			return err
+		}
+		if _, err := stage.Commit(ctx, memory.Commit{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

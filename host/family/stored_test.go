@@ -1,0 +1,102 @@
+package family
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+func onStored(name string) *abi.Manifest {
+	m := aFamily(name)
+	m.Hooks.Stored = &abi.StoreHook{}
+	m.Collections = []abi.Collection{{Name: "calls", Per: "space"}}
+	return m
+}
+
+// told counts the calls that a family noted with record.append.
+func (w *world) told(name string) int {
+	w.t.Helper()
+	stage, err := w.space.Stage(w.t.Context(), "", "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	list, _, err := stage.ListRecords(w.t.Context(), memory.Collection{Name: name + "/calls", PerSpace: true}, "default", "", "", 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return len(list)
+}
+
+func (w *world) followed(names ...string) *world {
+	w.t.Helper()
+	eventually(w.t, "they are followed", func() bool {
+		stage, err := w.space.Stage(w.t.Context(), "", "")
+		if err != nil {
+			return false
+		}
+		for _, name := range names {
+			if _, known, err := watermark(w.t.Context(), stage, name); !known || err != nil {
+				return false
+			}
+		}
+		return true
+	})
+	return w
+}
+
+var noteCall = []step{{"record.append", `{"collection":"calls","values":[1]}`}}
+
+func TestAFamilyIsToldOfWhatIsStoredOnABranchTheMomentItIsMade(t *testing.T) {
+	w := open(t, nil).with(onStored("watch"), script{steps: noteCall}).followed("watch")
+	for _, branch := range []string{"a", "b", "c"} {
+		if _, err := w.space.Fork(t.Context(), "", branch, memory.AsOf{}, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+		item := memory.Item{Key: "k", Value: json.RawMessage(`"on ` + branch + `"`)}
+		if _, err := w.space.Store(t.Context(), memory.Place{Branch: branch}, []memory.Item{item}, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "it was told of each branch", func() bool { return w.told("watch") == 3 })
+}
+
+func TestAFamilyThatHangsWhenItIsToldHoldsUpNoOther(t *testing.T) {
+	hangs := onStored("a-hangs")
+	hangs.Limits.CPUMS = 60_000
+	hangs.Limits.WallMS = 300_000
+	w := open(t, nil).with(hangs, script{spins: true}).with(onStored("watch"), script{steps: noteCall}).followed("a-hangs", "watch")
+	w.store("k", `"tea"`)
+	eventually(t, "the other was told", func() bool { return w.told("watch") == 1 })
+	w.store("k", `"more tea"`)
+	eventually(t, "the other was told again", func() bool { return w.told("watch") == 2 })
+}
+
+func TestWhatIsPublishedWhenAFamilyIsToldIsThere(t *testing.T) {
+	w := open(t, nil).with(onStored("maker"), script{steps: []step{{"tools.publish",
+		`{"tool":{"name":"maker_made","description":"Made.","input_schema":{"type":"object"}}}`}}}).followed("maker")
+	w.store("k", `"tea"`)
+	eventually(t, "the tool is there", func() bool { return !strings.Contains(w.says("maker_made"), "there is no tool") })
+}
+
+func TestAProposalOfAFamilyThatIsToldIsMadeOnce(t *testing.T) {
+	m := onStored("tidy")
+	m.Capabilities = without(abi.CanMemoryWrite)
+	w := open(t, nil).with(m, script{steps: []step{{"memory.put", `{"items":[{"key":"summary","value":1}]}`}}}).followed("tidy")
+	w.store("k", `"tea"`)
+	proposals := func() int {
+		branches, err := w.space.Branches(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(branches) - 1
+	}
+	eventually(t, "it is proposed", func() bool { return proposals() > 0 })
+	w.store("k", `"more tea"`)
+	eventually(t, "it is proposed again", func() bool { return proposals() > 1 })
+	if n := proposals(); n != 2 {
+		t.Errorf("%d proposals of two stores", n)
+	}
+}
