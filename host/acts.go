@@ -141,14 +141,14 @@ func decode(request json.RawMessage, into any) error {
 
 // What the command line says to operators' acts, and is answered.
 type (
-	Verified   = memory.Verified
-	Erased     = memory.Erased
-	Retention  = memory.Retention
+	Verified  = memory.Verified
+	Erased    = memory.Erased
+	Retention = memory.Retention
 	// NamespaceRetention is what the histories of a namespace keep.
 	NamespaceRetention = memory.NamespaceRetention
-	Selection  = memory.Selection
-	Memory     = memory.PortableMemory
-	Imported   = memory.Imported
-	Durability = bolt.Durability
-	BackedUp   = bolt.BackedUp
+	Selection          = memory.Selection
+	Memory             = memory.PortableMemory
+	Imported           = memory.Imported
+	Durability         = bolt.Durability
+	BackedUp           = bolt.BackedUp
 )

@@ -89,6 +89,9 @@ func appendNumbers[T ~uint64](run []byte, list []T) []byte {
 	return run
 }
 
+// runMade is for how many numbers memory is made before they were read: a damaged run may say anything.
+const runMade = 1 << 10
+
 var errRun = errors.New("the run is damaged")
 
 // ReadRun gives the pieces of a run, which share nothing with it.
@@ -157,8 +160,11 @@ func (r *runReader) keep() []Keep {
 		r.bad, r.rest = true, nil
 		return nil
 	}
-	list := make([]Keep, 0, n)
+	list := make([]Keep, 0, min(n, runMade))
 	for range n {
+		if r.bad {
+			return nil
+		}
 		k := Keep{Namespace: string(r.bytes()), Versions: int(r.number()), From: r.number()}
 		r.bad = r.bad || k.Versions < 0
 		list = append(list, k)
@@ -217,9 +223,12 @@ func readNumbers[T ~uint64](r *runReader) []T {
 		r.bad, r.rest = true, nil
 		return nil
 	}
-	list := make([]T, n)
-	for i := range list {
-		list[i] = T(r.number())
+	list := make([]T, 0, min(n, runMade))
+	for range n {
+		if r.bad {
+			return nil
+		}
+		list = append(list, T(r.number()))
 	}
 	return list
 }
