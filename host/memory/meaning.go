@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -51,9 +50,6 @@ const (
 	Lexical  Mode = "lexical"
 	Semantic Mode = "semantic"
 )
-
-// questionTime is how long a search waits for the vector of its question.
-const questionTime = 3 * time.Second
 
 // Vector is what a memory means, as an embedder outside says.
 type Vector struct {
@@ -124,7 +120,7 @@ func (s *Space) mean(ctx context.Context, q Search, asked *search.Query) (note s
 		}
 		return "", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, questionTime)
+	ctx, cancel := context.WithTimeout(ctx, s.questionTime)
 	defer cancel()
 	asked.Vector, err = s.meaning.Embed(ctx, q.Embedder, q.Text)
 	switch {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,7 +74,7 @@ func meaningful(t *testing.T, dir string, settings ...semantic.Settings) (*Space
 			t.Fatal(err)
 		}
 	}
-	s, err := Open(t.Context(), Options{Engine: engine, Index: search.New(search.Options{Semantic: keeper}), Meaning: keptMeaning{keeper}})
+	s, err := Open(t.Context(), Options{Engine: engine, Index: search.New(search.Options{Semantic: keeper}), Meaning: keptMeaning{keeper}, QuestionTime: 300 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,6 +207,35 @@ func TestWhenTheEmbedderFailsWordsDecideAndANoteSaysSo(t *testing.T) {
 	embedded(t, s)
 	if found, err := s.Search(t.Context(), Search{Text: "beast"}); err != nil || len(found.Hits) != 1 || len(found.Notes) != 0 {
 		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// silent is an embedder that never answers.
+type silent struct{ asked atomic.Int64 }
+
+func (s *silent) Embed(ctx context.Context, _ []string) ([][]float32, error) {
+	s.asked.Add(1)
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestAnEmbedderThatNeverAnswersHoldsNothingUp(t *testing.T) {
+	e := &silent{}
+	s, _ := meaningful(t, t.TempDir(), semantic.Settings{Name: "silent", Identity: "1", Dimensions: 3, Embedder: e})
+	put(t, s, "", "pet", "a dog")
+	for deadline := time.Now().Add(20 * time.Second); e.asked.Load() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it is never asked")
+		}
+	}
+	put(t, s, "", "other", "another dog") // while the first is being embedded
+	if got := keysFound(t, s, Search{Text: "dog", Mode: Lexical}); len(got) != 2 || e.asked.Load() != 1 {
+		t.Errorf("%v, and it was asked %d times", got, e.asked.Load())
+	}
+	start := time.Now()
+	found, err := s.Search(t.Context(), Search{Text: "dog"})
+	if took := time.Since(start); err != nil || len(found.Hits) != 2 || len(found.Notes) != 1 || took > 5*time.Second {
+		t.Errorf("after %v: %+v, %v", took, found, err)
 	}
 }
 

@@ -54,9 +54,11 @@ type Options struct {
 	Index  Index        // required, empty
 	// Meaning is what the index ranks by beside words; nil: nothing.
 	Meaning Meaning
-	Clock   func() time.Time
-	Logger  *slog.Logger // nil: discards
-	Limits  Limits
+	// QuestionTime is how long a search waits for the vector of its question, before words alone decide; 0: 3 seconds.
+	QuestionTime time.Duration
+	Clock        func() time.Time
+	Logger       *slog.Logger // nil: discards
+	Limits       Limits
 	// CounterDelay is how long counters may wait in memory, and so how much of them a crash may cost;
 	// 0: 2 seconds.
 	CounterDelay time.Duration
@@ -68,13 +70,14 @@ type Options struct {
 
 // Space is one data directory's memory. Its methods may be called from many goroutines at once.
 type Space struct {
-	engine  store.Engine
-	index   Index
-	meaning Meaning // nil: none
-	clock   func() time.Time
-	logger  *slog.Logger
-	limits  Limits
-	hooks   Hooks // nil: none
+	engine       store.Engine
+	index        Index
+	meaning      Meaning // nil: none
+	questionTime time.Duration
+	clock        func() time.Time
+	logger       *slog.Logger
+	limits       Limits
+	hooks        Hooks // nil: none
 
 	feedAge   time.Duration
 	deepChain int
@@ -128,16 +131,17 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 
 func newSpace(o Options) *Space {
 	s := &Space{
-		engine:     o.Engine,
-		index:      o.Index,
-		meaning:    o.Meaning,
-		clock:      o.Clock,
-		logger:     o.Logger,
-		limits:     o.Limits.withDefaults(),
-		feedAge:    or(o.FeedAge, 7*24*time.Hour),
-		deepChain:  or(o.DeepChain, 16),
-		catalogue:  newCatalogue(),
-		searchable: make(chan struct{}),
+		engine:       o.Engine,
+		index:        o.Index,
+		meaning:      o.Meaning,
+		questionTime: or(o.QuestionTime, 3*time.Second),
+		clock:        o.Clock,
+		logger:       o.Logger,
+		limits:       o.Limits.withDefaults(),
+		feedAge:      or(o.FeedAge, 7*24*time.Hour),
+		deepChain:    or(o.DeepChain, 16),
+		catalogue:    newCatalogue(),
+		searchable:   make(chan struct{}),
 	}
 	if s.clock == nil {
 		s.clock = time.Now
