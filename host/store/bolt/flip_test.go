@@ -74,8 +74,10 @@ type flips struct {
 	found, mended, harmless, lossy int
 }
 
-func newFlips(t *testing.T) *flips {
-	f := &flips{stage: small(t)}
+func newFlips(t *testing.T) *flips { return flipsOf(small(t)) }
+
+func flipsOf(s *stage) *flips {
+	f := &flips{stage: s}
 	var err error
 	f.whole, err = os.ReadFile(filepath.Join(f.dir, "alcove.db"))
 	f.ok(err)

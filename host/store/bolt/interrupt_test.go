@@ -49,6 +49,7 @@ type stage struct {
 	pin     uint64 // a version of the first branch, at which the second was forked
 	floor   uint64 // a later one
 	noted   []string
+	was     map[string]bool // what was true before something was trimmed
 }
 
 func stageKey(name string) store.Key { return store.Key{Namespace: "n", Collection: "c", Name: name} }

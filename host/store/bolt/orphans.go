@@ -29,8 +29,8 @@ func (b *rebuilder) witnesses() error {
 			if b.partial[id] && placeOf(kindLog, uint64(id)).whole(e.key, e.value) == nil {
 				return b.adoptChange(tx, id, head, e)
 			}
-			if b.partial[id] && placeOf(kindTrim, uint64(id)).whole(e.key, e.value) == nil {
-				return b.adoptTrim(tx, id, e)
+			if b.floors[id] == floorLost && placeOf(kindTrim, uint64(id)).whole(e.key, e.value) == nil {
+				b.floors[id] = floorWrong // it was trimmed; nothing tells when for the last time
 			}
 		}
 		return nil
@@ -42,7 +42,7 @@ func (b *rebuilder) restoreBranch(tx *bbolt.Tx, id store.BranchID) error {
 	if _, known := b.partial[id]; known {
 		return nil
 	}
-	b.partial[id], b.again = true, true
+	b.partial[id], b.floors[id], b.again = true, floorLost, true
 	b.branches = append(b.branches, id)
 	_, err := branchBucket(tx, id)
 	return err
@@ -55,17 +55,6 @@ func (b *rebuilder) adoptChange(tx *bbolt.Tx, id store.BranchID, head uint64, e 
 		return of(to, id, kindLog).replace(e.key, e.value)
 	}
 	return nil
-}
-
-// adoptTrim takes how far back a branch is kept. The furthest is the newest.
-func (b *rebuilder) adoptTrim(tx *bbolt.Tx, id store.BranchID, e element) error {
-	r := of(tx.Bucket(bucketBranches).Bucket(u64(uint64(id))), id, kindTrim)
-	is, _ := r.open(e.key, e.value)
-	was, err := r.get(e.key)
-	if err != nil || bytes.Compare(is, was) <= 0 {
-		return err
-	}
-	return r.replace(e.key, e.value)
 }
 
 // orphans takes entries and requests.

@@ -26,6 +26,7 @@ type rebuilder struct {
 	branches []store.BranchID
 	lost     []error                 // of the file's two first pages
 	partial  map[store.BranchID]bool // branches; whether their change log lacks something
+	floors   map[store.BranchID]int  // whether it is sure how far back branches are kept
 	again    bool                    // there are branches that were not known when what nothing leads to was looked at
 }
 
@@ -35,7 +36,7 @@ func rebuildTo(ctx context.Context, path string, p *pages, keeps func(store.Blob
 		return err
 	}
 	if err = to.Update(makeBuckets); err == nil {
-		b := &rebuilder{survey: p.as(p.head), ctx: ctx, to: to, r: r, keeps: keeps, lacking: map[string]row{}, partial: map[store.BranchID]bool{}, lost: p.headFaults}
+		b := &rebuilder{survey: p.as(p.head), ctx: ctx, to: to, r: r, keeps: keeps, lacking: map[string]row{}, partial: map[store.BranchID]bool{}, floors: map[store.BranchID]int{}, lost: p.headFaults}
 		b.search = true
 		err = b.run()
 	}
@@ -46,7 +47,7 @@ func rebuildTo(ctx context.Context, path string, p *pages, keeps func(store.Blob
 }
 
 func (b *rebuilder) run() error {
-	steps := []func() error{b.instants, b.eachPart, b.others, b.witnesses, b.orphans, b.values, b.reconcile, b.timeline, b.history, b.settleAside}
+	steps := []func() error{b.instants, b.eachPart, b.others, b.witnesses, b.orphans, b.values, b.raise, b.reconcile, b.timeline, b.history, b.settleAside}
 	for _, step := range steps {
 		if err := errors.Join(b.ctx.Err(), step()); err != nil {
 			return err
@@ -201,11 +202,23 @@ func (b *rebuilder) branch(from branch) error {
 	})
 }
 
-// trim makes sure that it is known how far back a branch is kept. When it cannot be told any more, as little is as is sure:
-// the change log begins above the floor.
+// trim takes over how far back a branch is kept, and notes whether that may be wrong.
 func (b *rebuilder) trim(from branch) error {
-	whole := true
-	b.records("", from.parts[kindTrim], placeOf(kindTrim, uint64(from.id)), func(_ element, err error) { whole = whole && err == nil })
+	part, there := from.parts[kindTrim]
+	damaged := 0
+	b.short = false
+	b.records("", part, placeOf(kindTrim, uint64(from.id)), func(_ element, err error) {
+		if err != nil {
+			damaged++
+		}
+	})
+	b.floors[from.id] = floorSure
+	switch {
+	case !there && b.format >= format:
+		b.floors[from.id] = floorLost
+	case b.short && damaged == 0: // its page may be an older one
+		b.floors[from.id] = floorWrong
+	}
 	return b.to.Update(func(tx *bbolt.Tx) error {
 		to, err := branchBucket(tx, from.id)
 		if err != nil {
@@ -220,16 +233,42 @@ func (b *rebuilder) trim(from branch) error {
 				}
 			}
 		}
-		if whole || err != nil || r.Get(keyFloor) != nil {
+		if damaged > 0 && r.Get(keyFloor) == nil {
+			b.floors[from.id] = floorWrong
+		}
+		return err
+	})
+}
+
+// How far back a branch is kept is sure, or it is lost with the branch, or what there is of it may be wrong.
+const (
+	floorSure = iota
+	floorLost
+	floorWrong
+)
+
+// raise forgets the past of branches of which it is not known any more how far back they are kept. What is lost with a branch is
+// taken not to have been, unless some page of the past has it: they are written anew with each commit.
+func (b *rebuilder) raise() error {
+	for id, state := range b.floors {
+		if state != floorWrong {
+			continue
+		}
+		err := b.to.Update(func(tx *bbolt.Tx) error {
+			to, err := branchBucket(tx, id)
+			if err != nil {
+				return err
+			}
+			head, _ := top(tx, kindPoints).Cursor().Last()
+			at, err := top(tx, kindPoints).get(head)
+			b.setAside(newAside(id, kindTrim, keyFloor, nil, fmt.Errorf("it is not known any more how far back the branch is kept: it is from version %d on", fromU64(head))))
+			return errors.Join(err, trimmed{floor: point(bytes.Clone(head), bytes.Clone(at))}.write(of(to, id, kindTrim)))
+		})
+		if err != nil {
 			return err
 		}
-		first, _ := to.Bucket(bucketLog).Cursor().First()
-		head, _ := top(tx, kindPoints).Cursor().Last()
-		floor := min(changedAt(first)-1, fromU64(head))
-		at, err := top(tx, kindPoints).get(u64(floor))
-		b.setAside(newAside(from.id, kindTrim, keyFloor, nil, fmt.Errorf("it is not known any more how far back the branch is kept: it is from version %d on", floor)))
-		return errors.Join(err, trimmed{floor: point(u64(floor), at)}.write(r))
-	})
+	}
+	return nil
 }
 
 // entry takes over an entry. Its instant must be that of its version, unless the indexes have lost it.
@@ -311,9 +350,10 @@ func (b *rebuilder) reconcile() error {
 	for _, id := range b.branches {
 		lost := map[string]bool{}
 		err := b.sift(id, kindLog, func(to *bbolt.Bucket, key []byte) bool {
+			t, _, _ := readTrim(to, id)
 			entry := atVersion(key[min(versionSize, len(key)):], changedAt(key))
 			if to.Bucket(bucketEntries).Get(entry) != nil {
-				return true
+				return changedAt(key) > t.floor.Version
 			}
 			lost[hex.EncodeToString(entry)] = true
 			return false

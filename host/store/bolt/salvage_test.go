@@ -102,33 +102,51 @@ func TestAFileWithoutAWholeStartIsNotRepaired(t *testing.T) {
 	}
 }
 
-// FuzzExamine gives the reader of pages anything: nothing panics, and it ends.
-func FuzzExamine(f *testing.F) {
-	f.Add([]byte{}, 0, byte(0))
-	f.Add([]byte("alcove"), 4096, byte(255))
-	dir := f.TempDir()
-	e, err := bolt.Open(f.Context(), dir, bolt.Options{})
+// FuzzRepair gives the reader of pages anything: nothing panics, it ends, and what was repaired is whole.
+func FuzzRepair(f *testing.F) {
+	s := small(f)
+	whole, err := os.ReadFile(filepath.Join(s.dir, "alcove.db"))
 	if err != nil {
 		f.Fatal(err)
 	}
-	if err := e.Close(); err != nil {
-		f.Fatal(err)
-	}
-	whole, err := os.ReadFile(filepath.Join(dir, "alcove.db"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, over []byte, at int, flip byte) {
-		damaged := bytes.Clone(whole)
-		if at < 0 || at >= len(damaged) {
-			return
+	whole = whole[:used(whole)]
+	f.Add([]byte{}, uint32(0), byte(0), uint32(0))
+	f.Add([]byte("alcove"), uint32(4096), byte(255), uint32(70000))
+	f.Add(bytes.Repeat([]byte{0}, 4096), uint32(40960), byte(1), uint32(4100))
+	f.Add(whole[8192:20000], uint32(100000), byte(2), uint32(16))
+	f.Fuzz(func(t *testing.T, over []byte, at uint32, flip byte, where uint32) {
+		dir := t.TempDir()
+		if err := os.CopyFS(filepath.Join(dir, "blobs"), os.DirFS(filepath.Join(s.dir, "blobs"))); err != nil {
+			t.Fatal(err)
 		}
-		copy(damaged[at:], over)
-		damaged[(at*31)%len(damaged)] ^= flip
+		damaged := bytes.Clone(whole)
+		copy(damaged[int(at)%len(damaged):], over)
+		damaged[int(where)%len(damaged)] ^= flip
 		if err := os.WriteFile(filepath.Join(dir, "alcove.db"), damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := bolt.Examine(dir); err != nil {
+		faults, err := bolt.Examine(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := bolt.Repair(t.Context(), dir, time.Now(), nil)
+		if err != nil {
+			return // it says why
+		}
+		if len(faults) > 0 && len(r.Faults) == 0 {
+			t.Errorf("the repair found nothing, and before there was %v", faults)
+		}
+		if faults, err := bolt.Examine(dir); err != nil || len(faults) > 0 {
+			t.Errorf("after the repair of %q there is %v (%v)", r.Faults, faults, err)
+		}
+		e, err := bolt.Open(t.Context(), dir, bolt.Options{MapSize: 1 << 20, NoSync: true})
+		if err != nil {
+			t.Fatalf("after the repair: %v", err)
+		}
+		if err := e.Check(t.Context()); err != nil {
+			t.Errorf("after the repair of %q: %v", r.Faults, err)
+		}
+		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -21,6 +21,7 @@ type survey struct {
 	has      map[string]bool // which buckets there are at the top
 	lostSome bool            // branches, of which it is not known which
 	search   bool            // for pages that nothing leads to any more
+	short    bool            // records of a bucket were missing
 }
 
 const freelistPage = 0x10
@@ -279,6 +280,7 @@ func (s *survey) records(what string, b bucket, p place, visit func(e element, e
 		return
 	}
 	s.broke("%s: %w", what, errIncomplete)
+	s.short = true
 	if !s.search {
 		return
 	}
