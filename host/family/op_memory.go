@@ -425,7 +425,7 @@ type memoryTouchRequest struct {
 	Health   float64 `json:"health"`
 }
 
-func memoryTouch(w *work, _ context.Context, r memoryTouchRequest) (any, error) {
+func memoryTouch(w *work, ctx context.Context, r memoryTouchRequest) (any, error) {
 	namespace := w.in(r.Namespace)
 	if err := w.powers.Check(abi.CanMemoryCount, namespace); err != nil {
 		return nil, err
@@ -436,10 +436,8 @@ func memoryTouch(w *work, _ context.Context, r memoryTouchRequest) (any, error) 
 	} else if r.Health != 0 {
 		accesses = 0
 	}
-	if err := w.stage.Touch(namespace, r.Keys, accesses, r.Health); err != nil {
-		return nil, err
-	}
-	return map[string]any{"touched": len(r.Keys)}, nil
+	touched, err := w.stage.Touch(ctx, namespace, r.Keys, accesses, r.Health)
+	return map[string]any{"touched": touched}, err
 }
 
 type linkRequest struct {

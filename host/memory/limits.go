@@ -20,6 +20,10 @@ type Limits struct {
 	Metadata  int // bytes of a memory's metadata; 64 KiB
 	MergeKeys int // keys that one diff or merge may compare; 200,000
 	Page      int // versions or events in one answer; 1,000
+
+	Staged      int // entries, events and counts that one stage may change; 50,000
+	StagedBytes int // bytes of what one stage changes; 64 MiB
+	StageReads  int // entries that one stage may read; 100,000: each is looked at again when it commits
 }
 
 func (l Limits) withDefaults() Limits {
@@ -36,6 +40,10 @@ func (l Limits) withDefaults() Limits {
 		Metadata:  or(l.Metadata, 64<<10),
 		MergeKeys: or(l.MergeKeys, 200_000),
 		Page:      or(l.Page, 1000),
+
+		Staged:      or(l.Staged, 50_000),
+		StagedBytes: or(l.StagedBytes, 64<<20),
+		StageReads:  or(l.StageReads, 100_000),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ type Stage struct {
 	order   []site // of changed
 	events  []stagedEvent
 	counts  []stagedCount
+	bytes   int // of what is staged, about
 }
 
 // site is where an entry is: on the branch of the stage, or on that for all branches.
@@ -109,6 +111,12 @@ func (t *Stage) lineage(system bool) store.Lineage {
 
 // current reads entries as the stage sees them: what it changed, or what was there. A nil record is not there.
 func (t *Stage) current(ctx context.Context, sites []site) ([]*record, []store.Entry, error) {
+	if len(t.seen) > t.space.limits.StageReads {
+		return nil, nil, t.exhausted("entries are read", t.space.limits.StageReads)
+	}
+	if err := t.room(); err != nil { // whoever stages goes on no further
+		return nil, nil, err
+	}
 	found := make([]store.Entry, len(sites))
 	for _, system := range []bool{false, true} {
 		if err := t.fetch(ctx, system, sites, found); err != nil {
@@ -182,7 +190,36 @@ func (t *Stage) set(at site, r *record) {
 	if _, staged := t.changed[at]; !staged {
 		t.order = append(t.order, at)
 	}
+	t.bytes += r.size() - t.changed[at].size()
 	t.changed[at] = r
+}
+
+// size is about how many bytes a record has in memory.
+func (r *record) size() int {
+	if r == nil {
+		return 0
+	}
+	n := len(r.Value) + len(r.Vector)
+	for name, value := range r.Metadata {
+		n += len(name) + len(value)
+	}
+	return n
+}
+
+// room is an error when the stage changes as much as it may.
+func (t *Stage) room() error {
+	limits := t.space.limits
+	switch {
+	case t.Changes() > limits.Staged:
+		return t.exhausted("entries, events and counts are changed", limits.Staged)
+	case t.bytes > limits.StagedBytes:
+		return t.exhausted("bytes are written", limits.StagedBytes)
+	}
+	return nil
+}
+
+func (t *Stage) exhausted(what string, most int) error {
+	return &Error{Code: Exhausted, Message: fmt.Sprintf("more than %d %s in one piece of work: do it in several", most, what), Details: map[string]any{"limit": most}}
 }
 
 // stagedEntry is an entry of a listing.
@@ -194,6 +231,9 @@ type stagedEntry struct {
 
 // list reads entries in the order of their keys, after the key after, at most limit. next is the after of the next page.
 func (t *Stage) list(ctx context.Context, system bool, namespace, collection, prefix, after string, limit int) (list []stagedEntry, next string, err error) {
+	if len(t.seen) > t.space.limits.StageReads {
+		return nil, "", t.exhausted("entries are read", t.space.limits.StageReads)
+	}
 	r := store.Range{Namespace: namespace, Collection: collection, Prefix: prefix}
 	if after != "" {
 		r.From = after + "\x00"

@@ -73,6 +73,9 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	if t.Changes() == 0 {
 		return done, nil
 	}
+	if err := t.room(); err != nil {
+		return done, err
+	}
 	if err := t.askHooks(ctx, c.Write); err != nil {
 		return done, err
 	}

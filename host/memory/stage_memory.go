@@ -118,7 +118,7 @@ func (t *Stage) Put(ctx context.Context, namespace string, items []Item) ([]stri
 			t.set(sites[i], &r)
 		}
 	}
-	return names, nil
+	return names, t.room()
 }
 
 // unchanged is the condition that an entry is at a version.
@@ -167,7 +167,7 @@ func (t *Stage) Patch(ctx context.Context, namespace string, patches []Patch) (m
 			t.set(at, &r)
 		}
 	}
-	return missing, nil
+	return missing, t.room()
 }
 
 // patched is a record with a patch, if that could be stored.
@@ -270,22 +270,31 @@ func (t *Stage) remove(ctx context.Context, sites []site) (count int, err error)
 			count++
 		}
 	}
-	return count, nil
+	return count, t.room()
 }
 
-// Touch stages what is to be added to the counters of memories.
-func (t *Stage) Touch(namespace string, keys []string, accesses int64, health float64) error {
-	namespace, err := t.checkKeys(namespace, keys)
-	if err != nil {
-		return err
+// Touch stages what is to be added to the counters of memories, and counts those that are there.
+func (t *Stage) Touch(ctx context.Context, namespace string, keys []string, accesses int64, health float64) (touched int, err error) {
+	if namespace, err = t.checkKeys(namespace, keys); err != nil {
+		return 0, err
 	}
 	if accesses < 0 || accesses > 1_000_000 || !(health >= -1 && health <= 1) {
-		return invalid("accesses go up by 0 to 1000000, and health by -1 to 1")
+		return 0, invalid("accesses go up by 0 to 1000000, and health by -1 to 1")
 	}
-	for _, key := range keys {
-		t.counts = append(t.counts, stagedCount{memoryKey(namespace, key), accesses, health})
+	if err := t.room(); err != nil {
+		return 0, err
 	}
-	return nil
+	sites, found := memorySites(namespace, keys), make([]store.Entry, len(keys))
+	if err := t.fetch(ctx, false, sites, found); err != nil { // not as what is read: counting is no reason for a conflict
+		return 0, err
+	}
+	for i, at := range sites {
+		if t.changed[at] != nil || found[i].Exists() {
+			t.counts = append(t.counts, stagedCount{at.Key, accesses, health})
+			touched++
+		}
+	}
+	return touched, t.room()
 }
 
 // Counters are what was counted about memories until now.
@@ -307,6 +316,9 @@ func (t *Stage) Log(namespace, event string, data json.RawMessage) error {
 	if err != nil {
 		return err
 	}
+	if err := t.room(); err != nil {
+		return err
+	}
 	if event == "" {
 		return invalid("event is empty: say what kind of event happened")
 	}
@@ -320,7 +332,8 @@ func (t *Stage) Log(namespace, event string, data json.RawMessage) error {
 		return invalid("data is not valid JSON: %v", err)
 	}
 	t.events = append(t.events, stagedEvent{p.Namespace, event, data})
-	return nil
+	t.bytes += len(data)
+	return t.room()
 }
 
 // Search searches at the stage's version. It does not see what is staged.

@@ -79,7 +79,7 @@ func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key stri
 	if records[0] == nil || c.Expires > 0 || !records[0].sameContent(r) {
 		t.set(sites[0], &r)
 	}
-	return nil
+	return t.room()
 }
 
 // DeleteRecords stages the deletion of records, and counts those that were there.
