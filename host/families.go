@@ -30,7 +30,7 @@ func (h *Host) openFamilies(ctx context.Context) error {
 	h.closeLater("the sandbox", box.Close)
 	outside := h.options.Outside
 	if outside == nil {
-		outside = outbound.Client{}
+		outside = outbound.New()
 	}
 	families, err := family.New(ctx, family.Options{
 		Space: h.space, Sandbox: box, Dir: h.options.Dir, Built: h.options.Families, Watch: h.options.FamiliesDir, Locked: h.options.Locked, ReadOnly: h.options.ReadOnly,

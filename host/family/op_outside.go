@@ -2,6 +2,7 @@ package family
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -84,7 +85,8 @@ func llmComplete(w *work, ctx context.Context, r llmRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return outside(w.families.o.Outside.Complete(ctx, e, r.Completion))
+	answer, err := w.families.o.Outside.Complete(ctx, e, r.Completion)
+	return outside(w, answer, err)
 }
 
 type fetchRequest struct {
@@ -100,16 +102,21 @@ func httpFetch(w *work, ctx context.Context, r fetchRequest) (any, error) {
 	if w.caller.ReadOnly && r.Method != "" && r.Method != "GET" && r.Method != "HEAD" {
 		return nil, &abi.Error{Code: abi.CodeDenied, Message: "only GET and HEAD are allowed, because whoever called may only read"}
 	}
-	return outside(w.families.o.Outside.Fetch(ctx, e, r.Fetch))
+	answer, err := w.families.o.Outside.Fetch(ctx, e, r.Fetch)
+	return outside(w, answer, err)
 }
 
 // outside is an answer from outside, whose failures are no faults of the server.
-func outside[T any](answer T, err error) (any, error) {
+func outside[T any](w *work, answer T, err error) (any, error) {
 	if err == nil {
 		return answer, nil
 	}
 	if known := asABI(err); known != err {
 		return nil, known
+	}
+	var told interface{ Cause() error }
+	if errors.As(err, &told) {
+		w.families.o.Logger.Warn("an endpoint failed", "family", w.family.name, "error", err, "cause", told.Cause())
 	}
 	return nil, &abi.Error{Code: abi.CodeUnavailable, Retryable: true, Message: err.Error()}
 }

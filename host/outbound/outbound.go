@@ -1,20 +1,25 @@
 // Package outbound reaches the servers that an operator named: language models, and others over HTTP.
 //
-// It goes where the endpoint's URL says and nowhere else: redirects are not followed, and paths cannot climb out of it.
+// It goes where the endpoint's URL says and nowhere else, by the proxy of the server's environment if that names one:
+// redirects are not followed, and paths cannot climb out of it. What guests are told of failures has no addresses, files or
+// variables in it.
 package outbound
 
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/family"
@@ -22,19 +27,40 @@ import (
 )
 
 const (
-	bodyLimit = 2 << 20 // bytes of a response
-	keyLimit  = 16 << 10
-	errorText = 300 // bytes of what a server says about a failure that are passed on
+	bodyLimit   = 2 << 20  // bytes of a response
+	headerLimit = 64 << 10 // bytes of a response's header
+	keyLimit    = 16 << 10
+	errorText   = 300 // bytes of what a server says about a failure that are passed on
 )
 
 // Client reaches endpoints. The zero Client works.
 type Client struct {
-	HTTP    *http.Client                         // nil: one that follows no redirects
+	HTTP    *http.Client                         // nil: as New has it, but with a connection a request
 	Env     func(name string) string             // nil: os.Getenv
 	Timeout time.Duration                        // of one request; 0: 60 seconds
 	Sleep   func(context.Context, time.Duration) // between attempts; nil: it waits
 	Retries int                                  // after a failure that may pass; 0: 2
 }
+
+// New is a Client that keeps its connections.
+func New() Client { return Client{HTTP: newHTTP(true)} }
+
+func newHTTP(keepAlive bool) *http.Client {
+	t := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: headerLimit, DisableKeepAlives: !keepAlive, ForceAttemptHTTP2: true,
+		MaxIdleConns: 20, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second}
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// Failure is that an endpoint could not be reached. It says no more than a guest may know.
+type Failure struct {
+	reason string
+	cause  error // with addresses, files and variables: for the operator's log alone
+}
+
+func (f *Failure) Error() string { return f.reason }
+
+// Cause is what the operator should know.
+func (f *Failure) Cause() error { return f.cause }
 
 var _ family.Outside = Client{}
 
@@ -220,12 +246,12 @@ func (c Client) do(ctx context.Context, e registry.Endpoint, method, to string, 
 	}
 	answered, err := c.client().Do(request)
 	if err != nil {
-		return response{}, fmt.Errorf("reach the endpoint: %w", errors.Unwrap(err)) // without its address
+		return response{}, unreachable(err)
 	}
 	defer answered.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(answered.Body, bodyLimit+1))
 	if err != nil {
-		return response{}, fmt.Errorf("read what the endpoint answered: %w", err)
+		return response{}, unreachable(err)
 	}
 	if len(data) > bodyLimit {
 		return response{}, fmt.Errorf("the endpoint answered more than %d bytes, which is the limit", bodyLimit)
@@ -237,7 +263,28 @@ func (c Client) client() *http.Client {
 	if c.HTTP != nil {
 		return c.HTTP
 	}
-	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return newHTTP(false)
+}
+
+// unreachable is why no answer came, in words that name nothing of the operator's.
+func unreachable(err error) error {
+	reason := "the connection failed, or its answer is not HTTP"
+	var name *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var late interface{ Timeout() bool }
+	switch {
+	case errors.Is(err, context.Canceled):
+		reason = "the request was given up"
+	case errors.As(err, &late) && late.Timeout():
+		reason = "it did not answer in time"
+	case errors.As(err, &name):
+		reason = "its name is not known"
+	case errors.As(err, &certificate):
+		reason = "its certificate is not trusted"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		reason = "it does not accept connections"
+	}
+	return &Failure{"the endpoint cannot be reached: " + reason, err}
 }
 
 // below is an address under the endpoint's URL.
@@ -261,6 +308,8 @@ func below(base, to string, query url.Values) (string, error) {
 	return u.String(), nil
 }
 
+const noKey = "the endpoint's key is not there: whoever runs the server finds the reason in its log"
+
 // key is the endpoint's key; empty when it has none.
 func (c Client) key(e registry.Endpoint) (string, error) {
 	switch {
@@ -271,17 +320,23 @@ func (c Client) key(e registry.Endpoint) (string, error) {
 		}
 		key := env(e.KeyEnv)
 		if key == "" {
-			return "", fmt.Errorf("the endpoint's key is to be in the environment variable %s of the server, and is not", e.KeyEnv)
+			return "", &Failure{noKey, fmt.Errorf("the environment variable %s is not set", e.KeyEnv)}
 		}
 		return key, nil
 	case e.KeyFile != "":
 		f, err := os.Open(e.KeyFile)
 		if err != nil {
-			return "", fmt.Errorf("read the endpoint's key: %w", err)
+			return "", &Failure{noKey, err}
 		}
 		defer f.Close()
-		data, err := io.ReadAll(io.LimitReader(f, keyLimit))
-		return strings.TrimSpace(string(data)), err
+		data, err := io.ReadAll(io.LimitReader(f, keyLimit+1))
+		if err == nil && (len(data) > keyLimit || len(bytes.TrimSpace(data)) == 0) {
+			err = fmt.Errorf("the file %s has no key, or more than %d bytes", e.KeyFile, keyLimit)
+		}
+		if err != nil {
+			return "", &Failure{noKey, err}
+		}
+		return strings.TrimSpace(string(data)), nil
 	}
 	return "", nil
 }

@@ -3,7 +3,10 @@ package outbound
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -128,7 +131,59 @@ func TestAKeyComesFromAFileAndIsInNoError(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	missing := Client{Env: func(string) string { return "" }}
-	if _, err := missing.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address, KeyEnv: "NONE"}, family.Fetch{}); err == nil || !strings.Contains(err.Error(), "NONE") {
-		t.Errorf("a key that is not there: %v", err)
+	for _, e := range []registry.Endpoint{{Kind: "http", URL: address, KeyEnv: "NONE"}, {Kind: "http", URL: address, KeyFile: path + ".none"}} {
+		_, err := missing.Fetch(t.Context(), e, family.Fetch{})
+		var f *Failure
+		if !errors.As(err, &f) || strings.Contains(err.Error(), "NONE") || strings.Contains(err.Error(), path) || !strings.Contains(f.Cause().Error(), e.KeyEnv+e.KeyFile) {
+			t.Errorf("a key that is not there: %v", err)
+		}
+	}
+}
+
+func TestAGuestIsNotToldWhereAnEndpointIs(t *testing.T) {
+	gone, _, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) {})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusing := "http://" + listener.Addr().String()
+	listener.Close()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	defer secure.Close()
+	slow, _, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	cases := map[string]string{refusing: "accept", secure.URL: "certificate", slow: "in time", strings.Replace(gone, "http", "https", 1): "not HTTP"}
+	for address, why := range cases {
+		c := quick()
+		c.Timeout = 300 * time.Millisecond
+		_, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{})
+		var f *Failure
+		if !errors.As(err, &f) || !strings.Contains(err.Error(), why) || strings.Contains(err.Error(), "127.0.0.1") {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+}
+
+func TestAnAnswersHeaderHasALimit(t *testing.T) {
+	address, _, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Link", strings.Repeat("x", 2*headerLimit))
+	})
+	for _, c := range []Client{quick(), New()} {
+		if got, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}); err == nil {
+			t.Errorf("it was answered with %d bytes", len(got.Headers["Link"]))
+		}
+	}
+}
+
+func TestABodyThatNeverEndsIsGivenUp(t *testing.T) {
+	address, _, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+		w.Write([]byte("a"))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	c, began := quick(), time.Now()
+	c.Timeout = 200 * time.Millisecond
+	if _, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}); err == nil || time.Since(began) > 5*time.Second {
+		t.Errorf("after %v: %v", time.Since(began), err)
 	}
 }
