@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -334,6 +335,29 @@ func TestDocumentsAreReadAtTheirVersionEvenBelowWhatIsKept(t *testing.T) {
 	}
 	if docs[0].Deleted || docs[0].Text[0] != "first" || !docs[1].Deleted || docs[2].Text[0] != "two" || !docs[3].Deleted {
 		t.Errorf("%+v", docs)
+	}
+}
+
+func TestVectorsThatMemoriesCameWithAreWrittenOutAndReadAgain(t *testing.T) {
+	from, to := testSpace(t), testSpace(t)
+	it := Item{Key: "east", Value: json.RawMessage(`"x"`), Vector: Vector{Embedder: "mine", Values: []float32{1, -.25}}}
+	if _, err := from.Store(t.Context(), Place{}, []Item{it}, Write{}); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := from.WriteMemories(t.Context(), Selection{}, &out); err != nil {
+		t.Fatal(err)
+	}
+	var line PortableMemory
+	if err := json.Unmarshal(bytes.Split(out.Bytes(), []byte("\n"))[1], &line); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := to.Import(t.Context(), "", []PortableMemory{line}, Write{}, false); err != nil {
+		t.Fatal(err)
+	}
+	m, err := to.Recall(t.Context(), Place{}, "east", AsOf{})
+	if err != nil || m == nil || m.Vector.Embedder != "mine" || !slices.Equal(m.Vector.Values, it.Vector.Values) {
+		t.Errorf("%+v, %v", m, err)
 	}
 }
 

@@ -33,6 +33,8 @@ type PortableMemory struct {
 	Links      []string                   `json:"links,omitempty"`
 	ExpiresAt  *time.Time                 `json:"expires_at,omitempty"`
 	Agent      string                     `json:"agent,omitempty"`
+	Vector     []float32                  `json:"vector,omitempty"` // that it came with
+	VectorOf   string                     `json:"vector_of,omitempty"`
 	Version    uint64                     `json:"version,omitempty"`
 	Timestamp  *time.Time                 `json:"timestamp,omitempty"`
 }
@@ -120,6 +122,7 @@ func portable(m Memory) PortableMemory {
 	p := PortableMemory{
 		Namespace: m.Namespace, Key: m.Key, Value: m.Value, Tags: m.Tags, Type: m.Type, Importance: m.Importance, Metadata: m.Metadata,
 		Supersedes: m.Supersedes, Links: m.Links, Agent: m.Agent, Version: m.Version, Timestamp: &m.Timestamp,
+		Vector: m.Vector.Values, VectorOf: m.Vector.Embedder,
 	}
 	if m.State != Active {
 		p.State = m.State
@@ -188,7 +191,7 @@ func (s *Space) importGroup(ctx context.Context, b *branch, p Place, items []Ite
 func (p PortableMemory) item() Item {
 	it := Item{
 		Key: p.Key, Value: p.Value, Tags: p.Tags, Type: p.Type, Importance: p.Importance, Metadata: p.Metadata, State: p.State,
-		Supersedes: p.Supersedes, Links: p.Links,
+		Supersedes: p.Supersedes, Links: p.Links, Vector: Vector{p.VectorOf, p.Vector},
 	}
 	if p.ExpiresAt != nil {
 		it.ExpiresAt = *p.ExpiresAt

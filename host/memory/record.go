@@ -120,7 +120,7 @@ func (r record) memory(e store.Entry) Memory {
 	return Memory{
 		Namespace: e.Namespace, Key: e.Name, Value: r.Value, Tags: r.Tags, Type: r.Type, Importance: r.Importance,
 		Metadata: r.Metadata, Agent: r.Agent, State: r.state(), Supersedes: r.Supersedes, Links: r.Links,
-		ExpiresAt: r.expiresAt(), Purged: r.Purged, Version: e.Version, Timestamp: e.Time,
+		ExpiresAt: r.expiresAt(), Vector: Vector{r.VectorOf, decodedVector(r.Vector)}, Purged: r.Purged, Version: e.Version, Timestamp: e.Time,
 	}
 }
 

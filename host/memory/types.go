@@ -65,6 +65,7 @@ type Memory struct {
 	Supersedes []string
 	Links      []string
 	ExpiresAt  time.Time
+	Vector     Vector // that it came with
 	Version    uint64
 	Timestamp  time.Time
 	Deleted    bool   // in histories: the key was forgotten at this version
