@@ -175,7 +175,7 @@ func TestWhatTheWireRequiresIsEnforcedAndWhatItAllowsIsAccepted(t *testing.T) {
 	full := map[string]string{
 		"memory_store":   `{"key":"k","value":{"a":[1]},"tags":["t"],"type":"fact","importance":0.5,"metadata":{"m":1},"expires":"2h","supersedes":"s","links":["l"],"namespace":"n","branch":"default","if_version":0}`,
 		"memory_recall":  `{"key":"k","as_of":"1h ago","namespace":"n","branch":"default"}`,
-		"memory_search":  `{"query":"q","k":50,"offset":1,"tags":["t"],"type":["a","b"],"state":"active","since":"1h ago","until":"2030-01-01","namespace":"n","branch":"default","as_of":"1s ago","events":true,"explain":true}`,
+		"memory_search":  `{"query":"q","k":50,"offset":1,"tags":["t"],"type":["a","b"],"state":"active","since":"1h ago","until":"2030-01-01","namespace":"n","branch":"default","as_of":"1s ago","events":true,"explain":true,"expand":true,"distinct":true,"budget_tokens":1000}`,
 		"memory_forget":  `{"key":["k","l"],"archive":false,"namespace":"n","branch":"default"}`,
 		"memory_log":     `{"event":"e","data":[1],"namespace":"n","branch":"default"}`,
 		"memory_branch":  `{"action":"list","name":"n","source":"s","target":"t","compare":"c","strategy":"newest","resolutions":[{"key":"k","take":"source"}],"preview":true,"as_of":"v1","namespace":"n","branch":"default"}`,
@@ -247,7 +247,7 @@ func FuzzArguments(f *testing.F) {
 			}
 		}
 		c := &call{arguments: a, now: now, seat: newSeat(Session{})}
-		if q, err := decodeSearch(c); err == nil && (q.K < 1 || q.K > mostHits || q.Offset < 0 || q.Text == "") {
+		if q, _, err := decodeSearch(c); err == nil && (q.K < 1 || q.K > mostHits || q.Offset < 0 || q.Text == "") {
 			t.Errorf("a search became %+v", q)
 		}
 		decodeBranch(c)

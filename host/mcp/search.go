@@ -13,6 +13,11 @@ import (
 )
 
 const (
+	// charactersPerToken is fewer than models' tokens have of JSON in most languages, and noteCharacters what may be said
+	// beside the results.
+	charactersPerToken = 2
+	noteCharacters     = 300
+
 	defaultHits = 10
 	mostHits    = 50
 	mostOffset  = 100_000
@@ -43,6 +48,9 @@ func searchTool() tool {
 				"mode": {"type": "string", "x-advanced": true, "description": "What ranks: hybrid (words and meaning; when left out), lexical or semantic. Without an embedder all is by words."},
 				"vector": {"type": "array", "items": {"type": "number"}, "x-advanced": true, "description": "What the question means, in the embedder's dimensions, instead of having it embedded."},
 				"embedder": {"type": "string", "x-advanced": true, "description": "Whose vectors decide, where there are several."},
+				"expand": {"type": "boolean", "x-advanced": true, "description": "Look for what stands out in the best results, too: more is found, a little less exactly."},
+				"distinct": {"type": "boolean", "x-advanced": true, "description": "Of near-duplicates only the best, with how many it stands for in similar."},
+				"budget_tokens": {"type": "integer", "minimum": 200, "maximum": 100000, "x-advanced": true, "description": "How many tokens of a model the results may take; what does not fit is left out, and said."},
 				"explain": {"type": "boolean", "description": "Say how each score came about."}
 			},
 			"required": ["query"]
@@ -61,10 +69,11 @@ func searchTool() tool {
 	}
 }
 
-func decodeSearch(c *call) (memory.Search, error) {
+// decodeSearch reads what is asked for, and how many characters the results may have.
+func decodeSearch(c *call) (q memory.Search, limit int, err error) {
 	a := c.arguments
 	branch, _ := c.seat.at()
-	q := memory.Search{
+	q = memory.Search{
 		Text:       a.needText("query", "what to look for, in plain words"),
 		K:          int(a.whole("k", defaultHits, 1, mostHits)),
 		Offset:     int(a.whole("offset", 0, 0, mostOffset)),
@@ -81,16 +90,22 @@ func decodeSearch(c *call) (memory.Search, error) {
 		Mode:       memory.Mode(a.choice("mode", string(memory.Hybrid), string(memory.Lexical), string(memory.Semantic))),
 		Vector:     a.numbers("vector"),
 		Embedder:   a.text("embedder"),
+		Expand:     a.flag("expand"),
+		Distinct:   a.flag("distinct"),
 	}
 	q.Features = q.Explain
 	for _, state := range a.choices("state", string(memory.Active), string(memory.Archived), string(memory.Merged), string(memory.Pruned)) {
 		q.States = append(q.States, memory.State(state))
 	}
-	return q, a.err()
+	limit = maxAnswer
+	if tokens := int(a.whole("budget_tokens", 0, 200, 100_000)); tokens > 0 {
+		limit = min(limit, tokens*charactersPerToken-noteCharacters)
+	}
+	return q, limit, a.err()
 }
 
 func find(ctx context.Context, c *call) (answer, error) {
-	q, err := decodeSearch(c)
+	q, limit, err := decodeSearch(c)
 	if err != nil {
 		return answer{}, err
 	}
@@ -102,11 +117,11 @@ func find(ctx context.Context, c *call) (answer, error) {
 	for i, h := range found.Hits {
 		rows[i] = hitOf(h, q.Events)
 	}
-	kept, cut, err := fit(rows, maxAnswer)
+	kept, cut, err := fit(rows, limit)
 	if err != nil {
 		return answer{}, fmt.Errorf("encode results: %w", err)
 	}
-	note := strings.Join(append(found.Notes, searchNote(kept, cut, q, c.arguments.same("branch", "as_of"))...), " ")
+	note := strings.Join(append(found.Notes, searchNote(kept, cut, limit, q, c.arguments.same("branch", "as_of"))...), " ")
 	return answer{structured: struct {
 		Results []*hit `json:"results"`
 		Total   int    `json:"total"`
@@ -125,6 +140,7 @@ type hit struct {
 	Omitted   bool            `json:"value_omitted,omitempty"`
 	Score     float64         `json:"score"`
 	Snippet   string          `json:"snippet"`
+	Similar   int             `json:"similar,omitempty"`
 	Version   uint64          `json:"version"`
 	Timestamp string          `json:"timestamp"`
 	particulars
@@ -134,7 +150,7 @@ type hit struct {
 
 func hitOf(h memory.Hit, event bool) *hit {
 	r := &hit{
-		Key: h.Key, Namespace: h.Namespace, Value: h.Value, Score: rounded(h.Score), Snippet: h.Snippet,
+		Key: h.Key, Namespace: h.Namespace, Value: h.Value, Score: rounded(h.Score), Snippet: h.Snippet, Similar: h.Similar,
 		Version: h.Version, Timestamp: stamp(h.Timestamp), particulars: particularsOf(h.Memory), Why: whyOf(h),
 	}
 	if event {
@@ -207,11 +223,11 @@ func whyOf(h memory.Hit) *why {
 }
 
 // searchNote says what was left out and how to get it.
-func searchNote(kept []*hit, c cut, q memory.Search, same string) []string {
+func searchNote(kept []*hit, c cut, limit int, q memory.Search, same string) []string {
 	if c.nothing() {
 		return nil
 	}
-	said := []string{fmt.Sprintf("To stay within %d characters:", maxAnswer)}
+	said := []string{fmt.Sprintf("To stay within %d characters:", limit)}
 	if len(c.values) > 0 {
 		said = append(said, omittedValues(kept, c, q, same))
 	}

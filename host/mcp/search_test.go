@@ -234,3 +234,23 @@ func TestWithoutAnEmbedderASearchIsByWordsAndMeaningIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestResultsStayWithinABudgetOfTokens(t *testing.T) {
+	p, tokens := use(t), tokenizer(t)
+	for i := range 20 {
+		p.must("memory_store", fmt.Sprintf(`{"key":"apple%d","value":"%s","tags":["fruit"]}`, i, strings.Repeat(fmt.Sprintf("An apple, number %d, in the garden of Zoë — 林檎. ", i), 20)))
+	}
+	for _, budget := range []int{500, 1500, 5000} {
+		o := p.must("memory_search", fmt.Sprintf(`{"query":"apple garden","k":20,"budget_tokens":%d}`, budget))
+		if n := tokens(o.text); n > budget || n < budget/8 {
+			t.Errorf("with a budget of %d the results take %d tokens", budget, n)
+		}
+	}
+	s := p.search(`{"query":"apple garden","distinct":true,"expand":true}`)
+	if len(s.Results) != 1 || string(s.Results[0]["similar"]) != "19" {
+		t.Errorf("found %v", s.Results)
+	}
+	if got := p.refused("memory_search", `{"query":"q","budget_tokens":5}`).Message; !strings.Contains(got, "budget_tokens must be a whole number from 200") {
+		t.Error(got)
+	}
+}

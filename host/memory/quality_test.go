@@ -75,9 +75,9 @@ func must[T any](v T, err error) T {
 }
 
 // topTen asks a question and names the ten best documents.
-func topTen(t *testing.T, s *Space, ids map[string]string, q judged) []string {
+func topTen(t *testing.T, s *Space, ids map[string]string, q judged, expand bool) []string {
 	t.Helper()
-	found, err := s.Search(t.Context(), Search{Text: q.Text, Namespaces: []string{or(q.Meta.Conversation, Default)}})
+	found, err := s.Search(t.Context(), Search{Text: q.Text, Expand: expand, Namespaces: []string{or(q.Meta.Conversation, Default)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,11 +130,12 @@ func retrievalData(t *testing.T, name string) (docs, queries []judged) {
 func TestSearchRanksCranfieldBetterThanItsPeers(t *testing.T) {
 	docs, queries := retrievalData(t, "cranfield")
 	s, ids := collection(t, docs)
-	total := 0.0
+	total, expanded := 0.0, 0.0
 	for _, q := range queries {
-		total += ndcg(topTen(t, s, ids, q), q.Relevant)
+		total += ndcg(topTen(t, s, ids, q, false), q.Relevant)
+		expanded += ndcg(topTen(t, s, ids, q, true), q.Relevant)
 	}
-	t.Logf("nDCG@10 %.3f over %d questions", total/float64(len(queries)), len(queries))
+	t.Logf("nDCG@10 %.3f over %d questions, expanded %.3f", total/float64(len(queries)), len(queries), expanded/float64(len(queries)))
 	if total/float64(len(queries)) < .53 {
 		t.Errorf("nDCG@10 is below .53")
 	}
@@ -143,15 +144,16 @@ func TestSearchRanksCranfieldBetterThanItsPeers(t *testing.T) {
 func TestSearchFindsTheTurnsOfLoCoMoThatAnswer(t *testing.T) {
 	docs, queries := retrievalData(t, "locomo-dev")
 	s, ids := collection(t, docs)
-	total, n := 0.0, 0
+	total, expanded, n := 0.0, 0.0, 0
 	for _, q := range queries {
 		if q.Meta.Category < 1 || q.Meta.Category > 4 || len(q.Relevant) == 0 {
 			continue
 		}
-		total += recall(topTen(t, s, ids, q), q.Relevant)
+		total += recall(topTen(t, s, ids, q, false), q.Relevant)
+		expanded += recall(topTen(t, s, ids, q, true), q.Relevant)
 		n++
 	}
-	t.Logf("Recall@10 %.3f over %d questions of categories 1 to 4", total/float64(n), n)
+	t.Logf("Recall@10 %.3f over %d questions of categories 1 to 4, expanded %.3f", total/float64(n), n, expanded/float64(n))
 	if total/float64(n) < .73 {
 		t.Errorf("Recall@10 is below .73")
 	}

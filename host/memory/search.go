@@ -29,6 +29,19 @@ func (s *Space) Search(ctx context.Context, q Search) (Found, error) {
 	if err := s.Ready(ctx); err != nil {
 		return Found{}, err
 	}
+	if q.Expand {
+		if q.weights, err = s.expanded(ctx, v, q); err != nil {
+			return Found{}, s.translate("search", err)
+		}
+	}
+	if q.Distinct {
+		return s.distinct(ctx, v, q)
+	}
+	return s.found(ctx, v, q)
+}
+
+// found ranks, and reads what was found.
+func (s *Space) found(ctx context.Context, v view, q Search) (Found, error) {
 	result, notes, err := s.rank(ctx, v, q)
 	if err != nil {
 		return Found{}, s.translate("search", err)
@@ -59,7 +72,7 @@ func (q Search) indexQuery() search.Query {
 	}
 	return search.Query{
 		Text: q.Text, K: q.K, Offset: q.Offset, Tags: q.Tags, Types: q.Types, States: states,
-		Since: q.Since, Until: q.Until, Explain: q.Explain,
+		Since: q.Since, Until: q.Until, Explain: q.Explain, Weights: q.weights,
 	}
 }
 

@@ -28,6 +28,9 @@ type Index interface {
 	// Frequencies counts the active documents, and those that have each of some terms.
 	Frequencies(ctx context.Context, v search.View, terms []string) (documents int, counts []int, err error)
 	Snippet(collection string, text []string, query string, limit int) string
+	Alike(collection string) *search.Alike
+	// Expand weighs the terms of a question and of texts that answer it.
+	Expand(collection, question string, texts [][]string, scores []float64) []search.Weighted
 	// Due tells when there is something to Tend to, which takes a while and gets in nobody's way.
 	Due() <-chan struct{}
 	Tend(ctx context.Context) error

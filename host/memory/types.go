@@ -108,6 +108,10 @@ type Search struct {
 	Mode       Mode      // empty: Hybrid
 	Vector     []float32 // what the question means, if that is known already
 	Embedder   string    // whose vectors decide; empty: those of the standard one
+	Expand     bool      // look for what stands out in the best hits, too
+	Distinct   bool      // of near-duplicates only the best
+
+	weights []search.Weighted
 }
 
 // Hit is a memory, or an event, that a search found.
@@ -116,6 +120,7 @@ type Hit struct {
 	Score   float64
 	Snippet string
 	Branch  string // the branch it was written on
+	Similar int    // how many near-duplicates of it were left out, of those that were looked at
 	Why     *search.Explanation
 	// Features are those that Hooks can rank by, without the type and those that are missing, where they were asked for.
 	Features map[string]float32

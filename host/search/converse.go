@@ -76,7 +76,7 @@ func (r *ranking) applyFactors() {
 // speakerFactor is how much more a turn counts because its speaker is named.
 func (r *ranking) speakerFactor(t *turn) float64 {
 	for _, term := range r.index.table.speakers[t.speaker] {
-		if slices.ContainsFunc(r.asked.clauses, func(c clause) bool { return c.label == term }) {
+		if slices.ContainsFunc(r.asked.clauses, func(c clause) bool { return c.label == term && !c.added }) {
 			return 1 + r.index.conversation.Speaker
 		}
 	}

@@ -20,6 +20,7 @@ type clause struct {
 	word   string // what follows from kind
 	stem   string // of the word
 	weight float64
+	added  bool // the question does not have it
 
 	near       []nearTerm // terms that may stand for it, the nearest first
 	nearWeight float64

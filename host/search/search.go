@@ -57,6 +57,8 @@ type Query struct {
 	Explain bool
 
 	Plain bool // turns score as if they were no turns
+	// Weights say how much terms count, as Expand makes them; those that the question does not have are added. Nil: 1 each.
+	Weights []Weighted
 
 	// Vector is what the question means, in the dimensions of the index's Semantic; nil: words alone decide.
 	Vector []float32
