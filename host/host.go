@@ -37,6 +37,9 @@ type Options struct {
 	Locked      bool
 	Compiler    sandbox.Compiler // of modules; the zero value: this program
 	Outside     family.Outside   // reaches endpoints for families; nil: over HTTP
+	// Language is that of the texts that are searched, one of search.Languages; empty: English. Collections may have others:
+	// "german,notes=french".
+	Language string
 	// Embedder is used by searches that name none, and kept among those of the data directory; nil: as these say.
 	Embedder *EmbedderConfig
 	// Engine opens the store in the data directory; nil: bolt. For tests of what happens to a store.
@@ -123,7 +126,11 @@ func (h *Host) openSpace(ctx context.Context) error {
 	}
 	h.engine = engine
 	h.closeLater("the store", engine.Close)
-	index := search.New(search.Options{})
+	languages, err := searched(h.options.Language)
+	if err != nil {
+		return err
+	}
+	index := search.New(languages)
 	if h.embedders, err = h.openEmbedders(index); err != nil {
 		return err
 	}

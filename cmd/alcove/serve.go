@@ -26,6 +26,7 @@ type serveFlags struct {
 	readOnly, auto bool
 	idle           time.Duration
 	familiesDir    string
+	language       string
 	locked         bool
 	embedder       host.EmbedderConfig
 }
@@ -45,6 +46,7 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.socket, "socket", "", "the path of the socket (default: in the data directory)")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	flags.StringVar(&f.familiesDir, "families-dir", a.env("ALCOVE_FAMILIES_DIR"), "a folder whose modules are tool families, too, as they come and change (or ALCOVE_FAMILIES_DIR)")
+	flags.StringVar(&f.language, "language", a.env("ALCOVE_LANGUAGE"), "the language of what is searched, and of collections: german,notes=french (or ALCOVE_LANGUAGE; default: english)")
 	flags.BoolVar(&f.locked, "locked", a.env("ALCOVE_LOCKED") != "", "run only families whose digests are in alcove.lock, and those that are built in (or ALCOVE_LOCKED)")
 	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, do without HTTP if its port is taken, leave when idle or when there is another owner")
 	f.embedder = a.embedderFromEnvironment()
@@ -83,7 +85,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	logger := slog.New(slog.NewTextHandler(out, nil))
 	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Logger: logger,
-		Families: builtIn(), FamiliesDir: f.familiesDir, Locked: f.locked, Embedder: embedder})
+		Families: builtIn(), FamiliesDir: f.familiesDir, Language: f.language, Locked: f.locked, Embedder: embedder})
 	var owned *host.OwnedError
 	if f.auto && errors.As(err, &owned) {
 		return nil // somebody else was faster
