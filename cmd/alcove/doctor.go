@@ -74,6 +74,7 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 	found = append(found, lock, a.examineSocket(ctx, dir, running), examineToken(dir), a.examineHTTP(ctx, dir, running))
 	if running {
 		found = append(found, a.examineBackup(ctx))
+		found = append(found, a.examineEmbedders(ctx)...)
 	}
 	return append(found, examineDisk(dir))
 }
@@ -88,6 +89,22 @@ func (a *app) examineBackup(ctx context.Context) finding {
 		return finding{"backup", true, "none was made: alcove backup FOLDER"}
 	}
 	return finding{"backup", true, fmt.Sprintf("the last one is of %s, %d versions ago", clock(d.Backup), d.Unsaved)}
+}
+
+// examineEmbedders says how far each embedder is.
+func (a *app) examineEmbedders(ctx context.Context) (found []finding) {
+	var list []host.EmbedderState
+	if err := a.act(ctx, "embedders", nil, &list); err != nil {
+		return []finding{{"embedders", true, "unknown: " + err.Error()}}
+	}
+	for _, e := range list {
+		f := finding{"embedder " + e.Name, e.Error == "", fmt.Sprintf("%d vectors, %d waiting", e.Vectors, e.Waiting)}
+		if e.Error != "" {
+			f.Says += "; " + plain(e.Error, "")
+		}
+		found = append(found, f)
+	}
+	return found
 }
 
 func examineDir(dir string) finding {
