@@ -3,6 +3,7 @@ package host_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search/embed"
@@ -309,5 +311,25 @@ func TestAFamilyThatDoesNotEmbedIsNoEmbedder(t *testing.T) {
 	var list []host.EmbedderState
 	if err := act("embedders", nil, &list); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestFamiliesGetVectorsOrAnErrorTheyCanHandle(t *testing.T) {
+	server := newSpeaks(t)
+	h, act, _ := served(t, host.Options{Dir: t.TempDir()})
+	var failure *abi.Error
+	if _, _, err := host.EmbedForFamilies(h, []string{"x"}, "query"); !errors.As(err, &failure) || failure.Code != abi.CodeUnavailable || failure.Retryable {
+		t.Errorf("without an embedder: %v", err)
+	}
+	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: server.config("s")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	model, vectors, err := host.EmbedForFamilies(h, []string{"a cat", "a car"}, "document")
+	if err != nil || model != "s" || len(vectors) != 2 || vectors[0][0] != 1 || vectors[1][1] != 1 {
+		t.Errorf("%s, %v, %v", model, vectors, err)
+	}
+	server.Close()
+	if _, _, err := host.EmbedForFamilies(h, []string{"x"}, "query"); !errors.As(err, &failure) || !failure.Retryable {
+		t.Errorf("with an embedder that is gone: %v", err)
 	}
 }

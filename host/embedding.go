@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search/embed"
@@ -172,12 +173,20 @@ func (m meaning) Embedders() []memory.Embedder {
 // forFamilies is the keeper as families know it.
 type forFamilies struct{ *semantic.Keeper }
 
-// Embed makes vectors of texts with the standard embedder.
+// Embed makes vectors of texts with the standard embedder. A text that means nothing to it gets zeros.
 func (f forFamilies) Embed(ctx context.Context, texts []string, purpose string) (model string, vectors [][]float32, err error) {
 	model = f.Standard()
 	if model == "" {
-		return "", nil, errors.New("no embedder is configured: the operator can, with alcove embedder set")
+		return "", nil, &abi.Error{Code: abi.CodeUnavailable, Message: "no embedder is configured: the operator can, with alcove embedder set"}
 	}
 	vectors, err = f.Texts(ctx, model, texts, purpose == "query")
-	return model, vectors, err
+	if err != nil {
+		return "", nil, &abi.Error{Code: abi.CodeUnavailable, Retryable: true, Message: err.Error()}
+	}
+	for i, v := range vectors {
+		if len(v) == 0 {
+			vectors[i] = make([]float32, f.Dimensions(model))
+		}
+	}
+	return model, vectors, nil
 }

@@ -1,6 +1,15 @@
 package host
 
-import "github.com/alcove-memory/alcove/host/memory"
+import (
+	"context"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
 
 // Space gives tests the memory of an open data directory.
 func Space(h *Host) *memory.Space { return h.space }
+
+// EmbedForFamilies embeds as families have texts embedded.
+func EmbedForFamilies(h *Host, texts []string, purpose string) (string, [][]float32, error) {
+	return forFamilies{h.embedders.keeper}.Embed(context.Background(), texts, purpose)
+}

@@ -37,6 +37,16 @@ func (k *Keeper) Standard() string {
 	return k.standard
 }
 
+// Dimensions is how many elements an embedder's vectors have; 0 where there is no such embedder.
+func (k *Keeper) Dimensions(embedder string) int {
+	l, done, err := k.lane(embedder)
+	if err != nil {
+		return 0
+	}
+	defer done()
+	return l.dimensions
+}
+
 // Weight is how much meaning counts beside words in a collection, from 0 to 1; 0 where there is no such embedder.
 func (k *Keeper) Weight(embedder, collection string) float64 {
 	l, done, err := k.lane(embedder)
