@@ -32,7 +32,8 @@ import (
 func actNames() []string {
 	return []string{"verify", "compact", "durability", "flush", "purge", "import", "retention", "set-retention", "retain", "export", "memories",
 		"backup", "backed-up",
-		"embedders", "set-embedder", "regenerate-embedder", "remove-embedder", "choose-embedder"}
+		"embedders", "set-embedder", "regenerate-embedder", "remove-embedder", "choose-embedder",
+		"families", "family-install", "family-remove", "family-grant", "family-configure", "family-jobs", "endpoints", "endpoint-set"}
 }
 
 func operator(t *testing.T, dir string) *admin.Client {

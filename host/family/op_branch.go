@@ -3,6 +3,7 @@ package family
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -45,18 +46,24 @@ type branchDiffRequest struct {
 }
 
 type differenceJSON struct {
-	Namespace string       `json:"namespace"`
-	Key       string       `json:"key"`
-	Base      *memoryJSON  `json:"base,omitempty"`
-	Source    *memoryJSON  `json:"source,omitempty"`
-	Target    *memoryJSON  `json:"target,omitempty"`
-	Clash     memory.Clash `json:"clash,omitempty"`
+	Namespace string `json:"namespace"`
+	// Collection is the family's own that a record is in; empty for a memory.
+	Collection string       `json:"collection,omitempty"`
+	Key        string       `json:"key"`
+	Base       *memoryJSON  `json:"base,omitempty"`
+	Source     *memoryJSON  `json:"source,omitempty"`
+	Target     *memoryJSON  `json:"target,omitempty"`
+	Clash      memory.Clash `json:"clash,omitempty"`
 }
 
-func differencesOf(list []memory.Difference) []differenceJSON {
-	out := make([]differenceJSON, len(list))
-	for i, d := range list {
-		out[i] = differenceJSON{d.Namespace, d.Key, memoryOf(d.Base), memoryOf(d.Source), memoryOf(d.Target), d.Clash}
+// differencesOf are differences as a family may see them: those of memories, and of its own records.
+func (w *work) differencesOf(list []memory.Difference) []differenceJSON {
+	out := []differenceJSON{}
+	for _, d := range list {
+		own, mine := strings.CutPrefix(d.Collection, w.family.name+"/")
+		if d.Collection == "" || mine && w.powers.Allows(abi.CanRecord, own) {
+			out = append(out, differenceJSON{d.Namespace, own, d.Key, memoryOf(d.Base), memoryOf(d.Source), memoryOf(d.Target), d.Clash})
+		}
 	}
 	return out
 }
@@ -88,7 +95,7 @@ func branchDiff(w *work, ctx context.Context, r branchDiffRequest) (any, error) 
 		return nil, err
 	}
 	return map[string]any{"added": d.Added, "changed": d.Changed, "removed": d.Removed, "clashes": d.Clashes,
-		"differences": differencesOf(d.Differences), "truncated": d.Truncated}, nil
+		"differences": w.differencesOf(d.Differences), "truncated": d.Truncated}, nil
 }
 
 func orAll(namespaces []string) []string {
@@ -162,8 +169,8 @@ func branchMerge(w *work, ctx context.Context, r branchMergeRequest) (any, error
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"merged": !r.Preview && merged.Unresolved == 0, "applied": differencesOf(merged.Applied),
-		"clashes": differencesOf(merged.Clashes), "unresolved": merged.Unresolved}, nil
+	return map[string]any{"merged": !r.Preview && merged.Unresolved == 0, "applied": w.differencesOf(merged.Applied),
+		"clashes": w.differencesOf(merged.Clashes), "unresolved": merged.Unresolved}, nil
 }
 
 type branchDeleteRequest struct {

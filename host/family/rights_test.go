@@ -156,3 +156,23 @@ func TestACallerWhoMayOnlyReadCountsNothing(t *testing.T) {
 		t.Errorf("it was answered with %s, %v", got.OK, got.Error)
 	}
 }
+
+func TestAComparisonShowsNoOtherFamilysRecords(t *testing.T) {
+	mine, other := aFamily("mine"), aFamily("other")
+	mine.Collections, other.Collections = []abi.Collection{{Name: "own"}}, []abi.Collection{{Name: "own"}}
+	w := open(t, nil)
+	if _, err := w.space.Fork(t.Context(), "", "draft", memory.AsOf{}, memory.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*abi.Manifest{mine, other} {
+		w.with(m, script{steps: []step{{"branch.diff", `{"source":"draft","target":"default"}`},
+			{"record.put", `{"collection":"own","items":[{"key":"k","value":"of ` + m.Name + `"}]}`}}})
+		if _, err := w.call(Call{Tool: m.Name + "_do", Place: memory.Place{Branch: "draft"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := w.as(policy.Caller{}, "mine")[0]
+	if got.Error != nil || !strings.Contains(string(got.OK), "of mine") || strings.Contains(string(got.OK), "of other") {
+		t.Errorf("it was shown %s, %v", got.OK, got.Error)
+	}
+}

@@ -107,6 +107,9 @@ func (s *Space) replayedBranch(ctx context.Context, req store.Request, name stri
 
 // newBranch commits a branch's record and publishes it. The caller holds branching.
 func (s *Space) newBranch(ctx context.Context, r branchRecord, counted []store.CounterWrite, expect []store.Expectation, req store.Request) (*branch, error) {
+	if r.Name == systemName { // it would come in the place of what is the same on all branches
+		return nil, invalid("the branch name %q is the server's own: choose another", r.Name)
+	}
 	if _, err := s.catalogue.named(r.Name); err == nil {
 		return nil, conflict("branch %q exists already: choose another name, or delete it first", r.Name)
 	}

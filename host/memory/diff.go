@@ -22,6 +22,7 @@ const (
 // Difference is a key whose state differs between two branches. A nil side has no such memory.
 type Difference struct {
 	Namespace            string
+	Collection           string // of a family's record; empty for a memory
 	Key                  string
 	Base, Source, Target *Memory
 	Clash                Clash
@@ -368,7 +369,7 @@ func stateOf(e store.Entry) (string, error) {
 	if !e.Exists() {
 		return "", nil
 	}
-	if e.Collection != memories {
+	if e.Collection == events {
 		return "=" + string(e.Value), nil
 	}
 	r, err := decodeRecord(e)
@@ -419,6 +420,9 @@ func (t triple) base() store.Entry {
 
 func (t triple) difference() (Difference, error) {
 	d := Difference{Namespace: t.key.Namespace, Key: t.key.Name, Clash: t.clash()}
+	if t.key.Collection != memories {
+		d.Collection = t.key.Collection
+	}
 	for _, side := range []struct {
 		entry store.Entry
 		into  **Memory

@@ -155,7 +155,7 @@ func doc(e store.Entry) (d search.Doc, ok bool, err error) {
 // describeRecord is for what families keep: it is searched by the fields that its collection names. The space's own
 // collections are not searched.
 func describeRecord(d search.Doc, e store.Entry) (search.Doc, bool, error) {
-	if e.Namespace == catalogueSpace || strings.HasPrefix(e.Collection, "_") {
+	if e.Branch == store.Catalogue || strings.HasPrefix(e.Collection, "_") {
 		return d, false, nil
 	}
 	if e.Deleted {

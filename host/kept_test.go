@@ -1,0 +1,175 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/backup"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// What families keep: for all branches, as configuration and jobs are, and on one.
+var (
+	ofFamilies = memory.Collection{Name: "_config", PerSpace: true}
+	ofAJob     = memory.Collection{Name: "_jobs", PerSpace: true}
+	onABranch  = memory.Collection{Name: "notes/pages", Fields: []string{"text"}}
+)
+
+// keep commits what families keep, and one memory, in one commit with an answer.
+func keep(t *testing.T, h *host.Host, n string) {
+	t.Helper()
+	stage, err := host.Space(h).Stage(t.Context(), "", "family:notes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []memory.Collection{ofFamilies, ofAJob, onABranch} {
+		if err := stage.PutRecord(t.Context(), c, "_", n, json.RawMessage(`{"text":"lantern `+n+`"}`), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := stage.Put(t.Context(), "", []memory.Item{{Key: n, Value: json.RawMessage(`"tea"`)}}); err != nil {
+		t.Fatal(err)
+	}
+	c := memory.Commit{Write: memory.Write{Agent: "a", RequestID: n}, Operation: "tool", Content: json.RawMessage(`1`), Answer: json.RawMessage(`"answered"`)}
+	if _, err := stage.Commit(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantKept checks that a data directory has what keep kept, and verifies.
+func wantKept(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	h, err := host.Open(t.Context(), host.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	stage, err := host.Space(h).Stage(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []memory.Collection{ofFamilies, ofAJob, onABranch} {
+		found, err := stage.Records(t.Context(), c, "_", names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range found {
+			if r == nil || string(r.Value) != `{"text":"lantern `+names[i]+`"}` {
+				t.Errorf("%s %s is %+v", c.Name, names[i], r)
+			}
+		}
+	}
+	hits, _, err := stage.SearchRecords(t.Context(), onABranch, memory.Search{Text: "lantern", Namespaces: []string{"_"}})
+	if err != nil || len(hits) != len(names) {
+		t.Errorf("a search finds %d, %v", len(hits), err)
+	}
+	v, err := host.Space(h).Verify(t.Context())
+	if err != nil || len(v.Findings) > 0 {
+		t.Errorf("verify: %+v, %v", v.Findings, err)
+	}
+}
+
+func TestABundleCarriesWhatFamiliesKeep(t *testing.T) {
+	dir := t.TempDir()
+	h := mustOpen(t, dir)
+	_, stop := serving(t, h, host.Listen{})
+	keep(t, h, "one")
+	var bundle bytes.Buffer
+	if err := operator(t, dir).Stream(t.Context(), "export", host.ExportRequest{}, &bundle); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	h.Close()
+	wantKept(t, dir, "one")
+	fresh := filepath.Join(t.TempDir(), "data")
+	if v, err := host.Import(t.Context(), fresh, &bundle, nil); err != nil || len(v.Findings) > 0 {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	wantKept(t, fresh, "one")
+}
+
+func TestABackupAndItsIncrementsCarryWhatFamiliesKeep(t *testing.T) {
+	dir, safe := t.TempDir(), t.TempDir()
+	h := mustOpen(t, dir)
+	serving(t, h, host.Listen{})
+	c := operator(t, dir)
+	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
+		return c.Stream(ctx, "backup", host.BackupRequest{Since: since}, w)
+	}
+	keep(t, h, "one")
+	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	keep(t, h, "two")
+	if _, err := backup.Increment(t.Context(), safe, from, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	fresh := filepath.Join(t.TempDir(), "data")
+	if v, err := host.Restore(t.Context(), safe, fresh, nil); err != nil || len(v.Findings) > 0 {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	wantKept(t, fresh, "one", "two")
+}
+
+func TestARepairKeepsWhatFamiliesKeep(t *testing.T) {
+	dir := t.TempDir()
+	h := mustOpen(t, dir)
+	keep(t, h, "one")
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "alcove.db")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(data, []byte("counters"), []byte("coun\x00ers")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := host.Repair(t.Context(), dir, false); err != nil {
+		t.Fatal(err)
+	}
+	wantKept(t, dir, "one")
+}
+
+func TestWhatIsTheSameOnAllBranchesIsItselfNoBranchAndInNoComparison(t *testing.T) {
+	h := mustOpen(t, t.TempDir())
+	space := host.Space(h)
+	if _, err := space.Fork(t.Context(), "", "draft", memory.AsOf{}, memory.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	keep(t, h, "one")
+	const hidden = "_system"
+	_, stored := space.Store(t.Context(), memory.Place{Branch: hidden}, []memory.Item{{Key: "k", Value: json.RawMessage(`1`)}}, memory.Write{})
+	_, read := space.List(t.Context(), memory.Place{Branch: hidden}, "", "", memory.AsOf{}, 10)
+	_, forked := space.Fork(t.Context(), hidden, "copy", memory.AsOf{}, memory.Write{})
+	_, made := space.Fork(t.Context(), "", hidden, memory.AsOf{}, memory.Write{})
+	_, compared := space.Diff(t.Context(), memory.DiffQuery{Source: hidden, Target: "draft"})
+	_, merged := space.Merge(t.Context(), memory.Merge{Source: hidden, Target: "draft"}, memory.Write{})
+	_, fed := space.Feed(t.Context(), hidden, nil, 0, 10)
+	_, staged := space.Stage(t.Context(), hidden, "")
+	for what, err := range map[string]error{"store": stored, "list": read, "fork": forked, "fork to": made, "diff": compared, "merge": merged,
+		"feed": fed, "stage": staged, "delete": space.Delete(t.Context(), hidden, memory.Write{})} {
+		if err == nil {
+			t.Errorf("%s reaches it", what)
+		}
+	}
+	d, err := space.Diff(t.Context(), memory.DiffQuery{Source: memory.Default, Target: "draft"})
+	if err != nil || len(d.Differences) != 2 || d.Differences[0].Collection != onABranch.Name || d.Differences[1].Collection != "" {
+		t.Errorf("the comparison shows %+v, %v", d.Differences, err)
+	}
+	branches, err := space.Branches(t.Context())
+	if err != nil || len(branches) != 2 {
+		t.Errorf("the branches are %+v, %v", branches, err)
+	}
+	if m, err := space.Merge(t.Context(), memory.Merge{Source: memory.Default, Target: "draft"}, memory.Write{}); err != nil || len(m.Applied) != 2 {
+		t.Errorf("the merge brings %+v, %v", m.Applied, err)
+	}
+}
