@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -117,6 +118,7 @@ func (s *Space) fillIndex(ctx context.Context) {
 		s.meaning.Settled()
 	}
 	s.saveIndex(ctx, false)
+	debug.FreeOSMemory() // filling takes more than what is filled
 }
 
 func (s *Space) loadIndex(ctx context.Context) error {

@@ -118,6 +118,7 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	if err := e.load(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.db.Close())
 	}
+	e.letGo()
 	e.writer.Go(e.write)
 	return e, nil
 }

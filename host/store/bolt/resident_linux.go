@@ -1,0 +1,21 @@
+package bolt
+
+import (
+	"os"
+	"syscall"
+)
+
+// letGo takes the database's pages out of this process's memory, where opening has put all of them. The system has them still,
+// and gives those back that are read.
+func (e *Engine) letGo() {
+	file, err := os.Stat(e.path())
+	if err == nil {
+		pages := uintptr(file.Size()) &^ uintptr(os.Getpagesize()-1)
+		if _, _, failed := syscall.Syscall(syscall.SYS_MADVISE, e.db.Info().Data, pages, syscall.MADV_DONTNEED); failed != 0 {
+			err = failed
+		}
+	}
+	if err != nil { // it is for less memory alone
+		e.logger.Debug("the pages of the database stay in memory", "error", err)
+	}
+}
