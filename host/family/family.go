@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,6 +73,8 @@ type Families struct {
 
 	changing   sync.Mutex          // held while the lock file, or what families there are, changes
 	files      map[string]seenFile // of the watched folder; guarded by changing
+	lockFile   os.FileInfo         // as it was read or written last; nil: there was none; guarded by changing
+	lockBroken os.FileInfo         // that could not be read; guarded by changing
 	stop       context.CancelFunc
 	background sync.WaitGroup
 }
@@ -103,11 +106,12 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	if o.Space == nil || o.Sandbox == nil || o.Dir == "" {
 		return nil, errors.New("open families: a space, a sandbox and a directory are needed")
 	}
+	lockFile := statLock(o.Dir) // before it is read: what comes between is read again
 	lock, err := registry.Read(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	f := &Families{o: o.withDefaults(), lock: lock, changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, operations: operations()}
+	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, operations: operations()}
 	f.jobs = newJobs(f)
 	f.scan()
 	if err := f.readPublished(ctx); err != nil {
@@ -185,6 +189,7 @@ func (f *Families) keepTidy(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			f.followLock()
 			if f.o.Watch != "" {
 				f.scan()
 			}

@@ -93,7 +93,12 @@ func keepModule(dir, digest string, binary []byte) error {
 	if err := os.Rename(file.Name(), path); err != nil {
 		return fmt.Errorf("keep the module: %w", err)
 	}
-	return nil
+	folder, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("keep the module: %w", err)
+	}
+	_ = folder.Sync() // not every system can; then the rename alone has to do
+	return folder.Close()
 }
 
 // Remove forgets an installed family and everything that was granted to it. What it keeps in its collections stays, for
@@ -101,6 +106,9 @@ func keepModule(dir, digest string, binary []byte) error {
 func (f *Families) Remove(name string) error {
 	f.changing.Lock()
 	defer f.changing.Unlock()
+	if err := f.reread(); err != nil {
+		return err
+	}
 	g, listed := f.lock.Families[name]
 	if !listed {
 		return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("family %q is not in %s: list them with alcove family list", name, registry.File)}
@@ -137,6 +145,9 @@ type GrantRequest struct {
 func (f *Families) Grant(r GrantRequest) (Described, error) {
 	f.changing.Lock()
 	defer f.changing.Unlock()
+	if err := f.reread(); err != nil {
+		return Described{}, err
+	}
 	x := f.knownNow(r.Family)
 	if x == nil || x.digest == "" {
 		f.mu.RLock()
@@ -304,6 +315,9 @@ func (f *Families) described(name string) Described {
 
 // change writes the lock file, and then holds to it. The caller holds changing.
 func (f *Families) change(do func(*registry.Lock) error) error {
+	if err := f.reread(); err != nil {
+		return err
+	}
 	next := f.lock
 	next.Families, next.Endpoints = maps.Clone(f.lock.Families), maps.Clone(f.lock.Endpoints)
 	if next.Families == nil {
@@ -318,8 +332,15 @@ func (f *Families) change(do func(*registry.Lock) error) error {
 	if err := registry.Write(f.o.Dir, next); err != nil {
 		return err
 	}
+	f.lockFile = statLock(f.o.Dir)
+	f.hold(next)
+	return nil
+}
+
+// hold has everything follow what an operator decided. The caller holds changing.
+func (f *Families) hold(l registry.Lock) {
 	f.mu.Lock()
-	f.lock = next
+	f.lock = l
 	f.mu.Unlock()
 	f.scanLocked()
 	f.mu.Lock()
@@ -328,5 +349,49 @@ func (f *Families) change(do func(*registry.Lock) error) error {
 	f.mu.Unlock()
 	f.preload(context.Background())
 	f.jobs.wakeUp()
+}
+
+// followLock holds to a lock file that an operator edited. While one cannot be understood, what was decided before holds.
+func (f *Families) followLock() {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	now := statLock(f.o.Dir)
+	if sameLock(f.lockFile, now) || sameLock(f.lockBroken, now) {
+		return
+	}
+	if err := f.reread(); err != nil {
+		f.lockBroken = now // which is said once
+		f.o.Logger.Error("the lock file was changed and cannot be read; what it said before holds on", "error", err)
+	}
+}
+
+// reread takes over what was edited in the lock file since it was read or written. The caller holds changing.
+func (f *Families) reread() error {
+	now := statLock(f.o.Dir)
+	if sameLock(f.lockFile, now) {
+		return nil
+	}
+	next, err := registry.Read(f.o.Dir)
+	if err != nil {
+		return &memory.Error{Code: memory.Unavailable, Message: err.Error()}
+	}
+	f.lockFile = now
+	f.hold(next)
 	return nil
+}
+
+// statLock is what the lock file is now; nil when there is none.
+func statLock(dir string) os.FileInfo {
+	now, err := os.Stat(filepath.Join(dir, registry.File))
+	if err != nil {
+		return nil
+	}
+	return now
+}
+
+func sameLock(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
