@@ -37,7 +37,7 @@ type Result struct {
 }
 
 // attempts is how often a call is made whose commit is a conflict.
-const attempts = 3
+const attempts = 8
 
 // Call calls a tool. Everything it writes is committed together with its answer, or nothing is.
 func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
@@ -56,13 +56,35 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 		return Result{}, err
 	}
 	defer release()
-	for attempt := 1; ; attempt++ {
-		result, err := f.callOnce(ctx, x, t, m, c)
-		var known *memory.Error
-		if !errors.As(err, &known) || known.Code != memory.Conflict || attempt == attempts || c.RequestID != "" && strings.Contains(known.Message, "request id") {
-			return result, err
-		}
+	result, err := f.callOnce(ctx, x, t, m, c)
+	if !errors.As(err, new(overtaken)) {
+		return result, err
 	}
+	select { // one after the other: those who are overtaken together would overtake each other again
+	case x.again <- struct{}{}:
+		defer func() { <-x.again }()
+	case <-ctx.Done():
+		return result, err
+	}
+	for attempt := 2; attempt <= attempts && errors.As(err, new(overtaken)) && ctx.Err() == nil; attempt++ {
+		result, err = f.callOnce(ctx, x, t, m, c)
+	}
+	return result, err
+}
+
+// overtaken is that others changed what a call stands on before it could commit.
+type overtaken struct{ error }
+
+func (o overtaken) Unwrap() error { return o.error }
+
+// orOvertaken tells a conflict of a commit from what a guest calls one, and from a request id that is used twice.
+func orOvertaken(t *abi.Tool, err error) error {
+	var known *memory.Error
+	if !errors.As(err, &known) || known.Code != memory.Conflict || strings.Contains(known.Message, "request id") {
+		return err
+	}
+	return overtaken{&memory.Error{Code: memory.Conflict, Retryable: true, Details: known.Details,
+		Message: fmt.Sprintf("others changed what %s read or wrote, again and again while it ran; nothing was kept: try again", t.Name)}}
 }
 
 // onlyReads reports whether a tool says of itself that it changes nothing.
@@ -111,7 +133,8 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sand
 		return Result{Output: output, Notes: w.notes}, err
 	}
 	commit.Answer = output
-	return w.commit(ctx, commit)
+	result, err := w.commit(ctx, commit)
+	return result, orOvertaken(t, err)
 }
 
 func agentOr(agent string, x *family) string {

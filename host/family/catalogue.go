@@ -193,7 +193,7 @@ func (f *Families) find(source, digest string, binary func() ([]byte, error)) (*
 		return nil, err
 	}
 	return &family{name: manifest.Name, digest: digest, source: source, manifest: manifest, binary: binary,
-		loading: make(chan struct{}, 1), schemas: &schemas{}}, nil
+		loading: make(chan struct{}, 1), again: make(chan struct{}, 1), schemas: &schemas{}}, nil
 }
 
 // manifestOf reads a module's manifest. What was never checked is checked first; all is again when it is loaded.

@@ -90,6 +90,7 @@ type family struct {
 	schemas  *schemas
 
 	loading chan struct{} // has room for one load at a time
+	again   chan struct{} // has room for one call at a time that was overtaken
 	mu      sync.Mutex
 	module  *sandbox.Module // nil: not loaded
 	used    time.Time

@@ -30,11 +30,14 @@ func (f *Families) take(ctx context.Context, x *family) (m *sandbox.Module, rele
 	if m := x.hold(f); m != nil {
 		return m, func() { x.release(f) }, nil
 	}
+	stopping := &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "the server is being stopped: try again"}
 	late := &memory.Error{Code: memory.Timeout, Retryable: true, Message: "family " + x.name + " is still being loaded: try again"}
 	select {
 	case x.loading <- struct{}{}:
 	case <-ctx.Done():
 		return nil, nil, late
+	case <-f.closed:
+		return nil, nil, stopping
 	}
 	if m := x.hold(f); m != nil {
 		<-x.loading
@@ -43,7 +46,7 @@ func (f *Families) take(ctx context.Context, x *family) (m *sandbox.Module, rele
 	ended := make(chan error, 1)
 	if !f.behind(func() { ended <- f.load(x); <-x.loading }) {
 		<-x.loading
-		return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "the server is being stopped: try again"}
+		return nil, nil, stopping
 	}
 	select {
 	case err = <-ended:
