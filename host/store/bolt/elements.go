@@ -98,7 +98,8 @@ func (p *pages) guess(page []byte, count int, id uint64) (list []element, leaf b
 		return nil, true
 	}
 	best, most := 0, -1
-	for _, isLeaf := range []bool{true, false} {
+	said := binary.LittleEndian.Uint16(page[8:]) != branchPage // which is true where both fit
+	for _, isLeaf := range []bool{said, !said} {
 		begin := readHeader(page, 0, isLeaf).from - pageHeader // which is where the headers end
 		for _, n := range []int{max(count, 0), int(min(begin/pageElement, 1<<16))} {
 			if fit := fits(page, n, isLeaf); fit > most {
@@ -155,7 +156,11 @@ func variants(page []byte, i, count int, leaf bool) (first element, ok bool) {
 		tries = append(tries, moved)
 	}
 	for _, begin := range []uint64{h.from, from} {
-		if begin > to || !leaf {
+		if begin > to {
+			continue
+		}
+		if !leaf {
+			tries = append(tries, header{from: begin, key: to - begin, child: h.child})
 			continue
 		}
 		key, value := h, h

@@ -56,14 +56,17 @@ func take(p *pages) *survey {
 		}
 	}
 	s.recognise(strange)
+	s.findBranches()
 	return s
 }
 
 // missing reports whether what is known of the top is not enough to repair anything.
 func (s *survey) missing() bool {
 	for _, name := range topBuckets() {
-		if !s.has[string(name)] && len(s.faults) > 0 {
-			return true
+		k, ok := kindNamed(topKinds(), name)
+		_, found := s.top[k]
+		if !s.has[string(name)] && !(ok && found) && !(bytes.Equal(name, bucketBranches) && !s.branches.none()) && !bytes.Equal(name, bucketOverlays) {
+			return len(s.faults) > 0
 		}
 	}
 	return false
@@ -157,6 +160,25 @@ func (s *survey) recognise(strange []bucket) {
 		}
 		if !s.has[string(bucketBranches)] && s.holdsBranches(b) {
 			s.branches = b
+		}
+	}
+}
+
+// findBranches looks for the branches where their place is wrong in one byte, when they are not where they should be.
+func (s *survey) findBranches() {
+	any := false
+	s.quietly(func() { s.scan("", s.branches, func(element) { any = true }) })
+	if s.branches.none() || s.branches.inline != nil || s.holdsBranches(s.branches) || !any && s.branches.root < uint64(len(s.visits)) {
+		return
+	}
+	s.broke("the bucket branches is not in page %d", s.branches.root)
+	for shift := 0; shift < 64; shift += 8 {
+		for b := range uint64(256) {
+			near := bucket{root: s.branches.root&^(255<<shift) | b<<shift, sequence: s.branches.sequence}
+			if near.root > 1 && near.root < uint64(len(s.visits)) && s.holdsBranches(near) {
+				s.branches = near
+				return
+			}
 		}
 	}
 }
@@ -257,11 +279,11 @@ func (s *survey) records(what string, b bucket, p place, visit func(e element, e
 	sum, whole := uint64(0), uint64(0) // of all, and of those that are as they were written
 	each := func(e element) {
 		e = s.choose(p, e)
-		if !p.counts(e.key) {
-			return
-		}
 		if e.bucket {
 			s.fault("%s: %q is said to be a bucket", what, e.key)
+		}
+		if !p.counts(e.key) {
+			return
 		}
 		if s.format < format {
 			visit(e, nil)
@@ -279,6 +301,10 @@ func (s *survey) records(what string, b bucket, p place, visit func(e element, e
 	if s.scan(what, b, each); s.format < format || sum == b.sequence {
 		return
 	}
+	if oneByte(sum ^ b.sequence) { // records that are missing make another difference
+		s.fault("%s: what its records add up to is damaged", what)
+		return
+	}
 	s.broke("%s: %w", what, errIncomplete)
 	s.short = true
 	if !s.search {
@@ -287,6 +313,16 @@ func (s *survey) records(what string, b bucket, p place, visit func(e element, e
 	if id := s.orphanOf(p, b.sequence-sum, b.sequence-whole); id != 0 {
 		s.walk(what, id, 0, span{}, each)
 	}
+}
+
+// oneByte reports whether one byte of a number is not 0.
+func oneByte(n uint64) bool {
+	for ; n > 255; n >>= 8 {
+		if n&255 != 0 {
+			return false
+		}
+	}
+	return n != 0
 }
 
 // choose takes of all that an element of a damaged page may be what is whole.
