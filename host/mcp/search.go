@@ -27,7 +27,7 @@ func searchTool() tool {
 	return tool{
 		name:        "memory_search",
 		description: "Find memories: ask in plain words. Best first, all namespaces.",
-		docs: "Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
+		docs: "Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
 			"since and until bound when a memory was written; as_of searches the past as it was. events searches the log of memory_log instead. " +
 			"Long answers leave out the largest values and say so: memory_recall gives each whole.",
 		input: `{

@@ -45,8 +45,8 @@ func (x *Index) Trim(id store.BranchID, floor uint64, pins []uint64) {
 	b.rows = slices.DeleteFunc(b.rows, func(number uint32) bool { return !x.needed(number, floor, pins) })
 	if len(b.rows) < held {
 		x.unlinkUnneeded(b, floor, pins)
-		x.beDue()
 	}
+	x.beDue() // what is saved must not be missing more than the change log still has
 }
 
 // needed reports whether a view may still ask for a row. The newest version of a document always is.
