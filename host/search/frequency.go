@@ -11,7 +11,10 @@ func (x *Index) Frequencies(ctx context.Context, view View, terms []string) (doc
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	r := x.newRanking(view, Query{}, asked)
+	r, err := x.newRanking(ctx, view, Query{}, asked)
+	if err != nil {
+		return 0, nil, err
+	}
 	counts = make([]int, len(terms))
 	for i, c := range r.asked.clauses {
 		counts[i] = c.found

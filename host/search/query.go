@@ -48,8 +48,11 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 	asked.weigh(q.Weights)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	r := x.newRanking(view, q, asked)
-	if err := r.score(ctx); err != nil {
+	r, err := x.newRanking(ctx, view, q, asked)
+	if err == nil {
+		err = r.score(ctx)
+	}
+	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
 	r.nearby()
@@ -109,7 +112,7 @@ type match struct {
 }
 
 // newRanking takes what the view sees now. The caller holds mu for reading until it is done with the ranking.
-func (x *Index) newRanking(view View, q Query, asked question) *ranking {
+func (x *Index) newRanking(ctx context.Context, view View, q Query, asked question) (*ranking, error) {
 	r := &ranking{index: x, view: view, query: q, asked: asked, now: view.Now.UnixMicro(), states: q.States, leafOf: map[uint32]*leaf{}, best: heap{index: x, most: q.K + q.Offset}}
 	if len(r.states) == 0 {
 		r.states = []string{Active}
@@ -133,12 +136,14 @@ func (x *Index) newRanking(view View, q Query, asked question) *ranking {
 		r.leafOf[l.part.id] = l
 		r.prepareLeaf(l, onlyActive)
 	}
-	r.countFound()
+	if err := r.countFound(ctx); err != nil {
+		return nil, err
+	}
 	r.makeNorms()
 	for i := range r.asked.clauses {
 		r.tabulate(i)
 	}
-	return r
+	return r, nil
 }
 
 // prepareLeaf works out which documents of a part count, and which may be found.
@@ -164,8 +169,11 @@ func (r *ranking) prepareLeaf(l *leaf, onlyActive bool) {
 }
 
 // countFound counts, for each clause, the active documents that have it.
-func (r *ranking) countFound() {
+func (r *ranking) countFound(ctx context.Context) error {
 	for i := range r.asked.clauses {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		c := &r.asked.clauses[i]
 		c.found = 0
 		for _, l := range r.leaves {
@@ -176,6 +184,7 @@ func (r *ranking) countFound() {
 		n, df := float64(r.total.documents), float64(c.found)
 		c.idf = math.Log(1 + (n-df+.5)/(df+.5))
 	}
+	return nil
 }
 
 // count counts the active documents of a leaf that have a clause. It leaves the list as it is.

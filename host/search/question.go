@@ -199,7 +199,14 @@ type parser struct {
 	clauses    []clause
 	conditions []condition
 	stops      []string // of phrases
+	wide       int      // clauses that stand for several terms
 }
+
+// What costs much is read as plain words beyond these numbers.
+const (
+	maxWide       = 8 // prefixes and fuzzy words
+	maxConditions = 16
+)
 
 func (p *parser) empty() bool {
 	return p.clauses == nil && p.stops == nil && len(p.by.terms(p.plain.String())) == 0
@@ -212,7 +219,7 @@ func (p *parser) read(text string) {
 		if rest, found := strings.CutPrefix(text, "-"); found && startsOperand(rest) {
 			text, not = rest, true
 		}
-		if phrase, rest, ok := quoted(text); ok {
+		if phrase, rest, ok := quoted(text); ok && len(p.conditions) < maxConditions {
 			p.phrase(phrase, not)
 			text = rest
 			continue
@@ -264,8 +271,9 @@ func (p *parser) eachWord(text string, do func(word)) {
 }
 
 // clauseOf is what a word asks for: its term, or, of a single character where pairs are terms, all pairs that it begins.
-func clauseOf(w word) clause {
-	if w.lone {
+func (p *parser) clauseOf(w word) clause {
+	if w.lone && p.wide < maxWide {
+		p.wide++
 		return clause{label: w.term + "*", kind: startsWith, word: w.term, stem: w.term}
 	}
 	return clause{label: w.term}
@@ -281,7 +289,7 @@ func (p *parser) phrase(text string, not bool) {
 		if w.stop {
 			p.stops = append(p.stops, w.term)
 		} else {
-			p.clauses = append(p.clauses, clauseOf(w))
+			p.clauses = append(p.clauses, p.clauseOf(w))
 		}
 	}
 }
@@ -294,7 +302,7 @@ func (p *parser) require(text string, not bool) (words []word) {
 		c.phrase = append(c.phrase, w.term)
 	})
 	if len(words) == 1 && words[0].lone {
-		alone := clauseOf(words[0])
+		alone := p.clauseOf(words[0])
 		c.phrase, c.clause = nil, &alone
 	}
 	if len(words) > 0 {
@@ -312,7 +320,11 @@ func (p *parser) word(text string, not bool) {
 	} else if cut, found := strings.CutSuffix(bare, "~"); found {
 		bare, kind = cut, roughly
 	}
+	if p.wide >= maxWide {
+		kind = exactly
+	}
 	if kind != exactly {
+		p.wide++
 		head, last := lastWord(bare)
 		if last != "" {
 			c := clause{label: last + []string{"", "*", "~"}[kind], kind: kind, word: last, stem: p.by.stem(last)}
@@ -321,7 +333,7 @@ func (p *parser) word(text string, not bool) {
 			return
 		}
 	}
-	if !not {
+	if !not || len(p.conditions) >= maxConditions {
 		p.plain.WriteString(text)
 		p.plain.WriteByte(' ')
 		return
@@ -359,7 +371,7 @@ func (p *parser) question() question {
 			stops = append(stops, w.term)
 			return
 		}
-		clauses = append(clauses, clauseOf(w))
+		clauses = append(clauses, p.clauseOf(w))
 	})
 	if len(clauses) == 0 {
 		for _, term := range append(stops, p.stops...) {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"fmt"
 	"math/rand"
 	"strings"
@@ -177,4 +178,25 @@ func FuzzQuestions(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestAQuestionOfManyWideWordsCostsNoMoreThanAFew(t *testing.T) {
+	x := written(t, "tea", "東京")
+	for _, part := range []string{"t* ", "te~ ", `"tea" `, `-"other" `, "京 ", "-x* "} {
+		asked := x.analyser.parse(strings.Repeat(part, maxQuery/len(part)))
+		wide := 0
+		for _, c := range asked.clauses {
+			if c.kind != exactly {
+				wide++
+			}
+		}
+		if wide > maxWide || len(asked.conditions) > maxConditions {
+			t.Errorf("%s many times makes %d wide clauses and %d conditions", part, wide, len(asked.conditions))
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := x.Search(ctx, View{Lineage: trunk}, Query{Text: "tea"}); err == nil {
+		t.Error("a search goes on that nobody waits for")
+	}
 }

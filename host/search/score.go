@@ -112,7 +112,7 @@ func (s *scoring) addBlock(sheet *sheet, from, to uint32) int {
 		if f := tfs[i]; s.small != nil && f <= 3 {
 			sheet.scores[at] += s.small[f-1][s.lengths[doc]]
 		} else {
-			sheet.scores[at] += s.gain * s.normOf(doc).weight(f, s.lengths[doc])
+			sheet.scores[at] += float64(s.gain * s.normOf(doc).weight(f, s.lengths[doc])) // rounded, as in a table
 		}
 	}
 	return len(s.docs)
