@@ -64,9 +64,7 @@ func TestALockFileThatIsBrokenChangesNothingAndIsNotOverwritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, good[:len(good)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, good[:len(good)/2])
 	eventually(t, "it is said", func() bool { return log.count("lock file was changed") == 1 })
 	if got := w.says("notes_do"); got != "1" {
 		t.Errorf("it says %s", got)
@@ -77,9 +75,7 @@ func TestALockFileThatIsBrokenChangesNothingAndIsNotOverwritten(t *testing.T) {
 	if now, err := os.ReadFile(path); err != nil || len(now) != len(good)/2 {
 		t.Errorf("it was overwritten: %s, %v", now, err)
 	}
-	if err := os.WriteFile(path, good, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, good) // at once: half of it would be told as another broken file
 	if _, err := w.Grant(GrantRequest{Family: "notes", All: true}); err != nil {
 		t.Errorf("once it was corrected: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,11 +16,16 @@ import (
 
 func openSpace(t testing.TB, dir string, now func() time.Time) (*Space, func()) {
 	t.Helper()
+	return openSpaceWith(t, dir, now, search.New(search.Options{}))
+}
+
+func openSpaceWith(t testing.TB, dir string, now func() time.Time, index Index) (*Space, func()) {
+	t.Helper()
 	engine, err := bolt.Open(t.Context(), dir, bolt.Options{Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Options{Engine: engine, Index: search.New(search.Options{}), Clock: now})
+	s, err := Open(t.Context(), Options{Engine: engine, Index: index, Clock: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,12 +376,14 @@ func FuzzParseAsOf(f *testing.F) {
 // indexAsOfBefore answers with what it found before a write that comes in between.
 type indexAsOfBefore struct {
 	Index
-	between func()
+	between atomic.Pointer[func()] // nil: nothing comes
 }
 
 func (x *indexAsOfBefore) Search(ctx context.Context, v search.View, q search.Query) (search.Result, error) {
 	r, err := x.Index.Search(ctx, v, q)
-	x.between()
+	if between := x.between.Load(); between != nil {
+		(*between)()
+	}
 	return r, err
 }
 
@@ -389,17 +397,20 @@ func TestASearchIsAnsweredWhenWhatItFoundIsOverwrittenAndItsPastTrimmed(t *testi
 		"never there": func(*Space) error { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := testSpace(t)
+			index := &indexAsOfBefore{Index: search.New(search.Options{})}
+			s, closeSpace := openSpaceWith(t, t.TempDir(), time.Now, index)
+			defer closeSpace()
 			put(t, s, "", "k", "word")
 			put(t, s, "", "other", "nothing")
 			if _, err := s.Trim(t.Context(), "", AsOf{}); err != nil {
 				t.Fatal(err)
 			}
-			s.index = &indexAsOfBefore{s.index, func() {
+			between := func() {
 				if err := overwrite(s); err != nil {
 					t.Fatal(err)
 				}
-			}}
+			}
+			index.between.Store(&between)
 			found, err := s.Search(t.Context(), Search{Text: "word"})
 			if err != nil || len(found.Hits) > 1 || len(found.Hits) == 1 && found.Hits[0].Key != "k" {
 				t.Errorf("found %+v, %v", found, err)
