@@ -40,6 +40,10 @@ type Options struct {
 	// Language is that of the texts that are searched, one of search.Languages; empty: English. Collections may have others:
 	// "german,notes=french".
 	Language string
+	// BM25 says how collections score, as in memory=1.2/0.75, and Conversations how turns are searched: off, or as in
+	// neighbour=0.5,speaker=0.2,date=1. Empty: as measurements suggest.
+	BM25          string
+	Conversations string
 	// Embedder is used by searches that name none, and kept among those of the data directory; nil: as these say.
 	Embedder *EmbedderConfig
 	// Engine opens the store in the data directory; nil: bolt. For tests of what happens to a store.
@@ -126,11 +130,17 @@ func (h *Host) openSpace(ctx context.Context) error {
 	}
 	h.engine = engine
 	h.closeLater("the store", engine.Close)
-	languages, err := searched(h.options.Language)
+	searching, err := searched(h.options.Language)
 	if err != nil {
 		return err
 	}
-	index := search.New(languages)
+	if searching.Collections, err = tune(h.options.BM25); err != nil {
+		return err
+	}
+	if searching.Conversation, err = converse(h.options.Conversations); err != nil {
+		return err
+	}
+	index := search.New(searching)
 	if h.embedders, err = h.openEmbedders(index); err != nil {
 		return err
 	}

@@ -27,6 +27,8 @@ type serveFlags struct {
 	idle           time.Duration
 	familiesDir    string
 	language       string
+	bm25           string
+	conversations  string
 	locked         bool
 	embedder       host.EmbedderConfig
 }
@@ -46,6 +48,8 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.socket, "socket", "", "the path of the socket (default: in the data directory)")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	flags.StringVar(&f.familiesDir, "families-dir", a.env("ALCOVE_FAMILIES_DIR"), "a folder whose modules are tool families, too, as they come and change (or ALCOVE_FAMILIES_DIR)")
+	flags.StringVar(&f.bm25, "bm25", a.env("ALCOVE_BM25"), "k1 and b of collections, as in memory=1.2/0.75 (or ALCOVE_BM25; default: by the length of what is searched)")
+	flags.StringVar(&f.conversations, "conversations", a.env("ALCOVE_CONVERSATIONS"), "how turns of conversations are searched: off, or as in neighbour=0.5,speaker=0.2,date=1 (or ALCOVE_CONVERSATIONS)")
 	flags.StringVar(&f.language, "language", a.env("ALCOVE_LANGUAGE"), "the language of what is searched, and of collections: german,notes=french (or ALCOVE_LANGUAGE; default: english)")
 	flags.BoolVar(&f.locked, "locked", a.env("ALCOVE_LOCKED") != "", "run only families whose digests are in alcove.lock, and those that are built in (or ALCOVE_LOCKED)")
 	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, do without HTTP if its port is taken, leave when idle or when there is another owner")
@@ -85,7 +89,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	logger := slog.New(slog.NewTextHandler(out, nil))
 	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Logger: logger,
-		Families: builtIn(), FamiliesDir: f.familiesDir, Language: f.language, Locked: f.locked, Embedder: embedder})
+		Families: builtIn(), FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Embedder: embedder})
 	var owned *host.OwnedError
 	if f.auto && errors.As(err, &owned) {
 		return nil // somebody else was faster
