@@ -40,7 +40,7 @@ reproducible: guests
 
 test: test-all test-guests test-race ## run all tests, the concurrent packages also under the race detector
 
-test-all:
+test-all: guests
 	$(GO) test -timeout 15m ./...
 
 # The first-party families, as they are embedded: what they do end to end, and their figures.
@@ -90,7 +90,7 @@ bench-peers:     ## measure search beside bleve, SQLite FTS5, chromem-go and a p
 	cd host/search/bench && $(GO) vet . && $(GO) run . $(PEERS)
 
 fmt:             ## format all Go files
-	gofmt -w abi cmd guests host sdk
+	gofmt -w abi cmd guests host registry sdk
 
 clean:           ## remove what was built
 	rm -rf bin $(DIST)
