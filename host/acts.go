@@ -144,6 +144,8 @@ type (
 	Verified  = memory.Verified
 	Erased    = memory.Erased
 	Retention = memory.Retention
+	// Retained is what an application of the policy did.
+	Retained = memory.Retained
 	// NamespaceRetention is what the histories of a namespace keep.
 	NamespaceRetention = memory.NamespaceRetention
 	Selection          = memory.Selection

@@ -89,7 +89,7 @@ func soakTrimAll(ctx context.Context, s *memory.Space) {
 	before := memory.AsOf{Time: fastClock().Add(-soakAge)}
 	branches, err := s.Branches(ctx)
 	for _, b := range branches {
-		if _, trimErr := s.Trim(ctx, b.Name, before); trimErr != nil && ctx.Err() == nil && !isNotFound(trimErr) && !isTooEarly(trimErr) {
+		if _, trimErr := s.Trim(ctx, b.Name, before); trimErr != nil && ctx.Err() == nil && !isNotFound(trimErr) {
 			err = errors.Join(err, trimErr)
 		}
 	}
@@ -102,9 +102,6 @@ func isNotFound(err error) bool {
 	var e *memory.Error
 	return errors.As(err, &e) && e.Code == memory.NotFound
 }
-
-// isTooEarly: nothing is old enough yet.
-func isTooEarly(err error) bool { return strings.Contains(err.Error(), "version 0") }
 
 // fastClock is the clock of an owner in a soak.
 func fastClock() time.Time {

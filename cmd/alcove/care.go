@@ -206,22 +206,46 @@ func (a *app) retentionCommand() *cobra.Command {
 		return a.printRetention(r)
 	}}
 	run := &cobra.Command{Use: "run", Short: "Drop now what the policy does not keep", Args: noArguments, RunE: func(c *cobra.Command, _ []string) error {
-		var trimmed map[string]time.Time
-		if err := a.act(c.Context(), "retain", nil, &trimmed); err != nil {
+		var done host.Retained
+		if err := a.act(c.Context(), "retain", nil, &done); err != nil {
 			return err
 		}
-		if a.asJSON {
-			return a.printJSON(trimmed)
+		if err := a.printRetained(done); err != nil {
+			return err
 		}
-		for _, name := range slices.Sorted(maps.Keys(trimmed)) {
-			if err := a.printf("%-20s can be read from %s on\n", name, clock(trimmed[name])); err != nil {
-				return err
-			}
+		if n := len(done.Failed); n > 0 {
+			return fmt.Errorf("%d rules could not be applied; the others were", n)
 		}
-		return a.notef("%d branches were trimmed\n", len(trimmed))
+		return nil
 	}}
 	c.AddCommand(show, set, run)
 	return c
+}
+
+func (a *app) printRetained(done host.Retained) error {
+	if a.asJSON {
+		return a.printJSON(done)
+	}
+	for _, name := range slices.Sorted(maps.Keys(done.Trimmed)) {
+		if err := a.printf("%-20s can be read from %s on\n", plain(name, ""), clock(done.Trimmed[name])); err != nil {
+			return err
+		}
+	}
+	for _, name := range done.Kept {
+		if err := a.printf("%-20s has nothing older than its rule keeps\n", plain(name, "")); err != nil {
+			return err
+		}
+	}
+	for _, f := range done.Failed {
+		what := cmp.Or(f.Branch, f.Namespace, "the server's own")
+		if f.Namespace != "" {
+			what = "histories of " + f.Namespace
+		}
+		if err := a.printf("%-20s %s %s\n", plain(what, ""), a.paint("31", "FAILED"), plain(f.Error, "")); err != nil {
+			return err
+		}
+	}
+	return a.notef("%d branches were trimmed\n", len(done.Trimmed))
 }
 
 // retentionOf says what of a policy is set.

@@ -78,7 +78,7 @@ func TestRetentionTrimsWhatIsOlderThanThePolicyKeeps(t *testing.T) {
 	first := put(t, s, "", "k", "old")
 	now = now.Add(48 * time.Hour)
 	put(t, s, "", "k", "new")
-	if trimmed, err := s.Retain(t.Context()); err != nil || len(trimmed) != 0 {
+	if trimmed, err := s.Retain(t.Context()); err != nil || len(trimmed.Trimmed) != 0 {
 		t.Fatalf("without a policy %v was trimmed (%v)", trimmed, err)
 	}
 	if err := s.SetRetention(t.Context(), Retention{Keep: 10}); err == nil {
@@ -88,7 +88,7 @@ func TestRetentionTrimsWhatIsOlderThanThePolicyKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	now = now.Add(2 * time.Hour)
-	if trimmed, err := s.Retain(t.Context()); err != nil || len(trimmed) != 1 {
+	if trimmed, err := s.Retain(t.Context()); err != nil || len(trimmed.Trimmed) != 1 {
 		t.Fatalf("trimmed %v (%v)", trimmed, err)
 	}
 	if _, err := s.Recall(t.Context(), Place{}, "k", AsOf{Version: first.Version}); err == nil {
@@ -164,7 +164,7 @@ func TestRetentionKeepsVersionsInHistories(t *testing.T) {
 	if err := s.SetRetention(t.Context(), policy); err != nil {
 		t.Fatal(err)
 	}
-	if trimmed, err := s.Retain(t.Context()); err != nil || len(trimmed) != 1 {
+	if trimmed, err := s.Retain(t.Context()); err != nil || len(trimmed.Trimmed) != 1 {
 		t.Fatalf("trimmed %v (%v)", trimmed, err)
 	}
 	check := func() {

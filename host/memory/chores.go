@@ -222,14 +222,21 @@ func (s *Space) recordReclaimed(ctx context.Context, b *branch, settled []merge)
 }
 
 // Trim forgets the past of a branch before a moment, as soon as no backup needs it. What forks and merges stand on is kept. It returns the
-// oldest moment that can be asked for from now on. What keep says stays in histories, beyond that.
+// oldest moment that can be asked for from now on; zero when the moment is before the first version: then nothing is forgotten. What
+// keep says stays in histories, beyond that.
 func (s *Space) Trim(ctx context.Context, name string, before AsOf, keep ...store.Keep) (store.Point, error) {
-	var floor store.Point
-	err := whenReleased(ctx, func() (err error) {
-		floor, err = s.trim(ctx, name, before, keep)
-		return err
-	})
-	return floor, s.translate("trim "+name, err)
+	v, err := s.view(ctx, name, before)
+	if err != nil {
+		return store.Point{}, err
+	}
+	floor, _, err := s.resolve(ctx, before)
+	if before.IsNow() {
+		floor, err = s.engine.Head(ctx)
+	}
+	if err == nil {
+		err = whenReleased(ctx, func() error { return s.trim(ctx, v.branch, floor.Version, keep) })
+	}
+	return floor, s.translate("trim "+v.branch.Name, err)
 }
 
 // whenReleased does what drops old versions, again and again while they are held. do must let go of all locks in between.
@@ -248,24 +255,26 @@ func whenReleased(ctx context.Context, do func() error) error {
 	}
 }
 
-func (s *Space) trim(ctx context.Context, name string, before AsOf, keep []store.Keep) (store.Point, error) {
-	v, err := s.view(ctx, name, before)
-	if err != nil {
-		return store.Point{}, err
-	}
-	floor, _, err := s.resolve(ctx, before)
-	if before.IsNow() {
-		floor, err = s.engine.Head(ctx)
-	}
-	if err != nil {
-		return store.Point{}, s.translate("trim "+v.branch.Name, err)
-	}
+// trim trims a branch that was not deleted meanwhile.
+func (s *Space) trim(ctx context.Context, b *branch, floor uint64, keep []store.Keep) error {
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	pins := s.catalogue.pins(v.branch.id)
-	if err := s.engine.Trim(ctx, v.branch.id, floor.Version, pins, keep...); err != nil {
-		return floor, s.translate("trim "+v.branch.Name, err)
+	if !s.stillLive(b) {
+		return notFound("branch %q was deleted meanwhile", b.Name)
 	}
-	s.index.Trim(v.branch.id, floor.Version, pins)
-	return floor, nil
+	pins := s.catalogue.pins(b.id)
+	if err := s.engine.Trim(ctx, b.id, floor, pins, keep...); err != nil {
+		return err
+	}
+	s.index.Trim(b.id, floor, pins)
+	return nil
+}
+
+// ownFloor is the oldest point of a branch, apart from its ancestors, that retention left; zero when nothing was trimmed.
+func (s *Space) ownFloor(ctx context.Context, id store.BranchID) (store.Point, error) {
+	_, _, err := s.engine.Changes(ctx, id, 0, 1, 1)
+	if trimmed, ok := asTrimmed(err); ok {
+		return trimmed.Floor, nil
+	}
+	return store.Point{}, err
 }

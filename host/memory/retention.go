@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -113,8 +112,9 @@ func (s *Space) checkNamespaces(r Retention, ages *[]int64) error {
 	return nil
 }
 
-// keeps is what stays in histories, of versions that the branches can not be read back to.
-func (s *Space) keeps(ctx context.Context, r Retention) (keep []store.Keep, err error) {
+// keeps is what stays in histories, of versions that the branches can not be read back to. A rule whose age cannot be turned into
+// a version keeps all, and is reported.
+func (s *Space) keeps(ctx context.Context, r Retention, done *Retained) (keep []store.Keep) {
 	if r.Versions > 0 {
 		keep = append(keep, store.Keep{Versions: r.Versions})
 	}
@@ -124,7 +124,7 @@ func (s *Space) keeps(ctx context.Context, r Retention) (keep []store.Keep, err 
 		if n.Keep > 0 {
 			at, err := s.engine.VersionAt(ctx, s.clock().Add(-time.Duration(n.Keep)*time.Second))
 			if err != nil {
-				return nil, err
+				done.fail(RetentionFailure{Namespace: name}, s.translate("tell what stays in the histories of namespace "+name, err))
 			}
 			k.From = at.Version + 1
 		}
@@ -133,41 +133,81 @@ func (s *Space) keeps(ctx context.Context, r Retention) (keep []store.Keep, err 
 		}
 		keep = append(keep, k)
 	}
-	return keep, nil
+	return keep
 }
 
-// Retain trims every branch as the policy says, and returns from where on each trimmed one can now be read.
-func (s *Space) Retain(ctx context.Context) (map[string]time.Time, error) {
+// Retained says what an application of the policy did.
+type Retained struct {
+	Trimmed map[string]time.Time `json:"trimmed"` // from where on each branch that was trimmed can be read
+	Kept    []string             `json:"kept"`    // branches with an age that have nothing older any more, or yet
+	Failed  []RetentionFailure   `json:"failed"`
+}
+
+// RetentionFailure is a rule that could not be applied: that of a branch, or of a namespace, or the server's own when both are empty.
+type RetentionFailure struct {
+	Branch    string `json:"branch,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Error     string `json:"error"`
+}
+
+func (r *Retained) fail(f RetentionFailure, err error) {
+	f.Error = err.Error()
+	r.Failed = append(r.Failed, f)
+}
+
+// Retain trims every branch as the policy says. A rule that cannot be applied is reported and keeps none of the others from being
+// applied; the error is for a policy that cannot be read, and for the end of ctx.
+func (s *Space) Retain(ctx context.Context) (Retained, error) {
+	done := Retained{Trimmed: map[string]time.Time{}, Kept: []string{}, Failed: []RetentionFailure{}}
 	policy, err := s.Retention(ctx)
 	if err != nil {
-		return nil, err
+		return done, err
 	}
 	if err := s.retainSystem(ctx); err != nil {
-		return nil, s.translate("drop the past of the system branch", err)
+		done.fail(RetentionFailure{}, s.translate("drop the past of the system branch", err))
 	}
-	keeps, err := s.keeps(ctx, policy)
-	if err != nil {
-		return nil, s.translate("tell what stays in histories", err)
-	}
-	trimmed := map[string]time.Time{}
+	keeps := s.keeps(ctx, policy, &done)
 	for _, b := range s.catalogue.live() {
-		keep := policy.of(b.Name)
-		if keep == 0 {
+		age := policy.of(b.Name)
+		if age == 0 {
 			continue
 		}
-		floor, err := s.Trim(ctx, b.Name, AsOf{Time: s.clock().Add(-keep)}, keeps...)
-		var refused *Error
-		if errors.As(err, &refused) && (refused.Code == NotFound || refused.Code == InvalidArgument) {
-			continue // it has no past that old, or was trimmed further
-		}
-		if err != nil {
-			return trimmed, err
-		}
-		if floor.Version != 0 {
-			trimmed[b.Name] = floor.Time
+		from, err := s.retainBranch(ctx, b, age, keeps)
+		switch {
+		case ctx.Err() != nil:
+			return done, s.translate("apply the retention policy", ctx.Err())
+		case err != nil && !s.stillLive(b): // deleted meanwhile
+		case err != nil:
+			done.fail(RetentionFailure{Branch: b.Name}, err)
+		case from.Version == 0:
+			done.Kept = append(done.Kept, b.Name)
+		default:
+			done.Trimmed[b.Name] = from.Time
 		}
 	}
-	return trimmed, nil
+	return done, nil
+}
+
+// retainBranch drops what is older than an age, and returns from where on the branch can be read then; zero when there is nothing
+// that old.
+func (s *Space) retainBranch(ctx context.Context, b *branch, age time.Duration, keeps []store.Keep) (store.Point, error) {
+	doing := "trim " + b.Name
+	floor, err := s.engine.VersionAt(ctx, s.clock().Add(-age))
+	if err != nil {
+		return store.Point{}, s.translate(doing, err)
+	}
+	had, err := s.ownFloor(ctx, b.id)
+	if err != nil {
+		return store.Point{}, s.translate(doing, err)
+	}
+	if floor.Version <= b.version || floor.Version < had.Version {
+		return store.Point{}, nil
+	}
+	err = whenReleased(ctx, func() error { return s.trim(ctx, b, floor.Version, keeps) })
+	if err == nil && floor.Version == had.Version { // at most an interrupted trim went on
+		return store.Point{}, nil
+	}
+	return floor, s.translate(doing, err)
 }
 
 // keepRetaining retains now and then until ctx ends.
@@ -179,9 +219,20 @@ func (s *Space) keepRetaining(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if _, err := s.Retain(ctx); err != nil && ctx.Err() == nil {
-				s.logger.Warn("old versions could not be dropped", "error", err)
-			}
+			s.retainAndLog(ctx)
 		}
+	}
+}
+
+func (s *Space) retainAndLog(ctx context.Context) {
+	done, err := s.Retain(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		s.logger.Warn("old versions could not be dropped", "error", err)
+	}
+	for _, f := range done.Failed {
+		s.logger.Warn("a rule of retention could not be applied; the others were", "branch", f.Branch, "namespace", f.Namespace, "error", f.Error)
 	}
 }

@@ -61,10 +61,16 @@ func (s *Space) retainSystem(ctx context.Context) error {
 	if err != nil || floor.Version <= b.version {
 		return err
 	}
-	if err := whenReleased(ctx, func() error { return s.engine.Trim(ctx, b.id, floor.Version, nil) }); err != nil {
+	return whenReleased(ctx, func() error { return s.trimSystem(ctx, b, floor.Version) })
+}
+
+func (s *Space) trimSystem(ctx context.Context, b *branch, floor uint64) error {
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	if err := s.engine.Trim(ctx, b.id, floor, nil); err != nil {
 		return err
 	}
-	s.index.Trim(b.id, floor.Version, nil)
+	s.index.Trim(b.id, floor, nil)
 	return nil
 }
 

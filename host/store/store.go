@@ -272,7 +272,7 @@ type Engine interface {
 	// newest at or below floor, all above it, and the newest at or below each pin. Afterwards reading a
 	// segment of the branch below floor, other than exactly at a pin, is a TrimmedError. The change log
 	// up to floor goes too; pins are versions at which branches were forked or merged. A floor below an
-	// earlier one changes nothing. What keep says is kept too, to be listed by Versions.
+	// earlier one changes nothing, and neither does 0. What keep says is kept too, to be listed by Versions.
 	Trim(ctx context.Context, b BranchID, floor uint64, pins []uint64, keep ...Keep) error
 	// Reclaim erases a branch and everything derived from it. The caller makes sure that no lineage in
 	// use contains it. Reclaiming a branch that does not exist succeeds.

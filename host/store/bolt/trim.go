@@ -122,6 +122,9 @@ func (e *Engine) checkFloors(l store.Lineage) error {
 // Trim drops old versions. The floor is made known first, so that nobody reads what is being dropped. What an
 // interruption leaves is dropped when the branch is trimmed again, or the store is next opened.
 func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins []uint64, keep ...store.Keep) error {
+	if floor == 0 {
+		return ctx.Err()
+	}
 	done, err := e.hold.drop()
 	if err != nil {
 		return err

@@ -498,6 +498,7 @@ func trimming(b *bench) {
 	fork := head(1).At(v2).Fork(2)
 	b.ok(b.Trim(ctx, 1, v4, []uint64{v2}))
 	b.ok(b.Trim(ctx, 1, v1, nil)) // an earlier floor changes nothing
+	b.ok(b.Trim(ctx, 1, 0, nil))  // nor does that before the first version
 	b.want("now", b.get(head(1), "k"), "5")
 	b.want("at the floor", b.get(head(1).At(v4), "k"), "3")
 	b.want("at the pin", b.get(fork, "k"), "2")
