@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -85,7 +86,10 @@ func (c *counting) touch(b *branch, key store.Key, accesses int64, health float6
 // reset forgets what is waiting for a key that was just deleted, and what was counted before.
 func (c *counting) reset(b *branch, key store.Key) {
 	c.mu.Lock()
-	delete(c.pending[b], key)
+	if _, waits := c.pending[b][key]; waits {
+		delete(c.pending[b], key)
+		c.size--
+	}
 	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -111,6 +115,7 @@ func (c *counting) drop(id store.BranchID) {
 	defer c.mu.Unlock()
 	for b := range c.pending {
 		if b.id == id {
+			c.size -= len(c.pending[b])
 			delete(c.pending, b)
 		}
 	}
@@ -137,7 +142,8 @@ func (c *counting) run(ctx context.Context) {
 	}
 }
 
-// flush writes all pending counts.
+// flush writes all pending counts. What waits for a branch that was deleted meanwhile is forgotten, and one whose counts cannot be written
+// keeps none of the others from it.
 func (c *counting) flush(ctx context.Context) error {
 	c.mu.Lock()
 	branches := make([]*branch, 0, len(c.pending))
@@ -145,21 +151,29 @@ func (c *counting) flush(ctx context.Context) error {
 		branches = append(branches, b)
 	}
 	c.mu.Unlock()
+	var failed error
 	for _, b := range branches {
-		head, err := c.space.engine.Head(ctx)
-		if err != nil {
-			return fmt.Errorf("flush counters: %w", err)
-		}
-		writes, settle := c.take(ctx, b, store.Segment{Branch: b.id, At: head.Version})
-		if len(writes) > 0 {
-			_, err = c.space.engine.Commit(ctx, store.Batch{Counters: writes, Expect: []store.Expectation{b.alive()}})
-		}
-		settle(err)
-		if err != nil {
-			return fmt.Errorf("flush counters: %w", err)
+		if err := c.flushBranch(ctx, b); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("flush counters of branch %s: %w", b.Name, err))
 		}
 	}
-	return nil
+	return failed
+}
+
+func (c *counting) flushBranch(ctx context.Context, b *branch) error {
+	head, err := c.space.engine.Head(ctx)
+	if err != nil {
+		return err
+	}
+	writes, settle := c.take(ctx, b, store.Segment{Branch: b.id, At: head.Version})
+	if len(writes) > 0 {
+		_, err = c.space.engine.Commit(ctx, store.Batch{Counters: writes, Expect: []store.Expectation{b.alive()}})
+	}
+	if errors.Is(err, store.ErrConflict) { // the branch is not alive: nothing else was expected
+		err = nil
+	}
+	settle(err)
+	return err
 }
 
 // take makes the writes of a branch's pending counts, as of the version in front. The caller commits them and

@@ -1,0 +1,152 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+)
+
+// countingEngine is an engine with something that happens before counts are read and written.
+type countingEngine struct {
+	*bolt.Engine
+	reading func()
+	writing func(w store.CounterWrite) error
+}
+
+func (e *countingEngine) Counters(ctx context.Context, l store.Lineage, keys []store.Key) ([][]byte, error) {
+	if e.reading != nil {
+		e.reading()
+	}
+	return e.Engine.Counters(ctx, l, keys)
+}
+
+func (e *countingEngine) Commit(ctx context.Context, b store.Batch) (store.Committed, error) {
+	if e.writing != nil && len(b.Counters) > 0 {
+		if err := e.writing(b.Counters[0]); err != nil {
+			return store.Committed{}, err
+		}
+	}
+	return e.Engine.Commit(ctx, b)
+}
+
+// countingSpace counts in memory until it is told to flush.
+func countingSpace(t *testing.T) (*Space, *countingEngine) {
+	t.Helper()
+	opened, err := bolt.Open(t.Context(), t.TempDir(), bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := &countingEngine{Engine: opened}
+	s, err := Open(t.Context(), Options{Engine: engine, Index: search.New(search.Options{}), CounterDelay: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		engine.reading, engine.writing = nil, nil
+		if err := errors.Join(s.Close(context.Background()), opened.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, engine
+}
+
+// storedCount is how many accesses of a memory have reached the store.
+func storedCount(t *testing.T, s *Space, engine *countingEngine, branch, key string) int64 {
+	t.Helper()
+	b, err := s.catalogue.named(branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := engine.Engine.Counters(t.Context(), b.lineage, []store.Key{memoryKey(Default, key)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := decodeCount(values[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Accesses
+}
+
+func TestAFlushForgetsWhatWasCountedOnABranchThatIsDeletedMeanwhile(t *testing.T) {
+	s, engine := countingSpace(t)
+	put(t, s, "", "k", "v")
+	fork(t, s, "", "f")
+	text(t, s, "", "k", AsOf{})
+	text(t, s, "f", "k", AsOf{})
+	engine.reading = func() {
+		engine.reading = nil
+		if err := s.Delete(t.Context(), "f", Write{}); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.Flush(t.Context()); err != nil {
+		t.Errorf("flush: %v", err)
+	}
+	if n := storedCount(t, s, engine, "", "k"); n != 1 {
+		t.Errorf("%d accesses on the other branch are written", n)
+	}
+	if len(s.counters.pending) != 0 || s.counters.size != 0 {
+		t.Errorf("%d counts of %v wait", s.counters.size, s.counters.pending)
+	}
+}
+
+func TestABranchWhoseCountsCannotBeWrittenKeepsNoOtherFromIt(t *testing.T) {
+	s, engine := countingSpace(t)
+	put(t, s, "", "k", "v")
+	for _, name := range []string{"a", "b", "c", "d"} {
+		fork(t, s, "", name)
+		text(t, s, name, "k", AsOf{})
+	}
+	broken := errors.New("a page is torn")
+	torn, err := s.catalogue.named("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine.writing = func(w store.CounterWrite) error {
+		if w.Branch == torn.id {
+			return broken
+		}
+		return nil
+	}
+	if err := s.Flush(t.Context()); err == nil || !strings.Contains(err.Error(), "branch b") {
+		t.Errorf("flush: %v", err)
+	}
+	for name, want := range map[string]int64{"a": 1, "b": 0, "c": 1, "d": 1} {
+		if n := storedCount(t, s, engine, name, "k"); n != want {
+			t.Errorf("%d accesses on %s are written, not %d", n, name, want)
+		}
+	}
+	engine.writing = nil
+	if err := s.Flush(t.Context()); err != nil || storedCount(t, s, engine, "b", "k") != 1 {
+		t.Errorf("later: %d are written on b (%v)", storedCount(t, s, engine, "b", "k"), err)
+	}
+}
+
+func TestWhatIsForgottenOrDeletedIsNoLongerCountedAsWaiting(t *testing.T) {
+	s, _ := countingSpace(t)
+	for i := range 10 {
+		key, branch := fmt.Sprint("k", i), fmt.Sprint("b", i)
+		put(t, s, "", key, "v")
+		text(t, s, "", key, AsOf{})
+		if _, err := s.Forget(t.Context(), Place{}, []string{key}, Write{}); err != nil {
+			t.Fatal(err)
+		}
+		fork(t, s, "", branch)
+		put(t, s, branch, key, "v")
+		text(t, s, branch, key, AsOf{})
+		if err := s.Delete(t.Context(), branch, Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.counters.size != 0 {
+		t.Errorf("%d counts wait although nothing is left to count", s.counters.size)
+	}
+}
