@@ -18,6 +18,7 @@ type applied struct {
 	newest  uint64         // that is known of
 	pending map[int]uint64 // of each commit that is under way, what was the newest when it began
 	last    int
+	ended   chan struct{} // closed with the next end; nil when nobody waits
 }
 
 // begin is for a commit that begins. Its version will be greater than what was the newest.
@@ -38,6 +39,20 @@ func (a *applied) end(token int, version uint64) {
 	defer a.mu.Unlock()
 	delete(a.pending, token)
 	a.newest = max(a.newest, version)
+	if a.ended != nil {
+		close(a.ended)
+		a.ended = nil
+	}
+}
+
+// nextEnd is closed when the next commit ends.
+func (a *applied) nextEnd() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended == nil {
+		a.ended = make(chan struct{})
+	}
+	return a.ended
 }
 
 // since is what was the newest when a commit began.
@@ -48,14 +63,36 @@ func (a *applied) since(token int) uint64 {
 }
 
 // upTo is a version up to which everything is in the index.
-func (a *applied) upTo() uint64 {
+func (a *applied) upTo() uint64 { return a.upToHead(0) }
+
+// upToHead is upTo where the newest version is known, which may have been a commit of which the index has nothing.
+func (a *applied) upToHead(head uint64) uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	all := a.newest
+	all := max(a.newest, head)
 	for _, before := range a.pending {
 		all = min(all, before)
 	}
 	return all
+}
+
+// indexedUpTo is a version from least on up to which everything is in the index.
+func (s *Space) indexedUpTo(ctx context.Context, least uint64) (uint64, error) {
+	for {
+		ended := s.applied.nextEnd()
+		head, err := s.engine.Head(ctx)
+		if err != nil {
+			return 0, s.translate("read the newest version", err)
+		}
+		if at := s.applied.upToHead(head.Version); at >= least {
+			return at, nil
+		}
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
 }
 
 // commitIndexed commits a batch and makes what it wrote searchable.
@@ -148,7 +185,9 @@ func (s *Space) catchUp(ctx context.Context, id store.BranchID, since uint64) er
 	for since != 0 {
 		changes, next, err := s.engine.Changes(ctx, id, since, store.Latest, fillPage)
 		if _, trimmed := asTrimmed(err); trimmed {
-			s.index.Drop(id)
+			if !s.isReady() { // later the index follows trims, and searches must not miss the branch meanwhile
+				s.index.Drop(id)
+			}
 			break
 		}
 		if err != nil {

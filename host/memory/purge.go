@@ -44,6 +44,8 @@ func (s *Space) Purge(ctx context.Context, p Purge) ([]Erased, error) {
 	}
 	s.writing.Lock() // what is being stored is in the index before it is taken out of it
 	defer s.writing.Unlock()
+	s.purges.Add(1)
+	defer s.purges.Add(1)
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	if err := s.index.Unsave(ctx, s.engine); err != nil { // so that no crash brings it back

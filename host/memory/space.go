@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/search"
@@ -89,8 +90,9 @@ type Space struct {
 	counters  *counting
 	chores    *chores
 
-	branching sync.Mutex   // held while the set of branches changes
-	writing   sync.RWMutex // write-held by a merge that lost its race too often
+	branching sync.Mutex    // held while the set of branches changes
+	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges
+	purges    atomic.Uint64 // begun and ended ones: odd while one is under way
 
 	looked store.BranchID // the reclaimed branch that was last tried to be forgotten; the chores' alone
 

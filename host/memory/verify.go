@@ -2,8 +2,10 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -37,10 +39,12 @@ const (
 	doRepair  = "stop the server and run: alcove repair"
 	doRestore = "restore a backup: alcove restore; nothing else brings back what the log should hold"
 	doRestart = "restart the server, which rebuilds the index"
+	doAgain   = "run alcove verify again"
 )
 
 // Verify reads everything: the store against itself, the catalogue of branches against what is stored, the chains of
-// all logs, and the index against the data. It changes nothing, but an index that is wrong is not saved any more.
+// all logs, and the index against the data, each at one version, whatever is written meanwhile. It changes nothing, but an
+// index that is wrong is not saved any more.
 func (s *Space) Verify(ctx context.Context) (Verified, error) {
 	v := Verified{Findings: []Finding{}}
 	if err := s.Ready(ctx); err != nil {
@@ -78,11 +82,8 @@ func flatten(err error) []error {
 // askedFor tells of a branch's versions, key by key and the newest first, which a view may ask for: others are kept for
 // histories only, and no index has them.
 func (s *Space) askedFor(ctx context.Context, b *branch) (func(store.Entry) bool, error) {
-	_, _, err := s.engine.Changes(ctx, b.id, 0, 1, 1) // which tells how far back the branch is kept
-	floor := uint64(0)
-	if trimmed, ok := asTrimmed(err); ok {
-		floor = trimmed.Floor.Version
-	} else if err != nil {
+	floor, err := s.ownFloor(ctx, b.id)
+	if err != nil {
 		return nil, s.translate("verify branch "+b.Name, err)
 	}
 	pins := s.catalogue.pins(b.id)
@@ -94,7 +95,7 @@ func (s *Space) askedFor(ctx context.Context, b *branch) (func(store.Entry) bool
 		}
 		until := newer
 		newer = e.Version
-		return until > floor || slices.ContainsFunc(pins, func(pin uint64) bool { return e.Version <= pin && pin < until })
+		return until > floor.Version || slices.ContainsFunc(pins, func(pin uint64) bool { return e.Version <= pin && pin < until })
 	}, nil
 }
 
@@ -102,13 +103,14 @@ func (s *Space) askedFor(ctx context.Context, b *branch) (func(store.Entry) bool
 func (s *Space) verifyEntries(ctx context.Context, b *branch, v *Verified) (namespaces []string, err error) {
 	var cursor store.Cursor
 	var docs []search.Doc
+	missing := 0
 	upTo := s.applied.upTo() // what is newer may not have reached the index
 	asked, err := s.askedFor(ctx, b)
 	if err != nil {
 		v.add(err.Error(), doRepair)
 		return nil, ctx.Err()
 	}
-	for {
+	for first := true; first || cursor != ""; first = false {
 		page, next, err := s.engine.Versions(ctx, store.Lineage{{Branch: b.id, At: store.Latest}}, store.Range{}, cursor, fillPage)
 		if err != nil {
 			v.add(fmt.Sprintf("branch %s cannot be read: %v", b.Name, err), doRepair)
@@ -127,15 +129,82 @@ func (s *Space) verifyEntries(ctx context.Context, b *branch, v *Verified) (name
 				docs = append(docs, d)
 			}
 		}
-		if n := s.index.Missing(docs...); n > 0 && s.stillLive(b) {
-			s.findWrong(ctx, v, fmt.Sprintf("branch %s: %d versions are not in the index as they are stored", b.Name, n))
+		if missing, err = s.countMissing(ctx, b, docs, missing); err != nil {
+			return namespaces, err
 		}
-		docs = docs[:0]
-		if next == "" {
-			return namespaces, nil
+		docs, cursor = docs[:0], next
+	}
+	if missing > 0 {
+		s.findWrong(ctx, v, fmt.Sprintf("branch %s: %s versions are not in the index as they are stored", b.Name, atLeast(missing, mostMissing)))
+	}
+	return namespaces, nil
+}
+
+// mostMissing is how many versions of a branch are counted that an index does not have.
+const mostMissing = 1000
+
+// atLeast says a number that is counted no further than most.
+func atLeast(n, most int) string {
+	if n < most {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprint(most, " or more")
+}
+
+// countMissing adds to what is counted those of some versions that the index does not have. While they were read they may have been
+// trimmed or purged: what is missing is looked at again.
+func (s *Space) countMissing(ctx context.Context, b *branch, docs []search.Doc, counted int) (int, error) {
+	if s.index.Missing(docs...) == 0 {
+		return counted, nil
+	}
+	var last store.Key
+	for _, d := range docs {
+		key := store.Key{Namespace: d.Namespace, Collection: d.Collection, Name: d.Key}
+		if counted >= mostMissing {
+			break
+		}
+		if key == last || s.index.Missing(d) == 0 {
+			continue
+		}
+		last = key
+		n, err := s.missingOf(ctx, b, key)
+		if err != nil {
+			return counted, err
+		}
+		counted += n
+	}
+	return min(counted, mostMissing), nil
+}
+
+// missingOf counts the versions of a key on a branch that the index should have and does not, while nothing is trimmed, purged or
+// reclaimed.
+func (s *Space) missingOf(ctx context.Context, b *branch, key store.Key) (n int, err error) {
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	s.writing.RLock()
+	defer s.writing.RUnlock()
+	if now := s.catalogue.withID(b.id); now == nil || now.Reclaimed {
+		return 0, nil
+	}
+	upTo := s.applied.upTo()
+	asked, err := s.askedFor(ctx, b)
+	if err != nil {
+		return 0, err
+	}
+	only := store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
+	for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
+		page, next, err := s.engine.Versions(ctx, store.Lineage{{Branch: b.id, At: store.Latest}}, only, cursor, fillPage)
+		if err != nil {
+			return n, s.translate("verify branch "+b.Name, err)
+		}
+		for _, e := range page {
+			if d, ok, err := doc(e); asked(e) && ok && err == nil && e.Version <= upTo {
+				n += s.index.Missing(d)
+			}
 		}
 		cursor = next
 	}
+	return n, nil
 }
 
 // verifyView checks what a branch sees: its logs, and what a search would look at.
@@ -143,20 +212,72 @@ func (s *Space) verifyView(ctx context.Context, b *branch, namespaces []string, 
 	for _, namespace := range namespaces {
 		n, err := s.VerifyLog(ctx, Place{Branch: b.Name, Namespace: namespace})
 		v.Events += n
+		if !s.stillLive(b) {
+			return
+		}
 		if err != nil && ctx.Err() == nil {
 			v.add(fmt.Sprintf("branch %s, namespace %s: %v", b.Name, namespace, err), doRestore)
 		}
 	}
-	now := view{branch: b, lineage: b.lineage, now: s.clock()}
-	indexed, err := s.index.Count(ctx, search.View{Lineage: now.lineage, Collections: []string{memories}, Now: now.now})
-	if err != nil {
-		v.add(fmt.Sprintf("branch %s: the index cannot be asked: %v", b.Name, err), doRestart)
-		return
+	if err := s.compareCounts(ctx, b, v); err != nil && ctx.Err() == nil && s.stillLive(b) {
+		v.add(fmt.Sprintf("branch %s: the index cannot be compared with the store: %v", b.Name, err), doAgain)
 	}
-	stored, err := s.countActive(ctx, now)
-	if err == nil && indexed != stored && s.quietSince(ctx, now) {
-		s.findWrong(ctx, v, fmt.Sprintf("branch %s: the index has %d memories and the store %d", b.Name, indexed, stored))
+}
+
+const (
+	compareAttempts = 20          // counts that are begun because what is counted was trimmed or purged meanwhile
+	compareWithin   = time.Minute // for a commit that has not reached the index
+)
+
+// compareCounts compares how many memories the index and the store have on a branch, at a version up to which the index has
+// everything.
+func (s *Space) compareCounts(ctx context.Context, b *branch, v *Verified) error {
+	floor := uint64(0)
+	for range compareAttempts {
+		purges := s.purges.Load()
+		waiting, cancel := context.WithTimeout(ctx, compareWithin)
+		at, err := s.indexedUpTo(waiting, floor)
+		cancel()
+		if err != nil {
+			return err
+		}
+		then := view{branch: b, lineage: b.lineage.At(at), now: s.clock()}
+		indexed, stored, err := s.counts(ctx, then)
+		if trimmed, ok := asTrimmed(err); ok {
+			floor = trimmed.Floor.Version
+			continue
+		}
+		if err != nil || indexed == stored || !s.stillLive(b) {
+			return err
+		}
+		if s.purging(purges) {
+			continue
+		}
+		s.findWrong(ctx, v, fmt.Sprintf("branch %s: at version %d the index has %d memories and the store %d", b.Name, at, indexed, stored))
+		return nil
 	}
+	return errors.New("versions were dropped all the time")
+}
+
+// counts are how many memories of a view the index and the store have. The index is asked first: what was trimmed there by then is an
+// error of the store's.
+func (s *Space) counts(ctx context.Context, v view) (indexed, stored int, err error) {
+	indexed, err = s.index.Count(ctx, search.View{Lineage: v.lineage, Collections: []string{memories}, Now: v.now})
+	if err == nil {
+		stored, err = s.countPresent(ctx, v)
+	}
+	return indexed, stored, err
+}
+
+// purging reports whether something was purged since the counter of purges was read, or was being purged then. It waits for the end of
+// that.
+func (s *Space) purging(since uint64) bool {
+	if since%2 == 0 && s.purges.Load() == since {
+		return false
+	}
+	s.writing.RLock()
+	defer s.writing.RUnlock()
+	return true
 }
 
 // findWrong is for an index that is not what it should be. The next start makes it anew.
@@ -167,10 +288,9 @@ func (s *Space) findWrong(ctx context.Context, v *Verified, what string) {
 	}
 }
 
-// countActive counts the memories that searches look at, by reading them.
-func (s *Space) countActive(ctx context.Context, v view) (n int, err error) {
-	var cursor store.Cursor
-	for {
+// countPresent counts the memories that are there at a view's version and instant, by reading them.
+func (s *Space) countPresent(ctx context.Context, v view) (n int, err error) {
+	for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
 		page, next, err := s.engine.ScanAt(ctx, v.lineage, store.Range{}, cursor, fillPage)
 		if err != nil {
 			return n, err
@@ -183,23 +303,11 @@ func (s *Space) countActive(ctx context.Context, v view) (n int, err error) {
 			if err != nil {
 				return n, err
 			}
-			if m != nil && m.State == Active {
+			if m != nil {
 				n++
 			}
 		}
-		if next == "" {
-			return n, nil
-		}
 		cursor = next
 	}
-}
-
-// quietSince reports whether nothing was written on a branch since a view's instant: otherwise counts may differ.
-func (s *Space) quietSince(ctx context.Context, v view) bool {
-	at, err := s.engine.VersionAt(ctx, v.now)
-	if err != nil {
-		return false
-	}
-	changes, _, err := s.engine.Changes(ctx, v.branch.id, at.Version, store.Latest, 1)
-	return err == nil && len(changes) == 0
+	return n, nil
 }

@@ -1,0 +1,309 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// tamperedIndex lets a test change what reaches an index.
+type tamperedIndex struct {
+	Index
+	apply   atomic.Pointer[func(docs []search.Doc) []search.Doc] // nil: all of it
+	unsaved atomic.Int64
+	dropped atomic.Int64
+}
+
+func (x *tamperedIndex) Drop(b store.BranchID) {
+	x.dropped.Add(1)
+	x.Index.Drop(b)
+}
+
+func (x *tamperedIndex) Apply(docs ...search.Doc) {
+	if apply := x.apply.Load(); apply != nil {
+		docs = (*apply)(docs)
+	}
+	x.Index.Apply(docs...)
+}
+
+func (x *tamperedIndex) Unsave(ctx context.Context, from search.Blobs) error {
+	x.unsaved.Add(1)
+	return x.Index.Unsave(ctx, from)
+}
+
+func tampered(t *testing.T, now func() time.Time) (*Space, *tamperedIndex) {
+	t.Helper()
+	index := &tamperedIndex{Index: search.New(search.Options{Tail: 50})}
+	s, closeSpace := openSpaceWith(t, t.TempDir(), now, index)
+	t.Cleanup(closeSpace)
+	return s, index
+}
+
+func verify(t *testing.T, s *Space) Verified {
+	t.Helper()
+	v, err := s.Verify(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestAVerifyPassesOverACommitThatHasNotReachedTheIndex(t *testing.T) {
+	s, index := tampered(t, time.Now)
+	put(t, s, "", "a", "there before")
+	arrived, release := make(chan struct{}), make(chan struct{})
+	hold := func(docs []search.Doc) []search.Doc {
+		close(arrived)
+		<-release
+		return docs
+	}
+	index.apply.Store(&hold)
+	stored := make(chan error, 1)
+	go func() {
+		_, err := s.Store(context.WithoutCancel(t.Context()), Place{}, []Item{{Key: "b", Value: json.RawMessage(`"on its way"`)}}, Write{})
+		stored <- err
+	}()
+	<-arrived
+	index.apply.Store(nil)
+	v := verify(t, s)
+	close(release)
+	if err := <-stored; err != nil || len(v.Findings) != 0 || index.unsaved.Load() != 0 {
+		t.Errorf("%+v, with files dropped %d times (%v)", v, index.unsaved.Load(), err)
+	}
+	if after := verify(t, s); len(after.Findings) != 0 {
+		t.Errorf("afterwards: %+v", after)
+	}
+}
+
+func TestAVerifyCountsMemoriesInAllStates(t *testing.T) {
+	s := testSpace(t)
+	put(t, s, "", "a", "active")
+	put(t, s, "", "b", "set aside")
+	if _, err := s.SetState(t.Context(), Place{}, []string{"b"}, Archived, Write{}); err != nil {
+		t.Fatal(err)
+	}
+	if v := verify(t, s); len(v.Findings) != 0 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// busy is clients that write in every way there is until each has done so many operations.
+type busy struct {
+	t     *testing.T
+	space *Space
+	clock atomic.Int64 // ns since the epoch
+}
+
+func (b *busy) now() time.Time { return time.Unix(0, b.clock.Add(int64(time.Second))) }
+
+// ok reports errors other than those that clients who meet may be told.
+func (b *busy) ok(err error) {
+	var known *Error
+	if err != nil && !(errors.As(err, &known) && (known.Code == NotFound || known.Code == Conflict || known.Code == InvalidArgument)) {
+		b.t.Error(err)
+	}
+}
+
+func (b *busy) store(branch, key, value string, expires time.Time) {
+	_, err := b.space.Store(b.t.Context(), Place{Branch: branch}, []Item{{Key: key, Value: json.RawMessage(`"` + value + `"`), ExpiresAt: expires}}, Write{})
+	b.ok(err)
+}
+
+func (b *busy) client(id, operations int) {
+	ctx, r := b.t.Context(), rand.New(rand.NewPCG(7, uint64(id)))
+	for n := range operations {
+		own := fmt.Sprintf("c%d-%d", id, n)
+		shared := fmt.Sprint("shared", r.IntN(20))
+		switch r.IntN(12) {
+		case 0, 1, 2:
+			b.store("", own, "new tea "+own, time.Time{})
+		case 3, 4:
+			b.store("", shared, "tea again "+own, time.Time{})
+		case 5:
+			_, err := b.space.Forget(ctx, Place{}, []string{shared}, Write{})
+			b.ok(err)
+		case 6:
+			_, err := b.space.SetState(ctx, Place{}, []string{shared}, Archived, Write{})
+			b.ok(err)
+		case 7:
+			b.store("", "passing"+own, "tea for a while", time.Unix(0, b.clock.Load()).Add(time.Duration(r.IntN(300)+1)*time.Second))
+		case 8:
+			_, err := b.space.Append(ctx, Place{}, "drank", json.RawMessage(`"tea"`), Write{})
+			b.ok(err)
+		case 9, 10:
+			b.fork(ctx, own, shared, r.IntN(2) == 0)
+		case 11:
+			b.care(ctx, r.IntN(2), own)
+		}
+	}
+}
+
+// fork forks, writes there, merges perhaps, and deletes the fork.
+func (b *busy) fork(ctx context.Context, own, shared string, merge bool) {
+	_, err := b.space.Fork(ctx, "", own, AsOf{}, Write{})
+	b.ok(err)
+	b.store(own, shared, "tea on "+own, time.Time{})
+	b.store(own, own, "tea on a fork", time.Time{})
+	if merge {
+		_, err := b.space.Merge(ctx, Merge{Source: own, Strategy: Newest}, Write{})
+		b.ok(err)
+	}
+	b.ok(b.space.Delete(ctx, own, Write{}))
+}
+
+func (b *busy) care(ctx context.Context, which int, own string) {
+	if which == 0 {
+		_, err := b.space.Trim(ctx, "", AsOf{})
+		b.ok(err)
+		return
+	}
+	b.store("", "secret"+own, "a secret of "+own, time.Time{})
+	_, err := b.space.Purge(ctx, Purge{Key: "secret" + own})
+	b.ok(err)
+}
+
+func TestVerifyRaisesNoFalseAlarmWhileClientsWrite(t *testing.T) {
+	b := &busy{t: t}
+	b.clock.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+	s, index := tampered(t, b.now)
+	b.space = s
+	var clients sync.WaitGroup
+	for id := range 5 {
+		clients.Go(func() { b.client(id, 120) })
+	}
+	done := make(chan struct{})
+	go func() { clients.Wait(); close(done) }()
+	verifies := 0
+	for writing := true; writing || verifies < 200; verifies++ {
+		select {
+		case <-done:
+			writing = false
+		default:
+		}
+		if v, err := s.Verify(t.Context()); err != nil || len(v.Findings) != 0 {
+			t.Errorf("verify %d: %+v (%v)", verifies, v.Findings, err)
+			break
+		}
+	}
+	<-done
+	t.Logf("%d verifies", verifies)
+	if s.distrusted {
+		t.Error("the index is not saved any more")
+	}
+	if err := s.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	index.unsaved.Store(0)
+	if v := verify(t, s); len(v.Findings) != 0 || index.unsaved.Load() != 0 {
+		t.Errorf("when all is quiet: %+v", v)
+	}
+}
+
+func TestADamagedIndexIsFoundWhileClientsWrite(t *testing.T) {
+	for name, tamper := range map[string]struct {
+		apply func(docs []search.Doc) []search.Doc
+		says  string
+	}{
+		"a version is missing": {func(docs []search.Doc) []search.Doc {
+			return slices.DeleteFunc(docs, func(d search.Doc) bool { return d.Key == "lost" })
+		}, "1 versions are not in the index"},
+		"a memory too many": {func(docs []search.Doc) []search.Doc {
+			if len(docs) == 1 && docs[0].Key == "lost" {
+				more := docs[0]
+				more.Key = "never stored"
+				return append(docs, more)
+			}
+			return docs
+		}, "the index has"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &busy{t: t}
+			b.clock.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+			s, index := tampered(t, b.now)
+			b.space = s
+			index.apply.Store(&tamper.apply)
+			put(t, s, "", "lost", "tea that is lost")
+			var clients sync.WaitGroup
+			for id := range 4 {
+				clients.Go(func() {
+					for n := range 100 {
+						b.store("", fmt.Sprintf("c%d-%d", id, n), "tea", time.Time{})
+						b.store("", fmt.Sprint("shared", n%7), fmt.Sprintf("tea %d %d", id, n), time.Time{})
+					}
+				})
+			}
+			v := verify(t, s)
+			clients.Wait()
+			found := slices.ContainsFunc(v.Findings, func(f Finding) bool { return strings.Contains(f.What, tamper.says) })
+			if !found || !s.distrusted || index.unsaved.Load() == 0 {
+				t.Errorf("%+v; the index is trusted: %t", v.Findings, !s.distrusted)
+			}
+		})
+	}
+}
+
+// trimmingEngine trims a branch each time that it was listed.
+type trimmingEngine struct {
+	store.Engine
+	after func()
+}
+
+func (e *trimmingEngine) ScanAt(ctx context.Context, l store.Lineage, r store.Range, c store.Cursor, limit int) ([]store.Entry, store.Cursor, error) {
+	if e.after != nil {
+		e.after()
+	}
+	return e.Engine.ScanAt(ctx, l, r, c, limit)
+}
+
+func TestABranchThatIsTrimmedWhileItIsCountedIsCountedAgain(t *testing.T) {
+	s := testSpace(t)
+	put(t, s, "", "k", "one")
+	engine := &trimmingEngine{Engine: s.engine}
+	s.engine = engine
+	trims := 0
+	engine.after = func() {
+		if trims++; trims > 3 {
+			return
+		}
+		put(t, s, "", "k", fmt.Sprint("again ", trims))
+		if _, err := s.Trim(t.Context(), "", AsOf{}); err != nil {
+			t.Error(err)
+		}
+	}
+	if v := verify(t, s); len(v.Findings) != 0 || trims < 4 {
+		t.Errorf("%+v after %d trims", v, trims)
+	}
+	trims = -1 << 30
+	if v := verify(t, s); len(v.Findings) != 1 || v.Findings[0].Do != doAgain || s.distrusted {
+		t.Errorf("trimmed all the time: %+v", v)
+	}
+	engine.after = nil
+}
+
+func TestASearchMissesNothingWhileTheIndexCatchesUpWithATrimmedBranch(t *testing.T) {
+	s, index := tampered(t, time.Now)
+	put(t, s, "", "k", "tea")
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Trim(t.Context(), "", AsOf{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.catchUp(t.Context(), 1, 1); err != nil || index.dropped.Load() != 0 {
+		t.Errorf("the branch was dropped %d times from the index (%v)", index.dropped.Load(), err)
+	}
+	if v := verify(t, s); len(v.Findings) != 0 {
+		t.Errorf("%+v", v)
+	}
+}
