@@ -141,8 +141,9 @@ func decode(request json.RawMessage, into any) error {
 
 // What the command line says to operators' acts, and is answered.
 type (
-	Verified  = memory.Verified
-	Erased    = memory.Erased
+	Verified = memory.Verified
+	// Copy is a record, a memory or an event with what was purged.
+	Copy      = memory.Copy
 	Retention = memory.Retention
 	// Retained is what an application of the policy did.
 	Retained = memory.Retained

@@ -231,9 +231,9 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 	for _, p := range []host.PurgeRequest{
 		{Purge: memory.Purge{Key: "small"}}, {Purge: memory.Purge{Key: "large"}}, {Purge: memory.Purge{Key: "imported"}}, {Purge: memory.Purge{Event: 1}},
 	} {
-		var erased []host.Erased
-		if err := c.Call(t.Context(), "purge", p, &erased); err != nil || len(erased) == 0 {
-			t.Fatalf("%+v: %v (%v)", p, erased, err)
+		var done host.Purged
+		if err := c.Call(t.Context(), "purge", p, &done); err != nil || len(done.Erased) == 0 {
+			t.Fatalf("%+v: %v (%v)", p, done, err)
 		}
 	}
 	part, err := backup.Increment(t.Context(), safe, from, time.Now())
@@ -280,15 +280,15 @@ func TestAPurgeDoesNotOverlookWhatARepairSetAside(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(aside, 0o700), os.WriteFile(filepath.Join(aside, "alcove.db"), []byte("…"+smallSecret), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	var erased []host.Erased
-	err := c.Call(t.Context(), "purge", host.PurgeRequest{Purge: memory.Purge{Key: "small"}}, &erased)
+	var done host.Purged
+	err := c.Call(t.Context(), "purge", host.PurgeRequest{Purge: memory.Purge{Key: "small"}}, &done)
 	if err == nil || !strings.Contains(err.Error(), "--set-aside") {
 		t.Errorf("it does not say that there is more: %v", err)
 	}
 	if len(findBytes(t, aside, smallSecret)) == 0 {
 		t.Error("it was removed without being asked for")
 	}
-	err = c.Call(t.Context(), "purge", host.PurgeRequest{Purge: memory.Purge{Key: "small"}, SetAside: true}, &erased)
+	err = c.Call(t.Context(), "purge", host.PurgeRequest{Purge: memory.Purge{Key: "small"}, SetAside: true}, &done)
 	if found := findBytes(t, dir, smallSecret); err != nil || len(found) > 0 {
 		t.Errorf("it is still in %v (%v)", found, err)
 	}

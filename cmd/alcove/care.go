@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -111,60 +110,6 @@ func (a *app) durabilityCommand() *cobra.Command {
 			return a.printFields(data)
 		},
 	}
-}
-
-func (a *app) purgeCommand() *cobra.Command {
-	var p host.PurgeRequest
-	version, yes := "", false
-	c := &cobra.Command{
-		Use:   "purge [KEY]",
-		Short: "Erase a memory, or the data of an event, from all branches, versions and files, for ever",
-		Long: `Erase a memory's payloads, or the data of an event of the log, from every branch and version and from the
-files of the data directory. A digest stays where each was; so do the names of keys, and an event's name
-and agent, which the chain of the log is made of. Backups and exports made before still have the payloads:
-make a new full backup, and delete the old ones.`,
-		Args: arguments(0, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				p.Key = args[0]
-			}
-			if version != "" {
-				n, err := strconv.ParseUint(strings.TrimPrefix(version, "v"), 10, 64)
-				if err != nil || n == 0 {
-					return &usageError{fmt.Errorf("--version %q is not a version such as v12", version)}
-				}
-				p.Version = n
-			}
-			if !yes {
-				return &usageError{errors.New("a purge cannot be undone: repeat it with --yes")}
-			}
-			var erased []host.Erased
-			if err := a.act(c.Context(), "purge", p, &erased); err != nil {
-				return err
-			}
-			return a.printErased(erased)
-		},
-	}
-	flags := c.Flags()
-	flags.StringVar(&p.Namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace (or ALCOVE_NAMESPACE)")
-	flags.Uint64Var(&p.Event, "event", 0, "the sequence number of an event of the log, instead of a key")
-	flags.StringVar(&p.Branch, "branch", "", "whose log the event is in (default: default)")
-	flags.StringVar(&version, "version", "", "only what this version holds, such as v12, wherever the key holds it")
-	flags.BoolVar(&p.SetAside, "set-aside", false, "also remove the files that repairs have set aside")
-	flags.BoolVar(&yes, "yes", false, "really do it")
-	return c
-}
-
-func (a *app) printErased(erased []host.Erased) error {
-	if a.asJSON {
-		return a.printJSON(erased)
-	}
-	for _, e := range erased {
-		if err := a.printf("v%-8d %-20s sha256 %s\n", e.Version, cmp.Or(e.Branch, "(a deleted branch)"), e.Digest); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (a *app) retentionCommand() *cobra.Command {

@@ -14,7 +14,7 @@ func TestAPurgedMemoryIsGoneEverywhereAndItsDigestStays(t *testing.T) {
 	fork(t, s, "", "try")
 	put(t, s, "try", "secret", "the second password")
 	erased, err := s.Purge(t.Context(), Purge{Key: "secret"})
-	if err != nil || len(erased) != 2 || len(erased[0].Digest) != 64 {
+	if err != nil || len(erased.Erased) != 2 || len(erased.Erased[0].Digest) != 64 {
 		t.Fatalf("%+v (%v)", erased, err)
 	}
 	for _, branch := range []string{"", "try"} {
@@ -107,7 +107,7 @@ func TestAPurgedVersionIsPurgedWhereverTheKeyHoldsTheSame(t *testing.T) {
 	put(t, s, "try", "k", "the secret")
 	put(t, s, "", "k", "something else")
 	erased, err := s.Purge(t.Context(), Purge{Key: "k", Version: first.Version})
-	if err != nil || len(erased) != 2 {
+	if err != nil || len(erased.Erased) != 2 {
 		t.Fatalf("%+v (%v)", erased, err)
 	}
 	if got := text(t, s, "", "k", AsOf{}); got != "something else" {
@@ -131,7 +131,7 @@ func TestAPurgedEventIsTheOneOfItsBranch(t *testing.T) {
 	fork(t, s, "", "try")
 	note("", `"two, here"`)
 	note("try", `"two, there"`)
-	if erased, err := s.Purge(t.Context(), Purge{Event: 2, Branch: "try"}); err != nil || len(erased) != 1 || erased[0].Branch != "try" {
+	if erased, err := s.Purge(t.Context(), Purge{Event: 2, Branch: "try"}); err != nil || len(erased.Erased) != 1 || erased.Erased[0].Branch != "try" {
 		t.Fatalf("%+v (%v)", erased, err)
 	}
 	here, err := s.Events(t.Context(), Place{}, AsOf{}, 0, 10)

@@ -1,116 +1,211 @@
 package memory
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"slices"
+	"fmt"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// shortestCopy is how many bytes of a text identify it: shorter ones are in everything.
-const shortestCopy = 8
+// Copies are records, memories and events with what was purged.
+type Copies struct {
+	Records int    `json:"records"` // all of them
+	List    []Copy `json:"list"`    // the first
+}
 
-// purgeCopies erases what families and answers to requests have of payloads that were purged: every version of a record that
-// holds one of their texts, on all branches.
-func (s *Space) purgeCopies(ctx context.Context, engine store.Purger, purged []store.Entry) ([]store.Entry, error) {
-	texts := textsOf(purged)
-	if len(texts) == 0 {
-		return nil, nil
+// mostCopies is how many are listed.
+const mostCopies = 200
+
+// Copy is a record, a memory or an event with what was purged, on a branch.
+type Copy struct {
+	Family     string `json:"family,omitempty"` // that keeps it; empty: not known, or none
+	Collection string `json:"collection"`       // memory and _log are no family's; _answers are what requests were answered with
+	Namespace  string `json:"namespace"`
+	Key        string `json:"key"` // the sequence number of an event
+	Branch     string `json:"branch"`
+	Why        string `json:"why,omitempty"` // it may be one
+}
+
+func (c *Copies) add(found Copy) {
+	c.Records++
+	if len(c.List) < mostCopies {
+		c.List = append(c.List, found)
 	}
-	var erased []store.Entry
-	for _, b := range s.catalogue.kept() {
-		keys, err := s.keysWith(ctx, b, texts)
+}
+
+// copies looks at everything for the traces that were gathered. What surely is a copy that a family made, or an answer, is
+// erased; what others wrote, or may be a copy, is only named.
+func (r *purging) copies(ctx context.Context) error {
+	for _, b := range r.space.catalogue.kept() {
+		var key store.Key // of the last that was listed, as copies and as possible ones
+		var listed, named bool
+		err := r.space.eachVersion(ctx, b, store.Range{}, func(e store.Entry) error {
+			if e.Key != key {
+				key, listed, named = e.Key, false, false
+			}
+			verdict, why := r.judge(e)
+			found := copyOf(e, b, why)
+			switch {
+			case verdict == isCopy:
+				if !listed {
+					r.done.Copies.add(found)
+				}
+				listed = true
+				left, purge := purgedCopy(e)
+				if !purge {
+					return nil
+				}
+				return r.erase(ctx, e, left)
+			case verdict == mayBeCopy && !named:
+				named = true
+				r.done.Possible.add(found)
+			}
+			return nil
+		})
 		if err != nil {
-			return erased, err
-		}
-		for _, key := range keys {
-			gone, err := engine.Purge(ctx, key, func(e store.Entry) ([]byte, bool) {
-				if e.Deleted || !containsAny(e.Value, texts) {
-					return nil, false
-				}
-				return purgedCopy(e)
-			})
-			erased = append(erased, gone...)
-			if err != nil {
-				return erased, err
-			}
+			return err
 		}
 	}
-	return erased, nil
+	return r.flush(ctx)
 }
 
-// textsOf are the texts of payloads, as JSON writes them.
-func textsOf(purged []store.Entry) [][]byte {
-	var texts [][]byte
-	add := func(text []byte) {
-		if len(text) >= shortestCopy && !slices.ContainsFunc(texts, func(have []byte) bool { return bytes.Equal(have, text) }) {
-			texts = append(texts, text)
-		}
+// judgement is what a version is to a purge.
+type judgement int
+
+const (
+	isNone judgement = iota
+	mayBeCopy
+	isCopy
+)
+
+// judge tells whether a version is a copy of what is being purged, and why it may be one.
+func (r *purging) judge(e store.Entry) (judgement, string) {
+	if e.Deleted {
+		return isNone, ""
 	}
-	for _, e := range purged {
-		var payload struct {
-			Value json.RawMessage `json:"v"` // of a memory
-			Data  json.RawMessage `json:"d"` // of an event
-		}
-		if json.Unmarshal(e.Value, &payload) != nil {
-			continue
-		}
-		for _, value := range []json.RawMessage{payload.Value, payload.Data} {
-			for _, text := range leaves(value) {
-				quoted, err := json.Marshal(text)
-				if err != nil {
-					continue
-				}
-				add(quoted[1 : len(quoted)-1])
-				add(unescaped(text))
-			}
-		}
+	switch e.Collection {
+	case memories:
+		return r.judgeMemory(e)
+	case events:
+		return r.judgeEvent(e)
 	}
-	return texts
+	if kept, err := decodeRecord(e); err == nil && kept.Purged != "" {
+		return isNone, ""
+	}
+	found := r.plan.traces.in(e.Value)
+	named := r.plan.traces.in(fmt.Appendf(nil, "%q", e.Name))
+	found.key = found.key || named.key
+	switch {
+	case found.copied(), e.Collection == answers && (found.value || found.part):
+		return isCopy, ""
+	case e.Collection == answers: // which go with the day
+		return isNone, ""
+	case found.doubtful() != "":
+		return mayBeCopy, found.doubtful()
+	case named.text || named.part:
+		return mayBeCopy, "its name has a text that was purged, and names stay"
+	}
+	return isNone, ""
 }
 
-// unescaped is a text as JSON writes it when it leaves < > and & alone.
-func unescaped(text string) []byte {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(text) != nil || out.Len() < 3 {
+// judgeMemory names other memories that have the same: they are not copies that the server made.
+func (r *purging) judgeMemory(e store.Entry) (judgement, string) {
+	if _, purge := r.plan.replace(e); purge && e.Key == r.plan.key() {
+		return isNone, ""
+	}
+	for _, payload := range payloadsOf(e) {
+		if r.plan.traces.in(payload).text {
+			return mayBeCopy, "a memory has a text that was purged"
+		}
+	}
+	return isNone, ""
+}
+
+// judgeEvent tells events that families logged by themselves from those that others did.
+func (r *purging) judgeEvent(e store.Entry) (judgement, string) {
+	logged, err := decodeEvent(e)
+	if _, purge := r.plan.replace(e); err != nil || logged.Data == nil || purge && e.Key == r.plan.key() {
+		return isNone, ""
+	}
+	found := r.plan.traces.in(logged.Data)
+	switch {
+	case ofFamily(logged.Agent) != "" && found.copied():
+		return isCopy, ""
+	case found.text:
+		return mayBeCopy, "an event of the log has a text that was purged"
+	}
+	return isNone, ""
+}
+
+// key is what is purged, if it is one.
+func (p purgePlan) key() store.Key {
+	return store.Key{Namespace: p.within.Namespace, Collection: p.within.Collection, Name: p.within.Prefix}
+}
+
+// ofFamily is the family that an agent's name is of; empty when it is another's.
+func ofFamily(agent string) string {
+	name, is := strings.CutPrefix(agent, "family:")
+	if !is {
+		return ""
+	}
+	return name
+}
+
+func copyOf(e store.Entry, b *branch, why string) Copy {
+	found := Copy{Family: familyOf(e), Collection: e.Collection, Namespace: e.Namespace, Key: e.Name, Branch: b.Name, Why: why}
+	if e.Collection == events {
+		if sequence, err := store.ParseSequence(e.Name); err == nil {
+			found.Key = fmt.Sprint(sequence)
+		}
+		if logged, err := decodeEvent(e); err == nil {
+			found.Family = ofFamily(logged.Agent)
+		}
+	}
+	return found
+}
+
+// familyOf is the family that keeps an entry, or for which it is kept; empty when that is not known.
+func familyOf(e store.Entry) string {
+	switch family, _, own := strings.Cut(e.Collection, "/"); {
+	case own:
+		return family
+	case e.Collection == "_config", e.Collection == "_tools", e.Collection == "_schedules", e.Collection == "_stored":
+		name, _, _ := strings.Cut(e.Name, "/")
+		return name
+	case e.Collection == "_jobs":
+		var job struct {
+			Value struct {
+				Family string `json:"family"`
+			} `json:"v"`
+		}
+		_ = json.Unmarshal(e.Value, &job) // one that cannot be read is nobody's
+		return job.Value.Family
+	}
+	return ""
+}
+
+// payloadsOf are what callers stored in a memory or logged with an event.
+func payloadsOf(e store.Entry) []json.RawMessage {
+	var payload struct {
+		Value json.RawMessage `json:"v"` // of a memory
+		Data  json.RawMessage `json:"d"` // of an event
+	}
+	if json.Unmarshal(e.Value, &payload) != nil {
 		return nil
 	}
-	return out.Bytes()[1 : out.Len()-2]
+	return []json.RawMessage{payload.Value, payload.Data}
 }
 
-func containsAny(value []byte, texts [][]byte) bool {
-	return slices.ContainsFunc(texts, func(text []byte) bool { return bytes.Contains(value, text) })
-}
-
-// keysWith lists what a branch has, beside memories and events, with one of the texts in some version.
-func (s *Space) keysWith(ctx context.Context, b *branch, texts [][]byte) ([]store.Key, error) {
-	var keys []store.Key
-	own := store.Lineage{{Branch: b.id, At: store.Latest}}
-	for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
-		page, next, err := s.engine.Versions(ctx, own, store.Range{}, cursor, fillPage)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range page {
-			beside := e.Collection != memories && e.Collection != events
-			if beside && !e.Deleted && containsAny(e.Value, texts) && !slices.Contains(keys, e.Key) {
-				keys = append(keys, e.Key)
-			}
-		}
-		cursor = next
-	}
-	return keys, nil
-}
-
-// purgedCopy is what stays of a record.
+// purgedCopy is what stays of a record, an answer or an event.
 func purgedCopy(e store.Entry) ([]byte, bool) {
-	if e.Collection == answers {
+	switch e.Collection {
+	case answers:
 		value, err := json.Marshal(answerRecord{})
 		return value, err == nil
+	case events:
+		return purgedEvent(e)
 	}
 	return purgedMemory(e)
 }

@@ -7,18 +7,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Purge says what to erase: a memory's payloads, or the data of an event.
+// Purge says what to erase: a memory's payloads, the data of an event, or what families keep.
 type Purge struct {
 	Namespace string // empty: Default
 	Key       string // of a memory
 	Version   uint64 // only what this version of the memory holds, wherever the key holds it; 0: all versions
 	Event     uint64 // or the sequence number of an event
 	Branch    string // whose log the event is in; empty: Default
+	// Collection says that the key is that of a family's record in it, such as notes/list.
+	Collection string
+	Family     string // or everything that a family of this name keeps
 }
 
 // Erased is a version whose payload was erased, and what is left of it.
@@ -28,19 +32,29 @@ type Erased struct {
 	Digest  string `json:"digest"` // SHA-256 of what was stored, hexadecimal
 }
 
+// Purged is what a purge did, and what it could not be sure of.
+type Purged struct {
+	Erased []Erased `json:"erased"`
+	// Copies are records of families, answers, jobs and events of families that had what was purged, and were erased too.
+	Copies Copies `json:"copies"`
+	// Possible are those that may have it, and memories and events that do: nothing of them was erased.
+	Possible Copies `json:"possible"`
+}
+
 // Purge erases payloads from every branch and version and from the files of the space; a digest stays where each was. It
-// is an operator's act: nothing undoes it, and backups that were made before still have what was erased.
-func (s *Space) Purge(ctx context.Context, p Purge) ([]Erased, error) {
+// is an operator's act: nothing undoes it, and backups that were made before still have what was erased. What families and
+// answers surely have of it is erased first, so that a purge that failed can be repeated.
+func (s *Space) Purge(ctx context.Context, p Purge) (Purged, error) {
 	engine, ok := s.engine.(store.Purger)
 	if !ok {
-		return nil, &Error{Code: InvalidArgument, Message: "this store cannot erase what was stored"}
+		return Purged{}, &Error{Code: InvalidArgument, Message: "this store cannot erase what was stored"}
 	}
 	if err := s.Ready(ctx); err != nil {
-		return nil, err
+		return Purged{}, err
 	}
-	key, replace, err := s.purgePlan(ctx, p)
+	plan, err := s.purgePlan(ctx, p)
 	if err != nil {
-		return nil, err
+		return Purged{}, err
 	}
 	s.writing.Lock() // what is being stored is in the index before it is taken out of it
 	defer s.writing.Unlock()
@@ -49,36 +63,134 @@ func (s *Space) Purge(ctx context.Context, p Purge) ([]Erased, error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	if err := s.index.Unsave(ctx, s.engine); err != nil { // so that no crash brings it back
-		return nil, s.translate("purge", err)
+		return Purged{}, s.translate("purge", err)
 	}
-	purged, err := engine.Purge(ctx, key, func(e store.Entry) ([]byte, bool) {
-		if e.Deleted {
-			return nil, false
-		}
-		return replace(e)
-	})
-	err = errors.Join(err, s.reindex(ctx, purged))
+	run := &purging{space: s, engine: engine, plan: plan, done: Purged{Erased: []Erased{}}}
+	err = run.all(ctx)
+	err = errors.Join(err, engine.Erase(ctx), s.rewriteIndex(ctx))
 	if err != nil {
-		return nil, s.translate("purge", errors.Join(err, s.rewriteIndex(ctx)))
-	}
-	copies, err := s.purgeCopies(ctx, engine, purged)
-	err = errors.Join(err, s.reindex(ctx, copies), s.rewriteIndex(ctx))
-	if err != nil {
-		return nil, s.translate("purge what families, answers and the search index have of it", err)
+		return run.done, s.translate("purge; repeat it", err)
 	}
 	if s.meaning != nil {
 		if err := s.meaning.Scrub(ctx); err != nil {
-			return nil, fmt.Errorf("purge: what was erased is gone, but for its vectors, which a second purge erases: %w", err)
+			return run.done, fmt.Errorf("purge: what was erased is gone, but for its vectors, which a second purge erases: %w", err)
 		}
 	}
-	erased := make([]Erased, len(purged))
-	for i, e := range purged {
-		erased[i] = Erased{Branch: s.catalogue.nameOf(e.Branch), Version: e.Version, Digest: digest(e.Value)}
+	if len(run.done.Erased) == 0 && run.done.Copies.Records == 0 {
+		return run.done, notFound("there is nothing to purge: no such version, or all of it was purged before")
 	}
-	if len(erased) == 0 {
-		return nil, notFound("there is nothing to purge: no such version, or all of it was purged before")
+	return run.done, nil
+}
+
+// plan is where to erase, and what stays of an entry there.
+type purgePlan struct {
+	within  store.Range
+	replace replacing
+	traces  *traces // of what is erased; nil when copies of it are not looked for
+}
+
+// purging is a purge that runs.
+type purging struct {
+	space  *Space
+	engine store.Purger
+	plan   purgePlan
+	done   Purged
+	batch  []store.Replacement
+	was    []store.Entry // of batch
+}
+
+const (
+	purgePage   = 100      // versions that are in memory at once
+	purgeBatch  = 1000     // those that are replaced in one write
+	tracesLimit = 16 << 20 // bytes of traces that are looked for in one go
+)
+
+// all looks for copies of what is to be erased, as much of it at a time as may be in memory, and then erases it.
+func (r *purging) all(ctx context.Context) error {
+	if r.plan.traces != nil {
+		key, any := r.plan.traces.key, false
+		err := r.each(ctx, func(e store.Entry, _ []byte) error {
+			any = true
+			for _, payload := range payloadsOf(e) {
+				r.plan.traces.add(payload)
+			}
+			if r.plan.traces.size < tracesLimit {
+				return nil
+			}
+			err := r.copies(ctx)
+			r.plan.traces = newTraces(key)
+			return err
+		})
+		if err == nil && any {
+			err = r.copies(ctx)
+		}
+		if err != nil || !any {
+			return err
+		}
 	}
-	return erased, nil
+	err := r.each(ctx, func(e store.Entry, left []byte) error {
+		r.done.Erased = append(r.done.Erased, Erased{Branch: r.space.catalogue.nameOf(e.Branch), Version: e.Version, Digest: digest(e.Value)})
+		return r.erase(ctx, e, left)
+	})
+	return errors.Join(err, r.flush(ctx))
+}
+
+// each gives the versions that are to be erased, and what stays of them.
+func (r *purging) each(ctx context.Context, do func(e store.Entry, left []byte) error) error {
+	for _, b := range r.space.catalogue.kept() {
+		err := r.space.eachVersion(ctx, b, r.plan.within, func(e store.Entry) error {
+			if e.Deleted {
+				return nil
+			}
+			left, purge := r.plan.replace(e)
+			if !purge {
+				return nil
+			}
+			return do(e, left)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachVersion gives all versions that were written on a branch.
+func (s *Space) eachVersion(ctx context.Context, b *branch, within store.Range, do func(store.Entry) error) error {
+	own := store.Lineage{{Branch: b.id, At: store.Latest}}
+	for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
+		page, next, err := s.engine.Versions(ctx, own, within, cursor, purgePage)
+		if err != nil {
+			return err
+		}
+		for _, e := range page {
+			if err := do(e); err != nil {
+				return err
+			}
+		}
+		cursor = next
+	}
+	return nil
+}
+
+// erase puts what is left of a version in its place, with others.
+func (r *purging) erase(ctx context.Context, e store.Entry, left []byte) error {
+	r.batch = append(r.batch, store.Replacement{Branch: e.Branch, Key: e.Key, Version: e.Version, Value: left})
+	e.Value = nil
+	r.was = append(r.was, e)
+	if len(r.batch) < purgeBatch {
+		return nil
+	}
+	return r.flush(ctx)
+}
+
+func (r *purging) flush(ctx context.Context) error {
+	err := r.engine.Replace(ctx, r.batch)
+	if err == nil {
+		err = r.space.reindex(ctx, r.was)
+	}
+	r.batch, r.was = r.batch[:0], r.was[:0]
+	return err
 }
 
 func digest(value []byte) string {
@@ -89,57 +201,94 @@ func digest(value []byte) string {
 // replacing says what stays of an entry, if its payload is to go.
 type replacing func(store.Entry) (value []byte, purge bool)
 
-// purgePlan is where to erase, and what stays of an entry there.
-func (s *Space) purgePlan(ctx context.Context, p Purge) (store.Key, replacing, error) {
-	place, err := s.limits.checkPlace(Place{Branch: p.Branch, Namespace: p.Namespace})
-	if err != nil {
-		return store.Key{}, nil, err
+func (s *Space) purgePlan(ctx context.Context, p Purge) (purgePlan, error) {
+	said := 0
+	for _, is := range []bool{p.Key != "", p.Event != 0, p.Family != ""} {
+		if is {
+			said++
+		}
 	}
 	switch {
-	case (p.Key == "") == (p.Event == 0):
-		return store.Key{}, nil, invalid("say what to purge: the key of a memory, or the sequence number of an event")
-	case p.Event != 0 && p.Version != 0:
-		return store.Key{}, nil, invalid("an event has no versions: say its sequence number alone")
-	case p.Event != 0:
+	case said != 1 || p.Collection != "" && p.Key == "":
+		return purgePlan{}, invalid("say what to purge: the key of a memory, the sequence number of an event, the collection and key of a family's record, or a family")
+	case p.Version != 0 && (p.Event != 0 || p.Family != "" || p.Collection != ""):
+		return purgePlan{}, invalid("a version goes with the key of a memory: leave it out")
+	case p.Family != "":
+		return purgePlan{replace: keptBy(p.Family)}, nil
+	case p.Collection != "":
+		return s.purgeRecord(p)
+	}
+	place, err := s.limits.checkPlace(Place{Branch: p.Branch, Namespace: p.Namespace})
+	if err != nil {
+		return purgePlan{}, err
+	}
+	if p.Event != 0 {
 		return s.purgeEvent(ctx, place, p.Event)
 	}
-	key := memoryKey(place.Namespace, p.Key)
-	if err := s.limits.checkKey(p.Key); err != nil || p.Version == 0 {
-		return key, purgedMemory, err
+	return s.purgeMemory(ctx, memoryKey(place.Namespace, p.Key), p.Version)
+}
+
+// only selects the versions of a key.
+func only(key store.Key) store.Range {
+	return store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
+}
+
+func (s *Space) purgeMemory(ctx context.Context, key store.Key, version uint64) (purgePlan, error) {
+	plan := purgePlan{within: only(key), replace: purgedMemory, traces: newTraces(key.Name)}
+	if err := s.limits.checkKey(key.Name); err != nil || version == 0 {
+		return plan, err
 	}
-	held, err := s.payloadsAt(ctx, key, p.Version)
-	return key, func(e store.Entry) ([]byte, bool) {
+	held, err := s.payloadsAt(ctx, key, version)
+	plan.replace = func(e store.Entry) ([]byte, bool) {
 		if r, err := decodeRecord(e); err != nil || !held[string(r.Value)] {
 			return nil, false
 		}
 		return purgedMemory(e)
-	}, err
+	}
+	return plan, err
+}
+
+// purgeRecord finds a record that a family keeps, or the space for families.
+func (s *Space) purgeRecord(p Purge) (purgePlan, error) {
+	key := store.Key{Namespace: or(p.Namespace, Default), Collection: p.Collection, Name: p.Key}
+	if key.Collection == memories || key.Collection == events {
+		return purgePlan{}, invalid("collection %s is not one of a family's: leave it out to purge a memory, and give the sequence number of an event", key.Collection)
+	}
+	for _, part := range []string{key.Namespace, key.Collection, key.Name} {
+		if len(part) > s.limits.Key || strings.ContainsRune(part, 0) {
+			return purgePlan{}, invalid("%.64q names no record", part)
+		}
+	}
+	return purgePlan{within: only(key), replace: purgedCopy}, nil
+}
+
+// keptBy is for everything that a family keeps.
+func keptBy(family string) replacing {
+	return func(e store.Entry) ([]byte, bool) {
+		if e.Collection == memories || e.Collection == events || familyOf(e) != family {
+			return nil, false
+		}
+		return purgedCopy(e)
+	}
 }
 
 // payloadsAt are the values that a version of a key has, on any branch. The same values under other versions of the key, which
 // merges and later stores made, are the same payload.
 func (s *Space) payloadsAt(ctx context.Context, key store.Key, version uint64) (map[string]bool, error) {
 	held := map[string]bool{}
-	only := store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
 	for _, b := range s.catalogue.kept() {
-		for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
-			page, next, err := s.engine.Versions(ctx, store.Lineage{{Branch: b.id, At: store.Latest}}, only, cursor, fillPage)
-			if err != nil {
-				return nil, s.translate("find what to purge", err)
+		err := s.eachVersion(ctx, b, only(key), func(e store.Entry) error {
+			if e.Version != version || e.Deleted {
+				return nil
 			}
-			for _, e := range page {
-				if e.Version != version || e.Deleted {
-					continue
-				}
-				r, err := decodeRecord(e)
-				if err != nil {
-					return nil, err
-				}
-				if r.Purged == "" {
-					held[string(r.Value)] = true
-				}
+			r, err := decodeRecord(e)
+			if err == nil && r.Purged == "" {
+				held[string(r.Value)] = true
 			}
-			cursor = next
+			return err
+		})
+		if err != nil {
+			return nil, s.translate("find what to purge", err)
 		}
 	}
 	return held, nil
@@ -147,26 +296,27 @@ func (s *Space) payloadsAt(ctx context.Context, key store.Key, version uint64) (
 
 // purgeEvent finds an event as a branch sees it. Another branch may have another event under the same number: only those
 // with the same data are meant.
-func (s *Space) purgeEvent(ctx context.Context, p Place, sequence uint64) (store.Key, replacing, error) {
+func (s *Space) purgeEvent(ctx context.Context, p Place, sequence uint64) (purgePlan, error) {
 	key := store.Key{Namespace: p.Namespace, Collection: events, Name: store.SequenceName(sequence)}
 	b, err := s.catalogue.named(p.Branch)
 	if err != nil {
-		return key, nil, err
+		return purgePlan{}, err
 	}
 	found, err := s.engine.GetAt(ctx, b.lineage, []store.Key{key})
 	if err != nil {
-		return key, nil, s.translate("find what to purge", err)
+		return purgePlan{}, s.translate("find what to purge", err)
 	}
 	if !found[0].Exists() {
-		return key, nil, notFound("there is no event %d in namespace %q on branch %q", sequence, p.Namespace, b.Name)
+		return purgePlan{}, notFound("there is no event %d in namespace %q on branch %q", sequence, p.Namespace, b.Name)
 	}
 	meant, err := decodeEvent(found[0])
-	return key, func(e store.Entry) ([]byte, bool) {
+	same := func(e store.Entry) ([]byte, bool) {
 		if r, err := decodeEvent(e); err != nil || r.Digest != meant.Digest {
 			return nil, false
 		}
 		return purgedEvent(e)
-	}, err
+	}
+	return purgePlan{within: only(key), replace: same, traces: newTraces("")}, err
 }
 
 func purgedMemory(e store.Entry) ([]byte, bool) {

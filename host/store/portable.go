@@ -59,9 +59,19 @@ type CounterRecord struct {
 
 // Purger is an engine that can erase what was stored.
 type Purger interface {
-	// Purge replaces the value of every version of a key that replace picks, on all branches, and erases what it was:
-	// when it returns, the bytes are nowhere in the space's files. Versions, instants and the change log stay. It
-	// returns the entries as they were. replace may be called more than once, must be quick, and must not call the
-	// engine; what it gives has at most 1 KiB.
-	Purge(ctx context.Context, key Key, replace func(Entry) (value []byte, purge bool)) ([]Entry, error)
+	// Replace puts other values in the place of some versions, all of them or none. Versions, instants and the change log stay;
+	// those that are not there any more are passed over. What the values were may be left in unused parts of the space's files
+	// until Erase.
+	Replace(ctx context.Context, list []Replacement) error
+	// Erase makes sure that the bytes of values that were replaced are nowhere in the space's files. What a crash keeps from it, the
+	// next opening does.
+	Erase(ctx context.Context) error
+}
+
+// Replacement is a value in the place of that of a version.
+type Replacement struct {
+	Branch  BranchID
+	Key     Key
+	Version uint64
+	Value   []byte // at most 1 KiB
 }

@@ -1,10 +1,42 @@
 package bolt
 
 import (
+	"context"
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
 )
+
+// Purge replaces those versions of a key, on all branches, that replace picks, and erases what they were. It returns them.
+func (e *Engine) Purge(ctx context.Context, key store.Key, replace func(store.Entry) (value []byte, purge bool)) (purged []store.Entry, err error) {
+	var list []store.Replacement
+	err = e.read(ctx, func(tx *bbolt.Tx) error {
+		r, raw := newReader(tx), encodeKey(key)
+		return r.branches.ForEachBucket(func(id []byte) error {
+			c := r.branches.Bucket(id).Bucket(bucketEntries).Cursor()
+			for k, v := c.Seek(raw); isVersionOf(k, raw); k, v = c.Next() {
+				was, err := r.decode(k, v)
+				if err != nil {
+					return err
+				}
+				if value, purge := replace(was); purge {
+					purged = append(purged, was)
+					list = append(list, store.Replacement{Branch: was.Branch, Key: was.Key, Version: was.Version, Value: value})
+				}
+			}
+			return nil
+		})
+	})
+	if err == nil {
+		err = e.Replace(ctx, list)
+	}
+	if err == nil {
+		err = e.Erase(ctx)
+	}
+	return purged, err
+}
 
 // Looks are how often checks looked at the file, and for how long at most.
 func Looks(e *Engine) (n int64, longest time.Duration) {

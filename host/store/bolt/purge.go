@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -16,83 +17,78 @@ var keyErase = []byte("erase")
 
 var _ store.Purger = (*Engine)(nil)
 
-// Purge replaces values of a key, on all branches, and then erases what they were from the file.
-func (e *Engine) Purge(ctx context.Context, key store.Key, replace func(store.Entry) (value []byte, purge bool)) (purged []store.Entry, err error) {
+// Replace puts other values in the place of versions.
+func (e *Engine) Replace(ctx context.Context, list []store.Replacement) error {
+	on := map[store.BranchID]bool{}
+	for _, r := range list {
+		on[r.Branch] = true
+	}
 	e.building.Lock() // no overlay is copied from what is being replaced
 	defer e.building.Unlock()
-	found, err := e.holders(ctx, key)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
 	forgotten := e.forgetOverlays(func(o *overlay) bool {
-		for b := range found {
-			if o.run.Has(b) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(o.run, func(s store.Segment) bool { return on[s.Branch] })
 	})
-	err = e.update(ctx, func(tx *bbolt.Tx) error {
-		purged, err = e.replaceValues(tx, found, key, replace)
-		if err != nil || len(purged) == 0 {
+	replaced := 0
+	err := e.update(ctx, func(tx *bbolt.Tx) (err error) {
+		if replaced, err = e.replaceAll(tx, list); err != nil || replaced == 0 {
 			return err
 		}
 		return errors.Join(eraseOverlays(tx, forgotten), top(tx, kindMeta).put(keyErase, []byte{1}))
 	})
-	if err != nil || len(purged) == 0 {
+	if err != nil || replaced == 0 {
 		e.recallOverlays(forgotten)
-		return nil, err
+		return err
 	}
 	e.passed(PurgeRewritten)
-	if err := e.do(&job{ctx: context.WithoutCancel(ctx), alone: e.erase}); err != nil {
-		return purged, fmt.Errorf("purge %s: its values are replaced, but their bytes may still be in the file until it is compacted: %w", key, err)
-	}
-	return purged, nil
+	return nil
 }
 
-// holders are the branches that have versions of a key.
-func (e *Engine) holders(ctx context.Context, key store.Key) (map[store.BranchID]bool, error) {
-	found, raw := map[store.BranchID]bool{}, encodeKey(key)
-	err := e.read(ctx, func(tx *bbolt.Tx) error {
-		branches := tx.Bucket(bucketBranches)
-		return branches.ForEachBucket(func(id []byte) error {
-			if first, _ := branches.Bucket(id).Bucket(bucketEntries).Cursor().Seek(raw); isVersionOf(first, raw) {
-				found[store.BranchID(fromU64(id))] = true
-			}
-			return nil
-		})
-	})
-	return found, err
-}
-
-func (e *Engine) replaceValues(tx *bbolt.Tx, on map[store.BranchID]bool, key store.Key, replace func(store.Entry) ([]byte, bool)) (purged []store.Entry, err error) {
-	r, raw := newReader(tx), encodeKey(key)
-	for b := range on {
-		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(b)))
+func (e *Engine) replaceAll(tx *bbolt.Tx, list []store.Replacement) (replaced int, err error) {
+	r := newReader(tx)
+	for _, to := range list {
+		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(to.Branch)))
 		if branch == nil {
 			continue
 		}
-		var versions []store.Entry
-		c := branch.Bucket(bucketEntries).Cursor()
-		for k, v := c.Seek(raw); isVersionOf(k, raw); k, v = c.Next() {
-			found, err := r.decode(k, v)
-			if err != nil {
-				return nil, err
-			}
-			versions = append(versions, found)
+		key := atVersion(encodeKey(to.Key), to.Version)
+		data := branch.Bucket(bucketEntries).Get(key)
+		if data == nil {
+			continue
 		}
-		for _, was := range versions {
-			value, purge := replace(was)
-			if !purge {
-				continue
-			}
-			if err := e.replaceValue(tx, branch, was, value); err != nil {
-				return nil, err
-			}
-			purged = append(purged, was)
+		was, err := r.decode(key, data)
+		if err != nil {
+			return replaced, err
 		}
+		if err := e.replaceValue(tx, branch, was, to.Value); err != nil {
+			return replaced, err
+		}
+		replaced++
 	}
-	return purged, nil
+	return replaced, nil
+}
+
+// Erase rewrites the file, if values in it were replaced.
+func (e *Engine) Erase(ctx context.Context) error {
+	e.building.Lock() // an overlay in the making counts on the numbers of the file's transactions
+	defer e.building.Unlock()
+	pending := false
+	err := e.read(ctx, func(tx *bbolt.Tx) (err error) {
+		pending, err = hasErase(tx)
+		return err
+	})
+	if err != nil || !pending {
+		return err
+	}
+	if err := e.do(&job{ctx: context.WithoutCancel(ctx), alone: e.erase}); err != nil {
+		return fmt.Errorf("values are replaced, but their bytes may still be in the file until it is compacted: %w", err)
+	}
+	return nil
+}
+
+// hasErase reports whether values were replaced whose bytes may still be in the file.
+func hasErase(tx *bbolt.Tx) (bool, error) {
+	mark, err := top(tx, kindMeta).get(keyErase)
+	return mark != nil, err
 }
 
 func (e *Engine) replaceValue(tx *bbolt.Tx, branch *bbolt.Bucket, was store.Entry, value []byte) error {
@@ -118,9 +114,8 @@ func (e *Engine) erase() error {
 // finishPurge erases what a crash left of purged values. It runs before the writer does.
 func (e *Engine) finishPurge() error {
 	pending := false
-	err := e.db.View(func(tx *bbolt.Tx) error {
-		mark, err := top(tx, kindMeta).get(keyErase)
-		pending = mark != nil
+	err := e.db.View(func(tx *bbolt.Tx) (err error) {
+		pending, err = hasErase(tx)
 		return err
 	})
 	if err != nil || !pending {

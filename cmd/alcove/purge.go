@@ -1,0 +1,158 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+)
+
+func (a *app) purgeCommand() *cobra.Command {
+	var p host.PurgeRequest
+	version, yes := "", false
+	c := &cobra.Command{
+		Use:   "purge [KEY]",
+		Short: "Erase a memory, or the data of an event, from all branches, versions and files, for ever",
+		Long: `Erase a memory's payloads, or the data of an event of the log, from every branch and version and from the
+files of the data directory. A digest stays where each was; so do the names of keys, and an event's name
+and agent, which the chain of the log is made of. Backups and exports made before still have the payloads:
+make a new full backup, and delete the old ones.
+
+Records of families, queued jobs and answers to requests that have the same text, plain or encoded, are
+erased too. What may be a copy is named and left: --collection erases a record, --family all that a
+family keeps. Nothing finds what a family put in other words.`,
+		Args: arguments(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				p.Key = args[0]
+			}
+			if version != "" {
+				n, err := strconv.ParseUint(strings.TrimPrefix(version, "v"), 10, 64)
+				if err != nil || n == 0 {
+					return &usageError{fmt.Errorf("--version %q is not a version such as v12", version)}
+				}
+				p.Version = n
+			}
+			if !yes {
+				return &usageError{errors.New("a purge cannot be undone: repeat it with --yes")}
+			}
+			var done host.Purged
+			if err := a.act(c.Context(), "purge", p, &done); err != nil {
+				return err
+			}
+			return a.printPurged(done)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&p.Namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace (or ALCOVE_NAMESPACE)")
+	flags.Uint64Var(&p.Event, "event", 0, "the sequence number of an event of the log, instead of a key")
+	flags.StringVar(&p.Branch, "branch", "", "whose log the event is in (default: default)")
+	flags.StringVar(&version, "version", "", "only what this version holds, such as v12, wherever the key holds it")
+	flags.StringVar(&p.Collection, "collection", "", "the key is that of a family's record in this collection, such as notes/list")
+	flags.StringVar(&p.Family, "family", "", "everything that this family keeps, instead of a key")
+	flags.BoolVar(&p.SetAside, "set-aside", false, "also remove the files that repairs have set aside")
+	flags.BoolVar(&yes, "yes", false, "really do it")
+	return c
+}
+
+func (a *app) printPurged(done host.Purged) error {
+	if a.asJSON {
+		return a.printJSON(done)
+	}
+	var out strings.Builder
+	for _, e := range done.Erased {
+		fmt.Fprintf(&out, "v%-8d %-20s sha256 %s\n", e.Version, plain(cmp.Or(e.Branch, "(a deleted branch)"), ""), e.Digest)
+	}
+	if n := done.Copies.Records; n > 0 {
+		fmt.Fprintf(&out, "\n%d copies were erased too:\n", n)
+		for _, c := range done.Copies.List {
+			fmt.Fprintf(&out, "  %s\n", where(c))
+		}
+		more(&out, n, len(done.Copies.List))
+	}
+	if n := done.Possible.Records; n > 0 {
+		fmt.Fprintf(&out, "\n%d were NOT erased and may have it; erase each with the command below it:\n", n)
+		for _, c := range done.Possible.List {
+			fmt.Fprintf(&out, "  %s: %s\n      %s\n", where(c), c.Why, eraseCopy(c))
+		}
+		more(&out, n, len(done.Possible.List))
+	}
+	a.writeWitnesses(&out, done)
+	return a.printf("%s", out.String())
+}
+
+func more(out *strings.Builder, all, listed int) {
+	if all > listed {
+		fmt.Fprintf(out, "  and %d more\n", all-listed)
+	}
+}
+
+// writeWitnesses says who may have it where nothing can be found.
+func (a *app) writeWitnesses(out *strings.Builder, done host.Purged) {
+	if len(done.Families) > 0 {
+		fmt.Fprint(out, "\nthese families saw it or could; what they put in other words cannot be found:\n")
+	}
+	for _, f := range done.Families {
+		var saw []string
+		if len(f.Hooks) > 0 {
+			saw = append(saw, "its hooks "+strings.Join(f.Hooks, ", ")+" are given every memory")
+		}
+		if f.Reads {
+			saw = append(saw, "it may read there when it is called")
+		}
+		if f.Copies > 0 {
+			saw = append(saw, fmt.Sprintf("%d of the copies were its own", f.Copies))
+		}
+		if f.Possible > 0 {
+			saw = append(saw, fmt.Sprintf("%d of the possible copies are its own", f.Possible))
+		}
+		fmt.Fprintf(out, "  %s: %s\n      alcove purge --family %s --yes    erases all that it keeps\n", plain(f.Family, ""), strings.Join(saw, "; "), word(f.Family))
+	}
+	if len(done.Outside) > 0 {
+		fmt.Fprint(out, "\nit may have been sent to servers outside, which this does not reach:\n")
+	}
+	for _, o := range done.Outside {
+		fmt.Fprintf(out, "  %s\n", plain(o, ""))
+	}
+	if len(done.Erased) > 0 {
+		fmt.Fprint(out, "\nbackups and exports from before still have it: make a full backup, then delete them\n")
+	}
+}
+
+// where is where a copy is, or was.
+func where(c host.Copy) string {
+	what := plain(c.Collection, "")
+	switch c.Collection {
+	case "memory":
+		what = "the memory"
+	case "_log":
+		what = "event"
+	case "_answers":
+		return fmt.Sprintf("the answer that is kept with a request, on branch %s", plain(c.Branch, ""))
+	}
+	return fmt.Sprintf("%s %s, namespace %s, branch %s", what, word(c.Key), plain(c.Namespace, ""), plain(c.Branch, ""))
+}
+
+// eraseCopy is the command that erases what may be a copy. A name with control characters has to be typed otherwise.
+func eraseCopy(c host.Copy) string {
+	arguments := []string{"alcove", "purge", "--yes", "--namespace", word(c.Namespace)}
+	switch c.Collection {
+	case "_log":
+		return strings.Join(append(arguments, "--branch", word(c.Branch), "--event", word(c.Key)), " ")
+	case "memory":
+	default:
+		arguments = append(arguments, "--collection", word(c.Collection))
+	}
+	if strings.HasPrefix(c.Key, "-") {
+		arguments = append(arguments, "--")
+	}
+	return strings.Join(append(arguments, word(c.Key)), " ")
+}
+
+// word is something that was stored as a word that the shell takes.
+func word(s string) string { return quoted(plain(s, "")) }
