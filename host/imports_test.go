@@ -74,7 +74,8 @@ func rules() []rule {
 		{pkg: "host/bridge", never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge"}, never: append(outside, "os")},
 		{pkg: "host", own: []string{"host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector", "host/*", "host/store/bolt", "abi", "registry"}, others: []string{"github.com/gofrs/flock"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/importer", "host/measure", "host/sandbox"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "github.com/mark3labs/mcp-go", "golang.org/x/sys"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/importer", "host/measure", "host/sandbox", "cmd/alcove/terminal"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "github.com/mark3labs/mcp-go", "golang.org/x/sys"}},
+		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}
 }
 

@@ -18,9 +18,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/bridge"
 	"github.com/alcove-memory/alcove/host/client"
@@ -180,15 +180,15 @@ func (a *app) printRecall(r measure.Report, verbose bool) error {
 	fmt.Fprintf(&lines, "%-12s %9s %9s %9s %9s %9s %9s\n", "", "questions", "recall@5", "recall@10", "recall@20", "MRR", "nDCG@10")
 	row("all", r.Metrics)
 	for _, category := range slices.Sorted(maps.Keys(r.ByCategory)) {
-		row("category "+category, r.ByCategory[category])
+		row("category "+terminal.Line(category).String(), r.ByCategory[category])
 	}
 	fmt.Fprintf(&lines, "%d documents; a search takes %s\n", r.Documents, latency(r.Latency))
 	if verbose {
 		for _, q := range found {
-			fmt.Fprintf(&lines, "%s: %s\n", q.ID, strings.Join(q.Hits, " "))
+			fmt.Fprintf(&lines, "%s: %s\n", terminal.Line(q.ID), terminal.Line(strings.Join(q.Hits, " ")))
 		}
 	}
-	return a.printf("%s", lines.String())
+	return a.printf("%s", terminal.Lines(lines.String()))
 }
 
 func latency(l measure.Latency) string {
@@ -246,12 +246,6 @@ func (a *app) benchScale(ctx context.Context, s measure.Scale) error {
 	}
 	return a.printf("%d memories, %d bytes of text\nstored in      %.1f s, %.0f a second\non the disk    %.1f MB\na search takes %s\nin memory      %.1f MB\nfirst answer   %.0f ms after opening the directory again\n",
 		size.N, size.TextBytes, size.Build/1000, size.PerSecond, float64(size.Bytes)/1e6, latency(size.Latency), float64(size.RSS)/1e6, size.Reopened)
-}
-
-// count shows how many things of how many are done, on a terminal only.
-func (a *app) count(what string, all int) *progressbar.ProgressBar {
-	return progressbar.NewOptions(all, progressbar.OptionSetWriter(a.err), progressbar.OptionSetDescription(what), progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish(), progressbar.OptionSetVisibility(isTerminal(a.err) && !a.asJSON), progressbar.OptionSetSpinnerChangeInterval(0))
 }
 
 // throwaway is a data directory that goes when what it is for is done.

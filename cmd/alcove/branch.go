@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -160,13 +159,12 @@ func (a *app) diffCommand() *cobra.Command {
 		var d struct {
 			Summary     string
 			Differences []difference
-			Note        string
 		}
 		if printed, err := a.get(c.Context(), branchTool, fields{"action": "diff", "compare": args[0]}, &d); printed || err != nil {
 			return err
 		}
 		a.printDifferences(d.Differences)
-		return a.printf("%s\n", joined(d.Summary, d.Note))
+		return a.printf("%s\n", d.Summary)
 	}
 	return a.placed(c)
 }
@@ -184,12 +182,9 @@ func (a *app) printDifferences(differences []difference) {
 		if d.Clash != "" {
 			clash = "  both sides changed it: " + d.Clash
 		}
-		a.printf("%s %s  %s%s\n", sign, a.bold(plain(d.Key, "")), a.dim(d.Namespace), clash)
+		a.printf("%s %s  %s%s\n", sign, a.bold(d.Key), a.dim(d.Namespace), clash)
 	}
 }
-
-// joined is two sentences, the second of which may be missing.
-func joined(summary, note string) string { return strings.TrimSpace(summary + " " + note) }
 
 func (a *app) mergeCommand() *cobra.Command {
 	var into, strategy string
@@ -204,7 +199,7 @@ func (a *app) mergeCommand() *cobra.Command {
 			f["preview"] = true
 		}
 		var m struct {
-			Summary, Note        string
+			Summary              string
 			Unresolved           int
 			Differences, Clashes []difference
 		}
@@ -214,14 +209,14 @@ func (a *app) mergeCommand() *cobra.Command {
 		}
 		if m.Unresolved > 0 && !preview {
 			a.printDifferences(m.Clashes)
-			return &client.Error{Code: "conflict", Message: joined(m.Summary, m.Note)}
+			return &client.Error{Code: "conflict", Message: m.Summary}
 		}
 		if printed {
 			return nil
 		}
 		a.printDifferences(m.Differences)
 		a.printDifferences(m.Clashes)
-		return a.printf("%s\n", joined(m.Summary, m.Note))
+		return a.printf("%s\n", m.Summary)
 	}
 	return a.placed(c)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
 )
 
@@ -34,10 +35,13 @@ func (a *app) callCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := a.printNotes(r.Notes); err != nil {
+			return err
+		}
 		if r.Structured != nil {
 			return a.printJSON(r.Structured)
 		}
-		return a.printf("%s\n", plain(r.Text, "\n\t"))
+		return a.printf("%s\n", terminal.Lines(r.Text))
 	}
 	return a.placed(c)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
 )
 
@@ -59,7 +60,7 @@ func (a *app) printVerified(v host.Verified) error {
 		return a.printJSON(v)
 	}
 	for _, f := range v.Findings {
-		if err := a.printf("%s %s\n     %s\n", a.paint("31", "BAD "), plain(f.What, ""), f.Do); err != nil {
+		if err := a.printf("%s %s\n     %s\n", a.out.Style(terminal.Red, "BAD "), f.What, f.Do); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/owner"
 )
@@ -98,7 +99,7 @@ func (a *app) connection() (connection, error) {
 
 func (a *app) printRecipes(c connection, chosen []recipe) error {
 	for _, r := range chosen {
-		if err := a.printf("%s  %s\n\n%s\n", a.bold(r.title), a.dim(r.where), r.lines(c)); err != nil {
+		if err := a.printf("%s  %s\n\n%s\n", a.bold(r.title), a.dim(r.where), terminal.Lines(r.lines(c))); err != nil {
 			return err
 		}
 	}
@@ -149,7 +150,7 @@ func configuration(list string, e entry) string {
 	if err != nil {
 		return err.Error() // strings cannot fail
 	}
-	return indented(raw)
+	return terminal.IndentedJSON(raw).String()
 }
 
 func mcpServers(c connection) string {

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	mcpclient "github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/owner"
@@ -95,7 +97,7 @@ func (a *app) demoServed(ctx context.Context, f demoFlags, h *host.Host, dir str
 	return <-ended
 }
 
-func (a *app) heading(s string) string { return a.paint("1;36", "── "+s) }
+func (a *app) heading(s string) terminal.Text { return a.out.Style(terminal.Heading, "── "+s) }
 
 // demoSession shows the steps through a client of its own.
 func (a *app) demoSession(ctx context.Context, dir string) error {
@@ -197,7 +199,7 @@ func (d *demonstration) show(ctx context.Context, s step) error {
 	}
 	request := mcp.CallToolRequest{}
 	request.Params.Name = s.tool
-	arguments, shown := map[string]any{}, ""
+	arguments, shown := map[string]any{}, []any{d.app.out.Style(terminal.Yellow, s.tool)}
 	for _, x := range s.args {
 		if x.value == (any)(moment{}) {
 			x.value = d.moment
@@ -207,10 +209,10 @@ func (d *demonstration) show(ctx context.Context, s step) error {
 			return fmt.Errorf("show the arguments of %s: %w", s.tool, err)
 		}
 		arguments[x.name] = x.value
-		shown += fmt.Sprintf("  %s %s", d.app.dim(x.name), raw)
+		shown = append(shown, d.app.dim(x.name), string(raw))
 	}
 	request.Params.Arguments = arguments
-	d.app.printf("\n  %s%s\n", d.app.paint("33", s.tool), shown)
+	d.app.printf("\n  %s"+strings.Repeat("  %s %s", len(s.args))+"\n", shown...)
 	answer, err := d.client.CallTool(ctx, request)
 	if err != nil {
 		return fmt.Errorf("call %s: %w", s.tool, err)
@@ -225,11 +227,11 @@ func (d *demonstration) show(ctx context.Context, s step) error {
 		}
 	}
 	for i, line := range answerLines([]byte(text)) {
-		arrow := "   "
+		arrow := terminal.Line(" ")
 		if i == 0 {
-			arrow = d.app.paint("32", "→") + "  "
+			arrow = d.app.out.Style(terminal.Green, "→")
 		}
-		d.app.printf("  %s%s\n", arrow, line)
+		d.app.printf("  %s  %s\n", arrow, line)
 	}
 	return nil
 }

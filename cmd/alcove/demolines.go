@@ -16,7 +16,7 @@ const (
 // answerLines lays an answer out for reading: on one line if it fits, else one member or element a line.
 func answerLines(text []byte) []string {
 	if !json.Valid(text) {
-		return limited(strings.Split(plain(string(text), "\n"), "\n"))
+		return limited(strings.Split(string(text), "\n"))
 	}
 	one := compact(text)
 	if utf8.RuneCountInString(one) <= demoWidth {
@@ -96,7 +96,7 @@ func limited(lines []string) []string {
 func compact(raw []byte) string {
 	var out bytes.Buffer
 	if json.Compact(&out, raw) != nil {
-		return plain(string(raw), "")
+		return string(raw)
 	}
 	var spaced strings.Builder
 	quoted, escaped := false, false
@@ -113,5 +113,5 @@ func compact(raw []byte) string {
 			spaced.WriteByte(' ')
 		}
 	}
-	return plain(spaced.String(), "")
+	return spaced.String()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/owner"
 )
@@ -55,9 +56,9 @@ func (a *app) doctorCommand() *cobra.Command {
 
 func (a *app) printFindings(findings []finding) error {
 	for _, f := range findings {
-		mark := a.paint("32", "ok  ")
+		mark := a.out.Style(terminal.Green, "ok  ")
 		if !f.OK {
-			mark = a.paint("31", "BAD ")
+			mark = a.out.Style(terminal.Red, "BAD ")
 		}
 		if err := a.printf("%s %-15s %s\n", mark, f.What, f.Says); err != nil {
 			return err
@@ -100,7 +101,7 @@ func (a *app) examineEmbedders(ctx context.Context) (found []finding) {
 	for _, e := range list {
 		f := finding{"embedder " + e.Name, e.Error == "", fmt.Sprintf("%d vectors, %d waiting", e.Vectors, e.Waiting)}
 		if e.Error != "" {
-			f.Says += "; " + plain(e.Error, "")
+			f.Says += "; " + e.Error
 		}
 		found = append(found, f)
 	}

@@ -58,7 +58,7 @@ func (a *app) printEmbedder(e host.EmbedderState) error {
 		mark = "*"
 	}
 	what := cmp.Or(e.Model, e.Path, e.Family)
-	line := fmt.Sprintf("%s %-16s %-7s %s  %d dimensions, %d vectors, %d waiting", mark, e.Name, e.Kind, plain(what, ""), e.Dimensions, e.Vectors, e.Waiting)
+	line := fmt.Sprintf("%s %-16s %-7s %s  %d dimensions, %d vectors, %d waiting", mark, e.Name, e.Kind, what, e.Dimensions, e.Vectors, e.Waiting)
 	if e.Making > 0 {
 		line += fmt.Sprintf(", %d new ones that will take their place", e.Making)
 	}
@@ -66,7 +66,7 @@ func (a *app) printEmbedder(e host.EmbedderState) error {
 		line += fmt.Sprintf(", %d refused", e.Refused)
 	}
 	if e.Error != "" {
-		line += "\n  " + plain(e.Error, "")
+		return a.printf("%s\n  %s\n", line, e.Error)
 	}
 	return a.printf("%s\n", line)
 }

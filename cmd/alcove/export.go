@@ -29,7 +29,7 @@ a line, without history and logs; alcove import stores them anywhere.`,
 				return a.stream(c.Context(), "export", host.ExportRequest{}, w)
 			}
 			if len(args) == 0 || args[0] == "-" {
-				return errors.Join(write(a.out), bar.Close())
+				return errors.Join(write(a.out.Data()), bar.Close())
 			}
 			return errors.Join(wholeFile(args[0], write), bar.Close())
 		},

@@ -42,16 +42,16 @@ func (a *app) familyListCommand() *cobra.Command {
 }
 
 func (a *app) printFamily(f host.Family) error {
-	a.printf("%s %s (%s): %s\n", a.bold(plain(f.Manifest.Name, "")), plain(f.Manifest.Version, ""), plain(f.Source, ""), plain(f.Manifest.Description, ""))
+	a.printf("%s %s (%s): %s\n", a.bold(f.Manifest.Name), f.Manifest.Version, f.Source, f.Manifest.Description)
 	if f.Fault != "" {
-		return a.printf("  cannot be used: %s\n", plain(f.Fault, ""))
+		return a.printf("  cannot be used: %s\n", f.Fault)
 	}
 	a.printf("  sha256 %s\n", f.Digest)
 	for _, t := range f.Manifest.Tools {
-		a.printf("  tool %s: %s\n", plain(t.Name, ""), plain(t.Description, ""))
+		a.printf("  tool %s: %s\n", t.Name, t.Description)
 	}
 	for _, asked := range f.Manifest.Capabilities {
-		a.printf("  %-11s %s %s: %s\n", grantedWord(f, asked.Name), asked.Name, plain(strings.Join(scopeOf(f, asked), ", "), ""), plain(asked.Reason, ""))
+		a.printf("  %-11s %s %s: %s\n", grantedWord(f, asked.Name), asked.Name, strings.Join(scopeOf(f, asked), ", "), asked.Reason)
 	}
 	for _, h := range hooksOf(f.Manifest.Hooks) {
 		on, granted := f.Grant.Hooks[h]
@@ -250,7 +250,7 @@ func (a *app) familyConfigCommand() *cobra.Command {
 				return a.printJSON(config)
 			}
 			for _, key := range slices.Sorted(maps.Keys(config)) {
-				a.printf("%s = %s\n", plain(key, ""), plain(string(config[key]), ""))
+				a.printf("%s = %s\n", key, string(config[key]))
 			}
 			return nil
 		},
@@ -269,15 +269,15 @@ func (a *app) familyJobsCommand() *cobra.Command {
 				return a.printJSON(list)
 			}
 			for _, j := range list {
-				a.printf("%s  %-10s %s %s", j.ID, j.State, plain(j.Family, ""), plain(j.Name, ""))
+				a.printf("%s  %-10s %s %s", j.ID, j.State, j.Family, j.Name)
 				if j.Progress != nil {
-					a.printf("  %v of %v %s", j.Progress.Done, j.Progress.Total, plain(j.Progress.Message, ""))
+					a.printf("  %v of %v %s", j.Progress.Done, j.Progress.Total, j.Progress.Message)
 				}
 				if j.Error != "" {
-					a.printf("  attempt %d: %s", j.Attempts, plain(j.Error, ""))
+					a.printf("  attempt %d: %s", j.Attempts, j.Error)
 				}
 				if j.Proposal != "" {
-					a.printf("  proposed on %s", plain(j.Proposal, ""))
+					a.printf("  proposed on %s", j.Proposal)
 				}
 				a.printf("\n")
 			}
@@ -328,7 +328,7 @@ func (a *app) endpointListCommand() *cobra.Command {
 			}
 			for _, name := range slices.Sorted(maps.Keys(list)) {
 				e := list[name]
-				a.printf("%s  %s %s %s\n", plain(name, ""), e.Kind, plain(e.URL, ""), plain(e.Model, ""))
+				a.printf("%s  %s %s %s\n", name, e.Kind, e.URL, e.Model)
 			}
 			return nil
 		},
@@ -381,7 +381,7 @@ func (a *app) callThrowaway(ctx context.Context, args []string, limits map[strin
 		return err
 	}
 	for _, note := range tried.Notes {
-		fmt.Fprintln(a.err, "note:", note)
+		a.notef("note: %s\n", note)
 	}
 	return a.outcome(tried.Result)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -62,18 +63,18 @@ func (a *app) familyInspectCommand() *cobra.Command {
 
 func (a *app) printReport(r *sandbox.Report) error {
 	if m := r.Manifest; m != nil {
-		a.printf("%s %s: %s\n", a.bold(plain(m.Name, "")), plain(m.Version, ""), plain(m.Description, ""))
+		a.printf("%s %s: %s\n", a.bold(m.Name), m.Version, m.Description)
 		for _, t := range m.Tools {
-			a.printf("  tool %s: %s\n", plain(t.Name, ""), plain(t.Description, ""))
+			a.printf("  tool %s: %s\n", t.Name, t.Description)
 		}
 		for _, p := range m.Capabilities {
-			a.printf("  asks for %s %s: %s\n", p.Name, plain(strings.Join(p.Scope, ", "), ""), plain(p.Reason, ""))
+			a.printf("  asks for %s %s: %s\n", p.Name, strings.Join(p.Scope, ", "), p.Reason)
 		}
 	} else {
 		a.printf("no manifest\n")
 	}
 	return a.printf("sha256 %s\n%d bytes, %d functions, %d pages of memory, %d table elements\nimports %s\n",
-		r.Digest, r.Bytes, r.Functions, r.MemoryPages, r.TableElements, plain(strings.Join(r.Imports, ", "), ""))
+		r.Digest, r.Bytes, r.Functions, r.MemoryPages, r.TableElements, strings.Join(r.Imports, ", "))
 }
 
 func (a *app) familyPackCommand() *cobra.Command {
@@ -308,7 +309,7 @@ func toolRequest(manifest *abi.Manifest, tool string, arguments json.RawMessage)
 	request := map[string]any{
 		"tool": tool, "arguments": arguments, "config": config,
 		"context": map[string]any{
-			"caller": "", "namespace": "default", "branch": "main", "now": time.Now().UTC().Format(time.RFC3339), "request_id": hex.EncodeToString(id),
+			"caller": "", "namespace": "default", "branch": "default", "now": time.Now().UTC().Format(time.RFC3339), "request_id": hex.EncodeToString(id),
 		},
 	}
 	data, err := json.Marshal(request)
@@ -382,9 +383,9 @@ func (a *app) outcome(r *sandbox.Result) error {
 		return a.notef("fuel %d, %.3f ms, %d KiB of memory\n", r.Fuel, milliseconds(r.Time), r.Memory>>10)
 	}
 	if r.Trace != "" && !a.asJSON {
-		a.notef("%s\n", plain(r.Trace, "\n\t"))
+		a.notef("%s\n", terminal.Lines(r.Trace))
 	}
-	return &outcomeError{r.Outcome(), fmt.Errorf("%s (%s): %s", r.Outcome(), r.Class, plain(r.Error.Error(), ""))}
+	return &outcomeError{r.Outcome(), fmt.Errorf("%s (%s): %s", r.Outcome(), r.Class, r.Error.Error())}
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

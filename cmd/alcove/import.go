@@ -158,7 +158,7 @@ func (i *importing) add(ctx context.Context, m host.Memory) error {
 		m.Namespace = i.options.namespace
 	}
 	if i.options.dry && !i.options.quiet && !i.asJSON {
-		if err := i.printf("%s %s %s\n", plain(m.Namespace, ""), plain(m.Key, ""), i.dim(oneLine("", m.Value))); err != nil {
+		if err := i.printf("%s %s %s\n", m.Namespace, m.Key, i.dim(oneLine("", m.Value))); err != nil {
 			return err
 		}
 	}

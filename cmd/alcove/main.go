@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -29,12 +30,12 @@ func Main() int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
+	a := newApp(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 	command := a.command()
 	command.SetArgs(os.Args[1:])
 	err := command.ExecuteContext(ctx)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "alcove: %v\n", err)
+		a.notef("alcove: %s\n", terminal.Indented(err.Error()))
 	}
 	return exitCode(err)
 }
@@ -42,13 +43,17 @@ func Main() int {
 // app is one run of the command line.
 type app struct {
 	in  io.Reader
-	out io.Writer // results only
-	err io.Writer
+	out *terminal.Output // results only
+	err *terminal.Output
 	env func(string) string
 
 	data   string
 	asJSON bool
 	place  place
+}
+
+func newApp(in io.Reader, out, err io.Writer, env func(string) string) *app {
+	return &app{in: in, out: terminal.New(out, env), err: terminal.New(err, env), env: env}
 }
 
 // place says where a command reads or writes.
@@ -137,8 +142,7 @@ func (a *app) versionCommand() *cobra.Command {
 			if a.asJSON {
 				return a.printJSON(map[string]string{"version": versionText(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
 			}
-			_, err := fmt.Fprintf(a.out, "alcove %s (%s, %s/%s)\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
+			return a.printf("alcove %s (%s, %s/%s)\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 )
 
 // inputLimit is how much of standard input is read for a value, in bytes. The server's own limit is
@@ -145,7 +147,7 @@ func (a *app) recallCommand() *cobra.Command {
 		case printed:
 			return nil
 		}
-		return a.printf("%s\n", strings.TrimSuffix(shown(m.Value), "\n"))
+		return a.printf("%s\n", shown(m.Value))
 	}
 	return a.placed(c)
 }
@@ -200,7 +202,7 @@ func (a *app) searchCommand() *cobra.Command {
 			return a.notef("nothing found\n")
 		}
 		for i, r := range found.Results {
-			a.printf("%2d  %s\n    %s\n", offset+i+1, a.bold(r.Key)+a.dim(fmt.Sprintf("  %s  %.2f", r.Namespace, r.Score)), oneLine(r.Snippet, r.Value))
+			a.printf("%2d  %s%s\n    %s\n", offset+i+1, a.bold(r.Key), a.dim(fmt.Sprintf("  %s  %.2f", r.Namespace, r.Score)), oneLine(r.Snippet, r.Value))
 		}
 		return nil
 	}
@@ -286,7 +288,7 @@ func (a *app) historyCommand() *cobra.Command {
 			return a.printExtent(h.Branch, h.Oldest, h.Latest)
 		}
 		for _, v := range h.Versions {
-			what := oneLine("", v.Value)
+			what := terminal.Line(oneLine("", v.Value))
 			if v.Deleted {
 				what = a.dim("(forgotten)")
 			}

@@ -7,9 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
-
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/admin"
@@ -52,13 +49,6 @@ func (a *app) stream(ctx context.Context, name string, request any, w io.Writer)
 	}
 	defer c.Close()
 	return c.Stream(ctx, name, request, w)
-}
-
-// progress shows how many bytes of how many (-1: unknown) were handled, on a terminal only.
-func (a *app) progress(what string, all int64) *progressbar.ProgressBar {
-	return progressbar.NewOptions64(all, progressbar.OptionSetWriter(a.err), progressbar.OptionSetDescription(what), progressbar.OptionShowBytes(true),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetVisibility(isTerminal(a.err) && !a.asJSON),
-		progressbar.OptionSetSpinnerChangeInterval(0)) // it would draw on its own otherwise, beside us
 }
 
 // wholeFile writes a file that appears when it is whole and on the disk.

@@ -4,48 +4,48 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 )
 
 const oneLineLimit = 100 // characters of a value in a list
 
-func (a *app) printf(format string, args ...any) error {
-	_, err := fmt.Fprintf(a.out, format, args...)
-	return err
-}
+// printf prints results.
+func (a *app) printf(layout string, args ...any) error { return a.out.Printf(layout, args...) }
 
 // notef tells people something that is not a result.
-func (a *app) notef(format string, args ...any) error {
-	_, err := fmt.Fprintf(a.err, format, args...)
-	return err
-}
+func (a *app) notef(layout string, args ...any) error { return a.err.Printf(layout, args...) }
 
-// printJSON prints a value, indented, with every number and character as it is.
-func (a *app) printJSON(v any) error {
-	raw, isRaw := v.(json.RawMessage)
-	if !isRaw {
-		var out bytes.Buffer
-		encoder := json.NewEncoder(&out)
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(v); err != nil {
-			return fmt.Errorf("print as JSON: %w", err)
+func (a *app) printJSON(v any) error { return a.out.JSON(v) }
+
+// printNotes tells what an answer says beside its result, such as which family was skipped.
+func (a *app) printNotes(notes []string) error {
+	for _, note := range notes {
+		if err := a.notef("note: %s\n", note); err != nil {
+			return err
 		}
-		raw = out.Bytes()
 	}
-	return a.printf("%s\n", indented(raw))
+	return nil
 }
 
-func indented(raw []byte) string {
-	var out bytes.Buffer
-	if json.Indent(&out, bytes.TrimSpace(raw), "", "  ") != nil {
-		return string(raw)
+// notesIn are the notes in the answer of a core tool. A family's tool may mean something else by these names.
+func notesIn(answer json.RawMessage) []string {
+	var said struct {
+		Note  string
+		Notes []string
 	}
-	return out.String()
+	if json.Unmarshal(answer, &said) != nil {
+		return nil
+	}
+	if said.Note != "" {
+		said.Notes = append(said.Notes, said.Note)
+	}
+	return said.Notes
 }
 
 // printFields prints the members of an object, one a line, in their order.
@@ -69,12 +69,12 @@ func (a *app) printFields(object json.RawMessage) error {
 }
 
 // shown is a value as people read it: text as it is, anything else as indented JSON.
-func shown(value json.RawMessage) string {
+func shown(value json.RawMessage) terminal.Text {
 	var s string
 	if json.Unmarshal(value, &s) == nil && string(value) != "null" {
-		return plain(s, "\n\t")
+		return terminal.Lines(strings.TrimSuffix(s, "\n"))
 	}
-	return indented(value)
+	return terminal.IndentedJSON(value)
 }
 
 // oneLine is a snippet or, without one, a value, on one line.
@@ -86,47 +86,25 @@ func oneLine(snippet string, value json.RawMessage) string {
 			s = out.String()
 		}
 	}
-	s = strings.Join(strings.Fields(plain(s, "\n\t")), " ")
+	s = terminal.Line(strings.Join(strings.Fields(s), " ")).String()
 	if utf8.RuneCountInString(s) > oneLineLimit {
 		s = string([]rune(s)[:oneLineLimit-1]) + "…"
 	}
 	return s
 }
 
-// plain takes out control characters, other than those allowed: what was stored must not steer the
-// terminal of who reads it.
-func plain(s, allowed string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !strings.ContainsRune(allowed, r) {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
-
 // clock is an instant as people read it, in their own time zone.
 func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.000") }
 
-// coloured reports whether escape sequences are welcome: on a terminal, unless NO_COLOR is set.
-func (a *app) coloured() bool {
-	return a.env("NO_COLOR") == "" && a.env("TERM") != "dumb" && isTerminal(a.out)
+func (a *app) bold(s string) terminal.Text { return a.out.Style(terminal.Bold, s) }
+func (a *app) dim(s string) terminal.Text  { return a.out.Style(terminal.Dim, s) }
+
+// progress shows how many bytes of how many (-1: unknown) were handled.
+func (a *app) progress(what string, all int64) *progressbar.ProgressBar {
+	return a.err.Progress(terminal.Progress{What: what, All: all, Bytes: true, Quiet: a.asJSON})
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+// count shows how many things of how many are done.
+func (a *app) count(what string, all int) *progressbar.ProgressBar {
+	return a.err.Progress(terminal.Progress{What: what, All: int64(all), Quiet: a.asJSON})
 }
-
-func (a *app) paint(code, s string) string {
-	if !a.coloured() {
-		return s
-	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
-}
-
-func (a *app) bold(s string) string { return a.paint("1", s) }
-func (a *app) dim(s string) string  { return a.paint("2", s) }

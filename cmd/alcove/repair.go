@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
 )
 
@@ -36,7 +37,7 @@ func (a *app) repairCommand() *cobra.Command {
 
 func (a *app) printRepaired(r host.Repaired, dry bool) error {
 	for _, f := range r.Faults {
-		if err := a.printf("%s %s\n", a.paint("31", "BAD "), plain(f, "")); err != nil {
+		if err := a.printf("%s %s\n", a.out.Style(terminal.Red, "BAD "), f); err != nil {
 			return err
 		}
 	}
@@ -47,7 +48,7 @@ func (a *app) printRepaired(r host.Repaired, dry bool) error {
 		return a.printf("%d faults: alcove repair mends them\n", len(r.Faults))
 	}
 	for _, x := range r.Aside {
-		if err := a.printf("set aside: branch %d, %s: %s\n", x.Branch, plain(x.Key, ""), x.Why); err != nil {
+		if err := a.printf("set aside: branch %d, %s: %s\n", x.Branch, x.Key, x.Why); err != nil {
 			return err
 		}
 	}

@@ -71,7 +71,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	out := a.err
+	out := io.Writer(a.err)
 	if f.auto {
 		log, err := owner.OpenLog(dir)
 		if err != nil {
@@ -147,7 +147,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 		return err
 	}
 	return bridge.Run(ctx, bridge.Options{
-		Dial: dial, In: a.in, Out: a.out, Logger: slog.New(slog.NewTextHandler(a.err, nil)),
+		Dial: dial, In: a.in, Out: a.out.Data(), Logger: slog.New(slog.NewTextHandler(a.err, nil)),
 		Fatal: func(err error) bool { var refused *owner.Refusal; return errors.As(err, &refused) },
 	})
 }

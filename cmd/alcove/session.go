@@ -125,7 +125,7 @@ func isText(v any) bool {
 }
 
 // get calls a tool and decodes what it answers for programs into v. With --json it prints that, and
-// reports that nothing else is to be printed.
+// reports that nothing else is to be printed; otherwise it prints the notes of the answer.
 func (a *app) get(ctx context.Context, tool string, arguments, v any) (printed bool, err error) {
 	r, err := a.ask(ctx, tool, arguments)
 	if err != nil {
@@ -139,8 +139,8 @@ func (a *app) get(ctx context.Context, tool string, arguments, v any) (printed b
 			return false, fmt.Errorf("read the answer of %s: %w", tool, err)
 		}
 	}
-	if !a.asJSON {
-		return false, nil
+	if a.asJSON {
+		return true, a.printJSON(r.Structured)
 	}
-	return true, a.printJSON(r.Structured)
+	return false, a.printNotes(append(r.Notes, notesIn(r.Structured)...))
 }

@@ -28,6 +28,7 @@ type Client struct {
 type Result struct {
 	Text       string          // for people and models
 	Structured json.RawMessage // for programs; nil when the tool gave none
+	Notes      []string        // what a family's tool says beside its answer
 }
 
 // Error is a tool's own error.
@@ -87,6 +88,9 @@ func (c *Client) Call(tool string, arguments any) (Result, error) {
 		}
 		StructuredContent json.RawMessage
 		IsError           bool
+		Meta              struct {
+			Notes []string `json:"alcove/notes"`
+		} `json:"_meta"`
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return Result{}, fmt.Errorf("read the answer of %s: %w", tool, err)
@@ -95,7 +99,7 @@ func (c *Client) Call(tool string, arguments any) (Result, error) {
 	for _, part := range answer.Content {
 		text = append(text, part.Text)
 	}
-	result := Result{strings.Join(text, "\n"), answer.StructuredContent}
+	result := Result{Text: strings.Join(text, "\n"), Structured: answer.StructuredContent, Notes: answer.Meta.Notes}
 	if answer.IsError {
 		return Result{}, toolError(result)
 	}

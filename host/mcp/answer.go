@@ -62,6 +62,9 @@ func (a answer) meta() *protocol.Meta {
 	if a.family != nil && a.family.Proposal != "" {
 		members[proposalMeta] = a.family.Proposal
 	}
+	if a.family != nil && len(a.notes()) > 0 {
+		members[notesMeta] = a.notes()
+	}
 	if len(members) == 0 {
 		return nil
 	}
@@ -71,6 +74,7 @@ func (a answer) meta() *protocol.Meta {
 const (
 	versionMeta  = "alcove/version"  // in _meta of a result: of the commit that has what the call wrote
 	proposalMeta = "alcove/proposal" // and the branch that has what it proposes
+	notesMeta    = "alcove/notes"    // what the caller should know beside; answers of core tools have a member of their own for it
 )
 
 // maxText is how many bytes of an answer models are shown that no tool of ours has cut to size.
