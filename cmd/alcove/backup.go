@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -91,6 +92,9 @@ func (a *app) restoreCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := checkBackup(args[0]); err != nil { // before a data directory is made for it
+				return err
+			}
 			bar := a.progress("restoring", -1)
 			v, err := host.Restore(c.Context(), args[0], dir, func(done, all int64) {
 				bar.ChangeMax64(all)
@@ -102,4 +106,19 @@ func (a *app) restoreCommand() *cobra.Command {
 			return a.printLoaded(dir, v)
 		},
 	}
+}
+
+// checkBackup makes sure that a backup is a folder or a file.
+func checkBackup(path string) error {
+	if isFolder(path) {
+		return nil
+	}
+	f, err := openFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return notFound("there is no backup %s", path)
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }

@@ -144,6 +144,9 @@ unless --dimensions says so. When its vectors change, searches use the old ones 
 	flags.BoolVar(&r.Standard, "default", false, "use it in searches that name none, as the first one is")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r.Name, r.TimeoutMS = args[0], int(*timeout/time.Millisecond)
+		if err := checkKeyFile(r.KeyFile); err != nil {
+			return err
+		}
 		var set host.EmbedderConfig
 		if err := a.act(c.Context(), "set-embedder", r, &set); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -112,6 +113,9 @@ func (a *app) familyInstallCommand() *cobra.Command {
 			module, err := readModule(args[0])
 			if err != nil {
 				return err
+			}
+			if _, err := sandbox.Check(module, sandbox.Options{}); err != nil { // before a server is started for it
+				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			var f host.Family
 			if err := a.act(c.Context(), "family-install", host.InstallRequest{Module: module}, &f); err != nil {
@@ -310,9 +314,27 @@ func (a *app) endpointAddCommand() *cobra.Command {
 	flags.StringVar(&e.KeyFile, "key-file", "", "the file that has the key")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		e.URL = args[1]
+		if err := checkKeyFile(e.KeyFile); err != nil {
+			return err
+		}
 		return a.act(c.Context(), "endpoint-set", host.EndpointRequest{Name: args[0], Endpoint: &e}, &struct{}{})
 	}
 	return c
+}
+
+// checkKeyFile refuses what no key can be read from. A file that is not there may come later.
+func checkKeyFile(path string) error {
+	if path == "" {
+		return nil
+	}
+	f, err := regular.Open(path)
+	if errors.Is(err, regular.ErrNot) {
+		return &usageError{fmt.Errorf("--key-file: %w: give the path of a file", err)}
+	}
+	if err != nil {
+		return nil
+	}
+	return f.Close()
 }
 
 func (a *app) endpointListCommand() *cobra.Command {

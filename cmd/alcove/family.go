@@ -18,6 +18,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -174,12 +175,12 @@ func readModule(path string) ([]byte, error) {
 
 // readFile reads at most so many bytes of a file.
 func readFile(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := openFile(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, notFound("there is no file %s", path)
 	case err != nil:
-		return nil, fmt.Errorf("read a file: %w", err)
+		return nil, err
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, most))
@@ -187,6 +188,23 @@ func readFile(path string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return data, nil
+}
+
+// openFile opens a file that the command line names.
+func openFile(path string) (*os.File, error) {
+	f, err := regular.Open(path)
+	switch {
+	case errors.Is(err, regular.ErrNot):
+		return nil, &usageError{fmt.Errorf("%w: give the path of a file", err)}
+	case err != nil:
+		return nil, fmt.Errorf("read a file: %w", err)
+	}
+	return f, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 func (a *app) familyCallCommand() *cobra.Command {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -56,11 +55,10 @@ type importOptions struct {
 
 // isBundle reports whether a file begins as a bundle does.
 func isBundle(path string) (bool, error) {
-	info, err := os.Stat(path)
-	if err != nil || info.IsDir() {
-		return false, err
+	if isFolder(path) {
+		return false, nil
 	}
-	f, err := os.Open(path)
+	f, err := openFile(path)
 	if err != nil {
 		return false, err
 	}
@@ -79,7 +77,7 @@ func (a *app) importBundle(ctx context.Context, path string, o importOptions) er
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(path)
+	f, err := openFile(path)
 	if err != nil {
 		return err
 	}

@@ -71,6 +71,12 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	if info, err := os.Stat(f.familiesDir); err == nil && !info.IsDir() { // one that is not there may come later
+		return &usageError{fmt.Errorf("--families-dir: %s is not a folder", f.familiesDir)}
+	}
+	if err := checkKeyFile(f.embedder.KeyFile); err != nil {
+		return err
+	}
 	out := io.Writer(a.err)
 	if f.auto {
 		log, err := owner.OpenLog(dir)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -68,7 +69,7 @@ var ErrBroken = errors.New("the backup cannot be restored: make a full one")
 // ReadManifest reads what a folder holds.
 func ReadManifest(dir string) (Manifest, error) {
 	var m Manifest
-	f, err := os.Open(filepath.Join(dir, manifestName))
+	f, err := regular.Open(filepath.Join(dir, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, fmt.Errorf("%w in %s: make a full one first", ErrNone, dir)
 	}

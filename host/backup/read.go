@@ -10,13 +10,14 @@ import (
 	"path/filepath"
 
 	"github.com/alcove-memory/alcove/host/bundle"
+	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
 // Read gives a loader all parts of a backup, a folder or a single file, in order. They count only if there is no error. progress
 // is told how many bytes were read of how many; it may be nil.
 func Read(ctx context.Context, path string, to store.Loader, progress func(done, all int64)) error {
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return readSingle(ctx, path, to, progress)
 	}
 	return readFolder(ctx, path, to, progress)
@@ -55,7 +56,7 @@ func readFolder(ctx context.Context, dir string, to store.Loader, progress func(
 }
 
 func readFile(ctx context.Context, path string, format int, to store.Loader, progress func(int64)) (Part, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return Part{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -56,7 +57,7 @@ func replace(from, to string) error {
 
 // readHeader reads what a part says of itself, at its beginning.
 func readHeader(path string) (Header, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return Header{}, err
 	}

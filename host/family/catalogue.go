@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -113,7 +113,7 @@ func (f *Families) watched() []string {
 	if f.o.Watch == "" {
 		return nil
 	}
-	entries, err := os.ReadDir(f.o.Watch)
+	entries, err := readFolder(f.o.Watch)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		f.o.Logger.Warn("the folder of families cannot be read", "folder", f.o.Watch, "error", err)
 		return slices.Sorted(maps.Keys(f.files))
@@ -129,6 +129,18 @@ func (f *Families) watched() []string {
 		}
 	}
 	return paths
+}
+
+// readFolder lists a folder. Anything else is refused before it is opened: a pipe would be waited for.
+func readFolder(path string) ([]os.DirEntry, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a folder", path)
+	}
+	return os.ReadDir(path)
 }
 
 // findFile is the family in a file, as it was read before or anew.
@@ -317,18 +329,9 @@ func digestOf(data []byte) string {
 
 // readModule reads a module's file, unless that is too large.
 func readModule(path string) ([]byte, error) {
-	file, err := os.Open(path)
+	data, err := regular.Read(path, abi.DefaultModuleLimits().ModuleBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read the module: %w", err)
-	}
-	defer file.Close()
-	limit := abi.DefaultModuleLimits().ModuleBytes
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("read the module: %w", err)
-	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("the module %s has more than %d bytes", path, limit)
 	}
 	return data, nil
 }

@@ -104,3 +104,14 @@ func TestWhatIsNoFileInTheFolderHoldsNothingUp(t *testing.T) {
 		t.Fatal("it still waits for the pipe")
 	}
 }
+
+// TestAPipeInPlaceOfTheFolderHoldsNothingUp hangs, for as long as tests may, when it is waited for.
+func TestAPipeInPlaceOfTheFolderHoldsNothingUp(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list := open(t, func(o *Options) { o.Watch = pipe }).All(); len(list) != 0 {
+		t.Errorf("there are %v", list)
+	}
+}

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -324,14 +325,9 @@ func (c Client) key(e registry.Endpoint) (string, error) {
 		}
 		return key, nil
 	case e.KeyFile != "":
-		f, err := os.Open(e.KeyFile)
-		if err != nil {
-			return "", &Failure{noKey, err}
-		}
-		defer f.Close()
-		data, err := io.ReadAll(io.LimitReader(f, keyLimit+1))
-		if err == nil && (len(data) > keyLimit || len(bytes.TrimSpace(data)) == 0) {
-			err = fmt.Errorf("the file %s has no key, or more than %d bytes", e.KeyFile, keyLimit)
+		data, err := regular.Read(e.KeyFile, keyLimit)
+		if err == nil && len(bytes.TrimSpace(data)) == 0 {
+			err = fmt.Errorf("the file %s has no key", e.KeyFile)
 		}
 		if err != nil {
 			return "", &Failure{noKey, err}

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/regular"
 )
 
 // Kind is what an embedder is.
@@ -121,6 +122,8 @@ func (c Config) checkServer() error {
 	return nil
 }
 
+const longestKeyFile = 64 << 10 // bytes
+
 // key reads the key; empty when there is none.
 func (c Config) key(getenv func(string) string) (string, error) {
 	if c.KeyEnv != "" {
@@ -133,12 +136,9 @@ func (c Config) key(getenv func(string) string) (string, error) {
 	if c.KeyFile == "" {
 		return "", nil
 	}
-	raw, err := os.ReadFile(c.KeyFile)
+	raw, err := regular.Read(c.KeyFile, longestKeyFile)
 	if err != nil {
 		return "", fmt.Errorf("read the key: %w", err)
-	}
-	if len(raw) > 64<<10 {
-		return "", fmt.Errorf("read the key: %s has %d bytes, which is no key", c.KeyFile, len(raw))
 	}
 	return strings.TrimSpace(string(raw)), nil
 }

@@ -8,8 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
+
+	"github.com/alcove-memory/alcove/host/regular"
 )
 
 // Model is a file of word vectors with its tokenizer, as model2vec makes them: a text's vector is the mean of those of its
@@ -55,7 +56,7 @@ func openModel(dir string) (*Model, error) {
 }
 
 func readBounded(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +65,8 @@ func readBounded(path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, fmt.Errorf("%s is no file of at most %d bytes", path, most)
+	if info.Size() > most {
+		return nil, fmt.Errorf("%s has %d bytes, and may have %d", path, info.Size(), most)
 	}
 	data := make([]byte, info.Size())
 	if _, err := io.ReadFull(f, data); err != nil {

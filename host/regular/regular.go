@@ -1,0 +1,79 @@
+// Package regular opens regular files only. Anything else that a path may lead to could block its reader for ever, as a FIFO
+// does, or have no end, as some devices.
+package regular
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// ErrNot says that a path leads to something else than a regular file.
+var ErrNot = errors.New("not a regular file")
+
+// ErrTooLong says that a file is longer than its reader takes.
+var ErrTooLong = errors.New("the file is too long")
+
+// Open opens a regular file for reading; symbolic links are followed. It never waits.
+func Open(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(path, info); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a FIFO meanwhile
+	if err != nil {
+		return nil, err
+	}
+	info, err = f.Stat()
+	if err == nil {
+		err = check(path, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Read is the content of a regular file of at most so many bytes.
+func Read(path string, most int64) (data []byte, err error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	data, err = io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > most {
+		return nil, fmt.Errorf("%s has more than %d bytes: %w", path, most, ErrTooLong)
+	}
+	return data, nil
+}
+
+func check(path string, info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	return fmt.Errorf("%s is %s, %w", path, kind(info.Mode()), ErrNot)
+}
+
+func kind(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a directory"
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "something else"
+}

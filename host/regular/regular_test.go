@@ -1,0 +1,42 @@
+package regular_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/host/regular"
+)
+
+func TestARegularFileIsReadUpToALimit(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := os.WriteFile(path, []byte("content"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{path}
+	if err := os.Symlink(path, link); err != nil {
+		t.Log("symbolic links are not tested:", err)
+	} else {
+		paths = append(paths, link)
+	}
+	for _, p := range paths {
+		if data, err := regular.Read(p, 7); string(data) != "content" || err != nil {
+			t.Errorf("%s: %q, %v", p, data, err)
+		}
+		if _, err := regular.Read(p, 6); !errors.Is(err, regular.ErrTooLong) || !strings.Contains(err.Error(), "more than 6 bytes") {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+	if _, err := regular.Open(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestADirectoryIsRefused(t *testing.T) {
+	if _, err := regular.Open(t.TempDir()); !errors.Is(err, regular.ErrNot) || !strings.Contains(err.Error(), "is a directory, not a regular file") {
+		t.Error(err)
+	}
+}
