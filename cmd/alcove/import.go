@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,6 +44,7 @@ Formats: %v. The format is told from the file unless --format says it.`, importe
 	flags.StringVar(&o.format, "format", "", "what wrote the input")
 	flags.StringVar(&o.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch to store on (or ALCOVE_BRANCH)")
 	flags.StringVar(&o.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace to store in, instead of the input's (or ALCOVE_NAMESPACE)")
+	flags.BoolVar(&o.skip, "skip-invalid", false, "leave out lines, elements and notes that cannot be used, and say why; without it nothing is imported then")
 	flags.BoolVar(&o.dry, "dry-run", false, "say what would be written, and write nothing")
 	return c
 }
@@ -50,6 +52,7 @@ Formats: %v. The format is told from the file unless --format says it.`, importe
 type importOptions struct {
 	format, branch, namespace string
 	dry                       bool
+	skip                      bool
 	quiet                     bool // dry: says nothing
 }
 
@@ -70,8 +73,8 @@ func isBundle(path string) (bool, error) {
 const bundleStart = `{"alcove":"bundle"`
 
 func (a *app) importBundle(ctx context.Context, path string, o importOptions) error {
-	if o.branch != "" || o.namespace != "" || o.dry {
-		return &usageError{errors.New("a bundle is imported as it is: --branch, --namespace and --dry-run are for memories (alcove export --memories)")}
+	if o.branch != "" || o.namespace != "" || o.dry || o.skip {
+		return &usageError{errors.New("a bundle is imported as it is: --branch, --namespace, --skip-invalid and --dry-run are for memories (alcove export --memories)")}
 	}
 	dir, err := a.dir()
 	if err != nil {
@@ -95,39 +98,97 @@ func (a *app) importBundle(ctx context.Context, path string, o importOptions) er
 }
 
 func (a *app) importMemories(ctx context.Context, path string, o importOptions) error {
-	format := importer.Format(o.format)
-	if format == "" {
+	in := importer.Input{Path: path, Format: importer.Format(o.format)}
+	if in.Format == "" {
 		detected, err := importer.Detect(path)
 		if err != nil {
 			return err
 		}
-		format = detected
+		in.Format = detected
 	}
+	var wrong wrongParts
+	in.Skip = wrong.add
 	if !o.dry { // all of it is read and checked first, so that nothing is stored of an input that is wrong somewhere
 		checked := o
 		checked.dry, checked.quiet = true, true
-		if _, err := a.readMemories(ctx, path, format, checked); err != nil {
+		if _, err := a.readMemories(ctx, in, checked); err != nil {
 			return err
 		}
+		if wrong.count > 0 && !o.skip {
+			return wrong.err()
+		}
+		in.Skip = func(*importer.InputError) error { return nil } // they are known
 	}
-	done, err := a.readMemories(ctx, path, format, o)
+	done, err := a.readMemories(ctx, in, o)
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"format": format, "stored": done.Stored, "unchanged": done.Unchanged, "dry_run": o.dry})
+	if wrong.count > 0 && !o.skip {
+		return wrong.err()
 	}
-	would := ""
-	if o.dry {
+	return a.printImported(in.Format, done, wrong, o.dry)
+}
+
+func (a *app) printImported(format importer.Format, done host.Imported, wrong wrongParts, dry bool) error {
+	if a.asJSON {
+		return a.printJSON(map[string]any{"format": format, "stored": done.Stored, "unchanged": done.Unchanged, "dry_run": dry, "skipped": wrong.count, "reasons": wrong.reasons()})
+	}
+	for _, reason := range wrong.reasons() {
+		if err := a.notef("skipped %s\n", reason); err != nil {
+			return err
+		}
+	}
+	if more := wrong.count - len(wrong.first); more > 0 {
+		if err := a.notef("skipped %d more\n", more); err != nil {
+			return err
+		}
+	}
+	would, skipped := "", ""
+	if dry {
 		would = "would be "
 	}
-	return a.printf("%s: %d memories %sstored, %d unchanged\n", format, done.Stored, would, done.Unchanged)
+	if wrong.count > 0 {
+		skipped = fmt.Sprintf(", %d skipped", wrong.count)
+	}
+	return a.printf("%s: %d memories %sstored, %d unchanged%s\n", format, done.Stored, would, done.Unchanged, skipped)
+}
+
+// wrongParts are lines, elements or notes of an input that cannot be used.
+type wrongParts struct {
+	count int
+	first []*importer.InputError
+}
+
+const wrongPartsShown = 20
+
+func (w *wrongParts) add(err *importer.InputError) error {
+	if w.count++; w.count <= wrongPartsShown {
+		w.first = append(w.first, err)
+	}
+	return nil
+}
+
+// reasons say what is wrong with the first ones.
+func (w *wrongParts) reasons() []string {
+	list := []string{}
+	for _, err := range w.first {
+		list = append(list, err.Error())
+	}
+	return list
+}
+
+func (w *wrongParts) err() error {
+	reasons := strings.Join(w.reasons(), "\n")
+	if more := w.count - len(w.first); more > 0 {
+		reasons += fmt.Sprintf("\nand %d more", more)
+	}
+	return fmt.Errorf("nothing is imported, because not all of the input can be used: mend it, or leave that out with --skip-invalid\n%s", reasons)
 }
 
 // readMemories reads the input to its end, and stores what is in it or, dry, has the server check it.
-func (a *app) readMemories(ctx context.Context, path string, format importer.Format, o importOptions) (host.Imported, error) {
+func (a *app) readMemories(ctx context.Context, in importer.Input, o importOptions) (host.Imported, error) {
 	i := &importing{app: a, options: o, bar: a.progress("importing", -1)}
-	err := importer.Read(ctx, path, format, func(m host.Memory) error { return i.add(ctx, m) })
+	err := in.Read(ctx, func(m host.Memory) error { return i.add(ctx, m) })
 	if err == nil {
 		err = i.flush(ctx)
 	}

@@ -160,17 +160,23 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 	}
 }
 
-// FuzzManifest reads anything as a manifest: nothing panics, and a part is always a file of the folder.
+// FuzzManifest reads anything as a manifest: nothing panics, what is allocated is in proportion, and a part is always a file of the folder.
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte(`{"alcove":"backup","format":1,"parts":[{"file":"full.jsonl","since":0,"until":3}]}`))
 	f.Add([]byte(`{"alcove":"backup","format":2,"parts":[{"file":"a.part","until":3,"until_time":"2026-01-02T03:04:05Z","history":[{"id":"a"}]},{"file":"b.part","since":3,"until":3}]}`))
 	f.Add([]byte(`{"alcove":"backup","format":1,"parts":[{"file":"../x.jsonl"}]}`))
+	f.Add([]byte(`{"alcove":"backup","format":2,"parts":[` + strings.Repeat("{},", 20_000) + "{}]}"))
+	f.Add([]byte(`{"alcove":"backup","format":2,"parts":` + strings.Repeat("[", 100_000)))
 	f.Fuzz(func(t *testing.T, input []byte) {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "backup.json"), input, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		m, err := backup.ReadManifest(dir)
+		var m backup.Manifest
+		var err error
+		if spent := allocated(func() { m, err = backup.ReadManifest(dir) }); spent > 16<<20+1<<10*uint64(len(input)) {
+			t.Errorf("%d bytes are allocated for %d", spent, len(input))
+		}
 		if err != nil {
 			return
 		}

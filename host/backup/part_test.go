@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/backup"
@@ -39,7 +40,8 @@ func TestNoChangedPartIsTaken(t *testing.T) {
 	}
 }
 
-// FuzzPart reads anything as a part: nothing panics, and it does not matter in which pieces it comes.
+// FuzzPart reads anything as a part: nothing panics, what is allocated is in proportion, and it does not matter in which pieces
+// it comes.
 func FuzzPart(f *testing.F) {
 	whole := wholePart(f)
 	f.Add(whole, 7)
@@ -51,6 +53,12 @@ func FuzzPart(f *testing.F) {
 		var parts [2]backup.Part
 		var errs [2]error
 		for i, size := range []int{1 << 20, 1 + int(uint(size)%100)} {
+			spent := allocated(func() {
+				backup.Parse(content, size, func(run []byte) error { return store.ReadRun(run, func(store.Piece) error { return nil }) }, nil)
+			})
+			if most := 16<<20 + 256*uint64(len(content)); spent > most {
+				t.Errorf("%d bytes are allocated for %d", spent, len(content))
+			}
 			parts[i], errs[i] = backup.Parse(content, size, func(run []byte) error {
 				runs[i] = append(runs[i], bytes.Clone(run))
 				return store.ReadRun(run, func(store.Piece) error { return nil })
@@ -63,4 +71,13 @@ func FuzzPart(f *testing.F) {
 			t.Errorf("in one piece it is %+v (%v), in small ones %+v (%v)", parts[0], errs[0], parts[1], errs[1])
 		}
 	})
+}
+
+// allocated is how many bytes f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }

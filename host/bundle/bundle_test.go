@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -106,23 +107,40 @@ func TestDamagedBundlesAreNamedWithTheirLine(t *testing.T) {
 	}
 }
 
-// FuzzRead reads anything: nothing panics, and a bundle that is taken can be loaded or is refused with a reason.
+// FuzzRead reads anything: nothing panics, what is allocated is in proportion, and a bundle that is taken can be loaded or is
+// refused with a reason.
 func FuzzRead(f *testing.F) {
 	f.Add(written(f, odd(f)))
+	for _, bomb := range []string{strings.Repeat("[", 100_000), `{"branches":[` + strings.Repeat("0,", 100_000) + "0]}", `{"branch":1,"keep":[` + strings.Repeat("{},", 50_000) + "{}]}"} {
+		f.Add([]byte(`{"alcove":"bundle","format":1}` + "\n" + bomb + "\n"))
+	}
 	f.Add([]byte(`{"alcove":"bundle","format":1}` + "\n" + `{"point":[1,2]}` + "\n" + `{"b":0,"k64":"/w==","v":1,"x64":""}` + "\n"))
 	f.Fuzz(func(t *testing.T, input []byte) {
-		n := 0
-		_, err := bundle.Read(t.Context(), bytes.NewReader(input), func(p store.Piece) error {
+		n, err := 0, error(nil)
+		read := func(p store.Piece) error {
 			if p.Entry == nil && p.Point == nil && p.Branch == nil && p.Counter == nil && p.Branches == nil {
 				t.Error("an empty piece was given")
 			}
 			n++
 			return nil
-		}, nil)
+		}
+		spent := allocated(func() { _, err = bundle.Read(t.Context(), bytes.NewReader(input), read, nil) })
+		if most := 16<<20 + 256*uint64(len(input)); spent > most {
+			t.Errorf("%d bytes are allocated for %d", spent, len(input))
+		}
 		if err == nil && n > bytes.Count(input, []byte("\n")) {
 			t.Errorf("%d pieces of %d lines", n, bytes.Count(input, []byte("\n")))
 		}
 	})
+}
+
+// allocated is how many bytes f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 // BenchmarkBundle exports and imports 200,000 memories of 200 bytes, and copies the same bytes as a plain file beside it.

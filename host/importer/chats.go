@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -57,8 +56,8 @@ type chatGPT struct {
 	} `json:"mapping"`
 }
 
-func readChatGPT(_ context.Context, path string, yield Yield) error {
-	return elements(path, []string{"conversations"}, func(_ int, c chatGPT) error {
+func readChatGPT(in Input, yield Yield) error {
+	return elements(in, []string{"conversations"}, func(c chatGPT) error {
 		id := c.ConversationID
 		if id == "" {
 			id = c.ID
@@ -155,8 +154,8 @@ type claude struct {
 	} `json:"chat_messages"`
 }
 
-func readClaude(_ context.Context, path string, yield Yield) error {
-	return elements(path, []string{"conversations"}, func(_ int, c claude) error {
+func readClaude(in Input, yield Yield) error {
+	return elements(in, []string{"conversations"}, func(c claude) error {
 		if c.UUID == "" {
 			return fmt.Errorf("the conversation %q has no uuid", c.Name)
 		}
@@ -197,8 +196,8 @@ type mem0Memory struct {
 	Metadata   map[string]json.RawMessage `json:"metadata"`
 }
 
-func readMem0(_ context.Context, path string, yield Yield) error {
-	return elements(path, []string{"results", "memories"}, func(_ int, m mem0Memory) error {
+func readMem0(in Input, yield Yield) error {
+	return elements(in, []string{"results", "memories"}, func(m mem0Memory) error {
 		if m.ID == "" || m.Memory == "" {
 			return fmt.Errorf("it has no id or no memory")
 		}

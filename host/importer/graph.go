@@ -1,10 +1,8 @@
 package importer
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory"
 )
@@ -26,26 +24,41 @@ type relation struct {
 	Type string `json:"type"`
 }
 
+// relations are the ways out of an entity, in order, each once.
+type relations struct {
+	list []relation
+	has  map[relation]bool
+}
+
+func (r *relations) add(x relation) {
+	if r.has[x] {
+		return
+	}
+	if r.has == nil {
+		r.has = map[relation]bool{}
+	}
+	r.has[x] = true
+	r.list = append(r.list, x)
+}
+
 // readGraph reads the file twice: relations may stand anywhere, and become links of the entity they start from.
-func readGraph(_ context.Context, path string, yield Yield) error {
-	out, entities := map[string][]relation{}, map[string]bool{}
-	err := eachGraphLine(path, func(l graphLine) error {
-		if len(out)+len(entities) > maxIndex {
-			return fmt.Errorf("there are more than %d entities and relations", maxIndex)
-		}
+func readGraph(in Input, yield Yield) error {
+	out, entities, known := map[string]*relations{}, map[string]bool{}, index{}
+	err := in.quietly().eachGraphLine(func(l graphLine) error {
 		if l.Type == "entity" {
 			entities[l.Name] = true
-			return nil
+			return in.remember(&known, l.Name)
 		}
-		if r := (relation{l.To, l.RelationType}); !slices.Contains(out[l.From], r) {
-			out[l.From] = append(out[l.From], r)
+		if out[l.From] == nil {
+			out[l.From] = &relations{}
 		}
-		return nil
+		out[l.From].add(relation{l.To, l.RelationType})
+		return in.remember(&known, l.From, l.To, l.RelationType)
 	})
 	if err != nil {
 		return err
 	}
-	return eachGraphLine(path, func(l graphLine) error {
+	return in.eachGraphLine(func(l graphLine) error {
 		if l.Type == "entity" {
 			return yield(entity(l, out[l.Name]))
 		}
@@ -60,24 +73,28 @@ func readGraph(_ context.Context, path string, yield Yield) error {
 	})
 }
 
-func entity(l graphLine, out []relation) memory.PortableMemory {
+func entity(l graphLine, out *relations) memory.PortableMemory {
 	m := memory.PortableMemory{
-		Key: key("entity", l.Name), Type: l.EntityType, Metadata: meta("relations", out),
+		Key: key("entity", l.Name), Type: l.EntityType,
 		Value: encode(struct {
 			Name         string   `json:"name"`
 			Observations []string `json:"observations,omitempty"`
 		}{l.Name, l.Observations}),
 	}
-	for _, r := range out {
-		if link := key("entity", r.To); !slices.Contains(m.Links, link) {
-			m.Links = append(m.Links, link)
-		}
+	if out == nil {
+		return m
 	}
+	m.Metadata = meta("relations", out.list)
+	var links once
+	for _, r := range out.list {
+		links.add(key("entity", r.To))
+	}
+	m.Links = links.list
 	return m
 }
 
-func eachGraphLine(path string, do func(graphLine) error) error {
-	return lines(path, func(_ int, line []byte) error {
+func (in Input) eachGraphLine(do func(graphLine) error) error {
+	return in.lines(func(_ int, line []byte) error {
 		var l graphLine
 		if err := json.Unmarshal(line, &l); err != nil {
 			return err

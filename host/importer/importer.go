@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/regular"
 )
 
 // Format names what wrote the input.
@@ -36,14 +37,14 @@ const (
 	Claude      Format = "claude"       // conversations.json of an export of Claude's
 )
 
-// Limits of what is read, in bytes but for notes.
-const (
-	maxLine    = 16 << 20
-	maxElement = 64 << 20 // a conversation
-	maxNote    = 1 << 20
-	maxNotes   = 1_000_000
-	maxIndex   = 5_000_000 // names and relations remembered
-)
+// Input is what another tool wrote.
+type Input struct {
+	Path   string // a file or folder
+	Format Format
+	// Skip is told of a line, element or note that cannot be used, and which is passed over unless there is an error. Nil: the
+	// first one ends the reading.
+	Skip func(*InputError) error
+}
 
 // Yield takes a memory.
 type Yield func(memory.PortableMemory) error
@@ -64,8 +65,8 @@ func (e *InputError) Error() string {
 
 func (e *InputError) Unwrap() error { return e.Err }
 
-func readers() map[Format]func(ctx context.Context, path string, yield Yield) error {
-	return map[Format]func(context.Context, string, Yield) error{
+func readers() map[Format]func(in Input, yield Yield) error {
+	return map[Format]func(Input, Yield) error{
 		Memories: readMemories, Graph: readGraph, Markdown: readMarkdown, BasicMemory: readBasicMemory,
 		Mem0: readMem0, ChatGPT: readChatGPT, Claude: readClaude,
 	}
@@ -74,18 +75,45 @@ func readers() map[Format]func(ctx context.Context, path string, yield Yield) er
 // Formats are the names of all formats, sorted.
 func Formats() []Format { return slices.Sorted(maps.Keys(readers())) }
 
-// Read reads a file or folder. What was given before an error is right; the error says where to look.
-func Read(ctx context.Context, path string, f Format, yield Yield) error {
-	read := readers()[f]
+// Read reads the input. What was given before an error is right; the error says where to look.
+func (in Input) Read(ctx context.Context, yield Yield) error {
+	read := readers()[in.Format]
 	if read == nil {
-		return fmt.Errorf("there is no format %q: use one of %v", f, Formats())
+		return fmt.Errorf("there is no format %q: use one of %v", in.Format, Formats())
 	}
-	return read(ctx, path, func(m memory.PortableMemory) error {
-		if err := ctx.Err(); err != nil {
-			return err
+	return read(in, func(m memory.PortableMemory) error {
+		err := ctx.Err()
+		if err == nil {
+			err = yield(m)
 		}
-		return yield(m)
+		if err != nil {
+			return &refused{err}
+		}
+		return nil
 	})
+}
+
+// refused is an error that ends the reading whatever is skipped, such as one of whoever takes the memories.
+type refused struct{ err error }
+
+func (e *refused) Error() string { return e.err.Error() }
+func (e *refused) Unwrap() error { return e.err }
+
+// wrong ends the reading with an error of a part of the input, or passes over the part.
+func (in Input) wrong(path, place string, err error) error {
+	placed := at(path, place, err)
+	if isRefused := new(refused); errors.As(err, &isRefused) || in.Skip == nil {
+		return placed
+	}
+	return in.Skip(placed)
+}
+
+// quietly is the input without a report of what is passed over, which another reading makes.
+func (in Input) quietly() Input {
+	if in.Skip != nil {
+		in.Skip = func(*InputError) error { return nil }
+	}
+	return in
 }
 
 // Detect tells the format of a file or folder from how it begins.
@@ -97,7 +125,7 @@ func Detect(path string) (Format, error) {
 	if info.IsDir() {
 		return detectNotes(path)
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return "", err
 	}
@@ -143,7 +171,7 @@ func detectNotes(dir string) (Format, error) {
 	for _, n := range notes[:min(len(notes), 20)] {
 		text, err := readNote(dir, n)
 		if err != nil {
-			return "", err
+			continue // reading says so
 		}
 		if front, _ := frontMatter(text); bytes.Contains(front, []byte("permalink:")) {
 			return BasicMemory, nil
@@ -152,36 +180,55 @@ func detectNotes(dir string) (Format, error) {
 	return Markdown, nil
 }
 
-// lines gives a file's lines that are not blank, with their numbers.
-func lines(path string, do func(n int, line []byte) error) (err error) {
-	f, err := os.Open(path)
+// lines gives the lines that are not blank, with their numbers.
+func (in Input) lines(do func(n int, line []byte) error) (err error) {
+	f, err := regular.Open(in.Path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	scanner := bufio.NewScanner(f)
-	scanner.Buffer(make([]byte, 64<<10), maxLine)
-	n := 0
-	for scanner.Scan() {
-		n++
-		if len(bytes.TrimSpace(scanner.Bytes())) == 0 {
+	r := bufio.NewReaderSize(f, 64<<10)
+	var line []byte
+	for n := 1; ; n++ {
+		var last bool
+		if line, last, err = nextLine(r, line[:0]); err == nil && len(bytes.TrimSpace(line)) > 0 {
+			if err = checkJSON(line); err == nil {
+				err = do(n, line)
+			}
+		}
+		if err != nil {
+			if err := in.wrong(in.Path, fmt.Sprintf("line %d", n), err); err != nil {
+				return err
+			}
+		}
+		if last {
+			return nil
+		}
+	}
+}
+
+// nextLine appends a line, without its end. One that is too long is passed over to its end.
+func nextLine(r *bufio.Reader, line []byte) (_ []byte, last bool, err error) {
+	for {
+		part, failed := r.ReadSlice('\n')
+		if len(line)+len(part) > maxLine {
+			line, part, err = line[:0], nil, &LimitError{"bytes in a line", maxLine, "split it"}
+		}
+		if line = append(line, part...); errors.Is(failed, bufio.ErrBufferFull) {
 			continue
 		}
-		if err := do(n, scanner.Bytes()); err != nil {
-			return at(path, fmt.Sprintf("line %d", n), err)
+		if failed != nil && !errors.Is(failed, io.EOF) {
+			return nil, true, &refused{failed}
 		}
+		return bytes.TrimSuffix(line, []byte("\n")), failed != nil, err
 	}
-	if errors.Is(scanner.Err(), bufio.ErrTooLong) {
-		return at(path, fmt.Sprintf("line %d", n+1), fmt.Errorf("it is longer than %d bytes", maxLine))
-	}
-	return scanner.Err()
 }
 
 // at says where an error was, once.
-func at(path, place string, err error) error {
+func at(path, place string, err error) *InputError {
 	var placed *InputError
 	if errors.As(err, &placed) {
-		return err
+		return placed
 	}
 	return &InputError{Path: path, Place: place, Err: err}
 }
@@ -192,7 +239,7 @@ type bounded struct {
 	left int64
 }
 
-var errElement = fmt.Errorf("it is longer than %d bytes", maxElement)
+var errElement = &LimitError{"bytes in an element", maxElement, "split it"}
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
@@ -204,32 +251,45 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 // elements decodes the elements of an array one by one: the outermost, or the one in a field of the outermost object.
-func elements[T any](path string, fields []string, do func(n int, element T) error) (err error) {
-	f, err := os.Open(path)
+func elements[T any](input Input, fields []string, do func(element T) error) (err error) {
+	f, err := regular.Open(input.Path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	in := &bounded{bufio.NewReaderSize(f, 256<<10), maxElement}
 	dec := json.NewDecoder(in)
-	dec.UseNumber()
 	if err := toArray(dec, fields); err != nil {
-		return at(path, "", err)
+		return at(input.Path, "", err)
 	}
+	var raw json.RawMessage
 	for n := 1; dec.More(); n++ {
+		place := fmt.Sprintf("element %d", n)
 		in.left = maxElement
-		var element T
-		if err := dec.Decode(&element); err != nil {
-			return at(path, fmt.Sprintf("element %d", n), err)
+		if err := dec.Decode(&raw); err != nil {
+			return at(input.Path, place, err) // nobody knows where the next one begins
 		}
-		if err := do(n, element); err != nil {
-			return at(path, fmt.Sprintf("element %d", n), err)
+		if err := decodeElement(raw, do); err != nil {
+			if err := input.wrong(input.Path, place, err); err != nil {
+				return err
+			}
 		}
 	}
 	if _, err := dec.Token(); err != nil { // the end of the array
-		return at(path, "the end", err)
+		return at(input.Path, "the end", err)
 	}
 	return nil
+}
+
+func decodeElement[T any](raw json.RawMessage, do func(T) error) error {
+	if err := checkJSON(raw); err != nil {
+		return err
+	}
+	var element T
+	if err := json.Unmarshal(raw, &element); err != nil {
+		return err
+	}
+	return do(element)
 }
 
 var errNoArray = errors.New("it is not a JSON array of what is expected")
@@ -301,23 +361,29 @@ func meta(pairs ...any) map[string]json.RawMessage {
 	return m
 }
 
-func readMemories(_ context.Context, path string, yield Yield) error {
-	count, ended := 0, false
-	err := lines(path, func(n int, line []byte) error {
+func readMemories(in Input, yield Yield) error {
+	count, ended := 0, false // skipped ones count, too
+	if skip := in.Skip; skip != nil {
+		in.Skip = func(err *InputError) error {
+			count++
+			return skip(err)
+		}
+	}
+	err := in.lines(func(n int, line []byte) error {
 		if n == 1 {
 			var h memory.MemoriesHeader
 			if json.Unmarshal(line, &h) != nil || h.Alcove != "memories" || h.Format != 1 {
-				return fmt.Errorf("it is not the header of exported memories of format 1")
+				return &refused{errors.New("it is not the header of exported memories of format 1")}
 			}
 			return nil
 		}
 		if ended {
-			return errors.New("something follows the last line")
+			return &refused{errors.New("something follows the last line")}
 		}
 		if bytes.HasPrefix(line, []byte(`{"end":`)) {
 			var t memory.MemoriesTrailer
 			if err := json.Unmarshal(line, &t); err != nil || t.Memories != count {
-				return fmt.Errorf("the file has %d memories and should have %d", count, t.Memories)
+				return &refused{fmt.Errorf("the file has %d memories and should have %d", count, t.Memories)}
 			}
 			ended = true
 			return nil
@@ -330,7 +396,7 @@ func readMemories(_ context.Context, path string, yield Yield) error {
 		return yield(m)
 	})
 	if err == nil && !ended {
-		return at(path, "", errors.New("the last line is missing: the file was cut short"))
+		return at(in.Path, "", errors.New("the last line is missing: the file was cut short"))
 	}
 	return err
 }

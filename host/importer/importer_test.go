@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -37,7 +38,7 @@ func read(t *testing.T, path string, want importer.Format) []string {
 		t.Fatalf("detected %q, not %q (%v)", got, want, err)
 	}
 	var list []string
-	err = importer.Read(t.Context(), path, want, func(m memory.PortableMemory) error {
+	err = importer.Input{Path: path, Format: want}.Read(t.Context(), func(m memory.PortableMemory) error {
 		data, err := json.Marshal(m)
 		list = append(list, string(data))
 		return err
@@ -156,21 +157,23 @@ func TestWrongInputIsNamedWithItsPlace(t *testing.T) {
 		{"cut.jsonl", importer.Memories, "cut short"},
 		{"few.jsonl", importer.Memories, "should have 3"},
 		{"new.jsonl", importer.Memories, "format 1"},
-		{"n", importer.Markdown, "front.md, its front matter"},
+		{"n", importer.Markdown, "front.md, line 2: its front matter"},
 		{"n2", importer.Markdown, "long.md"},
 	} {
-		err := importer.Read(t.Context(), filepath.Join(dir, c.file), c.format, func(memory.PortableMemory) error { return nil })
+		err := importer.Input{Path: filepath.Join(dir, c.file), Format: c.format}.Read(t.Context(), func(memory.PortableMemory) error { return nil })
 		var placed *importer.InputError
 		if !errors.As(err, &placed) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", c.file, err)
 		}
 	}
-	if err := importer.Read(t.Context(), dir, "nothing", nil); err == nil || !strings.Contains(err.Error(), "use one of") {
+	none := importer.Input{Path: dir, Format: "nothing"}
+	if err := none.Read(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "use one of") {
 		t.Errorf("an unknown format: %v", err)
 	}
 }
 
-// FuzzReaders gives every reader the same bytes: nothing panics, and the same input gives the same memories.
+// FuzzReaders gives every reader the same bytes: nothing panics, the same input gives the same memories, and no input makes
+// a reader allocate far more than it is long.
 func FuzzReaders(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"entity","name":"a","observations":["b"]}`, `[{"id":"1","memory":"x"}]`, `[{"uuid":"u","chat_messages":[{"text":"a"}]}]`,
@@ -179,6 +182,11 @@ func FuzzReaders(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	for _, bomb := range bombs() {
+		if len(bomb.input) < 1<<18 { // larger ones would be most of the time; a test of their own has them all
+			f.Add([]byte(bomb.input))
+		}
+	}
 	f.Fuzz(func(t *testing.T, input []byte) {
 		dir := sample(t, map[string]string{"input.md": string(input)})
 		for _, format := range importer.Formats() {
@@ -186,18 +194,33 @@ func FuzzReaders(f *testing.F) {
 			if format == importer.Markdown || format == importer.BasicMemory {
 				path = dir
 			}
-			once, twice := all(t, path, format), all(t, path, format)
-			if once != twice {
+			var once string
+			if n := allocated(func() { once = all(t, path, format) }); n > mayAllocate(len(input)) {
+				t.Errorf("%s allocates %d bytes for %d", format, n, len(input))
+			}
+			if twice := all(t, path, format); once != twice {
 				t.Errorf("%s gives once\n%s\nand then\n%s", format, once, twice)
 			}
 		}
 	})
 }
 
+// mayAllocate is how many bytes reading an input may allocate, altogether.
+func mayAllocate(input int) uint64 { return 64<<20 + 2<<10*uint64(input) }
+
+// allocated is how many bytes f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
 func all(t *testing.T, path string, format importer.Format) string {
 	t.Helper()
 	var out strings.Builder
-	err := importer.Read(t.Context(), path, format, func(m memory.PortableMemory) error {
+	err := importer.Input{Path: path, Format: format}.Read(t.Context(), func(m memory.PortableMemory) error {
 		if m.Key == "" && format != importer.Memories || len(m.Key) > 1<<10 && format != importer.Memories {
 			t.Errorf("%s gives a key of %d bytes", format, len(m.Key))
 		}

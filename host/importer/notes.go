@@ -2,20 +2,17 @@ package importer
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/regular"
 )
 
 // listNotes are the Markdown files below a folder, relative to it, sorted. Links to elsewhere are not followed, and
@@ -40,15 +37,10 @@ func listNotes(dir string) ([]string, error) {
 }
 
 func readNote(dir, note string) ([]byte, error) {
-	file := filepath.Join(dir, filepath.FromSlash(note))
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
+	text, err := regular.Read(filepath.Join(dir, filepath.FromSlash(note)), maxNote)
+	if errors.Is(err, regular.ErrTooLong) {
+		err = &LimitError{"bytes in a note", maxNote, "split it"}
 	}
-	if info.Size() > maxNote {
-		return nil, at(file, "", fmt.Errorf("it has %d bytes, and a note may have %d: split it", info.Size(), maxNote))
-	}
-	text, err := os.ReadFile(file)
 	return bytes.ToValidUTF8(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\uFFFD")), err
 }
 
@@ -74,26 +66,40 @@ type note struct {
 	body  string
 }
 
-func eachNote(dir string, do func(note) error) error {
-	notes, err := listNotes(dir)
+func (in Input) eachNote(do func(note) error) error {
+	notes, err := listNotes(in.Path)
 	if err != nil {
 		return err
 	}
 	for _, name := range notes {
-		text, err := readNote(dir, name)
+		n, err := parseNote(in.Path, name)
+		if err == nil {
+			err = do(n)
+		}
 		if err != nil {
-			return err
-		}
-		front, body := frontMatter(text)
-		n := note{path: strings.TrimSuffix(name, path.Ext(name)), body: strings.TrimSpace(string(body)), front: map[string]any{}}
-		if err := yaml.Unmarshal(front, &n.front); err != nil {
-			return at(filepath.Join(dir, name), "its front matter", errors.New(firstLine(err)))
-		}
-		if err := do(n); err != nil {
-			return at(filepath.Join(dir, name), "", err)
+			file, place := filepath.Join(in.Path, filepath.FromSlash(name)), ""
+			if wrong := new(frontError); errors.As(err, &wrong) && wrong.line > 0 {
+				place = fmt.Sprintf("line %d", wrong.line+1) // the first is ---
+			}
+			if err := in.wrong(file, place, err); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+func parseNote(dir, name string) (note, error) {
+	text, err := readNote(dir, name)
+	if err != nil {
+		return note{}, err
+	}
+	front, body := frontMatter(text)
+	n := note{path: strings.TrimSuffix(name, path.Ext(name)), body: strings.TrimSpace(string(body))}
+	if n.front, err = parseFront(front); err != nil {
+		return note{}, fmt.Errorf("its front matter: %w", err)
+	}
+	return n, nil
 }
 
 func firstLine(err error) string {
@@ -108,10 +114,10 @@ func (n note) text(name string) string {
 
 // tags are those of the front matter: a list, or words with commas or blanks between.
 func (n note) tags() []string {
-	var tags []string
+	var tags once
 	add := func(tag string) {
-		if tag = strings.TrimPrefix(strings.TrimSpace(tag), "#"); tag != "" && !slices.Contains(tags, tag) {
-			tags = append(tags, tag)
+		if tag = strings.TrimPrefix(strings.TrimSpace(tag), "#"); tag != "" {
+			tags.add(tag)
 		}
 	}
 	switch t := n.front["tags"].(type) {
@@ -124,7 +130,24 @@ func (n note) tags() []string {
 			add(tag)
 		}
 	}
-	return tags
+	return tags.list
+}
+
+// once is texts in order, each once.
+type once struct {
+	list []string
+	has  map[string]bool
+}
+
+func (o *once) add(s string) {
+	if o.has[s] {
+		return
+	}
+	if o.has == nil {
+		o.has = map[string]bool{}
+	}
+	o.has[s] = true
+	o.list = append(o.list, s)
 }
 
 // metadata is the front matter without what has a place of its own.
@@ -145,13 +168,13 @@ var wikiLink = regexp.MustCompile(`\[\[([^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|[^\[\]]*)
 
 // targets are what a text links to, in order.
 func targets(text string) []string {
-	var list []string
+	var list once
 	for _, found := range wikiLink.FindAllStringSubmatch(text, -1) {
-		if target := strings.TrimSpace(found[1]); target != "" && !slices.Contains(list, target) {
-			list = append(list, target)
+		if target := strings.TrimSpace(found[1]); target != "" {
+			list.add(target)
 		}
 	}
-	return list
+	return list.list
 }
 
 // names finds notes by what links call them.
@@ -165,22 +188,20 @@ func (n names) add(name, k string) {
 
 // keys are those of the linked notes; a link that leads nowhere yet keeps its text.
 func (n names) keys(links []string) []string {
-	var keys []string
+	var keys once
 	for _, link := range links {
 		k := n[strings.ToLower(strings.TrimSuffix(link, ".md"))]
 		if k == "" {
 			k = key(link)
 		}
-		if !slices.Contains(keys, k) {
-			keys = append(keys, k)
-		}
+		keys.add(k)
 	}
-	return keys
+	return keys.list
 }
 
-func readMarkdown(_ context.Context, dir string, yield Yield) error {
+func readMarkdown(in Input, yield Yield) error {
 	known := names{}
-	notes, err := listNotes(dir)
+	notes, err := listNotes(in.Path)
 	if err != nil {
 		return err
 	}
@@ -192,7 +213,7 @@ func readMarkdown(_ context.Context, dir string, yield Yield) error {
 		p := strings.TrimSuffix(n, path.Ext(n))
 		known.add(path.Base(p), key(p))
 	}
-	return eachNote(dir, func(n note) error {
+	return in.eachNote(func(n note) error {
 		m := n.memory(n.path)
 		m.Value, m.Links = encode(n.body), known.keys(targets(n.body))
 		return yield(m)
@@ -252,18 +273,19 @@ func facts(body string) (observations []observation, relations []relation, text 
 	return observations, relations, strings.TrimSpace(strings.Join(rest, "\n"))
 }
 
-func readBasicMemory(_ context.Context, dir string, yield Yield) error {
-	known := names{}
-	err := eachNote(dir, func(n note) error {
-		for _, name := range []string{n.text("permalink"), n.text("title"), n.path, path.Base(n.path)} {
+func readBasicMemory(in Input, yield Yield) error {
+	known, remembered := names{}, index{}
+	err := in.quietly().eachNote(func(n note) error {
+		own := []string{n.text("permalink"), n.text("title"), n.path, path.Base(n.path)}
+		for _, name := range own {
 			known.add(name, n.permalink())
 		}
-		return nil
+		return in.remember(&remembered, own...)
 	})
 	if err != nil {
 		return err
 	}
-	return eachNote(dir, func(n note) error {
+	return in.eachNote(func(n note) error {
 		observations, relations, text := facts(n.body)
 		m := n.memory(n.permalink(), "permalink", "title")
 		m.Value = encode(struct {

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"reflect"
+	"runtime"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func TestARunIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// FuzzRun reads anything as a run: nothing panics, and what is read can be written and read again.
+// FuzzRun reads anything as a run: nothing panics, what is allocated is in proportion, and what is read can be written and read again.
 func FuzzRun(f *testing.F) {
 	for _, p := range runPieces() {
 		f.Add(store.AppendRun(nil, p))
@@ -49,7 +50,15 @@ func FuzzRun(f *testing.F) {
 	f.Add([]byte{1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
 	f.Fuzz(func(t *testing.T, run []byte) {
 		var pieces []store.Piece
-		if store.ReadRun(run, func(p store.Piece) error { pieces = append(pieces, p); return nil }) != nil {
+		var err error
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err = store.ReadRun(run, func(p store.Piece) error { pieces = append(pieces, p); return nil })
+		runtime.ReadMemStats(&after)
+		if spent := after.TotalAlloc - before.TotalAlloc; spent > 16<<20+1<<10*uint64(len(run)) {
+			t.Errorf("%d bytes are allocated for %d", spent, len(run))
+		}
+		if err != nil {
 			return
 		}
 		var again []byte
