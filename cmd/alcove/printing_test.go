@@ -1,0 +1,356 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/sandbox/asm"
+	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+)
+
+// steering does, on a terminal, what no memory should: it writes the clipboard, clears the screen, changes the colour, turns the
+// text around, and hides.
+const steering = "x\x1b]52;c;bGV0\x07\x1b[2J\u009b31m\u202e\u2066\u200e\u061c\u200b\ufeff\u2028\u0085\U000e0041\x7f\r\ty"
+
+// steeringName is the same as a name of a file, which may be no UTF-8 at all.
+const steeringName = steering + "\n\xff"
+
+// steers finds what must not be printed.
+func steers(out string) string {
+	for i, r := range out {
+		hidden := r == '\u200b' || r == '\ufeff' || r == '\u2028' || r == '\u2029' || r >= 0xe0000 && r < 0xe1000
+		if r == utf8.RuneError && !strings.HasPrefix(out[i:], "\ufffd") || unicode.IsControl(r) && r != '\n' && r != '\t' || hidden || unicode.Is(unicode.Bidi_Control, r) {
+			return fmt.Sprintf("%q", out[max(0, i-40):min(len(out), i+10)])
+		}
+	}
+	return ""
+}
+
+// printing is a run of a command that prints what strangers wrote.
+type printing struct {
+	args  []string
+	in    string
+	env   []string
+	shows bool // something that would steer is printed, as escapes
+	data  bool // standard output is for programs, byte for byte
+	once  bool // --json is left out
+}
+
+func print(args ...string) printing { return printing{args: args} }
+func shows(args ...string) printing { return printing{args: args, shows: true} }
+
+// scene is where the commands run.
+type scene struct {
+	dir, data       string
+	module, grabber string // two hostile families; the second fails at everything
+	notes, hostile  string // folders of notes; one in the second cannot be used
+	address         string // of a server that answers with errors
+}
+
+// printings has at least one run of each command. They are run in order.
+func printings(s scene) []printing {
+	value := `{"` + strings.Trim(quotedJSON(steering), `"`) + `":` + quotedJSON(steering) + `}`
+	out := filepath.Join(s.dir, steeringName+".wasm")
+	backup, export := filepath.Join(s.dir, "backup"+steeringName), filepath.Join(s.dir, "export"+steeringName)
+	other := []string{"--data", filepath.Join(s.dir, "other"+steeringName)}
+	with := func(args []string, more ...string) []string { return append(slices.Clone(args), more...) }
+	return []printing{
+		{args: []string{"store", steering, "planning " + steering, "--tags", "t" + steering, "--type", steering, "--agent", "a", "--metadata", value}, shows: true},
+		{args: []string{"store", "lines", "one\n" + steering + "\ntwo"}},
+		{args: []string{"store", "object", value, "--agent", steering}},
+		shows("recall", steering), shows("recall", "object"), shows("recall", "none"+steering), shows("search", "planning"), print("search", steering), shows("history", steering), print("history"),
+		{args: []string{"log", "e" + steering, value}, shows: true, once: true},
+		print("status"), shows("status", "--namespace", steering), shows("call", "memory_recall", `{"key":"object"}`), shows("call", steering),
+		print("branch"), print("branch", "list"), shows("branch", "fork", steering), shows("branch", "create", steering), shows("branch", "switch", steering), shows("branch", "delete", steering),
+		{args: []string{"branch", "fork", "b"}, once: true}, {args: []string{"store", steering, "other", "--branch", "b"}},
+		shows("branch", "diff", "b"), shows("branch", "merge", "b", "--preview"), shows("branch", "merge", steering), shows("history", "h"+steering),
+		print("tools"), print("version"), shows("connect"), shows("connect", steering), shows("doctor"),
+
+		shows("family", "inspect", s.module), shows("family", "inspect", "--bare", s.module), shows("family", "install", s.module), shows("family", "install", "none"+steeringName),
+		shows("family", "grant", "hostile", "--all", "--hook", "store"), shows("family", "list"), shows("family", "config", "hostile"), shows("family", "config", "hostile", "words="+steering),
+		{args: []string{"store", "hooked", "a note is made of what the hook says"}, shows: true},
+		{args: []string{"call", "hostile_do", "{}"}, shows: true, once: true}, shows("family", "jobs"),
+		shows("family", "revoke", "hostile", "job", steering), shows("family", "call", s.module, "{}"), shows("family", "call", "--bare", s.module, "{}"),
+		shows("family", "call", s.grabber, "{}"), shows("family", "pack", s.module, "--manifest", steeringName, "-o", out), shows("family", "meter", s.module, "-o", out), shows("family", "remove", steering),
+
+		shows("endpoint", "add", "e"+steering, s.address), {args: []string{"endpoint", "add", "web", s.address, "--kind", "openai", "--model", steering}}, print("endpoint", "list"),
+		shows("endpoint", "remove", steering), shows("embedder", "set", "v", "--kind", "openai", "--url", s.address, "--model", steering), print("embedder"), print("embedder", "set", "v", "--kind", "openai", "--url", s.address, "--model", steering, "--dimensions", "3"),
+		shows("embedder", "show"), shows("doctor"), shows("embedder", "regenerate", steering), shows("embedder", "use", steering), shows("embedder", "gate", steering, "x"+steering), shows("embedder", "remove", steering),
+
+		{args: []string{"import", s.notes, "--dry-run"}, shows: true}, print("import", s.notes), shows("import", s.hostile), shows("import", s.hostile, "--skip-invalid"), shows("import", "none"+steeringName),
+		{args: []string{"export"}, data: true}, {args: []string{"export", export, "--memories"}}, shows("export", export, "--branch", steering),
+		print("backup", backup), shows("backup", filepath.Join(s.data, "backup")), {args: with(other, "restore", backup), shows: true, once: true}, shows("restore", s.hostile),
+		{args: []string{"import", export}}, print("verify"), print("compact"), print("flush"), print("durability"),
+		shows("retention", "set", steering), shows("retention", "set", "90d", "--namespace", steering), print("retention"), print("retention", "show"), print("retention", "run"),
+		{args: with(other, "repair"), once: true}, shows("repair"), print("purge", steering), {args: []string{"purge", steering, "--yes"}, once: true}, print("purge", "none"+steering, "--yes"), shows("purge", "--version", steering, "--yes"),
+		print("forget", "none"+steering), {args: []string{"forget", "object", "lines"}},
+
+		{args: []string{"mcp"}, in: rpc(1, "memory_status", "{}"), data: true}, {args: []string{"mcp", "--namespace", steering}, in: rpc(1, "memory_status", "{}"), data: true},
+		shows("serve"), {args: []string{"serve", "--families-dir", s.module}, shows: true}, shows("serve", "--listen", steering),
+		{args: []string{"demo", "--once", "--listen", "127.0.0.1:0", "--data", filepath.Join(s.dir, "demo"+steeringName)}, shows: true, once: true},
+		print("bench"), {args: []string{"bench", "recall", "--verbose", "--docs", filepath.Join(s.hostile, "docs.jsonl"), "--queries", filepath.Join(s.hostile, "queries.jsonl")}, shows: true, once: true},
+		{args: []string{"bench", "scale", "--n", "20"}, once: true}, shows("bench", "recall", "--docs", "none"+steeringName),
+		{args: []string{"help", "recall"}, env: []string{"ALCOVE_BRANCH=" + steering}, shows: true, once: true}, shows(steering), shows("recall", "--"+steering), shows("version", steering),
+	}
+}
+
+func quotedJSON(s string) string {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+// TestNoCommandPrintsWhatSteersATerminal stores, names and answers what would steer the terminal of its reader, and runs every
+// command. A command without a run fails the test.
+func TestNoCommandPrintsWhatSteersATerminal(t *testing.T) {
+	s := newScene(t)
+	runs := printings(s)
+	everyCommandRuns(t, runs)
+	log := s.serve(t)
+	for _, run := range runs {
+		if len(run.args) > 1 && run.args[0] == "family" && run.args[1] == "jobs" {
+			waitForJob(t, s)
+		}
+		run.check(t, s)
+		if !run.once && !run.data {
+			asJSON := run
+			asJSON.args, asJSON.shows = append(slices.Clone(run.args), "--json"), false
+			asJSON.check(t, s)
+		}
+	}
+	if found := steers(log()); found != "" {
+		t.Errorf("the server logs %s", found)
+	}
+}
+
+func (p printing) check(t *testing.T, s scene) {
+	t.Helper()
+	out, errs := s.run(t, p)
+	if p.data {
+		if !json.Valid([]byte(strings.SplitN(out, "\n", 2)[0])) {
+			t.Errorf("%q prints %.300q, which is no data", p.args, out)
+		}
+		out = ""
+	}
+	for what, printed := range map[string]string{"prints": out, "says": errs} {
+		if found := steers(printed); found != "" {
+			t.Errorf("%q %s %s", p.args, what, found)
+		}
+	}
+	if p.shows && !strings.Contains(out+errs, `\x1b`) && !strings.Contains(out+errs, `\u001b`) {
+		t.Errorf("%q shows nothing that would steer:\n%s%s", p.args, out, errs)
+	}
+	if slices.Contains(p.args, "--json") && strings.HasPrefix(out, "{") && !json.Valid([]byte(out)) {
+		t.Errorf("%q prints what is no JSON: %.300q", p.args, out)
+	}
+}
+
+func (s scene) run(t *testing.T, p printing) (out, errs string) {
+	t.Helper()
+	cmd := program(t, s.data, p.args...)
+	cmd.Dir, cmd.Stdin = s.dir, strings.NewReader(p.in)
+	cmd.Env = append(append(cmd.Env, "XDG_CACHE_HOME="+filepath.Join(s.dir, "cache")), p.env...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%q: %v", p.args, err)
+	}
+	return stdout.String(), stderr.String()
+}
+
+// everyCommandRuns compares the runs with the commands that there are.
+func everyCommandRuns(t *testing.T, runs []printing) {
+	t.Helper()
+	root := newApp(nil, io.Discard, io.Discard, func(string) string { return "" }).command()
+	ran := map[string]bool{}
+	for _, run := range runs {
+		if found, _, err := root.Find(run.args); err == nil {
+			ran[found.CommandPath()] = true
+		}
+	}
+	var look func(c *cobra.Command)
+	look = func(c *cobra.Command) {
+		if c.Runnable() && !ran[c.CommandPath()] {
+			t.Errorf("%s is not run: give it a hostile case in printings", c.CommandPath())
+		}
+		for _, sub := range c.Commands() {
+			look(sub)
+		}
+	}
+	look(root)
+}
+
+// waitForJob waits until the hostile job has failed once.
+func waitForJob(t *testing.T, s scene) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if out, _ := s.run(t, print("family", "jobs", "--json")); strings.Contains(out, `"error"`) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no job fails")
+		}
+	}
+}
+
+func newScene(t *testing.T) scene {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := scene{dir: dir, data: filepath.Join(dir, "d\x1b]\u202e\u009b"), module: filepath.Join(dir, steering+".wasm"), grabber: filepath.Join(dir, "grabber.wasm"),
+		notes: filepath.Join(dir, "notes"+steeringName), hostile: filepath.Join(dir, "hostile"+steeringName)}
+	t.Cleanup(func() { stopOwner(t, s.data) })
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintf(w, `{"error":{"message":%s}}`, quotedJSON(steering))
+	}))
+	t.Cleanup(endpoint.Close)
+	s.address = endpoint.URL
+	for name, content := range map[string]string{
+		filepath.Join(s.notes, steeringName+".md"):   "---\ntitle: " + quotedJSON(steering) + "\n---\n" + steering,
+		filepath.Join(s.hostile, steeringName+".md"): "---\n" + steering + ": [\n---\n",
+		filepath.Join(s.hostile, "fine.md"):          "fine",
+		filepath.Join(s.hostile, "docs.jsonl"):       `{"id":` + quotedJSON(steering) + `,"text":"let it be","meta":{}}`,
+		filepath.Join(s.hostile, "queries.jsonl"):    `{"id":` + quotedJSON("q"+steering) + `,"text":"let","relevant":{` + quotedJSON(steering) + `:1},"meta":{"category":` + quotedJSON(steering) + `}}`,
+		s.module:  string(hostileModule(t, false)),
+		s.grabber: string(hostileModule(t, true)),
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Skip("the file system takes no hostile names:", err)
+		}
+	}
+	return s
+}
+
+// serve starts the server of the scene, and gives what it logged.
+func (s scene) serve(t *testing.T) (log func() string) {
+	t.Helper()
+	path := filepath.Join(s.dir, "log")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := program(t, s.data, "serve", "--listen", "off")
+	cmd.Stderr = file
+	if err := errors.Join(cmd.Start(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() { cmd.Process.Signal(os.Interrupt); <-ended })
+	return func() string {
+		data, err := os.ReadFile(path)
+		if err != nil || len(data) == 0 {
+			t.Errorf("the server logged nothing (%v)", err)
+		}
+		return string(data)
+	}
+}
+
+// hostileModule is a family whose manifest, log, answers and errors all would steer a terminal. It fails at everything but its
+// tool; failing, at that, too.
+func hostileModule(t *testing.T, failing bool) []byte {
+	t.Helper()
+	m := &asm.Module{}
+	write := m.Import("alcove", "write", asm.I32s(3), asm.I32s(1))
+	call := m.Import("alcove", "call", asm.I32s(4), asm.I32s(1))
+	m.Memory(4)
+	at := int32(1024)
+	put := func(text string) asm.Code {
+		m.Put(at, []byte(text))
+		code := asm.Seq(asm.I32(at), asm.I32(int32(len(text))))
+		at += int32(len(text)) + 8
+		return code
+	}
+	tool := asm.Seq(asm.Drop(asm.Call(call, put("job.enqueue"), put(`{"job":"tidy"}`))), asm.Drop(asm.Call(write, asm.I32(0), put(quotedJSON(steering)))), asm.I32(0), asm.Op(wasm.OpReturn))
+	kind := int32(abi.KindTool)
+	if failing {
+		kind = -1
+	}
+	body := asm.Seq(
+		asm.Drop(asm.Call(write, asm.I32(1), put("logs "+steering))),
+		asm.Block(asm.BrIf(0, asm.Two(wasm.OpI32Ne, asm.Get(0), asm.I32(kind))), tool),
+		asm.Drop(asm.Call(write, asm.I32(0), put(`{"code":"internal","message":`+quotedJSON(steering)+`}`))),
+		asm.I32(1))
+	handle := m.Func(asm.Func{Params: asm.I32s(2), Results: asm.I32s(1), Body: body})
+	m.Export("alcove_handle", wasm.KindFunc, handle)
+	manifest, err := json.Marshal(&abi.Manifest{ABI: abi.Version, Name: "hostile", Version: "1.0.0", Description: steering,
+		Tools:        []abi.Tool{{Name: "hostile_do", Description: steering, InputSchema: json.RawMessage(`{"type":"object"}`)}},
+		Capabilities: []abi.Request{{Name: "job", Reason: steering}}, Config: []abi.Setting{{Key: "words", Schema: json.RawMessage(`{"type":"string"}`), Default: json.RawMessage(quotedJSON(steering)), Description: steering}},
+		Hooks: abi.Hooks{Store: &abi.StoreHook{}, Jobs: []abi.Job{{Name: "tidy"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := sandbox.Pack(m.Bytes(), manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packed
+}
+
+// TestOnlyOnePlaceHasTheFileDescriptors makes sure that commands have nothing to print with but what cleans it.
+func TestOnlyOnePlaceHasTheFileDescriptors(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range parsed.Imports {
+			if i.Path.Value == `"log"` {
+				t.Errorf("%s imports log: print with printf or notef of app", file)
+			}
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				pkg, ok := n.X.(*ast.Ident)
+				name := n.Sel.Name
+				if ok && file != "main.go" && (pkg.Name == "os" && (name == "Stdout" || name == "Stderr" || name == "NewFile")) ||
+					ok && (pkg.Name == "fmt" && strings.HasPrefix(name, "Print") || pkg.Name == "syscall" && name == "Write") {
+					t.Errorf("%s uses %s.%s: print with printf or notef of app", file, pkg.Name, name)
+				}
+			case *ast.CallExpr:
+				if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "print" || f.Name == "println") {
+					t.Errorf("%s uses %s: print with printf or notef of app", file, f.Name)
+				}
+			}
+			return true
+		})
+	}
+}
