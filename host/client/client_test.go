@@ -59,6 +59,13 @@ func TestACallGivesWhatTheToolAnswered(t *testing.T) {
 	}
 }
 
+func TestNotesOfAFamilysToolAreGiven(t *testing.T) {
+	r, err := open(t, `"result":{"content":[{"type":"text","text":"{}"}],"structuredContent":{},"_meta":{"alcove/notes":["Nothing is changed yet."]}}`).Call("any", nil)
+	if err != nil || len(r.Notes) != 1 || r.Notes[0] != "Nothing is changed yet." {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 func TestErrorsOfToolsAndOfTheProtocolHaveTheirCode(t *testing.T) {
 	for answer, want := range map[string]string{
 		`"result":{"isError":true,"content":[{"type":"text","text":"{\"code\":\"not_found\",\"message\":\"no such branch\"}"}]}`: "not_found: no such branch",

@@ -212,7 +212,7 @@ func TestAProposalIsExplained(t *testing.T) {
 	}
 	p := withFamilies(t, f, Session{})
 	raw := p.request("tools/call", `{"name":"memory_auto_tag","arguments":{"id":"k"}}`)
-	for _, want := range []string{`"alcove/version":12`, `"alcove/proposal":"proposals/tag-1"`, `source=\"proposals/tag-1\" accepts it`} {
+	for _, want := range []string{`"alcove/version":12`, `"alcove/proposal":"proposals/tag-1"`, `source=\"proposals/tag-1\" accepts it`, `"alcove/notes":["Nothing is changed yet`} {
 		if !strings.Contains(strings.ReplaceAll(raw, `\\\"`, `\"`), want) {
 			t.Errorf("answered %s, without %s", raw, want)
 		}
