@@ -173,12 +173,12 @@ func (a *app) printRetained(done host.Retained) error {
 		return a.printJSON(done)
 	}
 	for _, name := range slices.Sorted(maps.Keys(done.Trimmed)) {
-		if err := a.printf("%-20s can be read from %s on\n", plain(name, ""), clock(done.Trimmed[name])); err != nil {
+		if err := a.printf("%-20s can be read from %s on\n", name, clock(done.Trimmed[name])); err != nil {
 			return err
 		}
 	}
 	for _, name := range done.Kept {
-		if err := a.printf("%-20s has nothing older than its rule keeps\n", plain(name, "")); err != nil {
+		if err := a.printf("%-20s has nothing older than its rule keeps\n", name); err != nil {
 			return err
 		}
 	}
@@ -187,7 +187,7 @@ func (a *app) printRetained(done host.Retained) error {
 		if f.Namespace != "" {
 			what = "histories of " + f.Namespace
 		}
-		if err := a.printf("%-20s %s %s\n", plain(what, ""), a.paint("31", "FAILED"), plain(f.Error, "")); err != nil {
+		if err := a.printf("%-20s %s %s\n", what, a.out.Style(terminal.Red, "FAILED"), f.Error); err != nil {
 			return err
 		}
 	}

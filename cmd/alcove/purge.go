@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
 )
 
@@ -66,7 +67,7 @@ func (a *app) printPurged(done host.Purged) error {
 	}
 	var out strings.Builder
 	for _, e := range done.Erased {
-		fmt.Fprintf(&out, "v%-8d %-20s sha256 %s\n", e.Version, plain(cmp.Or(e.Branch, "(a deleted branch)"), ""), e.Digest)
+		fmt.Fprintf(&out, "v%-8d %-20s sha256 %s\n", e.Version, terminal.Line(cmp.Or(e.Branch, "(a deleted branch)")).String(), e.Digest)
 	}
 	if n := done.Copies.Records; n > 0 {
 		fmt.Fprintf(&out, "\n%d copies were erased too:\n", n)
@@ -83,7 +84,7 @@ func (a *app) printPurged(done host.Purged) error {
 		more(&out, n, len(done.Possible.List))
 	}
 	a.writeWitnesses(&out, done)
-	return a.printf("%s", out.String())
+	return a.printf("%s", terminal.Lines(out.String())) // each name in it is a Line
 }
 
 func more(out *strings.Builder, all, listed int) {
@@ -111,13 +112,13 @@ func (a *app) writeWitnesses(out *strings.Builder, done host.Purged) {
 		if f.Possible > 0 {
 			saw = append(saw, fmt.Sprintf("%d of the possible copies are its own", f.Possible))
 		}
-		fmt.Fprintf(out, "  %s: %s\n      alcove purge --family %s --yes    erases all that it keeps\n", plain(f.Family, ""), strings.Join(saw, "; "), word(f.Family))
+		fmt.Fprintf(out, "  %s: %s\n      alcove purge --family %s --yes    erases all that it keeps\n", terminal.Line(f.Family).String(), strings.Join(saw, "; "), word(f.Family))
 	}
 	if len(done.Outside) > 0 {
 		fmt.Fprint(out, "\nit may have been sent to servers outside, which this does not reach:\n")
 	}
 	for _, o := range done.Outside {
-		fmt.Fprintf(out, "  %s\n", plain(o, ""))
+		fmt.Fprintf(out, "  %s\n", terminal.Line(o).String())
 	}
 	if len(done.Erased) > 0 {
 		fmt.Fprint(out, "\nbackups and exports from before still have it: make a full backup, then delete them\n")
@@ -126,16 +127,16 @@ func (a *app) writeWitnesses(out *strings.Builder, done host.Purged) {
 
 // where is where a copy is, or was.
 func where(c host.Copy) string {
-	what := plain(c.Collection, "")
+	what := terminal.Line(c.Collection).String()
 	switch c.Collection {
 	case "memory":
 		what = "the memory"
 	case "_log":
 		what = "event"
 	case "_answers":
-		return fmt.Sprintf("the answer that is kept with a request, on branch %s", plain(c.Branch, ""))
+		return fmt.Sprintf("the answer that is kept with a request, on branch %s", terminal.Line(c.Branch).String())
 	}
-	return fmt.Sprintf("%s %s, namespace %s, branch %s", what, word(c.Key), plain(c.Namespace, ""), plain(c.Branch, ""))
+	return fmt.Sprintf("%s %s, namespace %s, branch %s", what, word(c.Key), terminal.Line(c.Namespace).String(), terminal.Line(c.Branch).String())
 }
 
 // eraseCopy is the command that erases what may be a copy. A name with control characters has to be typed otherwise.
@@ -155,4 +156,4 @@ func eraseCopy(c host.Copy) string {
 }
 
 // word is something that was stored as a word that the shell takes.
-func word(s string) string { return quoted(plain(s, "")) }
+func word(s string) string { return quoted(terminal.Line(s).String()) }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/memory"
 )
@@ -24,7 +25,7 @@ func TestAPurgeSaysWhatItErasedWhatItDidNotAndWhoSawIt(t *testing.T) {
 		Outside:  []string{"embedder local at http://127.0.0.1:11434"},
 	}
 	var out bytes.Buffer
-	a := &app{out: &out}
+	a := &app{out: terminal.New(&out, func(string) string { return "" })}
 	if err := a.printPurged(done); err != nil {
 		t.Fatal(err)
 	}
