@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ import (
 // may be nil.
 func Import(ctx context.Context, dir string, r io.Reader, progress func(bytes int64)) (memory.Verified, error) {
 	return load(ctx, dir, func(l store.Loader) error {
-		s, err := bundle.Read(ctx, r, l.Add, progress)
+		s, err := bundle.Read(ctx, r, flat{l}.Add, progress)
 		if err == nil && s.Since != 0 {
 			err = fmt.Errorf("the bundle goes on from version %d: it is part of a backup, and alcove restore takes its folder", s.Since)
 		}
@@ -32,7 +33,23 @@ func Import(ctx context.Context, dir string, r io.Reader, progress func(bytes in
 
 // Restore makes the space of a backup in a data directory that has none, wholly or not at all, and verifies it.
 func Restore(ctx context.Context, from, dir string, progress func(done, all int64)) (memory.Verified, error) {
-	return load(ctx, dir, func(l store.Loader) error { return backup.Read(ctx, from, l, progress) })
+	return load(ctx, dir, func(l store.Loader) error { return backup.Read(ctx, from, flat{l}, progress) })
+}
+
+// mostNesting is how deep a value may be nested to be loaded. What the memory writes is at most half as deep; what is deeper
+// was made by hand, and would cost each of its readers memory and time for every level.
+const mostNesting = 1024
+
+// flat refuses values that no server would have written.
+type flat struct{ store.Loader }
+
+func (l flat) Add(p store.Piece) error {
+	if p.Entry != nil {
+		if n := memory.Nesting(p.Entry.Value); n > mostNesting && json.Valid(p.Entry.Value) {
+			return fmt.Errorf("the value of %q in %q is nested %d deep: at most %d are loaded; use another export or backup", p.Entry.Key.Name, p.Entry.Key.Namespace, n, mostNesting)
+		}
+	}
+	return l.Loader.Add(p)
 }
 
 func load(ctx context.Context, dir string, read func(store.Loader) error) (v memory.Verified, err error) {

@@ -1,6 +1,10 @@
 package importer
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
 
 // Limits of what is read. Each is checked before what it bounds is decoded to values, which take many times the memory.
 const (
@@ -32,7 +36,10 @@ func (e *LimitError) Error() string { return fmt.Sprintf("more than %d %s: %s", 
 
 // checkJSON bounds JSON that is valid, or about to be found not to be.
 func checkJSON(raw []byte) error {
-	depth, values, quoted := 0, 1, false
+	if memory.Nesting(raw) > maxDepth {
+		return &LimitError{"nested lists and objects", maxDepth, "make it flatter"}
+	}
+	values, quoted := 1, false
 	for i := 0; i < len(raw); i++ {
 		c := raw[i]
 		switch {
@@ -43,16 +50,8 @@ func checkJSON(raw []byte) error {
 			quoted = c != '"'
 		case c == '"':
 			quoted = true
-		case c == '[' || c == '{':
-			depth++
+		case c == '[' || c == '{' || c == ',' || c == ':':
 			values++
-		case c == ']' || c == '}':
-			depth--
-		case c == ',' || c == ':':
-			values++
-		}
-		if depth > maxDepth {
-			return &LimitError{"nested lists and objects", maxDepth, "make it flatter"}
 		}
 		if values > maxValues {
 			return &LimitError{"values in one piece of JSON", maxValues, "split it"}

@@ -105,13 +105,41 @@ func (o *Output) JSON(v any) error {
 	return o.Printf("%s\n", IndentedJSON(raw))
 }
 
-// IndentedJSON is JSON with a member a line. What is no JSON is text.
+// maxIndentation is how much white space JSON may get, in bytes: a megabyte that is nested deep would get hundreds.
+const maxIndentation = 16 << 20
+
+// IndentedJSON is JSON with a member a line, or as it is where that would be far longer. What is no JSON is text.
 func IndentedJSON(raw []byte) Text {
 	var out bytes.Buffer
+	if indentation(raw) > maxIndentation && json.Valid(raw) {
+		return JSON(string(bytes.TrimSpace(raw)))
+	}
 	if json.Indent(&out, bytes.TrimSpace(raw), "", "  ") != nil {
 		return Lines(string(raw))
 	}
 	return JSON(out.String())
+}
+
+// indentation is about how many bytes of white space JSON would get.
+func indentation(raw []byte) (bytes int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+			bytes += 4 * depth // in front of what it begins with, and of its end
+		case c == ']' || c == '}':
+			depth--
+		case c == ',':
+			bytes += 2 * depth
+		}
+	}
+	return bytes
 }
 
 // Write prints text as Lines has it: what other packages print, such as logs and help.

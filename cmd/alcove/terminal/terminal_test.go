@@ -102,6 +102,16 @@ func TestJSONDecodesToTheSame(t *testing.T) {
 	}
 }
 
+func TestJSONThatIsNestedDeepIsNotIndentedToHundredsOfTimesItsLength(t *testing.T) {
+	deep := strings.Repeat("[", 512) + strings.Repeat("0,", 100_000) + "0" + strings.Repeat("]", 512)
+	if got := terminal.IndentedJSON([]byte(deep)).String(); got != deep {
+		t.Errorf("%d bytes became %d", len(deep), len(got))
+	}
+	if got := terminal.IndentedJSON([]byte(`{"a":[1,"]]["]}`)).String(); got != "{\n  \"a\": [\n    1,\n    \"]][\"\n  ]\n}" {
+		t.Errorf("%q", got)
+	}
+}
+
 // FuzzClean prints any bytes: what is forbidden never gets through, cleaning again changes nothing, and JSON stays the same.
 func FuzzClean(f *testing.F) {
 	for _, seed := range []string{"\x1b[2J", "\u009b", "é\u200d\u202e", "a\r\n", "\xff", "👩\u200d👧", "葛\U000e0100", "\U000e0041"} {
