@@ -56,8 +56,31 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 		return Result{}, err
 	}
 	defer release()
+	effects, err := f.effectsOf(ctx, c)
+	if err != nil {
+		return Result{}, err
+	}
+	ctx = memory.WithEffects(ctx, effects)
+	result, err := f.callAgain(ctx, x, t, m, c)
+	if err != nil && effects.Count() > 0 {
+		f.o.Logger.Warn("a call failed after it had sent something", "tool", t.Name, "sent", effects.List(), "error", err)
+	}
+	result.Notes = append(result.Notes, effects.Withheld()...)
+	return result, effects.Failed(ctx, err)
+}
+
+// effectsOf are what a call does outside: in a dry run, nothing.
+func (f *Families) effectsOf(ctx context.Context, c Call) (*memory.Effects, error) {
+	if c.DryRun {
+		return memory.Rehearse(), nil
+	}
+	return f.o.Space.Effects(ctx, memory.Write{Agent: c.Caller.Agent, RequestID: c.RequestID})
+}
+
+// callAgain makes a call until it is not overtaken by others, unless it had effects outside: those would be repeated.
+func (f *Families) callAgain(ctx context.Context, x *family, t *abi.Tool, m *sandbox.Module, c Call) (Result, error) {
 	result, err := f.callOnce(ctx, x, t, m, c)
-	if !errors.As(err, new(overtaken)) {
+	if !mayRepeat(ctx, err) {
 		return result, err
 	}
 	select { // one after the other: those who are overtaken together would overtake each other again
@@ -66,10 +89,15 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 	case <-ctx.Done():
 		return result, err
 	}
-	for attempt := 2; attempt <= attempts && errors.As(err, new(overtaken)) && ctx.Err() == nil; attempt++ {
+	for attempt := 2; attempt <= attempts && mayRepeat(ctx, err) && ctx.Err() == nil; attempt++ {
 		result, err = f.callOnce(ctx, x, t, m, c)
 	}
 	return result, err
+}
+
+// mayRepeat reports whether a call that failed may be made again by itself.
+func mayRepeat(ctx context.Context, err error) bool {
+	return errors.As(err, new(overtaken)) && memory.EffectsOf(ctx).Count() == 0
 }
 
 // overtaken is that others changed what a call stands on before it could commit.
@@ -78,13 +106,16 @@ type overtaken struct{ error }
 func (o overtaken) Unwrap() error { return o.error }
 
 // orOvertaken tells a conflict of a commit from what a guest calls one, and from a request id that is used twice.
-func orOvertaken(t *abi.Tool, err error) error {
+func orOvertaken(ctx context.Context, t *abi.Tool, err error) error {
 	var known *memory.Error
 	if !errors.As(err, &known) || known.Code != memory.Conflict || strings.Contains(known.Message, "request id") {
 		return err
 	}
-	return overtaken{&memory.Error{Code: memory.Conflict, Retryable: true, Details: known.Details,
-		Message: fmt.Sprintf("others changed what %s read or wrote, again and again while it ran; nothing was kept: try again", t.Name)}}
+	message := fmt.Sprintf("others changed what %s read or wrote, again and again while it ran; nothing was kept: try again", t.Name)
+	if memory.EffectsOf(ctx).Count() > 0 {
+		message = fmt.Sprintf("others changed what %s read or wrote while it ran", t.Name)
+	}
+	return overtaken{&memory.Error{Code: memory.Conflict, Retryable: true, Details: known.Details, Message: message}}
 }
 
 // onlyReads reports whether a tool says of itself that it changes nothing.
@@ -120,6 +151,9 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sand
 			return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}}, err
 		}
 	}
+	if err := memory.EffectsOf(ctx).Earlier(); err != nil {
+		return Result{}, err
+	}
 	stage, err := f.o.Space.Stage(ctx, c.Branch, agentOr(c.Caller.Agent, x))
 	if err != nil {
 		return Result{}, err
@@ -132,9 +166,9 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sand
 	if err != nil || c.DryRun {
 		return Result{Output: output, Notes: w.notes}, err
 	}
-	commit.Answer = output
+	commit.Answer, commit.KeepAnswer = output, memory.EffectsOf(ctx).Noted()
 	result, err := w.commit(ctx, commit)
-	return result, orOvertaken(t, err)
+	return result, orOvertaken(ctx, t, err)
 }
 
 func agentOr(agent string, x *family) string {

@@ -44,6 +44,7 @@ func (e GuestEmbedder) Embed(ctx context.Context, texts []string, purpose string
 		return nil, err
 	}
 	defer release()
+	ctx = memory.WithEffects(ctx, nil) // vectors are the operator's own business, in dry runs too
 	stage, err := f.o.Space.Stage(ctx, memory.Default, "")
 	if err != nil {
 		return nil, err

@@ -24,11 +24,17 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string, purpose string) (model string, vectors [][]float32, err error)
 }
 
-// Outside reaches what an operator named: language models and other servers.
+// Outside reaches what an operator named: language models and other servers. leaving is called right before a request goes out,
+// once all is known to be well with it; with its error the request stays in. Errors with NoEffect() true say that nothing happened
+// at the endpoint.
 type Outside interface {
-	Complete(ctx context.Context, e registry.Endpoint, c Completion) (Completed, error)
-	Fetch(ctx context.Context, e registry.Endpoint, f Fetch) (Fetched, error)
+	Complete(ctx context.Context, e registry.Endpoint, c Completion, leaving Leaving) (Completed, error)
+	// Fetch makes one request. One that is not GET or HEAD goes out once at most.
+	Fetch(ctx context.Context, e registry.Endpoint, f Fetch, leaving Leaving) (Fetched, error)
 }
+
+// Leaving is told that a request is about to go out, and may keep it in.
+type Leaving func(ctx context.Context) error
 
 // Module is a family's module that the program carries.
 type Module struct {

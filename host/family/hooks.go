@@ -151,11 +151,13 @@ func (f *Families) Storing(ctx context.Context, s memory.Storing) ([]memory.Item
 		if s.Staged && h.onFailure != abi.OnFailureRefuse {
 			continue
 		}
+		sent := memory.EffectsOf(ctx).Count()
 		changed, err := f.storeHook(ctx, h, s, items)
 		if err == nil {
 			items = changed
 			continue
 		}
+		once := memory.EffectsOf(ctx).Count() > sent || memory.EffectsOf(ctx).Earlier() != nil // asked again, it would send that again
 		var refused *memory.Error
 		switch {
 		case errors.As(err, &refused) && refused.Code == memory.Denied && isRefusal(err):
@@ -163,9 +165,9 @@ func (f *Families) Storing(ctx context.Context, s memory.Storing) ([]memory.Item
 		case ctx.Err() != nil:
 			return nil, nil, &memory.Error{Code: memory.Timeout, Retryable: true, Message: "the store was given up while family " + h.family.name + " was asked: nothing was stored"}
 		case h.onFailure == abi.OnFailureRefuse:
-			return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: true,
+			return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: !once,
 				Message: fmt.Sprintf("nothing was stored, because family %s has to be asked first and failed: %v", h.family.name, err)}
-		case h.onFailure == abi.OnFailureDefer:
+		case h.onFailure == abi.OnFailureDefer && !once:
 			put = append(put, h)
 			notes = append(notes, fmt.Sprintf("family %s is asked later: %v", h.family.name, err))
 		default:
@@ -191,6 +193,9 @@ func isRefusal(err error) bool { return errors.As(err, new(refusal)) }
 func (f *Families) storeHook(ctx context.Context, h hook, s memory.Storing, items []memory.Item) ([]memory.Item, error) {
 	if h.onFailure != abi.OnFailureRefuse && h.family.resting(f) {
 		return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed again and again, and is not asked for %v", pause)}
+	}
+	if err := memory.EffectsOf(ctx).Earlier(); err != nil && f.reachesOutside(h.family) {
+		return nil, err
 	}
 	m, release, err := f.ready(ctx, h)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,6 +52,7 @@ type Job struct {
 	Error      string          `json:"error,omitempty"` // of the last attempt
 	Result     json.RawMessage `json:"result,omitempty"`
 	Proposal   string          `json:"proposal,omitempty"` // the branch that has what it proposes
+	Sent       []string        `json:"sent,omitempty"`     // what it did outside: a job that did something is not tried again
 }
 
 // Progress is how far a job has come.
@@ -209,6 +211,7 @@ func (j *jobs) do(ctx context.Context, job Job) Job {
 	job.Error = err.Error()
 	var known *memory.Error
 	final := errors.As(err, &known) && !known.Retryable && (known.Code == memory.Denied || known.Code == memory.InvalidArgument || known.Code == memory.NotFound)
+	final = final || len(job.Sent) > 0
 	if job.Attempts >= jobAttempts || final {
 		job.State, job.Ended = Failed, f.o.Clock()
 	} else {
@@ -301,6 +304,11 @@ func (j *jobs) attempt(ctx context.Context, job *Job) error {
 		return nil
 	}
 	job.Payload = now.Payload
+	if job.Sent = now.Sent; len(job.Sent) > 0 {
+		return brokenOff(job.Sent)
+	}
+	effects := memory.NewEffects(j.sentBefore(stage, job.ID))
+	ctx = memory.WithEffects(ctx, effects)
 	w := f.newWork(x, stage, policy.Caller{Agent: job.Agent, Namespaces: job.Namespaces}, job.Namespace, job.ID)
 	w.progress = func(done, total float64, message string) { j.progressed(job.ID, Progress{done, total, message}) }
 	if job.Name == deferredStore {
@@ -308,10 +316,46 @@ func (j *jobs) attempt(ctx context.Context, job *Job) error {
 	} else {
 		job.Result, err = w.runJob(ctx, m, *job)
 	}
-	if err != nil {
-		return err
+	if job.Sent = effects.List(); err == nil {
+		err = j.finish(ctx, w, job)
 	}
-	return j.finish(ctx, w, job)
+	if job.Sent = effects.List(); err != nil && len(job.Sent) > 0 { // its end may have asked hooks, too
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("%s; nothing was stored: %v. It is not tried again, because that would send it again", strings.Join(job.Sent, "; "), err)}
+	}
+	return err
+}
+
+// brokenOff is why a job that the server did not see to its end is not begun again.
+func brokenOff(sent []string) error {
+	return &memory.Error{Code: memory.Conflict, Message: "the server stopped while it ran: " + strings.Join(sent, "; ") +
+		". Nothing else of it was kept, and it is not begun again: find out there what came of it, and queue another if it is still to be done"}
+}
+
+// sentBefore notes what a job does outside in its record, before it does it. A job that was cancelled meanwhile does nothing more.
+func (j *jobs) sentBefore(stage *memory.Stage, id string) func(context.Context, []string) error {
+	return func(ctx context.Context, sent []string) error {
+		own, err := j.families.o.Space.Stage(ctx, memory.Default, "")
+		if err != nil {
+			return err
+		}
+		now, err := find(ctx, own, id)
+		if err != nil {
+			return err
+		}
+		if now == nil || now.State != Queued {
+			return &memory.Error{Code: memory.Conflict, Message: "the job was cancelled: nothing more is sent"}
+		}
+		now.Sent = sent
+		if err := j.put(ctx, own, *now); err != nil {
+			return err
+		}
+		done, err := own.Commit(ctx, memory.Commit{})
+		if err != nil {
+			return err
+		}
+		stage.ExpectRecord(jobRecords, systemNamespace, id, done.Version)
+		return nil
+	}
 }
 
 // mayRun reports whether an operator lets a family do a job.

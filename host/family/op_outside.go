@@ -7,8 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -45,9 +47,18 @@ type Fetched struct {
 	Body    string            `json:"body"`
 }
 
-// endpoint is one that the operator named, of some kinds, if the family may reach it. Without a name it is the only one that
-// the family may reach.
-func (w *work) endpoint(c abi.Capability, name string, kinds ...string) (registry.Endpoint, error) {
+// HasEffect reports whether a request may change something where it goes.
+func (f Fetch) HasEffect() bool { return f.Method != "" && f.Method != "GET" && f.Method != "HEAD" }
+
+// reachesOutside reports whether a family may do something outside.
+func (f *Families) reachesOutside(x *family) bool {
+	g := f.grantOf(x)
+	return granted(g, abi.CanHTTP) || granted(g, abi.CanLLM)
+}
+
+// endpoint is one that the operator named, of some kinds, if the family may reach it, with its name. Without a name it is the
+// only one that the family may reach.
+func (w *work) endpoint(c abi.Capability, name string, kinds ...string) (string, registry.Endpoint, error) {
 	w.families.mu.RLock()
 	defer w.families.mu.RUnlock()
 	var fit []string
@@ -60,16 +71,16 @@ func (w *work) endpoint(c abi.Capability, name string, kinds ...string) (registr
 		name = fit[0]
 	}
 	if name != "" && slices.Contains(fit, name) && w.families.o.Outside != nil {
-		return w.families.lock.Endpoints[name], nil
+		return name, w.families.lock.Endpoints[name], nil
 	}
 	if name != "" && !w.powers.Allows(c, name) {
-		return registry.Endpoint{}, w.powers.Check(c, name)
+		return "", registry.Endpoint{}, w.powers.Check(c, name)
 	}
 	message := fmt.Sprintf("no endpoint of the kind %s is configured that this family may reach: an operator can add one, with alcove endpoint add, and grant it", strings.Join(kinds, " or "))
 	if len(fit) > 0 {
 		message = fmt.Sprintf("say which endpoint: there are %s", strings.Join(fit, ", "))
 	}
-	return registry.Endpoint{}, &abi.Error{Code: abi.CodeUnavailable, Message: message}
+	return "", registry.Endpoint{}, &abi.Error{Code: abi.CodeUnavailable, Message: message}
 }
 
 type llmRequest struct {
@@ -81,11 +92,13 @@ func llmComplete(w *work, ctx context.Context, r llmRequest) (any, error) {
 	if r.Prompt == "" {
 		return nil, invalid("the prompt is empty")
 	}
-	e, err := w.endpoint(abi.CanLLM, r.Endpoint, "openai", "ollama")
+	name, e, err := w.endpoint(abi.CanLLM, r.Endpoint, "openai", "ollama")
 	if err != nil {
 		return nil, err
 	}
-	answer, err := w.families.o.Outside.Complete(ctx, e, r.Completion)
+	out := outgoing{what: "llm.complete " + name} // it costs money
+	answer, err := w.families.o.Outside.Complete(ctx, e, r.Completion, out.leave)
+	out.ended("answered", err)
 	return outside(w, answer, err)
 }
 
@@ -95,15 +108,64 @@ type fetchRequest struct {
 }
 
 func httpFetch(w *work, ctx context.Context, r fetchRequest) (any, error) {
-	e, err := w.endpoint(abi.CanHTTP, r.Endpoint, "http")
+	name, e, err := w.endpoint(abi.CanHTTP, r.Endpoint, "http")
 	if err != nil {
 		return nil, err
 	}
-	if w.caller.ReadOnly && r.Method != "" && r.Method != "GET" && r.Method != "HEAD" {
-		return nil, &abi.Error{Code: abi.CodeDenied, Message: "only GET and HEAD are allowed, because whoever called may only read"}
+	if !r.HasEffect() {
+		answer, err := w.families.o.Outside.Fetch(ctx, e, r.Fetch, func(context.Context) error { return nil })
+		return outside(w, answer, err)
 	}
-	answer, err := w.families.o.Outside.Fetch(ctx, e, r.Fetch)
+	if w.caller.ReadOnly {
+		return nil, &abi.Error{Code: abi.CodeDenied, Message: "only GET and HEAD are allowed to callers that may only read"}
+	}
+	out := outgoing{what: fmt.Sprintf("%s %s/%s", r.Method, name, shownPath(r.Path))}
+	answer, err := w.families.o.Outside.Fetch(ctx, e, r.Fetch, out.leave)
+	out.ended(fmt.Sprintf("answered %d", answer.Status), err)
 	return outside(w, answer, err)
+}
+
+// longestPath is how many characters of a request's path are kept and shown.
+const longestPath = 200
+
+// shownPath is a path as it is kept and shown: short, and without control characters. What is secret is often in the query, which is not in it.
+func shownPath(path string) string {
+	path = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, strings.TrimPrefix(path, "/"))
+	if runes := []rune(path); len(runes) > longestPath {
+		return string(runes[:longestPath-1]) + "…"
+	}
+	return path
+}
+
+// outgoing is a request with an effect outside.
+type outgoing struct {
+	what   string
+	effect *memory.Effect // nil: it did not leave
+}
+
+// leave notes the effect. Attempts of one request after the first are the same effect: the ones before had none.
+func (o *outgoing) leave(ctx context.Context) (err error) {
+	if o.effect == nil {
+		o.effect, err = memory.EffectsOf(ctx).Begin(ctx, o.what)
+	}
+	return err
+}
+
+// ended notes how it ended.
+func (o *outgoing) ended(how string, err error) {
+	var told interface{ NoEffect() bool }
+	switch {
+	case o.effect == nil:
+	case err == nil:
+		o.effect.Answered(how)
+	case errors.As(err, &told) && told.NoEffect():
+		o.effect.Averted()
+	}
 }
 
 // outside is an answer from outside, whose failures are no faults of the server.

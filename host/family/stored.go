@@ -188,13 +188,45 @@ func (f *Families) tell(ctx context.Context, x *family, branch string, since uin
 	if len(entries) == 0 && !feed.More && (!known || feed.Watermark-after < storedPage) {
 		return false, nil // what is noted can wait until there is something
 	}
+	effects := memory.NewEffects(f.toldBefore(stage, key, feed.Watermark))
+	ctx = memory.WithEffects(ctx, effects)
 	w := f.newWork(x, stage, policy.Caller{}, "", "")
 	if len(entries) > 0 {
-		if err := w.askStored(ctx, entries); err != nil {
-			return false, err
-		}
+		err = w.askStored(ctx, entries)
 	}
-	return feed.More, w.commitTold(ctx, key, feed.Watermark)
+	if err == nil {
+		err = w.commitTold(ctx, key, feed.Watermark)
+	}
+	if err != nil && effects.Count() > 0 {
+		f.o.Logger.Error("a family failed after it had sent something; it is not told again of what it was told", "family", x.name, "branch", branch,
+			"up_to_version", feed.Watermark, "sent", effects.List(), "error", err)
+		return feed.More, nil
+	}
+	return feed.More && err == nil, err
+}
+
+// toldBefore counts a family as told before it sends something: what it does outside is not repeated, come what may.
+func (f *Families) toldBefore(stage *memory.Stage, key string, at uint64) func(context.Context, []string) error {
+	counted := false
+	return func(ctx context.Context, _ []string) error {
+		if counted {
+			return nil
+		}
+		own, err := f.o.Space.Stage(ctx, memory.Default, "")
+		if err != nil {
+			return err
+		}
+		if err := note(ctx, own, key, at); err != nil {
+			return err
+		}
+		done, err := own.Commit(ctx, memory.Commit{})
+		if err != nil {
+			return err
+		}
+		stage.ExpectRecord(watermarks, systemNamespace, key, done.Version)
+		counted = true
+		return nil
+	}
 }
 
 func watermark(ctx context.Context, stage *memory.Stage, key string) (at uint64, known bool, err error) {

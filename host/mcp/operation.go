@@ -166,7 +166,7 @@ func (s *Server) operate(ctx context.Context, c *call, o operation) (answer, err
 		o.locate(at.core.name)
 		return s.callCore(ctx, *at.core, &inner)
 	})
-	if err != nil && o.timeout > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if err != nil && o.timeout > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) && !tellsOfEffects(err) {
 		return answer{}, late(o, at)
 	}
 	return a, err
@@ -187,6 +187,12 @@ func (o operation) locate(tool string) {
 	if tool != branchName || o.params.text("action") != "switch" {
 		put("namespace", o.namespace)
 	}
+}
+
+// tellsOfEffects reports whether an error says what was done outside of the server, or would have been.
+func tellsOfEffects(err error) bool {
+	var known *memory.Error
+	return errors.As(err, &known) && (known.Details["sent"] != nil || known.Details["not_sent"] != nil)
 }
 
 // late is the error of an operation that took too long.

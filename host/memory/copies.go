@@ -198,14 +198,23 @@ func payloadsOf(e store.Entry) []json.RawMessage {
 	return []json.RawMessage{payload.Value, payload.Data}
 }
 
-// purgedCopy is what stays of a record, an answer or an event.
+// purgedCopy is what stays of a copy.
 func purgedCopy(e store.Entry) ([]byte, bool) {
 	switch e.Collection {
 	case answers:
-		value, err := json.Marshal(answerRecord{})
-		return value, err == nil
+		return purgedAnswer(e)
 	case events:
 		return purgedEvent(e)
 	}
 	return purgedMemory(e)
+}
+
+// purgedAnswer keeps of an answer only that its request sent something: sent again, it must not repeat that.
+func purgedAnswer(e store.Entry) ([]byte, bool) {
+	var was, left answerRecord
+	if json.Unmarshal(e.Value, &was) == nil && len(was.Sent) > 0 {
+		left = answerRecord{Sent: []string{fmt.Sprintf("%d requests were sent, which a purge erased", len(was.Sent))}, Expires: was.Expires}
+	}
+	value, err := json.Marshal(left)
+	return value, err == nil
 }

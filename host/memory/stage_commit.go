@@ -20,6 +20,8 @@ type Commit struct {
 	Content   json.RawMessage
 	// Answer is kept with the request, for Answered; nil: nothing is.
 	Answer json.RawMessage
+	// KeepAnswer keeps it also where nothing else is written: the work had an effect outside, and is not to be done again.
+	KeepAnswer bool
 }
 
 // answerLimit is how many bytes of an answer are kept with a request.
@@ -29,7 +31,8 @@ const answerLimit = 64 << 10
 const answers = "_answers"
 
 type answerRecord struct {
-	Answer  json.RawMessage `json:"answer"` // null: it was too long
+	Answer  json.RawMessage `json:"answer"`         // null: it was too long
+	Sent    []string        `json:"sent,omitempty"` // instead: effects of a request that has no answer yet
 	Expires int64           `json:"expires"`
 }
 
@@ -70,7 +73,7 @@ type Committed struct {
 // Commit writes everything that was staged, or nothing. The stage is not used afterwards.
 func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	done := Committed{Branch: t.branch.Name}
-	if t.Changes() == 0 {
+	if t.Changes() == 0 && !c.KeepAnswer {
 		return done, nil
 	}
 	if err := t.room(); err != nil {
@@ -99,7 +102,9 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	if err != nil {
 		return done, t.space.translate("commit", err)
 	}
-	done.Version, done.Timestamp = point.Version, point.Time
+	if done.Timestamp = point.Time; t.Changes() > 0 {
+		done.Version = point.Version
+	}
 	if !done.Replayed {
 		t.count()
 	}
@@ -189,6 +194,9 @@ func (t *Stage) batch(c Commit, system *branch) (store.Batch, error) {
 			return batch, err
 		}
 		batch.Writes = append(batch.Writes, w)
+	}
+	if t.Changes() == 0 { // what was only read may have changed
+		return batch, nil
 	}
 	for at, version := range t.seen {
 		switch {

@@ -82,6 +82,12 @@ func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key stri
 	return t.room()
 }
 
+// ExpectRecord has the commit expect a record at a version, in place of the one that the stage read: the same work wrote it by
+// another stage.
+func (t *Stage) ExpectRecord(c Collection, namespace, key string, version uint64) {
+	t.seen[site{c.PerSpace, store.Key{Namespace: namespace, Collection: c.Name, Name: key}}] = version
+}
+
 // DeleteRecords stages the deletion of records, and counts those that were there.
 func (t *Stage) DeleteRecords(ctx context.Context, c Collection, namespace string, keys []string) (int, error) {
 	sites, err := t.recordSites(c, namespace, keys)

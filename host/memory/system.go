@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -90,10 +91,11 @@ func (s *Space) dropAnswers(ctx context.Context, b *branch) error {
 			}
 			if a.Expires <= now {
 				batch.Writes = append(batch.Writes, store.Write{Branch: b.id, Key: e.Key, Delete: true})
+				batch.Expect = append(batch.Expect, store.Expectation{Lineage: b.lineage, Key: e.Key, Version: e.Version}) // it may be used again
 			}
 		}
 		if len(batch.Writes) > 0 {
-			if _, err := s.engine.Commit(ctx, batch); err != nil {
+			if _, err := s.engine.Commit(ctx, batch); err != nil && !errors.Is(err, store.ErrConflict) {
 				return err
 			}
 		}

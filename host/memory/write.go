@@ -103,7 +103,24 @@ func (s *Space) Store(ctx context.Context, p Place, items []Item, w Write) ([]St
 	if err != nil {
 		return nil, err
 	}
-	if items, err = s.storing(ctx, p, named(items, keys), w, false); err != nil {
+	if s.hooks == nil {
+		return s.storeHooked(ctx, b, p, keys, items, w, req)
+	}
+	effects, err := s.Effects(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := s.storeHooked(WithEffects(ctx, effects), b, p, keys, items, w, req)
+	if err != nil && effects.Count() > 0 {
+		s.logger.WarnContext(ctx, "a store failed after its hooks sent something", "sent", effects.List(), "error", err)
+	}
+	return stored, effects.Failed(ctx, err)
+}
+
+// storeHooked asks the hooks, once, and stores what they make of it.
+func (s *Space) storeHooked(ctx context.Context, b *branch, p Place, keys []store.Key, items []Item, w Write, req store.Request) ([]Stored, error) {
+	items, err := s.storing(ctx, p, named(items, keys), w, false)
+	if err != nil {
 		return nil, err
 	}
 	batch, kept, err := s.storeBatch(ctx, b, keys, items, w.Agent)

@@ -15,10 +15,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"os"
 	"path"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -36,7 +38,7 @@ const (
 
 // Client reaches endpoints. The zero Client works.
 type Client struct {
-	HTTP    *http.Client                         // nil: as New has it, but with a connection a request
+	HTTP    *http.Client                         // for what has no effect; nil: as New has it, but with a connection a request
 	Env     func(name string) string             // nil: os.Getenv
 	Timeout time.Duration                        // of one request; 0: 60 seconds
 	Sleep   func(context.Context, time.Duration) // between attempts; nil: it waits
@@ -44,19 +46,37 @@ type Client struct {
 }
 
 // New is a Client that keeps its connections.
-func New() Client { return Client{HTTP: newHTTP(true)} }
+func New() Client {
+	t := transport()
+	t.ForceAttemptHTTP2, t.MaxIdleConns, t.IdleConnTimeout = true, 20, time.Minute
+	return Client{HTTP: over(t)}
+}
 
-func newHTTP(keepAlive bool) *http.Client {
-	t := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: headerLimit, DisableKeepAlives: !keepAlive, ForceAttemptHTTP2: true,
-		MaxIdleConns: 20, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second}
+func transport() *http.Transport {
+	return &http.Transport{Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: headerLimit, TLSHandshakeTimeout: 10 * time.Second}
+}
+
+func over(t *http.Transport) *http.Client {
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Failure is that an endpoint could not be reached. It says no more than a guest may know.
-type Failure struct {
-	reason string
-	cause  error // with addresses, files and variables: for the operator's log alone
+// once is a client for one request, which it never repeats: net/http does so on connections that were used before, and over HTTP/2.
+func once() *http.Client {
+	t := transport()
+	t.DisableKeepAlives, t.Protocols = true, new(http.Protocols)
+	t.Protocols.SetHTTP1(true)
+	return over(t)
 }
+
+// Failure is that an endpoint could not be reached, or would not serve. It says no more than a guest may know.
+type Failure struct {
+	reason   string
+	cause    error // with addresses, files and variables: for the operator's log alone
+	noEffect bool
+}
+
+// NoEffect reports whether it is certain that nothing happened at the endpoint: the request never reached it, or it said so.
+func (f *Failure) NoEffect() bool { return f.noEffect }
 
 func (f *Failure) Error() string { return f.reason }
 
@@ -66,11 +86,11 @@ func (f *Failure) Cause() error { return f.cause }
 var _ family.Outside = Client{}
 
 // Complete asks a language model.
-func (c Client) Complete(ctx context.Context, e registry.Endpoint, q family.Completion) (family.Completed, error) {
+func (c Client) Complete(ctx context.Context, e registry.Endpoint, q family.Completion, leaving family.Leaving) (family.Completed, error) {
 	if e.Kind == "ollama" {
-		return c.ollama(ctx, e, q)
+		return c.ollama(ctx, e, q, leaving)
 	}
-	return c.openAI(ctx, e, q)
+	return c.openAI(ctx, e, q, leaving)
 }
 
 type chatMessage struct {
@@ -86,7 +106,7 @@ func messages(q family.Completion) []chatMessage {
 	return append(list, chatMessage{"user", q.Prompt})
 }
 
-func (c Client) openAI(ctx context.Context, e registry.Endpoint, q family.Completion) (family.Completed, error) {
+func (c Client) openAI(ctx context.Context, e registry.Endpoint, q family.Completion, leaving family.Leaving) (family.Completed, error) {
 	request := map[string]any{"model": e.Model, "messages": messages(q), "temperature": q.Temperature}
 	if q.MaxTokens > 0 {
 		request["max_tokens"] = q.MaxTokens
@@ -102,7 +122,7 @@ func (c Client) openAI(ctx context.Context, e registry.Endpoint, q family.Comple
 			Completion int `json:"completion_tokens"`
 		}
 	}
-	if err := c.post(ctx, e, "chat/completions", request, &answer); err != nil {
+	if err := c.post(ctx, e, "chat/completions", request, &answer, leaving); err != nil {
 		return family.Completed{}, err
 	}
 	if len(answer.Choices) == 0 {
@@ -111,7 +131,7 @@ func (c Client) openAI(ctx context.Context, e registry.Endpoint, q family.Comple
 	return family.Completed{Text: answer.Choices[0].Message.Content, Model: answer.Model, TokensIn: answer.Usage.Prompt, TokensOut: answer.Usage.Completion}, nil
 }
 
-func (c Client) ollama(ctx context.Context, e registry.Endpoint, q family.Completion) (family.Completed, error) {
+func (c Client) ollama(ctx context.Context, e registry.Endpoint, q family.Completion, leaving family.Leaving) (family.Completed, error) {
 	options := map[string]any{"temperature": q.Temperature}
 	if q.MaxTokens > 0 {
 		options["num_predict"] = q.MaxTokens
@@ -126,14 +146,14 @@ func (c Client) ollama(ctx context.Context, e registry.Endpoint, q family.Comple
 		In      int `json:"prompt_eval_count"`
 		Out     int `json:"eval_count"`
 	}
-	if err := c.post(ctx, e, "api/chat", request, &answer); err != nil {
+	if err := c.post(ctx, e, "api/chat", request, &answer, leaving); err != nil {
 		return family.Completed{}, err
 	}
 	return family.Completed{Text: answer.Message.Content, Model: answer.Model, TokensIn: answer.In, TokensOut: answer.Out}, nil
 }
 
-// post sends JSON and reads JSON, again after failures that may pass.
-func (c Client) post(ctx context.Context, e registry.Endpoint, to string, request, answer any) error {
+// post sends JSON and reads JSON, again after failures that may pass and cost nothing.
+func (c Client) post(ctx context.Context, e registry.Endpoint, to string, request, answer any, leaving family.Leaving) error {
 	body, err := json.Marshal(request)
 	if err != nil {
 		return fmt.Errorf("ask the language model: %w", err)
@@ -143,7 +163,7 @@ func (c Client) post(ctx context.Context, e registry.Endpoint, to string, reques
 		retries = 2
 	}
 	for attempt := 0; ; attempt++ {
-		response, err := c.do(ctx, e, http.MethodPost, to, nil, http.Header{"Content-Type": {"application/json"}}, body)
+		response, err := c.do(ctx, e, outgoing{http.MethodPost, to, nil, http.Header{"Content-Type": {"application/json"}}, body, leaving})
 		if err == nil && response.status/100 == 2 {
 			if err := json.Unmarshal(response.body, answer); err != nil {
 				return fmt.Errorf("read what the language model answered: %w", err)
@@ -151,13 +171,22 @@ func (c Client) post(ctx context.Context, e registry.Endpoint, to string, reques
 			return nil
 		}
 		if err == nil {
-			err = fmt.Errorf("the language model answered %d: %.*s", response.status, errorText, bytes.TrimSpace(response.body))
+			err = refused(response)
 		}
-		if attempt == retries || ctx.Err() != nil || response.status != 0 && response.status != http.StatusTooManyRequests && response.status < 500 {
+		var failed *Failure
+		if attempt == retries || ctx.Err() != nil || !errors.As(err, &failed) || !failed.noEffect {
 			return err
 		}
 		c.sleep(ctx, time.Duration(attempt+1)*500*time.Millisecond)
 	}
+}
+
+// refused is that a language model answered with an error. With two statuses it says that it did nothing; the others may have cost
+// something.
+func refused(r response) error {
+	reason := fmt.Sprintf("the language model answered %d: %.*s", r.status, errorText, bytes.TrimSpace(r.body))
+	notNow := r.status == http.StatusTooManyRequests || r.status == http.StatusServiceUnavailable
+	return &Failure{reason: reason, cause: fmt.Errorf("it answered %d", r.status), noEffect: notNow}
 }
 
 func (c Client) sleep(ctx context.Context, d time.Duration) {
@@ -174,7 +203,7 @@ func (c Client) sleep(ctx context.Context, d time.Duration) {
 }
 
 // Fetch makes a request to an endpoint.
-func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f family.Fetch) (family.Fetched, error) {
+func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f family.Fetch, leaving family.Leaving) (family.Fetched, error) {
 	header := http.Header{}
 	for name, value := range f.Headers {
 		if !mayHeader(name) {
@@ -194,7 +223,7 @@ func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f family.Fetch) 
 	default:
 		return family.Fetched{}, fmt.Errorf("the method %.16q is not one of GET, HEAD, POST, PUT, PATCH, DELETE", method)
 	}
-	response, err := c.do(ctx, e, method, f.Path, query, header, []byte(f.Body))
+	response, err := c.do(ctx, e, outgoing{method, f.Path, query, header, []byte(f.Body), leaving})
 	if err != nil {
 		return family.Fetched{}, err
 	}
@@ -216,28 +245,42 @@ func mayHeader(name string) bool {
 	return true
 }
 
+// outgoing is a request that is to be made.
+type outgoing struct {
+	method, to string
+	query      url.Values
+	header     http.Header
+	body       []byte
+	leaving    family.Leaving
+}
+
+// repeatable reports whether the request may go out more than once.
+func (o outgoing) repeatable() bool { return o.method == http.MethodGet || o.method == http.MethodHead }
+
 type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-func (c Client) do(ctx context.Context, e registry.Endpoint, method, to string, query url.Values, header http.Header, body []byte) (response, error) {
+func (c Client) do(ctx context.Context, e registry.Endpoint, o outgoing) (response, error) {
 	timeout := c.Timeout
 	if timeout == 0 {
 		timeout = time.Minute
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	address, err := below(e.URL, to, query)
+	var connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	address, err := below(e.URL, o.to, o.query)
 	if err != nil {
 		return response{}, err
 	}
-	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, o.method, address, bytes.NewReader(o.body))
 	if err != nil {
 		return response{}, fmt.Errorf("reach the endpoint: %w", err)
 	}
-	request.Header = header
+	request.Header = o.header
 	key, err := c.key(e)
 	if err != nil {
 		return response{}, err
@@ -245,14 +288,21 @@ func (c Client) do(ctx context.Context, e registry.Endpoint, method, to string, 
 	if key != "" {
 		request.Header.Set("Authorization", "Bearer "+key)
 	}
-	answered, err := c.client().Do(request)
+	client := c.client()
+	if !o.repeatable() {
+		client, request.GetBody = once(), nil
+	}
+	if err := o.leaving(ctx); err != nil {
+		return response{}, err
+	}
+	answered, err := client.Do(request)
 	if err != nil {
-		return response{}, unreachable(err)
+		return response{}, unreachable(err, !connected.Load())
 	}
 	defer answered.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(answered.Body, bodyLimit+1))
 	if err != nil {
-		return response{}, unreachable(err)
+		return response{}, unreachable(err, false)
 	}
 	if len(data) > bodyLimit {
 		return response{}, fmt.Errorf("the endpoint answered more than %d bytes, which is the limit", bodyLimit)
@@ -264,11 +314,11 @@ func (c Client) client() *http.Client {
 	if c.HTTP != nil {
 		return c.HTTP
 	}
-	return newHTTP(false)
+	return once()
 }
 
 // unreachable is why no answer came, in words that name nothing of the operator's.
-func unreachable(err error) error {
+func unreachable(err error, noEffect bool) error {
 	reason := "the connection failed, or its answer is not HTTP"
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
@@ -285,7 +335,7 @@ func unreachable(err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		reason = "it does not accept connections"
 	}
-	return &Failure{"the endpoint cannot be reached: " + reason, err}
+	return &Failure{"the endpoint cannot be reached: " + reason, err, noEffect}
 }
 
 // below is an address under the endpoint's URL.
@@ -321,7 +371,7 @@ func (c Client) key(e registry.Endpoint) (string, error) {
 		}
 		key := env(e.KeyEnv)
 		if key == "" {
-			return "", &Failure{noKey, fmt.Errorf("the environment variable %s is not set", e.KeyEnv)}
+			return "", &Failure{reason: noKey, cause: fmt.Errorf("the environment variable %s is not set", e.KeyEnv)}
 		}
 		return key, nil
 	case e.KeyFile != "":
@@ -330,7 +380,7 @@ func (c Client) key(e registry.Endpoint) (string, error) {
 			err = fmt.Errorf("the file %s has no key", e.KeyFile)
 		}
 		if err != nil {
-			return "", &Failure{noKey, err}
+			return "", &Failure{reason: noKey, cause: err}
 		}
 		return strings.TrimSpace(string(data)), nil
 	}

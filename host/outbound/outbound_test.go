@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,6 +35,9 @@ func serve(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Reque
 	return server.URL, asked, bodies
 }
 
+// out lets every request go.
+func out(context.Context) error { return nil }
+
 func quick() Client {
 	return Client{Sleep: func(context.Context, time.Duration) {}, Env: func(string) string { return "k3y" }, Timeout: 5 * time.Second}
 }
@@ -44,7 +50,7 @@ func TestAModelIsAskedInTheProtocolOfItsKind(t *testing.T) {
 	for kind, c := range cases {
 		address, asked, bodies := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { io.WriteString(w, c.answer) })
 		e := registry.Endpoint{Kind: kind, URL: address + "/v1", Model: "m", KeyEnv: "KEY"}
-		got, err := quick().Complete(t.Context(), e, family.Completion{System: "be brief", Prompt: "tag this", MaxTokens: 9, JSON: true})
+		got, err := quick().Complete(t.Context(), e, family.Completion{System: "be brief", Prompt: "tag this", MaxTokens: 9, JSON: true}, out)
 		if err != nil || got != (family.Completed{Text: "tags", Model: "m2", TokensIn: 7, TokensOut: 2}) {
 			t.Fatalf("%s: %+v, %v", kind, got, err)
 		}
@@ -62,22 +68,22 @@ func TestAModelIsAskedInTheProtocolOfItsKind(t *testing.T) {
 	}
 }
 
-func TestFailuresThatMayPassAreTriedAgainAndOthersAreNot(t *testing.T) {
-	for status, want := range map[int]int{http.StatusServiceUnavailable: 3, http.StatusTooManyRequests: 3, http.StatusUnauthorized: 1} {
+func TestAModelThatSaysNotNowIsAskedAgainAndOneThatMayHaveWorkedIsNot(t *testing.T) {
+	for status, want := range map[int]int{http.StatusServiceUnavailable: 3, http.StatusTooManyRequests: 3, http.StatusUnauthorized: 1, http.StatusInternalServerError: 1, http.StatusGatewayTimeout: 1} {
 		address, asked, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
-		_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, family.Completion{Prompt: "x"})
+		_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, family.Completion{Prompt: "x"}, out)
 		if err == nil || len(*asked) != want {
 			t.Errorf("after %d it was asked %d times: %v", status, len(*asked), err)
 		}
 	}
 	address, asked, _ := serve(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n == 1 {
-			w.WriteHeader(http.StatusBadGateway)
+			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		io.WriteString(w, `{"choices":[{"message":{"content":"yes"}}]}`)
 	})
-	got, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, family.Completion{Prompt: "x"})
+	got, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, family.Completion{Prompt: "x"}, out)
 	if err != nil || got.Text != "yes" || len(*asked) != 2 {
 		t.Errorf("%+v after %d, %v", got, len(*asked), err)
 	}
@@ -87,7 +93,7 @@ func TestNoPathLeavesTheEndpoint(t *testing.T) {
 	address, asked, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.URL.Path) })
 	e := registry.Endpoint{Kind: "http", URL: address + "/api/v1"}
 	for to, want := range map[string]string{"": "/api/v1", "things/1": "/api/v1/things/1", "/../../etc": "/api/v1/etc", "..": "/api/v1/", "a/": "/api/v1/a/"} {
-		got, err := quick().Fetch(t.Context(), e, family.Fetch{Path: to})
+		got, err := quick().Fetch(t.Context(), e, family.Fetch{Path: to}, out)
 		if err != nil || got.Body != want {
 			t.Errorf("%q led to %q, %v", to, got.Body, err)
 		}
@@ -95,7 +101,7 @@ func TestNoPathLeavesTheEndpoint(t *testing.T) {
 	before := len(*asked)
 	for _, f := range []family.Fetch{{Path: "a?b=c"}, {Path: "http://elsewhere"}, {Path: "a#b"}, {Path: `a\b`}, {Method: "CONNECT"}, {Headers: map[string]string{"Host": "elsewhere"}},
 		{Headers: map[string]string{"authorization": "mine"}}} {
-		if _, err := quick().Fetch(t.Context(), e, f); err == nil {
+		if _, err := quick().Fetch(t.Context(), e, f, out); err == nil {
 			t.Errorf("%+v was done", f)
 		}
 	}
@@ -107,7 +113,7 @@ func TestNoPathLeavesTheEndpoint(t *testing.T) {
 func TestRedirectsAreAnswersAndNotFollowed(t *testing.T) {
 	other, otherAsked, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {})
 	address, _, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other, http.StatusFound) })
-	got, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{})
+	got, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}, out)
 	if err != nil || got.Status != http.StatusFound || got.Headers["Location"] != other || len(*otherAsked) != 0 {
 		t.Errorf("%+v, %v; the other server was asked %d times", got, err, len(*otherAsked))
 	}
@@ -115,7 +121,7 @@ func TestRedirectsAreAnswersAndNotFollowed(t *testing.T) {
 
 func TestWhatAnEndpointAnswersHasALimit(t *testing.T) {
 	address, _, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, bodyLimit+1)) })
-	if _, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}); err == nil || !strings.Contains(err.Error(), "2097152 bytes") {
+	if _, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}, out); err == nil || !strings.Contains(err.Error(), "2097152 bytes") {
 		t.Errorf("%v", err)
 	}
 }
@@ -126,13 +132,13 @@ func TestAKeyComesFromAFileAndIsInNoError(t *testing.T) {
 		t.Fatal(err)
 	}
 	address, asked, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m", KeyFile: path}, family.Completion{Prompt: "x"})
+	_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m", KeyFile: path}, family.Completion{Prompt: "x"}, out)
 	if err == nil || strings.Contains(err.Error(), "s3cret") || (*asked)[0].Header.Get("Authorization") != "Bearer s3cret" {
 		t.Errorf("%v", err)
 	}
 	missing := Client{Env: func(string) string { return "" }}
 	for _, e := range []registry.Endpoint{{Kind: "http", URL: address, KeyEnv: "NONE"}, {Kind: "http", URL: address, KeyFile: path + ".none"}} {
-		_, err := missing.Fetch(t.Context(), e, family.Fetch{})
+		_, err := missing.Fetch(t.Context(), e, family.Fetch{}, out)
 		var f *Failure
 		if !errors.As(err, &f) || strings.Contains(err.Error(), "NONE") || strings.Contains(err.Error(), path) || !strings.Contains(f.Cause().Error(), e.KeyEnv+e.KeyFile) {
 			t.Errorf("a key that is not there: %v", err)
@@ -156,7 +162,7 @@ func TestAGuestIsNotToldWhereAnEndpointIs(t *testing.T) {
 	for address, why := range cases {
 		c := quick()
 		c.Timeout = 300 * time.Millisecond
-		_, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{})
+		_, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}, out)
 		var f *Failure
 		if !errors.As(err, &f) || !strings.Contains(err.Error(), why) || strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("%s: %v", why, err)
@@ -169,7 +175,7 @@ func TestAnAnswersHeaderHasALimit(t *testing.T) {
 		w.Header().Set("Link", strings.Repeat("x", 2*headerLimit))
 	})
 	for _, c := range []Client{quick(), New()} {
-		if got, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}); err == nil {
+		if got, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}, out); err == nil {
 			t.Errorf("it was answered with %d bytes", len(got.Headers["Link"]))
 		}
 	}
@@ -183,7 +189,107 @@ func TestABodyThatNeverEndsIsGivenUp(t *testing.T) {
 	})
 	c, began := quick(), time.Now()
 	c.Timeout = 200 * time.Millisecond
-	if _, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}); err == nil || time.Since(began) > 5*time.Second {
+	if _, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}, out); err == nil || time.Since(began) > 5*time.Second {
 		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+}
+
+// breaking accepts connections, reads a request from each, and closes it; the first answers of each connection are given.
+func breaking(t *testing.T, answers int) (address string, asked *atomic.Int32) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked = new(atomic.Int32)
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() {
+				defer c.Close()
+				in := bufio.NewReader(c)
+				for n := 0; ; n++ {
+					r, err := http.ReadRequest(in)
+					if err != nil {
+						return
+					}
+					asked.Add(1)
+					io.Copy(io.Discard, r.Body)
+					if n == answers {
+						return // without an answer
+					}
+					io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+				}
+			})
+		}
+	})
+	t.Cleanup(func() { listener.Close(); serving.Wait() })
+	return "http://" + listener.Addr().String(), asked
+}
+
+func TestARequestThatMayHaveAnEffectGoesOutOnce(t *testing.T) {
+	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
+		address, asked := breaking(t, 1) // answers once on a connection, then drops it with the next request
+		c := New()
+		c.Timeout = 20 * time.Second
+		e := registry.Endpoint{Kind: "http", URL: address}
+		if _, err := c.Fetch(t.Context(), e, family.Fetch{}, out); err != nil { // leaves a connection behind
+			t.Fatal(err)
+		}
+		header := map[string]string{"Idempotency-Key": "1"} // for which net/http repeats requests
+		if _, err := c.Fetch(t.Context(), e, family.Fetch{Method: method, Headers: header}, out); err != nil {
+			t.Errorf("%s over a connection that the server drops: %v", method, err)
+		}
+		if got := asked.Load(); got != 2 {
+			t.Errorf("GET and %s were %d requests", method, got)
+		}
+		c.HTTP.CloseIdleConnections()
+	}
+	address, asked := breaking(t, 0)
+	for _, f := range []family.Fetch{{Method: "POST", Body: "a"}, {Method: "DELETE"}} {
+		before := asked.Load()
+		_, err := New().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, f, out)
+		var failed *Failure
+		if got := asked.Load() - before; !errors.As(err, &failed) || failed.NoEffect() || got != 1 {
+			t.Errorf("%s without an answer went out %d times: %v", f.Method, got, err)
+		}
+	}
+	before := asked.Load()
+	_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, family.Completion{Prompt: "x"}, out)
+	var failed *Failure
+	if got := asked.Load() - before; !errors.As(err, &failed) || failed.NoEffect() || got != 1 {
+		t.Errorf("a completion without an answer was asked for %d times: %v", got, err)
+	}
+}
+
+func TestARequestThatNeverLeftHasNoEffect(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusing := registry.Endpoint{Kind: "http", URL: "http://" + listener.Addr().String()}
+	listener.Close()
+	var failed *Failure
+	if _, err := quick().Fetch(t.Context(), refusing, family.Fetch{Method: "POST"}, out); !errors.As(err, &failed) || !failed.NoEffect() {
+		t.Errorf("nobody listens: %v", err)
+	}
+	address, asked, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	if _, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, family.Completion{Prompt: "x"}, out); !errors.As(err, &failed) || !failed.NoEffect() {
+		t.Errorf("a model that says not now: %v", err)
+	}
+	before := len(*asked)
+	stay := errors.New("stay")
+	_, err = quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{Method: "POST"}, func(context.Context) error { return stay })
+	if !errors.Is(err, stay) || len(*asked) != before {
+		t.Errorf("a request that is kept in left: %v", err)
+	}
+	told := false
+	_, err = quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{Method: "POST", Path: "a?b"}, func(context.Context) error { told = true; return nil })
+	if err == nil || told {
+		t.Errorf("a request that is wrong was about to leave: %v", err)
 	}
 }
