@@ -173,10 +173,10 @@ func TestASearchDoesNotSeeWhatIsStagedAndAListDoes(t *testing.T) {
 // outsider is an Outside that answers with what it was asked.
 type outsider struct{}
 
-func (outsider) Complete(_ context.Context, e registry.Endpoint, c Completion) (Completed, error) {
+func (outsider) Complete(_ context.Context, e registry.Endpoint, c Completion, _ Leaving) (Completed, error) {
 	return Completed{Text: e.URL + " " + c.Prompt, Model: e.Model}, nil
 }
-func (outsider) Fetch(_ context.Context, e registry.Endpoint, f Fetch) (Fetched, error) {
+func (outsider) Fetch(_ context.Context, e registry.Endpoint, f Fetch, _ Leaving) (Fetched, error) {
 	return Fetched{Status: 200, Body: e.URL + f.Path}, nil
 }
 
