@@ -9,14 +9,17 @@ import (
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/client"
 )
 
 func (a *app) callCommand() *cobra.Command {
+	var dryRun bool
 	c := &cobra.Command{
 		Use:   "call METHOD [JSON]",
 		Short: "Call any tool with arguments as JSON (- reads them from standard input)",
 		Example: `  alcove call memory_store '{"key": "editor", "value": "vim"}'
-  alcove call status`,
+  alcove call status
+  alcove call --dry-run memory_store '{"key": "editor", "value": "vim"}'`,
 		Args: arguments(1, 2),
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -31,7 +34,13 @@ func (a *app) callCommand() *cobra.Command {
 			}
 			raw = value
 		}
-		r, err := a.ask(c.Context(), toolName(args[0]), raw)
+		var r client.Result
+		var err error
+		if tool := toolName(args[0]); dryRun {
+			r, err = a.ask(c.Context(), "memory_operation", fields{"method": tool, "params": raw, "options": fields{"dry_run": true}})
+		} else {
+			r, err = a.ask(c.Context(), tool, raw)
+		}
 		if err != nil {
 			return err
 		}
@@ -43,6 +52,7 @@ func (a *app) callCommand() *cobra.Command {
 		}
 		return a.printf("%s\n", terminal.Lines(r.Text))
 	}
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "write and send nothing; say what would be done, and what was not sent")
 	return a.placed(c)
 }
 
