@@ -1,0 +1,131 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// effects are those of a request.
+func effects(t *testing.T, s *Space, w Write) *Effects {
+	t.Helper()
+	e, err := s.Effects(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func begin(t *testing.T, e *Effects, what string) *Effect {
+	t.Helper()
+	f, err := e.Begin(t.Context(), what)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestEffectsOfARequestAreKnownForADay(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	dir := t.TempDir()
+	s, closeSpace := openSpace(t, dir, func() time.Time { return now })
+	mine := Write{Agent: "a", RequestID: "r"}
+	e := effects(t, s, mine)
+	begin(t, e, "POST hooks/one").Answered("answered 201")
+	begin(t, e, "POST hooks/two")
+	closeSpace()
+
+	s, closeSpace = openSpace(t, dir, func() time.Time { return now })
+	defer closeSpace()
+	again := effects(t, s, mine)
+	if err := again.Earlier(); err == nil || !strings.Contains(err.Error(), "POST hooks/one was sent and answered 201; POST hooks/two was sent, and its answer is not known") {
+		t.Errorf("the same request later: %v", err)
+	}
+	if _, err := again.Begin(t.Context(), "POST hooks/three"); err == nil {
+		t.Error("it may go on")
+	}
+	for _, w := range []Write{{Agent: "b", RequestID: "r"}, {Agent: "a", RequestID: "q"}, {Agent: "a"}} {
+		if err := effects(t, s, w).Earlier(); err != nil {
+			t.Errorf("another's request %+v: %v", w, err)
+		}
+	}
+	now = now.Add(systemKept + time.Second)
+	if err := effects(t, s, mine).Earlier(); err != nil {
+		t.Errorf("a day later: %v", err)
+	}
+	begin(t, effects(t, s, mine), "POST hooks/one") // in the place of what is too old
+	if _, err := s.Retain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := effects(t, s, mine).Earlier(); err == nil {
+		t.Error("retention dropped what is young")
+	}
+	now = now.Add(systemKept + time.Second)
+	if _, err := s.Retain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := s.Effects(t.Context(), mine); err != nil || len(e.earlier) != 0 {
+		t.Errorf("retention left %q, %v", e.earlier, err)
+	}
+}
+
+func TestAPurgeTakesTheTextOfEffectsAndNotThatThereWereAny(t *testing.T) {
+	s := testSpace(t)
+	put(t, s, "", "k", "hunter2-hunter2")
+	mine := Write{RequestID: "r"}
+	begin(t, effects(t, s, mine), "POST hooks/hunter2-hunter2")
+	if _, err := s.Purge(t.Context(), Purge{Key: "k"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := effects(t, s, mine).Earlier(); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("after the purge: %v", err)
+	}
+}
+
+func TestAnEffectThatCannotBeNotedDoesNotHappen(t *testing.T) {
+	full := errors.New("the disk is full")
+	e := NewEffects(func(context.Context, []string) error { return full })
+	if _, err := e.Begin(t.Context(), "POST hooks/one"); !errors.Is(err, full) || e.Count() != 0 || e.Noted() {
+		t.Errorf("%v, with %d effects", err, e.Count())
+	}
+}
+
+func TestEffectsThatWereAvertedAreForgotten(t *testing.T) {
+	s := testSpace(t)
+	mine := Write{RequestID: "r"}
+	e := effects(t, s, mine)
+	begin(t, e, "POST hooks/one").Averted()
+	lost := conflict("lost")
+	if err := e.Failed(t.Context(), lost); err != lost {
+		t.Errorf("%v", err)
+	}
+	if err := effects(t, s, mine).Earlier(); err != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAnErrorAfterEffectsKeepsItsCode(t *testing.T) {
+	e := NewEffects(nil)
+	begin(t, e, "POST hooks/one").Answered("answered 201")
+	cases := map[string]struct {
+		err  error
+		code Code
+	}{
+		"POST hooks/one was sent and answered 201; nothing was stored: lost. Doing it again sends it again":                     {conflict("lost"), Conflict},
+		"POST hooks/one was sent and answered 201; then it took long. Doing it again sends it again":                            {&Error{Code: Timeout, Message: "it took long", Retryable: true}, Timeout},
+		"POST hooks/one was sent and answered 201; then the server failed, and its log says why. Doing it again sends it again": {errors.New("inside"), Unavailable},
+	}
+	for want, c := range cases {
+		var got *Error
+		if !errors.As(e.Failed(t.Context(), c.err), &got) || got.Message != want || got.Code != c.code || got.Retryable || !slices.Equal(got.Details["sent"].([]string), e.List()) {
+			t.Errorf("%v is told as %+v", c.err, got)
+		}
+	}
+	var none *Effects
+	if err := none.Failed(t.Context(), errors.New("x")); err.Error() != "x" || none.Count() != 0 || none.Earlier() != nil {
+		t.Errorf("where nobody notes effects: %v", err)
+	}
+}
