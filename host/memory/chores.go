@@ -149,6 +149,7 @@ func (s *Space) reclaimOne(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	s.index.Drop(b.id)
+	s.usage.drop(b.id)
 	return true, s.recordReclaimed(ctx, b, s.catalogue.settledBy(b.id))
 }
 

@@ -145,6 +145,7 @@ type mergePlan struct {
 	writes  []store.Write
 	brought map[string]int // keys written, by namespace
 	silent  []store.Key    // keys that the target keeps as it has them
+	kept    []useChange    // of what families keep on the target
 	result  MergeResult
 }
 
@@ -181,6 +182,13 @@ func (p *mergePlan) settle(t triple) error {
 	}
 	p.result.Applied = append(p.result.Applied, difference)
 	p.brought[t.key.Namespace]++
+	if owner := ownerOf(t.key.Collection); owner != "" {
+		change, err := useChangeOf(owner, p.target.branch.id, t.target, store.Entry{Key: t.key, Point: store.Point{Version: 1}, Branch: p.target.branch.id, Value: outcome.value, Deleted: outcome.value == nil})
+		if err != nil {
+			return err
+		}
+		p.kept = append(p.kept, change)
+	}
 	p.writes = append(p.writes, store.Write{Branch: p.target.branch.id, Key: t.key, Value: outcome.value, Delete: outcome.value == nil})
 	return nil
 }
@@ -334,6 +342,7 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 	if err != nil {
 		return MergeResult{}, err
 	}
+	p.space.usage.count(done.Version, p.kept)
 	p.space.catalogue.addMerge(merge{record, done.Version, key})
 	p.result.Merged, p.result.Version, p.result.Timestamp = true, done.Version, done.Time
 	return p.result, nil

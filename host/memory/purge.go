@@ -67,6 +67,7 @@ func (s *Space) Purge(ctx context.Context, p Purge) (Purged, error) {
 	}
 	run := &purging{space: s, engine: engine, plan: plan, done: Purged{Erased: []Erased{}}}
 	err = run.all(ctx)
+	s.queueCount() // families' records may be smaller now
 	err = errors.Join(err, engine.Erase(ctx), s.rewriteIndex(ctx))
 	if err != nil {
 		return run.done, s.translate("purge; repeat it", err)

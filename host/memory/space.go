@@ -89,6 +89,7 @@ type Space struct {
 	catalogue *catalogue
 	counters  *counting
 	chores    *chores
+	usage     *usage
 
 	branching sync.Mutex    // held while the set of branches changes
 	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges
@@ -130,6 +131,7 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	s.background.Go(func() { s.counters.run(running) })
 	s.background.Go(func() { s.chores.run(running) })
 	s.background.Go(func() { s.keepRetaining(running) })
+	s.queueCount()
 	s.queueReclaim()
 	return s, nil
 }
@@ -146,6 +148,7 @@ func newSpace(o Options) *Space {
 		feedAge:      or(o.FeedAge, 7*24*time.Hour),
 		deepChain:    or(o.DeepChain, 16),
 		catalogue:    newCatalogue(),
+		usage:        newUsage(),
 		searchable:   make(chan struct{}),
 	}
 	if s.clock == nil {

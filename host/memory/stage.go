@@ -31,6 +31,10 @@ type Stage struct {
 	events  []stagedEvent
 	counts  []stagedCount
 	bytes   int // of what is staged, about
+
+	had    map[site]tally   // of family's records that are changed: what was there before
+	growth map[string]Use   // by family
+	quotas map[string]Quota // of families that change something
 }
 
 // site is where an entry is: on the branch of the stage, or on that for all branches.
@@ -56,6 +60,7 @@ type Collection struct {
 	PerSpace bool          // the same on every branch
 	Expires  time.Duration // after which a record is gone; 0: never
 	Fields   []string      // whose text is searched
+	Quota    Quota         // of all collections of the same family: those with the same name in front of the slash
 }
 
 // Record is one version of what a family keeps.
@@ -78,7 +83,7 @@ func (s *Space) Stage(ctx context.Context, branch, agent string) (*Stage, error)
 		return nil, s.translate("read the newest version", err)
 	}
 	return &Stage{space: s, branch: b, version: head.Version, now: s.clock().UTC(), agent: agent,
-		seen: map[site]uint64{}, changed: map[site]*record{}}, nil
+		seen: map[site]uint64{}, changed: map[site]*record{}, had: map[site]tally{}, growth: map[string]Use{}, quotas: map[string]Quota{}}, nil
 }
 
 // Version is the version at which everything is read.

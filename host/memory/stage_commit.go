@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -90,16 +91,29 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	if err != nil {
 		return done, err
 	}
+	changes := t.useChanges(c)
+	room, err := t.space.usage.reserve(ctx, t.now, growthOf(changes, t.now, t.quotas), t.quotas)
+	if err != nil {
+		return done, err
+	}
 	var point store.Point
 	if c.Proposal != "" {
-		point, done.Replayed, err = t.propose(ctx, c, batch)
+		point, done.Replayed, err = t.propose(ctx, c, batch, changes)
 		done.Branch = c.Proposal
 	} else {
 		var committed store.Committed
 		committed, err = t.write(ctx, batch, system)
 		point, done.Replayed = committed.Point, committed.Replayed
 	}
+	if err != nil || done.Replayed {
+		room.release()
+	} else {
+		room.apply(point.Version, changes)
+	}
 	if err != nil {
+		if len(changes) > 0 && mayHaveCommitted(err) {
+			t.space.queueCount()
+		}
 		return done, t.space.translate("commit", err)
 	}
 	if done.Timestamp = point.Time; t.Changes() > 0 {
@@ -109,6 +123,11 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 		t.count()
 	}
 	return done, nil
+}
+
+// mayHaveCommitted reports whether a commit that failed may have been written all the same.
+func mayHaveCommitted(err error) bool {
+	return !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrRequestReused) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // write commits to the stage's branch; what is only counted needs no commit.
@@ -218,8 +237,8 @@ func (t *Stage) answer(c Commit, system *branch) (store.Write, error) {
 	return store.Write{Branch: system.id, Key: answerKey(c.Write), Value: value}, err
 }
 
-// propose forks the branch and writes to the fork, in one commit.
-func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch) (at store.Point, replayed bool, err error) {
+// propose forks the branch and writes to the fork, in one commit. It gives changes of branch 0 the number of the fork.
+func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, changes []useChange) (at store.Point, replayed bool, err error) {
 	s := t.space
 	if err := s.limits.checkName("branch", c.Proposal); err != nil {
 		return store.Point{}, false, err
@@ -237,6 +256,11 @@ func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch) (at st
 		return store.Point{}, false, invalid("branch %q has no past to stand on", t.branch.Name)
 	}
 	id := s.catalogue.nextID()
+	for i := range changes {
+		if changes[i].branch == 0 {
+			changes[i].branch = id
+		}
+	}
 	r := branchRecord{Name: c.Proposal, Parent: t.branch.Name, From: front[0].Branch, At: front[0].At}
 	moved := moveTo(batch, t.branch, id, front.Fork(id))
 	moved.Expect = append(moved.Expect, t.branch.alive())

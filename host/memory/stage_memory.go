@@ -260,12 +260,15 @@ func (t *Stage) Delete(ctx context.Context, namespace string, keys []string) (in
 }
 
 func (t *Stage) remove(ctx context.Context, sites []site) (count int, err error) {
-	records, _, err := t.current(ctx, sites)
+	records, entries, err := t.current(ctx, sites)
 	if err != nil {
 		return 0, err
 	}
 	for i, at := range sites {
 		if records[i] != nil {
+			if err := t.weigh(ctx, at, entries[i], nil, Quota{}); err != nil {
+				return count, err
+			}
 			t.set(at, nil)
 			count++
 		}

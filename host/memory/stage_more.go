@@ -18,16 +18,18 @@ type Saved struct {
 	events  int
 	counts  int
 	bytes   int
+	growth  map[string]Use
 }
 
 // Save remembers what is staged, for Restore to go back to.
 func (t *Stage) Save() Saved {
-	return Saved{maps.Clone(t.changed), slices.Clone(t.order), len(t.events), len(t.counts), t.bytes}
+	return Saved{maps.Clone(t.changed), slices.Clone(t.order), len(t.events), len(t.counts), t.bytes, maps.Clone(t.growth)}
 }
 
 // Restore drops what was staged since.
 func (t *Stage) Restore(s Saved) {
 	t.changed, t.order, t.events, t.counts, t.bytes = s.changed, s.order, t.events[:s.events], t.counts[:s.counts], s.bytes
+	t.growth = s.growth
 }
 
 // CountTerms counts the active memories, or the records of a searchable collection, in some namespaces (nil: all), and of these

@@ -77,9 +77,70 @@ func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key stri
 		r.Expires = t.now.Add(c.Expires).UnixMicro()
 	}
 	if records[0] == nil || c.Expires > 0 || !records[0].sameContent(r) {
+		if err := t.weigh(ctx, sites[0], entries[0], &r, c.Quota); err != nil {
+			return err
+		}
 		t.set(sites[0], &r)
 	}
 	return t.room()
+}
+
+// weigh counts what a change does to what a family keeps. It is an error when that grows and there is no room.
+func (t *Stage) weigh(ctx context.Context, at site, was store.Entry, r *record, q Quota) error {
+	owner := ownerOf(at.Collection)
+	if owner == "" {
+		return nil
+	}
+	before, known := t.had[at]
+	if !known {
+		var err error
+		if before, err = tallyEntry(was, t.branchOf(at)); err != nil {
+			return err
+		}
+		t.had[at] = before
+	}
+	if staged, changed := t.changed[at]; changed {
+		before = tallyRecord(at.Name, staged)
+	}
+	more := tallyRecord(at.Name, r).at(t.now).minus(before.at(t.now))
+	growth := t.growth[owner].plus(more)
+	if more.Records > 0 || more.Bytes > 0 {
+		t.quotas[owner] = q
+		if err := t.space.usage.room(ctx, t.now, owner, q, growth); err != nil {
+			return err
+		}
+	}
+	t.growth[owner] = growth
+	return nil
+}
+
+// branchOf is the branch that a site is on.
+func (t *Stage) branchOf(at site) store.BranchID {
+	if !at.system {
+		return t.branch.id
+	}
+	if b := t.space.catalogue.system(); b != nil {
+		return b.id
+	}
+	return 0 // nothing is there yet
+}
+
+// useChanges are what the stage changes in what families keep. A proposal writes to a branch that has nothing yet; its changes are of
+// branch 0, whose number is not known before.
+func (t *Stage) useChanges(c Commit) []useChange {
+	var changes []useChange
+	for _, at := range t.order {
+		owner := ownerOf(at.Collection)
+		if owner == "" {
+			continue
+		}
+		change := useChange{owner: owner, branch: t.branchOf(at), old: t.had[at], new: tallyRecord(at.Name, t.changed[at])}
+		if c.Proposal != "" && !at.system {
+			change.branch, change.old = 0, tally{}
+		}
+		changes = append(changes, change)
+	}
+	return changes
 }
 
 // ExpectRecord has the commit expect a record at a version, in place of the one that the stage read: the same work wrote it by

@@ -75,3 +75,9 @@ type Replacement struct {
 	Version uint64
 	Value   []byte // at most 1 KiB
 }
+
+// Collecting is an engine that knows which collections there are without reading what is in them.
+type Collecting interface {
+	// Collections lists the collections of a branch's own entries, tombstones too, in order. The names of the keys are empty.
+	Collections(ctx context.Context, b BranchID) ([]Key, error)
+}
