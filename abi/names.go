@@ -51,7 +51,7 @@ const (
 	CodeNotFound        Code = "not_found"        // what was named is not there
 	CodeDenied          Code = "denied"           // the family, or its caller, has no right to it
 	CodeConflict        Code = "conflict"         // something that was read or written changed meanwhile
-	CodeExhausted       Code = "exhausted"        // a limit was reached; details name it
+	CodeExhausted       Code = "exhausted"        // a limit or a quota was reached; details name it
 	CodeUnavailable     Code = "unavailable"      // what is needed is not configured, or does not answer now
 	CodeTimeout         Code = "timeout"          // it took longer than it may
 	CodeInternal        Code = "internal"         // the side that answers is at fault
@@ -362,6 +362,29 @@ func InManifest(limit string) bool {
 		return true
 	}
 	return false
+}
+
+// The names of quotas, as errors and grants say them.
+const (
+	QuotaRecords     = "records"      // records that a family keeps in its collections: their newest versions, on all branches on which they were written
+	QuotaRecordBytes = "record_bytes" // keys and values of these records
+	QuotaJobs        = "jobs"         // jobs of a family that wait or run
+	QuotaJobBytes    = "job_bytes"    // what these jobs were queued with
+)
+
+// DefaultQuota is the quota of that name where an operator says nothing; 0: there is none of that name.
+func DefaultQuota(name string) int64 {
+	switch name {
+	case QuotaRecords:
+		return 200000
+	case QuotaRecordBytes:
+		return 268435456
+	case QuotaJobs:
+		return 2000
+	case QuotaJobBytes:
+		return 16777216
+	}
+	return 0
 }
 
 // ModuleLimits bound the structure of a module, and what compiling it may cost.

@@ -103,6 +103,7 @@ type (
 	Family           = family.Described
 	FamilyGrant      = family.GrantRequest
 	FamilyJob        = family.Job
+	FamilyUse        = family.Use
 	FamilyModule     = family.Module
 	FamilyEndpoint   = registry.Endpoint
 	FamilyOn         = registry.On
@@ -138,6 +139,7 @@ func (h *Host) familyActs() map[string]admin.Act {
 	}
 	f := h.families
 	return map[string]admin.Act{
+		"family-uses":    func(ctx context.Context, _ json.RawMessage) (any, error) { return f.Uses(ctx) },
 		"families":       func(context.Context, json.RawMessage) (any, error) { return f.All(), nil },
 		"family-install": act(func(_ context.Context, r InstallRequest) (any, error) { return f.Install(r.Module) }),
 		"family-remove":  act(func(_ context.Context, r FamilyName) (any, error) { return struct{}{}, f.Remove(r.Family) }),

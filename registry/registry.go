@@ -40,7 +40,7 @@ type Grant struct {
 	Disabled     bool             `json:"disabled,omitempty"`
 	Capabilities []Capability     `json:"capabilities,omitempty"`
 	Hooks        map[abi.Hook]On  `json:"hooks,omitempty"`
-	Limits       map[string]int64 `json:"limits,omitempty"` // lower ones than the manifest asks for, by their names
+	Limits       map[string]int64 `json:"limits,omitempty"` // by their names: lower ones than the manifest asks for, and quotas
 }
 
 // Capability is granted, for a scope.
@@ -159,8 +159,8 @@ func (g Grant) check() error {
 		}
 	}
 	for name, value := range g.Limits {
-		if !abi.InManifest(name) || value <= 0 {
-			return fmt.Errorf("limit %s=%d: give a limit of manifests and a value above 0", name, value)
+		if !abi.InManifest(name) && abi.DefaultQuota(name) == 0 || value <= 0 {
+			return fmt.Errorf("limit %s=%d: give a limit of manifests or a quota, and a value above 0", name, value)
 		}
 	}
 	return nil

@@ -164,6 +164,22 @@ func InManifest(limit string) bool {
 	return false
 }
 
+// The names of quotas, as errors and grants say them.
+const ({{range .Quotas}}
+	Quota{{pascal .Name}} = "{{.Name}}" // {{.Doc}}{{end}}
+)
+
+// DefaultQuota is the quota of that name where an operator says nothing; 0: there is none of that name.
+func DefaultQuota(name string) int64 {
+	switch name {
+{{- range .Quotas}}
+	case Quota{{pascal .Name}}:
+		return {{.Default}}
+{{- end}}
+	}
+	return 0
+}
+
 // ModuleLimits bound the structure of a module, and what compiling it may cost.
 type ModuleLimits struct {
 {{- range .ModuleLimits}}

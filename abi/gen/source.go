@@ -37,6 +37,7 @@ type source struct {
 
 	Limits       []limit `json:"limits"`
 	ModuleLimits []limit `json:"module_limits"`
+	Quotas       []limit `json:"quotas"`
 
 	WASI struct {
 		Module    string     `json:"module"`

@@ -43,7 +43,7 @@ func (s source) part(dir, name string) (string, error) {
 		"statuses":       func() string { return numbers("status", s.Statuses) },
 		"codes":          func() string { return numbers("code", s.Codes) },
 		"errors":         s.errorTable, "classes": s.classTable, "hooks": s.hookTable, "ops": s.opTable,
-		"capabilities": s.capabilityTable, "op forms": s.opForms, "features": s.featureTable, "limits": s.limitTable, "module limits": s.moduleLimitTable, "wasi": s.wasiTable,
+		"capabilities": s.capabilityTable, "op forms": s.opForms, "features": s.featureTable, "limits": s.limitTable, "module limits": s.moduleLimitTable, "quotas": s.quotaTable, "wasi": s.wasiTable,
 	}
 	if table, ok := tables[name]; ok {
 		return "\n" + table() + "\n", nil
@@ -138,6 +138,12 @@ func (s source) capabilityTable() string {
 func (s source) limitTable() string {
 	return table("limit, default, most, in manifests, what", rows(s.Limits, func(l limit) []string {
 		return []string{code(l.Name), fmt.Sprintf("%d %s", l.Default, l.Unit), fmt.Sprint(l.Max), yes(l.Manifest), l.Doc}
+	}))
+}
+
+func (s source) quotaTable() string {
+	return table("quota, default, of", rows(s.Quotas, func(l limit) []string {
+		return []string{code(l.Name), fmt.Sprintf("%d %s", l.Default, l.Unit), l.Doc}
 	}))
 }
 

@@ -26,20 +26,53 @@ func (a *app) familyListCommand() *cobra.Command {
 			if err := a.act(c.Context(), "families", nil, &list); err != nil {
 				return err
 			}
+			var uses []host.FamilyUse
+			if err := a.act(c.Context(), "family-uses", nil, &uses); err != nil {
+				return err
+			}
 			if a.asJSON {
-				return a.printJSON(list)
+				return a.printJSON(withUses(list, uses))
 			}
 			if len(list) == 0 {
 				return a.printf("there are no families: this program carries none; install one with alcove family install\n")
 			}
-			for _, f := range list {
-				if err := a.printFamily(f); err != nil {
+			for _, f := range withUses(list, uses) {
+				if err := a.printFamily(f.Family); err != nil {
+					return err
+				}
+				if err := a.printUse(f.Use); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
+}
+
+// usedFamily is a family with what it keeps.
+type usedFamily struct {
+	host.Family
+	Use *host.FamilyUse `json:"use,omitempty"` // nil: it came meanwhile
+}
+
+func withUses(list []host.Family, uses []host.FamilyUse) []usedFamily {
+	all := make([]usedFamily, len(list))
+	for i, f := range list {
+		all[i].Family = f
+		if at := slices.IndexFunc(uses, func(u host.FamilyUse) bool { return u.Family == f.Manifest.Name }); at >= 0 {
+			all[i].Use = &uses[at]
+		}
+	}
+	return all
+}
+
+// printUse prints what a family that keeps something keeps.
+func (a *app) printUse(u *host.FamilyUse) error {
+	if u == nil || u.Records+u.Jobs == 0 {
+		return nil
+	}
+	return a.printf("  keeps records %d of %d, record_bytes %d of %d; jobs %d of %d, job_bytes %d of %d\n",
+		u.Records, u.Quotas[abi.QuotaRecords], u.Use.Bytes, u.Quotas[abi.QuotaRecordBytes], u.Jobs, u.Quotas[abi.QuotaJobs], u.JobBytes, u.Quotas[abi.QuotaJobBytes])
 }
 
 func (a *app) printFamily(f host.Family) error {
@@ -160,7 +193,7 @@ fails: skip (the memory is stored without it, the default), defer (it is asked a
 	flags.BoolVar(&f.all, "all", false, "everything that the manifest asks for, hooks excepted")
 	flags.StringSliceVar(&f.hooks, "hook", nil, "a hook to turn on, as in store=defer or rank; several with commas or again")
 	flags.StringVar(&f.digest, "digest", "", "grant only if the family has this digest")
-	flags.StringToInt64Var(&f.limits, "limit", nil, "a lower limit than the manifest asks for, as wall_ms=100")
+	flags.StringToInt64Var(&f.limits, "limit", nil, "a lower limit than the manifest asks for, as wall_ms=100, or a quota, as record_bytes=1000000000")
 	flags.BoolVar(&f.disable, "disable", false, "let nobody call it any more")
 	flags.BoolVar(&f.enable, "enable", false, "let it be called again")
 	c.RunE = func(c *cobra.Command, args []string) error {

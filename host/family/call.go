@@ -280,7 +280,7 @@ func (w *work) commit(ctx context.Context, c memory.Commit) (Result, error) {
 		c.Proposal = w.proposalName()
 	}
 	c.Note = func(note string) { result.Notes = append(result.Notes, note) }
-	done, err := w.stage.Commit(ctx, c)
+	done, err := w.commitStage(ctx, c)
 	if err != nil {
 		return Result{}, err
 	}

@@ -415,7 +415,7 @@ func TestAJobThatIsCancelledSendsNothingMore(t *testing.T) {
 		}
 	})
 	ids <- w.enqueue("posts").ID
-	eventually(t, "it is over", func() bool { return len(h.got()) > 0 && w.jobs.queued("posts") == 0 })
+	eventually(t, "it is over", func() bool { return len(h.got()) > 0 && w.jobs.use("posts").Jobs == 0 })
 	if got := h.got(); !slices.Equal(got, []string{"GET /look"}) {
 		t.Errorf("it sent %q", got)
 	}

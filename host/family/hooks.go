@@ -340,7 +340,7 @@ func (f *Families) commitBehind(w *work) {
 		return // memories are changed by what the hook answers
 	}
 	f.behind(func() {
-		if _, err := w.stage.Commit(context.Background(), memory.Commit{}); err != nil {
+		if _, err := w.commitStage(context.Background(), memory.Commit{}); err != nil {
 			f.o.Logger.Info("what a hook kept for itself was not committed", "family", w.family.name, "error", err)
 			return
 		}
@@ -359,9 +359,6 @@ func (f *Families) putOff(ctx context.Context, h hook, s memory.Storing, items [
 	for i, it := range items {
 		keys[i] = it.Key
 	}
-	if err := f.jobs.hasRoom(h.family.name, 0); err != nil {
-		return asMemory(err)
-	}
 	payload, err := json.Marshal(deferral{keys})
 	if err != nil {
 		return err
@@ -376,9 +373,7 @@ func (f *Families) putOff(ctx context.Context, h hook, s memory.Storing, items [
 	if err := f.jobs.put(ctx, stage, job); err != nil {
 		return err
 	}
-	if _, err = stage.Commit(ctx, memory.Commit{}); err == nil {
-		f.jobs.wakeUp()
-	}
+	_, err = f.jobs.commit(ctx, stage, memory.Commit{}, []Job{job})
 	return err
 }
 

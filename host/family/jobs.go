@@ -53,6 +53,17 @@ type Job struct {
 	Result     json.RawMessage `json:"result,omitempty"`
 	Proposal   string          `json:"proposal,omitempty"` // the branch that has what it proposes
 	Sent       []string        `json:"sent,omitempty"`     // what it did outside: a job that did something is not tried again
+
+	bytes int64 // of a payload that is not here
+}
+
+// size is how many bytes the job was queued with.
+func (job Job) size() int64 { return max(job.bytes, int64(len(job.Payload))) }
+
+// light is the job without what it was queued with, and what it answered.
+func (job Job) light() Job {
+	job.bytes, job.Payload, job.Result = job.size(), nil, nil
+	return job
 }
 
 // Progress is how far a job has come.
@@ -67,7 +78,6 @@ const (
 	longestRetry  = time.Hour
 	longestDelay  = 366 * 24 * time.Hour
 	jobsKept      = 7 * 24 * time.Hour // after their end
-	mostQueued    = 2000               // jobs of a family that wait
 	mostEnded     = 1000               // jobs of a family that are remembered after their end
 	tidyAfter     = 500                // ends of jobs, if not an hour before that
 	payloadLimit  = 64 << 10           // bytes of what a job is queued with
@@ -81,8 +91,14 @@ type jobs struct {
 	families *Families
 	wake     chan struct{}
 
+	reading   sync.Mutex // held while the queue is read
+	reserving sync.Mutex // held while room for jobs is looked for
+
 	mu       sync.Mutex
-	running  map[string]*Job // by family
+	reserved map[string]JobUse // by family: jobs that are being committed
+	fresh    []freshJob        // of the queue
+	left     map[string]bool   // by id: jobs that left the queue since it was last read
+	running  map[string]*Job   // by family
 	progress map[string]Progress
 	cancel   map[string]context.CancelFunc // by id
 	queue    []Job                         // that wait, in their order, without payloads
@@ -93,7 +109,7 @@ type jobs struct {
 }
 
 func newJobs(f *Families) *jobs {
-	return &jobs{families: f, wake: make(chan struct{}, 1), running: map[string]*Job{}, progress: map[string]Progress{},
+	return &jobs{families: f, wake: make(chan struct{}, 1), reserved: map[string]JobUse{}, running: map[string]*Job{}, progress: map[string]Progress{},
 		cancel: map[string]context.CancelFunc{}, rest: map[string]time.Time{}, stale: true}
 }
 
@@ -396,7 +412,7 @@ func (j *jobs) finish(ctx context.Context, w *work, job *Job) error {
 	if err := j.put(ctx, w.stage, done); err != nil {
 		return err
 	}
-	if _, err := w.stage.Commit(ctx, c); err != nil {
+	if _, err := w.commitStage(ctx, c); err != nil {
 		return err
 	}
 	*job = done
@@ -420,14 +436,8 @@ func (w *work) runJob(ctx context.Context, m module, job Job) (json.RawMessage, 
 // scheduled queues those jobs with a schedule that are due.
 func (j *jobs) scheduled(ctx context.Context, now time.Time) {
 	for _, s := range j.families.schedules() {
-		queued, err := j.schedule(ctx, s, now)
-		if err != nil && ctx.Err() == nil {
+		if err := j.schedule(ctx, s, now); err != nil && ctx.Err() == nil {
 			j.families.o.Logger.Warn("a scheduled job could not be queued", "family", s.family.name, "job", s.job.Name, "error", err)
-		}
-		if queued {
-			j.mu.Lock()
-			j.stale = true
-			j.mu.Unlock()
 		}
 	}
 }
@@ -460,47 +470,52 @@ func (f *Families) schedules() []schedule {
 }
 
 // schedule queues a job whose time has come; the first time is one interval after its hook was turned on.
-func (j *jobs) schedule(ctx context.Context, s schedule, now time.Time) (queued bool, err error) {
+func (j *jobs) schedule(ctx context.Context, s schedule, now time.Time) error {
 	stage, err := j.families.o.Space.Stage(ctx, memory.Default, "")
 	if err != nil {
-		return false, err
+		return err
 	}
 	key := s.family.name + "/" + s.job.Name
 	found, err := stage.Records(ctx, schedules, systemNamespace, []string{key})
 	if err != nil {
-		return false, err
+		return err
 	}
 	last := now
 	if found[0] != nil {
 		if err := json.Unmarshal(found[0].Value, &last); err != nil {
-			return false, fmt.Errorf("read when %s ran: %w", key, err)
+			return fmt.Errorf("read when %s ran: %w", key, err)
 		}
 		if passed := now.Sub(last); passed >= 0 && passed < s.every {
-			return false, nil
+			return nil
 		}
 	}
 	value, err := json.Marshal(now.UTC())
 	if err != nil {
-		return false, err
+		return err
 	}
 	if err := stage.PutRecord(ctx, schedules, systemNamespace, key, value, nil); err != nil {
-		return false, err
+		return err
 	}
-	queued = found[0] != nil && !last.After(now) // otherwise the clock was put back: the interval begins anew
-	if queued {
-		job := Job{ID: j.families.newID(now), Family: s.family.name, Name: s.job.Name, Branch: memory.Default, Namespace: memory.Default,
-			State: Queued, Due: now, Created: now}
-		if err := j.put(ctx, stage, job); err != nil {
-			return false, err
-		}
+	if found[0] == nil || last.After(now) { // or the clock was put back: the interval begins anew
+		_, err = stage.Commit(ctx, memory.Commit{})
+		return err
 	}
-	_, err = stage.Commit(ctx, memory.Commit{})
-	return queued && err == nil, err
+	job := Job{ID: j.families.newID(now), Family: s.family.name, Name: s.job.Name, Branch: memory.Default, Namespace: memory.Default,
+		State: Queued, Due: now, Created: now}
+	if full := j.hasRoom(ctx, s.family, job); full != nil { // this time is left out
+		_, err := stage.Commit(ctx, memory.Commit{})
+		return errors.Join(full, err)
+	}
+	if err := j.put(ctx, stage, job); err != nil {
+		return err
+	}
+	_, err = j.commit(ctx, stage, memory.Commit{}, []Job{job})
+	return err
 }
 
 // Jobs lists the jobs that are remembered, oldest first, with how far those that run have come.
 func (f *Families) Jobs(ctx context.Context) ([]Job, error) {
-	list, err := f.jobs.all(ctx)
+	list, _, err := f.jobs.all(ctx)
 	for i := range list {
 		f.jobs.describe(&list[i])
 	}

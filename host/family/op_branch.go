@@ -203,9 +203,6 @@ func (w *work) after(what string, do func(ctx context.Context) error) {
 // afterwards does what was to be done behind the commit, and gives notes on what failed. It stops there: what follows may stand
 // on it.
 func (w *work) afterwards(ctx context.Context) []string {
-	if len(w.queued) > 0 {
-		w.families.jobs.wakeUp()
-	}
 	for i, do := range w.later {
 		err := do(ctx)
 		if err != nil {

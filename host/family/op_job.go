@@ -29,16 +29,16 @@ func jobEnqueue(w *work, ctx context.Context, r jobEnqueueRequest) (any, error) 
 	if len(r.Payload) > payloadLimit {
 		return nil, invalid("the payload has %d bytes: at most %d are allowed; keep what is larger in a collection", len(r.Payload), payloadLimit)
 	}
-	if err := w.families.jobs.hasRoom(w.family.name, len(w.queued)); err != nil {
-		return nil, err
-	}
 	now := w.families.o.Clock()
 	job := Job{ID: w.families.newID(now), Family: w.family.name, Name: r.Job, Payload: r.Payload, Agent: w.caller.Agent, Namespaces: w.caller.Namespaces, Branch: w.stage.Branch(),
 		Namespace: w.namespace, State: Queued, Due: now.Add(delay), Created: now}
+	if err := w.families.jobs.hasRoom(ctx, w.family, append(slices.Clip(w.queued), job)...); err != nil {
+		return nil, err
+	}
 	if err := w.families.jobs.put(ctx, w.stage, job); err != nil {
 		return nil, err
 	}
-	w.queued = append(w.queued, job.ID)
+	w.queued = append(w.queued, job.light())
 	return map[string]any{"id": job.ID}, nil
 }
 
@@ -95,9 +95,10 @@ func jobCancel(w *work, ctx context.Context, r jobRequest) (any, error) {
 		w.families.jobs.mu.Lock()
 		defer w.families.jobs.mu.Unlock()
 		if cancel := w.families.jobs.cancel[job.ID]; cancel != nil {
-			cancel()
+			cancel() // it leaves the queue when it has ended
+			return nil
 		}
-		w.families.jobs.stale = true
+		w.families.jobs.remove(job.ID)
 		return nil
 	})
 	return map[string]any{"cancelled": true}, nil

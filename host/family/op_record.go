@@ -21,7 +21,8 @@ func (w *work) collection(name string) (memory.Collection, error) {
 			return memory.Collection{}, err
 		}
 		expires, err := abi.Duration(c.Expires)
-		return memory.Collection{Name: w.family.name + "/" + c.Name, PerSpace: c.Per == "space", Expires: expires, Fields: c.Searchable}, err
+		return memory.Collection{Name: w.family.name + "/" + c.Name, PerSpace: c.Per == "space", Expires: expires, Fields: c.Searchable,
+			Quota: recordQuota(w.families.grantOf(w.family))}, err
 	}
 	return memory.Collection{}, invalid("the manifest declares no collection %.128q", name)
 }

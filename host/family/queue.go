@@ -4,33 +4,59 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
 // refresh reads the queue again, if others changed it.
 func (j *jobs) refresh(ctx context.Context) error {
+	j.reading.Lock()
+	defer j.reading.Unlock()
 	j.mu.Lock()
 	stale := j.stale
-	j.stale = false
+	j.stale, j.left = false, map[string]bool{}
 	j.mu.Unlock()
 	if !stale {
 		return nil
 	}
-	waiting, err := j.waiting(ctx)
+	waiting, at, err := j.waiting(ctx)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err != nil {
 		j.stale = true
 		return err
 	}
-	j.queue = waiting
+	j.install(waiting, at)
 	return nil
+}
+
+// install takes a queue over as it was read at a version, with what came and without what left since. The caller holds mu.
+func (j *jobs) install(read []Job, at uint64) {
+	read = slices.DeleteFunc(read, func(job Job) bool { return j.left[job.ID] })
+	j.fresh = slices.DeleteFunc(j.fresh, func(f freshJob) bool { return f.version <= at })
+	for _, f := range j.fresh {
+		if i := slices.IndexFunc(j.queue, func(q Job) bool { return q.ID == f.id }); i >= 0 {
+			read = append(read, j.queue[i])
+		}
+	}
+	sortQueue(read)
+	j.queue = read
+}
+
+// remove takes a job out of the queue. The caller holds mu.
+func (j *jobs) remove(id string) {
+	j.queue = slices.DeleteFunc(j.queue, func(q Job) bool { return q.ID == id })
+	if j.left != nil {
+		j.left[id] = true
+	}
+}
+
+// sortQueue sorts jobs by when they are due.
+func sortQueue(list []Job) {
+	slices.SortStableFunc(list, func(a, b Job) int { return cmp.Or(a.Due.Compare(b.Due), strings.Compare(a.ID, b.ID)) })
 }
 
 // ready are the jobs that wait, in their order, of families that can be used and have none that runs. Those of others wait
@@ -58,28 +84,6 @@ func (j *jobs) ready() []Job {
 	return list
 }
 
-// queued counts the jobs of a family that wait.
-func (j *jobs) queued(family string) int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	n := 0
-	for _, job := range j.queue {
-		if job.Family == family {
-			n++
-		}
-	}
-	return n
-}
-
-// hasRoom is an error when too many jobs of a family wait, with some that are not committed yet.
-func (j *jobs) hasRoom(family string, more int) error {
-	if j.queued(family)+more < mostQueued {
-		return nil
-	}
-	return &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("%d jobs of family %s wait, which is the limit: let them run first", mostQueued, family),
-		Details: map[string]any{"limit": mostQueued}}
-}
-
 // tidy forgets ended jobs from time to time.
 func (j *jobs) tidy(ctx context.Context, now time.Time) {
 	j.mu.Lock()
@@ -103,29 +107,25 @@ func (j *jobs) settled(job Job) {
 	if job.State != Queued {
 		j.ended++
 		delete(j.rest, job.ID)
-		if at >= 0 {
-			j.queue = slices.Delete(j.queue, at, at+1)
-		}
+		j.remove(job.ID)
 		return
 	}
 	j.rest[job.ID] = job.Due
 	if at >= 0 {
-		job.Payload = nil
-		j.queue[at] = job
+		j.queue[at] = job.light()
 	}
 }
 
-// all lists the jobs that are remembered, oldest first, without what they were queued with.
-func (j *jobs) all(ctx context.Context) ([]Job, error) {
+// all lists the jobs that are remembered, oldest first, without what they were queued with, and the version at which it read them.
+func (j *jobs) all(ctx context.Context) (list []Job, at uint64, err error) {
 	stage, err := j.families.o.Space.Stage(ctx, memory.Default, "")
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var list []Job
 	for after, first := "", true; first || after != ""; first = false {
 		page, next, err := stage.ListRecords(ctx, jobRecords, systemNamespace, "", after, jobsPage)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		for _, r := range page {
 			var job Job
@@ -133,32 +133,32 @@ func (j *jobs) all(ctx context.Context) ([]Job, error) {
 				j.families.o.Logger.Warn("a job cannot be read, and is passed over", "id", r.Key, "error", err)
 				continue
 			}
-			job.Payload = nil
+			job.bytes, job.Payload = job.size(), nil
 			list = append(list, job)
 		}
 		after = next
 	}
-	return list, nil
+	return list, stage.Version(), nil
 }
 
-// waiting lists the jobs that are to be run, in their order.
-func (j *jobs) waiting(ctx context.Context) ([]Job, error) {
-	list, err := j.all(ctx)
+// waiting lists the jobs that are to be run, in their order, and the version at which it read them.
+func (j *jobs) waiting(ctx context.Context) (list []Job, at uint64, err error) {
+	list, at, err = j.all(ctx)
 	list = slices.DeleteFunc(list, func(job Job) bool { return job.State != Queued })
 	now := j.families.o.Clock()
 	for i, job := range list {
 		if job.Created.After(now) { // the clock was put back since
 			list[i].Due = now.Add(job.Due.Sub(job.Created))
 		}
-		list[i].Result = nil
+		list[i] = list[i].light()
 	}
-	slices.SortStableFunc(list, func(a, b Job) int { return cmp.Or(a.Due.Compare(b.Due), strings.Compare(a.ID, b.ID)) })
-	return list, err
+	sortQueue(list)
+	return list, at, err
 }
 
 // forget drops jobs that ended long ago, or before many others, and those that wait in vain for a family that is gone.
 func (j *jobs) forget(ctx context.Context, now time.Time) error {
-	list, err := j.all(ctx)
+	list, _, err := j.all(ctx)
 	if err != nil {
 		return err
 	}

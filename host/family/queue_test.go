@@ -17,7 +17,7 @@ func TestAQueueHasRoomForSoManyJobsOfAFamilyAndForSoMuch(t *testing.T) {
 	later := w.o.Clock().Add(time.Hour)
 	w.jobs.mu.Lock()
 	w.jobs.stale = false
-	for i := range mostQueued {
+	for i := range abi.DefaultQuota(abi.QuotaJobs) {
 		w.jobs.queue = append(w.jobs.queue, Job{ID: fmt.Sprint(i), Family: "tidy", State: Queued, Due: later})
 	}
 	w.jobs.mu.Unlock()

@@ -259,7 +259,7 @@ func (w *work) commitTold(ctx context.Context, key string, at uint64) error {
 	if err := note(ctx, w.stage, key, at); err != nil {
 		return err
 	}
-	if _, err := w.stage.Commit(ctx, c); err != nil {
+	if _, err := w.commitStage(ctx, c); err != nil {
 		return err
 	}
 	w.afterwardsUnseen(ctx)

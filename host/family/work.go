@@ -30,7 +30,7 @@ type work struct {
 	notes    []string
 	proposes bool                              // something is staged that only a proposal may change
 	later    []func(ctx context.Context) error // to be done behind the commit
-	queued   []string                          // jobs that were staged
+	queued   []Job                             // that were staged
 }
 
 func (f *Families) newWork(x *family, stage *memory.Stage, caller policy.Caller, namespace, requestID string) *work {

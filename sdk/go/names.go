@@ -42,7 +42,7 @@ const (
 	NotFound        Code = "not_found"        // what was named is not there
 	Denied          Code = "denied"           // the family, or its caller, has no right to it
 	Conflict        Code = "conflict"         // something that was read or written changed meanwhile
-	Exhausted       Code = "exhausted"        // a limit was reached; details name it
+	Exhausted       Code = "exhausted"        // a limit or a quota was reached; details name it
 	Unavailable     Code = "unavailable"      // what is needed is not configured, or does not answer now
 	Timeout         Code = "timeout"          // it took longer than it may
 	Internal        Code = "internal"         // the side that answers is at fault
