@@ -56,10 +56,7 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 		return Result{}, err
 	}
 	defer release()
-	effects, err := f.effectsOf(ctx, c)
-	if err != nil {
-		return Result{}, err
-	}
+	effects := f.effectsOf(c)
 	ctx = memory.WithEffects(ctx, effects)
 	result, err := f.callAgain(ctx, x, t, m, c)
 	if err != nil && effects.Count() > 0 {
@@ -70,11 +67,11 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 }
 
 // effectsOf are what a call does outside: in a dry run, nothing.
-func (f *Families) effectsOf(ctx context.Context, c Call) (*memory.Effects, error) {
+func (f *Families) effectsOf(c Call) *memory.Effects {
 	if c.DryRun {
-		return memory.Rehearse(), nil
+		return memory.Rehearse()
 	}
-	return f.o.Space.Effects(ctx, memory.Write{Agent: c.Caller.Agent, RequestID: c.RequestID})
+	return f.o.Space.Effects(memory.Write{Agent: c.Caller.Agent, RequestID: c.RequestID})
 }
 
 // callAgain makes a call until it is not overtaken by others, unless it had effects outside: those would be repeated.
@@ -151,7 +148,7 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sand
 			return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}}, err
 		}
 	}
-	if err := memory.EffectsOf(ctx).Earlier(); err != nil {
+	if err := memory.EffectsOf(ctx).Earlier(ctx); err != nil {
 		return Result{}, err
 	}
 	stage, err := f.o.Space.Stage(ctx, c.Branch, agentOr(c.Caller.Agent, x))

@@ -157,7 +157,7 @@ func (f *Families) Storing(ctx context.Context, s memory.Storing) ([]memory.Item
 			items = changed
 			continue
 		}
-		once := memory.EffectsOf(ctx).Count() > sent || memory.EffectsOf(ctx).Earlier() != nil // asked again, it would send that again
+		once := memory.EffectsOf(ctx).Count() > sent || memory.EffectsOf(ctx).Earlier(ctx) != nil // asked again, it would send that again
 		var refused *memory.Error
 		switch {
 		case errors.As(err, &refused) && refused.Code == memory.Denied && isRefusal(err):
@@ -194,8 +194,10 @@ func (f *Families) storeHook(ctx context.Context, h hook, s memory.Storing, item
 	if h.onFailure != abi.OnFailureRefuse && h.family.resting(f) {
 		return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed again and again, and is not asked for %v", pause)}
 	}
-	if err := memory.EffectsOf(ctx).Earlier(); err != nil && f.reachesOutside(h.family) {
-		return nil, err
+	if f.reachesOutside(h.family) {
+		if err := memory.EffectsOf(ctx).Earlier(ctx); err != nil {
+			return nil, err
+		}
 	}
 	m, release, err := f.ready(ctx, h)
 	if err != nil {

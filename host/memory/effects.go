@@ -19,11 +19,13 @@ const mostNamed = 16
 // nothing that had one is done again by itself. All that a piece of work leads to finds them in its context. They may be used
 // concurrently; a nil *Effects notes nothing.
 type Effects struct {
-	earlier   []string                                    // of an attempt before this one
-	note      func(ctx context.Context, l []string) error // keeps the list durably; an empty one is forgotten. Nil: nothing is kept
+	note      func(ctx context.Context, l []string) error     // keeps the list durably; an empty one is forgotten. Nil: nothing is kept
+	load      func(ctx context.Context) (l []string, _ error) // what an attempt before this one kept. Nil: nothing
 	rehearsal bool
 
 	mu       sync.Mutex
+	loaded   bool
+	earlier  []string // of an attempt before this one, once it is loaded
 	done     []*Effect
 	withheld []string
 	hidden   int // withheld beyond mostNamed
@@ -70,8 +72,8 @@ func (e *Effects) Begin(ctx context.Context, what string) (*Effect, error) {
 		e.withhold(what)
 		return nil, &Error{Code: Unavailable, Message: what + " is not sent in a dry run", Details: map[string]any{"dry_run": true}}
 	}
-	if len(e.earlier) > 0 {
-		return nil, e.broken()
+	if err := e.first(ctx); err != nil {
+		return nil, err
 	}
 	effect := &Effect{of: e, what: what}
 	e.done = append(e.done, effect)
@@ -194,14 +196,27 @@ func (e *Effects) Noted() bool {
 }
 
 // Earlier is an error when an attempt before this one had effects, which are not to be repeated.
-func (e *Effects) Earlier() error {
-	if e == nil || len(e.earlier) == 0 {
+func (e *Effects) Earlier(ctx context.Context) error {
+	if e == nil {
 		return nil
 	}
-	return e.broken()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.first(ctx)
 }
 
-func (e *Effects) broken() error {
+// first is an error unless this is the first attempt with effects. The caller holds mu.
+func (e *Effects) first(ctx context.Context) error {
+	if !e.loaded && e.load != nil {
+		list, err := e.load(ctx)
+		if err != nil {
+			return err
+		}
+		e.loaded, e.earlier = true, list
+	}
+	if len(e.earlier) == 0 {
+		return nil
+	}
 	return &Error{Code: Conflict, Details: map[string]any{"sent": e.earlier}, Message: "this request was begun before and broke off: " + strings.Join(e.earlier, "; ") +
 		". Nothing else of it was kept, and it is not carried out again: find out there what came of it, and if it is still to be done, send it as a new request"}
 }
@@ -267,29 +282,12 @@ func with(details map[string]any, name string, value any) map[string]any {
 
 // Effects are those of a request. Before each one happens, it is kept under the request's id for as long as an answer would be,
 // so that the request, sent again after a crash, is not carried out twice.
-func (s *Space) Effects(ctx context.Context, w Write) (*Effects, error) {
+func (s *Space) Effects(w Write) *Effects {
 	if w.RequestID == "" {
-		return NewEffects(nil), nil
+		return NewEffects(nil)
 	}
 	m := &requestMark{space: s, key: answerKey(w)}
-	e := NewEffects(m.note)
-	b := s.catalogue.system()
-	if b == nil {
-		return e, nil
-	}
-	found, err := s.engine.GetAt(ctx, b.lineage, []store.Key{m.key})
-	if err != nil || !found[0].Exists() {
-		return e, s.translate("look up the request", err)
-	}
-	m.version = found[0].Version
-	var r answerRecord
-	if err := json.Unmarshal(found[0].Value, &r); err != nil {
-		return nil, fmt.Errorf("read what the request did before: %w", err)
-	}
-	if r.Expires > s.clock().UnixMicro() {
-		e.earlier = r.Sent
-	}
-	return e, nil
+	return &Effects{note: m.note, load: m.load}
 }
 
 // requestMark keeps the effects of a request where its answer will be.
@@ -297,6 +295,27 @@ type requestMark struct {
 	space   *Space
 	key     store.Key
 	version uint64 // of what is there; 0: nothing
+}
+
+// load reads what an earlier attempt kept.
+func (m *requestMark) load(ctx context.Context) ([]string, error) {
+	b := m.space.catalogue.system()
+	if b == nil {
+		return nil, nil
+	}
+	found, err := m.space.engine.GetAt(ctx, b.lineage, []store.Key{m.key})
+	if err != nil || !found[0].Exists() {
+		return nil, m.space.translate("look up the request", err)
+	}
+	m.version = found[0].Version
+	var r answerRecord
+	if err := json.Unmarshal(found[0].Value, &r); err != nil {
+		return nil, fmt.Errorf("read what the request did before: %w", err)
+	}
+	if r.Expires <= m.space.clock().UnixMicro() {
+		return nil, nil
+	}
+	return r.Sent, nil
 }
 
 // note commits the list. The same request, carried out at the same time, is a conflict.

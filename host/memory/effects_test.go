@@ -7,17 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-// effects are those of a request.
-func effects(t *testing.T, s *Space, w Write) *Effects {
-	t.Helper()
-	e, err := s.Effects(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
+	"github.com/alcove-memory/alcove/host/store"
+)
 
 func begin(t *testing.T, e *Effects, what string) *Effect {
 	t.Helper()
@@ -33,42 +25,43 @@ func TestEffectsOfARequestAreKnownForADay(t *testing.T) {
 	dir := t.TempDir()
 	s, closeSpace := openSpace(t, dir, func() time.Time { return now })
 	mine := Write{Agent: "a", RequestID: "r"}
-	e := effects(t, s, mine)
+	e := s.Effects(mine)
 	begin(t, e, "POST hooks/one").Answered("answered 201")
 	begin(t, e, "POST hooks/two")
 	closeSpace()
 
 	s, closeSpace = openSpace(t, dir, func() time.Time { return now })
 	defer closeSpace()
-	again := effects(t, s, mine)
-	if err := again.Earlier(); err == nil || !strings.Contains(err.Error(), "POST hooks/one was sent and answered 201; POST hooks/two was sent, and its answer is not known") {
+	again := s.Effects(mine)
+	if err := again.Earlier(t.Context()); err == nil || !strings.Contains(err.Error(), "POST hooks/one was sent and answered 201; POST hooks/two was sent, and its answer is not known") {
 		t.Errorf("the same request later: %v", err)
 	}
 	if _, err := again.Begin(t.Context(), "POST hooks/three"); err == nil {
 		t.Error("it may go on")
 	}
 	for _, w := range []Write{{Agent: "b", RequestID: "r"}, {Agent: "a", RequestID: "q"}, {Agent: "a"}} {
-		if err := effects(t, s, w).Earlier(); err != nil {
+		if err := s.Effects(w).Earlier(t.Context()); err != nil {
 			t.Errorf("another's request %+v: %v", w, err)
 		}
 	}
 	now = now.Add(systemKept + time.Second)
-	if err := effects(t, s, mine).Earlier(); err != nil {
+	if err := s.Effects(mine).Earlier(t.Context()); err != nil {
 		t.Errorf("a day later: %v", err)
 	}
-	begin(t, effects(t, s, mine), "POST hooks/one") // in the place of what is too old
+	begin(t, s.Effects(mine), "POST hooks/one") // in the place of what is too old
 	if _, err := s.Retain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := effects(t, s, mine).Earlier(); err == nil {
+	if err := s.Effects(mine).Earlier(t.Context()); err == nil {
 		t.Error("retention dropped what is young")
 	}
 	now = now.Add(systemKept + time.Second)
 	if _, err := s.Retain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if e, err := s.Effects(t.Context(), mine); err != nil || len(e.earlier) != 0 {
-		t.Errorf("retention left %q, %v", e.earlier, err)
+	found, err := s.engine.GetAt(t.Context(), s.catalogue.system().lineage, []store.Key{answerKey(mine)})
+	if err != nil || found[0].Exists() {
+		t.Errorf("retention left %s, %v", found[0].Value, err)
 	}
 }
 
@@ -76,11 +69,11 @@ func TestAPurgeTakesTheTextOfEffectsAndNotThatThereWereAny(t *testing.T) {
 	s := testSpace(t)
 	put(t, s, "", "k", "hunter2-hunter2")
 	mine := Write{RequestID: "r"}
-	begin(t, effects(t, s, mine), "POST hooks/hunter2-hunter2")
+	begin(t, s.Effects(mine), "POST hooks/hunter2-hunter2")
 	if _, err := s.Purge(t.Context(), Purge{Key: "k"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := effects(t, s, mine).Earlier(); err == nil || strings.Contains(err.Error(), "hunter2") {
+	if err := s.Effects(mine).Earlier(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("after the purge: %v", err)
 	}
 }
@@ -96,13 +89,13 @@ func TestAnEffectThatCannotBeNotedDoesNotHappen(t *testing.T) {
 func TestEffectsThatWereAvertedAreForgotten(t *testing.T) {
 	s := testSpace(t)
 	mine := Write{RequestID: "r"}
-	e := effects(t, s, mine)
+	e := s.Effects(mine)
 	begin(t, e, "POST hooks/one").Averted()
 	lost := conflict("lost")
 	if err := e.Failed(t.Context(), lost); err != lost {
 		t.Errorf("%v", err)
 	}
-	if err := effects(t, s, mine).Earlier(); err != nil {
+	if err := s.Effects(mine).Earlier(t.Context()); err != nil {
 		t.Errorf("%v", err)
 	}
 }
@@ -125,7 +118,7 @@ func TestAnErrorAfterEffectsKeepsItsCode(t *testing.T) {
 		}
 	}
 	var none *Effects
-	if err := none.Failed(t.Context(), errors.New("x")); err.Error() != "x" || none.Count() != 0 || none.Earlier() != nil {
+	if err := none.Failed(t.Context(), errors.New("x")); err.Error() != "x" || none.Count() != 0 || none.Earlier(t.Context()) != nil {
 		t.Errorf("where nobody notes effects: %v", err)
 	}
 }

@@ -106,10 +106,7 @@ func (s *Space) Store(ctx context.Context, p Place, items []Item, w Write) ([]St
 	if s.hooks == nil {
 		return s.storeHooked(ctx, b, p, keys, items, w, req)
 	}
-	effects, err := s.Effects(ctx, w)
-	if err != nil {
-		return nil, err
-	}
+	effects := s.Effects(w)
 	stored, err := s.storeHooked(WithEffects(ctx, effects), b, p, keys, items, w, req)
 	if err != nil && effects.Count() > 0 {
 		s.logger.WarnContext(ctx, "a store failed after its hooks sent something", "sent", effects.List(), "error", err)
