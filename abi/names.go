@@ -178,7 +178,7 @@ const (
 	OpConfigGet        Op = "config.get"        // its own configuration
 	OpConfigSet        Op = "config.set"        // stage a change of its own configuration
 	OpCallerGet        Op = "caller.get"        // who asks, and what they may
-	OpCallerProgress   Op = "caller.progress"   // says how far the call, or the job, has come; the only operation that acts at once
+	OpCallerProgress   Op = "caller.progress"   // says how far the call, or the job, has come; acts at once
 	OpJobEnqueue       Op = "job.enqueue"       // queue a job of its own
 	OpJobStatus        Op = "job.status"        // the state of a job
 	OpJobCancel        Op = "job.cancel"        // cancel a job
