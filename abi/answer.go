@@ -51,6 +51,36 @@ func checkJSON(data []byte) error {
 	return nil
 }
 
+// ParseStoreResult reads the result of the store hook about so many entries. What cannot be read is a failure of the hook,
+// never a refusal.
+func ParseStoreResult(data []byte, entries int) (StoreResult, error) {
+	var r StoreResult
+	if len(data) == 0 {
+		return r, nil
+	}
+	var fields map[string]json.RawMessage // by their exact names: encoding/json takes those in capitals, too
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return r, fmt.Errorf("read the result of the store hook: %w", err)
+	}
+	if refuse, ok := fields["refuse"]; ok {
+		if err := json.Unmarshal(refuse, &r.Refuse); err != nil {
+			return StoreResult{}, fmt.Errorf("read refuse in the result of the store hook: %w", err)
+		}
+	}
+	if r.Refuse != nil {
+		return r, nil
+	}
+	if changes, ok := fields["entries"]; ok {
+		if err := json.Unmarshal(changes, &r.Entries); err != nil {
+			return StoreResult{}, fmt.Errorf("read entries in the result of the store hook: %w", err)
+		}
+	}
+	if n := len(r.Entries); n != 0 && n != entries {
+		return StoreResult{}, fmt.Errorf("the result of the store hook has %d entries; the request has %d", n, entries)
+	}
+	return r, nil
+}
+
 // ParseError reads an error body. What fails is of ClassAnswer. Whether it is retryable follows from the code where
 // the body does not say.
 func ParseError(data []byte) (*Error, error) {

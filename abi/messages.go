@@ -44,9 +44,11 @@ type Entry struct {
 	Metadata   map[string]json.RawMessage `json:"metadata,omitempty"`
 }
 
-// StoreResult is the result of the store hook. To refuse the entries, a guest answers with an error instead.
+// StoreResult is the result of the store hook: changes, or a refusal.
 type StoreResult struct {
-	Entries []*Change `json:"entries"` // one for each entry of the request; null leaves it as it is
+	Entries []*Change `json:"entries,omitempty"` // one for each entry of the request; null leaves it as it is
+	// Refuse is why none of the entries may be stored; nil: they may. With it, Entries count for nothing.
+	Refuse *string `json:"refuse,omitempty"`
 }
 
 // Change is what a store hook changes in an entry. Absent fields stay as they are.

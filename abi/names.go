@@ -205,6 +205,7 @@ const (
 	LimitRequestBytes    = "request_bytes"
 	LimitOutputBytes     = "output_bytes"
 	LimitErrorBytes      = "error_bytes"
+	LimitRefuseBytes     = "refuse_bytes"
 	LimitOpBytes         = "op_bytes"
 	LimitCallBytes       = "call_bytes"
 	LimitLogBytes        = "log_bytes"
@@ -262,6 +263,8 @@ type Limits struct {
 	OutputBytes int64 `json:"output_bytes,omitempty"`
 	// an error body; what is longer is replaced; 65536 bytes by default, at most 65536
 	ErrorBytes int64 `json:"error_bytes,omitempty"`
+	// the reason of a store hook that refuses; what is longer is cut; 1000 bytes by default, at most 1000
+	RefuseBytes int64 `json:"refuse_bytes,omitempty"`
 	// the name of an operation; 64 bytes by default, at most 64
 	OpBytes int64 `json:"op_bytes,omitempty"`
 	// the request of a host call, and its response; 4194304 bytes by default, at most 67108864; a manifest may ask for it
@@ -295,6 +298,7 @@ func DefaultLimits() Limits {
 		RequestBytes:    4194304,
 		OutputBytes:     4194304,
 		ErrorBytes:      65536,
+		RefuseBytes:     1000,
 		OpBytes:         64,
 		CallBytes:       4194304,
 		LogBytes:        65536,
@@ -320,6 +324,7 @@ func MaxLimits() Limits {
 		RequestBytes:    67108864,
 		OutputBytes:     67108864,
 		ErrorBytes:      65536,
+		RefuseBytes:     1000,
 		OpBytes:         64,
 		CallBytes:       67108864,
 		LogBytes:        1048576,
@@ -344,6 +349,7 @@ func (l *Limits) Each(f func(name string, value *int64)) {
 	f(LimitRequestBytes, &l.RequestBytes)
 	f(LimitOutputBytes, &l.OutputBytes)
 	f(LimitErrorBytes, &l.ErrorBytes)
+	f(LimitRefuseBytes, &l.RefuseBytes)
 	f(LimitOpBytes, &l.OpBytes)
 	f(LimitCallBytes, &l.CallBytes)
 	f(LimitLogBytes, &l.LogBytes)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 )
 
 // cases reads the vectors of a file.
-func cases[T vectors.ScoreRequest | vectors.ScoreResult | vectors.EmbedResult | vectors.JSONResult | vectors.ErrorBody | vectors.Exchange](t *testing.T, file string) []T {
+func cases[T vectors.ScoreRequest | vectors.ScoreResult | vectors.EmbedResult | vectors.JSONResult | vectors.StoreResult | vectors.ErrorBody | vectors.Exchange](t *testing.T, file string) []T {
 	t.Helper()
 	all, err := vectors.Read[T](file)
 	if err != nil {
@@ -140,6 +141,38 @@ func TestResultsInJSONAreCheckedAsTheVectorsSay(t *testing.T) {
 			failure(t, abi.CheckResult(v.Kind.Kind(), nil, v.Bytes.Joined()), v.Fails)
 		})
 	}
+}
+
+func TestResultsOfTheStoreHookAreReadAsTheVectorsSay(t *testing.T) {
+	for _, v := range cases[vectors.StoreResult](t, "store-result.json") {
+		t.Run(v.Name, func(t *testing.T) {
+			r, err := abi.ParseStoreResult(v.Bytes.Joined(), v.Entries)
+			if !failure(t, err, abi.Class(v.Fails)) {
+				return
+			}
+			if (r.Refuse == nil) != (v.Refuse == nil) || r.Refuse != nil && *r.Refuse != *v.Refuse {
+				t.Errorf("it refuses with %v, want %v", r.Refuse, v.Refuse)
+			}
+			var changes []bool
+			for _, c := range r.Entries {
+				changes = append(changes, c != nil)
+			}
+			if !slices.Equal(changes, v.Changes) {
+				t.Errorf("it changes %v, want %v", changes, v.Changes)
+			}
+		})
+	}
+}
+
+func FuzzParseStoreResult(f *testing.F) {
+	f.Add([]byte(`{"refuse":"no"}`), 1)
+	f.Add([]byte(`{"entries":[null,{"tags":["a"]}]}`), 2)
+	f.Fuzz(func(t *testing.T, data []byte, entries int) {
+		r, err := abi.ParseStoreResult(data, entries)
+		if err != nil && (r.Refuse != nil || r.Entries != nil) || r.Refuse != nil && r.Entries != nil {
+			t.Fatalf("%s is read as %+v, %v", data, r, err)
+		}
+	})
 }
 
 func FuzzParseScoring(f *testing.F) {

@@ -43,7 +43,8 @@ func (s source) part(dir, name string) (string, error) {
 		"statuses":       func() string { return numbers("status", s.Statuses) },
 		"codes":          func() string { return numbers("code", s.Codes) },
 		"errors":         s.errorTable, "classes": s.classTable, "hooks": s.hookTable, "ops": s.opTable,
-		"capabilities": s.capabilityTable, "op forms": s.opForms, "features": s.featureTable, "limits": s.limitTable, "module limits": s.moduleLimitTable, "quotas": s.quotaTable, "wasi": s.wasiTable,
+		"capabilities": s.capabilityTable, "op forms": s.opForms, "features": s.featureTable, "on_failure": s.onFailureTable,
+		"limits": s.limitTable, "module limits": s.moduleLimitTable, "quotas": s.quotaTable, "wasi": s.wasiTable,
 	}
 	if table, ok := tables[name]; ok {
 		return "\n" + table() + "\n", nil
@@ -123,6 +124,10 @@ func (s source) opForms() string {
 	return table("operation, request, response, errors", rows(s.Ops, func(n name) []string {
 		return []string{code(n.Name), n.Request, n.Response, n.Errors}
 	}))
+}
+
+func (s source) onFailureTable() string {
+	return table("on_failure, what", rows(s.OnFailure, func(n name) []string { return []string{code(n.Name), n.Doc} }))
 }
 
 func (s source) featureTable() string {

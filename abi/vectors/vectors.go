@@ -82,6 +82,16 @@ type JSONResult struct {
 	Fails abi.Class
 }
 
+// StoreResult is a case of store-result.json.
+type StoreResult struct {
+	Name    string
+	Entries int
+	Bytes   Pieces
+	Changes []bool  // whether each entry changes; empty: none does
+	Refuse  *string // why nothing may be stored; nil: it may
+	Fails   string
+}
+
 // ErrorBody is a case of error.json.
 type ErrorBody struct {
 	Name      string
@@ -159,7 +169,7 @@ func (n KindName) Kind() abi.Kind {
 }
 
 // Read reads all cases of a file. A field that T does not have is an error.
-func Read[T ScoreRequest | ScoreResult | EmbedResult | JSONResult | ErrorBody | Exchange](file string) ([]T, error) {
+func Read[T ScoreRequest | ScoreResult | EmbedResult | JSONResult | StoreResult | ErrorBody | Exchange](file string) ([]T, error) {
 	data, err := files.ReadFile(file)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -158,10 +159,10 @@ func (f *Families) Storing(ctx context.Context, s memory.Storing) ([]memory.Item
 			continue
 		}
 		once := memory.EffectsOf(ctx).Count() > sent || memory.EffectsOf(ctx).Earlier(ctx) != nil // asked again, it would send that again
-		var refused *memory.Error
+		var refused *refusal
 		switch {
-		case errors.As(err, &refused) && refused.Code == memory.Denied && isRefusal(err):
-			return nil, nil, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("family %s refused it: %s", h.family.name, refused.Message)}
+		case errors.As(err, &refused):
+			return nil, nil, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("family %s refused it: %s", h.family.name, refused.reason)}
 		case ctx.Err() != nil:
 			return nil, nil, &memory.Error{Code: memory.Timeout, Retryable: true, Message: "the store was given up while family " + h.family.name + " was asked: nothing was stored"}
 		case h.onFailure == abi.OnFailureRefuse:
@@ -182,12 +183,34 @@ func (f *Families) Storing(ctx context.Context, s memory.Storing) ([]memory.Item
 	return items, notes, nil
 }
 
-// refusal is a guest's own decision to keep something out.
-type refusal struct{ error }
+// refusal is a guest's own decision to keep something out. It is no failure of the guest.
+type refusal struct{ reason string }
 
-func (r refusal) Unwrap() error { return r.error }
+func (r *refusal) Error() string { return "it was refused: " + r.reason }
 
-func isRefusal(err error) bool { return errors.As(err, new(refusal)) }
+// refused is the refusal for a reason that a guest gave: a line of bounded length that steers no terminal.
+func refused(reason string) *refusal {
+	reason = strings.TrimSpace(strings.Map(printable, strings.ToValidUTF8(reason, "\uFFFD")))
+	if most := int(abi.DefaultLimits().RefuseBytes); len(reason) > most {
+		reason = strings.ToValidUTF8(reason[:most], "") + "…"
+	}
+	if reason == "" {
+		reason = "it gave no reason"
+	}
+	return &refusal{reason}
+}
+
+// printable is a character as it may be shown: white space is a blank, and what is unseen or changes the direction of a text is
+// replaced.
+func printable(r rune) rune {
+	switch {
+	case unicode.IsSpace(r):
+		return ' '
+	case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs):
+		return unicode.ReplacementChar
+	}
+	return r
+}
 
 // storeHook asks one family about what is to be stored.
 func (f *Families) storeHook(ctx context.Context, h hook, s memory.Storing, items []memory.Item) ([]memory.Item, error) {
@@ -212,10 +235,12 @@ func (f *Families) storeHook(ctx context.Context, h hook, s memory.Storing, item
 	}
 	w := f.newWork(h.family, stage, policy.Caller{Agent: s.Agent}, s.Namespace, s.RequestID)
 	changes, err := w.askStore(ctx, m, s.Namespace, items)
-	if err != nil {
-		if !isRefusal(err) {
-			h.family.asked(f, err)
-		}
+	switch {
+	case errors.As(err, new(*refusal)): // it did what it is for
+		h.family.asked(f, nil)
+		return nil, err
+	case err != nil:
+		h.family.asked(f, err)
 		return nil, err
 	}
 	changed, err := f.apply(items, changes)
@@ -279,21 +304,15 @@ func (w *work) askStore(ctx context.Context, m module, namespace string, items [
 	if err != nil {
 		return nil, asMemory(err)
 	}
-	if result.Class == abi.ClassError && result.Error.Code == abi.CodeDenied {
-		return nil, refusal{asMemory(result.Error)}
-	}
 	if result.Class != abi.ClassOK {
 		return nil, w.failure(result)
 	}
-	if len(result.Output) == 0 {
-		return nil, nil
-	}
-	var answer abi.StoreResult
-	if err := json.Unmarshal(result.Output, &answer); err != nil {
-		return nil, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("what it answered is no answer to a store: %v", err)}
-	}
-	if len(answer.Entries) != 0 && len(answer.Entries) != len(items) {
-		return nil, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("it answered about %d entries; it was asked about %d", len(answer.Entries), len(items))}
+	answer, err := abi.ParseStoreResult(result.Output, len(items))
+	switch {
+	case err != nil:
+		return nil, &memory.Error{Code: memory.Unavailable, Message: err.Error()}
+	case answer.Refuse != nil:
+		return nil, refused(*answer.Refuse)
 	}
 	return answer.Entries, nil
 }
@@ -399,6 +418,10 @@ func (w *work) deferred(ctx context.Context, m module, payload json.RawMessage) 
 		return nil // forgotten since
 	}
 	changes, err := w.askStore(ctx, m, w.namespace, items)
+	var refused *refusal
+	if errors.As(err, &refused) { // too late, and not to be tried again
+		return &memory.Error{Code: memory.Denied, Message: "family " + w.family.name + " would have refused what is stored already: " + refused.reason}
+	}
 	if err != nil {
 		return err
 	}

@@ -64,11 +64,66 @@ func TestAStoreHookThatFailsIsSkippedAndItsCallerToldWhy(t *testing.T) {
 }
 
 func TestAStoreHookMayRefuse(t *testing.T) {
-	w := open(t, nil).with(onStore("guard", ""), script{fails: `{"code":"denied","message":"no card numbers"}`})
+	w := open(t, nil).with(onStore("guard", ""), script{says: `{"refuse":"no card numbers"}`})
 	_, _, err := w.keep("k", `"4111"`)
 	if code(err) != memory.Denied || !strings.Contains(err.Error(), "family guard refused it: no card numbers") || w.value("", "k") != "" {
 		t.Errorf("%v", err)
 	}
+}
+
+func TestOnlyARefusalRefusesAStore(t *testing.T) {
+	reads := onStore("reads", "")
+	for m, s := range map[*abi.Manifest]script{
+		onStore("errs", ""):   {fails: `{"code":"denied","message":"no card numbers"}`},
+		onStore("says", ""):   {says: `{"refuse":true}`},
+		onStore("shouts", ""): {says: `{"REFUSE":["no"]}`},
+		reads:                 {steps: []step{{"memory.get", `{"keys":["k"],"namespace":"elsewhere"}`}}, fails: `{"code":"denied","message":"memory.read for elsewhere was not granted"}`},
+	} {
+		w := open(t, nil).with(m, s)
+		if _, notes, err := w.keep("k", `"4111"`); err != nil || w.value("", "k") != `"4111"` {
+			t.Errorf("%s keeps a store out: %v, with the notes %q", m.Name, err, notes)
+		}
+		m.Hooks.Store.OnFailure = abi.OnFailureRefuse
+		w = open(t, nil).with(m, s)
+		if _, _, err := w.keep("k", `"4111"`); m.Name != "shouts" && (code(err) != memory.Unavailable || w.value("", "k") != "") {
+			t.Errorf("%s with refuse: %v", m.Name, err)
+		}
+	}
+}
+
+func TestAReasonIsALineOfBoundedLength(t *testing.T) {
+	most := int(abi.DefaultLimits().RefuseBytes)
+	for given, want := range map[string]string{
+		" no\ncards ":                       "no cards",
+		"\x1b]52;c;x\a":                     "\uFFFD]52;c;x\uFFFD",
+		"\u202Eterces":                      "\uFFFDterces",
+		"":                                  "it gave no reason",
+		"\u200b":                            "\uFFFD",
+		strings.Repeat("é", most):           strings.Repeat("é", most/2) + "…",
+		strings.Repeat("a", most):           strings.Repeat("a", most),
+		"a\xff" + strings.Repeat("b", most): "a\uFFFD" + strings.Repeat("b", most-4) + "…",
+	} {
+		if got := refused(given).reason; got != want {
+			t.Errorf("%.40q becomes %.60q, want %.60q", given, got, want)
+		}
+	}
+	w := open(t, nil).with(onStore("guard", ""), script{says: `{"refuse":"` + strings.Repeat("no ", most) + `\u001b[2J"}`})
+	if _, _, err := w.keep("k", `1`); code(err) != memory.Denied || len(err.Error()) > most+100 || strings.ContainsRune(err.Error(), 0x1b) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestARefusalThatComesTooLateIsNotTriedAgain(t *testing.T) {
+	m := onStore("later", abi.OnFailureDefer)
+	w := open(t, func(o *Options) { o.Retry = 300 * time.Millisecond }).with(m, script{traps: true})
+	if _, _, err := w.keep("k", `"tea"`); err != nil {
+		t.Fatal(err)
+	}
+	w.with(m, script{says: `{"refuse":"no tea"}`})
+	eventually(t, "the job fails", func() bool {
+		jobs, err := w.Jobs(t.Context())
+		return err == nil && len(jobs) == 1 && jobs[0].State == Failed && jobs[0].Attempts <= 2 && strings.Contains(jobs[0].Error, "no tea")
+	})
 }
 
 func TestWithoutARefusingHookNothingIsStored(t *testing.T) {

@@ -67,7 +67,7 @@ func adapt[In, Out any](f *Family, what string, handle func(*Call, In) (Out, err
 }
 
 // OnStore handles what is about to be stored. It answers with what changes in each entry, nil for those that stay as
-// they are; or with nothing. An error with the code Denied refuses the entries.
+// they are; or with nothing. Refuse refuses the entries; any other error is a failure of the hook.
 func (f *Family) OnStore(handle func(*Call, []Entry) ([]*Change, error)) { f.store = handle }
 
 // OnStored handles what was stored.

@@ -3,6 +3,7 @@ package alcove
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -129,8 +130,11 @@ func TestWhatCannotBeServedIsAnError(t *testing.T) {
 func TestAStoreHookAnswersWithChangesOrNothing(t *testing.T) {
 	f := New()
 	f.OnStore(func(_ *Call, entries []Entry) ([]*Change, error) {
-		if entries[0].Key == "secret" {
-			return nil, Errorf(Denied, "secrets are not stored")
+		switch entries[0].Key {
+		case "secret":
+			return nil, fmt.Errorf("look at it: %w", Refuse(`"secrets" are not stored`))
+		case "denied":
+			return nil, Errorf(Denied, "memory.read was not granted")
 		}
 		if len(entries[0].Tags) > 0 {
 			return nil, nil
@@ -140,11 +144,21 @@ func TestAStoreHookAnswersWithChangesOrNothing(t *testing.T) {
 	for request, want := range map[string]string{
 		`{"hook":"store","entries":[{"key":"a","value":1}]}`:              `{"entries":[{"tags":["new"]}]}`,
 		`{"hook":"store","entries":[{"key":"a","value":1,"tags":["x"]}]}`: ``,
-		`{"hook":"store","entries":[{"key":"secret","value":1}]}`:         `{"code":"denied","message":"secrets are not stored","retryable":false}`,
+		`{"hook":"store","entries":[{"key":"secret","value":1}]}`:         `{"refuse":"\"secrets\" are not stored"}`,
+		`{"hook":"store","entries":[{"key":"denied","value":1}]}`:         `{"code":"denied","message":"memory.read was not granted","retryable":false}`,
 	} {
 		if _, result := (&script{}).serves(f, KindHook, request); result != want {
 			t.Errorf("%s: %s", request, result)
 		}
+	}
+}
+
+func TestARefusalOfAToolIsAnErrorWithTheCodeDenied(t *testing.T) {
+	f := New()
+	Tool(f, "no", func(*Call, struct{}) (value, error) { return value{}, Refuse("not today") })
+	status, result := (&script{}).serves(f, KindTool, `{"tool":"no","arguments":{}}`)
+	if status != statusError || result != `{"code":"denied","message":"not today","retryable":false}` {
+		t.Errorf("%d %s", status, result)
 	}
 }
 

@@ -20,6 +20,19 @@ type Error struct {
 // Error is the code and the message.
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 
+// Refusal is a store hook's decision that nothing of what it was asked about is stored. It is no failure of the hook.
+type Refusal struct {
+	Reason string // what the caller is told: at most 1,000 bytes of it
+}
+
+// Error is the reason.
+func (r *Refusal) Error() string { return "refused: " + r.Reason }
+
+// Refuse is what a handler of OnStore answers with so that nothing is stored. Any other error, one of the host's included, is
+// a failure of the hook: whether the store then goes on without it is the operator's decision. Elsewhere a refusal is an error
+// with the code Denied.
+func Refuse(reason string) error { return &Refusal{reason} }
+
 // Errorf makes an error.
 func Errorf(code Code, format string, arguments ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, arguments...), Retryable: code.Retryable()}
@@ -37,6 +50,10 @@ func asError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		return e
+	}
+	var refused *Refusal
+	if errors.As(err, &refused) {
+		return Errorf(Denied, "%s", refused.Reason)
 	}
 	return &Error{Code: Internal, Message: err.Error()}
 }

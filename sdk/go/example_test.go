@@ -1,6 +1,7 @@
 package alcove_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -70,5 +71,43 @@ func TestWhatAFailedRequestStagedIsThrownAway(t *testing.T) {
 	s.DryRun = true
 	if err := s.Tool("put", shoutIn{"dry"}, nil); err != nil || s.Memory("dry") != nil {
 		t.Errorf("%v, memory %v", err, s.Memory("dry"))
+	}
+}
+
+func TestOnlyARefusalRefusesAStore(t *testing.T) {
+	f := alcove.New()
+	f.OnStore(func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
+		if err := c.PutRecords("seen", "", alcove.RecordItem{Key: entries[0].Key, Value: 1}); err != nil {
+			return nil, err
+		}
+		switch entries[0].Key {
+		case "secret":
+			return nil, alcove.Refuse("no secrets")
+		case "lost":
+			_, err := c.Get(alcove.Get{Keys: []string{"k"}})
+			return nil, err
+		case "odd":
+			return []*alcove.Change{nil, nil}, nil
+		}
+		return nil, nil
+	})
+	s := alcovetest.New(t, f, []byte(manifest))
+	s.Ops[alcove.OpMemoryGet] = func([]byte) (any, error) { return nil, alcove.Errorf(alcove.Denied, "not granted") }
+	var refused *alcove.Refusal
+	if _, err := s.Store(alcove.Entry{Key: "secret"}); !errors.As(err, &refused) || refused.Reason != "no secrets" {
+		t.Errorf("a refusal: %v", err)
+	}
+	for _, key := range []string{"lost", "odd"} {
+		if _, err := s.Store(alcove.Entry{Key: key}); err == nil || errors.As(err, &refused) {
+			t.Errorf("%s is a failure, not a refusal: %v", key, err)
+		}
+	}
+	if _, err := s.Store(alcove.Entry{Key: "tea"}); err != nil || s.Record("seen", "tea") == nil {
+		t.Errorf("tea: %v", err)
+	}
+	for _, key := range []string{"secret", "lost", "odd"} {
+		if s.Record("seen", key) != nil {
+			t.Errorf("what was staged about %s is kept", key)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package alcove
 
 import (
 	"encoding/json"
+	"errors"
 )
 
 // Host is what carries operations out. A guest has one; tests make their own.
@@ -32,17 +33,25 @@ func (f *Family) handleJSON(host Host, kind Kind, request []byte) ([]byte, error
 	}
 	c := &Call{Context: e.context, Config: e.config, host: host}
 	if kind == KindHook && e.hook == hookStore && f.store != nil {
-		changes, err := f.store(c, e.entries)
-		if err != nil || changes == nil {
-			return nil, err
-		}
-		return appendChanges(nil, changes), nil
+		return f.handleStore(c, e.entries)
 	}
 	answer, err := f.answer(c, kind, e)
 	if err != nil || answer == nil {
 		return nil, err
 	}
 	return json.Marshal(answer)
+}
+
+func (f *Family) handleStore(c *Call, entries []Entry) ([]byte, error) {
+	changes, err := f.store(c, entries)
+	var refused *Refusal
+	if errors.As(err, &refused) {
+		return appendRefusal(nil, refused.Reason), nil
+	}
+	if err != nil || changes == nil {
+		return nil, err
+	}
+	return appendChanges(nil, changes), nil
 }
 
 // answer is what a handler answers; nil for nothing.

@@ -130,6 +130,11 @@ func appendChanges(dst []byte, changes []*Change) []byte {
 	return append(dst, "]}"...)
 }
 
+// appendRefusal appends the result of a store hook that refuses.
+func appendRefusal(dst []byte, reason string) []byte {
+	return append(scan.AppendString(scan.AppendKey(append(dst, '{'), "refuse"), reason), '}')
+}
+
 func appendChange(dst []byte, c *Change) []byte {
 	if c == nil {
 		return append(dst, "null"...)

@@ -150,11 +150,26 @@ func (s *Space) RunJobs() error {
 	return nil
 }
 
-// Store runs the store hook.
+// Store runs the store hook. An error that is an *alcove.Refusal is the hook's decision that nothing is stored; any other is a
+// failure of the hook, whatever its code.
 func (s *Space) Store(entries ...alcove.Entry) ([]*alcove.Change, error) {
-	var out struct{ Entries []*alcove.Change }
+	var out struct {
+		Entries []*alcove.Change
+		Refuse  *string
+	}
+	before := s.kept
 	err := s.ask(alcove.KindHook, map[string]any{"hook": "store", "entries": entries}, &out)
-	return out.Entries, err
+	switch {
+	case err != nil:
+		return nil, err
+	case out.Refuse != nil:
+		s.kept = before
+		return nil, alcove.Refuse(*out.Refuse)
+	case len(out.Entries) != 0 && len(out.Entries) != len(entries):
+		s.kept = before
+		return nil, fmt.Errorf("the store hook answered about %d entries; it was asked about %d", len(out.Entries), len(entries))
+	}
+	return out.Entries, nil
 }
 
 // Stored runs the stored hook.
