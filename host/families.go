@@ -54,6 +54,9 @@ type familyTools struct {
 func (f familyTools) All() []mcp.Family {
 	var list []mcp.Family
 	for _, d := range f.Families.All() {
+		if d.Hidden || family.IsReserved(d.Manifest.Name) {
+			continue // it cannot be used, and clients know another by its name
+		}
 		list = append(list, familyOf(d))
 	}
 	return list
@@ -67,6 +70,9 @@ func familyOf(d family.Described) mcp.Family {
 	}
 	for hook := range d.Grant.Hooks {
 		out.Hooks = append(out.Hooks, string(hook))
+	}
+	if d.Guard != nil && d.Guard.Missing == "" && !slices.Contains(out.Hooks, string(abi.HookStore)) { // another version of it
+		out.Hooks = append(out.Hooks, string(abi.HookStore))
 	}
 	slices.Sort(out.Hooks)
 	for _, asked := range m.Capabilities {
@@ -108,7 +114,14 @@ type (
 	FamilyEndpoint   = registry.Endpoint
 	FamilyOn         = registry.On
 	FamilyCapability = registry.Capability
+	FamilyRemoved    = family.Removed
 )
+
+// CheckFamilyNames refuses a family whose names resemble those of the program, or of the families that it carries, unless it is
+// one of those.
+func CheckFamilyNames(m *abi.Manifest, digest string, carried []FamilyModule) error {
+	return family.CheckNames(m, digest, carried)
+}
 
 // InstallRequest has a module to install.
 type InstallRequest struct {
@@ -140,9 +153,10 @@ func (h *Host) familyActs() map[string]admin.Act {
 	f := h.families
 	return map[string]admin.Act{
 		"family-uses":    func(ctx context.Context, _ json.RawMessage) (any, error) { return f.Uses(ctx) },
-		"families":       func(context.Context, json.RawMessage) (any, error) { return f.All(), nil },
+		"families":       func(context.Context, json.RawMessage) (any, error) { return f.Show(), nil },
+		"family-states":  func(context.Context, json.RawMessage) (any, error) { return f.All(), nil }, // which is no look at what is granted
 		"family-install": act(func(_ context.Context, r InstallRequest) (any, error) { return f.Install(r.Module) }),
-		"family-remove":  act(func(_ context.Context, r FamilyName) (any, error) { return struct{}{}, f.Remove(r.Family) }),
+		"family-remove":  act(func(_ context.Context, r FamilyName) (any, error) { return f.Remove(r.Family) }),
 		"family-grant":   act(func(_ context.Context, r FamilyGrant) (any, error) { return f.Grant(r) }),
 		"family-configure": act(func(ctx context.Context, r ConfigureRequest) (any, error) {
 			return f.Configure(ctx, r.Family, r.Values)

@@ -58,7 +58,7 @@ func rules() []rule {
 		{pkg: "registry", own: []string{"abi"}, never: outside}, // never the host
 		{pkg: "host/policy", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"host/family", "host/regular", "registry"}, never: []string{"os/exec"}},
-		{pkg: "host/family", own: []string{"abi", "registry", "host/policy", "host/regular", "host/sandbox", "host/memory", "host/search", "host/schema"}, never: outside},
+		{pkg: "host/family", own: []string{"abi", "registry", "host/policy", "host/regular", "host/sandbox", "host/memory", "host/search", "host/schema"}, others: []string{"golang.org/x/text"}, never: outside},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/spectest"}, // serves tests only

@@ -33,7 +33,7 @@ func actNames() []string {
 	return []string{"verify", "compact", "durability", "flush", "purge", "import", "retention", "set-retention", "retain", "export", "memories",
 		"backup", "backed-up",
 		"embedders", "set-embedder", "regenerate-embedder", "remove-embedder", "choose-embedder",
-		"families", "family-install", "family-remove", "family-grant", "family-configure", "family-jobs", "endpoints", "endpoint-set"}
+		"families", "family-states", "family-install", "family-remove", "family-grant", "family-configure", "family-jobs", "endpoints", "endpoint-set"}
 }
 
 func operator(t *testing.T, dir string) *admin.Client {

@@ -33,14 +33,34 @@ type Lock struct {
 	Endpoints map[string]Endpoint `json:"endpoints,omitempty"` // by the operator's name for it
 }
 
-// Grant is what a family may do. It is for one digest: a module with another one has none of it.
+// Grant is what a family may do. It is for one digest: a module with another one has none of it. Where Asked is set, it is for
+// the family of its name that the program carries, in every release.
 type Grant struct {
 	Digest       string           `json:"digest"`            // SHA-256 of the module, hexadecimal
 	Version      string           `json:"version,omitempty"` // of the family, to be read by people
 	Disabled     bool             `json:"disabled,omitempty"`
+	Asked        *Asked           `json:"asked,omitempty"` // by a family that the program carries; nil: it is another
 	Capabilities []Capability     `json:"capabilities,omitempty"`
 	Hooks        map[abi.Hook]On  `json:"hooks,omitempty"`
 	Limits       map[string]int64 `json:"limits,omitempty"` // by their names: lower ones than the manifest asks for, and quotas
+	Guard        *Guard           `json:"guard,omitempty"`  // nil: no other version serves a hook
+}
+
+// Asked is what a family that the program carries asked for when its grant was decided. What a later release asks for beyond
+// it is not granted, and is shown as newly asked for.
+type Asked struct {
+	Manifest     string       `json:"manifest,omitempty"` // SHA-256 of the manifest's bytes, hexadecimal; empty: not known
+	Capabilities []Capability `json:"capabilities,omitempty"`
+	Hooks        []abi.Hook   `json:"hooks,omitempty"`
+}
+
+// Guard is the version of a family whose store hook an operator approved with on_failure refuse. It serves that hook, with what
+// it was granted, in place of the version that the grant is for.
+type Guard struct {
+	Digest       string           `json:"digest"` // SHA-256 of the module, hexadecimal
+	Version      string           `json:"version,omitempty"`
+	Capabilities []Capability     `json:"capabilities,omitempty"`
+	Limits       map[string]int64 `json:"limits,omitempty"`
 }
 
 // Capability is granted, for a scope.
@@ -51,7 +71,7 @@ type Capability struct {
 
 // On says how a hook is used.
 type On struct {
-	OnFailure abi.OnFailure `json:"on_failure,omitempty"` // of the store hook; empty: skip
+	OnFailure abi.OnFailure `json:"on_failure,omitempty"` // of the store hook; empty: what the manifest says
 }
 
 // Endpoint is a server outside that families may be granted to reach, under the operator's name for it.
@@ -136,17 +156,21 @@ func (l Lock) Check() error {
 	return nil
 }
 
-func (g Grant) check() error {
-	if !digestForm.MatchString(g.Digest) {
-		return fmt.Errorf("digest %q is not 64 hexadecimal digits", g.Digest)
+// Approved is the version of the family without whose store hook nothing may be stored, if there is such.
+func (g Grant) Approved() (Guard, bool) {
+	on, decided := g.Hooks[abi.HookStore]
+	switch {
+	case decided && on.OnFailure == abi.OnFailureRefuse:
+		return Guard{Digest: g.Digest, Version: g.Version, Capabilities: g.Capabilities, Limits: g.Limits}, true
+	case !decided && g.Guard != nil:
+		return *g.Guard, true
 	}
-	for _, c := range g.Capabilities {
-		if !slices.Contains(abi.Capabilities(), c.Name) {
-			return fmt.Errorf("there is no capability %q", c.Name)
-		}
-		if (c.Name.Scope() == "none") != (len(c.Scope) == 0) {
-			return fmt.Errorf("capability %s needs a scope exactly if it has one: %s", c.Name, c.Name.Scope())
-		}
+	return Guard{}, false
+}
+
+func (g Grant) check() error {
+	if err := checkGranted(g.Digest, g.Capabilities, g.Limits); err != nil {
+		return err
 	}
 	for hook, on := range g.Hooks {
 		if hook.Kind() == 0 {
@@ -158,9 +182,50 @@ func (g Grant) check() error {
 			return fmt.Errorf("hook %s: on_failure %q is not one of skip, defer, refuse", hook, on.OnFailure)
 		}
 	}
-	for name, value := range g.Limits {
+	if g.Asked != nil {
+		if err := g.Asked.check(); err != nil {
+			return fmt.Errorf("asked: %w", err)
+		}
+	}
+	if g.Guard != nil {
+		if err := checkGranted(g.Guard.Digest, g.Guard.Capabilities, g.Guard.Limits); err != nil {
+			return fmt.Errorf("guard: %w", err)
+		}
+	}
+	return nil
+}
+
+func (a *Asked) check() error {
+	if a.Manifest != "" && !digestForm.MatchString(a.Manifest) {
+		return fmt.Errorf("manifest %q is not 64 hexadecimal digits", a.Manifest)
+	}
+	for _, hook := range a.Hooks {
+		if hook.Kind() == 0 {
+			return fmt.Errorf("there is no hook %q", hook)
+		}
+	}
+	return checkCapabilities(a.Capabilities)
+}
+
+func checkGranted(digest string, capabilities []Capability, limits map[string]int64) error {
+	if !digestForm.MatchString(digest) {
+		return fmt.Errorf("digest %q is not 64 hexadecimal digits", digest)
+	}
+	for name, value := range limits {
 		if !abi.InManifest(name) && abi.DefaultQuota(name) == 0 || value <= 0 {
 			return fmt.Errorf("limit %s=%d: give a limit of manifests or a quota, and a value above 0", name, value)
+		}
+	}
+	return checkCapabilities(capabilities)
+}
+
+func checkCapabilities(list []Capability) error {
+	for _, c := range list {
+		if !slices.Contains(abi.Capabilities(), c.Name) {
+			return fmt.Errorf("there is no capability %q", c.Name)
+		}
+		if (c.Name.Scope() == "none") != (len(c.Scope) == 0) {
+			return fmt.Errorf("capability %s needs a scope exactly if it has one: %s", c.Name, c.Name.Scope())
 		}
 	}
 	return nil

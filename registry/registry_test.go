@@ -10,12 +10,15 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-var digest = strings.Repeat("ab", 32)
+var digest, other = strings.Repeat("ab", 32), strings.Repeat("cd", 32)
 
 func example() Lock {
 	return Lock{Format: format, Families: map[string]Grant{"auto-tag": {
 		Digest: digest, Version: "1.0.0", Capabilities: []Capability{{Name: abi.CanMemoryRead, Scope: []string{"*"}}, {Name: abi.CanJob}},
 		Hooks: map[abi.Hook]On{abi.HookStore: {OnFailure: abi.OnFailureDefer}}, Limits: map[string]int64{"wall_ms": 100},
+		Asked: &Asked{Manifest: digest, Capabilities: []Capability{{Name: abi.CanJob}}, Hooks: []abi.Hook{abi.HookStore}},
+	}, "redactor": {
+		Digest: digest, Guard: &Guard{Digest: other, Version: "0.9.0", Capabilities: []Capability{{Name: abi.CanJob}}, Limits: map[string]int64{"wall_ms": 100}},
 	}}, Endpoints: map[string]Endpoint{"local": {Kind: "ollama", URL: "http://127.0.0.1:11434", Model: "m"}}}
 }
 
@@ -56,7 +59,19 @@ func TestALockThatCannotBeMeantIsRefused(t *testing.T) {
 		"an unknown failure": func(l *Lock) {
 			l.Families["a"] = Grant{Digest: digest, Hooks: map[abi.Hook]On{abi.HookStore: {OnFailure: "x"}}}
 		},
-		"an unknown limit":       func(l *Lock) { l.Families["a"] = Grant{Digest: digest, Limits: map[string]int64{"luck": 1}} },
+		"an unknown limit": func(l *Lock) { l.Families["a"] = Grant{Digest: digest, Limits: map[string]int64{"luck": 1}} },
+		"a guard's digest": func(l *Lock) { l.Families["a"] = Grant{Digest: digest, Guard: &Guard{Digest: "12"}} },
+		"a guard's capability": func(l *Lock) {
+			l.Families["a"] = Grant{Digest: digest, Guard: &Guard{Digest: digest, Capabilities: []Capability{{Name: "all"}}}}
+		},
+		"a guard's limit": func(l *Lock) {
+			l.Families["a"] = Grant{Digest: digest, Guard: &Guard{Digest: digest, Limits: map[string]int64{"wall_ms": 0}}}
+		},
+		"a manifest's digest":                func(l *Lock) { l.Families["a"] = Grant{Digest: digest, Asked: &Asked{Manifest: "x"}} },
+		"an unknown hook that was asked for": func(l *Lock) { l.Families["a"] = Grant{Digest: digest, Asked: &Asked{Hooks: []abi.Hook{"x"}}} },
+		"an unknown capability that was asked for": func(l *Lock) {
+			l.Families["a"] = Grant{Digest: digest, Asked: &Asked{Capabilities: []Capability{{Name: "all"}}}}
+		},
 		"an endpoint's kind":     func(l *Lock) { l.Endpoints["e"] = Endpoint{Kind: "x", URL: "http://h"} },
 		"an endpoint's password": func(l *Lock) { l.Endpoints["e"] = Endpoint{Kind: "http", URL: "http://a:b@h"} },
 		"an endpoint's scheme":   func(l *Lock) { l.Endpoints["e"] = Endpoint{Kind: "http", URL: "file:///etc"} },
@@ -77,6 +92,65 @@ func TestALockThatCannotBeMeantIsRefused(t *testing.T) {
 	}
 }
 
+func TestALockOfAnEarlierReleaseIsWrittenAgainAsItWas(t *testing.T) {
+	before := `{
+  "format": 1,
+  "families": {
+    "notes": {
+      "digest": "` + digest + `",
+      "version": "1.0.0",
+      "capabilities": [
+        {
+          "name": "memory.read",
+          "scope": [
+            "work"
+          ]
+        }
+      ],
+      "hooks": {
+        "rank": {},
+        "store": {
+          "on_failure": "refuse"
+        }
+      }
+    }
+  }
+}
+`
+	l, err := Parse([]byte(before))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := Write(dir, l); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, File)); err != nil || string(after) != before {
+		t.Errorf("it is written as %s, %v", after, err)
+	}
+}
+
+func TestWhatIsApprovedIsTheOperatorsLastWord(t *testing.T) {
+	on := func(o abi.OnFailure) map[abi.Hook]On { return map[abi.Hook]On{abi.HookStore: {OnFailure: o}} }
+	old := &Guard{Digest: other}
+	for name, c := range map[string]struct {
+		grant Grant
+		want  string
+	}{
+		"nothing":                        {Grant{Digest: digest}, ""},
+		"skip":                           {Grant{Digest: digest, Hooks: on(abi.OnFailureSkip)}, ""},
+		"refuse":                         {Grant{Digest: digest, Hooks: on(abi.OnFailureRefuse)}, digest},
+		"a guard":                        {Grant{Digest: digest, Guard: old}, other},
+		"a guard, and skip since":        {Grant{Digest: digest, Guard: old, Hooks: on(abi.OnFailureSkip)}, ""},
+		"a guard, and refuse since":      {Grant{Digest: digest, Guard: old, Hooks: on(abi.OnFailureRefuse)}, digest},
+		"a guard, and another hook only": {Grant{Digest: digest, Guard: old, Hooks: map[abi.Hook]On{abi.HookRank: {}}}, other},
+	} {
+		if got, ok := c.grant.Approved(); got.Digest != c.want || ok != (c.want != "") {
+			t.Errorf("%s: %q, %t", name, got.Digest, ok)
+		}
+	}
+}
+
 func TestABrokenLockIsAnErrorAndNotAnEmptyOne(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, File), []byte("{"), 0o600); err != nil {
@@ -89,6 +163,7 @@ func TestABrokenLockIsAnErrorAndNotAnEmptyOne(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"format":1,"families":{"a":{"digest":"` + digest + `"}}}`))
+	f.Add([]byte(`{"format":1,"families":{"a":{"digest":"` + digest + `","asked":{"hooks":["rank"]},"guard":{"digest":"` + other + `"}}}}`))
 	f.Add([]byte(`{"format":1,"endpoints":{"e":{"kind":"http","url":"https://h/p"}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := Parse(data)

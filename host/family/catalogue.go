@@ -15,7 +15,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -24,87 +23,127 @@ import (
 const (
 	built     = "built in"
 	installed = "installed"
+	approved  = "approved" // a version that another one replaced, and that goes on serving its store hook
 )
-
-// Folder is where installed modules are, in a data directory: each under its digest.
-const Folder = "families"
-
-const extension = ".wasm"
 
 func randomName() string { return strings.ToLower(rand.Text()[:10]) }
 
-// scan finds what families there are: those that the program carries, in place of which come those that are installed, in place
-// of which come those in the watched folder. What did not change stays as it is, with what it has loaded.
-func (f *Families) scan() {
+// scan finds what families there are: those that the program carries, those that are installed, in place of which come those in
+// the watched folder. None comes in place of one that the program carries. What did not change stays as it is, with what it has
+// loaded. It reports whether anything changed.
+func (f *Families) scan() (changed bool) {
 	f.changing.Lock()
 	defer f.changing.Unlock()
-	f.scanLocked()
+	return f.scanLocked()
 }
 
 // scanLocked is scan for a caller that holds changing, without which neither what is known nor the lock changes.
-func (f *Families) scanLocked() {
-	next := map[string]*family{}
+func (f *Families) scanLocked() (changed bool) {
+	c := collected{named: map[string]*family{}}
 	for _, m := range f.o.Built {
 		x, err := f.find(built, m.Digest, func() ([]byte, error) { return m.Bytes, nil })
 		if err != nil {
 			x = f.unusable("built-in-"+m.Digest[:min(12, len(m.Digest))], built, err.Error())
 		}
-		x.placeIn(next)
+		c.add(x)
 	}
+	files := f.findFiles()
+	f.adoptCarried(c.named, files)
 	names := slices.Sorted(maps.Keys(f.lock.Families))
 	for _, name := range names {
-		f.findInstalled(next, name)
-	}
-	f.findFiles(next)
-	for _, name := range names {
-		if next[name] == nil { // an operator decided about it, and is to see that it is gone
-			f.unusable(name, installed, "its module is not there: install it again, or remove it with alcove family remove").placeIn(next)
+		if x := f.findInstalled(name); x != nil {
+			c.add(x)
 		}
 	}
+	for _, x := range files {
+		c.add(x)
+	}
+	for _, name := range names {
+		if c.named[name] == nil { // an operator decided about it, and is to see that it is gone
+			c.add(f.unusable(name, installed, "its module is not there: install it again, or remove it with alcove family remove "+name))
+		}
+	}
+	f.fillSilence(c.named)
+	c.guards = f.findGuards(c)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.publish(next)
+	return f.publish(c)
 }
 
-// placeIn makes a family the one of its name. One that cannot be used takes no other's place.
-func (x *family) placeIn(next map[string]*family) {
-	if x.digest != "" || next[x.name] == nil {
-		next[x.name] = x
+// collected are the families that a scan found.
+type collected struct {
+	named  map[string]*family
+	hidden []*family // whose names are those of families that the program carries
+	guards map[string]*guard
+}
+
+// add makes a family the one of its name. One that cannot be used takes no other's place, and none takes that of a family that
+// the program carries.
+func (c *collected) add(x *family) {
+	there := c.named[x.name]
+	switch {
+	case there == nil:
+		c.named[x.name] = x
+	case there.source == built && x.source != built:
+		if x.digest != there.digest { // or it is the same one
+			c.hidden = append(c.hidden, x)
+		}
+	case x.digest != "":
+		c.named[x.name] = x
 	}
+}
+
+// version is the family with a name and a digest that the program does not carry; nil: there is none.
+func (c collected) version(name, digest string) *family {
+	for _, x := range append(slices.Clone(c.hidden), c.named[name]) {
+		if x != nil && x.name == name && x.digest == digest && x.source != built {
+			return x
+		}
+	}
+	return nil
+}
+
+// every is all that there is, the hidden ones too. The caller holds changing or mu.
+func (f *Families) every() []*family {
+	return append(slices.Collect(maps.Values(f.known)), f.hidden...)
 }
 
 // unusable stands for a family of which not even the manifest is known.
 func (f *Families) unusable(name, source, fault string) *family {
-	if x := f.known[name]; x != nil && x.digest == "" && x.source == source && x.fault == fault {
-		return x
+	for _, x := range f.every() {
+		if x.name == name && x.digest == "" && x.source == source && x.fault == fault {
+			return x
+		}
 	}
 	return &family{name: name, source: source, fault: fault, manifest: &abi.Manifest{Name: name, Description: "It cannot be used."}}
 }
 
-// findInstalled adds the family that the lock file has under a name, if its module was installed.
-func (f *Families) findInstalled(next map[string]*family, name string) {
-	digest := f.lock.Families[name].Digest
-	path := filepath.Join(f.o.Dir, Folder, digest+extension)
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return // it is built in, or in the watched folder
+// findInstalled is the family that the lock file has under a name; nil if its module was not installed.
+func (f *Families) findInstalled(name string) *family {
+	g := f.lock.Families[name]
+	path := f.installedPath(g.Digest)
+	if g.Asked != nil || !exists(path) {
+		return nil // it is built in, or in the watched folder
 	}
-	x, err := f.find(installed, digest, func() ([]byte, error) { return readModule(path) })
+	x, err := f.find(installed, g.Digest, func() ([]byte, error) { return readModule(path) })
 	if err == nil && x.name != name {
 		err = fmt.Errorf("its manifest has the name %s: install it again", x.name)
 	}
 	if err != nil {
-		x = f.unusable(name, installed, err.Error())
+		return f.unusable(name, installed, err.Error())
 	}
-	x.placeIn(next)
+	return x
 }
 
-// findFiles adds the families in the watched folder, each later file in place of an earlier one of the same family.
-func (f *Families) findFiles(next map[string]*family) {
+// findFiles are the families in the watched folder, each later file in place of an earlier one of the same family.
+func (f *Families) findFiles() []*family {
 	paths := f.watched()
+	var list []*family
 	for _, path := range paths {
-		f.findFile(path).placeIn(next)
+		list = append(list, f.findFile(path))
 	}
 	maps.DeleteFunc(f.files, func(path string, _ seenFile) bool { return !slices.Contains(paths, path) })
+	return list
 }
 
 // watched lists the modules in the watched folder, in the order of their names. While the folder cannot be read, they are
@@ -176,7 +215,7 @@ func (f *Families) readFile(path string) *family {
 			return x
 		}
 	}
-	for _, x := range f.known {
+	for _, x := range f.every() {
 		if x.source != path || x.digest == "" {
 			continue
 		}
@@ -191,7 +230,7 @@ func (f *Families) readFile(path string) *family {
 
 // find is a family that is known, or comes.
 func (f *Families) find(source, digest string, binary func() ([]byte, error)) (*family, error) {
-	for _, x := range f.known {
+	for _, x := range f.every() {
 		if x.digest == digest && x.source == source {
 			return x, nil
 		}
@@ -204,8 +243,16 @@ func (f *Families) find(source, digest string, binary func() ([]byte, error)) (*
 	if err != nil {
 		return nil, err
 	}
-	return &family{name: manifest.Name, digest: digest, source: source, manifest: manifest, binary: binary,
-		loading: make(chan struct{}, 1), again: make(chan struct{}, 1), schemas: &schemas{}}, nil
+	x := newFamily(source, digest, manifest, binary)
+	if source == built {
+		x.asks, err = asksOf(data, manifest)
+	}
+	return x, err
+}
+
+func newFamily(source, digest string, m *abi.Manifest, binary func() ([]byte, error)) *family {
+	return &family{name: m.Name, digest: digest, source: source, manifest: m, binary: binary,
+		loading: make(chan struct{}, 1), again: make(chan struct{}, 1), schemas: &schemas{}}
 }
 
 // manifestOf reads a module's manifest. What was never checked is checked first; all is again when it is loaded.
@@ -223,19 +270,23 @@ func manifestOf(data []byte, digest, source string) (*abi.Manifest, error) {
 	return report.Manifest, nil
 }
 
-// publish puts families in the place of those that are known. The caller holds changing and mu.
-func (f *Families) publish(next map[string]*family) {
-	same := maps.Equal(next, f.known)
-	for name, x := range f.known {
-		if next[name] != x {
+// publish puts families in the place of those that are known, and reports whether they are others. The caller holds changing
+// and mu.
+func (f *Families) publish(c collected) (changed bool) {
+	changed = !maps.Equal(c.named, f.known) || !slices.Equal(c.hidden, f.hidden) || f.otherGuards(c.guards)
+	was := f.every()
+	f.known, f.hidden = c.named, c.hidden
+	for _, x := range was {
+		if !slices.Contains(f.every(), x) {
 			x.retire()
 		}
 	}
-	f.known = next
+	f.replaceGuards(c.guards)
 	f.offer()
-	if !same {
+	if changed {
 		f.announce()
 	}
+	return changed
 }
 
 // announce tells whoever waits that All gives something else. The caller holds mu.
@@ -247,30 +298,45 @@ func (f *Families) announce() {
 // offer works out whose tool each name is, and which families cannot be used. The caller holds changing and mu.
 func (f *Families) offer() {
 	f.tools = map[string]*family{}
-	flat := map[string]*family{} // by names as clients see them
+	names := newTaken()
 	for _, x := range f.byPrecedence() {
-		if x.digest != "" {
-			x.fault = f.faultOf(x, flat)
+		if x.digest == "" {
+			continue
+		}
+		clash := names.clash(x.manifest)
+		if x.clashes = clash != ""; x.clashes {
+			x.fault = clash
+			continue
+		}
+		x.fault = f.faultOf(x)
+		if !f.lockedOut(x) {
+			names.add(x.manifest)
 		}
 		if x.fault != "" {
 			continue
 		}
 		for _, t := range x.manifest.Tools {
-			f.tools[t.Name], flat[flatName(t.Name)] = x, x
+			f.tools[t.Name] = x
 		}
 	}
-	f.offerPublished(flat)
+	for _, x := range f.hidden {
+		if x.digest != "" {
+			x.clashes, x.fault = true, "the program carries a family of this name, which stays in use: give this one another name"
+		}
+	}
+	f.offerPublished(names)
 }
 
-// offerPublished offers what families published, where no manifest has the name. The caller holds changing and mu.
-func (f *Families) offerPublished(flat map[string]*family) {
+// offerPublished offers what families published, where no manifest has the name or one like it. The caller holds changing and mu.
+func (f *Families) offerPublished(names *taken) {
 	for _, x := range f.byPrecedence() {
 		if x.fault != "" || !granted(grantIn(f.lock, x), abi.CanToolsPublish) {
 			continue
 		}
 		for _, t := range f.published[x.name] {
-			if flat[flatName(t.Name)] == nil && !isCore(t.Name) {
-				f.tools[t.Name], flat[flatName(t.Name)] = x, x
+			if _, clash := names.like(t); !clash {
+				f.tools[t.Name] = x
+				names.addTool(x.name, t.Name)
 			}
 		}
 	}
@@ -281,59 +347,44 @@ func granted(g registry.Grant, c abi.Capability) bool {
 }
 
 // byPrecedence lists the families so that whose names come first have them: those that the program carries, those that an
-// operator installed, the others.
+// operator installed, those of the watched folder that an operator decided about, the others.
 func (f *Families) byPrecedence() []*family {
-	rank := func(x *family) int { return slices.Index([]string{built, installed}, x.source) & 3 } // 3: in neither
+	rank := func(x *family) int {
+		switch {
+		case x.source == built:
+			return 0
+		case x.source == installed:
+			return 1
+		case f.lock.Families[x.name].Digest == x.digest:
+			return 2
+		}
+		return 3
+	}
 	return slices.SortedFunc(maps.Values(f.known), func(a, b *family) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.name, b.name))
 	})
 }
 
-// flatName is a tool's name as clients see it, who cannot tell dots, nor always capitals.
-func flatName(name string) string { return strings.ToLower(strings.ReplaceAll(name, ".", "_")) }
-
-// faultOf says why a family cannot be used.
-func (f *Families) faultOf(x *family, tools map[string]*family) string {
+// lockedOut reports whether a family must not run because the lock file does not have its digest.
+func (f *Families) lockedOut(x *family) bool {
 	g, listed := f.lock.Families[x.name]
-	switch {
-	case f.o.Locked && x.source != built && (!listed || g.Digest != x.digest):
-		return "its digest is not in " + registry.File + ", and only those that are may run here"
-	case listed && g.Digest == x.digest && g.Disabled:
-		return "an operator disabled it"
-	}
-	for _, t := range x.manifest.Tools {
-		if other := tools[flatName(t.Name)]; other != nil {
-			return fmt.Sprintf("its tool %s has the name of one of family %s", t.Name, other.name)
-		}
-		if isCore(t.Name) {
-			return fmt.Sprintf("its tool %s has the name of one of the server's own", t.Name)
-		}
-	}
-	return ""
+	return f.o.Locked && x.source != built && (!listed || g.Digest != x.digest)
 }
 
-// isCore reports whether a tool's name is one of the server's own.
-func isCore(name string) bool {
-	switch flatName(name) {
-	case "memory_store", "memory_recall", "memory_search", "memory_forget", "memory_log", "memory_branch", "memory_history", "memory_status",
-		"memory_capabilities", "memory_load_family", "memory_smart_load", "memory_operation":
-		return true
+// faultOf says why a family whose names are its own cannot be used.
+func (f *Families) faultOf(x *family) string {
+	switch {
+	case f.lockedOut(x):
+		return "its digest is not in " + registry.File + ", and only those that are may run here"
+	case f.lock.Families[x.name].Disabled:
+		return "an operator disabled it: alcove family grant " + x.name + " --enable"
 	}
-	return false
+	return ""
 }
 
 func digestOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
-}
-
-// readModule reads a module's file, unless that is too large.
-func readModule(path string) ([]byte, error) {
-	data, err := regular.Read(path, abi.DefaultModuleLimits().ModuleBytes)
-	if err != nil {
-		return nil, fmt.Errorf("read the module: %w", err)
-	}
-	return data, nil
 }
 
 // unknown is the error about a name that is not there. The caller holds mu.

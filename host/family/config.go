@@ -92,3 +92,27 @@ func (x *family) checkSetting(key string, value json.RawMessage) error {
 	}
 	return &abi.Error{Code: abi.CodeNotFound, Message: fmt.Sprintf("family %s has no configuration key %.64q", x.name, key)}
 }
+
+// Configure changes a family's configuration; null goes back to the default. It returns all of it.
+func (f *Families) Configure(ctx context.Context, name string, values map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	x, err := f.named(name)
+	if g := f.guardNow(name); err != nil && g != nil {
+		x, err = g, nil // it goes on serving its hook, as it is configured
+	}
+	if err != nil {
+		return nil, err
+	}
+	stage, err := f.o.Space.Stage(ctx, memory.Default, "operator")
+	if err != nil {
+		return nil, err
+	}
+	if len(values) == 0 {
+		return x.config(ctx, stage)
+	}
+	config, err := x.configure(ctx, stage, values)
+	if err != nil {
+		return nil, asMemory(err)
+	}
+	_, err = stage.Commit(ctx, memory.Commit{})
+	return config, err
+}

@@ -70,7 +70,10 @@ type Families struct {
 	mu    sync.RWMutex
 	lock  registry.Lock
 	known map[string]*family // by name
-	tools map[string]*family // by the name of a tool
+	// hidden are families that have the names of families that the program carries, and cannot be used.
+	hidden []*family
+	guards map[string]*guard  // by the name of their family
+	tools  map[string]*family // by the name of a tool
 	// published are tools that families made while they ran, by the family's name.
 	published map[string][]abi.Tool
 	changed   chan struct{}
@@ -79,6 +82,7 @@ type Families struct {
 
 	changing   sync.Mutex          // held while the lock file, or what families there are, changes
 	files      map[string]seenFile // of the watched folder; guarded by changing
+	shown      map[string]string   // digests of families of the watched folder that an operator was shown, by name; guarded by changing
 	lockFile   os.FileInfo         // as it was read or written last; nil: there was none; guarded by changing
 	lockBroken os.FileInfo         // that could not be read; guarded by changing
 	stop       context.CancelFunc
@@ -92,7 +96,9 @@ type family struct {
 	source   string // built, installed, or the path of a file
 	manifest *abi.Manifest
 	binary   func() ([]byte, error)
-	fault    string // why it cannot be used; empty: it can
+	asks     registry.Asked // of one that is built in
+	fault    string         // why it cannot be used; empty: it can
+	clashes  bool           // the fault is its names
 	schemas  *schemas
 
 	loading chan struct{} // has room for one load at a time
@@ -118,9 +124,10 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, operations: operations()}
+	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, shown: map[string]string{}, operations: operations()}
 	f.jobs = newJobs(f)
 	f.scan()
+	f.noteCarried(lock)
 	if err := f.readPublished(ctx); err != nil {
 		return nil, err
 	}
@@ -172,6 +179,11 @@ func (f *Families) Close() error {
 	for _, x := range f.known {
 		failed = append(failed, x.unload())
 	}
+	for _, g := range f.guards {
+		if g.family != nil {
+			failed = append(failed, g.family.unload())
+		}
+	}
 	return errors.Join(failed...)
 }
 
@@ -197,8 +209,8 @@ func (f *Families) keepTidy(ctx context.Context) {
 			return
 		case <-tick.C:
 			f.followLock()
-			if f.o.Watch != "" {
-				f.scan()
+			if f.o.Watch != "" && f.scan() {
+				f.preload(ctx)
 			}
 			f.unloadIdle()
 		}
@@ -230,14 +242,31 @@ func (f *Families) grantOf(x *family) registry.Grant {
 	return grantIn(f.lock, x)
 }
 
-func grantIn(lock registry.Lock, x *family) registry.Grant {
-	if g, ok := lock.Families[x.name]; ok && g.Digest == x.digest {
-		return g
-	} else if ok && x.source != built {
-		return registry.Grant{Digest: x.digest}
-	}
+// appliesTo reports whether a grant is for this version of a family.
+func appliesTo(g registry.Grant, x *family) bool {
 	if x.source == built {
-		return builtGrant(x)
+		return g.Asked != nil
+	}
+	return g.Asked == nil && g.Digest == x.digest
+}
+
+func grantIn(lock registry.Lock, x *family) registry.Grant {
+	g, listed := lock.Families[x.name]
+	switch {
+	case x.source == approved:
+		a, _ := g.Approved()
+		return succession(registry.Grant{Guard: &a}, x.digest, x.manifest.Version)
+	case listed && appliesTo(g, x) && x.source == built:
+		return carriedGrant(g, x)
+	case listed && appliesTo(g, x):
+		return g
+	case x.source == built:
+		next := builtGrant(x)
+		inherited := succession(g, x.digest, x.manifest.Version)
+		next.Disabled, next.Guard = inherited.Disabled, inherited.Guard
+		return next
+	case listed:
+		return succession(g, x.digest, x.manifest.Version)
 	}
 	return registry.Grant{Digest: x.digest}
 }
@@ -248,27 +277,5 @@ func (f *Families) powersOf(x *family, caller policy.Caller) policy.Powers {
 	for _, c := range f.grantOf(x).Capabilities {
 		granted = append(granted, policy.Grant{Name: c.Name, Scope: c.Scope})
 	}
-	return policy.Of(x.manifest.Capabilities, granted, caller)
-}
-
-// builtGrant is what a family that the program carries may do when the operator said nothing: what it asks for, but
-// nothing outside, no tools of others, and of two ways to change memories the one that proposes. Its hooks are off.
-func builtGrant(x *family) registry.Grant {
-	proposes := false
-	for _, c := range x.manifest.Capabilities {
-		proposes = proposes || c.Name == abi.CanMemoryPropose
-	}
-	g := registry.Grant{Digest: x.digest, Version: x.manifest.Version}
-	for _, c := range x.manifest.Capabilities {
-		switch c.Name {
-		case abi.CanLLM, abi.CanHTTP, abi.CanToolsCall, abi.CanToolsPublish:
-			continue
-		case abi.CanMemoryWrite:
-			if proposes {
-				continue
-			}
-		}
-		g.Capabilities = append(g.Capabilities, registry.Capability{Name: c.Name, Scope: c.Scope})
-	}
-	return g
+	return policy.Of(x.name, x.manifest.Capabilities, granted, caller)
 }

@@ -1,132 +1,14 @@
 package family
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
-
-// Described is a family, and what an operator sees of it.
-type Described struct {
-	Manifest  *abi.Manifest  `json:"manifest"`
-	Digest    string         `json:"digest,omitempty"`
-	Source    string         `json:"source"` // built in, installed, or the path of a file
-	Loaded    bool           `json:"loaded"`
-	Fault     string         `json:"fault,omitempty"` // why it cannot be used
-	Grant     registry.Grant `json:"grant"`
-	Published []abi.Tool     `json:"published,omitempty"` // tools that it made while it ran
-}
-
-// All lists the families, by name.
-func (f *Families) All() []Described {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	list := make([]Described, 0, len(f.known))
-	for _, name := range slices.Sorted(maps.Keys(f.known)) {
-		x := f.known[name]
-		d := Described{Manifest: x.manifest, Digest: x.digest, Source: x.source, Loaded: x.loaded(), Fault: x.fault, Published: f.publishedBy(x)}
-		if x.digest != "" {
-			d.Grant = grantIn(f.lock, x)
-		}
-		list = append(list, d)
-	}
-	return list
-}
-
-// Changed is closed as soon as All gives something else, apart from what is loaded.
-func (f *Families) Changed() <-chan struct{} {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.changed
-}
-
-// Install keeps a module in the data directory and makes it the family of its name, with no powers. In place of another
-// version, it has none of what was granted to that.
-func (f *Families) Install(binary []byte) (Described, error) {
-	report, err := sandbox.Check(binary, sandbox.Options{})
-	if err != nil {
-		return Described{}, err
-	}
-	f.changing.Lock()
-	defer f.changing.Unlock()
-	if err := keepModule(filepath.Join(f.o.Dir, Folder), report.Digest, binary); err != nil {
-		return Described{}, err
-	}
-	name := report.Manifest.Name
-	err = f.change(func(l *registry.Lock) error {
-		if l.Families[name].Digest != report.Digest {
-			l.Families[name] = registry.Grant{Digest: report.Digest, Version: report.Manifest.Version}
-		}
-		return nil
-	})
-	return f.described(name), err
-}
-
-// keepModule writes a module under its digest, durably.
-func keepModule(dir, digest string, binary []byte) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("keep the module: %w", err)
-	}
-	path := filepath.Join(dir, digest+extension)
-	if have, err := os.ReadFile(path); err == nil && digestOf(have) == digest {
-		return nil
-	}
-	file, err := os.CreateTemp(dir, "."+digest+".*")
-	if err != nil {
-		return fmt.Errorf("keep the module: %w", err)
-	}
-	defer os.Remove(file.Name()) // fails once it has its name
-	_, err = file.Write(binary)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("keep the module: %w", err)
-	}
-	if err := os.Rename(file.Name(), path); err != nil {
-		return fmt.Errorf("keep the module: %w", err)
-	}
-	folder, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("keep the module: %w", err)
-	}
-	_ = folder.Sync() // not every system can; then the rename alone has to do
-	return folder.Close()
-}
-
-// Remove forgets an installed family and everything that was granted to it. What it keeps in its collections stays, for
-// when it is installed again.
-func (f *Families) Remove(name string) error {
-	f.changing.Lock()
-	defer f.changing.Unlock()
-	if err := f.reread(); err != nil {
-		return err
-	}
-	g, listed := f.lock.Families[name]
-	if !listed {
-		return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("family %q is not in %s: list them with alcove family list", name, registry.File)}
-	}
-	if err := f.change(func(l *registry.Lock) error { delete(l.Families, name); return nil }); err != nil {
-		return err
-	}
-	for _, other := range f.lock.Families {
-		if other.Digest == g.Digest {
-			return nil
-		}
-	}
-	err := os.Remove(filepath.Join(f.o.Dir, Folder, g.Digest+extension))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
-}
 
 // GrantRequest is what an operator grants a family, or takes back. What is granted is added to what was; a capability or
 // hook that was granted before is replaced.
@@ -150,20 +32,81 @@ func (f *Families) Grant(r GrantRequest) (Described, error) {
 	}
 	x := f.knownNow(r.Family)
 	if x == nil || x.digest == "" {
-		f.mu.RLock()
-		defer f.mu.RUnlock()
-		return Described{}, f.unknown("family", r.Family)
+		return f.takeBack(r)
 	}
-	if r.Digest != "" && r.Digest != x.digest {
-		return Described{}, &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s has the digest %s, not %s: look at it again with alcove family list", x.name, x.digest, r.Digest)}
+	if err := f.meant(r, x); err != nil {
+		return Described{}, err
 	}
 	g := cloneGrant(grantIn(f.lock, x))
 	g.Version = x.manifest.Version
 	if err := r.apply(x, &g); err != nil {
 		return Described{}, err
 	}
-	err := f.change(func(l *registry.Lock) error { l.Families[x.name] = g; return nil })
-	return f.described(x.name), err
+	if x.source == built {
+		asks := x.asks
+		g.Asked = &asks
+	}
+	if a, ok := g.Approved(); ok && x.source != built && a.Digest == x.digest {
+		if err := f.keepApproved(x); err != nil {
+			return Described{}, err
+		}
+	}
+	return f.decide(x.name, g)
+}
+
+// decide has a family have a grant. The caller holds changing.
+func (f *Families) decide(name string, g registry.Grant) (Described, error) {
+	before := f.lock.Families[name]
+	if err := f.change(func(l *registry.Lock) error { l.Families[name] = g; return nil }); err != nil {
+		return Described{}, err
+	}
+	d := f.described(name)
+	a, was := before.Approved()
+	if now, still := g.Approved(); was && (!still || now.Digest != a.Digest) && a.Digest != g.Digest {
+		d.Ended = &Guarding{Digest: a.Digest, Version: a.Version}
+	}
+	return d, nil
+}
+
+// takesOnly reports whether a request gives a family nothing.
+func (r GrantRequest) takesOnly() bool {
+	return !r.All && len(r.Capabilities) == 0 && len(r.Hooks) == 0 && len(r.Limits) == 0
+}
+
+// takeBack takes something from a family whose module is not there.
+func (f *Families) takeBack(r GrantRequest) (Described, error) {
+	g, listed := f.lock.Families[r.Family]
+	if !listed || !r.takesOnly() {
+		f.mu.RLock()
+		defer f.mu.RUnlock()
+		if x := f.known[r.Family]; x != nil {
+			return Described{}, x.usable()
+		}
+		return Described{}, f.unknown("family", r.Family)
+	}
+	g = cloneGrant(g)
+	if err := r.apply(nil, &g); err != nil {
+		return Described{}, err
+	}
+	return f.decide(r.Family, g)
+}
+
+// meant refuses a request that is about another version than this, or gives something to a family whose names are those of
+// others. What a family in the watched folder is granted must be for the version that its operator was shown last.
+func (f *Families) meant(r GrantRequest, x *family) error {
+	if r.Digest != "" && r.Digest != x.digest {
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s has the digest %s, not %s: look at it again with alcove family list", x.name, x.digest, r.Digest)}
+	}
+	if r.takesOnly() {
+		return nil
+	}
+	if x.clashes {
+		return x.usable()
+	}
+	if shown := f.shown[x.name]; r.Digest == "" && shown != "" && shown != x.digest {
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s is another version than alcove family list showed: look at it again, or grant this one with --digest %s", x.name, x.digest)}
+	}
+	return nil
 }
 
 func cloneGrant(g registry.Grant) registry.Grant {
@@ -199,15 +142,31 @@ func (r GrantRequest) apply(x *family, g *registry.Grant) error {
 		}
 	}
 	for h, on := range r.Hooks {
-		if !has(x.manifest.Hooks, h) {
-			return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the manifest of family %s has no hook %s", x.name, h)}
+		if err := grantHook(x, g, h, on); err != nil {
+			return err
 		}
-		if h == abi.HookStore && on.OnFailure == "" {
-			on.OnFailure = abi.OnFailureSkip
-		}
-		g.Hooks[h] = on
 	}
 	maps.Copy(g.Limits, r.Limits)
+	return nil
+}
+
+// grantHook turns a hook on. Where the operator does not say what happens when a store hook fails, its manifest does; but one
+// without which nothing may be stored stays so. Another version that served it does so no longer.
+func grantHook(x *family, g *registry.Grant, h abi.Hook, on registry.On) error {
+	if !has(x.manifest.Hooks, h) {
+		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the manifest of family %s has no hook %s", x.name, h)}
+	}
+	if h != abi.HookStore && on.OnFailure != "" {
+		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("hook %s=%s: only the store hook takes what happens when it fails", h, on.OnFailure)}
+	}
+	if h == abi.HookStore {
+		if _, refuses := g.Approved(); refuses && on.OnFailure == "" {
+			on.OnFailure = abi.OnFailureRefuse
+		}
+		on.OnFailure = wordOf(on.OnFailure, x.manifest)
+		g.Guard = nil
+	}
+	g.Hooks[h] = on
 	return nil
 }
 
@@ -242,156 +201,17 @@ func grantCapability(x *family, g *registry.Grant, c registry.Capability) error 
 
 func revoke(g *registry.Grant, name string) error {
 	if name == "*" {
-		g.Capabilities, g.Hooks = nil, map[abi.Hook]registry.On{}
+		g.Capabilities, g.Hooks, g.Guard = nil, map[abi.Hook]registry.On{}, nil
 		return nil
 	}
 	before := len(g.Capabilities) + len(g.Hooks)
+	if name == string(abi.HookStore) && g.Guard != nil {
+		g.Guard, before = nil, before+1
+	}
 	g.Capabilities = slices.DeleteFunc(g.Capabilities, func(c registry.Capability) bool { return string(c.Name) == name })
 	delete(g.Hooks, abi.Hook(name))
 	if len(g.Capabilities)+len(g.Hooks) == before {
 		return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("%q was not granted: give a capability or a hook that was, or * for everything", name)}
 	}
 	return nil
-}
-
-// Endpoints are what an operator named outside.
-func (f *Families) Endpoints() map[string]registry.Endpoint {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return maps.Clone(f.lock.Endpoints)
-}
-
-// SetEndpoint names a server outside; nil forgets the name.
-func (f *Families) SetEndpoint(name string, e *registry.Endpoint) error {
-	f.changing.Lock()
-	defer f.changing.Unlock()
-	return f.change(func(l *registry.Lock) error {
-		if e == nil {
-			if _, there := l.Endpoints[name]; !there {
-				return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("there is no endpoint %q", name)}
-			}
-			delete(l.Endpoints, name)
-			return nil
-		}
-		l.Endpoints[name] = *e
-		return nil
-	})
-}
-
-// Configure changes a family's configuration; null goes back to the default. It returns all of it.
-func (f *Families) Configure(ctx context.Context, name string, values map[string]json.RawMessage) (map[string]json.RawMessage, error) {
-	x, err := f.named(name)
-	if err != nil {
-		return nil, err
-	}
-	stage, err := f.o.Space.Stage(ctx, memory.Default, "operator")
-	if err != nil {
-		return nil, err
-	}
-	if len(values) == 0 {
-		return x.config(ctx, stage)
-	}
-	config, err := x.configure(ctx, stage, values)
-	if err != nil {
-		return nil, asMemory(err)
-	}
-	_, err = stage.Commit(ctx, memory.Commit{})
-	return config, err
-}
-
-func (f *Families) knownNow(name string) *family {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.known[name]
-}
-
-func (f *Families) described(name string) Described {
-	all := f.All()
-	if i := slices.IndexFunc(all, func(d Described) bool { return d.Manifest.Name == name }); i >= 0 {
-		return all[i]
-	}
-	return Described{}
-}
-
-// change writes the lock file, and then holds to it. The caller holds changing.
-func (f *Families) change(do func(*registry.Lock) error) error {
-	if err := f.reread(); err != nil {
-		return err
-	}
-	next := f.lock
-	next.Families, next.Endpoints = maps.Clone(f.lock.Families), maps.Clone(f.lock.Endpoints)
-	if next.Families == nil {
-		next.Families = map[string]registry.Grant{}
-	}
-	if next.Endpoints == nil {
-		next.Endpoints = map[string]registry.Endpoint{}
-	}
-	if err := do(&next); err != nil {
-		return err
-	}
-	if err := registry.Write(f.o.Dir, next); err != nil {
-		return err
-	}
-	f.lockFile = statLock(f.o.Dir)
-	f.hold(next)
-	return nil
-}
-
-// hold has everything follow what an operator decided. The caller holds changing.
-func (f *Families) hold(l registry.Lock) {
-	f.mu.Lock()
-	f.lock = l
-	f.mu.Unlock()
-	f.scanLocked()
-	f.mu.Lock()
-	f.offer()
-	f.announce()
-	f.mu.Unlock()
-	f.preload(context.Background())
-	f.jobs.wakeUp()
-}
-
-// followLock holds to a lock file that an operator edited. While one cannot be understood, what was decided before holds.
-func (f *Families) followLock() {
-	f.changing.Lock()
-	defer f.changing.Unlock()
-	now := statLock(f.o.Dir)
-	if sameLock(f.lockFile, now) || sameLock(f.lockBroken, now) {
-		return
-	}
-	if err := f.reread(); err != nil {
-		f.lockBroken = now // which is said once
-		f.o.Logger.Error("the lock file was changed and cannot be read; what it said before holds on", "error", err)
-	}
-}
-
-// reread takes over what was edited in the lock file since it was read or written. The caller holds changing.
-func (f *Families) reread() error {
-	now := statLock(f.o.Dir)
-	if sameLock(f.lockFile, now) {
-		return nil
-	}
-	next, err := registry.Read(f.o.Dir)
-	if err != nil {
-		return &memory.Error{Code: memory.Unavailable, Message: err.Error()}
-	}
-	f.lockFile = now
-	f.hold(next)
-	return nil
-}
-
-// statLock is what the lock file is now; nil when there is none.
-func statLock(dir string) os.FileInfo {
-	now, err := os.Stat(filepath.Join(dir, registry.File))
-	if err != nil {
-		return nil
-	}
-	return now
-}
-
-func sameLock(a, b os.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }

@@ -79,25 +79,25 @@ type hook struct {
 	redacts   bool
 }
 
-// storeHooks are the families that are asked before a store, in the order of their names, those that redact last.
-func (f *Families) storeHooks(collection string) []hook {
+// storeHooks are the hooks that are asked before a store, in the order of their families' names, those that redact last. It is
+// an error when a hook without which nothing may be stored cannot be asked.
+func (f *Families) storeHooks(collection string) ([]hook, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	var list []hook
 	for _, x := range f.known {
-		if x.fault != "" || x.digest == "" || x.manifest.Hooks.Store == nil || !about(x.manifest.Hooks.Store.Collections, collection) {
-			continue
+		if h, on := f.storeHookOf(x); on {
+			list = append(list, h)
 		}
-		on, granted := grantIn(f.lock, x).Hooks[abi.HookStore]
-		if !granted {
-			continue
-		}
-		h := hook{x, on.OnFailure, x.manifest.Hooks.Store.Redacts}
-		if h.onFailure == "" {
-			h.onFailure = abi.OnFailureSkip
-		}
-		list = append(list, h)
 	}
+	for _, name := range f.serving() {
+		g := f.guards[name]
+		if g.family == nil || g.family.manifest.Hooks.Store == nil {
+			return nil, f.missing(name, g)
+		}
+		list = append(list, hook{g.family, abi.OnFailureRefuse, g.family.manifest.Hooks.Store.Redacts})
+	}
+	list = slices.DeleteFunc(list, func(h hook) bool { return !about(h.family.manifest.Hooks.Store.Collections, collection) })
 	slices.SortFunc(list, func(a, b hook) int {
 		if a.redacts != b.redacts {
 			if a.redacts {
@@ -107,30 +107,7 @@ func (f *Families) storeHooks(collection string) []hook {
 		}
 		return strings.Compare(a.family.name, b.family.name)
 	})
-	return list
-}
-
-// absent is an error when a family without which nothing may be stored cannot be asked: its module is gone, or is another one
-// than the operator granted that to. One that the operator disabled is not meant to be asked.
-func (f *Families) absent() error {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	for name, g := range f.lock.Families {
-		if g.Disabled || g.Hooks[abi.HookStore].OnFailure != abi.OnFailureRefuse {
-			continue
-		}
-		x := f.known[name]
-		if x != nil && x.digest == g.Digest && x.fault == "" {
-			continue
-		}
-		why := "its module is another one than that which was granted this"
-		if x == nil || x.fault != "" {
-			why = "it cannot be used"
-		}
-		return &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("nothing was stored, because family %s has to be asked first and %s: "+
-			"whoever runs the server can see why with alcove family list, and take the hook back with alcove family revoke %s store", name, why, name)}
-	}
-	return nil
+	return list, nil
 }
 
 // about reports whether a hook is about a collection; without a list it is about memories.
@@ -143,12 +120,13 @@ func about(collections []string, collection string) bool {
 
 // Storing asks the store hooks. A hook that fails is skipped, or put off, or keeps the write out, as the operator said.
 func (f *Families) Storing(ctx context.Context, s memory.Storing) ([]memory.Item, []string, error) {
-	if err := f.absent(); err != nil {
+	hooks, err := f.storeHooks("memory")
+	if err != nil {
 		return nil, nil, err
 	}
 	items, notes := s.Items, []string(nil)
 	var put []hook // off
-	for _, h := range f.storeHooks("memory") {
+	for _, h := range hooks {
 		if s.Staged && h.onFailure != abi.OnFailureRefuse {
 			continue
 		}

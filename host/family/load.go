@@ -171,6 +171,11 @@ func (f *Families) preload(ctx context.Context) {
 			wanted = append(wanted, x)
 		}
 	}
+	for _, name := range f.serving() {
+		if x := f.guards[name].family; x != nil && !x.loaded() {
+			wanted = append(wanted, x)
+		}
+	}
 	f.mu.RUnlock()
 	for _, x := range wanted {
 		f.behind(func() {

@@ -55,20 +55,35 @@ func (w *work) mayPublish(t abi.Tool) error {
 	if err := checkManifest(data); err != nil {
 		return invalid("the tool could not be in a manifest: %v", err)
 	}
-	if isCore(t.Name) {
-		return invalid("%s is the name of one of the server's own tools", t.Name)
+	names := w.families.namesBeside(w.family, t.Name)
+	if other, clash := names.like(t); clash && other.family == "" {
+		return invalid("%s %s %s: choose another name", t.Name, likeness(t.Name, other.name), other)
+	} else if clash {
+		return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("%s %s %s: choose another name", t.Name, likeness(t.Name, other.name), other)}
 	}
-	w.families.mu.RLock()
-	defer w.families.mu.RUnlock()
-	for name, other := range w.families.tools {
-		if flatName(name) == flatName(t.Name) && other.name != w.family.name {
-			return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("family %s has a tool %s: choose another name", other.name, name)}
-		}
-	}
-	if slices.ContainsFunc(w.family.manifest.Tools, func(own abi.Tool) bool { return flatName(own.Name) == flatName(t.Name) }) {
-		return invalid("the manifest has a tool %s", t.Name)
+	if clash := names.clashOf(t); clash != "" {
+		return invalid("%s", clash)
 	}
 	return nil
+}
+
+// namesBeside are the names that a tool which a family publishes must not have, nor resemble.
+func (f *Families) namesBeside(x *family, tool string) *taken {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	names := newTaken()
+	for _, other := range f.byPrecedence() {
+		if other.clashes || other.digest == "" {
+			continue
+		}
+		names.add(other.manifest)
+		for _, t := range f.publishedBy(other) {
+			if other.name != x.name || t.Name != tool { // that it takes the place of
+				names.addTool(other.name, t.Name)
+			}
+		}
+	}
+	return names
 }
 
 type withdrawRequest struct {

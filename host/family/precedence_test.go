@@ -9,14 +9,12 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/registry"
 )
 
 func TestAFamilyCannotTakeTheToolsOfOneThatTheProgramCarries(t *testing.T) {
 	folder := t.TempDir()
 	carried := pack(t, aFamily("notes"), script{says: `1`})
-	for i, name := range []string{"notes_do", "notes.do", "Notes_Do"} {
+	for i, name := range []string{"notes_do", "notes.do", "Notes_Do", "notesdo", "n0tes-d0"} {
 		thief := aFamily("a-thief")
 		thief.Tools[0].Name = name
 		writeFile(t, filepath.Join(folder, "thief.wasm"), pack(t, thief, script{says: `2`}))
@@ -26,7 +24,7 @@ func TestAFamilyCannotTakeTheToolsOfOneThatTheProgramCarries(t *testing.T) {
 		if got := w.says("notes_do"); got != "1" {
 			t.Errorf("%d: it says %s", i, got)
 		}
-		if all := w.All(); len(all) != 2 || !strings.Contains(all[0].Fault, "has the name of one of family notes") {
+		if all := w.All(); len(all) != 2 || !strings.Contains(all[0].Fault, "notes_do of family notes") {
 			t.Errorf("%d: the families are %+v", i, all)
 		}
 	}
@@ -58,37 +56,6 @@ func TestAModuleThatWasChangedOrIsGoneIsListedWithTheReason(t *testing.T) {
 	w := openIn(t, dir, nil)
 	if all := w.All(); len(all) != 1 || !strings.Contains(all[0].Fault, "not there") {
 		t.Errorf("%+v", all)
-	}
-}
-
-func TestNothingIsStoredWithoutARedactorWhoseModuleIsGone(t *testing.T) {
-	folder := t.TempDir()
-	file := filepath.Join(folder, "redactor.wasm")
-	writeFile(t, file, pack(t, onStore("redactor", abi.OnFailureRefuse), script{says: `{"entries":[{"value":"[redacted]"}]}`}))
-	w := open(t, func(o *Options) { o.Watch = folder })
-	if _, err := w.Grant(GrantRequest{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}}); err != nil {
-		t.Fatal(err)
-	}
-	if m, _, err := w.keep("k", `"secret"`); err != nil || string(m.Value) != `"[redacted]"` {
-		t.Fatalf("stored %+v, %v", m, err)
-	}
-	writeFile(t, file, pack(t, onStore("redactor", abi.OnFailureRefuse), script{says: `{}`}))
-	eventually(t, "it is another version", func() bool { return len(w.All()[0].Grant.Hooks) == 0 })
-	if _, _, err := w.keep("k", `"secret"`); code(err) != memory.Unavailable {
-		t.Errorf("with another version in its place: %v", err)
-	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "it is gone", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
-	if _, _, err := w.keep("k", `"secret"`); code(err) != memory.Unavailable || w.value("", "k") != `"[redacted]"` {
-		t.Errorf("with the module gone: %v", err)
-	}
-	if err := w.Remove("redactor"); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := w.keep("k", `"tea"`); err != nil {
-		t.Errorf("once it was removed: %v", err)
 	}
 }
 

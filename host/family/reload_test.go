@@ -123,24 +123,6 @@ func TestALockedServerRunsOnlyWhatTheLockFileHas(t *testing.T) {
 	}
 }
 
-func TestTwoFamiliesCannotHaveOneTool(t *testing.T) {
-	second := aFamily("second")
-	second.Tools[0].Name = "first_do"
-	w := open(t, nil).with(aFamily("first"), script{says: `1`})
-	if _, err := w.Install(pack(t, second, script{says: `2`})); err != nil {
-		t.Fatal(err)
-	}
-	core := aFamily("core")
-	core.Tools[0].Name = "memory.store"
-	if _, err := w.Install(pack(t, core, script{says: `3`})); err != nil {
-		t.Fatal(err)
-	}
-	all := w.All()
-	if w.says("first_do") != "1" || !strings.Contains(all[0].Fault, "one of the server's own") || !strings.Contains(all[2].Fault, "one of family first") {
-		t.Errorf("%+v", all)
-	}
-}
-
 func TestWhatNobodyCallsIsUnloadedAndLoadedAgain(t *testing.T) {
 	w := open(t, func(o *Options) { o.Idle = 20 * time.Millisecond }).with(aFamily("notes"), script{says: `1`})
 	eventually(t, "it is unloaded", func() bool { return !w.knownNow("notes").loaded() })

@@ -9,6 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // without is everything but some capabilities.
@@ -174,5 +175,22 @@ func TestAComparisonShowsNoOtherFamilysRecords(t *testing.T) {
 	got := w.as(policy.Caller{}, "mine")[0]
 	if got.Error != nil || !strings.Contains(string(got.OK), "of mine") || strings.Contains(string(got.OK), "of other") {
 		t.Errorf("it was shown %s, %v", got.OK, got.Error)
+	}
+}
+
+func TestAMissingGrantIsAnErrorWithTheWholeCommand(t *testing.T) {
+	w := open(t, nil)
+	w.install(aFamily("notes"), script{steps: []step{{"memory.get", `{"keys":["k"]}`}, {"memory.get", `{"keys":["k"],"namespace":"work"}`},
+		{"memory.search", `{"query":"tea","namespaces":["home"]}`}, {"memory.search", `{"query":"tea","namespaces":["home","work"]}`}, {"log.append", `{"event":"e","data":1}`},
+		{"job.enqueue", `{"job":"j"}`}, {"memory.get", `{"namespace":"` + strings.Repeat("x", 200) + `"}`}, {"memory.get", `[`}}})
+	got, _ := w.do("notes")
+	for i, want := range []string{"memory.read=default", "memory.read=work", "memory.read=home", "memory.read", "log.append=default", "job", "memory.read", "memory.read"} {
+		if e := got[i].Error; e == nil || e.Code != abi.CodeDenied || !strings.HasSuffix(e.Message, " was not granted to family notes: an operator can, with: alcove family grant notes "+want) {
+			t.Errorf("%d: %v, want %s", i, e, want)
+		}
+	}
+	w.grant(GrantRequest{Family: "notes", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}}})
+	if got, _ = w.do("notes"); got[1].Error != nil || !strings.HasSuffix(got[0].Error.Message, "alcove family grant notes memory.read=work,default") {
+		t.Errorf("%v, %v", got[1].Error, got[0].Error)
 	}
 }

@@ -71,7 +71,7 @@ func (w *work) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, err
 		return nil, &abi.Error{Code: abi.CodeNotFound, Message: fmt.Sprintf("there is no operation %.64q", op)}
 	}
 	if needs := abi.Ops()[op]; needs != "" && !w.powers.Has(needs) && !w.mayInstead(needs) {
-		return nil, w.powers.Check(needs, "")
+		return nil, w.powers.Check(needs, w.meant(needs, request))
 	}
 	if depth := memory.Nesting(request); depth > longestArguments {
 		return nil, invalid("the request is nested %d deep: at most %d are allowed", depth, longestArguments)

@@ -4,7 +4,9 @@ package policy
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
 )
@@ -33,25 +35,26 @@ type Grant struct {
 // Powers are what one call of a family may do: what its manifest asks for, of that what the operator granted, of that what
 // the caller may. The zero Powers allow nothing.
 type Powers struct {
+	family  string
 	allowed map[abi.Capability][]string // scopes; nil where the capability has none
-	asked   map[abi.Capability]bool
-	granted map[abi.Capability]bool
+	asked   map[abi.Capability][]string
+	granted map[abi.Capability][]string
 	caller  Caller
 }
 
-// Of works out the powers of a call.
-func Of(asked []abi.Request, granted []Grant, caller Caller) Powers {
-	p := Powers{allowed: map[abi.Capability][]string{}, asked: map[abi.Capability]bool{}, granted: map[abi.Capability]bool{}, caller: caller}
+// Of works out the powers of a call of a family.
+func Of(family string, asked []abi.Request, granted []Grant, caller Caller) Powers {
+	p := Powers{family: family, allowed: map[abi.Capability][]string{}, asked: map[abi.Capability][]string{}, granted: map[abi.Capability][]string{}, caller: caller}
 	for _, g := range granted {
-		p.granted[g.Name] = true
+		p.granted[g.Name] = append(p.granted[g.Name], g.Scope...)
 	}
 	for _, a := range asked {
-		p.asked[a.Name] = true
+		p.asked[a.Name] = append(p.asked[a.Name], a.Scope...)
 		for _, g := range granted {
 			if g.Name != a.Name || caller.ReadOnly && writes(a.Name) {
 				continue
 			}
-			scope := p.withinCaller(a.Name, common(a.Scope, g.Scope))
+			scope := p.withinCaller(a.Name, Common(a.Scope, g.Scope))
 			if a.Name.Scope() == "none" || len(scope) > 0 {
 				p.allowed[a.Name] = append(p.allowed[a.Name], scope...)
 			}
@@ -70,8 +73,8 @@ func writes(c abi.Capability) bool {
 	return false
 }
 
-// common is what is in both of two scopes.
-func common(a, b []string) []string {
+// Common is what is in both of two scopes.
+func Common(a, b []string) []string {
 	switch {
 	case slices.Contains(a, Everything):
 		return b
@@ -86,7 +89,7 @@ func (p Powers) withinCaller(c abi.Capability, scope []string) []string {
 	if c.Scope() != "namespaces" || p.caller.Namespaces == nil {
 		return scope
 	}
-	return common(scope, p.caller.Namespaces)
+	return Common(scope, p.caller.Namespaces)
 }
 
 // Has reports whether the capability is there for something, at least.
@@ -108,20 +111,40 @@ func (p Powers) Check(c abi.Capability, name string) error {
 	}
 	what := string(c)
 	if name != "" {
-		what += " for " + name
+		what += fmt.Sprintf(" for %.128s", name)
 	}
+	asked, inManifest := p.asked[c]
+	granted, wasGranted := p.granted[c]
 	e := &abi.Error{Code: abi.CodeDenied, Details: map[string]any{"capability": string(c)}}
 	switch {
-	case !p.asked[c]:
-		e.Message = fmt.Sprintf("%s is not in the family's manifest", what)
-	case !p.granted[c]:
-		e.Message = fmt.Sprintf("%s was not granted: an operator can, with alcove family grant", what)
+	case !inManifest || !covers(c, asked, name):
+		e.Message = fmt.Sprintf("%s is not in the manifest of family %s", what, p.family)
 	case p.caller.ReadOnly && writes(c):
 		e.Message = fmt.Sprintf("%s is denied, because whoever called, or the tool by its own word, may only read", what)
+	case name != "" && c.Scope() == "namespaces" && !p.caller.MayEnter(name):
+		e.Message = fmt.Sprintf("%s is denied, because whoever called may not use the namespace", what)
+	case !wasGranted || !covers(c, granted, name):
+		e.Message = fmt.Sprintf("%s was not granted to family %s: an operator can, with: alcove family grant %s %s", what, p.family, p.family, wanted(c, granted, name))
 	default:
-		e.Message = fmt.Sprintf("%s is beyond what the manifest asks for, the operator granted, or the caller may do", what)
+		e.Message = fmt.Sprintf("%s is beyond what the manifest of family %s asks for, what it was granted, or what its caller may do", what, p.family)
 	}
 	return e
+}
+
+// covers reports whether a scope has a name in it; without a name, whether there is a scope.
+func covers(c abi.Capability, scope []string, name string) bool {
+	return c.Scope() == "none" || slices.Contains(scope, Everything) || name == "" && len(scope) > 0 || name != "" && slices.Contains(scope, name)
+}
+
+// scopeForm is what a name of a scope looks like. Guests say any; an operator is shown none to type that is no name.
+var scopeForm = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`)
+
+// wanted is the capability as it has to be granted for a name, beside what it is granted for.
+func wanted(c abi.Capability, granted []string, name string) string {
+	if c.Scope() == "none" || !scopeForm.MatchString(name) {
+		return string(c) // for all that the manifest asks for
+	}
+	return string(c) + "=" + strings.Join(append(slices.Clone(granted), name), ",")
 }
 
 // Scope is what a capability is there for; ["*"] for everything of its kind, and nothing when it is not there.

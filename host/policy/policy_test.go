@@ -39,7 +39,7 @@ func TestPowersAreWhatManifestOperatorAndCallerAllAllow(t *testing.T) {
 		if c.granted != nil {
 			granted = []Grant{{read, c.granted}}
 		}
-		if got := Of(asked, granted, c.caller).Allows(read, c.namespace); got != c.want {
+		if got := Of("notes", asked, granted, c.caller).Allows(read, c.namespace); got != c.want {
 			t.Errorf("%s: %t", c.name, got)
 		}
 	}
@@ -55,7 +55,7 @@ func TestACallerWhoMayOnlyReadGivesNoPowerToWrite(t *testing.T) {
 		}
 		asked, granted = append(asked, abi.Request{Name: c, Scope: scope}), append(granted, Grant{c, scope})
 	}
-	all, reading := Of(asked, granted, Caller{}), Of(asked, granted, Caller{ReadOnly: true})
+	all, reading := Of("notes", asked, granted, Caller{}), Of("notes", asked, granted, Caller{ReadOnly: true})
 	if len(all.List()) != len(abi.Capabilities()) {
 		t.Errorf("everything is %v", all.List())
 	}
@@ -68,17 +68,25 @@ func TestACallerWhoMayOnlyReadGivesNoPowerToWrite(t *testing.T) {
 	}
 }
 
-func TestADenialSaysWhoseItIs(t *testing.T) {
-	asked := []abi.Request{{Name: abi.CanMemoryWrite, Scope: []string{"a"}}}
-	granted := []Grant{{abi.CanMemoryWrite, []string{"a"}}}
+func TestADenialSaysWhoseItIsAndHowItIsMended(t *testing.T) {
+	read, write := abi.CanMemoryRead, abi.CanMemoryWrite
+	asked := []abi.Request{{Name: write, Scope: []string{"a", "b", "c"}}, {Name: read, Scope: []string{"*"}}, {Name: abi.CanJob}}
+	granted := []Grant{{write, []string{"a", "c"}}}
+	all := []Grant{{write, []string{"*"}}, {read, []string{"*"}}}
 	for want, err := range map[string]error{
-		"not in the family's manifest": Of(nil, granted, Caller{}).Check(abi.CanMemoryWrite, "a"),
-		"was not granted":              Of(asked, nil, Caller{}).Check(abi.CanMemoryWrite, "a"),
-		"may only read":                Of(asked, granted, Caller{ReadOnly: true}).Check(abi.CanMemoryWrite, "a"),
-		"for b is beyond":              Of(asked, granted, Caller{}).Check(abi.CanMemoryWrite, "b"),
+		"memory.write for d is not in the manifest of family notes":                                                                 Of("notes", asked, all, Caller{}).Check(write, "d"),
+		"log.read is not in the manifest of family notes":                                                                           Of("notes", asked, all, Caller{}).Check(abi.CanLogRead, ""),
+		"memory.read for work was not granted to family notes: an operator can, with: alcove family grant notes memory.read=work":   Of("notes", asked, nil, Caller{}).Check(read, "work"),
+		"memory.read was not granted to family notes: an operator can, with: alcove family grant notes memory.read":                 Of("notes", asked, nil, Caller{}).Check(read, ""),
+		"job was not granted to family notes: an operator can, with: alcove family grant notes job":                                 Of("notes", asked, nil, Caller{}).Check(abi.CanJob, ""),
+		"memory.write for b was not granted to family notes: an operator can, with: alcove family grant notes memory.write=a,c,b":   Of("notes", asked, granted, Caller{}).Check(write, "b"),
+		"memory.read for * was not granted to family notes: an operator can, with: alcove family grant notes memory.read":           Of("notes", asked, nil, Caller{}).Check(read, "*"),
+		"memory.read for x; rm -rf . was not granted to family notes: an operator can, with: alcove family grant notes memory.read": Of("notes", asked, nil, Caller{}).Check(read, "x; rm -rf ."),
+		"memory.write for a is denied, because whoever called, or the tool by its own word, may only read":                          Of("notes", asked, granted, Caller{ReadOnly: true}).Check(write, "a"),
+		"memory.read for home is denied, because whoever called may not use the namespace":                                          Of("notes", asked, all, Caller{Namespaces: []string{"work"}}).Check(read, "home"),
 	} {
 		var e *abi.Error
-		if !errors.As(err, &e) || e.Code != abi.CodeDenied || !strings.Contains(e.Message, want) {
+		if !errors.As(err, &e) || e.Code != abi.CodeDenied || e.Message != want {
 			t.Errorf("%q: %v", want, err)
 		}
 	}

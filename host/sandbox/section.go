@@ -11,6 +11,15 @@ import (
 // ReadManifest reads what a module says of itself without looking at the rest of it. It is for modules that were checked
 // before, and are checked again when they are admitted.
 func ReadManifest(module []byte) (*abi.Manifest, error) {
+	data, err := ManifestBytes(module)
+	if err != nil {
+		return nil, err
+	}
+	return abi.ParseManifest(data)
+}
+
+// ManifestBytes are the bytes of a module's manifest, as ReadManifest finds them.
+func ManifestBytes(module []byte) ([]byte, error) {
 	if len(module) < 8 || string(module[:4]) != "\x00asm" {
 		return nil, errors.New("it is not a WebAssembly module")
 	}
@@ -29,7 +38,7 @@ func ReadManifest(module []byte) (*abi.Manifest, error) {
 			return nil, fmt.Errorf("a custom section: %w", err)
 		}
 		if string(name) == abi.Section {
-			return abi.ParseManifest(data)
+			return data, nil
 		}
 	}
 	return nil, fmt.Errorf("it has no section %s: pack it with alcove family pack", abi.Section)

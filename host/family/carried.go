@@ -1,0 +1,196 @@
+package family
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// Families that the program carries change with each release, and are vetted with it. What an operator decided about one holds
+// in the next release: all of it while the manifest is the same, and of a manifest that changed what it still asks for.
+
+// asksOf is what a family that the program carries asks for.
+func asksOf(module []byte, m *abi.Manifest) (registry.Asked, error) {
+	manifest, err := sandbox.ManifestBytes(module)
+	if err != nil {
+		return registry.Asked{}, err
+	}
+	asks := registry.Asked{Manifest: digestOf(manifest)}
+	for _, c := range m.Capabilities {
+		asks.Capabilities = append(asks.Capabilities, registry.Capability{Name: c.Name, Scope: c.Scope})
+	}
+	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookRank, abi.HookEmbed, abi.HookJob} {
+		if has(m.Hooks, h) {
+			asks.Hooks = append(asks.Hooks, h)
+		}
+	}
+	return asks, nil
+}
+
+// builtGrant is what a family that the program carries may do when the operator said nothing: what it asks for, but
+// nothing outside, no tools of others, and of two ways to change memories the one that proposes. Its hooks are off.
+func builtGrant(x *family) registry.Grant {
+	proposes := false
+	for _, c := range x.manifest.Capabilities {
+		proposes = proposes || c.Name == abi.CanMemoryPropose
+	}
+	g := registry.Grant{Digest: x.digest, Version: x.manifest.Version}
+	for _, c := range x.manifest.Capabilities {
+		switch c.Name {
+		case abi.CanLLM, abi.CanHTTP, abi.CanToolsCall, abi.CanToolsPublish:
+			continue
+		case abi.CanMemoryWrite:
+			if proposes {
+				continue
+			}
+		}
+		g.Capabilities = append(g.Capabilities, registry.Capability{Name: c.Name, Scope: c.Scope})
+	}
+	return g
+}
+
+// carriedGrant is what a grant for a family that the program carries is in this release: what was granted, as far as it was
+// asked for then and is asked for now. Hooks and limits stay.
+func carriedGrant(g registry.Grant, x *family) registry.Grant {
+	same := g.Asked.Manifest == x.asks.Manifest
+	asked := g.Asked.Capabilities
+	g.Digest, g.Version = x.digest, x.manifest.Version
+	if same {
+		return g
+	}
+	var kept []registry.Capability
+	for _, c := range g.Capabilities {
+		if i := indexOf(asked, c.Name); i >= 0 { // a grant may be wider than what was asked for
+			c.Scope = policy.Common(c.Scope, asked[i].Scope)
+		}
+		i := indexOf(x.asks.Capabilities, c.Name)
+		if i < 0 {
+			continue
+		}
+		c.Scope = policy.Common(c.Scope, x.asks.Capabilities[i].Scope)
+		if c.Name.Scope() == "none" || len(c.Scope) > 0 {
+			kept = append(kept, c)
+		}
+	}
+	g.Capabilities = kept
+	return g
+}
+
+// news is what a family that the program carries asks for in this release and did not when its grant was decided.
+type news struct {
+	capabilities []registry.Capability // with the part of the scope that is new
+	hooks        []abi.Hook
+}
+
+func newsOf(g registry.Grant, x *family) (n news) {
+	if x.source != built || g.Asked == nil || g.Asked.Manifest == x.asks.Manifest {
+		return news{}
+	}
+	for _, c := range x.asks.Capabilities {
+		i := indexOf(g.Asked.Capabilities, c.Name)
+		if i >= 0 {
+			before := g.Asked.Capabilities[i].Scope
+			c.Scope = slices.DeleteFunc(slices.Clone(c.Scope), func(s string) bool {
+				return slices.Contains(before, s) || slices.Contains(before, policy.Everything)
+			})
+		}
+		if i < 0 || len(c.Scope) > 0 {
+			n.capabilities = append(n.capabilities, c)
+		}
+	}
+	for _, h := range x.asks.Hooks {
+		if !slices.Contains(g.Asked.Hooks, h) {
+			n.hooks = append(n.hooks, h)
+		}
+	}
+	return n
+}
+
+// list is what is new, as memory.read=work and hook rank.
+func (n news) list(m *abi.Manifest) []string {
+	var list []string
+	for _, c := range n.capabilities {
+		list = append(list, capabilityText(c, m))
+	}
+	for _, h := range n.hooks {
+		list = append(list, "hook "+string(h))
+	}
+	return list
+}
+
+// command grants what is new, beside what is granted.
+func (n news) command(x *family, now registry.Grant) string {
+	c := grantCommand{family: x.name, digest: x.digest}
+	for _, asked := range n.capabilities {
+		if i := indexOf(now.Capabilities, asked.Name); i >= 0 {
+			asked.Scope = append(slices.Clone(now.Capabilities[i].Scope), asked.Scope...)
+		}
+		c.capabilities = append(c.capabilities, capabilityText(asked, x.manifest))
+	}
+	for _, h := range n.hooks {
+		c.hooks = append(c.hooks, string(h))
+	}
+	return c.String()
+}
+
+func indexOf(list []registry.Capability, name abi.Capability) int {
+	return slices.IndexFunc(list, func(c registry.Capability) bool { return c.Name == name })
+}
+
+// adoptCarried gives grants of earlier releases, which were for a digest alone, to the families that the program carries, where
+// they were for those: the family of that name is carried, and no module with the digest is installed or in the watched folder.
+// What such a family asked for in that release is not known, unless this one carries the same bytes; then it is taken to be what
+// was granted. The caller holds changing.
+func (f *Families) adoptCarried(carried map[string]*family, files []*family) {
+	adopted := map[string]registry.Grant{}
+	for name, g := range f.lock.Families {
+		x := carried[name]
+		if x == nil || x.source != built || x.digest == "" || g.Asked != nil {
+			continue
+		}
+		elsewhere := exists(f.installedPath(g.Digest)) || slices.ContainsFunc(files, func(file *family) bool { return file.digest == g.Digest })
+		switch {
+		case g.Digest == x.digest:
+			asks := x.asks
+			g.Asked = &asks
+		case elsewhere:
+			continue
+		default:
+			g.Asked = &registry.Asked{Capabilities: slices.Clone(g.Capabilities), Hooks: slices.Sorted(maps.Keys(g.Hooks))}
+		}
+		adopted[name] = g
+	}
+	f.overrule(adopted)
+}
+
+// noteCarried writes what adoptCarried found to the lock file, and says which families of this release ask for more than they
+// were granted.
+func (f *Families) noteCarried(read registry.Lock) {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	adopted := false
+	for name, g := range f.lock.Families {
+		adopted = adopted || g.Asked != nil && read.Families[name].Asked == nil
+		x := f.known[name]
+		if x == nil || x.digest == "" {
+			continue
+		}
+		n := newsOf(g, x)
+		if asks := n.list(x.manifest); len(asks) > 0 {
+			f.o.Logger.Warn("a family of this release asks for more than it did when its grant was decided; it goes on with what it was granted", "family", name,
+				"version", x.manifest.Version, "asks", asks, "grant", n.command(x, grantIn(f.lock, x)))
+		}
+	}
+	if !adopted || f.o.ReadOnly || !sameLock(f.lockFile, statLock(f.o.Dir)) { // somebody edits it: later
+		return
+	}
+	if err := registry.Write(f.o.Dir, f.lock); err != nil {
+		f.o.Logger.Warn("the lock file could not be brought up to date; what it grants holds all the same", "error", err)
+		return
+	}
+	f.lockFile = statLock(f.o.Dir)
+}

@@ -1,0 +1,29 @@
+package family
+
+import (
+	"encoding/json"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// meant is the namespace that a request is about, for the error when it is denied; empty where it is about none, or many.
+func (w *work) meant(needs abi.Capability, request []byte) string {
+	var r struct {
+		Namespace  string
+		Namespaces []string
+	}
+	if needs.Scope() != "namespaces" || memory.Nesting(request) > longestArguments {
+		return ""
+	}
+	if err := json.Unmarshal(request, &r); err != nil {
+		return ""
+	}
+	switch len(r.Namespaces) {
+	case 0:
+		return w.in(r.Namespace)
+	case 1:
+		return r.Namespaces[0]
+	}
+	return ""
+}

@@ -1,0 +1,33 @@
+package family
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// Endpoints are what an operator named outside.
+func (f *Families) Endpoints() map[string]registry.Endpoint {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return maps.Clone(f.lock.Endpoints)
+}
+
+// SetEndpoint names a server outside; nil forgets the name.
+func (f *Families) SetEndpoint(name string, e *registry.Endpoint) error {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	return f.change(func(l *registry.Lock) error {
+		if e == nil {
+			if _, there := l.Endpoints[name]; !there {
+				return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("there is no endpoint %q", name)}
+			}
+			delete(l.Endpoints, name)
+			return nil
+		}
+		l.Endpoints[name] = *e
+		return nil
+	})
+}

@@ -1,0 +1,179 @@
+package family
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// guard is a store hook without which nothing may be stored, in the version of its family that an operator approved. It serves
+// that hook whenever the family that has the name does not: because it is another version, cannot be used, or is gone.
+type guard struct {
+	registry.Guard
+	family *family // the approved version; nil: its module is gone
+	gone   string  // why
+}
+
+// findGuards finds the guards that the lock file asks for. The caller holds changing.
+func (f *Families) findGuards(c collected) map[string]*guard {
+	guards := map[string]*guard{}
+	for name, g := range f.lock.Families {
+		if a, ok := g.Approved(); ok && !g.Disabled {
+			guards[name] = f.findGuard(name, a, g, c.version(name, a.Digest))
+		}
+	}
+	return guards
+}
+
+func (f *Families) findGuard(name string, a registry.Guard, g registry.Grant, present *family) *guard {
+	if was := f.guards[name]; was != nil && was.family != nil && was.Digest == a.Digest {
+		return &guard{Guard: a, family: was.family}
+	}
+	if g.Asked != nil && a.Digest == g.Digest { // what was approved is the family that the program carries, in each release
+		return &guard{Guard: a, gone: "this program does not carry it, or not with that hook"}
+	}
+	x, err := f.approvedVersion(name, a.Digest, present)
+	if err == nil && x.manifest.Hooks.Store == nil {
+		err = errors.New("its manifest has no store hook")
+	}
+	if err != nil {
+		return &guard{Guard: a, gone: err.Error()}
+	}
+	return &guard{Guard: a, family: x}
+}
+
+// approvedVersion is the version of a family with a digest: that which is present, unless it is nil, or that whose module was
+// kept.
+func (f *Families) approvedVersion(name, digest string, present *family) (*family, error) {
+	if present != nil {
+		if err := f.keepApproved(present); err != nil {
+			f.o.Logger.Warn("the module of a family without which nothing may be stored could not be kept", "family", name, "error", err)
+		}
+		return newFamily(approved, digest, present.manifest, present.binary), nil
+	}
+	data, err := f.approvedModule(digest)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := sandbox.ReadManifest(data)
+	if err != nil {
+		return nil, err
+	}
+	if manifest.Name != name {
+		return nil, fmt.Errorf("its manifest has the name %s", manifest.Name)
+	}
+	return newFamily(approved, digest, manifest, func() ([]byte, error) { return f.approvedModule(digest) }), nil
+}
+
+// otherGuards reports whether guards are others than those there are. The caller holds changing.
+func (f *Families) otherGuards(next map[string]*guard) bool {
+	return !maps.EqualFunc(next, f.guards, func(a, b *guard) bool { return a.family == b.family && a.Digest == b.Digest && a.gone == b.gone })
+}
+
+// replaceGuards puts guards in the place of those there are. The caller holds changing and mu.
+func (f *Families) replaceGuards(next map[string]*guard) {
+	for name, was := range f.guards {
+		if now := next[name]; was.family != nil && (now == nil || now.family != was.family) {
+			was.family.retire()
+		}
+	}
+	f.guards = next
+}
+
+// storeHook is the store hook of a family that is on. The caller holds mu.
+func (f *Families) storeHookOf(x *family) (hook, bool) {
+	if x == nil || x.fault != "" || x.digest == "" || x.manifest.Hooks.Store == nil {
+		return hook{}, false
+	}
+	on, granted := grantIn(f.lock, x).Hooks[abi.HookStore]
+	if !granted {
+		return hook{}, false
+	}
+	return hook{x, wordOf(on.OnFailure, x.manifest), x.manifest.Hooks.Store.Redacts}, true
+}
+
+// wordOf is what happens when a store hook fails: what the operator says, else what the manifest says, else it is skipped.
+func wordOf(operator abi.OnFailure, m *abi.Manifest) abi.OnFailure {
+	if operator == "" && m.Hooks.Store != nil {
+		operator = m.Hooks.Store.OnFailure
+	}
+	if operator == "" {
+		return abi.OnFailureSkip
+	}
+	return operator
+}
+
+// serving are the guards that are asked, by the names of their families. The caller holds mu.
+func (f *Families) serving() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.guards)), func(name string) bool {
+		_, on := f.storeHookOf(f.known[name])
+		return on
+	})
+}
+
+// missing is the error about a guard that nobody can ask. The caller holds mu.
+func (f *Families) missing(name string, g *guard) error {
+	var again string
+	switch x := f.known[name]; {
+	case x != nil && x.digest != "" && !x.clashes && x.manifest.Hooks.Store != nil && (x.source == built || x.digest != g.Digest):
+		again = fmt.Sprintf("let version %s serve the hook with: %s", x.manifest.Version, grantCommand{family: name, hooks: []string{"store"}, digest: x.digest})
+	case f.lock.Families[name].Asked != nil && f.lock.Families[name].Guard == nil:
+		again = "run a release of alcove that carries it"
+	default:
+		again = fmt.Sprintf("install the module with the SHA-256 %s again with: alcove family install FILE", g.Digest)
+	}
+	return &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("nothing was stored, because family %s has to be asked first and cannot be (%s). "+
+		"Whoever runs the server can %s; or do without the hook: alcove family revoke %s store", name, g.gone, again, name)}
+}
+
+// fillSilence gives each store hook that the lock file turns on without a word on failures the word of its manifest. The caller
+// holds changing.
+func (f *Families) fillSilence(next map[string]*family) {
+	filled := map[string]registry.Grant{}
+	for name, g := range f.lock.Families {
+		on, ok := g.Hooks[abi.HookStore]
+		if !ok || on.OnFailure != "" {
+			continue
+		}
+		if m := f.manifestFor(name, g, next[name]); m != nil {
+			g = cloneGrant(g)
+			g.Hooks[abi.HookStore] = registry.On{OnFailure: wordOf("", m)}
+			filled[name] = g
+		}
+	}
+	f.overrule(filled)
+}
+
+// overrule holds to other grants than those of the lock file. The caller holds changing.
+func (f *Families) overrule(grants map[string]registry.Grant) {
+	if len(grants) == 0 {
+		return
+	}
+	all := maps.Clone(f.lock.Families)
+	maps.Copy(all, grants)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lock.Families = all
+}
+
+// manifestFor is the manifest of the module that a grant is for; nil when it is not known.
+func (f *Families) manifestFor(name string, g registry.Grant, present *family) *abi.Manifest {
+	if present != nil && present.digest != "" && appliesTo(g, present) {
+		return present.manifest
+	}
+	data, err := f.approvedModule(g.Digest)
+	if err != nil {
+		return nil
+	}
+	m, err := sandbox.ReadManifest(data)
+	if err != nil || m.Name != name {
+		return nil
+	}
+	return m
+}

@@ -1,0 +1,683 @@
+package family
+
+import (
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// redactor is a family without which nothing may be stored.
+func redactor(version string) *abi.Manifest {
+	m := onStore("redactor", abi.OnFailureRefuse)
+	m.Version, m.Hooks.Store.Redacts = version, true
+	return m
+}
+
+// redacts is a script that stores a word in place of every value.
+func redacts(word string) script { return script{says: `{"entries":[{"value":"` + word + `"}]}`} }
+
+// storesAs checks what a secret is stored as.
+func (w *world) storesAs(want string) {
+	w.t.Helper()
+	if m, notes, err := w.keep("k", `"secret"`); err != nil || string(m.Value) != `"`+want+`"` || len(notes) != 0 {
+		w.t.Errorf("stored %+v with the notes %q, %v; want %s", m, notes, err, want)
+	}
+}
+
+// storesNothing checks that nothing can be stored, and that the error names commands.
+func (w *world) storesNothing(commands ...string) {
+	w.t.Helper()
+	_, _, err := w.keep("k", `"secret"`)
+	if code(err) != memory.Unavailable || w.value("", "k") == `"secret"` {
+		w.t.Errorf("a store: %v", err)
+		return
+	}
+	for _, c := range commands {
+		if !strings.Contains(err.Error(), c) {
+			w.t.Errorf("it does not name %q: %v", c, err)
+		}
+	}
+}
+
+func (w *world) install(m *abi.Manifest, s script) Described {
+	w.t.Helper()
+	d, err := w.Install(pack(w.t, m, s))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return d
+}
+
+func (w *world) grant(r GrantRequest) Described {
+	w.t.Helper()
+	d, err := w.Grant(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return d
+}
+
+// kept are the digests of modules in the folder of a data directory.
+func (w *world) kept(folder ...string) []string {
+	w.t.Helper()
+	entries, err := os.ReadDir(filepath.Join(append([]string{w.dir, Folder}, folder...)...))
+	if err != nil && !os.IsNotExist(err) {
+		w.t.Fatal(err)
+	}
+	var digests []string
+	for _, e := range entries {
+		if digest, ok := strings.CutSuffix(e.Name(), extension); ok {
+			digests = append(digests, digest)
+		}
+	}
+	return digests
+}
+
+func (w *world) lockFile() registry.Lock {
+	w.t.Helper()
+	l, err := registry.Read(w.dir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return l
+}
+
+func TestAGrantWithoutAWordKeepsWhatTheManifestSaysOfFailures(t *testing.T) {
+	for _, says := range []abi.OnFailure{"", abi.OnFailureSkip, abi.OnFailureDefer, abi.OnFailureRefuse} {
+		want := says
+		if want == "" {
+			want = abi.OnFailureSkip
+		}
+		w := open(t, nil)
+		w.install(onStore("hookchaos", says), script{traps: true})
+		d := w.grant(GrantRequest{Family: "hookchaos", All: true, Hooks: hookOn(abi.HookStore)})
+		if got := d.Grant.Hooks[abi.HookStore].OnFailure; got != want || w.lockFile().Families["hookchaos"].Hooks[abi.HookStore].OnFailure != want {
+			t.Errorf("%q becomes %q", says, got)
+		}
+		if err := w.Load(t.Context(), "hookchaos"); err != nil {
+			t.Fatal(err)
+		}
+		if says == abi.OnFailureRefuse {
+			w.storesNothing()
+		} else if _, notes, err := w.keep("k", `"tea"`); err != nil || len(notes) != 1 {
+			t.Errorf("%q: %q, %v", says, notes, err)
+		}
+	}
+}
+
+func TestAnOperatorMayOverruleTheManifestAndSilenceDoesNotGoBackOnRefuse(t *testing.T) {
+	w := open(t, nil)
+	w.install(redactor("1.0.0"), script{traps: true})
+	skip := map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureSkip}}
+	if d := w.grant(GrantRequest{Family: "redactor", Hooks: skip}); d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureSkip {
+		t.Errorf("%+v", d.Grant)
+	}
+	w.install(onStore("tagger", abi.OnFailureSkip), script{says: `{}`})
+	refuse := map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}
+	w.grant(GrantRequest{Family: "tagger", Hooks: refuse})
+	if d := w.grant(GrantRequest{Family: "tagger", Hooks: hookOn(abi.HookStore)}); d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureRefuse {
+		t.Errorf("a grant without a word made it %q", d.Grant.Hooks[abi.HookStore].OnFailure)
+	}
+	if d := w.grant(GrantRequest{Family: "tagger", Hooks: skip}); d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureSkip {
+		t.Errorf("an explicit skip made it %q", d.Grant.Hooks[abi.HookStore].OnFailure)
+	}
+	w.install(onRank("ranks"), script{says: `{}`})
+	if _, err := w.Grant(GrantRequest{Family: "ranks", Hooks: map[abi.Hook]registry.On{abi.HookRank: {OnFailure: abi.OnFailureRefuse}}}); code(err) != memory.InvalidArgument {
+		t.Errorf("rank=refuse: %v", err)
+	}
+}
+
+func TestAStoreHookThatALockFileTurnsOnWithoutAWordDoesAsItsManifestSays(t *testing.T) {
+	w := open(t, nil)
+	d := w.install(redactor("1.0.0"), script{traps: true})
+	l := w.lockFile()
+	l.Families["redactor"] = registry.Grant{Digest: d.Digest, Hooks: hookOn(abi.HookStore)}
+	if err := registry.Write(w.dir, l); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the lock file is followed", func() bool { return len(w.All()[0].Grant.Hooks) == 1 })
+	w.storesNothing()
+}
+
+// updates is the whole life of a redactor: it goes on step by step, with a restart after each.
+func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
+	dir := t.TempDir()
+	var one, two, three string
+	step := func(name string, do func(w *world)) {
+		t.Run(name, func(t *testing.T) { do(openIn(t, dir, nil)) })
+	}
+	step("1.0.0 is granted its hook", func(w *world) {
+		one = w.install(redactor("1.0.0"), redacts("one")).Digest
+		d := w.grant(GrantRequest{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}},
+			Hooks: hookOn(abi.HookStore), Limits: map[string]int64{"wall_ms": 1500}})
+		if d.Guard != nil || d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureRefuse {
+			w.t.Errorf("%+v", d)
+		}
+		w.storesAs("one")
+	})
+	step("2.0.0 is installed", func(w *world) {
+		d := w.install(redactor("2.0.0"), redacts("two"))
+		two = d.Digest
+		if d.Guard == nil || d.Guard.Digest != one || d.Guard.Version != "1.0.0" || len(d.Grant.Capabilities)+len(d.Grant.Hooks) != 0 {
+			w.t.Errorf("the guard is %+v, the grant %+v", d.Guard, d.Grant)
+		}
+		if d.Update == nil || d.Update.Version != "1.0.0" || !slices.Equal(d.Update.Dropped, []string{"memory.read=work", "limit wall_ms=1500"}) {
+			w.t.Errorf("the update is %+v", d.Update)
+		}
+		if want := "alcove family grant redactor memory.read=work --hook store=refuse --limit wall_ms=1500 --digest " + two; d.GrantCommand != want {
+			w.t.Errorf("the command is %s", d.GrantCommand)
+		}
+		w.storesAs("one")
+	})
+	step("it was restarted", func(w *world) {
+		w.storesAs("one")
+		if got := w.says("redactor_do"); !strings.Contains(got, "two") {
+			w.t.Errorf("its tools are those of the new version: %s", got)
+		}
+	})
+	step("3.0.0 is installed on top", func(w *world) {
+		d := w.install(redactor("3.0.0"), redacts("three"))
+		three = d.Digest
+		if d.Guard == nil || d.Guard.Digest != one || d.Update != nil || !strings.Contains(d.GrantCommand, "memory.read=work --hook store=refuse") {
+			w.t.Errorf("%+v, %+v, %s", d.Guard, d.Update, d.GrantCommand)
+		}
+		w.storesAs("one")
+	})
+	step("3.0.0 is granted a capability and no hook", func(w *world) {
+		d := w.grant(GrantRequest{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead}}})
+		if d.Guard == nil || d.Ended != nil {
+			w.t.Errorf("%+v", d)
+		}
+		w.storesAs("one")
+	})
+	step("it is disabled and enabled", func(w *world) {
+		yes, no := true, false
+		w.grant(GrantRequest{Family: "redactor", Disable: &yes})
+		w.storesAs("secret")
+		w.grant(GrantRequest{Family: "redactor", Disable: &no})
+		w.storesAs("one")
+	})
+	step("1.0.0 is installed again", func(w *world) {
+		d := w.install(redactor("1.0.0"), redacts("one"))
+		if d.Guard != nil || d.Digest != one || d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureRefuse || d.Grant.Limits["wall_ms"] != 1500 ||
+			len(d.Grant.Capabilities) != 1 || !slices.Equal(d.Grant.Capabilities[0].Scope, []string{"work"}) {
+			w.t.Errorf("%+v", d)
+		}
+		w.storesAs("one")
+	})
+	step("2.0.0 is installed and granted the hook", func(w *world) {
+		w.install(redactor("2.0.0"), redacts("two"))
+		d := w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: two})
+		if d.Guard != nil || d.Ended == nil || d.Ended.Digest != one {
+			w.t.Errorf("%+v", d)
+		}
+		w.storesAs("two")
+		if kept := w.kept(); slices.Contains(kept, one) {
+			w.t.Errorf("the module of 1.0.0 is still there: %q", kept)
+		}
+	})
+	step("the hook is revoked while another version serves it", func(w *world) {
+		w.install(redactor("3.0.0"), redacts("three"))
+		w.storesAs("two")
+		d := w.grant(GrantRequest{Family: "redactor", Revoke: []string{"store"}})
+		if d.Guard != nil || d.Ended == nil || d.Ended.Digest != two || slices.Contains(w.kept(), two) {
+			w.t.Errorf("%+v, kept %q", d, w.kept())
+		}
+		w.storesAs("secret")
+	})
+	step("an explicit skip of the new version ends it", func(w *world) {
+		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		w.install(redactor("4.0.0"), script{traps: true})
+		w.storesAs("three")
+		w.grant(GrantRequest{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureSkip}}})
+		if err := w.Load(w.t.Context(), "redactor"); err != nil {
+			w.t.Fatal(err)
+		}
+		if m, notes, err := w.keep("k", `"secret"`); err != nil || string(m.Value) != `"secret"` || len(notes) != 1 {
+			w.t.Errorf("%+v, %q, %v", m, notes, err)
+		}
+	})
+	step("it is removed with the version that serves its hook", func(w *world) {
+		w.install(redactor("1.0.0"), redacts("one"))
+		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		w.install(redactor("2.0.0"), redacts("two"))
+		w.storesAs("one")
+		r, err := w.Remove("redactor")
+		if err != nil || r.Digest != two || r.Guard == nil || r.Guard.Digest != one || r.Guard.Version != "1.0.0" {
+			w.t.Errorf("%+v, %v", r, err)
+		}
+		w.storesAs("secret")
+		if kept := append(w.kept(), w.kept(approvedFolder)...); len(kept) != 0 {
+			w.t.Errorf("left behind: %q, 3.0.0 is %s", kept, three)
+		}
+	})
+}
+
+func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
+	dir, folder := t.TempDir(), t.TempDir()
+	file := filepath.Join(folder, "redactor.wasm")
+	modules := map[string][]byte{}
+	for _, word := range []string{"one", "two", "three"} {
+		modules[word] = pack(t, redactor("1.0.0"), redacts(word))
+	}
+	hookless := aFamily("redactor")
+	modules["hookless"] = pack(t, hookless, script{says: `1`})
+	digest := func(word string) string { return digestOf(modules[word]) }
+	step := func(name string, do func(w *world)) {
+		t.Run(name, func(t *testing.T) { do(openIn(t, dir, func(o *Options) { o.Watch = folder })) })
+	}
+	becomes := func(w *world, word string) {
+		w.t.Helper()
+		writeFile(w.t, file, modules[word])
+		eventually(w.t, word+" comes", func() bool { return w.All()[0].Digest == digest(word) })
+	}
+	writeFile(t, file, modules["one"])
+	step("one is granted its hook, and kept", func(w *world) {
+		w.grant(GrantRequest{Family: "redactor", All: true, Hooks: hookOn(abi.HookStore)})
+		w.storesAs("one")
+		if !slices.Equal(w.kept(approvedFolder), []string{digest("one")}) || len(w.kept()) != 0 {
+			w.t.Errorf("kept %q, installed %q", w.kept(approvedFolder), w.kept())
+		}
+	})
+	step("its file is replaced, by a rename", func(w *world) {
+		becomes(w, "two")
+		w.storesAs("one")
+		d := w.All()[0]
+		if d.Guard == nil || d.Guard.Digest != digest("one") || d.Update == nil || !slices.Contains(d.Update.Dropped, "memory.read=*") ||
+			!strings.HasPrefix(d.GrantCommand, "alcove family grant redactor memory.read ") || !strings.HasSuffix(d.GrantCommand, "--hook store=refuse --digest "+digest("two")) {
+			w.t.Errorf("%+v, %+v, %s", d.Guard, d.Update, d.GrantCommand)
+		}
+	})
+	step("its file is replaced while the server is down", func(w *world) { w.storesAs("one") })
+	step("its file is truncated", func(w *world) {
+		if err := os.WriteFile(file, modules["three"][:100], 0o600); err != nil {
+			w.t.Fatal(err)
+		}
+		w.scan()
+		w.storesAs("one")
+	})
+	step("it begins with the truncated file", func(w *world) { w.storesAs("one") })
+	step("the new version has no hook", func(w *world) {
+		becomes(w, "hookless")
+		w.storesAs("one")
+		if d := w.All()[0]; strings.Contains(d.GrantCommand, "--hook") {
+			w.t.Errorf("the command is %s", d.GrantCommand)
+		}
+	})
+	step("its file is deleted", func(w *world) {
+		if err := os.Remove(file); err != nil {
+			w.t.Fatal(err)
+		}
+		eventually(w.t, "it goes", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
+		w.storesAs("one")
+		if d := w.All()[0]; d.Guard == nil || d.Guard.Missing != "" {
+			w.t.Errorf("%+v", d)
+		}
+	})
+	step("it begins without the file", func(w *world) { w.storesAs("one") })
+	step("its file comes back", func(w *world) {
+		becomes(w, "one")
+		w.storesAs("one")
+		if d := w.All()[0]; d.Guard != nil || len(d.Grant.Hooks) != 1 || len(d.Grant.Capabilities) == 0 {
+			w.t.Errorf("%+v", d)
+		}
+	})
+	step("the next version is granted a capability, and then the hook", func(w *world) {
+		becomes(w, "two")
+		d := w.grant(GrantRequest{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead}}})
+		if d.Guard == nil || w.lockFile().Families["redactor"].Guard.Digest != digest("one") {
+			w.t.Errorf("%+v", d)
+		}
+		w.storesAs("one")
+		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		w.storesAs("two")
+		if !slices.Equal(w.kept(approvedFolder), []string{digest("two")}) {
+			w.t.Errorf("kept %q", w.kept(approvedFolder))
+		}
+	})
+	step("it is revoked while its file is gone", func(w *world) {
+		if err := os.Remove(file); err != nil {
+			w.t.Fatal(err)
+		}
+		eventually(w.t, "it goes", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
+		w.storesAs("two")
+		if _, err := w.Grant(GrantRequest{Family: "redactor", All: true}); err == nil {
+			w.t.Error("what is not there was granted something")
+		}
+		d := w.grant(GrantRequest{Family: "redactor", Revoke: []string{"store"}})
+		if d.Ended == nil && len(w.kept(approvedFolder)) != 0 {
+			w.t.Errorf("%+v, kept %q", d, w.kept(approvedFolder))
+		}
+		w.storesAs("secret")
+	})
+}
+
+func TestTheApprovedVersionServesItsHookWithItsPowersAndItsConfiguration(t *testing.T) {
+	one := redactor("1.0.0")
+	one.Config = []abi.Setting{{Key: "word", Default: json.RawMessage(`"default"`)}}
+	one.Collections = []abi.Collection{{Name: "seen", Per: "space"}}
+	w := open(t, nil)
+	w.install(one, script{steps: []step{{"record.put", `{"collection":"seen","items":[{"key":"last","value":1}]}`}}, says: `{"entries":[{"value":"one"}]}`})
+	w.grant(GrantRequest{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanRecord, Scope: []string{"seen"}}}, Hooks: hookOn(abi.HookStore)})
+	if _, err := w.Configure(t.Context(), "redactor", map[string]json.RawMessage{"word": json.RawMessage(`"mine"`)}); err != nil {
+		t.Fatal(err)
+	}
+	w.install(redactor("2.0.0"), redacts("two"))
+	w.storesAs("one")
+	x := w.guardNow("redactor")
+	names := func(g registry.Grant) (list []abi.Capability) {
+		for _, c := range g.Capabilities {
+			list = append(list, c.Name)
+		}
+		return list
+	}
+	if got := names(w.grantOf(x)); !slices.Equal(got, []abi.Capability{abi.CanRecord}) {
+		t.Errorf("it has %v", got)
+	}
+	if got := names(w.grantOf(w.knownNow("redactor"))); len(got) != 0 {
+		t.Errorf("the new version has %v", got)
+	}
+	stage, err := w.space.Stage(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config, err := x.config(t.Context(), stage); err != nil || string(config["word"]) != `"mine"` {
+		t.Errorf("its configuration is %s, %v", config, err)
+	}
+	eventually(t, "what it keeps is committed", func() bool {
+		stage, err := w.space.Stage(t.Context(), "", "")
+		if err != nil {
+			return false
+		}
+		found, err := stage.Records(t.Context(), memory.Collection{Name: "redactor/seen", PerSpace: true}, "default", []string{"last"})
+		return err == nil && found[0] != nil
+	})
+	jobs := w.grantOf(x)
+	if _, on := jobs.Hooks[abi.HookJob]; on || len(jobs.Hooks) != 1 {
+		t.Errorf("its hooks are %v", jobs.Hooks)
+	}
+}
+
+func TestWithoutTheApprovedModuleWritesAreRefusedWithTheCommandsThatMendIt(t *testing.T) {
+	dir, folder := t.TempDir(), t.TempDir()
+	file := filepath.Join(folder, "redactor.wasm")
+	one, two := pack(t, redactor("1.0.0"), redacts("one")), pack(t, redactor("2.0.0"), redacts("two"))
+	watching := func(o *Options) { o.Watch = folder }
+	writeFile(t, file, one)
+	t.Run("granted", func(t *testing.T) {
+		openIn(t, dir, watching).grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+	})
+	kept := filepath.Join(dir, Folder, approvedFolder, digestOf(one)+extension)
+	if err := os.WriteFile(kept, one[:len(one)-1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("the file is there: it is kept again", func(t *testing.T) {
+		openIn(t, dir, watching).storesAs("one")
+		if data, err := os.ReadFile(kept); err != nil || digestOf(data) != digestOf(one) {
+			t.Errorf("it was not kept: %v", err)
+		}
+	})
+	writeFile(t, file, two)
+	if err := os.WriteFile(kept, one[:len(one)-1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("another version is there", func(t *testing.T) {
+		w := openIn(t, dir, watching)
+		command := "alcove family grant redactor --hook store --digest " + digestOf(two)
+		w.storesNothing("was changed since it was approved", command, "alcove family revoke redactor store")
+		if d := w.All()[0]; d.Guard == nil || d.Guard.Missing == "" {
+			t.Errorf("%+v", d)
+		}
+	})
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(kept); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("nothing is there", func(t *testing.T) {
+		w := openIn(t, dir, watching)
+		w.storesNothing("not there any more", "SHA-256 "+digestOf(one), "alcove family install", "alcove family revoke redactor store")
+		if _, err := w.Install(one); err != nil {
+			t.Fatal(err)
+		}
+		w.storesAs("one")
+	})
+	t.Run("revoked", func(t *testing.T) {
+		if err := os.Remove(filepath.Join(dir, Folder, digestOf(one)+extension)); err != nil {
+			t.Fatal(err)
+		}
+		w := openIn(t, dir, nil)
+		w.storesNothing("alcove family revoke redactor store")
+		w.grant(GrantRequest{Family: "redactor", Revoke: []string{"store"}})
+		w.storesAs("secret")
+	})
+}
+
+func TestAGuardIsServedWhenItsFamilyCannotBeUsed(t *testing.T) {
+	dir, folder := t.TempDir(), t.TempDir()
+	t.Run("granted", func(t *testing.T) {
+		w := openIn(t, dir, nil)
+		w.install(redactor("1.0.0"), redacts("one"))
+		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+	})
+	first := aFamily("first")
+	first.Tools[0].Name = "redactor_do"
+	carried := pack(t, first, script{says: `1`})
+	t.Run("another family has its tool", func(t *testing.T) {
+		w := openIn(t, dir, func(o *Options) { o.Built = []Module{{digestOf(carried), carried}} })
+		if d := w.All()[1]; !strings.Contains(d.Fault, "redactor_do of family first") || d.Guard == nil {
+			t.Errorf("%+v", d)
+		}
+		w.storesAs("one")
+	})
+	writeFile(t, filepath.Join(folder, "r.wasm"), pack(t, redactor("2.0.0"), redacts("two")))
+	t.Run("locked", func(t *testing.T) {
+		w := openIn(t, dir, func(o *Options) { o.Watch, o.Locked = folder, true })
+		if d := w.All()[0]; !strings.Contains(d.Fault, "not in alcove.lock") {
+			t.Errorf("%+v", d)
+		}
+		w.storesAs("one")
+	})
+}
+
+func TestAFamilyIsNoWayAroundTheApprovedVersion(t *testing.T) {
+	w := open(t, nil).with(aFamily("other"), script{steps: []step{{"memory.put", `{"items":[{"key":"k","value":"secret"}]}`}}})
+	w.install(redactor("1.0.0"), redacts("one"))
+	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+	w.install(redactor("2.0.0"), redacts("two"))
+	w.do("other")
+	if got := w.value("", "k"); got != `"one"` {
+		t.Errorf("it stored %s", got)
+	}
+}
+
+func TestAGuardOfAnotherCollectionHoldsNoMemoryUp(t *testing.T) {
+	m := redactor("1.0.0")
+	m.Hooks.Store.Collections = []string{"notes"}
+	w := open(t, nil)
+	w.install(m, script{traps: true})
+	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+	w.install(redactor("2.0.0"), script{traps: true})
+	w.storesAs("secret")
+}
+
+func TestAGrantIsForTheBytesThatTheOperatorSaw(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "redactor.wasm")
+	one, two := pack(t, redactor("1.0.0"), redacts("one")), pack(t, redactor("1.0.0"), redacts("two"))
+	writeFile(t, file, one)
+	w := open(t, func(o *Options) { o.Watch, o.Poll = folder, 1<<40 }) // nobody looks but the test
+	seen := w.Show()[0].Digest
+	writeFile(t, file, two) // replaced, granted, and replaced again before anybody looks
+	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: seen})
+	w.scan()
+	if d := w.All()[0]; d.Digest != digestOf(two) || len(d.Grant.Hooks) != 0 || d.Guard == nil || d.Guard.Digest != seen {
+		t.Errorf("%+v", d)
+	}
+	w.storesAs("one")
+	if _, err := w.Grant(GrantRequest{Family: "redactor", All: true, Digest: seen}); code(err) != memory.Conflict {
+		t.Errorf("for the digest that is gone: %v", err)
+	}
+	if _, err := w.Grant(GrantRequest{Family: "redactor", All: true}); code(err) != memory.Conflict || !strings.Contains(err.Error(), "--digest "+digestOf(two)) {
+		t.Errorf("without a digest, after another one was shown: %v", err)
+	}
+	w.Show()
+	if d := w.grant(GrantRequest{Family: "redactor", All: true}); len(d.Grant.Capabilities) == 0 {
+		t.Errorf("once it was shown: %+v", d)
+	}
+	writeFile(t, file, one)
+	w.scan()
+	if _, err := w.Grant(GrantRequest{Family: "redactor", Revoke: []string{"*"}}); err != nil {
+		t.Errorf("taking back: %v", err)
+	}
+}
+
+func TestQuickSwapsInTheWatchedFolderNeverServeAHookWithBytesThatWereNotApproved(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "redactor.wasm")
+	modules := map[string][]byte{}
+	for _, word := range []string{"one", "two"} {
+		modules[word] = pack(t, redactor("1.0.0"), redacts(word))
+	}
+	writeFile(t, file, modules["one"])
+	w := open(t, func(o *Options) { o.Watch = folder })
+	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: digestOf(modules["one"])})
+	stop, swapped := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				swapped <- nil
+				return
+			default:
+			}
+			word := []string{"two", "one"}[i%2]
+			if err := os.WriteFile(file+".new", modules[word], 0o600); err != nil {
+				swapped <- err
+				return
+			}
+			if err := os.Rename(file+".new", file); err != nil {
+				swapped <- err
+				return
+			}
+		}
+	}()
+	for range 40 {
+		w.storesAs("one")
+		w.scan()
+	}
+	close(stop)
+	if err := <-swapped; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTwoDataDirectoriesDecideForThemselves(t *testing.T) {
+	folder := t.TempDir()
+	writeFile(t, filepath.Join(folder, "redactor.wasm"), pack(t, redactor("1.0.0"), redacts("one")))
+	watching := func(o *Options) { o.Watch = folder }
+	guarded, free := open(t, watching), open(t, watching)
+	guarded.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+	writeFile(t, filepath.Join(folder, "redactor.wasm"), pack(t, redactor("2.0.0"), redacts("two")))
+	for _, w := range []*world{guarded, free} {
+		eventually(t, "the new version comes", func() bool { return w.All()[0].Manifest.Version == "2.0.0" })
+	}
+	guarded.storesAs("one")
+	free.storesAs("secret")
+}
+
+func TestALockFileOfAnEarlierReleaseKeepsItsRedactor(t *testing.T) {
+	dir := t.TempDir()
+	module := pack(t, redactor("1.0.0"), redacts("one"))
+	if err := keepModule(filepath.Join(dir, Folder), digestOf(module), module); err != nil {
+		t.Fatal(err)
+	}
+	text := `{"format": 1, "families": {"redactor": {"digest": "` + digestOf(module) + `", "version": "1.0.0", "hooks": {"store": {"on_failure": "refuse"}}}}}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, registry.File), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("it is opened and left as it was", func(t *testing.T) {
+		w := openIn(t, dir, nil)
+		w.storesAs("one")
+		if now, err := os.ReadFile(filepath.Join(dir, registry.File)); err != nil || string(now) != text {
+			t.Errorf("it is %s, %v", now, err)
+		}
+	})
+	t.Run("an update", func(t *testing.T) {
+		w := openIn(t, dir, nil)
+		w.install(redactor("2.0.0"), redacts("two"))
+		w.storesAs("one")
+	})
+}
+
+func TestALockFileThatIsEditedMayEndAGuard(t *testing.T) {
+	w := open(t, nil)
+	w.install(redactor("1.0.0"), redacts("one"))
+	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+	w.install(redactor("2.0.0"), redacts("two"))
+	w.storesAs("one")
+	l := w.lockFile()
+	g := l.Families["redactor"]
+	g.Guard = nil
+	l.Families = maps.Clone(l.Families)
+	l.Families["redactor"] = g
+	if err := registry.Write(w.dir, l); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is followed", func() bool { return w.All()[0].Guard == nil })
+	w.storesAs("secret")
+}
+
+func TestOtherHooksOfAnUpdatedFamilyAreOffAndSaidToBe(t *testing.T) {
+	m := onRank("many")
+	m.Hooks.Store, m.Hooks.Stored, m.Hooks.Jobs = &abi.StoreHook{}, &abi.StoreHook{}, []abi.Job{{Name: "tidy"}}
+	w := open(t, nil).with(m, script{says: `{}`})
+	w.grant(GrantRequest{Family: "many", Revoke: []string{"*"}})
+	w.grant(GrantRequest{Family: "many", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead}, {Name: abi.CanJob}, {Name: abi.CanRecord, Scope: []string{"a", "b"}}},
+		Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureDefer}, abi.HookStored: {}, abi.HookRank: {}, abi.HookJob: {}}})
+	next := aFamily("many")
+	next.Hooks.Store, next.Hooks.Rank = &abi.StoreHook{}, m.Hooks.Rank
+	next.Capabilities = []abi.Request{{Name: abi.CanMemoryRead, Scope: []string{"work"}, Reason: "to read"}, {Name: abi.CanRecord, Scope: []string{"b", "c"}, Reason: "to keep"}}
+	d := w.install(next, script{says: `{}`})
+	if d.Guard != nil || d.Update == nil || !slices.Equal(d.Update.Dropped, []string{"memory.read=*", "job", "record=a,b", "hook job", "hook rank", "hook store", "hook stored"}) {
+		t.Errorf("%+v, %+v", d.Guard, d.Update)
+	}
+	if want := "alcove family grant many memory.read record=b --hook rank,store=defer --digest " + d.Digest; d.GrantCommand != want {
+		t.Errorf("the command is %s", d.GrantCommand)
+	}
+	if _, notes, err := w.keep("k", `"tea"`); err != nil || len(notes) != 0 {
+		t.Errorf("%q, %v", notes, err)
+	}
+}
+
+func TestAServerThatOnlyReadsKeepsNoModule(t *testing.T) {
+	dir, folder := t.TempDir(), t.TempDir()
+	module := pack(t, redactor("1.0.0"), redacts("one"))
+	writeFile(t, filepath.Join(folder, "redactor.wasm"), module)
+	lock := registry.Lock{Families: map[string]registry.Grant{"redactor": {Digest: digestOf(module), Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}}}}
+	if err := registry.Write(dir, lock); err != nil {
+		t.Fatal(err)
+	}
+	w := openIn(t, dir, func(o *Options) { o.Watch, o.ReadOnly = folder, true })
+	if kept := w.kept(approvedFolder); len(kept) != 0 {
+		t.Errorf("kept %q", kept)
+	}
+	log := &logged{}
+	t.Run("one that writes does, and says nothing", func(t *testing.T) {
+		w := openIn(t, t.TempDir(), func(o *Options) { o.Watch, o.Logger = folder, slog.New(slog.NewTextHandler(log, nil)) })
+		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		if kept := w.kept(approvedFolder); len(kept) != 1 || log.count("could not be kept") != 0 {
+			t.Errorf("kept %q", kept)
+		}
+	})
+}

@@ -1,0 +1,224 @@
+package family
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// Described is a family, and what an operator sees of it.
+type Described struct {
+	Manifest  *abi.Manifest  `json:"manifest"`
+	Digest    string         `json:"digest,omitempty"`
+	Source    string         `json:"source"` // built in, installed, or the path of a file
+	Loaded    bool           `json:"loaded"`
+	Fault     string         `json:"fault,omitempty"` // why it cannot be used
+	Grant     registry.Grant `json:"grant"`
+	Published []abi.Tool     `json:"published,omitempty"` // tools that it made while it ran
+	// Guard is another version that serves the store hook; nil: none does.
+	Guard *Guarding `json:"guard,omitempty"`
+	// Update is what this version has not of what the one before had. The version of an installed family before is known to the
+	// answer to its installation only.
+	Update *Update `json:"update,omitempty"`
+	// NewlyAsked is what this release of a family that is built in asks for beyond the one whose grant was decided.
+	NewlyAsked []string `json:"newly_asked,omitempty"`
+	// GrantCommand grants what the version before had and still fits, or what is newly asked for; empty: nothing is to be granted.
+	GrantCommand string `json:"grant_command,omitempty"`
+	// Ended is the version that a grant keeps from serving the store hook any longer. It is known to the answer to that grant only.
+	Ended *Guarding `json:"ended,omitempty"`
+	// Hidden says that a family which the program carries has its name.
+	Hidden bool `json:"hidden,omitempty"`
+}
+
+// All lists the families, by name.
+func (f *Families) All() []Described {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	list := make([]Described, 0, len(f.known)+len(f.hidden))
+	for _, name := range slices.Sorted(maps.Keys(f.known)) {
+		list = append(list, f.describe(f.known[name]))
+		for _, x := range f.hidden {
+			if x.name == name {
+				list = append(list, Described{Manifest: x.manifest, Digest: x.digest, Source: x.source, Fault: x.fault, Grant: registry.Grant{Digest: x.digest}, Hidden: true})
+			}
+		}
+	}
+	return list
+}
+
+// Show lists the families for an operator, who goes by it in what they grant.
+func (f *Families) Show() []Described {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	list := f.All()
+	clear(f.shown)
+	for _, d := range list {
+		if d.Source != built && d.Source != installed && d.Digest != "" && !d.Hidden {
+			f.shown[d.Manifest.Name] = d.Digest
+		}
+	}
+	return list
+}
+
+// describe is what an operator sees of a family. The caller holds mu.
+func (f *Families) describe(x *family) Described {
+	d := Described{Manifest: x.manifest, Digest: x.digest, Source: x.source, Loaded: x.loaded(), Fault: x.fault, Published: f.publishedBy(x)}
+	if g := f.guards[x.name]; g != nil && slices.Contains(f.serving(), x.name) {
+		d.Guard = &Guarding{Digest: g.Digest, Version: g.Version, Missing: g.gone}
+	}
+	if x.digest == "" {
+		return d
+	}
+	before := f.lock.Families[x.name]
+	d.Grant = grantIn(f.lock, x)
+	n := newsOf(before, x)
+	d.NewlyAsked = n.list(x.manifest)
+	switch {
+	case len(d.NewlyAsked) > 0:
+		d.GrantCommand = n.command(x, d.Grant)
+	case before.Asked == nil && before.Digest != x.digest && x.source != built:
+		d.Update, d.GrantCommand = updateFrom(before, d.Grant), fitting(x, before)
+	case d.Guard != nil && d.Grant.Guard != nil:
+		d.GrantCommand = fitting(x, registry.Grant{Guard: d.Grant.Guard})
+	}
+	return d
+}
+
+// Changed is closed as soon as All gives something else, apart from what is loaded.
+func (f *Families) Changed() <-chan struct{} {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.changed
+}
+
+// Install keeps a module in the data directory and makes it the family of its name, with no powers. In place of another
+// version, it has none of what was granted to that; but a store hook without which nothing may be stored is served by the
+// version that was approved for it, until this one is granted it. A family that could not be used is not installed.
+func (f *Families) Install(binary []byte) (Described, error) {
+	report, err := sandbox.Check(binary, sandbox.Options{})
+	if err != nil {
+		return Described{}, err
+	}
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	if err := f.reread(); err != nil {
+		return Described{}, err
+	}
+	if err := f.mayInstall(report.Manifest); err != nil {
+		return Described{}, err
+	}
+	if err := keepModule(filepath.Join(f.o.Dir, Folder), report.Digest, binary); err != nil {
+		return Described{}, err
+	}
+	name := report.Manifest.Name
+	before := f.lock.Families[name]
+	err = f.change(func(l *registry.Lock) error {
+		if before.Digest != report.Digest {
+			l.Families[name] = succession(before, report.Digest, report.Manifest.Version)
+		}
+		return nil
+	})
+	if err != nil {
+		return Described{}, err
+	}
+	return f.installed(name, before)
+}
+
+// installed describes a family that was just installed, against what was granted to the version before it.
+func (f *Families) installed(name string, before registry.Grant) (Described, error) {
+	d := f.described(name)
+	if d.Fault != "" {
+		return Described{}, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("family %s %s was installed, but cannot be used: %s", name, d.Manifest.Version, d.Fault)}
+	}
+	if before.Digest != d.Digest {
+		d.Update = updateFrom(before, d.Grant)
+	}
+	if x := f.knownNow(name); d.Update != nil || d.Guard != nil {
+		d.GrantCommand = fitting(x, before)
+	}
+	return d, nil
+}
+
+// mayInstall refuses a family that could not be used under its names. The caller holds changing.
+func (f *Families) mayInstall(m *abi.Manifest) error {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	there := f.known[m.Name]
+	if there != nil && there.digest != "" && there.source != built && there.source != installed {
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was installed: family %s comes from %s, in place of one that is installed: replace or remove that file", m.Name, there.source)}
+	}
+	names := newTaken()
+	for _, x := range f.known {
+		if x.digest != "" && !x.clashes && (x.name != m.Name || x.source == built) {
+			names.add(x.manifest)
+			for _, t := range f.publishedBy(x) {
+				names.addTool(x.name, t.Name)
+			}
+		}
+	}
+	if clash := names.clash(m); clash != "" {
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was installed: family %s is refused: %s", m.Name, clash)}
+	}
+	return nil
+}
+
+// Removed is a family that was removed.
+type Removed struct {
+	Family  string    `json:"family"`
+	Digest  string    `json:"digest"`
+	Version string    `json:"version,omitempty"`
+	Guard   *Guarding `json:"guard,omitempty"` // the version that nothing was stored without; nil: none
+}
+
+// Remove forgets an installed family, everything that was granted to it, and the version that serves its store hook. What it
+// keeps in its collections stays, for when it is installed again.
+func (f *Families) Remove(name string) (Removed, error) {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	if err := f.reread(); err != nil {
+		return Removed{}, err
+	}
+	g, listed := f.lock.Families[name]
+	if !listed {
+		return Removed{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("family %q is not in %s: list them with alcove family list", name, registry.File)}
+	}
+	if err := f.change(func(l *registry.Lock) error { delete(l.Families, name); return nil }); err != nil {
+		return Removed{}, err
+	}
+	f.removeVersions(name)
+	r := Removed{Family: name, Digest: g.Digest, Version: g.Version}
+	if a, ok := g.Approved(); ok && !g.Disabled {
+		r.Guard = &Guarding{Digest: a.Digest, Version: a.Version}
+	}
+	return r, nil
+}
+
+func (f *Families) knownNow(name string) *family {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.known[name]
+}
+
+func (f *Families) described(name string) Described {
+	all := f.All()
+	if i := slices.IndexFunc(all, func(d Described) bool { return d.Manifest.Name == name }); i >= 0 {
+		return all[i]
+	}
+	return Described{}
+}
+
+// guardNow is the version that serves a family's store hook in its place; nil: none.
+func (f *Families) guardNow(name string) *family {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if g := f.guards[name]; g != nil {
+		return g.family
+	}
+	return nil
+}

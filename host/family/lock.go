@@ -1,0 +1,96 @@
+package family
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// change writes the lock file, and then holds to it. The caller holds changing.
+func (f *Families) change(do func(*registry.Lock) error) error {
+	if err := f.reread(); err != nil {
+		return err
+	}
+	next := f.lock
+	next.Families, next.Endpoints = maps.Clone(f.lock.Families), maps.Clone(f.lock.Endpoints)
+	if next.Families == nil {
+		next.Families = map[string]registry.Grant{}
+	}
+	if next.Endpoints == nil {
+		next.Endpoints = map[string]registry.Endpoint{}
+	}
+	if err := do(&next); err != nil {
+		return err
+	}
+	if err := registry.Write(f.o.Dir, next); err != nil {
+		return err
+	}
+	before := f.lock
+	f.lockFile = statLock(f.o.Dir)
+	f.hold(next)
+	f.release(before, next)
+	return nil
+}
+
+// hold has everything follow what an operator decided. The caller holds changing.
+func (f *Families) hold(l registry.Lock) {
+	f.mu.Lock()
+	f.lock = l
+	f.mu.Unlock()
+	f.scanLocked()
+	f.mu.Lock()
+	f.offer()
+	f.announce()
+	f.mu.Unlock()
+	f.preload(context.Background())
+	f.jobs.wakeUp()
+}
+
+// followLock holds to a lock file that an operator edited. While one cannot be understood, what was decided before holds.
+func (f *Families) followLock() {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	now := statLock(f.o.Dir)
+	if sameLock(f.lockFile, now) || sameLock(f.lockBroken, now) {
+		return
+	}
+	if err := f.reread(); err != nil {
+		f.lockBroken = now // which is said once
+		f.o.Logger.Error("the lock file was changed and cannot be read; what it said before holds on", "error", err)
+	}
+}
+
+// reread takes over what was edited in the lock file since it was read or written. The caller holds changing.
+func (f *Families) reread() error {
+	now := statLock(f.o.Dir)
+	if sameLock(f.lockFile, now) {
+		return nil
+	}
+	next, err := registry.Read(f.o.Dir)
+	if err != nil {
+		return &memory.Error{Code: memory.Unavailable, Message: err.Error()}
+	}
+	f.lockFile = now
+	f.hold(next)
+	return nil
+}
+
+// statLock is what the lock file is now; nil when there is none.
+func statLock(dir string) os.FileInfo {
+	now, err := os.Stat(filepath.Join(dir, registry.File))
+	if err != nil {
+		return nil
+	}
+	return now
+}
+
+func sameLock(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}

@@ -1,0 +1,168 @@
+package family
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/regular"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// Folder is where installed modules are, in a data directory: each under its digest.
+const Folder = "families"
+
+// approvedFolder is where modules are, in Folder, that are not installed, and serve a hook without which nothing may be stored.
+const approvedFolder = "approved"
+
+const extension = ".wasm"
+
+func (f *Families) installedPath(digest string) string {
+	return filepath.Join(f.o.Dir, Folder, digest+extension)
+}
+
+func (f *Families) approvedPath(digest string) string {
+	return filepath.Join(f.o.Dir, Folder, approvedFolder, digest+extension)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+// approvedModule reads the module with a digest, as it was kept or installed.
+func (f *Families) approvedModule(digest string) ([]byte, error) {
+	changed := false
+	for _, path := range []string{f.approvedPath(digest), f.installedPath(digest)} {
+		data, err := readModule(path)
+		switch {
+		case err == nil && digestOf(data) == digest:
+			return data, nil
+		case err == nil:
+			changed = true
+		case !errors.Is(err, os.ErrNotExist):
+			return nil, err
+		}
+	}
+	if changed {
+		return nil, errors.New("its module was changed since it was approved")
+	}
+	return nil, errors.New("its module is not there any more")
+}
+
+// keepApproved keeps the module of a family for as long as it serves a hook without which nothing may be stored, whatever
+// becomes of the file that it came in. A server that only reads keeps nothing.
+func (f *Families) keepApproved(x *family) error {
+	if f.o.ReadOnly {
+		return nil
+	}
+	if _, err := f.approvedModule(x.digest); err == nil {
+		return nil
+	}
+	data, err := x.binary()
+	if err != nil {
+		return err
+	}
+	if digestOf(data) != x.digest {
+		return errors.New("keep the module: it was changed meanwhile: look at it again with alcove family list")
+	}
+	return keepModule(filepath.Join(f.o.Dir, Folder, approvedFolder), x.digest, data)
+}
+
+// release removes the modules that served a hook by what an operator decided before, and that nobody needs by what was
+// decided now. The caller holds changing.
+func (f *Families) release(before, now registry.Lock) {
+	serve, installed := map[string]bool{}, map[string]bool{}
+	for _, g := range now.Families {
+		installed[g.Digest] = true
+		if a, ok := g.Approved(); ok {
+			serve[a.Digest], installed[a.Digest] = true, true
+		}
+	}
+	for _, g := range before.Families {
+		a, ok := g.Approved()
+		if ok && !serve[a.Digest] {
+			f.removeModule(f.approvedPath(a.Digest))
+		}
+		if g.Guard != nil && !installed[g.Guard.Digest] {
+			f.removeModule(f.installedPath(g.Guard.Digest))
+		}
+	}
+}
+
+func (f *Families) removeModule(path string) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		f.o.Logger.Warn("a module that nobody needs could not be removed", "file", path, "error", err)
+	}
+}
+
+// removeVersions removes the installed modules of a family that the lock file does not have.
+func (f *Families) removeVersions(name string) {
+	needed := map[string]bool{}
+	for _, g := range f.lock.Families {
+		needed[g.Digest] = true
+		if g.Guard != nil {
+			needed[g.Guard.Digest] = true
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(f.o.Dir, Folder))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		f.o.Logger.Warn("older modules of a family could not be looked for", "family", name, "error", err)
+	}
+	for _, e := range entries {
+		digest, ok := strings.CutSuffix(e.Name(), extension)
+		if !ok || needed[digest] || !e.Type().IsRegular() {
+			continue
+		}
+		path := f.installedPath(digest)
+		data, err := readModule(path)
+		if err != nil {
+			continue
+		}
+		if m, err := sandbox.ReadManifest(data); err == nil && m.Name == name {
+			f.removeModule(path)
+		}
+	}
+}
+
+// keepModule writes a module under its digest, durably.
+func keepModule(dir, digest string, binary []byte) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("keep the module: %w", err)
+	}
+	path := filepath.Join(dir, digest+extension)
+	if have, err := os.ReadFile(path); err == nil && digestOf(have) == digest {
+		return nil
+	}
+	file, err := os.CreateTemp(dir, "."+digest+".*")
+	if err != nil {
+		return fmt.Errorf("keep the module: %w", err)
+	}
+	defer os.Remove(file.Name()) // fails once it has its name
+	_, err = file.Write(binary)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("keep the module: %w", err)
+	}
+	if err := os.Rename(file.Name(), path); err != nil {
+		return fmt.Errorf("keep the module: %w", err)
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("keep the module: %w", err)
+	}
+	_ = folder.Sync() // not every system can; then the rename alone has to do
+	return folder.Close()
+}
+
+// readModule reads a module's file, unless that is too large.
+func readModule(path string) ([]byte, error) {
+	data, err := regular.Read(path, abi.DefaultModuleLimits().ModuleBytes)
+	if err != nil {
+		return nil, fmt.Errorf("read the module: %w", err)
+	}
+	return data, nil
+}

@@ -1,0 +1,162 @@
+package family
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+// reservedNames are those that no family may have: who reads one means the program itself.
+func reservedNames() []string {
+	return []string{"core", "memory", "alcove", "host", "operator", "system"}
+}
+
+// IsReserved reports whether a family's name is reserved for the program, or reads like such a name.
+func IsReserved(name string) bool {
+	_, taken := newTaken().families[skeleton(name)]
+	return taken
+}
+
+// coreTools are the names of the server's own tools.
+func coreTools() []string {
+	return []string{"memory_store", "memory_recall", "memory_search", "memory_forget", "memory_log", "memory_branch", "memory_history", "memory_status",
+		"memory_capabilities", "memory_load_family", "memory_smart_load", "memory_operation"}
+}
+
+// Letters that look like others: those of other scripts like Latin ones, then one like another, then two like one.
+var (
+	likeLatin = strings.NewReplacer(
+		"а", "a", "в", "b", "е", "e", "ѕ", "s", "і", "i", "ј", "j", "к", "k", "м", "m", "н", "h", "о", "o", "р", "p", "с", "c", "т", "t", "у", "y", "х", "x",
+		"ԁ", "d", "ԛ", "q", "ԝ", "w", "һ", "h", "ӏ", "l", "ь", "b", "г", "r", "п", "n", // Cyrillic
+		"α", "a", "β", "b", "γ", "y", "ε", "e", "η", "n", "ι", "i", "κ", "k", "μ", "u", "ν", "v", "ο", "o", "ρ", "p", "σ", "o", "ς", "c", "τ", "t", "υ", "u",
+		"χ", "x", "ω", "w", // Greek
+		"ı", "i", "ɑ", "a", "ɡ", "g", "ł", "l", "ø", "o", "ß", "b")
+	likeOne = strings.NewReplacer("0", "o", "1", "l", "i", "l", "|", "l", "2", "z", "5", "s", "8", "b")
+	likeTwo = strings.NewReplacer("rn", "m", "vv", "w", "cl", "d")
+)
+
+// skeleton is what names have in common that a reader or a model takes for each other: it has no capitals, marks, signs or
+// blanks, and one letter for those that look alike.
+func skeleton(name string) string {
+	letters := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '|' {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, norm.NFKD.String(name))
+	return likeTwo.Replace(likeOne.Replace(likeLatin.Replace(letters)))
+}
+
+// taken are the names that are in use.
+type taken struct {
+	families map[string]string    // names by their skeletons
+	tools    map[string]takenTool // by the skeletons of their names
+}
+
+type takenTool struct {
+	name, family string // the server's own has no family
+}
+
+func (t takenTool) String() string {
+	if t.family == "" {
+		return "the server's own " + t.name
+	}
+	return t.name + " of family " + t.family
+}
+
+// newTaken are the names that the program itself has.
+func newTaken() *taken {
+	t := &taken{map[string]string{}, map[string]takenTool{}}
+	for _, name := range reservedNames() {
+		t.families[skeleton(name)] = name
+	}
+	for _, name := range coreTools() {
+		t.tools[skeleton(name)] = takenTool{name: name}
+	}
+	return t
+}
+
+// add takes the names of a family.
+func (t *taken) add(m *abi.Manifest) {
+	t.families[skeleton(m.Name)] = m.Name
+	for _, tool := range m.Tools {
+		t.addTool(m.Name, tool.Name)
+	}
+}
+
+func (t *taken) addTool(family, tool string) {
+	t.tools[skeleton(tool)] = takenTool{tool, family}
+}
+
+// clash says which name of a family is, or resembles, one that is taken; empty: none.
+func (t *taken) clash(m *abi.Manifest) string {
+	if name, ok := t.families[skeleton(m.Name)]; ok {
+		if name == m.Name {
+			return fmt.Sprintf("its name %s is taken: give it another name", name)
+		}
+		return fmt.Sprintf("its name %s resembles %s, which is taken: give it another name", m.Name, name)
+	}
+	own := map[string]string{}
+	for _, tool := range m.Tools {
+		if clash := t.clashOf(tool); clash != "" {
+			return clash
+		}
+		if other, ok := own[skeleton(tool.Name)]; ok {
+			return fmt.Sprintf("its tools %s and %s resemble each other: give one another name", other, tool.Name)
+		}
+		own[skeleton(tool.Name)] = tool.Name
+	}
+	return ""
+}
+
+// clashOf says which name a tool's name or title is, or resembles; empty: none.
+func (t *taken) clashOf(tool abi.Tool) string {
+	if other, ok := t.like(tool); ok {
+		return fmt.Sprintf("its tool %s %s %s: give it another name", tool.Name, likeness(tool.Name, other.name), other)
+	}
+	title := tool.Annotations.Title
+	if other, ok := t.tools[skeleton(title)]; ok && title != "" {
+		return fmt.Sprintf("the title %q of its tool %s resembles %s: give it another title", title, tool.Name, other)
+	}
+	return ""
+}
+
+// like is the tool that is taken and that a tool's name is, or resembles.
+func (t *taken) like(tool abi.Tool) (takenTool, bool) {
+	other, ok := t.tools[skeleton(tool.Name)]
+	return other, ok
+}
+
+// likeness is how a tool's name is like that of another.
+func likeness(name, other string) string {
+	if name == other {
+		return "has the name of"
+	}
+	return "resembles"
+}
+
+// CheckNames refuses a family whose names resemble those of the program, of families that the program carries, or each other. A
+// family that the program carries itself is not refused.
+func CheckNames(m *abi.Manifest, digest string, carried []Module) error {
+	t := newTaken()
+	for _, c := range carried {
+		if c.Digest == digest {
+			return nil
+		}
+		other, err := sandbox.ReadManifest(c.Bytes)
+		if err != nil {
+			return fmt.Errorf("read a family that the program carries: %w", err)
+		}
+		t.add(other)
+	}
+	if clash := t.clash(m); clash != "" {
+		return &memory.Error{Code: memory.Conflict, Message: "family " + m.Name + " is refused: " + clash}
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package family
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// Update is what a version of a family has not of what was granted to the version before it.
+type Update struct {
+	Digest  string   `json:"digest"` // of the version before
+	Version string   `json:"version,omitempty"`
+	Dropped []string `json:"dropped,omitempty"` // as in memory.read=work, hook rank and limit wall_ms=100
+}
+
+// Guarding is an approved version of a family that serves its store hook, in place of the one that has the name.
+type Guarding struct {
+	Digest  string `json:"digest"`
+	Version string `json:"version,omitempty"`
+	Missing string `json:"missing,omitempty"` // why it cannot be asked, so that nothing is stored; empty: it can
+}
+
+// succession is the grant of another version in place of that which g is for: nothing, but that an operator disabled the
+// family, and that a store hook without which nothing may be stored is served by the version that was approved. If it is that
+// version itself, it has again what it was approved with.
+func succession(g registry.Grant, digest, version string) registry.Grant {
+	next := registry.Grant{Digest: digest, Version: version, Disabled: g.Disabled}
+	a, guarded := g.Approved()
+	switch {
+	case guarded && a.Digest == digest:
+		next.Capabilities, next.Limits = a.Capabilities, a.Limits
+		next.Hooks = map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}
+	case guarded:
+		next.Guard = &a
+	}
+	return next
+}
+
+// updateFrom is what a family lost against the grant of the version before; nil: nothing.
+func updateFrom(before, now registry.Grant) *Update {
+	if before.Digest == "" || before.Digest == now.Digest {
+		return nil
+	}
+	u := &Update{Digest: before.Digest, Version: before.Version}
+	for _, c := range before.Capabilities {
+		if i := indexOf(now.Capabilities, c.Name); i < 0 || !slices.Equal(now.Capabilities[i].Scope, c.Scope) {
+			u.Dropped = append(u.Dropped, capabilityText(c, nil))
+		}
+	}
+	for _, h := range slices.Sorted(maps.Keys(before.Hooks)) {
+		_, kept := now.Hooks[h]
+		if h == abi.HookStore && now.Guard != nil || kept {
+			continue
+		}
+		u.Dropped = append(u.Dropped, "hook "+string(h))
+	}
+	for _, name := range slices.Sorted(maps.Keys(before.Limits)) {
+		if now.Limits[name] != before.Limits[name] {
+			u.Dropped = append(u.Dropped, fmt.Sprintf("limit %s=%d", name, before.Limits[name]))
+		}
+	}
+	if len(u.Dropped) == 0 {
+		return nil
+	}
+	return u
+}
+
+// grantCommand is a command that grants.
+type grantCommand struct {
+	family       string
+	capabilities []string
+	hooks        []string
+	limits       []string
+	digest       string
+}
+
+func (c grantCommand) String() string {
+	words := append([]string{"alcove family grant", c.family}, c.capabilities...)
+	if len(c.hooks) > 0 {
+		words = append(words, "--hook", strings.Join(c.hooks, ","))
+	}
+	if len(c.limits) > 0 {
+		words = append(words, "--limit", strings.Join(c.limits, ","))
+	}
+	if c.digest != "" {
+		words = append(words, "--digest", c.digest)
+	}
+	return strings.Join(words, " ")
+}
+
+// fitting is the command that grants a family what was granted to another version, as far as it asks for it; nothing when that
+// is nothing.
+func fitting(x *family, before registry.Grant) string {
+	c := grantCommand{family: x.name, digest: x.digest}
+	capabilities, hooks := before.Capabilities, maps.Clone(before.Hooks)
+	if a, ok := before.Approved(); ok && before.Guard != nil {
+		capabilities = append(slices.Clone(capabilities), a.Capabilities...)
+		if hooks == nil {
+			hooks = map[abi.Hook]registry.On{}
+		}
+		hooks[abi.HookStore] = registry.On{OnFailure: abi.OnFailureRefuse}
+	}
+	for _, had := range capabilities {
+		i := slices.IndexFunc(x.manifest.Capabilities, func(a abi.Request) bool { return a.Name == had.Name })
+		if i < 0 {
+			continue
+		}
+		had.Scope = policy.Common(had.Scope, x.manifest.Capabilities[i].Scope)
+		text := capabilityText(had, x.manifest)
+		twice := slices.ContainsFunc(c.capabilities, func(given string) bool { name, _, _ := strings.Cut(given, "="); return name == string(had.Name) })
+		if !twice && (had.Name.Scope() == "none" || len(had.Scope) > 0) {
+			c.capabilities = append(c.capabilities, text)
+		}
+	}
+	for _, h := range slices.Sorted(maps.Keys(hooks)) {
+		if has(x.manifest.Hooks, h) {
+			c.hooks = append(c.hooks, hookText(h, hooks[h]))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(before.Limits)) {
+		c.limits = append(c.limits, fmt.Sprintf("%s=%d", name, before.Limits[name]))
+	}
+	if len(c.capabilities)+len(c.hooks)+len(c.limits) == 0 {
+		return ""
+	}
+	return c.String()
+}
+
+// capabilityText is a capability as it is granted. Without a scope it is granted for all that the manifest asks for.
+func capabilityText(c registry.Capability, asked *abi.Manifest) string {
+	if len(c.Scope) == 0 {
+		return string(c.Name)
+	}
+	if asked != nil {
+		i := slices.IndexFunc(asked.Capabilities, func(a abi.Request) bool { return a.Name == c.Name })
+		if i >= 0 && (slices.Equal(asked.Capabilities[i].Scope, c.Scope) || slices.Contains(c.Scope, policy.Everything)) {
+			return string(c.Name)
+		}
+	}
+	return string(c.Name) + "=" + strings.Join(c.Scope, ",")
+}
+
+// hookText is a hook as it is turned on.
+func hookText(h abi.Hook, on registry.On) string {
+	if on.OnFailure == "" {
+		return string(h)
+	}
+	return string(h) + "=" + string(on.OnFailure)
+}
