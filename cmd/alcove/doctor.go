@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,6 +77,7 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 	if running {
 		found = append(found, a.examineBackup(ctx))
 		found = append(found, a.examineEmbedders(ctx)...)
+		found = append(found, a.examineFamilies(ctx)...)
 	}
 	return append(found, examineDisk(dir))
 }
@@ -104,6 +106,33 @@ func (a *app) examineEmbedders(ctx context.Context) (found []finding) {
 			f.Says += "; " + e.Error
 		}
 		found = append(found, f)
+	}
+	return found
+}
+
+// examineFamilies says which families cannot be used, and which wait for an operator's decision.
+func (a *app) examineFamilies(ctx context.Context) (found []finding) {
+	var list []host.Family
+	if err := a.act(ctx, "family-states", nil, &list); err != nil {
+		return []finding{{"families", true, "unknown: " + err.Error()}}
+	}
+	for _, f := range list {
+		what := "family " + f.Manifest.Name
+		if f.Fault != "" {
+			found = append(found, finding{what, f.Grant.Disabled, "cannot be used: " + f.Fault})
+		}
+		switch g := f.Guard; {
+		case g != nil && g.Missing != "":
+			found = append(found, finding{what, false, fmt.Sprintf("nothing is stored: version %s serves its store hook, and %s; alcove family revoke %s store does without it", g.Version, g.Missing, f.Manifest.Name)})
+		case g != nil && f.GrantCommand != "":
+			found = append(found, finding{what, true, fmt.Sprintf("version %s serves its store hook until this one is granted it: %s", g.Version, f.GrantCommand)})
+		case g != nil:
+			found = append(found, finding{what, true, fmt.Sprintf("version %s serves its store hook", g.Version)})
+		case f.Update != nil:
+			found = append(found, finding{what, true, fmt.Sprintf("it has not what version %s was granted: %s", f.Update.Version, f.GrantCommand)})
+		case len(f.NewlyAsked) > 0:
+			found = append(found, finding{what, true, fmt.Sprintf("this release newly asks for %s: %s", strings.Join(f.NewlyAsked, ", "), f.GrantCommand)})
+		}
 	}
 	return found
 }

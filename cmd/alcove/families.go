@@ -78,7 +78,8 @@ func (a *app) printUse(u *host.FamilyUse) error {
 func (a *app) printFamily(f host.Family) error {
 	a.printf("%s %s (%s): %s\n", a.bold(f.Manifest.Name), f.Manifest.Version, f.Source, f.Manifest.Description)
 	if f.Fault != "" {
-		return a.printf("  cannot be used: %s\n", f.Fault)
+		a.printf("  cannot be used: %s\n", f.Fault)
+		return errors.Join(a.printGuard(f), a.printNews(f))
 	}
 	a.printf("  sha256 %s\n", f.Digest)
 	for _, t := range f.Manifest.Tools {
@@ -88,14 +89,53 @@ func (a *app) printFamily(f host.Family) error {
 		a.printf("  %-11s %s %s: %s\n", grantedWord(f, asked.Name), asked.Name, strings.Join(scopeOf(f, asked), ", "), asked.Reason)
 	}
 	for _, h := range hooksOf(f.Manifest.Hooks) {
-		on, granted := f.Grant.Hooks[h]
-		state := "off"
-		if granted {
-			state = strings.TrimSpace("on " + string(on.OnFailure))
+		if h != abi.HookStore || f.Guard == nil {
+			a.printf("  hook %s: %s\n", h, hookState(f, h))
 		}
-		a.printf("  hook %s: %s\n", h, state)
 	}
-	return nil
+	return errors.Join(a.printGuard(f), a.printNews(f))
+}
+
+// hookState is whether a hook is on, and what happens when it fails.
+func hookState(f host.Family, h abi.Hook) string {
+	on, granted := f.Grant.Hooks[h]
+	if !granted {
+		return "off"
+	}
+	state := strings.TrimSpace("on " + string(on.OnFailure))
+	if advice := f.Manifest.Hooks.Store; h == abi.HookStore && advice != nil && advice.OnFailure != "" && advice.OnFailure != on.OnFailure {
+		state += ", in place of " + string(advice.OnFailure) + ", which its manifest says"
+	}
+	return state
+}
+
+// printGuard says which version serves the store hook in place of the present one.
+func (a *app) printGuard(f host.Family) error {
+	switch g := f.Guard; {
+	case g == nil:
+		return nil
+	case g.Missing != "":
+		return a.printf("  hook store: nothing is stored, because version %s (sha256 %s) serves it, and %s\n", g.Version, g.Digest, g.Missing)
+	default:
+		return a.printf("  hook store: on refuse, served by version %s (sha256 %s), which was approved for it\n", g.Version, g.Digest)
+	}
+}
+
+// printNews says what a family lost with its last version, or newly asks for, and how it is granted.
+func (a *app) printNews(f host.Family) error {
+	if u := f.Update; u != nil {
+		a.printf("  granted to version %s, and not to this one: %s\n", u.Version, strings.Join(u.Dropped, ", "))
+	}
+	if len(f.NewlyAsked) > 0 {
+		a.printf("  newly asked for, and not granted: %s\n", strings.Join(f.NewlyAsked, ", "))
+	}
+	if e := f.Ended; e != nil {
+		a.printf("  version %s (sha256 %s) serves the store hook no longer\n", e.Version, e.Digest)
+	}
+	if f.GrantCommand == "" {
+		return nil
+	}
+	return a.printf("  to grant it: %s\n", f.GrantCommand)
 }
 
 func grantedWord(f host.Family, c abi.Capability) string {
@@ -140,6 +180,9 @@ func (a *app) showFamily(f host.Family) error {
 func (a *app) familyInstallCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "install M.wasm", Short: "Install a family, with no powers until it is granted some", Args: arguments(1, 1),
+		Long: `Install a family, with no powers until it is granted some. In place of another version it has none of what that was granted:
+what is dropped is said, with the command that grants again what still fits. A store hook on refuse is never turned off by that:
+the version that was approved goes on serving it until this one is granted it. A family that could not be used is not installed.`,
 		Example: `  alcove family install notes.wasm
   alcove family grant notes --all`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -147,8 +190,8 @@ func (a *app) familyInstallCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := sandbox.Check(module, sandbox.Options{}); err != nil { // before a server is started for it
-				return fmt.Errorf("%s: %w", args[0], err)
+			if _, err := checkModule(args[0], module); err != nil { // before a server is started for it
+				return err
 			}
 			var f host.Family
 			if err := a.act(c.Context(), "family-install", host.InstallRequest{Module: module}, &f); err != nil {
@@ -163,7 +206,18 @@ func (a *app) familyRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove an installed family, and all that was granted to it; what it kept stays", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.act(c.Context(), "family-remove", host.FamilyName{Family: args[0]}, &struct{}{})
+			var r host.FamilyRemoved
+			if err := a.act(c.Context(), "family-remove", host.FamilyName{Family: args[0]}, &r); err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(r)
+			}
+			a.printf("removed %s %s (sha256 %s)\n", r.Family, r.Version, r.Digest)
+			if r.Guard != nil {
+				return a.printf("  memories are stored without its store hook now, which version %s (sha256 %s) served\n", r.Guard.Version, r.Guard.Digest)
+			}
+			return nil
 		},
 	}
 }
@@ -181,8 +235,10 @@ func (a *app) familyGrantCommand() *cobra.Command {
 		Use:   "grant NAME [CAPABILITY[=SCOPE,…] …]",
 		Short: "Grant a family capabilities that its manifest asks for, and turn its hooks on",
 		Long: `Grant a family what its manifest asks for: for the scope that it asks for, or for a narrower one. What is granted is for
-this version of the module alone. A hook is turned on with --hook NAME; the store hook may say what happens when the family
-fails: skip (the memory is stored without it, the default), defer (it is asked again later) or refuse (nothing is stored).`,
+this version of the module alone; --digest makes sure of which. What is granted to a family that the program carries holds in the
+next release, too. A hook is turned on with --hook NAME. The store hook may say what happens when the family fails: skip (the
+memory is stored without it), defer (it is asked again later) or refuse (nothing is stored); without that the manifest's word
+holds, and a hook on refuse stays so.`,
 		Example: `  alcove family grant auto-tag --hook store
   alcove family grant ranking --hook rank
   alcove family grant notes memory.read=work,home record=notes

@@ -18,6 +18,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
@@ -54,12 +55,30 @@ func (a *app) familyInspectCommand() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
+		printed := a.printReport
 		if a.asJSON {
-			return a.printJSON(report)
+			printed = func(r *sandbox.Report) error { return a.printJSON(r) }
 		}
-		return a.printReport(report)
+		return errors.Join(printed(report), checkNames(report))
 	}
 	return c
+}
+
+// checkModule checks a module and its names.
+func checkModule(path string, module []byte) (*sandbox.Report, error) {
+	report, err := sandbox.Check(module, sandbox.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return report, checkNames(report)
+}
+
+// checkNames refuses a family whose names resemble those of this program, or of each other.
+func checkNames(r *sandbox.Report) error {
+	if r.Manifest == nil {
+		return nil
+	}
+	return host.CheckFamilyNames(r.Manifest, r.Digest, builtIn())
 }
 
 func (a *app) printReport(r *sandbox.Report) error {
@@ -101,6 +120,9 @@ func (a *app) familyPackCommand() *cobra.Command {
 		packed, err := sandbox.Pack(module, data)
 		if err != nil {
 			return fmt.Errorf("pack %s: %w", args[0], err)
+		}
+		if _, err := checkModule(args[0], packed); err != nil {
+			return err
 		}
 		return a.written(out, packed, nil)
 	}

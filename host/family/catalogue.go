@@ -350,12 +350,13 @@ func granted(g registry.Grant, c abi.Capability) bool {
 // operator installed, those of the watched folder that an operator decided about, the others.
 func (f *Families) byPrecedence() []*family {
 	rank := func(x *family) int {
+		_, listed := f.lock.Families[x.name] // perhaps with another digest: a name is a family's in all its versions
 		switch {
 		case x.source == built:
 			return 0
 		case x.source == installed:
 			return 1
-		case f.lock.Families[x.name].Digest == x.digest:
+		case listed:
 			return 2
 		}
 		return 3

@@ -62,7 +62,7 @@ func (f *Families) decide(name string, g registry.Grant) (Described, error) {
 	}
 	d := f.described(name)
 	a, was := before.Approved()
-	if now, still := g.Approved(); was && (!still || now.Digest != a.Digest) && a.Digest != g.Digest {
+	if now, still := g.Approved(); was && (!still || now.Digest != a.Digest) {
 		d.Ended = &Guarding{Digest: a.Digest, Version: a.Version}
 	}
 	return d, nil

@@ -77,6 +77,9 @@ func (f *Families) describe(x *family) Described {
 	}
 	before := f.lock.Families[x.name]
 	d.Grant = grantIn(f.lock, x)
+	if x.clashes {
+		return d // nothing can be granted to it
+	}
 	n := newsOf(before, x)
 	d.NewlyAsked = n.list(x.manifest)
 	switch {

@@ -86,7 +86,7 @@ func TestAFamilyThatIsInstalledAgainSeesWhatItKept(t *testing.T) {
 	t.Run("before", func(t *testing.T) {
 		w := openIn(t, dir, nil).with(keeper("notes"), script{steps: []step{putRecords("list", "a", "b")}})
 		w.do("notes")
-		if err := w.Remove("notes"); err != nil {
+		if _, err := w.Remove("notes"); err != nil {
 			t.Fatal(err)
 		}
 		w.with(keeper("notes"), script{steps: []step{putRecords("list", "c")}})
