@@ -428,5 +428,3 @@ func (x *family) unload() error {
 	x.module = nil
 	return err
 }
-
-var errRetired = errors.New("another version took its place")

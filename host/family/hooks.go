@@ -131,7 +131,7 @@ func (f *Families) Storing(ctx context.Context, s memory.Storing) ([]memory.Item
 			continue
 		}
 		sent := memory.EffectsOf(ctx).Count()
-		changed, err := f.storeHook(ctx, h, s, items)
+		changed, err := f.storeHookNow(ctx, h, s, items)
 		if err == nil {
 			items = changed
 			continue
@@ -188,6 +188,24 @@ func printable(r rune) rune {
 		return unicode.ReplacementChar
 	}
 	return r
+}
+
+// storeHookNow asks one family about what is to be stored. When another version takes its place before it is asked, that which
+// has the hook then is asked; when none has it any more, nothing changes.
+func (f *Families) storeHookNow(ctx context.Context, h hook, s memory.Storing, items []memory.Item) ([]memory.Item, error) {
+	changed, err := f.storeHook(ctx, h, s, items)
+	for attempt := 2; attempt <= attempts && errors.As(err, new(replaced)) && ctx.Err() == nil; attempt++ {
+		hooks, missing := f.storeHooks("memory")
+		if missing != nil {
+			return nil, missing
+		}
+		i := slices.IndexFunc(hooks, func(now hook) bool { return now.family.name == h.family.name })
+		if i < 0 {
+			return items, nil
+		}
+		changed, err = f.storeHook(ctx, hooks[i], s, items)
+	}
+	return changed, err
 }
 
 // storeHook asks one family about what is to be stored.

@@ -25,6 +25,15 @@ func (f *Families) Load(ctx context.Context, name string) error {
 	return nil
 }
 
+// replaced is that another version took a family's place before it could be asked.
+type replaced struct{ error }
+
+func (r replaced) Unwrap() error { return r.error }
+
+func replacedError(x *family) error {
+	return replaced{&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.name + ": another version took its place: try again"}}
+}
+
 // take loads a family's module if need be, and keeps it loaded until release is called.
 func (f *Families) take(ctx context.Context, x *family) (m *sandbox.Module, release func(), err error) {
 	if m := x.hold(f); m != nil {
@@ -59,7 +68,7 @@ func (f *Families) take(ctx context.Context, x *family) (m *sandbox.Module, rele
 	if m := x.hold(f); m != nil {
 		return m, func() { x.release(f) }, nil
 	}
-	return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.name + ": " + errRetired.Error() + ": try again"}
+	return nil, nil, replacedError(x)
 }
 
 // load admits the module, until Close. It does not end with the call that wanted it: others may want it, too. Whoever calls
@@ -91,7 +100,7 @@ func (f *Families) load(x *family) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.retired {
-		return errors.Join(&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.name + ": " + errRetired.Error() + ": try again"}, m.Close())
+		return errors.Join(replacedError(x), m.Close())
 	}
 	x.module, x.used = m, f.o.Clock() // or it would look as if nobody had called it for long
 	return nil
