@@ -51,11 +51,14 @@ type familyTools struct {
 	*family.Families
 }
 
-func (f familyTools) All() []mcp.Family {
+func (f familyTools) All() []mcp.Family { return forClients(f.Families.All()) }
+
+// forClients are families as clients see them, without those whose names clients know others by.
+func forClients(all []family.Described) []mcp.Family {
 	var list []mcp.Family
-	for _, d := range f.Families.All() {
+	for _, d := range all {
 		if d.Hidden || family.IsReserved(d.Manifest.Name) {
-			continue // it cannot be used, and clients know another by its name
+			continue
 		}
 		list = append(list, familyOf(d))
 	}

@@ -156,11 +156,12 @@ func (l Lock) Check() error {
 	return nil
 }
 
-// Approved is the version of the family without whose store hook nothing may be stored, if there is such.
+// Approved is the version of the family without whose store hook nothing may be stored, if there is such. A hook that leaves
+// its failures to a manifest is one, for as long as whoever asks did not fill in what that says.
 func (g Grant) Approved() (Guard, bool) {
 	on, decided := g.Hooks[abi.HookStore]
 	switch {
-	case decided && on.OnFailure == abi.OnFailureRefuse:
+	case decided && (on.OnFailure == abi.OnFailureRefuse || on.OnFailure == ""):
 		return Guard{Digest: g.Digest, Version: g.Version, Capabilities: g.Capabilities, Limits: g.Limits}, true
 	case !decided && g.Guard != nil:
 		return *g.Guard, true

@@ -139,6 +139,7 @@ func TestWhatIsApprovedIsTheOperatorsLastWord(t *testing.T) {
 	}{
 		"nothing":                        {Grant{Digest: digest}, ""},
 		"skip":                           {Grant{Digest: digest, Hooks: on(abi.OnFailureSkip)}, ""},
+		"what the manifest says":         {Grant{Digest: digest, Hooks: on("")}, digest},
 		"refuse":                         {Grant{Digest: digest, Hooks: on(abi.OnFailureRefuse)}, digest},
 		"a guard":                        {Grant{Digest: digest, Guard: old}, other},
 		"a guard, and skip since":        {Grant{Digest: digest, Guard: old, Hooks: on(abi.OnFailureSkip)}, ""},

@@ -63,11 +63,34 @@ func (f *Families) scanLocked() (changed bool) {
 			c.add(f.unusable(name, installed, "its module is not there: install it again, or remove it with alcove family remove "+name))
 		}
 	}
-	f.fillSilence(c.named)
+	f.fillSilence(c)
 	c.guards = f.findGuards(c)
+	was := f.known
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.publish(c)
+	changed = f.publish(c)
+	f.noteUpdates(was)
+	return changed
+}
+
+// noteUpdates logs what families lost whose files were replaced. The caller holds changing and mu.
+func (f *Families) noteUpdates(was map[string]*family) {
+	for name, x := range f.known {
+		before := was[name]
+		if before == nil || before.digest == x.digest || x.digest == "" || x.source == built || x.source == installed {
+			continue
+		}
+		if d := f.describe(x); d.Update != nil || d.Guard != nil {
+			attributes := []any{"family", name, "version", x.manifest.Version, "digest", x.digest, "grant", d.GrantCommand}
+			if d.Update != nil {
+				attributes = append(attributes, "dropped", d.Update.Dropped)
+			}
+			if d.Guard != nil {
+				attributes = append(attributes, "store hook served by", d.Guard.Digest)
+			}
+			f.o.Logger.Warn("a family was replaced by another version, which has nothing of what was granted to the one before", attributes...)
+		}
+	}
 }
 
 // collected are the families that a scan found.

@@ -132,16 +132,16 @@ func (f *Families) missing(name string, g *guard) error {
 		"Whoever runs the server can %s; or do without the hook: alcove family revoke %s store", name, g.gone, again, name)}
 }
 
-// fillSilence gives each store hook that the lock file turns on without a word on failures the word of its manifest. The caller
-// holds changing.
-func (f *Families) fillSilence(next map[string]*family) {
+// fillSilence gives each store hook that the lock file turns on without a word on failures the word of its manifest. Where that is
+// not known, nothing may be stored. The caller holds changing.
+func (f *Families) fillSilence(c collected) {
 	filled := map[string]registry.Grant{}
 	for name, g := range f.lock.Families {
 		on, ok := g.Hooks[abi.HookStore]
 		if !ok || on.OnFailure != "" {
 			continue
 		}
-		if m := f.manifestFor(name, g, next[name]); m != nil {
+		if m := f.manifestFor(name, g, c); m != nil {
 			g = cloneGrant(g)
 			g.Hooks[abi.HookStore] = registry.On{OnFailure: wordOf("", m)}
 			filled[name] = g
@@ -163,9 +163,12 @@ func (f *Families) overrule(grants map[string]registry.Grant) {
 }
 
 // manifestFor is the manifest of the module that a grant is for; nil when it is not known.
-func (f *Families) manifestFor(name string, g registry.Grant, present *family) *abi.Manifest {
-	if present != nil && present.digest != "" && appliesTo(g, present) {
-		return present.manifest
+func (f *Families) manifestFor(name string, g registry.Grant, c collected) *abi.Manifest {
+	if x := c.named[name]; x != nil && x.digest != "" && appliesTo(g, x) {
+		return x.manifest
+	}
+	if x := c.version(name, g.Digest); x != nil {
+		return x.manifest
 	}
 	data, err := f.approvedModule(g.Digest)
 	if err != nil {

@@ -146,6 +146,21 @@ func TestAStoreHookThatALockFileTurnsOnWithoutAWordDoesAsItsManifestSays(t *test
 	}
 	eventually(t, "the lock file is followed", func() bool { return len(w.All()[0].Grant.Hooks) == 1 })
 	w.storesNothing()
+	l.Families["redactor"] = registry.Grant{Digest: digestOf([]byte("a module that is not there")), Hooks: hookOn(abi.HookStore)}
+	if err := registry.Write(w.dir, l); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is followed again", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
+	w.storesNothing("alcove family revoke redactor store") // nobody knows what its manifest says
+	tagger := pack(t, onStore("redactor", abi.OnFailureSkip), script{traps: true})
+	if err := keepModule(filepath.Join(w.dir, Folder), digestOf(tagger), tagger); err != nil {
+		t.Fatal(err)
+	}
+	l.Families["redactor"] = registry.Grant{Digest: digestOf(tagger), Hooks: hookOn(abi.HookStore)}
+	if err := registry.Write(w.dir, l); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "one that says skip is skipped", func() bool { m, _, err := w.keep("k", `"secret"`); return err == nil && m != nil })
 }
 
 // updates is the whole life of a redactor: it goes on step by step, with a restart after each.
@@ -579,6 +594,21 @@ func TestQuickSwapsInTheWatchedFolderNeverServeAHookWithBytesThatWereNotApproved
 	close(stop)
 	if err := <-swapped; err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestTheLogSaysWhatAReplacedFileLost(t *testing.T) {
+	folder, log := t.TempDir(), &logged{}
+	file := filepath.Join(folder, "many.wasm")
+	m := onRank("many")
+	writeFile(t, file, pack(t, m, script{says: `1`}))
+	w := open(t, func(o *Options) { o.Watch, o.Logger = folder, slog.New(slog.NewTextHandler(log, nil)) })
+	w.grant(GrantRequest{Family: "many", Capabilities: []registry.Capability{{Name: abi.CanJob}}, Hooks: hookOn(abi.HookRank)})
+	next := pack(t, m, script{says: `2`})
+	writeFile(t, file, next)
+	eventually(t, "it is said", func() bool { return log.count("replaced by another version") == 1 })
+	if log.count(`dropped="[job hook rank]"`) != 1 || log.count("alcove family grant many job --hook rank --digest "+digestOf(next)) != 1 {
+		t.Errorf("the log is %s", log.text.String())
 	}
 }
 
