@@ -143,8 +143,9 @@ func indexOf(list []registry.Capability, name abi.Capability) int {
 
 // adoptCarried gives grants of earlier releases, which were for a digest alone, to the families that the program carries, where
 // they were for those: the family of that name is carried, and no module with the digest is installed or in the watched folder.
-// What such a family asked for in that release is not known, unless this one carries the same bytes; then it is taken to be what
-// was granted. The caller holds changing.
+// What such a family asked for in that release is known if this one carries the same bytes. Otherwise it is taken to have asked for
+// the capabilities and hooks that were granted, with the scopes of this release: an operator who granted a narrower one is not
+// asked again. The caller holds changing.
 func (f *Families) adoptCarried(carried map[string]*family, files []*family) {
 	adopted := map[string]registry.Grant{}
 	for name, g := range f.lock.Families {
@@ -160,7 +161,8 @@ func (f *Families) adoptCarried(carried map[string]*family, files []*family) {
 		case elsewhere:
 			continue
 		default:
-			g.Asked = &registry.Asked{Capabilities: slices.Clone(g.Capabilities), Hooks: slices.Sorted(maps.Keys(g.Hooks))}
+			asked := slices.DeleteFunc(slices.Clone(x.asks.Capabilities), func(c registry.Capability) bool { return indexOf(g.Capabilities, c.Name) < 0 })
+			g.Asked = &registry.Asked{Capabilities: asked, Hooks: slices.Sorted(maps.Keys(g.Hooks))}
 		}
 		adopted[name] = g
 	}

@@ -197,7 +197,7 @@ func TestALockFileOfDigestsAloneIsAdoptedForFamiliesThatAreBuiltIn(t *testing.T)
 				w := openIn(t, dir, release(now))
 				w.storesAs("now")
 				d := w.All()[0]
-				if got := grantedTo(d.Grant); !slices.Equal(got, []string{"memory.read=work", "hook store=refuse"}) || !slices.Equal(d.NewlyAsked, []string{"memory.read", "llm"}) {
+				if got := grantedTo(d.Grant); !slices.Equal(got, []string{"memory.read=work", "hook store=refuse"}) || !slices.Equal(d.NewlyAsked, []string{"llm"}) {
 					t.Errorf("it has %q, newly asked %q", got, d.NewlyAsked)
 				}
 				if a := w.lockFile().Families["redactor"].Asked; a == nil || a.Manifest != "" {
