@@ -36,6 +36,7 @@ type Options struct {
 	Logger     *slog.Logger     // nil: discards
 	Clock      func() time.Time // nil: time.Now
 	ReadOnly   bool             // no client may write
+	Writable   func() error     // tells why nothing can be written; nil: it always can
 	MaxMessage int64            // bytes of one message; 0: 16 MiB
 	Families   Families         // nil: there are none
 }
@@ -107,6 +108,13 @@ func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, 
 		byName[t.Name] = t
 	}
 	result.Tools = s.offer(sessionOf(ctx), s.seat(ctx), byName)
+}
+
+func (s *Server) writable() error {
+	if s.options.Writable == nil {
+		return nil
+	}
+	return s.options.Writable()
 }
 
 func (s *Server) readOnly(session Session) bool { return s.options.ReadOnly || session.ReadOnly }

@@ -6,7 +6,7 @@ func statusTool() tool {
 	return tool{
 		name:        "memory_status",
 		description: "Where you are (branch, namespace), how much is stored there, and whether the server is well.",
-		docs: "keys and events count what is in the namespace and branch. health is ok, or indexing while searches wait for the index after a start. " +
+		docs: "keys and events count what is in the namespace and branch. health is ok, indexing while searches wait for the index after a start, or says why nothing can be stored. " +
 			"embedders tell how far embedding is: versions that have a vector, that wait for one, that the embedder refuses, and what is wrong.",
 		input: `{
 			"type": "object",
@@ -80,6 +80,9 @@ func status(ctx context.Context, c *call) (answer, error) {
 	}
 	if !st.Searchable {
 		s.Health = "indexing"
+	}
+	if err := c.server.writable(); err != nil {
+		s.Health = "refuses writes: " + err.Error()
 	}
 	return answer{structured: s, plain: s}, nil
 }

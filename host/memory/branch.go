@@ -185,6 +185,9 @@ func (s *Space) translate(doing string, err error) error {
 		return &Error{Code: Exhausted, Retryable: true, cause: err, Message: "could not " + doing + ": the disk of the server is full. Nothing was changed, and reading goes on: free some space there, then try again"}
 	case errors.Is(err, store.ErrReadOnly):
 		return &Error{Code: Unavailable, Retryable: true, cause: err, Message: "could not " + doing + ": the server may not write to its data directory. Nothing was changed, and reading goes on: have its permissions and its disk checked, then try again"}
+	case errors.Is(err, store.ErrReplaced):
+		return &Error{Code: Unavailable, cause: err, Message: "could not " + doing + ", because " + err.Error() +
+			". Nothing is written any more, and reading goes on from what is open. Have the user put the files back, or stop this server: the next one serves what is in the data directory then. alcove doctor says how"}
 	case errors.Is(err, store.ErrClosed):
 		return &Error{Code: Unavailable, Retryable: true, cause: err, Message: "the memory is shutting down: retry in a moment"}
 	}

@@ -63,6 +63,9 @@ func newCounting(s *Space, delay time.Duration) *counting {
 
 // touch counts accesses and feedback.
 func (c *counting) touch(b *branch, key store.Key, accesses int64, health float64) {
+	if c.space.readOnly {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	keys := c.pending[b]
@@ -126,6 +129,7 @@ func (c *counting) run(ctx context.Context) {
 	tick := time.NewTicker(c.delay)
 	defer tick.Stop()
 	for failed := false; ; {
+		before := failed
 		select {
 		case <-ctx.Done():
 			return
@@ -136,7 +140,7 @@ func (c *counting) run(ctx context.Context) {
 			}
 		}
 		err := c.flush(ctx)
-		if failed = err != nil; failed && ctx.Err() == nil {
+		if failed = err != nil; failed && !before && ctx.Err() == nil { // what refuses writes may do so for long
 			c.space.logger.Warn("counters were not written", "error", err)
 		}
 	}

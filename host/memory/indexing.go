@@ -280,7 +280,7 @@ func (s *Space) tendIndex(ctx context.Context, index Index) {
 func (s *Space) saveIndex(ctx context.Context, all bool) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	if !s.isReady() || s.distrusted {
+	if !s.isReady() || s.distrusted || s.readOnly {
 		return
 	}
 	if err := s.index.Save(ctx, s.engine, s.applied.upTo(), all); err != nil && ctx.Err() == nil {

@@ -63,6 +63,8 @@ type Options struct {
 	Clock        func() time.Time
 	Logger       *slog.Logger // nil: discards
 	Limits       Limits
+	// ReadOnly says that the engine refuses every write: nothing is counted, saved or trimmed.
+	ReadOnly bool
 	// CounterDelay is how long counters may wait in memory, and so how much of them a crash may cost;
 	// 0: 2 seconds.
 	CounterDelay time.Duration
@@ -85,6 +87,7 @@ type Space struct {
 
 	feedAge   time.Duration
 	deepChain int
+	readOnly  bool
 
 	catalogue *catalogue
 	counters  *counting
@@ -128,6 +131,9 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	s.stop = stop
 	s.background.Go(func() { s.fillIndex(running) })
 	s.background.Go(func() { s.tendIndex(running, o.Index) })
+	if s.readOnly {
+		return s, nil
+	}
 	s.background.Go(func() { s.counters.run(running) })
 	s.background.Go(func() { s.chores.run(running) })
 	s.background.Go(func() { s.keepRetaining(running) })
@@ -147,6 +153,7 @@ func newSpace(o Options) *Space {
 		limits:       o.Limits.withDefaults(),
 		feedAge:      or(o.FeedAge, 7*24*time.Hour),
 		deepChain:    or(o.DeepChain, 16),
+		readOnly:     o.ReadOnly,
 		catalogue:    newCatalogue(),
 		usage:        newUsage(),
 		searchable:   make(chan struct{}),

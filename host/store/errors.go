@@ -18,6 +18,9 @@ var (
 	ErrFull = errors.New("the disk is full")
 	// ErrReadOnly says that the data directory cannot be written.
 	ErrReadOnly = errors.New("the data directory cannot be written")
+	// ErrReplaced says that the files that are open are not the ones in the data directory: they were moved, deleted or
+	// replaced. What would be written could not be found again.
+	ErrReplaced = errors.New("the files of the store were moved, deleted or replaced while the server has them open")
 	// ErrDamaged says that what is stored is not as it was written. Nothing of it was answered.
 	ErrDamaged = errors.New("the store is damaged")
 	// ErrChanged says that old versions were dropped while a dump was made: it must be made again.

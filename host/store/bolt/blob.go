@@ -55,7 +55,9 @@ func (p place) blob(name, data []byte) (store.Blob, error) {
 	return decodeBlob(value)
 }
 
-func (e *Engine) blobPath(digest string) string { return filepath.Join(e.dir, "blobs", digest) }
+func (e *Engine) blobDir() string { return filepath.Join(e.dir, "blobs") }
+
+func (e *Engine) blobPath(digest string) string { return filepath.Join(e.blobDir(), digest) }
 
 // PutBlob stores a blob.
 func (e *Engine) PutBlob(ctx context.Context, name string, r io.Reader) (store.Blob, error) {
@@ -64,6 +66,9 @@ func (e *Engine) PutBlob(ctx context.Context, name string, r io.Reader) (store.B
 	}
 	e.blobMu.Lock() // a file that was just written must not be taken for an orphan
 	defer e.blobMu.Unlock()
+	if err := e.Writable(); err != nil { // the directory may be another store's
+		return store.Blob{}, fmt.Errorf("put blob %s: %w", name, err)
+	}
 	blob, err := e.writeBlob(name, r)
 	if err != nil {
 		return blob, fmt.Errorf("put blob %s: %w", name, diskError(err))
@@ -88,7 +93,7 @@ func (e *Engine) PutBlob(ctx context.Context, name string, r io.Reader) (store.B
 
 // writeBlob writes the file, and makes sure that it and its name are on the disk.
 func (e *Engine) writeBlob(name string, r io.Reader) (blob store.Blob, err error) {
-	f, err := os.CreateTemp(filepath.Join(e.dir, "blobs"), partial+"*")
+	f, err := os.CreateTemp(e.blobDir(), partial+"*")
 	if err != nil {
 		return blob, err
 	}
@@ -109,7 +114,7 @@ func (e *Engine) writeBlob(name string, r io.Reader) (blob store.Blob, err error
 	if err = os.Rename(f.Name(), e.blobPath(blob.Digest)); err != nil {
 		return blob, err
 	}
-	return blob, syncDir(filepath.Join(e.dir, "blobs"))
+	return blob, syncDir(e.blobDir())
 }
 
 func syncDir(dir string) error {
@@ -199,7 +204,10 @@ func (e *Engine) sweepBlobs() error {
 	if err != nil {
 		return fmt.Errorf("sweep blobs: %w", err)
 	}
-	files, err := os.ReadDir(filepath.Join(e.dir, "blobs"))
+	if err := e.Writable(); err != nil { // the files may be another store's
+		return fmt.Errorf("sweep blobs: %w", err)
+	}
+	files, err := os.ReadDir(e.blobDir())
 	if err != nil {
 		return fmt.Errorf("sweep blobs: %w", err)
 	}

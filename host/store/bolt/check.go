@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -27,6 +26,9 @@ const glance = 20 * time.Millisecond
 // what is there then.
 func (e *Engine) Check(ctx context.Context) error {
 	c := &check{engine: e, ctx: ctx}
+	if err := e.Writable(); errors.Is(err, store.ErrReplaced) {
+		c.report(err)
+	}
 	c.heads()
 	c.directory("the outermost bucket", func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Cursor().Bucket() })
 	for _, k := range topKinds() {
@@ -77,37 +79,22 @@ func (c *check) heads() {
 
 func (c *check) head(place uint64) error {
 	return c.engine.read(c.ctx, func(tx *bbolt.Tx) error {
-		p, err := c.engine.pagesOf(tx)
-		if err != nil {
-			return err
-		}
-		defer p.close()
+		p := c.engine.pagesOf(tx)
 		raw := make([]byte, metaSize+8)
 		if _, err := p.file.ReadAt(raw, int64(place*p.head.size+pageHeader)); err != nil {
 			return err
 		}
-		_, err = readMeta(raw, p.head.size)
+		_, err := readMeta(raw, p.head.size)
 		return err
 	})
 }
 
-// openedPages are the pages that a transaction sees, which is open as long as they are used.
-type openedPages struct {
-	*pages
-	opened *os.File
-}
-
-func (p openedPages) close() { _ = p.opened.Close() } // nothing was written
-
-func (e *Engine) pagesOf(tx *bbolt.Tx) (openedPages, error) {
-	f, err := os.Open(e.path())
-	if err != nil {
-		return openedPages{}, fmt.Errorf("read the database: %w", err)
-	}
+// pagesOf are the pages that a transaction sees, of the file that is open.
+func (e *Engine) pagesOf(tx *bbolt.Tx) *pages {
 	size := uint64(tx.DB().Info().PageSize)
-	p := &pages{file: f, length: uint64(tx.Size())}
+	p := &pages{file: e.open.File, length: uint64(tx.Size())}
 	p.lead(meta{size: size, root: uint64(tx.Cursor().Bucket().Root()), freelist: noFreelist, high: p.length / size})
-	return openedPages{p, f}, nil
+	return p
 }
 
 // look runs a part of the check in a transaction, until it says that it is done.
@@ -115,12 +102,8 @@ func (c *check) look(what string, part func(tx *bbolt.Tx, p *pages, until time.T
 	for done := false; !done && c.ctx.Err() == nil; {
 		began := time.Now()
 		err := c.engine.read(c.ctx, func(tx *bbolt.Tx) error {
-			p, err := c.engine.pagesOf(tx)
-			if err != nil {
-				return err
-			}
-			defer p.close()
-			done = part(tx, p.pages, began.Add(glance))
+			p := c.engine.pagesOf(tx)
+			done = part(tx, p, began.Add(glance))
 			for _, f := range p.faults {
 				c.report(fmt.Errorf("%w: %w", store.ErrDamaged, f))
 			}

@@ -43,8 +43,8 @@ func size(path string) (int64, error) {
 
 // compact runs in the writer's turn.
 func (e *Engine) compact() error {
-	if e.failed != nil {
-		return e.failed
+	if err := e.mayWrite(); err != nil {
+		return err
 	}
 	copied := filepath.Join(e.dir, compacting)
 	if err := compactFile(e.db, copied); err != nil {
@@ -55,28 +55,34 @@ func (e *Engine) compact() error {
 	}
 	e.file.Lock() // waits for reads that run, for which the old file must stay open
 	defer e.file.Unlock()
+	if err := e.present(); err != nil { // the copy must not take the place of somebody else's file
+		return errors.Join(err, os.Remove(copied))
+	}
 	return e.replaceFile(copied)
 }
 
 // replaceFile puts the copy in the place of the file. Should the copy not open, which only a broken disk can cause, the
 // engine answers nothing any more.
 func (e *Engine) replaceFile(copied string) error {
+	was := e.open.info
+	copy, err := os.Stat(copied)
+	if err != nil {
+		return err
+	}
 	if err := e.db.Close(); err != nil { // some systems do not replace an open file
 		return err
 	}
-	err := os.Rename(copied, e.path())
+	err = os.Rename(copied, e.path())
 	if err == nil {
 		err = syncDir(e.dir)
 	}
 	if err == nil {
 		e.passed(CompactSwapped)
 	}
-	db, openErr := e.openDB()
-	if openErr != nil {
-		e.db, e.failed = nil, openErr
+	if openErr := e.openAgain(was, copy); openErr != nil {
+		e.failed = openErr
 		return errors.Join(err, openErr)
 	}
-	e.db = db
 	e.written.compacted.Store(e.now().UnixMicro())
 	for _, o := range e.overlays { // in the new file, transactions are numbered anew
 		o.since = 0

@@ -40,18 +40,17 @@ func (e *Engine) contain(err *error) func() {
 
 // transact runs a write transaction. Only the writer calls it.
 func (e *Engine) transact(do func(tx *bbolt.Tx) error) error {
-	if e.failed != nil {
-		return e.failed
+	if err := e.mayWrite(); err != nil {
+		return err
 	}
 	id, applied, err := e.attempt(do)
-	if err == nil || !applied {
+	switch {
+	case err == nil:
+		return e.mayAcknowledge(id)
+	case !applied:
 		return err
-	}
-	if errors.Is(err, store.ErrDamaged) { // what bbolt knows of the file may be wrong now
-		e.file.Lock()
-		e.failed = err
-		e.file.Unlock()
-		return err
+	case errors.Is(err, store.ErrDamaged): // what bbolt knows of the file may be wrong now
+		return e.fail(err)
 	}
 	if !e.mayBeThere(id) {
 		return diskError(err) // bbolt has rolled it back
@@ -122,6 +121,9 @@ func (e *Engine) settle(id int, cause error) error {
 // reopen opens the database again, syncs it, and reports whether a commit is in it. Nothing is written: even an empty
 // commit would take the place of the one page that, until the disk syncs, is surely whole. The caller holds file.
 func (e *Engine) reopen(id int) (there bool, err error) {
+	if err := e.present(); err != nil {
+		return false, err
+	}
 	if e.db != nil {
 		if err := e.db.Close(); err != nil {
 			e.logger.Warn("the database was not closed properly", "error", err)
@@ -131,8 +133,7 @@ func (e *Engine) reopen(id int) (there bool, err error) {
 		e.db = nil
 		return false, err
 	}
-	if e.db, err = e.openDB(); err != nil {
-		e.db = nil
+	if err := e.openAgain(e.open.info); err != nil {
 		return false, err
 	}
 	if err := e.db.View(func(tx *bbolt.Tx) error { there = tx.ID() >= id; return nil }); err != nil {

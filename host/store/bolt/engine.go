@@ -51,6 +51,8 @@ type Options struct {
 	// NoSync acknowledges commits before they are on the disk. Only for tests which prove that a crash test can
 	// fail.
 	NoSync bool
+	// ReadOnly opens what is there without writing to the directory. Whatever would be written is refused.
+	ReadOnly bool
 	// Held is how long old versions are held for dumps while somebody wants to drop some; 0: an hour.
 	Held time.Duration
 	// MapSize is how much address space the file gets at first, in bytes; 0: 1 GiB. Growing beyond it waits for
@@ -64,6 +66,8 @@ type Engine struct {
 	options Options
 	file    sync.RWMutex // write-held while db is replaced
 	db      *bbolt.DB    // nil when it could not be opened again
+	open    openFile     // what db has open
+	blobs   fs.FileInfo  // of the directory
 	failed  error        // why nothing is written any more; set with db
 	now     func() time.Time
 	logger  *slog.Logger
@@ -96,9 +100,6 @@ var _ store.Engine = (*Engine)(nil)
 
 // Open opens the space in a directory, or makes one. The caller makes sure that nobody else has it open.
 func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
-	if err := os.MkdirAll(filepath.Join(dir, "blobs"), 0o700); err != nil {
-		return nil, fmt.Errorf("open store: %w", diskError(err))
-	}
 	e := &Engine{
 		dir: dir, options: o, now: o.Now, logger: o.Logger, steps: o.Steps, jobs: make(chan *job, 1024), quit: make(chan struct{}),
 		floors: map[store.BranchID]trimmed{}, plans: map[uint64]planned{}, watchers: map[chan uint64]struct{}{},
@@ -118,12 +119,22 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	if err := e.load(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.db.Close())
 	}
+	e.open.txid = e.open.newest()
 	e.letGo()
 	e.writer.Go(e.write)
 	return e, nil
 }
 
 func (e *Engine) openFile() (err error) {
+	if e.options.ReadOnly {
+		return e.openReadOnly()
+	}
+	if err := os.MkdirAll(e.blobDir(), 0o700); err != nil {
+		return err
+	}
+	if e.blobs, err = os.Stat(e.blobDir()); err != nil {
+		return err
+	}
 	if err := e.makeFile(e.path()); err != nil {
 		return err
 	}
@@ -213,6 +224,9 @@ func (e *Engine) mendHead(p *pages) error {
 	if p.mended == nil {
 		return nil
 	}
+	if e.options.ReadOnly {
+		return fmt.Errorf("it must be mended where it begins, by a server that may write: %w", store.ErrReadOnly)
+	}
 	return writeHead(e.path(), p)
 }
 
@@ -233,10 +247,17 @@ const lockWithin = 2 * time.Second
 
 func (e *Engine) openDB() (*bbolt.DB, error) {
 	size := e.options.MapSize
-	if size == 0 && strconv.IntSize == 64 {
+	if size == 0 && strconv.IntSize == 64 && !e.options.ReadOnly {
 		size = 1 << 30
 	}
+	var file *os.File
 	db, err := bbolt.Open(e.path(), 0o600, &bbolt.Options{
+		OpenFile: func(path string, flag int, mode fs.FileMode) (*os.File, error) {
+			var err error
+			file, err = os.OpenFile(path, flag, mode)
+			return file, err
+		},
+		ReadOnly:        e.options.ReadOnly,
 		Timeout:         lockWithin,
 		InitialMmapSize: size,
 		NoFreelistSync:  true,
@@ -246,7 +267,16 @@ func (e *Engine) openDB() (*bbolt.DB, error) {
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, fmt.Errorf("another process has the file open: %w", err)
 	}
-	return db, err
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	e.open = openFile{File: file, info: info, pageSize: uint64(db.Info().PageSize)}
+	e.open.txid = e.open.newest()
+	return db, nil
 }
 
 // makeFile makes a new database under a passing name, so that a power failure never leaves half of one. Directories are
@@ -281,6 +311,9 @@ func (e *Engine) makeEmpty(path string) error {
 }
 
 func (e *Engine) load(ctx context.Context) error {
+	if e.options.ReadOnly {
+		return e.db.View(e.loadReadOnly)
+	}
 	if err := e.db.Update(e.prepare); err != nil {
 		return err
 	}
@@ -308,15 +341,22 @@ func (e *Engine) prepare(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	for _, name := range topBuckets() {
-		if tx.Bucket(name) == nil {
-			return fmt.Errorf("the bucket %s is missing: %w", name, store.ErrDamaged)
-		}
+	if err := haveBuckets(tx); err != nil {
+		return err
 	}
 	if err := beginHistory(tx); err != nil {
 		return err
 	}
 	return dropUnfinished(tx)
+}
+
+func haveBuckets(tx *bbolt.Tx) error {
+	for _, name := range topBuckets() {
+		if tx.Bucket(name) == nil {
+			return fmt.Errorf("the bucket %s is missing: %w", name, store.ErrDamaged)
+		}
+	}
+	return nil
 }
 
 func (e *Engine) loadState(tx *bbolt.Tx) error {

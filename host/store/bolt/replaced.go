@@ -1,0 +1,125 @@
+package bolt
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// openFile is the database file that an engine has open. It is bbolt's, and closed with it.
+type openFile struct {
+	*os.File
+	info     fs.FileInfo
+	pageSize uint64
+	txid     uint64 // of the newest commit that the engine knows of
+}
+
+// Writable tells why nothing is written; nil when commits are.
+func (e *Engine) Writable() error {
+	e.file.RLock()
+	defer e.file.RUnlock()
+	if e.failed != nil {
+		return e.failed
+	}
+	return e.present()
+}
+
+// present makes sure that the files that are open are the ones that the next start would find. The caller holds file, or is
+// the writer.
+func (e *Engine) present() error {
+	if err := samePath(e.path(), e.open.info); err != nil {
+		return err
+	}
+	return samePath(e.blobDir(), e.blobs)
+}
+
+// samePath makes sure that a path names a file that is open. When it cannot be told, it does not.
+func samePath(path string, opened fs.FileInfo) error {
+	now, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %s is gone", store.ErrReplaced, path)
+	case err != nil:
+		return fmt.Errorf("%w: it cannot be told whether %s is still there: %w", store.ErrReplaced, path, err)
+	case !os.SameFile(now, opened):
+		return fmt.Errorf("%w: another file has taken the place of %s", store.ErrReplaced, path)
+	}
+	return nil
+}
+
+// unchanged makes sure that nobody else wrote to the file: a copy of an older one over it keeps its inode.
+func (e *Engine) unchanged() error {
+	if e.open.newest() != e.open.txid {
+		return fmt.Errorf("%w: %s was overwritten", store.ErrReplaced, e.path())
+	}
+	return nil
+}
+
+// newest is the number of the newest commit in the file; 0 when there is none.
+func (f openFile) newest() (txid uint64) {
+	for place := range int64(2) {
+		raw := make([]byte, metaSize+8)
+		if n, _ := f.ReadAt(raw, place*int64(f.pageSize)+pageHeader); n < len(raw) {
+			continue
+		}
+		if m, err := readMeta(raw, f.pageSize); err == nil {
+			txid = max(txid, m.txid)
+		}
+	}
+	return txid
+}
+
+// mayWrite makes sure that what is written now would be found again. The writer calls it before each transaction: files that
+// were moved away and back are written again.
+func (e *Engine) mayWrite() error {
+	if e.failed != nil {
+		return e.failed
+	}
+	if err := e.present(); err != nil {
+		return err
+	}
+	if err := e.unchanged(); err != nil {
+		return e.fail(err)
+	}
+	return nil
+}
+
+// mayAcknowledge makes sure that a commit that was just synced will be found again. When it will not, nothing is written any
+// more until a restart: the commit may be in a file that comes back.
+func (e *Engine) mayAcknowledge(txid int) error {
+	e.open.txid = uint64(txid)
+	err := e.present()
+	if err == nil {
+		err = e.unchanged()
+	}
+	if err != nil {
+		return e.fail(err)
+	}
+	return nil
+}
+
+// fail refuses all writes from now on. Only the writer calls it.
+func (e *Engine) fail(err error) error {
+	e.file.Lock()
+	defer e.file.Unlock()
+	e.failed = err
+	return err
+}
+
+// openAgain opens the database after its file was closed. Only one of the files that are named is taken.
+func (e *Engine) openAgain(files ...fs.FileInfo) error {
+	db, err := e.openDB()
+	if err == nil && !slices.ContainsFunc(files, func(f fs.FileInfo) bool { return os.SameFile(f, e.open.info) }) {
+		err = errors.Join(fmt.Errorf("%w: another file has taken the place of %s", store.ErrReplaced, e.path()), db.Close())
+	}
+	if err != nil {
+		e.db = nil
+		return err
+	}
+	e.db = db
+	return nil
+}
