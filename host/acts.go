@@ -76,9 +76,44 @@ func (h *Host) acts() map[string]admin.Act {
 		}),
 		"retain": func(ctx context.Context, _ json.RawMessage) (any, error) { return h.space.Retain(ctx) },
 	}
+	acts["health"] = func(context.Context, json.RawMessage) (any, error) { return h.health(), nil }
 	maps.Copy(acts, h.familyActs())
 	maps.Copy(acts, h.embedderActs())
+	for _, name := range []string{"family-install", "family-remove", "family-grant", "family-configure", "endpoint-set",
+		"set-embedder", "regenerate-embedder", "remove-embedder", "choose-embedder"} {
+		acts[name] = h.changes(acts[name])
+	}
 	return acts
+}
+
+// changes is an act that changes files of the data directory, which may be another's by now.
+func (h *Host) changes(do admin.Act) admin.Act {
+	if do == nil {
+		return nil
+	}
+	return func(ctx context.Context, request json.RawMessage) (any, error) {
+		if err := h.Writable(); err != nil {
+			return nil, err
+		}
+		if h.readOnly {
+			return nil, fmt.Errorf("%s is served read-only: %w", h.options.Dir, store.ErrReadOnly)
+		}
+		return do(ctx, request)
+	}
+}
+
+// Health is how a server is.
+type Health struct {
+	ReadOnly bool   `json:"read_only"` // its directory cannot be written
+	Fault    string `json:"fault"`     // why nothing is written though it should be
+}
+
+func (h *Host) health() Health {
+	s := Health{ReadOnly: h.readOnly}
+	if err := h.Writable(); err != nil {
+		s.Fault = err.Error()
+	}
+	return s
 }
 
 func (h *Host) streams() map[string]admin.Stream {

@@ -22,6 +22,9 @@ const modules = "modules"
 
 // openFamilies makes families ready to be called. A directory that cannot be written has none, and goes on without.
 func (h *Host) openFamilies(ctx context.Context) error {
+	if h.readOnly {
+		return nil
+	}
 	box, err := sandbox.New(sandbox.Config{Dir: filepath.Join(h.options.Dir, modules), Log: h.options.Logger, Compiler: h.options.Compiler})
 	if err != nil {
 		h.options.Logger.Warn("going on without tool families", "error", err)

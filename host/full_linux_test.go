@@ -21,7 +21,7 @@ const smallDisk = 6 << 20 // bytes
 func smallMount(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", smallDisk)); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=700", smallDisk)); err != nil {
 		lacking(t, "a small disk cannot be mounted here, which needs root: %v", err)
 	}
 	t.Cleanup(func() {
@@ -194,8 +194,8 @@ func (f *full) checkAll() {
 	}
 }
 
-// TestADirectoryThatCannotBeWrittenIsRefusedWithWhatToDo starts the server as somebody who may only read.
-func TestADirectoryThatCannotBeWrittenIsRefusedWithWhatToDo(t *testing.T) {
+// TestADirectoryOnAReadOnlyDiskIsServedReadOnly starts the server on a disk that not even root can write to.
+func TestADirectoryOnAReadOnlyDiskIsServedReadOnly(t *testing.T) {
 	dir := smallMount(t)
 	f := &full{crash: newCrashIn(t, dir), acked: map[string]uint64{}}
 	f.connect()
@@ -221,9 +221,23 @@ func TestADirectoryThatCannotBeWrittenIsRefusedWithWhatToDo(t *testing.T) {
 		}
 	}
 	remount(syscall.MS_RDONLY)
-	_, err := host.Open(t.Context(), host.Options{Dir: dir})
-	if err == nil || !strings.Contains(err.Error(), "read-only file system") || !strings.Contains(err.Error(), "--data") || !strings.Contains(err.Error(), dir) {
-		t.Errorf("opened on a read-only disk: %v", err)
+	h, err := host.Open(t.Context(), host.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := host.Space(h).Recall(t.Context(), memory.Place{}, "k0", memory.AsOf{}); err != nil || m == nil || m.Version != f.acked["k0"] {
+		t.Errorf("recalled %v (%v)", m, err)
+	}
+	_, err = host.Space(h).Store(t.Context(), memory.Place{}, []memory.Item{{Key: "k1", Value: []byte("1")}}, memory.Write{})
+	if refused := (*memory.Error)(nil); !errors.As(err, &refused) || refused.Code != memory.Unavailable {
+		t.Errorf("stored on a read-only disk: %v", err)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	_, err = host.Open(t.Context(), host.Options{Dir: filepath.Join(dir, "new")})
+	if err == nil || !strings.Contains(err.Error(), "read-only file system") || !strings.Contains(err.Error(), "--data") {
+		t.Errorf("made a directory on a read-only disk: %v", err)
 	}
 	remount(0)
 	h, err = host.Open(t.Context(), host.Options{Dir: dir})

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -25,9 +27,10 @@ import (
 
 // Options say what to open, and how.
 type Options struct {
-	Dir      string // the data directory; made if there is none
-	Version  string // of the program, as clients are told
-	ReadOnly bool   // refuse every write
+	Dir      string        // the data directory; made if there is none
+	Version  string        // of the program, as clients are told
+	ReadOnly bool          // refuse every write
+	Sharing  owner.Sharing // of the data directory, which is refused when others than these can change it
 	Clock    func() time.Time
 	Logger   *slog.Logger
 	// Families are those that the program carries; FamiliesDir is a folder with more, which may change; Locked allows only
@@ -53,7 +56,10 @@ type Options struct {
 // Host is an open data directory. This process owns it until Close.
 type Host struct {
 	options   Options
-	token     string
+	token     string // empty: the directory has none, and cannot be written
+	lock      *dirLock
+	file      fs.FileInfo // of the data directory
+	readOnly  bool        // the directory cannot be written
 	engine    store.Engine
 	space     *memory.Space
 	embedders *embedders
@@ -93,30 +99,77 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 }
 
 func (h *Host) open(ctx context.Context) error {
-	lock, err := lock(h.options.Dir)
-	if err != nil {
+	if err := h.openDir(); err != nil {
 		return err
-	}
-	h.closeLater("the lock", lock.Close)
-	if err := bolt.RemovePassing(h.options.Dir); err != nil {
-		return fmt.Errorf("remove what an import or a restore left that was interrupted: %w: this user must be able to write there; choose another directory with --data", err)
 	}
 	if err := h.openSpace(ctx); err != nil {
 		return err
 	}
-	h.token, err = api.Token(owner.TokenPath(h.options.Dir))
-	if err != nil {
+	if err := h.readToken(); err != nil {
 		return err
 	}
 	if err := h.openFamilies(ctx); err != nil {
 		return err
 	}
-	o := mcp.Options{Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly}
+	o := mcp.Options{Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock,
+		ReadOnly: h.options.ReadOnly || h.readOnly, Writable: h.Writable}
 	if h.families != nil {
 		o.Families = familyTools{h.families}
 	}
 	h.mcp = mcp.New(h.space, o)
 	return nil
+}
+
+// openDir takes possession of the data directory.
+func (h *Host) openDir() (err error) {
+	dir := h.options.Dir
+	warnings, err := h.options.Sharing.CheckDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		h.options.Logger.Warn(w)
+	}
+	if h.lock, err = lock(dir); err != nil {
+		return err
+	}
+	h.closeLater("the lock", h.lock.Close)
+	if h.file, err = os.Stat(dir); err != nil {
+		return fmt.Errorf("look at the data directory: %w", err)
+	}
+	if err := owner.Writable(dir); err != nil {
+		h.options.Logger.Warn("the data directory cannot be written: it is served read-only, without tool families", "error", err)
+		h.readOnly = true
+	}
+	if err := MissingStore(dir); err != nil {
+		return err
+	}
+	if h.readOnly {
+		return h.mustHaveStore()
+	}
+	if err := bolt.RemovePassing(dir); err != nil {
+		return fmt.Errorf("remove what an import or a restore left that was interrupted: %w: this user must be able to write there; choose another directory with --data", err)
+	}
+	return nil
+}
+
+// mustHaveStore is for a directory in which none can be made.
+func (h *Host) mustHaveStore() error {
+	has, err := HasStore(h.options.Dir)
+	if err == nil && !has {
+		err = fmt.Errorf("there is no store in %s, and this user cannot make one there: choose another directory with --data", h.options.Dir)
+	}
+	return err
+}
+
+// readToken reads the token, or makes one.
+func (h *Host) readToken() (err error) {
+	path := owner.TokenPath(h.options.Dir)
+	if _, missing := os.Stat(path); h.readOnly && errors.Is(missing, fs.ErrNotExist) {
+		return nil
+	}
+	h.token, err = api.Token(path)
+	return err
 }
 
 // openSpace opens the store and the memory in it.
@@ -146,14 +199,16 @@ func (h *Host) openSpace(ctx context.Context) error {
 	}
 	h.closeLater("the vectors", h.embedders.close)
 	space, err := memory.Open(ctx, memory.Options{
-		Engine: engine, Index: index, Meaning: meaning{h.embedders.keeper}, Clock: h.options.Clock, Logger: h.options.Logger,
+		Engine: engine, Index: index, Meaning: meaning{h.embedders.keeper}, Clock: h.options.Clock, Logger: h.options.Logger, ReadOnly: h.readOnly,
 	})
 	if err != nil {
 		return fmt.Errorf("open the memory in %s: %w", h.options.Dir, err)
 	}
 	h.space = space
 	h.closeLater("the memory", func() error { return space.Close(context.WithoutCancel(ctx)) })
-	h.embedders.start(space)
+	if !h.readOnly {
+		h.embedders.start(space)
+	}
 	return nil
 }
 
@@ -161,7 +216,7 @@ func (h *Host) openEngine(ctx context.Context) (store.Engine, error) {
 	if h.options.Engine != nil {
 		return h.options.Engine(ctx, h.options.Dir)
 	}
-	return bolt.Open(ctx, h.options.Dir, bolt.Options{Now: h.options.Clock, Logger: h.options.Logger})
+	return bolt.Open(ctx, h.options.Dir, bolt.Options{Now: h.options.Clock, Logger: h.options.Logger, ReadOnly: h.readOnly})
 }
 
 func (h *Host) closeLater(name string, f func() error) {
@@ -184,11 +239,24 @@ func (h *Host) Close() error {
 // Token is what HTTP clients present.
 func (h *Host) Token() string { return h.token }
 
+// Writable tells why nothing can be written though it should be: the files of the store are gone, for instance. nil when
+// writes are kept, or are refused by intention.
+func (h *Host) Writable() error {
+	e, ok := h.engine.(interface{ Writable() error })
+	if !ok || h.readOnly {
+		return nil
+	}
+	return e.Writable()
+}
+
 // readyWithin is how long a question whether the server is ready may wait for the answer to become yes.
 const readyWithin = time.Second
 
 // ready tells why clients would have to wait; nil when they would not.
 func (h *Host) ready(ctx context.Context) error {
+	if err := h.Writable(); err != nil {
+		return fmt.Errorf("nothing can be stored: %w", err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
 	if err := h.space.Ready(ctx); err != nil {

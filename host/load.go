@@ -90,5 +90,17 @@ func HasStore(dir string) (bool, error) {
 	return err == nil, err
 }
 
-// AdminPath is the socket for operators of a data directory.
-func AdminPath(dir string) (string, error) { return owner.AdminPath(dir) }
+// MissingStore tells of a data directory that had a store, as what is beside it shows, and has none now: its database was
+// moved or deleted. An empty one in its place would be taken for it, and would sweep its blobs.
+func MissingStore(dir string) error {
+	if has, err := HasStore(dir); has || err != nil {
+		return err
+	}
+	for _, sign := range []string{filepath.Join(dir, "blobs"), owner.TokenPath(dir)} {
+		if _, err := os.Stat(sign); err != nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("the database %s is gone, and the rest of its store is there: put it back, make it from a backup (alcove restore BACKUP --data %q), or, to begin with an empty memory, remove %q first",
+		filepath.Join(dir, "alcove.db"), dir, filepath.Join(dir, "blobs"))
+}

@@ -30,7 +30,7 @@ import (
 
 // actNames are what only operators may do.
 func actNames() []string {
-	return []string{"verify", "compact", "durability", "flush", "purge", "import", "retention", "set-retention", "retain", "export", "memories",
+	return []string{"verify", "compact", "durability", "flush", "purge", "import", "retention", "set-retention", "retain", "health", "export", "memories",
 		"backup", "backed-up",
 		"embedders", "set-embedder", "regenerate-embedder", "remove-embedder", "choose-embedder",
 		"families", "family-states", "family-install", "family-remove", "family-grant", "family-configure", "family-jobs", "endpoints", "endpoint-set"}
@@ -38,11 +38,7 @@ func actNames() []string {
 
 func operator(t *testing.T, dir string) *admin.Client {
 	t.Helper()
-	path, err := host.AdminPath(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := admin.NewClient(path)
+	c := admin.NewClient(func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, dir) })
 	t.Cleanup(c.Close)
 	return c
 }
@@ -50,7 +46,7 @@ func operator(t *testing.T, dir string) *admin.Client {
 func TestTheOperatorsSocketIsPrivateAndAnswers(t *testing.T) {
 	dir := t.TempDir()
 	serving(t, mustOpen(t, dir), host.Listen{})
-	path, err := host.AdminPath(dir)
+	path, err := owner.AdminPath(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -31,6 +32,7 @@ type Listen struct {
 	HTTPOptional bool               // go on without HTTP when its address is in use
 	Idle         time.Duration      // stop when nobody was served for so long; 0: never
 	Started      func(owner.Record) // called when clients can connect; may be nil
+	Look         time.Duration      // how often to look whether what clients find the server by is still there; 0: 500 ms
 }
 
 // Serve serves clients until ctx ends or, if so asked, nobody uses the server. Calls that run then may
@@ -43,10 +45,9 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 	if err != nil {
 		return errors.Join(err, s.closeListeners())
 	}
-	if err := owner.WriteRecord(h.options.Dir, record); err != nil { // on a full disk, for instance: it can still be read
-		h.options.Logger.Warn("clients on this machine find the server, but not its HTTP address", "error", err)
-	}
-	defer owner.RemoveRecord(h.options.Dir)
+	w := s.watcher(l, record, stop)
+	w.look()
+	defer w.leave()
 	h.options.Logger.Info("serving", "dir", h.options.Dir, "socket", record.Socket, "http", record.HTTP, "pid", record.PID)
 	if l.Started != nil {
 		l.Started(record)
@@ -57,7 +58,7 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 			stop()
 		}()
 	}
-	err = s.run(ctx, stop)
+	err = s.run(ctx, stop, w)
 	h.options.Logger.Info("stopped serving", "dir", h.options.Dir, "error", err)
 	return err
 }
@@ -66,60 +67,90 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 type service struct {
 	host   *Host
 	use    *api.Use
-	socket net.Listener
-	admin  net.Listener
+	socket *api.SocketListener
+	admin  *api.SocketListener
 	http   net.Listener // nil: none
 }
 
 func (s *service) listen(l Listen) (owner.Record, error) {
 	o := s.host.options
-	path := l.Socket
-	if path == "" {
-		usual, err := owner.SocketPath(o.Dir)
-		if err != nil {
-			return owner.Record{}, err
-		}
-		path = usual
-	}
-	record := owner.Record{PID: os.Getpid(), Socket: path, Version: o.Version, Started: o.Clock().UTC()}
-	var err error
-	if l.HTTP != "" {
-		s.http, err = api.ListenHTTP(l.HTTP)
-		switch {
-		case err == nil:
-			record.HTTP = s.http.Addr().String()
-		case l.HTTPOptional:
-			o.Logger.Warn("going on without HTTP", "error", err)
-		default:
-			return record, fmt.Errorf("%w: stop what uses the address, or choose another with --listen (for example --listen 127.0.0.1:9743; --listen off for none)", err)
-		}
-	}
-	if s.socket, err = api.ListenSocket(path); err != nil {
+	record := owner.Record{PID: os.Getpid(), Version: o.Version, Started: o.Clock().UTC()}
+	if err := s.listenHTTP(l, &record); err != nil {
 		return record, err
 	}
-	operators, err := owner.AdminPath(o.Dir)
+	sockets, err := socketPaths(l, o.Dir)
 	if err != nil {
 		return record, err
 	}
-	s.admin, err = api.ListenSocket(operators)
-	return record, err
+	if s.socket, err = api.ListenSocket(sockets...); err != nil {
+		return record, err
+	}
+	operators, err := owner.AdminPaths(o.Dir)
+	if err != nil {
+		return record, err
+	}
+	if s.admin, err = api.ListenSocket(operators...); err != nil {
+		return record, err
+	}
+	record.Socket, record.Admin = s.socket.Path(), s.admin.Path()
+	return record, nil
+}
+
+// socketPaths are where clients are listened to.
+func socketPaths(l Listen, dir string) ([]string, error) {
+	if l.Socket == "" {
+		return owner.SocketPaths(dir)
+	}
+	path, err := filepath.Abs(l.Socket) // clients find it from anywhere
+	if err == nil {
+		err = owner.CheckSocketLength(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: choose another path with --socket", err)
+	}
+	return []string{path}, nil
+}
+
+func (s *service) listenHTTP(l Listen, record *owner.Record) (err error) {
+	logger := s.host.options.Logger
+	if l.HTTP == "" {
+		return nil
+	}
+	if s.host.token == "" {
+		logger.Warn("going on without HTTP: there is no token, and none can be made in the data directory")
+		return nil
+	}
+	s.http, err = api.ListenHTTP(l.HTTP)
+	switch {
+	case err == nil:
+		record.HTTP = s.http.Addr().String()
+	case l.HTTPOptional:
+		logger.Warn("going on without HTTP", "error", err)
+	default:
+		return fmt.Errorf("%w: stop what uses the address, or choose another with --listen (for example --listen 127.0.0.1:9743; --listen off for none)", err)
+	}
+	return nil
 }
 
 func (s *service) closeListeners() error {
 	var errs []error
-	for _, l := range []net.Listener{s.socket, s.admin, s.http} {
+	for _, l := range []*api.SocketListener{s.socket, s.admin} {
 		if l != nil {
 			errs = append(errs, l.Close())
 		}
+	}
+	if s.http != nil {
+		errs = append(errs, s.http.Close())
 	}
 	return errors.Join(errs...)
 }
 
 // run serves on all listeners; when one fails, all stop.
-func (s *service) run(ctx context.Context, stop func()) error {
+func (s *service) run(ctx context.Context, stop func(), w *watcher) error {
 	o := s.host.options
 	var both sync.WaitGroup
 	var socketErr, adminErr, httpErr error
+	both.Go(func() { w.watch(ctx) })
 	both.Go(func() {
 		defer stop()
 		operators := admin.Server{Acts: s.host.acts(), Streams: s.host.streams(), Logger: o.Logger, Begin: s.use.Begin}
@@ -135,7 +166,7 @@ func (s *service) run(ctx context.Context, stop func()) error {
 		both.Go(func() {
 			defer stop()
 			server := api.HTTP{MCP: s.host.mcp.Handler(), Token: s.host.token, TokenPath: owner.TokenPath(o.Dir),
-				Ready: s.host.ready, Logger: o.Logger, Use: s.use}
+				Ready: s.host.ready, Healthy: s.host.Writable, Logger: o.Logger, Use: s.use}
 			ended := context.AfterFunc(ctx, func() { s.host.mcp.Close(context.WithoutCancel(ctx)) }) // or streams hold Serve up
 			defer ended()
 			httpErr = server.Serve(ctx, s.http)

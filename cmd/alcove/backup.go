@@ -88,7 +88,7 @@ func (a *app) restoreCommand() *cobra.Command {
 		Short: "Make the data directory (--data), which must have no store yet, from a backup, and verify it",
 		Args:  arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, err := a.dir()
+			dir, err := a.ownDir()
 			if err != nil {
 				return err
 			}

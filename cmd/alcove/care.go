@@ -45,7 +45,7 @@ func (a *app) verifyCommand() *cobra.Command {
 
 // verify looks at the file first, while no server has it open: one that is damaged could end the server.
 func (a *app) verify(ctx context.Context) (v host.Verified, err error) {
-	dir, err := a.dir()
+	dir, err := a.ownDir()
 	if err != nil {
 		return v, err
 	}

@@ -54,7 +54,7 @@ func (a *app) demo(ctx context.Context, f demoFlags, keep bool) (err error) {
 	if err != nil {
 		return err
 	}
-	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), Families: builtIn(), Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	h, err := host.Open(ctx, host.Options{Dir: dir, Sharing: a.sharing, Version: versionText(), Families: builtIn(), Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if err != nil {
 		return err
 	}

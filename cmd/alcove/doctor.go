@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +22,8 @@ import (
 
 const (
 	doctorPatience = 5 * time.Second
-	leastSpace     = 100 << 20 // bytes free on the disk before it is a worry
+	doctorPause    = 50 * time.Millisecond // between two attempts to reach a server
+	leastSpace     = 100 << 20             // bytes free on the disk before it is a worry
 )
 
 // finding is one thing that the doctor looked at.
@@ -71,10 +73,12 @@ func (a *app) printFindings(findings []finding) error {
 func (a *app) examine(ctx context.Context, dir string) []finding {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
-	found := []finding{{"version", true, versionText()}, examineDir(dir)}
-	running, lock := examineLock(dir)
-	found = append(found, lock, a.examineSocket(ctx, dir, running), examineToken(dir), a.examineHTTP(ctx, dir, running))
-	if running {
+	found := []finding{{"version", true, versionText()}, a.examineDir(dir)}
+	pid, running, lock := examineLock(dir)
+	found = append(found, lock, a.examineSocket(ctx, dir, pid, running))
+	reached := running && found[len(found)-1].OK
+	found = append(found, a.examineStore(ctx, dir, pid, reached), examineToken(dir, pid, running), a.examineHTTP(ctx, dir, running))
+	if reached {
 		found = append(found, a.examineBackup(ctx))
 		found = append(found, a.examineEmbedders(ctx)...)
 		found = append(found, a.examineFamilies(ctx)...)
@@ -137,7 +141,7 @@ func (a *app) examineFamilies(ctx context.Context) (found []finding) {
 	return found
 }
 
-func examineDir(dir string) finding {
+func (a *app) examineDir(dir string) finding {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -146,26 +150,43 @@ func examineDir(dir string) finding {
 		return finding{"data directory", false, err.Error()}
 	case !info.IsDir():
 		return finding{"data directory", false, dir + " is not a directory: choose another with --data"}
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+	case runtime.GOOS == "windows":
+		return finding{"data directory", true, dir + " (who else can change it is not looked at: its access list must be for you alone)"}
+	}
+	warnings, err := a.sharing.CheckDir(dir)
+	others := info.Mode().Perm() & 0o077
+	if a.sharing.Group {
+		others &= 0o007
+	}
+	switch {
+	case err != nil:
+		return finding{"data directory", false, err.Error()}
+	case len(warnings) > 0:
+		return finding{"data directory", false, strings.Join(warnings, "; ")}
+	case others != 0:
 		return finding{"data directory", false, fmt.Sprintf("others can enter %s: chmod 700 %q", dir, dir)}
+	case owner.Writable(dir) != nil:
+		return finding{"data directory", true, dir + " cannot be written, and is served read-only"}
 	}
 	return finding{"data directory", true, dir}
 }
 
-// examineLock reports whether a server is running.
-func examineLock(dir string) (running bool, f finding) {
+// examineLock reports whether a server is running, and its process as far as it is known.
+func examineLock(dir string) (pid int, running bool, f finding) {
 	err := host.Owned(dir)
 	var owned *host.OwnedError
 	switch {
+	case errors.As(err, &owned) && owned.PID == 0:
+		return 0, true, finding{"lock", true, "held by a process that has not said which it is"}
 	case errors.As(err, &owned):
-		return true, finding{"lock", true, fmt.Sprintf("held by process %d", owned.PID)}
+		return owned.PID, true, finding{"lock", true, fmt.Sprintf("held by process %d", owned.PID)}
 	case err != nil:
-		return false, finding{"lock", false, err.Error()}
+		return 0, false, finding{"lock", false, err.Error()}
 	}
-	return false, finding{"lock", true, "free: no server is running"}
+	return 0, false, finding{"lock", true, "free: no server is running"}
 }
 
-func (a *app) examineSocket(ctx context.Context, dir string, running bool) finding {
+func (a *app) examineSocket(ctx context.Context, dir string, pid int, running bool) finding {
 	if !running {
 		socket, err := owner.SocketPath(dir)
 		if err != nil {
@@ -173,7 +194,10 @@ func (a *app) examineSocket(ctx context.Context, dir string, running bool) findi
 		}
 		return finding{"socket", true, "will be " + socket}
 	}
-	conn, err := owner.Dial(ctx, owner.Options{Dir: dir})
+	conn, err := a.dialRunning(ctx, dir)
+	if errors.Is(err, owner.ErrNone) {
+		return finding{"socket", false, fmt.Sprintf("the server cannot be reached. It makes its socket again within a second; if it does not, end it, and the next command starts another: %s", endProcess(dir, pid))}
+	}
 	if err != nil {
 		return finding{"socket", false, err.Error()}
 	}
@@ -184,10 +208,62 @@ func (a *app) examineSocket(ctx context.Context, dir string, running bool) findi
 	return finding{"socket", true, fmt.Sprintf("process %d answers", conn.Welcome.PID)}
 }
 
-func examineToken(dir string) finding {
+// dialRunning connects to a server that holds the lock, and so need not be started: its socket may be made again just now.
+func (a *app) dialRunning(ctx context.Context, dir string) (*owner.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience/2)
+	defer cancel()
+	for {
+		conn, err := owner.Dial(ctx, owner.Options{Dir: dir, Sharing: a.sharing})
+		if err == nil || !errors.Is(err, owner.ErrNone) {
+			return conn, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(doctorPause):
+		}
+	}
+}
+
+// endProcess is the command that ends a server.
+func endProcess(dir string, pid int) string {
+	switch {
+	case pid == 0:
+		return "lsof " + strconv.Quote(owner.LockPath(dir)) + " names its process"
+	case runtime.GOOS == "windows":
+		return fmt.Sprintf("taskkill /F /PID %d", pid)
+	}
+	return fmt.Sprintf("kill %d", pid)
+}
+
+// examineStore says whether what is stored is kept, which a server that answers knows best.
+func (a *app) examineStore(ctx context.Context, dir string, pid int, reached bool) finding {
+	if !reached {
+		if err := host.MissingStore(dir); err != nil {
+			return finding{"store", false, err.Error()}
+		}
+		return finding{"store", true, "is opened by the next server"}
+	}
+	var h host.Health
+	if err := a.act(ctx, "health", nil, &h); err != nil {
+		return finding{"store", true, "unknown: " + err.Error()}
+	}
+	switch {
+	case h.Fault != "":
+		return finding{"store", false, fmt.Sprintf("nothing is stored any more: %s. What the server has open can still be saved: alcove backup FOLDER. Put the files back, or end the server, and the next command serves what is there then: %s",
+			h.Fault, endProcess(dir, pid))}
+	case h.ReadOnly:
+		return finding{"store", true, "can only be read"}
+	}
+	return finding{"store", true, "open, and where the server opened it"}
+}
+
+func examineToken(dir string, pid int, running bool) finding {
 	path := owner.TokenPath(dir)
 	info, err := os.Stat(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && running && owner.Writable(dir) == nil:
+		return finding{"token", false, "is gone, and the server still wants it of HTTP clients: end it, and the next one makes another: " + endProcess(dir, pid)}
 	case errors.Is(err, fs.ErrNotExist):
 		return finding{"token", true, "none yet: the first server makes it"}
 	case err != nil:

@@ -37,6 +37,7 @@ func exitCode(err error) int {
 	var owned *host.OwnedError
 	var outcome *outcomeError
 	var module *sandbox.Refusal
+	var exposed *owner.ExposedError
 	code := ""
 	switch {
 	case err == nil:
@@ -49,7 +50,7 @@ func exitCode(err error) int {
 		code = refused.Code
 	case errors.As(err, &outcome):
 		code = outcome.code()
-	case errors.As(err, &module):
+	case errors.As(err, &module), errors.As(err, &exposed):
 		code = "denied"
 	case errors.As(err, &owned), errors.Is(err, owner.ErrNone):
 		code = "unavailable"

@@ -76,7 +76,7 @@ func (a *app) importBundle(ctx context.Context, path string, o importOptions) er
 	if o.branch != "" || o.namespace != "" || o.dry || o.skip {
 		return &usageError{errors.New("a bundle is imported as it is: --branch, --namespace, --skip-invalid and --dry-run are for memories (alcove export --memories)")}
 	}
-	dir, err := a.dir()
+	dir, err := a.ownDir()
 	if err != nil {
 		return err
 	}

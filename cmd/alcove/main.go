@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -47,9 +49,11 @@ type app struct {
 	err *terminal.Output
 	env func(string) string
 
-	data   string
-	asJSON bool
-	place  place
+	data    string
+	sharing owner.Sharing // of the data directory
+	warned  bool          // of it
+	asJSON  bool
+	place   place
 }
 
 func newApp(in io.Reader, out, err io.Writer, env func(string) string) *app {
@@ -86,6 +90,7 @@ All commands talk to the one server of the data directory, and start it if need 
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.data, "data", a.defaultData(), "the data directory (or ALCOVE_DATA)")
+	flags.BoolVar(&a.sharing.Group, "shared-group", a.env("ALCOVE_SHARED_GROUP") != "", "the group of the data directory may write to it (or ALCOVE_SHARED_GROUP)")
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
 	root.AddCommand(
 		a.mcpCommand(), a.serveCommand(), a.connectCommand(), a.demoCommand(),
@@ -133,6 +138,24 @@ func (a *app) dir() (string, error) {
 		return "", fmt.Errorf("find the data directory %s: %w", a.data, err)
 	}
 	return dir, nil
+}
+
+// ownDir is the data directory for commands that open it, or the server of it. One that others can change is refused, and one
+// that its group can change is warned of, once.
+func (a *app) ownDir() (string, error) {
+	dir, err := a.dir()
+	if err != nil {
+		return "", err
+	}
+	warnings, err := a.sharing.CheckDir(dir)
+	if err != nil || a.warned {
+		return dir, err
+	}
+	a.warned = true
+	for _, w := range warnings {
+		err = errors.Join(err, a.notef("alcove: warning: %s\n", w))
+	}
+	return dir, err
 }
 
 func (a *app) versionCommand() *cobra.Command {

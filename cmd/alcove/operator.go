@@ -5,30 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/admin"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
 // operator connects to the socket for operators, and starts the server if need be.
 func (a *app) operator(ctx context.Context) (*admin.Client, error) {
-	dir, err := a.dir()
+	dir, err := a.ownDir()
 	if err != nil {
 		return nil, err
 	}
-	start, err := starter(dir)
+	start, err := a.starter(dir)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := owner.Dial(ctx, owner.Options{Dir: dir, Start: start})
+	conn, err := owner.Dial(ctx, owner.Options{Dir: dir, Sharing: a.sharing, Start: start})
 	if err != nil {
 		return nil, err
 	}
-	path, err := host.AdminPath(dir)
-	return admin.NewClient(path), errors.Join(err, conn.Close())
+	dial := func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, dir) }
+	return admin.NewClient(dial), conn.Close()
 }
 
 // act asks for an act of the server, once.

@@ -14,7 +14,7 @@ func (a *app) repairCommand() *cobra.Command {
 		Short: "Make a damaged database whole of what can be read; what cannot is set aside, with the old file",
 		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			dir, err := a.dir()
+			dir, err := a.ownDir()
 			if err != nil {
 				return err
 			}

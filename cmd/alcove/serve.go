@@ -77,6 +77,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err := checkKeyFile(f.embedder.KeyFile); err != nil {
 		return err
 	}
+	if _, err := a.sharing.CheckDir(dir); err != nil { // before the log is opened in it
+		return err
+	}
 	out := io.Writer(a.err)
 	if f.auto {
 		log, err := owner.OpenLog(dir)
@@ -94,7 +97,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	logger := slog.New(slog.NewTextHandler(out, nil))
-	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Logger: logger,
+	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
 		Families: builtIn(), FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Embedder: embedder})
 	var owned *host.OwnedError
 	if f.auto && errors.As(err, &owned) {
@@ -160,11 +163,11 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 
 // dialer connects to the owner of the data directory, found or started, as bridges want it.
 func (a *app) dialer(hello owner.Hello) (func(context.Context, bridge.Place) (io.ReadWriteCloser, error), error) {
-	dir, err := a.dir()
+	dir, err := a.ownDir()
 	if err != nil {
 		return nil, err
 	}
-	start, err := starter(dir)
+	start, err := a.starter(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -174,15 +177,18 @@ func (a *app) dialer(hello owner.Hello) (func(context.Context, bridge.Place) (io
 		if at.Families != nil {
 			h.Families = at.Families
 		}
-		return owner.Dial(ctx, owner.Options{Dir: dir, Hello: h, Start: start})
+		return owner.Dial(ctx, owner.Options{Dir: dir, Sharing: a.sharing, Hello: h, Start: start})
 	}, nil
 }
 
 // starter starts a server of a data directory with this program.
-func starter(dir string) (func() (<-chan error, error), error) {
+func (a *app) starter(dir string) (func() (<-chan error, error), error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program, to start the server with: %w", err)
+	}
+	if a.sharing.Group {
+		return owner.Starter(program, dir, "--shared-group"), nil
 	}
 	return owner.Starter(program, dir), nil
 }

@@ -113,11 +113,10 @@ func refuse(w http.ResponseWriter, status int, err error) {
 // Client asks for acts.
 type Client struct{ http http.Client }
 
-// NewClient speaks to the socket at a path.
-func NewClient(path string) *Client {
+// NewClient speaks over the connections that dial makes to the socket.
+func NewClient(dial func(context.Context) (net.Conn, error)) *Client {
 	return &Client{http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", path)
+		return dial(ctx)
 	}}}}
 }
 

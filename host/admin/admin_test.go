@@ -27,7 +27,10 @@ func serve(t *testing.T, s *admin.Server) *admin.Client {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l) }()
-	c := admin.NewClient(path)
+	c := admin.NewClient(func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	})
 	t.Cleanup(func() {
 		c.Close()
 		stop()

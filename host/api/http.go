@@ -32,6 +32,7 @@ type HTTP struct {
 	Token     string
 	TokenPath string // where the token can be read, to tell clients without it
 	Ready     func(context.Context) error
+	Healthy   func() error // tells why the server should be restarted; nil: it never should
 	Logger    *slog.Logger
 	Use       *Use
 }
@@ -76,13 +77,23 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 // Handler is what Serve serves.
 func (h *HTTP) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") })
+	mux.HandleFunc("GET /healthz", h.healthy)
 	mux.HandleFunc("GET /readyz", h.ready)
 	mux.Handle("/mcp", h.guard(h.MCP))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusNotFound, "not_found", "there is nothing here: MCP clients use /mcp; /healthz and /readyz tell how the server is")
 	})
 	return h.onlyLocal(h.bounded(mux))
+}
+
+func (h *HTTP) healthy(w http.ResponseWriter, _ *http.Request) {
+	if h.Healthy != nil {
+		if err := h.Healthy(); err != nil {
+			refuse(w, http.StatusServiceUnavailable, "unavailable", err.Error())
+			return
+		}
+	}
+	io.WriteString(w, "ok\n")
 }
 
 func (h *HTTP) ready(w http.ResponseWriter, r *http.Request) {

@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net"
-	"os"
 	"sync"
 	"time"
 
@@ -35,43 +33,6 @@ type Socket struct {
 	Welcome owner.Welcome
 	Logger  *slog.Logger
 	Use     *Use
-}
-
-// ListenSocket makes a socket that only this user can connect to. It replaces what a killed owner left
-// there, so only the holder of the data directory's lock may call it.
-func ListenSocket(path string) (net.Listener, error) {
-	if err := owner.MakeSocketDir(path); err != nil {
-		return nil, err
-	}
-	if err := removeStale(path); err != nil {
-		return nil, err
-	}
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, fmt.Errorf("listen on the socket %s: %w", path, err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		l.Close()
-		return nil, fmt.Errorf("make the socket %s private: %w", path, err)
-	}
-	return l, nil
-}
-
-func removeStale(path string) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("look at the socket: %w", err)
-	}
-	if info.Mode().Type() != fs.ModeSocket && info.Mode().Type() != fs.ModeIrregular {
-		return fmt.Errorf("%s is in the way of the socket and is not one: move it, or choose another path with --socket", path)
-	}
-	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("remove the socket that an earlier server left: %w", err)
-	}
-	return nil
 }
 
 // Serve accepts clients until ctx ends, then lets calls that run finish and closes the listener.

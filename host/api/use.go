@@ -26,6 +26,13 @@ func (u *Use) Begin() (end func()) {
 	}
 }
 
+// None reports whether nothing is being served.
+func (u *Use) None() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.now == 0
+}
+
 // left is how long the server must go on unused before it counts as idle; zero or less when it does.
 func (u *Use) left(idle time.Duration) time.Duration {
 	u.mu.Lock()

@@ -17,17 +17,32 @@ const (
 // stay below about two megabytes. All processes that write to it append.
 type Log struct {
 	mu   sync.Mutex
-	dir  string
+	path string
 	file *os.File
 }
 
-// OpenLog opens the log of a data directory for appending.
+// OpenLog opens the log of a data directory for appending. That of one in which nothing can be written is in a private
+// directory for temporary files.
 func OpenLog(dir string) (*Log, error) {
-	f, err := os.OpenFile(LogPath(dir), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	path := currentLog(dir)
+	if path != LogPath(dir) {
+		if err := MakeSocketDir(path); err != nil {
+			return nil, fmt.Errorf("open the server's log: %w", err)
+		}
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the server's log: %w", err)
 	}
-	return &Log{dir: dir, file: f}, nil
+	return &Log{path: path, file: f}, nil
+}
+
+// currentLog is where the log of a data directory is.
+func currentLog(dir string) string {
+	if Writable(dir) == nil {
+		return LogPath(dir)
+	}
+	return PrivatePath(dir, ".log")
 }
 
 // Write appends to the log.
@@ -45,7 +60,7 @@ func (l *Log) Write(p []byte) (int, error) {
 // setAside copies what the log holds and empties it in place, because a process that was started with
 // it as its standard error keeps writing to this very file.
 func (l *Log) setAside(size int64) error {
-	old, err := os.OpenFile(LogPath(l.dir)+".1", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	old, err := os.OpenFile(l.path+".1", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("set the server's log aside: %w", err)
 	}
@@ -62,7 +77,7 @@ func (l *Log) Close() error { return l.file.Close() }
 
 // logTail quotes the end of the log, to be appended to an error; empty when there is none.
 func logTail(dir string) string {
-	f, err := os.Open(LogPath(dir))
+	f, err := os.Open(currentLog(dir))
 	if err != nil {
 		return ""
 	}

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net"
 	"os/exec"
+	"path/filepath"
 	"time"
 )
 
@@ -29,8 +30,9 @@ var ErrNone = errors.New("no alcove server is running for this data directory")
 
 // Options say whose owner to find, and what to tell it.
 type Options struct {
-	Dir   string
-	Hello Hello
+	Dir     string
+	Hello   Hello
+	Sharing Sharing // of the directory, which is refused when others than these can change it
 	// Start starts an owner that goes on without this process, and gives a channel that carries how it
 	// ended should it end: nil when it left the directory to another owner. Nil: start none.
 	Start func() (ended <-chan error, err error)
@@ -54,13 +56,16 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 	if o.Wait == 0 {
 		o.Wait = defaultWait
 	}
-	socket, err := SocketPath(o.Dir)
+	if _, err := o.Sharing.CheckDir(o.Dir); err != nil {
+		return nil, err
+	}
+	sockets, err := SocketPaths(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("find the socket of %s: %w", o.Dir, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Wait)
 	defer cancel()
-	d := dialer{Options: o, socket: socket}
+	d := dialer{Options: o, sockets: sockets}
 	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
 		conn, err := d.connect(ctx)
 		if err == nil || final(err) {
@@ -78,7 +83,7 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 // dialer is one Dial in progress.
 type dialer struct {
 	Options
-	socket  string       // where an owner listens unless told otherwise
+	sockets []string     // where an owner listens unless told otherwise
 	ended   <-chan error // of the owner that was started; nil when none is
 	started time.Time
 	failure error // how the owner that was started failed
@@ -86,14 +91,43 @@ type dialer struct {
 	last    error // why the last attempt to connect failed
 }
 
-// connect tries the socket that the owner says it listens on, then the one it would choose.
+// connect tries the socket that the owner says it listens on, then those that it would choose.
 func (d *dialer) connect(ctx context.Context) (*Conn, error) {
-	if r, err := ReadRecord(d.Dir); err == nil && r.Socket != "" && r.Socket != d.socket {
-		if conn, err := Connect(ctx, r.Socket, d.Hello); err == nil || final(err) {
+	return tryEach(said(d.Dir, Record.socket), d.sockets, func(socket string) (*Conn, error) {
+		if err := checkSocketOwner(d.Dir, socket); err != nil {
+			return nil, err
+		}
+		return Connect(ctx, socket, d.Hello)
+	})
+}
+
+// said is where a socket is, as the owner says; empty when it does not.
+func said(dir string, which func(Record) string) string {
+	r, err := ReadRecord(dir)
+	if path := which(r); err == nil && filepath.IsAbs(path) {
+		return path
+	}
+	return ""
+}
+
+// tryEach tries where an owner says that it is, which need not be true any more, and the usual places, until one answers.
+// When none does, what is wrong with the first of those counts, unless nothing is there.
+func tryEach[C any](said string, usual []string, try func(socket string) (C, error)) (conn C, err error) {
+	if said != "" {
+		if conn, err = try(said); err == nil || isRefusal(err) {
 			return conn, err
 		}
 	}
-	return Connect(ctx, d.socket, d.Hello)
+	for i, socket := range usual {
+		conn, failure := try(socket)
+		switch {
+		case failure == nil || isRefusal(failure):
+			return conn, failure
+		case i == 0 || errors.Is(err, fs.ErrNotExist) && !final(failure):
+			err = failure
+		}
+	}
+	return conn, err
 }
 
 // ensure makes sure that an owner is there or coming up.
@@ -152,18 +186,14 @@ func (d *dialer) gaveUp(ctx context.Context, err error) error {
 		who = fmt.Sprintf("the alcove server (process %d)", r.PID)
 	}
 	return fmt.Errorf("%s answered for %s within %s (%w): look at %s, or run: alcove doctor --data %q%s",
-		who, d.Dir, d.Wait, d.last, LogPath(d.Dir), d.Dir, logTail(d.Dir))
+		who, d.Dir, d.Wait, d.last, currentLog(d.Dir), d.Dir, logTail(d.Dir))
 }
 
 // Connect says hello to the owner that listens on a socket. It gives up after ten seconds.
 func Connect(ctx context.Context, socket string, h Hello) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	if err := checkSocketDir(socket); err != nil {
-		return nil, err
-	}
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "unix", socket)
+	conn, err := reach(ctx, socket)
 	if err != nil {
 		return nil, err
 	}
@@ -180,11 +210,62 @@ func Connect(ctx context.Context, socket string, h Hello) (*Conn, error) {
 	return c, nil
 }
 
+// reach connects to a socket on which only this user, or root, can listen.
+func reach(ctx context.Context, socket string) (net.Conn, error) {
+	if err := checkSocketDir(socket); err != nil {
+		return nil, err
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckPeer(conn); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("%s is not yours: %w", socket, err)
+	}
+	return conn, nil
+}
+
+// DialOperator connects to where the owner of a data directory takes the operator's acts. An owner whose socket was taken away
+// binds it again, which is waited for.
+func DialOperator(ctx context.Context, dir string) (net.Conn, error) {
+	usual, err := AdminPaths(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the socket for operators of %s: %w", dir, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
+		conn, err := tryEach(said(dir, Record.admin), usual, func(socket string) (net.Conn, error) {
+			if err := checkSocketOwner(dir, socket); err != nil {
+				return nil, err
+			}
+			return reach(ctx, socket)
+		})
+		if err == nil || final(err) {
+			return conn, err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, err
+		case <-timer.C:
+		}
+	}
+}
+
+func isRefusal(err error) bool {
+	var refused *Refusal
+	return errors.As(err, &refused)
+}
+
 // final reports whether trying again is no use.
 func final(err error) bool {
 	var refused *Refusal
 	if errors.As(err, &refused) {
 		return !refused.Retryable
 	}
-	return errors.Is(err, fs.ErrPermission)
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, ErrUntrusted)
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 )
 
 // longestSocket is the longest path, in bytes, that every supported system takes for a socket.
@@ -28,68 +30,146 @@ func RecordPath(dir string) string { return filepath.Join(dir, "owner.json") }
 // SocketPath is where the owner of a data directory listens unless told otherwise: a socket in the
 // directory or, where that path is too long for a socket, one in a private directory for temporary
 // files, named by a hash of the directory.
-func SocketPath(dir string) (string, error) { return socketPath(dir, "alcove.sock", ".sock") }
+func SocketPath(dir string) (string, error) { return first(SocketPaths(dir)) }
+
+// SocketPaths are SocketPath, and where the owner listens instead when it cannot have a socket there, in their order.
+func SocketPaths(dir string) ([]string, error) { return socketPaths(dir, "alcove.sock", ".sock") }
 
 // AdminPath is where the owner of a data directory takes the operator's acts. It is a second socket, so that what
 // clients and models are given never leads there.
-func AdminPath(dir string) (string, error) { return socketPath(dir, "admin.sock", ".admin.sock") }
+func AdminPath(dir string) (string, error) { return first(AdminPaths(dir)) }
 
-func socketPath(dir, name, suffix string) (string, error) {
-	abs, err := filepath.Abs(dir)
+// AdminPaths are AdminPath, and where it is instead, in their order.
+func AdminPaths(dir string) ([]string, error) { return socketPaths(dir, "admin.sock", ".admin.sock") }
+
+func first(paths []string, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if path := filepath.Join(abs, name); len(path) <= longestSocket {
-		return path, nil
+	return paths[0], nil
+}
+
+func socketPaths(dir, name, suffix string) ([]string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
 	}
+	var paths []string
+	for _, path := range append([]string{filepath.Join(abs, name)}, privatePaths(abs, suffix)...) {
+		if err = CheckSocketLength(path); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("%w: choose a shorter data directory, or set TMPDIR to a shorter one", err)
+	}
+	return paths, nil
+}
+
+// CheckSocketLength refuses a path that is too long for a socket.
+func CheckSocketLength(path string) error {
+	if len(path) > longestSocket {
+		return fmt.Errorf("%q is too long for a socket (%d bytes; at most %d)", path, len(path), longestSocket)
+	}
+	return nil
+}
+
+// privatePaths are the names of a file of a data directory in the private directories, by a hash of where it really is.
+func privatePaths(abs, suffix string) []string {
 	if real, err := filepath.EvalSymlinks(abs); err == nil {
 		abs = real
 	}
 	hash := sha256.Sum256([]byte(abs))
-	path := filepath.Join(shortDir(), hex.EncodeToString(hash[:12])+suffix)
-	if len(path) > longestSocket {
-		return "", fmt.Errorf("%q is too long for a socket (%d bytes; at most %d): choose a shorter data directory, or set TMPDIR to a shorter one",
-			path, len(path), longestSocket)
+	var paths []string
+	for _, dir := range privateDirs() {
+		paths = append(paths, filepath.Join(dir, hex.EncodeToString(hash[:12])+suffix))
 	}
-	return path, nil
+	return paths
 }
 
-// shortDir is the private directory for sockets of data directories with long names.
-func shortDir() string {
+// PrivatePath is where a file is that belongs to a data directory in which nothing can be written.
+func PrivatePath(dir, suffix string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		abs = dir
+	}
+	paths := privatePaths(abs, suffix)
+	for _, path := range paths {
+		if MakeSocketDir(path) == nil {
+			return path
+		}
+	}
+	return paths[0]
+}
+
+// privateDirs are the private directories for what cannot be in a data directory. The last ones are the usual ones, where
+// an owner whose environment was another may be.
+func privateDirs() []string {
+	var dirs []string
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && len(dir) < longestSocket/2 {
-		return filepath.Join(dir, "alcove")
+		dirs = append(dirs, filepath.Join(dir, "alcove"))
 	}
-	return filepath.Join(os.TempDir(), fmt.Sprintf("alcove-%d", os.Getuid()))
+	own := fmt.Sprintf("alcove-%d", os.Getuid())
+	dirs = append(dirs, filepath.Join(os.TempDir(), own))
+	if runtime.GOOS != "windows" {
+		dirs = append(dirs, fmt.Sprintf("/run/user/%d/alcove", os.Getuid()), "/tmp/"+own)
+	}
+	return dirs
 }
 
-// MakeSocketDir makes the directory for a socket, if it is the private one, and refuses one that
-// others could have prepared.
+// ErrUntrusted says that somebody else could have put there what was found.
+var ErrUntrusted = errors.New("other users could have put it there")
+
+// MakeSocketDir makes the directory for a socket, if it is a private one, and refuses one that others could have prepared.
 func MakeSocketDir(socket string) error {
-	if dir := filepath.Dir(socket); dir == shortDir() {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+	if dir := filepath.Dir(socket); slices.Contains(privateDirs(), dir) {
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("make a directory for the socket: %w", err)
 		}
 	}
 	return checkSocketDir(socket)
 }
 
-// checkSocketDir refuses a socket in a private directory that others could have prepared: what listens
-// there could be anybody's.
+// checkSocketDir refuses a socket in a directory that others could have prepared: what listens there could be anybody's.
 func checkSocketDir(socket string) error {
 	dir := filepath.Dir(socket)
-	if dir != shortDir() {
-		return nil
-	}
 	info, err := os.Lstat(dir)
+	if !slices.Contains(privateDirs(), dir) {
+		info, err = os.Stat(dir)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("look at the socket's directory: %w", err)
 	}
+	if !slices.Contains(privateDirs(), dir) {
+		return checkOpenDir(dir, info)
+	}
 	if !info.IsDir() || !private(info) {
 		return fmt.Errorf("%s must be a directory of yours that nobody else can enter (mode 0700): remove it, or choose a shorter data directory: %w",
-			dir, fs.ErrPermission)
+			dir, ErrUntrusted)
 	}
 	return nil
+}
+
+// checkOpenDir refuses a directory in which every user can exchange a socket.
+func checkOpenDir(dir string, info fs.FileInfo) error {
+	if exposure(info).all {
+		return fmt.Errorf("every user can exchange what is in %s: run chmod o-w %q: %w", dir, dir, ErrUntrusted)
+	}
+	return nil
+}
+
+// checkSocketOwner refuses a socket in another user's directory, unless it is the data directory, which was looked at.
+func checkSocketOwner(dir, socket string) error {
+	of := filepath.Dir(socket)
+	info, err := os.Stat(of)
+	if err != nil || exposure(info).owner == 0 {
+		return nil // who connects is told what is wrong
+	}
+	if data, err := os.Stat(dir); err == nil && os.SameFile(data, info) {
+		return nil
+	}
+	return fmt.Errorf("%s belongs to user %d: %w", of, exposure(info).owner, ErrUntrusted)
 }

@@ -12,11 +12,19 @@ import (
 // owner with a socket elsewhere; the lock alone says who the owner is.
 type Record struct {
 	PID     int       `json:"pid"`
-	Socket  string    `json:"socket"`
-	HTTP    string    `json:"http,omitempty"` // address; empty when it does not listen on HTTP
+	Socket  string    `json:"socket"`                 // absolute
+	Admin   string    `json:"admin_socket,omitempty"` // likewise; empty: of an older program
+	HTTP    string    `json:"http,omitempty"`         // address; empty when it does not listen on HTTP
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
 }
+
+func (r Record) socket() string { return r.Socket }
+
+func (r Record) admin() string { return r.Admin }
+
+// of reports whether it is the record of the same owner.
+func (r Record) of(other Record) bool { return r.PID == other.PID && r.Started.Equal(other.Started) }
 
 // recordLimit is how long a record may be, in bytes.
 const recordLimit = 64 << 10
@@ -65,11 +73,24 @@ func WriteRecord(dir string, r Record) error {
 	}
 	if err != nil {
 		os.Remove(next)
-		RemoveRecord(dir)
+		os.Remove(RecordPath(dir))
 		return fmt.Errorf("write the owner's record: %w", err)
 	}
 	return nil
 }
 
-// RemoveRecord removes the record. Only the lock's holder may do so.
-func RemoveRecord(dir string) error { return os.Remove(RecordPath(dir)) }
+// KeepRecord writes the record again when it is not there, or not that of this owner. Only the lock's holder may do so.
+func KeepRecord(dir string, r Record) error {
+	if now, err := ReadRecord(dir); err == nil && now.of(r) && now.Socket == r.Socket && now.Admin == r.Admin && now.HTTP == r.HTTP {
+		return nil
+	}
+	return WriteRecord(dir, r)
+}
+
+// RemoveRecord removes the record if it is that of this owner: the directory may be another's by now.
+func RemoveRecord(dir string, r Record) error {
+	if now, err := ReadRecord(dir); err != nil || !now.of(r) {
+		return err
+	}
+	return os.Remove(RecordPath(dir))
+}

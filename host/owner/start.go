@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// Starter gives the Start of Options: it runs the program with `serve --data dir --auto`, in a session
+// Starter gives the Start of Options: it runs the program with `serve --data dir --auto` and what is added, in a session
 // of its own, logging to the data directory.
-func Starter(program, dir string) func() (<-chan error, error) {
+func Starter(program, dir string, added ...string) func() (<-chan error, error) {
 	return func() (<-chan error, error) {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
@@ -23,7 +23,7 @@ func Starter(program, dir string) func() (<-chan error, error) {
 			return nil, err
 		}
 		defer log.Close()
-		cmd := exec.Command(program, "serve", "--data", abs, "--auto")
+		cmd := exec.Command(program, append([]string{"serve", "--data", abs, "--auto"}, added...)...)
 		cmd.Dir, cmd.Stdout, cmd.Stderr = abs, log.file, log.file
 		detach(cmd)
 		if err := cmd.Start(); err != nil {

@@ -20,3 +20,9 @@ func detach(cmd *exec.Cmd) {
 // private reports whether a file is closed to everyone else: on Windows the user's temporary directory
 // is, by the access list that it inherits.
 func private(fs.FileInfo) bool { return true }
+
+// Writable tells nothing on Windows, where access lists decide: what cannot be written says so when it is tried.
+func Writable(string) error { return nil }
+
+// exposure tells nothing on Windows: the access list that a directory inherits is not looked at.
+func exposure(fs.FileInfo) exposed { return exposed{} }

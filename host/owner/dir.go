@@ -1,0 +1,75 @@
+package owner
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Sharing says who else may change what is in a data directory. The zero value is: nobody.
+type Sharing struct {
+	Group bool // its group, and the user that it belongs to
+}
+
+// ExposedError says that other users can change what is in a data directory.
+type ExposedError struct {
+	Dir string
+	Who string // can do so
+	Do  string // what mends it
+}
+
+func (e *ExposedError) Error() string {
+	return fmt.Sprintf("%s can replace what is in the data directory %s: %s", e.Who, e.Dir, e.Do)
+}
+
+// exposed is who can put files into a directory.
+type exposed struct {
+	all    bool // every user
+	sticky bool // every user, who cannot replace the files of others there
+	group  bool
+	owner  int // another user, who is not root; 0: none
+}
+
+// CheckDir refuses, as an ExposedError, a data directory in which others could exchange the database, the token or the
+// sockets, and warns of one where some can, or where its name can be given to another directory. One that does not exist is
+// made private.
+func (s Sharing) CheckDir(dir string) (warnings []string, err error) {
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at the data directory: %w", err)
+	}
+	e := exposure(info)
+	switch {
+	case e.all || e.sticky:
+		return nil, &ExposedError{dir, "every user of this machine", fmt.Sprintf("run chmod 700 %q, and look whether what is in it is yours", dir)}
+	case e.owner != 0 && !s.Group:
+		return nil, &ExposedError{dir, fmt.Sprintf("user %d, to whom it belongs,", e.owner),
+			fmt.Sprintf("run chown %d %q as root, choose another directory with --data, or allow it with --shared-group", os.Getuid(), dir)}
+	case e.group && !s.Group:
+		warnings = append(warnings, fmt.Sprintf("all members of its group can replace what is in the data directory %s: run chmod g-w %q, or allow it with --shared-group", dir, dir))
+	}
+	for _, above := range parents(dir) {
+		if info, err := os.Stat(above); err == nil && exposure(info).all {
+			warnings = append(warnings, fmt.Sprintf("every user of this machine can put another directory in the place of %s: run chmod o-w %q, or chmod +t", dir, above))
+		}
+	}
+	return warnings, nil
+}
+
+// parents are the directories that have the data directory's name, and its own if that is a link.
+func parents(dir string) []string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil
+	}
+	list := []string{filepath.Dir(abs)}
+	if real, err := filepath.EvalSymlinks(abs); err == nil && filepath.Dir(real) != list[0] {
+		list = append(list, filepath.Dir(real))
+	}
+	return list
+}

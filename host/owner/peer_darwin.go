@@ -1,0 +1,12 @@
+package owner
+
+import "golang.org/x/sys/unix"
+
+// peerOf is the user whose process is at the other end of a socket.
+func peerOf(fd uintptr) (uid int, known bool, err error) {
+	cred, err := unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+	if err != nil {
+		return 0, false, err
+	}
+	return int(cred.Uid), true, nil
+}
