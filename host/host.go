@@ -58,8 +58,8 @@ type Host struct {
 	options   Options
 	token     string // empty: the directory has none, and cannot be written
 	lock      *dirLock
-	file      fs.FileInfo // of the data directory
-	readOnly  bool        // the directory cannot be written
+	dir       *os.File // the data directory, open so that no other gets its inode
+	readOnly  bool     // the directory cannot be written
 	engine    store.Engine
 	space     *memory.Space
 	embedders *embedders
@@ -133,10 +133,11 @@ func (h *Host) openDir() (err error) {
 	if h.lock, err = lock(dir); err != nil {
 		return err
 	}
-	h.closeLater("the lock", h.lock.Close)
-	if h.file, err = os.Stat(dir); err != nil {
-		return fmt.Errorf("look at the data directory: %w", err)
+	h.closeLater("the lock", func() error { return h.lock.Close() }) // it may be another by then
+	if h.dir, err = os.Open(dir); err != nil {
+		return fmt.Errorf("open the data directory: %w", err)
 	}
+	h.closeLater("the data directory", h.dir.Close)
 	if err := owner.Writable(dir); err != nil {
 		h.options.Logger.Warn("the data directory cannot be written: it is served read-only, without tool families", "error", err)
 		h.readOnly = true

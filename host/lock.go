@@ -82,7 +82,11 @@ func ownedBy(dir string) *OwnedError {
 // Owned reports, as an OwnedError, whether some process owns a data directory; nil when none does, or
 // there is no such directory.
 func Owned(dir string) error {
-	if _, err := os.Stat(owner.LockPath(dir)); os.IsNotExist(err) {
+	_, err := os.Stat(owner.LockPath(dir))
+	if os.IsNotExist(err) && owner.Writable(dir) != nil {
+		_, err = os.Stat(owner.PrivatePath(dir, ".lock"))
+	}
+	if os.IsNotExist(err) {
 		return nil
 	}
 	l, err := lock(dir)

@@ -71,8 +71,9 @@ func (w *watcher) look() {
 
 // ours reports whether the data directory is the one that was opened.
 func (w *watcher) ours() bool {
+	opened, errOpened := w.host.dir.Stat()
 	now, err := os.Stat(w.host.options.Dir)
-	return err == nil && os.SameFile(now, w.host.file)
+	return errOpened == nil && err == nil && os.SameFile(now, opened)
 }
 
 // keep makes again what was taken away.

@@ -67,7 +67,7 @@ type Engine struct {
 	file    sync.RWMutex // write-held while db is replaced
 	db      *bbolt.DB    // nil when it could not be opened again
 	open    openFile     // what db has open
-	blobs   fs.FileInfo  // of the directory
+	blobs   *os.File     // the directory, open so that no other gets its inode; nil when read-only
 	failed  error        // why nothing is written any more; set with db
 	now     func() time.Time
 	logger  *slog.Logger
@@ -114,10 +114,10 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
 	if err := e.openFile(); err != nil {
-		return nil, fmt.Errorf("open store in %s: %w", dir, diskError(err))
+		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.closeBlobs())
 	}
 	if err := e.load(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.db.Close())
+		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.db.Close(), e.closeBlobs())
 	}
 	e.open.txid = e.open.newest()
 	e.letGo()
@@ -132,7 +132,7 @@ func (e *Engine) openFile() (err error) {
 	if err := os.MkdirAll(e.blobDir(), 0o700); err != nil {
 		return err
 	}
-	if e.blobs, err = os.Stat(e.blobDir()); err != nil {
+	if e.blobs, err = os.Open(e.blobDir()); err != nil {
 		return err
 	}
 	if err := e.makeFile(e.path()); err != nil {
@@ -530,6 +530,14 @@ func (e *Engine) Close() error {
 		if e.db != nil {
 			err = e.db.Close()
 		}
+		err = errors.Join(err, e.closeBlobs())
 	})
 	return err
+}
+
+func (e *Engine) closeBlobs() error {
+	if e.blobs == nil {
+		return nil
+	}
+	return e.blobs.Close()
 }

@@ -34,7 +34,11 @@ func (e *Engine) present() error {
 	if err := samePath(e.path(), e.open.info); err != nil {
 		return err
 	}
-	return samePath(e.blobDir(), e.blobs)
+	blobs, err := e.blobs.Stat()
+	if err != nil {
+		return err
+	}
+	return samePath(e.blobDir(), blobs)
 }
 
 // samePath makes sure that a path names a file that is open. When it cannot be told, it does not.
