@@ -119,7 +119,6 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	if err := e.load(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.db.Close(), e.closeBlobs())
 	}
-	e.open.txid = e.open.newest()
 	e.letGo()
 	e.writer.Go(e.write)
 	return e, nil
@@ -323,6 +322,7 @@ func (e *Engine) load(ctx context.Context) error {
 	if err := e.finishTrims(ctx); err != nil {
 		return err
 	}
+	e.open.txid = e.open.newest() // all of it was written here
 	if err := e.finishPurge(); err != nil {
 		return err
 	}

@@ -308,3 +308,28 @@ func filesIn(t *testing.T, dir string) string {
 	}
 	return list.String()
 }
+
+// TestAPurgeThatWasCutShortIsFinishedAtTheNextStart copies the directory where a crash would leave it: finishing it writes
+// before the engine does.
+func TestAPurgeThatWasCutShortIsFinishedAtTheNextStart(t *testing.T) {
+	left := filepath.Join(t.TempDir(), "left")
+	var l *lossy
+	l = newLossy(t, func(s bolt.Step) error {
+		if s == bolt.PurgeRewritten {
+			return os.CopyFS(left, os.DirFS(l.dir))
+		}
+		return nil
+	})
+	if _, err := l.Purge(t.Context(), stageKey("second"), func(store.Entry) ([]byte, bool) { return []byte("gone"), true }); err != nil {
+		t.Fatal(err)
+	}
+	e, err := bolt.Open(t.Context(), left, bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Engine = e
+	l.mustPut("third")
+	if err := errors.Join(e.Check(t.Context()), e.Close()); err != nil {
+		t.Error(err)
+	}
+}
