@@ -46,7 +46,7 @@ func (a *app) listBranches(ctx context.Context) error {
 	if printed, err := a.get(ctx, branchTool, fields{"action": "list"}, &answer); printed || err != nil {
 		return err
 	}
-	dir, err := a.dir()
+	dir, err := a.ownDir()
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (a *app) forkCommand() *cobra.Command {
 func (a *app) switchCommand() *cobra.Command {
 	c := &cobra.Command{Use: "switch NAME", Short: "Make a branch the current one of the commands that follow", Args: arguments(1, 1)}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		dir, err := a.dir()
+		dir, err := a.ownDir()
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (a *app) switchCommand() *cobra.Command {
 func (a *app) deleteCommand() *cobra.Command {
 	c := &cobra.Command{Use: "delete NAME", Short: "Delete a branch", Args: arguments(1, 1)}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		dir, err := a.dir()
+		dir, err := a.ownDir()
 		if err != nil {
 			return err
 		}

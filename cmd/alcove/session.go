@@ -78,7 +78,7 @@ func (a *app) ask(ctx context.Context, tool string, arguments any) (client.Resul
 	if !isText(arguments) || !isText(a.place.agent) {
 		return client.Result{}, &usageError{errors.New("an argument is not valid UTF-8: give text in UTF-8")}
 	}
-	dir, err := a.dir()
+	dir, err := a.ownDir()
 	if err != nil {
 		return client.Result{}, err
 	}

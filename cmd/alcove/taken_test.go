@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -80,11 +81,9 @@ func gone(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true
 	}
-	stat, err := os.ReadFile("/proc/" + itoa(pid) + "/stat")
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err == nil && strings.Contains(string(stat), ") Z ")
 }
-
-func itoa(n int) string { raw, _ := json.Marshal(n); return string(raw) }
 
 // run runs a command of the program to its end.
 func run(t *testing.T, dir string, args ...string) (out string, err error) {
@@ -274,7 +273,7 @@ func TestAWriteIsRefusedWhenTheDatabaseWasReplaced(t *testing.T) {
 		t.Errorf("the status is\n%s", out)
 	}
 	out, err := run(t, dir, "doctor")
-	if err == nil || !strings.Contains(out, "BAD  store") || !strings.Contains(out, "kill "+itoa(pid)) || strings.Contains(out, "alcove serve") {
+	if err == nil || !strings.Contains(out, "BAD  store") || !strings.Contains(out, "kill "+strconv.Itoa(pid)) || strings.Contains(out, "alcove serve") {
 		t.Errorf("the doctor says %v\n%s", err, out)
 	}
 	saved := filepath.Join(t.TempDir(), "saved")
@@ -398,7 +397,7 @@ func TestAnOwnerOfADeletedDirectoryLeavesTheNextOneAlone(t *testing.T) {
 	}
 }
 
-// TestAnOwnerOfADirectoryThatWasMovedIsReplaced moves the directory away while nobody is connected.
+// TestAnOwnerOfADirectoryThatWasMovedLeavesAtOnce moves the directory away while nobody is connected.
 func TestAnOwnerOfADirectoryThatWasMovedLeavesAtOnce(t *testing.T) {
 	dir := dataDir(t)
 	mustRun(t, dir, "store", "k", "v")
@@ -552,11 +551,7 @@ func TestADirectoryThatCannotBeWrittenCanBeRead(t *testing.T) {
 		t.Setenv("TMPDIR", u.base)
 		dir := filepath.Join(u.base, "data")
 		u.mustRun(dir, "store", "k", "the quick brown fox")
-		first := u.pid(dir)
-		if err := syscall.Kill(first, syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, "the first owner ends", func() bool { return gone(first) && host.Owned(dir) == nil })
+		endOwner(t, u, dir)
 		for _, name := range without {
 			remove(t, filepath.Join(dir, name))
 		}
@@ -592,11 +587,7 @@ func TestADirectoryThatCannotBeWrittenCanBeRead(t *testing.T) {
 		}
 		eventually(t, "it is left to an owner that writes", func() bool { return gone(reader) })
 		u.mustRun(dir, "store", "k2", "v")
-		last := u.pid(dir)
-		if err := syscall.Kill(last, syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, "the last owner ends", func() bool { return gone(last) && host.Owned(dir) == nil })
+		endOwner(t, u, dir)
 	}
 }
 
@@ -612,4 +603,60 @@ func names(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return strings.Join(list, "\n")
+}
+
+// TestAnotherUsersServerIsNotSpokenTo has a record lead to a server of another user, whose socket everybody can open.
+func TestAnotherUsersServerIsNotSpokenTo(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can run the program as two users")
+	}
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	t.Setenv("TMPDIR", "/tmp")
+	theirs, ours := newPlainUser(t), newPlainUser(t)
+	ours.id--
+	if err := os.Chown(ours.base, int(ours.id), int(ours.id)); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(ours.base, "data")
+	ours.mustRun(dir, "store", "k", "ours")
+	endOwner(t, ours, dir)
+	theirDir := filepath.Join(theirs.base, "data")
+	theirs.mustRun(theirDir, "store", "k", "theirs")
+	defer endOwner(t, theirs, theirDir)
+	record, err := owner.ReadRecord(theirDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, mode := range map[string]os.FileMode{theirs.base: 0o755, theirDir: 0o755, record.Socket: 0o666, record.Admin: 0o666} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := owner.WriteRecord(dir, record); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(owner.RecordPath(dir), int(ours.id), int(ours.id)); err != nil {
+		t.Fatal(err)
+	}
+	if out := ours.mustRun(dir, "recall", "k"); !strings.Contains(out, "ours") {
+		t.Errorf("recalled %s", out)
+	}
+	ours.mustRun(dir, "verify")
+	endOwner(t, ours, dir)
+	if out, err := ours.run(theirDir, "recall", "k"); err == nil || !strings.Contains(out, "to whom it belongs") {
+		t.Errorf("in another user's directory: %v\n%s", err, out)
+	}
+	if out, err := ours.run(theirDir, "recall", "k", "--shared-group"); err == nil || strings.Contains(out, "theirs") {
+		t.Errorf("in another user's directory that is said to be shared: %v\n%s", err, out)
+	}
+}
+
+// endOwner ends the owner of a directory, and waits for it.
+func endOwner(t *testing.T, u *plainUser, dir string) {
+	t.Helper()
+	pid := u.pid(dir)
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the owner ends", func() bool { return gone(pid) && host.Owned(dir) == nil })
 }
