@@ -52,7 +52,7 @@ func rules() []rule {
 		{pkg: "host/search/embed", own: []string{"host/regular"}, others: []string{"golang.org/x/text"}, never: []string{"net", "os/exec"}},
 		{pkg: "host/memory", own: []string{"host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
-		{pkg: "host/mcp", own: []string{"host/memory", "host/search", "host/schema"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/mcp", own: []string{"host/memory", "host/search", "host/schema", "host/jsonrpc"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/mcp/clients"}, // tests only
 		{pkg: "host/sandbox", own: []string{"abi", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "registry", own: []string{"abi"}, never: outside}, // never the host
@@ -70,9 +70,10 @@ func rules() []rule {
 		{pkg: "host/regular", never: outside},
 		{pkg: "host/measure", never: append(outside, "os")},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},
-		{pkg: "host/owner", others: []string{"golang.org/x/sys"}},
+		{pkg: "host/jsonrpc", never: append(outside, "os")},
+		{pkg: "host/owner", own: []string{"host/jsonrpc"}, others: []string{"golang.org/x/sys"}},
 		{pkg: "host/api", own: []string{"host/owner"}},
-		{pkg: "host/bridge", never: append(outside, "os")},
+		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge"}, never: append(outside, "os")},
 		{pkg: "host", own: []string{"host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector", "host/*", "host/store/bolt", "abi", "registry"}, others: []string{"github.com/gofrs/flock"}},
 		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/importer", "host/measure", "host/regular", "host/sandbox", "cmd/alcove/terminal"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "github.com/mark3labs/mcp-go", "golang.org/x/sys"}},

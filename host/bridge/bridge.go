@@ -17,18 +17,22 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/host/jsonrpc"
 )
 
 const (
 	defaultDrain      = 30 * time.Second
 	introduceWithin   = 10 * time.Second
-	codeParse         = -32700
-	codeInvalid       = -32600
-	codeOwner         = -32000
 	notifyInitialized = "notifications/initialized"
 	notifyCancelled   = "notifications/cancelled"
 )
+
+// LineLimit is how long a message of the client may be, in bytes.
+const LineLimit = 16 << 20
+
+// ownerLimit is how long an answer of the owner may be. It is there to notice a fault, not to limit.
+const ownerLimit = 256 << 20
 
 // Options say what to carry where.
 type Options struct {
@@ -125,13 +129,13 @@ func (b *bridge) close() {
 
 // fromClient reads the client's messages until they end, then waits for the answers.
 func (b *bridge) fromClient(ctx context.Context) error {
-	in := newLines(b.In, LineLimit)
+	in := jsonrpc.NewLines(b.In, LineLimit)
 	for {
-		line, err := in.next(false)
-		var long *longLine
+		line, err := in.Next(ctx)
+		var skipped *jsonrpc.Skipped
 		switch {
-		case errors.As(err, &long):
-			b.fail(long.id, codeInvalid, err)
+		case errors.As(err, &skipped):
+			b.fail(skipped.ID, jsonrpc.CodeInvalid, err)
 		case errors.Is(err, io.EOF):
 			return b.drain(ctx)
 		case err != nil:
@@ -158,24 +162,15 @@ func (b *bridge) drain(ctx context.Context) error {
 	return nil
 }
 
-// carry passes on one message of the client.
+// carry passes on one message of the client. What the server would refuse is refused here: it has to be known which
+// messages will be answered.
 func (b *bridge) carry(ctx context.Context, line []byte) {
-	if len(bytes.TrimSpace(line)) == 0 {
-		return
-	}
-	if !json.Valid(line) {
-		b.fail(nil, codeParse, errors.New("the line is not valid JSON: send one JSON-RPC message a line"))
-		return
-	}
-	m, ok := parse(line)
+	read, fault := jsonrpc.Parse(line)
+	m := message{read}
 	switch {
-	case !ok:
-		b.fail(nil, codeInvalid, errors.New("the line is not a JSON object: send one JSON-RPC message a line, no batches"))
-	case !utf8.Valid(line):
-		b.fail(m.plainID(), codeParse, errors.New("the message is not valid UTF-8"))
-	case m.fault() != "":
-		b.fail(m.plainID(), codeInvalid, errors.New(m.fault()))
-	case m.isRequest():
+	case fault != nil:
+		b.fail(fault.ID, fault.Code, fault)
+	case m.IsRequest():
 		b.ask(ctx, m)
 	default:
 		b.tell(m)
@@ -184,12 +179,16 @@ func (b *bridge) carry(ctx context.Context, line []byte) {
 
 // ask sends a request and remembers it until it is answered.
 func (b *bridge) ask(ctx context.Context, m message) {
-	if m.method == "tools/call" {
-		m, _ = parse(stamp(m, b.NewID()))
+	if m.Method == "tools/call" {
+		m = message{m.With(stamp(m, b.NewID()))}
+	}
+	if len(m.Line) > LineLimit { // with its request id
+		b.fail(m.RawID(), jsonrpc.CodeInvalid, &jsonrpc.TooLongError{Limit: LineLimit})
+		return
 	}
 	r := newRequest(m)
 	if err := b.pending.add(r); err != nil {
-		b.fail(m.id.of(m.line), codeInvalid, err)
+		b.fail(m.RawID(), jsonrpc.CodeInvalid, err)
 		return
 	}
 	b.send.Lock()
@@ -202,23 +201,23 @@ func (b *bridge) ask(ctx context.Context, m message) {
 		return
 	}
 	r.sent++
-	b.write(m.line)
+	b.write(m.Line)
 }
 
 // tell sends what wants no answer. It matters only to an owner that is there.
 func (b *bridge) tell(m message) {
-	switch m.method {
+	switch m.Method {
 	case notifyInitialized:
-		b.pending.confirmed(m.line)
+		b.pending.confirmed(m.Line)
 	case notifyCancelled:
-		if id := m.field(m.params, "requestId"); id != (span{}) {
-			b.cancel(idKey(id.of(m.line)))
+		if id := m.Field(m.Params, "requestId").Of(m.Line); id != nil {
+			b.cancel(jsonrpc.Key(id))
 		}
 	}
 	b.send.Lock()
 	defer b.send.Unlock()
 	if b.conn != nil {
-		b.write(m.line)
+		b.write(m.Line)
 	}
 }
 
@@ -229,9 +228,9 @@ func (b *bridge) cancel(key string) {
 	}
 }
 
-// write sends a line; the caller holds send. When it fails, the connection's reader takes notice.
-func (b *bridge) write(line []byte) {
-	if _, err := b.conn.Write(line); err != nil {
+// write sends a message as a line; the caller holds send. When it fails, the connection's reader takes notice.
+func (b *bridge) write(message []byte) {
+	if _, err := b.conn.Write(append(message, '\n')); err != nil {
 		b.conn.Close()
 	}
 }
@@ -250,7 +249,7 @@ func (b *bridge) revive(ctx context.Context) {
 		b.giveUp(r, errHopeless)
 	}
 	for _, r := range again {
-		b.write(r.line)
+		b.write(r.Line)
 	}
 }
 
@@ -261,9 +260,9 @@ func (b *bridge) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in := newLines(conn, ownerLimit)
+	in := jsonrpc.NewLines(conn, ownerLimit)
 	if initialize != nil {
-		if err := b.introduce(conn, in, *initialize, initialized); err != nil {
+		if err := b.introduce(ctx, conn, in, *initialize, initialized); err != nil {
 			conn.Close()
 			return fmt.Errorf("introduce the client to the alcove server again: %w", err)
 		}
@@ -274,27 +273,27 @@ func (b *bridge) connect(ctx context.Context) error {
 }
 
 // introduce repeats the client's initialization and keeps the answer from it.
-func (b *bridge) introduce(conn io.ReadWriteCloser, in *lines, initialize message, initialized []byte) error {
+func (b *bridge) introduce(ctx context.Context, conn io.ReadWriteCloser, in *jsonrpc.Lines, initialize message, initialized []byte) error {
 	timer := time.AfterFunc(introduceWithin, func() { conn.Close() })
 	defer timer.Stop()
 	id := "alcove-bridge-" + b.NewID()
-	if _, err := conn.Write(withID(initialize, id)); err != nil {
+	if _, err := conn.Write(append(withID(initialize, id), '\n')); err != nil {
 		return err
 	}
 	for {
-		line, err := in.next(true)
+		line, err := in.NextWhole(ctx)
 		if err != nil {
 			return err
 		}
-		m, ok := parse(line)
-		if !ok || !m.isAnswer() || text(m.id.of(line)) != id {
+		m, fault := jsonrpc.Parse(line)
+		if fault != nil || !m.IsAnswer() || jsonrpc.Text(m.RawID()) != id {
 			continue // a new owner has nothing to say that the client waits for
 		}
-		if m.failed {
+		if m.Failed() {
 			return fmt.Errorf("it answered %s", bytes.TrimSpace(line))
 		}
 		if len(initialized) > 0 {
-			_, err = conn.Write(initialized)
+			_, err = conn.Write(append(initialized, '\n'))
 		}
 		return err
 	}
@@ -302,9 +301,9 @@ func (b *bridge) introduce(conn io.ReadWriteCloser, in *lines, initialize messag
 
 // fromOwner passes on what an owner says until the connection ends, and then looks for another owner if
 // there is something left to ask.
-func (b *bridge) fromOwner(ctx context.Context, conn io.ReadWriteCloser, in *lines) {
+func (b *bridge) fromOwner(ctx context.Context, conn io.ReadWriteCloser, in *jsonrpc.Lines) {
 	for {
-		line, err := in.next(true)
+		line, err := in.NextWhole(ctx)
 		if err != nil {
 			break
 		}
@@ -325,33 +324,33 @@ func (b *bridge) fromOwner(ctx context.Context, conn io.ReadWriteCloser, in *lin
 // answer passes on one message of the owner. An answer that nobody waits for is dropped: the client
 // cancelled it, or has had it from another owner.
 func (b *bridge) answer(line []byte) {
-	m, ok := parse(line)
-	if !ok {
-		b.Logger.Warn("the alcove server sent a line that is not a JSON object", "bytes", len(line))
+	m, fault := jsonrpc.Parse(line)
+	if fault != nil {
+		b.Logger.Warn("the alcove server sent a line that is no message", "bytes", len(line), "fault", fault)
 		return
 	}
-	if m.isAnswer() {
-		r := b.pending.take(m.key())
+	if m.IsAnswer() && string(m.RawID()) != "null" {
+		r := b.pending.take(m.Key())
 		if r == nil {
 			return
 		}
 		defer b.pending.done()
-		b.pending.answered(r, m)
+		b.pending.answered(r, message{m})
 	}
-	b.emit(line)
+	b.emit(append(line, '\n'))
 }
 
 // giveUp answers a request with an error, unless it was answered.
 func (b *bridge) giveUp(r *request, err error) {
-	if b.pending.take(r.key()) != nil {
+	if b.pending.take(r.Key()) != nil {
 		defer b.pending.done()
-		b.fail(r.id.of(r.line), codeOwner, err)
+		b.fail(r.RawID(), jsonrpc.CodeServer, err)
 	}
 }
 
 // fail answers a request with an error of the bridge's own.
 func (b *bridge) fail(id []byte, code int, err error) {
-	if len(id) == 0 || !json.Valid(id) {
+	if id == nil {
 		id = []byte("null")
 	}
 	type data struct {
@@ -359,7 +358,7 @@ func (b *bridge) fail(id []byte, code int, err error) {
 		Retryable bool   `json:"retryable"`
 	}
 	class := data{"invalid_argument", false}
-	if code == codeOwner {
+	if code == jsonrpc.CodeServer {
 		class = data{"unavailable", true}
 	}
 	line, err := json.Marshal(map[string]any{

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/jsonrpc"
 )
 
 // client drives a bridge as an MCP client would, against owners that are functions.
@@ -72,12 +74,13 @@ func serve(conn net.Conn, o owner) {
 		if err != nil {
 			return
 		}
-		m, _ := parse(line)
+		read, _ := jsonrpc.Parse(line)
+		m := message{read}
 		answer := o(m)
 		if answer == nil {
 			return
 		}
-		if m.isRequest() && len(answer) > 0 {
+		if m.IsRequest() && len(answer) > 0 {
 			conn.Write(answer)
 		}
 	}
@@ -85,7 +88,7 @@ func serve(conn net.Conn, o owner) {
 
 // result answers a message.
 func result(m message, value string) []byte {
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.id.of(m.line), value)
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.RawID(), value)
 }
 
 // ok answers everything with the branch of the answer's own making.
@@ -94,7 +97,7 @@ func ok(m message) []byte { return result(m, `{}`) }
 // dies ends the connection when it gets this method, and answers all else.
 func dies(method string) owner {
 	return func(m message) []byte {
-		if m.method == method {
+		if m.Method == method {
 			return nil
 		}
 		return ok(m)
@@ -132,7 +135,7 @@ func (c *client) end() error {
 
 func TestMessagesPassBothWaysUnchanged(t *testing.T) {
 	const value = `{"n":12345678901234567890.10,"s":"\u00e9","deep":[[{}]]}`
-	c := start(t, func(m message) []byte { return result(m, string(m.params.of(m.line))) })
+	c := start(t, func(m message) []byte { return result(m, string(m.Params.Of(m.Line))) })
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"ping","params":%s}`, value)
 	c.expect(`"result":` + value)
 	if err := c.end(); err != nil {
@@ -144,8 +147,8 @@ func TestARequestThatTheOwnerDiedOnIsSentToTheNext(t *testing.T) {
 	var ids []string
 	note := func(next owner) owner {
 		return func(m message) []byte {
-			if m.method == "tools/call" {
-				ids = append(ids, m.word(m.field(m.params, "_meta"), requestID))
+			if m.Method == "tools/call" {
+				ids = append(ids, m.word(m.Field(m.Params, "_meta"), requestID))
 			}
 			return next(m)
 		}
@@ -162,7 +165,7 @@ func TestARequestThatTheOwnerDiedOnIsSentToTheNext(t *testing.T) {
 func TestANewOwnerIsToldWhoTheClientIsAndTheClientHearsNothingOfIt(t *testing.T) {
 	var second []string
 	c := start(t, dies("tools/call"), func(m message) []byte {
-		second = append(second, m.method)
+		second = append(second, m.Method)
 		return ok(m)
 	})
 	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"clientInfo":{"name":"t"}}}`)
@@ -186,7 +189,7 @@ func afterMove(t *testing.T, initialize bool, answered string) string {
 // afterCall is afterMove for any call.
 func afterCall(t *testing.T, initialize bool, params, answered string) string {
 	c := start(t, func(m message) []byte {
-		switch m.method {
+		switch m.Method {
 		case "ping":
 			return nil
 		case "tools/call":
@@ -320,7 +323,7 @@ func TestAnswersAreDrainedWhenTheClientLeaves(t *testing.T) {
 
 func TestALongLivedSubscriptionDoesNotHoldUpTheEnd(t *testing.T) {
 	c := start(t, func(m message) []byte {
-		if m.method == "subscriptions/listen" {
+		if m.Method == "subscriptions/listen" {
 			return []byte{}
 		}
 		return ok(m)
@@ -336,14 +339,14 @@ func TestALongLivedSubscriptionDoesNotHoldUpTheEnd(t *testing.T) {
 func TestACancelledRequestIsNotSentAgain(t *testing.T) {
 	var second []string
 	c := start(t, func(m message) []byte {
-		switch m.method {
+		switch m.Method {
 		case "slow":
 			return []byte{}
 		case "die":
 			return nil
 		}
 		return ok(m)
-	}, func(m message) []byte { second = append(second, m.method); return ok(m) })
+	}, func(m message) []byte { second = append(second, m.Method); return ok(m) })
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"slow"}`)
 	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"die"}`)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/alcove-memory/alcove/host/jsonrpc"
 )
 
 const (
@@ -27,7 +29,7 @@ type request struct {
 
 func newRequest(m message) *request {
 	r := &request{message: m}
-	switch m.method {
+	switch m.Method {
 	case "initialize":
 		r.initialize = true
 	case "subscriptions/listen":
@@ -38,30 +40,54 @@ func newRequest(m message) *request {
 	return r
 }
 
-// movesSession reports whether a tool call is one after which the session may be elsewhere, or have other families.
+// movesSession reports whether a tool call is one whose answer says where the session is, or which families it has.
 func movesSession(m message) bool {
 	tool, arguments := called(m)
 	switch tool {
 	case "memory_load_family", "memory_smart_load":
 		return true
 	case "memory_branch":
-		action := m.word(arguments, "action")
+		action := strings.ToLower(strings.TrimSpace(arguments.word("action")))
 		return action == "switch" || action == "delete"
 	}
 	return false
 }
 
 // called is the tool that a call is for, in one spelling, and its arguments: memory_operation calls others.
-func called(m message) (tool string, arguments span) {
-	tool, arguments = m.word(m.params, "name"), m.field(m.params, "arguments")
+func called(m message) (tool string, arguments object) {
+	params := object{m.Params.Of(m.Line)}
+	tool, arguments = params.word("name"), params.object("arguments")
 	if flat(tool) == "memory_operation" {
-		tool, arguments = m.word(arguments, "method"), m.field(arguments, "params")
+		tool, arguments = arguments.word("method"), arguments.object("params")
 	}
 	return flat(tool), arguments
 }
 
 // flat is a tool's name as most clients write it: memory.branch is memory_branch.
 func flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
+// object is an object of JSON; without bytes it is none.
+type object struct{ json []byte }
+
+func (o object) member(name string) (raw []byte) {
+	jsonrpc.Members(o.json, 0, func(given string, value jsonrpc.Span) {
+		if given == name {
+			raw = value.Of(o.json)
+		}
+	})
+	return raw
+}
+
+func (o object) word(name string) string { return jsonrpc.Text(o.member(name)) }
+
+// object is a member that is an object, or the text of one, which the server takes for one.
+func (o object) object(name string) object {
+	raw := o.member(name)
+	if text := jsonrpc.Text(raw); text != "" {
+		raw = []byte(strings.TrimSpace(text))
+	}
+	return object{raw}
+}
 
 // Place is where a session is: what its calls mean when they do not say. Empty fields are as the session
 // began.
@@ -92,16 +118,16 @@ func newPending() *pending {
 func (p *pending) add(r *request) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.requests[r.key()] != nil {
-		return fmt.Errorf("a request with the id %s is still waiting for its answer: use each id once", r.id.of(r.line))
+	if p.requests[r.Key()] != nil {
+		return fmt.Errorf("a request with the id %s is still waiting for its answer: use each id once", r.RawID())
 	}
-	if len(p.requests) >= pendingLimit || p.bytes+len(r.line) > pendingBytes && len(p.requests) > 0 {
+	if len(p.requests) >= pendingLimit || p.bytes+len(r.Line) > pendingBytes && len(p.requests) > 0 {
 		return errTooMany
 	}
 	p.count++
 	r.number = p.count
-	p.requests[r.key()] = r
-	p.bytes += len(r.line)
+	p.requests[r.Key()] = r
+	p.bytes += len(r.Line)
 	return nil
 }
 
@@ -118,7 +144,7 @@ func (p *pending) take(key string) *request {
 		return nil
 	}
 	delete(p.requests, key)
-	p.bytes -= len(r.line)
+	p.bytes -= len(r.Line)
 	p.leaving++
 	return r
 }
@@ -138,12 +164,12 @@ func (p *pending) done() {
 func (p *pending) holds(r *request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.requests[r.key()] == r
+	return p.requests[r.Key()] == r
 }
 
 // answered notes what a good answer to a request means for the session.
 func (p *pending) answered(r *request, m message) {
-	if m.failed || string(m.field(m.result, "isError").of(m.line)) == "true" {
+	if m.Failed() || string(m.Field(m.Result, "isError").Of(m.Line)) == "true" {
 		return
 	}
 	p.mu.Lock()
@@ -159,8 +185,8 @@ func (p *pending) answered(r *request, m message) {
 
 // move notes where a call says that it left the session, and with which families.
 func (p *pending) move(m message) {
-	said := m.field(m.result, "structuredContent")
-	if of := m.field(said, "result"); of != (span{}) { // memory_operation's
+	said := m.Field(m.Result, "structuredContent")
+	if of := m.Field(said, "result"); of != (jsonrpc.Span{}) { // memory_operation's
 		said = of
 	}
 	if loaded, ok := m.words(said, "loaded"); ok {

@@ -1,6 +1,12 @@
 package bridge
 
-import "strconv"
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/alcove-memory/alcove/host/jsonrpc"
+)
 
 // requestID is the member of a call's _meta by which the server recognises a call that is sent again.
 const requestID = "alcove/request-id"
@@ -8,35 +14,35 @@ const requestID = "alcove/request-id"
 // stamp gives a tool call a request id, unless it has one or has no parameters to put it in. All other
 // bytes stay as they are.
 func stamp(m message, id string) []byte {
-	if m.params == (span{}) || m.line[m.params.from] != '{' {
-		return m.line
+	if m.Params == (jsonrpc.Span{}) {
+		return m.Line
 	}
 	member := strconv.Quote(requestID) + ":" + strconv.Quote(id)
-	meta := m.field(m.params, "_meta")
-	if meta == (span{}) {
-		return insert(m, m.params, `"_meta":{`+member+`}`)
-	}
-	if m.line[meta.from] != '{' || m.field(meta, requestID) != (span{}) {
-		return m.line
+	meta := m.Field(m.Params, "_meta")
+	switch said := meta.Of(m.Line); {
+	case said == nil:
+		return insert(m, m.Params, `"_meta":{`+member+`}`)
+	case string(said) == "null":
+		return replace(m, meta, "{"+member+"}")
+	case said[0] != '{' || m.Field(meta, requestID) != (jsonrpc.Span{}):
+		return m.Line
 	}
 	return insert(m, meta, member)
 }
 
 // insert puts a member in front of those of the object at s.
-func insert(m message, s span, member string) []byte {
-	if m.line[skipSpace(m.line, s.from+1)] != '}' {
+func insert(m message, s jsonrpc.Span, member string) []byte {
+	inside := s.From + 1
+	if bytes.TrimLeft(m.Line[inside:], " \t\r\n")[0] != '}' {
 		member += ","
 	}
-	line := make([]byte, 0, len(m.line)+len(member))
-	line = append(line, m.line[:s.from+1]...)
-	line = append(line, member...)
-	return append(line, m.line[s.from+1:]...)
+	return replace(m, jsonrpc.Span{From: inside, To: inside}, member)
 }
 
 // withID is the message with another id.
-func withID(m message, id string) []byte {
-	line := make([]byte, 0, len(m.line)+len(id)+2)
-	line = append(line, m.line[:m.id.from]...)
-	line = strconv.AppendQuote(line, id)
-	return append(line, m.line[m.id.to:]...)
+func withID(m message, id string) []byte { return replace(m, m.ID, strconv.Quote(id)) }
+
+// replace is the message with something else at s.
+func replace(m message, s jsonrpc.Span, text string) []byte {
+	return slices.Concat(m.Line[:s.From], []byte(text), m.Line[s.To:])
 }

@@ -81,7 +81,7 @@ func membersOf(raw json.RawMessage) (map[string]json.RawMessage, error) {
 		}
 		text, _ := name.(string)
 		if _, twice := members[text]; twice {
-			return nil, fmt.Errorf("%s is given twice", got([]byte(strconv.Quote(text))))
+			return nil, &twiceError{text}
 		}
 		members[text] = value
 	}
@@ -93,6 +93,11 @@ func membersOf(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	}
 	return members, nil
 }
+
+// twiceError says that an object has a member twice.
+type twiceError struct{ name string }
+
+func (e *twiceError) Error() string { return got([]byte(strconv.Quote(e.name))) + " is given twice" }
 
 // err is the error that names what is wrong with the parameters read so far.
 func (a *arguments) err() error {
@@ -296,7 +301,10 @@ func (a *arguments) object(name string) map[string]json.RawMessage {
 		object = json.RawMessage(text)
 	}
 	members, err := a.inside(object)
-	if err != nil {
+	var twice *twiceError
+	if errors.As(err, &twice) {
+		a.fault(name, a.within+name+": "+twice.Error())
+	} else if err != nil {
 		a.wrong(name, "an object", raw)
 	}
 	return members

@@ -9,18 +9,23 @@ import (
 	"io"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/alcove-memory/alcove/host/jsonrpc"
 )
 
 const (
-	maxInFlight = 256 // requests of one connection that are served at once; further ones wait
-	maxListens  = 16  // requests of one connection that last until they are cancelled
+	maxInFlight = 256         // requests of one connection that are served at once; further ones wait
+	maxListens  = 16          // requests of one connection that last until they are cancelled
+	maxUnread   = 4 << 20     // bytes of answers that one client has not read; beyond, nothing more is served for it
+	lineWithin  = time.Minute // a long line must have arrived
 )
 
 // ServeConn serves a client that sends one JSON-RPC message a line, until it sends no more and all it asked for is
 // answered. Requests are served at once, so answers may come in another order; a cancelled one is not answered.
-// Lines longer than Options.MaxMessage are answered with an error and skipped.
+// Lines that are longer than Options.MaxMessage, or for which there is no room, are answered with an error and skipped.
 //
 // It returns when ctx ends, too. Then it may still be waiting for r, which its caller closes.
 func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, session Session) error {
@@ -29,12 +34,17 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 	c := &conn{
 		server:   s,
 		out:      w,
-		answers:  make(chan protocol.JSONRPCMessage),
+		answers:  make(chan []byte),
 		fail:     cancel,
 		slots:    make(chan struct{}, maxInFlight),
 		inFlight: map[string]*inFlight{},
 		client:   newRemote(rand.Text()),
+		unread:   &backlog{limit: maxUnread, less: make(chan struct{}, 1)},
 	}
+	account := s.input.Account()
+	defer account.Close()
+	c.lines = jsonrpc.NewLines(r, s.options.MaxMessage)
+	c.lines.Account, c.lines.Within = account, lineWithin
 	if err := s.protocol.RegisterSession(ctx, c.client); err != nil {
 		return fmt.Errorf("serve a client: %w", err)
 	}
@@ -43,7 +53,7 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 	at := newSeat(session)
 	s.audience.join(&watcher{session: session, seat: at, tell: c.listChanged})
 	defer s.audience.leave(at)
-	return c.serve(context.WithValue(ctx, seatKey{}, at), r)
+	return c.serve(context.WithValue(ctx, seatKey{}, at))
 }
 
 // listChanged tells a client that began with initialize. Others ask to be told.
@@ -59,14 +69,16 @@ type conn struct {
 	client *remote
 	fail   context.CancelCauseFunc // ends the connection
 
+	lines   *jsonrpc.Lines
 	out     io.Writer // written to by write alone
-	answers chan protocol.JSONRPCMessage
+	answers chan []byte
+	unread  *backlog
 
 	slots   chan struct{} // taken by requests that are served
 	serving sync.WaitGroup
 
 	mu       sync.Mutex
-	inFlight map[string]*inFlight // by id
+	inFlight map[string]*inFlight // by the key of its id
 	listens  int                  // how many of them last until they are cancelled
 }
 
@@ -79,13 +91,12 @@ type inFlight struct {
 // incoming is what was read: a line, or why there is none.
 type incoming struct {
 	line []byte
-	id   json.RawMessage // of a line that was too long
 	err  error
 }
 
-func (c *conn) serve(ctx context.Context, r io.Reader) error {
+func (c *conn) serve(ctx context.Context) error {
 	received := make(chan incoming)
-	go read(ctx, newLines(r, c.server.options.MaxMessage), received)
+	go c.read(ctx, received)
 	var writing sync.WaitGroup
 	writing.Go(c.write)
 	defer writing.Wait()
@@ -96,18 +107,27 @@ func (c *conn) serve(ctx context.Context, r io.Reader) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case in := <-received:
+			var skipped *jsonrpc.Skipped
 			switch {
-			case errors.Is(in.err, errLong):
-				c.answer(errorMessage(in.id, protocol.INVALID_REQUEST, tooLong(c.server.options.MaxMessage)))
+			case errors.As(in.err, &skipped):
+				c.answer(errorMessage(skipped.ID, codeOf(skipped), skipped.Error()))
 			case errors.Is(in.err, io.EOF):
 				return c.finish(ctx)
 			case in.err != nil:
 				return fmt.Errorf("read from the client: %w", in.err)
-			case len(in.line) > 0:
+			default:
 				c.receive(ctx, in.line)
 			}
 		}
 	}
+}
+
+// codeOf is the code of the error for a line that was skipped: the client's fault, or a shortage.
+func codeOf(skipped *jsonrpc.Skipped) int {
+	if errors.As(skipped, new(*jsonrpc.TooLongError)) {
+		return jsonrpc.CodeInvalid
+	}
+	return jsonrpc.CodeServer
 }
 
 // finish waits until all that was asked is answered.
@@ -117,45 +137,46 @@ func (c *conn) finish(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-func read(ctx context.Context, l *lines, received chan<- incoming) {
+func (c *conn) read(ctx context.Context, received chan<- incoming) {
 	for {
-		line, id, err := l.next()
+		line, err := c.lines.Next(ctx)
 		select {
-		case received <- incoming{line, id, err}:
+		case received <- incoming{line, err}:
 		case <-ctx.Done():
 			return
 		}
-		if err != nil && !errors.Is(err, errLong) {
+		if err != nil && !errors.As(err, new(*jsonrpc.Skipped)) {
 			return
 		}
 	}
-}
-
-func tooLong(limit int64) string {
-	return fmt.Sprintf("the message is longer than %d bytes, which is the limit, and was skipped: send less at once", limit)
 }
 
 // receive begins to serve a message. It waits while too many are being served.
 func (c *conn) receive(ctx context.Context, line []byte) {
-	m, bad := parseMessage(line)
+	m, fault := parseMessage(line)
+	if fault == nil && m.id != nil && m.method != "" {
+		c.request(ctx, m, line)
+		return
+	}
+	defer c.lines.Release(line)
 	switch {
-	case bad != nil:
-		c.answer(errorMessage(bad.id, bad.code, bad.Error()))
+	case fault != nil:
+		c.answer(errorMessage(fault.ID, fault.Code, fault.Text))
 	case m.method == "":
 		// the answer to a question that was never asked
 	case m.method == methodCancelled:
 		c.cancel(m.requestID)
-	case m.id == nil:
-		c.handle(ctx, m)
 	default:
-		c.request(ctx, m)
+		c.handle(ctx, m)
 	}
 }
 
-func (c *conn) request(ctx context.Context, m *message) {
+func (c *conn) request(ctx context.Context, m *message, line []byte) {
 	ctx, cancel := context.WithCancel(ctx)
-	if refusal := c.begin(m, cancel); refusal != "" {
+	mine := &inFlight{cancel, m.method == methodListen}
+	if refusal := c.begin(m, mine); refusal != "" {
 		cancel()
+		c.lines.Release(line)
 		c.answer(errorMessage(m.id, protocol.INVALID_REQUEST, refusal))
 		return
 	}
@@ -164,7 +185,11 @@ func (c *conn) request(ctx context.Context, m *message) {
 		defer cancel()
 		defer release()
 		response := c.handle(ctx, m)
-		if c.end(m) && response != nil {
+		c.lines.Release(line)
+		if response == nil { // of a method that the library takes for a notification
+			response = errorMessage(m.id, protocol.INVALID_REQUEST, "nothing answers this method: send it without an id")
+		}
+		if c.end(m, mine) {
 			c.answer(withID(response, m.id))
 		}
 	})
@@ -175,6 +200,7 @@ func (c *conn) slot(ctx context.Context, m *message) (release func()) {
 	if m.method == methodListen {
 		return func() {}
 	}
+	c.unread.wait(ctx)
 	select {
 	case c.slots <- struct{}{}:
 		return func() { <-c.slots }
@@ -184,41 +210,44 @@ func (c *conn) slot(ctx context.Context, m *message) (release func()) {
 }
 
 // begin notes a request, or says why it cannot be served.
-func (c *conn) begin(m *message, cancel context.CancelFunc) (refusal string) {
+func (c *conn) begin(m *message, mine *inFlight) (refusal string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.inFlight[string(m.id)] != nil {
+	if c.inFlight[jsonrpc.Key(m.id)] != nil {
 		return fmt.Sprintf("a request with the id %s is being served already: use each id once", clip(string(m.id), gotLength))
 	}
-	if m.method == methodListen {
+	if mine.listen {
 		if c.listens == maxListens {
 			return fmt.Sprintf("%d subscriptions are open, which is the limit: cancel one first", maxListens)
 		}
 		c.listens++
 	}
-	c.inFlight[string(m.id)] = &inFlight{cancel, m.method == methodListen}
+	c.inFlight[jsonrpc.Key(m.id)] = mine
 	return ""
 }
 
-// end forgets a request, and reports whether its client still waits for the answer.
-func (c *conn) end(m *message) bool {
+// end forgets a request, and reports whether its client still waits for the answer. The id of one that was cancelled may
+// be another's by now.
+func (c *conn) end(m *message, mine *inFlight) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if m.method == methodListen {
+	if mine.listen {
 		c.listens--
 	}
-	_, waited := c.inFlight[string(m.id)]
-	delete(c.inFlight, string(m.id))
-	return waited
+	if c.inFlight[jsonrpc.Key(m.id)] != mine {
+		return false
+	}
+	delete(c.inFlight, jsonrpc.Key(m.id))
+	return true
 }
 
 // cancel ends a request that nobody waits for any more.
 func (c *conn) cancel(id json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if request := c.inFlight[string(id)]; request != nil {
+	if request := c.inFlight[jsonrpc.Key(id)]; request != nil {
 		request.cancel()
-		delete(c.inFlight, string(id))
+		delete(c.inFlight, jsonrpc.Key(id))
 	}
 }
 
@@ -254,7 +283,15 @@ func withID(response protocol.JSONRPCMessage, id json.RawMessage) protocol.JSONR
 }
 
 // answer hands an answer to write.
-func (c *conn) answer(response protocol.JSONRPCMessage) { c.answers <- response }
+func (c *conn) answer(response protocol.JSONRPCMessage) {
+	line, err := encode(response)
+	if err != nil {
+		c.server.options.Logger.Error("encoding an answer failed", "error", err)
+		return
+	}
+	c.unread.add(len(line))
+	c.answers <- line
+}
 
 // write writes answers and notifications until there are no more answers. A notification that a request caused is
 // written before the answer to it.
@@ -262,13 +299,14 @@ func (c *conn) write() {
 	for {
 		select {
 		case n := <-c.client.notifications:
-			c.writeLine(n)
-		case response, ok := <-c.answers:
+			c.writeNotification(n)
+		case line, ok := <-c.answers:
 			c.writeNotifications()
 			if !ok {
 				return
 			}
-			c.writeLine(response)
+			c.writeLine(line)
+			c.unread.add(-len(line))
 		}
 	}
 }
@@ -277,19 +315,23 @@ func (c *conn) writeNotifications() {
 	for {
 		select {
 		case n := <-c.client.notifications:
-			c.writeLine(n)
+			c.writeNotification(n)
 		default:
 			return
 		}
 	}
 }
 
-func (c *conn) writeLine(message any) {
-	line, err := encode(message)
+func (c *conn) writeNotification(n protocol.JSONRPCNotification) {
+	line, err := encode(n)
 	if err != nil {
-		c.server.options.Logger.Error("encoding an answer failed", "error", err)
+		c.server.options.Logger.Error("encoding a notification failed", "error", err)
 		return
 	}
+	c.writeLine(line)
+}
+
+func (c *conn) writeLine(line []byte) {
 	if _, err := c.out.Write(append(line, '\n')); err != nil {
 		c.fail(fmt.Errorf("write to the client: %w", err))
 	}

@@ -184,7 +184,7 @@ func TestGarbageIsAnsweredAndForgotten(t *testing.T) {
 		`{"jsonrpc":"1.0","id":"a","method":"ping"}`:                                                                            "jsonrpc must be",
 		`{"jsonrpc":"2.0","id":null,"method":"ping"}`:                                                                           "id of a request must be text or a number",
 		`{"jsonrpc":"2.0","id":[1],"method":"ping"}`:                                                                            "id of a request must be text or a number",
-		`{"jsonrpc":"2.0","id":"a","method":5}`:                                                                                 "method and jsonrpc must be text",
+		`{"jsonrpc":"2.0","id":"a","method":5}`:                                                                                 "the method must be text",
 		`{"jsonrpc":"2.0","id":"a"}`:                                                                                            "has no method",
 		`{"jsonrpc":"2.0","id":"a","method":"tools/call"}`:                                                                      "params needs name",
 		`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":[]}`:                                                          "params must be an object",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/jsonrpc"
 	"github.com/alcove-memory/alcove/host/schema"
 )
 
@@ -56,6 +57,9 @@ func (t *familyTool) fit(a *arguments) (json.RawMessage, error) {
 	given, err := encode(members)
 	if err != nil {
 		return nil, fmt.Errorf("encode the arguments of %s: %w", t.Name, err)
+	}
+	if name := jsonrpc.Twice(given); name != "" { // the schema might be held against one, and the family read the other
+		return nil, invalid(map[string]any{"parameters": []string{clip(name, gotLength)}}, "%q is given twice: give it once", clip(name, gotLength))
 	}
 	var wrong *schema.Misfit
 	if err := t.schema.Check(given); errors.As(err, &wrong) {

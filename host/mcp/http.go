@@ -4,15 +4,20 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/alcove-memory/alcove/host/jsonrpc"
 )
 
 const (
@@ -68,26 +73,23 @@ func (s *Server) untilClosed(ctx context.Context) (context.Context, context.Canc
 // post looks at a message before the protocol library does, which reads bodies of any size and tells clients
 // little about what they did wrong.
 func (s *Server) post(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxMessage))
-	var long *http.MaxBytesError
-	switch {
-	case errors.As(err, &long):
-		respond(w, http.StatusRequestEntityTooLarge, errorMessage(nil, protocol.INVALID_REQUEST, tooLong(long.Limit)))
-		return
-	case err != nil:
-		respond(w, http.StatusBadRequest, errorMessage(nil, protocol.PARSE_ERROR, "the body could not be read"))
+	account := s.input.Account()
+	defer account.Close()
+	body, no := s.readBody(account, r)
+	if no != nil {
+		respond(w, no.status, errorMessage(nil, no.code, no.text))
 		return
 	}
-	m, bad := parseMessage(body)
-	if bad != nil {
-		respond(w, http.StatusBadRequest, errorMessage(bad.id, bad.code, bad.Error()))
+	m, fault := parseMessage(body)
+	if fault != nil {
+		respond(w, http.StatusBadRequest, errorMessage(fault.ID, fault.Code, fault.Text))
 		return
 	}
 	if no := s.refuse(r, m); no != nil {
 		respond(w, no.status, errorMessage(m.id, no.code, no.text))
 		return
 	}
-	if m.method == methodCancelled && modern(r) {
+	if m.method == methodCancelled && m.id == nil && modern(r) {
 		// There, a client cancels by hanging up. The library would cancel whichever client's request has the id.
 		w.WriteHeader(http.StatusAccepted)
 		return
@@ -110,6 +112,37 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(ctx)
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.body)), int64(len(m.body))
 	s.http.ServeHTTP(w, r)
+}
+
+// readBody reads the body of a request once there is room for it.
+func (s *Server) readBody(account *jsonrpc.Account, r *http.Request) ([]byte, *refusal) {
+	limit := s.options.MaxMessage
+	most := r.ContentLength
+	if most < 0 {
+		most = limit // it is not known yet
+	}
+	if most > limit {
+		return nil, tooLong(limit)
+	}
+	if err := account.Reserve(r.Context(), most); err != nil {
+		return nil, &refusal{http.StatusServiceUnavailable, jsonrpc.CodeServer, err.Error()}
+	}
+	body := bytes.NewBuffer(make([]byte, 0, max(0, r.ContentLength)+bytes.MinRead))
+	_, err := body.ReadFrom(io.LimitReader(r.Body, limit+1))
+	switch {
+	case int64(body.Len()) > limit:
+		return nil, tooLong(limit)
+	case errors.As(err, new(*http.MaxBytesError)):
+		return nil, tooLong(limit)
+	case err != nil:
+		return nil, &refusal{http.StatusBadRequest, jsonrpc.CodeParse, "the body could not be read"}
+	}
+	account.Release(most - int64(body.Len()))
+	return body.Bytes(), nil
+}
+
+func tooLong(limit int64) *refusal {
+	return &refusal{http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalid, (&jsonrpc.TooLongError{Limit: limit}).Error()}
 }
 
 // acknowledgedKey is of the context of a listening client: a channel that is closed when it was told something.
@@ -155,9 +188,24 @@ type refusal struct {
 	text         string
 }
 
+// exactID is the largest whole number that every reader of JSON keeps exactly.
+const exactID = 1<<53 - 1
+
+// repeatable reports whether the protocol library, which reads numbers as float64, answers with the same id.
+func repeatable(id json.RawMessage) bool {
+	if len(id) == 0 || id[0] == '"' {
+		return true
+	}
+	f, err := strconv.ParseFloat(string(id), 64)
+	return err == nil && math.Abs(f) <= exactID
+}
+
 // refuse says why a message is not served; nil when it is.
 func (s *Server) refuse(r *http.Request, m *message) *refusal {
 	switch {
+	case !repeatable(m.id):
+		return &refusal{http.StatusBadRequest, jsonrpc.CodeInvalid, fmt.Sprintf(
+			"the id %s cannot be repeated exactly: use text, or a number of at most %d", clip(string(m.id), gotLength), exactID)}
 	case m.method == methodCall && !s.has(m.tool):
 		status := http.StatusOK
 		if modern(r) {

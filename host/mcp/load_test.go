@@ -258,6 +258,23 @@ func TestWhatIsWrongWithAToolIsItsOwnFault(t *testing.T) {
 	}
 }
 
+func TestAFieldThatIsGivenTwiceNeverReachesAFamily(t *testing.T) {
+	f := newFake()
+	p := connect(t, newServer(t, Options{Families: f}), Session{}).initialize("tester")
+	for arguments, named := range map[string]string{
+		`{"id":"a","id":"b"}`: "id", `{"id":"a","more":{"x":1,"x":2}}`: "more.x", `{"id":"a","more":{"list":[{"\u0078":1,"x":2}]}}`: "more.list.x", `{"id":"a","more":"{\"x\":1,\"x\":2}"}`: "more.x",
+	} {
+		for _, refusal := range []failure{p.refused("memory_auto_tag", arguments), p.refused("memory_operation", `{"method":"memory_auto_tag","params":`+arguments+`}`)} {
+			if !strings.Contains(refusal.Message, `"`+named+`" is given twice`) || refusal.Code != memory.InvalidArgument {
+				t.Errorf("%s: %s", arguments, refusal.Message)
+			}
+		}
+	}
+	if len(f.calls) != 0 {
+		t.Errorf("%d calls reached it", len(f.calls))
+	}
+}
+
 func TestASchemaNeverReadsFiles(t *testing.T) {
 	p := withFamilies(t, newFake(), Session{})
 	if refusal := p.refused("odd_far", `{"a":"x"}`); refusal.Code != memory.Internal {

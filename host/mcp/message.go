@@ -1,13 +1,15 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"unicode/utf8"
+	"fmt"
+	"strings"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/alcove-memory/alcove/host/jsonrpc"
 )
 
 const (
@@ -16,6 +18,10 @@ const (
 	methodListen    = "subscriptions/listen"
 	methodCancelled = "notifications/cancelled"
 )
+
+// maxBody is how many bytes of a message the protocol library may see. The arguments of calls are not among them. It
+// decodes all that it sees, which takes many times as much memory.
+const maxBody = 1 << 20
 
 type argumentsKey struct{} // of the context: the arguments of a call, as they came
 
@@ -31,91 +37,95 @@ type message struct {
 	requestID json.RawMessage // of a cancellation
 }
 
-// malformed is why a message cannot be served.
-type malformed struct {
-	code int
-	id   json.RawMessage
-	error
-}
-
 // parseMessage takes a message apart. The arguments of a call are set aside: they may be large, and would be
 // decoded several times over, their numbers to float64.
-func parseMessage(raw []byte) (*message, *malformed) {
-	raw = bytes.TrimSpace(raw)
-	if !utf8.Valid(raw) {
-		return nil, &malformed{protocol.PARSE_ERROR, findID(raw), errors.New("the message is not valid UTF-8")}
+func parseMessage(raw []byte) (*message, *jsonrpc.Fault) {
+	read, fault := jsonrpc.Parse(raw)
+	if fault != nil {
+		return nil, fault
 	}
-	if !json.Valid(raw) {
-		return nil, &malformed{protocol.PARSE_ERROR, findID(raw), errors.New("the message is not valid JSON")}
+	m := &message{id: read.RawID(), method: read.Method, body: forLibrary(read)}
+	if len(m.body) > maxBody {
+		return nil, &jsonrpc.Fault{Code: jsonrpc.CodeInvalid, ID: m.id, Text: fmt.Sprintf(
+			"the message has %d bytes beside the arguments of a tool: at most %d are allowed", len(m.body), maxBody)}
 	}
-	if raw[0] != '{' {
-		return nil, &malformed{code: protocol.INVALID_REQUEST, error: errors.New("the message is not a JSON object: send one JSON-RPC message at a time, no batches")}
-	}
-	var envelope struct {
-		Version string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id"`
-		Method  string          `json:"method"`
-		Params  json.RawMessage `json:"params"`
-		Result  json.RawMessage `json:"result"`
-		Error   json.RawMessage `json:"error"`
-	}
-	if err := json.Unmarshal(raw, &envelope); err != nil {
-		return nil, &malformed{code: protocol.INVALID_REQUEST, error: errors.New("the message is not JSON-RPC: method and jsonrpc must be text")}
-	}
-	m := &message{id: envelope.ID, method: envelope.Method, body: raw}
-	switch {
-	case m.id != nil && !plainID(m.id):
-		return nil, &malformed{code: protocol.INVALID_REQUEST, error: errors.New("the id of a request must be text or a number")}
-	case envelope.Version != protocol.JSONRPC_VERSION:
-		return nil, &malformed{protocol.INVALID_REQUEST, m.id, errors.New(`jsonrpc must be "2.0"`)}
-	case m.method == "" && envelope.Result == nil && envelope.Error == nil:
-		return nil, &malformed{protocol.INVALID_REQUEST, m.id, errors.New("the message has no method")}
-	}
-	if err := m.parseParams(envelope.Params); err != nil {
-		return nil, &malformed{protocol.INVALID_PARAMS, m.id, err}
+	if err := m.parseParams(read); err != nil {
+		return nil, &jsonrpc.Fault{Code: jsonrpc.CodeInvalidParams, ID: m.id, Text: err.Error()}
 	}
 	return m, nil
 }
 
-// plainID reports whether an id is text or a number.
-func plainID(id json.RawMessage) bool {
-	return id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9'
+func (m *message) parseParams(read jsonrpc.Message) error {
+	param := func(name string) json.RawMessage { return read.Field(read.Params, name).Of(read.Line) }
+	switch m.method {
+	case methodCancelled:
+		m.requestID = param("requestId")
+	case methodCall:
+		if m.tool = jsonrpc.Text(param("name")); m.tool == "" {
+			return errors.New("params needs name: the tool to call")
+		}
+		if m.arguments = param("arguments"); len(m.arguments) == 0 {
+			m.arguments = json.RawMessage("{}")
+		}
+		token := read.Field(read.Field(read.Params, "_meta"), "progressToken").Of(read.Line)
+		if jsonrpc.Plain(token) {
+			m.progress = token
+		}
+	}
+	return nil
 }
 
-func (m *message) parseParams(raw json.RawMessage) error {
-	if m.method != methodCall && m.method != methodCancelled {
+// forLibrary is a message as the protocol library gets to see it, which takes names of any case and the last of several
+// members: exactly the members that were understood here, and no arguments.
+func forLibrary(read jsonrpc.Message) json.RawMessage {
+	body := []byte(`{"jsonrpc":"2.0"`)
+	add := func(name string, value []byte) {
+		if len(value) > 0 {
+			body = append(append(body, `,"`+name+`":`...), value...)
+		}
+	}
+	add("id", read.RawID())
+	if read.IsAnswer() {
+		add("result", read.Result.Of(read.Line))
+		add("error", read.Error.Of(read.Line))
+		return append(body, '}')
+	}
+	method, _ := json.Marshal(read.Method) // a string can be encoded
+	add("method", method)
+	add("params", paramsForLibrary(read))
+	return append(body, '}')
+}
+
+func paramsForLibrary(read jsonrpc.Message) []byte {
+	if read.Params == (jsonrpc.Span{}) {
 		return nil
 	}
-	params := map[string]json.RawMessage{}
-	if raw != nil && json.Unmarshal(raw, &params) != nil {
-		return errors.New("params must be an object")
+	params := []byte{'{'}
+	jsonrpc.Members(read.Line, read.Params.From, func(name string, value jsonrpc.Span) {
+		if lookalike(name) {
+			return
+		}
+		raw := value.Of(read.Line)
+		if name == "arguments" && read.Method == methodCall {
+			raw = []byte("{}")
+		}
+		if len(params) > 1 {
+			params = append(params, ',')
+		}
+		quoted, _ := json.Marshal(name) // a string can be encoded
+		params = append(append(append(params, quoted...), ':'), raw...)
+	})
+	return append(params, '}')
+}
+
+// lookalike reports whether the library would take a name for one that is read here too, and is another.
+func lookalike(name string) bool {
+	for _, known := range []string{"_meta", "name", "arguments", "requestId"} {
+		if name != known && strings.EqualFold(name, known) {
+			return true
+		}
 	}
-	if m.method == methodCancelled {
-		m.requestID = params["requestId"]
-		return nil
-	}
-	if json.Unmarshal(params["name"], &m.tool) != nil || m.tool == "" {
-		return errors.New("params needs name: the tool to call")
-	}
-	m.arguments = params["arguments"]
-	if m.arguments == nil {
-		m.arguments = json.RawMessage("{}")
-	}
-	var meta struct {
-		Progress json.RawMessage `json:"progressToken"`
-	}
-	if json.Unmarshal(params["_meta"], &meta) == nil && len(meta.Progress) > 0 && plainID(meta.Progress) {
-		m.progress = meta.Progress
-	}
-	params["arguments"] = json.RawMessage("{}")
-	body, err := json.Marshal(struct {
-		Version string                     `json:"jsonrpc"`
-		ID      json.RawMessage            `json:"id,omitempty"`
-		Method  string                     `json:"method"`
-		Params  map[string]json.RawMessage `json:"params"`
-	}{protocol.JSONRPC_VERSION, m.id, m.method, params})
-	m.body = body
-	return err
+	return false
 }
 
 // into puts what the library does not carry into the context of a call.

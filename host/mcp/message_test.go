@@ -1,17 +1,46 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
+	"strings"
 	"testing"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/alcove-memory/alcove/host/jsonrpc"
 )
+
+func TestTheLibrarySeesTheMessageThatWasUnderstood(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"ID":2,"method":"ping","METHOD":"tools/call","Params":{"name":"memory_forget"}}`: `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_status","NAME":"memory_forget","argument\u017f":{"key":"k"},"arguments":{"a":1},"_META":{"x":1},"_meta":{"y":2}}}`://
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_status","arguments":{},"_meta":{"y":2}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/x","result\u0053":1,"params":{"a":[1,"\u0061"]}}`: `{"jsonrpc":"2.0","method":"notifications/x","params":{"a":[1,"\u0061"]}}`,
+		`{"jsonrpc":"2.0","id":"a","RESULT":1,"result":{}}`:                                         `{"jsonrpc":"2.0","id":"a","result":{}}`,
+	} {
+		if m, fault := parseMessage([]byte(line)); fault != nil || string(m.body) != want {
+			t.Errorf("%s became %+v, %v", line, m, fault)
+		}
+	}
+}
+
+func TestWhatTheLibraryDecodesIsLimited(t *testing.T) {
+	big := strings.Repeat("x", maxBody)
+	_, fault := parseMessage([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"` + big + `"}}`))
+	if fault == nil || string(fault.ID) != "1" || !strings.Contains(fault.Text, "at most 1048576") {
+		t.Errorf("got %v", fault)
+	}
+	if _, fault := parseMessage([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_store","arguments":{"value":"` + big + `"}}}`)); fault != nil {
+		t.Errorf("large arguments: %v", fault)
+	}
+}
 
 func FuzzMessage(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_store","arguments":{"value":1}}}`, `{"jsonrpc":"2.0","id":"x","method":"ping"}`,
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, `[]`, `{`, `{"id":{}}`, "\xff", ``, `null`,
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"NAME":"x","name":"y","Arguments":[]}}`,
+		`{"jsonrpc":"2.0","id":1,"ID":2,"method":"ping","Method":"tools/call"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"y","arguments":{},"argument\u017f":[1]}}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -23,37 +52,34 @@ func FuzzMessage(f *testing.F) {
 		if bad != nil && bad.Error() == "" || m != nil && !json.Valid(m.body) {
 			t.Errorf("%q became %+v, %+v", raw, m, bad)
 		}
+		if m != nil {
+			checkLibrarysView(t, raw, m)
+		}
 	})
 }
 
-func FuzzLongLine(f *testing.F) {
-	for _, seed := range []string{`{"id":1,"a":"xxxxxxxxxxxxxxxx"}`, `{"a":{"id":2},"id":"s"}`, `{"a":"\"id\":3"}`, `]]}}{{"id":`, ``} {
-		f.Add([]byte(seed))
+// checkLibrarysView reads a message as the protocol library does, in which names have any case and the last member counts.
+func checkLibrarysView(t *testing.T, raw []byte, m *message) {
+	t.Helper()
+	var seen struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params struct {
+			Name      json.RawMessage `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+			Meta      struct {
+				Token json.RawMessage `json:"progressToken"`
+			} `json:"_meta"`
+		} `json:"params"`
+		Result json.RawMessage `json:"result"`
 	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		l := newLines(bytes.NewReader(raw), 8)
-		for range len(raw) + 2 {
-			line, id, err := l.next()
-			if len(line) > 8 || id != nil && (!json.Valid(id) || !plainID(id)) {
-				t.Errorf("%q gave the line %q and the id %q", raw, line, id)
-			}
-			if err != nil && !errors.Is(err, errLong) {
-				return
-			}
-		}
-		t.Errorf("%q has no end", raw)
-	})
-}
-
-func TestTheIdOfALongLineIsTheMessagesOwn(t *testing.T) {
-	for line, want := range map[string]string{
-		`{"id":1,"method":"x"}`: "1", `{"method":"x","id":"a,b}"}`: `"a,b}"`, `{"params":{"id":2},"id":3}`: "3", `{"params":[{"id":2}],"x":"\"id\":4"}`: "",
-		`{ "id" : 5 , "x":1}`: "5", `{"iid":6}`: "", `{"id":null}`: "", `{"id":[7]}`: "", `{"x":"id","id":8}`: "8", `{"id":9`: "",
-	} {
-		f := &idFinder{}
-		f.read([]byte(line))
-		if got := string(f.found()); got != want {
-			t.Errorf("%s: found %q, not %q", line, got, want)
-		}
+	if json.Unmarshal(m.body, &seen) != nil {
+		return // a member of another type: the library refuses it
+	}
+	if seen.Method != m.method || m.id != nil && jsonrpc.Key(seen.ID) != jsonrpc.Key(m.id) || m.id == nil && seen.ID != nil || m.method != "" && seen.Result != nil {
+		t.Errorf("%q is %+v, and the library sees %s", raw, m, m.body)
+	}
+	if m.method == string(protocol.MethodToolsCall) && (jsonrpc.Text(seen.Params.Name) != m.tool || len(seen.Params.Arguments) > 2) {
+		t.Errorf("%q is a call of %q, and the library sees %s", raw, m.tool, m.body)
 	}
 }

@@ -16,11 +16,13 @@ import (
 	protocol "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/alcove-memory/alcove/host/jsonrpc"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
 const (
 	defaultMessage = 16 << 20
+	defaultInput   = 128 << 20
 	requestIDMeta  = "alcove/request-id" // in _meta of tools/call: makes sending the call again harmless
 	longestRequest = 128                 // characters of a request id
 )
@@ -38,6 +40,7 @@ type Options struct {
 	ReadOnly   bool             // no client may write
 	Writable   func() error     // tells why nothing can be written; nil: it always can
 	MaxMessage int64            // bytes of one message; 0: 16 MiB
+	MaxInput   int64            // bytes of large messages of all clients that are being read or served; 0: 128 MiB
 	Families   Families         // nil: there are none
 }
 
@@ -48,6 +51,7 @@ type Server struct {
 	tools    toolset
 	shelf    shelf    // the tools of families
 	audience audience // who is told when lists change
+	input    *jsonrpc.Budget
 	protocol *server.MCPServer
 
 	httpOnce sync.Once
@@ -68,7 +72,11 @@ func New(space *memory.Space, o Options) *Server {
 	if o.MaxMessage == 0 {
 		o.MaxMessage = defaultMessage
 	}
+	if o.MaxInput == 0 {
+		o.MaxInput = defaultInput
+	}
 	s := &Server{space: space, options: o, shelf: shelf{families: o.Families}, closed: make(chan struct{})}
+	s.input = jsonrpc.NewBudget(o.MaxInput, 0)
 	s.audience.outline = s.outline
 	s.seats = newSeats(s)
 	hooks := &server.Hooks{}

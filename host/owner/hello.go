@@ -2,10 +2,15 @@ package owner
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/jsonrpc"
 )
 
 // Protocol is the version of what is said on the socket.
@@ -83,7 +88,11 @@ func Listen(r *bufio.Reader) (Hello, *Refusal) {
 		return Hello{}, &Refusal{Code: "invalid_argument", Message: "read the hello: " + err.Error()}
 	}
 	var h Hello
-	if err := json.Unmarshal(line, &h); err != nil {
+	err = json.Unmarshal(line, &h)
+	if err == nil {
+		err = eachOnce(line)
+	}
+	if err != nil {
 		return Hello{}, &Refusal{Code: "invalid_argument",
 			Message: `the first line must be a hello such as {"alcove":1}: ` + err.Error()}
 	}
@@ -92,6 +101,25 @@ func Listen(r *bufio.Reader) (Hello, *Refusal) {
 			"this server speaks socket protocol %d, not %d: use the same version of alcove on both sides", Protocol, h.Alcove)}
 	}
 	return h, nil
+}
+
+// eachOnce refuses a hello that has a member twice, in any case: nobody can say which one is meant.
+func eachOnce(line []byte) error {
+	members := []string{"alcove", "namespace", "branch", "agent", "read_only", "profile", "families"}
+	seen := map[string]bool{}
+	var twice error
+	jsonrpc.Members(bytes.TrimSpace(line), 0, func(name string, _ jsonrpc.Span) {
+		for _, known := range members {
+			if !strings.EqualFold(name, known) {
+				continue
+			}
+			if seen[known] {
+				twice = fmt.Errorf("it has the member %q twice: send it once", known)
+			}
+			seen[known] = true
+		}
+	})
+	return twice
 }
 
 // Accept answers a hello.
@@ -117,20 +145,11 @@ func writeLine(w io.Writer, v any) error {
 	return err
 }
 
-// readLine reads up to the end of a line, of at most HelloLimit bytes.
+// readLine reads a line of at most HelloLimit bytes.
 func readLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if len(line)+len(part) > HelloLimit {
-			return nil, errLong
-		}
-		line = append(line, part...)
-		if err == nil {
-			return line, nil
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return nil, err
-		}
+	line, err := jsonrpc.NewLines(r, HelloLimit).NextWhole(context.Background()) // the connection has a deadline
+	if errors.As(err, new(*jsonrpc.TooLongError)) {
+		return nil, errLong
 	}
+	return line, err
 }

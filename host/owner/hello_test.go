@@ -16,6 +16,9 @@ func TestHellosThatAreNotAccepted(t *testing.T) {
 		{"no end", `{"alcove":1}`, "EOF"},
 		{"too long", `{"alcove":1,"agent":"` + strings.Repeat("a", HelloLimit) + "\"}\n", "longer than 65536 bytes"},
 		{"endless", strings.Repeat("a", 10*HelloLimit), "longer than 65536 bytes"},
+		{"a member twice", `{"alcove":1,"read_only":true,"read_only":false}` + "\n", `"read_only" twice`},
+		{"a member twice, in another case", ` {"alcove":1,"read_only":true,"Read_only":false}` + "\n", `"read_only" twice`},
+		{"a member twice, escaped", `{"alcove":1,"branch":"a","\u0062ranch":"b"}` + "\n", `"branch" twice`},
 		{"wrong type", `{"alcove":1,"branch":3}` + "\n", "must be a hello"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

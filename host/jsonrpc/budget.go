@@ -1,0 +1,166 @@
+package jsonrpc
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// freeBytes is what each client may have the server hold whatever others do: small messages pass always.
+const freeBytes = 128 << 10
+
+// DefaultPatience is how long a client waits for room in a Budget, unless it says otherwise.
+const DefaultPatience = 30 * time.Second
+
+// Budget bounds how many bytes of input the server holds for all clients together: lines without an end, bodies that
+// are being read, and messages until they were served. 128 KiB of each client are free. Clients wait in turn for the
+// rest; one alone may have half of it.
+type Budget struct {
+	limit    int64
+	patience time.Duration
+
+	mu      sync.Mutex
+	used    int64
+	waiting []*waiter
+}
+
+// Account is what one client has of a Budget. A nil Account has no bounds.
+type Account struct {
+	budget *Budget
+	held   int64 // bytes; those beyond freeBytes count
+	closed bool  // nothing counts any more
+}
+
+type waiter struct {
+	account *Account
+	bytes   int64
+	granted chan struct{}
+}
+
+// BusyError says that the Budget had no room for a message within its patience.
+type BusyError struct {
+	Limit int64         // bytes of the Budget
+	After time.Duration // that were waited
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("the server holds %d bytes (%d MiB) of large messages of all clients, which is the limit, and had no room for this one within %s: "+
+		"send it again later, or less at once", e.Limit, e.Limit>>20, e.After)
+}
+
+// NewBudget makes a budget of a number of bytes. Patience is how long a client waits for room; 0: DefaultPatience.
+func NewBudget(limit int64, patience time.Duration) *Budget {
+	if patience == 0 {
+		patience = DefaultPatience
+	}
+	return &Budget{limit: limit, patience: patience}
+}
+
+// Used is how many bytes count now.
+func (b *Budget) Used() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used
+}
+
+// Account opens an account for a client, which closes it when it leaves.
+func (b *Budget) Account() *Account { return &Account{budget: b} }
+
+// Reserve waits until the client may have more bytes. The error is a BusyError, or that of ctx.
+func (a *Account) Reserve(ctx context.Context, bytes int64) error {
+	if a == nil {
+		return nil
+	}
+	w := &waiter{a, bytes, make(chan struct{})}
+	a.budget.enter(w)
+	timer := time.NewTimer(a.budget.patience)
+	defer timer.Stop()
+	select {
+	case <-w.granted:
+		return nil
+	case <-timer.C:
+		return a.budget.abandon(w, &BusyError{a.budget.limit, a.budget.patience})
+	case <-ctx.Done():
+		return a.budget.abandon(w, context.Cause(ctx))
+	}
+}
+
+// Release gives bytes back.
+func (a *Account) Release(bytes int64) {
+	if a == nil {
+		return
+	}
+	a.budget.mu.Lock()
+	defer a.budget.mu.Unlock()
+	if !a.closed {
+		a.budget.giveBack(a, bytes)
+	}
+}
+
+// Close gives everything back, once: what is read or released later does not count.
+func (a *Account) Close() {
+	if a == nil {
+		return
+	}
+	a.budget.mu.Lock()
+	defer a.budget.mu.Unlock()
+	if !a.closed {
+		a.budget.giveBack(a, a.held)
+		a.closed = true
+	}
+}
+
+// giveBack takes bytes from an account; the caller holds mu.
+func (b *Budget) giveBack(a *Account, bytes int64) {
+	b.used -= charge(a.held) - charge(a.held-bytes)
+	a.held -= bytes
+	b.grant()
+}
+
+func (b *Budget) enter(w *waiter) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting = append(b.waiting, w)
+	b.grant()
+}
+
+// abandon gives up waiting, unless there was room just now.
+func (b *Budget) abandon(w *waiter, err error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.Index(b.waiting, w)
+	if i < 0 {
+		return nil
+	}
+	b.waiting = slices.Delete(b.waiting, i, i+1)
+	b.grant() // it may have held up others
+	return err
+}
+
+// grant lets in those for whom there is room, in the order they came. Somebody who waits for bytes of their own holds up
+// nobody. The caller holds mu.
+func (b *Budget) grant() {
+	full := false
+	b.waiting = slices.DeleteFunc(b.waiting, func(w *waiter) bool {
+		if w.account.closed {
+			close(w.granted)
+			return true
+		}
+		more := charge(w.account.held+w.bytes) - charge(w.account.held)
+		greedy := charge(w.account.held) > 0 && charge(w.account.held)+more > b.limit/2
+		if more > 0 && !greedy && b.used+more > b.limit {
+			full = true // later ones must not take what the first one waits for
+		}
+		if more > 0 && (greedy || full) {
+			return false
+		}
+		w.account.held += w.bytes
+		b.used += more
+		close(w.granted)
+		return true
+	})
+}
+
+func charge(held int64) int64 { return max(0, held-freeBytes) }

@@ -1,0 +1,176 @@
+// Package jsonrpc reads JSON-RPC messages, one a line, the same way in every process of Alcove.
+//
+// A client's bridge and its server both decide from a message which request it is, and whether it will be answered.
+// Where they decide differently, one of them waits for an answer that the other never gives. So there is one reader:
+// names of members are case-sensitive, as JSON-RPC says, a member that is given twice is refused, and what is refused
+// here reaches nobody else.
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Codes of errors, as JSON-RPC defines them.
+const (
+	CodeParse         = -32700
+	CodeInvalid       = -32600
+	CodeInvalidParams = -32602
+	// CodeServer is that of the server's own errors.
+	CodeServer = -32000
+)
+
+// Message is a JSON-RPC message whose envelope was read. All else stays the bytes that were sent, so numbers of any
+// size arrive as they left.
+type Message struct {
+	Line   []byte // without white space around it
+	ID     Span   // zero: there is none
+	Method string // empty: it is an answer
+	Params Span   // an object; zero: there is none, or it is null
+	Result Span   // of an answer
+	Error  Span   // of an answer
+}
+
+// Fault is why a message is refused.
+type Fault struct {
+	Code int
+	ID   []byte // to answer it with; nil: null
+	Text string
+}
+
+func (f *Fault) Error() string { return f.Text }
+
+// Parse reads a message. What it refuses is to be answered with the Fault.
+func Parse(line []byte) (Message, *Fault) {
+	m := Message{Line: bytes.TrimSpace(line)}
+	switch {
+	case !utf8.Valid(m.Line):
+		return m, &Fault{CodeParse, FindID(m.Line), "the message is not valid UTF-8"}
+	case !json.Valid(m.Line):
+		return m, &Fault{CodeParse, FindID(m.Line), "the message is not valid JSON: send one JSON-RPC message a line"}
+	case m.Line[0] != '{':
+		return m, &Fault{CodeInvalid, nil, "the message is not a JSON object: send one JSON-RPC message at a time, no batches"}
+	}
+	found, twice := m.envelope()
+	if fault := m.check(found, twice); fault != nil {
+		return m, fault
+	}
+	if text := m.checkParams(); text != "" {
+		return m, &Fault{CodeInvalidParams, m.plainID(), text}
+	}
+	return m, nil
+}
+
+// With is a message that Parse took, after its caller made the line another.
+func (m *Message) With(line []byte) Message {
+	changed := Message{Line: line}
+	changed.envelope()
+	return changed
+}
+
+// envelope finds the members of the message.
+func (m *Message) envelope() (found map[string]Span, twice []string) {
+	found, twice = m.members(Span{0, len(m.Line)})
+	m.ID, m.Result, m.Error = found["id"], found["result"], found["error"]
+	m.Method = Text(found["method"].Of(m.Line))
+	if params := found["params"]; string(params.Of(m.Line)) != "null" {
+		m.Params = params
+	}
+	return found, twice
+}
+
+// check checks the envelope.
+func (m *Message) check(found map[string]Span, twice []string) *Fault {
+	named, answer := found["method"] != Span{}, m.Result != Span{} || m.Error != Span{}
+	invalid := func(text string) *Fault { return &Fault{CodeInvalid, m.plainID(), text} }
+	if slices.Contains(twice, "id") {
+		m.ID = Span{}
+	}
+	switch id := m.ID.Of(m.Line); {
+	case len(twice) > 0:
+		return invalid("the message has the member " + quote(twice[0]) + " twice: send each member once")
+	case len(id) > MaxID:
+		return invalid(fmt.Sprintf("the id has %d bytes: at most %d are allowed", len(id), MaxID))
+	case m.ID != Span{} && !Plain(id) && !(answer && !named && string(id) == "null"):
+		return invalid("the id of a request must be text or a number")
+	case Text(found["jsonrpc"].Of(m.Line)) != "2.0":
+		return invalid(`jsonrpc must be "2.0"`)
+	case named && m.Method == "":
+		return invalid("the method must be text, and not empty")
+	case named && answer:
+		return invalid("the message has a method and a result or an error: it is a request or an answer, not both")
+	case !named && !answer:
+		return invalid("the message has no method")
+	}
+	return nil
+}
+
+// checkParams checks what more than one reader reads of the parameters.
+func (m *Message) checkParams() string {
+	if m.Params == (Span{}) {
+		return ""
+	}
+	if m.Line[m.Params.From] != '{' {
+		return "params must be an object"
+	}
+	params, twice := m.members(m.Params)
+	if len(twice) > 0 {
+		return "params has the member " + quote(twice[0]) + " twice: send each member once"
+	}
+	if _, twice := m.members(params["_meta"]); len(twice) > 0 {
+		return "params._meta has the member " + quote(twice[0]) + " twice: send each member once"
+	}
+	return ""
+}
+
+// plainID is the id if it can be repeated in an answer, and nil otherwise.
+func (m *Message) plainID() []byte {
+	if id := m.ID.Of(m.Line); Plain(id) && len(id) <= MaxID {
+		return id
+	}
+	return nil
+}
+
+// IsRequest reports whether the message wants an answer.
+func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != Span{} }
+
+// IsAnswer reports whether the message answers a request.
+func (m *Message) IsAnswer() bool { return m.Method == "" }
+
+// Failed reports whether the message is an error.
+func (m *Message) Failed() bool { return m.Error != Span{} }
+
+// RawID is the id as it was sent; nil when there is none.
+func (m *Message) RawID() []byte { return m.ID.Of(m.Line) }
+
+// Key is that of the message's id.
+func (m *Message) Key() string { return Key(m.RawID()) }
+
+// Field is a member of the object at s; the zero Span when there is none, or no object.
+func (m *Message) Field(s Span, name string) Span {
+	found, _ := m.members(s)
+	return found[name]
+}
+
+// members finds the members of the object at s, and names those that it has twice, of which the last is found. Where
+// there is no object, there are no members.
+func (m *Message) members(s Span) (found map[string]Span, twice []string) {
+	if s == (Span{}) || m.Line[s.From] != '{' {
+		return nil, nil
+	}
+	found = map[string]Span{}
+	Members(m.Line, s.From, func(name string, value Span) {
+		if _, again := found[name]; again {
+			twice = append(twice, name)
+		}
+		found[name] = value
+	})
+	return found, twice
+}
+
+// quote is a name for an error, not too long.
+func quote(name string) string { return strconv.Quote(name[:min(len(name), 64)]) }
