@@ -14,12 +14,15 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
 const (
 	requestLimit  = 64 << 20 // bytes of a request
 	headerWithin  = 10 * time.Second
+	keepIdle      = 2 * time.Minute
+	connections   = 32 // at once
 	stopWithin    = 5 * time.Second
 	errorTrailer  = "Alcove-Error" // how a stream that failed in the middle says so
 	contentJSON   = "application/json"
@@ -48,7 +51,7 @@ type fault struct {
 // Serve serves until ctx ends. Acts that run then are cancelled, and have five seconds to end.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: headerWithin, ErrorLog: slog.NewLogLogger(s.Logger.Handler(), slog.LevelWarn),
+		Handler: s, ReadHeaderTimeout: headerWithin, IdleTimeout: keepIdle, ConnState: limited(), ErrorLog: slog.NewLogLogger(s.Logger.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	stopped := make(chan error, 1)
@@ -62,6 +65,23 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return <-stopped
 	}
 	return fmt.Errorf("serve the operator's socket: %w", err)
+}
+
+// limited counts connections, and closes those beyond the limit: they would use up the file descriptors of clients.
+func limited() func(net.Conn, http.ConnState) {
+	var open atomic.Int64
+	return func(conn net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			if open.Add(1) > connections {
+				text := fmt.Sprintf(`{"error":"%d operators are connected, which is the limit: try again later"}`, connections)
+				fmt.Fprintf(conn, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", contentJSON, len(text), text)
+				conn.Close()
+			}
+		case http.StateClosed, http.StateHijacked:
+			open.Add(-1)
+		}
+	}
 }
 
 // ServeHTTP takes POST /NAME.

@@ -67,6 +67,46 @@ func TestAnActIsAnsweredOrItsErrorIsSaid(t *testing.T) {
 	}
 }
 
+func TestMoreOperatorsThanTheLimitAreToldSo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "admin.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := admin.Server{Logger: slog.New(slog.DiscardHandler), Acts: map[string]admin.Act{"act": func(context.Context, json.RawMessage) (any, error) { return 1, nil }}}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, l) }()
+	defer func() {
+		stop()
+		<-served
+	}()
+	var conns []net.Conn
+	for range 33 {
+		conn, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conns = append(conns, conn)
+	}
+	if answer, err := io.ReadAll(conns[32]); err != nil || !strings.Contains(string(answer), "32 operators are connected, which is the limit") {
+		t.Errorf("one more is told %q, %v", answer, err)
+	}
+	for _, conn := range conns {
+		conn.Close()
+	}
+	c := admin.NewClient(path)
+	defer c.Close()
+	var answer int
+	for err = errors.New("not asked"); err != nil && t.Context().Err() == nil; { // until the server has noticed that they left
+		err = c.Call(t.Context(), "act", nil, &answer)
+	}
+	if answer != 1 {
+		t.Errorf("answered %d, %v", answer, err)
+	}
+}
+
 func TestAStreamThatFailsInTheMiddleSaysSo(t *testing.T) {
 	long := strings.Repeat("line\n", 1<<16)
 	c := serve(t, &admin.Server{Streams: map[string]admin.Stream{

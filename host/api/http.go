@@ -21,6 +21,8 @@ const (
 	bodyLimit     = 16 << 20
 	headerWithin  = 10 * time.Second
 	bodyWithin    = 60 * time.Second
+	refusedWithin = 250 * time.Millisecond // what is left of a refused body may arrive, so that its sender hears why
+	writeWithin   = 2 * time.Minute        // a client must take part of an answer
 	keepIdle      = 2 * time.Minute
 	httpClients   = 512 // requests that are served at once
 	longestHeader = 1 << 10
@@ -35,6 +37,7 @@ type HTTP struct {
 	Healthy   func() error // tells why the server should be restarted; nil: it never should
 	Logger    *slog.Logger
 	Use       *Use
+	Room      Room // zero: what the process's file descriptors allow
 }
 
 // ListenHTTP listens on an address such as 127.0.0.1:9742.
@@ -48,12 +51,20 @@ func ListenHTTP(address string) (net.Listener, error) {
 
 // Serve serves requests until ctx ends, then lets those that run finish for a moment.
 func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
+	if h.Room == (Room{}) {
+		_, h.Room = Share(Descriptors())
+	}
+	g := newGate(l, h.Room, h.Logger, refuseConnection)
 	server := &http.Server{
 		Handler:           h.Handler(),
 		ReadHeaderTimeout: headerWithin,
 		IdleTimeout:       keepIdle,
 		MaxHeaderBytes:    headerLimit,
 		ErrorLog:          slog.NewLogLogger(h.Logger.Handler(), slog.LevelDebug),
+		ConnState:         g.follow,
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return context.WithValue(ctx, identifyKey{}, func() { g.peers.identify(conn) })
+		},
 	}
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -64,7 +75,7 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 			server.Close() // streams do not end by themselves
 		}
 	})
-	err := server.Serve(l)
+	err := server.Serve(g)
 	if !stop() {
 		<-done
 	}
@@ -72,6 +83,26 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 		return nil
 	}
 	return fmt.Errorf("serve HTTP: %w", err)
+}
+
+// identifyKey is of the context of a request: a func() that notes that its connection presented the token.
+type identifyKey struct{}
+
+// follow notes what becomes of a connection.
+func (g *gate) follow(conn net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateClosed, http.StateHijacked:
+		g.peers.leave(conn)
+	case http.StateActive, http.StateIdle:
+		g.peers.serving(conn, state)
+	}
+}
+
+// refuseConnection answers a connection on which nothing was answered.
+func refuseConnection(conn net.Conn, why string) {
+	body := errorBody(http.StatusServiceUnavailable, "exhausted", why)
+	fmt.Fprintf(conn, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	discard(conn)
 }
 
 // Handler is what Serve serves.
@@ -83,7 +114,7 @@ func (h *HTTP) Handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusNotFound, "not_found", "there is nothing here: MCP clients use /mcp; /healthz and /readyz tell how the server is")
 	})
-	return h.onlyLocal(h.bounded(mux))
+	return patiently(withoutBody(h.onlyLocal(h.bounded(mux))))
 }
 
 func (h *HTTP) healthy(w http.ResponseWriter, _ *http.Request) {
@@ -114,12 +145,46 @@ func (h *HTTP) guard(next http.Handler) http.Handler {
 				"send the header Authorization: Bearer TOKEN with the token from the file "+h.TokenPath)
 			return
 		}
+		if identify, ok := r.Context().Value(identifyKey{}).(func()); ok {
+			identify()
+		}
+		if r.ContentLength > bodyLimit {
+			refuse(w, http.StatusRequestEntityTooLarge, "exhausted",
+				fmt.Sprintf("the body is longer than %d bytes (%d MiB): send less at once", bodyLimit, bodyLimit>>20))
+			return
+		}
+		withBody(w, r)
 		defer h.Use.Begin()()
 		next.ServeHTTP(w, r)
 	})
 }
 
-// bounded limits how many requests are served at once, and the size and time of their bodies.
+// withoutBody keeps the bodies of requests from being read, until withBody says otherwise: nobody who has not presented
+// the token makes the server wait for more than a header. A connection with a body on it that was not read is closed.
+func withoutBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hasBody(r) {
+			w.Header().Set("Connection", "close")
+			http.NewResponseController(w).SetReadDeadline(time.Now().Add(refusedWithin))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func hasBody(r *http.Request) bool { return r.Body != nil && r.Body != http.NoBody }
+
+// withBody lets the body of a request be read.
+func withBody(w http.ResponseWriter, r *http.Request) {
+	if !hasBody(r) {
+		return
+	}
+	w.Header().Del("Connection")
+	control := http.NewResponseController(w)
+	control.SetReadDeadline(time.Time{})
+	r.Body = &timedBody{ReadCloser: http.MaxBytesReader(w, r.Body, bodyLimit), control: control}
+}
+
+// bounded limits how many requests are served at once.
 func (h *HTTP) bounded(next http.Handler) http.Handler {
 	slots := make(chan struct{}, httpClients)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -131,33 +196,62 @@ func (h *HTTP) bounded(next http.Handler) http.Handler {
 				fmt.Sprintf("%d requests are being served, which is the limit: try again later", httpClients))
 			return
 		}
-		if r.ContentLength > bodyLimit {
-			refuse(w, http.StatusRequestEntityTooLarge, "exhausted",
-				fmt.Sprintf("the body is longer than %d bytes (%d MiB): send less at once", bodyLimit, bodyLimit>>20))
-			return
-		}
-		if r.Body != nil && r.Body != http.NoBody {
-			control := http.NewResponseController(w)
-			control.SetReadDeadline(time.Now().Add(bodyWithin))
-			r.Body = &timedBody{http.MaxBytesReader(w, r.Body, bodyLimit), control}
-		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// timedBody takes the deadline for reading a body away at its end, because answers may stream for hours.
+// timedBody is a body that must have arrived some time after it was first asked for. The deadline is gone at its end,
+// because answers may stream for hours.
 type timedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
+	begun   bool
 }
 
 func (b *timedBody) Read(p []byte) (int, error) {
+	if !b.begun {
+		b.begun = true
+		b.control.SetReadDeadline(time.Now().Add(bodyWithin))
+	}
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
 		b.control.SetReadDeadline(time.Time{})
 	}
 	return n, err
 }
+
+// patiently gives each part of an answer a while to be taken, however long all of it takes.
+func patiently(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(&timedWriter{w, http.NewResponseController(w)}, r)
+	})
+}
+
+type timedWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (w *timedWriter) extend() { w.control.SetWriteDeadline(time.Now().Add(writeWithin)) }
+
+func (w *timedWriter) WriteHeader(status int) {
+	w.extend()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *timedWriter) Write(p []byte) (int, error) {
+	w.extend()
+	return w.ResponseWriter.Write(p)
+}
+
+// Flush lets answers stream.
+func (w *timedWriter) Flush() {
+	w.extend()
+	w.control.Flush() // a client that left needs nothing
+}
+
+// Unwrap is for http.ResponseController.
+func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // onlyLocal refuses requests that a web page made a browser send: those for a name that is not this
 // machine's, though it leads here, and those from another site.
@@ -211,7 +305,12 @@ func refuse(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{
+	w.Write(errorBody(status, code, message)) // a client that left needs no answer
+}
+
+func errorBody(status int, code, message string) []byte {
+	body, _ := json.Marshal(map[string]any{"error": map[string]any{ // texts can be encoded
 		"code": code, "message": message, "retryable": status == http.StatusServiceUnavailable,
 	}})
+	return append(body, '\n')
 }

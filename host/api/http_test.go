@@ -178,7 +178,7 @@ func TestHeadersAreLimited(t *testing.T) {
 
 func TestAnAnswerMayStreamForLongerThanABodyMayTake(t *testing.T) {
 	recorder := httptest.NewRecorder()
-	body := &timedBody{io.NopCloser(strings.NewReader("x")), http.NewResponseController(recorder)}
+	body := &timedBody{ReadCloser: io.NopCloser(strings.NewReader("x")), control: http.NewResponseController(recorder)}
 	if _, err := io.ReadAll(body); err != nil {
 		t.Fatal(err)
 	}

@@ -16,10 +16,8 @@ import (
 )
 
 const (
-	helloWithin   = 10 * time.Second
-	socketClients = 1024                   // connections on the socket at once
-	acceptPause   = 100 * time.Millisecond // after a failed accept, such as when there are no more file descriptors
-	drainLongest  = 5 * time.Second        // for calls that run when the server is stopped
+	helloWithin  = 10 * time.Second
+	drainLongest = 5 * time.Second // for calls that run when the server is stopped
 )
 
 // Session serves one client of the socket, after its hello, until it ends. What it reads and writes is
@@ -33,6 +31,7 @@ type Socket struct {
 	Welcome owner.Welcome
 	Logger  *slog.Logger
 	Use     *Use
+	Room    Room // zero: what the process's file descriptors allow
 }
 
 // Serve accepts clients until ctx ends, then lets calls that run finish and closes the listener.
@@ -41,9 +40,12 @@ func (s *Socket) Serve(ctx context.Context, l net.Listener) error {
 	defer sessions.Wait()
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer stop()
-	slots := make(chan struct{}, socketClients)
+	if s.Room == (Room{}) {
+		s.Room, _ = Share(Descriptors())
+	}
+	g := newGate(l, s.Room, s.Logger, refuseOne)
 	for {
-		conn, err := l.Accept()
+		conn, err := g.Accept()
 		if ctx.Err() != nil {
 			if err == nil {
 				conn.Close()
@@ -51,32 +53,23 @@ func (s *Socket) Serve(ctx context.Context, l net.Listener) error {
 			return nil
 		}
 		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
-				return fmt.Errorf("accept clients on the socket: %w", err)
-			}
-			s.Logger.Warn("a client of the socket could not be accepted", "error", err)
-			time.Sleep(acceptPause)
-			continue
+			return fmt.Errorf("accept clients on the socket: %w", err)
 		}
-		select {
-		case slots <- struct{}{}:
-			sessions.Go(func() { defer func() { <-slots }(); s.serve(ctx, conn) })
-		default:
-			sessions.Go(func() { refuseOne(conn) })
-		}
+		sessions.Go(func() {
+			defer g.peers.leave(conn)
+			s.serve(ctx, conn, g.peers)
+		})
 	}
 }
 
-func refuseOne(conn net.Conn) {
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(time.Second))
-	owner.Listen(bufio.NewReaderSize(conn, 512)) // whoever is cut off while speaking does not hear why
-	owner.Refuse(conn, &owner.Refusal{Code: "exhausted", Retryable: true,
-		Message: fmt.Sprintf("%d clients are connected, which is the limit: close some", socketClients)})
+// refuseOne tells a client why its connection is closed.
+func refuseOne(conn net.Conn, why string) {
+	owner.Refuse(conn, &owner.Refusal{Code: "exhausted", Retryable: true, Message: why})
+	discard(conn)
 }
 
 // serve serves one client.
-func (s *Socket) serve(ctx context.Context, conn net.Conn) {
+func (s *Socket) serve(ctx context.Context, conn net.Conn, all *peers) {
 	defer conn.Close()
 	defer s.Use.Begin()()
 	// When the server is stopped the client is read no more; calls that run may still answer.
@@ -86,7 +79,7 @@ func (s *Socket) serve(ctx context.Context, conn net.Conn) {
 	})
 	defer stop()
 	r := bufio.NewReaderSize(conn, 64<<10)
-	hello, ok := s.greet(ctx, conn, r)
+	hello, ok := s.greet(ctx, conn, r, all)
 	if !ok {
 		return
 	}
@@ -99,7 +92,7 @@ func (s *Socket) serve(ctx context.Context, conn net.Conn) {
 	}
 }
 
-func (s *Socket) greet(ctx context.Context, conn net.Conn, r *bufio.Reader) (owner.Hello, bool) {
+func (s *Socket) greet(ctx context.Context, conn net.Conn, r *bufio.Reader, all *peers) (owner.Hello, bool) {
 	conn.SetDeadline(time.Now().Add(helloWithin))
 	hello, refusal := owner.Listen(r)
 	if refusal == nil && s.Check != nil {
@@ -110,6 +103,9 @@ func (s *Socket) greet(ctx context.Context, conn net.Conn, r *bufio.Reader) (own
 	}
 	if refusal != nil {
 		owner.Refuse(conn, refusal)
+		return owner.Hello{}, false
+	}
+	if !all.identify(conn) { // before the client is told: who was welcomed makes room for nobody
 		return owner.Hello{}, false
 	}
 	if err := owner.Accept(conn, s.Welcome); err != nil {

@@ -168,8 +168,8 @@ func TestAFileInTheWayOfTheSocketIsLeftAlone(t *testing.T) {
 }
 
 func TestMoreClientsThanTheLimitAreTurnedAway(t *testing.T) {
-	path, _ := newSocket(t, Socket{})
-	for range socketClients {
+	path, _ := newSocket(t, Socket{Room: Room{Connections: mostClients, Unidentified: mostClients / 2}})
+	for range mostClients {
 		connect(t, path, owner.Hello{})
 	}
 	if _, err := owner.Connect(t.Context(), path, owner.Hello{}); err == nil || !strings.Contains(err.Error(), "1024 clients") {

@@ -1,0 +1,228 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	mostClients    = 1024                   // connections on the socket, and over HTTP
+	mostDismissals = 16                     // connections that are being told why they are refused
+	dismissWithin  = time.Second            // it is said
+	acceptPause    = 100 * time.Millisecond // after a failed accept, such as when there are no more file descriptors
+	acceptWarnings = 100                    // of so many failed accepts in a row one is logged
+)
+
+// Room says how many connections a listener has open at once.
+type Room struct {
+	Connections  int // in all
+	Unidentified int // of these, those whose peer has not said who it is: there was no valid token, or no hello
+}
+
+// Share shares out a number of file descriptors to the socket and to HTTP. A quarter stays for the store, its blobs,
+// compilers and what connects to other servers.
+func Share(descriptors int) (socket, http Room) {
+	free := descriptors - max(descriptors/4, min(48, descriptors/2))
+	http = newRoom(min(mostClients, free/3))
+	return newRoom(min(mostClients, free-http.Connections)), http
+}
+
+// newRoom lets half of the connections be unidentified: many clients may begin at once.
+func newRoom(connections int) Room {
+	connections = max(connections, 2)
+	return Room{Connections: connections, Unidentified: connections / 2}
+}
+
+// full says that no more connections are taken.
+func (r Room) full() string {
+	text := fmt.Sprintf("%d clients are connected, which is the limit: close some", r.Connections)
+	if r.Connections < mostClients {
+		text += ", or let the server open more files (ulimit -n)"
+	}
+	return text
+}
+
+// crowded says that a connection was closed for newer ones.
+func (r Room) crowded() string {
+	return fmt.Sprintf("%d connections are open whose peers have not said who they are, which is the limit, and this was the oldest: try again", r.Unidentified)
+}
+
+// peers are the open connections of a listener.
+type peers struct {
+	room Room
+
+	mu      sync.Mutex
+	open    map[net.Conn]*peer
+	counter uint64 // orders what happened
+	unknown int    // how many are not identified
+}
+
+type peer struct {
+	conn       net.Conn
+	identified bool
+	served     bool   // it has sent a request
+	idle       bool   // none of its requests is being served
+	since      uint64 // its last change
+}
+
+func newPeers(room Room) *peers { return &peers{room: room, open: map[net.Conn]*peer{}} }
+
+// add takes a connection, and gives those that have to make room for it, which are the caller's to close. False: there
+// is no room.
+func (p *peers) add(conn net.Conn) (evicted *peer, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.unknown >= p.room.Unidentified:
+		evicted = p.oldest(func(other *peer) bool { return !other.identified })
+	case len(p.open) >= p.room.Connections:
+		evicted = p.oldest(func(other *peer) bool { return !other.identified })
+		if evicted == nil {
+			evicted = p.oldest(func(other *peer) bool { return other.idle })
+		}
+		if evicted == nil {
+			return nil, false
+		}
+	}
+	if evicted != nil {
+		p.drop(evicted)
+	}
+	p.counter++
+	p.open[conn] = &peer{conn: conn, since: p.counter}
+	p.unknown++
+	return evicted, true
+}
+
+// oldest is the connection that has been like this for longest.
+func (p *peers) oldest(like func(*peer) bool) *peer {
+	var found *peer
+	for _, other := range p.open {
+		if like(other) && (found == nil || other.since < found.since) {
+			found = other
+		}
+	}
+	return found
+}
+
+func (p *peers) drop(gone *peer) {
+	delete(p.open, gone.conn)
+	if !gone.identified {
+		p.unknown--
+	}
+}
+
+// leave notes that a connection is closed.
+func (p *peers) leave(conn net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if gone := p.open[conn]; gone != nil {
+		p.drop(gone)
+	}
+}
+
+// identify notes that a peer has said who it is. False: its connection was closed for another.
+func (p *peers) identify(conn net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known := p.open[conn]
+	if known != nil && !known.identified {
+		known.identified = true
+		p.unknown--
+	}
+	return known != nil
+}
+
+// serving notes whether a request of a connection is being served.
+func (p *peers) serving(conn net.Conn, state http.ConnState) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known := p.open[conn]
+	if known == nil {
+		return
+	}
+	known.served = known.served || state == http.StateActive
+	known.idle = state == http.StateIdle
+	if known.identified {
+		p.counter++
+		known.since = p.counter
+	}
+}
+
+// gate is a listener that has room for a limited number of connections.
+type gate struct {
+	net.Listener
+	peers   *peers
+	logger  *slog.Logger
+	tell    func(conn net.Conn, why string) // why it is closed; the connection has a deadline
+	telling chan struct{}
+}
+
+func newGate(l net.Listener, room Room, logger *slog.Logger, tell func(net.Conn, string)) *gate {
+	return &gate{Listener: l, peers: newPeers(room), logger: logger, tell: tell, telling: make(chan struct{}, mostDismissals)}
+}
+
+// Accept gives the next connection for which there is room, and goes on when there are no file descriptors.
+func (g *gate) Accept() (net.Conn, error) {
+	for failed := 0; ; {
+		conn, err := g.Listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return nil, err
+		}
+		if err != nil {
+			if failed%acceptWarnings == 0 {
+				g.logger.Warn("a client could not be accepted", "address", g.Addr(), "failed", failed, "error", err)
+			}
+			failed++
+			time.Sleep(acceptPause)
+			continue
+		}
+		failed = 0
+		evicted, ok := g.peers.add(conn)
+		if evicted != nil {
+			g.evict(evicted)
+		}
+		if ok {
+			return conn, nil
+		}
+		g.dismiss(conn, g.peers.room.full())
+	}
+}
+
+// evict closes a connection for another. One that was served hears nothing: it may be in the middle of an answer.
+func (g *gate) evict(p *peer) {
+	if p.served {
+		p.conn.Close()
+		return
+	}
+	g.dismiss(p.conn, g.peers.room.crowded())
+}
+
+// dismiss closes a connection and says why, unless there are too many to tell.
+func (g *gate) dismiss(conn net.Conn, why string) {
+	select {
+	case g.telling <- struct{}{}:
+	default:
+		conn.Close()
+		return
+	}
+	go func() {
+		defer func() { <-g.telling }()
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(dismissWithin))
+		g.tell(conn, why)
+	}()
+}
+
+// discard reads what a peer still sends, because whoever is cut off while speaking does not hear why. The connection has
+// a deadline.
+func discard(conn net.Conn) {
+	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		io.CopyN(io.Discard, conn, 1<<20)
+	}
+}
