@@ -38,6 +38,7 @@ func exitCode(err error) int {
 	var outcome *outcomeError
 	var module *sandbox.Refusal
 	var exposed *owner.ExposedError
+	var uncompiled *sandbox.CompileError
 	code := ""
 	switch {
 	case err == nil:
@@ -52,7 +53,7 @@ func exitCode(err error) int {
 		code = outcome.code()
 	case errors.As(err, &module), errors.As(err, &exposed):
 		code = "denied"
-	case errors.As(err, &owned), errors.Is(err, owner.ErrNone):
+	case errors.As(err, &owned), errors.As(err, &uncompiled), errors.Is(err, owner.ErrNone):
 		code = "unavailable"
 	}
 	if n := exitCodes()[code]; n != 0 {

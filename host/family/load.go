@@ -93,6 +93,11 @@ func (f *Families) load(x *family) error {
 	if errors.As(err, &refused) {
 		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.name + " was refused: " + refused.Error()}
 	}
+	var failed *sandbox.CompileError
+	if errors.As(err, &failed) {
+		f.o.Logger.Warn("a family could not be compiled", "family", x.name, "error", failed)
+		return &memory.Error{Code: memory.Unavailable, Retryable: failed.Retryable, Message: "family " + x.name + " could not be loaded: " + failed.Error()}
+	}
 	if err != nil {
 		return fmt.Errorf("load family %s: %w", x.name, err)
 	}

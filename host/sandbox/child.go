@@ -2,13 +2,16 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -20,13 +23,16 @@ const (
 	childOutput = "code"
 )
 
-// Exit codes of the compiler. Go's own, when it runs out of memory or panics, is 2.
+// Exit codes of the compiler.
 const (
 	exitCompiled = 0
+	exitGo       = 2  // Go's own: the runtime gave up, or something panicked
 	exitFailed   = 10 // as with exitRefused, the reason is on standard error
 	exitRefused  = 11 // wazero refused the module
 	exitMemory   = 12 // more memory was needed than allowed
 	exitOrphan   = 13 // the parent is gone
+	exitDisk     = 14 // the disk is full
+	exitLarge    = 15 // the native code is larger than allowed
 )
 
 // RunCompiler is the child process that compiles one module which nobody has vetted: modules exist that take
@@ -80,12 +86,27 @@ func compileIn(dir string) (exitCode int, err error) {
 	}
 	cache, err := wazero.NewCompilationCacheWithDir(filepath.Join(dir, childOutput))
 	if err != nil {
-		return exitFailed, err
+		return unwritten(err), err
 	}
 	ctx := context.Background()
 	runtime := wazero.NewRuntimeWithConfig(ctx, runtimeConfig(cache, maxPages))
-	if _, err := runtime.CompileModule(ctx, binary); err != nil {
-		return exitRefused, err
+	_, err = runtime.CompileModule(ctx, binary)
+	switch {
+	case err == nil:
+		return exitCompiled, nil
+	case errors.As(err, new(*fs.PathError)): // of the file for the native code
+		return unwritten(err), err
 	}
-	return exitCompiled, nil
+	return exitRefused, err
+}
+
+// unwritten is the exit code for a file that could not be written.
+func unwritten(err error) int {
+	switch {
+	case full(err):
+		return exitDisk
+	case errors.Is(err, syscall.EFBIG):
+		return exitLarge
+	}
+	return exitFailed
 }

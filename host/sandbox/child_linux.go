@@ -1,6 +1,10 @@
 package sandbox
 
-import "golang.org/x/sys/unix"
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
 
 // spare is what a Go program maps beyond what it counts, in bytes.
 const spare = 256 << 20
@@ -16,4 +20,13 @@ func confine(memory int64) {
 	for what, most := range limits {
 		unix.Setrlimit(what, &unix.Rlimit{Cur: most, Max: most})
 	}
+}
+
+// mostProcesses says how many processes and threads this user may have, for an error.
+func mostProcesses() string {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil || limit.Cur == unix.RLIM_INFINITY {
+		return ""
+	}
+	return fmt.Sprintf(" (this user may have %d processes and threads)", limit.Cur)
 }

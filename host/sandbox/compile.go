@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +12,6 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
-
-	"github.com/alcove-memory/alcove/abi"
 )
 
 // runtimeConfig is what the compiler and the runtimes have in common, so that one finds what the other wrote.
@@ -39,11 +35,11 @@ func cachedOnly() context.Context {
 func (s *Sandbox) compileApart(ctx context.Context, binary []byte, functions int) error {
 	work, err := os.MkdirTemp(filepath.Join(s.cache.dir, dirWork), "compile-*")
 	if err != nil {
-		return fmt.Errorf("compile a module: %w", err)
+		return notWritten(s.cache.dir, err)
 	}
 	defer os.RemoveAll(work)
 	if err := os.WriteFile(filepath.Join(work, childInput), binary, 0o600); err != nil {
-		return fmt.Errorf("compile a module: %w", err)
+		return notWritten(s.cache.dir, err)
 	}
 	if err := s.runCompiler(ctx, work); err != nil {
 		return err
@@ -64,35 +60,18 @@ func (s *Sandbox) runCompiler(ctx context.Context, work string) error {
 	cmd.Dir = work
 	cmd.Env = append(bareEnvironment(), s.compiler.Env...)
 	cmd.WaitDelay = time.Second
-	said := &head{limit: 4 << 10}
+	said := &ends{}
 	cmd.Stderr = said
 	lifeline, err := cmd.StdinPipe() // the child ends when this does
 	if err != nil {
-		return fmt.Errorf("start the compiler: %w", err)
+		return notStarted(err)
 	}
 	defer lifeline.Close()
 	err = cmd.Run()
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return s.compilerFailed(err, limited.Err() != nil, said.String())
-}
-
-// compilerFailed says why, as a refusal where the module is at fault.
-func (s *Sandbox) compilerFailed(err error, late bool, said string) error {
-	var exit *exec.ExitError
-	switch {
-	case late:
-		return refuse(abi.ClassCompile, "make its functions smaller", "compiling it took longer than %v (%s)", s.compiler.Timeout, abi.LimitCompileMS)
-	case !errors.As(err, &exit):
-		return fmt.Errorf("start the compiler: %w", err)
-	case exit.ExitCode() == exitFailed:
-		return fmt.Errorf("run the compiler: %s", said)
-	case exit.ExitCode() == exitRefused:
-		return refuse(abi.ClassCompile, "build it for WebAssembly 2.0 without extensions", "%s", said)
-	default: // the kernel may have stopped it in many ways
-		return refuse(abi.ClassCompile, "make its functions smaller", "compiling it took more than %d bytes of memory (%s), or ended the compiler: %v", s.compiler.Memory, abi.LimitCompileBytes, exit)
-	}
+	return s.failed(limited, err, said.String())
 }
 
 // bareEnvironment is what a process needs to run at all; secrets of this one are not in it.
@@ -106,17 +85,28 @@ func bareEnvironment() []string {
 	return env
 }
 
-// head keeps the first bytes of what is written to it.
-type head struct {
-	kept  []byte
-	limit int
+// ends keeps the first and the last bytes of what is written to it.
+type ends struct {
+	first, last []byte
+	cut         bool // between them
 }
 
-func (h *head) Write(b []byte) (int, error) {
-	if room := h.limit - len(h.kept); room > 0 {
-		h.kept = append(h.kept, b[:min(room, len(b))]...)
+const longestEnd = 2 << 10 // bytes
+
+func (e *ends) Write(b []byte) (int, error) {
+	first := min(len(b), longestEnd-len(e.first))
+	e.first = append(e.first, b[:first]...)
+	e.last = append(e.last, b[first:]...)
+	if over := len(e.last) - longestEnd; over > 0 {
+		e.last, e.cut = append(e.last[:0], e.last[over:]...), true
 	}
 	return len(b), nil
 }
 
-func (h *head) String() string { return strings.TrimSpace(strings.ToValidUTF8(string(h.kept), "?")) }
+func (e *ends) String() string {
+	between := ""
+	if e.cut {
+		between = " … "
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(string(e.first)+between+string(e.last), "?"))
+}

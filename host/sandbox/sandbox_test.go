@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -16,11 +17,15 @@ const (
 	asCompiler    = "ALCOVE_TEST_COMPILER"
 	compilerHangs = "ALCOVE_TEST_COMPILER_HANGS"
 	compilerGrows = "ALCOVE_TEST_COMPILER_GROWS"
+	compilerEnds  = "ALCOVE_TEST_COMPILER_ENDS" // with this exit code,
+	compilerSays  = "ALCOVE_TEST_COMPILER_SAYS" // after it said this
+	compilerLacks = "ALCOVE_TEST_COMPILER_LACKS"
 )
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCompiler) != "" {
 		misbehave()
+		lack(os.Getenv(compilerLacks))
 		os.Exit(RunCompiler(os.Args[2:], os.Stdin, os.Stderr))
 	}
 	os.Exit(m.Run())
@@ -38,6 +43,10 @@ func misbehave() {
 			b[i] = byte(i)
 		}
 		kept = append(kept, b)
+	}
+	if code, err := strconv.Atoi(os.Getenv(compilerEnds)); err == nil {
+		io.WriteString(os.Stderr, os.Getenv(compilerSays))
+		os.Exit(code)
 	}
 	if os.Getenv(compilerHangs) != "" {
 		go io.Copy(io.Discard, os.Stdin)

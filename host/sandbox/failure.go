@@ -1,0 +1,186 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"github.com/alcove-memory/alcove/abi"
+)
+
+// CompileError says why a module could not be compiled although nothing is known to be wrong with it.
+type CompileError struct {
+	What      string // happened
+	Do        string // what an operator can do
+	Retryable bool   // trying again may help, even if nobody does anything
+	Err       error  // of the system, if any
+}
+
+// Error says what happened and what to do.
+func (e *CompileError) Error() string {
+	what := e.What
+	if e.Err != nil {
+		what += ": " + e.Err.Error()
+	}
+	return fmt.Sprintf("compile the module: %s; %s", what, e.Do)
+}
+
+func (e *CompileError) Unwrap() error { return e.Err }
+
+const (
+	doThreads = "let this user have more processes and threads (ulimit -u, or the pids limit of its container), and try again"
+	doDisk    = "make room there, and try again"
+	doMemory  = "free memory, or give this server more, and try again"
+)
+
+// notStarted says why there is no compiler.
+func notStarted(err error) error {
+	e := &CompileError{What: "the compiler could not be started", Err: err}
+	switch {
+	case errors.Is(err, syscall.EAGAIN):
+		e.What += mostProcesses()
+		e.Do, e.Retryable = doThreads, true
+	case errors.Is(err, syscall.ENOMEM):
+		e.Do, e.Retryable = doMemory, true
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		e.Do, e.Retryable = "let the server open more files (ulimit -n), and try again", true
+	default:
+		e.Do = "check that this program's file is there and may be run; trying again alone does not help"
+	}
+	return e
+}
+
+// notWritten says why the compiler's files could not be written.
+func notWritten(dir string, err error) error {
+	e := &CompileError{What: "its files could not be written in " + dir, Err: err}
+	if full(err) {
+		e.Do, e.Retryable = doDisk, true
+		return e
+	}
+	e.Do = "check that this user may write there; trying again alone does not help"
+	return e
+}
+
+func full(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// ending is how a compiler ended.
+type ending struct {
+	exit   *exec.ExitError
+	said   string // on standard error
+	used   int64  // the most memory it had, in bytes; 0: not known
+	limit  int64  // bytes of memory that it may use
+	signal syscall.Signal
+}
+
+// failed says why a compiler failed: a Refusal where the module is at fault, or else a CompileError. err is of exec.
+func (s *Sandbox) failed(late context.Context, err error, said string) error {
+	if late.Err() != nil {
+		return refuse(abi.ClassCompile, "make its functions smaller; trying again helps only if the machine was very busy",
+			"compiling it took longer than %v (%s)", s.compiler.Timeout, abi.LimitCompileMS)
+	}
+	e := ending{said: said, limit: s.compiler.Memory}
+	if !errors.As(err, &e.exit) {
+		return notStarted(err)
+	}
+	e.used = mostMemory(e.exit.ProcessState)
+	if e.signal = signalOf(e.exit.ProcessState); e.signal != 0 {
+		return e.bySignal()
+	}
+	return e.byCode()
+}
+
+// bySignal is for a compiler that somebody or something stopped.
+func (e ending) bySignal() error {
+	switch e.signal {
+	case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGABRT, syscall.SIGTRAP:
+		return e.crashed()
+	case syscall.SIGKILL:
+		return &CompileError{What: "the compiler was killed from outside (SIGKILL), by the system for want of memory or by an operator",
+			Do: doMemory + "; the system's log says who killed it", Retryable: true}
+	}
+	return &CompileError{What: fmt.Sprintf("the compiler was ended from outside by a signal (%v)", e.signal),
+		Do: "try again, unless a limit of CPU time ended it (ulimit -t)", Retryable: true}
+}
+
+// byCode is for a compiler that ended by itself.
+func (e ending) byCode() error {
+	switch e.exit.ExitCode() {
+	case exitRefused:
+		return refuse(abi.ClassCompile, "build it for WebAssembly 2.0 without extensions", "%s", e.excerpt())
+	case exitMemory:
+		return e.tooMuchMemory()
+	case exitLarge:
+		return e.tooLarge()
+	case exitDisk:
+		return &CompileError{What: "the disk is full: " + e.excerpt(), Do: doDisk, Retryable: true}
+	case exitGo:
+		return e.byRuntime()
+	case exitOrphan:
+		return &CompileError{What: "the compiler was left alone", Do: "try again", Retryable: true}
+	}
+	return &CompileError{What: fmt.Sprintf("the compiler ended with exit code %d: %s", e.exit.ExitCode(), e.excerpt()),
+		Do: "check that it is this program, and that this user may write to the data directory; trying again alone does not help"}
+}
+
+// byRuntime is for a compiler that Go's runtime ended, which says why in its first lines.
+func (e ending) byRuntime() error {
+	says := func(texts ...string) bool {
+		for _, text := range texts {
+			if strings.Contains(e.said, text) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case says("failed to create new OS thread", "newosproc", "pthread_create failed"):
+		return &CompileError{What: "the compiler could not make threads" + mostProcesses(), Do: doThreads, Retryable: true}
+	case says("file size limit exceeded"):
+		return e.tooLarge()
+	case says("out of memory", "cannot allocate memory", "cannot map pages", "failed to reserve", "failed to allocate"):
+		return e.outOfMemory()
+	}
+	return e.crashed()
+}
+
+// outOfMemory tells a module that needs too much from a machine that has too little.
+func (e ending) outOfMemory() error {
+	if e.used == 0 || e.used >= e.limit/4 {
+		return e.tooMuchMemory()
+	}
+	return &CompileError{What: fmt.Sprintf("the system gave the compiler no more memory after %d bytes, of %d that it may use (%s)", e.used, e.limit, abi.LimitCompileBytes),
+		Do: doMemory + " (see ulimit -v and the limits of its container)", Retryable: true}
+}
+
+func (e ending) tooMuchMemory() error {
+	return refuse(abi.ClassCompile, "make its functions smaller; trying again does not help", "compiling it took more than %d bytes of memory (%s)", e.limit, abi.LimitCompileBytes)
+}
+
+func (e ending) tooLarge() error {
+	return refuse(abi.ClassCompile, "make it smaller; trying again does not help", "its native code would have more than %d bytes", maxEntry)
+}
+
+// crashed is for a fault of the compiler itself, which the same module would cause again.
+func (e ending) crashed() error {
+	return refuse(abi.ClassCompile, "build it in another way, and report this; trying again does not help", "the compiler crashed on it (%v): %s", e.exit, e.excerpt())
+}
+
+const longestExcerpt = 300 // characters
+
+// excerpt is what the compiler said, fit for one line of an error.
+func (e ending) excerpt() string {
+	text := strings.Join(strings.FieldsFunc(e.said, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
+	if text == "" {
+		return "it said nothing"
+	}
+	if runes := []rune(text); len(runes) > longestExcerpt {
+		return string(runes[:longestExcerpt/2]) + " … " + string(runes[len(runes)-longestExcerpt/2:])
+	}
+	return text
+}
