@@ -118,6 +118,23 @@ func skipValue(data []byte, i int) int {
 	return i
 }
 
+// Length is how many elements the list has that starts at the first byte. Of what is not valid JSON it counts as far as
+// it finds its way.
+func Length(list []byte) (n int) {
+	for i := skipSpace(list, 1); i < len(list) && list[i] != ']'; {
+		end := skipValue(list, i)
+		if end == i {
+			return n
+		}
+		n++
+		i = skipSpace(list, end)
+		if i < len(list) && list[i] == ',' {
+			i = skipSpace(list, i+1)
+		}
+	}
+	return n
+}
+
 // Twice names a member that some object within a valid JSON value has twice, as in "filter.tags": readers differ in
 // which of the two they take. Empty when there is none.
 func Twice(value []byte) string { return twiceAt(value, skipSpace(value, 0), "") }
@@ -142,7 +159,11 @@ func twiceAt(data []byte, at int, path string) (twice string) {
 	case '[':
 		for i := skipSpace(data, at+1); i < len(data) && data[i] != ']' && twice == ""; {
 			twice = twiceAt(data, i, path)
-			i = skipSpace(data, skipValue(data, i))
+			end := skipValue(data, i)
+			if end == i {
+				return twice // it is not valid JSON
+			}
+			i = skipSpace(data, end)
 			if i < len(data) && data[i] == ',' {
 				i = skipSpace(data, i+1)
 			}

@@ -91,8 +91,8 @@ func (m *Message) check(found map[string]Span, twice []string) *Fault {
 		m.ID = Span{}
 	}
 	switch id := m.ID.Of(m.Line); {
-	case len(twice) > 0:
-		return invalid("the message has the member " + quote(twice[0]) + " twice: send each member once")
+	case faulty("the message", found, twice) != "":
+		return invalid(faulty("the message", found, twice))
 	case len(id) > MaxID:
 		return invalid(fmt.Sprintf("the id has %d bytes: at most %d are allowed", len(id), MaxID))
 	case m.ID != Span{} && !Plain(id) && !(answer && !named && string(id) == "null"):
@@ -118,13 +118,26 @@ func (m *Message) checkParams() string {
 		return "params must be an object"
 	}
 	params, twice := m.members(m.Params)
-	if len(twice) > 0 {
-		return "params has the member " + quote(twice[0]) + " twice: send each member once"
+	if text := faulty("params", params, twice); text != "" {
+		return text
 	}
-	if _, twice := m.members(params["_meta"]); len(twice) > 0 {
-		return "params._meta has the member " + quote(twice[0]) + " twice: send each member once"
+	meta, twice := m.members(params["_meta"])
+	return faulty("params._meta", meta, twice)
+}
+
+// faulty says what is wrong with the members of an object; empty for nothing.
+func faulty(object string, found map[string]Span, twice []string) string {
+	switch {
+	case len(twice) > 0:
+		return object + " has the member " + quote(twice[0]) + " twice: send each member once"
+	case len(found) > maxMembers:
+		return tooMany(object)
 	}
 	return ""
+}
+
+func tooMany(object string) string {
+	return fmt.Sprintf("%s has more than %d members, which is the limit", object, maxMembers)
 }
 
 // plainID is the id if it can be repeated in an answer, and nil otherwise.
@@ -156,16 +169,23 @@ func (m *Message) Field(s Span, name string) Span {
 	return found[name]
 }
 
-// members finds the members of the object at s, and names those that it has twice, of which the last is found. Where
-// there is no object, there are no members.
+// maxMembers is how many members an object may have that is read here. Each takes many times its bytes.
+const maxMembers = 1000
+
+// members finds the members of the object at s, one more than maxMembers at most, and names those that it has twice, of
+// which the last is found. Where there is no object, there are no members.
 func (m *Message) members(s Span) (found map[string]Span, twice []string) {
 	if s == (Span{}) || m.Line[s.From] != '{' {
 		return nil, nil
 	}
 	found = map[string]Span{}
 	Members(m.Line, s.From, func(name string, value Span) {
-		if _, again := found[name]; again {
+		_, again := found[name]
+		switch {
+		case again && len(twice) <= maxMembers:
 			twice = append(twice, name)
+		case !again && len(found) > maxMembers:
+			return
 		}
 		found[name] = value
 	})

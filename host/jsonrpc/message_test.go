@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -108,6 +109,38 @@ func TestTheIDOfAMessageThatCannotBeReadIsItsOwn(t *testing.T) {
 	} {
 		if got := string(FindID([]byte(line))); got != want {
 			t.Errorf("%.60s: found %.60q, not %.60q", line, got, want)
+		}
+	}
+}
+
+// manyMembers are the members of an object, with names of their own.
+func manyMembers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"m%d":0`, i)
+	}
+	return b.String()
+}
+
+func TestObjectsWithManyMembersAreRefused(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"x"` + manyMembers(maxMembers-3) + `}`:                              "",
+		`{"jsonrpc":"2.0","id":1,"method":"x"` + manyMembers(maxMembers-2) + `}`:                              "the message has more than 1000 members",
+		`{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":1` + manyMembers(maxMembers-1) + `}}`:             "",
+		`{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":1` + manyMembers(maxMembers) + `}}`:               "params has more than 1000 members",
+		`{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"a":1` + manyMembers(100*maxMembers) + `}}}`: "params._meta has more than 1000 members",
+	} {
+		_, fault := Parse([]byte(line))
+		if (fault == nil) != (want == "") || fault != nil && (!strings.Contains(fault.Text, want) || string(fault.ID) != "1") {
+			t.Errorf("%.60s: %v", line, fault)
+		}
+	}
+}
+
+func TestTheLengthOfAListIsCounted(t *testing.T) {
+	for list, want := range map[string]int{`[]`: 0, `[ ]`: 0, `[1]`: 1, `[[1,2],{"a":[3,4]}, "]," ]`: 3, `[null,true , -1.5e3]`: 3, `[1,}`: 1, `[,`: 0, `[1 2]`: 2, `[`: 0, ``: 0} {
+		if got := Length([]byte(list)); got != want {
+			t.Errorf("%s: %d, not %d", list, got, want)
 		}
 	}
 }

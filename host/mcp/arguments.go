@@ -6,21 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
+	"github.com/alcove-memory/alcove/host/jsonrpc"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
 const (
-	maxNesting  = 512 // how deep brackets may be nested in a call's arguments
-	maxProblems = 5   // how many mistakes one error names
-	gotLength   = 60  // how many characters of a wrong argument an error repeats
+	maxNesting  = 512    // how deep brackets may be nested in a call's arguments
+	maxMembers  = 10_000 // how many members an object may have that is taken apart
+	maxElements = 10_000 // how many elements a list may have that is taken apart
+	maxProblems = 5      // how many mistakes one error names
+	gotLength   = 60     // how many characters of a wrong argument an error repeats
 )
 
 // arguments are what a call was given. Its methods read one parameter each: they take what is meant where that
@@ -82,6 +82,9 @@ func membersOf(raw json.RawMessage) (map[string]json.RawMessage, error) {
 		text, _ := name.(string)
 		if _, twice := members[text]; twice {
 			return nil, &twiceError{text}
+		}
+		if len(members) == maxMembers {
+			return nil, fmt.Errorf("it has more than %d members", maxMembers)
 		}
 		members[text] = value
 	}
@@ -170,6 +173,9 @@ func (a *arguments) needText(name, what string) string {
 func (a *arguments) texts(name string) []string {
 	raw, ok := a.get(name)
 	if !ok {
+		return nil
+	}
+	if a.tooLong(name, raw) {
 		return nil
 	}
 	if texts, ok := textsOf(raw); ok {
@@ -318,11 +324,30 @@ func (a *arguments) inside(raw json.RawMessage) (map[string]json.RawMessage, err
 	return membersOf(raw)
 }
 
+// tooLong notes a list, or the text of one, that has more elements than are taken apart.
+func (a *arguments) tooLong(name string, raw json.RawMessage) bool {
+	list := []byte(raw)
+	if text, ok := stringOf(raw); ok {
+		list = bytes.TrimSpace([]byte(text))
+	}
+	if !bytes.HasPrefix(list, []byte("[")) {
+		return false
+	}
+	n := jsonrpc.Length(list)
+	if n > maxElements {
+		a.fault(name, fmt.Sprintf("%s%s has %d elements: at most %d are allowed", a.within, name, n, maxElements))
+	}
+	return n > maxElements
+}
+
 // objects reads a list of objects, the text of one, or a single object. Each is read like arguments, and
 // its mistakes are noted here.
 func (a *arguments) objects(name string) []*arguments {
 	raw, ok := a.get(name)
 	if !ok {
+		return nil
+	}
+	if a.tooLong(name, raw) {
 		return nil
 	}
 	items, ok := listOf(raw)
@@ -392,122 +417,6 @@ func (a *arguments) moment(name string, now time.Time, read func(string, time.Ti
 		a.fault(name, fmt.Sprintf("%s%s: %v", a.within, name, err))
 	}
 	return t
-}
-
-func absent(raw json.RawMessage) bool {
-	return len(raw) == 0 || string(raw) == "null" || string(raw) == `""`
-}
-
-func stringOf(raw json.RawMessage) (string, bool) {
-	if len(raw) == 0 || raw[0] != '"' {
-		return "", false
-	}
-	var text string
-	return text, json.Unmarshal(raw, &text) == nil
-}
-
-// halfPair reports whether a string in JSON has an escape for half of a surrogate pair. It stands for nothing, and would
-// be read as the same replacement for every half: different keys would be one.
-func halfPair(raw []byte) bool {
-	for i := 0; i+1 < len(raw); i++ {
-		if raw[i] != '\\' {
-			continue
-		}
-		i++ // what is escaped
-		first := unit(raw[i-1:])
-		if !utf16.IsSurrogate(first) {
-			continue
-		}
-		i += len(`u0000`)
-		if i >= len(raw) || utf16.DecodeRune(first, unit(raw[i:])) == utf8.RuneError {
-			return true
-		}
-		i += len(`u0000`)
-	}
-	return false
-}
-
-// unit is the code unit of the escape that text begins with; 0 for none.
-func unit(text []byte) rune {
-	if len(text) < len(`\u0000`) || text[1] != 'u' {
-		return 0
-	}
-	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
-	if err != nil {
-		return 0
-	}
-	return rune(n)
-}
-
-// textOf is the text that a string or a number says.
-func textOf(raw json.RawMessage) (string, bool) {
-	if halfPair(raw) {
-		return "", false
-	}
-	if len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {
-		return string(raw), true
-	}
-	return stringOf(raw)
-}
-
-// listOf splits a list, or the text of one.
-func listOf(raw json.RawMessage) ([]json.RawMessage, bool) {
-	if text, ok := stringOf(raw); ok {
-		raw = json.RawMessage(text)
-	}
-	var items []json.RawMessage
-	if len(bytes.TrimSpace(raw)) == 0 || bytes.TrimSpace(raw)[0] != '[' || memory.Nesting(raw) > maxNesting || json.Unmarshal(raw, &items) != nil {
-		return nil, false
-	}
-	return items, true
-}
-
-// textsOf is the texts in a list of them.
-func textsOf(raw json.RawMessage) ([]string, bool) {
-	items, ok := listOf(raw)
-	texts := make([]string, 0, len(items))
-	for _, item := range items {
-		text, good := textOf(item)
-		ok = ok && good
-		texts = append(texts, text)
-	}
-	return texts, ok
-}
-
-// numeral is what may be a number: a number's digits, or those in a text.
-func numeral(raw json.RawMessage) string {
-	text, ok := textOf(raw)
-	if !ok {
-		return ""
-	}
-	return strings.TrimSpace(text)
-}
-
-// wholeOf is the whole number that 10, 10.0, 1e1 or "10" says.
-func wholeOf(raw json.RawMessage) (int64, bool) {
-	digits := numeral(raw)
-	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
-		return n, true
-	}
-	f, err := strconv.ParseFloat(digits, 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return 0, false
-	}
-	return int64(f), true
-}
-
-// got is a wrong argument, short enough to repeat.
-func got(raw json.RawMessage) string { return clip(string(raw), gotLength) }
-
-// clip shortens text to a number of characters.
-func clip(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	if runes := []rune(text[:min(len(text), 4*limit+4)]); len(runes) > limit {
-		return string(runes[:limit]) + "…"
-	}
-	return text
 }
 
 // invalid is the error of a request that its caller must change.

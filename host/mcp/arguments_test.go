@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -226,11 +227,32 @@ func TestWhatTheWireRequiresIsEnforcedAndWhatItAllowsIsAccepted(t *testing.T) {
 	}
 }
 
+func TestListsAndObjectsWithManyElementsAreRefusedBeforeTheyAreTakenApart(t *testing.T) {
+	p := use(t)
+	many := "1" + strings.Repeat(",1", maxElements)
+	var members strings.Builder
+	for i := range maxMembers {
+		fmt.Fprintf(&members, `,"m%d":0`, i)
+	}
+	for arguments, want := range map[string]string{
+		`{"key":"k","value":1,"tags":[` + many + `]}`:               "tags has 10001 elements: at most 10000 are allowed",
+		`{"key":"k","value":1,"tags":"[` + many + `]"}`:             "tags has 10001 elements: at most 10000 are allowed",
+		`{"items":[` + many + `]}`:                                  "items has 10001 elements: at most 10000 are allowed",
+		`{"key":"k","value":1` + members.String() + `}`:             "more than 10000 members",
+		`{"items":[{"key":"k","value":1` + members.String() + `}]}`: "more than 10000 members",
+	} {
+		if refusal := p.refused("memory_store", arguments); !strings.Contains(refusal.Message, want) {
+			t.Errorf("%.60s: %s", arguments, refusal.Message)
+		}
+	}
+	p.must("memory_store", `{"key":"k","value":[`+many+`]}`)
+}
+
 func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `null`, `[1]`, `"{}"`, `{"a":1,"a":2}`, `{"key":"k","value":1e400}`, `{"items":[{"value":null}],"tags":"[\"a\"]"}`,
 		`{"k":"10","offset":1.0,"importance":"0.5","archive":"true","metadata":"{\"a\":1}"}`, `{"as_of":"v12","since":1700000000,"expires":"2h"}`,
-		`{"resolutions":[{"key":"k","take":"value"}],"action":"merge"}`, `{"a":` + strings.Repeat("[", 600), "{\"a\":\"\xff\"}", `{"value":"\ud800"}`,
+		`{"resolutions":[{"key":"k","take":"value"}],"action":"merge"}`, `{"a":` + strings.Repeat("[", 600), "{\"a\":\"\xff\"}", `{"value":"\ud800"}`, `{"tags":"[}","items":"[,"}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -10,6 +10,7 @@ import (
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/alcove-memory/alcove/host/jsonrpc"
+	"github.com/alcove-memory/alcove/host/memory"
 )
 
 const (
@@ -140,9 +141,13 @@ func errorMessage(id json.RawMessage, code int, text string) protocol.JSONRPCErr
 	if id == nil {
 		id = json.RawMessage("null")
 	}
+	var data any
+	if code == jsonrpc.CodeServer { // a shortage
+		data = map[string]any{"code": memory.Exhausted, "retryable": true}
+	}
 	return protocol.JSONRPCError{
 		JSONRPC: protocol.JSONRPC_VERSION,
 		ID:      protocol.NewRequestId(id),
-		Error:   protocol.NewJSONRPCErrorDetails(code, text, nil),
+		Error:   protocol.NewJSONRPCErrorDetails(code, text, data),
 	}
 }
