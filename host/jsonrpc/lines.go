@@ -83,6 +83,19 @@ func (l *Lines) NextWhole(ctx context.Context) ([]byte, error) {
 	}
 }
 
+// First is the first line of a peer that nobody knows yet: one that is too long is not read to its end. At most 64 KiB
+// can be asked for.
+func (l *Lines) First() ([]byte, error) {
+	line, err := l.r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) || int64(len(line)) > l.limit {
+		return nil, &TooLongError{l.limit}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Clone(bytes.TrimSuffix(line, []byte("\n"))), nil
+}
+
 // Release says that a line is not needed any more.
 func (l *Lines) Release(line []byte) { l.Account.Release(int64(len(line))) }
 

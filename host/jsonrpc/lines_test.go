@@ -58,12 +58,29 @@ func TestALineCutByABrokenConnectionIsNone(t *testing.T) {
 
 func TestReadersOfOneConnectionShareItsBuffer(t *testing.T) {
 	r := bufio.NewReaderSize(strings.NewReader("hello\nmessage\n"), shortLine)
-	if line, err := NewLines(r, 100).NextWhole(t.Context()); err != nil || string(line) != "hello" {
+	if line, err := NewLines(r, 100).First(); err != nil || string(line) != "hello" {
 		t.Fatalf("%q, %v", line, err)
 	}
 	if line, err := NewLines(r, 100).Next(t.Context()); err != nil || string(line) != "message" {
 		t.Errorf("%q, %v", line, err)
 	}
+}
+
+func TestAFirstLineThatIsTooLongIsNotReadToItsEnd(t *testing.T) {
+	for _, length := range []int{11, shortLine, 3 * shortLine} {
+		r, w := io.Pipe() // on which nothing follows
+		go io.WriteString(w, strings.Repeat("x", length)+"\n")
+		if _, err := NewLines(r, 10).First(); !errors.As(err, new(*TooLongError)) {
+			t.Errorf("%d bytes: %v", length, err)
+		}
+		r.Close()
+	}
+	r, w := io.Pipe()
+	go io.WriteString(w, strings.Repeat("x", 2*shortLine))
+	if _, err := NewLines(r, shortLine).First(); !errors.As(err, new(*TooLongError)) {
+		t.Errorf("without an end: %v", err)
+	}
+	r.Close()
 }
 
 // slowLine is a reader of a line that is being written.

@@ -11,9 +11,10 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/alcove-memory/alcove/host/jsonrpc"
 )
@@ -159,37 +160,60 @@ func TestBodiesCountAsLongAsTheyAreServed(t *testing.T) {
 }
 
 func TestAClientThatDoesNotReadIsServedNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &conn{slots: make(chan struct{}, maxInFlight), unread: &backlog{limit: maxUnread, less: make(chan struct{}, 1)}, answers: make(chan []byte)}
+		big := protocol.JSONRPCResponse{Result: strings.Repeat("x", maxUnread/3)}
+		for range 4 {
+			go c.answer(big)
+		}
+		synctest.Wait()
+		served := make(chan struct{})
+		go func() {
+			c.slot(t.Context(), &message{method: methodCall})
+			close(served)
+		}()
+		written := 0
+		for ; !c.unread.within(); written++ {
+			synctest.Wait()
+			select {
+			case <-served:
+				t.Fatal("a request is served while more than 4 MiB of answers wait")
+			default:
+			}
+			c.unread.add(-len(<-c.answers)) // as write does
+		}
+		<-served
+		if written == 0 || written == 4 {
+			t.Errorf("%d of 4 answers had to be written", written)
+		}
+		for ; written < 4; written++ {
+			<-c.answers
+		}
+	})
+}
+
+func TestAClientThatReadsLateIsServedInTheEnd(t *testing.T) {
 	s := newServer(t, Options{})
-	var served atomic.Int64
 	big := strings.Repeat("x", 1<<20)
 	s.add(tool{name: "big", description: "x", input: `{"type":"object"}`, output: `{"type":"object"}`, run: func(context.Context, *call) (answer, error) {
-		served.Add(1)
 		return answer{structured: map[string]string{"x": big}}, nil
 	}})
 	conn, _ := pipe(t, s)
-	const calls = 200
+	const calls = 50
+	asked := make(chan struct{})
 	go func() {
+		defer close(asked)
 		for id := range calls {
 			fmt.Fprintf(conn, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"big"}}`+"\n", id)
 		}
 	}()
-	// On a slow machine this ends before the server has done all that it would: then it checks less.
-	for last, same := int64(-1), 0; same < 50; time.Sleep(10 * time.Millisecond) {
-		if now := served.Load(); now == last {
-			same++
-		} else {
-			last, same = now, 0
-		}
-	}
-	if n := served.Load(); n > calls/2 {
-		t.Errorf("%d of %d calls were served for a client that reads nothing", n, calls)
-	}
 	r := bufio.NewReader(conn)
 	for range calls {
 		if line, err := r.ReadBytes('\n'); err != nil || !bytes.Contains(line, []byte(`"result"`)) {
 			t.Fatalf("%.100q, %v", line, err)
 		}
 	}
+	<-asked
 }
 
 func TestAnIDIsCancelledHoweverItIsWritten(t *testing.T) {

@@ -3,7 +3,6 @@ package owner
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -147,7 +146,7 @@ func writeLine(w io.Writer, v any) error {
 
 // readLine reads a line of at most HelloLimit bytes.
 func readLine(r *bufio.Reader) ([]byte, error) {
-	line, err := jsonrpc.NewLines(r, HelloLimit).NextWhole(context.Background()) // the connection has a deadline
+	line, err := jsonrpc.NewLines(r, HelloLimit).First()
 	if errors.As(err, new(*jsonrpc.TooLongError)) {
 		return nil, errLong
 	}
