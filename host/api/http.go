@@ -159,8 +159,8 @@ func (h *HTTP) guard(next http.Handler) http.Handler {
 	})
 }
 
-// withoutBody keeps the bodies of requests from being read, until withBody says otherwise: nobody who has not presented
-// the token makes the server wait for more than a header. A connection with a body on it that was not read is closed.
+// withoutBody withholds the body of a request until withBody: a peer without the token makes the server wait for no more
+// than a header. A connection with an unread body is closed.
 func withoutBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if hasBody(r) {

@@ -19,10 +19,10 @@ const (
 	acceptWarnings = 100                    // of so many failed accepts in a row one is logged
 )
 
-// Room says how many connections a listener has open at once.
+// Room limits the connections that a listener has open at once.
 type Room struct {
 	Connections  int // in all
-	Unidentified int // of these, those whose peer has not said who it is: there was no valid token, or no hello
+	Unidentified int // of these, connections that have not presented a valid token or a hello
 }
 
 // Share shares out a number of file descriptors to the socket and to HTTP. A quarter stays for the store, its blobs,
@@ -73,8 +73,7 @@ type peer struct {
 
 func newPeers(room Room) *peers { return &peers{room: room, open: map[net.Conn]*peer{}} }
 
-// add takes a connection, and gives those that have to make room for it, which are the caller's to close. False: there
-// is no room.
+// add registers a connection. The caller closes the one that is evicted for it, if any. False: there is no room.
 func (p *peers) add(conn net.Conn) (evicted *peer, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +98,7 @@ func (p *peers) add(conn net.Conn) (evicted *peer, ok bool) {
 	return evicted, true
 }
 
-// oldest is the connection that has been like this for longest.
+// oldest is the connection that has matched for longest.
 func (p *peers) oldest(like func(*peer) bool) *peer {
 	var found *peer
 	for _, other := range p.open {
@@ -194,7 +193,7 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 }
 
-// evict closes a connection for another. One that was served hears nothing: it may be in the middle of an answer.
+// evict closes a connection in favour of a new one. One that was served is not told: it may be in the middle of an answer.
 func (g *gate) evict(p *peer) {
 	if p.served {
 		p.conn.Close()
@@ -219,8 +218,8 @@ func (g *gate) dismiss(conn net.Conn, why string) {
 	}()
 }
 
-// discard reads what a peer still sends, because whoever is cut off while speaking does not hear why. The connection has
-// a deadline.
+// discard reads what a peer still sends: closing a connection with unread input would drop the answer. The connection
+// has a deadline.
 func discard(conn net.Conn) {
 	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		io.CopyN(io.Discard, conn, 1<<20)

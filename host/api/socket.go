@@ -104,7 +104,7 @@ func (s *Socket) greet(ctx context.Context, conn net.Conn, r *bufio.Reader, all 
 		owner.Refuse(conn, refusal)
 		return owner.Hello{}, false
 	}
-	if !all.identify(conn) { // before the client is told: who was welcomed makes room for nobody
+	if !all.identify(conn) { // before the welcome: a welcomed client is never evicted
 		return owner.Hello{}, false
 	}
 	if err := owner.Accept(conn, s.Welcome); err != nil {

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// freeBytes is what each client may have the server hold whatever others do: small messages pass always.
+// freeBytes is what each client may buffer regardless of others: small messages always pass.
 const freeBytes = 128 << 10
 
 // DefaultPatience is how long a client waits for room in a Budget, unless it says otherwise.
 const DefaultPatience = 30 * time.Second
 
-// Budget bounds how many bytes of input the server holds for all clients together: lines without an end, bodies that
-// are being read, and messages until they were served. 128 KiB of each client are free. Clients wait in turn for the
-// rest; one alone may have half of it.
+// Budget limits the input that the server buffers for all clients together: unfinished lines, bodies that are being read,
+// and messages until they are served. The first 128 KiB of each client are free. Beyond, clients wait in turn, and one
+// client can hold half of the budget at most.
 type Budget struct {
 	limit    int64
 	patience time.Duration
@@ -126,7 +126,7 @@ func (b *Budget) enter(w *waiter) {
 	b.grant()
 }
 
-// abandon gives up waiting, unless there was room just now.
+// abandon stops waiting, unless room was granted just now.
 func (b *Budget) abandon(w *waiter, err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,12 +135,12 @@ func (b *Budget) abandon(w *waiter, err error) error {
 		return nil
 	}
 	b.waiting = slices.Delete(b.waiting, i, i+1)
-	b.grant() // it may have held up others
+	b.grant() // it may have delayed others
 	return err
 }
 
-// grant lets in those for whom there is room, in the order they came. Somebody who waits for bytes of their own holds up
-// nobody. The caller holds mu.
+// grant serves waiters in order while there is room. A client that waits for its own bytes delays no other. The caller
+// holds mu.
 func (b *Budget) grant() {
 	full := false
 	b.waiting = slices.DeleteFunc(b.waiting, func(w *waiter) bool {

@@ -72,7 +72,7 @@ func TestOneClientDoesNotHaveEverything(t *testing.T) {
 	})
 }
 
-func TestWhoGivesUpHoldsUpNobody(t *testing.T) {
+func TestAClientThatStopsWaitingDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBudget(1000, time.Minute)
 		first, second, third := b.Account(), b.Account(), b.Account()
@@ -84,7 +84,7 @@ func TestWhoGivesUpHoldsUpNobody(t *testing.T) {
 		go func() { given <- second.Reserve(ctx, freeBytes+600) }()
 		synctest.Wait()
 		behind := reserve(third, freeBytes+400)
-		waits(t, "who came later", behind)
+		waits(t, "the next client", behind)
 		gone := errors.New("the client is gone")
 		cancel(gone)
 		if err := <-given; !errors.Is(err, gone) {

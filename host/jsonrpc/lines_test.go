@@ -181,7 +181,7 @@ func TestALongLineForWhichThereIsNoRoomIsSkippedWithTheReason(t *testing.T) {
 	})
 }
 
-func TestWhoeverLeavesGivesEverythingBack(t *testing.T) {
+func TestAClientThatLeavesReleasesItsBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBudget(4<<20, 0)
 		l, w := slowLine(t, b, 1<<20, time.Hour)

@@ -113,7 +113,7 @@ func errorOf(f failure) *operationError {
 	return &operationError{Code: "E_" + strings.ToUpper(string(f.Code)), Message: f.Message, Retryable: f.Retryable, Details: f.Details}
 }
 
-// decodeOperation reads an operation. Options that there are not are refused: who misspells dry_run does not want to write.
+// decodeOperation reads an operation. Unknown options are refused: a misspelled dry_run is rejected, never executed.
 func decodeOperation(a *arguments) (operation, error) {
 	o := operation{method: a.needText("method", "the name of the tool to call")}
 	if version := a.text("version"); version != "" && version != operationVersion {
