@@ -176,6 +176,14 @@ func TestAnOperationThatTakesTooLongEnds(t *testing.T) {
 	if r, _ = p.operation(`{"method":"memory_tag_suggest","options":{"timeout_ms":1}}`); strings.Contains(r.Error.Message, "not known") {
 		t.Errorf("a tool that only reads is said to %s", r.Error.Message)
 	}
+	sent := &memory.Error{Code: memory.Timeout, Message: "POST hooks/notify was sent", Details: map[string]any{"sent": []string{"POST hooks/notify was sent"}}}
+	f.answers["memory_auto_tag"] = func(ctx context.Context, _ FamilyCall) (FamilyResult, error) {
+		<-ctx.Done()
+		return FamilyResult{}, sent
+	}
+	if r, o = p.operation(`{"method":"memory_auto_tag","params":{"id":"k"},"options":{"timeout_ms":20}}`); r.Error == nil || r.Error.Message != sent.Message {
+		t.Errorf("one that sent something is answered with %s", o.text)
+	}
 }
 
 func TestACancelledCallReachesTheFamily(t *testing.T) {
