@@ -52,11 +52,13 @@ func (x *family) pause(f *Families) {
 	x.failed, x.paused = 0, f.o.Clock().Add(pause)
 }
 
-// resting reports whether a hook is not asked for a while.
+// resting reports whether a hook is not asked for a while. A pause that would go on for longer than any does is over: the clock was
+// put back.
 func (x *family) resting(f *Families) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return f.o.Clock().Before(x.paused)
+	left := x.paused.Sub(f.o.Clock())
+	return left > 0 && left <= pause
 }
 
 // within lowers a limit of processor time.

@@ -343,6 +343,42 @@ func TestAHookThatKeepsFailingRestsForAWhile(t *testing.T) {
 	}
 }
 
+func TestAHookIsAskedAgainWhenTheClockIsPutBackDuringItsRest(t *testing.T) {
+	var now atomicTime
+	now.set(time.Now())
+	spins := onStore("spins", "")
+	spins.Limits.CPUMS = 50
+	w := open(t, func(o *Options) { o.Clock = now.get }).with(spins, script{spins: true})
+	for range failuresInRow {
+		if _, _, err := w.keep("k", `"tea"`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now.set(now.get().Add(-10 * 24 * time.Hour))
+	if _, notes, err := w.keep("k", `"tea"`); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "ran for longer") {
+		t.Errorf("ten days back: %q, %v", notes, err)
+	}
+}
+
+func TestAFamilyIsUnloadedAfterItsIdleTimeWhenTheClockIsPutBack(t *testing.T) {
+	var now atomicTime
+	now.set(time.Now())
+	w := open(t, func(o *Options) { o.Clock, o.Idle, o.Poll = now.get, time.Hour, time.Hour }).with(aFamily("tidy"), script{says: `{}`})
+	if _, err := w.call(Call{Tool: "tidy_do"}); err != nil {
+		t.Fatal(err)
+	}
+	now.set(now.get().Add(-10 * 24 * time.Hour))
+	w.unloadIdle()
+	if !w.knownNow("tidy").loaded() {
+		t.Error("it was unloaded at once")
+	}
+	now.set(now.get().Add(2 * time.Hour))
+	w.unloadIdle()
+	if w.knownNow("tidy").loaded() {
+		t.Error("it is still loaded two hours later")
+	}
+}
+
 func TestAPurgeErasesWhatFamiliesAndAnswersHaveOfIt(t *testing.T) {
 	m := aFamily("copies")
 	m.Collections = []abi.Collection{{Name: "kept", Searchable: []string{"text"}}, {Name: "all", Per: "space"}}

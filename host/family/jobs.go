@@ -104,13 +104,14 @@ type jobs struct {
 	queue    []Job                         // that wait, in their order, without payloads
 	stale    bool                          // the queue has to be read again
 	rest     map[string]time.Time          // by id: not before that, whatever the record says
+	sooner   map[string]time.Time          // by id: then, because the clock was put back; see dueBy
 	ended    int                           // since ended jobs were last forgotten
 	tidied   time.Time                     // when that was
 }
 
 func newJobs(f *Families) *jobs {
 	return &jobs{families: f, wake: make(chan struct{}, 1), reserved: map[string]JobUse{}, running: map[string]*Job{}, progress: map[string]Progress{},
-		cancel: map[string]context.CancelFunc{}, rest: map[string]time.Time{}, stale: true}
+		cancel: map[string]context.CancelFunc{}, rest: map[string]time.Time{}, sooner: map[string]time.Time{}, stale: true}
 }
 
 // wakeUp has the queue read again: others changed it.
@@ -166,7 +167,7 @@ func (j *jobs) begin(ctx context.Context, working *sync.WaitGroup) time.Duration
 		return j.families.o.Retry
 	}
 	sleep := longestSleep
-	for _, job := range j.ready() {
+	for _, job := range j.ready(now) {
 		if wait := job.Due.Sub(now); wait > 0 {
 			sleep = min(sleep, wait)
 			continue

@@ -156,7 +156,11 @@ func (f *Families) unloadIdle() {
 			continue
 		}
 		x.mu.Lock()
-		if x.module != nil && x.running == 0 && f.o.Clock().Sub(x.used) > f.o.Idle {
+		now := f.o.Clock()
+		if x.used.After(now) { // the clock was put back
+			x.used = now
+		}
+		if x.module != nil && x.running == 0 && now.Sub(x.used) > f.o.Idle {
 			_ = x.module.Close()
 			x.module = nil
 			f.o.Logger.Info("family unloaded, nobody called it", "family", x.name)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,9 @@ func (j *jobs) refresh(ctx context.Context) error {
 		return err
 	}
 	j.install(waiting, at)
+	maps.DeleteFunc(j.sooner, func(id string, _ time.Time) bool {
+		return !slices.ContainsFunc(j.queue, func(job Job) bool { return job.ID == id })
+	})
 	return nil
 }
 
@@ -61,7 +65,7 @@ func sortQueue(list []Job) {
 
 // ready are the jobs that wait, in their order, of families that can be used and have none that runs. Those of others wait
 // until that changes.
-func (j *jobs) ready() []Job {
+func (j *jobs) ready(now time.Time) []Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var list []Job
@@ -76,12 +80,30 @@ func (j *jobs) ready() []Job {
 		if !can {
 			continue
 		}
-		if rest := j.rest[job.ID]; rest.After(job.Due) {
-			job.Due = rest
-		}
+		job.Due = j.dueBy(job, now)
 		list = append(list, job)
 	}
 	return list
+}
+
+// dueBy is when a job is due by a clock that may have been put back since that was decided: no later than after the longest wait that
+// could have been meant. The caller holds mu.
+func (j *jobs) dueBy(job Job, now time.Time) time.Time {
+	due, longest := job.Due, job.Due.Sub(job.Created)
+	if job.Attempts > 0 {
+		longest = backoff(j.families.o.Retry, job.Attempts)
+	}
+	if rest := j.rest[job.ID]; rest.After(due) {
+		due, longest = rest, backoff(j.families.o.Retry, jobAttempts)
+	}
+	if sooner, moved := j.sooner[job.ID]; moved && sooner.Before(due) {
+		due = sooner
+	}
+	if due.Sub(now) > longest {
+		due = now.Add(longest)
+		j.sooner[job.ID] = due
+	}
+	return due
 }
 
 // tidy forgets ended jobs from time to time.
@@ -104,6 +126,7 @@ func (j *jobs) tidy(ctx context.Context, now time.Time) {
 // The caller holds mu.
 func (j *jobs) settled(job Job) {
 	at := slices.IndexFunc(j.queue, func(q Job) bool { return q.ID == job.ID })
+	delete(j.sooner, job.ID)
 	if job.State != Queued {
 		j.ended++
 		delete(j.rest, job.ID)
@@ -145,11 +168,7 @@ func (j *jobs) all(ctx context.Context) (list []Job, at uint64, err error) {
 func (j *jobs) waiting(ctx context.Context) (list []Job, at uint64, err error) {
 	list, at, err = j.all(ctx)
 	list = slices.DeleteFunc(list, func(job Job) bool { return job.State != Queued })
-	now := j.families.o.Clock()
-	for i, job := range list {
-		if job.Created.After(now) { // the clock was put back since
-			list[i].Due = now.Add(job.Due.Sub(job.Created))
-		}
+	for i := range list {
 		list[i] = list[i].light()
 	}
 	sortQueue(list)

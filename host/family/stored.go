@@ -177,7 +177,7 @@ func (f *Families) tell(ctx context.Context, x *family, branch string, since uin
 	if after >= stage.Version() {
 		return false, nil
 	}
-	feed, err := f.o.Space.Feed(ctx, branch, nil, after, storedPage)
+	feed, err := f.o.Space.WholeFeed(ctx, branch, nil, after, storedPage)
 	if err != nil || feed.Watermark <= after {
 		return false, err
 	}

@@ -94,7 +94,7 @@ func operate(ctx context.Context, c *call) (answer, error) {
 	if err == nil {
 		a, err = c.server.operate(ctx, c, o)
 	}
-	r.Metadata.Duration = float64(c.server.options.Clock().Sub(c.now).Microseconds()) / 1000
+	r.Metadata.Duration = float64(max(0, c.server.options.Clock().Sub(c.now)).Microseconds()) / 1000
 	if err != nil {
 		r.Error = errorOf(c.server.failure(ctx, operationName, err))
 		return answer{structured: r, plain: r, failed: true}, nil

@@ -265,6 +265,24 @@ func TestProgressIsTold(t *testing.T) {
 	}
 }
 
+func TestProgressIsToldWhenTheClockIsPutBack(t *testing.T) {
+	f := newFake()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	f.answers["memory_auto_tag"] = func(_ context.Context, c FamilyCall) (FamilyResult, error) {
+		c.Progress(1, 10, "before")
+		now = now.Add(-10 * 24 * time.Hour)
+		c.Progress(2, 10, "after")
+		return FamilyResult{Output: json.RawMessage(`{}`)}, nil
+	}
+	p := connect(t, newServer(t, Options{Families: f, Clock: func() time.Time { return now }}), Session{}).initialize("tester")
+	p.request("tools/call", `{"name":"memory_auto_tag","arguments":{"id":"k"},"_meta":{"progressToken":"t"}}`)
+	for _, want := range []string{"before", "after"} {
+		if got := p.line(); !strings.Contains(got, want) {
+			t.Errorf("told %s, not %s", got, want)
+		}
+	}
+}
+
 func TestProgressIsToldOverHTTP(t *testing.T) {
 	f := newFake()
 	f.answers["memory_auto_tag"] = func(_ context.Context, c FamilyCall) (FamilyResult, error) {

@@ -45,7 +45,8 @@ func (p *progress) tell(done, total float64, message string) {
 	defer p.mu.Unlock()
 	now := p.server.options.Clock()
 	last := total > 0 && done >= total
-	if p.over || math.IsNaN(done) || math.IsInf(done, 0) || done <= p.done || !last && now.Sub(p.last) < progressEvery {
+	told := now.Sub(p.last) // negative when the clock was put back
+	if p.over || math.IsNaN(done) || math.IsInf(done, 0) || done <= p.done || !last && told >= 0 && told < progressEvery {
 		return
 	}
 	p.last, p.done = now, done

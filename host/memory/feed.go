@@ -42,11 +42,21 @@ type Feed struct {
 // Feed reads what happened on a branch after a watermark, oldest first: about limit notices, never part of a
 // commit. namespaces nil means all. A branch's feed begins when it was forked, and goes FeedAge back.
 func (s *Space) Feed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
+	return s.feed(ctx, name, namespaces, after, limit, s.feedAge)
+}
+
+// WholeFeed is Feed as far back as the branch is kept. It misses nothing while the clock is ahead.
+func (s *Space) WholeFeed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
+	return s.feed(ctx, name, namespaces, after, limit, 0)
+}
+
+// feed is the feed of an age; 0: of any.
+func (s *Space) feed(ctx context.Context, name string, namespaces []string, after uint64, limit int, age time.Duration) (Feed, error) {
 	b, err := s.catalogue.named(name)
 	if err != nil {
 		return Feed{}, err
 	}
-	begin, err := s.feedBegin(ctx, b)
+	begin, err := s.feedBegin(ctx, b, age)
 	if err != nil {
 		return Feed{}, err
 	}
@@ -69,12 +79,15 @@ func (s *Space) Feed(ctx context.Context, name string, namespaces []string, afte
 }
 
 // feedBegin is the newest version that is too old for the feed.
-func (s *Space) feedBegin(ctx context.Context, b *branch) (uint64, error) {
-	begin, err := s.engine.VersionAt(ctx, s.clock().Add(-s.feedAge))
-	if err != nil {
-		return 0, s.translate("read the feed", err)
+func (s *Space) feedBegin(ctx context.Context, b *branch, age time.Duration) (uint64, error) {
+	var begin store.Point
+	if age > 0 {
+		var err error
+		if begin, err = s.engine.VersionAt(ctx, s.clock().Add(-age)); err != nil {
+			return 0, s.translate("read the feed", err)
+		}
 	}
-	_, _, err = s.engine.Changes(ctx, b.id, begin.Version, begin.Version, 1)
+	_, _, err := s.engine.Changes(ctx, b.id, begin.Version, begin.Version, 1)
 	if trimmed, ok := asTrimmed(err); ok {
 		return trimmed.Floor.Version, nil
 	}

@@ -239,3 +239,25 @@ func TestTheTimeBeforeTheFirstVersionIsEmpty(t *testing.T) {
 		t.Errorf("a past that is not kept: %v", err)
 	}
 }
+
+func TestTheWholeFeedMissesNothingWhileTheClockIsAhead(t *testing.T) {
+	s, _, now, _ := retained(t)
+	last := put(t, s, "", "last", "word")
+	*now = now.Add(10 * oneDay)
+	feed, err := s.Feed(t.Context(), "", nil, last.Version-1, 10)
+	if err != nil || !feed.Expired || len(feed.Notices) != 0 {
+		t.Errorf("the feed: %+v (%v)", feed, err)
+	}
+	whole, err := s.WholeFeed(t.Context(), "", nil, last.Version-1, 10)
+	if err != nil || whole.Expired || len(whole.Notices) != 1 || whole.Notices[0].Key != "last" {
+		t.Errorf("the whole feed: %+v (%v)", whole, err)
+	}
+	setRetention(t, s, Retention{Keep: seconds(oneDay)})
+	put(t, s, "", "newer", "word")
+	if done := retain(t, s); len(done.Trimmed) == 0 {
+		t.Fatalf("%+v", done)
+	}
+	if whole, err := s.WholeFeed(t.Context(), "", nil, 1, 10); err != nil || !whole.Expired {
+		t.Errorf("after retention: %+v (%v)", whole, err)
+	}
+}
