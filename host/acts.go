@@ -182,6 +182,8 @@ type (
 	Retention = memory.Retention
 	// Retained is what an application of the policy did.
 	Retained = memory.Retained
+	// RetentionFailure is a rule that could not be applied.
+	RetentionFailure = memory.RetentionFailure
 	// NamespaceRetention is what the histories of a namespace keep.
 	NamespaceRetention = memory.NamespaceRetention
 	Selection          = memory.Selection

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"reflect"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/alcove-memory/alcove/host"
 )
@@ -27,5 +30,26 @@ func TestRetentionOfBranchesAndNamespacesIsSetAndTakenAway(t *testing.T) {
 		if step.to.change(&r, step.keep, step.counted); !reflect.DeepEqual(r, step.want) {
 			t.Errorf("after %+v: %+v, not %+v", step.to, r, step.want)
 		}
+	}
+}
+
+func TestARetentionSaysWhatItTrimmedWhatItKeptAndWhatFailed(t *testing.T) {
+	var out, notes bytes.Buffer
+	a := &app{out: &out, err: &notes, env: func(string) string { return "" }}
+	err := a.printRetained(host.Retained{
+		Trimmed: map[string]time.Time{"old": time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}, Kept: []string{"young"},
+		Failed: []host.RetentionFailure{{Branch: "torn", Error: "a page\x1b[2J is torn"}, {Namespace: "diary", Error: "the same"}, {Error: "its own"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := out.String() + notes.String()
+	for _, want := range []string{"old", "can be read from", "young", "has nothing older", "torn", "FAILED", "histories of diary", "the server's own", "1 branches were trimmed"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "\x1b[2J") {
+		t.Errorf("it prints control characters: %q", said)
 	}
 }
