@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
 )
 

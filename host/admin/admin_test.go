@@ -27,10 +27,7 @@ func serve(t *testing.T, s *admin.Server) *admin.Client {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l) }()
-	c := admin.NewClient(func(ctx context.Context) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", path)
-	})
+	c := admin.NewClient(dialing(path))
 	t.Cleanup(func() {
 		c.Close()
 		stop()
@@ -39,6 +36,14 @@ func serve(t *testing.T, s *admin.Server) *admin.Client {
 		}
 	})
 	return c
+}
+
+// dialing connects to a socket.
+func dialing(path string) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	}
 }
 
 func TestAnActIsAnsweredOrItsErrorIsSaid(t *testing.T) {
@@ -96,7 +101,7 @@ func TestMoreOperatorsThanTheLimitAreToldSo(t *testing.T) {
 	for _, conn := range conns {
 		conn.Close()
 	}
-	c := admin.NewClient(path)
+	c := admin.NewClient(dialing(path))
 	defer c.Close()
 	var answer int
 	for err = errors.New("not asked"); err != nil && t.Context().Err() == nil; { // until the server has noticed that they left
