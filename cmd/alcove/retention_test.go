@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
 )
 
@@ -36,7 +35,7 @@ func TestRetentionOfBranchesAndNamespacesIsSetAndTakenAway(t *testing.T) {
 
 func TestARetentionSaysWhatItTrimmedWhatItKeptAndWhatFailed(t *testing.T) {
 	var out, notes bytes.Buffer
-	a := &app{out: &out, err: &notes, env: func(string) string { return "" }}
+	a := newApp(nil, &out, &notes, func(string) string { return "" })
 	err := a.printRetained(host.Retained{
 		Trimmed: map[string]time.Time{"old": time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}, Kept: []string{"young"},
 		Failed: []host.RetentionFailure{{Branch: "torn", Error: "a page\x1b[2J is torn"}, {Namespace: "diary", Error: "the same"}, {Error: "its own"}},

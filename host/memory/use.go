@@ -91,6 +91,7 @@ type usage struct {
 	owners   map[string]*owned
 	ready    chan struct{} // closed when everything is counted
 	counting bool
+	counted  uint64   // the version at which everything was counted last
 	missed   []missed // while counting: they may be in what is counted, or not
 }
 
@@ -140,9 +141,10 @@ func (o *owned) at(now time.Time) Use {
 	return use
 }
 
-// apply counts the changes of a commit. The caller holds mu.
+// apply counts the changes of a commit, unless they were counted at a version that has them: a commit can be visible before it is
+// applied. The caller holds mu.
 func (u *usage) apply(version uint64, changes []useChange) {
-	if len(changes) == 0 {
+	if len(changes) == 0 || version <= u.counted {
 		return
 	}
 	if u.counting {
@@ -323,11 +325,9 @@ func (u *usage) finish(at uint64, found map[string]*owned) {
 	}
 	u.owners = found
 	late := u.missed
-	u.counting, u.missed = false, nil
+	u.counting, u.counted, u.missed = false, at, nil
 	for _, m := range late {
-		if m.version > at {
-			u.apply(m.version, m.changes)
-		}
+		u.apply(m.version, m.changes)
 	}
 	for _, m := range late {
 		if m.dropped != 0 {

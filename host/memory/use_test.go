@@ -353,6 +353,23 @@ func TestWhatIsWrittenWhileItIsCountedIsCountedOnce(t *testing.T) {
 	}
 }
 
+// A commit is visible in the store before the space counts it.
+func TestACommitThatACountHasSeenIsNotCountedAgain(t *testing.T) {
+	u := newUsage()
+	change := useChange{owner: "notes", branch: 1, new: tally{Use: Use{1, 20}}}
+	found := &usage{owners: map[string]*owned{}}
+	found.owner("notes").add(1, 0, Use{1, 20})
+	u.finish(7, found.owners)
+	u.count(7, []useChange{change})
+	if use := u.owner("notes").at(time.Now()); use != (Use{1, 20}) {
+		t.Errorf("a commit that the count has seen makes it %+v", use)
+	}
+	u.count(8, []useChange{change})
+	if use := u.owner("notes").at(time.Now()); use != (Use{2, 40}) {
+		t.Errorf("a later commit makes it %+v", use)
+	}
+}
+
 func BenchmarkARecordIsPut(b *testing.B) {
 	s := testSpace(b)
 	c := notes(1<<40, 1<<40)
