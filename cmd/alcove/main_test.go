@@ -25,6 +25,9 @@ const asMain = "ALCOVE_TEST_MAIN"
 func TestMain(m *testing.M) {
 	// The sandbox starts this file as its compiler, with a bare environment.
 	if os.Getenv(asMain) != "" || len(os.Args) > 1 && os.Args[1] == compileModule {
+		if path := os.Getenv(vitalsPath); path != "" {
+			go tellVitals(path)
+		}
 		os.Exit(Main())
 	}
 	testscript.Main(m, map[string]func(){"alcove": func() { os.Exit(Main()) }})
