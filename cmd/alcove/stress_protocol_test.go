@@ -42,13 +42,13 @@ func (s *testServer) victimOf(name string) (end func() *victim) {
 	v, done := &victim{session: session, name: name}, make(chan struct{})
 	var working sync.WaitGroup
 	working.Go(func() {
-		for n := 0; ; n++ {
+		for n, left := 0, false; !left || n < 10; n++ {
 			select {
 			case <-done:
-				return
+				left = true
 			case <-time.After(2 * time.Millisecond):
-				v.work(n)
 			}
+			v.work(n)
 		}
 	})
 	return func() *victim {
