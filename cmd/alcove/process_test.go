@@ -86,8 +86,18 @@ func (c *mcpClient) begin(method string, params any) {
 	c.send(map[string]any{"jsonrpc": "2.0", "id": c.next, "method": method, "params": params})
 }
 
-// finish waits for the answer to the latest request.
+// finish waits for the answer to the latest request, which must be no error.
 func (c *mcpClient) finish() json.RawMessage {
+	c.t.Helper()
+	result, err := c.answer()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return result
+}
+
+// answer waits for the answer to the latest request. An error that was answered is the error.
+func (c *mcpClient) answer() (json.RawMessage, error) {
 	c.t.Helper()
 	for {
 		line, err := c.out.ReadBytes('\n')
@@ -103,9 +113,9 @@ func (c *mcpClient) finish() json.RawMessage {
 		}
 		if answer.ID == c.next {
 			if answer.Error != nil {
-				c.t.Fatalf("answered with %s", answer.Error)
+				return nil, fmt.Errorf("answered with %s", answer.Error)
 			}
-			return answer.Result
+			return answer.Result, nil
 		}
 	}
 }

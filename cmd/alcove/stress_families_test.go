@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -123,4 +124,48 @@ func TestFamiliesThatAreGoneLeaveNothingRunning(t *testing.T) {
 		session.Close()
 	}
 	s.mustNotHavePanicked()
+}
+
+// TestAReadOnlySessionCannotWriteInAnyWay tries every tool that writes, and families', by its name and as an operation.
+func TestAReadOnlySessionCannotWriteInAnyWay(t *testing.T) {
+	s := startServer(t, dataDir(t), nil)
+	s.mustRun("store", "k", "1")
+	s.mustRun("branch", "fork", "f")
+	s.mustRun("store", "k", "2", "--branch", "f")
+	for _, b := range guests.Burdens() {
+		if b.Name == "records" || b.Name == "jobs" {
+			s.install(b)
+		}
+	}
+	before := s.mustRun("export")
+	c := newClient(t, s.dir, "--read-only")
+	tries := 0
+	for tool, list := range map[string][]string{
+		"memory_store":       {`{"key":"x","value":1}`, `{"value":1}`, `{"items":[{"value":1}]}`, `{"key":"k","value":3,"if_version":2}`, `{"key":"x","value":1,"branch":"f","namespace":"n"}`},
+		"memory_forget":      {`{"key":"k"}`, `{"key":["k"],"archive":true}`},
+		"memory_log":         {`{"event":"e","data":1}`},
+		"memory_branch":      {`{"action":"create","name":"x"}`, `{"action":"fork","name":"x"}`, `{"action":"merge","source":"f","strategy":"source"}`, `{"action":"delete","name":"f"}`},
+		"records_do":         {`{}`},
+		"jobs_do":            {`{}`},
+		"memory_operation":   {`{"method":"memory_operation","params":{"method":"memory_store","params":{"key":"x","value":1}}}`},
+		"memory_load_family": {`{"family":"records","unload":true}`, `{"family":"jobs"}`},
+	} {
+		for _, arguments := range list {
+			for _, call := range []string{rpc(0, tool, arguments), rpc(0, "memory_operation", fmt.Sprintf(`{"method":%q,"params":%s}`, tool, arguments))} {
+				tries++
+				c.next++
+				fmt.Fprint(c.in, strings.Replace(call, `"id":0`, fmt.Sprintf(`"id":%d`, c.next), 1))
+				var answer struct{ IsError bool }
+				result, err := c.answer()
+				if err == nil && tool != "memory_load_family" {
+					if err := json.Unmarshal(result, &answer); err != nil || !answer.IsError {
+						t.Errorf("%s %s was answered with %s", tool, arguments, result)
+					}
+				}
+			}
+		}
+	}
+	if after := s.mustRun("export"); after != before || tries < 20 {
+		t.Errorf("after %d tries the memory differs at %s", tries, firstDifference(before, after))
+	}
 }
