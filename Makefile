@@ -9,12 +9,22 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 # Packages whose goroutines share memory.
 RACE      := ./host/store/... ./host/memory/... ./host/search/... ./host/mcp/... ./host/api/... ./host/owner/... ./host/bridge/... ./host/client/... ./host/schema ./host/sandbox ./host/family ./host ./cmd/...
 BENCHTIME ?= 1s
+# How long the tests of make stress are, and each fuzz test of make fuzz. docs/FAULTS.md tells what each is.
+STRESS    ?= 5m
+SOAK      ?= 30m
+KILLS     ?= 400
+POWER     ?= 3000
+FLIP      ?= 47
+DAMAGE    ?= 6000
+LEAK      ?= 100000
+FUZZTIME  ?= 1m
+LONG      := $(GO) test -count=1 -timeout 24h
 # The first-party families, and how a guest in Go is built: the same sources and the same Go give the same bytes.
 GUESTS    := $(patsubst guests/%/manifest.json,%,$(wildcard guests/*/manifest.json))
 GUEST     := CGO_ENABLED=0 GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 DIST      ?= guests/dist
 
-.PHONY: help run build test check bench fmt clean format vet lint imports modules generated samples cross bench-peers test-all test-guests test-race guests reproducible
+.PHONY: help run build test check bench fmt clean format vet lint imports modules generated samples cross bench-peers test-all test-guests test-race guests reproducible stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -81,6 +91,22 @@ cross:
 	@for p in $(PLATFORMS); do echo "build $$p"; \
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/alcove || exit 1; done
 	GOOS=windows GOARCH=amd64 $(GO) vet ./host/owner ./host/api ./host/sandbox ./host/family ./host ./cmd/...ove
+
+# What make test runs for seconds, for hours. ALCOVE_STRESS_SEED=N repeats a run of the first line.
+stress:          ## attack it at length, then fuzz: about 3 hours (STRESS=5m each load, SOAK=30m, FUZZTIME=1m)
+	ALCOVE_STRESS=$(STRESS) $(LONG) -v -run 'AgreeWithAModel|NoClientSends|NoisyFamilies|ThatIsStopped|SwappedQuickly' ./cmd/alcove ./host/family
+	ALCOVE_MODEL_TIME=$(STRESS) $(LONG) -run 'RandomOperationsAgree' ./host/memory
+	ALCOVE_KILLS=$(KILLS) $(LONG) -v -run 'WhenTheOwnerIsKilled|WhileTheOwnerIsKilled' ./host
+	ALCOVE_SOAK=$(SOAK) $(LONG) -v -run 'TestSoak' ./host
+	ALCOVE_POWER_ROUNDS=$(POWER) $(LONG) -run 'PowerFailure|FailingDisk' ./host/store/bolt ./host/backup
+	ALCOVE_FLIP_STEP=$(FLIP) ALCOVE_DAMAGE_ROUNDS=$(DAMAGE) $(LONG) -run 'EveryByteThatFlips|DamageInManyPlaces' ./host/store/bolt
+	ALCOVE_LEAK=$(LEAK) $(LONG) -run 'NothingLeaks|LeaveNothing' ./host/sandbox
+	@$(MAKE) --no-print-directory fuzz
+
+fuzz:            ## fuzz all that reads what comes from outside, FUZZTIME=1m each
+	@set -e; for file in $$(grep -rl '^func Fuzz' --include='*_test.go' abi cmd guests host registry sdk); do \
+		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$file); do \
+			echo "$$name in $$(dirname $$file)"; $(GO) test ./$$(dirname $$file) -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME); done; done
 
 bench:           ## run all benchmarks; figures and ratios count within one run only
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...

@@ -27,7 +27,7 @@ import (
 
 const (
 	crashClients = 3
-	crashRounds  = 30
+	crashRounds  = 30  // kills
 	crashAcks    = 100 // acknowledged writes between two kills
 )
 
@@ -267,10 +267,7 @@ func checkLogged(ctx context.Context, s *memory.Space, logged map[string]uint64)
 }
 
 func TestNoAcknowledgedWriteIsLostOrDoubledWhenTheOwnerIsKilled(t *testing.T) {
-	rounds := crashRounds
-	if testing.Short() {
-		rounds = 5
-	}
+	rounds := kills(t, crashRounds, 5)
 	c := newCrash(t)
 	stop := c.start()
 	for round := range rounds {

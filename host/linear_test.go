@@ -21,7 +21,7 @@ import (
 const (
 	linearClients = 4
 	linearKeys    = 2   // that are fought over at a time
-	linearRounds  = 40  // kills, unless ALCOVE_KILLS says otherwise
+	linearRounds  = 40  // kills
 	linearEpoch   = 100 // operations after which the clients go on to other keys
 )
 
@@ -221,7 +221,8 @@ func describe(part []porcupine.Operation) string {
 	return out.String()
 }
 
-func kills(t *testing.T) int {
+// kills is how often an owner is killed: as often as ALCOVE_KILLS says, or rounds and short say without it.
+func kills(t *testing.T, rounds, short int) int {
 	t.Helper()
 	if text := os.Getenv("ALCOVE_KILLS"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -231,9 +232,9 @@ func kills(t *testing.T) int {
 		return n
 	}
 	if testing.Short() {
-		return 3
+		return short
 	}
-	return linearRounds
+	return rounds
 }
 
 // killAndOpen kills the owner, lets do look at what is left, and lets the clients go on.
@@ -251,7 +252,7 @@ func (r *race) killAndOpen(do func()) {
 }
 
 func TestGetPutAndCompareAndSetAreLinearizableWhileTheOwnerIsKilled(t *testing.T) {
-	rounds := kills(t)
+	rounds := kills(t, linearRounds, 3)
 	r := newRace(t)
 	stop := r.run()
 	for round := range rounds {

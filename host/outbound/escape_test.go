@@ -63,7 +63,10 @@ func TestNoRequestOfAGuestLeavesItsEndpointOrLearnsItsKey(t *testing.T) {
 			io.CopyN(w, zeros{}, 2*bodyLimit)
 		}
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { beside.Add(1); t.Errorf("%s %s is not below the endpoint", r.Method, r.URL) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		beside.Add(1)
+		t.Errorf("%s %s is not below the endpoint", r.Method, r.URL)
+	})
 	server, _, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { mux.ServeHTTP(w, r) })
 	c := quick()
 	c.Env, c.Timeout = func(string) string { return secret }, 2*time.Second

@@ -1,4 +1,4 @@
-// Package hostile makes modules that try to break a host, each with the class it must end in.
+// Package hostile makes modules that try to break a host, each with the class it must end in, or that burden it.
 package hostile
 
 import (

@@ -61,8 +61,15 @@ const (
 	reclaimedBranch store.BranchID = 3 // it may go
 )
 
-// said tells the world, in one write.
-func said(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
+// said tells the world, in one write. Calls that are made to fail may be this one: what was begun must be heard of all the same,
+// or it is taken for something that nobody wrote.
+func said(format string, args ...any) {
+	for range 100 {
+		if _, err := fmt.Fprintf(os.Stdout, format+"\n", args...); err == nil {
+			return
+		}
+	}
+}
 
 // powerValue is what is written under a key, at times more than a page.
 func powerValue(name string) []byte {
