@@ -160,10 +160,7 @@ type session interface {
 	Close()
 }
 
-// kinds are the ways to reach a server.
-var kinds = []string{"socket", "stdio", "HTTP 2025-11-25", "HTTP 2026-07-28"}
-
-// connect opens a session of a kind.
+// connect opens a session over the socket, stdio, HTTP 2025-11-25 or HTTP 2026-07-28.
 func (s *testServer) connect(kind string) (session, error) {
 	switch kind {
 	case "socket":
