@@ -36,7 +36,7 @@ func Burdens() []Burden {
 	return []Burden{
 		burden("spinning", nil, plain(spin)),
 		burden("sleeping", nil, asleep),
-		burden("memory", nil, plain(asm.Seq(asm.Drop(grow(asm.I32(BurdenPages-32))), asm.I32(0), asm.I32(7), asm.I32(BurdenPages<<16), asm.Op(wasm.OpMemoryFill, 0)))),
+		burden("hungry", nil, plain(asm.Seq(asm.Drop(grow(asm.I32(BurdenPages-32))), asm.I32(0), asm.I32(7), asm.I32(BurdenPages<<16), asm.Op(wasm.OpMemoryFill, 0)))),
 		burden("host-calls", nil, calls("memory.get", `{"keys":["k1"],"namespace":"bystander"}`)),
 		burden("searches", nil, calls("memory.search", `{"query":"bystander wrote number","namespaces":["*"],"k":50}`)),
 		burden("log", nil, func(g *guest) asm.Code {
