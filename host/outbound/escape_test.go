@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -71,7 +72,7 @@ func TestNoRequestOfAGuestLeavesItsEndpointOrLearnsItsKey(t *testing.T) {
 	c := quick()
 	c.Env, c.Timeout = func(string) string { return secret }, 2*time.Second
 	for _, f := range escapes(other) {
-		got, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: server + "/api/v1", KeyEnv: "KEY"}, f)
+		got, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: server + "/api/v1", KeyEnv: "KEY"}, f, func(context.Context) error { return nil })
 		if said := fmt.Sprint(got, err); strings.Contains(said, secret) || err != nil && strings.Contains(said, strings.TrimPrefix(server, "http://")) {
 			t.Errorf("%.200q %.200v was answered with %.300s", f.Path, f.Headers, said)
 		}
