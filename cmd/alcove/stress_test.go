@@ -81,8 +81,8 @@ type stressOperator struct {
 // round runs each command once, in any order. None of them has a reason to fail.
 func (o *stressOperator) round() {
 	commands := [][]string{
-		{"backup", o.folder}, {"export", o.export}, {"compact"}, {"retention", "set", []string{"90d", "1m", "forever"}[o.random.IntN(3)]}, {"retention", "run"},
-		{"retention", "run"}, {"verify"}, {"flush"}, {"flush"}, {"durability"}, {"purge"}, {"purge"}, {"backup", o.folder, "--incremental"}, {"backup", o.folder, "--incremental"},
+		{"backup", o.folder}, {"export", o.export}, {"compact"}, {"retain", "90d"}, {"retain", "1m"}, {"retain", "forever"},
+		{"verify"}, {"flush"}, {"flush"}, {"durability"}, {"purge"}, {"purge"}, {"backup", o.folder, "--incremental"}, {"backup", o.folder, "--incremental"},
 	}
 	o.random.Shuffle(len(commands), func(i, j int) { commands[i], commands[j] = commands[j], commands[i] })
 	for _, command := range commands {
@@ -94,6 +94,10 @@ func (o *stressOperator) do(command []string) {
 	switch {
 	case command[0] == "purge":
 		o.purge()
+		return
+	case command[0] == "retain": // such a rule, at once
+		o.do([]string{"retention", "set", command[1]})
+		o.do([]string{"retention", "run"})
 		return
 	case slices.Contains(command, "--incremental") && !o.backedUp:
 		return
