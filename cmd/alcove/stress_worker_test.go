@@ -11,15 +11,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/client"
 )
 
 const (
-	stressKeys     = 12 // of each worker on a branch
-	stressBranches = 6  // of each worker at a time
-	stressCounters = 3  // that all workers increment
-	stressPast     = 64 // writes that a worker remembers the version of
+	stressKeys     = 12          // of each worker on a branch
+	stressBranches = 6           // of each worker at a time
+	stressCounters = 3           // that all workers increment
+	stressPast     = 2000        // writes that a worker remembers the version of
+	stressKept     = time.Minute // the shortest past that the operator keeps
 	sharedSpace    = "shared"
 )
 
@@ -122,6 +124,7 @@ type write struct {
 	slot    slot
 	text    string
 	version uint64
+	began   time.Time
 }
 
 func code(err error) string {
@@ -207,7 +210,7 @@ func (w *stressWorker) put(l *line, to map[slot]string) error {
 		Version uint64
 		Stored  []struct{ Version uint64 }
 	}
-	arguments := map[string]any{"branch": l.name, "namespace": w.name}
+	arguments, began := map[string]any{"branch": l.name, "namespace": w.name}, time.Now()
 	if len(items) == 1 {
 		maps.Copy(arguments, items[0])
 	} else {
@@ -221,7 +224,7 @@ func (w *stressWorker) put(l *line, to map[slot]string) error {
 		receipt.Version = receipt.Stored[0].Version
 	}
 	for s, text := range to {
-		w.past = append(w.past, write{l.name, s, text, receipt.Version})
+		w.past = append(w.past, write{l.name, s, text, receipt.Version, began})
 	}
 	w.past = w.past[max(0, len(w.past)-stressPast):]
 	return nil
@@ -357,7 +360,7 @@ func (w *stressWorker) recallPast() error {
 	p := past[w.random.IntN(len(past))]
 	var got recalled
 	err := w.call("memory_recall", map[string]any{"branch": p.branch, "namespace": p.slot.namespace, "key": p.slot.key, "as_of": fmt.Sprint("v", p.version)}, &got)
-	if code(err) == "not_found" && strings.Contains(err.Error(), "retention") {
+	if err != nil && strings.Contains(err.Error(), "further back than is kept") && time.Since(p.began) > stressKept {
 		w.expected(err)
 		return nil
 	}
