@@ -76,7 +76,7 @@ func (a *app) toolsCommand() *cobra.Command {
 				return a.printJSON(tools)
 			}
 			for _, t := range tools {
-				if err := a.printf("%s  %s\n", a.bold(t.Name), t.Description); err != nil {
+				if err := a.printf("%s  %s\n", a.bold(t.Name), terminal.Indented(t.Description)); err != nil {
 					return err
 				}
 			}
