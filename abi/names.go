@@ -4,12 +4,12 @@ package abi
 
 // What a module of this version names.
 const (
-	Version    = 1
-	Module     = "alcove"          // the module that the three imports come from
-	Section    = "alcove.manifest" // the custom section of the manifest
-	Memory     = "memory"          // the export of the linear memory
-	Reserved   = "alcove:"         // no module may import or export a name that begins so
-	WASIModule = "wasi_snapshot_preview1"
+	Version      = 1
+	Module       = "alcove"          // the module that the three imports come from
+	Section      = "alcove.manifest" // the custom section of the manifest
+	MemoryExport = "memory"          // the export of the linear memory
+	Reserved     = "alcove:"         // no module may import or export a name that begins so
+	WASIModule   = "wasi_snapshot_preview1"
 )
 
 // The kinds of requests.
@@ -148,47 +148,47 @@ const (
 
 // The operations of the host.
 const (
-	OpMemoryGet        Op = "memory.get"        // one memory by its key
+	OpMemoryGet        Op = "memory.get"        // memories by their keys
 	OpMemoryList       Op = "memory.list"       // memories in the order of their keys, page by page
 	OpMemoryNamespaces Op = "memory.namespaces" // the namespaces that have memories, of those that may be read
-	OpMemoryHistory    Op = "memory.history"    // the versions of one memory
-	OpMemorySearch     Op = "memory.search"     // lexical, semantic or hybrid search
-	OpMemoryPut        Op = "memory.put"        // stage a memory
-	OpMemoryPatch      Op = "memory.patch"      // stage a change of some fields of a memory
-	OpMemoryDelete     Op = "memory.delete"     // stage a deletion
-	OpMemoryTouch      Op = "memory.touch"      // add to named counters of memories
-	OpRecordGet        Op = "record.get"        // one record of its own collections
-	OpRecordPut        Op = "record.put"        // stage a record
-	OpRecordDelete     Op = "record.delete"     // stage the deletion of a record
+	OpMemoryHistory    Op = "memory.history"    // the versions of one memory, the newest first
+	OpMemorySearch     Op = "memory.search"     // lexical, semantic or hybrid search; what was staged is not found
+	OpMemoryPut        Op = "memory.put"        // stage memories
+	OpMemoryPatch      Op = "memory.patch"      // stage changes of some fields of memories
+	OpMemoryDelete     Op = "memory.delete"     // stage deletions of memories
+	OpMemoryTouch      Op = "memory.touch"      // add to the counters of memories
+	OpRecordGet        Op = "record.get"        // records of one of its own collections by their keys
+	OpRecordPut        Op = "record.put"        // stage records
+	OpRecordDelete     Op = "record.delete"     // stage deletions of records
 	OpRecordList       Op = "record.list"       // records in the order of their keys, page by page
-	OpRecordSearch     Op = "record.search"     // search in a searchable collection
-	OpRecordAppend     Op = "record.append"     // stage a record with the next sequence number as its key
-	OpLogAppend        Op = "log.append"        // stage an event of the log
-	OpLogRead          Op = "log.read"          // events of the log, page by page
+	OpRecordSearch     Op = "record.search"     // search in a searchable collection; what was staged is not found
+	OpRecordAppend     Op = "record.append"     // stage records with the next sequence numbers as their keys
+	OpLogAppend        Op = "log.append"        // stage an event of the log, which gets its sequence number at the commit
+	OpLogRead          Op = "log.read"          // events of the log, the oldest first
 	OpFeedRead         Op = "feed.read"         // changes since a watermark
 	OpFeedEmit         Op = "feed.emit"         // stage an event of the feed
 	OpBranchList       Op = "branch.list"       // the branches
 	OpBranchDiff       Op = "branch.diff"       // what differs between two branches
-	OpBranchFork       Op = "branch.fork"       // make a branch
-	OpBranchMerge      Op = "branch.merge"      // merge a branch, or preview it
-	OpBranchDelete     Op = "branch.delete"     // delete a branch
+	OpBranchFork       Op = "branch.fork"       // make a branch, after the commit
+	OpBranchMerge      Op = "branch.merge"      // merge a branch after the commit, or preview that
+	OpBranchDelete     Op = "branch.delete"     // delete a branch, after the commit
 	OpLinkList         Op = "link.list"         // links from and to a memory
-	OpLinkAdd          Op = "link.add"          // stage a link
-	OpLinkRemove       Op = "link.remove"       // stage the removal of a link
+	OpLinkAdd          Op = "link.add"          // stage links
+	OpLinkRemove       Op = "link.remove"       // stage the removal of links
 	OpConfigGet        Op = "config.get"        // its own configuration
 	OpConfigSet        Op = "config.set"        // stage a change of its own configuration
-	OpCallerGet        Op = "caller.get"        // who asks, and what they may
-	OpCallerProgress   Op = "caller.progress"   // says how far the call, or the job, has come; acts at once
+	OpCallerGet        Op = "caller.get"        // who asks, and what the call may do
+	OpCallerProgress   Op = "caller.progress"   // tells how far the call, or the job, has come; acts at once
 	OpJobEnqueue       Op = "job.enqueue"       // queue a job of its own
 	OpJobStatus        Op = "job.status"        // the state of a job
 	OpJobCancel        Op = "job.cancel"        // cancel a job
-	OpTextAnalyze      Op = "text.analyze"      // the terms of a text, as search sees them
-	OpTextCount        Op = "text.count"        // how many memories hold each of some terms
+	OpTextAnalyze      Op = "text.analyze"      // the terms of texts, as search sees them
+	OpTextCount        Op = "text.count"        // how many memories, or records, hold each of some terms
 	OpEmbedTexts       Op = "embed.texts"       // vectors of texts
 	OpLLMComplete      Op = "llm.complete"      // a completion by a configured language model
 	OpHTTPFetch        Op = "http.fetch"        // a request to an endpoint that the operator named
 	OpToolsList        Op = "tools.list"        // tools of other families that may be called
-	OpToolsCall        Op = "tools.call"        // call another permitted tool inside of the same stage
+	OpToolsCall        Op = "tools.call"        // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish     Op = "tools.publish"     // publish a tool of its own
 	OpToolsWithdraw    Op = "tools.withdraw"    // withdraw a published tool
 )

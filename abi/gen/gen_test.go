@@ -44,8 +44,12 @@ func TestWhatIsOutOfDateIsFoundAndWrittenAnew(t *testing.T) {
 	for _, c := range []struct{ file, before, after, stale string }{
 		{"abi.json", `"value": 4`, `"value": 5`, "names.go"},
 		{"abi.json", "a tool call: JSON in", "a call of a tool: JSON in", "SPEC.md"},
-		{"names.go", "Version    = 1", "Version    = 2", "names.go"},
+		{"names.go", "Version      = 1", "Version      = 2", "names.go"},
 		{"../sdk/go/names.go", "KindTool  Kind = 1", "KindTool  Kind = 2", "names.go"},
+		{"abi.json", "only keys that begin with it", "keys that begin with it", "operations.go"},
+		{"operations.go", "type Memory struct", "type Memories struct", "operations.go"},
+		{"operations.schema.json", `"foreign_tool"`, `"other_tool"`, "operations.schema.json"},
+		{"OPERATIONS.md", "## memory.get", "## memory.gets", "OPERATIONS.md"},
 		{"SPEC.md", "call(4096, 10, 8192, 13) → 41", "call(4096, 10, 8192, 13) → 42", "SPEC.md"},
 		{"vectors/score-result.json", "candidate 0: 0.75", "candidate 0: three quarters", "SPEC.md"},
 	} {
@@ -73,6 +77,12 @@ func TestSourcesThatContradictThemselvesAreRefused(t *testing.T) {
 		{`"version": 1`, `"versions": 1`, "unknown field"},
 		{`"outcome": "ok"`, `"outcome": "fine"`, `unknown outcome "fine"`},
 		{`"needs": "embed"`, `"needs": "magic"`, `unknown capability "magic"`},
+		{`{"name": "memories", "type": "[]memory?"`, `{"name": "memories", "type": "[]mammoth"`, "memory.get_response: field memories has the unknown type mammoth"},
+		{`{"name": "memories", "type": "[]memory?"`, `{"name": "memories", "type": "list of memory"`, `"list of memory" is no type`},
+		{`{"include": "memory_fields"}`, `{"include": "memory_parts"}`, "includes the unknown type memory_parts"},
+		{`{"name": "agent", "type": "string"`, `{"name": "tags", "type": "string"`, "memory: the field tags is there twice"},
+		{`{"name": "last_access", "type": "string", "optional": true`, `{"name": "last_access", "type": "string", "explicit": true`, "only an optional scalar can be explicit"},
+		{`"errors": ["not_found"]`, `"errors": ["lost"]`, `unknown error "lost"`},
 		{`"default": 256, "max": 4096`, `"default": 256, "max": 5`, "limit memory_pages"},
 	} {
 		dir := directory(t)

@@ -25,9 +25,12 @@ func main() {
 // outputs are the files that are generated, by their path from that of abi.json, and what makes each.
 func outputs(dir string) map[string]func(source) ([]byte, error) {
 	return map[string]func(source) ([]byte, error){
-		"names.go": goNames,
+		"names.go":      goNames,
+		"operations.go": hostMessages,
 		filepath.Join("..", "sdk", "go", "names.go"): sdkNames,
-		"SPEC.md": spec(dir), // its tables and examples; the prose stays
+		"operations.schema.json":                     schemas,
+		"OPERATIONS.md":                              operations(dir),
+		"SPEC.md":                                    spec(dir), // its tables and examples; the prose stays
 	}
 }
 

@@ -33,7 +33,9 @@ type source struct {
 	Features     []name `json:"features"`
 	Annotations  []name `json:"annotations"`
 	Capabilities []name `json:"capabilities"`
-	Ops          []name `json:"ops"`
+
+	Types []structure `json:"types"`
+	Ops   []operation `json:"ops"`
 
 	Limits       []limit `json:"limits"`
 	ModuleLimits []limit `json:"module_limits"`
@@ -53,10 +55,6 @@ type name struct {
 	Outcome   string `json:"outcome"`
 	Kind      string `json:"kind"`
 	Scope     string `json:"scope"`
-	Needs     string `json:"needs"`
-	Request   string `json:"request"`
-	Response  string `json:"response"`
-	Errors    string `json:"errors"` // beside denied and internal, which every operation may answer
 }
 
 type number struct {
@@ -104,8 +102,10 @@ func (s source) check() error {
 		if op.Needs != "" && !has(s.Capabilities, op.Needs) {
 			return fmt.Errorf("op %s needs the unknown capability %q", op.Name, op.Needs)
 		}
-		if op.Request == "" || op.Response == "" {
-			return fmt.Errorf("op %s does not say what is asked and answered", op.Name)
+		for _, code := range op.Errors {
+			if !has(s.Errors, code) {
+				return fmt.Errorf("op %s answers the unknown error %q", op.Name, code)
+			}
 		}
 	}
 	for _, l := range s.Limits {
@@ -113,7 +113,7 @@ func (s source) check() error {
 			return fmt.Errorf("limit %s: the default must be above 0 and not above the maximum", l.Name)
 		}
 	}
-	return nil
+	return s.checkMessages()
 }
 
 func has(names []name, want string) bool {
@@ -126,7 +126,7 @@ func has(names []name, want string) bool {
 }
 
 // initialisms are the words that are written in capitals in Go.
-var initialisms = map[string]string{"ok": "OK", "ms": "MS", "cpu": "CPU", "llm": "LLM", "http": "HTTP"}
+var initialisms = map[string]string{"ok": "OK", "ms": "MS", "cpu": "CPU", "llm": "LLM", "http": "HTTP", "id": "ID", "json": "JSON"}
 
 // pascal turns memory.get, on_failure and error-result into MemoryGet, OnFailure and ErrorResult.
 func pascal(s string) string {

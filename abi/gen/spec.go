@@ -43,7 +43,7 @@ func (s source) part(dir, name string) (string, error) {
 		"statuses":       func() string { return numbers("status", s.Statuses) },
 		"codes":          func() string { return numbers("code", s.Codes) },
 		"errors":         s.errorTable, "classes": s.classTable, "hooks": s.hookTable, "ops": s.opTable,
-		"capabilities": s.capabilityTable, "op forms": s.opForms, "features": s.featureTable, "on_failure": s.onFailureTable,
+		"capabilities": s.capabilityTable, "features": s.featureTable, "on_failure": s.onFailureTable,
 		"limits": s.limitTable, "module limits": s.moduleLimitTable, "quotas": s.quotaTable, "wasi": s.wasiTable,
 	}
 	if table, ok := tables[name]; ok {
@@ -115,14 +115,8 @@ func (s source) hookTable() string {
 }
 
 func (s source) opTable() string {
-	return table("operation, needs, what", rows(s.Ops, func(n name) []string {
-		return []string{code(n.Name), code(n.Needs), n.Doc}
-	}))
-}
-
-func (s source) opForms() string {
-	return table("operation, request, response, errors", rows(s.Ops, func(n name) []string {
-		return []string{code(n.Name), n.Request, n.Response, n.Errors}
+	return table("operation, needs, what", rows(s.Ops, func(op operation) []string {
+		return []string{fmt.Sprintf("[`%s`](OPERATIONS.md#%s)", op.Name, anchor(op.Name)), code(op.Needs), op.Doc}
 	}))
 }
 

@@ -255,8 +255,8 @@ func (a *admission) checkExports() error {
 	for _, e := range a.module.Exports {
 		found[e.Name] = e
 	}
-	if e, ok := found[abi.Memory]; !ok || e.Kind != wasm.KindMemory {
-		return refuse(abi.ClassExport, "export its memory under that name", "it exports no memory named %q", abi.Memory)
+	if e, ok := found[abi.MemoryExport]; !ok || e.Kind != wasm.KindMemory {
+		return refuse(abi.ClassExport, "export its memory under that name", "it exports no memory named %q", abi.MemoryExport)
 	}
 	for _, f := range abi.Exports() {
 		e, ok := found[f.Name]
