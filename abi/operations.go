@@ -69,7 +69,7 @@ type MemoryHit struct {
 	Memory   Memory             `json:"memory"`             // the memory
 	Score    float64            `json:"score"`              // its score, higher is better
 	Snippet  string             `json:"snippet"`            // the part of its text that matches
-	Features map[string]float64 `json:"features,omitempty"` // the columns of the rank hook, where they were asked for; those that are missing are absent
+	Features map[string]float32 `json:"features,omitempty"` // the columns of the rank hook, where they were asked for; those that are missing are absent
 }
 
 // Record is a record of one of the family's own collections. One that is staged has version 0.

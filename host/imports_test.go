@@ -57,7 +57,7 @@ func rules() []rule {
 		{pkg: "host/sandbox", own: []string{"abi", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "registry", own: []string{"abi"}, never: outside}, // never the host
 		{pkg: "host/policy", own: []string{"abi"}, never: append(outside, "os")},
-		{pkg: "host/outbound", own: []string{"host/family", "host/regular", "registry"}, never: []string{"os/exec"}},
+		{pkg: "host/outbound", own: []string{"abi", "host/family", "host/regular", "registry"}, never: []string{"os/exec"}},
 		{pkg: "host/family", own: []string{"abi", "registry", "host/policy", "host/regular", "host/sandbox", "host/memory", "host/search", "host/schema"}, others: []string{"golang.org/x/text"}, never: outside},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},

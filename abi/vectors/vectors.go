@@ -150,6 +150,26 @@ func either(length *uint32, data []byte) uint32 {
 	return uint32(len(data))
 }
 
+// Operation is a case of operations.json: an operation, and what the host answers.
+type Operation struct {
+	Name     string          `json:"name"`
+	Before   []Ask           `json:"before,omitempty"` // each committed by a call of its own
+	Within   []Ask           `json:"within,omitempty"` // earlier in the same call
+	Op       abi.Op          `json:"op"`
+	Request  json.RawMessage `json:"request"`
+	Response json.RawMessage `json:"response,omitempty"`
+	Error    *abi.Error      `json:"error,omitempty"` // instead of a response
+}
+
+// Ask is an operation that succeeds.
+type Ask struct {
+	Op      abi.Op          `json:"op"`
+	Request json.RawMessage `json:"request"`
+}
+
+// Family is the manifest of the family that the cases of operations.json are of.
+func Family() ([]byte, error) { return files.ReadFile("family.json") }
+
 // KindName is the name of a kind of requests.
 type KindName string
 
@@ -169,7 +189,7 @@ func (n KindName) Kind() abi.Kind {
 }
 
 // Read reads all cases of a file. A field that T does not have is an error.
-func Read[T ScoreRequest | ScoreResult | EmbedResult | JSONResult | StoreResult | ErrorBody | Exchange](file string) ([]T, error) {
+func Read[T ScoreRequest | ScoreResult | EmbedResult | JSONResult | StoreResult | ErrorBody | Exchange | Operation](file string) ([]T, error) {
 	data, err := files.ReadFile(file)
 	if err != nil {
 		return nil, err

@@ -61,30 +61,30 @@ func (h *webhooks) got() []string {
 // overHTTP reaches endpoints as the server does, one request each.
 type overHTTP struct{}
 
-func (overHTTP) Complete(ctx context.Context, e registry.Endpoint, c Completion, leaving Leaving) (Completed, error) {
-	got, err := overHTTP{}.Fetch(ctx, e, Fetch{Method: "POST", Path: "/complete", Body: c.Prompt}, leaving)
-	return Completed{Text: got.Body}, err
+func (overHTTP) Complete(ctx context.Context, e registry.Endpoint, c abi.LLMCompleteRequest, leaving Leaving) (abi.LLMCompleteResponse, error) {
+	got, err := overHTTP{}.Fetch(ctx, e, abi.HTTPFetchRequest{Method: "POST", Path: "/complete", Body: c.Prompt}, leaving)
+	return abi.LLMCompleteResponse{Text: got.Body}, err
 }
 
-func (overHTTP) Fetch(ctx context.Context, e registry.Endpoint, f Fetch, leaving Leaving) (Fetched, error) {
+func (overHTTP) Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchRequest, leaving Leaving) (abi.HTTPFetchResponse, error) {
 	if f.Method == "" {
 		f.Method = "GET"
 	}
 	r, err := http.NewRequestWithContext(ctx, f.Method, e.URL+f.Path, strings.NewReader(f.Body))
 	if err != nil {
-		return Fetched{}, err
+		return abi.HTTPFetchResponse{}, err
 	}
 	if err := leaving(ctx); err != nil {
-		return Fetched{}, err
+		return abi.HTTPFetchResponse{}, err
 	}
 	got, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
 	if err != nil {
-		return Fetched{}, unsent{err, strings.Contains(err.Error(), "refused")}
+		return abi.HTTPFetchResponse{}, unsent{err, strings.Contains(err.Error(), "refused")}
 	}
 	defer got.Body.Close()
 	var body bytes.Buffer
 	_, err = body.ReadFrom(got.Body)
-	return Fetched{Status: got.StatusCode, Body: body.String()}, err
+	return abi.HTTPFetchResponse{Status: got.StatusCode, Body: body.String()}, err
 }
 
 type unsent struct {

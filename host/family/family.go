@@ -28,9 +28,9 @@ type Embedder interface {
 // once all is known to be well with it; with its error the request stays in. Errors with NoEffect() true say that nothing happened
 // at the endpoint.
 type Outside interface {
-	Complete(ctx context.Context, e registry.Endpoint, c Completion, leaving Leaving) (Completed, error)
+	Complete(ctx context.Context, e registry.Endpoint, c abi.LLMCompleteRequest, leaving Leaving) (abi.LLMCompleteResponse, error)
 	// Fetch makes one request. One that is not GET or HEAD goes out once at most.
-	Fetch(ctx context.Context, e registry.Endpoint, f Fetch, leaving Leaving) (Fetched, error)
+	Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchRequest, leaving Leaving) (abi.HTTPFetchResponse, error)
 }
 
 // Leaving is told that a request is about to go out, and may keep it in.

@@ -42,11 +42,23 @@ func open(t testing.TB, change func(*Options)) *world {
 
 func openIn(t testing.TB, dir string, change func(*Options)) *world {
 	t.Helper()
-	engine, err := bolt.Open(t.Context(), dir, bolt.Options{})
+	return openWith(t, dir, nil, change)
+}
+
+// openAt makes a world with a clock of its own.
+func openAt(t testing.TB, clock func() time.Time, change func(*Options)) *world {
+	t.Helper()
+	return openWith(t, t.TempDir(), clock, change)
+}
+
+// openWith makes a world in a directory; a nil clock is the machine's.
+func openWith(t testing.TB, dir string, clock func() time.Time, change func(*Options)) *world {
+	t.Helper()
+	engine, err := bolt.Open(t.Context(), dir, bolt.Options{Now: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
-	space, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{})})
+	space, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +66,7 @@ func openIn(t testing.TB, dir string, change func(*Options)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Space: space, Sandbox: box, Dir: dir, Retry: 10 * time.Millisecond, Poll: 10 * time.Millisecond}
+	o := Options{Space: space, Sandbox: box, Dir: dir, Clock: clock, Retry: 10 * time.Millisecond, Poll: 10 * time.Millisecond}
 	if change != nil {
 		change(&o)
 	}

@@ -76,7 +76,6 @@ type Progress struct {
 const (
 	jobAttempts   = 5
 	longestRetry  = time.Hour
-	longestDelay  = 366 * 24 * time.Hour
 	jobsKept      = 7 * 24 * time.Hour // after their end
 	mostEnded     = 1000               // jobs of a family that are remembered after their end
 	tidyAfter     = 500                // ends of jobs, if not an hour before that

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -17,52 +18,28 @@ func (w *work) branchOr(name string) string {
 	return name
 }
 
-func branchList(w *work, ctx context.Context, _ struct{}) (any, error) {
+func branchList(w *work, ctx context.Context, _ abi.BranchListRequest) (out abi.BranchListResponse, err error) {
 	found, err := w.families.o.Space.Branches(ctx)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	type branch struct {
-		Name     string `json:"name"`
-		Parent   string `json:"parent,omitempty"`
-		ForkedAt uint64 `json:"forked_at"`
-		Created  string `json:"created"`
-		Depth    int    `json:"depth"`
-	}
-	branches := []branch{}
+	out.Branches = []abi.Branch{}
 	for _, b := range found {
 		if w.powers.Allows(abi.CanBranchRead, b.Name) {
-			branches = append(branches, branch{b.Name, b.Parent, b.ForkedAt, stampOf(b.Created), b.Depth})
+			out.Branches = append(out.Branches, abi.Branch{Name: b.Name, Parent: b.Parent, ForkedAt: b.ForkedAt, Created: stampOf(b.Created), Depth: b.Depth})
 		}
 	}
-	return map[string]any{"branches": branches}, nil
+	return out, nil
 }
 
-type branchDiffRequest struct {
-	Source     string   `json:"source"`
-	Target     string   `json:"target"`
-	Namespaces []string `json:"namespaces"`
-	Limit      int      `json:"limit"`
-}
-
-type differenceJSON struct {
-	Namespace string `json:"namespace"`
-	// Collection is the family's own that a record is in; empty for a memory.
-	Collection string       `json:"collection,omitempty"`
-	Key        string       `json:"key"`
-	Base       *memoryJSON  `json:"base,omitempty"`
-	Source     *memoryJSON  `json:"source,omitempty"`
-	Target     *memoryJSON  `json:"target,omitempty"`
-	Clash      memory.Clash `json:"clash,omitempty"`
-}
-
-// differencesOf are differences as a family may see them: those of memories, and of its own records.
-func (w *work) differencesOf(list []memory.Difference) []differenceJSON {
-	out := []differenceJSON{}
+// differencesOf are the differences that a family may see: those of memories, and of its own records.
+func (w *work) differencesOf(list []memory.Difference) []abi.Difference {
+	out := []abi.Difference{}
 	for _, d := range list {
 		own, mine := strings.CutPrefix(d.Collection, w.family.name+"/")
 		if d.Collection == "" || mine && w.powers.Allows(abi.CanRecord, own) {
-			out = append(out, differenceJSON{d.Namespace, own, d.Key, memoryOf(d.Base), memoryOf(d.Source), memoryOf(d.Target), d.Clash})
+			out = append(out, abi.Difference{Namespace: d.Namespace, Collection: own, Key: d.Key, Base: memoryOf(d.Base), Source: memoryOf(d.Source),
+				Target: memoryOf(d.Target), Clash: string(d.Clash)})
 		}
 	}
 	return out
@@ -77,25 +54,21 @@ func (w *work) mayCompare(branches ...string) error {
 	return nil
 }
 
-func branchDiff(w *work, ctx context.Context, r branchDiffRequest) (any, error) {
+func branchDiff(w *work, ctx context.Context, r abi.BranchDiffRequest) (out abi.BranchDiffResponse, err error) {
 	target := w.branchOr(r.Target)
 	if err := w.mayCompare(r.Source, target); err != nil {
-		return nil, err
+		return out, err
 	}
 	namespaces, err := w.among(abi.CanMemoryRead, orAll(r.Namespaces))
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	limit, err := page(r.Limit)
+	d, err := w.families.o.Space.Diff(ctx, memory.DiffQuery{Source: r.Source, Target: target, Namespaces: namespaces, Limit: cmp.Or(r.Limit, defaultPage)})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	d, err := w.families.o.Space.Diff(ctx, memory.DiffQuery{Source: r.Source, Target: target, Namespaces: namespaces, Limit: limit})
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"added": d.Added, "changed": d.Changed, "removed": d.Removed, "clashes": d.Clashes,
-		"differences": w.differencesOf(d.Differences), "truncated": d.Truncated}, nil
+	return abi.BranchDiffResponse{Added: d.Added, Changed: d.Changed, Removed: d.Removed, Clashes: d.Clashes,
+		Differences: w.differencesOf(d.Differences), Truncated: d.Truncated}, nil
 }
 
 func orAll(namespaces []string) []string {
@@ -105,89 +78,82 @@ func orAll(namespaces []string) []string {
 	return namespaces
 }
 
-type branchForkRequest struct {
-	Name string `json:"name"`
-	From string `json:"from"`
-	AsOf string `json:"as_of"`
-}
-
-func branchFork(w *work, _ context.Context, r branchForkRequest) (any, error) {
+func branchFork(w *work, _ context.Context, r abi.BranchForkRequest) (out abi.BranchForkResponse, err error) {
 	from := w.branchOr(r.From)
 	if err := w.mayCompare(from); err != nil {
-		return nil, err
+		return out, err
 	}
 	if err := w.powers.Check(abi.CanBranchWrite, r.Name); err != nil {
-		return nil, err
+		return out, err
 	}
 	at, err := memory.ParseAsOf(r.AsOf, w.stage.Now())
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	w.after(fmt.Sprintf("fork %s from %s", r.Name, from), func(ctx context.Context) error {
 		_, err := w.families.o.Space.Fork(ctx, from, r.Name, at, memory.Write{Agent: w.caller.Agent})
 		return err
 	})
-	return map[string]any{"name": r.Name, "from": from}, nil
+	return abi.BranchForkResponse{Name: r.Name, From: from}, nil
 }
 
-type branchMergeRequest struct {
-	Source     string          `json:"source"`
-	Target     string          `json:"target"`
-	Strategy   memory.Strategy `json:"strategy"`
-	Namespaces []string        `json:"namespaces"`
-	Preview    bool            `json:"preview"`
-}
-
-func branchMerge(w *work, ctx context.Context, r branchMergeRequest) (any, error) {
-	target := w.branchOr(r.Target)
-	if err := w.mayCompare(r.Source, target); err != nil {
-		return nil, err
-	}
-	namespaces, err := w.among(abi.CanMemoryRead, orAll(r.Namespaces))
+func branchMerge(w *work, ctx context.Context, r abi.BranchMergeRequest) (out abi.BranchMergeResponse, err error) {
+	m, err := w.mergeOf(r)
 	if err != nil {
-		return nil, err
-	}
-	m := memory.Merge{Source: r.Source, Target: target, Strategy: r.Strategy, Namespaces: namespaces, Preview: true}
-	if !r.Preview {
-		if err := w.powers.Check(abi.CanBranchWrite, target); err != nil {
-			return nil, err
-		}
-		written, err := w.among(abi.CanMemoryWrite, orAll(r.Namespaces))
-		if err != nil {
-			return nil, err
-		}
-		if m.Namespaces = both(namespaces, written); m.Namespaces != nil && len(m.Namespaces) == 0 {
-			return nil, &abi.Error{Code: abi.CodeDenied, Message: "a merge needs memory.read and memory.write for the same namespaces"}
-		}
-		w.after(fmt.Sprintf("merge %s into %s", r.Source, target), func(ctx context.Context) error {
-			m.Preview = false
-			_, err := w.families.o.Space.Merge(ctx, m, memory.Write{Agent: w.caller.Agent})
-			return err
-		})
+		return out, err
 	}
 	merged, err := w.families.o.Space.Merge(ctx, m, memory.Write{Agent: w.caller.Agent})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	return map[string]any{"merged": !r.Preview && merged.Unresolved == 0, "applied": w.differencesOf(merged.Applied),
-		"clashes": w.differencesOf(merged.Clashes), "unresolved": merged.Unresolved}, nil
+	out = abi.BranchMergeResponse{Applied: w.differencesOf(merged.Applied), Clashes: w.differencesOf(merged.Clashes), Unresolved: merged.Unresolved}
+	if r.Preview {
+		return out, nil
+	}
+	out.Merged = merged.Unresolved == 0
+	w.after(fmt.Sprintf("merge %s into %s", m.Source, m.Target), func(ctx context.Context) error {
+		m.Preview = false
+		_, err := w.families.o.Space.Merge(ctx, m, memory.Write{Agent: w.caller.Agent})
+		return err
+	})
+	return out, nil
 }
 
-type branchDeleteRequest struct {
-	Name string `json:"name"`
+// mergeOf is the preview of a merge that the call may make, or look at.
+func (w *work) mergeOf(r abi.BranchMergeRequest) (memory.Merge, error) {
+	m := memory.Merge{Source: r.Source, Target: w.branchOr(r.Target), Strategy: memory.Strategy(r.Strategy), Preview: true}
+	if err := w.mayCompare(m.Source, m.Target); err != nil {
+		return m, err
+	}
+	var err error
+	if m.Namespaces, err = w.among(abi.CanMemoryRead, orAll(r.Namespaces)); err != nil || r.Preview {
+		return m, err
+	}
+	if err := w.powers.Check(abi.CanBranchWrite, m.Target); err != nil {
+		return m, err
+	}
+	written, err := w.among(abi.CanMemoryWrite, orAll(r.Namespaces))
+	if err != nil {
+		return m, err
+	}
+	m.Namespaces = both(m.Namespaces, written)
+	if m.Namespaces != nil && len(m.Namespaces) == 0 {
+		return m, &abi.Error{Code: abi.CodeDenied, Message: "a merge needs memory.read and memory.write for the same namespaces"}
+	}
+	return m, nil
 }
 
-func branchDelete(w *work, _ context.Context, r branchDeleteRequest) (any, error) {
+func branchDelete(w *work, _ context.Context, r abi.BranchDeleteRequest) (out abi.BranchDeleteResponse, err error) {
 	if err := w.powers.Check(abi.CanBranchWrite, r.Name); err != nil {
-		return nil, err
+		return out, err
 	}
 	if scope := w.powers.Scope(abi.CanMemoryWrite); len(scope) == 0 || scope[0] != "*" {
-		return nil, &abi.Error{Code: abi.CodeDenied, Message: "deleting a branch needs memory.write for every namespace"}
+		return out, &abi.Error{Code: abi.CodeDenied, Message: "deleting a branch needs memory.write for every namespace"}
 	}
 	w.after("delete "+r.Name, func(ctx context.Context) error {
 		return w.families.o.Space.Delete(ctx, r.Name, memory.Write{Agent: w.caller.Agent})
 	})
-	return struct{}{}, nil
+	return out, nil
 }
 
 // after does something behind the commit; its failure is told to the caller.

@@ -2,48 +2,34 @@ package family
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 )
 
-type jobEnqueueRequest struct {
-	Job     string          `json:"job"`
-	Payload json.RawMessage `json:"payload"`
-	AfterS  float64         `json:"after_s"`
-}
-
-func jobEnqueue(w *work, ctx context.Context, r jobEnqueueRequest) (any, error) {
+func jobEnqueue(w *work, ctx context.Context, r abi.JobEnqueueRequest) (out abi.JobEnqueueResponse, err error) {
 	if err := w.powers.Check(abi.CanJob, ""); err != nil {
-		return nil, err
+		return out, err
 	}
 	if !slices.ContainsFunc(w.family.manifest.Hooks.Jobs, func(j abi.Job) bool { return j.Name == r.Job }) {
-		return nil, invalid("the manifest declares no job %.64q", r.Job)
+		return out, invalid("the manifest declares no job %.64q", r.Job)
 	}
 	delay := time.Duration(r.AfterS * float64(time.Second))
-	if !(r.AfterS >= 0) || r.AfterS > longestDelay.Seconds() {
-		return nil, invalid("after_s is %v: it goes from 0 to %d", r.AfterS, int(longestDelay.Seconds()))
-	}
 	if len(r.Payload) > payloadLimit {
-		return nil, invalid("the payload has %d bytes: at most %d are allowed; keep what is larger in a collection", len(r.Payload), payloadLimit)
+		return out, invalid("the payload has %d bytes: at most %d are allowed; keep what is larger in a collection", len(r.Payload), payloadLimit)
 	}
 	now := w.families.o.Clock()
 	job := Job{ID: w.families.newID(now), Family: w.family.name, Name: r.Job, Payload: r.Payload, Agent: w.caller.Agent, Namespaces: w.caller.Namespaces, Branch: w.stage.Branch(),
 		Namespace: w.namespace, State: Queued, Due: now.Add(delay), Created: now}
 	if err := w.families.jobs.hasRoom(ctx, w.family, append(slices.Clip(w.queued), job)...); err != nil {
-		return nil, err
+		return out, err
 	}
 	if err := w.families.jobs.put(ctx, w.stage, job); err != nil {
-		return nil, err
+		return out, err
 	}
 	w.queued = append(w.queued, job.light())
-	return map[string]any{"id": job.ID}, nil
-}
-
-type jobRequest struct {
-	ID string `json:"id"`
+	return abi.JobEnqueueResponse{ID: job.ID}, nil
 }
 
 // job finds one of the family's own.
@@ -61,35 +47,30 @@ func (w *work) job(ctx context.Context, id string) (*Job, error) {
 	return job, nil
 }
 
-func jobStatus(w *work, ctx context.Context, r jobRequest) (any, error) {
+func jobStatus(w *work, ctx context.Context, r abi.JobStatusRequest) (out abi.JobStatusResponse, err error) {
 	job, err := w.job(ctx, r.ID)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	w.families.jobs.describe(job)
-	return struct {
-		ID       string          `json:"id"`
-		Job      string          `json:"job"`
-		State    State           `json:"state"`
-		Attempts int             `json:"attempts"`
-		Progress *Progress       `json:"progress,omitempty"`
-		Error    string          `json:"error,omitempty"`
-		Result   json.RawMessage `json:"result,omitempty"`
-		Proposal string          `json:"proposal,omitempty"`
-	}{job.ID, job.Name, job.State, job.Attempts, job.Progress, job.Error, job.Result, job.Proposal}, nil
+	out = abi.JobStatusResponse{ID: job.ID, Job: job.Name, State: string(job.State), Attempts: job.Attempts, Error: job.Error, Result: job.Result, Proposal: job.Proposal}
+	if p := job.Progress; p != nil {
+		out.Progress = &abi.Progress{Done: p.Done, Total: p.Total, Message: p.Message}
+	}
+	return out, nil
 }
 
-func jobCancel(w *work, ctx context.Context, r jobRequest) (any, error) {
+func jobCancel(w *work, ctx context.Context, r abi.JobCancelRequest) (out abi.JobCancelResponse, err error) {
 	job, err := w.job(ctx, r.ID)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if job.State != Queued {
-		return map[string]any{"cancelled": false}, nil
+		return out, nil
 	}
 	job.State, job.Ended = Cancelled, w.families.o.Clock()
 	if err := w.families.jobs.put(ctx, w.stage, *job); err != nil {
-		return nil, err
+		return out, err
 	}
 	w.after("stop the job", func(context.Context) error {
 		w.families.jobs.mu.Lock()
@@ -101,5 +82,5 @@ func jobCancel(w *work, ctx context.Context, r jobRequest) (any, error) {
 		w.families.jobs.remove(job.ID)
 		return nil
 	})
-	return map[string]any{"cancelled": true}, nil
+	return abi.JobCancelResponse{Cancelled: true}, nil
 }

@@ -1,8 +1,9 @@
 package family
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,43 +11,12 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// fields are those of a memory that its writer decides.
-type fields struct {
-	Value      json.RawMessage            `json:"value,omitempty"`
-	Tags       []string                   `json:"tags,omitempty"`
-	Type       *string                    `json:"type,omitempty"`
-	Importance *float64                   `json:"importance,omitempty"`
-	Metadata   map[string]json.RawMessage `json:"metadata,omitempty"`
-	State      memory.State               `json:"state,omitempty"`
-	Supersedes []string                   `json:"supersedes,omitempty"`
-	Links      []string                   `json:"links,omitempty"`
-	ExpiresAt  *string                    `json:"expires_at,omitempty"`
-}
-
-// memoryJSON is a memory as guests see it.
-type memoryJSON struct {
-	Namespace string `json:"namespace"`
-	Key       string `json:"key"`
-	fields
-	Agent     string        `json:"agent,omitempty"`
-	Version   uint64        `json:"version"`
-	Timestamp string        `json:"timestamp,omitempty"`
-	Deleted   bool          `json:"deleted,omitempty"`
-	Counters  *countersJSON `json:"counters,omitempty"`
-}
-
-type countersJSON struct {
-	Accesses   int64   `json:"accesses"`
-	LastAccess string  `json:"last_access,omitempty"`
-	Health     float64 `json:"health"`
-}
-
-func memoryOf(m *memory.Memory) *memoryJSON {
+func memoryOf(m *memory.Memory) *abi.Memory {
 	if m == nil {
 		return nil
 	}
-	out := &memoryJSON{Namespace: m.Namespace, Key: m.Key, Agent: m.Agent, Version: m.Version, Deleted: m.Deleted, fields: fields{
-		Value: m.Value, Tags: m.Tags, Importance: m.Importance, Metadata: m.Metadata, State: m.State, Supersedes: m.Supersedes, Links: m.Links}}
+	out := &abi.Memory{Namespace: m.Namespace, Key: m.Key, Agent: m.Agent, Version: m.Version, Deleted: m.Deleted, MemoryFields: abi.MemoryFields{
+		Value: m.Value, Tags: m.Tags, Importance: m.Importance, Metadata: m.Metadata, State: string(m.State), Supersedes: m.Supersedes, Links: m.Links}}
 	if m.Type != "" {
 		out.Type = &m.Type
 	}
@@ -60,62 +30,60 @@ func memoryOf(m *memory.Memory) *memoryJSON {
 	return out
 }
 
-func memoriesOf(list []memory.Memory) []*memoryJSON {
-	out := make([]*memoryJSON, len(list))
+func memoriesOf(list []memory.Memory) []abi.Memory {
+	out := make([]abi.Memory, len(list))
 	for i := range list {
-		out[i] = memoryOf(&list[i])
+		out[i] = *memoryOf(&list[i])
 	}
 	return out
 }
 
-// count adds what was counted about memories, those that are there.
-func (w *work) count(ctx context.Context, namespace string, list []*memoryJSON) error {
-	var keys []string
-	var there []*memoryJSON
-	for _, m := range list {
-		if m != nil {
-			keys, there = append(keys, m.Key), append(there, m)
-		}
+// pointers are those to the elements of a list.
+func pointers[T any](list []T) []*T {
+	out := make([]*T, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
+}
+
+// count adds counters to those memories that are not nil.
+func (w *work) count(ctx context.Context, namespace string, list []*abi.Memory) error {
+	present := slices.DeleteFunc(slices.Clone(list), func(m *abi.Memory) bool { return m == nil })
+	keys := make([]string, len(present))
+	for i, m := range present {
+		keys[i] = m.Key
 	}
 	counted, err := w.stage.Counters(ctx, namespace, keys)
 	if err != nil {
 		return err
 	}
 	for i, c := range counted {
-		there[i].Counters = &countersJSON{Accesses: c.Accesses, Health: c.Health}
+		present[i].Counters = &abi.Counters{Accesses: int(c.Accesses), Health: c.Health}
 		if !c.LastAccess.IsZero() {
-			there[i].Counters.LastAccess = stampOf(c.LastAccess)
+			present[i].Counters.LastAccess = stampOf(c.LastAccess)
 		}
 	}
 	return nil
 }
 
-type memoryGetRequest struct {
-	Keys      []string `json:"keys"`
-	Namespace string   `json:"namespace"`
-	AsOf      string   `json:"as_of"`
-	Counters  bool     `json:"counters"`
-}
-
-func memoryGet(w *work, ctx context.Context, r memoryGetRequest) (any, error) {
+func memoryGet(w *work, ctx context.Context, r abi.MemoryGetRequest) (out abi.MemoryGetResponse, err error) {
 	namespace := w.in(r.Namespace)
 	if err := w.powers.Check(abi.CanMemoryRead, namespace); err != nil {
-		return nil, err
+		return out, err
 	}
 	found, err := w.get(ctx, namespace, r.Keys, r.AsOf)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	list := make([]*memoryJSON, len(found))
+	out.Memories = make([]*abi.Memory, len(found))
 	for i, m := range found {
-		list[i] = memoryOf(m)
+		out.Memories[i] = memoryOf(m)
 	}
 	if r.Counters {
-		if err := w.count(ctx, namespace, list); err != nil {
-			return nil, err
-		}
+		err = w.count(ctx, namespace, out.Memories)
 	}
-	return map[string]any{"memories": list}, nil
+	return out, err
 }
 
 // get reads memories at the stage's version, or as of another moment.
@@ -139,52 +107,26 @@ func (w *work) get(ctx context.Context, namespace string, keys []string, asOf st
 	return found, nil
 }
 
-type memoryListRequest struct {
-	Namespace string `json:"namespace"`
-	Prefix    string `json:"prefix"`
-	After     string `json:"after"`
-	Limit     int    `json:"limit"`
-	AsOf      string `json:"as_of"`
-	Counters  bool   `json:"counters"`
-}
+// defaultPage is how many entries a page has where the request does not say.
+const defaultPage = 100
 
-// page is how many rows of a listing are meant.
-func page(limit int) (int, error) {
-	switch {
-	case limit == 0:
-		return 100, nil
-	case limit < 0 || limit > 1000:
-		return 0, invalid("limit is %d: it goes from 1 to 1000", limit)
-	}
-	return limit, nil
-}
-
-func memoryList(w *work, ctx context.Context, r memoryListRequest) (any, error) {
+func memoryList(w *work, ctx context.Context, r abi.MemoryListRequest) (out abi.MemoryListResponse, err error) {
 	namespace := w.in(r.Namespace)
 	if err := w.powers.Check(abi.CanMemoryRead, namespace); err != nil {
-		return nil, err
+		return out, err
 	}
-	limit, err := page(r.Limit)
+	found, next, err := w.list(ctx, namespace, r, cmp.Or(r.Limit, defaultPage))
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	found, next, err := w.list(ctx, namespace, r, limit)
-	if err != nil {
-		return nil, err
-	}
-	list := memoriesOf(found)
+	out = abi.MemoryListResponse{Memories: memoriesOf(found), Next: next}
 	if r.Counters {
-		if err := w.count(ctx, namespace, list); err != nil {
-			return nil, err
-		}
+		err = w.count(ctx, namespace, pointers(out.Memories))
 	}
-	return struct {
-		Memories []*memoryJSON `json:"memories"`
-		Next     string        `json:"next,omitempty"`
-	}{list, next}, nil
+	return out, err
 }
 
-func (w *work) list(ctx context.Context, namespace string, r memoryListRequest, limit int) ([]memory.Memory, string, error) {
+func (w *work) list(ctx context.Context, namespace string, r abi.MemoryListRequest, limit int) ([]memory.Memory, string, error) {
 	at, err := memory.ParseAsOf(r.AsOf, w.stage.Now())
 	if err != nil {
 		return nil, "", err
@@ -200,268 +142,201 @@ func (w *work) list(ctx context.Context, namespace string, r memoryListRequest, 
 	return list, next, err
 }
 
-func memoryNamespaces(w *work, ctx context.Context, _ struct{}) (any, error) {
+func memoryNamespaces(w *work, ctx context.Context, _ abi.MemoryNamespacesRequest) (out abi.MemoryNamespacesResponse, err error) {
 	found, err := w.stage.Namespaces(ctx)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	namespaces := slices.DeleteFunc(found, func(name string) bool { return !w.powers.Allows(abi.CanMemoryRead, name) })
-	if namespaces == nil {
-		namespaces = []string{}
+	out.Namespaces = []string{}
+	for _, name := range found {
+		if w.powers.Allows(abi.CanMemoryRead, name) {
+			out.Namespaces = append(out.Namespaces, name)
+		}
 	}
-	return map[string]any{"namespaces": namespaces}, nil
+	return out, nil
 }
 
-type memoryHistoryRequest struct {
-	Key       string `json:"key"`
-	Namespace string `json:"namespace"`
-	Before    uint64 `json:"before"`
-	Limit     int    `json:"limit"`
-}
-
-func memoryHistory(w *work, ctx context.Context, r memoryHistoryRequest) (any, error) {
+func memoryHistory(w *work, ctx context.Context, r abi.MemoryHistoryRequest) (out abi.MemoryHistoryResponse, err error) {
 	namespace := w.in(r.Namespace)
 	if err := w.powers.Check(abi.CanMemoryRead, namespace); err != nil {
-		return nil, err
-	}
-	limit, err := page(r.Limit)
-	if err != nil {
-		return nil, err
+		return out, err
 	}
 	from := w.stage.Version()
 	if r.Before > 0 {
 		from = min(from, r.Before)
 	}
-	versions, next, err := w.stage.History(ctx, namespace, r.Key, from, limit)
-	if err != nil {
-		return nil, err
+	versions, next, err := w.stage.History(ctx, namespace, r.Key, from, cmp.Or(r.Limit, defaultPage))
+	return abi.MemoryHistoryResponse{Versions: memoriesOf(versions), Next: next}, err
+}
+
+// searchOf is a search as a request describes it, in no namespace yet.
+func (w *work) searchOf(r abi.MemorySearchRequest) (memory.Search, error) {
+	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset, Tags: r.Tags, Types: r.Types, Features: r.Features, Agent: w.caller.Agent,
+		Mode: memory.Mode(r.Mode), Vector: r.Vector}
+	for _, state := range r.States {
+		q.States = append(q.States, memory.State(state))
 	}
-	return struct {
-		Versions []*memoryJSON `json:"versions"`
-		Next     uint64        `json:"next,omitempty"`
-	}{memoriesOf(versions), next}, nil
-}
-
-type memorySearchRequest struct {
-	Query      string         `json:"query"`
-	Namespaces []string       `json:"namespaces"`
-	K          int            `json:"k"`
-	Offset     int            `json:"offset"`
-	Tags       []string       `json:"tags"`
-	Types      []string       `json:"types"`
-	States     []memory.State `json:"states"`
-	Since      string         `json:"since"`
-	Until      string         `json:"until"`
-	AsOf       string         `json:"as_of"`
-	Mode       string         `json:"mode"`
-	Vector     []float32      `json:"vector"`
-	Features   bool           `json:"features"`
-}
-
-func (r memorySearchRequest) query(w *work) (memory.Search, error) {
-	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset, Tags: r.Tags, Types: r.Types, States: r.States, Features: r.Features, Agent: w.caller.Agent}
 	var err error
 	if q.AsOf, err = memory.ParseAsOf(r.AsOf, w.stage.Now()); err != nil {
 		return q, err
 	}
-	for _, m := range []struct {
-		text string
-		to   *time.Time
-	}{{r.Since, &q.Since}, {r.Until, &q.Until}} {
-		if m.text == "" {
-			continue
-		}
-		if *m.to, err = memory.ParseTime(m.text, w.stage.Now()); err != nil {
-			return q, err
-		}
+	if q.Since, err = w.moment(r.Since); err != nil {
+		return q, err
 	}
-	switch r.Mode {
-	case "", "lexical", "semantic", "hybrid":
-		q.Mode, q.Vector = memory.Mode(r.Mode), r.Vector
-		return q, nil
-	}
-	return q, invalid("mode is %.32q: it is lexical, semantic or hybrid", r.Mode)
+	q.Until, err = w.moment(r.Until)
+	return q, err
 }
 
-func memorySearch(w *work, ctx context.Context, r memorySearchRequest) (any, error) {
-	q, err := r.query(w)
+// moment reads an instant; empty is the zero time.
+func (w *work) moment(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	return memory.ParseTime(text, w.stage.Now())
+}
+
+func memorySearch(w *work, ctx context.Context, r abi.MemorySearchRequest) (out abi.MemorySearchResponse, err error) {
+	q, err := w.searchOf(r)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if q.Namespaces, err = w.among(abi.CanMemoryRead, r.Namespaces); err != nil {
-		return nil, err
+		return out, err
 	}
 	found, err := w.stage.Search(ctx, q)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	type hit struct {
-		Memory   *memoryJSON        `json:"memory"`
-		Score    float64            `json:"score"`
-		Snippet  string             `json:"snippet"`
-		Features map[string]float32 `json:"features,omitempty"`
-	}
-	hits := make([]hit, len(found.Hits))
+	out = abi.MemorySearchResponse{Hits: make([]abi.MemoryHit, len(found.Hits)), Total: found.Total}
 	for i := range found.Hits {
 		h := &found.Hits[i]
-		hits[i] = hit{memoryOf(&h.Memory), h.Score, h.Snippet, h.Features}
+		out.Hits[i] = abi.MemoryHit{Memory: *memoryOf(&h.Memory), Score: h.Score, Snippet: h.Snippet, Features: h.Features}
 	}
-	return map[string]any{"hits": hits, "total": found.Total}, nil
+	return out, nil
 }
 
-type memoryPutRequest struct {
-	Items []struct {
-		Key       string `json:"key"`
-		Namespace string `json:"namespace"`
-		fields
-		IfVersion *uint64 `json:"if_version"`
-	} `json:"items"`
-}
-
-func (f fields) item(w *work, key string, ifVersion *uint64) (memory.Item, error) {
-	it := memory.Item{Key: key, Value: f.Value, Tags: f.Tags, Importance: f.Importance, Metadata: f.Metadata, State: f.State,
-		Supersedes: f.Supersedes, Links: f.Links, IfVersion: ifVersion}
-	if f.Type != nil {
-		it.Type = *f.Type
+// itemOf is a memory to be staged as a request describes it.
+func (w *work) itemOf(i abi.MemoryItem) (memory.Item, error) {
+	it := memory.Item{Key: i.Key, Value: i.Value, Tags: i.Tags, Importance: i.Importance, Metadata: i.Metadata, State: memory.State(i.State),
+		Supersedes: i.Supersedes, Links: i.Links, IfVersion: i.IfVersion}
+	if i.Type != nil {
+		it.Type = *i.Type
 	}
-	expires, err := f.expires(w)
+	expires, err := w.expires(i.ExpiresAt)
 	if expires != nil {
 		it.ExpiresAt = *expires
 	}
 	return it, err
 }
 
-// expires is when it is to expire; nil when that is not said, and the zero time for never.
-func (f fields) expires(w *work) (*time.Time, error) {
-	if f.ExpiresAt == nil {
+// expires is an expiry; nil when the request does not say, and the zero time for never.
+func (w *work) expires(text *string) (*time.Time, error) {
+	if text == nil {
 		return nil, nil
 	}
-	if *f.ExpiresAt == "" {
+	if *text == "" {
 		return &time.Time{}, nil
 	}
-	at, err := memory.ParseExpiry(*f.ExpiresAt, w.stage.Now())
+	at, err := memory.ParseExpiry(*text, w.stage.Now())
 	return &at, err
 }
 
-func memoryPut(w *work, ctx context.Context, r memoryPutRequest) (any, error) {
-	if len(r.Items) == 0 || len(r.Items) > 1000 {
-		return nil, invalid("%d items: give from 1 to 1000", len(r.Items))
-	}
-	type stored struct {
-		Namespace string `json:"namespace"`
-		Key       string `json:"key"`
-	}
-	list := make([]stored, len(r.Items))
+func memoryPut(w *work, ctx context.Context, r abi.MemoryPutRequest) (out abi.MemoryPutResponse, err error) {
+	out.Stored = make([]abi.MemoryID, len(r.Items))
 	for i, item := range r.Items {
 		namespace := w.in(item.Namespace)
 		if err := w.mayChange(abi.CanMemoryWrite, namespace); err != nil {
-			return nil, err
+			return out, err
 		}
-		it, err := item.item(w, item.Key, item.IfVersion)
+		it, err := w.itemOf(item)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		keys, err := w.stage.Put(ctx, namespace, []memory.Item{it})
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		list[i] = stored{namespace, keys[0]}
+		out.Stored[i] = abi.MemoryID{Namespace: namespace, Key: keys[0]}
 	}
-	return map[string]any{"stored": list}, nil
+	return out, nil
 }
 
-type memoryPatchRequest struct {
-	Patches []struct {
-		Key       string `json:"key"`
-		Namespace string `json:"namespace"`
-		fields
-		AddTags    []string `json:"add_tags"`
-		RemoveTags []string `json:"remove_tags"`
-		IfVersion  *uint64  `json:"if_version"`
-	} `json:"patches"`
+// patchOf is a change as a request describes it.
+func (w *work) patchOf(p abi.MemoryPatch) (memory.Patch, error) {
+	expires, err := w.expires(p.ExpiresAt)
+	return memory.Patch{Key: p.Key, Value: p.Value, Tags: p.Tags, AddTags: p.AddTags, RemoveTags: p.RemoveTags, Type: p.Type, Importance: p.Importance,
+		Metadata: p.Metadata, State: memory.State(p.State), Supersedes: p.Supersedes, Links: p.Links, ExpiresAt: expires, Clear: p.Clear, IfVersion: p.IfVersion}, err
 }
 
-func memoryPatch(w *work, ctx context.Context, r memoryPatchRequest) (any, error) {
-	if len(r.Patches) == 0 || len(r.Patches) > 1000 {
-		return nil, invalid("%d patches: give from 1 to 1000", len(r.Patches))
-	}
-	missing := []string{}
+func memoryPatch(w *work, ctx context.Context, r abi.MemoryPatchRequest) (out abi.MemoryPatchResponse, err error) {
+	out.Missing = []string{}
 	for _, p := range r.Patches {
 		namespace := w.in(p.Namespace)
 		if err := w.mayChange(abi.CanMemoryWrite, namespace); err != nil {
-			return nil, err
+			return out, err
 		}
-		expires, err := p.expires(w)
+		patch, err := w.patchOf(p)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		gone, err := w.stage.Patch(ctx, namespace, []memory.Patch{{Key: p.Key, Value: p.Value, Tags: p.Tags, AddTags: p.AddTags, RemoveTags: p.RemoveTags,
-			Type: p.Type, Importance: p.Importance, Metadata: p.Metadata, State: p.State, Supersedes: p.Supersedes, Links: p.Links, ExpiresAt: expires, IfVersion: p.IfVersion}})
+		missing, err := w.stage.Patch(ctx, namespace, []memory.Patch{patch})
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		missing = append(missing, gone...)
+		out.Missing = append(out.Missing, missing...)
 	}
-	return map[string]any{"patched": len(r.Patches) - len(missing), "missing": missing}, nil
+	out.Patched = len(r.Patches) - len(out.Missing)
+	return out, nil
 }
 
-type keysRequest struct {
-	Keys      []string `json:"keys"`
-	Namespace string   `json:"namespace"`
-}
-
-func memoryDelete(w *work, ctx context.Context, r keysRequest) (any, error) {
+func memoryDelete(w *work, ctx context.Context, r abi.MemoryDeleteRequest) (out abi.MemoryDeleteResponse, err error) {
 	namespace := w.in(r.Namespace)
 	if err := w.mayChange(abi.CanMemoryWrite, namespace); err != nil {
-		return nil, err
+		return out, err
 	}
-	n, err := w.stage.Delete(ctx, namespace, r.Keys)
-	return map[string]any{"deleted": n}, err
+	out.Deleted, err = w.stage.Delete(ctx, namespace, r.Keys)
+	return out, err
 }
 
-type memoryTouchRequest struct {
-	keysRequest
-	Accesses *int64  `json:"accesses"`
-	Health   float64 `json:"health"`
-}
-
-func memoryTouch(w *work, ctx context.Context, r memoryTouchRequest) (any, error) {
+func memoryTouch(w *work, ctx context.Context, r abi.MemoryTouchRequest) (out abi.MemoryTouchResponse, err error) {
 	namespace := w.in(r.Namespace)
 	if err := w.powers.Check(abi.CanMemoryCount, namespace); err != nil {
-		return nil, err
+		return out, err
 	}
-	accesses := int64(1)
-	if r.Accesses != nil {
+	accesses := 1
+	switch {
+	case r.Accesses != nil:
 		accesses = *r.Accesses
-	} else if r.Health != 0 {
+	case r.Health != 0:
 		accesses = 0
 	}
-	touched, err := w.stage.Touch(ctx, namespace, r.Keys, accesses, r.Health)
-	return map[string]any{"touched": touched}, err
+	out.Touched, err = w.stage.Touch(ctx, namespace, r.Keys, int64(accesses), r.Health)
+	return out, err
 }
 
-type linkRequest struct {
-	Key       string   `json:"key"`
-	To        []string `json:"to"`
-	Namespace string   `json:"namespace"`
-}
-
-// mostLinkers is how many memories are looked at for links back.
+// mostLinkers is how many memories are searched for links back.
 const mostLinkers = 20_000
 
-func linkList(w *work, ctx context.Context, r linkRequest) (any, error) {
+func linkList(w *work, ctx context.Context, r abi.LinkListRequest) (out abi.LinkListResponse, err error) {
 	namespace := w.in(r.Namespace)
 	if err := w.powers.Check(abi.CanLinkRead, namespace); err != nil {
-		return nil, err
+		return out, err
 	}
 	found, err := w.stage.Get(ctx, namespace, []string{r.Key})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	links, back := []string{}, []string{}
+	out.Links = []string{}
 	if found[0] != nil {
-		links = append(links, found[0].Links...)
+		out.Links = append(out.Links, found[0].Links...)
 	}
+	out.LinkedFrom, err = w.linkedFrom(ctx, namespace, r.Key)
+	return out, err
+}
+
+// linkedFrom lists the keys of the memories that link to a key.
+func (w *work) linkedFrom(ctx context.Context, namespace, key string) ([]string, error) {
+	back := []string{}
 	after, looked := "", 0
 	for {
 		list, next, err := w.stage.List(ctx, namespace, "", after, 1000)
@@ -469,64 +344,60 @@ func linkList(w *work, ctx context.Context, r linkRequest) (any, error) {
 			return nil, err
 		}
 		for _, m := range list {
-			if slices.Contains(m.Links, r.Key) {
+			if slices.Contains(m.Links, key) {
 				back = append(back, m.Key)
 			}
 		}
 		looked += len(list)
 		if next == "" {
-			return map[string]any{"links": links, "linked_from": back}, nil
+			return back, nil
 		}
 		if looked >= mostLinkers {
-			return nil, &abi.Error{Code: abi.CodeExhausted, Message: "the namespace has too many memories to look for links back: keep them in a collection of your own"}
+			return nil, &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("the namespace has more than %d memories to search for links back: keep them in a collection of your own", mostLinkers)}
 		}
 		after = next
 	}
 }
 
-func linkAdd(w *work, ctx context.Context, r linkRequest) (any, error) {
-	added := 0
-	err := w.relink(ctx, r, func(links []string) []string {
+func linkAdd(w *work, ctx context.Context, r abi.LinkAddRequest) (out abi.LinkAddResponse, err error) {
+	err = w.relink(ctx, r.Namespace, r.Key, func(links []string) []string {
 		for _, to := range r.To {
 			if !slices.Contains(links, to) {
 				links = append(links, to)
-				added++
+				out.Added++
 			}
 		}
 		return links
 	})
-	return map[string]any{"added": added}, err
+	return out, err
 }
 
-func linkRemove(w *work, ctx context.Context, r linkRequest) (any, error) {
-	removed := 0
-	err := w.relink(ctx, r, func(links []string) []string {
+func linkRemove(w *work, ctx context.Context, r abi.LinkRemoveRequest) (out abi.LinkRemoveResponse, err error) {
+	err = w.relink(ctx, r.Namespace, r.Key, func(links []string) []string {
 		kept := slices.DeleteFunc(links, func(link string) bool { return slices.Contains(r.To, link) })
-		removed = len(links) - len(kept)
+		out.Removed = len(links) - len(kept)
 		return kept
 	})
-	return map[string]any{"removed": removed}, err
+	return out, err
 }
 
-func (w *work) relink(ctx context.Context, r linkRequest, change func([]string) []string) error {
-	namespace := w.in(r.Namespace)
+// relink stages a memory with changed links.
+func (w *work) relink(ctx context.Context, namespace, key string, change func([]string) []string) error {
+	namespace = w.in(namespace)
 	if err := w.mayChange(abi.CanLinkWrite, namespace); err != nil {
 		return err
 	}
-	if len(r.To) == 0 || len(r.To) > 1000 {
-		return invalid("%d keys to link to: give from 1 to 1000", len(r.To))
-	}
-	found, err := w.stage.Get(ctx, namespace, []string{r.Key})
+	found, err := w.stage.Get(ctx, namespace, []string{key})
 	if err != nil {
 		return err
 	}
 	if found[0] == nil {
-		return &abi.Error{Code: abi.CodeNotFound, Message: "there is no memory " + r.Key}
+		return &abi.Error{Code: abi.CodeNotFound, Message: "there is no memory " + key}
 	}
 	links := change(slices.Clone(found[0].Links))
 	if links == nil {
 		links = []string{}
 	}
-	_, err = w.stage.Patch(ctx, namespace, []memory.Patch{{Key: r.Key, Links: links}})
+	_, err = w.stage.Patch(ctx, namespace, []memory.Patch{{Key: key, Links: links}})
 	return err
 }

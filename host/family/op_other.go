@@ -3,6 +3,7 @@ package family
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -10,97 +11,59 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 )
 
-func configGet(w *work, ctx context.Context, _ struct{}) (any, error) {
-	config, err := w.family.config(ctx, w.stage)
-	return map[string]any{"config": config}, err
+func configGet(w *work, ctx context.Context, _ abi.ConfigGetRequest) (out abi.ConfigGetResponse, err error) {
+	out.Config, err = w.family.config(ctx, w.stage)
+	return out, err
 }
 
-type configSetRequest struct {
-	Values map[string]json.RawMessage `json:"values"`
+func configSet(w *work, ctx context.Context, r abi.ConfigSetRequest) (out abi.ConfigSetResponse, err error) {
+	out.Config, err = w.family.configure(ctx, w.stage, r.Values)
+	return out, err
 }
 
-func configSet(w *work, ctx context.Context, r configSetRequest) (any, error) {
-	config, err := w.family.configure(ctx, w.stage, r.Values)
-	return map[string]any{"config": config}, err
-}
-
-func callerGet(w *work, _ context.Context, _ struct{}) (any, error) {
-	type capability struct {
-		Name  abi.Capability `json:"name"`
-		Scope []string       `json:"scope,omitempty"`
-	}
-	capabilities := []capability{}
+func callerGet(w *work, _ context.Context, _ abi.CallerGetRequest) (abi.CallerGetResponse, error) {
+	out := abi.CallerGetResponse{Caller: w.caller.Agent, Namespace: w.namespace, Branch: w.stage.Branch(), Capabilities: []abi.Power{},
+		ReadOnly: w.caller.ReadOnly, Proposes: !w.powers.Has(abi.CanMemoryWrite) && w.powers.Has(abi.CanMemoryPropose)}
 	for _, g := range w.powers.List() {
-		capabilities = append(capabilities, capability{g.Name, g.Scope})
+		out.Capabilities = append(out.Capabilities, abi.Power{Name: string(g.Name), Scope: g.Scope})
 	}
-	return map[string]any{"caller": w.caller.Agent, "namespace": w.namespace, "branch": w.stage.Branch(), "read_only": w.caller.ReadOnly,
-		"capabilities": capabilities, "proposes": !w.powers.Has(abi.CanMemoryWrite) && w.powers.Has(abi.CanMemoryPropose)}, nil
-}
-
-type progressRequest struct {
-	Done    float64 `json:"done"`
-	Total   float64 `json:"total"`
-	Message string  `json:"message"`
+	return out, nil
 }
 
 // longestProgress is how many bytes a message about progress may have.
 const longestProgress = 1000
 
-func callerProgress(w *work, _ context.Context, r progressRequest) (any, error) {
+func callerProgress(w *work, _ context.Context, r abi.CallerProgressRequest) (out abi.CallerProgressResponse, err error) {
 	if len(r.Message) > longestProgress {
-		return nil, invalid("the message has %d bytes: at most %d are allowed", len(r.Message), longestProgress)
+		return out, invalid("the message has %d bytes: at most %d are allowed", len(r.Message), longestProgress)
 	}
 	if w.progress != nil {
 		w.progress(r.Done, r.Total, r.Message)
 	}
-	return struct{}{}, nil
+	return out, nil
 }
 
-type textsRequest struct {
-	Texts   []string `json:"texts"`
-	Purpose string   `json:"purpose"`
-}
-
-func (r textsRequest) check() error {
-	if most := abi.DefaultLimits().EmbedTexts; len(r.Texts) == 0 || int64(len(r.Texts)) > most {
-		return invalid("%d texts: give from 1 to %d", len(r.Texts), most)
-	}
-	return nil
-}
-
-func textAnalyze(_ *work, _ context.Context, r textsRequest) (any, error) {
-	if err := r.check(); err != nil {
-		return nil, err
-	}
-	terms := make([][]string, len(r.Texts))
+func textAnalyze(_ *work, _ context.Context, r abi.TextAnalyzeRequest) (abi.TextAnalyzeResponse, error) {
+	out := abi.TextAnalyzeResponse{Terms: make([][]string, len(r.Texts))}
 	for i, text := range r.Texts {
-		if terms[i] = search.Terms(text); terms[i] == nil {
-			terms[i] = []string{}
+		if out.Terms[i] = search.Terms(text); out.Terms[i] == nil {
+			out.Terms[i] = []string{}
 		}
 	}
-	return map[string]any{"terms": terms}, nil
+	return out, nil
 }
 
-type textCountRequest struct {
-	Terms      []string `json:"terms"`
-	Namespaces []string `json:"namespaces"`
-	Collection string   `json:"collection"`
-}
-
-func textCount(w *work, ctx context.Context, r textCountRequest) (any, error) {
-	if len(r.Terms) > 256 {
-		return nil, invalid("%d terms: at most 256 are allowed", len(r.Terms))
-	}
+func textCount(w *work, ctx context.Context, r abi.TextCountRequest) (out abi.TextCountResponse, err error) {
 	c, namespaces, err := w.counted(r)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	documents, counts, err := w.stage.CountTerms(ctx, c, namespaces, r.Terms)
-	return map[string]any{"documents": documents, "counts": counts}, err
+	out.Documents, out.Counts, err = w.stage.CountTerms(ctx, c, namespaces, r.Terms)
+	return out, err
 }
 
 // counted is what terms are counted in.
-func (w *work) counted(r textCountRequest) (memory.Collection, []string, error) {
+func (w *work) counted(r abi.TextCountRequest) (memory.Collection, []string, error) {
 	if r.Collection == "" || r.Collection == "memory" {
 		namespaces, err := w.among(abi.CanMemoryRead, r.Namespaces)
 		return memory.Collection{Name: "memory"}, namespaces, err
@@ -113,87 +76,64 @@ func (w *work) counted(r textCountRequest) (memory.Collection, []string, error) 
 	return c, namespaces, err
 }
 
-func embedTexts(w *work, ctx context.Context, r textsRequest) (any, error) {
-	if err := r.check(); err != nil {
-		return nil, err
-	}
+func embedTexts(w *work, ctx context.Context, r abi.EmbedTextsRequest) (out abi.EmbedTextsResponse, err error) {
 	if w.families.o.Embedder == nil {
-		return nil, &abi.Error{Code: abi.CodeUnavailable, Message: "no embedder is configured: the operator can, with alcove embedder set"}
+		return out, &abi.Error{Code: abi.CodeUnavailable, Message: "no embedder is configured: the operator can, with alcove embedder set"}
 	}
-	model, vectors, err := w.families.o.Embedder.Embed(ctx, r.Texts, r.Purpose)
-	if err != nil {
-		return nil, err
+	out.Model, out.Vectors, err = w.families.o.Embedder.Embed(ctx, r.Texts, r.Purpose)
+	if len(out.Vectors) > 0 {
+		out.Dimensions = len(out.Vectors[0])
 	}
-	dimensions := 0
-	if len(vectors) > 0 {
-		dimensions = len(vectors[0])
-	}
-	return map[string]any{"model": model, "dimensions": dimensions, "vectors": vectors}, nil
+	return out, err
 }
 
-func toolsList(w *work, _ context.Context, _ struct{}) (any, error) {
-	type tool struct {
-		Name        string          `json:"name"`
-		Family      string          `json:"family"`
-		Description string          `json:"description"`
-		InputSchema json.RawMessage `json:"input_schema"`
-	}
-	tools := []tool{}
+func toolsList(w *work, _ context.Context, _ abi.ToolsListRequest) (abi.ToolsListResponse, error) {
+	out := abi.ToolsListResponse{Tools: []abi.ForeignTool{}}
 	w.families.mu.RLock()
 	defer w.families.mu.RUnlock()
-	for name, x := range w.families.tools {
+	for _, name := range slices.Sorted(maps.Keys(w.families.tools)) {
+		x := w.families.tools[name]
 		if x == w.family || !w.powers.Allows(abi.CanToolsCall, name) {
 			continue
 		}
 		for _, t := range w.families.toolsOf(x) {
 			if t.Name == name {
-				tools = append(tools, tool{t.Name, x.name, t.Description, t.InputSchema})
+				out.Tools = append(out.Tools, abi.ForeignTool{Name: t.Name, Family: x.name, Description: t.Description, InputSchema: t.InputSchema})
 			}
 		}
 	}
-	slices.SortFunc(tools, func(a, b tool) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
-	return map[string]any{"tools": tools}, nil
-}
-
-type toolsCallRequest struct {
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`
+	return out, nil
 }
 
 // toolsCall calls a tool of another family inside of the same stage, with what both that family and this one's caller may.
-func toolsCall(w *work, ctx context.Context, r toolsCallRequest) (any, error) {
+func toolsCall(w *work, ctx context.Context, r abi.ToolsCallRequest) (out abi.ToolsCallResponse, err error) {
 	if err := w.powers.Check(abi.CanToolsCall, r.Tool); err != nil {
-		return nil, err
+		return out, err
 	}
 	x, t, err := w.families.tool(r.Tool)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if w.caller.ReadOnly && !onlyReads(t) {
-		return nil, &abi.Error{Code: abi.CodeDenied, Message: r.Tool + " may write, and whoever called may only read"}
+		return out, &abi.Error{Code: abi.CodeDenied, Message: r.Tool + " may write, and whoever called may only read"}
 	}
 	if len(r.Arguments) == 0 {
 		r.Arguments = json.RawMessage("{}")
 	}
 	if err := x.checkArguments(t, r.Arguments); err != nil {
-		return nil, err
+		return out, err
 	}
 	m, release, err := w.families.take(ctx, x)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	defer release()
 	inner, before := w.within(x, t), w.stage.Save()
 	output, err := inner.callTool(ctx, m, t, r.Arguments)
 	if err != nil {
 		w.stage.Restore(before) // of what failed nothing is kept
-		return nil, err
+		return out, err
 	}
 	w.proposes, w.later, w.queued = w.proposes || inner.proposes, append(w.later, inner.later...), append(w.queued, inner.queued...)
-	return map[string]any{"result": output}, nil
+	return abi.ToolsCallResponse{Result: output}, nil
 }

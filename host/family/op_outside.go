@@ -14,41 +14,8 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Completion is what a language model is asked.
-type Completion struct {
-	System      string  `json:"system"`
-	Prompt      string  `json:"prompt"`
-	MaxTokens   int     `json:"max_tokens"` // 0: as the model has it
-	Temperature float64 `json:"temperature"`
-	JSON        bool    `json:"json"` // the answer is to be a JSON object
-}
-
-// Completed is what it answered.
-type Completed struct {
-	Text      string `json:"text"`
-	Model     string `json:"model"`
-	TokensIn  int    `json:"tokens_in"`
-	TokensOut int    `json:"tokens_out"`
-}
-
-// Fetch is a request to an endpoint.
-type Fetch struct {
-	Method  string            `json:"method"` // empty: GET
-	Path    string            `json:"path"`   // below the endpoint's URL
-	Query   map[string]string `json:"query"`
-	Headers map[string]string `json:"headers"`
-	Body    string            `json:"body"`
-}
-
-// Fetched is the response.
-type Fetched struct {
-	Status  int               `json:"status"`
-	Headers map[string]string `json:"headers"`
-	Body    string            `json:"body"`
-}
-
-// HasEffect reports whether a request may change something where it goes.
-func (f Fetch) HasEffect() bool { return f.Method != "" && f.Method != "GET" && f.Method != "HEAD" }
+// hasEffect reports whether a request of a method may change something where it goes.
+func hasEffect(method string) bool { return method != "" && method != "GET" && method != "HEAD" }
 
 // reachesOutside reports whether a family may do something outside.
 func (f *Families) reachesOutside(x *family) bool {
@@ -83,46 +50,36 @@ func (w *work) endpoint(c abi.Capability, name string, kinds ...string) (string,
 	return "", registry.Endpoint{}, &abi.Error{Code: abi.CodeUnavailable, Message: message}
 }
 
-type llmRequest struct {
-	Completion
-	Endpoint string `json:"endpoint"`
-}
-
-func llmComplete(w *work, ctx context.Context, r llmRequest) (any, error) {
+func llmComplete(w *work, ctx context.Context, r abi.LLMCompleteRequest) (answer abi.LLMCompleteResponse, err error) {
 	if r.Prompt == "" {
-		return nil, invalid("the prompt is empty")
+		return answer, invalid("the prompt is empty")
 	}
 	name, e, err := w.endpoint(abi.CanLLM, r.Endpoint, "openai", "ollama")
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
 	out := outgoing{what: "llm.complete " + name} // it costs money
-	answer, err := w.families.o.Outside.Complete(ctx, e, r.Completion, out.leave)
+	answer, err = w.families.o.Outside.Complete(ctx, e, r, out.leave)
 	out.ended("answered", err)
-	return outside(w, answer, err)
+	return answer, w.outside(err)
 }
 
-type fetchRequest struct {
-	Fetch
-	Endpoint string `json:"endpoint"`
-}
-
-func httpFetch(w *work, ctx context.Context, r fetchRequest) (any, error) {
+func httpFetch(w *work, ctx context.Context, r abi.HTTPFetchRequest) (answer abi.HTTPFetchResponse, err error) {
 	name, e, err := w.endpoint(abi.CanHTTP, r.Endpoint, "http")
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
-	if !r.HasEffect() {
-		answer, err := w.families.o.Outside.Fetch(ctx, e, r.Fetch, func(context.Context) error { return nil })
-		return outside(w, answer, err)
+	if !hasEffect(r.Method) {
+		answer, err = w.families.o.Outside.Fetch(ctx, e, r, func(context.Context) error { return nil })
+		return answer, w.outside(err)
 	}
 	if w.caller.ReadOnly {
-		return nil, &abi.Error{Code: abi.CodeDenied, Message: "only GET and HEAD are allowed to callers that may only read"}
+		return answer, &abi.Error{Code: abi.CodeDenied, Message: "only GET and HEAD are allowed to callers that may only read"}
 	}
 	out := outgoing{what: fmt.Sprintf("%s %s/%s", r.Method, name, shownPath(r.Path))}
-	answer, err := w.families.o.Outside.Fetch(ctx, e, r.Fetch, out.leave)
+	answer, err = w.families.o.Outside.Fetch(ctx, e, r, out.leave)
 	out.ended(fmt.Sprintf("answered %d", answer.Status), err)
-	return outside(w, answer, err)
+	return answer, w.outside(err)
 }
 
 // longestPath is how many characters of a request's path are kept and shown.
@@ -168,17 +125,17 @@ func (o *outgoing) ended(how string, err error) {
 	}
 }
 
-// outside is an answer from outside, whose failures are no faults of the server.
-func outside[T any](w *work, answer T, err error) (any, error) {
+// outside is a failure of an endpoint as the guest sees it: no fault of the server.
+func (w *work) outside(err error) error {
 	if err == nil {
-		return answer, nil
+		return nil
 	}
 	if known := asABI(err); known != err {
-		return nil, known
+		return known
 	}
 	var told interface{ Cause() error }
 	if errors.As(err, &told) {
 		w.families.o.Logger.Warn("an endpoint failed", "family", w.family.name, "error", err, "cause", told.Cause())
 	}
-	return nil, &abi.Error{Code: abi.CodeUnavailable, Retryable: true, Message: err.Error()}
+	return &abi.Error{Code: abi.CodeUnavailable, Retryable: true, Message: err.Error()}
 }

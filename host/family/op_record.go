@@ -1,8 +1,8 @@
 package family
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -75,164 +75,101 @@ func (w *work) recordNamespaces(namespaces []string) ([]string, error) {
 	return namespaces, nil
 }
 
-type recordJSON struct {
-	Namespace string          `json:"namespace"`
-	Key       string          `json:"key"`
-	Value     json.RawMessage `json:"value"`
-	Version   uint64          `json:"version"`
-	Timestamp string          `json:"timestamp,omitempty"`
-}
-
-func recordOf(r *memory.Record) *recordJSON {
+func recordOf(r *memory.Record) *abi.Record {
 	if r == nil {
 		return nil
 	}
-	out := &recordJSON{Namespace: r.Namespace, Key: r.Key, Value: r.Value, Version: r.Version}
+	out := &abi.Record{Namespace: r.Namespace, Key: r.Key, Value: r.Value, Version: r.Version}
 	if !r.Timestamp.IsZero() {
 		out.Timestamp = stampOf(r.Timestamp)
 	}
 	return out
 }
 
-type recordKeysRequest struct {
-	Collection string `json:"collection"`
-	keysRequest
-}
-
-func recordGet(w *work, ctx context.Context, r recordKeysRequest) (any, error) {
+func recordGet(w *work, ctx context.Context, r abi.RecordGetRequest) (out abi.RecordGetResponse, err error) {
 	c, namespace, err := w.records(r.Collection, r.Namespace)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	found, err := w.stage.Records(ctx, c, namespace, r.Keys)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	list := make([]*recordJSON, len(found))
+	out.Records = make([]*abi.Record, len(found))
 	for i, record := range found {
-		list[i] = recordOf(record)
+		out.Records[i] = recordOf(record)
 	}
-	return map[string]any{"records": list}, nil
+	return out, nil
 }
 
-type recordPutRequest struct {
-	Collection string `json:"collection"`
-	Namespace  string `json:"namespace"`
-	Items      []struct {
-		Key       string          `json:"key"`
-		Value     json.RawMessage `json:"value"`
-		IfVersion *uint64         `json:"if_version"`
-	} `json:"items"`
-}
-
-func recordPut(w *work, ctx context.Context, r recordPutRequest) (any, error) {
+func recordPut(w *work, ctx context.Context, r abi.RecordPutRequest) (out abi.RecordPutResponse, err error) {
 	c, namespace, err := w.mayKeep(r.Collection, r.Namespace)
 	if err != nil {
-		return nil, err
-	}
-	if len(r.Items) == 0 || len(r.Items) > 1000 {
-		return nil, invalid("%d items: give from 1 to 1000", len(r.Items))
+		return out, err
 	}
 	for _, item := range r.Items {
 		if err := w.stage.PutRecord(ctx, c, namespace, item.Key, item.Value, item.IfVersion); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
-	return map[string]any{"stored": len(r.Items)}, nil
+	return abi.RecordPutResponse{Stored: len(r.Items)}, nil
 }
 
-func recordDelete(w *work, ctx context.Context, r recordKeysRequest) (any, error) {
+func recordDelete(w *work, ctx context.Context, r abi.RecordDeleteRequest) (out abi.RecordDeleteResponse, err error) {
 	c, namespace, err := w.mayKeep(r.Collection, r.Namespace)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	n, err := w.stage.DeleteRecords(ctx, c, namespace, r.Keys)
-	return map[string]any{"deleted": n}, err
+	out.Deleted, err = w.stage.DeleteRecords(ctx, c, namespace, r.Keys)
+	return out, err
 }
 
-type recordListRequest struct {
-	Collection string `json:"collection"`
-	Namespace  string `json:"namespace"`
-	Prefix     string `json:"prefix"`
-	After      string `json:"after"`
-	Limit      int    `json:"limit"`
-}
-
-func recordList(w *work, ctx context.Context, r recordListRequest) (any, error) {
+func recordList(w *work, ctx context.Context, r abi.RecordListRequest) (out abi.RecordListResponse, err error) {
 	c, namespace, err := w.records(r.Collection, r.Namespace)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	limit, err := page(r.Limit)
+	found, next, err := w.stage.ListRecords(ctx, c, namespace, r.Prefix, r.After, cmp.Or(r.Limit, defaultPage))
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	found, next, err := w.stage.ListRecords(ctx, c, namespace, r.Prefix, r.After, limit)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]*recordJSON, len(found))
+	out = abi.RecordListResponse{Records: make([]abi.Record, len(found)), Next: next}
 	for i := range found {
-		list[i] = recordOf(&found[i])
+		out.Records[i] = *recordOf(&found[i])
 	}
-	return struct {
-		Records []*recordJSON `json:"records"`
-		Next    string        `json:"next,omitempty"`
-	}{list, next}, nil
+	return out, nil
 }
 
-type recordSearchRequest struct {
-	Collection string   `json:"collection"`
-	Query      string   `json:"query"`
-	Namespaces []string `json:"namespaces"`
-	K          int      `json:"k"`
-	Offset     int      `json:"offset"`
-}
-
-func recordSearch(w *work, ctx context.Context, r recordSearchRequest) (any, error) {
+func recordSearch(w *work, ctx context.Context, r abi.RecordSearchRequest) (out abi.RecordSearchResponse, err error) {
 	c, err := w.collection(r.Collection)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset}
 	if q.Namespaces, err = w.recordNamespaces(r.Namespaces); err != nil {
-		return nil, err
+		return out, err
 	}
 	found, total, err := w.stage.SearchRecords(ctx, c, q)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	type hit struct {
-		Record  *recordJSON `json:"record"`
-		Score   float64     `json:"score"`
-		Snippet string      `json:"snippet"`
-	}
-	hits := make([]hit, len(found))
+	out = abi.RecordSearchResponse{Hits: make([]abi.RecordHit, len(found)), Total: total}
 	for i := range found {
-		hits[i] = hit{recordOf(&found[i].Record), found[i].Score, found[i].Snippet}
+		out.Hits[i] = abi.RecordHit{Record: *recordOf(&found[i].Record), Score: found[i].Score, Snippet: found[i].Snippet}
 	}
-	return map[string]any{"hits": hits, "total": total}, nil
+	return out, nil
 }
 
-type recordAppendRequest struct {
-	Collection string            `json:"collection"`
-	Namespace  string            `json:"namespace"`
-	Values     []json.RawMessage `json:"values"`
-}
-
-func recordAppend(w *work, ctx context.Context, r recordAppendRequest) (any, error) {
+func recordAppend(w *work, ctx context.Context, r abi.RecordAppendRequest) (out abi.RecordAppendResponse, err error) {
 	c, namespace, err := w.mayKeep(r.Collection, r.Namespace)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	if len(r.Values) == 0 || len(r.Values) > 1000 {
-		return nil, invalid("%d values: give from 1 to 1000", len(r.Values))
-	}
-	sequences := make([]uint64, len(r.Values))
+	out.Sequences = make([]uint64, len(r.Values))
 	for i, value := range r.Values {
-		if sequences[i], err = w.stage.AppendRecord(ctx, c, namespace, value); err != nil {
-			return nil, err
+		if out.Sequences[i], err = w.stage.AppendRecord(ctx, c, namespace, value); err != nil {
+			return out, err
 		}
 	}
-	return map[string]any{"sequences": sequences}, nil
+	return out, nil
 }

@@ -17,32 +17,33 @@ var published = memory.Collection{Name: "_tools", PerSpace: true}
 // mostPublished is how many tools a family may publish.
 const mostPublished = 500
 
-type publishRequest struct {
-	Tool abi.Tool `json:"tool"`
-}
-
 // toolsPublish stages a tool of the family's own, which its module must know how to serve. It is there when the call is
 // committed.
-func toolsPublish(w *work, ctx context.Context, r publishRequest) (any, error) {
-	if err := w.mayPublish(r.Tool); err != nil {
-		return nil, err
+func toolsPublish(w *work, ctx context.Context, r abi.ToolsPublishRequest) (out abi.ToolsPublishResponse, err error) {
+	var t abi.Tool
+	if err := json.Unmarshal(r.Tool, &t); err != nil {
+		return out, invalid("the tool could not be in a manifest: %v", err)
 	}
-	there, _, err := w.stage.ListRecords(ctx, published, systemNamespace, w.family.name+"/", "", mostPublished)
+	if err := w.mayPublish(t); err != nil {
+		return out, err
+	}
+	key := w.family.name + "/" + t.Name
+	existing, _, err := w.stage.ListRecords(ctx, published, systemNamespace, w.family.name+"/", "", mostPublished)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	if len(there) >= mostPublished {
-		return nil, &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("the family has published %d tools, which is the limit: withdraw some", len(there))}
+	if len(existing) >= mostPublished {
+		return out, &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("the family has published %d tools, which is the limit: withdraw some", len(existing))}
 	}
-	value, err := json.Marshal(r.Tool)
+	value, err := json.Marshal(t)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	if err := w.stage.PutRecord(ctx, published, systemNamespace, w.family.name+"/"+r.Tool.Name, value, nil); err != nil {
-		return nil, err
+	if err := w.stage.PutRecord(ctx, published, systemNamespace, key, value, nil); err != nil {
+		return out, err
 	}
-	w.after("publish "+r.Tool.Name, w.families.readPublished)
-	return struct{}{}, nil
+	w.after("publish "+t.Name, w.families.readPublished)
+	return out, nil
 }
 
 // mayPublish refuses a tool that could not be in a manifest, or has the name of another's.
@@ -86,20 +87,16 @@ func (f *Families) namesBeside(x *family, tool string) *taken {
 	return names
 }
 
-type withdrawRequest struct {
-	Name string `json:"name"`
-}
-
-func toolsWithdraw(w *work, ctx context.Context, r withdrawRequest) (any, error) {
+func toolsWithdraw(w *work, ctx context.Context, r abi.ToolsWithdrawRequest) (out abi.ToolsWithdrawResponse, err error) {
 	n, err := w.stage.DeleteRecords(ctx, published, systemNamespace, []string{w.family.name + "/" + r.Name})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if n == 0 {
-		return nil, &abi.Error{Code: abi.CodeNotFound, Message: "the family has published no tool " + r.Name}
+		return out, &abi.Error{Code: abi.CodeNotFound, Message: "the family has published no tool " + r.Name}
 	}
 	w.after("withdraw "+r.Name, w.families.readPublished)
-	return struct{}{}, nil
+	return out, nil
 }
 
 // readPublished finds out which tools are published. It reads while it holds changing: what was read earlier never comes in

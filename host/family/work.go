@@ -1,7 +1,6 @@
 package family
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -150,14 +149,15 @@ func both(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
 }
 
-// decoded is an operation whose request is decoded first. Fields that are not known are ignored.
-func decoded[T any](serve func(w *work, ctx context.Context, r T) (any, error)) operation {
+// decoded is an operation whose request is decoded and held to the bounds of its fields first.
+func decoded[In, Out any, P interface {
+	*In
+	Check() error
+}](serve func(w *work, ctx context.Context, r In) (Out, error)) operation {
 	return func(w *work, ctx context.Context, request json.RawMessage) (any, error) {
-		var r T
-		if len(bytes.TrimSpace(request)) > 0 {
-			if err := json.Unmarshal(request, &r); err != nil {
-				return nil, invalid("the request is not what the operation takes: %v", err)
-			}
+		var r In
+		if err := abi.DecodeRequest(request, P(&r)); err != nil {
+			return nil, err
 		}
 		return serve(w, ctx, r)
 	}

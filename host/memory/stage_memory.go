@@ -25,7 +25,35 @@ type Patch struct {
 	Supersedes []string                   // in place of those there are, when it is not nil
 	Links      []string                   // in place of those there are, when it is not nil
 	ExpiresAt  *time.Time                 // the zero time: never
-	IfVersion  *uint64
+	// Clear names fields that are removed before the others are applied: tags, type, importance, metadata, supersedes, links
+	// and expires_at.
+	Clear     []string
+	IfVersion *uint64
+}
+
+// clear removes fields by the names that Patch.Clear has for them.
+func (r *record) clear(fields []string) error {
+	for _, name := range fields {
+		switch name {
+		case "tags":
+			r.Tags = nil
+		case "type":
+			r.Type = ""
+		case "importance":
+			r.Importance = nil
+		case "metadata":
+			r.Metadata = nil
+		case "supersedes":
+			r.Supersedes = nil
+		case "links":
+			r.Links = nil
+		case "expires_at":
+			r.Expires = 0
+		default:
+			return invalid("the field %.64q cannot be cleared", name)
+		}
+	}
+	return nil
 }
 
 func memorySites(namespace string, keys []string) []site {
@@ -173,6 +201,9 @@ func (t *Stage) Patch(ctx context.Context, namespace string, patches []Patch) (m
 // patched is a record with a patch, if that could be stored.
 func (t *Stage) patched(r record, p Patch) (record, error) {
 	r.Agent = t.agent
+	if err := r.clear(p.Clear); err != nil {
+		return r, err
+	}
 	if p.Value != nil {
 		if err := t.space.limits.checkJSON("value", p.Value, t.space.limits.Value); err != nil {
 			return r, err

@@ -10,34 +10,34 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/registry"
 )
 
 // escapes are requests of guests that try to leave their endpoint, or to learn its key. elsewhere is another server.
-func escapes(elsewhere string) []family.Fetch {
+func escapes(elsewhere string) []abi.HTTPFetchRequest {
 	host := strings.TrimPrefix(elsewhere, "http://")
-	var all []family.Fetch
+	var all []abi.HTTPFetchRequest
 	for _, to := range []string{
 		elsewhere, elsewhere + "/x", "//" + host + "/x", "///" + host, `\\` + host, `/\` + host, "http:" + host, "@" + host, ":80@" + host + "/", "user:pass@" + host, "http://user@" + host,
 		"..", "../..", "../../../" + host, "a/../../../..", "%2e%2e/%2e%2e", "..%2f..%2fetc", `..\..`, "a//../..", "./.././..", "...", ".", "/", "//", "a/./b",
 		"x?key=y", "x#" + host, "x;" + host, "x\r\nHost: " + host, "x\r\n\r\nGET http://" + host + "/ HTTP/1.1\r\n\r\n", "x\nX: y", "x\x00", "x y", "\t", "é", "%zz", "%0d%0aHost:%20" + host, strings.Repeat("a/", 100_000),
 		"/redirect", "/redirect-307", "/redirect-relative", "/slow", "/large", "/echo",
 	} {
-		all = append(all, family.Fetch{Path: to})
+		all = append(all, abi.HTTPFetchRequest{Path: to})
 	}
 	for _, method := range []string{"CONNECT", "TRACE", "OPTIONS", "get", "GET /x HTTP/1.1\r\nHost: " + host + "\r\n\r\nGET", "PROPFIND", "GET\r\n", " GET", "PURGE"} {
-		all = append(all, family.Fetch{Method: method, Path: "echo"})
+		all = append(all, abi.HTTPFetchRequest{Method: method, Path: "echo"})
 	}
 	for name, value := range map[string]string{"Host": host, "host": host, "Authorization": "mine", "Proxy-Authorization": "mine", "X-Forwarded-Host": host, "Connection": "Upgrade", "Upgrade": "websocket",
 		"Transfer-Encoding": "chunked", "Content-Length": "0", "Cookie": "a=b", "X\r\nHost": host, "X": "y\r\nHost: " + host, ":authority": host, "": "x", "Te": "trailers", "Trailer": "Host", "Expect": "100-continue",
 		"Large": strings.Repeat("x", 1<<20)} {
-		all = append(all, family.Fetch{Path: "echo", Headers: map[string]string{name: value}}, family.Fetch{Method: "POST", Path: "echo", Headers: map[string]string{name: value}, Body: "b"})
+		all = append(all, abi.HTTPFetchRequest{Path: "echo", Headers: map[string]string{name: value}}, abi.HTTPFetchRequest{Method: "POST", Path: "echo", Headers: map[string]string{name: value}, Body: "b"})
 	}
 	for name, value := range map[string]string{"a": "b&c=d", "a&host": host, "a\r\n": "x\r\ny", "": "", "u": elsewhere} {
-		all = append(all, family.Fetch{Path: "echo", Query: map[string]string{name: value}})
+		all = append(all, abi.HTTPFetchRequest{Path: "echo", Query: map[string]string{name: value}})
 	}
-	return append(all, family.Fetch{Method: "POST", Path: "echo", Body: "GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n"}, family.Fetch{Method: "POST", Path: "echo", Body: strings.Repeat("b", 8<<20)})
+	return append(all, abi.HTTPFetchRequest{Method: "POST", Path: "echo", Body: "GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n"}, abi.HTTPFetchRequest{Method: "POST", Path: "echo", Body: strings.Repeat("b", 8<<20)})
 }
 
 // TestNoRequestOfAGuestLeavesItsEndpointOrLearnsItsKey sends all that tries to, and looks at what arrives where.

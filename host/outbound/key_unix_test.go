@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -20,7 +20,7 @@ func TestAPipeInPlaceOfAKeyIsNotWaitedFor(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Client{}.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: "http://127.0.0.1:1", KeyFile: pipe}, family.Fetch{}, func(context.Context) error { return nil })
+	_, err := Client{}.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: "http://127.0.0.1:1", KeyFile: pipe}, abi.HTTPFetchRequest{}, func(context.Context) error { return nil })
 	var f *Failure
 	if !errors.As(err, &f) || !errors.Is(f.Cause(), regular.ErrNot) {
 		t.Errorf("%v", err)

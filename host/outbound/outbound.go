@@ -24,6 +24,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/registry"
@@ -86,7 +87,7 @@ func (f *Failure) Cause() error { return f.cause }
 var _ family.Outside = Client{}
 
 // Complete asks a language model.
-func (c Client) Complete(ctx context.Context, e registry.Endpoint, q family.Completion, leaving family.Leaving) (family.Completed, error) {
+func (c Client) Complete(ctx context.Context, e registry.Endpoint, q abi.LLMCompleteRequest, leaving family.Leaving) (abi.LLMCompleteResponse, error) {
 	if e.Kind == "ollama" {
 		return c.ollama(ctx, e, q, leaving)
 	}
@@ -98,7 +99,7 @@ type chatMessage struct {
 	Content string `json:"content"`
 }
 
-func messages(q family.Completion) []chatMessage {
+func messages(q abi.LLMCompleteRequest) []chatMessage {
 	var list []chatMessage
 	if q.System != "" {
 		list = append(list, chatMessage{"system", q.System})
@@ -106,7 +107,7 @@ func messages(q family.Completion) []chatMessage {
 	return append(list, chatMessage{"user", q.Prompt})
 }
 
-func (c Client) openAI(ctx context.Context, e registry.Endpoint, q family.Completion, leaving family.Leaving) (family.Completed, error) {
+func (c Client) openAI(ctx context.Context, e registry.Endpoint, q abi.LLMCompleteRequest, leaving family.Leaving) (abi.LLMCompleteResponse, error) {
 	request := map[string]any{"model": e.Model, "messages": messages(q), "temperature": q.Temperature}
 	if q.MaxTokens > 0 {
 		request["max_tokens"] = q.MaxTokens
@@ -123,15 +124,15 @@ func (c Client) openAI(ctx context.Context, e registry.Endpoint, q family.Comple
 		}
 	}
 	if err := c.post(ctx, e, "chat/completions", request, &answer, leaving); err != nil {
-		return family.Completed{}, err
+		return abi.LLMCompleteResponse{}, err
 	}
 	if len(answer.Choices) == 0 {
-		return family.Completed{}, errors.New("the language model answered without a choice")
+		return abi.LLMCompleteResponse{}, errors.New("the language model answered without a choice")
 	}
-	return family.Completed{Text: answer.Choices[0].Message.Content, Model: answer.Model, TokensIn: answer.Usage.Prompt, TokensOut: answer.Usage.Completion}, nil
+	return abi.LLMCompleteResponse{Text: answer.Choices[0].Message.Content, Model: answer.Model, TokensIn: answer.Usage.Prompt, TokensOut: answer.Usage.Completion}, nil
 }
 
-func (c Client) ollama(ctx context.Context, e registry.Endpoint, q family.Completion, leaving family.Leaving) (family.Completed, error) {
+func (c Client) ollama(ctx context.Context, e registry.Endpoint, q abi.LLMCompleteRequest, leaving family.Leaving) (abi.LLMCompleteResponse, error) {
 	options := map[string]any{"temperature": q.Temperature}
 	if q.MaxTokens > 0 {
 		options["num_predict"] = q.MaxTokens
@@ -147,9 +148,9 @@ func (c Client) ollama(ctx context.Context, e registry.Endpoint, q family.Comple
 		Out     int `json:"eval_count"`
 	}
 	if err := c.post(ctx, e, "api/chat", request, &answer, leaving); err != nil {
-		return family.Completed{}, err
+		return abi.LLMCompleteResponse{}, err
 	}
-	return family.Completed{Text: answer.Message.Content, Model: answer.Model, TokensIn: answer.In, TokensOut: answer.Out}, nil
+	return abi.LLMCompleteResponse{Text: answer.Message.Content, Model: answer.Model, TokensIn: answer.In, TokensOut: answer.Out}, nil
 }
 
 // post sends JSON and reads JSON, again after failures that may pass and cost nothing.
@@ -203,11 +204,11 @@ func (c Client) sleep(ctx context.Context, d time.Duration) {
 }
 
 // Fetch makes a request to an endpoint.
-func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f family.Fetch, leaving family.Leaving) (family.Fetched, error) {
+func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchRequest, leaving family.Leaving) (abi.HTTPFetchResponse, error) {
 	header := http.Header{}
 	for name, value := range f.Headers {
 		if !mayHeader(name) {
-			return family.Fetched{}, fmt.Errorf("the header %.64q cannot be set: the server sets it itself", name)
+			return abi.HTTPFetchResponse{}, fmt.Errorf("the header %.64q cannot be set: the server sets it itself", name)
 		}
 		header.Set(name, value)
 	}
@@ -221,13 +222,13 @@ func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f family.Fetch, 
 		method = http.MethodGet
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
 	default:
-		return family.Fetched{}, fmt.Errorf("the method %.16q is not one of GET, HEAD, POST, PUT, PATCH, DELETE", method)
+		return abi.HTTPFetchResponse{}, fmt.Errorf("the method %.16q is not one of GET, HEAD, POST, PUT, PATCH, DELETE", method)
 	}
 	response, err := c.do(ctx, e, outgoing{method, f.Path, query, header, []byte(f.Body), leaving})
 	if err != nil {
-		return family.Fetched{}, err
+		return abi.HTTPFetchResponse{}, err
 	}
-	out := family.Fetched{Status: response.status, Body: strings.ToValidUTF8(string(response.body), "�"), Headers: map[string]string{}}
+	out := abi.HTTPFetchResponse{Status: response.status, Body: strings.ToValidUTF8(string(response.body), "�"), Headers: map[string]string{}}
 	for _, name := range []string{"Content-Type", "Etag", "Last-Modified", "Location", "Retry-After", "Link"} {
 		if value := response.header.Get(name); value != "" {
 			out.Headers[name] = value

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -50,8 +50,8 @@ func TestAModelIsAskedInTheProtocolOfItsKind(t *testing.T) {
 	for kind, c := range cases {
 		address, asked, bodies := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { io.WriteString(w, c.answer) })
 		e := registry.Endpoint{Kind: kind, URL: address + "/v1", Model: "m", KeyEnv: "KEY"}
-		got, err := quick().Complete(t.Context(), e, family.Completion{System: "be brief", Prompt: "tag this", MaxTokens: 9, JSON: true}, out)
-		if err != nil || got != (family.Completed{Text: "tags", Model: "m2", TokensIn: 7, TokensOut: 2}) {
+		got, err := quick().Complete(t.Context(), e, abi.LLMCompleteRequest{System: "be brief", Prompt: "tag this", MaxTokens: 9, JSON: true}, out)
+		if err != nil || got != (abi.LLMCompleteResponse{Text: "tags", Model: "m2", TokensIn: 7, TokensOut: 2}) {
 			t.Fatalf("%s: %+v, %v", kind, got, err)
 		}
 		r := (*asked)[0]
@@ -71,7 +71,7 @@ func TestAModelIsAskedInTheProtocolOfItsKind(t *testing.T) {
 func TestAModelThatSaysNotNowIsAskedAgainAndOneThatMayHaveWorkedIsNot(t *testing.T) {
 	for status, want := range map[int]int{http.StatusServiceUnavailable: 3, http.StatusTooManyRequests: 3, http.StatusUnauthorized: 1, http.StatusInternalServerError: 1, http.StatusGatewayTimeout: 1} {
 		address, asked, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
-		_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, family.Completion{Prompt: "x"}, out)
+		_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, abi.LLMCompleteRequest{Prompt: "x"}, out)
 		if err == nil || len(*asked) != want {
 			t.Errorf("after %d it was asked %d times: %v", status, len(*asked), err)
 		}
@@ -83,7 +83,7 @@ func TestAModelThatSaysNotNowIsAskedAgainAndOneThatMayHaveWorkedIsNot(t *testing
 		}
 		io.WriteString(w, `{"choices":[{"message":{"content":"yes"}}]}`)
 	})
-	got, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, family.Completion{Prompt: "x"}, out)
+	got, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, abi.LLMCompleteRequest{Prompt: "x"}, out)
 	if err != nil || got.Text != "yes" || len(*asked) != 2 {
 		t.Errorf("%+v after %d, %v", got, len(*asked), err)
 	}
@@ -93,13 +93,13 @@ func TestNoPathLeavesTheEndpoint(t *testing.T) {
 	address, asked, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.URL.Path) })
 	e := registry.Endpoint{Kind: "http", URL: address + "/api/v1"}
 	for to, want := range map[string]string{"": "/api/v1", "things/1": "/api/v1/things/1", "/../../etc": "/api/v1/etc", "..": "/api/v1/", "a/": "/api/v1/a/"} {
-		got, err := quick().Fetch(t.Context(), e, family.Fetch{Path: to}, out)
+		got, err := quick().Fetch(t.Context(), e, abi.HTTPFetchRequest{Path: to}, out)
 		if err != nil || got.Body != want {
 			t.Errorf("%q led to %q, %v", to, got.Body, err)
 		}
 	}
 	before := len(*asked)
-	for _, f := range []family.Fetch{{Path: "a?b=c"}, {Path: "http://elsewhere"}, {Path: "a#b"}, {Path: `a\b`}, {Method: "CONNECT"}, {Headers: map[string]string{"Host": "elsewhere"}},
+	for _, f := range []abi.HTTPFetchRequest{{Path: "a?b=c"}, {Path: "http://elsewhere"}, {Path: "a#b"}, {Path: `a\b`}, {Method: "CONNECT"}, {Headers: map[string]string{"Host": "elsewhere"}},
 		{Headers: map[string]string{"authorization": "mine"}}} {
 		if _, err := quick().Fetch(t.Context(), e, f, out); err == nil {
 			t.Errorf("%+v was done", f)
@@ -113,7 +113,7 @@ func TestNoPathLeavesTheEndpoint(t *testing.T) {
 func TestRedirectsAreAnswersAndNotFollowed(t *testing.T) {
 	other, otherAsked, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {})
 	address, _, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other, http.StatusFound) })
-	got, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}, out)
+	got, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{}, out)
 	if err != nil || got.Status != http.StatusFound || got.Headers["Location"] != other || len(*otherAsked) != 0 {
 		t.Errorf("%+v, %v; the other server was asked %d times", got, err, len(*otherAsked))
 	}
@@ -121,7 +121,7 @@ func TestRedirectsAreAnswersAndNotFollowed(t *testing.T) {
 
 func TestWhatAnEndpointAnswersHasALimit(t *testing.T) {
 	address, _, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, bodyLimit+1)) })
-	if _, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}, out); err == nil || !strings.Contains(err.Error(), "2097152 bytes") {
+	if _, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{}, out); err == nil || !strings.Contains(err.Error(), "2097152 bytes") {
 		t.Errorf("%v", err)
 	}
 }
@@ -132,13 +132,13 @@ func TestAKeyComesFromAFileAndIsInNoError(t *testing.T) {
 		t.Fatal(err)
 	}
 	address, asked, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m", KeyFile: path}, family.Completion{Prompt: "x"}, out)
+	_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m", KeyFile: path}, abi.LLMCompleteRequest{Prompt: "x"}, out)
 	if err == nil || strings.Contains(err.Error(), "s3cret") || (*asked)[0].Header.Get("Authorization") != "Bearer s3cret" {
 		t.Errorf("%v", err)
 	}
 	missing := Client{Env: func(string) string { return "" }}
 	for _, e := range []registry.Endpoint{{Kind: "http", URL: address, KeyEnv: "NONE"}, {Kind: "http", URL: address, KeyFile: path + ".none"}} {
-		_, err := missing.Fetch(t.Context(), e, family.Fetch{}, out)
+		_, err := missing.Fetch(t.Context(), e, abi.HTTPFetchRequest{}, out)
 		var f *Failure
 		if !errors.As(err, &f) || strings.Contains(err.Error(), "NONE") || strings.Contains(err.Error(), path) || !strings.Contains(f.Cause().Error(), e.KeyEnv+e.KeyFile) {
 			t.Errorf("a key that is not there: %v", err)
@@ -162,7 +162,7 @@ func TestAGuestIsNotToldWhereAnEndpointIs(t *testing.T) {
 	for address, why := range cases {
 		c := quick()
 		c.Timeout = 300 * time.Millisecond
-		_, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}, out)
+		_, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{}, out)
 		var f *Failure
 		if !errors.As(err, &f) || !strings.Contains(err.Error(), why) || strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("%s: %v", why, err)
@@ -175,7 +175,7 @@ func TestAnAnswersHeaderHasALimit(t *testing.T) {
 		w.Header().Set("Link", strings.Repeat("x", 2*headerLimit))
 	})
 	for _, c := range []Client{quick(), New()} {
-		if got, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}, out); err == nil {
+		if got, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{}, out); err == nil {
 			t.Errorf("it was answered with %d bytes", len(got.Headers["Link"]))
 		}
 	}
@@ -189,7 +189,7 @@ func TestABodyThatNeverEndsIsGivenUp(t *testing.T) {
 	})
 	c, began := quick(), time.Now()
 	c.Timeout = 200 * time.Millisecond
-	if _, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{}, out); err == nil || time.Since(began) > 5*time.Second {
+	if _, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{}, out); err == nil || time.Since(began) > 5*time.Second {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}
 }
@@ -237,11 +237,11 @@ func TestARequestThatMayHaveAnEffectGoesOutOnce(t *testing.T) {
 		c := New()
 		c.Timeout = 20 * time.Second
 		e := registry.Endpoint{Kind: "http", URL: address}
-		if _, err := c.Fetch(t.Context(), e, family.Fetch{}, out); err != nil { // leaves a connection behind
+		if _, err := c.Fetch(t.Context(), e, abi.HTTPFetchRequest{}, out); err != nil { // leaves a connection behind
 			t.Fatal(err)
 		}
 		header := map[string]string{"Idempotency-Key": "1"} // for which net/http repeats requests
-		if _, err := c.Fetch(t.Context(), e, family.Fetch{Method: method, Headers: header}, out); err != nil {
+		if _, err := c.Fetch(t.Context(), e, abi.HTTPFetchRequest{Method: method, Headers: header}, out); err != nil {
 			t.Errorf("%s over a connection that the server drops: %v", method, err)
 		}
 		if got := asked.Load(); got != 2 {
@@ -250,7 +250,7 @@ func TestARequestThatMayHaveAnEffectGoesOutOnce(t *testing.T) {
 		c.HTTP.CloseIdleConnections()
 	}
 	address, asked := breaking(t, 0)
-	for _, f := range []family.Fetch{{Method: "POST", Body: "a"}, {Method: "DELETE"}} {
+	for _, f := range []abi.HTTPFetchRequest{{Method: "POST", Body: "a"}, {Method: "DELETE"}} {
 		before := asked.Load()
 		_, err := New().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, f, out)
 		var failed *Failure
@@ -259,7 +259,7 @@ func TestARequestThatMayHaveAnEffectGoesOutOnce(t *testing.T) {
 		}
 	}
 	before := asked.Load()
-	_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, family.Completion{Prompt: "x"}, out)
+	_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, abi.LLMCompleteRequest{Prompt: "x"}, out)
 	var failed *Failure
 	if got := asked.Load() - before; !errors.As(err, &failed) || failed.NoEffect() || got != 1 {
 		t.Errorf("a completion without an answer was asked for %d times: %v", got, err)
@@ -274,21 +274,21 @@ func TestARequestThatNeverLeftHasNoEffect(t *testing.T) {
 	refusing := registry.Endpoint{Kind: "http", URL: "http://" + listener.Addr().String()}
 	listener.Close()
 	var failed *Failure
-	if _, err := quick().Fetch(t.Context(), refusing, family.Fetch{Method: "POST"}, out); !errors.As(err, &failed) || !failed.NoEffect() {
+	if _, err := quick().Fetch(t.Context(), refusing, abi.HTTPFetchRequest{Method: "POST"}, out); !errors.As(err, &failed) || !failed.NoEffect() {
 		t.Errorf("nobody listens: %v", err)
 	}
 	address, asked, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
-	if _, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, family.Completion{Prompt: "x"}, out); !errors.As(err, &failed) || !failed.NoEffect() {
+	if _, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m"}, abi.LLMCompleteRequest{Prompt: "x"}, out); !errors.As(err, &failed) || !failed.NoEffect() {
 		t.Errorf("a model that says not now: %v", err)
 	}
 	before := len(*asked)
 	stay := errors.New("stay")
-	_, err = quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{Method: "POST"}, func(context.Context) error { return stay })
+	_, err = quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{Method: "POST"}, func(context.Context) error { return stay })
 	if !errors.Is(err, stay) || len(*asked) != before {
 		t.Errorf("a request that is kept in left: %v", err)
 	}
 	told := false
-	_, err = quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, family.Fetch{Method: "POST", Path: "a?b"}, func(context.Context) error { told = true; return nil })
+	_, err = quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{Method: "POST", Path: "a?b"}, func(context.Context) error { told = true; return nil })
 	if err == nil || told {
 		t.Errorf("a request that is wrong was about to leave: %v", err)
 	}

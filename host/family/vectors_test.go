@@ -1,0 +1,215 @@
+package family
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/abi/vectors"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+var update = flag.Bool("update", false, "write the host's answers into the vectors")
+
+// standing is the instant at which the clock of the vectors stands.
+var standing = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// sample is the world of the vectors: the family of family.json, another one, two endpoints and an embedder.
+type sample struct {
+	*world
+	family *family
+	calls  int
+}
+
+func openSample(t *testing.T) *sample {
+	t.Helper()
+	names := 0
+	w := openAt(t, func() time.Time { return standing }, func(o *Options) {
+		o.Outside, o.Embedder = sampleOutside{}, embedder{}
+		o.Rand = func() string { names++; return fmt.Sprintf("r%d", names) }
+	})
+	for name, e := range map[string]registry.Endpoint{"model": {Kind: "openai", URL: "http://model", Model: "m"}, "web": {Kind: "http", URL: "http://web"}} {
+		if err := w.SetEndpoint(name, &e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := aFamily("other")
+	other.Tools[0].Name = "other_echo"
+	w.installed(other, script{says: `{"echo":true}`})
+	data, err := vectors.Family()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &abi.Manifest{}
+	if err := json.Unmarshal(data, m); err != nil {
+		t.Fatal(err)
+	}
+	w.installed(m, script{says: "{}"})
+	if _, err := w.Grant(GrantRequest{Family: m.Name, Limits: map[string]int64{abi.QuotaJobs: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	x, err := w.named(m.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sample{world: w, family: x}
+}
+
+// installed installs a family and grants it all that it asks for, without compiling it.
+func (w *world) installed(m *abi.Manifest, s script) {
+	w.t.Helper()
+	if _, err := w.Install(pack(w.t, m, s)); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.Grant(GrantRequest{Family: m.Name, All: true}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+type sampleOutside struct{}
+
+func (sampleOutside) Complete(context.Context, registry.Endpoint, abi.LLMCompleteRequest, Leaving) (abi.LLMCompleteResponse, error) {
+	return abi.LLMCompleteResponse{Text: "It is tea.", Model: "m", TokensIn: 4, TokensOut: 4}, nil
+}
+
+func (sampleOutside) Fetch(_ context.Context, _ registry.Endpoint, f abi.HTTPFetchRequest, _ Leaving) (abi.HTTPFetchResponse, error) {
+	return abi.HTTPFetchResponse{Status: 200, Headers: map[string]string{"Content-Type": "text/plain"}, Body: f.Path}, nil
+}
+
+// begin begins a call of the family.
+func (s *sample) begin(t *testing.T) *work {
+	t.Helper()
+	stage, err := s.space.Stage(t.Context(), "", "ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.calls++
+	return s.newWork(s.family, stage, policy.Caller{Agent: "ann"}, "", fmt.Sprint("call ", s.calls))
+}
+
+func mustAsk(t *testing.T, w *work, a vectors.Ask) {
+	t.Helper()
+	if _, err := w.Call(t.Context(), a.Op, a.Request); err != nil {
+		t.Fatalf("%s %s: %v", a.Op, a.Request, err)
+	}
+}
+
+// run carries a case out and gives it with the host's answer.
+func (s *sample) run(t *testing.T, v vectors.Operation) vectors.Operation {
+	t.Helper()
+	for _, a := range v.Before {
+		w := s.begin(t)
+		mustAsk(t, w, a)
+		if _, err := w.commit(t.Context(), memory.Commit{Answer: json.RawMessage(`{}`)}); err != nil {
+			t.Fatalf("commit %s: %v", a.Op, err)
+		}
+	}
+	w := s.begin(t)
+	for _, a := range v.Within {
+		mustAsk(t, w, a)
+	}
+	v.Response, v.Error = nil, nil
+	answer, err := w.Call(t.Context(), v.Op, v.Request)
+	if err == nil {
+		v.Response = answer
+	} else if !errors.As(err, &v.Error) {
+		t.Fatalf("the error is none of the ABI: %v", err)
+	}
+	return v
+}
+
+func TestTheHostAnswersAsTheVectorsSay(t *testing.T) {
+	cases, err := vectors.Read[vectors.Operation]("operations.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answered []vectors.Operation
+	shown := map[abi.Op]bool{}
+	for _, v := range cases {
+		t.Run(string(v.Op)+" "+v.Name, func(t *testing.T) {
+			got := openSample(t).run(t, v)
+			answered = append(answered, got)
+			shown[v.Op] = shown[v.Op] || got.Response != nil
+			if want, is := encoded(t, v), encoded(t, got); !*update && want != is {
+				t.Errorf("the host answers\n%s\nthe vector says\n%s", is, want)
+			}
+		})
+	}
+	for op := range abi.Ops() {
+		if !shown[op] {
+			t.Errorf("no vector shows what %s answers", op)
+		}
+	}
+	if *update && !t.Failed() {
+		writeVectors(t, answered)
+	}
+}
+
+// encoded is a case as one line of JSON.
+func encoded(t *testing.T, v vectors.Operation) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// writeVectors replaces the cases of operations.json, one member a line.
+func writeVectors(t *testing.T, cases []vectors.Operation) {
+	t.Helper()
+	path := filepath.Join("..", "..", "abi", "vectors", "operations.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ About string }
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "{\n  \"about\": %s,\n  \"cases\": [", plainJSON(t, file.About))
+	for i, v := range cases {
+		if i > 0 {
+			out.WriteString(",")
+		}
+		fmt.Fprintf(&out, "\n    {\"name\": %s", plainJSON(t, v.Name))
+		for _, member := range []struct {
+			name  string
+			value any
+			there bool
+		}{{"before", v.Before, v.Before != nil}, {"within", v.Within, v.Within != nil}, {"op", v.Op, true}, {"request", v.Request, true},
+			{"response", v.Response, v.Response != nil}, {"error", v.Error, v.Error != nil}} {
+			if member.there {
+				fmt.Fprintf(&out, ",\n     %q: %s", member.name, plainJSON(t, member.value))
+			}
+		}
+		out.WriteString("}")
+	}
+	out.WriteString("\n  ]\n}\n")
+	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// plainJSON is a value as JSON on one line, with < > and & as they are.
+func plainJSON(t *testing.T, v any) string {
+	t.Helper()
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return string(bytes.TrimSpace(out.Bytes()))
+}
