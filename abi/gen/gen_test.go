@@ -50,7 +50,7 @@ func TestWhatIsOutOfDateIsFoundAndWrittenAnew(t *testing.T) {
 		{"operations.go", "type Memory struct", "type Memories struct", "operations.go"},
 		{"operations.schema.json", `"foreign_tool"`, `"other_tool"`, "operations.schema.json"},
 		{"OPERATIONS.md", "## memory.get", "## memory.gets", "OPERATIONS.md"},
-		{"SPEC.md", "call(4096, 10, 8192, 13) → 41", "call(4096, 10, 8192, 13) → 42", "SPEC.md"},
+		{"SPEC.md", "call(4096, 10, 8192, 16) → 95", "call(4096, 10, 8192, 16) → 96", "SPEC.md"},
 		{"vectors/score-result.json", "candidate 0: 0.75", "candidate 0: three quarters", "SPEC.md"},
 	} {
 		t.Run(c.file+" "+c.after, func(t *testing.T) {
