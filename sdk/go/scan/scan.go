@@ -239,6 +239,18 @@ func (s *Scanner) Int() int64 {
 	return v
 }
 
+// Uint reads a whole number that is not negative; null is 0.
+func (s *Scanner) Uint() uint64 {
+	if s.Null() {
+		return 0
+	}
+	v, err := strconv.ParseUint(string(s.number()), 10, 64)
+	if err != nil {
+		s.fail("a whole number from 0 on")
+	}
+	return v
+}
+
 func (s *Scanner) number() []byte {
 	s.blanks()
 	from := s.at

@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"reflect"
 	"testing"
 )
@@ -94,6 +95,21 @@ func TestNullHasNoFieldsAndNoElements(t *testing.T) {
 	}
 	if err := s.End(); err != nil || fields != 4 {
 		t.Errorf("%d fields, %v", fields, err)
+	}
+}
+
+func TestWholeNumbersAreReadExactlyOrNotAtAll(t *testing.T) {
+	for text, want := range map[string]uint64{"0": 0, "7": 7, "18446744073709551615": math.MaxUint64, "null": 0} {
+		s := New([]byte(text))
+		if got := s.Uint(); got != want || s.End() != nil {
+			t.Errorf("%s is read as %d (%v)", text, got, s.Err())
+		}
+	}
+	for _, text := range []string{"-1", "18446744073709551616", "1.5", "1e3", `"1"`, "true"} {
+		s := New([]byte(text))
+		if got := s.Uint(); got != 0 && got != math.MaxUint64 || s.Err() == nil {
+			t.Errorf("%s is read as %d", text, got)
+		}
 	}
 }
 
