@@ -42,10 +42,10 @@ func TestRankingInTheSandboxLearnsFromFeedback(t *testing.T) {
 		)
 	}
 	s.Ops[alcove.OpMemorySearch] = func(request []byte) (any, error) {
-		var asked alcove.Search
+		var asked alcove.MemorySearchRequest
 		must(t, json.Unmarshal(request, &asked))
 		plain, wanted := *s.Memory("plain-" + asked.Query), *s.Memory("wanted-" + asked.Query)
-		return alcove.Hits{Hits: []alcove.Hit{
+		return alcove.MemorySearchResponse{Hits: []alcove.MemoryHit{
 			{Memory: plain, Features: map[string]float64{"score": 1, "lexical": 1, "importance": .2, "age": 1}},
 			{Memory: wanted, Features: map[string]float64{"score": .5, "lexical": .5, "importance": 1, "age": 1}},
 		}, Total: 2}, nil

@@ -1,4 +1,5 @@
-// Command gen writes the constants and tables of the ABI from abi.json, and the examples of SPEC.md from the vectors. With -check it says which files are out of date.
+// Command gen writes the constants, tables and messages of the ABI from abi.json, for the host and for the SDK, and the examples of
+// SPEC.md from the vectors. With -check it says which files are out of date.
 //
 //	go run ./abi/gen [-check] [-dir abi]
 package main
@@ -27,10 +28,12 @@ func outputs(dir string) map[string]func(source) ([]byte, error) {
 	return map[string]func(source) ([]byte, error){
 		"names.go":      goNames,
 		"operations.go": hostMessages,
-		filepath.Join("..", "sdk", "go", "names.go"): sdkNames,
-		"operations.schema.json":                     schemas,
-		"OPERATIONS.md":                              operations(dir),
-		"SPEC.md":                                    spec(dir), // its tables and examples; the prose stays
+		filepath.Join("..", "sdk", "go", "names.go"):           sdkNames,
+		filepath.Join("..", "sdk", "go", "operations.go"):      sdkMessages,
+		filepath.Join("..", "sdk", "go", "operations_test.go"): sdkExchanges,
+		"operations.schema.json":                               schemas,
+		"OPERATIONS.md":                                        operations(dir),
+		"SPEC.md":                                              spec(dir), // its tables and examples; the prose stays
 	}
 }
 

@@ -83,7 +83,7 @@ func (f *Family) OnEmbed(handle func(*Texts) ([][]float32, error)) {
 	f.Meet(Texts{})
 }
 
-// Meet names types that handlers read configuration into, or use in operations: the first time that encoding/json
+// Meet names types that handlers read configuration into, or encode with JSON: the first time that encoding/json
 // sees a type takes many times as long as all others. What Tool, Job and the hooks take and answer is met without it.
 func (f *Family) Meet(values ...any) {
 	for _, v := range values {

@@ -74,11 +74,11 @@ func finder() *Family {
 	f := New()
 	Tool(f, "find", func(c *Call, in note) (value, error) {
 		c.Log("looking for %s", in.Key)
-		found, err := c.Get(Get{Keys: []string{in.Key}})
+		found, err := c.MemoryGet(MemoryGetRequest{Keys: []string{in.Key}})
 		if err != nil {
 			return value{}, err
 		}
-		return value{found[0].Value}, nil
+		return value{found.Memories[0].Value}, nil
 	})
 	return f
 }
@@ -254,7 +254,7 @@ func TestAnEmbedHookAnswersVectors(t *testing.T) {
 
 func TestServingAFamilyMeetsItsTypes(t *testing.T) {
 	f := finder()
-	f.Meet(Page{}, &Memory{}, nil)
+	f.Meet(MemoryListResponse{}, &Memory{}, nil)
 	Serve(f)
 	if served != f {
 		t.Error("another family is served")

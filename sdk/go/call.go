@@ -46,32 +46,19 @@ func (c *Call) Time() time.Time {
 // Log writes one line to the log.
 func (c *Call) Log(format string, arguments ...any) { c.host.Log(fmt.Sprintf(format, arguments...)) }
 
-// Ask runs an operation, as abi/SPEC.md has it, and reads what it answers into response unless that is nil. The other
-// methods of Call are made of it.
+// Ask runs an operation that Call has no method for, such as one of a later version, and reads its response into response unless
+// that is nil.
 func (c *Call) Ask(op Op, request, response any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
-		return fmt.Errorf("ask for %s: %w", op, err)
+		return fmt.Errorf("write the request of %s: %w", op, err)
 	}
 	answer, err := c.host.Call(op, body)
-	if err != nil {
+	if err != nil || response == nil {
 		return err
 	}
-	if response == nil || len(answer) == 0 {
-		return nil
-	}
 	if err := json.Unmarshal(answer, response); err != nil {
-		return fmt.Errorf("read the answer of %s: %w", op, err)
+		return fmt.Errorf("read the response of %s: %w", op, err)
 	}
 	return nil
-}
-
-// AskRaw runs an operation whose request is JSON already, and gives its answer as it is.
-func (c *Call) AskRaw(op Op, request []byte) ([]byte, error) { return c.host.Call(op, request) }
-
-// ask runs an operation and answers its response.
-func ask[Out any](c *Call, op Op, request any) (Out, error) {
-	var out Out
-	err := c.Ask(op, request, &out)
-	return out, err
 }

@@ -22,14 +22,15 @@ type shoutOut struct {
 func family() *alcove.Family {
 	f := alcove.New()
 	alcove.Tool(f, "shout_memory", func(c *alcove.Call, in shoutIn) (shoutOut, error) {
-		found, err := c.Get(alcove.Get{Keys: []string{in.Key}})
+		found, err := c.MemoryGet(alcove.MemoryGetRequest{Keys: []string{in.Key}})
 		if err != nil {
 			return shoutOut{}, err
 		}
-		if found[0] == nil {
+		m := found.Memories[0]
+		if m == nil {
 			return shoutOut{}, alcove.Errorf(alcove.NotFound, "there is no memory %q", in.Key)
 		}
-		return shoutOut{strings.ToUpper(string(found[0].Value))}, nil
+		return shoutOut{strings.ToUpper(string(m.Value))}, nil
 	})
 	return f
 }
@@ -38,7 +39,7 @@ const manifest = `{"tools":[{"name":"shout_memory"}],"config":[{"key":"volume","
 
 func Example() {
 	s := alcovetest.New(&testing.T{}, family(), []byte(manifest))
-	s.Put(alcove.Memory{Key: "tea", Value: []byte(`"green"`)})
+	s.Put(alcove.Memory{Key: "tea", Value: alcove.JSON("green")})
 	var out shoutOut
 	fmt.Println(s.Tool("shout_memory", shoutIn{"tea"}, &out), out.Text)
 	fmt.Println(s.Tool("shout_memory", shoutIn{"cake"}, &out))
@@ -50,10 +51,10 @@ func Example() {
 func TestWhatAFailedRequestStagedIsThrownAway(t *testing.T) {
 	f := alcove.New()
 	alcove.Tool(f, "put", func(c *alcove.Call, in shoutIn) (shoutOut, error) {
-		if _, err := c.Put(alcove.Item{Key: in.Key, Fields: alcove.Fields{Value: []byte(`1`)}}); err != nil {
+		if _, err := c.MemoryPut(alcove.MemoryPutRequest{Items: []alcove.MemoryItem{{Key: in.Key, Value: alcove.JSON(1)}}}); err != nil {
 			return shoutOut{}, err
 		}
-		if err := c.PutRecords("own", "", alcove.RecordItem{Key: "r", Value: 1}); err != nil {
+		if err := c.PutRecords("own", "", map[string]any{"r": 1}); err != nil {
 			return shoutOut{}, err
 		}
 		if in.Key == "bad" {

@@ -138,12 +138,15 @@ func (d decision) change() *alcove.Change {
 }
 
 // patch is the decision for a memory that is stored.
-func (d decision) patch(m *alcove.Memory) alcove.Patch {
-	version := m.Version
-	return alcove.Patch{
-		Key: m.Key, Namespace: m.Namespace, AddTags: d.add, RemoveTags: d.remove, IfVersion: &version,
-		Fields: alcove.Fields{Type: d.kind, Importance: d.importance, Metadata: map[string]any{markName: d.marked}},
+func (d decision) patch(m *alcove.Memory) alcove.MemoryPatch {
+	p := alcove.MemoryPatch{
+		Key: m.Key, Namespace: m.Namespace, AddTags: d.add, RemoveTags: d.remove, IfVersion: new(m.Version),
+		Importance: d.importance, Metadata: alcove.Metadata{markName: d.marked},
 	}
+	if d.kind != "" {
+		p.Type = new(d.kind)
+	}
+	return p
 }
 
 func or(a, b string) string {

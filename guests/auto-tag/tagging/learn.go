@@ -61,7 +61,7 @@ func (t *tagger) learn(c *alcove.Call, p learnPayload) (learned, error) {
 		return learned{}, err
 	}
 	o := overview{Learned: c.Time().UTC().Format(time.RFC3339), Documents: counted.documents, Common: counted.common()}
-	if err := c.PutRecords(vocabulary, p.Namespace, alcove.RecordItem{Key: overviewKey, Value: o}); err != nil {
+	if err := c.PutRecords(vocabulary, p.Namespace, map[string]any{overviewKey: o}); err != nil {
 		return learned{}, err
 	}
 	return learned{Namespace: p.Namespace, Documents: counted.documents, Tags: len(now), Folded: folded}, nil
@@ -69,23 +69,23 @@ func (t *tagger) learn(c *alcove.Call, p learnPayload) (learned, error) {
 
 // learnAll queues the learning of each namespace.
 func (t *tagger) learnAll(c *alcove.Call) (learned, error) {
-	namespaces, err := c.Namespaces()
+	found, err := c.MemoryNamespaces()
 	if err != nil {
 		return learned{}, err
 	}
-	for _, namespace := range namespaces {
+	for _, namespace := range found.Namespaces {
 		if _, err := c.Enqueue(jobLearn, learnPayload{Namespace: namespace}, 0); err != nil {
 			return learned{}, err
 		}
 	}
-	return learned{Queued: len(namespaces)}, nil
+	return learned{Queued: len(found.Namespaces)}, nil
 }
 
 func (t *tagger) count(c *alcove.Call, namespace string) (*tally, error) {
 	counted := &tally{forms: map[string]map[string]int{}, holds: map[string]int{}}
-	list := alcove.List{Namespace: namespace, Limit: learnPage}
+	list := alcove.MemoryListRequest{Namespace: namespace, Limit: learnPage}
 	for {
-		page, err := c.List(list)
+		page, err := c.MemoryList(list)
 		if err != nil {
 			return nil, err
 		}
@@ -193,25 +193,23 @@ func slip(fold string, folds []string, now map[string]word) (string, bool) {
 
 // writeWords stages what differs from what is known.
 func writeWords(c *alcove.Call, namespace string, known, now map[string]word) error {
-	var items []alcove.RecordItem
-	var gone []string
-	for _, fold := range sortedKeys(now) {
-		if known[fold] != now[fold] {
-			items = append(items, alcove.RecordItem{Key: fold, Value: now[fold]})
+	different := map[string]any{}
+	for fold, w := range now {
+		if known[fold] != w {
+			different[fold] = w
 		}
 	}
+	if err := c.PutRecords(vocabulary, namespace, different); err != nil {
+		return err
+	}
+	var gone []string
 	for _, fold := range sortedKeys(known) {
 		if _, ok := now[fold]; !ok {
 			gone = append(gone, fold)
 		}
 	}
-	for part := range slices.Chunk(items, maxKeys) {
-		if err := c.PutRecords(vocabulary, namespace, part...); err != nil {
-			return err
-		}
-	}
 	for part := range slices.Chunk(gone, maxKeys) {
-		if err := c.DeleteRecords(alcove.Records{Collection: vocabulary, Namespace: namespace, Keys: part}); err != nil {
+		if _, err := c.RecordDelete(alcove.RecordDeleteRequest{Collection: vocabulary, Namespace: namespace, Keys: part}); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,7 @@ func (t *tagger) read(c *alcove.Call, cfg Config, text string) (r suggest.Readin
 	if cfg.LLMEndpoint == "" {
 		return r, "text"
 	}
-	answer, err := c.Complete(alcove.Prompt{
+	answer, err := c.LLMComplete(alcove.LLMCompleteRequest{
 		Endpoint: cfg.LLMEndpoint, System: fmt.Sprintf(instruction, max(cfg.MaxTags, 1), strings.Join(suggest.Types(), ", ")),
 		Prompt: fmt.Sprintf(frame, text), MaxTokens: maxAnswer, JSON: true,
 	})

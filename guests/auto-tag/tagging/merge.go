@@ -42,23 +42,26 @@ func (t *tagger) mergeTags(c *alcove.Call, in mergeIn) (mergeOut, error) {
 		return mergeOut{}, err
 	}
 	for part := range slices.Chunk(patches, maxKeys) {
-		if _, err := c.Patch(part...); err != nil {
+		if _, err := c.MemoryPatch(alcove.MemoryPatchRequest{Patches: part}); err != nil {
 			return mergeOut{}, err
 		}
 	}
-	var items []alcove.RecordItem
+	merged := map[string]any{}
 	for _, tag := range append([]string{in.Into}, in.From...) {
 		if fold := words.Fold(tag); fold != "" {
-			items = append(items, alcove.RecordItem{Key: fold, Value: word{Tag: in.Into, Uses: len(patches), Merged: true}})
+			merged[fold] = word{Tag: in.Into, Uses: len(patches), Merged: true}
 		}
 	}
-	return mergeOut{Into: in.Into, Changed: len(patches), Groups: []group{}}, c.PutRecords(vocabulary, namespace, items...)
+	return mergeOut{Into: in.Into, Changed: len(patches), Groups: []group{}}, c.PutRecords(vocabulary, namespace, merged)
 }
 
 // merging are the patches of all memories that have one of the tags.
-func merging(c *alcove.Call, namespace string, in mergeIn) ([]alcove.Patch, error) {
-	var patches []alcove.Patch
-	err := c.Each(alcove.List{Namespace: namespace, Limit: learnPage}, func(m *alcove.Memory) error {
+func merging(c *alcove.Call, namespace string, in mergeIn) ([]alcove.MemoryPatch, error) {
+	var patches []alcove.MemoryPatch
+	for m, err := range c.Memories(alcove.MemoryListRequest{Namespace: namespace, Limit: learnPage}) {
+		if err != nil {
+			return nil, err
+		}
 		var remove []string
 		for _, tag := range m.Tags {
 			if tag != in.Into && slices.Contains(in.From, tag) {
@@ -68,15 +71,13 @@ func merging(c *alcove.Call, namespace string, in mergeIn) ([]alcove.Patch, erro
 		if len(remove) > 0 {
 			patches = append(patches, renamed(m, remove, in.Into))
 		}
-		return nil
-	})
-	return patches, err
+	}
+	return patches, nil
 }
 
 // renamed puts a tag in the place of others; a tag that the family gave stays one.
-func renamed(m *alcove.Memory, remove []string, into string) alcove.Patch {
-	version := m.Version
-	p := alcove.Patch{Key: m.Key, Namespace: m.Namespace, AddTags: []string{into}, RemoveTags: remove, IfVersion: &version}
+func renamed(m *alcove.Memory, remove []string, into string) alcove.MemoryPatch {
+	p := alcove.MemoryPatch{Key: m.Key, Namespace: m.Namespace, AddTags: []string{into}, RemoveTags: remove, IfVersion: new(m.Version)}
 	old, own := of(m).mark()
 	if !own || len(old.Tags) == 0 {
 		return p
@@ -86,7 +87,7 @@ func renamed(m *alcove.Memory, remove []string, into string) alcove.Patch {
 	if !given && !slices.Contains(m.Tags, into) {
 		old.Tags = append(old.Tags, into)
 	}
-	p.Metadata = map[string]any{markName: old}
+	p.Metadata = alcove.Metadata{markName: old.append(nil)}
 	return p
 }
 

@@ -1,6 +1,8 @@
 package tagging
 
 import (
+	"slices"
+
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
@@ -34,14 +36,14 @@ func (t *tagger) tagOne(c *alcove.Call, in oneIn) (oneOut, error) {
 	if key == "" {
 		return oneOut{}, alcove.Errorf(alcove.InvalidArgument, "give the memory's key as id")
 	}
-	found, err := c.Get(alcove.Get{Keys: []string{key}, Namespace: in.Namespace})
+	found, err := c.MemoryGet(alcove.MemoryGetRequest{Keys: []string{key}, Namespace: in.Namespace})
 	if err != nil {
 		return oneOut{}, err
 	}
-	if len(found) == 0 || found[0] == nil {
+	if len(found.Memories) == 0 || found.Memories[0] == nil {
 		return oneOut{}, alcove.Errorf(alcove.NotFound, "there is no memory %q in %s", key, or(in.Namespace, c.Namespace))
 	}
-	return t.tag(c, cfg, found[0], in.Apply == nil || *in.Apply)
+	return t.tag(c, cfg, found.Memories[0], in.Apply == nil || *in.Apply)
 }
 
 func (t *tagger) tag(c *alcove.Call, cfg Config, m *alcove.Memory, apply bool) (oneOut, error) {
@@ -68,7 +70,7 @@ func (t *tagger) tag(c *alcove.Call, cfg Config, m *alcove.Memory, apply bool) (
 		return out, nil
 	}
 	out.Applied = true
-	_, err = c.Patch(d.patch(m))
+	_, err = c.MemoryPatch(alcove.MemoryPatchRequest{Patches: []alcove.MemoryPatch{d.patch(m)}})
 	return out, err
 }
 
@@ -93,24 +95,21 @@ func (t *tagger) statistics(c *alcove.Call, namespace string, r suggest.Reading)
 	for i, candidate := range r.Candidates {
 		tags[i] = candidate.Tag
 	}
-	terms, err := c.Analyze(tags...)
-	if err != nil || len(terms) != len(tags) {
+	analyzed, err := c.TextAnalyze(alcove.TextAnalyzeRequest{Texts: tags})
+	if err != nil || len(analyzed.Terms) != len(tags) {
 		return stats, err
 	}
-	var flat []string
-	for _, list := range terms {
-		flat = append(flat, list...)
-	}
-	counts, err := c.Count(flat, namespace)
-	if err != nil || len(counts.Counts) != len(flat) {
+	terms := slices.Concat(analyzed.Terms...)
+	counts, err := c.TextCount(alcove.TextCountRequest{Terms: terms, Namespaces: []string{namespace}})
+	if err != nil || len(counts.Counts) != len(terms) {
 		return stats, err
 	}
-	stats.Rarity = rarities(r.Candidates, terms, counts)
+	stats.Rarity = rarities(r.Candidates, analyzed.Terms, counts)
 	return stats, nil
 }
 
 // rarities are how rare candidates are: that of the rarest term of each.
-func rarities(candidates []suggest.Candidate, terms [][]string, counts alcove.Counts) map[string]float64 {
+func rarities(candidates []suggest.Candidate, terms [][]string, counts alcove.TextCountResponse) map[string]float64 {
 	rarity := map[string]float64{}
 	at := 0
 	for i, candidate := range candidates {

@@ -18,9 +18,9 @@ type retagIn struct {
 }
 
 type retagOut struct {
-	Job       string           `json:"job"`
-	Namespace string           `json:"namespace,omitempty"`
-	State     *alcove.JobState `json:"state,omitempty"`
+	Job       string                    `json:"job"`
+	Namespace string                    `json:"namespace,omitempty"`
+	State     *alcove.JobStatusResponse `json:"state,omitempty"`
 }
 
 type retagPayload struct {
@@ -40,7 +40,7 @@ type retagResult struct {
 // retag starts the job, or tells how one is doing.
 func (t *tagger) retag(c *alcove.Call, in retagIn) (retagOut, error) {
 	if in.Job != "" {
-		state, err := c.JobStatus(in.Job)
+		state, err := c.JobStatus(alcove.JobStatusRequest{ID: in.Job})
 		return retagOut{Job: in.Job, State: &state}, err
 	}
 	namespace := or(in.Namespace, c.Namespace)
@@ -57,13 +57,13 @@ func (t *tagger) retagBatch(c *alcove.Call, p retagPayload) (retagResult, error)
 	if err != nil {
 		return retagResult{}, err
 	}
-	page, err := c.List(alcove.List{Namespace: p.Namespace, After: p.After, Limit: retagSize})
+	page, err := c.MemoryList(alcove.MemoryListRequest{Namespace: p.Namespace, After: p.After, Limit: retagSize})
 	if err != nil {
 		return retagResult{}, err
 	}
 	patches := t.patches(c, cfg, p.Namespace, page.Memories)
 	if len(patches) > 0 {
-		if _, err := c.Patch(patches...); err != nil {
+		if _, err := c.MemoryPatch(alcove.MemoryPatchRequest{Patches: patches}); err != nil {
 			return retagResult{}, err
 		}
 	}
@@ -79,12 +79,12 @@ func (t *tagger) retagBatch(c *alcove.Call, p retagPayload) (retagResult, error)
 	return out, err
 }
 
-func (t *tagger) patches(c *alcove.Call, cfg Config, namespace string, memories []alcove.Memory) []alcove.Patch {
+func (t *tagger) patches(c *alcove.Call, cfg Config, namespace string, memories []alcove.Memory) []alcove.MemoryPatch {
 	readings := make([]suggest.Reading, len(memories))
 	for i := range memories {
 		readings[i] = t.suggest.Read(words.Text(memories[i].Value, words.Long))
 	}
-	var patches []alcove.Patch
+	var patches []alcove.MemoryPatch
 	for from := 0; from < len(memories); from += lookUpTogether {
 		to := min(from+lookUpTogether, len(memories))
 		stats := lookUp(c, namespace, readings[from:to]).Statistics

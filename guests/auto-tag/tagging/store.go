@@ -49,9 +49,9 @@ func (t *tagger) storeIn(c *alcove.Call, cfg Config, namespace string, which []i
 
 // wish queues the learning of a vocabulary, and notes that, so that the next stores need not.
 func (t *tagger) wish(c *alcove.Call, namespace string) {
-	_, err := c.Enqueue(jobLearn, learnPayload{Namespace: namespace}, 60)
+	_, err := c.Enqueue(jobLearn, learnPayload{Namespace: namespace}, time.Minute)
 	if err == nil {
-		err = c.PutRecords(vocabulary, namespace, alcove.RecordItem{Key: wishKey, Value: c.Time().UTC().Format(time.RFC3339)})
+		err = c.PutRecords(vocabulary, namespace, map[string]any{wishKey: c.Time().UTC().Format(time.RFC3339)})
 	}
 	if err != nil {
 		c.Log("the vocabulary of %s is not learned: %v", namespace, err)

@@ -219,7 +219,7 @@ func TestALanguageModelIsAskedOnlyWhereOneIsConfigured(t *testing.T) {
 		if answer == "" {
 			return nil, alcove.Errorf(alcove.Unavailable, "not configured")
 		}
-		return alcove.Completion{Text: answer}, nil
+		return alcove.LLMCompleteResponse{Text: answer}, nil
 	}
 	var out oneOut
 	must(t, s.Tool("memory_auto_tag", map[string]any{"id": "a", "apply": false}, &out))
@@ -296,7 +296,7 @@ func TestANamespaceIsTaggedBatchByBatch(t *testing.T) {
 	if !slices.Contains(s.Progress, "400/0 tagging") {
 		t.Errorf("the progress is %q", s.Progress)
 	}
-	s.Ops[alcove.OpJobStatus] = func([]byte) (any, error) { return alcove.JobState{ID: "j", State: "done"}, nil }
+	s.Ops[alcove.OpJobStatus] = func([]byte) (any, error) { return alcove.JobStatusResponse{ID: "j", State: "done"}, nil }
 	var state retagOut
 	must(t, s.Tool("memory_retag", map[string]any{"job": started.Job}, &state))
 	if state.State == nil || state.State.State != "done" {

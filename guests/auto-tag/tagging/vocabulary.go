@@ -59,63 +59,31 @@ func lookUp(c *alcove.Call, namespace string, readings []suggest.Reading) looked
 			}
 		}
 	}
-	answer, err := c.AskRaw(alcove.OpRecordGet, question(namespace, keys))
-	if err == nil {
-		var l looked
-		if l, err = read(c, answer); err == nil {
-			return l
-		}
+	found, err := c.RecordGet(alcove.RecordGetRequest{Collection: vocabulary, Namespace: namespace, Keys: keys})
+	if err != nil {
+		c.Log("tags of %s are made without its vocabulary: %v", namespace, err)
+		return looked{fresh: true} // nothing is to be done about it
 	}
-	c.Log("tags of %s are made without its vocabulary: %v", namespace, err)
-	return looked{fresh: true} // nothing is to be done about it
+	return read(c, found.Records)
 }
 
-// question is the request of record.get, the one call that a store waits for: it is written, and its answer is read,
-// without reflection.
-func question(namespace string, keys []string) []byte {
-	q := scan.AppendString(scan.AppendKey([]byte("{"), "collection"), vocabulary)
-	q = scan.AppendString(scan.AppendKey(q, "namespace"), namespace)
-	return append(scan.AppendStrings(scan.AppendKey(q, "keys"), keys), '}')
-}
-
-// read reads {"records": [{"key", "value"} or null…]}.
-func read(c *alcove.Call, answer []byte) (looked, error) {
+// read reads what records of a vocabulary say; those that are not there are nil.
+func read(c *alcove.Call, records []*alcove.Record) looked {
 	l := looked{Statistics: suggest.Statistics{Known: map[string]suggest.Known{}, Common: map[string]bool{}}}
-	s := scan.New(answer)
-	for key := range s.Fields() {
-		if key != "records" {
-			s.Skip()
-			continue
-		}
-		for range s.Elements() {
-			switch at, value := readRecord(s); at {
-			case overviewKey:
-				l.fresh = readOverview(c, l.Statistics, value)
-			case wishKey:
-				l.wished = within(c, scan.New(value).String(), patient)
-			default:
-				if w := readWord(value); w.Tag != "" {
-					l.Known[at] = suggest.Known{Tag: w.Tag, Uses: w.Uses}
-				}
+	for _, r := range records {
+		switch {
+		case r == nil:
+		case r.Key == overviewKey:
+			l.fresh = readOverview(c, l.Statistics, r.Value)
+		case r.Key == wishKey:
+			l.wished = within(c, scan.New(r.Value).String(), patient)
+		default:
+			if w := readWord(r.Value); w.Tag != "" {
+				l.Known[r.Key] = suggest.Known{Tag: w.Tag, Uses: w.Uses}
 			}
 		}
 	}
-	return l, s.End()
-}
-
-// readRecord reads one record; a missing one has no key and no value.
-func readRecord(s *scan.Scanner) (at string, value []byte) {
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			at = s.String()
-		case "value":
-			value = s.Raw()
-		default:
-			s.Skip()
-		}
-	}
-	return at, value
+	return l
 }
 
 // readWord reads a word; what is none has no tag.
@@ -166,16 +134,18 @@ const wide = 20_000
 // all gives the whole vocabulary of a namespace.
 func all(c *alcove.Call, namespace string) (map[string]word, error) {
 	words := map[string]word{}
-	err := c.EachRecord(alcove.Records{Collection: vocabulary, Namespace: namespace, Limit: maxKeys}, func(r *alcove.Record) error {
+	for r, err := range c.Records(alcove.RecordListRequest{Collection: vocabulary, Namespace: namespace, Limit: maxKeys}) {
+		if err != nil {
+			return nil, err
+		}
 		if r.Key == overviewKey || r.Key == wishKey {
-			return nil
+			continue
 		}
 		if words[r.Key] = readWord(r.Value); len(words) > wide {
-			return alcove.Errorf(alcove.Exhausted, "%s has more than %d tags: merge some", namespace, wide)
+			return nil, alcove.Errorf(alcove.Exhausted, "%s has more than %d tags: merge some", namespace, wide)
 		}
-		return nil
-	})
-	return words, err
+	}
+	return words, nil
 }
 
 // sortedKeys are the keys of a map in order.

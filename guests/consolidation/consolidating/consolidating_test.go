@@ -120,7 +120,7 @@ func TestADryRunChangesNothingAndReports(t *testing.T) {
 
 func TestWhatIsProposedIsSaidToBe(t *testing.T) {
 	s := space(t)
-	s.Ops[alcove.OpCallerGet] = func([]byte) (any, error) { return alcove.Rights{Proposes: true}, nil }
+	s.Ops[alcove.OpCallerGet] = func([]byte) (any, error) { return alcove.CallerGetResponse{Proposes: true}, nil }
 	var out result
 	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
 	if !out.Proposed || !strings.Contains(out.Report, "proposed on a branch") {
@@ -149,7 +149,7 @@ func TestClustersBecomeDigestsOnlyWhenThatIsWanted(t *testing.T) {
 		t.Error("a cluster was merged")
 	}
 	s.Config["merge_clusters"], s.Config["llm_endpoint"] = true, "small"
-	s.Ops[alcove.OpLLMComplete] = func([]byte) (any, error) { return alcove.Completion{Text: "Deploys failed everywhere."}, nil }
+	s.Ops[alcove.OpLLMComplete] = func([]byte) (any, error) { return alcove.LLMCompleteResponse{Text: "Deploys failed everywhere."}, nil }
 	var out result
 	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"clusters"}}, &out))
 	links := s.Memory("deploy0").Links

@@ -1,7 +1,6 @@
 package consolidating
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"strings"
@@ -17,11 +16,11 @@ const (
 )
 
 // digests puts one memory in the place of each cluster, where that is wanted, and gives how many there are.
-func (l *loaded) digests(c *alcove.Call, cfg Config, p *plan, done map[int]bool, add func(int, alcove.Patch)) (int, error) {
+func (l *loaded) digests(c *alcove.Call, cfg Config, p *plan, done map[int]bool, add func(int, alcove.MemoryPatch)) (int, error) {
 	if !cfg.MergeClusters {
 		return 0, nil
 	}
-	var items []alcove.Item
+	var items []alcove.MemoryItem
 	for _, cluster := range p.clusters {
 		free := cluster[:0:0]
 		for _, i := range cluster {
@@ -32,10 +31,7 @@ func (l *loaded) digests(c *alcove.Call, cfg Config, p *plan, done map[int]bool,
 		if len(free) < max(cfg.MinFacts, 2) {
 			continue
 		}
-		item, err := l.digest(c, cfg, free)
-		if err != nil {
-			return 0, err
-		}
+		item := l.digest(c, cfg, free)
 		items = append(items, item)
 		for _, i := range free {
 			add(i, l.merged(i, item.Key))
@@ -44,12 +40,12 @@ func (l *loaded) digests(c *alcove.Call, cfg Config, p *plan, done map[int]bool,
 	if len(items) == 0 {
 		return 0, nil
 	}
-	_, err := c.Put(items...)
+	_, err := c.MemoryPut(alcove.MemoryPutRequest{Items: items})
 	return len(items), err
 }
 
 // digest is one memory for a cluster. Its key follows from the members', so that a second run finds it.
-func (l *loaded) digest(c *alcove.Call, cfg Config, cluster []int) (alcove.Item, error) {
+func (l *loaded) digest(c *alcove.Call, cfg Config, cluster []int) alcove.MemoryItem {
 	sum := fnv.New64a()
 	keys := make([]string, len(cluster))
 	texts := make([]string, len(cluster))
@@ -62,16 +58,14 @@ func (l *loaded) digest(c *alcove.Call, cfg Config, cluster []int) (alcove.Item,
 		importance = max(importance, important(it))
 		tags = union(tags, it.tags)
 	}
-	value, err := json.Marshal(l.summary(c, cfg, texts))
-	if err != nil {
-		return alcove.Item{}, err
+	item := alcove.MemoryItem{
+		Key: fmt.Sprintf("digest/%016x", sum.Sum64()), Namespace: l.namespace, Value: alcove.JSON(l.summary(c, cfg, texts)), Type: new("session_summary"),
+		Tags: tags[:min(len(tags), mostTags)], Supersedes: keys, Links: keys, Metadata: note(map[string]any{"digest": keys}),
 	}
-	item := alcove.Item{Key: fmt.Sprintf("digest/%016x", sum.Sum64()), Namespace: l.namespace}
-	item.Fields = alcove.Fields{Value: value, Tags: tags[:min(len(tags), mostTags)], Type: "session_summary", Supersedes: keys, Links: keys, Metadata: note(map[string]any{"digest": keys})}
 	if importance > 0 {
 		item.Importance = &importance
 	}
-	return item, nil
+	return item
 }
 
 // summary is the text of a digest: the model's, where one is configured and answers, else all texts.
@@ -80,7 +74,7 @@ func (l *loaded) summary(c *alcove.Call, cfg Config, texts []string) string {
 	if cfg.LLMEndpoint == "" {
 		return all
 	}
-	answer, err := c.Complete(alcove.Prompt{Endpoint: cfg.LLMEndpoint, System: instruction, Prompt: fmt.Sprintf(frame, all), MaxTokens: maxAnswer})
+	answer, err := c.LLMComplete(alcove.LLMCompleteRequest{Endpoint: cfg.LLMEndpoint, System: instruction, Prompt: fmt.Sprintf(frame, all), MaxTokens: maxAnswer})
 	if err != nil || strings.TrimSpace(answer.Text) == "" {
 		c.Log("a digest is made without the language model: %v", err)
 		return all

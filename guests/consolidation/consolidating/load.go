@@ -1,7 +1,6 @@
 package consolidating
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/alcove-memory/alcove/guests/consolidation/compare"
@@ -43,10 +42,10 @@ func (s *consolidator) load(c *alcove.Call, namespace string) (*loaded, error) {
 	if namespace == "" {
 		l.namespace = c.Namespace
 	}
-	list := alcove.List{Namespace: l.namespace, Limit: pageSize, Counters: true}
+	list := alcove.MemoryListRequest{Namespace: l.namespace, Limit: pageSize, Counters: true}
 	now := c.Time()
 	for {
-		page, err := c.List(list)
+		page, err := c.MemoryList(list)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +76,7 @@ func (l *loaded) take(m *alcove.Memory, now time.Time) {
 	}
 	it.use = retire.Memory{Type: m.Type, Importance: m.Importance, Age: days(now, it.written), Idle: -1}
 	if u := m.Counters; u != nil {
-		it.use.Accesses, it.use.Health = u.Accesses, u.Health
+		it.use.Accesses, it.use.Health = int64(u.Accesses), u.Health
 		if u.LastAccess != "" {
 			it.use.Idle = days(now, instant(u.LastAccess))
 		}
@@ -103,16 +102,12 @@ func days(now, then time.Time) float64 {
 }
 
 // patch is the beginning of a patch of an item: it fails when the memory changed meanwhile.
-func (l *loaded) patch(i int) alcove.Patch {
+func (l *loaded) patch(i int) alcove.MemoryPatch {
 	it := &l.items[i]
-	return alcove.Patch{Key: it.key, Namespace: l.namespace, IfVersion: &it.version}
+	return alcove.MemoryPatch{Key: it.key, Namespace: l.namespace, IfVersion: &it.version}
 }
 
 // note is metadata that say what the family did.
-func note(values map[string]any) map[string]any {
-	data, err := json.Marshal(values)
-	if err != nil {
-		return nil
-	}
-	return map[string]any{"consolidation": json.RawMessage(data)}
+func note(values map[string]any) alcove.Metadata {
+	return alcove.Metadata{"consolidation": alcove.JSON(values)}
 }

@@ -20,8 +20,8 @@ const (
 // stage stages what the plan says, and gives how many memories change.
 func (l *loaded) stage(c *alcove.Call, cfg Config, p *plan) (int, error) {
 	done := map[int]bool{} // a memory is patched once
-	var patches []alcove.Patch
-	add := func(i int, patch alcove.Patch) {
+	var patches []alcove.MemoryPatch
+	add := func(i int, patch alcove.MemoryPatch) {
 		if !done[i] {
 			done[i] = true
 			patches = append(patches, patch)
@@ -53,7 +53,7 @@ func (l *loaded) stage(c *alcove.Call, cfg Config, p *plan) (int, error) {
 		add(i, l.retired(i, "pruned", ""))
 	}
 	for part := range slices.Chunk(patches, patchesTogether) {
-		if _, err := c.Patch(part...); err != nil {
+		if _, err := c.MemoryPatch(alcove.MemoryPatchRequest{Patches: part}); err != nil {
 			return 0, err
 		}
 	}
@@ -62,7 +62,7 @@ func (l *loaded) stage(c *alcove.Call, cfg Config, p *plan) (int, error) {
 
 // kept is the patch of a memory that stands for others: it supersedes them and links to them, and has their tags and the
 // highest importance.
-func (l *loaded) kept(m merge, now time.Time) alcove.Patch {
+func (l *loaded) kept(m merge, now time.Time) alcove.MemoryPatch {
 	p, it := l.patch(m.keep), &l.items[m.keep]
 	keys := make([]string, len(m.others))
 	importance := it.importance
@@ -87,10 +87,10 @@ func (l *loaded) kept(m merge, now time.Time) alcove.Patch {
 }
 
 // merged is the patch of a memory that another stands for now.
-func (l *loaded) merged(i int, into string) alcove.Patch { return l.retired(i, "merged", into) }
+func (l *loaded) merged(i int, into string) alcove.MemoryPatch { return l.retired(i, "merged", into) }
 
 // retired is the patch of a memory that goes into a state, with a link to what stands for it, if there is such.
-func (l *loaded) retired(i int, state, into string) alcove.Patch {
+func (l *loaded) retired(i int, state, into string) alcove.MemoryPatch {
 	p := l.patch(i)
 	p.State = state
 	if it := &l.items[i]; into != "" && len(it.links)+len(it.supersedes) < mostLinks {

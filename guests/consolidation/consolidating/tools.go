@@ -56,7 +56,7 @@ func (s *consolidator) run(c *alcove.Call, cfg Config, in consolidateIn) (*resul
 	r := l.result(p)
 	r.DryRun = in.DryRun || c.DryRun
 	if !r.DryRun {
-		rights, err := c.Rights()
+		rights, err := c.CallerGet()
 		if err != nil {
 			return nil, err
 		}
@@ -80,9 +80,11 @@ func (s *consolidator) job(c *alcove.Call, in consolidateIn) (*result, error) {
 			return &result{Report: "Consolidation is not enabled: set enabled to run it on a schedule."}, nil
 		}
 		if slices.Contains(cfg.Namespaces, "*") {
-			if cfg.Namespaces, err = c.Namespaces(); err != nil {
+			found, err := c.MemoryNamespaces()
+			if err != nil {
 				return nil, err
 			}
+			cfg.Namespaces = found.Namespaces
 		}
 		for _, namespace := range cfg.Namespaces {
 			if _, err := c.Enqueue(jobConsolidate, consolidateIn{Namespace: namespace}, 0); err != nil {

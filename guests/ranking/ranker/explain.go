@@ -38,7 +38,7 @@ type explained struct {
 
 // found are the hits of a search in the host's order, as candidates.
 type found struct {
-	hits       []alcove.Hit
+	hits       []alcove.MemoryHit
 	candidates []rank.Candidate
 }
 
@@ -47,11 +47,11 @@ func (r *ranker) search(c *alcove.Call, policy *rank.Policy, query, namespace st
 	if query == "" {
 		return found{}, alcove.Errorf(alcove.InvalidArgument, "give a query")
 	}
-	s := alcove.Search{Query: query, K: considered, Features: true}
+	s := alcove.MemorySearchRequest{Query: query, K: considered, Features: true}
 	if namespace != "" {
 		s.Namespaces = []string{namespace}
 	}
-	hits, err := c.Search(s)
+	hits, err := c.MemorySearch(s)
 	if err != nil {
 		return found{}, err
 	}
@@ -64,7 +64,7 @@ func (r *ranker) search(c *alcove.Call, policy *rank.Policy, query, namespace st
 }
 
 // columns are the features of hits as the rank hook gets them.
-func (r *ranker) columns(hits []alcove.Hit) rank.Columns {
+func (r *ranker) columns(hits []alcove.MemoryHit) rank.Columns {
 	column := func(name string) []float32 {
 		values := make([]float32, len(hits))
 		for i, h := range hits {

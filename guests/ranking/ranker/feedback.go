@@ -95,11 +95,11 @@ func rounded(c rank.Candidate) rank.Candidate {
 
 // touch counts the feedback in the health of the memories. A family that may not count does without.
 func (r *ranker) touch(c *alcove.Call, in feedbackIn) error {
-	for _, t := range []alcove.Touch{{Keys: in.Useful, Namespace: in.Namespace, Health: healthUseful}, {Keys: in.Useless, Namespace: in.Namespace, Health: healthUseless}} {
-		if len(t.Keys) == 0 {
+	for _, r := range []alcove.MemoryTouchRequest{{Keys: in.Useful, Namespace: in.Namespace, Health: healthUseful}, {Keys: in.Useless, Namespace: in.Namespace, Health: healthUseless}} {
+		if len(r.Keys) == 0 {
 			continue
 		}
-		if _, err := c.Touch(t); alcove.CodeOf(err) == alcove.Denied {
+		if _, err := c.MemoryTouch(r); alcove.CodeOf(err) == alcove.Denied {
 			c.Log("the health of memories stays as it is: %v", err)
 		} else if err != nil {
 			return err
@@ -114,14 +114,16 @@ const mostSearches = 500
 // recorded are the judged searches of a namespace.
 func recorded(c *alcove.Call, namespace string) ([]rank.Judged, error) {
 	var all []rank.Judged
-	err := c.EachRecord(alcove.Records{Collection: feedbackCollection, Namespace: namespace, Limit: 200}, func(record *alcove.Record) error {
+	for record, err := range c.Records(alcove.RecordListRequest{Collection: feedbackCollection, Namespace: namespace, Limit: 200}) {
+		if err != nil {
+			return nil, err
+		}
 		var j rank.Judged
 		if err := json.Unmarshal(record.Value, &j); err != nil || len(j.Keys) != len(j.Candidates) || len(j.Keys) != len(j.Gains) {
 			c.Log("the feedback %s is passed over: it cannot be read", record.Key)
-			return nil
+			continue
 		}
 		all = append(all, j)
-		return nil
-	})
-	return all[max(0, len(all)-mostSearches):], err
+	}
+	return all[max(0, len(all)-mostSearches):], nil
 }

@@ -33,7 +33,7 @@ func space(t *testing.T) *alcovetest.Space {
 		if !strings.Contains(string(request), `"features":true`) {
 			t.Errorf("the search is without features: %s", request)
 		}
-		return alcove.Hits{Hits: []alcove.Hit{
+		return alcove.MemorySearchResponse{Hits: []alcove.MemoryHit{
 			{Memory: *s.Memory("liked"), Features: map[string]float64{"score": 1, "lexical": 1, "semantic": .4, "age": 100, "outcome": -1}},
 			{Memory: *s.Memory("vital"), Features: map[string]float64{"score": .8, "lexical": .8, "semantic": .8, "age": 1, "idle": .5, "outcome": 1}},
 		}}, nil

@@ -2,8 +2,12 @@ package alcovetest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
+	"github.com/alcove-memory/alcove/abi"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -13,42 +17,114 @@ type host Space
 // Log keeps a line.
 func (h *host) Log(line string) { h.Logged = append(h.Logged, line) }
 
-// Call carries an operation out.
+// Call runs an operation, after a check of its request.
 func (h *host) Call(op alcove.Op, request []byte) ([]byte, error) {
 	h.Calls = append(h.Calls, op)
-	run, ok := h.Ops[op]
+	serve, ok := operations()[op]
 	if !ok {
-		run, ok = h.operations()[op]
+		serve = unknown(op)
 	}
-	if !ok {
-		return nil, alcove.Errorf(alcove.Unavailable, "%s is not part of this test: give it with Space.Ops", op)
-	}
-	answer, err := run(request)
+	answer, err := serve(h, request, h.Ops[op])
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(answer)
 }
 
-func (h *host) operations() map[alcove.Op]func([]byte) (any, error) {
-	return map[alcove.Op]func([]byte) (any, error){
-		alcove.OpMemoryNamespaces: h.namespaces, alcove.OpMemoryGet: h.get, alcove.OpMemoryList: h.list, alcove.OpMemoryHistory: h.history, alcove.OpMemorySearch: h.search,
-		alcove.OpMemoryPut: h.put, alcove.OpMemoryPatch: h.patch, alcove.OpMemoryDelete: h.delete, alcove.OpMemoryTouch: h.touch,
-		alcove.OpRecordGet: h.getRecords, alcove.OpRecordPut: h.putRecords, alcove.OpRecordDelete: h.deleteRecords, alcove.OpRecordList: h.listRecords, alcove.OpRecordAppend: h.appendRecords,
-		alcove.OpLogAppend: h.appendLog, alcove.OpFeedEmit: h.nothing,
-		alcove.OpConfigGet: h.config, alcove.OpConfigSet: h.setConfig, alcove.OpCallerGet: h.caller, alcove.OpCallerProgress: h.progress,
-		alcove.OpJobEnqueue: h.enqueue, alcove.OpTextAnalyze: h.analyze, alcove.OpTextCount: h.count,
-		alcove.OpLinkList: h.links, alcove.OpLinkAdd: h.link, alcove.OpLinkRemove: h.unlink,
+// operation decodes and checks a request, and serves it with instead, the test's own, unless that is nil.
+type operation func(h *host, request []byte, instead func([]byte) (any, error)) (any, error)
+
+// checked is a pointer to a request with bounds.
+type checked[In any] interface {
+	*In
+	Check() error
+}
+
+func serve[In any, P checked[In]](run func(*host, In) (any, error)) operation {
+	return func(h *host, request []byte, instead func([]byte) (any, error)) (any, error) {
+		var in In
+		if err := abi.DecodeRequest(request, P(&in)); err != nil {
+			return nil, asError(err)
+		}
+		if instead != nil {
+			return instead(request)
+		}
+		return run(h, in)
 	}
 }
 
-// read reads a request; a form that does not fit is the family's mistake.
-func read[T any](request []byte) (T, error) {
-	var in T
-	if err := json.Unmarshal(request, &in); err != nil {
-		return in, alcove.Errorf(alcove.InvalidArgument, "read the request: %v", err)
+// absent is an operation that only Space.Ops can serve.
+func absent[In any, P checked[In]](op alcove.Op) operation {
+	return serve[In, P](func(*host, In) (any, error) {
+		return nil, alcove.Errorf(alcove.Unavailable, "%s is not part of this test: give it with Space.Ops", op)
+	})
+}
+
+// unknown is an operation that only Space.Ops can serve and that no host has.
+func unknown(op alcove.Op) operation {
+	return func(_ *host, request []byte, instead func([]byte) (any, error)) (any, error) {
+		if instead != nil {
+			return instead(request)
+		}
+		return nil, alcove.Errorf(alcove.NotFound, "there is no operation %s", op)
 	}
-	return in, nil
+}
+
+// asError converts an error of package abi, for guests see those of package alcove only.
+func asError(err error) error {
+	var e *abi.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return &alcove.Error{Code: alcove.Code(e.Code), Message: e.Message, Retryable: e.Retryable, Details: e.Details}
+}
+
+func operations() map[alcove.Op]operation {
+	return map[alcove.Op]operation{
+		alcove.OpMemoryGet:        serve((*host).get),
+		alcove.OpMemoryList:       serve((*host).list),
+		alcove.OpMemoryNamespaces: serve((*host).namespaces),
+		alcove.OpMemoryHistory:    serve((*host).history),
+		alcove.OpMemorySearch:     serve((*host).search),
+		alcove.OpMemoryPut:        serve((*host).put),
+		alcove.OpMemoryPatch:      serve((*host).patch),
+		alcove.OpMemoryDelete:     serve((*host).delete),
+		alcove.OpMemoryTouch:      serve((*host).touch),
+		alcove.OpRecordGet:        serve((*host).getRecords),
+		alcove.OpRecordPut:        serve((*host).putRecords),
+		alcove.OpRecordDelete:     serve((*host).deleteRecords),
+		alcove.OpRecordList:       serve((*host).listRecords),
+		alcove.OpRecordSearch:     absent[abi.RecordSearchRequest](alcove.OpRecordSearch),
+		alcove.OpRecordAppend:     serve((*host).appendRecords),
+		alcove.OpLogAppend:        serve((*host).appendLog),
+		alcove.OpLogRead:          absent[abi.LogReadRequest](alcove.OpLogRead),
+		alcove.OpFeedRead:         absent[abi.FeedReadRequest](alcove.OpFeedRead),
+		alcove.OpFeedEmit:         serve((*host).emit),
+		alcove.OpBranchList:       absent[abi.BranchListRequest](alcove.OpBranchList),
+		alcove.OpBranchDiff:       absent[abi.BranchDiffRequest](alcove.OpBranchDiff),
+		alcove.OpBranchFork:       absent[abi.BranchForkRequest](alcove.OpBranchFork),
+		alcove.OpBranchMerge:      absent[abi.BranchMergeRequest](alcove.OpBranchMerge),
+		alcove.OpBranchDelete:     absent[abi.BranchDeleteRequest](alcove.OpBranchDelete),
+		alcove.OpLinkList:         serve((*host).links),
+		alcove.OpLinkAdd:          serve((*host).link),
+		alcove.OpLinkRemove:       serve((*host).unlink),
+		alcove.OpConfigGet:        serve((*host).config),
+		alcove.OpConfigSet:        serve((*host).setConfig),
+		alcove.OpCallerGet:        serve((*host).caller),
+		alcove.OpCallerProgress:   serve((*host).progress),
+		alcove.OpJobEnqueue:       serve((*host).enqueue),
+		alcove.OpJobStatus:        absent[abi.JobStatusRequest](alcove.OpJobStatus),
+		alcove.OpJobCancel:        absent[abi.JobCancelRequest](alcove.OpJobCancel),
+		alcove.OpTextAnalyze:      serve((*host).analyze),
+		alcove.OpTextCount:        serve((*host).count),
+		alcove.OpEmbedTexts:       absent[abi.EmbedTextsRequest](alcove.OpEmbedTexts),
+		alcove.OpLLMComplete:      absent[abi.LLMCompleteRequest](alcove.OpLLMComplete),
+		alcove.OpHTTPFetch:        absent[abi.HTTPFetchRequest](alcove.OpHTTPFetch),
+		alcove.OpToolsList:        absent[abi.ToolsListRequest](alcove.OpToolsList),
+		alcove.OpToolsCall:        absent[abi.ToolsCallRequest](alcove.OpToolsCall),
+		alcove.OpToolsPublish:     absent[abi.ToolsPublishRequest](alcove.OpToolsPublish),
+		alcove.OpToolsWithdraw:    absent[abi.ToolsWithdrawRequest](alcove.OpToolsWithdraw),
+	}
 }
 
 func (h *host) namespace(name string) string {
@@ -58,47 +134,56 @@ func (h *host) namespace(name string) string {
 	return name
 }
 
-func (h *host) nothing([]byte) (any, error) { return struct{}{}, nil }
+// among reports whether a request that lists namespaces covers one. An empty list is the space's own namespace, a star all.
+func (h *host) among(namespaces []string, name string) bool {
+	if len(namespaces) == 0 {
+		return name == h.Namespace
+	}
+	return slices.Contains(namespaces, name) || slices.Contains(namespaces, "*")
+}
 
-func (h *host) config([]byte) (any, error) { return map[string]any{"config": h.Config}, nil }
+func (h *host) emit(abi.FeedEmitRequest) (any, error) { return struct{}{}, nil }
 
-func (h *host) setConfig(request []byte) (any, error) {
-	in, err := read[struct{ Values map[string]any }](request)
-	for key, value := range in.Values {
-		if _, ok := h.Config[key]; !ok {
+func (h *host) config(abi.ConfigGetRequest) (any, error) {
+	return map[string]any{"config": h.Config}, nil
+}
+
+func (h *host) setConfig(in abi.ConfigSetRequest) (any, error) {
+	for key, raw := range in.Values {
+		if _, ok := h.defaults[key]; !ok {
 			return nil, alcove.Errorf(alcove.InvalidArgument, "the manifest has no setting %s", key)
+		}
+		var value any
+		if err := json.Unmarshal(raw, &value); err != nil {
+			return nil, alcove.Errorf(alcove.InvalidArgument, "read the setting %s: %v", key, err)
+		}
+		if value == nil {
+			value = h.defaults[key]
 		}
 		h.Config[key] = value
 	}
-	return map[string]any{"config": h.Config}, err
+	return h.config(abi.ConfigGetRequest{})
 }
 
-func (h *host) caller([]byte) (any, error) {
-	return alcove.Rights{Caller: h.Caller, Namespace: h.Namespace, Branch: "default"}, nil
+func (h *host) caller(abi.CallerGetRequest) (any, error) {
+	return alcove.CallerGetResponse{Caller: h.Caller, Namespace: h.Namespace, Branch: "default", Capabilities: []alcove.Power{}}, nil
 }
 
-func (h *host) progress(request []byte) (any, error) {
-	in, err := read[struct {
-		Done, Total int
-		Message     string
-	}](request)
-	h.Progress = append(h.Progress, fmt.Sprintf("%d/%d %s", in.Done, in.Total, in.Message))
-	return struct{}{}, err
+func (h *host) progress(in abi.CallerProgressRequest) (any, error) {
+	h.Progress = append(h.Progress, fmt.Sprintf("%s/%s %s", plain(in.Done), plain(in.Total), in.Message))
+	return struct{}{}, nil
 }
 
-func (h *host) enqueue(request []byte) (any, error) {
-	in, err := read[struct {
-		Job     string
-		Payload json.RawMessage
-	}](request)
+// plain is a number without an exponent.
+func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+func (h *host) enqueue(in abi.JobEnqueueRequest) (any, error) {
 	id := fmt.Sprintf("job-%d", len(h.Calls))
 	h.Queue = append(h.Queue, Job{id, in.Job, in.Payload})
-	return map[string]string{"id": id}, err
+	return alcove.JobEnqueueResponse{ID: id}, nil
 }
 
-func (h *host) appendLog(request []byte) (any, error) {
-	in, err := read[alcove.Event](request)
-	in.Namespace, in.Sequence = h.namespace(in.Namespace), uint64(len(h.Events)+1)
-	h.Events = append(h.Events, in)
-	return struct{}{}, err
+func (h *host) appendLog(in abi.LogAppendRequest) (any, error) {
+	h.Events = append(h.Events, alcove.Event{Namespace: h.namespace(in.Namespace), Sequence: uint64(len(h.Events) + 1), Event: in.Event, Data: in.Data})
+	return struct{}{}, nil
 }

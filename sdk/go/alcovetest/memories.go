@@ -1,35 +1,42 @@
 package alcovetest
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/abi"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-func (h *host) get(request []byte) (any, error) {
-	in, err := read[alcove.Get](request)
-	out := make([]*alcove.Memory, len(in.Keys))
-	for i, key := range in.Keys {
-		out[i] = h.staged.memories[place{"memory", h.namespace(in.Namespace), key}]
-	}
-	return map[string]any{"memories": out}, err
+// memory returns a memory, staged or stored, or nil.
+func (h *host) memory(namespace, key string) *alcove.Memory {
+	return h.staged.memories[h.at(namespace, key)]
 }
 
-func (h *host) namespaces([]byte) (any, error) {
+func (h *host) at(namespace, key string) place { return place{"memory", h.namespace(namespace), key} }
+
+func (h *host) get(in abi.MemoryGetRequest) (any, error) {
+	out := alcove.MemoryGetResponse{Memories: make([]*alcove.Memory, len(in.Keys))}
+	for i, key := range in.Keys {
+		out.Memories[i] = h.memory(in.Namespace, key)
+	}
+	return out, nil
+}
+
+func (h *host) namespaces(abi.MemoryNamespacesRequest) (any, error) {
 	seen := map[string]bool{}
 	for p := range h.staged.memories {
 		seen[p.namespace] = true
 	}
-	return map[string]any{"namespaces": slices.Sorted(maps.Keys(seen))}, nil
+	return alcove.MemoryNamespacesResponse{Namespaces: slices.Sorted(maps.Keys(seen))}, nil
 }
 
 // page cuts the page out of the keys of a namespace that a list asks for.
-func page[T any](all map[place]T, collection, namespace, prefix, after string, limit int) (found []T, next string) {
+func page[T any](all map[place]*T, collection, namespace, prefix, after string, limit int) (found []T, next string) {
 	var keys []string
 	for p := range all {
 		if p.collection == collection && p.namespace == namespace && strings.HasPrefix(p.key, prefix) && p.key > after {
@@ -37,41 +44,33 @@ func page[T any](all map[place]T, collection, namespace, prefix, after string, l
 		}
 	}
 	slices.Sort(keys)
-	if limit <= 0 {
-		limit = 100
-	}
-	if len(keys) > limit {
+	if limit = cmp.Or(limit, 100); len(keys) > limit {
 		keys = keys[:limit]
 		next = keys[limit-1]
 	}
 	found = make([]T, len(keys))
 	for i, key := range keys {
-		found[i] = all[place{collection, namespace, key}]
+		found[i] = *all[place{collection, namespace, key}]
 	}
 	return found, next
 }
 
-func (h *host) list(request []byte) (any, error) {
-	in, err := read[alcove.List](request)
-	if in.Limit > 1000 {
-		return nil, alcove.Errorf(alcove.InvalidArgument, "the limit is %d; at most 1000", in.Limit)
-	}
+func (h *host) list(in abi.MemoryListRequest) (any, error) {
 	found, next := page(h.staged.memories, "memory", h.namespace(in.Namespace), in.Prefix, in.After, in.Limit)
-	return map[string]any{"memories": found, "next": next}, err
+	return alcove.MemoryListResponse{Memories: found, Next: next}, nil
 }
 
-func (h *host) history(request []byte) (any, error) {
-	in, err := read[alcove.History](request)
-	versions := []*alcove.Memory{}
-	if m := h.staged.memories[place{"memory", h.namespace(in.Namespace), in.Key}]; m != nil {
-		versions = append(versions, m)
+// history knows the newest version only.
+func (h *host) history(in abi.MemoryHistoryRequest) (any, error) {
+	out := alcove.MemoryHistoryResponse{Versions: []alcove.Memory{}}
+	if m := h.kept.memories[h.at(in.Namespace, in.Key)]; m != nil && (in.Before == 0 || m.Version < in.Before) {
+		out.Versions = append(out.Versions, *m)
 	}
-	return map[string]any{"versions": versions}, err
+	return out, nil
 }
 
-func (h *host) search(request []byte) (any, error) {
-	in, err := read[alcove.Search](request)
-	hits := []alcove.Hit{}
+func (h *host) search(in abi.MemorySearchRequest) (any, error) {
+	hits := []alcove.MemoryHit{}
 	wanted := terms(in.Query)
 	for p, m := range h.kept.memories {
 		has := terms(text(m.Value) + " " + strings.Join(m.Tags, " "))
@@ -81,80 +80,95 @@ func (h *host) search(request []byte) (any, error) {
 				shared++
 			}
 		}
-		if shared > 0 && p.namespace == h.Namespace {
-			hits = append(hits, alcove.Hit{Memory: *m, Score: float64(shared) / float64(len(wanted))})
+		if shared > 0 && h.among(in.Namespaces, p.namespace) {
+			hits = append(hits, alcove.MemoryHit{Memory: *m, Score: float64(shared) / float64(len(wanted))})
 		}
 	}
-	slices.SortFunc(hits, func(a, b alcove.Hit) int {
-		if a.Score != b.Score {
-			return int(1000 * (b.Score - a.Score))
-		}
-		return strings.Compare(a.Memory.Key, b.Memory.Key)
+	slices.SortFunc(hits, func(a, b alcove.MemoryHit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Memory.Namespace, b.Memory.Namespace), cmp.Compare(a.Memory.Key, b.Memory.Key))
 	})
 	total := len(hits)
-	if in.K == 0 {
-		in.K = 10
-	}
-	return alcove.Hits{Hits: hits[:min(in.K, total)], Total: total}, err
+	hits = hits[min(in.Offset, total):]
+	return alcove.MemorySearchResponse{Hits: hits[:min(cmp.Or(in.K, 10), len(hits))], Total: total}, nil
 }
 
-func (h *host) put(request []byte) (any, error) {
-	in, err := read[struct{ Items []alcove.Item }](request)
-	stored := []alcove.Place{}
+func (h *host) put(in abi.MemoryPutRequest) (any, error) {
+	out := alcove.MemoryPutResponse{}
 	for _, item := range in.Items {
 		if item.Key == "" {
 			sum := fnv.New64a()
 			sum.Write(item.Value)
 			item.Key = fmt.Sprintf("%x", sum.Sum64())
 		}
-		namespace := h.namespace(item.Namespace)
-		m := &alcove.Memory{Namespace: namespace, Key: item.Key, State: "active", Metadata: alcove.Metadata{}}
-		if err := change(m, item.Fields); err != nil {
-			return nil, err
-		}
-		h.staged.memories[place{"memory", namespace, item.Key}] = m
-		stored = append(stored, alcove.Place{Namespace: namespace, Key: item.Key})
+		at := h.at(item.Namespace, item.Key)
+		m := &alcove.Memory{Namespace: at.namespace, Key: at.key, State: "active", Metadata: alcove.Metadata{}}
+		change(m, item.MemoryFields)
+		h.staged.memories[at] = m
+		out.Stored = append(out.Stored, alcove.MemoryID{Namespace: at.namespace, Key: at.key})
 	}
-	return map[string]any{"stored": stored}, err
+	return out, nil
 }
 
-func (h *host) patch(request []byte) (any, error) {
-	in, err := read[struct{ Patches []alcove.Patch }](request)
-	missing := []string{}
+func (h *host) patch(in abi.MemoryPatchRequest) (any, error) {
+	out := alcove.MemoryPatchResponse{Missing: []string{}}
 	for _, p := range in.Patches {
-		at := place{"memory", h.namespace(p.Namespace), p.Key}
-		old := h.staged.memories[at]
+		old := h.memory(p.Namespace, p.Key)
 		if old == nil {
-			missing = append(missing, p.Key)
+			out.Missing = append(out.Missing, p.Key)
 			continue
 		}
 		m := *old
 		m.Version, m.Metadata = 0, maps.Clone(old.Metadata)
-		if err := change(&m, p.Fields); err != nil {
-			return nil, err
-		}
+		clearFields(&m, p.Clear)
+		change(&m, p.MemoryFields)
 		m.Tags = slices.DeleteFunc(slices.Clone(m.Tags), func(tag string) bool {
 			return slices.Contains(p.RemoveTags, tag) || slices.Contains(p.AddTags, tag)
 		})
 		m.Tags = append(m.Tags, p.AddTags...)
-		h.staged.memories[at] = &m
+		h.staged.memories[h.at(p.Namespace, p.Key)] = &m
+		out.Patched++
 	}
-	return map[string]any{"patched": len(in.Patches) - len(missing), "missing": missing}, err
+	return out, nil
 }
 
-// change sets the fields that are there.
-func change(m *alcove.Memory, f alcove.Fields) error {
-	set(&m.Type, f.Type)
-	set(&m.State, f.State)
-	set(&m.ExpiresAt, f.ExpiresAt)
+// clearFields removes the fields that a patch names.
+func clearFields(m *alcove.Memory, fields []string) {
+	for _, field := range fields {
+		switch field {
+		case "tags":
+			m.Tags = nil
+		case "type":
+			m.Type = ""
+		case "importance":
+			m.Importance = nil
+		case "metadata":
+			m.Metadata = alcove.Metadata{}
+		case "supersedes":
+			m.Supersedes = nil
+		case "links":
+			m.Links = nil
+		case "expires_at":
+			m.ExpiresAt = ""
+		}
+	}
+}
+
+// change sets the fields that a request has.
+func change(m *alcove.Memory, f abi.MemoryFields) {
 	if f.Value != nil {
 		m.Value = f.Value
+	}
+	if f.Tags != nil {
+		m.Tags = f.Tags
+	}
+	if f.Type != nil {
+		m.Type = *f.Type
 	}
 	if f.Importance != nil {
 		m.Importance = f.Importance
 	}
-	if f.Tags != nil {
-		m.Tags = f.Tags
+	if f.State != "" {
+		m.State = f.State
 	}
 	if f.Supersedes != nil {
 		m.Supersedes = f.Supersedes
@@ -162,48 +176,36 @@ func change(m *alcove.Memory, f alcove.Fields) error {
 	if f.Links != nil {
 		m.Links = f.Links
 	}
+	if f.ExpiresAt != nil {
+		m.ExpiresAt = *f.ExpiresAt
+	}
 	if m.Metadata == nil {
 		m.Metadata = alcove.Metadata{}
 	}
 	for key, value := range f.Metadata {
-		if value == nil {
+		if string(value) == "null" {
 			delete(m.Metadata, key)
 			continue
 		}
-		data, err := json.Marshal(value)
-		if err != nil {
-			return alcove.Errorf(alcove.InvalidArgument, "metadata %s: %v", key, err)
-		}
-		m.Metadata[key] = data
-	}
-	return nil
-}
-
-func set(field *string, value string) {
-	if value != "" {
-		*field = value
+		m.Metadata[key] = value
 	}
 }
 
-func (h *host) delete(request []byte) (any, error) {
-	in, err := read[alcove.Get](request)
-	deleted := 0
+func (h *host) delete(in abi.MemoryDeleteRequest) (any, error) {
+	out := alcove.MemoryDeleteResponse{}
 	for _, key := range in.Keys {
-		at := place{"memory", h.namespace(in.Namespace), key}
-		if _, ok := h.staged.memories[at]; ok {
-			delete(h.staged.memories, at)
-			deleted++
+		if h.memory(in.Namespace, key) != nil {
+			delete(h.staged.memories, h.at(in.Namespace, key))
+			out.Deleted++
 		}
 	}
-	return map[string]int{"deleted": deleted}, err
+	return out, nil
 }
 
-func (h *host) touch(request []byte) (any, error) {
-	in, err := read[alcove.Touch](request)
-	touched := 0
+func (h *host) touch(in abi.MemoryTouchRequest) (any, error) {
+	out := alcove.MemoryTouchResponse{}
 	for _, key := range in.Keys {
-		at := place{"memory", h.namespace(in.Namespace), key}
-		old := h.staged.memories[at]
+		old := h.memory(in.Namespace, key)
 		if old == nil {
 			continue
 		}
@@ -212,17 +214,27 @@ func (h *host) touch(request []byte) (any, error) {
 		if old.Counters != nil {
 			*m.Counters = *old.Counters
 		}
-		m.Counters.Accesses += in.Accesses
+		m.Counters.Accesses += accesses(in)
 		m.Counters.Health = max(-1, min(1, m.Counters.Health+in.Health))
-		h.staged.memories[at] = &m
-		touched++
+		h.staged.memories[h.at(in.Namespace, key)] = &m
+		out.Touched++
 	}
-	return map[string]int{"touched": touched}, err
+	return out, nil
 }
 
-func (h *host) links(request []byte) (any, error) {
-	in, err := read[struct{ Namespace, Key string }](request)
-	out := alcove.Linked{Links: []string{}, LinkedFrom: []string{}}
+// accesses returns the accesses that a touch adds: 1 by default, or 0 if it adds to the health.
+func accesses(in abi.MemoryTouchRequest) int {
+	switch {
+	case in.Accesses != nil:
+		return *in.Accesses
+	case in.Health != 0:
+		return 0
+	}
+	return 1
+}
+
+func (h *host) links(in abi.LinkListRequest) (any, error) {
+	out := alcove.LinkListResponse{Links: []string{}, LinkedFrom: []string{}}
 	for p, m := range h.staged.memories {
 		switch {
 		case p.namespace != h.namespace(in.Namespace):
@@ -232,33 +244,36 @@ func (h *host) links(request []byte) (any, error) {
 			out.LinkedFrom = append(out.LinkedFrom, p.key)
 		}
 	}
-	return out, err
+	slices.Sort(out.LinkedFrom)
+	return out, nil
 }
 
-func (h *host) link(request []byte) (any, error) {
-	return h.relink(request, func(links, to []string) []string {
-		return append(slices.DeleteFunc(slices.Clone(links), func(l string) bool { return slices.Contains(to, l) }), to...)
-	})
-}
-
-func (h *host) unlink(request []byte) (any, error) {
-	return h.relink(request, func(links, to []string) []string {
-		return slices.DeleteFunc(slices.Clone(links), func(l string) bool { return slices.Contains(to, l) })
-	})
-}
-
-func (h *host) relink(request []byte, change func(links, to []string) []string) (any, error) {
-	in, err := read[struct {
-		Namespace, Key string
-		To             []string
-	}](request)
-	at := place{"memory", h.namespace(in.Namespace), in.Key}
-	old := h.staged.memories[at]
+func (h *host) link(in abi.LinkAddRequest) (any, error) {
+	old := h.memory(in.Namespace, in.Key)
 	if old == nil {
 		return nil, alcove.Errorf(alcove.NotFound, "there is no memory %s", in.Key)
 	}
-	m := *old
-	m.Version, m.Links = 0, change(old.Links, in.To)
-	h.staged.memories[at] = &m
-	return struct{}{}, err
+	links := slices.Clone(old.Links)
+	for _, to := range in.To {
+		if !slices.Contains(links, to) {
+			links = append(links, to)
+		}
+	}
+	h.relink(*old, links)
+	return alcove.LinkAddResponse{Added: len(links) - len(old.Links)}, nil
+}
+
+func (h *host) unlink(in abi.LinkRemoveRequest) (any, error) {
+	old := h.memory(in.Namespace, in.Key)
+	if old == nil {
+		return nil, alcove.Errorf(alcove.NotFound, "there is no memory %s", in.Key)
+	}
+	links := slices.DeleteFunc(slices.Clone(old.Links), func(l string) bool { return slices.Contains(in.To, l) })
+	h.relink(*old, links)
+	return alcove.LinkRemoveResponse{Removed: len(old.Links) - len(links)}, nil
+}
+
+func (h *host) relink(m alcove.Memory, links []string) {
+	m.Version, m.Links = 0, links
+	h.staged.memories[h.at(m.Namespace, m.Key)] = &m
 }

@@ -7,95 +7,100 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/alcove-memory/alcove/abi"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-func (h *host) getRecords(request []byte) (any, error) {
-	in, err := read[alcove.Records](request)
-	out := make([]*alcove.Record, len(in.Keys))
+func (h *host) getRecords(in abi.RecordGetRequest) (any, error) {
+	out := alcove.RecordGetResponse{Records: make([]*alcove.Record, len(in.Keys))}
 	for i, key := range in.Keys {
-		out[i] = h.staged.records[place{in.Collection, h.namespace(in.Namespace), key}]
+		out.Records[i] = h.staged.records[place{in.Collection, h.namespace(in.Namespace), key}]
 	}
-	return map[string]any{"records": out}, err
+	return out, nil
 }
 
-func (h *host) listRecords(request []byte) (any, error) {
-	in, err := read[alcove.Records](request)
+func (h *host) listRecords(in abi.RecordListRequest) (any, error) {
 	found, next := page(h.staged.records, in.Collection, h.namespace(in.Namespace), in.Prefix, in.After, in.Limit)
-	return map[string]any{"records": found, "next": next}, err
+	return alcove.RecordListResponse{Records: found, Next: next}, nil
 }
 
-func (h *host) putRecords(request []byte) (any, error) {
-	in, err := read[struct {
-		Collection, Namespace string
-		Items                 []struct {
-			Key   string
-			Value json.RawMessage
-		}
-	}](request)
+func (h *host) putRecords(in abi.RecordPutRequest) (any, error) {
 	for _, item := range in.Items {
 		h.record(in.Collection, h.namespace(in.Namespace), item.Key, item.Value)
 	}
-	return map[string]int{"stored": len(in.Items)}, err
+	return alcove.RecordPutResponse{Stored: len(in.Items)}, nil
 }
 
 func (h *host) record(collection, namespace, key string, value json.RawMessage) {
 	h.staged.records[place{collection, namespace, key}] = &alcove.Record{Namespace: namespace, Key: key, Value: value}
 }
 
-func (h *host) deleteRecords(request []byte) (any, error) {
-	in, err := read[alcove.Records](request)
+func (h *host) deleteRecords(in abi.RecordDeleteRequest) (any, error) {
+	out := alcove.RecordDeleteResponse{}
 	for _, key := range in.Keys {
-		delete(h.staged.records, place{in.Collection, h.namespace(in.Namespace), key})
+		at := place{in.Collection, h.namespace(in.Namespace), key}
+		if h.staged.records[at] != nil {
+			delete(h.staged.records, at)
+			out.Deleted++
+		}
 	}
-	return map[string]int{"deleted": len(in.Keys)}, err
+	return out, nil
 }
 
-func (h *host) appendRecords(request []byte) (any, error) {
-	in, err := read[struct {
-		Collection, Namespace string
-		Values                []json.RawMessage
-	}](request)
-	var sequences []int
+func (h *host) appendRecords(in abi.RecordAppendRequest) (any, error) {
+	namespace, last := h.namespace(in.Namespace), uint64(0)
+	for p := range h.staged.records {
+		if p.collection == in.Collection && p.namespace == namespace {
+			last++
+		}
+	}
+	out := alcove.RecordAppendResponse{}
 	for _, value := range in.Values {
-		last := 0
-		for p := range h.staged.records {
-			if p.collection == in.Collection && p.namespace == h.namespace(in.Namespace) {
-				last++
-			}
-		}
-		h.record(in.Collection, h.namespace(in.Namespace), fmt.Sprintf("%020d", last+1), value)
-		sequences = append(sequences, last+1)
+		last++
+		h.record(in.Collection, namespace, fmt.Sprintf("%020d", last), value)
+		out.Sequences = append(out.Sequences, last)
 	}
-	return map[string]any{"sequences": sequences}, err
+	return out, nil
 }
 
-func (h *host) analyze(request []byte) (any, error) {
-	in, err := read[struct{ Texts []string }](request)
-	out := [][]string{}
+func (h *host) analyze(in abi.TextAnalyzeRequest) (any, error) {
+	out := alcove.TextAnalyzeResponse{}
 	for _, text := range in.Texts {
-		out = append(out, terms(text))
+		out.Terms = append(out.Terms, terms(text))
 	}
-	return map[string]any{"terms": out}, err
+	return out, nil
 }
 
-func (h *host) count(request []byte) (any, error) {
-	in, err := read[struct{ Terms []string }](request)
-	counts := make([]int, len(in.Terms))
-	documents := 0
-	for p, m := range h.kept.memories {
-		if p.namespace != h.Namespace {
-			continue
-		}
-		documents++
-		has := terms(text(m.Value))
+func (h *host) count(in abi.TextCountRequest) (any, error) {
+	out := alcove.TextCountResponse{Counts: make([]int, len(in.Terms))}
+	for _, value := range h.values(in.Collection, in.Namespaces) {
+		out.Documents++
+		has := terms(text(value))
 		for i, term := range in.Terms {
 			if slices.Contains(has, term) {
-				counts[i]++
+				out.Counts[i]++
 			}
 		}
 	}
-	return map[string]any{"documents": documents, "counts": counts}, err
+	return out, nil
+}
+
+// values returns the values of a collection's stored records, or of memories.
+func (h *host) values(collection string, namespaces []string) (values []json.RawMessage) {
+	if collection == "" || collection == "memory" {
+		for p, m := range h.kept.memories {
+			if h.among(namespaces, p.namespace) {
+				values = append(values, m.Value)
+			}
+		}
+		return values
+	}
+	for p, r := range h.kept.records {
+		if p.collection == collection && h.among(namespaces, p.namespace) {
+			values = append(values, r.Value)
+		}
+	}
+	return values
 }
 
 // terms are the words of a text in lower case; a real host also stems them and leaves out stop words.

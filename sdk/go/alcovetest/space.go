@@ -1,7 +1,9 @@
 // Package alcovetest runs a family's handlers in a go test, with a host in memory instead of a guest in a sandbox.
 //
-// It is simpler than a real host: search matches words, nothing is denied but what Space.Ops denies, and there is one
-// branch. What a request stages is kept when it succeeds and thrown away when it fails, as with a real one.
+// Requests are held to the fields and bounds of their operation, as by a real host: a field that it does not know is an error
+// that names it. Otherwise it is simpler: search matches words, nothing is denied but what Space.Ops denies, conditions on
+// versions are met, a memory has one version, and there is one branch. What a request stages is kept when it succeeds and thrown
+// away when it fails, as with a real one.
 package alcovetest
 
 import (
@@ -28,7 +30,8 @@ type Space struct {
 	Namespace string    // default: default
 	Config    map[string]any
 	DryRun    bool
-	// Ops carry operations out, in place of the host; an error of theirs reaches the family as a host's does.
+	// Ops carry operations out, in place of the host; an error of theirs reaches the family as a host's does. Their requests
+	// are well-formed, and responses are best of the types that package alcove has for them.
 	Ops map[alcove.Op]func(request []byte) (response any, err error)
 
 	Calls    []alcove.Op // that were made, in order
@@ -37,11 +40,12 @@ type Space struct {
 	Queue    []Job       // jobs that wait; RunJobs runs them
 	Events   []alcove.Event
 
-	guest   Guest
-	tools   map[string]bool
-	kept    state
-	staged  state
-	version uint64
+	guest    Guest
+	tools    map[string]bool
+	defaults map[string]any // of the configuration
+	kept     state
+	staged   state
+	version  uint64
 
 	requests int
 }
@@ -75,14 +79,14 @@ func New(t testing.TB, guest Guest, manifest []byte) *Space {
 	}
 	s := &Space{
 		Now: time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC), Caller: "tester", Namespace: "default", Config: map[string]any{},
-		Ops: map[alcove.Op]func([]byte) (any, error){}, guest: guest, tools: map[string]bool{},
+		Ops: map[alcove.Op]func([]byte) (any, error){}, guest: guest, tools: map[string]bool{}, defaults: map[string]any{},
 		kept: state{map[place]*alcove.Memory{}, map[place]*alcove.Record{}},
 	}
 	for _, tool := range m.Tools {
 		s.tools[tool.Name] = true
 	}
 	for _, setting := range m.Config {
-		s.Config[setting.Key] = setting.Default
+		s.Config[setting.Key], s.defaults[setting.Key] = setting.Default, setting.Default
 	}
 	return s
 }

@@ -1,0 +1,51 @@
+package alcove
+
+import "iter"
+
+// Memories iterates over the memories that MemoryList lists, page by page. An error ends it.
+func (c *Call) Memories(r MemoryListRequest) iter.Seq2[*Memory, error] {
+	return pages(r, func(r *MemoryListRequest) ([]Memory, bool, error) {
+		page, err := c.MemoryList(*r)
+		r.After = page.Next
+		return page.Memories, page.Next != "", err
+	})
+}
+
+// Versions iterates over the versions of a memory, the newest first, page by page. An error ends it.
+func (c *Call) Versions(r MemoryHistoryRequest) iter.Seq2[*Memory, error] {
+	return pages(r, func(r *MemoryHistoryRequest) ([]Memory, bool, error) {
+		page, err := c.MemoryHistory(*r)
+		r.Before = page.Next
+		return page.Versions, page.Next != 0, err
+	})
+}
+
+// Records iterates over the records that RecordList lists, page by page. An error ends it.
+func (c *Call) Records(r RecordListRequest) iter.Seq2[*Record, error] {
+	return pages(r, func(r *RecordListRequest) ([]Record, bool, error) {
+		page, err := c.RecordList(*r)
+		r.After = page.Next
+		return page.Records, page.Next != "", err
+	})
+}
+
+// pages iterates over the elements of pages. read returns the page that r asks for, turns r into the request of the next page, and
+// reports whether there is one.
+func pages[R, T any](first R, read func(*R) (page []T, more bool, err error)) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		r := first
+		for more := true; more; {
+			var page []T
+			var err error
+			if page, more, err = read(&r); err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range page {
+				if !yield(&page[i], nil) {
+					return
+				}
+			}
+		}
+	}
+}
