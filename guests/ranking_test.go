@@ -46,8 +46,8 @@ func TestRankingInTheSandboxLearnsFromFeedback(t *testing.T) {
 		must(t, json.Unmarshal(request, &asked))
 		plain, wanted := *s.Memory("plain-" + asked.Query), *s.Memory("wanted-" + asked.Query)
 		return alcove.MemorySearchResponse{Hits: []alcove.MemoryHit{
-			{Memory: plain, Features: map[string]float64{"score": 1, "lexical": 1, "importance": .2, "age": 1}},
-			{Memory: wanted, Features: map[string]float64{"score": .5, "lexical": .5, "importance": 1, "age": 1}},
+			{Memory: plain, Features: map[string]float32{"score": 1, "lexical": 1, "importance": .2, "age": 1}},
+			{Memory: wanted, Features: map[string]float32{"score": .5, "lexical": .5, "importance": 1, "age": 1}},
 		}, Total: 2}, nil
 	}
 	for i := range 12 {

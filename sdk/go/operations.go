@@ -266,7 +266,7 @@ type MemoryHit struct {
 	Memory   Memory             `json:"memory"`            // the memory
 	Score    float64            `json:"score"`             // its score, higher is better
 	Snippet  string             `json:"snippet"`           // the part of its text that matches
-	Features map[string]float64 `json:"features,omitzero"` // the columns of the rank hook, where they were asked for; those that are missing are absent
+	Features map[string]float32 `json:"features,omitzero"` // the columns of the rank hook, where they were asked for; those that are missing are absent
 }
 
 func (x *MemoryHit) read(s *scan.Scanner) {
@@ -279,7 +279,7 @@ func (x *MemoryHit) read(s *scan.Scanner) {
 		case "snippet":
 			x.Snippet = s.String()
 		case "features":
-			x.Features = readMap(s, func() float64 { return s.Number() })
+			x.Features = readMap(s, func() float32 { return float32(s.Number()) })
 		default:
 			s.Skip()
 		}

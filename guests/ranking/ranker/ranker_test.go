@@ -34,8 +34,8 @@ func space(t *testing.T) *alcovetest.Space {
 			t.Errorf("the search is without features: %s", request)
 		}
 		return alcove.MemorySearchResponse{Hits: []alcove.MemoryHit{
-			{Memory: *s.Memory("liked"), Features: map[string]float64{"score": 1, "lexical": 1, "semantic": .4, "age": 100, "outcome": -1}},
-			{Memory: *s.Memory("vital"), Features: map[string]float64{"score": .8, "lexical": .8, "semantic": .8, "age": 1, "idle": .5, "outcome": 1}},
+			{Memory: *s.Memory("liked"), Features: map[string]float32{"score": 1, "lexical": 1, "semantic": .4, "age": 100, "outcome": -1}},
+			{Memory: *s.Memory("vital"), Features: map[string]float32{"score": .8, "lexical": .8, "semantic": .8, "age": 1, "idle": .5, "outcome": 1}},
 		}}, nil
 	}
 	return s
