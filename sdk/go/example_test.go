@@ -78,14 +78,14 @@ func TestWhatAFailedRequestStagedIsThrownAway(t *testing.T) {
 func TestOnlyARefusalRefusesAStore(t *testing.T) {
 	f := alcove.New()
 	f.OnStore(func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
-		if err := c.PutRecords("seen", "", alcove.RecordItem{Key: entries[0].Key, Value: 1}); err != nil {
+		if err := c.PutRecords("seen", "", map[string]any{entries[0].Key: 1}); err != nil {
 			return nil, err
 		}
 		switch entries[0].Key {
 		case "secret":
 			return nil, alcove.Refuse("no secrets")
 		case "lost":
-			_, err := c.Get(alcove.Get{Keys: []string{"k"}})
+			_, err := c.MemoryGet(alcove.MemoryGetRequest{Keys: []string{"k"}})
 			return nil, err
 		case "odd":
 			return []*alcove.Change{nil, nil}, nil

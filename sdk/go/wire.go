@@ -84,7 +84,7 @@ func readEntry(s *scan.Scanner) (e Entry) {
 		case "key":
 			e.Key = s.String()
 		case "version":
-			e.Version = uint64(s.Int())
+			e.Version = s.Uint()
 		case "deleted":
 			e.Deleted = s.Bool()
 		case "value":
