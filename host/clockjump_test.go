@@ -17,6 +17,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/admin"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/family"
@@ -146,11 +147,7 @@ func (j *jumping) asked(name string) int {
 
 func (j *jumping) eventually(what string, is func() bool) {
 	j.t.Helper()
-	for began := time.Now(); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			j.t.Fatalf("%v ahead: never %s", time.Duration(j.offset.Load()), what)
-		}
-	}
+	await.That(j.t, fmt.Sprintf("%s, %v ahead", what, time.Duration(j.offset.Load())), is)
 }
 
 // post stores by HTTP.
@@ -336,12 +333,12 @@ func TestAClockThatJumpsWhileAServerIsUsed(t *testing.T) {
 	j.check()
 	j.backUp(folder, 0)
 	warm := 0
-	j.eventually("are the hooks on", func() bool { // modules are loaded while nobody waits for them
+	j.eventually("the hooks are on", func() bool { // modules are loaded while nobody waits for them
 		warm++
 		say(t, c, "memory_store", map[string]any{"key": "warm", "value": warm})
 		return j.asked("told") > 0 && j.asked("asked") > 0
 	})
-	j.eventually("is the schedule noted", j.scheduled)
+	j.eventually("the schedule is noted", j.scheduled)
 	const hour, days = time.Hour, 10 * 24 * time.Hour
 	for i, jump := range []time.Duration{hour, -hour, days, -days, -hour, hour, -days, days, days, hour, -days, -hour} {
 		told, asked, ran := j.asked("told"), j.asked("asked"), j.asked("timely")
@@ -361,9 +358,9 @@ func TestAClockThatJumpsWhileAServerIsUsed(t *testing.T) {
 				t.Errorf("%v ahead, what lives for %v is there: %t", ahead, lives, found)
 			}
 		}
-		j.eventually("are the hooks asked", func() bool { return j.asked("told") > told && j.asked("asked") > asked })
+		j.eventually("the hooks are asked", func() bool { return j.asked("told") > told && j.asked("asked") > asked })
 		if jump > 0 {
-			j.eventually("does the scheduled job run", func() bool { return j.asked("timely") > ran })
+			j.eventually("the scheduled job runs", func() bool { return j.asked("timely") > ran })
 		}
 		if now := j.asked("timely"); now > ran+1 || jump < 0 && now > ran {
 			t.Errorf("after a jump by %v the job ran %d times", jump, now-ran)
@@ -386,7 +383,7 @@ func (j *jumping) latest() int {
 
 func (j *jumping) jobsEnded() {
 	j.t.Helper()
-	j.eventually("are all jobs done", func() bool {
+	j.eventually("all jobs are done", func() bool {
 		var jobs []host.FamilyJob
 		j.act("family-jobs", nil, &jobs)
 		return !slices.ContainsFunc(jobs, func(job host.FamilyJob) bool { return job.State != family.Done })

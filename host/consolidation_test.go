@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
 )
@@ -93,21 +93,18 @@ func TestConsolidationProposesAndIsUndoneByDroppingTheBranch(t *testing.T) {
 	}
 }
 
-// waitFor waits until all jobs of a family have ended, and gives them.
-func waitFor(t *testing.T, f *family.Families, name string) []family.Job {
+// endedJobs waits until all jobs of a family have ended, and gives them.
+func endedJobs(t *testing.T, f *family.Families, name string) (own []family.Job) {
 	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	await.That(t, "all jobs of "+name+" end", func() bool {
 		jobs, err := f.Jobs(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		own := slices.DeleteFunc(jobs, func(j family.Job) bool { return j.Family != name })
-		if len(own) > 0 && !slices.ContainsFunc(own, func(j family.Job) bool { return j.State == family.Queued || j.State == family.Running }) {
-			return own
-		}
-	}
-	t.Fatal("the jobs do not end")
-	return nil
+		own = slices.DeleteFunc(jobs, func(j family.Job) bool { return j.Family != name })
+		return len(own) > 0 && !slices.ContainsFunc(own, func(j family.Job) bool { return j.State == family.Queued || j.State == family.Running })
+	})
+	return own
 }
 
 func TestAutoTagTagsANamespaceInJobs(t *testing.T) {
@@ -118,7 +115,7 @@ func TestAutoTagTagsANamespaceInJobs(t *testing.T) {
 	}
 	put(t, s, items...)
 	ask(t, f, "memory_retag", `{}`, nil)
-	for _, j := range waitFor(t, f, "auto-tag") {
+	for _, j := range endedJobs(t, f, "auto-tag") {
 		if j.State != family.Done {
 			t.Errorf("job %s is %s: %s", j.Name, j.State, j.Error)
 		}
@@ -153,9 +150,5 @@ func TestRankingPutsWhatWasUsefulFirst(t *testing.T) {
 	for range 5 {
 		ask(t, f, "memory_rank_feedback", `{"query":"harbour office Hamburg","useful":["two"],"useless":["one"]}`, nil)
 	}
-	for deadline := time.Now().Add(20 * time.Second); first() != "two"; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("feedback does not change the order")
-		}
-	}
+	await.That(t, "feedback changes the order", func() bool { return first() == "two" })
 }

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search/embed"
 )
@@ -114,18 +114,15 @@ func remember(t *testing.T, h *host.Host, texts ...string) {
 // until waits for a state of the only embedder.
 func until(t *testing.T, act func(string, any, any) error, so func(host.EmbedderState) bool) host.EmbedderState {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		var list []host.EmbedderState
+	var list []host.EmbedderState
+	await.That(t, "the only embedder gets there", func() bool {
+		list = nil
 		if err := act("embedders", nil, &list); err != nil {
 			t.Fatal(err)
 		}
-		if len(list) == 1 && so(list[0]) {
-			return list[0]
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("it is never so: %+v", list)
-		}
-	}
+		return len(list) == 1 && so(list[0])
+	})
+	return list[0]
 }
 
 func has(vectors int) func(host.EmbedderState) bool {
@@ -205,15 +202,10 @@ func TestVectorsAreMadeAnewWhileTheOldOnesServe(t *testing.T) {
 	if got := found(t, h, memory.Search{Text: "beast", Mode: memory.Semantic, K: 1}); got != "a cat sleeps" {
 		t.Errorf("found %s", got)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+	await.That(t, "the previous embedder is forgotten", func() bool {
 		raw, err := os.ReadFile(filepath.Join(dir, "embedders.json"))
-		if err == nil && !bytes.Contains(raw, []byte("previous")) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s, %v", raw, err)
-		}
-	}
+		return err == nil && !bytes.Contains(raw, []byte("previous"))
+	})
 }
 
 func TestAKeyIsInNoLogNoFileAndNoAnswer(t *testing.T) {

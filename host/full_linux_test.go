@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/memory"
 )
@@ -210,15 +211,9 @@ func TestADirectoryOnAReadOnlyDiskIsServedReadOnly(t *testing.T) {
 	}
 	remount := func(flags uintptr) {
 		t.Helper()
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, "")
-			if err == nil {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatal(err)
-			}
-		}
+		await.That(t, "the disk can be mounted anew", func() bool {
+			return syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, "") == nil
+		})
 	}
 	remount(syscall.MS_RDONLY)
 	h, err := host.Open(t.Context(), host.Options{Dir: dir})

@@ -61,8 +61,9 @@ func rules() []rule {
 		{pkg: "host/family", own: []string{"abi", "registry", "host/policy", "host/regular", "host/sandbox", "host/memory", "host/search", "host/schema"}, others: []string{"golang.org/x/text"}, never: outside},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
-		{pkg: "host/sandbox/spectest"}, // serves tests only
-		{pkg: "host/stress"},           // serves tests only
+		{pkg: "host/sandbox/spectest"},                    // serves tests only
+		{pkg: "host/stress"},                              // serves tests only
+		{pkg: "host/await", never: append(outside, "os")}, // serves tests only
 		{pkg: "host/sandbox/hostile", own: []string{"abi", "host/sandbox/asm", "host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/bundle", own: []string{"host/store"}, never: append(outside, "os")},

@@ -18,6 +18,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/owner"
 )
@@ -51,16 +52,6 @@ func mustOpenLogged(t *testing.T, dir string) (*host.Host, *lines) {
 	return h, log
 }
 
-// soon waits until something is so.
-func soon(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never came to be that %s", what)
-		}
-	}
-}
-
 func get(t *testing.T, url string) (status int, body string) {
 	t.Helper()
 	answer, err := http.Get(url)
@@ -83,7 +74,7 @@ func TestAServerThatWasStartedByHandStaysAndSaysThatItsStoreIsGone(t *testing.T)
 		t.Fatal(err)
 	}
 	const logged = "nothing is written any more"
-	soon(t, "the log says it", func() bool { return log.count(logged) > 0 })
+	await.That(t, "the log says it", func() bool { return log.count(logged) > 0 })
 	for _, path := range []string{"/readyz", "/healthz"} {
 		if status, body := get(t, "http://"+r.HTTP+path); status != http.StatusServiceUnavailable || !strings.Contains(body, "alcove.db is gone") {
 			t.Errorf("%s answers %d %s", path, status, body)
@@ -145,11 +136,11 @@ func TestALockThatAnotherProcessTookIsTakenBackWhenItIsFree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	soon(t, "the log says who has it", func() bool { return log.count("another process holds the new one") > 0 })
+	await.That(t, "the log says who has it", func() bool { return log.count("another process holds the new one") > 0 })
 	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}
-	soon(t, "the lock is held again", func() bool { return host.Owned(dir) != nil })
+	await.That(t, "the lock is held again", func() bool { return host.Owned(dir) != nil })
 	if err := errors.Join(stop(), h.Close()); err != nil {
 		t.Error(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/alcove-memory/alcove/host/owner"
 )
@@ -36,14 +35,7 @@ func serveWithin(t *testing.T, dir string, descriptors int) (owner.Record, *byte
 		}
 	})
 	go func() { limited.Wait(); close(ended) }()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if r, err := owner.ReadRecord(dir); err == nil && r.HTTP != "" {
-			return r, log
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the server does not come up")
-		}
-	}
+	return servedBy(t, dir, limited.Process), log
 }
 
 // occupy opens connections that say what is given, and keeps them open.

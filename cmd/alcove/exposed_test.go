@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -188,7 +189,7 @@ func TestADirectoryThatCannotBeWrittenCanBeRead(t *testing.T) {
 		if after := names(t, dir); after != before {
 			t.Errorf("the directory had\n%s\nand has\n%s", before, after)
 		}
-		eventually(t, "it is left to an owner that writes", func() bool { return gone(reader) })
+		await.That(t, "it is left to an owner that writes", func() bool { return gone(reader) })
 		u.mustRun(dir, "store", "k2", "v")
 		endOwner(t, u, dir)
 	}
@@ -261,5 +262,5 @@ func endOwner(t *testing.T, u *plainUser, dir string) {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the owner ends", func() bool { return gone(pid) && host.Owned(dir) == nil })
+	await.That(t, "the owner ends", func() bool { return gone(pid) && host.Owned(dir) == nil })
 }

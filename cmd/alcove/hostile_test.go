@@ -13,8 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -167,14 +167,18 @@ func serveForTest(t *testing.T, dir string) owner.Record {
 		cmd.Process.Signal(os.Interrupt)
 		cmd.Wait()
 	})
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if r, err := owner.ReadRecord(dir); err == nil && r.HTTP != "" {
-			return r
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the server does not come up")
-		}
-	}
+	return servedBy(t, dir, cmd.Process)
+}
+
+// servedBy waits until a process owns a data directory and serves HTTP. Clients that come sooner would start an owner of their own.
+func servedBy(t *testing.T, dir string, p *os.Process) (r owner.Record) {
+	t.Helper()
+	await.That(t, "the server comes up", func() (up bool) {
+		var err error
+		r, err = owner.ReadRecord(dir)
+		return err == nil && r.HTTP != "" && r.PID == p.Pid
+	})
+	return r
 }
 
 // rpc is a call as one line.

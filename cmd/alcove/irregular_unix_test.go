@@ -12,7 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/alcove-memory/alcove/host/await"
 )
 
 // irregular makes what no file can be read from, by what an error calls it.
@@ -94,7 +95,7 @@ func refusedAtOnce(t *testing.T, args []string, says string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithDeadline(t.Context(), await.Deadline())
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Env = append(os.Environ(), asMain+"=1", "ALCOVE_DATA="+data, "ALCOVE_LISTEN=off")

@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "exits": exits, "flip": flip, "vectors": wordVectors, "guest": writeGuest, "stopowner": func(ts *testscript.TestScript, _ bool, _ []string) {
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": func(ts *testscript.TestScript, neg bool, args []string) { waitFor(t, ts, neg, args) }, "exits": exits, "flip": flip, "vectors": wordVectors, "guest": writeGuest, "stopowner": func(ts *testscript.TestScript, _ bool, _ []string) {
 			stopOwner(t, ts.Getenv("ALCOVE_DATA"))
 		}},
 		Setup: func(e *testscript.Env) error {
@@ -74,34 +74,28 @@ func stopOwners(t testing.TB, dir string) {
 // stopOwner ends the owner that commands left running in dir, and waits for it.
 func stopOwner(t testing.TB, dir string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); host.Owned(dir) != nil; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Errorf("the owner of %s does not end: %v", dir, host.Owned(dir))
-			return
+	await.That(t, "the owner of "+dir+" ends", func() bool {
+		if host.Owned(dir) == nil {
+			return true
 		}
-		r, err := owner.ReadRecord(dir)
-		if errors.Is(err, os.ErrNotExist) || err != nil {
-			continue // it has not said who it is, or is just leaving
+		if r, err := owner.ReadRecord(dir); err == nil { // otherwise it has not said who it is, or is just leaving
+			if p, err := os.FindProcess(r.PID); err == nil {
+				p.Signal(os.Interrupt)
+			}
 		}
-		if p, err := os.FindProcess(r.PID); err == nil {
-			p.Signal(os.Interrupt)
-		}
-	}
+		return false
+	})
 }
 
 // waitFor is a command of the scripts: it waits until a file exists.
-func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+func waitFor(t testing.TB, ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("use it as: waitfor FILE")
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			ts.Fatalf("%s does not come", args[0])
-		}
-	}
+	await.That(t, args[0]+" exists", func() bool {
+		_, err := os.Stat(ts.MkAbs(args[0]))
+		return err == nil
+	})
 }
 
 // wordVectors is a command of the scripts: it writes the model.safetensors of a folder, with vectors of two dimensions.

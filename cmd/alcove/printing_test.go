@@ -17,13 +17,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sandbox/asm"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
@@ -207,14 +207,10 @@ func everyCommandRuns(t *testing.T, runs []printing) {
 // waitForJob waits until the hostile job has failed once.
 func waitForJob(t *testing.T, s scene) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if out, _ := s.run(t, print("family", "jobs", "--json")); strings.Contains(out, `"error"`) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no job fails")
-		}
-	}
+	await.That(t, "a job fails", func() bool {
+		out, _ := s.run(t, print("family", "jobs", "--json"))
+		return strings.Contains(out, `"error"`)
+	})
 }
 
 func newScene(t *testing.T) scene {

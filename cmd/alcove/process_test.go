@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -184,7 +184,7 @@ func killOwner(t *testing.T, dir string) {
 	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	conn.SetReadDeadline(await.Deadline())
 	if _, err := io.Copy(io.Discard, conn); err != nil && !strings.Contains(err.Error(), "reset") {
 		t.Fatal(err)
 	}
@@ -219,21 +219,33 @@ func TestOwnersThatStartAtOnceLeaveOne(t *testing.T) {
 	const owners = 4
 	ended := make(chan error, owners)
 	for range owners {
-		cmd := program(t, dir, "serve", "--auto", "--idle", "1m")
+		cmd := program(t, dir, "serve", "--auto", "--idle", "1h")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { cmd.Process.Signal(os.Interrupt) })
 		go func() { ended <- cmd.Wait() }()
 	}
 	for range owners - 1 {
-		if err := <-ended; err != nil {
+		if err := await.Value(t, "an owner that came too late ends", ended); err != nil {
 			t.Errorf("an owner that came too late ended with %v", err)
 		}
 	}
+	await.That(t, "the one that is left answers", func() bool { // or else the client would start another one
+		conn, err := owner.Dial(t.Context(), owner.Options{Dir: dir})
+		if err != nil {
+			return false
+		}
+		return conn.Close() == nil
+	})
 	c := newClient(t, dir)
 	c.call("memory_store", map[string]any{"key": "k", "value": "v"}, nil)
 	if got := c.recall("k"); got != `"v"` {
 		t.Errorf("recalled %s", got)
+	}
+	stopOwner(t, dir)
+	if err := await.Value(t, "the last owner ends", ended); err != nil {
+		t.Errorf("the last owner ended with %v", err)
 	}
 }
 
@@ -288,17 +300,9 @@ func TestADirectoryWithALongNameWorks(t *testing.T) {
 // TestHTTPSharesTheMemory uses the address and the token that the owner leaves in the data directory.
 func TestHTTPSharesTheMemory(t *testing.T) {
 	dir := dataDir(t)
-	cmd := program(t, dir, "serve", "--listen", "127.0.0.1:0")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Signal(os.Interrupt); cmd.Wait() })
+	record := serveForTest(t, dir)
 	c := newClient(t, dir)
 	c.call("memory_store", map[string]any{"key": "k", "value": "by stdio"}, nil)
-	record, err := owner.ReadRecord(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	token, err := os.ReadFile(owner.TokenPath(dir))
 	if err != nil {
 		t.Fatal(err)

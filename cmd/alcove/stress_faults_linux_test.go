@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/owner"
 	guests "github.com/alcove-memory/alcove/host/sandbox/hostile"
 	"github.com/alcove-memory/alcove/host/stress"
@@ -203,13 +204,8 @@ func TestAnEndpointsKeyIsInNoLogFileOrAnswer(t *testing.T) {
 	run("embedder", "set", "hosted", "--kind", "openai", "--url", endpoint.URL+"/v1", "--model", "m", "--key-env", "MODEL_KEY", "--dimensions", "3")
 	run("store", "k", "a text to be embedded")
 	run("search", "text")
-	select {
-	case got := <-asked:
-		if got != "Bearer "+key {
-			t.Errorf("the endpoint was sent %q", got)
-		}
-	case <-time.After(stopWithin):
-		t.Errorf("the endpoint was not asked: %s", said.String())
+	if got := await.Value(t, "the endpoint is asked", asked); got != "Bearer "+key {
+		t.Errorf("the endpoint was sent %q", got)
 	}
 	run("embedder", "set", "other", "--kind", "openai", "--url", endpoint.URL+"/v1", "--model", "m", "--key-env", "MODEL_KEY") // asks it at once
 	run("embedder", "show", "--json")

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/stress"
 )
@@ -146,7 +147,7 @@ func withVitals(t *testing.T, cmd *exec.Cmd) (ask func() vitals) {
 
 // levelWithin is when what a server had for clients that left must be given back: well beyond its own deadlines, but for a
 // machine that is busy.
-const levelWithin = 2 * time.Minute
+const levelWithin = await.Limit
 
 // mustLevel waits until a figure is no higher than it was, but for some slack.
 func mustLevel(t *testing.T, what string, before, slack int, now func() int) {

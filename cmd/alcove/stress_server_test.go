@@ -20,13 +20,14 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/bridge"
 	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
 // stopWithin ends a process that hangs; nothing is measured by it.
-const stopWithin = time.Minute
+const stopWithin = await.Limit
 
 // testServer is the program as a server of its own, whose log is kept.
 type testServer struct {
@@ -81,15 +82,8 @@ func startServer(t *testing.T, dir string, change func(*exec.Cmd)) *testServer {
 			t.Logf("the server's log ended with\n%s", s.logTail())
 		}
 	})
-	for deadline := time.Now().Add(stopWithin); ; time.Sleep(5 * time.Millisecond) {
-		if r, err := owner.ReadRecord(dir); err == nil && r.HTTP != "" && r.PID == s.cmd.Process.Pid {
-			s.Record = r
-			return s
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the server does not come up")
-		}
-	}
+	s.Record = servedBy(t, dir, s.cmd.Process)
+	return s
 }
 
 // logTail is the end of the log.

@@ -11,21 +11,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/owner"
 )
-
-// eventually waits until something is so.
-func eventually(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never came to be that %s", what)
-		}
-	}
-}
 
 // try calls a tool, and tells what it was refused with; empty: it was not.
 func (c *mcpClient) try(tool string, arguments map[string]any) (refused string) {
@@ -124,7 +114,7 @@ func TestAnOwnerMakesAgainWhatItIsFoundBy(t *testing.T) {
 		if got := newClient(t, dir).recall("k"); got != `"k"` {
 			t.Errorf("without %s a new client recalls %s", lost, got)
 		}
-		eventually(t, "everything is there again", func() bool {
+		await.That(t, "everything is there again", func() bool {
 			for _, path := range lost {
 				if _, err := os.Lstat(path); err != nil {
 					return false
@@ -135,7 +125,7 @@ func TestAnOwnerMakesAgainWhatItIsFoundBy(t *testing.T) {
 		if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("the socket: %v (%v)", info, err)
 		}
-		eventually(t, "the lock is held", func() bool { return host.Owned(dir) != nil })
+		await.That(t, "the lock is held", func() bool { return host.Owned(dir) != nil })
 		if out, err := run(t, dir, "doctor"); err != nil {
 			t.Errorf("the doctor without %s: %v\n%s", lost, err, out)
 		}
@@ -277,9 +267,9 @@ func TestAWriteIsRefusedWhenTheDatabaseWasReplaced(t *testing.T) {
 	}
 	saved := filepath.Join(t.TempDir(), "saved")
 	mustRun(t, dir, "backup", saved)
-	eventually(t, "the log says it", func() bool { return timesLogged(t, dir, "nothing is written any more") > 0 })
+	await.That(t, "the log says it", func() bool { return timesLogged(t, dir, "nothing is written any more") > 0 })
 	c.leave()
-	eventually(t, "the owner leaves by itself", func() bool { return gone(pid) })
+	await.That(t, "the owner leaves by itself", func() bool { return gone(pid) })
 	if n := timesLogged(t, dir, "nothing is written any more"); n != 1 {
 		t.Errorf("the log says it %d times", n)
 	}
@@ -337,7 +327,7 @@ func TestADirectoryWithoutItsDatabaseIsNotStartedEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.leave()
-	eventually(t, "the owner leaves by itself", func() bool { return gone(pid) })
+	await.That(t, "the owner leaves by itself", func() bool { return gone(pid) })
 	for _, args := range [][]string{{"recall", "k"}, {"doctor"}, {"serve", "--listen", "off", "--idle", "1ms"}} {
 		if out, err := run(t, dir, args...); err == nil || !strings.Contains(out, db+" is gone") || !strings.Contains(out, "alcove restore") {
 			t.Errorf("%s: %v\n%s", args[0], err, out)
@@ -383,7 +373,7 @@ func TestAnOwnerOfADeletedDirectoryLeavesTheNextOneAlone(t *testing.T) {
 		t.Error("a write was acknowledged into files that are deleted")
 	}
 	first.leave()
-	eventually(t, "the first owner leaves by itself", func() bool { return gone(pid) })
+	await.That(t, "the first owner leaves by itself", func() bool { return gone(pid) })
 	if now := ownerPID(t, dir); now != next {
 		t.Errorf("process %d answers, and not %d", now, next)
 	}
@@ -406,7 +396,7 @@ func TestAnOwnerOfADirectoryThatWasMovedLeavesAtOnce(t *testing.T) {
 	if err := os.Rename(dir, moved); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the owner leaves by itself", func() bool { return gone(pid) })
+	await.That(t, "the owner leaves by itself", func() bool { return gone(pid) })
 	if out := mustRun(t, moved, "recall", "k"); !strings.Contains(out, "v") {
 		t.Errorf("where it was moved to, %s is recalled", out)
 	}

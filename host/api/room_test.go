@@ -16,11 +16,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/owner"
 )
-
-// patience is how long a test waits for what should happen at once.
-const patience = 30 * time.Second
 
 // dialHTTP connects to a server and sends text, which may be half a request.
 func dialHTTP(t *testing.T, url, text string) net.Conn {
@@ -30,7 +28,7 @@ func dialHTTP(t *testing.T, url, text string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(await.Deadline())
 	if _, err := io.WriteString(conn, text); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +170,7 @@ func TestConnectionsThatNeverSayHelloMakeRoomForNewOnes(t *testing.T) {
 	}
 	say(t, connect(t, path, owner.Hello{}), "a new client is served")
 	say(t, known, "the one before, too")
-	silent[0].SetDeadline(time.Now().Add(patience))
+	silent[0].SetDeadline(await.Deadline())
 	answer, err := io.ReadAll(silent[0])
 	if err != nil || !strings.Contains(string(answer), "4 connections are open whose peers have not said who they are") || !strings.Contains(string(answer), `"retryable":true`) {
 		t.Errorf("the oldest is told %s, %v", answer, err)
@@ -251,11 +249,7 @@ func TestAClientThatTakesNoAnswerIsCutOff(t *testing.T) {
 	go server.Serve(l)
 	defer server.Close()
 	dialHTTP(t, "http://"+l.Addr().String(), "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	select {
-	case <-ended:
-	case <-time.After(patience):
-		t.Fatal("it is still being answered")
-	}
+	await.Value(t, "the answer ends", ended)
 	if at := time.Until(<-deadlines); at < writeWithin/2 || at > writeWithin {
 		t.Errorf("the deadline of a write is in %v", at)
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -349,7 +350,7 @@ func TestAJobThatSentSomethingAndFailedIsNotTriedAgain(t *testing.T) {
 	for _, family := range []string{"traps", "loses"} {
 		before := len(h.got())
 		job := w.enqueue(family)
-		eventually(t, "the job has failed", func() bool { return w.job(job.ID).State == Failed })
+		await.That(t, "the job has failed", func() bool { return w.job(job.ID).State == Failed })
 		got := w.job(job.ID)
 		if got.Attempts != 1 || len(h.got())-before != 1 || !strings.Contains(got.Error, "POST hooks/notify was sent and answered 201; nothing was stored: ") || len(got.Sent) != 1 {
 			t.Errorf("%s: %+v after %q", family, got, h.got())
@@ -367,7 +368,7 @@ func TestAJobWhoseRequestsNeverLeftIsTriedAgain(t *testing.T) {
 	}
 	w.with(withJob("posts", ""), script{steps: []step{notify}, traps: true})
 	job := w.enqueue("posts")
-	eventually(t, "the job is given up", func() bool { return w.job(job.ID).State == Failed })
+	await.That(t, "the job is given up", func() bool { return w.job(job.ID).State == Failed })
 	if got := w.job(job.ID); got.Attempts != jobAttempts || len(got.Sent) != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -379,9 +380,9 @@ func TestAJobThatRanWhenTheServerStoppedIsNotBegunAgainIfItSentSomething(t *test
 	var dir string
 	h.do(func(http.ResponseWriter, *http.Request) { dir = snapshot(w) })
 	job := w.enqueue("posts")
-	eventually(t, "the job is done", func() bool { return w.job(job.ID).State == Done })
+	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == Done })
 	after := reaching(t, dir, h)
-	eventually(t, "the job has failed after the crash", func() bool { return after.job(job.ID).State == Failed })
+	await.That(t, "the job has failed after the crash", func() bool { return after.job(job.ID).State == Failed })
 	got := after.job(job.ID)
 	if len(h.got()) != 1 || after.value("", "hot") != "" || !strings.Contains(got.Error, "POST hooks/notify was sent, and its answer is not known") {
 		t.Errorf("%+v after %q", got, h.got())
@@ -415,7 +416,7 @@ func TestAJobThatIsCancelledSendsNothingMore(t *testing.T) {
 		}
 	})
 	ids <- w.enqueue("posts").ID
-	eventually(t, "it is over", func() bool { return len(h.got()) > 0 && w.jobs.use("posts").Jobs == 0 })
+	await.That(t, "it is over", func() bool { return len(h.got()) > 0 && w.jobs.use("posts").Jobs == 0 })
 	if got := h.got(); !slices.Equal(got, []string{"GET /look"}) {
 		t.Errorf("it sent %q", got)
 	}
@@ -514,7 +515,7 @@ func TestAStoreHookThatWasPutOffAndSentSomethingIsNotAskedAgain(t *testing.T) {
 		t.Fatalf("%q, %v", notes, err)
 	}
 	w.with(m, script{steps: []step{notify}, traps: true})
-	eventually(t, "the hook has failed", func() bool {
+	await.That(t, "the hook has failed", func() bool {
 		jobs, err := w.Jobs(t.Context())
 		return err == nil && len(jobs) == 1 && jobs[0].State == Failed && len(jobs[0].Sent) == 1
 	})
@@ -528,7 +529,7 @@ func TestAStoredHookThatSentSomethingIsNotToldAgain(t *testing.T) {
 	m := aFamily("told")
 	m.Hooks.Stored = &abi.StoreHook{}
 	w := reaching(t, t.TempDir(), h).with(m, script{steps: []step{notify}, traps: true})
-	eventually(t, "its hook is seen on", func() bool {
+	await.That(t, "its hook is seen on", func() bool {
 		stage, err := w.space.Stage(t.Context(), "", "")
 		if err != nil {
 			return false
@@ -542,9 +543,9 @@ func TestAStoredHookThatSentSomethingIsNotToldAgain(t *testing.T) {
 	w.store("a", `1`)
 	after := reaching(t, <-dirs, h)
 	w.store("b", `2`)
-	eventually(t, "it was told of the next alone", func() bool { return len(h.got()) == 2 })
+	await.That(t, "it was told of the next alone", func() bool { return len(h.got()) == 2 })
 	after.store("c", `3`)
-	eventually(t, "after the crash it was told of the next alone", func() bool { return len(h.got()) == 3 })
+	await.That(t, "after the crash it was told of the next alone", func() bool { return len(h.got()) == 3 })
 	time.Sleep(100 * time.Millisecond) // ten times as long as until it would be told again
 	if got := h.got(); len(got) != 3 {
 		t.Errorf("it was told %d times", len(got))

@@ -160,16 +160,6 @@ func (w *world) value(branch, key string) string {
 	return string(m.Value)
 }
 
-// eventually waits until something holds.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never came to pass: %s", what)
-		}
-	}
-}
-
 func code(err error) memory.Code {
 	var known *memory.Error
 	if errors.As(err, &known) {

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/await"
 )
 
 func TestAFileThatWasAwayAndComesBackIsTheSameFamily(t *testing.T) {
@@ -22,11 +24,11 @@ func TestAFileThatWasAwayAndComesBackIsTheSameFamily(t *testing.T) {
 	if err := os.Rename(file, file+".away"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it goes", func() bool { return strings.Contains(w.says("notes_do"), "there is no tool") })
+	await.That(t, "it goes", func() bool { return strings.Contains(w.says("notes_do"), "there is no tool") })
 	if err := os.Rename(file+".away", file); err != nil { // with its size and its time
 		t.Fatal(err)
 	}
-	eventually(t, "it answers again", func() bool { return w.says("notes_do") == "1" })
+	await.That(t, "it answers again", func() bool { return w.says("notes_do") == "1" })
 }
 
 func TestTheFamilyBehindAnotherFileOfItsNameComesBack(t *testing.T) {
@@ -37,11 +39,11 @@ func TestTheFamilyBehindAnotherFileOfItsNameComesBack(t *testing.T) {
 		t.Fatal(got)
 	}
 	writeFile(t, filepath.Join(folder, "b.wasm"), pack(t, aFamily("notes"), script{says: `2`}))
-	eventually(t, "the later file answers", func() bool { return w.says("notes_do") == "2" })
+	await.That(t, "the later file answers", func() bool { return w.says("notes_do") == "2" })
 	if err := os.Remove(filepath.Join(folder, "b.wasm")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the first one answers again", func() bool { return w.says("notes_do") == "1" })
+	await.That(t, "the first one answers again", func() bool { return w.says("notes_do") == "1" })
 }
 
 func TestAFileOfTheSameSizeAndTimeIsTakenWhenItIsAnother(t *testing.T) {
@@ -66,7 +68,7 @@ func TestAFileOfTheSameSizeAndTimeIsTakenWhenItIsAnother(t *testing.T) {
 	if err := os.Rename(next, file); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the new version answers", func() bool { return w.says("notes_do") == "2" })
+	await.That(t, "the new version answers", func() bool { return w.says("notes_do") == "2" })
 }
 
 func TestABrokenFileDoesNotHoldAnotherFamilysNewVersionBack(t *testing.T) {
@@ -95,13 +97,8 @@ func TestWhatIsNoFileInTheFolderHoldsNothingUp(t *testing.T) {
 	writeFile(t, filepath.Join(folder, "notes.wasm"), pack(t, aFamily("notes"), script{says: `1`}))
 	opened := make(chan *world, 1)
 	go func() { opened <- open(t, func(o *Options) { o.Watch = folder }) }()
-	select {
-	case w := <-opened:
-		if got := w.says("notes_do"); got != "1" {
-			t.Errorf("it says %s", got)
-		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("it still waits for the pipe")
+	if got := await.Value(t, "the pipe holds nothing up", opened).says("notes_do"); got != "1" {
+		t.Errorf("it says %s", got)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -144,13 +145,13 @@ func TestAStoreHookThatALockFileTurnsOnWithoutAWordDoesAsItsManifestSays(t *test
 	if err := registry.Write(w.dir, l); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the lock file is followed", func() bool { return len(w.All()[0].Grant.Hooks) == 1 })
+	await.That(t, "the lock file is followed", func() bool { return len(w.All()[0].Grant.Hooks) == 1 })
 	w.storesNothing()
 	l.Families["redactor"] = registry.Grant{Digest: digestOf([]byte("a module that is not there")), Hooks: hookOn(abi.HookStore)}
 	if err := registry.Write(w.dir, l); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is followed again", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
+	await.That(t, "it is followed again", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
 	w.storesNothing("alcove family revoke redactor store") // nobody knows what its manifest says
 	tagger := pack(t, onStore("redactor", abi.OnFailureSkip), script{traps: true})
 	if err := keepModule(filepath.Join(w.dir, Folder), digestOf(tagger), tagger); err != nil {
@@ -160,7 +161,7 @@ func TestAStoreHookThatALockFileTurnsOnWithoutAWordDoesAsItsManifestSays(t *test
 	if err := registry.Write(w.dir, l); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "one that says skip is skipped", func() bool { m, _, err := w.keep("k", `"secret"`); return err == nil && m != nil })
+	await.That(t, "one that says skip is skipped", func() bool { m, _, err := w.keep("k", `"secret"`); return err == nil && m != nil })
 }
 
 // updates is the whole life of a redactor: it goes on step by step, with a restart after each.
@@ -293,7 +294,7 @@ func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 	becomes := func(w *world, word string) {
 		w.t.Helper()
 		writeFile(w.t, file, modules[word])
-		eventually(w.t, word+" comes", func() bool { return w.All()[0].Digest == digest(word) })
+		await.That(w.t, word+" comes", func() bool { return w.All()[0].Digest == digest(word) })
 	}
 	writeFile(t, file, modules["one"])
 	step("one is granted its hook, and kept", func(w *world) {
@@ -332,7 +333,7 @@ func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 		if err := os.Remove(file); err != nil {
 			w.t.Fatal(err)
 		}
-		eventually(w.t, "it goes", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
+		await.That(w.t, "it goes", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
 		w.storesAs("one")
 		if d := w.All()[0]; d.Guard == nil || d.Guard.Missing != "" {
 			w.t.Errorf("%+v", d)
@@ -363,7 +364,7 @@ func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 		if err := os.Remove(file); err != nil {
 			w.t.Fatal(err)
 		}
-		eventually(w.t, "it goes", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
+		await.That(w.t, "it goes", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
 		w.storesAs("two")
 		if _, err := w.Grant(GrantRequest{Family: "redactor", All: true}); err == nil {
 			w.t.Error("what is not there was granted something")
@@ -408,7 +409,7 @@ func TestTheApprovedVersionServesItsHookWithItsPowersAndItsConfiguration(t *test
 	if config, err := x.config(t.Context(), stage); err != nil || string(config["word"]) != `"mine"` {
 		t.Errorf("its configuration is %s, %v", config, err)
 	}
-	eventually(t, "what it keeps is committed", func() bool {
+	await.That(t, "what it keeps is committed", func() bool {
 		stage, err := w.space.Stage(t.Context(), "", "")
 		if err != nil {
 			return false
@@ -606,7 +607,7 @@ func TestTheLogSaysWhatAReplacedFileLost(t *testing.T) {
 	w.grant(GrantRequest{Family: "many", Capabilities: []registry.Capability{{Name: abi.CanJob}}, Hooks: hookOn(abi.HookRank)})
 	next := pack(t, m, script{says: `2`})
 	writeFile(t, file, next)
-	eventually(t, "it is said", func() bool { return log.count("replaced by another version") == 1 })
+	await.That(t, "it is said", func() bool { return log.count("replaced by another version") == 1 })
 	if log.count(`dropped="[job hook rank]"`) != 1 || log.count("alcove family grant many job --hook rank --digest "+digestOf(next)) != 1 {
 		t.Errorf("the log is %s", log.text.String())
 	}
@@ -620,7 +621,7 @@ func TestTwoDataDirectoriesDecideForThemselves(t *testing.T) {
 	guarded.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 	writeFile(t, filepath.Join(folder, "redactor.wasm"), pack(t, redactor("2.0.0"), redacts("two")))
 	for _, w := range []*world{guarded, free} {
-		eventually(t, "the new version comes", func() bool { return w.All()[0].Manifest.Version == "2.0.0" })
+		await.That(t, "the new version comes", func() bool { return w.All()[0].Manifest.Version == "2.0.0" })
 	}
 	guarded.storesAs("one")
 	free.storesAs("secret")
@@ -664,7 +665,7 @@ func TestALockFileThatIsEditedMayEndAGuard(t *testing.T) {
 	if err := registry.Write(w.dir, l); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is followed", func() bool { return w.All()[0].Guard == nil })
+	await.That(t, "it is followed", func() bool { return w.All()[0].Guard == nil })
 	w.storesAs("secret")
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/stress"
@@ -294,7 +295,7 @@ func TestAModuleThatIsSwappedQuicklyNeverHasWhatAnotherWasGranted(t *testing.T) 
 			goods++
 		}
 	}
-	eventually(t, "the granted module reads", func() bool { ask(); return goods > 0 })
+	await.That(t, "the granted module reads", func() bool { ask(); return goods > 0 })
 	for n := range load.Rounds(60) {
 		writeFile(t, file, [][]byte{evil, good}[n%2])
 		time.Sleep(time.Duration(random.IntN(25)) * time.Millisecond) // around a look at the folder
@@ -303,7 +304,7 @@ func TestAModuleThatIsSwappedQuicklyNeverHasWhatAnotherWasGranted(t *testing.T) 
 		}
 	}
 	writeFile(t, file, evil)
-	eventually(t, "the other module is asked", func() bool { ask(); return evils > 0 })
+	await.That(t, "the other module is asked", func() bool { ask(); return evils > 0 })
 	if got := w.value("", "taken"); got != "" {
 		t.Errorf("the module that was not granted anything wrote %s", got)
 	}

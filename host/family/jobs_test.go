@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -57,7 +58,7 @@ func (w *world) job(id string) Job {
 func TestAJobRunsWhenNobodyWaitsAndItsWritesAreCommittedWithItsEnd(t *testing.T) {
 	w := open(t, nil).with(withJob("tidy", ""), script{steps: []step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}}, says: `{"done":3}`})
 	job := w.enqueue("tidy")
-	eventually(t, "the job is done", func() bool { return w.job(job.ID).State == Done })
+	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == Done })
 	if got := w.job(job.ID); w.value("", "a") != "1" || string(got.Result) != `{"done":3}` || got.Attempts != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -70,13 +71,13 @@ func TestAToolQueuesJobsOfItsOwnWithItsWrites(t *testing.T) {
 	if err := json.Unmarshal(got[0].OK, &queued); err != nil || queued.ID == "" {
 		t.Fatalf("%s, %v", got[0].OK, got[0].Error)
 	}
-	eventually(t, "the job ran", func() bool { return w.job(queued.ID).State == Done })
+	await.That(t, "the job ran", func() bool { return w.job(queued.ID).State == Done })
 }
 
 func TestAJobThatFailsIsTriedAgainLessAndLessOftenAndThenGivenUp(t *testing.T) {
 	w := open(t, nil).with(withJob("tidy", ""), script{steps: []step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}}, traps: true})
 	job := w.enqueue("tidy")
-	eventually(t, "the job is given up", func() bool { return w.job(job.ID).State == Failed })
+	await.That(t, "the job is given up", func() bool { return w.job(job.ID).State == Failed })
 	if got := w.job(job.ID); got.Attempts != jobAttempts || !strings.Contains(got.Error, "family tidy failed") || w.value("", "a") != "" {
 		t.Errorf("%+v", got)
 	}
@@ -90,7 +91,7 @@ func TestAJobThatFailsIsTriedAgainLessAndLessOftenAndThenGivenUp(t *testing.T) {
 func TestAJobThatCouldNeverSucceedIsGivenUpAtOnce(t *testing.T) {
 	w := open(t, nil).with(withJob("tidy", ""), script{fails: `{"code":"denied","message":"not yours"}`})
 	job := w.enqueue("tidy")
-	eventually(t, "the job is given up", func() bool { return w.job(job.ID).State == Failed })
+	await.That(t, "the job is given up", func() bool { return w.job(job.ID).State == Failed })
 	if got := w.job(job.ID); got.Attempts != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -102,10 +103,10 @@ func TestQueuedJobsSurviveTheServer(t *testing.T) {
 	t.Run("before", func(t *testing.T) {
 		w := openIn(t, dir, func(o *Options) { o.Retry = time.Hour }).with(withJob("tidy", ""), script{traps: true})
 		id = w.enqueue("tidy").ID
-		eventually(t, "the first attempt failed", func() bool { return w.job(id).Attempts == 1 })
+		await.That(t, "the first attempt failed", func() bool { return w.job(id).Attempts == 1 })
 	})
 	w := openIn(t, dir, func(o *Options) { o.Clock = func() time.Time { return time.Now().Add(2 * time.Hour) } })
-	eventually(t, "the second attempt was made", func() bool { return w.job(id).Attempts >= 2 })
+	await.That(t, "the second attempt was made", func() bool { return w.job(id).Attempts >= 2 })
 }
 
 func TestAScheduledJobRunsEveryInterval(t *testing.T) {
@@ -131,14 +132,14 @@ func TestAScheduledJobRunsEveryInterval(t *testing.T) {
 		found, err := stage.Records(t.Context(), schedules, systemNamespace, []string{"tidy/tidy"})
 		return err == nil && found[0] != nil
 	}
-	eventually(t, "its schedule is noted", known)
+	await.That(t, "its schedule is noted", known)
 	if runs() != 0 {
 		t.Error("it ran as soon as it was granted")
 	}
 	for want := 1; want < 4; want++ {
 		now.set(now.get().Add(61 * time.Minute))
 		w.jobs.wakeUp()
-		eventually(t, fmt.Sprintf("run %d", want), func() bool { return runs() == want })
+		await.That(t, fmt.Sprintf("run %d", want), func() bool { return runs() == want })
 	}
 }
 
@@ -147,7 +148,7 @@ func TestAJobsProgressIsSeenWhileItRuns(t *testing.T) {
 	m.Limits.CPUMS = 400
 	w := open(t, nil).with(m, script{steps: []step{{"caller.progress", `{"done":3,"total":10,"message":"on it"}`}}, spins: true})
 	job := w.enqueue("tidy")
-	eventually(t, "its progress is seen", func() bool {
+	await.That(t, "its progress is seen", func() bool {
 		got := w.job(job.ID)
 		return got.State == Running && got.Progress != nil && *got.Progress == Progress{3, 10, "on it"}
 	})
@@ -182,7 +183,7 @@ func TestAFamilySeesAndCancelsItsOwnJobsAlone(t *testing.T) {
 func TestEndedJobsAreForgottenAfterAWhile(t *testing.T) {
 	w := open(t, nil).with(withJob("tidy", ""), script{says: `{}`})
 	job := w.enqueue("tidy")
-	eventually(t, "the job is done", func() bool { return w.job(job.ID).State == Done })
+	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == Done })
 	if err := w.jobs.forget(t.Context(), time.Now().Add(jobsKept-time.Minute)); err != nil || w.job(job.ID).ID == "" {
 		t.Errorf("forgotten too early: %v", err)
 	}

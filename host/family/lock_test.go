@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -53,7 +54,7 @@ func TestALockFileThatIsEditedHoldsAtOnceAndIsNotOverwritten(t *testing.T) {
 	if err := registry.Write(w.dir, edited); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is found when nobody changes anything", func() bool { return strings.Contains(w.says("notes_do"), "there is no tool") })
+	await.That(t, "it is found when nobody changes anything", func() bool { return strings.Contains(w.says("notes_do"), "there is no tool") })
 }
 
 func TestALockFileThatIsBrokenChangesNothingAndIsNotOverwritten(t *testing.T) {
@@ -65,7 +66,7 @@ func TestALockFileThatIsBrokenChangesNothingAndIsNotOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, path, good[:len(good)/2])
-	eventually(t, "it is said", func() bool { return log.count("lock file was changed") == 1 })
+	await.That(t, "it is said", func() bool { return log.count("lock file was changed") == 1 })
 	if got := w.says("notes_do"); got != "1" {
 		t.Errorf("it says %s", got)
 	}

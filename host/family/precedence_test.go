@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 )
 
 func TestAFamilyCannotTakeTheToolsOfOneThatTheProgramCarries(t *testing.T) {
@@ -90,13 +90,8 @@ func TestToolsThatArePublishedAtOnceAreAllThere(t *testing.T) {
 		}()
 	}
 	for range n {
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Error(err)
-			}
-		case <-time.After(20 * time.Second):
-			t.Fatal("a call did not end")
+		if err := await.Value(t, "a call ends", ended); err != nil {
+			t.Error(err)
 		}
 	}
 	for _, d := range w.All() {

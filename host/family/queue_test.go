@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 )
 
 func TestAQueueHasRoomForSoManyJobsOfAFamilyAndForSoMuch(t *testing.T) {
@@ -57,7 +58,7 @@ func TestAJobWaitsForItsFamilyToComeBack(t *testing.T) {
 	if _, err := w.Grant(GrantRequest{Family: "tidy", Disable: &no}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the job ran", func() bool { return w.job(job.ID).State == Done })
+	await.That(t, "the job ran", func() bool { return w.job(job.ID).State == Done })
 }
 
 func TestAJobDoesNotRunWhenTheRightToItWasTakenBack(t *testing.T) {
@@ -66,7 +67,7 @@ func TestAJobDoesNotRunWhenTheRightToItWasTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := w.enqueue("tidy")
-	eventually(t, "it is given up", func() bool { return w.job(job.ID).State == Failed })
+	await.That(t, "it is given up", func() bool { return w.job(job.ID).State == Failed })
 	if got := w.job(job.ID); !strings.Contains(got.Error, "taken back") || w.value("", "a") != "" {
 		t.Errorf("%+v", got)
 	}
@@ -94,13 +95,13 @@ func TestAScheduleSurvivesAClockThatIsPutBack(t *testing.T) {
 		}
 	}
 	w.jobs.nudge()
-	eventually(t, "the schedule begins", seen(now.get()))
+	await.That(t, "the schedule begins", seen(now.get()))
 	now.set(time.Now())
 	w.jobs.nudge()
-	eventually(t, "it begins anew", seen(now.get()))
+	await.That(t, "it begins anew", seen(now.get()))
 	now.set(now.get().Add(61 * time.Minute))
 	w.jobs.nudge()
-	eventually(t, "it runs an hour later", func() bool { return done() == 1 })
+	await.That(t, "it runs an hour later", func() bool { return done() == 1 })
 }
 
 func TestHundredsOfJobsAreDoneInPassableTime(t *testing.T) {
@@ -122,7 +123,7 @@ func TestHundredsOfJobsAreDoneInPassableTime(t *testing.T) {
 	delete(w.jobs.running, "tidy")
 	w.jobs.mu.Unlock()
 	w.jobs.nudge()
-	eventually(t, "all are done", func() bool {
+	await.That(t, "all are done", func() bool {
 		list, err := w.Jobs(t.Context())
 		for _, job := range list {
 			if job.State != Done {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -155,7 +156,7 @@ func TestJobsThatQueueJobsEndAtTheirQuota(t *testing.T) {
 		most = max(most, waiting, w.use("tidy").Jobs)
 		return len(list) - int(waiting)
 	}
-	eventually(t, "many jobs ran", func() bool { return done() > 60 })
+	await.That(t, "many jobs ran", func() bool { return done() > 60 })
 	if most != 8 {
 		t.Errorf("up to %d jobs waited", most)
 	}
@@ -182,7 +183,7 @@ func TestJobsHaveAQuotaOfWhatTheyAreQueuedWith(t *testing.T) {
 		t.Errorf("after one was cancelled it has %+v", use)
 	}
 	w.jobs.wakeUp() // the queue is read again
-	eventually(t, "the queue was read", func() bool { w.jobs.mu.Lock(); defer w.jobs.mu.Unlock(); return !w.jobs.stale })
+	await.That(t, "the queue was read", func() bool { w.jobs.mu.Lock(); defer w.jobs.mu.Unlock(); return !w.jobs.stale })
 	if use := w.use("tidy"); use.Jobs != 1 || use.JobBytes != 1000 {
 		t.Errorf("read again it has %+v", use)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -45,14 +46,14 @@ func TestAFamilyInAWatchedFolderComesChangesAndGoes(t *testing.T) {
 	file := filepath.Join(folder, "notes.wasm")
 	changed := w.Changed()
 	writeFile(t, file, pack(t, aFamily("notes"), script{says: `1`}))
-	eventually(t, "it comes", func() bool { return w.says("notes_do") == "1" })
+	await.That(t, "it comes", func() bool { return w.says("notes_do") == "1" })
 	select {
 	case <-changed:
 	default:
 		t.Error("nobody was told")
 	}
 	writeFile(t, file, pack(t, aFamily("notes"), script{says: `2`}))
-	eventually(t, "it changes", func() bool { return w.says("notes_do") == "2" })
+	await.That(t, "it changes", func() bool { return w.says("notes_do") == "2" })
 	writeFile(t, file, []byte("\x00asm broken"))
 	time.Sleep(50 * time.Millisecond) // several looks at the folder
 	if got := w.says("notes_do"); got != "2" {
@@ -61,7 +62,7 @@ func TestAFamilyInAWatchedFolderComesChangesAndGoes(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it goes", func() bool { return strings.Contains(w.says("notes_do"), "there is no tool") })
+	await.That(t, "it goes", func() bool { return strings.Contains(w.says("notes_do"), "there is no tool") })
 }
 
 func TestABrokenFileIsAFamilyThatSaysWhy(t *testing.T) {
@@ -91,13 +92,13 @@ func TestRunningCallsFinishOnTheOldVersionAndNewOnesTakeTheNew(t *testing.T) {
 	ended := make(chan string)
 	go func() { ended <- w.says("notes_do") }()
 	old := w.knownNow("notes")
-	eventually(t, "the call runs", func() bool { old.mu.Lock(); defer old.mu.Unlock(); return old.running == 1 })
+	await.That(t, "the call runs", func() bool { old.mu.Lock(); defer old.mu.Unlock(); return old.running == 1 })
 	writeFile(t, file, pack(t, aFamily("notes"), script{says: `2`}))
-	eventually(t, "the new version answers", func() bool { return w.says("notes_do") == "2" })
+	await.That(t, "the new version answers", func() bool { return w.says("notes_do") == "2" })
 	if got := <-ended; !strings.Contains(got, "ran for longer than 600 ms") {
 		t.Errorf("the call on the old version ended with %s", got)
 	}
-	eventually(t, "the old version is unloaded", func() bool { return !old.loaded() })
+	await.That(t, "the old version is unloaded", func() bool { return !old.loaded() })
 }
 
 func TestALockedServerRunsOnlyWhatTheLockFileHas(t *testing.T) {
@@ -125,7 +126,7 @@ func TestALockedServerRunsOnlyWhatTheLockFileHas(t *testing.T) {
 
 func TestWhatNobodyCallsIsUnloadedAndLoadedAgain(t *testing.T) {
 	w := open(t, func(o *Options) { o.Idle = 20 * time.Millisecond }).with(aFamily("notes"), script{says: `1`})
-	eventually(t, "it is unloaded", func() bool { return !w.knownNow("notes").loaded() })
+	await.That(t, "it is unloaded", func() bool { return !w.knownNow("notes").loaded() })
 	if got := w.says("notes_do"); got != "1" {
 		t.Errorf("it says %s", got)
 	}
@@ -161,29 +162,20 @@ func TestFamiliesThatMisbehaveLeaveOthersAlone(t *testing.T) {
 		})
 	}
 	const clients, each = 16, 15
-	var longest atomic.Int64
 	for c := range clients {
 		good.Go(func() {
 			for i := range each {
 				key := fmt.Sprintf("c%02d-%02d", c, i)
-				began := time.Now()
 				if _, err := w.space.Store(t.Context(), memory.Place{}, []memory.Item{{Key: key, Value: json.RawMessage(`"tea of ` + key + `"`)}}, memory.Write{}); err != nil {
 					t.Errorf("store %s: %v", key, err)
 				}
 				if _, err := w.space.Search(t.Context(), memory.Search{Text: "tea of " + key}); err != nil {
 					t.Errorf("search %s: %v", key, err)
 				}
-				if took := int64(time.Since(began)); took > longest.Load() {
-					longest.Store(took)
-				}
 			}
 		})
 	}
 	good.Wait()
-	t.Logf("a store and a search, each with a hook that traps, took %v at most", time.Duration(longest.Load()))
-	if longest.Load() > int64(5*time.Second) {
-		t.Errorf("a store and a search took %v", time.Duration(longest.Load()))
-	}
 	close(stop)
 	bad.Wait()
 	for c := range clients {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/registry"
@@ -119,7 +120,7 @@ func TestAJobHasNoMoreRightsThanWhoeverQueuedIt(t *testing.T) {
 	if _, err := w.call(Call{Tool: "tidy_do", Place: memory.Place{Namespace: "open"}, Caller: policy.Caller{Namespaces: []string{"open"}}}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the job ran", func() bool {
+	await.That(t, "the job ran", func() bool {
 		list, err := w.Jobs(t.Context())
 		return err == nil && slices.ContainsFunc(list, func(j Job) bool { return j.State == Done || j.State == Failed })
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -32,7 +33,7 @@ func (w *world) told(name string) int {
 
 func (w *world) followed(names ...string) *world {
 	w.t.Helper()
-	eventually(w.t, "they are followed", func() bool {
+	await.That(w.t, "they are followed", func() bool {
 		stage, err := w.space.Stage(w.t.Context(), "", "")
 		if err != nil {
 			return false
@@ -60,7 +61,7 @@ func TestAFamilyIsToldOfWhatIsStoredOnABranchTheMomentItIsMade(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "it was told of each branch", func() bool { return w.told("watch") == 3 })
+	await.That(t, "it was told of each branch", func() bool { return w.told("watch") == 3 })
 }
 
 func TestAFamilyThatHangsWhenItIsToldHoldsUpNoOther(t *testing.T) {
@@ -69,16 +70,16 @@ func TestAFamilyThatHangsWhenItIsToldHoldsUpNoOther(t *testing.T) {
 	hangs.Limits.WallMS = 300_000
 	w := open(t, nil).with(hangs, script{spins: true}).with(onStored("watch"), script{steps: noteCall}).followed("a-hangs", "watch")
 	w.store("k", `"tea"`)
-	eventually(t, "the other was told", func() bool { return w.told("watch") == 1 })
+	await.That(t, "the other was told", func() bool { return w.told("watch") == 1 })
 	w.store("k", `"more tea"`)
-	eventually(t, "the other was told again", func() bool { return w.told("watch") == 2 })
+	await.That(t, "the other was told again", func() bool { return w.told("watch") == 2 })
 }
 
 func TestWhatIsPublishedWhenAFamilyIsToldIsThere(t *testing.T) {
 	w := open(t, nil).with(onStored("maker"), script{steps: []step{{"tools.publish",
 		`{"tool":{"name":"maker_made","description":"Made.","input_schema":{"type":"object"}}}`}}}).followed("maker")
 	w.store("k", `"tea"`)
-	eventually(t, "the tool is there", func() bool { return !strings.Contains(w.says("maker_made"), "there is no tool") })
+	await.That(t, "the tool is there", func() bool { return !strings.Contains(w.says("maker_made"), "there is no tool") })
 }
 
 func TestAProposalOfAFamilyThatIsToldIsMadeOnce(t *testing.T) {
@@ -93,9 +94,9 @@ func TestAProposalOfAFamilyThatIsToldIsMadeOnce(t *testing.T) {
 		}
 		return len(branches) - 1
 	}
-	eventually(t, "it is proposed", func() bool { return proposals() > 0 })
+	await.That(t, "it is proposed", func() bool { return proposals() > 0 })
 	w.store("k", `"more tea"`)
-	eventually(t, "it is proposed again", func() bool { return proposals() > 1 })
+	await.That(t, "it is proposed again", func() bool { return proposals() > 1 })
 	if n := proposals(); n != 2 {
 		t.Errorf("%d proposals of two stores", n)
 	}

@@ -12,12 +12,12 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -40,17 +40,6 @@ func addSlow(s *Server) *slow {
 		return answer{structured: struct{}{}}, ctx.Err()
 	}})
 	return w
-}
-
-func within[T any](t testing.TB, what string, from <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-from:
-		return v
-	case <-time.After(patience):
-		t.Fatalf("%s did not happen", what)
-	}
-	panic("unreachable")
 }
 
 func TestTwoClientsAtOnceEachGetTheirOwnAnswers(t *testing.T) {
@@ -77,9 +66,9 @@ func TestACancelledRequestStopsAndIsNotAnswered(t *testing.T) {
 	w := addSlow(s)
 	p := connect(t, s, Session{}).initialize("tester")
 	id, _ := p.start("tools/call", `{"name":"slow"}`)
-	within(t, "the call", w.begun)
+	await.Value(t, "the call", w.begun)
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"enough"}}`)
-	if err := within(t, "the cancellation", w.ended); !errors.Is(err, context.Canceled) {
+	if err := await.Value(t, "the cancellation", w.ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("it ended with %v", err)
 	}
 	p.must("memory_status", `{}`)
@@ -97,7 +86,7 @@ func TestARequestIsCancelledEvenBeforeItBegins(t *testing.T) {
 	for range 100 {
 		id, _ := p.start("tools/call", `{"name":"slow"}`)
 		p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
-		if err := within(t, "the cancellation", w.ended); !errors.Is(err, context.Canceled) {
+		if err := await.Value(t, "the cancellation", w.ended); !errors.Is(err, context.Canceled) {
 			t.Errorf("it ended with %v", err)
 		}
 	}
@@ -108,7 +97,7 @@ func TestASlowRequestHoldsUpNobody(t *testing.T) {
 	w := addSlow(s)
 	p := connect(t, s, Session{}).initialize("tester")
 	_, wait := p.start("tools/call", `{"name":"slow"}`)
-	within(t, "the call", w.begun)
+	await.Value(t, "the call", w.begun)
 	p.must("memory_status", `{}`)
 	close(w.release)
 	wait()
@@ -119,11 +108,11 @@ func TestWhatWasAskedBeforeTheEndIsStillAnswered(t *testing.T) {
 	w := addSlow(s)
 	p := connect(t, s, Session{}).initialize("tester")
 	_, wait := p.start("tools/call", `{"name":"slow"}`)
-	within(t, "the call", w.begun)
+	await.Value(t, "the call", w.begun)
 	p.in.Close()
 	close(w.release)
 	wait()
-	if err := within(t, "the end", p.ended); err != nil {
+	if err := await.Value(t, "the end", p.ended); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
 }
@@ -236,7 +225,7 @@ func TestAnIdInUseIsRefused(t *testing.T) {
 	w := addSlow(s)
 	p := connect(t, s, Session{}).initialize("tester")
 	id, wait := p.start("tools/call", `{"name":"slow"}`)
-	within(t, "the call", w.begun)
+	await.Value(t, "the call", w.begun)
 	p.mu.Lock()
 	first := p.waiting[id]
 	delete(p.waiting, id)
@@ -262,7 +251,7 @@ func TestManyRequestsAtOnceAreServedInTurn(t *testing.T) {
 		waits = append(waits, wait)
 	}
 	for range maxInFlight {
-		within(t, "a call", w.begun)
+		await.Value(t, "a call", w.begun)
 	}
 	_, late := p.start("tools/call", `{"name":"slow"}`)
 	select {
@@ -374,7 +363,7 @@ func TestAFaultOfTheServerIsLoggedAndNotTold(t *testing.T) {
 		}
 	}
 	p.in.Close()
-	within(t, "the end", p.ended)
+	await.Value(t, "the end", p.ended)
 	if strings.Count(log.String(), "secret path") < 2 {
 		t.Errorf("the log says %s", log.String())
 	}
@@ -397,7 +386,7 @@ func TestServingEndsWithItsContext(t *testing.T) {
 	in, _ := io.Pipe()
 	go func() { ended <- s.ServeConn(ctx, in, io.Discard, Session{}) }()
 	cancel()
-	if err := within(t, "the end", ended); !errors.Is(err, context.Canceled) {
+	if err := await.Value(t, "the end", ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("it ended with %v", err)
 	}
 }
@@ -415,7 +404,7 @@ func TestServingEndsWhenTheClientCannotBeReadOrWrittenTo(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.ServeConn(context.Background(), in, server, Session{}) }()
 	io.WriteString(client, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
-	if err := within(t, "the end", ended); !errors.Is(err, broken) {
+	if err := await.Value(t, "the end", ended); !errors.Is(err, broken) {
 		t.Errorf("writing: it ended with %v", err)
 	}
 }

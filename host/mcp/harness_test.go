@@ -14,12 +14,13 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
 
-const patience = 20 * time.Second // with anything that should happen at once
+const patience = await.Limit // with anything that should happen at once
 
 func newSpace(t testing.TB) *memory.Space {
 	t.Helper()

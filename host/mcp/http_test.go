@@ -14,6 +14,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/client"
 	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/alcove-memory/alcove/host/await"
 )
 
 func serveHTTP(t *testing.T, s *Server) string {
@@ -227,10 +229,10 @@ func TestACallOverHTTPStopsWhenItsClientHangsUp(t *testing.T) {
 		_, err := http.DefaultClient.Do(r)
 		gone <- err
 	}()
-	within(t, "the call", w.begun)
+	await.Value(t, "the call", w.begun)
 	cancel()
-	within(t, "hanging up", gone)
-	if err := within(t, "the cancellation", w.ended); !errors.Is(err, context.Canceled) {
+	await.Value(t, "hanging up", gone)
+	if err := await.Value(t, "the cancellation", w.ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("it ended with %v", err)
 	}
 }
@@ -249,8 +251,8 @@ func TestACancellationReachesTheClientsOwnRequestsOnly(t *testing.T) {
 		_, text := post(t, url, `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"slow",`+modernMeta+`}}`, modernHeaders("tools/call", "slow"))
 		answered <- text
 	}()
-	within(t, "a call", w.begun)
-	within(t, "a call", w.begun)
+	await.Value(t, "a call", w.begun)
+	await.Value(t, "a call", w.begun)
 	cancelled := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`
 	post(t, url, cancelled, other)
 	if response, _ := post(t, url, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,`+modernMeta+`}}`,
@@ -263,12 +265,12 @@ func TestACancellationReachesTheClientsOwnRequestsOnly(t *testing.T) {
 	default:
 	}
 	post(t, url, cancelled, session)
-	if err := within(t, "the cancellation", w.ended); !errors.Is(err, context.Canceled) {
+	if err := await.Value(t, "the cancellation", w.ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("it ended with %v", err)
 	}
 	close(w.release)
-	within(t, "an answer", answered)
-	within(t, "an answer", answered)
+	await.Value(t, "an answer", answered)
+	await.Value(t, "an answer", answered)
 }
 
 func TestWhoAsksOverHTTPIsSaidByTheContext(t *testing.T) {

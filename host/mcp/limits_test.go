@@ -16,6 +16,7 @@ import (
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/jsonrpc"
 )
 
@@ -40,7 +41,7 @@ func pipe(t *testing.T, s *Server) (conn net.Conn, left chan struct{}) {
 	}()
 	t.Cleanup(func() {
 		ours.Close()
-		within(t, "the end of a connection", left)
+		await.Value(t, "the end of a connection", left)
 	})
 	return ours, left
 }
@@ -72,7 +73,7 @@ func TestUnfinishedLinesOfAllClientsTogetherAreLimited(t *testing.T) {
 		conn.Close()
 	}
 	for _, gone := range left {
-		within(t, "the end of a connection", gone)
+		await.Value(t, "the end of a connection", gone)
 	}
 	writing.Wait()
 	if used := s.input.Used(); used != 0 {
@@ -88,7 +89,7 @@ func TestALargeMessageCountsUntilItIsServed(t *testing.T) {
 	w := addSlow(s)
 	p := connect(t, s, Session{}).initialize("tester")
 	_, wait := p.start("tools/call", `{"name":"slow","arguments":{"x":"`+strings.Repeat("x", 2<<20)+`"}}`)
-	within(t, "the call", w.begun)
+	await.Value(t, "the call", w.begun)
 	if used := s.input.Used(); used < 1<<20 || used > 3<<20 {
 		t.Errorf("%d bytes are counted while a call of 2 MiB is served", used)
 	}
@@ -143,14 +144,14 @@ func TestBodiesCountAsLongAsTheyAreServed(t *testing.T) {
 			response.Body.Close()
 			answered <- response.Status
 		}()
-		within(t, "the call", w.begun)
+		await.Value(t, "the call", w.begun)
 	}
 	if used := s.input.Used(); used < 3<<20 || used > 4<<20 {
 		t.Errorf("%d bytes are counted", used)
 	}
 	close(w.release)
 	for range 2 {
-		if got := within(t, "an answer", answered); got != "200 OK" {
+		if got := await.Value(t, "an answer", answered); got != "200 OK" {
 			t.Error(got)
 		}
 	}
@@ -221,13 +222,13 @@ func TestAnIDIsCancelledHoweverItIsWritten(t *testing.T) {
 	w := addSlow(s)
 	p := connect(t, s, Session{}).initialize("tester")
 	p.send(`{"jsonrpc":"2.0","id":700,"method":"tools/call","params":{"name":"slow"}}`)
-	within(t, "the call", w.begun)
+	await.Value(t, "the call", w.begun)
 	p.send(`{"jsonrpc":"2.0","id":7e2,"method":"ping"}`)
 	if got := p.line(); !strings.Contains(got, "use each id once") {
 		t.Errorf("answered %s", got)
 	}
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":700.0}}`)
-	if err := within(t, "the cancellation", w.ended); err == nil {
+	if err := await.Value(t, "the cancellation", w.ended); err == nil {
 		t.Error("it went on")
 	}
 }
@@ -244,10 +245,10 @@ func TestTheIDOfACancelledRequestMayBeUsedAgain(t *testing.T) {
 	w := addSlow(s)
 	p := connect(t, s, Session{}).initialize("tester")
 	p.send(`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"stubborn"}}`)
-	within(t, "the first call", begun)
+	await.Value(t, "the first call", begun)
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}`)
 	p.send(`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"slow"}}`)
-	within(t, "the second call", w.begun)
+	await.Value(t, "the second call", w.begun)
 	close(stubborn)
 	p.must("memory_status", `{}`)
 	close(w.release)

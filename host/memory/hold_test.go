@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
@@ -59,9 +59,5 @@ func TestBranchesCanBeMadeAndDeletedDuringABackupAndAreErasedAfterIt(t *testing.
 	ok(err)
 	release()
 	ok(<-trimmed)
-	for began := time.Now(); slices.Contains(kept(t, s), side); time.Sleep(time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			t.Fatal("the branch is not erased after the backup")
-		}
-	}
+	await.That(t, "the branch is erased after the backup", func() bool { return !slices.Contains(kept(t, s), side) })
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
@@ -209,7 +210,7 @@ func interruptSpace(t *testing.T, dir string, at int, do func(context.Context, *
 func TestBackgroundWorkThatFailedIsTriedAgain(t *testing.T) {
 	c := newChores(slog.New(slog.DiscardHandler))
 	c.retry = time.Millisecond
-	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, stop := context.WithDeadline(t.Context(), await.Deadline())
 	defer stop()
 	go c.run(ctx)
 	attempts, worked := 0, make(chan struct{})

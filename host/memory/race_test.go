@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/alcove-memory/alcove/host/await"
 )
 
 // TestManyMergesIntoABusyBranchAllEnd merges into a branch that is written all the time, so that merges lose their races
@@ -60,11 +61,7 @@ func TestManyMergesIntoABusyBranchAllEnd(t *testing.T) {
 	}
 	ended := make(chan struct{})
 	go func() { mergers.Wait(); close(ended) }()
-	select {
-	case <-ended:
-	case <-time.After(60 * time.Second):
-		t.Fatal("the merges wait for each other")
-	}
+	await.Value(t, "the merges end", ended)
 	close(stop)
 	writers.Wait()
 	if list, err := s.List(ctx, Place{}, "b", "", AsOf{}, 0); err != nil || len(list) != 4*15+4 {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/await"
 )
 
 func TestFloodOfOneFamilyDelaysAnotherByOneTurn(t *testing.T) {
@@ -41,7 +43,7 @@ func waitInLine(t *testing.T, s *slots, all *sync.WaitGroup, order chan<- string
 		order <- family
 		s.release()
 	})
-	until(t, fmt.Sprintf("%d wait", n), func() bool { return s.waiting() == n })
+	await.That(t, fmt.Sprintf("%d wait", n), func() bool { return s.waiting() == n })
 }
 
 // waiting is how many wait.
@@ -61,7 +63,7 @@ func TestWaiterThatLeavesTakesNoSlotWithIt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan error, 1)
 	go func() { left <- s.acquire(ctx, "b") }()
-	until(t, "b waits", func() bool { return s.waiting() == 1 })
+	await.That(t, "b waits", func() bool { return s.waiting() == 1 })
 	cancel()
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Errorf("the one who left was told %v", err)
@@ -108,15 +110,5 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// until polls a condition, which must come true within seconds.
-func until(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !condition(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it does not happen: %s", what)
-		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -14,7 +15,7 @@ import (
 // had been done one after the other.
 func TestAnIndexIsUsedByManyAtOnce(t *testing.T) {
 	x := New(Options{Tail: 20, Views: 4})
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithDeadline(t.Context(), await.Deadline())
 	defer stop()
 	done := make(chan struct{})
 	var writers, others sync.WaitGroup

@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -19,12 +18,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/await"
 )
 
 const (
 	installWithin = 5 * time.Minute
-	runWithin     = 2 * time.Minute
-	startWithin   = 20 * time.Second
+	runWithin     = await.Limit
 )
 
 // lacking skips a test because this machine lacks something, but fails it in CI, which must have it.
@@ -152,13 +152,11 @@ func serve(t *testing.T, program string, flags ...string) (dir string) {
 			t.Errorf("the server ended with %v:\n%s", err, &said)
 		}
 	})
-	for deadline := time.Now().Add(startWithin); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(dir, "owner.json")); err == nil {
-			return dir
-		} else if !errors.Is(err, os.ErrNotExist) || time.Now().After(deadline) {
-			t.Fatalf("the server did not start: %v", err)
-		}
-	}
+	await.That(t, "the server starts", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "owner.json"))
+		return err == nil
+	})
+	return dir
 }
 
 // configurations are the files that a user would make of what the product prints: one for stdio, one for HTTP.

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/await"
 )
 
 // lengths is a server whose vectors are the length of a text, a constant and the place of the text in its request.
@@ -190,7 +192,7 @@ func TestAServerThatCannotBeReachedIsAnErrorInTime(t *testing.T) {
 	l := newLengths(t)
 	c := openAI(l)
 	l.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithDeadline(t.Context(), await.Deadline())
 	defer cancel()
 	if _, err := opened(t, c, nil).Embed(ctx, []string{"x"}); err == nil || ctx.Err() != nil {
 		t.Errorf("%v", err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -148,20 +149,10 @@ func (w *world) set(s Settings) {
 	}
 }
 
-// eventually waits until something is so.
-func eventually(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !so(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("in 20 seconds it was never so: %s", what)
-		}
-	}
-}
-
 // settle waits until nothing waits for a vector, and all are kept.
 func (w *world) settle() {
 	w.t.Helper()
-	eventually(w.t, "nothing waits", func() bool {
+	await.That(w.t, "nothing waits", func() bool {
 		w.keeper.mu.RLock()
 		defer w.keeper.mu.RUnlock()
 		for _, l := range w.keeper.lanes() {

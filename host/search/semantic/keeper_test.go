@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/search"
 )
 
@@ -60,7 +61,7 @@ func TestWhatWaitedToBeKeptIsKeptByClosing(t *testing.T) {
 	w.set(byLetters(e))
 	w.keeper.Start(w)
 	w.say("a", "hello")
-	eventually(t, "it has its vector", func() bool { return w.status().Vectors == 1 })
+	await.That(t, "it has its vector", func() bool { return w.status().Vectors == 1 })
 	if len(blobs.names()) != 0 {
 		t.Fatalf("kept too early: %v", blobs.names())
 	}
@@ -103,7 +104,7 @@ func TestAnEmbedderThatFailsIsAskedAgainAndSaysWhatIsWrong(t *testing.T) {
 	w.set(byLetters(e))
 	w.keeper.Start(w)
 	w.say("a", "hello")
-	eventually(t, "the error shows", func() bool { s := w.status(); return strings.Contains(s.Error, "no route") && s.Waiting == 1 })
+	await.That(t, "the error shows", func() bool { s := w.status(); return strings.Contains(s.Error, "no route") && s.Waiting == 1 })
 	e.failing(nil)
 	w.settle()
 	if s := w.status(); s.Error != "" || s.Vectors != 1 {
@@ -153,7 +154,7 @@ func TestNewVectorsTakeThePlaceOfTheOldWhenTheyAreComplete(t *testing.T) {
 		t.Errorf("switched %s", name)
 	}
 	w.settle()
-	eventually(t, "the old files are gone", func() bool {
+	await.That(t, "the old files are gone", func() bool {
 		return !slices.ContainsFunc(blobs.names(), func(n string) bool { return slices.Contains(files, n) })
 	})
 	if s := w.status(); s.Vectors != 20 || s.Making {
@@ -362,7 +363,7 @@ func TestFilesDoNotKeepForEverWhatNoDocumentClaims(t *testing.T) {
 		}
 		return n
 	}
-	eventually(t, "few rows are left", func() bool { return rows() <= 12 })
+	await.That(t, "few rows are left", func() bool { return rows() <= 12 })
 	if got := w.nearest("ttu", 10); len(got) != 6 || w.status().Vectors != 6 {
 		t.Errorf("%v", got)
 	}
@@ -384,7 +385,7 @@ func TestFilesOfEmbeddersThatThereAreNotAreSwept(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	w.keeper.Drop("letters")
-	eventually(t, "the dropped embedder's files are gone", func() bool { return len(blobs.names()) == 1 })
+	await.That(t, "the dropped embedder's files are gone", func() bool { return len(blobs.names()) == 1 })
 	if _, err := w.keeper.Embed(t.Context(), "letters", "x"); !errors.Is(err, ErrNone) {
 		t.Errorf("%v", err)
 	}
@@ -397,7 +398,7 @@ func TestWhenFilesCannotBeWrittenVectorsStayInUse(t *testing.T) {
 	w.set(byLetters(&letters{}))
 	w.keeper.Start(w)
 	w.say("a", "hello")
-	eventually(t, "it has its vector", func() bool { return w.status().Vectors == 1 })
+	await.That(t, "it has its vector", func() bool { return w.status().Vectors == 1 })
 	if got := w.nearest("hello", 1); len(got) != 1 {
 		t.Errorf("%v", got)
 	}
@@ -457,7 +458,7 @@ func TestDocumentsComeAndGoWhileTheyAreSearchedAndScrubbed(t *testing.T) {
 	})
 	both.Wait()
 	w.settle()
-	eventually(t, "one lane is left", func() bool { return len(w.keeper.Status()) == 1 })
+	await.That(t, "one lane is left", func() bool { return len(w.keeper.Status()) == 1 })
 	if s := w.status(); s.Vectors != 300 {
 		t.Errorf("%+v", s)
 	}

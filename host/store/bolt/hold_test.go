@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
@@ -47,11 +48,7 @@ func TestNothingIsDroppedWhileADumpHoldsItAndCommitsGoOn(t *testing.T) {
 			t.Errorf("%s dropped something of %d pieces", name, len(before))
 		}
 		second()
-		select {
-		case <-held.Released:
-		case <-time.After(time.Minute):
-			t.Fatalf("%s is not told to try again", name)
-		}
+		await.Value(t, name+" is told to try again", held.Released)
 		if err := drop(t.Context()); err != nil {
 			t.Errorf("%s after all: %v", name, err)
 		}
