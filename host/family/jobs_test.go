@@ -145,7 +145,7 @@ func TestAScheduledJobRunsEveryInterval(t *testing.T) {
 
 func TestAJobsProgressIsSeenWhileItRuns(t *testing.T) {
 	m := withJob("tidy", "")
-	m.Limits.CPUMS = 400
+	m.Limits.CPUMS, m.Limits.WallMS = 60_000, 300_000 // until the test ends
 	w := open(t, nil).with(m, script{steps: []step{{"caller.progress", `{"done":3,"total":10,"message":"on it"}`}}, spins: true})
 	job := w.enqueue("tidy")
 	await.That(t, "its progress is seen", func() bool {

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -165,13 +165,9 @@ func TestAnOperationThatTakesTooLongEnds(t *testing.T) {
 	}
 	f.answers["memory_auto_tag"], f.answers["memory_tag_suggest"] = hang, hang
 	p := withFamilies(t, f, Session{})
-	began := time.Now()
 	r, o := p.operation(`{"method":"memory_auto_tag","params":{"id":"k"},"options":{"timeout_ms":20}}`)
 	if r.Error == nil || r.Error.Code != "E_TIMEOUT" || !strings.Contains(r.Error.Message, "within 20ms") || !strings.Contains(r.Error.Message, "not known") {
 		t.Errorf("answered %s", o.text)
-	}
-	if took := time.Since(began); took > patience/2 {
-		t.Errorf("it took %s", took)
 	}
 	if r, _ = p.operation(`{"method":"memory_tag_suggest","options":{"timeout_ms":1}}`); strings.Contains(r.Error.Message, "not known") {
 		t.Errorf("a tool that only reads is said to %s", r.Error.Message)
@@ -197,9 +193,9 @@ func TestACancelledCallReachesTheFamily(t *testing.T) {
 	}
 	p := withFamilies(t, f, Session{})
 	id, _ := p.start("tools/call", `{"name":"memory_auto_tag","arguments":{"id":"k"}}`)
-	within(t, "the call", begun)
+	await.Value(t, "the call", begun)
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
-	if err := within(t, "the end of the call", ended); !errors.Is(err, context.Canceled) {
+	if err := await.Value(t, "the end of the call", ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("it ended with %v", err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -39,7 +40,7 @@ func serve(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Reque
 func out(context.Context) error { return nil }
 
 func quick() Client {
-	return Client{Sleep: func(context.Context, time.Duration) {}, Env: func(string) string { return "k3y" }, Timeout: 5 * time.Second}
+	return Client{Sleep: func(context.Context, time.Duration) {}, Env: func(string) string { return "k3y" }, Timeout: await.Limit}
 }
 
 func TestAModelIsAskedInTheProtocolOfItsKind(t *testing.T) {
@@ -161,7 +162,9 @@ func TestAGuestIsNotToldWhereAnEndpointIs(t *testing.T) {
 	cases := map[string]string{refusing: "accept", secure.URL: "certificate", slow: "in time", strings.Replace(gone, "http", "https", 1): "not HTTP"}
 	for address, why := range cases {
 		c := quick()
-		c.Timeout = 300 * time.Millisecond
+		if address == slow {
+			c.Timeout = 50 * time.Millisecond
+		}
 		_, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{}, out)
 		var f *Failure
 		if !errors.As(err, &f) || !strings.Contains(err.Error(), why) || strings.Contains(err.Error(), "127.0.0.1") {
@@ -187,10 +190,10 @@ func TestABodyThatNeverEndsIsGivenUp(t *testing.T) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	})
-	c, began := quick(), time.Now()
+	c := quick()
 	c.Timeout = 200 * time.Millisecond
-	if _, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{}, out); err == nil || time.Since(began) > 5*time.Second {
-		t.Errorf("after %v: %v", time.Since(began), err)
+	if _, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{}, out); err == nil {
+		t.Error("a body that never ends was taken")
 	}
 }
 
@@ -235,7 +238,7 @@ func TestARequestThatMayHaveAnEffectGoesOutOnce(t *testing.T) {
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
 		address, asked := breaking(t, 1) // answers once on a connection, then drops it with the next request
 		c := New()
-		c.Timeout = 20 * time.Second
+		c.Timeout = await.Limit
 		e := registry.Endpoint{Kind: "http", URL: address}
 		if _, err := c.Fetch(t.Context(), e, abi.HTTPFetchRequest{}, out); err != nil { // leaves a connection behind
 			t.Fatal(err)

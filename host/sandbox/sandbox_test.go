@@ -137,7 +137,7 @@ func TestEachRequestFindsTheGuestAsItStarted(t *testing.T) {
 func TestInstancesThatCannotBeResetAreThrownAway(t *testing.T) {
 	for name, request := range map[string]string{"grown": "g", "a segment dropped": "d", "trapped": "t", "exited": "x", "stopped": "o", "nested too deeply": "r"} {
 		t.Run(name, func(t *testing.T) {
-			m := acts(t, testConfig(t), abi.Limits{WallMS: 5000, CPUMS: 5000})
+			m := acts(t, testConfig(t), abi.Limits{WallMS: 300_000, CPUMS: 60_000})
 			ask(t, m, request)
 			if n := m.idleCount(); n != 0 {
 				t.Errorf("%d instances wait for the next request", n)
@@ -156,13 +156,26 @@ func (m *Module) idleCount() int {
 }
 
 func TestEveryEndHasItsClass(t *testing.T) {
-	limits := abi.Limits{WallMS: 600, CPUMS: 200, HostCalls: 50, MemoryPages: 20, OutputBytes: 100_000}
-	m := acts(t, testConfig(t), limits)
+	most := abi.MaxLimits()
+	limits := abi.Limits{WallMS: most.WallMS, CPUMS: most.CPUMS, HostCalls: 50, MemoryPages: 20, OutputBytes: 100_000}
+	config := testConfig(t)
+	patient := acts(t, config, limits)
+	limits.CPUMS = 200
+	spinning := acts(t, config, limits)
+	limits.WallMS, limits.CPUMS = 600, most.CPUMS
+	waiting := acts(t, config, limits)
 	for request, want := range map[string]abi.Class{
 		"e": abi.ClassOK, "l": abi.ClassCPU, "t": abi.ClassTrap, "x": abi.ClassExit, "m": abi.ClassMemory, "o": abi.ClassOutput,
 		"h": abi.ClassHostCalls, "p": abi.ClassCPU, "w": abi.ClassWall, "n": abi.ClassCPU, "f": abi.ClassError, "s": abi.ClassAnswer,
 		"j": abi.ClassAnswer,
 	} {
+		m := patient // only what ends by time has little of it
+		switch want {
+		case abi.ClassCPU:
+			m = spinning
+		case abi.ClassWall:
+			m = waiting
+		}
 		r := ask(t, m, request)
 		if r.Class != want || (r.Error == nil) != (want == abi.ClassOK) {
 			t.Errorf("%s: %s (%v), want %s", request, r.Class, r.Error, want)
@@ -194,7 +207,7 @@ func TestWithoutAHostEveryOperationIsDenied(t *testing.T) {
 }
 
 func TestCallsThatNestTooDeeplyAreStopped(t *testing.T) {
-	m := acts(t, testConfig(t), abi.Limits{CPUMS: 5000})
+	m := acts(t, testConfig(t), abi.Limits{WallMS: 300_000, CPUMS: 60_000})
 	if r := ask(t, m, "r"); r.Class != abi.ClassStack {
 		t.Errorf("%s: %v", r.Class, r.Error)
 	}

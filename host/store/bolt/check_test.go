@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -47,23 +46,32 @@ func TestCommitsDoNotWaitForACheck(t *testing.T) {
 		}
 		s.commit(e, b)
 	}
-	began, checked := time.Now(), make(chan error)
-	go func() { checked <- e.Check(t.Context()) }()
-	slowest, commits := time.Duration(0), 0
+	for chance := range 10 { // a machine that is busy may hold up a single commit for as long as a check takes
+		commits := commitsBesideACheck(s, e, fmt.Sprint("chance", chance))
+		looks, _ := bolt.Looks(e)
+		t.Logf("%d commits beside a check in %d looks", commits, looks)
+		if looks < 20 {
+			t.Fatalf("it is done in %d looks, and not a moment at a time", looks)
+		}
+		if commits > 1 {
+			return
+		}
+	}
+	t.Error("commits wait for all of a check")
+}
+
+// commitsBesideACheck commits for as long as a check takes, and counts the commits that ended.
+func commitsBesideACheck(s *stage, e *bolt.Engine, name string) (commits int) {
+	s.t.Helper()
+	checked := make(chan error)
+	go func() { checked <- e.Check(s.t.Context()) }()
 	for {
 		select {
 		case err := <-checked:
 			s.ok(err)
-			looks, longest := bolt.Looks(e)
-			t.Logf("the check took %s, in %d looks of at most %s; %d commits beside it, the slowest in %s", time.Since(began), looks, longest, commits, slowest)
-			if took := time.Since(began); slowest > took/2 || longest > took/2 || looks < 20 {
-				t.Error("it is not done a moment at a time, or commits wait for all of it")
-			}
-			return
+			return commits
 		default:
-			before := time.Now()
-			s.commit(e, store.Batch{Writes: []store.Write{{Branch: 1, Key: stageKey(fmt.Sprint("w", commits)), Value: make([]byte, 100_000)}}})
-			slowest = max(slowest, time.Since(before))
+			s.commit(e, store.Batch{Writes: []store.Write{{Branch: 1, Key: stageKey(fmt.Sprint(name, commits)), Value: make([]byte, 100_000)}}})
 			commits++
 		}
 	}
