@@ -71,20 +71,39 @@ func stopOwners(t testing.TB, dir string) {
 	}
 }
 
-// stopOwner ends the owner that commands left running in dir, and waits for it.
+// stopOwner ends the owner that commands left running in dir, and those that clients are only starting, which would make
+// files while the directory is deleted. It waits for them all.
 func stopOwner(t testing.TB, dir string) {
 	t.Helper()
 	await.That(t, "the owner of "+dir+" ends", func() bool {
-		if host.Owned(dir) == nil {
+		running := startedOwners(dir)
+		if owned := host.Owned(dir); owned == nil && len(running) == 0 {
 			return true
+		} else if r, err := owner.ReadRecord(dir); owned != nil && err == nil { // otherwise it has not said who it is, or is just leaving
+			running = append(running, r.PID)
 		}
-		if r, err := owner.ReadRecord(dir); err == nil { // otherwise it has not said who it is, or is just leaving
-			if p, err := os.FindProcess(r.PID); err == nil {
+		for _, pid := range running {
+			if p, err := os.FindProcess(pid); err == nil {
 				p.Signal(os.Interrupt)
 			}
 		}
 		return false
 	})
+}
+
+// startedOwners are the processes that clients started to own dir; none where that cannot be told.
+func startedOwners(dir string) (list []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		command, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(command, []byte("\x00serve\x00--data\x00"+dir+"\x00")) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			list = append(list, pid)
+		}
+	}
+	return list
 }
 
 // waitFor is a command of the scripts: it waits until a file exists.
