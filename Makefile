@@ -89,7 +89,7 @@ samples:
 
 cross:
 	@for p in $(PLATFORMS); do echo "build $$p"; \
-		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/alcove || exit 1; done
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -o /dev/null ./cmd/alcove || exit 1; done
 	GOOS=windows GOARCH=amd64 $(GO) vet ./host/owner ./host/api ./host/sandbox ./host/family ./host ./cmd/...
 
 # What make test runs for seconds, for hours. ALCOVE_STRESS_SEED=N repeats a run of the first line.
