@@ -305,10 +305,7 @@ func soakDuration(t *testing.T) time.Duration {
 	t.Helper()
 	text := os.Getenv("ALCOVE_SOAK")
 	if text == "" {
-		if testing.Short() {
-			return 4 * time.Second
-		}
-		return 10 * time.Second
+		return 5 * time.Second
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {

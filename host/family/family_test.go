@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +22,21 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "compile-module" {
 		os.Exit(sandbox.RunCompiler(os.Args[2:], os.Stdin, os.Stderr))
 	}
-	os.Exit(m.Run())
+	os.Exit(withCompiled(m.Run))
+}
+
+// compiled is where the modules of this run are kept compiled: most tests use the same few.
+const compiled = "ALCOVE_TEST_COMPILED"
+
+// withCompiled makes the directory of compiled modules, and removes it after the tests.
+func withCompiled(run func() int) int {
+	dir, err := os.MkdirTemp("", "alcove-compiled")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv(compiled, dir)
+	return run()
 }
 
 // world is a space with families.
@@ -54,7 +67,7 @@ func openAt(t testing.TB, clock func() time.Time, change func(*Options)) *world 
 // openWith makes a world in a directory; a nil clock is the machine's.
 func openWith(t testing.TB, dir string, clock func() time.Time, change func(*Options)) *world {
 	t.Helper()
-	engine, err := bolt.Open(t.Context(), dir, bolt.Options{Now: clock})
+	engine, err := bolt.Open(t.Context(), dir, bolt.Options{Now: clock, NoSync: true}) // no test here turns the power off
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +75,7 @@ func openWith(t testing.TB, dir string, clock func() time.Time, change func(*Opt
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := sandbox.New(sandbox.Config{Dir: filepath.Join(dir, "modules")})
+	box, err := sandbox.New(sandbox.Config{Dir: os.Getenv(compiled)})
 	if err != nil {
 		t.Fatal(err)
 	}
