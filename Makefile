@@ -24,7 +24,7 @@ GUESTS    := $(patsubst guests/%/manifest.json,%,$(wildcard guests/*/manifest.js
 GUEST     := CGO_ENABLED=0 GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 DIST      ?= guests/dist
 
-.PHONY: help run build test check bench fmt clean format vet lint imports modules generated samples cross bench-peers test-all test-guests test-race guests reproducible stress fuzz
+.PHONY: help run build test check bench fmt clean format vet lint imports modules generated samples cross bench-peers test-race guests reproducible stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -48,17 +48,12 @@ reproducible: guests
 		(cd "$$dir" && GOCACHE="$$dir/cache" $(GUEST) -o "$$dir/$$g.wasm" ./guests/$$g) && \
 		cmp "$$dir/$$g.wasm" $(DIST)/raw/$$g.wasm || exit 1; done; echo "$(GUESTS): the same bytes twice"
 
-test: test-all test-guests test-race ## run all tests, the concurrent packages also under the race detector
-
-test-all: guests
-	$(GO) test -timeout 15m ./...
-
-# The first-party families, as they are embedded: what they do end to end, and their figures.
-test-guests: guests
-	$(GO) test -timeout 15m -tags guests -run 'Figures|AutoTag|Ranking|Consolidation' ./host
+# With the first-party families embedded, as they are in the binary.
+test: guests     ## run all tests
+	$(GO) test -timeout 15m -tags guests ./...
 
 # The race detector needs a C compiler.
-test-race:
+test-race:       ## run the tests of the concurrent packages under the race detector
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $(RACE)
 
 check: format vet lint imports modules generated samples reproducible cross ## format, vet, lint, imports, modules, generated files, guests, all platforms
@@ -66,8 +61,9 @@ check: format vet lint imports modules generated samples reproducible cross ## f
 format:
 	@files="$$(gofmt -l abi cmd guests host registry sdk)"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
 
-vet:
+vet: guests
 	$(GO) vet ./...
+	$(GO) vet -tags guests ./guests ./host
 
 lint:
 	$(STATIC) ./...
@@ -108,8 +104,8 @@ fuzz:            ## fuzz all that reads what comes from outside, FUZZTIME=1m eac
 		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$file); do \
 			echo "$$name in $$(dirname $$file)"; $(GO) test ./$$(dirname $$file) -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME); done; done
 
-bench:           ## run all benchmarks; figures and ratios count within one run only
-	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...
+bench: guests    ## run all benchmarks; figures and ratios count within one run only
+	$(GO) test -tags guests -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...
 	cd host/sandbox/bench && $(GO) vet . && $(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) .
 
 bench-peers:     ## measure search beside bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
