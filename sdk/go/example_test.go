@@ -48,6 +48,52 @@ func Example() {
 	// not_found: there is no memory "cake"
 }
 
+// A tool reads its arguments into a struct, and its changes are committed together when it has answered.
+func ExampleTool() {
+	type in struct {
+		Key  string `json:"key"`
+		Text string `json:"text"`
+	}
+	type out struct {
+		Version uint64 `json:"version"`
+	}
+	f := alcove.New()
+	alcove.Tool(f, "keep_note", func(c *alcove.Call, in in) (out, error) {
+		if in.Text == "" {
+			return out{}, alcove.Errorf(alcove.InvalidArgument, "the note %q has no text", in.Key)
+		}
+		_, err := c.Put(alcove.Item{Key: in.Key, Fields: alcove.Fields{Value: []byte(`"` + in.Text + `"`)}})
+		return out{}, err
+	})
+	s := alcovetest.New(&testing.T{}, f, []byte(`{"tools":[{"name":"keep_note"}]}`))
+	fmt.Println(s.Tool("keep_note", in{"tea", "green"}, nil), string(s.Memory("tea").Value))
+	fmt.Println(s.Tool("keep_note", in{"cake", ""}, nil), s.Memory("cake"))
+	// Output:
+	// <nil> "green"
+	// invalid_argument: the note "cake" has no text <nil>
+}
+
+// A store hook looks at what is about to be stored, and may refuse it.
+func ExampleFamily_OnStore() {
+	f := alcove.New()
+	f.OnStore(func(_ *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
+		for _, e := range entries {
+			if strings.Contains(string(e.Value), "password") {
+				return nil, alcove.Refuse("memories hold no passwords")
+			}
+		}
+		return nil, nil
+	})
+	s := alcovetest.New(&testing.T{}, f, []byte(`{"hooks":{"store":{}}}`))
+	_, err := s.Store(alcove.Entry{Key: "tea", Value: []byte(`"green"`)})
+	fmt.Println(err)
+	_, err = s.Store(alcove.Entry{Key: "login", Value: []byte(`"the password is tea"`)})
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// refused: memories hold no passwords
+}
+
 func TestWhatAFailedRequestStagedIsThrownAway(t *testing.T) {
 	f := alcove.New()
 	alcove.Tool(f, "put", func(c *alcove.Call, in shoutIn) (shoutOut, error) {

@@ -1,0 +1,60 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+// A program opens a directory, stores a memory and asks for it in plain words.
+func ExampleOpen() {
+	dir, err := os.MkdirTemp("", "alcove-example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	if err := storeAndSearch(context.Background(), dir); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// release: Grace approves each release.
+}
+
+func storeAndSearch(ctx context.Context, dir string) error {
+	h, err := host.Open(ctx, host.Options{Dir: dir, Version: "1.0.0", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	c, err := client.Open(ctx, "1.0.0", func(ctx context.Context, _ bridge.Place) (io.ReadWriteCloser, error) {
+		return h.Dial(ctx, owner.Hello{Agent: "example"}), nil
+	})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if _, err := c.Call("memory_store", map[string]any{"key": "release", "value": "Grace approves each release."}); err != nil {
+		return err
+	}
+	found, err := c.Call("memory_search", map[string]any{"query": "who has to sign off a release?"})
+	if err != nil {
+		return err
+	}
+	var hits []struct{ Key, Snippet string }
+	if err := json.Unmarshal([]byte(found.Text), &hits); err != nil {
+		return err
+	}
+	for _, hit := range hits {
+		fmt.Printf("%s: %s\n", hit.Key, hit.Snippet)
+	}
+	return nil
+}
