@@ -62,7 +62,7 @@ func ExampleTool() {
 		if in.Text == "" {
 			return out{}, alcove.Errorf(alcove.InvalidArgument, "the note %q has no text", in.Key)
 		}
-		_, err := c.Put(alcove.Item{Key: in.Key, Fields: alcove.Fields{Value: []byte(`"` + in.Text + `"`)}})
+		_, err := c.MemoryPut(alcove.MemoryPutRequest{Items: []alcove.MemoryItem{{Key: in.Key, Value: alcove.JSON(in.Text)}}})
 		return out{}, err
 	})
 	s := alcovetest.New(&testing.T{}, f, []byte(`{"tools":[{"name":"keep_note"}]}`))
