@@ -14,7 +14,6 @@ import (
 	"github.com/alcove-memory/alcove/host/bundle"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/host/store/bolt"
 )
 
 // ExportRequest says what to export: what is newer than a version.
@@ -39,27 +38,21 @@ func (h *Host) acts() map[string]admin.Act {
 	acts := map[string]admin.Act{
 		"verify": func(ctx context.Context, _ json.RawMessage) (any, error) { return h.space.Verify(ctx) },
 		"compact": func(ctx context.Context, _ json.RawMessage) (any, error) {
-			e, ok := h.engine.(interface {
-				Compact(context.Context) (bolt.Compacted, error)
-			})
+			e, ok := h.engine.(store.Compactor)
 			if !ok {
 				return nil, errors.New("this store needs no compaction")
 			}
 			return e.Compact(ctx)
 		},
 		"durability": func(ctx context.Context, _ json.RawMessage) (any, error) {
-			e, ok := h.engine.(interface {
-				Durability(context.Context) (bolt.Durability, error)
-			})
+			e, ok := h.engine.(store.Durable)
 			if !ok {
 				return nil, errors.New("this store does not count what it makes durable")
 			}
 			return e.Durability(ctx)
 		},
 		"backed-up": act(func(ctx context.Context, b BackedUp) (any, error) {
-			e, ok := h.engine.(interface {
-				NoteBackup(context.Context, bolt.BackedUp) error
-			})
+			e, ok := h.engine.(store.BackupNoter)
 			if !ok {
 				return nil, errors.New("this store does not remember backups")
 			}
@@ -123,10 +116,7 @@ func (h *Host) streams() map[string]admin.Stream {
 			if err := decode(request, &r); err != nil {
 				return err
 			}
-			from, ok := h.engine.(interface {
-				store.Portable
-				Head(context.Context) (store.Point, error)
-			})
+			from, ok := h.engine.(store.PortableEngine)
 			if !ok {
 				return errors.New("this store cannot be exported")
 			}
@@ -138,7 +128,7 @@ func (h *Host) streams() map[string]admin.Stream {
 			if err := decode(request, &r); err != nil {
 				return err
 			}
-			from, ok := h.engine.(backup.Space)
+			from, ok := h.engine.(store.PortableEngine)
 			if !ok {
 				return errors.New("this store cannot be backed up")
 			}
@@ -189,6 +179,6 @@ type (
 	Selection          = memory.Selection
 	Memory             = memory.PortableMemory
 	Imported           = memory.Imported
-	Durability         = bolt.Durability
-	BackedUp           = bolt.BackedUp
+	Durability         = store.Durability
+	BackedUp           = store.BackedUp
 )

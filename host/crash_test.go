@@ -179,7 +179,7 @@ func (c *crash) kill() (*host.Host, store.Engine) {
 				p.Kill()
 			}
 		}
-		h, err := host.Open(context.Background(), host.Options{Dir: c.dir, Engine: openStore(&engine)})
+		h, err := host.Open(context.Background(), host.Options{Dir: c.dir, Driver: testStore(&engine)})
 		if err == nil {
 			return h, engine
 		}

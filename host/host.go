@@ -22,7 +22,6 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/host/store/bolt"
 )
 
 // Options say what to open, and how.
@@ -49,8 +48,8 @@ type Options struct {
 	Conversations string
 	// Embedder is used by searches that name none, and kept among those of the data directory; nil: as these say.
 	Embedder *EmbedderConfig
-	// Engine opens the store in the data directory; nil: bolt. For tests of what happens to a store.
-	Engine func(ctx context.Context, dir string) (store.Engine, error)
+	// Driver opens the store in the data directory; nil: the default one.
+	Driver store.Driver
 }
 
 // Host is an open data directory. This process owns it until Close.
@@ -85,6 +84,9 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Driver == nil {
+		o.Driver = defaultDriver()
 	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -142,21 +144,18 @@ func (h *Host) openDir() (err error) {
 		h.options.Logger.Warn("the data directory cannot be written: it is served read-only, without tool families", "error", err)
 		h.readOnly = true
 	}
-	if err := MissingStore(dir); err != nil {
+	if err := missingStore(h.options.Driver, dir); err != nil {
 		return err
 	}
 	if h.readOnly {
 		return h.mustHaveStore()
-	}
-	if err := bolt.RemovePassing(dir); err != nil {
-		return fmt.Errorf("remove what an import or a restore left that was interrupted: %w: this user must be able to write there; choose another directory with --data", err)
 	}
 	return nil
 }
 
 // mustHaveStore is for a directory in which none can be made.
 func (h *Host) mustHaveStore() error {
-	has, err := HasStore(h.options.Dir)
+	has, err := h.options.Driver.Exists(h.options.Dir)
 	if err == nil && !has {
 		err = fmt.Errorf("there is no store in %s, and this user cannot make one there: choose another directory with --data", h.options.Dir)
 	}
@@ -175,7 +174,7 @@ func (h *Host) readToken() (err error) {
 
 // openSpace opens the store and the memory in it.
 func (h *Host) openSpace(ctx context.Context) error {
-	engine, err := h.openEngine(ctx)
+	engine, err := h.options.Driver.Open(ctx, h.options.Dir, store.Options{Clock: h.options.Clock, Logger: h.options.Logger, ReadOnly: h.readOnly})
 	if errors.Is(err, store.ErrReadOnly) {
 		return fmt.Errorf("%w: this user must be able to write there; choose another directory with --data", err)
 	}
@@ -213,13 +212,6 @@ func (h *Host) openSpace(ctx context.Context) error {
 	return nil
 }
 
-func (h *Host) openEngine(ctx context.Context) (store.Engine, error) {
-	if h.options.Engine != nil {
-		return h.options.Engine(ctx, h.options.Dir)
-	}
-	return bolt.Open(ctx, h.options.Dir, bolt.Options{Now: h.options.Clock, Logger: h.options.Logger, ReadOnly: h.readOnly})
-}
-
 func (h *Host) closeLater(name string, f func() error) {
 	h.closers = append(h.closers, namedCloser{name, f})
 }
@@ -243,7 +235,7 @@ func (h *Host) Token() string { return h.token }
 // Writable tells why nothing can be written though it should be: the files of the store are gone, for instance. nil when
 // writes are kept, or are refused by intention.
 func (h *Host) Writable() error {
-	e, ok := h.engine.(interface{ Writable() error })
+	e, ok := h.engine.(store.WriteChecker)
 	if !ok || h.readOnly {
 		return nil
 	}

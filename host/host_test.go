@@ -78,10 +78,20 @@ func TestClosingTwiceClosesOnce(t *testing.T) {
 	}
 }
 
+// failingDriver opens nothing.
+type failingDriver struct {
+	testDriver
+	err error
+}
+
+func (d failingDriver) Open(context.Context, string, store.Options) (store.Engine, error) {
+	return nil, d.err
+}
+
 func TestAnOpenThatFailsGivesTheDirectoryUp(t *testing.T) {
 	dir := t.TempDir()
 	broken := errors.New("the disk is on fire")
-	_, err := host.Open(t.Context(), host.Options{Dir: dir, Engine: func(context.Context, string) (store.Engine, error) { return nil, broken }})
+	_, err := host.Open(t.Context(), host.Options{Dir: dir, Driver: failingDriver{err: broken}})
 	if !errors.Is(err, broken) {
 		t.Fatalf("got %v", err)
 	}

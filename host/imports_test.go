@@ -2,10 +2,15 @@ package host_test
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -147,14 +152,55 @@ func matches(pattern, name string) bool {
 	return err == nil && ok
 }
 
+// A data directory is kept by whatever driver is chosen, in one file: all else knows neither an engine nor its files.
+func TestOnlyTheWiringKnowsAnEngine(t *testing.T) {
+	for _, pkg := range packages(t) {
+		name := strings.TrimPrefix(pkg.ImportPath, module)
+		if name == "host/store/bolt" || strings.HasPrefix(name, "host/store/bolt/") {
+			continue
+		}
+		for _, file := range pkg.GoFiles {
+			at := path.Join(name, file)
+			for _, text := range literals(t, filepath.Join(pkg.Dir, file)) {
+				if at != "host/driver.go" && text == module+"host/store/bolt" {
+					t.Errorf("%s imports an engine: only host/driver.go chooses one", at)
+				}
+				if strings.Contains(text, "alcove.db") {
+					t.Errorf("%s knows a file of an engine: %q", at, text)
+				}
+			}
+		}
+	}
+}
+
+// literals are the strings in a file, imports included.
+func literals(t *testing.T, path string) (list []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+			if text, err := strconv.Unquote(l.Value); err == nil {
+				list = append(list, text)
+			}
+		}
+		return true
+	})
+	return list
+}
+
 type listedPackage struct {
 	ImportPath string
+	Dir        string
+	GoFiles    []string
 	Imports    []string
 }
 
 func packages(t *testing.T) []listedPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports", "./...")
 	cmd.Dir = ".."
 	out, err := cmd.Output()
 	if err != nil {

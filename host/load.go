@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/backup"
@@ -16,7 +14,6 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/host/store/bolt"
 )
 
 // Import makes the space of a bundle in a data directory that has none, wholly or not at all, and verifies it. progress
@@ -53,7 +50,8 @@ func (l flat) Add(p store.Piece) error {
 }
 
 func load(ctx context.Context, dir string, read func(store.Loader) error) (v memory.Verified, err error) {
-	if has, err := HasStore(dir); has || err != nil {
+	driver := defaultDriver()
+	if has, err := driver.Exists(dir); has || err != nil {
 		return v, fmt.Errorf("load into %s: %w", dir, errors.Join(store.ErrNotEmpty, err))
 	}
 	lock, err := lock(dir)
@@ -62,18 +60,18 @@ func load(ctx context.Context, dir string, read func(store.Loader) error) (v mem
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	verify := func(ctx context.Context, dir string) error {
-		v, err = verifyLoaded(ctx, dir)
+		v, err = verifyLoaded(ctx, driver, dir)
 		if err == nil && len(v.Findings) > 0 {
 			err = fmt.Errorf("what was loaded does not verify, so it was removed again: %s", v.Findings[0].What)
 		}
 		return err
 	}
-	return v, bolt.Load{Read: read, Verify: verify}.Into(ctx, dir)
+	return v, driver.Load(ctx, dir, store.Load{Read: read, Verify: verify})
 }
 
 // verifyLoaded opens a space that was just loaded, and verifies it. The caller holds the lock.
-func verifyLoaded(ctx context.Context, dir string) (v memory.Verified, err error) {
-	h := &Host{options: Options{Dir: dir, Clock: time.Now}}
+func verifyLoaded(ctx context.Context, driver store.Driver, dir string) (v memory.Verified, err error) {
+	h := &Host{options: Options{Dir: dir, Clock: time.Now, Driver: driver}}
 	if err := h.openSpace(ctx); err != nil {
 		return v, errors.Join(err, h.Close())
 	}
@@ -82,25 +80,26 @@ func verifyLoaded(ctx context.Context, dir string) (v memory.Verified, err error
 }
 
 // HasStore reports whether there is a store in a data directory.
-func HasStore(dir string) (bool, error) {
-	_, err := os.Stat(filepath.Join(dir, "alcove.db"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
+func HasStore(dir string) (bool, error) { return defaultDriver().Exists(dir) }
 
 // MissingStore tells of a data directory that had a store, as what is beside it shows, and has none now: its database was
 // moved or deleted. An empty one in its place would be taken for it, and would sweep its blobs.
-func MissingStore(dir string) error {
-	if has, err := HasStore(dir); has || err != nil {
+func MissingStore(dir string) error { return missingStore(defaultDriver(), dir) }
+
+func missingStore(driver store.Driver, dir string) error {
+	filed, ok := driver.(store.Filed)
+	if !ok {
+		return nil // nothing of it can be moved apart
+	}
+	if has, err := driver.Exists(dir); has || err != nil {
 		return err
 	}
-	for _, sign := range []string{filepath.Join(dir, "blobs"), owner.TokenPath(dir)} {
+	files := filed.Files(dir)
+	for _, sign := range []string{files.Blobs, owner.TokenPath(dir)} {
 		if _, err := os.Stat(sign); err != nil {
 			return nil
 		}
 	}
 	return fmt.Errorf("the database %s is gone, and the rest of its store is there: put it back, make it from a backup (alcove restore BACKUP --data %q), or, to begin with an empty memory, remove %q first",
-		filepath.Join(dir, "alcove.db"), dir, filepath.Join(dir, "blobs"))
+		files.Database, dir, files.Blobs)
 }

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 func own(dir string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o := host.Options{Dir: dir, Version: "test", Engine: openStore(nil), Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	o := host.Options{Dir: dir, Version: "test", Driver: testStore(nil), Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	if os.Getenv(soaking) != "" {
 		o.Clock = fastClock
 	}
@@ -56,20 +56,20 @@ func own(dir string) int {
 	return 0
 }
 
-// openStore opens the store as package host does, and notes the engine.
-func openStore(opened *store.Engine) func(context.Context, string) (store.Engine, error) {
-	return func(ctx context.Context, dir string) (store.Engine, error) {
-		o := bolt.Options{NoSync: os.Getenv(noSync) != ""}
-		if os.Getenv(soaking) != "" {
-			o.Now = fastClock
-		}
-		e, err := bolt.Open(ctx, dir, o)
-		if err != nil {
-			return nil, err
-		}
-		if opened != nil {
-			*opened = e
-		}
-		return e, nil
+// testDriver is the default driver, with what tests need of it.
+type testDriver struct {
+	bolt.Driver
+	opened *store.Engine // set to the engine; nil: not needed
+}
+
+func testStore(opened *store.Engine) testDriver {
+	return testDriver{bolt.Driver{NoSync: os.Getenv(noSync) != ""}, opened}
+}
+
+func (d testDriver) Open(ctx context.Context, dir string, o store.Options) (store.Engine, error) {
+	e, err := d.Driver.Open(ctx, dir, o)
+	if err == nil && d.opened != nil {
+		*d.opened = e
 	}
+	return e, err
 }

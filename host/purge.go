@@ -16,10 +16,8 @@ import (
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/store"
 )
-
-// setAside is the folder of a data directory in which repairs leave the files that they replaced.
-const setAside = "set-aside"
 
 // PurgeRequest says what to erase.
 type PurgeRequest struct {
@@ -49,7 +47,7 @@ type Witness struct {
 
 // purge erases payloads from the data directory.
 func (h *Host) purge(ctx context.Context, r PurgeRequest) (done Purged, err error) {
-	aside := filepath.Join(h.options.Dir, setAside)
+	aside := filepath.Join(h.options.Dir, store.SetAside)
 	_, err = os.Stat(aside)
 	there := !errors.Is(err, fs.ErrNotExist)
 	if there && !r.SetAside {

@@ -7,17 +7,18 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search/semantic"
-	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 // Repaired is what a repair did.
-type Repaired = bolt.Repaired
+type Repaired = store.Repaired
 
 // Examine reads the database of a data directory that no process owns, page by page and without opening it, and says what is
 // damaged. A directory without a store, or whose server runs, has no findings: the server verifies what it has open, and
 // examined the file before it opened it.
 func Examine(dir string) (findings []memory.Finding, err error) {
-	if has, err := HasStore(dir); !has || err != nil {
+	driver := defaultDriver()
+	if has, err := driver.Exists(dir); !has || err != nil {
 		return nil, err
 	}
 	lock, err := lock(dir)
@@ -28,7 +29,7 @@ func Examine(dir string) (findings []memory.Finding, err error) {
 	if err != nil {
 		return nil, err
 	}
-	faults, err := bolt.Examine(dir)
+	faults, err := driver.Examine(dir)
 	for _, f := range faults {
 		findings = append(findings, memory.Finding{What: "store: " + f.Error(), Do: "run: alcove repair"})
 	}
@@ -42,11 +43,12 @@ func Repair(ctx context.Context, dir string, dry bool) (r Repaired, err error) {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	driver := defaultDriver()
 	if !dry {
-		return bolt.Repair(ctx, dir, time.Now(), semantic.IsVectors)
+		return driver.Repair(ctx, dir, store.Repair{Now: time.Now(), Keep: semantic.IsVectors})
 	}
-	faults, err := bolt.Examine(dir)
-	r = Repaired{Faults: []string{}, Aside: []bolt.Aside{}}
+	faults, err := driver.Examine(dir)
+	r = Repaired{Faults: []string{}, Aside: []store.Aside{}}
 	for _, f := range faults {
 		r.Faults = append(r.Faults, f.Error())
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"
-	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 // Try is a call of a tool in a space that nobody needs.
@@ -42,7 +42,7 @@ func TryFamily(ctx context.Context, t Try) (tried Tried, err error) {
 	if err != nil {
 		return Tried{}, err
 	}
-	engine, err := bolt.Open(ctx, t.Dir, bolt.Options{})
+	engine, err := defaultDriver().Open(ctx, t.Dir, store.Options{})
 	if err != nil {
 		return Tried{}, fmt.Errorf("open a space to throw away: %w", err)
 	}

@@ -86,7 +86,7 @@ func restore(ctx context.Context, from, to string) error {
 		_, err := has(ctx, dir)
 		return err
 	}
-	return bolt.Load{Read: read, Verify: verify}.Into(ctx, to)
+	return bolt.Driver{}.Load(ctx, to, store.Load{Read: read, Verify: verify})
 }
 
 // has counts the keys of a restored store.

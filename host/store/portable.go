@@ -2,8 +2,16 @@ package store
 
 import "context"
 
+// PortableEngine is an engine that is portable.
+type PortableEngine interface {
+	Engine
+	Portable
+}
+
 // Portable is an engine whose space can be copied faithfully: every version, instant, counter and floor.
 type Portable interface {
+	// History names the data directories that wrote the space.
+	History(ctx context.Context) (History, error)
 	// Hold keeps old versions from being dropped (see HeldError), though not for ever, until release is called. It waits for
 	// drops that run. Whoever dumps holds first, and then looks for the version to dump at.
 	Hold(ctx context.Context) (release func(), err error)
@@ -15,6 +23,9 @@ type Portable interface {
 	// DumpRuns gives the same in runs (see ReadRun) of about a megabyte. Each is appended to what begin gives, and handed
 	// over to end.
 	DumpRuns(ctx context.Context, since, at uint64, begin func() ([]byte, error), end func(run []byte, pieces int) error) error
+	// WaitTurn waits until no commit is being written, but not for long: a copy that is written to the same disk lets commits go
+	// first.
+	WaitTurn(ctx context.Context)
 }
 
 // Loader makes a space from the pieces of a dump, and of later ones on top of it.

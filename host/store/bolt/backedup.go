@@ -4,21 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 var keyBackup = []byte("backup")
 
-// BackedUp is what is known of the last backup of a directory.
-type BackedUp struct {
-	Version uint64    `json:"version"` // the newest that a restore would have
-	Made    time.Time `json:"made"`
-}
+var _ store.BackupNoter = (*Engine)(nil)
 
 // NoteBackup remembers a backup that is whole and on the disk, so that operators can see how old the last one is.
-func (e *Engine) NoteBackup(ctx context.Context, b BackedUp) error {
+func (e *Engine) NoteBackup(ctx context.Context, b store.BackedUp) error {
 	data, err := json.Marshal(b)
 	if err == nil {
 		err = e.update(ctx, func(tx *bbolt.Tx) error { return top(tx, kindMeta).put(keyBackup, data) })
@@ -30,7 +27,7 @@ func (e *Engine) NoteBackup(ctx context.Context, b BackedUp) error {
 }
 
 // readBackup is the last backup; zero when none is known.
-func readBackup(tx *bbolt.Tx) (b BackedUp, err error) {
+func readBackup(tx *bbolt.Tx) (b store.BackedUp, err error) {
 	data, err := top(tx, kindMeta).get(keyBackup)
 	if data == nil || err != nil {
 		return b, err

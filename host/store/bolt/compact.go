@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 const (
@@ -15,14 +17,11 @@ const (
 	compactTx  = 16 << 20               // bytes copied in one transaction
 )
 
-// Compacted says what a compaction did to the database file.
-type Compacted struct {
-	Before, After int64 // bytes
-}
+var _ store.Compactor = (*Engine)(nil)
 
 // Compact rewrites the database without the space that deleted and replaced data left, which shrinks the file, and
 // erases what was there. Reads go on; commits wait. A crash leaves the old file or the new one.
-func (e *Engine) Compact(ctx context.Context) (c Compacted, err error) {
+func (e *Engine) Compact(ctx context.Context) (c store.Compacted, err error) {
 	e.building.Lock() // an overlay in the making counts on the numbers of the file's transactions
 	defer e.building.Unlock()
 	c.Before, _ = size(e.path())

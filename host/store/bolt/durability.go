@@ -6,26 +6,11 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Durability is what an engine did since it was opened, and what its file holds.
-type Durability struct {
-	Commits  uint64        `json:"commits"`          // that are durable
-	Syncs    uint64        `json:"syncs"`            // writes to the disk that they shared
-	Failed   uint64        `json:"failed"`           // writes that failed; what they held was not acknowledged
-	Last     time.Time     `json:"last_commit"`      // zero: none yet
-	LastSync time.Duration `json:"last_sync_ns"`     // how long the last write took
-	Slowest  time.Duration `json:"slowest_sync_ns"`  // how long the slowest took
-	Bytes    int64         `json:"database_bytes"`   // of the file
-	Unused   int64         `json:"unused_bytes"`     // in it, which compacting gives back
-	Overlays int           `json:"overlays"`         // merged stretches of history
-	Blobs    int           `json:"blobs"`            // files beside the database
-	Compact  time.Time     `json:"last_compaction"`  // zero: not since it was opened
-	Purging  bool          `json:"purge_unfinished"` // bytes of purged values may still be in the file
-	Backup   time.Time     `json:"last_backup"`      // zero: none is known
-	Saved    uint64        `json:"backed_up_to"`     // the newest version in it
-	Unsaved  uint64        `json:"not_backed_up"`    // versions since
-}
+var _ store.Durable = (*Engine)(nil)
 
 // written counts. Only the writer changes it; anybody reads it.
 type written struct {
@@ -62,8 +47,8 @@ func instant(micros int64) time.Time {
 }
 
 // Durability tells what was made durable, and how.
-func (e *Engine) Durability(ctx context.Context) (Durability, error) {
-	d := Durability{
+func (e *Engine) Durability(ctx context.Context) (store.Durability, error) {
+	d := store.Durability{
 		Commits: e.written.commits.Load(), Syncs: e.written.syncs.Load(), Failed: e.written.failed.Load(), Last: instant(e.written.last.Load()),
 		LastSync: time.Duration(e.written.lastSync.Load()), Slowest: time.Duration(e.written.slowest.Load()), Compact: instant(e.written.compacted.Load()),
 	}

@@ -137,6 +137,12 @@ func (e *Engine) openFile() (err error) {
 	if err := e.makeFile(e.path()); err != nil {
 		return err
 	}
+	if err := removePassing(e.dir); err != nil {
+		return fmt.Errorf("remove what an import or a restore left that was interrupted: %w", err)
+	}
+	if err := removePassing(e.dir); err != nil {
+		return fmt.Errorf("remove what an import or a restore left that was interrupted: %w", err)
+	}
 	for _, left := range []string{compacting, loading, loading + ".2", migrating, repairing} { // by a crash
 		if err := removeIfThere(filepath.Join(e.dir, left)); err != nil {
 			return err

@@ -170,11 +170,11 @@ func (f *flips) repair(dir string, at int) {
 }
 
 // named reports whether a report names what is lost: exactly, or as it stands in the file.
-func named(aside []bolt.Aside, line string) bool {
+func named(aside []store.Aside, line string) bool {
 	if !strings.HasPrefix(line, "entry ") {
 		return len(aside) > 0
 	}
-	return slices.ContainsFunc(aside, func(a bolt.Aside) bool {
+	return slices.ContainsFunc(aside, func(a store.Aside) bool {
 		name := fmt.Sprintf("entry %d %s ", a.Branch, a.Key)
 		if len(line) >= len(name) && differ(line[:len(name)], name) <= 1 {
 			return true
@@ -249,7 +249,7 @@ func TestPagesThatAreGoneAreRepairedWithWhatIsLeft(t *testing.T) {
 }
 
 // mustBeTrue makes sure that a repaired store says nothing untrue, and names what entries it lacks.
-func (f *flips) mustBeTrue(dir string, page int, r bolt.Repaired) {
+func (f *flips) mustBeTrue(dir string, page int, r store.Repaired) {
 	f.t.Helper()
 	e := f.open(dir, bolt.Options{})
 	defer e.Close()

@@ -20,7 +20,8 @@ type rebuilder struct {
 	*survey
 	ctx      context.Context
 	to       *bbolt.DB
-	r        *Repaired
+	r        *store.Repaired
+	aside    []aside        // what was set aside so far
 	lacking  map[string]row // entries whose large value was not found yet, by branch and key
 	keeps    func(blob store.Blob) bool
 	branches []store.BranchID
@@ -30,7 +31,7 @@ type rebuilder struct {
 	again    bool                    // there are branches that were not known when what nothing leads to was looked at
 }
 
-func rebuildTo(ctx context.Context, path string, p *pages, keeps func(store.Blob) bool, r *Repaired) error {
+func rebuildTo(ctx context.Context, path string, p *pages, keeps func(store.Blob) bool, r *store.Repaired) error {
 	to, err := createDB(path)
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ func rebuildTo(ctx context.Context, path string, p *pages, keeps func(store.Blob
 }
 
 func (b *rebuilder) run() error {
-	steps := []func() error{b.instants, b.eachPart, b.others, b.witnesses, b.orphans, b.values, b.raise, b.reconcile, b.timeline, b.history, b.settleAside}
+	steps := []func() error{b.instants, b.eachPart, b.others, b.witnesses, b.orphans, b.values, b.raise, b.reconcile, b.timeline, b.history, b.reportAside}
 	for _, step := range steps {
 		if err := errors.Join(b.ctx.Err(), step()); err != nil {
 			return err
@@ -94,9 +95,9 @@ func (b *rebuilder) copy(id store.BranchID, from bucket, k kind, put func(tx *bb
 // errAside is what put answers for a record that is whole and cannot be used.
 var errAside = errors.New("cannot be used")
 
-func (b *rebuilder) setAside(a Aside) {
-	if len(b.r.Aside) < maxAside {
-		b.r.Aside = append(b.r.Aside, a)
+func (b *rebuilder) setAside(a aside) {
+	if len(b.aside) < maxAside {
+		b.aside = append(b.aside, a)
 	}
 }
 
@@ -364,7 +365,7 @@ func (b *rebuilder) reconcile() error {
 		if err != nil {
 			return err
 		}
-		for _, a := range b.r.Aside {
+		for _, a := range b.aside {
 			if a.Branch == id && a.kind == kindEntries {
 				delete(lost, a.Raw)
 			}
@@ -461,23 +462,21 @@ func (b *rebuilder) history() error {
 	})
 }
 
-// settleAside forgets what was set aside in one place and found in another.
-func (b *rebuilder) settleAside() error {
+// reportAside reports what was set aside, but for what was found in another place.
+func (b *rebuilder) reportAside() error {
 	return b.to.View(func(tx *bbolt.Tx) error {
-		var left []Aside
-		for _, a := range b.r.Aside {
+		for _, a := range b.aside {
 			key, _ := hex.DecodeString(a.Raw)
 			if data := b.found(tx, a, key); data == nil || hex.EncodeToString(data[:min(len(data), asideBytes)]) != a.Record {
-				left = append(left, a)
+				b.r.Aside = append(b.r.Aside, a.Aside)
 			}
 		}
-		b.r.Aside = append([]Aside{}, left...)
 		return nil
 	})
 }
 
 // found is a record of the new file, of any branch.
-func (b *rebuilder) found(tx *bbolt.Tx, a Aside, key []byte) []byte {
+func (b *rebuilder) found(tx *bbolt.Tx, a aside, key []byte) []byte {
 	if len(key) == 0 {
 		return nil
 	}

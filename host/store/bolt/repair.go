@@ -15,14 +15,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Aside is something that cannot be used, or is not there any more.
-type Aside struct {
-	Branch store.BranchID `json:"branch"`
-	Key    string         `json:"key"`              // what it is about, where it can be told
-	Raw    string         `json:"raw_key"`          // hexadecimal
-	Record string         `json:"record,omitempty"` // hexadecimal, the first KiB; the old file has all of it
-	Why    string         `json:"why"`
-	kind   kind
+// aside is a store.Aside that knows of which kind the record is.
+type aside struct {
+	store.Aside
+	kind kind
 }
 
 const (
@@ -30,31 +26,22 @@ const (
 	maxAside   = 100_000
 )
 
-func newAside(id store.BranchID, k kind, key, record []byte, why error) Aside {
-	return Aside{Branch: id, Key: nameOf(k, key), Raw: hex.EncodeToString(key), Record: hex.EncodeToString(record[:min(len(record), asideBytes)]),
-		Why: why.Error(), kind: k}
-}
-
-// Repaired is what a repair did.
-type Repaired struct {
-	Faults  []string `json:"faults"`  // what was found
-	Entries int      `json:"entries"` // versions that are in the store now
-	Rescued int      `json:"rescued"` // of them, those to which nothing led any more
-	Aside   []Aside  `json:"aside"`   // what could not be used, and what is missing
-	Folder  string   `json:"folder"`  // where the old files are
+func newAside(id store.BranchID, k kind, key, record []byte, why error) aside {
+	return aside{kind: k, Aside: store.Aside{Branch: id, Key: nameOf(k, key), Raw: hex.EncodeToString(key), Why: why.Error(),
+		Record: hex.EncodeToString(record[:min(len(record), asideBytes)])}}
 }
 
 // Repair makes a new database of all that can be read of a damaged one, and moves the old one and a report into a folder in
-// set-aside. What can be made from the rest is made anew: change logs, the index of instants, overlays, and blobs, but for those
+// store.SetAside. What can be made from the rest is made anew: change logs, the index of instants, overlays, and blobs, but for those
 // that keep says stay true whatever is stored; nil: none. Nobody may have the store open. Without damage it does nothing.
-func Repair(ctx context.Context, dir string, now time.Time, keep func(blob string) bool) (r Repaired, err error) {
+func Repair(ctx context.Context, dir string, now time.Time, keep func(blob string) bool) (r store.Repaired, err error) {
 	p, f, err := openPagesOf(dbPath(dir))
 	if err != nil {
-		return Repaired{}, fmt.Errorf("repair: %w", err)
+		return store.Repaired{}, fmt.Errorf("repair: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	s := take(p)
-	r = Repaired{Faults: []string{}, Aside: []Aside{}}
+	r = store.Repaired{Faults: []string{}, Aside: []store.Aside{}}
 	if s.missing() && p.fallBack() {
 		p.headFaults = append(p.headFaults, errFellBack)
 		s = take(p)
@@ -69,7 +56,7 @@ func Repair(ctx context.Context, dir string, now time.Time, keep func(blob strin
 	if len(r.Faults) == 0 {
 		return r, nil
 	}
-	r.Folder = filepath.Join(dir, "set-aside", now.UTC().Format("20060102-150405.000000"))
+	r.Folder = filepath.Join(dir, store.SetAside, now.UTC().Format("20060102-150405.000000"))
 	keeps := func(blob store.Blob) bool {
 		return keep != nil && keep(blob.Name) && isWhole(filepath.Join(dir, "blobs"), blob)
 	}
@@ -83,7 +70,7 @@ var errFellBack = errors.New("the outermost bucket is damaged: what an earlier c
 
 // rebuild makes the new file under a passing name, and exchanges the databases. A crash in between leaves the old one, in its
 // place or in the folder, and the new one beside it.
-func rebuild(ctx context.Context, dir string, p *pages, keeps func(store.Blob) bool, r *Repaired) error {
+func rebuild(ctx context.Context, dir string, p *pages, keeps func(store.Blob) bool, r *store.Repaired) error {
 	passing := filepath.Join(dir, repairing)
 	if err := os.MkdirAll(r.Folder, 0o700); err != nil {
 		return err

@@ -18,6 +18,8 @@ type openFile struct {
 	txid     uint64 // of the newest commit that the engine knows of
 }
 
+var _ store.WriteChecker = (*Engine)(nil)
+
 // Writable tells why nothing is written; nil when commits are.
 func (e *Engine) Writable() error {
 	e.file.RLock()

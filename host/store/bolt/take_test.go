@@ -13,13 +13,14 @@ import (
 )
 
 // loadOf loads one entry.
-func loadOf(steps func(bolt.Step) error, verify func(context.Context, string) error) bolt.Load {
-	return bolt.Load{Steps: steps, Verify: verify, Read: func(l store.Loader) error {
+func loadOf(steps func(bolt.Step) error, verify func(context.Context, string) error) func(context.Context, string) error {
+	load := store.Load{Verify: verify, Read: func(l store.Loader) error {
 		at := store.Point{Version: 1, Time: time.Unix(1_700_000_000, 0).UTC()}
 		return errors.Join(
 			l.Add(store.Piece{Branches: []store.BranchID{1}}), l.Add(store.Piece{Point: &at}), l.Add(store.Piece{Branch: &store.BranchState{ID: 1}}),
 			l.Add(store.Piece{Entry: &store.Entry{Key: stageKey("k"), Point: at, Branch: 1, Value: []byte("v")}}))
 	}}
+	return func(ctx context.Context, dir string) error { return bolt.Driver{Steps: steps}.Load(ctx, dir, load) }
 }
 
 // verifyStore opens a store, checks it, and leaves a file beside it, as what is made from the data does.
@@ -52,7 +53,7 @@ func TestNoInterruptionLeavesAStoreThatWasNotVerified(t *testing.T) {
 		}
 		images[step] = filepath.Join(t.TempDir(), "data")
 		return os.CopyFS(images[step], os.DirFS(dir))
-	}, verify).Into(t.Context(), dir)
+	}, verify)(t.Context(), dir)
 	if err != nil || !hasStore(t, dir) || len(images) != 4 {
 		t.Fatalf("%d steps, a store: %t (%v)", len(images), hasStore(t, dir), err)
 	}
@@ -61,13 +62,16 @@ func TestNoInterruptionLeavesAStoreThatWasNotVerified(t *testing.T) {
 			t.Errorf("a crash when %s leaves a store: %t", step, hasStore(t, left))
 		}
 		if !hasStore(t, left) {
-			if err := loadOf(nil, verifyStore).Into(t.Context(), left); err != nil {
+			if err := loadOf(nil, verifyStore)(t.Context(), left); err != nil {
 				t.Errorf("after a crash when %s: %v", step, err)
 			}
 		}
 		e, err := bolt.Open(t.Context(), left, bolt.Options{})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(left, "loading")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("after a crash when %s, opening leaves the folder of the load (%v)", step, err)
 		}
 		found, err := e.GetAt(t.Context(), store.Lineage{{Branch: 1, At: store.Latest}}, []store.Key{stageKey("k")})
 		if err := errors.Join(err, e.Check(t.Context()), e.Close()); err != nil || string(found[0].Value) != "v" {
@@ -85,7 +89,7 @@ func TestALoadThatFailsAtAnyStepLeavesNothing(t *testing.T) {
 			}
 			return nil
 		}
-		if err := loadOf(steps, verifyStore).Into(t.Context(), dir); !errors.Is(err, errInterrupted) || hasStore(t, dir) {
+		if err := loadOf(steps, verifyStore)(t.Context(), dir); !errors.Is(err, errInterrupted) || hasStore(t, dir) {
 			t.Errorf("when %s: %v", at, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "loading")); !errors.Is(err, os.ErrNotExist) {
@@ -94,14 +98,14 @@ func TestALoadThatFailsAtAnyStepLeavesNothing(t *testing.T) {
 	}
 	wrong := errors.New("it is wrong")
 	dir := t.TempDir()
-	if err := loadOf(nil, func(context.Context, string) error { return wrong }).Into(t.Context(), dir); !errors.Is(err, wrong) || hasStore(t, dir) {
+	if err := loadOf(nil, func(context.Context, string) error { return wrong })(t.Context(), dir); !errors.Is(err, wrong) || hasStore(t, dir) {
 		t.Errorf("what does not verify: %v", err)
 	}
 }
 
 func TestALoadDoesNotReplaceAStore(t *testing.T) {
 	s := newStage(t)
-	if err := loadOf(nil, nil).Into(t.Context(), s.dir); !errors.Is(err, store.ErrNotEmpty) {
+	if err := loadOf(nil, nil)(t.Context(), s.dir); !errors.Is(err, store.ErrNotEmpty) {
 		t.Error(err)
 	}
 }

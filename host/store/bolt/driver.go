@@ -1,0 +1,53 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Driver is the store.Driver of this engine. The zero value is fit for use.
+type Driver struct {
+	Steps  func(Step) error // see Options
+	NoSync bool             // likewise
+}
+
+var (
+	_ store.Driver = Driver{}
+	_ store.Filed  = Driver{}
+)
+
+// Open opens the space in a directory, or makes one.
+func (d Driver) Open(ctx context.Context, dir string, o store.Options) (store.Engine, error) {
+	e, err := Open(ctx, dir, Options{Now: o.Clock, Logger: o.Logger, ReadOnly: o.ReadOnly, Steps: d.Steps, NoSync: d.NoSync})
+	if err != nil {
+		return nil, err // and no interface with a nil engine in it
+	}
+	return e, nil
+}
+
+// Exists reports whether there is a database in a directory.
+func (Driver) Exists(dir string) (bool, error) {
+	_, err := os.Stat(dbPath(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Examine says what is damaged in a directory's database.
+func (Driver) Examine(dir string) ([]error, error) { return Examine(dir) }
+
+// Repair mends a directory's database.
+func (Driver) Repair(ctx context.Context, dir string, r store.Repair) (store.Repaired, error) {
+	return Repair(ctx, dir, r.Now, r.Keep)
+}
+
+// Files are the database and the folder of blobs.
+func (Driver) Files(dir string) store.Files {
+	return store.Files{Database: dbPath(dir), Blobs: filepath.Join(dir, "blobs")}
+}
