@@ -1,11 +1,13 @@
 package host
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"math"
@@ -17,6 +19,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/admin"
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
@@ -163,7 +166,7 @@ func (e *embedders) read() error {
 		return nil
 	}
 	if err == nil {
-		err = decode(raw, &e.file)
+		err = parseEmbedders(raw, &e.file)
 	}
 	for _, entry := range e.file.Embedders {
 		if err == nil {
@@ -171,7 +174,23 @@ func (e *embedders) read() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("read which embedders there are from %s: %w (mend or delete the file; without it searches are by words)", e.path(), err)
+		return fmt.Errorf("read the embedders from %s: %w (restore the file from a copy, or delete it and add them again with alcove embedder set: "+
+			"no memory is lost, and until then searches are by words)", e.path(), err)
+	}
+	return nil
+}
+
+// parseEmbedders reads what the file holds, all of it: what was cut off or overwritten is an error.
+func parseEmbedders(raw []byte, into *embedderFile) error {
+	in := json.NewDecoder(bytes.NewReader(raw))
+	in.DisallowUnknownFields()
+	if err := in.Decode(into); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the file is cut off after %d bytes: %w", len(raw), io.ErrUnexpectedEOF)
+	} else if err != nil {
+		return err
+	}
+	if _, err := in.Token(); err != io.EOF {
+		return fmt.Errorf("more follows the embedders at byte %d", in.InputOffset())
 	}
 	return nil
 }
@@ -182,11 +201,7 @@ func (e *embedders) write() error {
 	if err != nil {
 		return fmt.Errorf("keep the embedders: %w", err)
 	}
-	next := e.path() + ".new"
-	if err := os.WriteFile(next, append(raw, '\n'), 0o600); err != nil {
-		return fmt.Errorf("keep the embedders: %w", err)
-	}
-	if err := os.Rename(next, e.path()); err != nil {
+	if err := durable.WriteFile(e.path(), append(raw, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keep the embedders: %w", err)
 	}
 	return nil

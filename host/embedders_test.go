@@ -281,17 +281,75 @@ func TestADamagedListOfEmbeddersIsNamedAtTheStart(t *testing.T) {
 	if err := mustOpen(t, dir).Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"{", `{"embedders":[{"name":"x","kind":"magic"}]}`, `{"unknown":1}`} {
-		if err := os.WriteFile(filepath.Join(dir, "embedders.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if h, err := host.Open(t.Context(), host.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "embedders.json") {
-			t.Errorf("%s: %v", text, err)
-			if h != nil {
-				h.Close()
+	for _, text := range []string{"{", `{"embedders":[{"name":"x","kind":"magic"}]}`, `{"unknown":1}`, `{} {}`, "{}\x00\x00"} {
+		refusesEmbedders(t, dir, text)
+	}
+}
+
+func TestATornListOfEmbeddersSaysWhatToDo(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "embedders.json")
+	h, act, stop := served(t, host.Options{Dir: dir})
+	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: newSpeaks(t).config("letters")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	remember(t, h, "a memory")
+	stop()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cut := range []int{0, 1, len(whole) / 2, len(whole) - 2} {
+		message := refusesEmbedders(t, dir, string(whole[:cut]))
+		for _, want := range []string{"cut off", "alcove embedder set"} {
+			if !strings.Contains(message, want) {
+				t.Errorf("cut at byte %d: %q is not in %q", cut, want, message)
 			}
 		}
 	}
+	if err := os.Remove(path); err != nil { // as the error says
+		t.Fatal(err)
+	}
+	mustOpen(t, dir).Close()
+}
+
+func TestAnInterruptedWriteOfTheEmbeddersLeavesThoseBefore(t *testing.T) {
+	dir := t.TempDir()
+	_, act, stop := served(t, host.Options{Dir: dir})
+	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: newSpeaks(t).config("letters")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if left, err := filepath.Glob(filepath.Join(dir, "*embedders.json?*")); err != nil || len(left) > 0 {
+		t.Errorf("a write left %v (%v)", left, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".embedders.json.1.partial"), []byte(`{"embed`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, act, stop = served(t, host.Options{Dir: dir})
+	defer stop()
+	var states []host.EmbedderState
+	if err := act("embedders", nil, &states); err != nil || len(states) != 1 || states[0].Name != "letters" {
+		t.Errorf("there are %v (%v)", states, err)
+	}
+}
+
+// refusesEmbedders makes sure that nothing opens a directory with such a list, and is what the error says.
+func refusesEmbedders(t *testing.T, dir, text string) string {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "embedders.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, err := host.Open(t.Context(), host.Options{Dir: dir})
+	if err == nil {
+		h.Close()
+		t.Errorf("%q was read", text)
+		return ""
+	}
+	if !strings.Contains(err.Error(), "embedders.json") {
+		t.Errorf("%q: %v", text, err)
+	}
+	return err.Error()
 }
 
 func TestAFamilyThatDoesNotEmbedIsNoEmbedder(t *testing.T) {

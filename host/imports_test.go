@@ -59,11 +59,11 @@ func rules() []rule {
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/search", "host/schema", "host/jsonrpc"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/mcp/clients"}, // tests only
-		{pkg: "host/sandbox", own: []string{"abi", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
-		{pkg: "registry", own: []string{"abi"}, never: outside}, // never the host
+		{pkg: "host/sandbox", own: []string{"abi", "host/durable", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
+		{pkg: "registry", own: []string{"abi", "host/durable"}, never: outside}, // never the rest of the host
 		{pkg: "host/policy", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"abi", "host/family", "host/regular", "registry"}, never: []string{"os/exec"}},
-		{pkg: "host/family", own: []string{"abi", "registry", "host/policy", "host/regular", "host/sandbox", "host/memory", "host/search", "host/schema"}, others: []string{"golang.org/x/text"}, never: outside},
+		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/policy", "host/regular", "host/sandbox", "host/memory", "host/search", "host/schema"}, others: []string{"golang.org/x/text"}, never: outside},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/spectest"},                    // serves tests only
@@ -75,15 +75,16 @@ func rules() []rule {
 		{pkg: "host/backup", own: []string{"host/bundle", "host/regular", "host/store"}, others: []string{"golang.org/x/sys"}, never: outside},
 		{pkg: "host/importer", own: []string{"host/memory", "host/regular"}, others: []string{"github.com/goccy/go-yaml"}, never: outside},
 		{pkg: "host/regular", never: outside},
+		{pkg: "host/durable", never: outside},
 		{pkg: "host/measure", never: append(outside, "os")},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},
 		{pkg: "host/jsonrpc", never: append(outside, "os")},
-		{pkg: "host/owner", own: []string{"host/jsonrpc"}, others: []string{"golang.org/x/sys"}},
-		{pkg: "host/api", own: []string{"host/owner"}},
+		{pkg: "host/owner", own: []string{"host/durable", "host/jsonrpc"}, others: []string{"golang.org/x/sys"}},
+		{pkg: "host/api", own: []string{"host/durable", "host/owner"}},
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge"}, never: append(outside, "os")},
 		{pkg: "host", own: []string{"host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector", "host/*", "host/store/bolt", "abi", "registry"}, others: []string{"github.com/gofrs/flock"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/importer", "host/measure", "host/regular", "host/sandbox", "cmd/alcove/terminal"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "github.com/mark3labs/mcp-go", "golang.org/x/sys"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/durable", "host/importer", "host/measure", "host/regular", "host/sandbox", "cmd/alcove/terminal"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "github.com/mark3labs/mcp-go", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}
 }

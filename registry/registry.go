@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/durable"
 )
 
 // File is the name of the lock file in a data directory.
@@ -258,31 +259,8 @@ func Write(dir string, l Lock) error {
 	if err != nil {
 		return fmt.Errorf("write the lock file: %w", err)
 	}
-	if err := replace(filepath.Join(dir, File), append(data, '\n')); err != nil {
+	if err := durable.WriteFile(filepath.Join(dir, File), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write the lock file: %w", err)
 	}
 	return nil
-}
-
-// replace writes a file beside, and puts it in place.
-func replace(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails once it has its name
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	_ = dir.Sync() // not every system can; then the rename alone has to do
-	return dir.Close()
 }

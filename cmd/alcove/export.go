@@ -2,11 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/durable"
 )
 
 func (a *app) exportCommand() *cobra.Command {
@@ -31,7 +33,11 @@ a line, without history and logs; alcove import stores them anywhere.`,
 			if len(args) == 0 || args[0] == "-" {
 				return errors.Join(write(a.out.Data()), bar.Close())
 			}
-			return errors.Join(wholeFile(args[0], write), bar.Close())
+			err := durable.Write(args[0], 0o600, write)
+			if err != nil {
+				err = fmt.Errorf("write %s: %w", args[0], err)
+			}
+			return errors.Join(err, bar.Close())
 		},
 	}
 	flags := c.Flags()

@@ -19,6 +19,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
@@ -158,8 +159,8 @@ func (a *app) familyMeterCommand() *cobra.Command {
 
 // written writes a module to a file, and says so.
 func (a *app) written(path string, module []byte, more any) error {
-	if err := replaceFile(path, module); err != nil {
-		return err
+	if err := durable.WriteFile(path, module, 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	report := struct {
 		File   string `json:"file"`
@@ -170,24 +171,6 @@ func (a *app) written(path string, module []byte, more any) error {
 		return a.printJSON(report)
 	}
 	return a.printf("wrote %s, %d bytes\n", path, len(module))
-}
-
-// replaceFile writes a file such that it is there as a whole or not at all.
-func replaceFile(path string, data []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".alcove-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer os.Remove(temp.Name()) // without effect once it is renamed
-	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Chmod(0o644), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
 }
 
 // readModule reads a module. One that is too large is cut just behind the limit, for the sandbox to refuse it.

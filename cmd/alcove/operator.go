@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 
 	"github.com/alcove-memory/alcove/host/admin"
 	"github.com/alcove-memory/alcove/host/owner"
@@ -49,20 +45,4 @@ func (a *app) stream(ctx context.Context, name string, request any, w io.Writer)
 	}
 	defer c.Close()
 	return c.Stream(ctx, name, request, w)
-}
-
-// wholeFile writes a file that appears when it is whole and on the disk.
-func wholeFile(path string, write func(w io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.partial")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	err = write(f)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(f.Name()))
-	}
-	return nil
 }

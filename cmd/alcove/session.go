@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -45,11 +46,7 @@ func writeSettings(dir string, s settings) error {
 	if err != nil {
 		return fmt.Errorf("keep the current branch: %w", err)
 	}
-	next := settingsPath(dir) + ".new"
-	if err := os.WriteFile(next, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("keep the current branch: %w", err)
-	}
-	if err := os.Rename(next, settingsPath(dir)); err != nil {
+	if err := durable.WriteFile(settingsPath(dir), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keep the current branch: %w", err)
 	}
 	return nil

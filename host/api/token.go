@@ -9,6 +9,8 @@ import (
 	"os"
 	"runtime"
 	"strings"
+
+	"github.com/alcove-memory/alcove/host/durable"
 )
 
 const (
@@ -42,24 +44,8 @@ func newToken(path string) (string, error) {
 	secret := make([]byte, tokenBytes)
 	rand.Read(secret)
 	token := base64.RawURLEncoding.EncodeToString(secret)
-	next := path + ".new"
-	os.Remove(next)
-	if err := writeSynced(next, []byte(token+"\n")); err != nil {
-		return "", fmt.Errorf("make a token for HTTP clients: %w", err)
-	}
-	if err := os.Rename(next, path); err != nil {
+	if err := durable.WriteFile(path, []byte(token+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("make a token for HTTP clients: %w", err)
 	}
 	return token, nil
-}
-
-// writeSynced makes a file whose content is on the disk before its name is: after a power failure an empty token would
-// keep the server from starting.
-func writeSynced(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
 }

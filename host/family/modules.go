@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -138,24 +139,10 @@ func keepModule(dir, digest string, binary []byte) error {
 	if have, err := os.ReadFile(path); err == nil && digestOf(have) == digest {
 		return nil
 	}
-	file, err := os.CreateTemp(dir, "."+digest+".*")
-	if err != nil {
+	if err := durable.WriteFile(path, binary, 0o600); err != nil {
 		return fmt.Errorf("keep the module: %w", err)
 	}
-	defer os.Remove(file.Name()) // fails once it has its name
-	_, err = file.Write(binary)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("keep the module: %w", err)
-	}
-	if err := os.Rename(file.Name(), path); err != nil {
-		return fmt.Errorf("keep the module: %w", err)
-	}
-	folder, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("keep the module: %w", err)
-	}
-	_ = folder.Sync() // not every system can; then the rename alone has to do
-	return folder.Close()
+	return nil
 }
 
 // readModule reads a module's file, unless that is too large.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/durable"
 )
 
 // Record is what an owner says of itself in the data directory. It is for people and for finding an
@@ -67,12 +69,7 @@ func WriteRecord(dir string, r Record) error {
 	if err != nil {
 		return fmt.Errorf("write the owner's record: %w", err)
 	}
-	next := RecordPath(dir) + ".new"
-	if err = os.WriteFile(next, append(data, '\n'), 0o600); err == nil {
-		err = os.Rename(next, RecordPath(dir))
-	}
-	if err != nil {
-		os.Remove(next)
+	if err := durable.WriteFile(RecordPath(dir), append(data, '\n'), 0o600); err != nil {
 		os.Remove(RecordPath(dir))
 		return fmt.Errorf("write the owner's record: %w", err)
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/tetratelabs/wazero"
+
+	"github.com/alcove-memory/alcove/host/durable"
 )
 
 // maxPages is how many pages of 64 KiB a memory can have at all.
@@ -130,18 +132,7 @@ func (c *cache) rewritten(digest [sha256.Size]byte, version string, limit int64)
 
 // keep stores a rewritten module, whose native code is there already.
 func (c *cache) keep(digest [sha256.Size]byte, version string, data []byte) error {
-	name := c.name(digest, version)
-	temp, err := os.CreateTemp(filepath.Dir(name), "new-*")
-	if err != nil {
-		return fmt.Errorf("keep a rewritten module: %w", err)
-	}
-	defer os.Remove(temp.Name()) // without effect once it is renamed
-	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), name)
-	}
-	if err != nil {
+	if err := durable.WriteFile(c.name(digest, version), data, 0o600); err != nil {
 		return fmt.Errorf("keep a rewritten module: %w", err)
 	}
 	return nil
@@ -173,14 +164,14 @@ func (c *cache) takeOver(from string, functions int) error {
 	if err := checkEntry(data, functions); err != nil {
 		return err
 	}
-	return c.move(from, found[0])
+	return c.add(from, found[0], data)
 }
 
 // entryName is the form of wazero's names: its version and the platform, and a key of what was compiled.
 var entryName = regexp.MustCompile(`^wazero-[A-Za-z0-9._+-]+/[0-9a-f]{64}$`)
 
-// move renames a file to the same place in wazero's cache.
-func (c *cache) move(from, path string) error {
+// add writes what was checked to the same place in wazero's cache.
+func (c *cache) add(from, path string, data []byte) error {
 	relative, err := filepath.Rel(from, path)
 	if err != nil {
 		return fmt.Errorf("take over a compiled module: %w", err)
@@ -192,7 +183,7 @@ func (c *cache) move(from, path string) error {
 	if err := private(filepath.Dir(target)); err != nil {
 		return err
 	}
-	if err := os.Rename(path, target); err != nil {
+	if err := durable.WriteFile(target, data, 0o600); err != nil {
 		return fmt.Errorf("take over a compiled module: %w", err)
 	}
 	return nil
