@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -105,7 +104,7 @@ func (o overtaken) Unwrap() error { return o.error }
 // orOvertaken tells a conflict of a commit from what a guest calls one, and from a request id that is used twice.
 func orOvertaken(ctx context.Context, t *abi.Tool, err error) error {
 	var known *memory.Error
-	if !errors.As(err, &known) || known.Code != memory.Conflict || strings.Contains(known.Message, "request id") {
+	if !errors.As(err, &known) || known.Code != memory.Conflict || errors.Is(err, memory.ErrRequestReused) {
 		return err
 	}
 	message := fmt.Sprintf("others changed what %s read or wrote, again and again while it ran; nothing was kept: try again", t.Name)

@@ -341,6 +341,26 @@ func TestManyEffectsAreNamedUpToABound(t *testing.T) {
 	}
 }
 
+func TestAnOvertakenCallRunsAgainWhateverTheKeyIsCalled(t *testing.T) {
+	h := serveWebhooks(t)
+	read := step{"memory.get", `{"keys":["request id"]}`}
+	write := step{"memory.put", `{"items":[{"key":"request id","value":"mine"}]}`}
+	w := reaching(t, t.TempDir(), h).with(aFamily("posts"), script{steps: []step{read, look, write}})
+	w.store("request id", `"cold"`)
+	var overtaken atomic.Bool
+	h.do(func(http.ResponseWriter, *http.Request) {
+		if !overtaken.Swap(true) {
+			w.store("request id", `"theirs"`)
+		}
+	})
+	if _, err := w.call(Call{Tool: "posts_do", RequestID: "r"}); err != nil || len(h.got()) != 2 {
+		t.Errorf("%v after %q", err, h.got())
+	}
+	if _, err := w.call(Call{Tool: "posts_do", RequestID: "r", Arguments: json.RawMessage(`{"another":1}`)}); !errors.Is(err, memory.ErrRequestReused) || retryable(err) {
+		t.Errorf("a request id that is used twice: %v", err)
+	}
+}
+
 func TestAJobThatSentSomethingAndFailedIsNotTriedAgain(t *testing.T) {
 	h := serveWebhooks(t)
 	w := reaching(t, t.TempDir(), h).with(withJob("traps", ""), script{steps: []step{notify}, traps: true}).

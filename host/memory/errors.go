@@ -1,6 +1,13 @@
 package memory
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// ErrRequestReused is in the chain of the conflict of a request id that was used before for a different request.
+var ErrRequestReused = store.ErrRequestReused
 
 // Code says what kind of failure an Error is, for programs and models that act on it.
 type Code string
