@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -113,7 +114,7 @@ func decodeBranch(c *call) *branchCall {
 	branch, _ := c.seat.at()
 	b := &branchCall{
 		call: c, name: a.text("name"), source: a.text("source"), target: a.text("target"), compare: a.text("compare"),
-		current: or(a.text("branch"), branch), preview: a.flag("preview"), asOf: a.asOf("as_of", c.now), namespaces: a.texts("namespace"),
+		current: cmp.Or(a.text("branch"), branch), preview: a.flag("preview"), asOf: a.asOf("as_of", c.now), namespaces: a.texts("namespace"),
 		strategy: memory.Strategy(a.choice("strategy", string(memory.Strict), string(memory.Source), string(memory.Target), string(memory.Newest), string(memory.Fields))),
 	}
 	for _, r := range a.objects("resolutions") {
@@ -194,7 +195,7 @@ func forkBranch(ctx context.Context, b *branchCall) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	made, err := b.space.Fork(ctx, or(b.source, b.current), name, b.asOf, b.write())
+	made, err := b.space.Fork(ctx, cmp.Or(b.source, b.current), name, b.asOf, b.write())
 	if err != nil {
 		return answer{}, err
 	}
@@ -234,7 +235,7 @@ func switchBranch(ctx context.Context, b *branchCall) (answer, error) {
 	}
 	// The domain knows what can be a branch and a namespace, and says so.
 	branch, here := b.seat.at()
-	if _, err := b.space.Status(ctx, memory.Place{Branch: or(b.name, branch), Namespace: or(namespace, here)}); err != nil {
+	if _, err := b.space.Status(ctx, memory.Place{Branch: cmp.Or(b.name, branch), Namespace: cmp.Or(namespace, here)}); err != nil {
 		return answer{}, err
 	}
 	b.seat.move(b.name, namespace)

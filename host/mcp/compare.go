@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -92,11 +93,11 @@ type diffAnswer struct {
 }
 
 func diffBranch(ctx context.Context, b *branchCall) (answer, error) {
-	compare, err := b.need("diff", "compare", or(b.compare, or(b.source, b.name)), fmt.Sprintf("the branch to compare with %q", b.current))
+	compare, err := b.need("diff", "compare", cmp.Or(b.compare, b.source, b.name), fmt.Sprintf("the branch to compare with %q", b.current))
 	if err != nil {
 		return answer{}, err
 	}
-	d, err := b.space.Diff(ctx, memory.DiffQuery{Source: compare, Target: or(b.target, b.current), Namespaces: b.namespaces, Limit: mostDifferences})
+	d, err := b.space.Diff(ctx, memory.DiffQuery{Source: compare, Target: cmp.Or(b.target, b.current), Namespaces: b.namespaces, Limit: mostDifferences})
 	if err != nil {
 		return answer{}, err
 	}
@@ -157,12 +158,12 @@ type mergeAnswer struct {
 }
 
 func mergeBranch(ctx context.Context, b *branchCall) (answer, error) {
-	source, err := b.need("merge", "source", or(b.source, b.name), "the branch to bring into "+fmt.Sprintf("%q", or(b.target, b.current)))
+	source, err := b.need("merge", "source", cmp.Or(b.source, b.name), "the branch to bring into "+fmt.Sprintf("%q", cmp.Or(b.target, b.current)))
 	if err != nil {
 		return answer{}, err
 	}
 	m, err := b.space.Merge(ctx, memory.Merge{
-		Source: source, Target: or(b.target, b.current), Strategy: b.strategy, Resolutions: b.resolutions,
+		Source: source, Target: cmp.Or(b.target, b.current), Strategy: b.strategy, Resolutions: b.resolutions,
 		Namespaces: b.namespaces, Preview: b.preview,
 	}, b.write())
 	if err != nil {

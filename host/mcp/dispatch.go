@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -146,10 +147,10 @@ func (s *Server) callFamily(ctx context.Context, t *familyTool, c *call) (answer
 func (t *familyTool) place(c *call) (memory.Place, error) {
 	own := propertiesOf(t.Input)
 	branch, namespace := c.seat.at()
-	at := memory.Place{Branch: or(c.branch, branch), Namespace: or(c.namespace, namespace)}
+	at := memory.Place{Branch: cmp.Or(c.branch, branch), Namespace: cmp.Or(c.namespace, namespace)}
 	for name, field := range map[string]*string{"branch": &at.Branch, "namespace": &at.Namespace} {
 		if _, itsOwn := own[name]; !itsOwn {
-			*field = or(c.arguments.text(name), *field)
+			*field = cmp.Or(c.arguments.text(name), *field)
 			delete(c.arguments.members, name)
 		}
 	}

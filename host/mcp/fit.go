@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -123,7 +124,7 @@ func (t *familyTool) mistakes(m *schema.Misfit) error {
 			messages, parameters = append(messages, fmt.Sprintf("%s needs %s", t.Name, path)), append(parameters, path)
 		}
 		if len(f.Missing) == 0 {
-			messages, parameters = append(messages, or(f.At, t.Name)+": "+f.Says), append(parameters, f.At)
+			messages, parameters = append(messages, cmp.Or(f.At, t.Name)+": "+f.Says), append(parameters, f.At)
 		}
 	}
 	if m.More > 0 {

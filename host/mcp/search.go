@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -82,7 +83,7 @@ func decodeSearch(c *call) (q memory.Search, limit int, err error) {
 		Since:      a.moment("since", c.now, memory.ParseTime),
 		Until:      a.moment("until", c.now, memory.ParseTime),
 		Namespaces: a.texts("namespace"),
-		Branch:     or(a.text("branch"), branch),
+		Branch:     cmp.Or(a.text("branch"), branch),
 		AsOf:       a.asOf("as_of", c.now),
 		Events:     a.flag("events"),
 		Explain:    a.flag("explain"),
@@ -243,7 +244,7 @@ func searchNote(kept []*hit, c cut, limit int, q memory.Search, same string) []s
 func omittedValues(kept []*hit, c cut, q memory.Search, same string) string {
 	var keys []string
 	for _, i := range c.values {
-		keys = append(keys, or(kept[i].Key, fmt.Sprintf("%s #%d", kept[i].Event, kept[i].Sequence)))
+		keys = append(keys, cmp.Or(kept[i].Key, fmt.Sprintf("%s #%d", kept[i].Event, kept[i].Sequence)))
 	}
 	text := fmt.Sprintf("%s left out (%s).", were(len(c.values), "value"), quoted(keys))
 	if q.Events {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -45,7 +46,7 @@ type seat struct {
 }
 
 func newSeat(s Session) *seat {
-	at := &seat{branch: or(s.Branch, memory.Default), namespace: or(s.Namespace, memory.Default), families: map[string]bool{}}
+	at := &seat{branch: cmp.Or(s.Branch, memory.Default), namespace: cmp.Or(s.Namespace, memory.Default), families: map[string]bool{}}
 	for _, name := range s.Families {
 		at.families[name] = true
 	}
@@ -87,7 +88,7 @@ func (s *seat) at() (branch, namespace string) {
 func (s *seat) move(branch, namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.branch, s.namespace = or(branch, s.branch), or(namespace, s.namespace)
+	s.branch, s.namespace = cmp.Or(branch, s.branch), cmp.Or(namespace, s.namespace)
 }
 
 const longestAgent = 128 // characters of an agent's name

@@ -5,6 +5,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -190,7 +191,7 @@ func (s *Server) newCall(ctx context.Context, name string, request protocol.Call
 	return &call{
 		server: s, space: s.space, tools: s.tools, arguments: a, now: s.options.Clock(), session: session, seat: s.seat(ctx),
 		readOnly: s.readOnly(session), version: s.options.Version,
-		agent: or(agentName(session.Agent), agentName(clientName(ctx))), requestID: requestID, notices: &notices{},
+		agent: cmp.Or(agentName(session.Agent), agentName(clientName(ctx))), requestID: requestID, notices: &notices{},
 	}, nil
 }
 

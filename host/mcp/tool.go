@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -141,16 +142,9 @@ func (c *call) write() memory.Write {
 func (c *call) place() memory.Place {
 	branch, namespace := c.seat.at()
 	return memory.Place{
-		Branch:    or(c.arguments.text("branch"), branch),
-		Namespace: or(c.arguments.text("namespace"), namespace),
+		Branch:    cmp.Or(c.arguments.text("branch"), branch),
+		Namespace: cmp.Or(c.arguments.text("namespace"), namespace),
 	}
-}
-
-func or(text, fallback string) string {
-	if text == "" {
-		return fallback
-	}
-	return text
 }
 
 // toolset is the tools of a server, in the order in which they are advertised.

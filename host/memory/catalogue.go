@@ -242,7 +242,7 @@ func (c *catalogue) nextID() store.BranchID {
 func (c *catalogue) named(name string) (*branch, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if b := c.byName[or(name, Default)]; b != nil && b.Name != systemName {
+	if b := c.byName[cmp.Or(name, Default)]; b != nil && b.Name != systemName {
 		return b, nil
 	}
 	return nil, notFound("there is no branch %q: %s", clip(name, 64), c.someNames())

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"unicode/utf8"
@@ -28,22 +29,22 @@ type Limits struct {
 
 func (l Limits) withDefaults() Limits {
 	return Limits{
-		Key:       or(l.Key, 1<<10),
-		Value:     or(l.Value, 1<<20),
-		Tags:      or(l.Tags, 64),
-		Tag:       or(l.Tag, 128),
-		Name:      or(l.Name, 128),
-		Batch:     or(l.Batch, 1000),
-		Query:     or(l.Query, 4<<10),
-		K:         or(l.K, 50),
-		Depth:     or(l.Depth, 512),
-		Metadata:  or(l.Metadata, 64<<10),
-		MergeKeys: or(l.MergeKeys, 200_000),
-		Page:      or(l.Page, 1000),
+		Key:       cmp.Or(l.Key, 1<<10),
+		Value:     cmp.Or(l.Value, 1<<20),
+		Tags:      cmp.Or(l.Tags, 64),
+		Tag:       cmp.Or(l.Tag, 128),
+		Name:      cmp.Or(l.Name, 128),
+		Batch:     cmp.Or(l.Batch, 1000),
+		Query:     cmp.Or(l.Query, 4<<10),
+		K:         cmp.Or(l.K, 50),
+		Depth:     cmp.Or(l.Depth, 512),
+		Metadata:  cmp.Or(l.Metadata, 64<<10),
+		MergeKeys: cmp.Or(l.MergeKeys, 200_000),
+		Page:      cmp.Or(l.Page, 1000),
 
-		Staged:      or(l.Staged, 50_000),
-		StagedBytes: or(l.StagedBytes, 64<<20),
-		StageReads:  or(l.StageReads, 100_000),
+		Staged:      cmp.Or(l.Staged, 50_000),
+		StagedBytes: cmp.Or(l.StagedBytes, 64<<20),
+		StageReads:  cmp.Or(l.StageReads, 100_000),
 	}
 }
 
@@ -64,7 +65,7 @@ func (l Limits) checkName(what, name string) error {
 }
 
 func (l Limits) checkPlace(p Place) (Place, error) {
-	p = Place{Branch: or(p.Branch, Default), Namespace: or(p.Namespace, Default)}
+	p = Place{Branch: cmp.Or(p.Branch, Default), Namespace: cmp.Or(p.Namespace, Default)}
 	if err := l.checkName("branch", p.Branch); err != nil {
 		return p, err
 	}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,7 +33,7 @@ type Resolution struct {
 	Value     json.RawMessage // with "value": replaces the memory's value
 }
 
-func (r Resolution) key() store.Key { return memoryKey(or(r.Namespace, Default), r.Key) }
+func (r Resolution) key() store.Key { return memoryKey(cmp.Or(r.Namespace, Default), r.Key) }
 
 // Merge says what to bring where.
 type Merge struct {
@@ -82,7 +83,7 @@ func (s *Space) Merge(ctx context.Context, m Merge, w Write) (MergeResult, error
 }
 
 func (s *Space) checkMerge(m *Merge) error {
-	m.Source, m.Target, m.Strategy = or(m.Source, Default), or(m.Target, Default), or(m.Strategy, Strict)
+	m.Source, m.Target, m.Strategy = cmp.Or(m.Source, Default), cmp.Or(m.Target, Default), cmp.Or(m.Strategy, Strict)
 	if !slices.Contains([]Strategy{Strict, Source, Target, Newest, Fields}, m.Strategy) {
 		return invalid("strategy %q is not one of strict, source, target, newest, fields", m.Strategy)
 	}

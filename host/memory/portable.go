@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -146,14 +147,14 @@ func (s *Space) Import(ctx context.Context, branch string, list []PortableMemory
 	if len(list) > s.limits.Batch {
 		return done, invalid("%d memories: at most %d can be imported at once", len(list), s.limits.Batch)
 	}
-	b, err := s.catalogue.named(or(branch, Default))
+	b, err := s.catalogue.named(cmp.Or(branch, Default))
 	if err != nil {
 		return done, err
 	}
 	groups := map[string][]Item{}
 	var order []string
 	for _, m := range list {
-		namespace := or(m.Namespace, Default)
+		namespace := cmp.Or(m.Namespace, Default)
 		if groups[namespace] == nil {
 			order = append(order, namespace)
 		}

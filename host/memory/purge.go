@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -251,7 +252,7 @@ func (s *Space) purgeMemory(ctx context.Context, key store.Key, version uint64) 
 
 // purgeRecord finds a record that a family keeps, or the space for families.
 func (s *Space) purgeRecord(p Purge) (purgePlan, error) {
-	key := store.Key{Namespace: or(p.Namespace, Default), Collection: p.Collection, Name: p.Key}
+	key := store.Key{Namespace: cmp.Or(p.Namespace, Default), Collection: p.Collection, Name: p.Key}
 	if key.Collection == memories || key.Collection == events {
 		return purgePlan{}, invalid("collection %s is not one of a family's: leave it out to purge a memory, and give the sequence number of an event", key.Collection)
 	}

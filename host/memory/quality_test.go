@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -54,7 +55,7 @@ func collection(t *testing.T, docs []judged) (*Space, map[string]string) {
 	for i, d := range docs {
 		key, value := fmt.Sprintf("d%d", i), must(json.Marshal(d.Text))
 		ids[key] = d.ID
-		namespace := or(d.Meta.Conversation, Default)
+		namespace := cmp.Or(d.Meta.Conversation, Default)
 		items[namespace] = append(items[namespace], Item{Key: key, Value: value, Metadata: d.Metadata})
 	}
 	for namespace, list := range items {
@@ -77,7 +78,7 @@ func must[T any](v T, err error) T {
 // topTen asks a question and names the ten best documents.
 func topTen(t *testing.T, s *Space, ids map[string]string, q judged, expand bool) []string {
 	t.Helper()
-	found, err := s.Search(t.Context(), Search{Text: q.Text, Expand: expand, Namespaces: []string{or(q.Meta.Conversation, Default)}})
+	found, err := s.Search(t.Context(), Search{Text: q.Text, Expand: expand, Namespaces: []string{cmp.Or(q.Meta.Conversation, Default)}})
 	if err != nil {
 		t.Fatal(err)
 	}

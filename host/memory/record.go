@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
@@ -103,7 +104,7 @@ func (r record) sameContent(other record) bool {
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
-func (r record) state() State { return or(r.State, Active) }
+func (r record) state() State { return cmp.Or(r.State, Active) }
 
 func (r record) expiresAt() time.Time {
 	if r.Expires == 0 {

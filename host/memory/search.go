@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/alcove-memory/alcove/host/search"
@@ -77,7 +78,7 @@ func (q Search) indexQuery() search.Query {
 }
 
 func (s *Space) checkSearch(q *Search) error {
-	q.K = or(q.K, 10)
+	q.K = cmp.Or(q.K, 10)
 	if q.Text == "" {
 		return invalid("query is empty: ask something in plain words")
 	}

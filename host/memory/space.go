@@ -6,6 +6,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,12 +148,12 @@ func newSpace(o Options) *Space {
 		engine:       o.Engine,
 		index:        o.Index,
 		meaning:      o.Meaning,
-		questionTime: or(o.QuestionTime, 3*time.Second),
+		questionTime: cmp.Or(o.QuestionTime, 3*time.Second),
 		clock:        o.Clock,
 		logger:       o.Logger,
 		limits:       o.Limits.withDefaults(),
-		feedAge:      or(o.FeedAge, 7*24*time.Hour),
-		deepChain:    or(o.DeepChain, 16),
+		feedAge:      cmp.Or(o.FeedAge, 7*24*time.Hour),
+		deepChain:    cmp.Or(o.DeepChain, 16),
 		readOnly:     o.ReadOnly,
 		catalogue:    newCatalogue(),
 		usage:        newUsage(),
@@ -164,7 +165,7 @@ func newSpace(o Options) *Space {
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
-	s.counters = newCounting(s, or(o.CounterDelay, 2*time.Second))
+	s.counters = newCounting(s, cmp.Or(o.CounterDelay, 2*time.Second))
 	s.chores = newChores(s.logger)
 	return s
 }
@@ -208,11 +209,3 @@ func (s *Space) Settle(ctx context.Context) error {
 
 // Limits are the limits in force.
 func (s *Space) Limits() Limits { return s.limits }
-
-func or[T comparable](value, fallback T) T {
-	var zero T
-	if value == zero {
-		return fallback
-	}
-	return value
-}

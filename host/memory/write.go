@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -302,7 +303,7 @@ func (s *Space) SetState(ctx context.Context, p Place, keys []string, state Stat
 	if err := checkState(state); err != nil {
 		return 0, err
 	}
-	state = or(state, Active)
+	state = cmp.Or(state, Active)
 	return s.change(ctx, p, keys, w, "set state "+string(state), func(b *branch, key store.Key, r record) (store.Write, bool, error) {
 		if r.state() == state {
 			return store.Write{}, false, nil
