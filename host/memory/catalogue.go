@@ -127,18 +127,14 @@ func (c *catalogue) load(ctx context.Context, engine store.Engine) error {
 // catalogueEntries lists every version, deleted ones too.
 func catalogueEntries(ctx context.Context, engine store.Engine, collection string) ([]store.Entry, error) {
 	var all []store.Entry
-	var cursor store.Cursor
-	for {
-		page, next, err := engine.Versions(ctx, catalogueLineage, store.Range{Namespace: catalogueSpace, Collection: collection}, cursor, cataloguePage)
+	within := store.Range{Namespace: catalogueSpace, Collection: collection}
+	for page, err := range eachPage(ctx, engine.Versions, catalogueLineage, within, cataloguePage) {
 		if err != nil {
 			return nil, fmt.Errorf("read the catalogue of branches: %w", err)
 		}
 		all = append(all, page...)
-		if next == "" {
-			return all, nil
-		}
-		cursor = next
 	}
+	return all, nil
 }
 
 func (c *catalogue) loadBranch(e store.Entry, created time.Time) error {

@@ -177,20 +177,12 @@ func (s *Space) written(ctx context.Context, b store.BranchID, namespace string,
 
 // versionsAfter reports whether a namespace of a segment has an entry that is newer than a version.
 func (s *Space) versionsAfter(ctx context.Context, segment store.Segment, namespace string, after uint64) (bool, error) {
-	var cursor store.Cursor
-	for {
-		page, next, err := s.engine.Versions(ctx, store.Lineage{segment}, store.Range{Namespace: namespace}, cursor, fillPage)
-		if err != nil {
-			return false, err
+	for e, err := range eachEntry(ctx, s.engine.Versions, store.Lineage{segment}, store.Range{Namespace: namespace}, fillPage) {
+		if err != nil || e.Version > after {
+			return err == nil, err
 		}
-		if slices.ContainsFunc(page, func(e store.Entry) bool { return e.Version > after }) {
-			return true, nil
-		}
-		if next == "" {
-			return false, nil
-		}
-		cursor = next
 	}
+	return false, nil
 }
 
 // findChanges adds the keys that one side wrote and the other does not know of.
@@ -242,22 +234,15 @@ func (c *comparison) addChanges(ctx context.Context, segment store.Segment, from
 
 // addAllKeys stands in for a change log that was trimmed: every key of the segment may have changed.
 func (c *comparison) addAllKeys(ctx context.Context, segment store.Segment) error {
-	var cursor store.Cursor
-	for {
-		page, next, err := c.space.engine.Versions(ctx, store.Lineage{segment}, store.Range{}, cursor, fillPage)
+	for e, err := range eachEntry(ctx, c.space.engine.Versions, store.Lineage{segment}, store.Range{}, fillPage) {
 		if err != nil {
 			return c.space.translate("compare branches", err)
 		}
-		for _, e := range page {
-			if err := c.addKey(ctx, e.Key, e.Version, segment.Branch); err != nil {
-				return err
-			}
+		if err := c.addKey(ctx, e.Key, e.Version, segment.Branch); err != nil {
+			return err
 		}
-		if next == "" {
-			return nil
-		}
-		cursor = next
 	}
+	return nil
 }
 
 func (c *comparison) addKey(ctx context.Context, key store.Key, version uint64, b store.BranchID) error {

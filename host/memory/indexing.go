@@ -247,17 +247,15 @@ const fillPage = 2000
 // fillBranch gives the index every version on a branch.
 func (s *Space) fillBranch(ctx context.Context, id store.BranchID) error {
 	own := store.Lineage{{Branch: id, At: store.Latest}}
-	var cursor store.Cursor
-	for {
-		page, next, err := s.engine.Versions(ctx, own, store.Range{}, cursor, fillPage)
-		if err == nil {
-			err = s.apply(page)
-		}
-		if err != nil || next == "" {
+	for page, err := range eachPage(ctx, s.engine.Versions, own, store.Range{}, fillPage) {
+		if err != nil {
 			return err
 		}
-		cursor = next
+		if err := s.apply(page); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // tendIndex keeps the index compact, and saved, until ctx ends.

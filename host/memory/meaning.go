@@ -197,17 +197,10 @@ func (s *Space) version(ctx context.Context, r search.Ref) (store.Entry, error) 
 		return store.Entry{}, err
 	}
 	only := store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
-	for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
-		page, next, err := s.engine.Versions(ctx, store.Lineage{{Branch: r.Branch, At: store.Latest}}, only, cursor, fillPage)
-		if err != nil {
-			return store.Entry{}, err
+	for e, err := range eachEntry(ctx, s.engine.Versions, store.Lineage{{Branch: r.Branch, At: store.Latest}}, only, fillPage) {
+		if err != nil || e.Version == r.Version {
+			return e, err
 		}
-		for _, e := range page {
-			if e.Version == r.Version {
-				return e, nil
-			}
-		}
-		cursor = next
 	}
 	return store.Entry{}, nil
 }

@@ -66,32 +66,26 @@ func (s *Space) WriteMemories(ctx context.Context, q Selection, w io.Writer) err
 		return err
 	}
 	n := 0
-	for cursor := store.Cursor(""); ; {
-		page, next, err := s.engine.ScanAt(ctx, v.lineage, store.Range{Namespace: q.Namespace}, cursor, fillPage)
+	for e, err := range eachEntry(ctx, s.engine.ScanAt, v.lineage, store.Range{Namespace: q.Namespace}, fillPage) {
 		if err != nil {
 			return s.translate("export", err)
 		}
-		for _, e := range page {
-			if e.Collection != memories || e.Time.Before(since) {
-				continue
-			}
-			m, err := v.present(e)
-			if err != nil {
-				return err
-			}
-			if m == nil {
-				continue
-			}
-			if err := enc.Encode(portable(*m)); err != nil {
-				return err
-			}
-			n++
+		if e.Collection != memories || e.Time.Before(since) {
+			continue
 		}
-		if next == "" {
-			return errors.Join(enc.Encode(MemoriesTrailer{true, n}), out.Flush())
+		m, err := v.present(e)
+		if err != nil {
+			return err
 		}
-		cursor = next
+		if m == nil {
+			continue
+		}
+		if err := enc.Encode(portable(*m)); err != nil {
+			return err
+		}
+		n++
 	}
+	return errors.Join(enc.Encode(MemoriesTrailer{true, n}), out.Flush())
 }
 
 // selected is the view to write out, and from when on.

@@ -160,17 +160,13 @@ func (r *purging) each(ctx context.Context, do func(e store.Entry, left []byte) 
 // eachVersion gives all versions that were written on a branch.
 func (s *Space) eachVersion(ctx context.Context, b *branch, within store.Range, do func(store.Entry) error) error {
 	own := store.Lineage{{Branch: b.id, At: store.Latest}}
-	for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
-		page, next, err := s.engine.Versions(ctx, own, within, cursor, purgePage)
+	for e, err := range eachEntry(ctx, s.engine.Versions, own, within, purgePage) {
 		if err != nil {
 			return err
 		}
-		for _, e := range page {
-			if err := do(e); err != nil {
-				return err
-			}
+		if err := do(e); err != nil {
+			return err
 		}
-		cursor = next
 	}
 	return nil
 }

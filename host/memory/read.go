@@ -71,25 +71,22 @@ func (s *Space) List(ctx context.Context, p Place, prefix, after string, at AsOf
 
 // scan reads entries of a view until limit of them turned into something; nil passes one over.
 func scan[T any](ctx context.Context, s *Space, v view, r store.Range, limit int, read func(store.Entry) (*T, error)) (list []T, err error) {
-	for cursor := store.Cursor(""); ; {
-		entries, next, err := s.engine.ScanAt(ctx, v.lineage, r, cursor, limit-len(list))
+	for e, err := range eachEntry(ctx, s.engine.ScanAt, v.lineage, r, limit) {
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range entries {
-			found, err := read(e)
-			if err != nil {
-				return nil, err
-			}
-			if found != nil {
-				list = append(list, *found)
-			}
+		found, err := read(e)
+		if err != nil {
+			return nil, err
 		}
-		if next == "" || len(list) >= limit {
-			return list, nil
+		if found == nil {
+			continue
 		}
-		cursor = next
+		if list = append(list, *found); len(list) >= limit {
+			break
+		}
 	}
+	return list, nil
 }
 
 // page is how many rows a page of at most limit has; 0 means as many as allowed.
@@ -113,27 +110,20 @@ func (s *Space) History(ctx context.Context, p Place, key string, at AsOf, limit
 	}
 	limit = s.page(limit)
 	r := store.Range{Namespace: p.Namespace, Collection: memories, Prefix: key, Exact: true}
-	var cursor store.Cursor
-	for {
-		entries, next, err := s.engine.Versions(ctx, v.lineage, r, cursor, limit+1-len(versions))
+	for e, err := range eachEntry(ctx, s.engine.Versions, v.lineage, r, limit+1) {
 		if err != nil {
 			return nil, 0, s.translate("read the history of "+clip(key, 64), err)
 		}
-		for _, e := range entries {
-			m, err := decodeMemory(e)
-			if err != nil {
-				return nil, 0, err
-			}
-			versions = append(versions, m)
+		m, err := decodeMemory(e)
+		if err != nil {
+			return nil, 0, err
 		}
-		if len(versions) > limit {
-			return versions[:limit], versions[limit].Version, nil
+		if len(versions) == limit {
+			return versions, m.Version, nil
 		}
-		if next == "" {
-			return versions, 0, nil
-		}
-		cursor = next
+		versions = append(versions, m)
 	}
+	return versions, 0, nil
 }
 
 // Extent is how far back a branch can be read.
@@ -221,24 +211,18 @@ func (s *Space) count(ctx context.Context, v view, namespace, collection string)
 		return n, s.translate("count", err)
 	}
 	n := 0
-	var cursor store.Cursor
-	for {
-		page, next, err := s.engine.ScanAt(ctx, v.lineage, store.Range{Namespace: namespace, Collection: collection}, cursor, s.limits.Page)
+	within := store.Range{Namespace: namespace, Collection: collection}
+	for e, err := range eachEntry(ctx, s.engine.ScanAt, v.lineage, within, s.limits.Page) {
 		if err != nil {
 			return 0, s.translate("count", err)
 		}
-		for _, e := range page {
-			d, _, err := doc(e)
-			if err != nil {
-				return 0, err
-			}
-			if d.Expires.IsZero() || d.Expires.After(v.now) {
-				n++
-			}
+		d, _, err := doc(e)
+		if err != nil {
+			return 0, err
 		}
-		if next == "" {
-			return n, nil
+		if d.Expires.IsZero() || d.Expires.After(v.now) {
+			n++
 		}
-		cursor = next
 	}
+	return n, nil
 }

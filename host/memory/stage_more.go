@@ -114,8 +114,7 @@ const mostScanned = 500_000
 func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
 	var list []string
 	scanned := 0
-	for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
-		page, next, err := t.space.engine.ScanAt(ctx, t.lineage(false), store.Range{}, cursor, fillPage)
+	for page, err := range eachPage(ctx, t.space.engine.ScanAt, t.lineage(false), store.Range{}, fillPage) {
 		if err != nil {
 			return nil, t.space.translate("list namespaces", err)
 		}
@@ -127,7 +126,6 @@ func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
 		if scanned += len(page); scanned > mostScanned {
 			return nil, &Error{Code: Exhausted, Message: "the branch has too many entries to look through for namespaces: name them"}
 		}
-		cursor = next
 	}
 	return list, nil
 }

@@ -78,8 +78,7 @@ func (s *Space) trimSystem(ctx context.Context, b *branch, floor uint64) error {
 // dropAnswers forgets what old requests were answered with.
 func (s *Space) dropAnswers(ctx context.Context, b *branch) error {
 	now, r := s.clock().UnixMicro(), store.Range{Namespace: catalogueSpace, Collection: answers}
-	for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
-		page, next, err := s.engine.ScanAt(ctx, b.lineage, r, cursor, cataloguePage)
+	for page, err := range eachPage(ctx, s.engine.ScanAt, b.lineage, r, cataloguePage) {
 		if err != nil {
 			return err
 		}
@@ -99,7 +98,6 @@ func (s *Space) dropAnswers(ctx context.Context, b *branch) error {
 				return err
 			}
 		}
-		cursor = next
 	}
 	return nil
 }

@@ -390,21 +390,17 @@ func (s *Space) countBranch(ctx context.Context, id store.BranchID, at uint64, f
 	}
 	own := store.Lineage{{Branch: id, At: at}}
 	for _, r := range ranges {
-		for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
-			page, next, err := s.engine.ScanAt(ctx, own, r, cursor, fillPage)
+		for e, err := range eachEntry(ctx, s.engine.ScanAt, own, r, fillPage) {
 			if err != nil {
 				return err
 			}
-			for _, e := range page {
-				c, err := tallyEntry(e, id)
-				if err != nil {
-					return err
-				}
-				if owner := ownerOf(e.Collection); owner != "" {
-					found.owner(owner).add(id, c.until, c.Use)
-				}
+			c, err := tallyEntry(e, id)
+			if err != nil {
+				return err
 			}
-			cursor = next
+			if owner := ownerOf(e.Collection); owner != "" {
+				found.owner(owner).add(id, c.until, c.Use)
+			}
 		}
 	}
 	return nil

@@ -101,7 +101,6 @@ func (s *Space) askedFor(ctx context.Context, b *branch) (func(store.Entry) bool
 
 // verifyEntries decodes every version that was written on a branch, and lists the namespaces there are.
 func (s *Space) verifyEntries(ctx context.Context, b *branch, v *Verified) (namespaces []string, err error) {
-	var cursor store.Cursor
 	var docs []search.Doc
 	missing := 0
 	upTo := s.applied.upTo() // what is newer may not have reached the index
@@ -110,8 +109,7 @@ func (s *Space) verifyEntries(ctx context.Context, b *branch, v *Verified) (name
 		v.add(err.Error(), doRepair)
 		return nil, ctx.Err()
 	}
-	for first := true; first || cursor != ""; first = false {
-		page, next, err := s.engine.Versions(ctx, store.Lineage{{Branch: b.id, At: store.Latest}}, store.Range{}, cursor, fillPage)
+	for page, err := range eachPage(ctx, s.engine.Versions, store.Lineage{{Branch: b.id, At: store.Latest}}, store.Range{}, fillPage) {
 		if err != nil {
 			v.add(fmt.Sprintf("branch %s cannot be read: %v", b.Name, err), doRepair)
 			return namespaces, ctx.Err()
@@ -132,7 +130,7 @@ func (s *Space) verifyEntries(ctx context.Context, b *branch, v *Verified) (name
 		if missing, err = s.countMissing(ctx, b, docs, missing); err != nil {
 			return namespaces, err
 		}
-		docs, cursor = docs[:0], next
+		docs = docs[:0]
 	}
 	if missing > 0 {
 		s.findWrong(ctx, v, fmt.Sprintf("branch %s: %s versions are not in the index as they are stored", b.Name, atLeast(missing, mostMissing)))
@@ -192,17 +190,13 @@ func (s *Space) missingOf(ctx context.Context, b *branch, key store.Key) (n int,
 		return 0, err
 	}
 	only := store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
-	for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
-		page, next, err := s.engine.Versions(ctx, store.Lineage{{Branch: b.id, At: store.Latest}}, only, cursor, fillPage)
+	for e, err := range eachEntry(ctx, s.engine.Versions, store.Lineage{{Branch: b.id, At: store.Latest}}, only, fillPage) {
 		if err != nil {
 			return n, s.translate("verify branch "+b.Name, err)
 		}
-		for _, e := range page {
-			if d, ok, err := doc(e); asked(e) && ok && err == nil && e.Version <= upTo {
-				n += s.index.Missing(d)
-			}
+		if d, ok, err := doc(e); asked(e) && ok && err == nil && e.Version <= upTo {
+			n += s.index.Missing(d)
 		}
-		cursor = next
 	}
 	return n, nil
 }
@@ -290,24 +284,20 @@ func (s *Space) findWrong(ctx context.Context, v *Verified, what string) {
 
 // countPresent counts the memories that are there at a view's version and instant, by reading them.
 func (s *Space) countPresent(ctx context.Context, v view) (n int, err error) {
-	for cursor, first := store.Cursor(""), true; first || cursor != ""; first = false {
-		page, next, err := s.engine.ScanAt(ctx, v.lineage, store.Range{}, cursor, fillPage)
+	for e, err := range eachEntry(ctx, s.engine.ScanAt, v.lineage, store.Range{}, fillPage) {
 		if err != nil {
 			return n, err
 		}
-		for _, e := range page {
-			if e.Collection != memories {
-				continue
-			}
-			m, err := v.present(e)
-			if err != nil {
-				return n, err
-			}
-			if m != nil {
-				n++
-			}
+		if e.Collection != memories {
+			continue
 		}
-		cursor = next
+		m, err := v.present(e)
+		if err != nil {
+			return n, err
+		}
+		if m != nil {
+			n++
+		}
 	}
 	return n, nil
 }
