@@ -7,8 +7,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/alcove-memory/alcove/host/admin"
 	"github.com/alcove-memory/alcove/host/api"
@@ -145,35 +146,36 @@ func (s *service) closeListeners() error {
 	return errors.Join(errs...)
 }
 
-// run serves on all listeners; when one fails, all stop.
+// run serves on all listeners. When one ends, all stop; the first failure is the error.
 func (s *service) run(ctx context.Context, stop func(), w *watcher) error {
 	o := s.host.options
-	var both sync.WaitGroup
-	var socketErr, adminErr, httpErr error
-	both.Go(func() { w.watch(ctx) })
-	both.Go(func() {
+	var all errgroup.Group
+	all.Go(func() error {
+		w.watch(ctx)
+		return nil
+	})
+	all.Go(func() error {
 		defer stop()
 		operators := admin.Server{Acts: s.host.acts(), Streams: s.host.streams(), Logger: o.Logger, Begin: s.use.Begin}
-		adminErr = operators.Serve(ctx, s.admin)
+		return operators.Serve(ctx, s.admin)
 	})
-	both.Go(func() {
+	all.Go(func() error {
 		defer stop()
 		socket := api.Socket{Check: checkHello, Session: s.host.session, Logger: o.Logger, Use: s.use,
 			Welcome: owner.Welcome{Version: o.Version, PID: os.Getpid()}}
-		socketErr = socket.Serve(ctx, s.socket)
+		return socket.Serve(ctx, s.socket)
 	})
 	if s.http != nil {
-		both.Go(func() {
+		all.Go(func() error {
 			defer stop()
 			server := api.HTTP{MCP: s.host.mcp.Handler(), Token: s.host.token, TokenPath: owner.TokenPath(o.Dir),
 				Ready: s.host.ready, Healthy: s.host.Writable, Logger: o.Logger, Use: s.use}
 			ended := context.AfterFunc(ctx, func() { s.host.mcp.Close(context.WithoutCancel(ctx)) }) // or streams hold Serve up
 			defer ended()
-			httpErr = server.Serve(ctx, s.http)
+			return server.Serve(ctx, s.http)
 		})
 	}
-	both.Wait()
-	return errors.Join(socketErr, adminErr, httpErr)
+	return all.Wait()
 }
 
 // checkHello refuses a client that asks for what there is not. Families that are not there are no reason: who set a
