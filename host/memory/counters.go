@@ -317,27 +317,6 @@ func (c *counting) read(ctx context.Context, b *branch, keys []store.Key) ([]cou
 	return counted, nil
 }
 
-// Feedback adds to a memory's health, between -1 and 1, and counts an access.
-func (s *Space) Feedback(ctx context.Context, p Place, key string, health float64) error {
-	m, err := s.Recall(ctx, p, key, AsOf{})
-	if err != nil {
-		return err
-	}
-	if m == nil {
-		return notFound("there is no memory %q to give feedback on", clip(key, 64))
-	}
-	if !(health >= -1 && health <= 1) {
-		return invalid("health changes by -1 to 1, not %v", health)
-	}
-	p, _ = s.limits.checkPlace(p)
-	b, err := s.catalogue.named(p.Branch)
-	if err != nil {
-		return err
-	}
-	s.counters.touch(b, memoryKey(p.Namespace, key), 0, health)
-	return nil
-}
-
 // merge makes the writes that add to the target what was counted on the source since the two parted. The caller
 // commits them and then calls the function it is given, also after an error.
 func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrite, func(), error) {

@@ -52,9 +52,6 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// IsTerminal reports whether a person may be watching.
-func (o *Output) IsTerminal() bool { return o.terminal }
-
 // Printf prints its arguments in a layout. Each is printed as Line would, unless it is a Text or a number.
 func (o *Output) Printf(layout string, args ...any) error {
 	cleaned := make([]any, len(args))

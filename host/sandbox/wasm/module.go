@@ -192,13 +192,3 @@ func (m *Module) Imported(k Kind) uint32 {
 	}
 	return n
 }
-
-// Custom finds the first custom section of a name; nil when there is none.
-func (m *Module) Custom(name string) *Custom {
-	for i := range m.Customs {
-		if m.Customs[i].Name == name {
-			return &m.Customs[i]
-		}
-	}
-	return nil
-}

@@ -19,9 +19,6 @@ func (v *Validated) FuncType(function uint32) FuncType { return v.Types[v.functi
 // TypeIndex is the index of a function's type.
 func (v *Validated) TypeIndex(function uint32) uint32 { return v.functions[function] }
 
-// FunctionCount is how many functions there are, imported ones among them.
-func (v *Validated) FunctionCount() int { return len(v.functions) }
-
 // AllTables are the tables, imported ones first.
 func (v *Validated) AllTables() []Table { return v.tables }
 
