@@ -299,4 +299,4 @@ func (w *work) proposalName() string {
 }
 
 // stampOf writes an instant the way answers do.
-func stampOf(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
+func stampOf(t time.Time) string { return memory.FormatTime(t) }

@@ -127,15 +127,12 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// stamp writes an instant: RFC 3339 in UTC, to the microsecond.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
-
-// stampOrNothing is stamp, and nothing for the zero time.
+// stampOrNothing is the instant as answers have it; empty for the zero time.
 func stampOrNothing(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return stamp(t)
+	return memory.FormatTime(t)
 }
 
 // particulars are what is known of a memory beside its value, as far as there is anything to say.

@@ -166,7 +166,7 @@ type branchRow struct {
 }
 
 func branchOf(b memory.Branch) branchRow {
-	return branchRow{b.Name, b.Parent, b.ForkedAt, stamp(b.Created), b.Depth}
+	return branchRow{b.Name, b.Parent, b.ForkedAt, memory.FormatTime(b.Created), b.Depth}
 }
 
 // made answers with a new branch. Making one does not move the session, which is easily overlooked.

@@ -34,7 +34,7 @@ func sideOf(m *memory.Memory) *side {
 	if m == nil {
 		return nil
 	}
-	return &side{m.Value, m.Version, stamp(m.Timestamp)}
+	return &side{m.Value, m.Version, memory.FormatTime(m.Timestamp)}
 }
 
 func differenceOf(d memory.Difference) *difference {

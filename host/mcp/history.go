@@ -96,7 +96,7 @@ type versionRow struct {
 }
 
 func versionOf(m memory.Memory) *versionRow {
-	r := &versionRow{Version: m.Version, Timestamp: stamp(m.Timestamp), Deleted: m.Deleted}
+	r := &versionRow{Version: m.Version, Timestamp: memory.FormatTime(m.Timestamp), Deleted: m.Deleted}
 	if r.Purged = m.Purged; !m.Deleted && m.Purged == "" {
 		r.Value, r.particulars = m.Value, particularsOf(m)
 	}

@@ -1,6 +1,10 @@
 package mcp
 
-import "context"
+import (
+	"context"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
 
 func logTool() tool {
 	return tool{
@@ -51,6 +55,6 @@ func appendEvent(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	l := logged{e.Sequence, stamp(e.Timestamp)}
+	l := logged{e.Sequence, memory.FormatTime(e.Timestamp)}
 	return answer{structured: l, plain: l}, nil
 }

@@ -90,7 +90,7 @@ type operationMetadata struct {
 func operate(ctx context.Context, c *call) (answer, error) {
 	o, err := decodeOperation(c.arguments)
 	r := operated{Version: operationVersion, Method: clip(o.method, longestName)}
-	r.Metadata = operationMetadata{RequestID: cmp.Or(c.requestID, rand.Text()), Timestamp: stamp(c.now), DryRun: o.dryRun}
+	r.Metadata = operationMetadata{RequestID: cmp.Or(c.requestID, rand.Text()), Timestamp: memory.FormatTime(c.now), DryRun: o.dryRun}
 	var a answer
 	if err == nil {
 		a, err = c.server.operate(ctx, c, o)

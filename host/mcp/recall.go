@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/alcove-memory/alcove/host/memory"
 )
 
 func recallTool() tool {
@@ -49,7 +51,7 @@ func recall(ctx context.Context, c *call) (answer, error) {
 	if m == nil {
 		return answer{structured: map[string]any{"found": false, "key": key}}, nil
 	}
-	r := recalled{m.Key, m.Value, m.Version, stamp(m.Timestamp), particularsOf(*m)}
+	r := recalled{m.Key, m.Value, m.Version, memory.FormatTime(m.Timestamp), particularsOf(*m)}
 	return answer{structured: struct {
 		Found bool `json:"found"`
 		recalled

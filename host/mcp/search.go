@@ -152,7 +152,7 @@ type hit struct {
 func hitOf(h memory.Hit, event bool) *hit {
 	r := &hit{
 		Key: h.Key, Namespace: h.Namespace, Value: h.Value, Score: rounded(h.Score), Snippet: h.Snippet, Similar: h.Similar,
-		Version: h.Version, Timestamp: stamp(h.Timestamp), particulars: particularsOf(h.Memory), Why: whyOf(h),
+		Version: h.Version, Timestamp: memory.FormatTime(h.Timestamp), particulars: particularsOf(h.Memory), Why: whyOf(h),
 	}
 	if event {
 		sequence, _ := strconv.ParseUint(h.Key, 10, 64) // of an event's key, which is its number

@@ -67,7 +67,7 @@ func store(ctx context.Context, c *call) (answer, error) {
 	}
 	receipts := make([]receipt, len(stored))
 	for i, s := range stored {
-		receipts[i] = receipt{Key: s.Key, Version: s.Version, Timestamp: stamp(s.Timestamp)}
+		receipts[i] = receipt{Key: s.Key, Version: s.Version, Timestamp: memory.FormatTime(s.Timestamp)}
 	}
 	said := c.notices.take()
 	if !batch {

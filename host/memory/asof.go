@@ -195,7 +195,7 @@ func (s *Space) view(ctx context.Context, name string, at AsOf) (view, error) {
 	}
 	if at.Version == 0 && at.Time.After(now) && at.Time.After(head.Time) { // the clock may have gone back since
 		if at.Time.After(now.Add(clockSkew)) {
-			return view{}, invalid("as_of %s lies in the future: it is %s now; leave as_of out to read the present", stamp(at.Time), stamp(now))
+			return view{}, invalid("as_of %s lies in the future: it is %s now; leave as_of out to read the present", FormatTime(at.Time), FormatTime(now))
 		}
 		return present, nil
 	}
@@ -210,7 +210,7 @@ func (s *Space) view(ctx context.Context, name string, at AsOf) (view, error) {
 func (s *Space) resolve(ctx context.Context, at AsOf) (store.Point, time.Time, error) {
 	if at.Version == 0 {
 		point, err := s.engine.VersionAt(ctx, at.Time)
-		return point, at.Time.UTC(), s.translate("find the version at "+stamp(at.Time), err)
+		return point, at.Time.UTC(), s.translate("find the version at "+FormatTime(at.Time), err)
 	}
 	point, err := s.engine.PointOf(ctx, at.Version)
 	if errors.Is(err, store.ErrNotFound) {
@@ -218,10 +218,10 @@ func (s *Space) resolve(ctx context.Context, at AsOf) (store.Point, time.Time, e
 		if err != nil {
 			return store.Point{}, time.Time{}, s.translate("read the newest version", err)
 		}
-		return store.Point{}, time.Time{}, invalid("there is no version v%d: the newest is v%d (%s)", at.Version, head.Version, stamp(head.Time))
+		return store.Point{}, time.Time{}, invalid("there is no version v%d: the newest is v%d (%s)", at.Version, head.Version, FormatTime(head.Time))
 	}
 	return point, point.Time, s.translate("find the version", err)
 }
 
-// stamp writes an instant the way answers do.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
+// FormatTime writes an instant the way answers do: RFC 3339 in UTC, to the microsecond.
+func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }

@@ -212,9 +212,9 @@ func (s *Space) conflictError(err *store.ConflictError) *Error {
 
 func (s *Space) trimmedError(err *store.TrimmedError) *Error {
 	e := invalid("that moment is further back than is kept: the past of branch %q begins at %s (v%d)",
-		s.catalogue.nameOf(err.Branch), stamp(err.Floor.Time), err.Floor.Version)
+		s.catalogue.nameOf(err.Branch), FormatTime(err.Floor.Time), err.Floor.Version)
 	e.cause = err
-	e.Details = map[string]any{"oldest": stamp(err.Floor.Time), "oldest_version": err.Floor.Version}
+	e.Details = map[string]any{"oldest": FormatTime(err.Floor.Time), "oldest_version": err.Floor.Version}
 	return e
 }
 

@@ -338,8 +338,8 @@ func TestMomentsAreReadAsPeopleWriteThem(t *testing.T) {
 		"1772362800000000":          "2026-03-01T11:00:00.000000Z",
 	} {
 		at, err := ParseAsOf(text, now)
-		if err != nil || stamp(at.Time) != want {
-			t.Errorf("%q is %s (%v), not %s", text, stamp(at.Time), err, want)
+		if err != nil || FormatTime(at.Time) != want {
+			t.Errorf("%q is %s (%v), not %s", text, FormatTime(at.Time), err, want)
 		}
 	}
 	if at, err := ParseAsOf("v12", now); err != nil || at.Version != 12 {

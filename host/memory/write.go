@@ -151,7 +151,7 @@ func (s *Space) checkStore(p Place, items []Item) (Place, error) {
 	for i, it := range items {
 		err := s.limits.checkItem(it)
 		if err == nil && !it.ExpiresAt.IsZero() && !it.ExpiresAt.After(now) {
-			err = invalid("expiry %s is in the past: it is %s now", stamp(it.ExpiresAt), stamp(now))
+			err = invalid("expiry %s is in the past: it is %s now", FormatTime(it.ExpiresAt), FormatTime(now))
 		}
 		if err != nil {
 			return p, inItem(i, len(items), err)
