@@ -61,7 +61,11 @@ func (h *Host) acts() map[string]admin.Act {
 		"flush": func(ctx context.Context, _ json.RawMessage) (any, error) { return struct{}{}, h.space.Flush(ctx) },
 		"purge": act(func(ctx context.Context, p PurgeRequest) (any, error) { return h.purge(ctx, p) }),
 		"import": act(func(ctx context.Context, r ImportRequest) (any, error) {
-			return h.space.Import(ctx, r.Branch, r.Memories, memory.Write{Agent: "import"}, r.DryRun)
+			w := memory.Write{Agent: "import"}
+			if r.DryRun {
+				return h.space.PreviewImport(ctx, r.Branch, r.Memories, w)
+			}
+			return h.space.Import(ctx, r.Branch, r.Memories, w)
 		}),
 		"retention": func(ctx context.Context, _ json.RawMessage) (any, error) { return h.space.Retention(ctx) },
 		"set-retention": act(func(ctx context.Context, r memory.Retention) (any, error) {

@@ -339,7 +339,7 @@ func TestVectorsThatMemoriesCameWithAreWrittenOutAndReadAgain(t *testing.T) {
 	if err := json.Unmarshal(bytes.Split(out.Bytes(), []byte("\n"))[1], &line); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := to.Import(t.Context(), "", []PortableMemory{line}, Write{}, false); err != nil {
+	if _, err := to.Import(t.Context(), "", []PortableMemory{line}, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	m, err := to.Recall(t.Context(), Place{}, "east", AsOf{})

@@ -135,8 +135,22 @@ type Imported struct {
 }
 
 // Import stores memories on a branch, at most Limits.Batch, namespace by namespace, each namespace's all or none. Doing it
-// again changes nothing. With dry nothing is written.
-func (s *Space) Import(ctx context.Context, branch string, list []PortableMemory, w Write, dry bool) (Imported, error) {
+// again changes nothing.
+func (s *Space) Import(ctx context.Context, branch string, list []PortableMemory, w Write) (Imported, error) {
+	store := func(p Place, items []Item) error {
+		_, err := s.Store(ctx, p, items, w)
+		return err
+	}
+	return s.importGroups(ctx, branch, list, w.Agent, store)
+}
+
+// PreviewImport checks memories and counts what Import would do with them. It writes nothing.
+func (s *Space) PreviewImport(ctx context.Context, branch string, list []PortableMemory, w Write) (Imported, error) {
+	return s.importGroups(ctx, branch, list, w.Agent, func(Place, []Item) error { return nil })
+}
+
+// importGroups hands the memories of each namespace to a function, unless all are stored already.
+func (s *Space) importGroups(ctx context.Context, branch string, list []PortableMemory, agent string, store func(Place, []Item) error) (Imported, error) {
 	var done Imported
 	if len(list) > s.limits.Batch {
 		return done, invalid("%d memories: at most %d can be imported at once", len(list), s.limits.Batch)
@@ -155,7 +169,10 @@ func (s *Space) Import(ctx context.Context, branch string, list []PortableMemory
 		groups[namespace] = append(groups[namespace], m.item())
 	}
 	for _, namespace := range order {
-		changed, err := s.importGroup(ctx, b, Place{branch, namespace}, groups[namespace], w, dry)
+		p, changed, err := s.countNew(ctx, b, Place{branch, namespace}, groups[namespace], agent)
+		if err == nil && changed > 0 {
+			err = store(p, groups[namespace])
+		}
 		if err != nil {
 			return done, err
 		}
@@ -165,22 +182,18 @@ func (s *Space) Import(ctx context.Context, branch string, list []PortableMemory
 	return done, nil
 }
 
-// importGroup tells how many memories of a namespace are new or changed.
-func (s *Space) importGroup(ctx context.Context, b *branch, p Place, items []Item, w Write, dry bool) (int, error) {
+// countNew checks memories of a namespace and counts those that are new or changed.
+func (s *Space) countNew(ctx context.Context, b *branch, p Place, items []Item, agent string) (Place, int, error) {
 	p, err := s.checkStore(p, items)
 	if err != nil {
-		return 0, err
+		return p, 0, err
 	}
 	keys, err := keysOf(p.Namespace, items)
 	if err != nil {
-		return 0, err
+		return p, 0, err
 	}
-	batch, _, err := s.storeBatch(ctx, b, keys, items, w.Agent)
-	if err != nil || dry || len(batch.Writes) == 0 {
-		return len(batch.Writes), err
-	}
-	_, err = s.Store(ctx, p, items, w)
-	return len(batch.Writes), err
+	batch, _, err := s.storeBatch(ctx, b, keys, items, agent)
+	return p, len(batch.Writes), err
 }
 
 func (p PortableMemory) item() Item {
