@@ -31,7 +31,7 @@ import (
 func (a *app) benchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure how well and how fast memory_search finds what is there, in a temporary directory",
+		Short: "Measure the quality and the speed of memory_search, in a temporary directory",
 		Args:  noArguments,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

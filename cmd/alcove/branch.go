@@ -87,7 +87,7 @@ func (a *app) createCommand() *cobra.Command {
 func (a *app) forkCommand() *cobra.Command {
 	var from, asOf string
 	c := &cobra.Command{
-		Use: "fork NAME", Short: "Fork a branch: everything is there at once, and changes stay apart", Args: arguments(1, 1),
+		Use: "fork NAME", Short: "Fork a branch in constant time; its changes stay separate", Args: arguments(1, 1),
 	}
 	c.Flags().StringVar(&from, "from", "", "the branch to fork (default: the current one)")
 	c.Flags().StringVar(&asOf, "as-of", "", "fork it as it was at this moment")
@@ -154,7 +154,7 @@ type difference struct {
 }
 
 func (a *app) diffCommand() *cobra.Command {
-	c := &cobra.Command{Use: "diff OTHER", Short: "Show what another branch has that the current one has not", Args: arguments(1, 1)}
+	c := &cobra.Command{Use: "diff OTHER", Short: "Show the differences between another branch and the current one", Args: arguments(1, 1)}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var d struct {
 			Summary     string

@@ -26,7 +26,7 @@ func (a *app) printLoaded(dir string, v host.Verified) error {
 
 func (a *app) verifyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "verify", Short: "Read everything and say what is wrong with it; changes nothing", Args: noArguments,
+		Use: "verify", Short: "Read everything and report damage; changes nothing", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			v, err := a.verify(c.Context())
 			if err != nil {
@@ -36,7 +36,7 @@ func (a *app) verifyCommand() *cobra.Command {
 				return err
 			}
 			if n := len(v.Findings); n > 0 {
-				return fmt.Errorf("%d things are wrong", n)
+				return fmt.Errorf("%d problems found", n)
 			}
 			return nil
 		},
@@ -64,7 +64,7 @@ func (a *app) printVerified(v host.Verified) error {
 			return err
 		}
 	}
-	return a.printf("%d versions on %d branches and the chains of %d events were read; %d things are wrong\n", v.Versions, v.Branches, v.Events, len(v.Findings))
+	return a.printf("%d versions on %d branches and the chains of %d events were read; %d problems found\n", v.Versions, v.Branches, v.Events, len(v.Findings))
 }
 
 func (a *app) compactCommand() *cobra.Command {
@@ -85,7 +85,7 @@ func (a *app) compactCommand() *cobra.Command {
 
 func (a *app) flushCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "flush", Short: "Write what is still counted in memory: accesses of the last seconds. All else is durable when it is acknowledged", Args: noArguments,
+		Use: "flush", Short: "Write pending access counts to disk. All else is durable when it is acknowledged", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var done struct{}
 			return a.act(c.Context(), "flush", nil, &done)
@@ -95,7 +95,7 @@ func (a *app) flushCommand() *cobra.Command {
 
 func (a *app) durabilityCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "durability", Short: "What was made durable since the server started, and what the file holds", Args: noArguments,
+		Use: "durability", Short: "Show the writes made durable since the server started, and the size of the file", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var d host.Durability
 			if err := a.act(c.Context(), "durability", nil, &d); err != nil {
@@ -114,10 +114,10 @@ func (a *app) durabilityCommand() *cobra.Command {
 }
 
 func (a *app) retentionCommand() *cobra.Command {
-	c := &cobra.Command{Use: "retention", Short: "How much past is kept: show it, set it, apply it now"}
+	c := &cobra.Command{Use: "retention", Short: "Show, set or apply the retention policy"}
 	set := &cobra.Command{
 		Use:   "set AGE",
-		Short: "Keep so much past, such as 90d or 48h; forever keeps all, default takes a rule away. Applied every hour",
+		Short: "Keep versions for AGE, such as 90d or 48h; forever keeps all, default removes the rule. Applied every hour",
 		Args:  arguments(1, 1),
 	}
 	var to retentionOf
@@ -151,7 +151,7 @@ func (a *app) retentionCommand() *cobra.Command {
 		}
 		return a.printRetention(r)
 	}}
-	run := &cobra.Command{Use: "run", Short: "Drop now what the policy does not keep", Args: noArguments, RunE: func(c *cobra.Command, _ []string) error {
+	run := &cobra.Command{Use: "run", Short: "Apply the policy now", Args: noArguments, RunE: func(c *cobra.Command, _ []string) error {
 		var done host.Retained
 		if err := a.act(c.Context(), "retain", nil, &done); err != nil {
 			return err

@@ -70,7 +70,7 @@ func chooseRecipe(name string) ([]recipe, error) {
 	all := recipes()
 	i := slices.IndexFunc(all, func(r recipe) bool { return r.name == name })
 	if i < 0 {
-		return nil, &usageError{fmt.Errorf("%q is none of claude-code, claude-desktop, cursor, windsurf, vscode, codex", name)}
+		return nil, &usageError{fmt.Errorf("unknown client %q: use claude-code, claude-desktop, cursor, windsurf, vscode or codex", name)}
 	}
 	return all[i : i+1], nil
 }

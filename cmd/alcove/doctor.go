@@ -35,7 +35,7 @@ type finding struct {
 
 func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Look for what could be wrong with the data directory and its server; changes nothing", Args: noArguments,
+		Use: "doctor", Short: "Diagnose the data directory and its server; changes nothing", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, err := a.dir()
 			if err != nil {
@@ -133,7 +133,7 @@ func (a *app) examineFamilies(ctx context.Context) (found []finding) {
 		case g != nil:
 			found = append(found, finding{what, true, fmt.Sprintf("version %s serves its store hook", g.Version)})
 		case f.Update != nil:
-			found = append(found, finding{what, true, fmt.Sprintf("it has not what version %s was granted: %s", f.Update.Version, f.GrantCommand)})
+			found = append(found, finding{what, true, fmt.Sprintf("lacks the grants of version %s: %s", f.Update.Version, f.GrantCommand)})
 		case len(f.NewlyAsked) > 0:
 			found = append(found, finding{what, true, fmt.Sprintf("this release newly asks for %s: %s", strings.Join(f.NewlyAsked, ", "), f.GrantCommand)})
 		}
@@ -151,7 +151,7 @@ func (a *app) examineDir(dir string) finding {
 	case !info.IsDir():
 		return finding{"data directory", false, dir + " is not a directory: choose another with --data"}
 	case runtime.GOOS == "windows":
-		return finding{"data directory", true, dir + " (who else can change it is not looked at: its access list must be for you alone)"}
+		return finding{"data directory", true, dir + " (access by other users is not checked here: its access list must name you alone)"}
 	}
 	warnings, err := a.sharing.CheckDir(dir)
 	others := info.Mode().Perm() & 0o077
@@ -177,7 +177,7 @@ func examineLock(dir string) (pid int, running bool, f finding) {
 	var owned *host.OwnedError
 	switch {
 	case errors.As(err, &owned) && owned.PID == 0:
-		return 0, true, finding{"lock", true, "held by a process that has not said which it is"}
+		return 0, true, finding{"lock", true, "held by an unidentified process"}
 	case errors.As(err, &owned):
 		return owned.PID, true, finding{"lock", true, fmt.Sprintf("held by process %d", owned.PID)}
 	case err != nil:

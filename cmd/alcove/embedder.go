@@ -15,7 +15,7 @@ import (
 func (a *app) embedderCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "embedder",
-		Short: "What finds memories by meaning: show, set, regenerate or remove embedders",
+		Short: "Show, set, regenerate or remove embedders, which find memories by meaning",
 		Long: `Searches are by words until there is an embedder, which turns texts into vectors: a server that speaks as
 OpenAI or Ollama do, a folder with a model2vec model, a tool family, or none, where vectors come with what is
 stored. Embedding happens in the background; searches never wait for it. Models cannot change any of this.`,
@@ -28,7 +28,7 @@ stored. Embedding happens in the background; searches never wait for it. Models 
 
 func (a *app) embedderShowCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Show which embedders there are, and how far embedding is", Args: noArguments,
+		Use: "show", Short: "Show the embedders and their progress", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return a.showEmbedders(c.Context()) },
 	}
 }

@@ -67,9 +67,9 @@ func arguments(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return &usageError{fmt.Errorf("%d of %d arguments are there: use it as %s", len(args), least, c.UseLine())}
+			return &usageError{fmt.Errorf("%d of %d arguments given: usage: %s", len(args), least, c.UseLine())}
 		case most >= 0 && len(args) > most:
-			return &usageError{fmt.Errorf("%q is one argument too many: use it as %s", args[most], c.UseLine())}
+			return &usageError{fmt.Errorf("unexpected argument %q: usage: %s", args[most], c.UseLine())}
 		}
 		return nil
 	}

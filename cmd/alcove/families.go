@@ -204,7 +204,7 @@ the version that was approved goes on serving it until this one is granted it. A
 
 func (a *app) familyRemoveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Remove an installed family, and all that was granted to it; what it kept stays", Args: arguments(1, 1),
+		Use: "remove NAME", Short: "Remove an installed family and its grants; its data stays", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			var r host.FamilyRemoved
 			if err := a.act(c.Context(), "family-remove", host.FamilyName{Family: args[0]}, &r); err != nil {
@@ -269,7 +269,7 @@ holds, and a hook on refuse stays so.`,
 func (f grantFlags) request(args []string) (host.FamilyGrant, error) {
 	r := host.FamilyGrant{Family: args[0], All: f.all, Digest: f.digest, Limits: f.limits, Hooks: map[abi.Hook]host.FamilyOn{}}
 	if f.disable && f.enable {
-		return r, &usageError{errors.New("say --disable or --enable, not both")}
+		return r, &usageError{errors.New("use --disable or --enable, not both")}
 	}
 	if f.disable || f.enable {
 		r.Disable = &f.disable
@@ -292,7 +292,7 @@ func (f grantFlags) request(args []string) (host.FamilyGrant, error) {
 func (a *app) familyRevokeCommand() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use: "revoke NAME [CAPABILITY or HOOK …]", Short: "Take capabilities and hooks back from a family", Args: arguments(1, 64),
+		Use: "revoke NAME [CAPABILITY or HOOK …]", Short: "Revoke capabilities and hooks of a family", Args: arguments(1, 64),
 		Example: `  alcove family revoke notes memory.write
   alcove family revoke notes --all`,
 	}
@@ -303,7 +303,7 @@ func (a *app) familyRevokeCommand() *cobra.Command {
 			r.Revoke = []string{"*"}
 		}
 		if len(r.Revoke) == 0 {
-			return &usageError{errors.New("say what to take back: capabilities or hooks, or --all")}
+			return &usageError{errors.New("name the capabilities or hooks to revoke, or use --all")}
 		}
 		var answer host.Family
 		if err := a.act(c.Context(), "family-grant", r, &answer); err != nil {
@@ -352,7 +352,7 @@ func (a *app) familyConfigCommand() *cobra.Command {
 
 func (a *app) familyJobsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "jobs", Short: "List what families do when nobody waits: what is queued, runs, ended or failed", Args: noArguments,
+		Use: "jobs", Short: "List the background jobs of families: queued, running, done or failed", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var list []host.FamilyJob
 			if err := a.act(c.Context(), "family-jobs", nil, &list); err != nil {

@@ -30,7 +30,7 @@ const compileModule = "compile-module"
 func (a *app) familyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "family",
-		Short: "Install, grant, look at, pack and try families: modules that bring tools",
+		Short: "Install, grant, inspect, pack and try families: modules that provide tools",
 		Long: `Families are WebAssembly modules that bring tools. What they ask for is in their manifest; what they get of that is
 granted here, and kept in alcove.lock by the module's digest; what they can do is bounded by the sandbox that runs them.`,
 	}
@@ -42,7 +42,7 @@ granted here, and kept in alcove.lock by the module's digest; what they can do i
 func (a *app) familyInspectCommand() *cobra.Command {
 	var bare bool
 	c := &cobra.Command{
-		Use: "inspect M.wasm", Short: "Check a module and show what it says of itself, without running it", Args: arguments(1, 1),
+		Use: "inspect M.wasm", Short: "Check a module and show its manifest, without running it", Args: arguments(1, 1),
 		Example: `  alcove family inspect notes.wasm
   alcove family inspect plain.wasm --bare`,
 	}
@@ -133,7 +133,7 @@ func (a *app) familyPackCommand() *cobra.Command {
 func (a *app) familyMeterCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use: "meter IN.wasm -o OUT.wasm", Short: "Write a module in the form in which it would run", Args: arguments(1, 1),
+		Use: "meter IN.wasm -o OUT.wasm", Short: "Write the metered form of a module, which is the one that runs", Args: arguments(1, 1),
 		Example: `  alcove family meter notes.wasm -o metered.wasm`,
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write")
@@ -297,7 +297,7 @@ func setLimits(limits *abi.Limits, given map[string]int64) error {
 	})
 	for name, value := range given {
 		if !known[name] {
-			return &usageError{fmt.Errorf("there is no limit %q of a request: fuel, wall_ms, cpu_ms and memory_pages are some", name)}
+			return &usageError{fmt.Errorf("unknown request limit %q: use for example fuel, wall_ms, cpu_ms or memory_pages", name)}
 		}
 		if value <= 0 {
 			return &usageError{fmt.Errorf("the limit %s is %d: give a number above 0", name, value)}
@@ -314,7 +314,7 @@ func (a *app) object(argument string) (json.RawMessage, error) {
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(value, &fields); err != nil || fields == nil {
-		return nil, &usageError{fmt.Errorf("%.80s is no JSON object: give the arguments as '{\"name\": \"value\"}'", argument)}
+		return nil, &usageError{fmt.Errorf("%.80s is not a JSON object: give the arguments as '{\"name\": \"value\"}'", argument)}
 	}
 	return value, nil
 }

@@ -23,7 +23,7 @@ func (a *app) importCommand() *cobra.Command {
 	var o importOptions
 	c := &cobra.Command{
 		Use:   "import FILE|FOLDER",
-		Short: "Take over what alcove export, or another memory tool, wrote",
+		Short: "Import a file of alcove export or of another memory tool",
 		Long: fmt.Sprintf(`Imports a bundle of alcove export into a data directory that has no store yet: all branches, history, logs and
 counters, wholly or not at all. Everything else is stored as memories on one branch: importing twice changes nothing.
 
@@ -182,7 +182,7 @@ func (w *wrongParts) err() error {
 	if more := w.count - len(w.first); more > 0 {
 		reasons += fmt.Sprintf("\nand %d more", more)
 	}
-	return fmt.Errorf("nothing is imported, because not all of the input can be used: mend it, or leave that out with --skip-invalid\n%s", reasons)
+	return fmt.Errorf("nothing was imported, because parts of the input are invalid: correct them, or skip them with --skip-invalid\n%s", reasons)
 }
 
 // readMemories reads the input to its end, and stores what is in it or, dry, has the server check it.
@@ -194,7 +194,7 @@ func (a *app) readMemories(ctx context.Context, in importer.Input, o importOptio
 	}
 	err = errors.Join(err, i.bar.Close())
 	if err != nil && i.done.Stored > 0 && !o.dry {
-		err = fmt.Errorf("%w (%d memories were stored before: import again, and what is there stays as it is)", err, i.done.Stored)
+		err = fmt.Errorf("%w (%d memories were stored before the failure: run the import again, stored memories stay unchanged)", err, i.done.Stored)
 	}
 	return i.done, err
 }

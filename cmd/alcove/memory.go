@@ -143,7 +143,7 @@ func (a *app) recallCommand() *cobra.Command {
 		case err != nil:
 			return err
 		case !m.Found:
-			return notFound("there is no memory under the key %q here: alcove search finds keys by what they hold", args[0])
+			return notFound("there is no memory under the key %q here: alcove search finds memories by their content", args[0])
 		case printed:
 			return nil
 		}

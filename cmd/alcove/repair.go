@@ -11,7 +11,7 @@ func (a *app) repairCommand() *cobra.Command {
 	dry := false
 	c := &cobra.Command{
 		Use:   "repair",
-		Short: "Make a damaged database whole of what can be read; what cannot is set aside, with the old file",
+		Short: "Rebuild a damaged database from its readable records; unreadable ones are set aside with the old file",
 		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, err := a.ownDir()
