@@ -136,7 +136,7 @@ func (h *Host) streams() map[string]admin.Stream {
 			if !ok {
 				return errors.New("this store cannot be backed up")
 			}
-			return backup.Write(ctx, w, from, r.Since)
+			return backup.Write(ctx, w, from, r.Since, h.settings)
 		},
 		"memories": func(ctx context.Context, request json.RawMessage, w io.Writer) error {
 			var selection memory.Selection

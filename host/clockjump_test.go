@@ -397,7 +397,7 @@ func (j *jumping) reopened(folder string) {
 		j.t.Fatal(err)
 	}
 	fresh := j.t.TempDir() + "/data"
-	if _, err := host.Restore(j.t.Context(), folder, fresh, nil); err != nil {
+	if _, err := host.Restore(j.t.Context(), folder, fresh, host.RestoreOptions{}); err != nil {
 		j.t.Fatal(err)
 	}
 	for _, dir := range []string{j.dir, fresh} {

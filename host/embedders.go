@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -29,7 +27,10 @@ import (
 )
 
 // embeddersFile says which embedders there are, in a data directory. Only operators' acts write it.
-const embeddersFile = "embedders.json"
+const (
+	embeddersFile  = "embedders.json"
+	embeddersLimit = 1 << 20 // bytes
+)
 
 // mostEmbedders bounds how many there may be: each keeps vectors of everything.
 const mostEmbedders = 8
@@ -161,8 +162,8 @@ func (e *embedders) close() error {
 func (e *embedders) path() string { return filepath.Join(e.host.options.Dir, embeddersFile) }
 
 func (e *embedders) read() error {
-	raw, err := os.ReadFile(e.path())
-	if errors.Is(err, fs.ErrNotExist) {
+	raw, err := readEmbedders(e.host.options.Dir)
+	if raw == nil && err == nil {
 		return nil
 	}
 	if err == nil {

@@ -115,7 +115,7 @@ func TestBackupsOfFormatThreeAreRestored(t *testing.T) {
 	from := formatThree(t)
 	for _, backup := range []string{"backup", "backup.alcove"} {
 		dir := filepath.Join(t.TempDir(), "data")
-		v, err := host.Restore(t.Context(), filepath.Join(from, backup), dir, nil)
+		v, err := host.Restore(t.Context(), filepath.Join(from, backup), dir, host.RestoreOptions{})
 		if err != nil || len(v.Findings) > 0 || v.Versions != 16 {
 			t.Fatalf("%s: %+v (%v)", backup, v, err)
 		}

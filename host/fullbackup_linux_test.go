@@ -44,7 +44,7 @@ func TestABackupOrARestoreThatDoesNotFitLeavesWhatWasThere(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(safe, "*.partial")); err != nil || len(left) > 0 {
 		t.Errorf("%v is left (%v)", left, err)
 	}
-	if _, err := host.Restore(t.Context(), safe, filepath.Join(t.TempDir(), "to"), nil); err != nil {
+	if _, err := host.Restore(t.Context(), safe, filepath.Join(t.TempDir(), "to"), host.RestoreOptions{}); err != nil {
 		t.Errorf("the backup before: %v", err)
 	}
 	whole := filepath.Join(t.TempDir(), "whole.alcove")
@@ -52,7 +52,7 @@ func TestABackupOrARestoreThatDoesNotFitLeavesWhatWasThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := filepath.Join(small, "to")
-	if _, err := host.Restore(t.Context(), whole, to, nil); err == nil || !strings.Contains(err.Error(), "no space left") && !strings.Contains(err.Error(), "disk is full") {
+	if _, err := host.Restore(t.Context(), whole, to, host.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "no space left") && !strings.Contains(err.Error(), "disk is full") {
 		t.Errorf("a restore that does not fit: %v", err)
 	}
 	if left, err := os.ReadDir(to); err != nil || len(left) > 1 || len(left) == 1 && left[0].Name() != "owner.lock" && left[0].Name() != "blobs" {

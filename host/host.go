@@ -107,6 +107,9 @@ func (h *Host) open(ctx context.Context) error {
 	if err := h.openSpace(ctx); err != nil {
 		return err
 	}
+	if !h.readOnly {
+		h.embedders.start(h.space)
+	}
 	if err := h.readToken(); err != nil {
 		return err
 	}
@@ -172,7 +175,7 @@ func (h *Host) readToken() (err error) {
 	return err
 }
 
-// openSpace opens the store and the memory in it.
+// openSpace opens the store and the memory in it. Nothing is embedded yet: whoever only verifies a space sends its texts nowhere.
 func (h *Host) openSpace(ctx context.Context) error {
 	engine, err := h.options.Driver.Open(ctx, h.options.Dir, store.Options{Clock: h.options.Clock, Logger: h.options.Logger, ReadOnly: h.readOnly})
 	if errors.Is(err, store.ErrReadOnly) {
@@ -206,9 +209,6 @@ func (h *Host) openSpace(ctx context.Context) error {
 	}
 	h.space = space
 	h.closeLater("the memory", func() error { return space.Close(context.WithoutCancel(ctx)) })
-	if !h.readOnly {
-		h.embedders.start(space)
-	}
 	return nil
 }
 

@@ -112,7 +112,7 @@ func TestABackupAndItsIncrementsCarryWhatFamiliesKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh := filepath.Join(t.TempDir(), "data")
-	if v, err := host.Restore(t.Context(), safe, fresh, nil); err != nil || len(v.Findings) > 0 {
+	if v, err := host.Restore(t.Context(), safe, fresh, host.RestoreOptions{}); err != nil || len(v.Findings) > 0 {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	wantKept(t, fresh, "one", "two")

@@ -19,7 +19,7 @@ import (
 // Import makes the space of a bundle in a data directory that has none, wholly or not at all, and verifies it. progress
 // may be nil.
 func Import(ctx context.Context, dir string, r io.Reader, progress func(bytes int64)) (memory.Verified, error) {
-	return load(ctx, dir, func(l store.Loader) error {
+	return load(ctx, dir, func(l store.Loader, _ string) error {
 		s, err := bundle.Read(ctx, r, flat{l}.Add, progress)
 		if err == nil && s.Since != 0 {
 			err = fmt.Errorf("the bundle goes on from version %d: it is part of a backup, and alcove restore takes its folder", s.Since)
@@ -28,9 +28,19 @@ func Import(ctx context.Context, dir string, r io.Reader, progress func(bytes in
 	})
 }
 
-// Restore makes the space of a backup in a data directory that has none, wholly or not at all, and verifies it.
-func Restore(ctx context.Context, from, dir string, progress func(done, all int64)) (memory.Verified, error) {
-	return load(ctx, dir, func(l store.Loader) error { return backup.Read(ctx, from, flat{l}, progress) })
+// Restore makes the space of a backup, with its settings, in a data directory that has none, wholly or not at all, and verifies
+// it.
+func Restore(ctx context.Context, from, dir string, o RestoreOptions) (r Restored, err error) {
+	r.Verified, err = load(ctx, dir, func(l store.Loader, loading string) error {
+		settings := &restoring{dir: dir, loading: loading, keep: o.KeepSettings}
+		if err := backup.Read(ctx, from, flat{l}, settings, o.Progress); err != nil {
+			return err
+		}
+		var err error
+		r.Settings, err = settings.finish()
+		return err
+	})
+	return r, err
 }
 
 // mostNesting is how deep a value may be nested to be loaded. What the memory writes is at most half as deep; what is deeper
@@ -49,7 +59,7 @@ func (l flat) Add(p store.Piece) error {
 	return l.Loader.Add(p)
 }
 
-func load(ctx context.Context, dir string, read func(store.Loader) error) (v memory.Verified, err error) {
+func load(ctx context.Context, dir string, read func(l store.Loader, loading string) error) (v memory.Verified, err error) {
 	driver := defaultDriver()
 	if has, err := driver.Exists(dir); has || err != nil {
 		return v, fmt.Errorf("load into %s: %w", dir, errors.Join(store.ErrNotEmpty, err))

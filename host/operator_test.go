@@ -237,7 +237,7 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh := filepath.Join(t.TempDir(), "data")
-	if _, err := host.Restore(t.Context(), safe, fresh, nil); err != nil {
+	if _, err := host.Restore(t.Context(), safe, fresh, host.RestoreOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	increment := t.TempDir()

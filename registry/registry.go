@@ -22,9 +22,9 @@ const File = "alcove.lock"
 
 // Bounds of a lock file.
 const (
+	FileLimit = 4 << 20 // bytes
 	format    = 1
-	fileLimit = 4 << 20 // bytes
-	mostNames = 1000    // families, and endpoints
+	mostNames = 1000 // families, and endpoints
 )
 
 // Lock is what the operator decided. The zero Lock decided nothing.
@@ -102,7 +102,7 @@ func Read(dir string) (Lock, error) {
 		return Lock{}, fmt.Errorf("read the lock file: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
+	data, err := io.ReadAll(io.LimitReader(f, FileLimit+1))
 	if err != nil {
 		return Lock{}, fmt.Errorf("read the lock file %s: %w", path, err)
 	}
@@ -115,8 +115,8 @@ func Read(dir string) (Lock, error) {
 
 // Parse reads a lock file's bytes.
 func Parse(data []byte) (Lock, error) {
-	if len(data) > fileLimit {
-		return Lock{}, fmt.Errorf("it has more than %d bytes", fileLimit)
+	if len(data) > FileLimit {
+		return Lock{}, fmt.Errorf("it has more than %d bytes", FileLimit)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
@@ -251,16 +251,28 @@ func (e Endpoint) check() error {
 
 // Write replaces the lock file in a directory, durably: after a crash it is the old one or the new one.
 func Write(dir string, l Lock) error {
-	l.Format = format
-	if err := l.Check(); err != nil {
-		return fmt.Errorf("write the lock file: %w", err)
+	data, err := Encode(l)
+	if err == nil {
+		err = durable.WriteFile(filepath.Join(dir, File), data, 0o600)
 	}
-	data, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {
-		return fmt.Errorf("write the lock file: %w", err)
-	}
-	if err := durable.WriteFile(filepath.Join(dir, File), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write the lock file: %w", err)
 	}
 	return nil
 }
+
+// Encode is a lock file's bytes. Locks that decide the same have the same ones.
+func Encode(l Lock) ([]byte, error) {
+	l.Format = format
+	if err := l.Check(); err != nil {
+		return nil, err
+	}
+	data, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(data, '\n'), nil
+}
+
+// Decides reports whether an operator decided anything in a lock.
+func (l Lock) Decides() bool { return len(l.Families)+len(l.Endpoints) > 0 }

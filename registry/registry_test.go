@@ -85,7 +85,7 @@ func TestALockThatCannotBeMeantIsRefused(t *testing.T) {
 			t.Errorf("%s is allowed", name)
 		}
 	}
-	for _, text := range []string{`{"format":1,"famlies":{}}`, `{"format":1} x`, `{`, strings.Repeat(" ", fileLimit+1)} {
+	for _, text := range []string{`{"format":1,"famlies":{}}`, `{"format":1} x`, `{`, strings.Repeat(" ", FileLimit+1)} {
 		if _, err := Parse([]byte(text)); err == nil {
 			t.Errorf("%.40q is allowed", text)
 		}

@@ -20,7 +20,8 @@ func (a *app) backupCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup FOLDER|FILE",
 		Short: "Back up everything into a folder, or a single file, while the server goes on; --incremental adds what is new",
-		Long: `Back up everything, while the server goes on. A folder takes increments too; a single file is one whose name has an
+		Long: `Back up everything, while the server goes on: the store, what operators granted, the modules of families, and which
+embedders there are. Tokens and keys are in no backup. A folder takes increments too; a single file is one whose name has an
 extension, such as space.alcove. Either replaces the backup that was there, if it was of the same store.`,
 		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -31,11 +32,27 @@ extension, such as space.alcove. Either replaces the backup that was there, if i
 			if a.asJSON {
 				return a.printJSON(part)
 			}
-			return a.printf("%s: versions %d to %d, %d pieces, %d bytes\n", part.File, part.Since+1, part.Until, part.Pieces, part.Bytes)
+			if err := a.printf("%s: versions %d to %d, %d pieces, %d bytes\n", part.File, part.Since+1, part.Until, part.Pieces, part.Bytes); err != nil {
+				return err
+			}
+			return a.noteAbsent(part.Files)
 		},
 	}
 	c.Flags().BoolVar(&incremental, "incremental", false, "only what changed since the newest part in the folder")
 	return c
+}
+
+// noteAbsent names the modules that a backup does not have.
+func (a *app) noteAbsent(list []backup.File) error {
+	for _, f := range list {
+		if f.Absent == "" {
+			continue
+		}
+		if err := a.notef("without the module with the SHA-256 %s, which alcove.lock names: %s\n", f.SHA256, f.Absent); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *app) backUp(ctx context.Context, path string, incremental bool) (backup.Part, error) {
@@ -83,10 +100,14 @@ func (a *app) isOutside(path string) error {
 }
 
 func (a *app) restoreCommand() *cobra.Command {
-	return &cobra.Command{
+	keep := false
+	c := &cobra.Command{
 		Use:   "restore FOLDER|FILE",
 		Short: "Make the data directory (--data), which must have no store yet, from a backup, and verify it",
-		Args:  arguments(1, 1),
+		Long: `Make the data directory (--data), which must have no store yet, from a backup, and verify it. Grants, modules of families and
+embedders come with it. A directory that has an alcove.lock or embedders.json of its own, which differs from the backup's, is
+refused, unless it is to go on with that.`,
+		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, err := a.ownDir()
 			if err != nil {
@@ -96,16 +117,18 @@ func (a *app) restoreCommand() *cobra.Command {
 				return err
 			}
 			bar := a.progress("restoring", -1)
-			v, err := host.Restore(c.Context(), args[0], dir, func(done, all int64) {
+			r, err := host.Restore(c.Context(), args[0], dir, host.RestoreOptions{KeepSettings: keep, Progress: func(done, all int64) {
 				bar.ChangeMax64(all)
 				_ = bar.Set64(done)
-			})
+			}})
 			if err = errors.Join(err, bar.Close()); err != nil {
 				return fmt.Errorf("restore: %w", err)
 			}
-			return a.printLoaded(dir, v)
+			return a.printRestored(dir, r)
 		},
 	}
+	c.Flags().BoolVar(&keep, "keep-settings", false, "go on with the alcove.lock and embedders.json of the directory where the backup's differ")
+	return c
 }
 
 // checkBackup makes sure that a backup is a folder or a file.

@@ -92,7 +92,7 @@ func (p *parser) part() Part {
 	return Part{
 		File:  fmt.Sprintf("%s-to-%012d-%s%s", kind, p.header.Until.Version, p.end.SHA256[:8], extension),
 		Since: p.header.Since.Version, SinceTime: p.header.Since.Time, Until: p.header.Until.Version, UntilTime: p.header.Until.Time,
-		History: p.header.Until.History, Pieces: p.end.Pieces, Bytes: p.bytes, SHA256: p.end.SHA256, Blobs: p.blobs.carried,
+		History: p.header.Until.History, Pieces: p.end.Pieces, Bytes: p.bytes, SHA256: p.end.SHA256, Blobs: p.blobs.carried, Files: p.files.list,
 	}
 }
 

@@ -18,7 +18,9 @@ import (
 
 // source writes bundles of an engine.
 func source(e *bolt.Engine) backup.Source {
-	return func(ctx context.Context, since backup.Base, w io.Writer) error { return backup.Write(ctx, w, e, since) }
+	return func(ctx context.Context, since backup.Base, w io.Writer) error {
+		return backup.Write(ctx, w, e, since, nil)
+	}
 }
 
 func open(t *testing.T, dir string) *bolt.Engine {
@@ -96,11 +98,11 @@ func TestAnInterruptedBackupLeavesTheOneBefore(t *testing.T) {
 	broken := errors.New("the connection is gone")
 	for _, half := range []backup.Source{
 		func(_ context.Context, _ backup.Base, w io.Writer) error {
-			_, err := io.WriteString(w, "alcove backup 2\n")
+			_, err := io.WriteString(w, "alcove backup 3\n")
 			return errors.Join(err, broken)
 		},
 		func(_ context.Context, _ backup.Base, w io.Writer) error { // the end is missing, and nobody said so
-			_, err := io.WriteString(w, "alcove backup 2\n")
+			_, err := io.WriteString(w, "alcove backup 3\n")
 			return err
 		},
 	} {
@@ -149,7 +151,7 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 		"a gap":           {"backup.json", strings.Replace(string(manifest), `"since": 0`, `"since": 1`, 1), "full part before it is missing"},
 		"another sum":     {"backup.json", strings.Replace(string(manifest), part.SHA256, strings.Repeat("0", 64), 1), "another part"},
 		"no manifest":     {"backup.json", "hello", "not the manifest"},
-		"a newer format":  {"backup.json", strings.Replace(string(manifest), `"format": 2`, `"format": 3`, 1), "newer program"},
+		"a newer format":  {"backup.json", strings.Replace(string(manifest), `"format": 3`, `"format": 4`, 1), "newer program"},
 	} {
 		write(part.File, string(whole))
 		write("backup.json", string(manifest))

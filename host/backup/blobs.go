@@ -75,19 +75,25 @@ func (p *partWriter) blobs(list []openBlob, have []string) error {
 			continue
 		}
 		have = append(have, b.Digest)
-		content := io.NewSectionReader(b, 0, frame.Size)
-		for block := make([]byte, min(blockSize, frame.Size)); content.Size() > 0; {
-			n, err := content.Read(block)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return fmt.Errorf("read blob %s: %w", b.Name, err)
-			}
-			if err := p.put(kindContent, block[:n]); err != nil {
-				return err
-			}
+		if err := p.content(b, frame.Size); err != nil {
+			return fmt.Errorf("read blob %s: %w", b.Name, err)
 		}
+	}
+	return nil
+}
+
+// content writes the content of the blob or file before it.
+func (p *partWriter) content(from io.ReaderAt, size int64) error {
+	r := io.NewSectionReader(from, 0, size)
+	for block := make([]byte, min(blockSize, size)); size > 0; {
+		n, err := io.ReadFull(r, block[:min(blockSize, size)])
+		if err != nil {
+			return err
+		}
+		if err := p.put(kindContent, block[:n]); err != nil {
+			return err
+		}
+		size -= int64(n)
 	}
 	return nil
 }

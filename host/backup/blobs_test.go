@@ -94,7 +94,7 @@ func TestABlobOfAnEarlierPartIsNotLeftInTheDirectory(t *testing.T) {
 func TestABlobThatIsNotWhatItIsNamedAfterIsNotRestored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "space.alcove")
 	var out bytes.Buffer
-	err := backup.Write(t.Context(), &out, twoEntries{}, backup.Base{}) // whose blobs have digests that are made up
+	err := backup.Write(t.Context(), &out, twoEntries{}, backup.Base{}, nil) // whose blobs have digests that are made up
 	if err := errors.Join(err, os.WriteFile(path, out.Bytes(), 0o600)); err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func TestOfTwoBackupsAtTheSameTimeOneIsDroppedAndSaysSo(t *testing.T) {
 	put(t, e, "a", "2")
 	slow := func(ctx context.Context, since backup.Base, w io.Writer) error {
 		increment(t, e, dir)
-		return backup.Write(ctx, w, e, since)
+		return backup.Write(ctx, w, e, since, nil)
 	}
 	for name, do := range map[string]func(context.Context, string, backup.Source, time.Time) (backup.Part, error){"full": backup.Full, "incremental": backup.Increment} {
 		if _, err := do(t.Context(), dir, slow, time.Now()); err == nil || !strings.Contains(err.Error(), "another backup was made") {

@@ -210,7 +210,7 @@ func TestAPartIsTheOneThatWasAskedFor(t *testing.T) {
 	full(t, e, dir)
 	put(t, e, "a", "2")
 	whole := func(ctx context.Context, _ backup.Base, w io.Writer) error {
-		return backup.Write(ctx, w, e, backup.Base{})
+		return backup.Write(ctx, w, e, backup.Base{}, nil)
 	}
 	if _, err := backup.Increment(t.Context(), dir, whole, time.Now()); err == nil {
 		t.Error("a full part is taken for an increment")

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/regular"
@@ -18,7 +19,8 @@ const (
 	manifestName = "backup.json"
 	manifestSize = 16 << 20 // bytes of a manifest, at most
 
-	format    = 2
+	format    = 3 // its parts carry files
+	noFiles   = 2 // its parts do not; it takes increments
 	oldFormat = 1 // its parts are bundles; it can be restored, and a full backup replaces it
 	extension = ".part"
 	oldPart   = ".jsonl"
@@ -37,6 +39,7 @@ type Part struct {
 	Bytes     int64         `json:"bytes"`
 	SHA256    string        `json:"sha256"`          // that it ends with
 	Blobs     []string      `json:"blobs,omitempty"` // digests of those whose content is in it
+	Files     []File        `json:"files,omitempty"` // beside the store, as of this part
 	Made      time.Time     `json:"made"`
 }
 
@@ -56,6 +59,11 @@ func (m Manifest) Base() Base {
 	base := Base{Version: last.Until, Time: last.UntilTime, History: last.History}
 	for _, p := range m.Parts {
 		base.Blobs = append(base.Blobs, p.Blobs...)
+		for _, f := range p.Files {
+			if f.carried() {
+				base.Files = append(base.Files, f.SHA256)
+			}
+		}
 	}
 	return base
 }
@@ -84,7 +92,7 @@ func ReadManifest(dir string) (Manifest, error) {
 	if err != nil || m.Alcove != "backup" {
 		return m, fmt.Errorf("%s is not the manifest of a backup (%w)", f.Name(), err)
 	}
-	if m.Format != format && m.Format != oldFormat {
+	if m.Format != format && m.Format != noFiles && m.Format != oldFormat {
 		return m, fmt.Errorf("the backup has format %d and this program knows %d: use a newer program", m.Format, format)
 	}
 	return m, m.check()
@@ -102,6 +110,9 @@ func (m Manifest) check() error {
 		}
 		if p.Until < p.Since {
 			return fmt.Errorf("%s goes from version %d back to %d: %w", p.File, p.Since, p.Until, ErrBroken)
+		}
+		if err := checkFiles(p.Files); err != nil {
+			return fmt.Errorf("%s: %w: %w", p.File, err, ErrBroken)
 		}
 		if i == 0 && p.Since != 0 {
 			return fmt.Errorf("%s goes on from version %d, and the full part before it is missing: %w", p.File, p.Since, ErrBroken)
@@ -133,6 +144,9 @@ func (p Part) follows(last Part) error {
 func (p Part) matches(found Part) error {
 	if found.SHA256 != p.SHA256 || found.Since != p.Since || found.Until != p.Until || found.History.Root() != p.History.Root() {
 		return fmt.Errorf("it is another part than the manifest says: from version %d to %d with the sum %s", found.Since, found.Until, found.SHA256)
+	}
+	if !slices.Equal(found.Files, p.Files) {
+		return errors.New("it carries other files than the manifest says")
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package backup
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -19,16 +18,19 @@ var (
 	ErrNoPart = errors.New("it is not a backup of Alcove's")
 )
 
-// parser reads a part as it is written to it, checks it, and gives each run to run, and the content of blobs to content; both
-// may be nil. What was given counts only if finish has no error.
+// parser reads a part as it is written to it, checks it, and gives each run to run, the content of blobs to content, and
+// that of files to file; each may be nil. What was given counts only if finish has no error.
 type parser struct {
 	run     func([]byte) error
 	content func(digest string, data []byte) error
+	file    func(digest string, data []byte) error
 	blobs   blobParser
+	files   fileParser
 
-	header Header
-	end    end
-	bytes  int64
+	header    Header
+	withFiles bool // it is of a format that has files
+	end       end
+	bytes     int64
 
 	state  parserState
 	need   int // bytes until the next state
@@ -87,9 +89,20 @@ func (p *parser) wanted() bool {
 	case kindRun:
 		return p.run != nil
 	case kindContent:
-		return p.content != nil
+		return p.content != nil || p.inFile()
 	}
 	return true
+}
+
+// inFile reports whether the content that comes is that of a file.
+func (p *parser) inFile() bool { return len(p.files.list) > 0 }
+
+// missing is how many bytes of content are to come before anything else.
+func (p *parser) missing() *int64 {
+	if p.inFile() {
+		return &p.files.missing
+	}
+	return &p.blobs.missing
 }
 
 // finish reports whether all of a part was there.
@@ -126,6 +139,9 @@ func (p *parser) step() error {
 		if err := json.Unmarshal(kept, &p.header); err != nil {
 			return fmt.Errorf("its header: %w", err)
 		}
+		if (p.header.Format == format) != p.withFiles {
+			return fmt.Errorf("its header has the format %d, which its first line has not: it was changed", p.header.Format)
+		}
 	case kindRun:
 		if p.run != nil {
 			return p.run(kept)
@@ -137,7 +153,12 @@ func (p *parser) step() error {
 		if carried := p.blobs.carried; p.content != nil && p.blobs.empty() {
 			return p.content(carried[len(carried)-1], nil)
 		}
+	case kindFile:
+		return p.files.next(kept)
 	case kindContent:
+		if p.inFile() {
+			return p.files.add(kept, p.file)
+		}
 		if p.content != nil {
 			return p.content(p.blobs.carried[len(p.blobs.carried)-1], kept)
 		}
@@ -148,12 +169,13 @@ func (p *parser) step() error {
 }
 
 func (p *parser) begin(magic string) error {
-	if magic == partMagic {
+	if magic == partMagic || magic == beforeFiles {
+		p.withFiles = magic == partMagic
 		p.state, p.need = inFrame, frameHeader
 		return nil
 	}
 	if strings.HasPrefix(magic, partStart) {
-		return fmt.Errorf("it has the format %.1q, and this program knows 2: use a newer program", magic[len(partStart):])
+		return fmt.Errorf("it has the format %.1q, and this program knows 3: use a newer program", magic[len(partStart):])
 	}
 	return ErrNoPart
 }
@@ -165,15 +187,15 @@ func (p *parser) frame(h []byte) error {
 	if p.kind == kindRun || p.kind == kindContent {
 		limit = frameRun
 	}
-	if (p.number == 0) != (p.kind == kindHeader) || (p.blobs.missing > 0) != (p.kind == kindContent) || bytes.IndexByte([]byte("hrbce"), p.kind) < 0 {
+	if (p.number == 0) != (p.kind == kindHeader) || (*p.missing() > 0) != (p.kind == kindContent) || !p.expects(p.kind) {
 		return fmt.Errorf("a frame of kind %q is not expected here", p.kind)
 	}
 	if number != p.number || length == 0 || length > limit {
 		return fmt.Errorf("the next frame says that it is number %d, and has %d bytes of at most %d", number, length, limit)
 	}
 	if p.kind == kindContent {
-		if p.blobs.missing -= int64(length); p.blobs.missing < 0 {
-			return errors.New("a blob is longer than was said")
+		if *p.missing() -= int64(length); *p.missing() < 0 {
+			return errors.New("a blob or file is longer than was said")
 		}
 	}
 	if p.kind == kindEnd {
@@ -183,6 +205,19 @@ func (p *parser) frame(h []byte) error {
 	p.crc = crc32.Checksum(h[:9], castagnoli())
 	p.state, p.need = inContent, int(length)
 	return nil
+}
+
+// expects reports whether a part of this format may have such a frame here: files come last.
+func (p *parser) expects(kind byte) bool {
+	switch kind {
+	case kindHeader, kindContent, kindEnd:
+		return true
+	case kindRun, kindBlob:
+		return !p.inFile()
+	case kindFile:
+		return p.withFiles
+	}
+	return false
 }
 
 func (p *parser) last(content []byte) error {

@@ -16,11 +16,12 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// A part begins with a line that says so, and consists of frames: a header, runs of pieces, blobs, and the end. A frame begins with
+// A part begins with a line that says so, and consists of frames: a header, runs of pieces, blobs, files, and the end. A frame begins with
 // its kind, its number from 0, the length of what it holds, and a CRC-32C over these and what it holds, in big-endian order.
 const (
-	partMagic = "alcove backup 2\n"
-	partStart = "alcove backup " // of any format
+	partMagic   = "alcove backup 3\n"
+	beforeFiles = "alcove backup 2\n" // the format before it, without files; it can be read
+	partStart   = "alcove backup "    // of any format
 
 	frameHeader = 1 + 4 + 4 + 4
 	frameJSON   = 1 << 20  // bytes of a header or an end, at most
@@ -29,7 +30,8 @@ const (
 	kindHeader  = 'h'
 	kindRun     = 'r'
 	kindBlob    = 'b'
-	kindContent = 'c' // of the blob before it
+	kindFile    = 'f' // beside the store
+	kindContent = 'c' // of the blob or file before it
 	kindEnd     = 'e'
 )
 
@@ -39,12 +41,14 @@ type Base struct {
 	Time    time.Time     `json:"time,omitzero"` // of the version
 	History store.History `json:"history,omitempty"`
 	Blobs   []string      `json:"blobs,omitempty"` // digests of those that the backup has
+	Files   []string      `json:"files,omitempty"` // likewise
 }
 
 // Header is what a part says of itself.
 type Header struct {
-	Since Base `json:"since"` // without its history, which is that of Until, and without blobs
-	Until Base `json:"until"`
+	Format int  `json:"format,omitempty"` // 0: the one without files
+	Since  Base `json:"since"`            // without its history, which is that of Until, and without blobs and files
+	Until  Base `json:"until"`
 }
 
 // end is the last frame.
@@ -70,11 +74,11 @@ type Space interface {
 // ErrOther says that an increment would not go on from what the backup holds.
 var ErrOther = errors.New("the backup holds another history than this store's: make a full backup")
 
-// Write writes a part: the space as it is now, or what is newer than a base. Bytes that were written before an error are no
-// part: the end is missing.
-func Write(ctx context.Context, w io.Writer, from Space, since Base) error {
+// Write writes a part: the space as it is now, or what is newer than a base, and the files beside it, unless settings is nil.
+// Bytes that were written before an error are no part: the end is missing.
+func Write(ctx context.Context, w io.Writer, from Space, since Base, settings Settings) error {
 	p := &partWriter{w: newAhead(w, func() { from.WaitTurn(ctx) }), sum: sha256.New()}
-	err := p.write(ctx, from, since)
+	err := p.write(ctx, from, since, settings)
 	if last := p.w.close(); err == nil { // an earlier error of it was told by write
 		err = last
 	}
@@ -93,7 +97,7 @@ type partWriter struct {
 	end end
 }
 
-func (p *partWriter) write(ctx context.Context, from Space, since Base) (err error) {
+func (p *partWriter) write(ctx context.Context, from Space, since Base, settings Settings) (err error) {
 	release, err := from.Hold(ctx)
 	if err != nil {
 		return err
@@ -120,7 +124,7 @@ func (p *partWriter) write(ctx context.Context, from Space, since Base) (err err
 		return err
 	}
 	p.w.send(append(magic, partMagic...))
-	h := Header{Since: Base{Version: since.Version, Time: since.Time}, Until: Base{Version: head.Version, Time: head.Time, History: history}}
+	h := Header{Format: format, Since: Base{Version: since.Version, Time: since.Time}, Until: Base{Version: head.Version, Time: head.Time, History: history}}
 	if err := p.json(kindHeader, h); err != nil {
 		return err
 	}
@@ -131,6 +135,9 @@ func (p *partWriter) write(ctx context.Context, from Space, since Base) (err err
 	})
 	if err == nil {
 		err = p.blobs(blobs, since.Blobs)
+	}
+	if err == nil {
+		err = p.files(settings, since.Files)
 	}
 	if err != nil {
 		return err

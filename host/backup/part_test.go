@@ -14,7 +14,7 @@ import (
 // wholePart is a part with two small entries.
 func wholePart(t testing.TB) []byte {
 	var out bytes.Buffer
-	if err := backup.Write(t.Context(), &out, twoEntries{}, backup.Base{}); err != nil {
+	if err := backup.Write(t.Context(), &out, twoEntries{}, backup.Base{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -46,8 +46,8 @@ func FuzzPart(f *testing.F) {
 	whole := wholePart(f)
 	f.Add(whole, 7)
 	f.Add(whole[:len(whole)-3], 1)
-	f.Add([]byte("alcove backup 3\n"), 4)
-	f.Add(append([]byte("alcove backup 2\n"), 'h', 0, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0, 0), 3)
+	f.Add([]byte("alcove backup 4\n"), 4)
+	f.Add(append([]byte("alcove backup 3\n"), 'h', 0, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0, 0), 3)
 	f.Fuzz(func(t *testing.T, content []byte, size int) {
 		var runs [2][][]byte
 		var parts [2]backup.Part

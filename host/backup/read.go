@@ -14,16 +14,17 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Read gives a loader all parts of a backup, a folder or a single file, in order. They count only if there is no error. progress
-// is told how many bytes were read of how many; it may be nil.
-func Read(ctx context.Context, path string, to store.Loader, progress func(done, all int64)) error {
+// Read gives a loader all parts of a backup, a folder or a single file, in order, and files the files that
+// it carries. They count only if there is no error. files may be nil; progress is told how many bytes were read of how many, and
+// may be nil.
+func Read(ctx context.Context, path string, to store.Loader, files Files, progress func(done, all int64)) error {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		return readSingle(ctx, path, to, progress)
+		return readSingle(ctx, path, to, files, progress)
 	}
-	return readFolder(ctx, path, to, progress)
+	return readFolder(ctx, path, to, files, progress)
 }
 
-func readFolder(ctx context.Context, dir string, to store.Loader, progress func(done, all int64)) error {
+func readFolder(ctx context.Context, dir string, to store.Loader, files Files, progress func(done, all int64)) error {
 	m, err := ReadManifest(dir)
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func readFolder(ctx context.Context, dir string, to store.Loader, progress func(
 				progress(done+n, all)
 			}
 		}
-		found, err := readFile(ctx, filepath.Join(dir, p.File), m.Format, to, tell)
+		found, err := readFile(ctx, filepath.Join(dir, p.File), m.Format, to, files, tell)
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is missing in %s: %w", p.File, dir, ErrBroken)
 		}
@@ -55,7 +56,7 @@ func readFolder(ctx context.Context, dir string, to store.Loader, progress func(
 	return nil
 }
 
-func readFile(ctx context.Context, path string, format int, to store.Loader, progress func(int64)) (Part, error) {
+func readFile(ctx context.Context, path string, format int, to store.Loader, files Files, progress func(int64)) (Part, error) {
 	f, err := regular.Open(path)
 	if err != nil {
 		return Part{}, err
@@ -65,15 +66,18 @@ func readFile(ctx context.Context, path string, format int, to store.Loader, pro
 		s, err := bundle.Read(ctx, f, to.Add, progress)
 		return Part{Since: s.Since, Until: s.Until, SHA256: s.SHA256}, err
 	}
-	return readPart(ctx, f, to, progress)
+	return readPart(ctx, f, to, files, progress)
 }
 
 const readSize = 1 << 20 // bytes
 
 // readPart reads a part to its end.
-func readPart(ctx context.Context, r io.Reader, to store.Loader, progress func(int64)) (Part, error) {
+func readPart(ctx context.Context, r io.Reader, to store.Loader, files Files, progress func(int64)) (Part, error) {
 	p := newParser(func(run []byte) error { return store.ReadRun(run, to.Add) })
 	p.content = to.Blob
+	if files != nil {
+		p.file = files.File
+	}
 	for block := make([]byte, readSize); ; {
 		if err := ctx.Err(); err != nil {
 			return Part{}, err
@@ -94,5 +98,10 @@ func readPart(ctx context.Context, r io.Reader, to store.Loader, progress func(i
 		return Part{}, err
 	}
 	to.Blobs(p.blobs.list)
+	if files != nil && p.withFiles {
+		if err := files.Files(p.files.list); err != nil {
+			return Part{}, err
+		}
+	}
 	return p.part(), nil
 }

@@ -79,7 +79,7 @@ func readHeader(path string) (Header, error) {
 }
 
 // readSingle reads a backup that is a single file.
-func readSingle(ctx context.Context, path string, to store.Loader, progress func(done, all int64)) error {
+func readSingle(ctx context.Context, path string, to store.Loader, files Files, progress func(done, all int64)) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func readSingle(ctx context.Context, path string, to store.Loader, progress func
 			progress(n, info.Size())
 		}
 	}
-	p, err := readFile(ctx, path, format, to, tell)
+	p, err := readFile(ctx, path, format, to, files, tell)
 	if err == nil && p.Since != 0 {
 		err = fmt.Errorf("it goes on from version %d: restore the folder that it belongs to", p.Since)
 	}

@@ -34,7 +34,8 @@ type Options struct {
 
 // Load is how a space comes into a directory that has none.
 type Load struct {
-	Read   func(Loader) error                          // gives the loader everything
+	// Read gives the loader everything. Files that it puts into the folder appear in the directory with the space.
+	Read   func(l Loader, folder string) error
 	Verify func(ctx context.Context, dir string) error // opens what was loaded, under a passing name, and judges it; nil: it is accepted
 }
 

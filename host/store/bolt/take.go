@@ -49,7 +49,7 @@ func (d Driver) make(ctx context.Context, dir string, l store.Load) error {
 	if err != nil {
 		return err
 	}
-	if err := l.Read(loader); err != nil {
+	if err := l.Read(loader, dir); err != nil {
 		return errors.Join(err, loader.Abort())
 	}
 	if err := loader.Finish(ctx); err != nil {
@@ -75,7 +75,7 @@ func (d Driver) move(from, to string) error {
 			return err
 		}
 		if entry.IsDir() {
-			return os.MkdirAll(filepath.Join(to, name), 0o700)
+			return errors.Join(os.MkdirAll(filepath.Join(to, name), 0o700), syncDir(filepath.Dir(filepath.Join(to, name))))
 		}
 		return errors.Join(os.Rename(path, filepath.Join(to, name)), syncDir(filepath.Dir(filepath.Join(to, name))))
 	})

@@ -14,7 +14,7 @@ import (
 
 // loadOf loads one entry.
 func loadOf(steps func(bolt.Step) error, verify func(context.Context, string) error) func(context.Context, string) error {
-	load := store.Load{Verify: verify, Read: func(l store.Loader) error {
+	load := store.Load{Verify: verify, Read: func(l store.Loader, _ string) error {
 		at := store.Point{Version: 1, Time: time.Unix(1_700_000_000, 0).UTC()}
 		return errors.Join(
 			l.Add(store.Piece{Branches: []store.BranchID{1}}), l.Add(store.Piece{Point: &at}), l.Add(store.Piece{Branch: &store.BranchState{ID: 1}}),

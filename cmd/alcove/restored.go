@@ -1,0 +1,68 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host"
+)
+
+// printRestored says what a restore made, and what is missing for all of it to run.
+func (a *app) printRestored(dir string, r host.Restored) error {
+	if a.asJSON {
+		return a.printJSON(r)
+	}
+	if err := a.printLoaded(dir, r.Verified); err != nil {
+		return err
+	}
+	for _, line := range restoredLines(r.Settings) {
+		if err := a.printf("%s\n", line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func restoredLines(s host.RestoredSettings) (lines []string) {
+	if !s.Carried {
+		lines = append(lines, "the backup is of an older format and carries no grants, modules or embedders: grant again what families may do, redactors first")
+	}
+	for _, name := range s.Kept {
+		lines = append(lines, name+" is the one that the directory had")
+	}
+	for _, f := range s.Families {
+		lines = append(lines, restoredFamily(f))
+		for _, digest := range f.Missing {
+			lines = append(lines, "  its module with the SHA-256 "+digest+" is not in the backup: alcove family install FILE"+untilThen(f, digest))
+		}
+	}
+	if len(s.Families) == 0 && s.Carried {
+		lines = append(lines, "no family has a grant")
+	}
+	for _, name := range s.Dropped {
+		lines = append(lines, "where the backup was made nothing was stored without family "+name+"; here memories are stored without it")
+	}
+	if len(s.Endpoints) > 0 {
+		lines = append(lines, "endpoints: "+strings.Join(s.Endpoints, ", ")+"; their keys are not in a backup")
+	}
+	if s.Embedders {
+		lines = append(lines, "embedders.json is restored; keys and static models are not in a backup")
+	}
+	return lines
+}
+
+func restoredFamily(f host.RestoredFamily) string {
+	line := strings.TrimSpace("family "+f.Family+" "+f.Version) + " has its grant"
+	if f.Refuses {
+		line += ", and nothing is stored without it"
+	}
+	return line
+}
+
+// untilThen says what is not done as long as a module is missing.
+func untilThen(f host.RestoredFamily, digest string) string {
+	if f.Refuses && slices.Contains(f.Missing, digest) {
+		return "; until then nothing is stored, unless a watched folder has it"
+	}
+	return ""
+}

@@ -1,0 +1,141 @@
+package family
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/regular"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// Snapshot is what another data directory needs to go on under the same grants: a lock file, and the modules that it names.
+type Snapshot struct {
+	Lock    registry.Lock
+	Modules []SnapshotModule
+}
+
+// SnapshotModule is a module in a data directory.
+type SnapshotModule struct {
+	Name   string // of its file in the data directory, with slashes
+	Digest string
+	Bytes  int64
+	File   *os.File // nil: it is not there
+	Gone   string   // why
+}
+
+// Snapshot opens the lock file and its modules, between two decisions of operators. The caller closes it.
+func (f *Families) Snapshot() (*Snapshot, error) {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	return OpenSnapshot(f.o.Dir)
+}
+
+// OpenSnapshot opens the lock file of a data directory and its modules, while nobody changes them. The caller closes it.
+func OpenSnapshot(dir string) (*Snapshot, error) {
+	lock, err := registry.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot{Lock: lock}
+	for _, digest := range slices.Sorted(maps.Keys(ModulesOf(lock))) {
+		m, err := openModule(dir, digest)
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		s.Modules = append(s.Modules, m)
+	}
+	return s, nil
+}
+
+// Close closes the modules.
+func (s *Snapshot) Close() (err error) {
+	for _, m := range s.Modules {
+		if m.File != nil {
+			err = errors.Join(err, m.File.Close())
+		}
+	}
+	return err
+}
+
+// ModulesOf are the families whose modules a lock names, by the digests of these. What the program carries is none of them.
+func ModulesOf(l registry.Lock) map[string]string {
+	named := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(l.Families)) {
+		g := l.Families[name]
+		if g.Asked == nil {
+			named[g.Digest] = name
+		}
+		if g.Guard != nil {
+			named[g.Guard.Digest] = name
+		}
+	}
+	return named
+}
+
+// ModuleName is the digest in the name that a module's file has in a data directory, with slashes.
+func ModuleName(name string) (digest string, ok bool) {
+	dir, file := path.Split(name)
+	if dir != Folder+"/" && dir != Folder+"/"+approvedFolder+"/" {
+		return "", false
+	}
+	digest, ok = strings.CutSuffix(file, extension)
+	sum, err := hex.DecodeString(digest)
+	return digest, ok && err == nil && len(sum) == sha256.Size && digest == strings.ToLower(digest)
+}
+
+// HasModule reports whether a data directory has the module with a digest.
+func HasModule(dir, digest string) bool {
+	m, err := openModule(dir, digest)
+	if err != nil || m.File == nil {
+		return false
+	}
+	return m.File.Close() == nil
+}
+
+// openModule opens the module with a digest, where it is installed or was kept.
+func openModule(dir, digest string) (SnapshotModule, error) {
+	installed, kept := path.Join(Folder, digest+extension), path.Join(Folder, approvedFolder, digest+extension)
+	gone := SnapshotModule{Name: installed, Digest: digest, Gone: "its module is not in the data directory"}
+	for _, name := range []string{installed, kept} {
+		file, size, err := openDigest(filepath.Join(dir, filepath.FromSlash(name)), digest)
+		switch {
+		case err == nil:
+			return SnapshotModule{Name: name, Digest: digest, Bytes: size, File: file}, nil
+		case errors.Is(err, errOtherDigest):
+			gone.Gone = "its module in the data directory was changed"
+		case !errors.Is(err, os.ErrNotExist):
+			return SnapshotModule{}, fmt.Errorf("read the module: %w", err)
+		}
+	}
+	return gone, nil
+}
+
+var errOtherDigest = errors.New("it has another digest")
+
+// openDigest opens a module's file that has a digest.
+func openDigest(path, digest string) (*os.File, int64, error) {
+	file, err := regular.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	most := abi.DefaultModuleLimits().ModuleBytes
+	sum := sha256.New()
+	size, err := io.Copy(sum, io.LimitReader(file, most+1))
+	if err == nil && (size > most || hex.EncodeToString(sum.Sum(nil)) != digest) {
+		err = errOtherDigest
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, file.Close())
+	}
+	return file, size, nil
+}
