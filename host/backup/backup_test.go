@@ -167,6 +167,7 @@ func FuzzManifest(f *testing.F) {
 	f.Add([]byte(`{"alcove":"backup","format":1,"parts":[{"file":"full.jsonl","since":0,"until":3}]}`))
 	f.Add([]byte(`{"alcove":"backup","format":2,"parts":[{"file":"a.part","until":3,"until_time":"2026-01-02T03:04:05Z","history":[{"id":"a"}]},{"file":"b.part","since":3,"until":3}]}`))
 	f.Add([]byte(`{"alcove":"backup","format":1,"parts":[{"file":"../x.jsonl"}]}`))
+	f.Add([]byte(`{"alcove":"backup","format":3,"parts":[{"file":"a.part","until":3,"files":[{"name":"../alcove.lock","sha256":"0","bytes":1}]}]}`))
 	f.Add([]byte(`{"alcove":"backup","format":2,"parts":[` + strings.Repeat("{},", 20_000) + "{}]}"))
 	f.Add([]byte(`{"alcove":"backup","format":2,"parts":` + strings.Repeat("[", 100_000)))
 	f.Fuzz(func(t *testing.T, input []byte) {
@@ -185,6 +186,11 @@ func FuzzManifest(f *testing.F) {
 		for _, p := range m.Parts {
 			if filepath.Dir(filepath.Join(dir, p.File)) != dir {
 				t.Errorf("part %q is not in the folder", p.File)
+			}
+			for _, f := range p.Files {
+				if !filepath.IsLocal(filepath.FromSlash(f.Name)) || strings.Contains(f.Name, "..") {
+					t.Errorf("the file %q is outside of a data directory", f.Name)
+				}
 			}
 		}
 	})

@@ -3,18 +3,21 @@ package backup_test
 import (
 	"bytes"
 	"math/rand/v2"
+	"path/filepath"
 	"reflect"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// wholePart is a part with two small entries.
+// wholePart is a part with two small entries and two files.
 func wholePart(t testing.TB) []byte {
 	var out bytes.Buffer
-	if err := backup.Write(t.Context(), &out, twoEntries{}, backup.Base{}, nil); err != nil {
+	files := settings(file("families/a.wasm", "module"), file("alcove.lock", "grants"))
+	if err := backup.Write(t.Context(), &out, twoEntries{}, backup.Base{}, files); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -66,6 +69,11 @@ func FuzzPart(f *testing.F) {
 				runs[i] = append(runs[i], append([]byte(digest), data...))
 				return nil
 			})
+		}
+		for _, f := range parts[0].Files {
+			if !filepath.IsLocal(filepath.FromSlash(f.Name)) || strings.Contains(f.Name, "..") {
+				t.Errorf("the file %q is outside of a data directory", f.Name)
+			}
 		}
 		if (errs[0] == nil) != (errs[1] == nil) || !reflect.DeepEqual(parts[0], parts[1]) || !reflect.DeepEqual(runs[0], runs[1]) {
 			t.Errorf("in one piece it is %+v (%v), in small ones %+v (%v)", parts[0], errs[0], parts[1], errs[1])
