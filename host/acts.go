@@ -124,7 +124,7 @@ func (h *Host) streams() map[string]admin.Stream {
 			if !ok {
 				return errors.New("this store cannot be exported")
 			}
-			_, err := bundle.Write(ctx, w, from, r.Since)
+			_, err := bundle.Write(ctx, w, from, r.Since, h.guards)
 			return err
 		},
 		"backup": func(ctx context.Context, request json.RawMessage, w io.Writer) error {

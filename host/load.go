@@ -17,15 +17,19 @@ import (
 )
 
 // Import makes the space of a bundle in a data directory that has none, wholly or not at all, and verifies it. progress
-// may be nil.
-func Import(ctx context.Context, dir string, r io.Reader, progress func(bytes int64)) (memory.Verified, error) {
-	return load(ctx, dir, func(l store.Loader, _ string) error {
+// may be nil. A bundle grants nothing; but a family without which nothing was stored stays one.
+func Import(ctx context.Context, dir string, r io.Reader, progress func(bytes int64)) (made Restored, err error) {
+	made.Verified, err = load(ctx, dir, func(l store.Loader, loading string) error {
 		s, err := bundle.Read(ctx, r, flat{l}.Add, progress)
+		if err == nil {
+			made.Settings, err = putGuards(s.Guards, dir, loading)
+		}
 		if err == nil && s.Since != 0 {
 			err = fmt.Errorf("the bundle goes on from version %d: it is part of a backup, and alcove restore takes its folder", s.Since)
 		}
 		return err
 	})
+	return made, err
 }
 
 // Restore makes the space of a backup, with its settings, in a data directory that has none, wholly or not at all, and verifies

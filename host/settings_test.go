@@ -122,6 +122,35 @@ func TestHostileSettingsAreNotRestored(t *testing.T) {
 	}
 }
 
+func TestAHostileBundleGrantsNothing(t *testing.T) {
+	bundled := func(guard string) string {
+		body := strings.SplitAfter(handMade(1), "\n")
+		lines := strings.Replace(body[0], `"format":1`, `"format":2`, 1) + guard + "\n" + strings.Join(body[1:8], "")
+		return lines + fmt.Sprintf(`{"end":true,"lines":9,"sha256":"%s"}`, digestOf(lines)) + "\n"
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	r, err := host.Import(t.Context(), dir, strings.NewReader(bundled(`{"guard":{"family":"hide","version":"1","digest":"`+digestOf("m")+`"}}`)), nil)
+	if err != nil || len(r.Settings.Families) != 1 {
+		t.Fatalf("%+v (%v)", r, err)
+	}
+	l, err := registry.Read(dir)
+	if g := l.Families["hide"]; err != nil || len(g.Capabilities) > 0 || len(g.Hooks) != 1 || g.Hooks[abi.HookStore].OnFailure != abi.OnFailureRefuse {
+		t.Errorf("%+v (%v)", l, err)
+	}
+	for name, guard := range map[string]string{
+		"a power":         `{"guard":{"family":"hide","digest":"` + digestOf("m") + `","capabilities":[{"name":"http"}]}}`,
+		"a way up":        `{"guard":{"family":"../hide","digest":"` + digestOf("m") + `"}}`,
+		"no digest":       `{"guard":{"family":"hide","digest":"x"}}`,
+		"terminal escape": `{"guard":{"family":"\u001b[2J","digest":"` + digestOf("m") + `"}}`,
+	} {
+		dir := filepath.Join(t.TempDir(), "data")
+		_, err := host.Import(t.Context(), dir, strings.NewReader(bundled(guard)), nil)
+		if has, errHas := host.HasStore(dir); err == nil || has || errHas != nil {
+			t.Errorf("%s: a store: %t (%v)", name, has, errors.Join(err, errHas))
+		}
+	}
+}
+
 func TestModulesAreNotRestoredThroughALink(t *testing.T) {
 	path := backupOf(t, nil, carried("families/"+digestOf("m")+".wasm", "m"), carried("alcove.lock", guarded(t, "m")))
 	dir, elsewhere := t.TempDir(), t.TempDir()

@@ -94,7 +94,7 @@ func (a *app) importBundle(ctx context.Context, path string, o importOptions) er
 	if err = errors.Join(err, bar.Close()); err != nil {
 		return fmt.Errorf("import %s: %w", path, err)
 	}
-	return a.printLoaded(dir, v)
+	return a.printImportedBundle(dir, v)
 }
 
 func (a *app) importMemories(ctx context.Context, path string, o importOptions) error {

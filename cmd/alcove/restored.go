@@ -23,6 +23,24 @@ func (a *app) printRestored(dir string, r host.Restored) error {
 	return nil
 }
 
+// printImportedBundle says what a bundle made, and what keeps memories from being stored.
+func (a *app) printImportedBundle(dir string, r host.Restored) error {
+	if a.asJSON {
+		return a.printJSON(r)
+	}
+	if err := a.printLoaded(dir, r.Verified); err != nil {
+		return err
+	}
+	for _, f := range r.Settings.Families {
+		name := strings.TrimSpace(f.Family + " " + f.Version)
+		if err := a.printf("nothing is stored without family %s (sha256 %s), as where the bundle was made: alcove family install FILE, and grant it what it needs; "+
+			"or do without it: alcove family revoke %s store\n", name, f.Digest, f.Family); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func restoredLines(s host.RestoredSettings) (lines []string) {
 	if !s.Carried {
 		lines = append(lines, "the backup is of an older format and carries no grants, modules or embedders: grant again what families may do, redactors first")

@@ -132,7 +132,7 @@ func inOldFormat(t *testing.T, e *bolt.Engine, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := bundle.Write(t.Context(), f, e, 0)
+	s, err := bundle.Write(t.Context(), f, e, 0, nil)
 	manifest := fmt.Sprintf(`{"alcove":"backup","format":1,"parts":[{"file":%q,"since":0,"until":%d,"entries":%d,"bytes":%d,"sha256":%q,"made":"2026-01-02T03:04:05Z"}]}`, oldName, s.Until, s.Entries, s.Bytes, s.SHA256)
 	if err := errors.Join(err, f.Close(), os.WriteFile(filepath.Join(dir, "backup.json"), []byte(manifest), 0o600)); err != nil {
 		t.Fatal(err)

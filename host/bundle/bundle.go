@@ -17,20 +17,21 @@ import (
 
 // Summary is what a bundle holds.
 type Summary struct {
-	Since   uint64 `json:"since"` // the version it goes on from; 0: it is whole
-	Until   uint64 `json:"until"` // the newest version
-	Lines   int    `json:"lines"`
-	Entries int    `json:"entries"`
-	Bytes   int64  `json:"bytes"`
-	SHA256  string `json:"sha256"`
+	Since   uint64  `json:"since"` // the version it goes on from; 0: it is whole
+	Until   uint64  `json:"until"` // the newest version
+	Lines   int     `json:"lines"`
+	Entries int     `json:"entries"`
+	Bytes   int64   `json:"bytes"`
+	SHA256  string  `json:"sha256"`
+	Guards  []Guard `json:"guards,omitempty"`
 }
 
 // Write dumps an engine's space, as it is now, wholly or what is newer than since. Bytes that were written before an
-// error are no bundle: the last line is missing.
+// error are no bundle: the last line is missing. guards is asked after the newest version was chosen; nil: there are none.
 func Write(ctx context.Context, w io.Writer, from interface {
 	store.Portable
 	Head(context.Context) (store.Point, error)
-}, since uint64) (Summary, error) {
+}, since uint64, guards func() ([]Guard, error)) (Summary, error) {
 	release, err := from.Hold(ctx)
 	if err != nil {
 		return Summary{}, fmt.Errorf("export: %w", err)
@@ -43,9 +44,24 @@ func Write(ctx context.Context, w io.Writer, from interface {
 	if since > head.Version {
 		return Summary{}, fmt.Errorf("export: version %d is newer than the newest, %d", since, head.Version)
 	}
+	var asked []Guard
+	if guards != nil {
+		if asked, err = guards(); err != nil {
+			return Summary{}, fmt.Errorf("export: %w", err)
+		}
+	}
 	e := &encoder{out: bufio.NewWriterSize(w, 1<<20), sum: sha256.New(), summary: Summary{Since: since, Until: head.Version}}
-	if err := e.json(header{Alcove: "bundle", Format: Format, Since: since, Until: head.Version}); err != nil {
+	h := header{Alcove: "bundle", Format: Format, Since: since, Until: head.Version}
+	if len(asked) > 0 {
+		h.Format = guarded
+	}
+	if err := e.json(h); err != nil {
 		return e.summary, fmt.Errorf("export: %w", err)
+	}
+	for _, g := range asked {
+		if err := e.json(line{Guard: &g}); err != nil {
+			return e.summary, fmt.Errorf("export: %w", err)
+		}
 	}
 	if err := from.Dump(ctx, since, head.Version, e.piece); err != nil {
 		return e.summary, fmt.Errorf("export: %w", err)
@@ -189,15 +205,25 @@ func (d *decoder) header(data []byte) error {
 	if json.Unmarshal(data, &h) != nil || h.Alcove != "bundle" {
 		return ErrNone
 	}
-	if h.Format != Format {
-		return fmt.Errorf("the bundle has format %d and this program knows %d: use a newer program", h.Format, Format)
+	if h.Format != Format && h.Format != guarded {
+		return fmt.Errorf("the bundle has format %d and this program knows %d: use a newer program", h.Format, guarded)
 	}
 	d.summary.Since, d.summary.Until = h.Since, h.Until
 	return nil
 }
 
 func (d *decoder) piece(data []byte) error {
-	p, err := piece(data)
+	l, err := readLine(data)
+	if err != nil {
+		return err
+	}
+	if l.Guard != nil {
+		if d.summary.Guards = append(d.summary.Guards, *l.Guard); len(d.summary.Guards) > mostGuards {
+			return fmt.Errorf("it has more than %d guards", mostGuards)
+		}
+		return l.Guard.check()
+	}
+	p, err := l.piece()
 	if err != nil {
 		return err
 	}

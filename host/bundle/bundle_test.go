@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func odd(t testing.TB) *bolt.Engine {
 func written(t testing.TB, e *bolt.Engine) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if _, err := bundle.Write(context.Background(), &out, e, 0); err != nil {
+	if _, err := bundle.Write(context.Background(), &out, e, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -78,6 +79,27 @@ func TestABundleOfABundleIsTheSame(t *testing.T) {
 	}
 }
 
+func TestABundleNamesTheFamiliesWithoutWhichNothingWasStored(t *testing.T) {
+	e := odd(t)
+	want := []bundle.Guard{{Family: "hide", Version: "1.0.0", Digest: "0"}, {Family: "tag", Digest: "1", Carried: true}}
+	var out bytes.Buffer
+	if _, err := bundle.Write(t.Context(), &out, e, 0, func() ([]bundle.Guard, error) { return want, nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(out.String(), `{"alcove":"bundle","format":2,`) {
+		t.Errorf("a program that knows no guards would take it: %.80s", out.String())
+	}
+	pieces := 0
+	s, err := bundle.Read(t.Context(), bytes.NewReader(out.Bytes()), func(store.Piece) error { pieces++; return nil }, nil)
+	if err != nil || !slices.Equal(s.Guards, want) || pieces == 0 {
+		t.Errorf("%+v, %d pieces (%v)", s.Guards, pieces, err)
+	}
+	broken := errors.New("the lock file is broken")
+	if _, err := bundle.Write(t.Context(), &out, e, 0, func() ([]bundle.Guard, error) { return nil, broken }); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
+
 func TestDamagedBundlesAreNamedWithTheirLine(t *testing.T) {
 	whole := string(written(t, odd(t)))
 	lines := strings.SplitAfter(whole, "\n")
@@ -86,7 +108,7 @@ func TestDamagedBundlesAreNamedWithTheirLine(t *testing.T) {
 	for name, c := range map[string]struct{ input, says string }{
 		"nothing":             {"", "not a bundle"},
 		"another file":        {"hello\n", "line 1: it is not a bundle"},
-		"a newer format":      {strings.Replace(whole, `"format":1`, `"format":2`, 1), "use a newer program"},
+		"a newer format":      {strings.Replace(whole, `"format":1`, `"format":3`, 1), "use a newer program"},
 		"cut in a line":       {whole[:len(whole)/2], "cut short"},
 		"cut behind a line":   {body, "cut short"},
 		"a changed value":     {strings.Replace(whole, "12345678901234567890.5", "12345678901234567890.6", 1), "it was changed"},
@@ -94,6 +116,9 @@ func TestDamagedBundlesAreNamedWithTheirLine(t *testing.T) {
 		"a line that is none": {strings.Replace(whole, lines[2], "{]\n", 1), "line 3:"},
 		"an unknown kind":     {strings.Replace(whole, lines[2], `{"planet":1}`+"\n", 1), "line 3:"},
 		"an empty piece":      {strings.Replace(whole, lines[2], "{}\n", 1), "none of the known kinds"},
+		"a guard of nothing":  {strings.Replace(whole, lines[2], `{"guard":{"family":"hide"}}`+"\n", 1), "line 3: a guard has"},
+		"a long guard":        {strings.Replace(whole, lines[2], `{"guard":{"family":"hide","digest":"`+strings.Repeat("0", 201)+`"}}`+"\n", 1), "at most 200 bytes"},
+		"many guards":         {lines[0] + strings.Repeat(`{"guard":{"family":"hide","digest":"0"}}`+"\n", 1001), "line 1002: it has more than 1000 guards"},
 		"no value":            {strings.Replace(whole, lines[2], `{"b":1,"n":"n","c":"c","k":"k","v":1}`+"\n", 1), "neither a value"},
 		"a long line":         {lines[0] + strings.Repeat("x", 17<<20), "longer than"},
 		"more behind the end": {whole + "{}\n", "something follows"},
@@ -115,6 +140,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(`{"alcove":"bundle","format":1}` + "\n" + bomb + "\n"))
 	}
 	f.Add([]byte(`{"alcove":"bundle","format":1}` + "\n" + `{"point":[1,2]}` + "\n" + `{"b":0,"k64":"/w==","v":1,"x64":""}` + "\n"))
+	f.Add([]byte(`{"alcove":"bundle","format":2}` + "\n" + strings.Repeat(`{"guard":{"family":"hide","digest":"0"}}`+"\n", 2000)))
 	f.Fuzz(func(t *testing.T, input []byte) {
 		n, err := 0, error(nil)
 		read := func(p store.Piece) error {
@@ -192,7 +218,7 @@ func export(ctx context.Context, path string, e *bolt.Engine) error {
 	if err != nil {
 		return err
 	}
-	_, err = bundle.Write(ctx, f, e, 0)
+	_, err = bundle.Write(ctx, f, e, 0, nil)
 	return errors.Join(err, f.Sync(), f.Close())
 }
 

@@ -16,8 +16,32 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Format is the version of the format that is written. Others are not read.
-const Format = 1
+// The versions of the format.
+const (
+	Format  = 1
+	guarded = 2 // the same with guards, which an older program would leave out
+)
+
+// Guard is a family without which nothing was stored where a bundle was written. It has no powers.
+type Guard struct {
+	Family  string `json:"family"`
+	Version string `json:"version,omitempty"` // to be read by people
+	Digest  string `json:"digest"`            // SHA-256 of its module, hexadecimal
+	Carried bool   `json:"carried,omitempty"` // by the program
+}
+
+// Bounds of guards.
+const (
+	mostGuards = 1000
+	guardText  = 200 // bytes of a name, a version or a digest
+)
+
+func (g Guard) check() error {
+	if g.Family == "" || g.Digest == "" || len(g.Family) > guardText || len(g.Version) > guardText || len(g.Digest) > guardText {
+		return fmt.Errorf("a guard has a family, a version and a digest of at most %d bytes each", guardText)
+	}
+	return nil
+}
 
 // maxLine is how long a line may be, in bytes: an entry is at most a megabyte, and its text may be escaped.
 const maxLine = 16 << 20
@@ -39,6 +63,7 @@ type trailer struct {
 
 // line is a piece, as JSON. Which fields there are tells what it is.
 type line struct {
+	Guard    *Guard           `json:"guard,omitempty"`
 	Branches []store.BranchID `json:"branches,omitempty"`
 	// A point: version and instant in µs since the epoch.
 	Point []int64 `json:"point,omitempty"`
@@ -127,14 +152,14 @@ func appendValue(out, value []byte) []byte {
 	return append(append(append(out, `,"x64":"`...), base64.StdEncoding.EncodeToString(value)...), '"')
 }
 
-// piece reads a line.
-func piece(data []byte) (store.Piece, error) {
-	var l line
+// readLine reads a line that is not the first or the last.
+func readLine(data []byte) (l line, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&l); err != nil {
-		return store.Piece{}, err
-	}
+	return l, dec.Decode(&l)
+}
+
+func (l line) piece() (store.Piece, error) {
 	switch {
 	case l.B != nil:
 		return l.placed()
