@@ -23,7 +23,7 @@ func (h *Host) guards() (list []bundle.Guard, err error) {
 		if !refuses(g) {
 			continue
 		}
-		a, _ := g.Approved()
+		a := guardOf(g)
 		list = append(list, bundle.Guard{Family: name, Version: a.Version, Digest: a.Digest, Carried: g.Asked != nil && a.Digest == g.Digest})
 	}
 	return list, s.Close()
@@ -42,7 +42,7 @@ func putGuards(list []bundle.Guard, dir, loading string) (s RestoredSettings, er
 			return s, fmt.Errorf("nothing was stored without family %s where the bundle was made, and %s lets memories be stored without it: move that file away", g.Family, filepath.Join(dir, registry.File))
 		}
 		lock.Families[g.Family] = guardGrant(g)
-		s.Families = append(s.Families, RestoredFamily{Family: g.Family, Version: g.Version, Digest: g.Digest, Refuses: true})
+		s.Families = append(s.Families, RestoredFamily{Family: g.Family, Version: g.Version, Digest: g.Digest, Guard: g.Digest})
 	}
 	if own.Decides() {
 		s.Kept = []string{registry.File}

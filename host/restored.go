@@ -44,7 +44,7 @@ type RestoredFamily struct {
 	Family  string   `json:"family"`
 	Version string   `json:"version,omitempty"`
 	Digest  string   `json:"digest"`
-	Refuses bool     `json:"refuses,omitempty"` // nothing is stored without it
+	Guard   string   `json:"guard,omitempty"`   // the digest of its version without which nothing is stored; empty: there is none
 	Missing []string `json:"missing,omitempty"` // digests of its modules that are neither in the backup nor in the directory
 }
 
@@ -260,7 +260,7 @@ func (r *restoring) tell(s *RestoredSettings, lock, carried registry.Lock) {
 	modules := family.ModulesOf(lock)
 	for _, name := range slices.Sorted(maps.Keys(lock.Families)) {
 		g := lock.Families[name]
-		f := RestoredFamily{Family: name, Version: g.Version, Digest: g.Digest, Refuses: refuses(g)}
+		f := RestoredFamily{Family: name, Version: g.Version, Digest: g.Digest, Guard: guardOf(g).Digest}
 		for _, digest := range slices.Sorted(maps.Keys(modules)) {
 			if modules[digest] == name && !family.HasModule(r.loading, digest) && !family.HasModule(r.dir, digest) {
 				f.Missing = append(f.Missing, digest)
@@ -276,7 +276,12 @@ func (r *restoring) tell(s *RestoredSettings, lock, carried registry.Lock) {
 	}
 }
 
-func refuses(g registry.Grant) bool {
-	_, approved := g.Approved()
-	return approved && !g.Disabled
+// guardOf is the version of a family without which nothing is stored; zero: there is none.
+func guardOf(g registry.Grant) registry.Guard {
+	if a, ok := g.Approved(); ok && !g.Disabled {
+		return a
+	}
+	return registry.Guard{}
 }
+
+func refuses(g registry.Grant) bool { return guardOf(g).Digest != "" }

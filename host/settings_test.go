@@ -68,7 +68,7 @@ func backupOf(t *testing.T, have []string, list ...backup.OpenFile) string {
 func TestSettingsAreRestoredForTheirUserAlone(t *testing.T) {
 	path, dir := backupOf(t, nil, carried("families/approved/"+digestOf("m")+".wasm", "m"), carried("alcove.lock", guarded(t, "m"))), filepath.Join(t.TempDir(), "data")
 	r, err := host.Restore(t.Context(), path, dir, host.RestoreOptions{})
-	if err != nil || !r.Settings.Carried || len(r.Settings.Families) != 1 || !r.Settings.Families[0].Refuses || len(r.Settings.Families[0].Missing) > 0 {
+	if err != nil || !r.Settings.Carried || len(r.Settings.Families) != 1 || r.Settings.Families[0].Guard != digestOf("m") || len(r.Settings.Families[0].Missing) > 0 {
 		t.Fatalf("%+v (%v)", r.Settings, err)
 	}
 	for name, mode := range map[string]fs.FileMode{

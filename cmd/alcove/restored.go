@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/alcove-memory/alcove/host"
@@ -71,7 +70,7 @@ func restoredLines(s host.RestoredSettings) (lines []string) {
 
 func restoredFamily(f host.RestoredFamily) string {
 	line := strings.TrimSpace("family "+f.Family+" "+f.Version) + " has its grant"
-	if f.Refuses {
+	if f.Guard != "" {
 		line += ", and nothing is stored without it"
 	}
 	return line
@@ -79,7 +78,7 @@ func restoredFamily(f host.RestoredFamily) string {
 
 // untilThen says what is not done as long as a module is missing.
 func untilThen(f host.RestoredFamily, digest string) string {
-	if f.Refuses && slices.Contains(f.Missing, digest) {
+	if digest == f.Guard {
 		return "; until then nothing is stored, unless a watched folder has it"
 	}
 	return ""
