@@ -58,6 +58,8 @@ type Options struct {
 	// MapSize is how much address space the file gets at first, in bytes; 0: 1 GiB. Growing beyond it waits for
 	// running reads.
 	MapSize int
+
+	migrations map[uint64]migration // of older formats
 }
 
 // Engine is a store.Engine in a directory.
@@ -202,8 +204,8 @@ func (e *Engine) examineFile() (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	s := take(p)
-	if s.format > format {
-		return nil // it is refused later
+	if s.foreign() {
+		return e.migrates(s.format)
 	}
 	s.examine()
 	e.logger.Debug("the database was examined", "took", time.Since(began))

@@ -1,7 +1,9 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -55,3 +57,39 @@ func Overlays(e *Engine) (inFile, inUse int, err error) {
 
 // TurnWait is how long a dump lets commits go first.
 const TurnWait = turnWait
+
+// WithMigration adds a migration of an older format whose records are those of this one.
+func WithMigration(o Options, from uint64) Options {
+	o.migrations = map[uint64]migration{from: copyAll}
+	return o
+}
+
+func copyAll(c copying) error {
+	same := func(key, value []byte) (row, error) { return row{key: key, data: value}, nil }
+	for _, k := range topKinds() {
+		err := c.copy(c.from.Bucket(k.bucket()), func(key, value []byte) (row, error) {
+			if k == kindMeta && (bytes.Equal(key, keyFormat) || bytes.Equal(key, keyLayout)) {
+				return row{}, nil
+			}
+			return same(key, value)
+		}, func(tx *bbolt.Tx, rows []row) error { return insertAll(top(tx, k), rows) })
+		if err != nil {
+			return err
+		}
+	}
+	branches := c.from.Bucket(bucketBranches)
+	return branches.ForEachBucket(func(id []byte) error {
+		b := store.BranchID(fromU64(id))
+		var failed error
+		for _, k := range branchKinds() {
+			failed = errors.Join(failed, c.copy(branches.Bucket(id).Bucket(k.bucket()), same, func(tx *bbolt.Tx, rows []row) error {
+				to, err := branchBucket(tx, b)
+				if err != nil {
+					return err
+				}
+				return insertAll(of(to, b, k), rows)
+			}))
+		}
+		return failed
+	})
+}

@@ -209,6 +209,9 @@ func (p *pages) newest(m meta) (version uint64) {
 // tree reports whether all that a head leads to is whole, and where its last page ends.
 func (p *pages) tree(m meta) (high uint64, whole bool) {
 	s := p.as(m)
+	if s.foreign() {
+		return 0, false
+	}
 	s.examine()
 	for id, n := range s.visits {
 		if n > 0 {

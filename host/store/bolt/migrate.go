@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,12 +13,14 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// format is the version of the layout that this program writes. It opens older ones, which it migrates, and no newer one.
+// format is the version of the layout that this program writes. It opens no newer one, and older ones that it migrates: none
+// so far. Formats 1 and 2 were never released.
 //
-//	1  the first
-//	2  knows what was purged: a program that does not would make increments that bring it back
 //	3  every record has a checksum over its key and value, every bucket the sum of them
 const format = 3
+
+// lastMigrating is the commit whose build is the last to migrate formats 1 and 2.
+const lastMigrating = "50bcffc"
 
 const (
 	migrating   = "alcove.db.migrating" // the name of a file that is made in the new format
@@ -50,15 +51,32 @@ func readFormat(tx *bbolt.Tx) (uint64, error) {
 	return checkFormat(fromU64(meta.Get(keyFormat)), fromU64(layout))
 }
 
-// checkFormat is the format of a file that says which one it has, and says it again since format 3.
+// checkFormat is the format of a file that says which one it has, and, since format 3, says it again.
 func checkFormat(found, again uint64) (uint64, error) {
 	if found == 0 || again != 0 && again <= format && again != found || again == 0 && found == format {
 		return 0, fmt.Errorf("the file says that it has format %d, and that it has %d: %w", found, again, store.ErrDamaged)
 	}
-	if found > format {
-		return found, fmt.Errorf("the file has format %d and this program knows %d: use a newer program", found, format)
-	}
 	return found, nil
+}
+
+// formatError says what to do with a file of a format that this program does not migrate.
+func formatError(found uint64) error {
+	if found > format {
+		return fmt.Errorf("the file has format %d and this program knows %d: use a newer program", found, format)
+	}
+	return fmt.Errorf("the file has format %d, which this program does not migrate any more: open it once with a build of commit %s", found, lastMigrating)
+}
+
+// A migration makes a file of this program's format of an older one: it copies the records of from into to, which has empty
+// buckets.
+type migration func(c copying) error
+
+// migrates reports whether a file of another format is migrated, and refuses it when it is not.
+func (e *Engine) migrates(found uint64) error {
+	if e.options.migrations[found] == nil {
+		return formatError(found)
+	}
+	return nil
 }
 
 // migrate brings a file to the format of this program: it makes a new one beside it, which takes its place when it is
@@ -72,8 +90,11 @@ func (e *Engine) migrate() error {
 	if err != nil || found == 0 || found == format {
 		return err
 	}
+	if err := e.migrates(found); err != nil {
+		return err
+	}
 	path := filepath.Join(e.dir, migrating)
-	if err := e.migrateTo(path); err != nil {
+	if err := e.migrateTo(path, e.options.migrations[found]); err != nil {
 		return errors.Join(fmt.Errorf("migrate from format %d: %w", found, err), removeIfThere(path))
 	}
 	if err := e.reach(MigrationCopied); err != nil {
@@ -98,7 +119,7 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-func (e *Engine) migrateTo(path string) (err error) {
+func (e *Engine) migrateTo(path string, run migration) (err error) {
 	to, err := createDB(path)
 	if err != nil {
 		return err
@@ -107,10 +128,7 @@ func (e *Engine) migrateTo(path string) (err error) {
 	if err := to.Update(makeBuckets); err != nil {
 		return err
 	}
-	err = e.db.View(func(tx *bbolt.Tx) error {
-		m := &migration{from: tx, to: to, reach: e.reach}
-		return m.run()
-	})
+	err = e.db.View(func(tx *bbolt.Tx) error { return run(copying{from: tx, to: to, reach: e.reach}) })
 	if err != nil {
 		return err
 	}
@@ -135,8 +153,8 @@ func makeBuckets(tx *bbolt.Tx) error {
 	return putFormat(tx)
 }
 
-// migration copies a file of format 1 or 2. Overlays are not copied: they are made again.
-type migration struct {
+// copying is the work of a migration.
+type copying struct {
 	from  *bbolt.Tx
 	to    *bbolt.DB
 	reach func(Step) error
@@ -144,28 +162,6 @@ type migration struct {
 
 // row is a record on its way: what it becomes, and the part of its value that is kept apart.
 type row struct{ key, data, apart []byte }
-
-func (m *migration) run() error {
-	for _, k := range topKinds() {
-		p := placeOf(k, 0)
-		err := m.copy(m.from.Bucket(k.bucket()), func(key, value []byte) (row, error) {
-			if k == kindMeta && !bytes.Equal(key, keyErase) && !bytes.Equal(key, keyHistory) {
-				return row{}, nil
-			}
-			return row{key, p.seal(key, value), nil}, nil
-		}, func(tx *bbolt.Tx, rows []row) error { return insertAll(top(tx, k), rows) })
-		if err != nil {
-			return fmt.Errorf("%s: %w", k.bucket(), err)
-		}
-	}
-	branches := m.from.Bucket(bucketBranches)
-	return branches.ForEachBucket(func(id []byte) error {
-		if err := m.branch(store.BranchID(fromU64(id)), branches.Bucket(id)); err != nil {
-			return fmt.Errorf("branch %d: %w", fromU64(id), err)
-		}
-		return nil
-	})
-}
 
 func insertAll(r records, rows []row) error {
 	r.FillPercent = appended
@@ -177,61 +173,16 @@ func insertAll(r records, rows []row) error {
 	return nil
 }
 
-func (m *migration) branch(id store.BranchID, branch *bbolt.Bucket) error {
-	err := m.to.Update(func(tx *bbolt.Tx) error {
-		_, err := branchBucket(tx, id)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	values := branch.Bucket(bucketValues)
-	err = m.copy(branch.Bucket(bucketEntries), func(key, data []byte) (row, error) {
-		return upgradeEntry(id, key, data, values.Get)
-	}, func(tx *bbolt.Tx, rows []row) error {
-		to, err := branchBucket(tx, id)
-		if err != nil {
-			return err
-		}
-		var apart []row
-		for _, r := range rows {
-			if r.apart != nil {
-				apart = append(apart, row{key: r.key, data: r.apart})
-			}
-		}
-		return errors.Join(insertAll(of(to, id, kindValues), apart), insertAll(of(to, id, kindEntries), rows))
-	})
-	for _, k := range []kind{kindLog, kindCounters, kindCounted, kindTrim} {
-		p := placeOf(k, uint64(id))
-		err = errors.Join(err, m.copy(branch.Bucket(k.bucket()), func(key, value []byte) (row, error) {
-			return row{key, p.seal(key, value), nil}, nil
-		}, func(tx *bbolt.Tx, rows []row) error {
-			to, err := branchBucket(tx, id)
-			if err != nil {
-				return err
-			}
-			return insertAll(of(to, id, k), rows)
-		}))
-	}
-	return errors.Join(err, m.to.Update(func(tx *bbolt.Tx) error {
-		to, err := branchBucket(tx, id)
-		if err != nil {
-			return err
-		}
-		return writeAgain(of(to, id, kindTrim))
-	}))
-}
-
 // copy converts the records of a bucket, a chunk at a time. Those that become nothing are left out.
-func (m *migration) copy(from *bbolt.Bucket, convert func(key, value []byte) (row, error), write func(tx *bbolt.Tx, rows []row) error) error {
+func (c copying) copy(from *bbolt.Bucket, convert func(key, value []byte) (row, error), write func(tx *bbolt.Tx, rows []row) error) error {
 	if from == nil {
 		return nil
 	}
 	var rows []row
 	flush := func() error {
-		err := m.to.Update(func(tx *bbolt.Tx) error { return write(tx, rows) })
+		err := c.to.Update(func(tx *bbolt.Tx) error { return write(tx, rows) })
 		rows = rows[:0]
-		return errors.Join(err, m.reach(MigrationPart))
+		return errors.Join(err, c.reach(MigrationPart))
 	}
 	size := 0
 	err := from.ForEach(func(key, value []byte) error {

@@ -72,7 +72,7 @@ func (b *rebuilder) orphans() error {
 
 // eachTaken gives each record that nothing leads to, and the newest version that is known. While again is set, all of them once more.
 func (b *rebuilder) eachTaken(take func(tx *bbolt.Tx, head uint64, e element) error) error {
-	for again := b.format >= format && (b.broken || len(b.lost) > 0); again; again = b.again {
+	for again := b.broken || len(b.lost) > 0; again; again = b.again {
 		b.again = false
 		err := b.to.Update(func(tx *bbolt.Tx) error {
 			last, _ := top(tx, kindPoints).Cursor().Last()

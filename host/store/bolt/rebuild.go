@@ -101,23 +101,14 @@ func (b *rebuilder) setAside(a aside) {
 	}
 }
 
-// sealed is a record in this format, whichever it was read from.
-func (b *rebuilder) sealed(p place, e element) row {
-	if b.format < format {
-		return row{key: e.key, data: p.seal(e.key, e.value)}
-	}
-	return row{key: e.key, data: e.value}
-}
-
 // take copies records as they are.
 func (b *rebuilder) take(id store.BranchID, from bucket, k kind, to func(tx *bbolt.Tx) (records, error)) error {
-	p := placeOf(k, uint64(id))
 	return b.copy(id, from, k, func(tx *bbolt.Tx, e element) error {
 		r, err := to(tx)
 		if err != nil {
 			return err
 		}
-		return r.replace(e.key, b.sealed(p, e).data)
+		return r.replace(e.key, e.value)
 	})
 }
 
@@ -129,37 +120,26 @@ func (b *rebuilder) others() error {
 	}
 	blobs := placeOf(kindBlobs, 0)
 	return b.copy(0, b.top[kindBlobs], kindBlobs, func(tx *bbolt.Tx, e element) error {
-		data := b.sealed(blobs, e).data
-		if blob, err := blobs.blob(e.key, data); err != nil || !b.keeps(blob) {
+		if blob, err := blobs.blob(e.key, e.value); err != nil || !b.keeps(blob) {
 			return nil // it is made anew
 		}
-		return top(tx, kindBlobs).replace(e.key, data)
+		return top(tx, kindBlobs).replace(e.key, e.value)
 	})
 }
 
-// instants takes over versions and instants. Those of older formats, which have no checksum, must be in both indexes.
+// instants takes over versions and instants.
 func (b *rebuilder) instants() error {
 	times, points := placeOf(kindTime, 0), placeOf(kindPoints, 0)
 	err := b.copy(0, b.top[kindTime], kindTime, func(tx *bbolt.Tx, e element) error {
-		data := b.sealed(times, e).data
-		if b.format < format {
-			return top(tx, kindTime).replace(e.key, data)
-		}
-		version, err := times.open(e.key, data)
+		version, err := times.open(e.key, e.value)
 		return errors.Join(err, top(tx, kindPoints).put(version, e.key))
 	})
 	return errors.Join(err, b.copy(0, b.top[kindPoints], kindPoints, func(tx *bbolt.Tx, e element) error {
-		data := b.sealed(points, e).data
-		micros, err := points.open(e.key, data)
+		micros, err := points.open(e.key, e.value)
 		if err != nil || len(e.key) != versionSize || len(micros) != versionSize {
 			return fmt.Errorf("it %w: it is none", errAside)
 		}
-		if b.format < format {
-			if version, err := top(tx, kindTime).get(micros); err != nil || !bytes.Equal(version, e.key) {
-				return err
-			}
-		}
-		return top(tx, kindPoints).replace(e.key, data)
+		return top(tx, kindPoints).replace(e.key, e.value)
 	}))
 }
 
@@ -215,7 +195,7 @@ func (b *rebuilder) trim(from branch) error {
 	})
 	b.floors[from.id] = floorSure
 	switch {
-	case !there && b.format >= format:
+	case !there:
 		b.floors[from.id] = floorLost
 	case b.short && damaged == 0: // its page may be an older one
 		b.floors[from.id] = floorWrong
@@ -285,40 +265,21 @@ func (b *rebuilder) entry(tx *bbolt.Tx, id store.BranchID, e element) error {
 	if err != nil {
 		return fmt.Errorf("it %w: %w", errAside, err)
 	}
-	rec, data, err := b.record(id, of(to, id, kindValues), e)
-	if err != nil {
-		return err
+	rec, err := splitRecord(e.value)
+	if err != nil || rec.branch != id {
+		return fmt.Errorf("it %w here: it is of branch %d", errAside, rec.branch)
 	}
 	if err := b.agree(tx, to, id, raw, version, rec); err != nil {
 		return err
 	}
-	if rec.flags&flagLarge != 0 && b.format >= format {
+	if rec.flags&flagLarge != 0 {
 		if _, err := openLarge(placeOf(kindValues, uint64(id)), e.key, of(to, id, kindValues).Get(e.key), rec.value); err != nil {
-			b.lacking[string(u64(uint64(id)))+string(e.key)] = row{key: e.key, data: data, apart: rec.value}
+			b.lacking[string(u64(uint64(id)))+string(e.key)] = row{key: e.key, data: e.value, apart: rec.value}
 			return nil
 		}
 	}
 	b.r.Entries++
-	return of(to, id, kindEntries).replace(e.key, data)
-}
-
-// record is an entry in this format.
-func (b *rebuilder) record(id store.BranchID, values records, e element) (r record, data []byte, err error) {
-	if b.format < format {
-		up, err := upgradeEntry(id, e.key, e.value, func(key []byte) []byte {
-			value, _ := values.get(key)
-			return value
-		})
-		if err != nil {
-			return r, nil, fmt.Errorf("it %w: %w", errAside, err)
-		}
-		r, err = splitRecord(up.data)
-		return r, up.data, err
-	}
-	if r, err = splitRecord(e.value); err != nil || r.branch != id {
-		return r, nil, fmt.Errorf("it %w here: it is of branch %d", errAside, r.branch)
-	}
-	return r, e.value, nil
+	return of(to, id, kindEntries).replace(e.key, e.value)
 }
 
 // agree makes sure that versions and logs do not contradict an entry, and adds to them what they lost.
@@ -333,9 +294,6 @@ func (b *rebuilder) agree(tx *bbolt.Tx, to *bbolt.Bucket, id store.BranchID, raw
 	}
 	t, _, _ := readTrim(to, id) // what cannot be read is no limit
 	if change, deleted := encodeChange(raw, version, rec.flags&flagDeleted != 0); version > t.floor.Version && log.Get(change) == nil {
-		if b.format < format {
-			return fmt.Errorf("it %w: the change log does not know it, so its key or its version is damaged", errAside)
-		}
 		if err := log.put(change, deleted); err != nil {
 			return err
 		}
@@ -454,7 +412,7 @@ func (b *rebuilder) history() error {
 		p := placeOf(kindMeta, 0)
 		b.records("", b.top[kindMeta], p, func(e element, err error) {
 			if err == nil && bytes.Equal(e.key, keyHistory) {
-				before, _ = decodeHistory(b.sealed(p, e).data[:len(b.sealed(p, e).data)-sealSize])
+				before, _ = decodeHistory(e.value[:len(e.value)-sealSize])
 			}
 		})
 		head, _ := top(tx, kindPoints).Cursor().Last()

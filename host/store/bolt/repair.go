@@ -42,12 +42,15 @@ func Repair(ctx context.Context, dir string, now time.Time, keep func(blob strin
 	defer func() { err = errors.Join(err, f.Close()) }()
 	s := take(p)
 	r = store.Repaired{Faults: []string{}, Aside: []store.Aside{}}
+	if s.foreign() {
+		return r, fmt.Errorf("repair: %w", formatError(s.format))
+	}
 	if s.missing() && p.fallBack() {
 		p.headFaults = append(p.headFaults, errFellBack)
 		s = take(p)
 	}
-	if s.format > format {
-		return r, fmt.Errorf("repair: the file has format %d and this program knows %d: use a newer program", s.format, format)
+	if s.foreign() {
+		return r, fmt.Errorf("repair: %w", formatError(s.format))
 	}
 	s.examine()
 	for _, f := range s.all() {

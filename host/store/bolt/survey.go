@@ -49,7 +49,9 @@ func take(p *pages) *survey {
 			strange = append(strange, b)
 		}
 	})
-	s.readFormat()
+	if s.readFormat(); s.foreign() {
+		return s // its buckets and records are others
+	}
 	for _, name := range topBuckets() {
 		if s.format == format && !s.has[string(name)] {
 			s.broke("the bucket %s is missing", name)
@@ -125,6 +127,9 @@ func (b bucket) kept() bucket {
 	return b
 }
 
+// foreign reports whether the file has another format than this program's, and is not new.
+func (s *survey) foreign() bool { return s.format != 0 && s.format != format }
+
 func (s *survey) readFormat() {
 	p := placeOf(kindMeta, 0)
 	meta := s.top[kindMeta]
@@ -154,7 +159,7 @@ func (s *survey) readFormat() {
 func (s *survey) recognise(strange []bucket) {
 	for _, b := range strange {
 		for _, k := range topKinds() {
-			if _, ok := s.top[k]; !ok && s.format >= format && s.holds(placeOf(k, 0), b) {
+			if _, ok := s.top[k]; !ok && s.holds(placeOf(k, 0), b) {
 				s.top[k] = b
 			}
 		}
@@ -229,12 +234,10 @@ func (s *survey) eachBranch(visit func(branch)) {
 			s.broke("%s has a bucket %q", b, name)
 			strange = append(strange, part)
 		})
-		if s.format >= format {
-			if s.search && !s.isBranch(b.id, b.parts) && !s.isBranch(store.BranchID(in.sequence), b.parts) {
-				s.findBranch(&b)
-			}
-			s.identify(&b, name, in, strange)
+		if s.search && !s.isBranch(b.id, b.parts) && !s.isBranch(store.BranchID(in.sequence), b.parts) {
+			s.findBranch(&b)
 		}
+		s.identify(&b, name, in, strange)
 		visit(b)
 	})
 }
@@ -285,10 +288,6 @@ func (s *survey) records(what string, b bucket, p place, visit func(e element, e
 		if !p.counts(e.key) {
 			return
 		}
-		if s.format < format {
-			visit(e, nil)
-			return
-		}
 		err := p.whole(e.key, e.value)
 		if !s.repeated {
 			sum += weight(p.stored(e.value))
@@ -298,7 +297,7 @@ func (s *survey) records(what string, b bucket, p place, visit func(e element, e
 		}
 		visit(e, err)
 	}
-	if s.scan(what, b, each); s.format < format || sum == b.sequence {
+	if s.scan(what, b, each); sum == b.sequence {
 		return
 	}
 	if oneByte(sum ^ b.sequence) { // records that are missing make another difference
@@ -327,7 +326,7 @@ func oneByte(n uint64) bool {
 
 // choose takes of all that an element of a damaged page may be what is whole.
 func (s *survey) choose(p place, e element) element {
-	if len(e.others) == 0 || s.format < format || p.whole(e.key, e.value) == nil {
+	if len(e.others) == 0 || p.whole(e.key, e.value) == nil {
 		return e
 	}
 	for _, o := range e.others {
@@ -379,9 +378,6 @@ func (s *survey) judgePart(b branch, k kind, part bucket) {
 // judgeEntry looks at what the checksum of an entry does not tell.
 func (s *survey) judgeEntry(id store.BranchID, e element) error {
 	r, err := splitRecord(e.value)
-	if err == nil && s.format < format && r.flags&flagLarge == 0 {
-		_, err = oldRecord(e.key, e.value, nil)
-	}
 	if err == nil && r.branch != id {
 		err = fmt.Errorf("it is of branch %d", r.branch)
 	}
@@ -417,11 +413,11 @@ func (s *survey) examineOverlays() {
 				return
 			}
 			sum += weight(p.stored(e.value))
-			if err := p.whole(e.key, e.value); err != nil && s.format >= format {
+			if err := p.whole(e.key, e.value); err != nil {
 				s.fault("%s: record %q: %w", what, e.key, err)
 			}
 		})
-		if s.format >= format && sum != o.sequence {
+		if sum != o.sequence {
 			s.fault("%s: %w", what, errIncomplete)
 		}
 	})
@@ -438,9 +434,10 @@ func Examine(dir string) ([]error, error) {
 		return nil, err
 	}
 	s := take(p)
-	if s.format <= format {
-		s.examine()
+	if s.foreign() {
+		return nil, f.Close() // Open refuses it, or migrates it
 	}
+	s.examine()
 	return s.all(), f.Close()
 }
 

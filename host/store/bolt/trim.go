@@ -82,16 +82,6 @@ func (t trimmed) write(r records) error {
 	return errors.Join(err, r.put(keyKeep, keep), r.put(keyKeepAgain, keep))
 }
 
-// writeAgain adds to a trim of an older format what is there twice since.
-func writeAgain(r records) error {
-	floor, errFloor := r.get(keyFloor)
-	pins, errPins := r.get(keyPins)
-	if floor == nil || errors.Join(errFloor, errPins) != nil {
-		return errors.Join(errFloor, errPins)
-	}
-	return errors.Join(r.put(keyFloorAgain, bytes.Clone(floor)), r.put(keyPinsAgain, bytes.Clone(pins)))
-}
-
 // keeps reports whether a cut of the branch can still be read.
 func (t trimmed) keeps(at uint64) bool {
 	_, pinned := slices.BinarySearch(t.pins, at)
