@@ -42,7 +42,7 @@ func putGuards(list []bundle.Guard, dir, loading string) (s RestoredSettings, er
 			return s, fmt.Errorf("nothing was stored without family %s where the bundle was made, and %s lets memories be stored without it: move that file away", g.Family, filepath.Join(dir, registry.File))
 		}
 		lock.Families[g.Family] = guardGrant(g)
-		s.Families = append(s.Families, RestoredFamily{Family: g.Family, Version: g.Version, Digest: g.Digest, Guard: g.Digest})
+		s.Families = append(s.Families, RestoredFamily{Family: g.Family, Version: g.Version, Digest: g.Digest, Guard: g.Digest, Carried: g.Carried})
 	}
 	if own.Decides() {
 		s.Kept = []string{registry.File}

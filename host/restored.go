@@ -45,6 +45,7 @@ type RestoredFamily struct {
 	Version string   `json:"version,omitempty"`
 	Digest  string   `json:"digest"`
 	Guard   string   `json:"guard,omitempty"`   // the digest of its version without which nothing is stored; empty: there is none
+	Carried bool     `json:"carried,omitempty"` // by the program
 	Missing []string `json:"missing,omitempty"` // digests of its modules that are neither in the backup nor in the directory
 }
 
@@ -260,7 +261,7 @@ func (r *restoring) tell(s *RestoredSettings, lock, carried registry.Lock) {
 	modules := family.ModulesOf(lock)
 	for _, name := range slices.Sorted(maps.Keys(lock.Families)) {
 		g := lock.Families[name]
-		f := RestoredFamily{Family: name, Version: g.Version, Digest: g.Digest, Guard: guardOf(g).Digest}
+		f := RestoredFamily{Family: name, Version: g.Version, Digest: g.Digest, Guard: guardOf(g).Digest, Carried: g.Asked != nil}
 		for _, digest := range slices.Sorted(maps.Keys(modules)) {
 			if modules[digest] == name && !family.HasModule(r.loading, digest) && !family.HasModule(r.dir, digest) {
 				f.Missing = append(f.Missing, digest)

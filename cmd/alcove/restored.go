@@ -31,9 +31,12 @@ func (a *app) printImportedBundle(dir string, r host.Restored) error {
 		return err
 	}
 	for _, f := range r.Settings.Families {
-		name := strings.TrimSpace(f.Family + " " + f.Version)
-		if err := a.printf("nothing is stored without family %s (sha256 %s), as where the bundle was made: alcove family install FILE, and grant it what it needs; "+
-			"or do without it: alcove family revoke %s store\n", name, f.Digest, f.Family); err != nil {
+		name, first := strings.TrimSpace(f.Family+" "+f.Version), "install it (alcove family install FILE) and "
+		if f.Carried {
+			first = ""
+		}
+		if err := a.printf("nothing is stored without family %s (sha256 %s), as where the bundle was made: %sgrant it what it needs (alcove family grant %s), "+
+			"or do without it (alcove family revoke %s store)\n", name, f.Digest, first, f.Family, f.Family); err != nil {
 			return err
 		}
 	}
