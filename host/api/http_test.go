@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -270,15 +271,22 @@ func TestABrokenTokenFileIsAnError(t *testing.T) {
 }
 
 func TestIdleReturnsOnlyWhenNobodyIsServed(t *testing.T) {
-	var u Use
-	end := u.Begin()
-	idle := make(chan struct{})
-	go func() { u.Idle(t.Context(), 20*time.Millisecond); close(idle) }()
-	select {
-	case <-idle:
-		t.Fatal("idle while a client is served")
-	case <-time.After(100 * time.Millisecond):
-	}
-	end()
-	<-idle
+	synctest.Test(t, func(t *testing.T) {
+		var u Use
+		end := u.Begin()
+		idle := make(chan struct{})
+		go func() { u.Idle(t.Context(), time.Minute); close(idle) }()
+		time.Sleep(time.Hour)
+		select {
+		case <-idle:
+			t.Fatal("idle while a client is served")
+		default:
+		}
+		end()
+		ended := time.Now()
+		<-idle
+		if waited := time.Since(ended); waited < time.Minute || waited > 2*time.Minute {
+			t.Errorf("idle after %v", waited)
+		}
+	})
 }

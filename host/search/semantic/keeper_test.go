@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/await"
@@ -15,284 +16,312 @@ import (
 )
 
 func TestWhatIsAddedIsFoundByWhatItMeans(t *testing.T) {
-	w := newWorld(t, newCupboard(), Options{})
-	first := w.say("a", "banana")
-	w.set(byLetters(&letters{}))
-	w.keeper.Start(w)
-	second := w.say("b", "zzz")
-	w.settle()
-	if got := w.nearest("zz", 2); !slices.Equal(got, []uint32{second, first}) {
-		t.Errorf("%v", got)
-	}
-	if s := w.status(); s.Vectors != 2 || s.Waiting != 0 || !s.Standard || s.Dimensions != 27 || s.Error != "" {
-		t.Errorf("%+v", s)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, newCupboard(), Options{})
+		first := w.say("a", "banana")
+		w.set(byLetters(&letters{}))
+		w.keeper.Start(w)
+		second := w.say("b", "zzz")
+		w.settle()
+		if got := w.nearest("zz", 2); !slices.Equal(got, []uint32{second, first}) {
+			t.Errorf("%v", got)
+		}
+		if s := w.status(); s.Vectors != 2 || s.Waiting != 0 || !s.Standard || s.Dimensions != 27 || s.Error != "" {
+			t.Errorf("%+v", s)
+		}
+	})
 }
 
 func TestAfterARestartNothingIsEmbeddedAgain(t *testing.T) {
-	blobs, e := newCupboard(), &letters{}
-	w := newWorld(t, blobs, Options{})
-	w.set(byLetters(e))
-	w.keeper.Start(w)
-	for i := range 50 {
-		w.say(fmt.Sprint("k", i), strings.Repeat("a", i+1)+"b")
-	}
-	w.settle()
-	want := w.nearest("aaab", 5)
-	if err := w.keeper.Close(); err != nil {
-		t.Fatal(err)
-	}
-	before := e.count()
-	again := newWorld(t, blobs, Options{})
-	again.set(byLetters(e))
-	again.keeper.Start(again)
-	for i := range 50 {
-		again.say(fmt.Sprint("k", i), strings.Repeat("a", i+1)+"b")
-	}
-	again.settle()
-	if got := again.nearest("aaab", 5); !slices.Equal(got, want) || e.count() != before+1 {
-		t.Errorf("%v, want %v; %d texts were embedded", got, want, e.count()-before)
-	}
-}
-
-func TestWhatWaitedToBeKeptIsKeptByClosing(t *testing.T) {
-	blobs, e := newCupboard(), &letters{}
-	w := newWorld(t, blobs, Options{FlushAfter: time.Hour})
-	w.set(byLetters(e))
-	w.keeper.Start(w)
-	w.say("a", "hello")
-	await.That(t, "it has its vector", func() bool { return w.status().Vectors == 1 })
-	if len(blobs.names()) != 0 {
-		t.Fatalf("kept too early: %v", blobs.names())
-	}
-	if err := w.keeper.Close(); err != nil || len(blobs.names()) != 1 {
-		t.Errorf("%v, %v", blobs.names(), err)
-	}
-}
-
-func TestADamagedFileIsDroppedAndItsVectorsAreMadeAgain(t *testing.T) {
-	for place := range 6 {
+	synctest.Test(t, func(t *testing.T) {
 		blobs, e := newCupboard(), &letters{}
 		w := newWorld(t, blobs, Options{})
 		w.set(byLetters(e))
 		w.keeper.Start(w)
-		w.say("a", "hello")
-		w.settle()
-		w.keeper.Close()
-		name := blobs.names()[0]
-		data := blobs.blobs[name]
-		switch place {
-		case 5:
-			blobs.blobs[name] = data[:len(data)-1]
-		default:
-			data[place*(len(data)-1)/4] ^= 64
+		for i := range 50 {
+			w.say(fmt.Sprint("k", i), strings.Repeat("a", i+1)+"b")
 		}
+		w.settle()
+		want := w.nearest("aaab", 5)
+		if err := w.keeper.Close(); err != nil {
+			t.Fatal(err)
+		}
+		before := e.count()
 		again := newWorld(t, blobs, Options{})
 		again.set(byLetters(e))
 		again.keeper.Start(again)
-		again.say("a", "hello")
-		again.settle()
-		if got := again.nearest("hello", 1); len(got) != 1 || slices.Contains(blobs.names(), name) {
-			t.Errorf("damaged at %d: found %v, files %v", place, got, blobs.names())
+		for i := range 50 {
+			again.say(fmt.Sprint("k", i), strings.Repeat("a", i+1)+"b")
 		}
-	}
+		again.settle()
+		if got := again.nearest("aaab", 5); !slices.Equal(got, want) || e.count() != before+1 {
+			t.Errorf("%v, want %v; %d texts were embedded", got, want, e.count()-before)
+		}
+	})
+}
+
+func TestWhatWaitedToBeKeptIsKeptByClosing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		blobs, e := newCupboard(), &letters{}
+		w := newWorld(t, blobs, Options{FlushAfter: time.Hour})
+		w.set(byLetters(e))
+		w.keeper.Start(w)
+		w.say("a", "hello")
+		await.That(t, "it has its vector", func() bool { return w.status().Vectors == 1 })
+		if len(blobs.names()) != 0 {
+			t.Fatalf("kept too early: %v", blobs.names())
+		}
+		if err := w.keeper.Close(); err != nil || len(blobs.names()) != 1 {
+			t.Errorf("%v, %v", blobs.names(), err)
+		}
+	})
+}
+
+func TestADamagedFileIsDroppedAndItsVectorsAreMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for place := range 6 {
+			blobs, e := newCupboard(), &letters{}
+			w := newWorld(t, blobs, Options{})
+			w.set(byLetters(e))
+			w.keeper.Start(w)
+			w.say("a", "hello")
+			w.settle()
+			w.keeper.Close()
+			name := blobs.names()[0]
+			data := blobs.blobs[name]
+			switch place {
+			case 5:
+				blobs.blobs[name] = data[:len(data)-1]
+			default:
+				data[place*(len(data)-1)/4] ^= 64
+			}
+			again := newWorld(t, blobs, Options{})
+			again.set(byLetters(e))
+			again.keeper.Start(again)
+			again.say("a", "hello")
+			again.settle()
+			if got := again.nearest("hello", 1); len(got) != 1 || slices.Contains(blobs.names(), name) {
+				t.Errorf("damaged at %d: found %v, files %v", place, got, blobs.names())
+			}
+		}
+	})
 }
 
 func TestAnEmbedderThatFailsIsAskedAgainAndSaysWhatIsWrong(t *testing.T) {
-	e := &letters{fail: errors.New("no route")}
-	w := newWorld(t, newCupboard(), Options{})
-	w.set(byLetters(e))
-	w.keeper.Start(w)
-	w.say("a", "hello")
-	await.That(t, "the error shows", func() bool { s := w.status(); return strings.Contains(s.Error, "no route") && s.Waiting == 1 })
-	e.failing(nil)
-	w.settle()
-	if s := w.status(); s.Error != "" || s.Vectors != 1 {
-		t.Errorf("%+v", s)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		e := &letters{fail: errors.New("no route")}
+		w := newWorld(t, newCupboard(), Options{})
+		w.set(byLetters(e))
+		w.keeper.Start(w)
+		w.say("a", "hello")
+		await.That(t, "the error shows", func() bool { s := w.status(); return strings.Contains(s.Error, "no route") && s.Waiting == 1 })
+		e.failing(nil)
+		w.settle()
+		if s := w.status(); s.Error != "" || s.Vectors != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
 }
 
 func TestATextThatIsRefusedDoesNotHoldUpTheOthers(t *testing.T) {
-	e := &letters{refuse: "poison"}
-	w := newWorld(t, newCupboard(), Options{Refused: func(err error) bool { return errors.Is(err, errRefuse) }})
-	w.set(byLetters(e))
-	for i := range 9 {
-		w.say(fmt.Sprint("k", i), []string{"fine", "poison", "good"}[i%3])
-	}
-	w.keeper.Start(w)
-	w.settle()
-	if s := w.status(); s.Vectors != 6 || s.Refused != 3 || s.Waiting != 0 {
-		t.Errorf("%+v", s)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		e := &letters{refuse: "poison"}
+		w := newWorld(t, newCupboard(), Options{Refused: func(err error) bool { return errors.Is(err, errRefuse) }})
+		w.set(byLetters(e))
+		for i := range 9 {
+			w.say(fmt.Sprint("k", i), []string{"fine", "poison", "good"}[i%3])
+		}
+		w.keeper.Start(w)
+		w.settle()
+		if s := w.status(); s.Vectors != 6 || s.Refused != 3 || s.Waiting != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
 }
 
 func TestNewVectorsTakeThePlaceOfTheOldWhenTheyAreComplete(t *testing.T) {
-	switched := make(chan string, 1)
-	blobs, old, slow := newCupboard(), &letters{}, &letters{gate: make(chan struct{})}
-	w := newWorld(t, blobs, Options{Switched: func(name string) { switched <- name }})
-	w.set(byLetters(old))
-	w.keeper.Start(w)
-	for i := range 20 {
-		w.say(fmt.Sprint("k", i), strings.Repeat("x", i)+"y")
-	}
-	w.settle()
-	w.keeper.Settled()
-	files := blobs.names()
-	next := byLetters(slow)
-	next.Identity = "2"
-	w.set(next)
-	slow.gate <- struct{}{}
-	list := w.keeper.Status()
-	if len(list) != 2 {
-		t.Fatalf("%+v", list)
-	}
-	if got := w.nearest("xxxxy", 3); len(got) != 3 || old.count() != 21 {
-		t.Errorf("meanwhile %v is found, by %d texts", got, old.count())
-	}
-	close(slow.gate)
-	if name := <-switched; name != "letters" {
-		t.Errorf("switched %s", name)
-	}
-	w.settle()
-	await.That(t, "the old files are gone", func() bool {
-		return !slices.ContainsFunc(blobs.names(), func(n string) bool { return slices.Contains(files, n) })
+	synctest.Test(t, func(t *testing.T) {
+		switched := make(chan string, 1)
+		blobs, old, slow := newCupboard(), &letters{}, &letters{gate: make(chan struct{})}
+		w := newWorld(t, blobs, Options{Switched: func(name string) { switched <- name }})
+		w.set(byLetters(old))
+		w.keeper.Start(w)
+		for i := range 20 {
+			w.say(fmt.Sprint("k", i), strings.Repeat("x", i)+"y")
+		}
+		w.settle()
+		w.keeper.Settled()
+		files := blobs.names()
+		next := byLetters(slow)
+		next.Identity = "2"
+		w.set(next)
+		slow.gate <- struct{}{}
+		list := w.keeper.Status()
+		if len(list) != 2 {
+			t.Fatalf("%+v", list)
+		}
+		if got := w.nearest("xxxxy", 3); len(got) != 3 || old.count() != 21 {
+			t.Errorf("meanwhile %v is found, by %d texts", got, old.count())
+		}
+		close(slow.gate)
+		if name := <-switched; name != "letters" {
+			t.Errorf("switched %s", name)
+		}
+		w.settle()
+		await.That(t, "the old files are gone", func() bool {
+			return !slices.ContainsFunc(blobs.names(), func(n string) bool { return slices.Contains(files, n) })
+		})
+		if s := w.status(); s.Vectors != 20 || s.Making {
+			t.Errorf("%+v", s)
+		}
+		if got := w.nearest("xxxxy", 3); len(got) != 3 || slow.count() != 21 {
+			t.Errorf("%v, by %d texts", got, slow.count())
+		}
 	})
-	if s := w.status(); s.Vectors != 20 || s.Making {
-		t.Errorf("%+v", s)
-	}
-	if got := w.nearest("xxxxy", 3); len(got) != 3 || slow.count() != 21 {
-		t.Errorf("%v, by %d texts", got, slow.count())
-	}
 }
 
 func TestWhatIsRemovedIsNotFoundAndComesBackWithoutBeingEmbedded(t *testing.T) {
-	blobs, e := newCupboard(), &letters{}
-	w := newWorld(t, blobs, Options{})
-	w.set(byLetters(e))
-	w.keeper.Start(w)
-	a, b := w.say("a", "hello"), w.say("b", "world")
-	w.settle()
-	w.keeper.Remove(a)
-	if got := w.nearest("hello", 2); !slices.Equal(got, []uint32{b}) {
-		t.Errorf("%v", got)
-	}
-	asked := e.count()
-	back := w.say("a", "hello")
-	w.settle()
-	if got := w.nearest("hello", 1); !slices.Equal(got, []uint32{back}) || e.count() != asked {
-		t.Errorf("%v, %d texts embedded", got, e.count()-asked)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		blobs, e := newCupboard(), &letters{}
+		w := newWorld(t, blobs, Options{})
+		w.set(byLetters(e))
+		w.keeper.Start(w)
+		a, b := w.say("a", "hello"), w.say("b", "world")
+		w.settle()
+		w.keeper.Remove(a)
+		if got := w.nearest("hello", 2); !slices.Equal(got, []uint32{b}) {
+			t.Errorf("%v", got)
+		}
+		asked := e.count()
+		back := w.say("a", "hello")
+		w.settle()
+		if got := w.nearest("hello", 1); !slices.Equal(got, []uint32{back}) || e.count() != asked {
+			t.Errorf("%v, %d texts embedded", got, e.count()-asked)
+		}
+	})
 }
 
 func TestScrubbingLeavesNothingOfWhatIsGoneInAnyFile(t *testing.T) {
-	blobs, e := newCupboard(), &letters{}
-	w := newWorld(t, blobs, Options{})
-	w.set(byLetters(e))
-	w.keeper.Start(w)
-	secret := w.say("a", "secret")
-	w.say("b", "harmless")
-	w.settle()
-	if !blobs.holds(directed(spelled("secret"))) {
-		t.Fatal("it is not kept to begin with")
-	}
-	w.keeper.Remove(secret)
-	if err := w.keeper.Scrub(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if blobs.holds(directed(spelled("secret"))) || !blobs.holds(directed(spelled("harmless"))) {
-		t.Error("the wrong vectors are kept")
-	}
-	if got := w.nearest("harmless", 2); !slices.Equal(got, []uint32{1}) {
-		t.Errorf("%v", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		blobs, e := newCupboard(), &letters{}
+		w := newWorld(t, blobs, Options{})
+		w.set(byLetters(e))
+		w.keeper.Start(w)
+		secret := w.say("a", "secret")
+		w.say("b", "harmless")
+		w.settle()
+		if !blobs.holds(directed(spelled("secret"))) {
+			t.Fatal("it is not kept to begin with")
+		}
+		w.keeper.Remove(secret)
+		if err := w.keeper.Scrub(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if blobs.holds(directed(spelled("secret"))) || !blobs.holds(directed(spelled("harmless"))) {
+			t.Error("the wrong vectors are kept")
+		}
+		if got := w.nearest("harmless", 2); !slices.Equal(got, []uint32{1}) {
+			t.Errorf("%v", got)
+		}
+	})
 }
 
 func TestVectorsThatComeWithDocumentsAreUsed(t *testing.T) {
-	w := newWorld(t, newCupboard(), Options{})
-	w.set(Settings{Name: "mine", Identity: "1", Dimensions: 2})
-	w.keeper.Start(w)
-	east := w.add(ref("east", 1), search.Doc{Vector: []float32{1, 0}})
-	north := w.add(ref("north", 1), search.Doc{Vector: []float32{0, 2}, VectorOf: "mine"})
-	w.add(ref("other", 1), search.Doc{Vector: []float32{1, 1}, VectorOf: "another"})
-	w.add(ref("wide", 1), search.Doc{Vector: []float32{1, 1, 1}})
-	w.add(ref("none", 1), search.Doc{Text: []string{"words"}})
-	w.settle()
-	found, err := w.keeper.Nearest(t.Context(), search.Query{Vector: []float32{.1, 1}}, everything(w.next), 5)
-	if err != nil || len(found) != 2 || found[0].Number != north || found[1].Number != east {
-		t.Errorf("%v, %v", found, err)
-	}
-	if v, err := w.keeper.Embed(t.Context(), "mine", "words"); v != nil || err != nil {
-		t.Errorf("a question gets %v, %v", v, err)
-	}
-	for _, v := range [][]float32{nil, {1}, {0, 0}} {
-		if w.keeper.Check("", v) == nil {
-			t.Errorf("%v can be asked for", v)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, newCupboard(), Options{})
+		w.set(Settings{Name: "mine", Identity: "1", Dimensions: 2})
+		w.keeper.Start(w)
+		east := w.add(ref("east", 1), search.Doc{Vector: []float32{1, 0}})
+		north := w.add(ref("north", 1), search.Doc{Vector: []float32{0, 2}, VectorOf: "mine"})
+		w.add(ref("other", 1), search.Doc{Vector: []float32{1, 1}, VectorOf: "another"})
+		w.add(ref("wide", 1), search.Doc{Vector: []float32{1, 1, 1}})
+		w.add(ref("none", 1), search.Doc{Text: []string{"words"}})
+		w.settle()
+		found, err := w.keeper.Nearest(t.Context(), search.Query{Vector: []float32{.1, 1}}, everything(w.next), 5)
+		if err != nil || len(found) != 2 || found[0].Number != north || found[1].Number != east {
+			t.Errorf("%v, %v", found, err)
 		}
-	}
+		if v, err := w.keeper.Embed(t.Context(), "mine", "words"); v != nil || err != nil {
+			t.Errorf("a question gets %v, %v", v, err)
+		}
+		for _, v := range [][]float32{nil, {1}, {0, 0}} {
+			if w.keeper.Check("", v) == nil {
+				t.Errorf("%v can be asked for", v)
+			}
+		}
+	})
 }
 
 func TestCollectionsBehindTheGateAreNotEmbedded(t *testing.T) {
-	e := &letters{}
-	w := newWorld(t, newCupboard(), Options{Gate: func(collection string) float64 {
-		if collection == "_log" {
-			return 0
+	synctest.Test(t, func(t *testing.T) {
+		e := &letters{}
+		w := newWorld(t, newCupboard(), Options{Gate: func(collection string) float64 {
+			if collection == "_log" {
+				return 0
+			}
+			return 1
+		}})
+		w.set(byLetters(e))
+		w.keeper.Start(w)
+		w.add(search.Ref{Branch: 1, Version: 1, Collection: "_log", Key: "1"}, search.Doc{Text: []string{"event"}})
+		w.say("a", "memory")
+		w.settle()
+		if s := w.status(); s.Vectors != 1 || e.count() != 1 {
+			t.Errorf("%+v, %d texts", s, e.count())
 		}
-		return 1
-	}})
-	w.set(byLetters(e))
-	w.keeper.Start(w)
-	w.add(search.Ref{Branch: 1, Version: 1, Collection: "_log", Key: "1"}, search.Doc{Text: []string{"event"}})
-	w.say("a", "memory")
-	w.settle()
-	if s := w.status(); s.Vectors != 1 || e.count() != 1 {
-		t.Errorf("%+v, %d texts", s, e.count())
-	}
+	})
 }
 
 func TestACostlyEmbedderIsAskedOnceForEqualTexts(t *testing.T) {
-	e := &letters{}
-	w := newWorld(t, newCupboard(), Options{})
-	s := byLetters(e)
-	s.Costly = true
-	w.set(s)
-	w.keeper.Start(w)
-	for version := range 10 {
-		w.add(ref("a", uint64(version+1)), search.Doc{Text: []string{"the same"}, Tags: []string{fmt.Sprint(version)}})
-		w.settle()
-	}
-	if got := w.status(); got.Vectors != 10 || e.count() != 1 {
-		t.Errorf("%+v, %d texts", got, e.count())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		e := &letters{}
+		w := newWorld(t, newCupboard(), Options{})
+		s := byLetters(e)
+		s.Costly = true
+		w.set(s)
+		w.keeper.Start(w)
+		for version := range 10 {
+			w.add(ref("a", uint64(version+1)), search.Doc{Text: []string{"the same"}, Tags: []string{fmt.Sprint(version)}})
+			w.settle()
+		}
+		if got := w.status(); got.Vectors != 10 || e.count() != 1 {
+			t.Errorf("%+v, %d texts", got, e.count())
+		}
+	})
 }
 
 func TestTextsAreCutAndPrefixedAndNameTheirSpeaker(t *testing.T) {
-	e := &letters{}
-	w := newWorld(t, newCupboard(), Options{})
-	s := byLetters(e)
-	s.MaxChars, s.Prefix, s.Question = 12, "passage: ", "query: "
-	w.set(s)
-	w.keeper.Start(w)
-	w.add(ref("a", 1), search.Doc{Text: []string{"héé", "é and more"}, Turn: &search.Turn{Speaker: "Ann"}})
-	w.settle()
-	w.nearest("what?", 1)
-	if want := []string{"passage: Ann:\nhéé\né an"[:len("passage: ")] + "Ann:\nhéé\né a", "query: what?"}; !slices.Equal(e.asked, want) {
-		t.Errorf("%q, want %q", e.asked, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		e := &letters{}
+		w := newWorld(t, newCupboard(), Options{})
+		s := byLetters(e)
+		s.MaxChars, s.Prefix, s.Question = 12, "passage: ", "query: "
+		w.set(s)
+		w.keeper.Start(w)
+		w.add(ref("a", 1), search.Doc{Text: []string{"héé", "é and more"}, Turn: &search.Turn{Speaker: "Ann"}})
+		w.settle()
+		w.nearest("what?", 1)
+		if want := []string{"passage: Ann:\nhéé\né an"[:len("passage: ")] + "Ann:\nhéé\né a", "query: what?"}; !slices.Equal(e.asked, want) {
+			t.Errorf("%q, want %q", e.asked, want)
+		}
+	})
 }
 
 func TestWhatDoesNotChangeVectorsIsChangedWithoutMakingThemAnew(t *testing.T) {
-	old, next := &letters{}, &letters{}
-	w := newWorld(t, newCupboard(), Options{})
-	w.set(byLetters(old))
-	w.keeper.Start(w)
-	w.say("a", "first")
-	w.settle()
-	w.set(Settings{Name: "letters", Identity: "1", Dimensions: 27, Embedder: next, Weight: .1})
-	w.say("b", "second")
-	w.settle()
-	if s := w.status(); s.Vectors != 2 || old.count() != 1 || next.count() != 1 {
-		t.Errorf("%+v, %d and %d texts", s, old.count(), next.count())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		old, next := &letters{}, &letters{}
+		w := newWorld(t, newCupboard(), Options{})
+		w.set(byLetters(old))
+		w.keeper.Start(w)
+		w.say("a", "first")
+		w.settle()
+		w.set(Settings{Name: "letters", Identity: "1", Dimensions: 27, Embedder: next, Weight: .1})
+		w.say("b", "second")
+		w.settle()
+		if s := w.status(); s.Vectors != 2 || old.count() != 1 || next.count() != 1 {
+			t.Errorf("%+v, %d and %d texts", s, old.count(), next.count())
+		}
+	})
 }
 
 func TestAQuestionIsEmbeddedOnce(t *testing.T) {
@@ -311,155 +340,165 @@ func TestAQuestionIsEmbeddedOnce(t *testing.T) {
 }
 
 func TestFilesAreMergedAndLoseNothing(t *testing.T) {
-	blobs, e := newCupboard(), &letters{}
-	w := newWorld(t, blobs, Options{})
-	w.set(byLetters(e))
-	w.keeper.Start(w)
-	for i := range 40 {
-		w.say(fmt.Sprint("k", i), strings.Repeat("m", i)+"n")
-		w.settle()
-	}
-	if files := len(blobs.names()); files > 2*mergedAtOnce {
-		t.Errorf("%d files", files)
-	}
-	if got := w.nearest("mmmmmmmn", 40); len(got) != 40 || got[0] != 7 {
-		t.Errorf("%d found, %v", len(got), got[:1])
-	}
-	w.keeper.Close()
-	again := newWorld(t, blobs, Options{})
-	again.set(byLetters(e))
-	again.keeper.Start(again)
-	asked := e.count()
-	for i := range 40 {
-		again.say(fmt.Sprint("k", i), strings.Repeat("m", i)+"n")
-	}
-	again.settle()
-	if s := again.status(); s.Vectors != 40 || e.count() != asked {
-		t.Errorf("%+v, %d embedded again", s, e.count()-asked)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		blobs, e := newCupboard(), &letters{}
+		w := newWorld(t, blobs, Options{})
+		w.set(byLetters(e))
+		w.keeper.Start(w)
+		for i := range 40 {
+			w.say(fmt.Sprint("k", i), strings.Repeat("m", i)+"n")
+			w.settle()
+		}
+		if files := len(blobs.names()); files > 2*mergedAtOnce {
+			t.Errorf("%d files", files)
+		}
+		if got := w.nearest("mmmmmmmn", 40); len(got) != 40 || got[0] != 7 {
+			t.Errorf("%d found, %v", len(got), got[:1])
+		}
+		w.keeper.Close()
+		again := newWorld(t, blobs, Options{})
+		again.set(byLetters(e))
+		again.keeper.Start(again)
+		asked := e.count()
+		for i := range 40 {
+			again.say(fmt.Sprint("k", i), strings.Repeat("m", i)+"n")
+		}
+		again.settle()
+		if s := again.status(); s.Vectors != 40 || e.count() != asked {
+			t.Errorf("%+v, %d embedded again", s, e.count()-asked)
+		}
+	})
 }
 
 func TestFilesDoNotKeepForEverWhatNoDocumentClaims(t *testing.T) {
-	blobs := newCupboard()
-	w := newWorld(t, blobs, Options{})
-	w.set(byLetters(&letters{}))
-	w.keeper.Start(w)
-	var numbers []uint32
-	for i := range 30 {
-		numbers = append(numbers, w.say(fmt.Sprint("k", i), strings.Repeat("t", i)+"u"))
-	}
-	w.settle()
-	w.keeper.Settled()
-	for _, n := range numbers[5:] {
-		w.keeper.Remove(n)
-	}
-	w.say("last", "one more") // and the lane looks around when it has nothing else to do
-	w.settle()
-	rows := func() (n int) {
-		blobs.mu.Lock()
-		defer blobs.mu.Unlock()
-		for _, data := range blobs.blobs {
-			n += (len(data) - blobHeader) / (blobEntry + 4*27)
+	synctest.Test(t, func(t *testing.T) {
+		blobs := newCupboard()
+		w := newWorld(t, blobs, Options{})
+		w.set(byLetters(&letters{}))
+		w.keeper.Start(w)
+		var numbers []uint32
+		for i := range 30 {
+			numbers = append(numbers, w.say(fmt.Sprint("k", i), strings.Repeat("t", i)+"u"))
 		}
-		return n
-	}
-	await.That(t, "few rows are left", func() bool { return rows() <= 12 })
-	if got := w.nearest("ttu", 10); len(got) != 6 || w.status().Vectors != 6 {
-		t.Errorf("%v", got)
-	}
+		w.settle()
+		w.keeper.Settled()
+		for _, n := range numbers[5:] {
+			w.keeper.Remove(n)
+		}
+		w.say("last", "one more") // and the lane looks around when it has nothing else to do
+		w.settle()
+		rows := func() (n int) {
+			blobs.mu.Lock()
+			defer blobs.mu.Unlock()
+			for _, data := range blobs.blobs {
+				n += (len(data) - blobHeader) / (blobEntry + 4*27)
+			}
+			return n
+		}
+		await.That(t, "few rows are left", func() bool { return rows() <= 12 })
+		if got := w.nearest("ttu", 10); len(got) != 6 || w.status().Vectors != 6 {
+			t.Errorf("%v", got)
+		}
+	})
 }
 
 func TestFilesOfEmbeddersThatThereAreNotAreSwept(t *testing.T) {
-	blobs, e := newCupboard(), &letters{}
-	w := newWorld(t, blobs, Options{})
-	w.set(byLetters(e))
-	w.keeper.Start(w)
-	w.say("a", "x")
-	w.settle()
-	blobs.blobs[blobPrefix+"gone-000000000000/0000000000000001"] = []byte("x")
-	blobs.blobs["segments/1"] = []byte("not mine")
-	if err := w.keeper.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := blobs.names(); len(got) != 2 || got[0] != "segments/1" || !strings.HasPrefix(got[1], blobPrefix+"letters-") {
-		t.Errorf("%v", got)
-	}
-	w.keeper.Drop("letters")
-	await.That(t, "the dropped embedder's files are gone", func() bool { return len(blobs.names()) == 1 })
-	if _, err := w.keeper.Embed(t.Context(), "letters", "x"); !errors.Is(err, ErrNone) {
-		t.Errorf("%v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		blobs, e := newCupboard(), &letters{}
+		w := newWorld(t, blobs, Options{})
+		w.set(byLetters(e))
+		w.keeper.Start(w)
+		w.say("a", "x")
+		w.settle()
+		blobs.blobs[blobPrefix+"gone-000000000000/0000000000000001"] = []byte("x")
+		blobs.blobs["segments/1"] = []byte("not mine")
+		if err := w.keeper.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := blobs.names(); len(got) != 2 || got[0] != "segments/1" || !strings.HasPrefix(got[1], blobPrefix+"letters-") {
+			t.Errorf("%v", got)
+		}
+		w.keeper.Drop("letters")
+		await.That(t, "the dropped embedder's files are gone", func() bool { return len(blobs.names()) == 1 })
+		if _, err := w.keeper.Embed(t.Context(), "letters", "x"); !errors.Is(err, ErrNone) {
+			t.Errorf("%v", err)
+		}
+	})
 }
 
 func TestWhenFilesCannotBeWrittenVectorsStayInUse(t *testing.T) {
-	blobs := newCupboard()
-	blobs.broken = errors.New("disk full")
-	w := newWorld(t, blobs, Options{})
-	w.set(byLetters(&letters{}))
-	w.keeper.Start(w)
-	w.say("a", "hello")
-	await.That(t, "it has its vector", func() bool { return w.status().Vectors == 1 })
-	if got := w.nearest("hello", 1); len(got) != 1 {
-		t.Errorf("%v", got)
-	}
-	blobs.mu.Lock()
-	blobs.broken = nil
-	blobs.mu.Unlock()
-	w.settle()
-	if len(blobs.names()) != 1 {
-		t.Errorf("%v", blobs.names())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		blobs := newCupboard()
+		blobs.broken = errors.New("disk full")
+		w := newWorld(t, blobs, Options{})
+		w.set(byLetters(&letters{}))
+		w.keeper.Start(w)
+		w.say("a", "hello")
+		await.That(t, "it has its vector", func() bool { return w.status().Vectors == 1 })
+		if got := w.nearest("hello", 1); len(got) != 1 {
+			t.Errorf("%v", got)
+		}
+		blobs.mu.Lock()
+		blobs.broken = nil
+		blobs.mu.Unlock()
+		w.settle()
+		if len(blobs.names()) != 1 {
+			t.Errorf("%v", blobs.names())
+		}
+	})
 }
 
 func TestDocumentsComeAndGoWhileTheyAreSearchedAndScrubbed(t *testing.T) {
-	blobs := newCupboard()
-	w := newWorld(t, blobs, Options{})
-	s := byLetters(&letters{})
-	s.Costly = true
-	w.set(s)
-	w.keeper.Start(w)
-	w.keeper.Settled()
-	var both sync.WaitGroup
-	for writer := range 3 {
+	synctest.Test(t, func(t *testing.T) {
+		blobs := newCupboard()
+		w := newWorld(t, blobs, Options{})
+		s := byLetters(&letters{})
+		s.Costly = true
+		w.set(s)
+		w.keeper.Start(w)
+		w.keeper.Settled()
+		var both sync.WaitGroup
+		for writer := range 3 {
+			both.Go(func() {
+				for i := range 150 {
+					n := w.say(fmt.Sprint(writer, "/", i), strings.Repeat("q", i%20)+"r")
+					if i%3 == 0 {
+						w.keeper.Remove(n)
+					}
+				}
+			})
+		}
 		both.Go(func() {
-			for i := range 150 {
-				n := w.say(fmt.Sprint(writer, "/", i), strings.Repeat("q", i%20)+"r")
-				if i%3 == 0 {
-					w.keeper.Remove(n)
+			for range 20 {
+				if err := w.keeper.Scrub(context.Background()); err != nil {
+					t.Error(err)
 				}
 			}
 		})
-	}
-	both.Go(func() {
-		for range 20 {
-			if err := w.keeper.Scrub(context.Background()); err != nil {
-				t.Error(err)
+		both.Go(func() {
+			for i := range 40 {
+				v := spelled(strings.Repeat("q", i%20))
+				if _, err := w.keeper.Nearest(context.Background(), search.Query{Vector: v}, everything(450), 5); err != nil {
+					t.Error(err)
+				}
+				w.keeper.Status()
 			}
+		})
+		both.Go(func() {
+			for i := range 5 {
+				s := s
+				s.Identity = fmt.Sprint("i", i)
+				if err := w.keeper.Set(s); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(2 * time.Millisecond)
+			}
+		})
+		both.Wait()
+		w.settle()
+		await.That(t, "one lane is left", func() bool { return len(w.keeper.Status()) == 1 })
+		if s := w.status(); s.Vectors != 300 {
+			t.Errorf("%+v", s)
 		}
 	})
-	both.Go(func() {
-		for i := range 40 {
-			v := spelled(strings.Repeat("q", i%20))
-			if _, err := w.keeper.Nearest(context.Background(), search.Query{Vector: v}, everything(450), 5); err != nil {
-				t.Error(err)
-			}
-			w.keeper.Status()
-		}
-	})
-	both.Go(func() {
-		for i := range 5 {
-			s := s
-			s.Identity = fmt.Sprint("i", i)
-			if err := w.keeper.Set(s); err != nil {
-				t.Error(err)
-			}
-			time.Sleep(2 * time.Millisecond)
-		}
-	})
-	both.Wait()
-	w.settle()
-	await.That(t, "one lane is left", func() bool { return len(w.keeper.Status()) == 1 })
-	if s := w.status(); s.Vectors != 300 {
-		t.Errorf("%+v", s)
-	}
 }
