@@ -162,35 +162,43 @@ func timed(c abi.Class) bool {
 	return c == abi.ClassCompile || c == abi.ClassCPU || c == abi.ClassWall
 }
 
-// tryAll tries the corpus; what is never compiled, in a sandbox that does not try for long.
+// tryAll tries the corpus, several modules at a time: each waits for a compiler of its own. What is never compiled is tried
+// in a sandbox that does not try for long.
 func tryAll(t *testing.T, s, strict *sandbox.Sandbox) {
 	t.Helper()
-	for _, c := range hostile.Corpus() {
-		t.Run(c.Name, func(t *testing.T) {
-			s := s
-			if c.Class == abi.ClassCompile {
-				s = strict
+	t.Run("corpus", func(t *testing.T) { // ends when all of them have
+		for _, c := range hostile.Corpus() {
+			tryOne(t, c, s, strict)
+		}
+	})
+}
+
+func tryOne(t *testing.T, c hostile.Case, s, strict *sandbox.Sandbox) {
+	t.Helper()
+	t.Run(c.Name, func(t *testing.T) {
+		t.Parallel()
+		if c.Class == abi.ClassCompile {
+			s = strict
+		}
+		classes, last := try(t, s, c)
+		for range 3 {
+			if !slices.ContainsFunc(classes, func(class abi.Class) bool { return class != c.Class && timed(class) }) {
+				break
 			}
-			classes, last := try(t, s, c)
-			for range 3 {
-				if !slices.ContainsFunc(classes, func(class abi.Class) bool { return class != c.Class && timed(class) }) {
-					break
-				}
-				c = patient(c)
-				classes, last = try(t, s, c)
+			c = patient(c)
+			classes, last = try(t, s, c)
+		}
+		for _, class := range classes {
+			if class != c.Class {
+				t.Fatalf("it ended as %v, want %s: %+v", classes, c.Class, last)
 			}
-			for _, class := range classes {
-				if class != c.Class {
-					t.Fatalf("it ended as %v, want %s: %+v", classes, c.Class, last)
-				}
-			}
-			want := c.Output
-			if want == "" {
-				want = "{}"
-			}
-			if c.Class == abi.ClassOK && string(last.Output) != want {
-				t.Errorf("it answered %q, want %q", last.Output, want)
-			}
-		})
-	}
+		}
+		want := c.Output
+		if want == "" {
+			want = "{}"
+		}
+		if c.Class == abi.ClassOK && string(last.Output) != want {
+			t.Errorf("it answered %q, want %q", last.Output, want)
+		}
+	})
 }
