@@ -104,7 +104,7 @@ func TestAScheduleSurvivesAClockThatIsPutBack(t *testing.T) {
 	await.That(t, "it runs an hour later", func() bool { return done() == 1 })
 }
 
-func TestHundredsOfJobsAreDoneInPassableTime(t *testing.T) {
+func TestHundredsOfJobsAreDone(t *testing.T) {
 	w := open(t, nil).with(withJob("tidy", ""), script{steps: repeated(step{"job.enqueue", `{"job":"tidy"}`}, 300), says: `1`})
 	began := time.Now()
 	w.jobs.mu.Lock()

@@ -66,7 +66,7 @@ func (k *kinds) breaks(err error) {
 // meaningful opens a space with embedders; without any when there are none.
 func meaningful(t *testing.T, dir string, settings ...semantic.Settings) (*Space, *semantic.Keeper) {
 	t.Helper()
-	engine, err := bolt.Open(t.Context(), dir, bolt.Options{})
+	engine, err := bolt.Open(t.Context(), dir, bolt.Options{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

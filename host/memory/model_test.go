@@ -42,7 +42,7 @@ func (m *model) open() {
 	var err error
 	m.ticks.Store(m.now.UnixMicro())
 	clock := func() time.Time { return time.UnixMicro(m.ticks.Load()).UTC() }
-	if m.engine, err = bolt.Open(m.t.Context(), m.dir, bolt.Options{Now: clock}); err != nil {
+	if m.engine, err = bolt.Open(m.t.Context(), m.dir, bolt.Options{Now: clock, NoSync: true}); err != nil {
 		m.t.Fatal(err)
 	}
 	m.space, err = Open(m.t.Context(), Options{Engine: m.engine, Index: search.New(search.Options{Views: 8, Tail: m.tail}), Clock: clock, DeepChain: 5})

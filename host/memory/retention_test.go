@@ -49,7 +49,7 @@ func retained(t *testing.T) (s *Space, engine *hookedEngine, now *time.Time, log
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	now, logged = &at, &bytes.Buffer{}
 	clock := func() time.Time { return *now }
-	opened, err := bolt.Open(t.Context(), t.TempDir(), bolt.Options{Now: clock})
+	opened, err := bolt.Open(t.Context(), t.TempDir(), bolt.Options{Now: clock, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func openSpace(t testing.TB, dir string, now func() time.Time) (*Space, func()) 
 
 func openSpaceWith(t testing.TB, dir string, now func() time.Time, index Index) (*Space, func()) {
 	t.Helper()
-	engine, err := bolt.Open(t.Context(), dir, bolt.Options{Now: now})
+	engine, err := bolt.Open(t.Context(), dir, bolt.Options{Now: now, NoSync: true}) // no test here turns the power off
 	if err != nil {
 		t.Fatal(err)
 	}
