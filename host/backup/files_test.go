@@ -71,7 +71,8 @@ func (k *taker) String() (said string) {
 func filesOf(t *testing.T, path string) (*taker, error) {
 	t.Helper()
 	files := &taker{}
-	err := bolt.Load{Read: func(l store.Loader) error { return backup.Read(t.Context(), path, l, files, nil) }}.Into(t.Context(), t.TempDir())
+	read := func(l store.Loader, _ string) error { return backup.Read(t.Context(), path, l, files, nil) }
+	err := bolt.Driver{}.Load(t.Context(), t.TempDir(), store.Load{Read: read})
 	return files, err
 }
 

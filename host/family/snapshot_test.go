@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -70,7 +71,7 @@ func TestASnapshotSaysWhichModulesAreNotThere(t *testing.T) {
 	w := open(t, func(o *Options) { o.Watch = folder })
 	writeFile(t, filepath.Join(folder, "notes.wasm"), pack(t, aFamily("notes"), script{says: `1`}))
 	writeFile(t, filepath.Join(folder, "redactor.wasm"), pack(t, redactor("1.0.0"), redacts("one")))
-	eventually(t, "they come", func() bool { return len(w.All()) == 2 })
+	await.That(t, "they come", func() bool { return len(w.All()) == 2 })
 	w.Show()
 	w.grant(GrantRequest{Family: "notes", All: true})
 	d := w.grant(GrantRequest{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {}}})
