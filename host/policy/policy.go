@@ -120,9 +120,9 @@ func (p Powers) Check(c abi.Capability, name string) error {
 	case !inManifest || !covers(c, asked, name):
 		e.Message = fmt.Sprintf("%s is not in the manifest of family %s", what, p.family)
 	case p.caller.ReadOnly && writes(c):
-		e.Message = fmt.Sprintf("%s is denied, because whoever called, or the tool by its own word, may only read", what)
+		e.Message = fmt.Sprintf("%s is denied, because the caller or the tool is read-only", what)
 	case name != "" && c.Scope() == "namespaces" && !p.caller.MayEnter(name):
-		e.Message = fmt.Sprintf("%s is denied, because whoever called may not use the namespace", what)
+		e.Message = fmt.Sprintf("%s is denied, because the caller has no access to the namespace", what)
 	case !wasGranted || !covers(c, granted, name):
 		e.Message = fmt.Sprintf("%s was not granted to family %s: an operator can, with: alcove family grant %s %s", what, p.family, p.family, wanted(c, granted, name))
 	default:
