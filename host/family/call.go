@@ -45,7 +45,7 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 		return Result{}, err
 	}
 	if c.Caller.ReadOnly && !onlyReads(t) {
-		return Result{}, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("%s may write, and this memory can only be read; whoever runs the server can allow writing", t.Name)}
+		return Result{}, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("%s may write, and this memory can only be read; the server's operator can allow writing", t.Name)}
 	}
 	if err := x.checkArguments(t, c.Arguments); err != nil {
 		return Result{}, err

@@ -129,7 +129,7 @@ func (f *Families) missing(name string, g *guard) error {
 		again = fmt.Sprintf("install the module with the SHA-256 %s again with: alcove family install FILE", g.Digest)
 	}
 	return &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("nothing was stored, because family %s has to be asked first and cannot be (%s). "+
-		"Whoever runs the server can %s; or do without the hook: alcove family revoke %s store", name, g.gone, again, name)}
+		"The server's operator can %s; or do without the hook: alcove family revoke %s store", name, g.gone, again, name)}
 }
 
 // fillSilence gives each store hook that the lock file turns on without a word on failures the word of its manifest. Where that is
