@@ -181,7 +181,7 @@ func (s toolset) find(name string) *tool {
 // denied refuses a client that may only read.
 func (s toolset) denied(what string) error {
 	return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf(
-		"%s, and this memory can only be read: use %s; whoever runs the server can allow writing", what, s.names(true))}
+		"%s, and this memory can only be read: use %s; the server's operator can allow writing", what, s.names(true))}
 }
 
 // unknown is what a client is told that calls a tool which does not exist.
