@@ -105,7 +105,7 @@ func (s *Space) mean(ctx context.Context, q Search, asked *search.Query) (note s
 	}
 	if s.meaning == nil || q.Embedder == "" && s.meaning.Standard() == "" {
 		if q.Mode == Semantic || len(q.Vector) > 0 || q.Embedder != "" {
-			return "", invalid("there is no embedder, so searches are by words: leave mode, vector and embedder out; whoever runs the server can set one with alcove embedder set")
+			return "", invalid("no embedder is configured, so searches are by words: omit mode, vector and embedder; the server's operator can add one with alcove embedder set")
 		}
 		return "", nil
 	}
