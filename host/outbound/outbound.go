@@ -360,7 +360,7 @@ func below(base, to string, query url.Values) (string, error) {
 	return u.String(), nil
 }
 
-const noKey = "the endpoint's key is not there: whoever runs the server finds the reason in its log"
+const noKey = "the endpoint's key cannot be read: the reason is in the server's log"
 
 // key is the endpoint's key; empty when it has none.
 func (c Client) key(e registry.Endpoint) (string, error) {
