@@ -113,7 +113,7 @@ func (c *call) gaveUp() *stop {
 	if errors.Is(c.caller.Err(), context.DeadlineExceeded) {
 		c.stopped = &stop{class: abi.ClassWall, limit: abi.LimitWallMS, what: fmt.Sprintf("the request took longer than %d ms", c.limits.WallMS)}
 	} else {
-		c.stopped = &stop{class: abi.ClassCancelled, what: "whoever asked gave up"}
+		c.stopped = &stop{class: abi.ClassCancelled, what: "the caller gave up"}
 	}
 	return c.stopped
 }
