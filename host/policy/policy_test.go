@@ -82,8 +82,8 @@ func TestADenialSaysWhoseItIsAndHowItIsMended(t *testing.T) {
 		"memory.write for b was not granted to family notes: an operator can, with: alcove family grant notes memory.write=a,c,b":   Of("notes", asked, granted, Caller{}).Check(write, "b"),
 		"memory.read for * was not granted to family notes: an operator can, with: alcove family grant notes memory.read":           Of("notes", asked, nil, Caller{}).Check(read, "*"),
 		"memory.read for x; rm -rf . was not granted to family notes: an operator can, with: alcove family grant notes memory.read": Of("notes", asked, nil, Caller{}).Check(read, "x; rm -rf ."),
-		"memory.write for a is denied, because the caller or the tool is read-only":                          Of("notes", asked, granted, Caller{ReadOnly: true}).Check(write, "a"),
-		"memory.read for home is denied, because the caller has no access to the namespace":                                          Of("notes", asked, all, Caller{Namespaces: []string{"work"}}).Check(read, "home"),
+		"memory.write for a is denied, because the caller or the tool is read-only":                                                 Of("notes", asked, granted, Caller{ReadOnly: true}).Check(write, "a"),
+		"memory.read for home is denied, because the caller has no access to the namespace":                                         Of("notes", asked, all, Caller{Namespaces: []string{"work"}}).Check(read, "home"),
 	} {
 		var e *abi.Error
 		if !errors.As(err, &e) || e.Code != abi.CodeDenied || e.Message != want {
