@@ -115,7 +115,7 @@ func toolsCall(w *work, ctx context.Context, r abi.ToolsCallRequest) (out abi.To
 		return out, err
 	}
 	if w.caller.ReadOnly && !onlyReads(t) {
-		return out, &abi.Error{Code: abi.CodeDenied, Message: r.Tool + " may write, and whoever called may only read"}
+		return out, &abi.Error{Code: abi.CodeDenied, Message: r.Tool + " may write, and the caller may only read"}
 	}
 	if len(r.Arguments) == 0 {
 		r.Arguments = json.RawMessage("{}")

@@ -42,13 +42,13 @@ func (w *work) mayEnter(namespace string) error {
 	if w.caller.MayEnter(namespace) {
 		return nil
 	}
-	return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("namespace %.128s is not one of those that whoever called may use", namespace)}
+	return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("namespace %.128s is not one that the caller may use", namespace)}
 }
 
 // mayKeep is records with the right to change them.
 func (w *work) mayKeep(name, namespace string) (memory.Collection, string, error) {
 	if w.caller.ReadOnly {
-		return memory.Collection{}, "", &abi.Error{Code: abi.CodeDenied, Message: "records cannot be changed, because whoever called, or the tool by its own word, may only read"}
+		return memory.Collection{}, "", &abi.Error{Code: abi.CodeDenied, Message: "records cannot be changed, because the caller may only read, or the tool declares that it only reads"}
 	}
 	return w.records(name, namespace)
 }
