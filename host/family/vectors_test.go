@@ -83,6 +83,9 @@ func (sampleOutside) Complete(context.Context, registry.Endpoint, abi.LLMComplet
 }
 
 func (sampleOutside) Fetch(_ context.Context, _ registry.Endpoint, f abi.HTTPFetchRequest, _ Leaving) (abi.HTTPFetchResponse, error) {
+	if f.Path == "/down" {
+		return abi.HTTPFetchResponse{}, errors.New("the endpoint cannot be reached")
+	}
 	return abi.HTTPFetchResponse{Status: 200, Headers: map[string]string{"Content-Type": "text/plain"}, Body: f.Path}, nil
 }
 
