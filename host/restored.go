@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/backup"
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -249,11 +251,24 @@ func (r *restoring) put(lock registry.Lock, kept []string) error {
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			return err
 		}
-		if err := os.Rename(r.contentPath(f.SHA256), to); err != nil {
+		if err := copyFile(r.contentPath(f.SHA256), to); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// copyFile copies a file durably.
+func copyFile(from, to string) error {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return durable.Write(to, 0o600, func(w io.Writer) error {
+		_, err := io.Copy(w, f)
+		return err
+	})
 }
 
 // tell says what the lock in force grants, and which modules it needs that are not there.
