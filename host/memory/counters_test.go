@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,20 +17,20 @@ import (
 // countingEngine is an engine with something that happens before counts are read and written.
 type countingEngine struct {
 	*bolt.Engine
-	reading func()
-	writing func(w store.CounterWrite) error
+	reading atomic.Pointer[func()]
+	writing atomic.Pointer[func(w store.CounterWrite) error]
 }
 
 func (e *countingEngine) Counters(ctx context.Context, l store.Lineage, keys []store.Key) ([][]byte, error) {
-	if e.reading != nil {
-		e.reading()
+	if reading := e.reading.Load(); reading != nil {
+		(*reading)()
 	}
 	return e.Engine.Counters(ctx, l, keys)
 }
 
 func (e *countingEngine) Commit(ctx context.Context, b store.Batch) (store.Committed, error) {
-	if e.writing != nil && len(b.Counters) > 0 {
-		if err := e.writing(b.Counters[0]); err != nil {
+	if writing := e.writing.Load(); writing != nil && len(b.Counters) > 0 {
+		if err := (*writing)(b.Counters[0]); err != nil {
 			return store.Committed{}, err
 		}
 	}
@@ -49,7 +50,8 @@ func countingSpace(t *testing.T) (*Space, *countingEngine) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		engine.reading, engine.writing = nil, nil
+		engine.reading.Store(nil)
+		engine.writing.Store(nil)
 		if err := errors.Join(s.Close(context.Background()), opened.Close()); err != nil {
 			t.Error(err)
 		}
@@ -81,12 +83,13 @@ func TestAFlushForgetsWhatWasCountedOnABranchThatIsDeletedMeanwhile(t *testing.T
 	fork(t, s, "", "f")
 	text(t, s, "", "k", AsOf{})
 	text(t, s, "f", "k", AsOf{})
-	engine.reading = func() {
-		engine.reading = nil
+	reading := func() {
+		engine.reading.Store(nil)
 		if err := s.Delete(t.Context(), "f", Write{}); err != nil {
 			t.Error(err)
 		}
 	}
+	engine.reading.Store(&reading)
 	if err := s.Flush(t.Context()); err != nil {
 		t.Errorf("flush: %v", err)
 	}
@@ -110,12 +113,13 @@ func TestABranchWhoseCountsCannotBeWrittenKeepsNoOtherFromIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine.writing = func(w store.CounterWrite) error {
+	writing := func(w store.CounterWrite) error {
 		if w.Branch == torn.id {
 			return broken
 		}
 		return nil
 	}
+	engine.writing.Store(&writing)
 	if err := s.Flush(t.Context()); err == nil || !strings.Contains(err.Error(), "branch b") {
 		t.Errorf("flush: %v", err)
 	}
@@ -124,7 +128,7 @@ func TestABranchWhoseCountsCannotBeWrittenKeepsNoOtherFromIt(t *testing.T) {
 			t.Errorf("%d accesses on %s are written, not %d", n, name, want)
 		}
 	}
-	engine.writing = nil
+	engine.writing.Store(nil)
 	if err := s.Flush(t.Context()); err != nil || storedCount(t, s, engine, "b", "k") != 1 {
 		t.Errorf("later: %d are written on b (%v)", storedCount(t, s, engine, "b", "k"), err)
 	}
