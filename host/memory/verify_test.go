@@ -62,6 +62,9 @@ func verify(t *testing.T, s *Space) Verified {
 func TestAVerifyPassesOverACommitThatHasNotReachedTheIndex(t *testing.T) {
 	s, index := tampered(t, time.Now)
 	put(t, s, "", "a", "there before")
+	if err := s.Ready(t.Context()); err != nil { // or the fill of the index is what is held
+		t.Fatal(err)
+	}
 	arrived, release := make(chan struct{}), make(chan struct{})
 	hold := func(docs []search.Doc) []search.Doc {
 		close(arrived)
