@@ -9,6 +9,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 # Packages whose goroutines share memory.
 RACE      := ./host/store/... ./host/memory/... ./host/search/... ./host/mcp/... ./host/api/... ./host/owner/... ./host/bridge/... ./host/client/... ./host/schema ./host/sandbox ./host/family ./host ./cmd/...
 BENCHTIME ?= 1s
+PAIRS     ?= 20
 # How long the tests of make stress are, and each fuzz test of make fuzz. docs/FAULTS.md tells what each is.
 STRESS    ?= 5m
 SOAK      ?= 30m
@@ -24,7 +25,7 @@ GUESTS    := $(patsubst guests/%/manifest.json,%,$(wildcard guests/*/manifest.js
 GUEST     := CGO_ENABLED=0 GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 DIST      ?= guests/dist
 
-.PHONY: help run build test check bench fmt clean format vet lint imports modules generated samples cross bench-peers test-race guests reproducible stress fuzz
+.PHONY: bench-pairs help run build test check bench fmt clean format vet lint imports modules generated samples cross bench-peers test-race guests reproducible stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -107,6 +108,9 @@ fuzz:            ## fuzz all that reads what comes from outside, FUZZTIME=1m eac
 bench: guests    ## run all benchmarks; figures and ratios count within one run only
 	$(GO) test -tags guests -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...
 	cd host/sandbox/bench && $(GO) vet . && $(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) .
+
+bench-pairs: build ## compare bin/alcove with an older build, run in turn (BEFORE=path, PAIRS=20)
+	$(GO) run ./host/measure/pairs -before "$(BEFORE)" -after bin/alcove -pairs $(PAIRS)
 
 bench-peers:     ## measure search beside bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
 	cd host/search/bench && $(GO) vet . && $(GO) run . $(PEERS)
