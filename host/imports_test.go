@@ -47,7 +47,9 @@ func rules() []rule {
 		{pkg: "guests/consolidation", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/consolidation/*"}, never: append(outside, "os")},
 		{pkg: "guests/consolidation/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/consolidation/*"}, never: append(outside, "os")},
 		{pkg: "host/store", never: append(outside, "os")},
-		{pkg: "host/store/bolt", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
+		{pkg: "host/store/bolt", own: []string{"host/store", "host/store/bolt/layout", "host/store/bolt/salvage"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
+		{pkg: "host/store/bolt/layout", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
+		{pkg: "host/store/bolt/salvage", own: []string{"host/store", "host/store/bolt/layout"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
 		{pkg: "host/store/*", own: []string{"host/store"}, others: []string{"pgregory.net/rapid"}},
 		{pkg: "host/search/segment", never: append(outside, "os")},
 		{pkg: "host/search", own: []string{"host/store", "host/search/segment"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
@@ -120,6 +122,8 @@ func TestImportsThatAreForbiddenAreFound(t *testing.T) {
 		{"host/sandbox", module + "host/memory"},
 		{"host/sandbox", "net/http"},
 		{"host/memory", "go.etcd.io/bbolt"},
+		{"host/store/bolt/salvage", module + "host/store/bolt"},
+		{"host/store/bolt/layout", module + "host/store/bolt/salvage"},
 	} {
 		i := slices.IndexFunc(rules(), func(r rule) bool { return matches(r.pkg, c.pkg) })
 		if rules()[i].forbids(c.imported) == "" {

@@ -38,7 +38,7 @@ func TestABackupHasWhatARepairCouldNotSaveAndGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	damage(t, data, "what rots")
-	r, err := bolt.Repair(t.Context(), data, time.Now(), nil)
+	r, err := bolt.Driver{}.Repair(t.Context(), data, store.Repair{Now: time.Now()})
 	if err != nil || len(r.Aside) != 1 {
 		t.Fatalf("%+v (%v)", r, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 var keyBackup = []byte("backup")
@@ -18,7 +19,7 @@ var _ store.BackupNoter = (*Engine)(nil)
 func (e *Engine) NoteBackup(ctx context.Context, b store.BackedUp) error {
 	data, err := json.Marshal(b)
 	if err == nil {
-		err = e.update(ctx, func(tx *bbolt.Tx) error { return top(tx, kindMeta).put(keyBackup, data) })
+		err = e.update(ctx, func(tx *bbolt.Tx) error { return layout.InSpace(tx, layout.KindMeta).Write(keyBackup, data) })
 	}
 	if err != nil {
 		return fmt.Errorf("remember the backup: %w", err)
@@ -28,7 +29,7 @@ func (e *Engine) NoteBackup(ctx context.Context, b store.BackedUp) error {
 
 // readBackup is the last backup; zero when none is known.
 func readBackup(tx *bbolt.Tx) (b store.BackedUp, err error) {
-	data, err := top(tx, kindMeta).get(keyBackup)
+	data, err := layout.InSpace(tx, layout.KindMeta).Read(keyBackup)
 	if data == nil || err != nil {
 		return b, err
 	}

@@ -10,12 +10,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // Blobs are files named by the digest of their content. Which names they have stands in the database, so that a
@@ -23,45 +23,13 @@ import (
 
 const partial = "partial-" // begins the name of a file that is being written
 
-// decodeBlob reads a blob's record. Its digest is the name of a file, so it must not lead elsewhere.
-func decodeBlob(data []byte) (store.Blob, error) {
-	var blob store.Blob
-	if err := json.Unmarshal(data, &blob); err != nil {
-		return blob, fmt.Errorf("decode the record of a blob: %w", err)
-	}
-	return blob, checkDigest(blob.Digest)
-}
-
-func checkDigest(digest string) error {
-	if sum, err := hex.DecodeString(digest); err != nil || len(sum) != sha256.Size {
-		return fmt.Errorf("a blob has the digest %.100q, which is none", digest)
-	}
-	return nil
-}
-
-func checkBlobName(name string) error {
-	if name == "" || len(name) > 1<<10 {
-		return fmt.Errorf("a name of 1 to 1024 bytes is needed, not of %d", len(name))
-	}
-	return nil
-}
-
-// blob opens the record of a blob.
-func (p place) blob(name, data []byte) (store.Blob, error) {
-	value, err := p.open(name, data)
-	if err != nil {
-		return store.Blob{}, err
-	}
-	return decodeBlob(value)
-}
-
-func (e *Engine) blobDir() string { return filepath.Join(e.dir, "blobs") }
+func (e *Engine) blobDir() string { return layout.Blobs(e.dir) }
 
 func (e *Engine) blobPath(digest string) string { return filepath.Join(e.blobDir(), digest) }
 
 // PutBlob stores a blob.
 func (e *Engine) PutBlob(ctx context.Context, name string, r io.Reader) (store.Blob, error) {
-	if err := checkBlobName(name); err != nil {
+	if err := layout.CheckBlobName(name); err != nil {
 		return store.Blob{}, fmt.Errorf("put blob: %w", err)
 	}
 	e.blobMu.Lock() // a file that was just written must not be taken for an orphan
@@ -80,7 +48,7 @@ func (e *Engine) PutBlob(ctx context.Context, name string, r io.Reader) (store.B
 	if err != nil {
 		return blob, fmt.Errorf("put blob %s: %w", name, err)
 	}
-	err = e.update(ctx, func(tx *bbolt.Tx) error { return top(tx, kindBlobs).put([]byte(name), data) })
+	err = e.update(ctx, func(tx *bbolt.Tx) error { return layout.InSpace(tx, layout.KindBlobs).Write([]byte(name), data) })
 	if err != nil {
 		return blob, fmt.Errorf("put blob %s: %w", name, err)
 	}
@@ -114,18 +82,7 @@ func (e *Engine) writeBlob(name string, r io.Reader) (blob store.Blob, err error
 	if err = os.Rename(f.Name(), e.blobPath(blob.Digest)); err != nil {
 		return blob, err
 	}
-	return blob, syncDir(e.blobDir())
-}
-
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil // directories cannot be synced there
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return blob, layout.SyncDir(e.blobDir())
 }
 
 type blobReader struct {
@@ -141,14 +98,14 @@ func (e *Engine) GetBlob(ctx context.Context, name string) (store.BlobReader, er
 	defer e.blobMu.Unlock()
 	var blob store.Blob
 	err := e.read(ctx, func(tx *bbolt.Tx) error {
-		data, err := top(tx, kindBlobs).get([]byte(name))
+		data, err := layout.InSpace(tx, layout.KindBlobs).Read([]byte(name))
 		if err != nil {
 			return err
 		}
 		if data == nil {
 			return store.ErrNotFound
 		}
-		blob, err = decodeBlob(data)
+		blob, err = layout.DecodeBlob(data)
 		return err
 	})
 	if err != nil {
@@ -165,7 +122,7 @@ func (e *Engine) GetBlob(ctx context.Context, name string) (store.BlobReader, er
 func (e *Engine) DropBlob(ctx context.Context, name string) error {
 	e.blobMu.Lock()
 	defer e.blobMu.Unlock()
-	if err := e.update(ctx, func(tx *bbolt.Tx) error { return top(tx, kindBlobs).remove([]byte(name)) }); err != nil {
+	if err := e.update(ctx, func(tx *bbolt.Tx) error { return layout.InSpace(tx, layout.KindBlobs).Remove([]byte(name)) }); err != nil {
 		return fmt.Errorf("drop blob %s: %w", name, err)
 	}
 	e.passed(BlobForgotten)
@@ -175,10 +132,10 @@ func (e *Engine) DropBlob(ctx context.Context, name string) error {
 // Blobs lists blobs.
 func (e *Engine) Blobs(ctx context.Context, prefix string) (list []store.Blob, err error) {
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
-		blobs := top(tx, kindBlobs)
+		blobs := layout.InSpace(tx, layout.KindBlobs)
 		c := blobs.Cursor()
 		for name, data := c.Seek([]byte(prefix)); name != nil && strings.HasPrefix(string(name), prefix); name, data = c.Next() {
-			blob, err := blobs.blob(name, data)
+			blob, err := blobs.Blob(name, data)
 			if err != nil {
 				return fmt.Errorf("list blobs: %s: %w", name, err)
 			}
@@ -194,9 +151,9 @@ func (e *Engine) Blobs(ctx context.Context, prefix string) (list []store.Blob, e
 func (e *Engine) sweepBlobs() error {
 	named := map[string]bool{}
 	err := e.view(func(tx *bbolt.Tx) error {
-		blobs := top(tx, kindBlobs)
+		blobs := layout.InSpace(tx, layout.KindBlobs)
 		return blobs.ForEach(func(name, data []byte) error {
-			blob, err := blobs.blob(name, data)
+			blob, err := blobs.Blob(name, data)
 			named[blob.Digest] = true
 			return err
 		})

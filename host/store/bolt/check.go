@@ -14,13 +14,12 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/bolt/salvage"
 )
 
-// maxFaults is how many faults one check reports.
-const maxFaults = 20
-
-// glance is how long a check looks at a time. Between two looks the file may be mapped anew, for which commits wait.
-const glance = 20 * time.Millisecond
+// checkSlice is how long a check looks at a time. Between two looks the file may be mapped anew, for which commits wait.
+const checkSlice = 20 * time.Millisecond
 
 // Check reads everything and reports what is inconsistent. Commits go on meanwhile: it looks for a moment at a time, each time at
 // what is there then.
@@ -31,15 +30,15 @@ func (e *Engine) Check(ctx context.Context) error {
 	}
 	c.heads()
 	c.directory("the outermost bucket", func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Cursor().Bucket() })
-	for _, k := range topKinds() {
+	for _, k := range layout.SpaceKinds() {
 		judge := c.nothingMore
 		switch k {
-		case kindPoints:
+		case layout.KindPoints:
 			judge = c.judgePoints()
-		case kindTime:
+		case layout.KindTime:
 			judge = c.judgeTimes
 		}
-		c.records(fmt.Sprintf("the bucket %s", k.bucket()), func(tx *bbolt.Tx) records { return top(tx, k) }, judge)
+		c.records(fmt.Sprintf("the bucket %s", k.Bucket()), func(tx *bbolt.Tx) layout.Records { return layout.InSpace(tx, k) }, judge)
 	}
 	c.branches()
 	c.report(c.overlays())
@@ -56,7 +55,7 @@ type check struct {
 }
 
 func (c *check) report(err error) {
-	if err != nil && len(c.faults) < maxFaults {
+	if err != nil && len(c.faults) < salvage.MaxFaults {
 		c.faults = append(c.faults, err)
 	}
 }
@@ -69,7 +68,7 @@ func (c *check) heads() {
 			if err = c.head(place); err == nil || c.ctx.Err() != nil {
 				break
 			}
-			time.Sleep(glance)
+			time.Sleep(checkSlice)
 		}
 		if err != nil {
 			c.report(fmt.Errorf("page %d, one of the two that lead to all others: %w: %w", place, store.ErrDamaged, err))
@@ -77,36 +76,19 @@ func (c *check) heads() {
 	}
 }
 
-func (c *check) head(place uint64) error {
+func (c *check) head(page uint64) error {
 	return c.engine.read(c.ctx, func(tx *bbolt.Tx) error {
-		p := c.engine.pagesOf(tx)
-		raw := make([]byte, metaSize+8)
-		if _, err := p.file.ReadAt(raw, int64(place*p.head.size+pageHeader)); err != nil {
-			return err
-		}
-		_, err := readMeta(raw, p.head.size)
+		_, err := layout.MetaAt(c.engine.open.File, page, uint64(tx.DB().Info().PageSize))
 		return err
 	})
 }
 
-// pagesOf are the pages that a transaction sees, of the file that is open.
-func (e *Engine) pagesOf(tx *bbolt.Tx) *pages {
-	size := uint64(tx.DB().Info().PageSize)
-	p := &pages{file: e.open.File, length: uint64(tx.Size())}
-	p.lead(meta{size: size, root: uint64(tx.Cursor().Bucket().Root()), freelist: noFreelist, high: p.length / size})
-	return p
-}
-
 // look runs a part of the check in a transaction, until it says that it is done.
-func (c *check) look(what string, part func(tx *bbolt.Tx, p *pages, until time.Time) (done bool)) {
+func (c *check) look(what string, part func(tx *bbolt.Tx, until time.Time) (done bool)) {
 	for done := false; !done && c.ctx.Err() == nil; {
 		began := time.Now()
 		err := c.engine.read(c.ctx, func(tx *bbolt.Tx) error {
-			p := c.engine.pagesOf(tx)
-			done = part(tx, p, began.Add(glance))
-			for _, f := range p.faults {
-				c.report(fmt.Errorf("%w: %w", store.ErrDamaged, f))
-			}
+			done = part(tx, began.Add(checkSlice))
 			return nil
 		})
 		c.engine.written.looked(time.Since(began))
@@ -120,42 +102,59 @@ func (c *check) look(what string, part func(tx *bbolt.Tx, p *pages, until time.T
 // directory looks at the pages of a bucket of buckets.
 func (c *check) directory(what string, find func(tx *bbolt.Tx) *bbolt.Bucket) {
 	var after []byte
-	c.look(what, func(tx *bbolt.Tx, p *pages, until time.Time) bool {
+	c.look(what, func(tx *bbolt.Tx, until time.Time) bool {
 		b := find(tx)
 		if b == nil || b.Root() == 0 {
 			return true
 		}
-		p.after = after
-		p.scan(what, bucket{root: uint64(b.Root())}, func(e element) {
-			if !e.bucket {
-				p.fault("%s has %q, which is no bucket", what, e.key)
+		return c.scan(b, what, &after, until, func(e salvage.Element) {
+			if !e.Bucket {
+				c.report(fmt.Errorf("%w: %s has %q, which is no bucket", store.ErrDamaged, what, e.Key))
 			}
-			p.pause(&after, e, until)
 		})
-		return !p.stopped
 	})
 }
 
-// pause stops a visit when its time is over, and notes where it goes on.
-func (p *pages) pause(after *[]byte, e element, until time.Time) {
-	if time.Now().After(until) {
-		*after, p.stopped = bytes.Clone(e.key), true
+// scan visits a bucket from behind a key on: its pages, or, if it is part of another's page, what bbolt says is in it. When its time
+// is over it stops, and notes where it goes on.
+func (c *check) scan(b *bbolt.Bucket, what string, after *[]byte, until time.Time, visit func(salvage.Element)) (done bool) {
+	done = true
+	each := func(e salvage.Element) (more bool) {
+		visit(e)
+		if time.Now().After(until) {
+			*after, done = bytes.Clone(e.Key), false
+		}
+		return done
 	}
+	if b.Root() == 0 {
+		cursor := b.Cursor()
+		for key, value := cursor.First(); key != nil && done; key, value = cursor.Next() {
+			if *after == nil || bytes.Compare(key, *after) > 0 {
+				each(salvage.Element{Key: key, Value: value})
+			}
+		}
+		return done
+	}
+	f := salvage.File{Reader: c.engine.open.File, Length: uint64(b.Tx().Size()), PageSize: uint64(b.Tx().DB().Info().PageSize)}
+	for _, fault := range salvage.Scan(f, what, uint64(b.Root()), *after, each) {
+		c.report(fmt.Errorf("%w: %w", store.ErrDamaged, fault))
+	}
+	return done
 }
 
 // judge makes what tells in a transaction whether a record that is whole agrees with others.
-type judge func(tx *bbolt.Tx) func(e element) error
+type judge func(tx *bbolt.Tx) func(e salvage.Element) error
 
-func (c *check) nothingMore(*bbolt.Tx) func(e element) error {
-	return func(element) error { return nil }
+func (c *check) nothingMore(*bbolt.Tx) func(e salvage.Element) error {
+	return func(salvage.Element) error { return nil }
 }
 
 // records looks at the records of a bucket, and whether they are all. Whether they are can be told when nothing was written to
 // the bucket meanwhile.
-func (c *check) records(what string, find func(tx *bbolt.Tx) records, with judge) {
+func (c *check) records(what string, find func(tx *bbolt.Tx) layout.Records, with judge) {
 	var after []byte
 	sum, sequence, began := uint64(0), uint64(0), false
-	c.look(what, func(tx *bbolt.Tx, p *pages, until time.Time) bool {
+	c.look(what, func(tx *bbolt.Tx, until time.Time) bool {
 		r := find(tx)
 		if r.Bucket == nil {
 			return true // it was erased
@@ -164,49 +163,33 @@ func (c *check) records(what string, find func(tx *bbolt.Tx) records, with judge
 			sequence, began = r.Sequence(), true
 		}
 		agrees := with(tx)
-		p.after = after
-		c.scan(what, p, r, func(e element) {
-			if !r.counts(e.key) {
+		done := c.scan(r.Bucket, what, &after, until, func(e salvage.Element) {
+			if !r.IsRecord(e.Key) {
 				return
 			}
-			sum += weight(r.stored(e.value))
-			err := r.whole(e.key, e.value)
+			sum += layout.Weight(r.StoredSum(e.Value))
+			err := r.Verify(e.Key, e.Value)
 			if err == nil {
 				err = agrees(e)
 			}
 			if err != nil {
-				c.report(fmt.Errorf("%s: %s: %w", what, nameOf(r.kind, e.key), err))
+				c.report(fmt.Errorf("%s: %s: %w", what, layout.DescribeKey(r.Kind, e.Key), err))
 			}
-			p.pause(&after, e, until)
 		})
-		if !p.stopped && sum != sequence && r.Sequence() == sequence {
-			c.report(fmt.Errorf("%s: %w", what, errIncomplete))
+		if done && sum != sequence && r.Sequence() == sequence {
+			c.report(fmt.Errorf("%s: %w", what, layout.ErrIncomplete))
 		}
-		return !p.stopped
+		return done
 	})
-}
-
-// scan visits a bucket: its pages, or, if it is part of another's page, what bbolt says is in it.
-func (c *check) scan(what string, p *pages, r records, visit func(element)) {
-	if r.Root() != 0 {
-		p.scan(what, bucket{root: uint64(r.Root())}, visit)
-		return
-	}
-	cursor := r.Cursor()
-	for key, value := cursor.First(); key != nil && !p.stopped; key, value = cursor.Next() {
-		if p.after == nil || bytes.Compare(key, p.after) > 0 {
-			visit(element{key: key, value: value})
-		}
-	}
 }
 
 // judgePoints makes sure that versions and instants grow together without gaps, and agree with the index of instants.
 func (c *check) judgePoints() judge {
 	var last store.Point
-	return func(tx *bbolt.Tx) func(e element) error {
-		times, points := top(tx, kindTime), top(tx, kindPoints)
-		return func(e element) error {
-			p, err := points.point(e.key, e.value)
+	return func(tx *bbolt.Tx) func(e salvage.Element) error {
+		times, points := layout.InSpace(tx, layout.KindTime), layout.InSpace(tx, layout.KindPoints)
+		return func(e salvage.Element) error {
+			p, err := points.Point(e.Key, e.Value)
 			if err != nil {
 				return err
 			}
@@ -214,7 +197,7 @@ func (c *check) judgePoints() judge {
 			if last = p; p.Version != before.Version+1 || !p.Time.After(before.Time) && before.Version != 0 {
 				return fmt.Errorf("version %d at %s does not follow version %d at %s", p.Version, p.Time, before.Version, before.Time)
 			}
-			if at, err := times.get(u64(uint64(p.Time.UnixMicro()))); err != nil || !bytes.Equal(at, e.key) {
+			if at, err := times.Read(layout.U64(uint64(p.Time.UnixMicro()))); err != nil || !bytes.Equal(at, e.Key) {
 				return fmt.Errorf("version %d is missing in the index of times", p.Version)
 			}
 			return nil
@@ -222,15 +205,15 @@ func (c *check) judgePoints() judge {
 	}
 }
 
-func (c *check) judgeTimes(tx *bbolt.Tx) func(e element) error {
-	times, points := top(tx, kindTime), top(tx, kindPoints)
-	return func(e element) error {
-		version, err := times.open(e.key, e.value)
+func (c *check) judgeTimes(tx *bbolt.Tx) func(e salvage.Element) error {
+	times, points := layout.InSpace(tx, layout.KindTime), layout.InSpace(tx, layout.KindPoints)
+	return func(e salvage.Element) error {
+		version, err := times.Open(e.Key, e.Value)
 		if err != nil {
 			return err
 		}
-		if at, err := points.get(version); err != nil || !bytes.Equal(at, e.key) {
-			return fmt.Errorf("an instant is that of version %d, which is of another", fromU64(version))
+		if at, err := points.Read(version); err != nil || !bytes.Equal(at, e.Key) {
+			return fmt.Errorf("an instant is that of version %d, which is of another", layout.FromU64(version))
 		}
 		return nil
 	}
@@ -238,65 +221,65 @@ func (c *check) judgeTimes(tx *bbolt.Tx) func(e element) error {
 
 // branches looks at each branch. What is new meanwhile is not looked at.
 func (c *check) branches() {
-	c.directory("the bucket branches", func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketBranches) })
+	c.directory("the bucket branches", func(tx *bbolt.Tx) *bbolt.Bucket { return layout.Branches(tx) })
 	var ids []store.BranchID
 	c.report(c.engine.read(c.ctx, func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketBranches).ForEachBucket(func(id []byte) error {
-			ids = append(ids, store.BranchID(fromU64(id)))
+		return layout.Branches(tx).ForEachBucket(func(id []byte) error {
+			ids = append(ids, store.BranchID(layout.FromU64(id)))
 			return nil
 		})
 	}))
 	for _, id := range ids {
 		what := fmt.Sprintf("branch %d", id)
-		find := func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(bucketBranches).Bucket(u64(uint64(id))) }
+		find := func(tx *bbolt.Tx) *bbolt.Bucket { return layout.Branch(tx, id) }
 		c.directory(what, find)
 		c.parts(what, id, find)
 	}
 }
 
 func (c *check) parts(what string, id store.BranchID, find func(tx *bbolt.Tx) *bbolt.Bucket) {
-	for _, k := range branchKinds() {
+	for _, k := range layout.BranchKinds() {
 		with := c.nothingMore
 		switch k {
-		case kindEntries:
+		case layout.KindEntries:
 			with = c.judgeEntries(id)
-		case kindLog:
+		case layout.KindLog:
 			with = c.judgeChanges(id)
 		}
-		c.records(fmt.Sprintf("%s: the bucket %s", what, k.bucket()), func(tx *bbolt.Tx) records {
+		c.records(fmt.Sprintf("%s: the bucket %s", what, k.Bucket()), func(tx *bbolt.Tx) layout.Records {
 			branch := find(tx)
 			if branch == nil {
-				return records{}
+				return layout.Records{}
 			}
-			if branch.Bucket(k.bucket()) == nil {
-				c.report(fmt.Errorf("%s has no bucket %s: %w", what, k.bucket(), store.ErrDamaged))
+			if branch.Bucket(k.Bucket()) == nil {
+				c.report(fmt.Errorf("%s has no bucket %s: %w", what, k.Bucket(), store.ErrDamaged))
 			}
-			return of(branch, id, k)
+			return layout.InBranch(branch, id, k)
 		}, with)
 	}
 }
 
 // judgeEntries makes sure that entries were committed, with their values, and that the log names those above the floor.
 func (c *check) judgeEntries(id store.BranchID) judge {
-	return func(tx *bbolt.Tx) func(e element) error {
-		r, points := newReader(tx), top(tx, kindPoints)
-		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
-		log := of(branch, id, kindLog)
-		t, _, _ := readTrim(branch, id) // what is damaged of it is found where it is
-		return func(raw element) error {
-			e, err := r.decode(raw.key, raw.value)
+	return func(tx *bbolt.Tx) func(e salvage.Element) error {
+		r, points := newReader(tx), layout.InSpace(tx, layout.KindPoints)
+		branch := layout.Branch(tx, id)
+		log := layout.InBranch(branch, id, layout.KindLog)
+		t, _, _ := layout.ReadTrim(branch, id) // what is damaged of it is found where it is
+		return func(raw salvage.Element) error {
+			e, err := r.decode(raw.Key, raw.Value)
 			if err != nil {
 				return err
 			}
-			at, err := points.get(u64(e.Version))
-			if err != nil || e.Branch != id || int64(fromU64(at)) != e.Time.UnixMicro() {
+			at, err := points.Read(layout.U64(e.Version))
+			if err != nil || e.Branch != id || int64(layout.FromU64(at)) != e.Time.UnixMicro() {
 				return fmt.Errorf("it is of branch %d at %s, when nothing was committed", e.Branch, e.Time)
 			}
-			if e.Version <= t.floor.Version {
+			if e.Version <= t.Floor.Version {
 				return nil
 			}
-			change := append(u64(e.Version), encodeKey(e.Key)...)
-			if found, err := log.change(change, log.Get(change)); err != nil || found.Deleted != e.Deleted {
+			change := append(layout.U64(e.Version), layout.EncodeKey(e.Key)...)
+			if found, err := log.Change(change, log.Get(change)); err != nil || found.Deleted != e.Deleted {
 				return fmt.Errorf("it is missing in the change log: %w", store.ErrDamaged)
 			}
 			return nil
@@ -306,13 +289,13 @@ func (c *check) judgeEntries(id store.BranchID) judge {
 
 // judgeChanges makes sure that what the log names above the floor is there.
 func (c *check) judgeChanges(id store.BranchID) judge {
-	return func(tx *bbolt.Tx) func(e element) error {
-		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
-		entries := branch.Bucket(bucketEntries)
-		t, _, _ := readTrim(branch, id)
-		return func(e element) error {
-			version := changedAt(e.key)
-			if version > t.floor.Version && entries.Get(atVersion(e.key[versionSize:], version)) == nil {
+	return func(tx *bbolt.Tx) func(e salvage.Element) error {
+		branch := layout.Branch(tx, id)
+		entries := branch.Bucket(layout.KindEntries.Bucket())
+		t, _, _ := layout.ReadTrim(branch, id)
+		return func(e salvage.Element) error {
+			version := layout.ChangeVersion(e.Key)
+			if version > t.Floor.Version && entries.Get(layout.VersionKey(e.Key[layout.VersionSize:], version)) == nil {
 				return fmt.Errorf("the change log has it, and it is not there: %w", store.ErrDamaged)
 			}
 			return nil
@@ -333,9 +316,9 @@ func (c *check) overlays() error {
 	}
 	for _, o := range overlays {
 		what := fmt.Sprintf("overlay %d", o.id)
-		c.records(what, func(tx *bbolt.Tx) records { return records{o.bucket(tx), placeOf(kindEntries, 0)} }, c.nothingMore)
+		c.records(what, func(tx *bbolt.Tx) layout.Records { return layout.In(o.bucket(tx), layout.KindEntries, 0) }, c.nothingMore)
 		var from []byte
-		c.look(what, func(tx *bbolt.Tx, _ *pages, until time.Time) bool {
+		c.look(what, func(tx *bbolt.Tx, until time.Time) bool {
 			plain := newReader(tx).walk(rawBlocks(o.run), nil, from, false)
 			merged := newReader(tx).walk([]block{{segment: store.Segment{At: store.Latest}, overlay: o}}, nil, from, false)
 			next, err := sameWalk(plain, merged, until)
@@ -353,12 +336,12 @@ func (c *check) overlays() error {
 // what it was made from.
 func (e *Engine) checkOverlaysInUse(ctx context.Context, overlays []*overlay) error {
 	return e.read(ctx, func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketOverlays).ForEachBucket(func(id []byte) error {
-			if readOverlay(tx.Bucket(bucketOverlays).Bucket(id), fromU64(id)) == nil {
+		return layout.Overlays(tx).ForEachBucket(func(id []byte) error {
+			if readOverlay(layout.Overlays(tx).Bucket(id), layout.FromU64(id)) == nil {
 				return nil
 			}
-			if !slices.ContainsFunc(overlays, func(o *overlay) bool { return o.id == fromU64(id) }) {
-				return fmt.Errorf("overlay %d is in the file, and not in use", fromU64(id))
+			if !slices.ContainsFunc(overlays, func(o *overlay) bool { return o.id == layout.FromU64(id) }) {
+				return fmt.Errorf("overlay %d is in the file, and not in use", layout.FromU64(id))
 			}
 			return nil
 		})

@@ -7,13 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // job is a commit, or other work, waiting for the writer.
@@ -103,8 +103,8 @@ func (e *Engine) gather(first *job) []*job {
 }
 
 func (e *Engine) runGroup(group []*job) {
-	e.turn.begin()
-	defer e.turn.end()
+	e.writing.begin()
+	defer e.writing.end()
 	if first := group[0]; first.alone != nil {
 		first.err = first.ctx.Err()
 		if e.db == nil {
@@ -157,7 +157,7 @@ func checkBatch(b store.Batch) error {
 	}
 	seen := make(map[place]bool, len(b.Writes))
 	for _, w := range b.Writes {
-		if err := checkKey(w.Key); err != nil {
+		if err := layout.CheckKey(w.Key); err != nil {
 			return err
 		}
 		if seen[place{w.Branch, w.Key}] {
@@ -169,12 +169,12 @@ func checkBatch(b store.Batch) error {
 		if len(a.Lineage) == 0 || a.Seal == nil {
 			return fmt.Errorf("append to %s/%s has no lineage or no seal", a.Namespace, a.Collection)
 		}
-		if err := checkKey(store.Key{Namespace: a.Namespace, Collection: a.Collection}); err != nil {
+		if err := layout.CheckKey(store.Key{Namespace: a.Namespace, Collection: a.Collection}); err != nil {
 			return err
 		}
 	}
 	for _, c := range b.Counters {
-		if err := checkKey(c.Key); err != nil {
+		if err := layout.CheckKey(c.Key); err != nil {
 			return err
 		}
 	}
@@ -194,7 +194,7 @@ func (e *Engine) apply(tx *bbolt.Tx, head store.Point, j *job) (store.Point, err
 		return head, nil
 	}
 	at := e.next(head)
-	writes, sequences, err := e.seal(tx, b, at)
+	writes, sequences, err := e.makeAppends(tx, b, at)
 	if err != nil {
 		j.err = fmt.Errorf("commit: %w", err)
 		return head, nil
@@ -237,19 +237,19 @@ func (e *Engine) expect(tx *bbolt.Tx, b *store.Batch) error {
 
 // lastWrite is the newest version in a branch's log; 0 for none.
 func lastWrite(tx *bbolt.Tx, b store.BranchID) uint64 {
-	branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(b)))
+	branch := layout.Branch(tx, b)
 	if branch == nil {
 		return 0
 	}
-	last, _ := branch.Bucket(bucketLog).Cursor().Last()
+	last, _ := branch.Bucket(layout.KindLog.Bucket()).Cursor().Last()
 	if last == nil {
 		return 0
 	}
-	return changedAt(last)
+	return layout.ChangeVersion(last)
 }
 
-// seal makes the values of a batch's appends. It returns all that is to be written, in the order of the file.
-func (e *Engine) seal(tx *bbolt.Tx, b *store.Batch, at store.Point) ([]store.Write, []uint64, error) {
+// makeAppends makes the values of a batch's appends. It returns all that is to be written, in the order of the file.
+func (e *Engine) makeAppends(tx *bbolt.Tx, b *store.Batch, at store.Point) ([]store.Write, []uint64, error) {
 	writes := slices.Clone(b.Writes)
 	var sequences []uint64
 	type log struct {
@@ -266,7 +266,7 @@ func (e *Engine) seal(tx *bbolt.Tx, b *store.Batch, at store.Point) ([]store.Wri
 				return nil, nil, err
 			}
 		}
-		entry, err := sealOne(a, last, at)
+		entry, err := makeAppend(a, last, at)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -276,12 +276,12 @@ func (e *Engine) seal(tx *bbolt.Tx, b *store.Batch, at store.Point) ([]store.Wri
 		writes = append(writes, store.Write{Branch: id.branch, Key: entry.Key, Value: entry.Value})
 	}
 	slices.SortFunc(writes, func(a, b store.Write) int {
-		return cmp.Or(cmp.Compare(a.Branch, b.Branch), bytes.Compare(encodeKey(a.Key), encodeKey(b.Key)))
+		return cmp.Or(cmp.Compare(a.Branch, b.Branch), bytes.Compare(layout.EncodeKey(a.Key), layout.EncodeKey(b.Key)))
 	})
 	return writes, sequences, nil
 }
 
-func sealOne(a store.Append, last store.Entry, at store.Point) (e store.Entry, err error) {
+func makeAppend(a store.Append, last store.Entry, at store.Point) (e store.Entry, err error) {
 	sequence := uint64(1)
 	if last.Version != 0 {
 		before, err := store.ParseSequence(last.Name)
@@ -356,106 +356,69 @@ func (e *Engine) put(tx *bbolt.Tx, b *store.Batch, writes []store.Write, done st
 			return fmt.Errorf("count %s: %w", c.Key, err)
 		}
 	}
-	micros := u64(uint64(done.Time.UnixMicro()))
+	micros := layout.U64(uint64(done.Time.UnixMicro()))
 	return errors.Join(
-		appendTo(top(tx, kindPoints), u64(done.Version), micros),
-		appendTo(top(tx, kindTime), micros, u64(done.Version)),
+		layout.Append(layout.InSpace(tx, layout.KindPoints), layout.U64(done.Version), micros),
+		layout.Append(layout.InSpace(tx, layout.KindTime), micros, layout.U64(done.Version)),
 		remember(tx, b.Request, done),
 	)
 }
 
-// appended is how full pages become to which nothing is ever added in the middle; others are left half empty.
-const appended = 0.95
-
-// appendTo puts what sorts behind all that a bucket has.
-func appendTo(r records, key, value []byte) error {
-	r.FillPercent = appended
-	return r.add(key, value)
-}
-
-func branchBucket(tx *bbolt.Tx, id store.BranchID) (*bbolt.Bucket, error) {
-	branch, err := tx.Bucket(bucketBranches).CreateBucketIfNotExists(u64(uint64(id)))
-	if err != nil {
-		return nil, err
-	}
-	if branch.Bucket(bucketLog) != nil {
-		return branch, nil
-	}
-	for _, k := range branchKinds() {
-		if _, err := branch.CreateBucketIfNotExists(k.bucket()); err != nil {
-			return nil, err
-		}
-	}
-	return branch, branch.SetSequence(uint64(id)) // tells the branch should its name be damaged
-}
-
 func putEntry(tx *bbolt.Tx, w store.Write, at store.Point) error {
-	branch, err := branchBucket(tx, w.Branch)
+	branch, err := layout.MakeBranch(tx, w.Branch)
 	if err != nil {
 		return err
 	}
-	raw := encodeKey(w.Key)
-	key := atVersion(raw, at.Version)
-	r, apart := newRecord(w.Branch, key, at, w.Value, w.Delete)
+	raw := layout.EncodeKey(w.Key)
+	key := layout.VersionKey(raw, at.Version)
+	r, apart := layout.NewRecord(w.Branch, key, at, w.Value, w.Delete)
 	if apart != nil {
-		if err := of(branch, w.Branch, kindValues).insert(key, apart); err != nil {
+		if err := layout.InBranch(branch, w.Branch, layout.KindValues).AddSealed(key, apart); err != nil {
 			return err
 		}
 	}
-	if err := of(branch, w.Branch, kindEntries).insert(key, r.encode(key)); err != nil {
+	if err := layout.InBranch(branch, w.Branch, layout.KindEntries).AddSealed(key, r.Encode(key)); err != nil {
 		return err
 	}
-	change, deleted := encodeChange(raw, at.Version, w.Delete)
-	return appendTo(of(branch, w.Branch, kindLog), change, deleted)
+	change, deleted := layout.EncodeChange(raw, at.Version, w.Delete)
+	return layout.Append(layout.InBranch(branch, w.Branch, layout.KindLog), change, deleted)
 }
 
 // putCounter replaces the records of a key that are newer than Keep. When that was is kept too: a record's own version may be
 // far older, and an increment must have it.
 func putCounter(tx *bbolt.Tx, c store.CounterWrite, at uint64) error {
-	branch, err := branchBucket(tx, c.Branch)
+	branch, err := layout.MakeBranch(tx, c.Branch)
 	if err != nil {
 		return err
 	}
-	counters, raw := of(branch, c.Branch, kindCounters), encodeKey(c.Key)
+	counters, raw := layout.InBranch(branch, c.Branch, layout.KindCounters), layout.EncodeKey(c.Key)
 	cursor := counters.Cursor()
 	for {
 		key, _ := cursor.Seek(raw)
 		if !bytes.HasPrefix(key, raw) {
 			break
 		}
-		if _, version, err := splitVersion(key); err != nil || version <= c.Keep {
+		if _, version, err := layout.SplitVersion(key); err != nil || version <= c.Keep {
 			break
 		}
-		if err := counters.remove(bytes.Clone(key)); err != nil {
+		if err := counters.Remove(bytes.Clone(key)); err != nil {
 			return err
 		}
 	}
 	return errors.Join(
-		counters.put(atVersion(raw, c.Version), encodeCounted(c.Value)),
-		of(branch, c.Branch, kindCounted).put(raw, u64(at)))
-}
-
-// remembered is what is kept of a request.
-type remembered struct {
-	Digest    []byte   `json:"digest"`
-	Version   uint64   `json:"version"`
-	Micros    int64    `json:"micros"`
-	Sequences []uint64 `json:"sequences,omitempty"`
-}
-
-func requestKey(r store.Request) []byte {
-	return append(append([]byte(r.Caller), 0), r.ID...)
+		counters.Write(layout.VersionKey(raw, c.Version), layout.EncodeCounter(c.Value)),
+		layout.InBranch(branch, c.Branch, layout.KindCounted).Write(raw, layout.U64(at)))
 }
 
 func requested(tx *bbolt.Tx, r store.Request, now time.Time) (done store.Committed, found bool, err error) {
 	if r == (store.Request{}) {
 		return done, false, nil
 	}
-	data, err := top(tx, kindRequests).get(requestKey(r))
+	data, err := layout.InSpace(tx, layout.KindRequests).Read(layout.RequestKey(r))
 	if data == nil || err != nil {
 		return done, false, err
 	}
-	var was remembered
+	var was layout.Request
 	if err := json.Unmarshal(data, &was); err != nil {
 		return done, false, fmt.Errorf("decode request %q: %w", r.ID, err)
 	}
@@ -474,15 +437,15 @@ func remember(tx *bbolt.Tx, r store.Request, done store.Committed) error {
 	if r == (store.Request{}) {
 		return nil
 	}
-	data, err := json.Marshal(remembered{r.Digest[:], done.Version, done.Time.UnixMicro(), done.Sequences})
+	data, err := json.Marshal(layout.Request{Digest: r.Digest[:], Version: done.Version, Micros: done.Time.UnixMicro(), Sequences: done.Sequences})
 	if err != nil {
 		return err
 	}
-	requests, ages := top(tx, kindRequests), top(tx, kindAges)
-	if err := requests.put(requestKey(r), data); err != nil {
+	requests, ages := layout.InSpace(tx, layout.KindRequests), layout.InSpace(tx, layout.KindAges)
+	if err := requests.Write(layout.RequestKey(r), data); err != nil {
 		return err
 	}
-	if err := appendTo(ages, ageKey(done.Time.UnixMicro(), requestKey(r)), nil); err != nil {
+	if err := layout.Append(ages, layout.AgeKey(done.Time.UnixMicro(), layout.RequestKey(r)), nil); err != nil {
 		return err
 	}
 	return forgetRequests(requests, ages, done.Time.Add(-requestAge).UnixMicro())
@@ -490,45 +453,29 @@ func remember(tx *bbolt.Tx, r store.Request, done store.Committed) error {
 
 // forgetRequests drops a few requests that are older than before. One that was used again since then has a younger
 // age too, and stays until that one is due.
-func forgetRequests(requests, ages records, before int64) error {
+func forgetRequests(requests, ages layout.Records, before int64) error {
 	for range pruneStep {
 		key, _ := ages.Cursor().First()
-		micros, request := splitAge(key)
+		micros, request := layout.SplitAgeKey(key)
 		if key == nil || micros >= before {
 			return nil
 		}
 		request = bytes.Clone(request) // deleting moves what it points to
-		if err := ages.remove(bytes.Clone(key)); err != nil {
+		if err := ages.Remove(bytes.Clone(key)); err != nil {
 			return err
 		}
-		was, err := requests.get(request)
+		was, err := requests.Read(request)
 		if err != nil {
 			return err
 		}
-		if was == nil || !isAge(was, micros) {
+		if was == nil || !layout.LastUsed(was, micros) {
 			continue
 		}
-		if err := requests.remove(request); err != nil {
+		if err := requests.Remove(request); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func ageKey(micros int64, request []byte) []byte { return append(u64(uint64(micros)), request...) }
-
-// splitAge is when a request was used, and its key. What cannot be read is as old as can be.
-func splitAge(key []byte) (micros int64, request []byte) {
-	if len(key) < 8 {
-		return math.MinInt64, nil
-	}
-	return int64(fromU64(key[:8])), key[8:]
-}
-
-// isAge reports whether a remembered request was last used at that instant. One that cannot be read may go.
-func isAge(data []byte, micros int64) bool {
-	var was remembered
-	return json.Unmarshal(data, &was) != nil || was.Micros == micros
 }
 
 // Requested looks for an earlier commit of the same request.

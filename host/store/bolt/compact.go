@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 const (
@@ -73,7 +74,7 @@ func (e *Engine) replaceFile(copied string) error {
 	}
 	err = os.Rename(copied, e.path())
 	if err == nil {
-		err = syncDir(e.dir)
+		err = layout.SyncDir(e.dir)
 	}
 	if err == nil {
 		e.passed(CompactSwapped)
@@ -91,7 +92,7 @@ func (e *Engine) replaceFile(copied string) error {
 
 // compactFile copies what is in use into a new file, durably.
 func compactFile(from *bbolt.DB, path string) error {
-	to, err := createDB(path)
+	to, err := layout.Create(path)
 	if err != nil {
 		return err
 	}

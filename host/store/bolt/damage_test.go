@@ -52,7 +52,7 @@ func TestAFirstPageThatIsDamagedIsNamedAndMendedWithoutLoss(t *testing.T) {
 	} {
 		s := last(t)
 		s.damage(func(data []byte) { how(data[newestHead(data):][:4096]) })
-		faults, err := bolt.Examine(s.dir)
+		faults, err := driver.Examine(s.dir)
 		if err != nil || len(faults) != 1 || !strings.Contains(faults[0].Error(), "two first pages is damaged") && !strings.Contains(faults[0].Error(), "two first pages") {
 			t.Errorf("%s: %v (%v)", name, faults, err)
 		}
@@ -63,7 +63,7 @@ func TestAFirstPageThatIsDamagedIsNamedAndMendedWithoutLoss(t *testing.T) {
 		}
 		s.ok(e.Check(t.Context()))
 		s.ok(e.Close())
-		r, err := bolt.Repair(t.Context(), repaired.dir, time.Now(), nil)
+		r, err := driver.Repair(t.Context(), repaired.dir, store.Repair{Now: time.Now()})
 		if err != nil || len(r.Faults) != 1 || len(r.Aside) != 0 {
 			t.Errorf("%s: repair: %+v (%v)", name, r, err)
 		}
@@ -87,7 +87,7 @@ func TestACommitThatNothingLeadsToAnyMoreIsNotGivenAway(t *testing.T) {
 	if _, err := bolt.Open(t.Context(), s.dir, bolt.Options{}); !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "alcove repair") {
 		t.Errorf("it is opened: %v", err)
 	}
-	r, err := bolt.Repair(t.Context(), s.dir, time.Now(), nil)
+	r, err := driver.Repair(t.Context(), s.dir, store.Repair{Now: time.Now()})
 	if err != nil || len(r.Aside) != 1 || !strings.Contains(r.Aside[0].Key, `"last"`) || !strings.Contains(r.Aside[0].Why, "only the damaged first page knew") {
 		t.Errorf("the repair does not tell what is lost: %+v (%v)", r, err)
 	}
@@ -103,13 +103,13 @@ func TestACommitThatNothingLeadsToAnyMoreIsNotGivenAway(t *testing.T) {
 func TestAnOlderFirstPageThatIsDamagedHindersNothing(t *testing.T) {
 	s := last(t)
 	s.damage(func(data []byte) { clear(data[4096-newestHead(data):][:4096]) })
-	if faults, err := bolt.Examine(s.dir); err != nil || len(faults) != 1 {
+	if faults, err := driver.Examine(s.dir); err != nil || len(faults) != 1 {
 		t.Errorf("%v (%v)", faults, err)
 	}
 	e := s.open(s.dir, bolt.Options{})
 	s.note(e)
 	s.ok(e.Close())
-	if faults, err := bolt.Examine(s.dir); err != nil || len(faults) != 0 {
+	if faults, err := driver.Examine(s.dir); err != nil || len(faults) != 0 {
 		t.Errorf("the next commit did not write it again: %v (%v)", faults, err)
 	}
 }
@@ -181,7 +181,7 @@ func TestExaminingAndRepairingNeedLittleMemory(t *testing.T) {
 	s.ok(e.Close())
 	const enough = 8 << 20
 	if got := peak(func() {
-		if faults, err := bolt.Examine(s.dir); err != nil || len(faults) > 0 {
+		if faults, err := driver.Examine(s.dir); err != nil || len(faults) > 0 {
 			t.Error(faults, err)
 		}
 	}); got > enough {
@@ -189,7 +189,7 @@ func TestExaminingAndRepairingNeedLittleMemory(t *testing.T) {
 	}
 	s.damage(func(data []byte) { data[bytes.Index(data, bytes.Repeat([]byte{7}, 5000))+10] ^= 1 })
 	if got := peak(func() {
-		if r, err := bolt.Repair(t.Context(), s.dir, time.Now(), nil); err != nil || r.Entries != 3999 {
+		if r, err := driver.Repair(t.Context(), s.dir, store.Repair{Now: time.Now()}); err != nil || r.Entries != 3999 {
 			t.Error(r.Entries, r.Faults, err)
 		}
 	}); got > 48<<20 { // a few times a transaction
@@ -245,7 +245,7 @@ func BenchmarkExamine(b *testing.B) {
 	}
 	b.SetBytes(info.Size())
 	for b.Loop() {
-		if faults, err := bolt.Examine(dir); err != nil || len(faults) > 0 {
+		if faults, err := driver.Examine(dir); err != nil || len(faults) > 0 {
 			b.Fatal(faults, err)
 		}
 	}

@@ -52,10 +52,10 @@ func (e *Engine) transact(do func(tx *bbolt.Tx) error) error {
 	case errors.Is(err, store.ErrDamaged): // what bbolt knows of the file may be wrong now
 		return e.fail(err)
 	}
-	if !e.mayBeThere(id) {
+	if !e.maybeCommitted(id) {
 		return diskError(err) // bbolt has rolled it back
 	}
-	return e.settle(id, err)
+	return e.resolveCommit(id, err)
 }
 
 // attempt runs a write transaction, and tells its number, and whether it came to be committed. bbolt does not roll back here
@@ -81,8 +81,8 @@ func (e *Engine) contained(do func() error) (err error) {
 	return do()
 }
 
-// mayBeThere reports whether a commit that failed can be seen nevertheless: it was written, and then not synced.
-func (e *Engine) mayBeThere(id int) bool {
+// maybeCommitted reports whether a commit that failed can be seen nevertheless: it was written, and then not synced.
+func (e *Engine) maybeCommitted(id int) bool {
 	seen := id
 	err := e.db.View(func(tx *bbolt.Tx) error {
 		seen = tx.ID()
@@ -92,19 +92,19 @@ func (e *Engine) mayBeThere(id int) bool {
 }
 
 const (
-	settleAttempts = 3
-	settlePause    = 100 * time.Millisecond
+	resolveAttempts = 3
+	resolvePause    = 100 * time.Millisecond
 )
 
-// settle finds out what became of a commit that was written and not synced: whether it is on the disk cannot be known
+// resolveCommit finds out what became of a commit that was written and not synced: whether it is on the disk cannot be known
 // until the disk syncs again. Until then nothing may be written, because pages that the commit before it still needs
 // would be used anew. When the disk does not recover, the engine only reads from then on.
-func (e *Engine) settle(id int, cause error) error {
+func (e *Engine) resolveCommit(id int, cause error) error {
 	e.logger.Error("a commit was not synced; the database is opened again", "error", cause)
 	e.file.Lock()
 	defer e.file.Unlock()
 	err := cause
-	for range settleAttempts {
+	for range resolveAttempts {
 		var there bool
 		if there, err = e.reopen(id); err == nil && there {
 			return nil
@@ -112,7 +112,7 @@ func (e *Engine) settle(id int, cause error) error {
 		if err == nil {
 			return diskError(cause)
 		}
-		time.Sleep(settlePause)
+		time.Sleep(resolvePause)
 	}
 	e.failed = fmt.Errorf("the disk does not keep what is written to it: check it, and restart the server: %w", diskError(errors.Join(cause, err)))
 	return e.failed

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/bolt/salvage"
 )
 
 // Driver is the store.Driver of this engine. The zero value is fit for use.
@@ -32,7 +33,7 @@ func (d Driver) Open(ctx context.Context, dir string, o store.Options) (store.En
 
 // Exists reports whether there is a database in a directory.
 func (Driver) Exists(dir string) (bool, error) {
-	_, err := os.Stat(dbPath(dir))
+	_, err := os.Stat(layout.Database(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -40,14 +41,17 @@ func (Driver) Exists(dir string) (bool, error) {
 }
 
 // Examine says what is damaged in a directory's database.
-func (Driver) Examine(dir string) ([]error, error) { return Examine(dir) }
+func (Driver) Examine(dir string) ([]error, error) {
+	found, err := salvage.Examine(layout.Database(dir))
+	return found.All(), err
+}
 
 // Repair mends a directory's database.
 func (Driver) Repair(ctx context.Context, dir string, r store.Repair) (store.Repaired, error) {
-	return Repair(ctx, dir, r.Now, r.Keep)
+	return salvage.Repair(ctx, dir, r)
 }
 
 // Files are the database and the folder of blobs.
 func (Driver) Files(dir string) store.Files {
-	return store.Files{Database: dbPath(dir), Blobs: filepath.Join(dir, "blobs")}
+	return store.Files{Database: layout.Database(dir), Blobs: layout.Blobs(dir)}
 }

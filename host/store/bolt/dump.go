@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 var _ store.Portable = (*Engine)(nil)
@@ -60,15 +61,15 @@ func (d *dump) run() error {
 // states are the branches and their floors, and the keys of what was purged on each.
 func (d *dump) states() (states []store.BranchState, purged map[store.BranchID][][]byte, err error) {
 	err = d.engine.read(d.ctx, func(tx *bbolt.Tx) error {
-		branches := tx.Bucket(bucketBranches)
-		if purged, err = readPurged(tx); err != nil {
+		branches := layout.Branches(tx)
+		if purged, err = layout.ReadPurged(tx); err != nil {
 			return err
 		}
 		return branches.ForEachBucket(func(id []byte) error {
-			s := store.BranchState{ID: store.BranchID(fromU64(id))}
-			t, ok, err := readTrim(branches.Bucket(id), s.ID)
+			s := store.BranchState{ID: store.BranchID(layout.FromU64(id))}
+			t, ok, err := layout.ReadTrim(branches.Bucket(id), s.ID)
 			if ok {
-				s.Floor, s.Pins, s.Keep = t.floor, t.pins, t.keep
+				s.Floor, s.Pins, s.Keep = t.Floor, t.Pins, t.Keep
 			}
 			states = append(states, s)
 			return err
@@ -114,13 +115,13 @@ func (d *dump) pages(read func(tx *bbolt.Tx) (more bool, err error)) error {
 func (d *dump) points() error {
 	next := d.since + 1
 	return d.pages(func(tx *bbolt.Tx) (bool, error) {
-		points := top(tx, kindPoints)
+		points := layout.InSpace(tx, layout.KindPoints)
 		c := points.Cursor()
-		for version, micros := c.Seek(u64(next)); version != nil && fromU64(version) <= d.at; version, micros = c.Next() {
+		for version, micros := c.Seek(layout.U64(next)); version != nil && layout.FromU64(version) <= d.at; version, micros = c.Next() {
 			if d.out.full() {
 				return true, nil
 			}
-			p, err := points.point(version, micros)
+			p, err := points.Point(version, micros)
 			if err != nil {
 				return false, err
 			}
@@ -149,12 +150,12 @@ func (d *dump) branch(s store.BranchState, purged [][]byte) error {
 func (d *dump) entries(id store.BranchID) error {
 	resume := []byte{}
 	return d.pages(func(tx *bbolt.Tx) (bool, error) {
-		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
+		branch := layout.Branch(tx, id)
 		if branch == nil {
 			return false, nil // unchanged will say so
 		}
 		p := newPeeker(branch, id)
-		c := branch.Bucket(bucketEntries).Cursor()
+		c := branch.Bucket(layout.KindEntries.Bucket()).Cursor()
 		for key, value := c.Seek(resume); key != nil; key, value = c.Next() {
 			if d.out.full() {
 				resume = bytes.Clone(key)
@@ -181,19 +182,19 @@ func (d *dump) changed(id store.BranchID, keys [][]byte) error {
 	for more := true; more; {
 		err := d.engine.read(d.ctx, func(tx *bbolt.Tx) error {
 			more = false
-			branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
+			branch := layout.Branch(tx, id)
 			if branch == nil {
 				return nil
 			}
-			c, n := branch.Bucket(bucketLog).Cursor(), 0
-			for key, _ := c.Seek(u64(next)); key != nil && changedAt(key) <= d.at; key, _ = c.Next() {
-				version := changedAt(key)
+			c, n := branch.Bucket(layout.KindLog.Bucket()).Cursor(), 0
+			for key, _ := c.Seek(layout.U64(next)); key != nil && layout.ChangeVersion(key) <= d.at; key, _ = c.Next() {
+				version := layout.ChangeVersion(key)
 				if n >= dumpPage && version != next {
 					more, next = true, version
 					return nil
 				}
 				next = version
-				keys = append(keys, atVersion(key[versionSize:], version))
+				keys = append(keys, layout.VersionKey(key[layout.VersionSize:], version))
 				n++
 			}
 			return nil
@@ -204,7 +205,7 @@ func (d *dump) changed(id store.BranchID, keys [][]byte) error {
 	}
 	keys = sortedUnique(keys)
 	return d.pages(func(tx *bbolt.Tx) (bool, error) {
-		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
+		branch := layout.Branch(tx, id)
 		if branch == nil {
 			return false, nil
 		}
@@ -212,7 +213,7 @@ func (d *dump) changed(id store.BranchID, keys [][]byte) error {
 		for len(keys) > 0 && !d.out.full() {
 			key := keys[0]
 			keys = keys[1:]
-			if value := branch.Bucket(bucketEntries).Get(key); value != nil {
+			if value := branch.Bucket(layout.KindEntries.Bucket()).Get(key); value != nil {
 				if err := d.entry(p, key, value); err != nil {
 					return false, err
 				}
@@ -224,8 +225,8 @@ func (d *dump) changed(id store.BranchID, keys [][]byte) error {
 
 // countedAt is when the counters of a key were last written; 0 when they came with a restore.
 func countedAt(branch *bbolt.Bucket, id store.BranchID, raw []byte) (uint64, error) {
-	at, err := of(branch, id, kindCounted).get(raw)
-	return fromU64(at), err
+	at, err := layout.InBranch(branch, id, layout.KindCounted).Read(raw)
+	return layout.FromU64(at), err
 }
 
 const counterKeys = 10_000 // looked at in one transaction, at most
@@ -234,16 +235,16 @@ const counterKeys = 10_000 // looked at in one transaction, at most
 func (d *dump) counters(id store.BranchID) error {
 	resume := []byte{}
 	return d.pages(func(tx *bbolt.Tx) (bool, error) {
-		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(id)))
+		branch := layout.Branch(tx, id)
 		if branch == nil {
 			return false, nil
 		}
 		var raw []byte
 		fresh, keys := false, 0
-		counters := of(branch, id, kindCounters)
+		counters := layout.InBranch(branch, id, layout.KindCounters)
 		c := counters.Cursor()
 		for key, value := c.Seek(resume); key != nil; key, value = c.Next() {
-			own, version, err := splitVersion(key)
+			own, version, err := layout.SplitVersion(key)
 			if err != nil {
 				return false, err
 			}
@@ -261,11 +262,11 @@ func (d *dump) counters(id store.BranchID) error {
 			if !fresh {
 				continue
 			}
-			k, err := decodeKey(raw)
+			k, err := layout.DecodeKey(raw)
 			if err != nil {
 				return false, err
 			}
-			count, err := counters.counted(key, value)
+			count, err := counters.Counter(key, value)
 			if err != nil {
 				return false, fmt.Errorf("count of %s: %w", k, err)
 			}

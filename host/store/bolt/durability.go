@@ -8,6 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 var _ store.Durable = (*Engine)(nil)
@@ -63,7 +64,7 @@ func (e *Engine) Durability(ctx context.Context) (store.Durability, error) {
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
 		free := tx.DB().Stats()
 		d.Unused = int64(free.FreePageN+free.PendingPageN) * int64(tx.DB().Info().PageSize)
-		mark, err := top(tx, kindMeta).get(keyErase)
+		mark, err := layout.InSpace(tx, layout.KindMeta).Read(keyErase)
 		if err != nil {
 			return err
 		}

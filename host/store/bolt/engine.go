@@ -17,28 +17,8 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/alcove-memory/alcove/host/store"
-)
-
-// Buckets of the file. In branches there is a bucket for each branch, with buckets of its own.
-var (
-	bucketMeta     = []byte("meta")     // format, head, instant
-	bucketBranches = []byte("branches") // branch → its buckets
-	bucketTime     = []byte("time")     // instant in µs → version
-	bucketPoints   = []byte("points")   // version → instant in µs
-	bucketRequests = []byte("requests") // caller and id → what it did
-	bucketBlobs    = []byte("blobs")    // name → digest and size
-	bucketOverlays = []byte("overlays") // id → run, entries
-	bucketPurged   = []byte("purged")   // branch, key and version → when, as a version
-	bucketAges     = []byte("request-ages")
-
-	bucketEntries  = []byte("entries")  // key and version → record
-	bucketValues   = []byte("values")   // the same → a large value
-	bucketLog      = []byte("log")      // version and key → deleted or not
-	bucketCounters = []byte("counters") // key and version → value
-	bucketCounted  = []byte("counted")  // key → version of the commit that last wrote its counters
-	bucketTrim     = []byte("trim")     // floor, pins
-
-	keyFormat = []byte("format")
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/bolt/salvage"
 )
 
 // Options are how an engine works. The zero value is fit for use.
@@ -84,7 +64,7 @@ type Engine struct {
 	mu       sync.RWMutex
 	closing  bool
 	head     store.Point
-	floors   map[store.BranchID]trimmed
+	floors   map[store.BranchID]layout.Trim
 	overlays []*overlay
 	plans    map[uint64]planned
 	watchers map[chan uint64]struct{}
@@ -92,8 +72,8 @@ type Engine struct {
 
 	blobMu sync.Mutex
 
-	hold hold // of old versions, for dumps
-	turn turn // of the writer, which dumps let go first
+	pins    pins       // of old versions, for dumps
+	writing commitGate // of the writer, which dumps let go first
 
 	written written
 }
@@ -104,10 +84,10 @@ var _ store.Engine = (*Engine)(nil)
 func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	e := &Engine{
 		dir: dir, options: o, now: o.Now, logger: o.Logger, steps: o.Steps, jobs: make(chan *job, 1024), quit: make(chan struct{}),
-		floors: map[store.BranchID]trimmed{}, plans: map[uint64]planned{}, watchers: map[chan uint64]struct{}{},
+		floors: map[store.BranchID]layout.Trim{}, plans: map[uint64]planned{}, watchers: map[chan uint64]struct{}{},
 	}
-	if e.hold.limit = o.Held; o.Held == 0 {
-		e.hold.limit = holdLimit
+	if e.pins.limit = o.Held; o.Held == 0 {
+		e.pins.limit = pinLimit
 	}
 	if e.now == nil {
 		e.now = time.Now
@@ -121,7 +101,7 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	if err := e.load(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.db.Close(), e.closeBlobs())
 	}
-	e.letGo()
+	e.releasePages()
 	e.writer.Go(e.write)
 	return e, nil
 }
@@ -142,11 +122,8 @@ func (e *Engine) openFile() (err error) {
 	if err := removePassing(e.dir); err != nil {
 		return fmt.Errorf("remove what an import or a restore left that was interrupted: %w", err)
 	}
-	if err := removePassing(e.dir); err != nil {
-		return fmt.Errorf("remove what an import or a restore left that was interrupted: %w", err)
-	}
-	for _, left := range []string{compacting, loading, loading + ".2", migrating, repairing} { // by a crash
-		if err := removeIfThere(filepath.Join(e.dir, left)); err != nil {
+	for _, left := range []string{compacting, loading, loading + ".2", migrating, layout.Repairing} { // by a crash
+		if err := layout.RemoveFile(filepath.Join(e.dir, left)); err != nil {
 			return err
 		}
 	}
@@ -181,7 +158,7 @@ func (e *Engine) syncFirst() error {
 	return nil
 }
 
-func (e *Engine) path() string { return dbPath(e.dir) }
+func (e *Engine) path() string { return layout.Database(e.dir) }
 
 // examine looks at every page and record before bbolt does, which reads all pages when it opens a file, takes them for whole,
 // and ends the process where they are not.
@@ -193,48 +170,42 @@ func (e *Engine) examine() error {
 	return errors.Join(e.examineFile(), unlock())
 }
 
-func (e *Engine) examineFile() (err error) {
+func (e *Engine) examineFile() error {
 	began := time.Now()
-	p, f, err := openPagesOf(e.path())
-	if errors.Is(err, errNoMeta) {
-		return damaged(err)
-	}
+	found, err := salvage.Examine(e.path())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	s := take(p)
-	if s.foreign() {
-		return e.migrates(s.format)
+	if found.Format != 0 {
+		return e.migrates(found.Format)
 	}
-	s.examine()
 	e.logger.Debug("the database was examined", "took", time.Since(began))
-	if len(p.faults) > 0 {
-		return damaged(p.faults[0])
+	if len(found.Faults) > 0 {
+		return damaged(found.Faults[0])
 	}
-	return e.mendHead(p)
+	return e.mendMeta(found)
 }
 
 func damaged(by error) error {
-	return fmt.Errorf("%w: %w (alcove verify tells all that is found, alcove repair saves what is whole)", store.ErrDamaged, by)
+	return fmt.Errorf("%w: %w (alcove verify lists every fault, alcove repair saves what can be read)", store.ErrDamaged, by)
 }
 
-// mendHead mends one of the first pages. When that cannot be, and a commit was written that the other does not know, nothing may be
-// written: the commit may have been acknowledged, and its pages would be given away.
-func (e *Engine) mendHead(p *pages) error {
-	for _, fault := range p.headFaults {
-		e.logger.Error("the database is damaged where it begins", "fault", fault)
-		if fault == errLoser && p.lostMore() {
-			return damaged(fault)
-		}
+// mendMeta writes a meta page that was damaged. When that cannot be, and a commit was written that the other page does not lead to,
+// the file is not opened: the commit may have been acknowledged, and its pages would be reused.
+func (e *Engine) mendMeta(found salvage.Findings) error {
+	for _, fault := range found.Meta {
+		e.logger.Error("a meta page of the database is damaged", "fault", fault)
 	}
-	if p.mended == nil {
+	if found.LostCommit {
+		return damaged(found.Meta[0])
+	}
+	if !found.NeedsMend() {
 		return nil
 	}
 	if e.options.ReadOnly {
-		return fmt.Errorf("it must be mended where it begins, by a server that may write: %w", store.ErrReadOnly)
+		return fmt.Errorf("a meta page must be rewritten, by a server that may write: %w", store.ErrReadOnly)
 	}
-	return writeHead(e.path(), p)
+	return found.Mend(e.path())
 }
 
 // alone makes sure that no other process has the file open, which would be changed while it is examined.
@@ -293,10 +264,10 @@ func (e *Engine) makeFile(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = e.makeEmpty(path)
 	}
-	if err = errors.Join(err, syncDir(e.dir)); err != nil {
+	if err = errors.Join(err, layout.SyncDir(e.dir)); err != nil {
 		return err
 	}
-	if err := syncDir(filepath.Dir(e.dir)); err != nil {
+	if err := layout.SyncDir(filepath.Dir(e.dir)); err != nil {
 		e.logger.Debug("the directory above the store cannot be synced", "error", err) // not ours, perhaps
 	}
 	return nil
@@ -337,19 +308,14 @@ func (e *Engine) load(ctx context.Context) error {
 	return e.sweepBlobs()
 }
 
-// topBuckets are the buckets that every file has, in order.
-func topBuckets() [][]byte {
-	return [][]byte{bucketBlobs, bucketBranches, bucketMeta, bucketOverlays, bucketPoints, bucketPurged, bucketAges, bucketRequests, bucketTime}
-}
-
 // prepare makes what a new file lacks. From another one nothing may be missing: nobody would notice what was in it.
 func (e *Engine) prepare(tx *bbolt.Tx) error {
 	if first, _ := tx.Cursor().First(); first == nil {
-		if err := makeBuckets(tx); err != nil {
+		if err := layout.MakeBuckets(tx); err != nil {
 			return err
 		}
 	}
-	if err := haveBuckets(tx); err != nil {
+	if err := layout.CheckBuckets(tx); err != nil {
 		return err
 	}
 	if err := beginHistory(tx); err != nil {
@@ -358,27 +324,18 @@ func (e *Engine) prepare(tx *bbolt.Tx) error {
 	return dropUnfinished(tx)
 }
 
-func haveBuckets(tx *bbolt.Tx) error {
-	for _, name := range topBuckets() {
-		if tx.Bucket(name) == nil {
-			return fmt.Errorf("the bucket %s is missing: %w", name, store.ErrDamaged)
-		}
-	}
-	return nil
-}
-
 func (e *Engine) loadState(tx *bbolt.Tx) error {
-	points := top(tx, kindPoints)
+	points := layout.InSpace(tx, layout.KindPoints)
 	if version, micros := points.Cursor().Last(); version != nil {
-		head, err := points.point(version, micros)
+		head, err := points.Point(version, micros)
 		if err != nil {
 			return err
 		}
 		e.head = head
 	}
-	err := tx.Bucket(bucketBranches).ForEachBucket(func(id []byte) error {
-		b := store.BranchID(fromU64(id))
-		t, ok, err := readTrim(tx.Bucket(bucketBranches).Bucket(id), b)
+	err := layout.Branches(tx).ForEachBucket(func(id []byte) error {
+		b := store.BranchID(layout.FromU64(id))
+		t, ok, err := layout.ReadTrim(layout.Branches(tx).Bucket(id), b)
 		if ok {
 			e.floors[b] = t
 		}
@@ -389,27 +346,6 @@ func (e *Engine) loadState(tx *bbolt.Tx) error {
 	}
 	e.overlays, err = readOverlays(tx)
 	return err
-}
-
-func point(version, micros []byte) store.Point {
-	return store.Point{Version: fromU64(version), Time: time.UnixMicro(int64(fromU64(micros))).UTC()}
-}
-
-// point is a record of a version and its instant; instant is one of an instant and its version.
-func (p place) point(version, data []byte) (store.Point, error) {
-	micros, err := p.open(version, data)
-	if err != nil {
-		return store.Point{}, fmt.Errorf("read version %d: %w", fromU64(version), err)
-	}
-	return point(version, micros), nil
-}
-
-func (p place) instant(micros, data []byte) (store.Point, error) {
-	version, err := p.open(micros, data)
-	if err != nil {
-		return store.Point{}, fmt.Errorf("read which version is of %s: %w", point(nil, micros).Time, err)
-	}
-	return point(version, micros), nil
 }
 
 // begin counts a call, so that Close can wait for it.
@@ -454,16 +390,16 @@ func (e *Engine) VersionAt(ctx context.Context, t time.Time) (p store.Point, err
 		return p, ctx.Err()
 	}
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
-		times := top(tx, kindTime)
+		times := layout.InSpace(tx, layout.KindTime)
 		c := times.Cursor()
 		var micros, version []byte
-		if later, _ := c.Seek(u64(uint64(t.UnixMicro()) + 1)); later == nil {
+		if later, _ := c.Seek(layout.U64(uint64(t.UnixMicro()) + 1)); later == nil {
 			micros, version = c.Last()
 		} else {
 			micros, version = c.Prev()
 		}
 		if micros != nil {
-			p, err = times.instant(micros, version)
+			p, err = times.Instant(micros, version)
 		}
 		return err
 	})
@@ -473,12 +409,12 @@ func (e *Engine) VersionAt(ctx context.Context, t time.Time) (p store.Point, err
 // PointOf is the commit with a version.
 func (e *Engine) PointOf(ctx context.Context, version uint64) (p store.Point, err error) {
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
-		points := top(tx, kindPoints)
-		micros := points.Get(u64(version))
+		points := layout.InSpace(tx, layout.KindPoints)
+		micros := points.Get(layout.U64(version))
 		if micros == nil {
 			return fmt.Errorf("version %d: %w", version, store.ErrNotFound)
 		}
-		p, err = points.point(u64(version), micros)
+		p, err = points.Point(layout.U64(version), micros)
 		return err
 	})
 	return p, err

@@ -9,15 +9,16 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // Purge replaces those versions of a key, on all branches, that replace picks, and erases what they were. It returns them.
 func (e *Engine) Purge(ctx context.Context, key store.Key, replace func(store.Entry) (value []byte, purge bool)) (purged []store.Entry, err error) {
 	var list []store.Replacement
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
-		r, raw := newReader(tx), encodeKey(key)
+		r, raw := newReader(tx), layout.EncodeKey(key)
 		return r.branches.ForEachBucket(func(id []byte) error {
-			c := r.branches.Bucket(id).Bucket(bucketEntries).Cursor()
+			c := r.branches.Bucket(id).Bucket(layout.KindEntries.Bucket()).Cursor()
 			for k, v := c.Seek(raw); isVersionOf(k, raw); k, v = c.Next() {
 				was, err := r.decode(k, v)
 				if err != nil {
@@ -48,7 +49,7 @@ func Looks(e *Engine) (n int64, longest time.Duration) {
 // Overlays counts the overlays in the file and those in use.
 func Overlays(e *Engine) (inFile, inUse int, err error) {
 	err = e.db.View(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketOverlays).ForEachBucket(func([]byte) error { inFile++; return nil })
+		return layout.Overlays(tx).ForEachBucket(func([]byte) error { inFile++; return nil })
 	})
 	e.mu.RLock()
 	defer e.mu.RUnlock()
@@ -56,7 +57,7 @@ func Overlays(e *Engine) (inFile, inUse int, err error) {
 }
 
 // TurnWait is how long a dump lets commits go first.
-const TurnWait = turnWait
+const TurnWait = commitWait
 
 // WithMigration adds a migration of an older format whose records are those of this one.
 func WithMigration(o Options, from uint64) Options {
@@ -66,28 +67,28 @@ func WithMigration(o Options, from uint64) Options {
 
 func copyAll(c copying) error {
 	same := func(key, value []byte) (row, error) { return row{key: key, data: value}, nil }
-	for _, k := range topKinds() {
-		err := c.copy(c.from.Bucket(k.bucket()), func(key, value []byte) (row, error) {
-			if k == kindMeta && (bytes.Equal(key, keyFormat) || bytes.Equal(key, keyLayout)) {
+	for _, k := range layout.SpaceKinds() {
+		err := c.copy(c.from.Bucket(k.Bucket()), func(key, value []byte) (row, error) {
+			if k == layout.KindMeta && (bytes.Equal(key, layout.KeyFormat) || bytes.Equal(key, layout.KeyLayout)) {
 				return row{}, nil
 			}
 			return same(key, value)
-		}, func(tx *bbolt.Tx, rows []row) error { return insertAll(top(tx, k), rows) })
+		}, func(tx *bbolt.Tx, rows []row) error { return insertAll(layout.InSpace(tx, k), rows) })
 		if err != nil {
 			return err
 		}
 	}
-	branches := c.from.Bucket(bucketBranches)
+	branches := layout.Branches(c.from)
 	return branches.ForEachBucket(func(id []byte) error {
-		b := store.BranchID(fromU64(id))
+		b := store.BranchID(layout.FromU64(id))
 		var failed error
-		for _, k := range branchKinds() {
-			failed = errors.Join(failed, c.copy(branches.Bucket(id).Bucket(k.bucket()), same, func(tx *bbolt.Tx, rows []row) error {
-				to, err := branchBucket(tx, b)
+		for _, k := range layout.BranchKinds() {
+			failed = errors.Join(failed, c.copy(branches.Bucket(id).Bucket(k.Bucket()), same, func(tx *bbolt.Tx, rows []row) error {
+				to, err := layout.MakeBranch(tx, b)
 				if err != nil {
 					return err
 				}
-				return insertAll(of(to, b, k), rows)
+				return insertAll(layout.InBranch(to, b, k), rows)
 			}))
 		}
 		return failed

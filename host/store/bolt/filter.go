@@ -6,6 +6,8 @@ import (
 	"hash/crc32"
 
 	"github.com/bits-and-blooms/bloom/v3"
+
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // falseRate is how many of the keys that an overlay does not have are looked for in vain.
@@ -47,7 +49,7 @@ func filterFits(data []byte) bool {
 	if len(data) < filterHeader {
 		return false
 	}
-	bits, hashes := fromU64(data[:8]), fromU64(data[8:16])
+	bits, hashes := layout.FromU64(data[:8]), layout.FromU64(data[8:16])
 	words := uint64(len(data)-filterHeader) / 8
-	return bits > 0 && hashes > 0 && hashes <= maxHashes && bits == fromU64(data[16:24]) && bits <= 64*words && len(data)%8 == 0
+	return bits > 0 && hashes > 0 && hashes <= maxHashes && bits == layout.FromU64(data[16:24]) && bits <= 64*words && len(data)%8 == 0
 }

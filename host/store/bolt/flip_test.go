@@ -107,7 +107,7 @@ func (f *flips) flip(at int, by byte) {
 	damaged := bytes.Clone(f.whole)
 	damaged[at] ^= by
 	f.ok(os.WriteFile(path, damaged, 0o600))
-	faults, err := bolt.Examine(dir)
+	faults, err := driver.Examine(dir)
 	f.ok(err)
 	e, err := bolt.Open(f.t.Context(), dir, bolt.Options{MapSize: 1 << 20})
 	if err == nil {
@@ -143,7 +143,7 @@ func (f *flips) mustSayAll(e *bolt.Engine, at int, found bool) {
 // repair makes sure that one thing at most is lost, that it is named, and that nothing untrue is said.
 func (f *flips) repair(dir string, at int) {
 	f.t.Helper()
-	r, err := bolt.Repair(f.t.Context(), dir, time.Now(), nil)
+	r, err := driver.Repair(f.t.Context(), dir, store.Repair{Now: time.Now()})
 	if err != nil {
 		f.t.Errorf("byte %d: %v", at, err)
 		return
@@ -238,7 +238,7 @@ func TestPagesThatAreGoneAreRepairedWithWhatIsLeft(t *testing.T) {
 		if !errors.Is(err, store.ErrDamaged) {
 			t.Errorf("page %d: %v", page, err)
 		}
-		r, err := bolt.Repair(t.Context(), dir, time.Now(), nil)
+		r, err := driver.Repair(t.Context(), dir, store.Repair{Now: time.Now()})
 		if err != nil {
 			t.Errorf("page %d: %v", page, err)
 			continue

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"hash/crc32"
 	"strings"
 	"testing"
@@ -13,85 +12,11 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // What is in the file may have been made by anybody: whatever it is, reading it must end in an answer or an error, and
 // what was read must be what was written.
-
-func FuzzKey(f *testing.F) {
-	for _, k := range []store.Key{{}, {Namespace: "n", Collection: "c", Name: "k"}, {Name: "\x00\xff\x00"}, {Namespace: "ä", Name: "\x00\x01"}} {
-		f.Add(encodeKey(k))
-	}
-	f.Add([]byte("n\x00c\x00a\x00b\x00\x01"))
-	f.Add([]byte{0, 0, 0, 255, 1, 0, 1})
-	f.Add([]byte{0, 1})
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		k, err := decodeKey(raw)
-		if err != nil {
-			return
-		}
-		if back := encodeKey(k); !bytes.Equal(back, raw) {
-			t.Errorf("%x was read as %q, which is %x", raw, k, back)
-		}
-	})
-}
-
-func FuzzKeysSortAsTheirBytesDo(f *testing.F) {
-	f.Add("n", "c", "a", "n", "c", "a\x00")
-	f.Add("", "", "\x00", "", "", "")
-	f.Add("n", "c", "\x00\xff", "n", "c", "\x00")
-	f.Fuzz(func(t *testing.T, n1, c1, k1, n2, c2, k2 string) {
-		a, b := store.Key{Namespace: n1, Collection: c1, Name: k1}, store.Key{Namespace: n2, Collection: c2, Name: k2}
-		if checkKey(a) != nil || checkKey(b) != nil {
-			return
-		}
-		less := a.Namespace < b.Namespace || a.Namespace == b.Namespace && (a.Collection < b.Collection || a.Collection == b.Collection && a.Name < b.Name)
-		if got := bytes.Compare(encodeKey(a), encodeKey(b)) < 0; got != less {
-			t.Errorf("%q before %q: %t, in bytes: %t", a, b, less, got)
-		}
-	})
-}
-
-func FuzzRecord(f *testing.F) {
-	at := store.Point{Version: 7, Time: time.UnixMicro(1e15)}
-	key := []byte("key")
-	for _, value := range [][]byte{[]byte(`{"v":1}`), nil, make([]byte, largeValue+1)} {
-		r, _ := newRecord(3, key, at, value, value == nil)
-		f.Add(key, r.encode(key))
-	}
-	f.Add(key, []byte{255})
-	f.Fuzz(func(t *testing.T, key, data []byte) {
-		r, err := placeOf(kindEntries, 0).decodeRecord(key, data)
-		if err != nil || r.flags != 0 {
-			return
-		}
-		if !bytes.Equal(r.encode(key), data) {
-			t.Errorf("%x is written as %x", data, r.encode(key))
-		}
-		e := r.entry(store.Key{}, 1)
-		if e.Deleted == (e.Value != nil) {
-			t.Errorf("deleted: %t, with the value %q", e.Deleted, e.Value)
-		}
-	})
-}
-
-func FuzzChange(f *testing.F) {
-	key, value := encodeChange(encodeKey(store.Key{Namespace: "n", Collection: "c", Name: "k"}), 9, true)
-	f.Add(key, value)
-	f.Add([]byte{1, 2, 3}, []byte{})
-	f.Add(key, []byte{2})
-	f.Fuzz(func(t *testing.T, key, value []byte) {
-		changedAt(key)
-		c, err := decodeChange(key, value)
-		if err != nil {
-			return
-		}
-		k, v := encodeChange(encodeKey(c.Key), c.Version, c.Deleted)
-		if !bytes.Equal(k, key) || !bytes.Equal(v, value) {
-			t.Errorf("%x: %x is written as %x: %x", key, value, k, v)
-		}
-	})
-}
 
 func FuzzLineage(f *testing.F) {
 	f.Add(encodeLineage(store.Lineage{{Branch: 3, At: 9}, {Branch: 1, At: 4}}), uint64(3), uint64(5))
@@ -163,7 +88,7 @@ func FuzzFile(f *testing.F) {
 		err = e.db.Update(func(tx *bbolt.Tx) error {
 			r := places[int(place)%len(places)](tx)
 			if sealed { // somebody who knows the checksums
-				return r.put(key, value)
+				return r.Write(key, value)
 			}
 			return r.Put(key, value)
 		})
@@ -186,25 +111,25 @@ func FuzzFile(f *testing.F) {
 }
 
 // places are the buckets of a file.
-var places = []func(tx *bbolt.Tx) records{
-	func(tx *bbolt.Tx) records { return top(tx, kindMeta) },
-	func(tx *bbolt.Tx) records { return top(tx, kindTime) },
-	func(tx *bbolt.Tx) records { return top(tx, kindPoints) },
-	func(tx *bbolt.Tx) records { return top(tx, kindRequests) },
-	func(tx *bbolt.Tx) records { return top(tx, kindAges) },
-	func(tx *bbolt.Tx) records { return top(tx, kindBlobs) },
-	func(tx *bbolt.Tx) records { return top(tx, kindPurged) },
-	func(tx *bbolt.Tx) records { return records{tx.Bucket(bucketOverlays), placeOf(kindOverlay, 0)} },
-	func(tx *bbolt.Tx) records { return branchOne(tx, kindEntries) },
-	func(tx *bbolt.Tx) records { return branchOne(tx, kindValues) },
-	func(tx *bbolt.Tx) records { return branchOne(tx, kindLog) },
-	func(tx *bbolt.Tx) records { return branchOne(tx, kindCounters) },
-	func(tx *bbolt.Tx) records { return branchOne(tx, kindTrim) },
-	func(tx *bbolt.Tx) records { return branchOne(tx, kindCounted) },
+var places = []func(tx *bbolt.Tx) layout.Records{
+	func(tx *bbolt.Tx) layout.Records { return layout.InSpace(tx, layout.KindMeta) },
+	func(tx *bbolt.Tx) layout.Records { return layout.InSpace(tx, layout.KindTime) },
+	func(tx *bbolt.Tx) layout.Records { return layout.InSpace(tx, layout.KindPoints) },
+	func(tx *bbolt.Tx) layout.Records { return layout.InSpace(tx, layout.KindRequests) },
+	func(tx *bbolt.Tx) layout.Records { return layout.InSpace(tx, layout.KindAges) },
+	func(tx *bbolt.Tx) layout.Records { return layout.InSpace(tx, layout.KindBlobs) },
+	func(tx *bbolt.Tx) layout.Records { return layout.InSpace(tx, layout.KindPurged) },
+	func(tx *bbolt.Tx) layout.Records { return layout.In(layout.Overlays(tx), layout.KindOverlay, 0) },
+	func(tx *bbolt.Tx) layout.Records { return branchOne(tx, layout.KindEntries) },
+	func(tx *bbolt.Tx) layout.Records { return branchOne(tx, layout.KindValues) },
+	func(tx *bbolt.Tx) layout.Records { return branchOne(tx, layout.KindLog) },
+	func(tx *bbolt.Tx) layout.Records { return branchOne(tx, layout.KindCounters) },
+	func(tx *bbolt.Tx) layout.Records { return branchOne(tx, layout.KindTrim) },
+	func(tx *bbolt.Tx) layout.Records { return branchOne(tx, layout.KindCounted) },
 }
 
-func branchOne(tx *bbolt.Tx, k kind) records {
-	return of(tx.Bucket(bucketBranches).Bucket(u64(1)), 1, k)
+func branchOne(tx *bbolt.Tx, k layout.Kind) layout.Records {
+	return layout.InBranch(layout.Branch(tx, 1), 1, k)
 }
 
 // use calls everything that reads. Errors are welcome.
@@ -239,36 +164,6 @@ func use(t *testing.T, e *Engine) {
 	e.Trim(ctx, 1, 1, []uint64{1})
 }
 
-func FuzzRequest(f *testing.F) {
-	data, err := json.Marshal(remembered{Digest: []byte{1}, Version: 2, Micros: 3, Sequences: []uint64{4}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data, append(u64(3), "c\x00r"...))
-	f.Add([]byte(`{"micros":1e400}`), []byte{})
-	f.Fuzz(func(t *testing.T, data, age []byte) {
-		micros, request := splitAge(age)
-		if len(request) > 0 && !bytes.Equal(append(u64(uint64(micros)), request...), age) {
-			t.Errorf("%x is %d of %x", age, micros, request)
-		}
-		var was remembered
-		if json.Unmarshal(data, &was) == nil && !isAge(data, was.Micros) {
-			t.Errorf("%s is not of its own age", data)
-		}
-	})
-}
-
-func FuzzBlob(f *testing.F) {
-	f.Add([]byte(`{"Name":"b","Digest":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824","Size":5}`))
-	f.Add([]byte(`{"Digest":"../../../etc/passwd"}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		blob, err := decodeBlob(data)
-		if err == nil && strings.ContainsAny(blob.Digest, "./\\") {
-			t.Errorf("%s leads to %q", data, blob.Digest)
-		}
-	})
-}
-
 // FuzzCursor goes on with a listing from where somebody says that it ended.
 func FuzzCursor(f *testing.F) {
 	e, err := Open(context.Background(), f.TempDir(), Options{MapSize: 1 << 16, NoSync: true})
@@ -281,8 +176,8 @@ func FuzzCursor(f *testing.F) {
 		if _, err := e.Commit(context.Background(), store.Batch{Writes: []store.Write{{Branch: 1, Key: key, Value: []byte("v")}}}); err != nil {
 			f.Fatal(err)
 		}
-		f.Add("n", "c", "", string(encodeKey(key)))
-		f.Add("n", "c", "", string(atVersion(encodeKey(key), 3)))
+		f.Add("n", "c", "", string(layout.EncodeKey(key)))
+		f.Add("n", "c", "", string(layout.VersionKey(layout.EncodeKey(key), 3)))
 	}
 	f.Add("", "", "", "\x00")
 	f.Add("n", "", "b", "\xff\xff\xff\xff\xff\xff\xff\xff\xff")

@@ -8,20 +8,20 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// holdLimit is how long old versions are held for dumps while somebody wants to drop some. A dump that takes longer ends
+// pinLimit is how long old versions are held for dumps while somebody wants to drop some. A dump that takes longer ends
 // with ErrChanged when that happens: one whose reader went to sleep must not keep them for ever.
-const holdLimit = time.Hour
+const pinLimit = time.Hour
 
-// hold keeps trims and reclaims, which drop old versions, from running while dumps do, and the other way round.
-type hold struct {
-	mu      sync.Mutex
-	limit   time.Duration
-	held    int           // by how many
-	drops   int           // that run
-	overdue bool          // a drop was kept waiting for longer than the limit
-	timer   *time.Timer   // until then; nil when none waits
-	free    chan struct{} // closed when drops may try again; nil when none waits
-	idle    chan struct{} // closed when no drop runs; nil when nobody waits for that
+// pins keeps trims and reclaims, which drop old versions, from running while dumps do, and the other way round.
+type pins struct {
+	mu          sync.Mutex
+	limit       time.Duration
+	pinned      int           // by how many
+	drops       int           // that run
+	overdue     bool          // a drop was kept waiting for longer than the limit
+	timer       *time.Timer   // until then; nil when none waits
+	dropsMayRun chan struct{} // closed when drops may try again; nil when none waits
+	idle        chan struct{} // closed when no drop runs; nil when nobody waits for that
 }
 
 // Hold keeps old versions from being dropped until release is called, which may be more than once.
@@ -31,10 +31,10 @@ func (e *Engine) Hold(ctx context.Context) (release func(), err error) {
 		return nil, err
 	}
 	defer end()
-	return e.hold.take(ctx)
+	return e.pins.pin(ctx)
 }
 
-func (h *hold) take(ctx context.Context) (release func(), err error) {
+func (h *pins) pin(ctx context.Context) (release func(), err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for h.drops > 0 {
@@ -52,54 +52,54 @@ func (h *hold) take(ctx context.Context) (release func(), err error) {
 			return nil, err
 		}
 	}
-	h.held++
-	return sync.OnceFunc(h.release), nil
+	h.pinned++
+	return sync.OnceFunc(h.unpin), nil
 }
 
-func (h *hold) release() {
+func (h *pins) unpin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.held--; h.held == 0 {
-		h.letDrops()
+	if h.pinned--; h.pinned == 0 {
+		h.wakeDrops()
 		h.overdue = false
 	}
 }
 
-// letDrops has drops that wait try again.
-func (h *hold) letDrops() {
-	if h.free == nil {
+// wakeDrops has drops that wait try again.
+func (h *pins) wakeDrops() {
+	if h.dropsMayRun == nil {
 		return
 	}
 	h.timer.Stop()
-	close(h.free)
-	h.free = nil
+	close(h.dropsMayRun)
+	h.dropsMayRun = nil
 }
 
-// drop begins to drop old versions, or says how long that must wait.
-func (h *hold) drop() (done func(), err error) {
+// beginDrop begins to drop old versions, or says how long that must wait.
+func (h *pins) beginDrop() (done func(), err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.held > 0 && !h.overdue {
-		if h.free == nil {
-			h.free = make(chan struct{})
+	if h.pinned > 0 && !h.overdue {
+		if h.dropsMayRun == nil {
+			h.dropsMayRun = make(chan struct{})
 			h.timer = time.AfterFunc(h.limit, h.expire)
 		}
-		return nil, &store.HeldError{Released: h.free}
+		return nil, &store.HeldError{Released: h.dropsMayRun}
 	}
 	h.drops++
-	return h.dropped, nil
+	return h.endDrop, nil
 }
 
-func (h *hold) expire() {
+func (h *pins) expire() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.free != nil {
-		h.overdue = h.held > 0
-		h.letDrops()
+	if h.dropsMayRun != nil {
+		h.overdue = h.pinned > 0
+		h.wakeDrops()
 	}
 }
 
-func (h *hold) dropped() {
+func (h *pins) endDrop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.drops--; h.drops == 0 && h.idle != nil {

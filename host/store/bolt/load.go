@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // loading is the name of a database that is being loaded. Nothing else looks at it.
@@ -50,10 +51,10 @@ func NewLoader(dir string) (store.Loader, error) {
 }
 
 func newLoader(dir string) (*loader, error) {
-	if err := os.MkdirAll(filepath.Join(dir, "blobs"), 0o700); err != nil {
+	if err := os.MkdirAll(layout.Blobs(dir), 0o700); err != nil {
 		return nil, fmt.Errorf("load into %s: %w", dir, err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "alcove.db")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(layout.Database(dir)); !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("load into %s: %w", dir, errors.Join(store.ErrNotEmpty, err))
 	}
 	l := &loader{dir: dir, counted: map[string]bool{}, files: map[string]bool{}}
@@ -66,12 +67,12 @@ func newLoader(dir string) (*loader, error) {
 func (l *loader) path() string { return filepath.Join(l.dir, loading) }
 
 func (l *loader) create() error {
-	db, err := createDB(l.path())
+	db, err := layout.Create(l.path())
 	if err != nil {
 		return err
 	}
 	l.db = db
-	return db.Update(makeBuckets)
+	return db.Update(layout.MakeBuckets)
 }
 
 // Add takes a piece.
@@ -123,11 +124,11 @@ func putLog(tx *bbolt.Tx, log []change) error {
 		return bytes.Compare(a.key, b.key)
 	})
 	for _, c := range log {
-		branch, err := branchBucket(tx, c.branch)
+		branch, err := layout.MakeBranch(tx, c.branch)
 		if err != nil {
 			return err
 		}
-		if err := of(branch, c.branch, kindLog).put(c.key, c.value); err != nil {
+		if err := layout.InBranch(branch, c.branch, layout.KindLog).Write(c.key, c.value); err != nil {
 			return err
 		}
 	}
@@ -142,13 +143,13 @@ func (l *loader) put(tx *bbolt.Tx, p store.Piece, log *[]change) error {
 		return l.dropOthers(tx, p.Branches)
 	case p.Point != nil:
 		l.head = max(l.head, p.Point.Version)
-		micros := u64(uint64(p.Point.Time.UnixMicro()))
+		micros := layout.U64(uint64(p.Point.Time.UnixMicro()))
 		return errors.Join(
-			top(tx, kindPoints).put(u64(p.Point.Version), micros),
-			top(tx, kindTime).put(micros, u64(p.Point.Version)))
+			layout.InSpace(tx, layout.KindPoints).Write(layout.U64(p.Point.Version), micros),
+			layout.InSpace(tx, layout.KindTime).Write(micros, layout.U64(p.Point.Version)))
 	case p.Branch != nil:
 		l.states = append(l.states, *p.Branch)
-		_, err := branchBucket(tx, p.Branch.ID)
+		_, err := layout.MakeBranch(tx, p.Branch.ID)
 		return err
 	case p.Entry != nil:
 		return l.entry(tx, p.Entry, log)
@@ -161,9 +162,9 @@ func (l *loader) put(tx *bbolt.Tx, p store.Piece, log *[]change) error {
 // dropOthers drops the branches that are there no more.
 func (l *loader) dropOthers(tx *bbolt.Tx, keep []store.BranchID) error {
 	var drop [][]byte
-	branches := tx.Bucket(bucketBranches)
+	branches := layout.Branches(tx)
 	err := branches.ForEachBucket(func(id []byte) error {
-		if !slices.Contains(keep, store.BranchID(fromU64(id))) {
+		if !slices.Contains(keep, store.BranchID(layout.FromU64(id))) {
 			drop = append(drop, bytes.Clone(id))
 		}
 		return nil
@@ -175,32 +176,32 @@ func (l *loader) dropOthers(tx *bbolt.Tx, keep []store.BranchID) error {
 }
 
 func (l *loader) entry(tx *bbolt.Tx, e *store.Entry, log *[]change) error {
-	if err := checkKey(e.Key); err != nil {
+	if err := layout.CheckKey(e.Key); err != nil {
 		return err
 	}
-	micros, err := top(tx, kindPoints).get(u64(e.Version))
+	micros, err := layout.InSpace(tx, layout.KindPoints).Read(layout.U64(e.Version))
 	if micros == nil || err != nil {
 		return errors.Join(err, fmt.Errorf("%s has version %d, which no point names", e.Key, e.Version))
 	}
-	branch, err := branchBucket(tx, e.Branch)
+	branch, err := layout.MakeBranch(tx, e.Branch)
 	if err != nil {
 		return err
 	}
-	raw := encodeKey(e.Key)
-	key := atVersion(raw, e.Version)
-	r, apart := newRecord(e.Branch, key, point(u64(e.Version), micros), e.Value, e.Deleted)
-	entries, values := of(branch, e.Branch, kindEntries), of(branch, e.Branch, kindValues)
+	raw := layout.EncodeKey(e.Key)
+	key := layout.VersionKey(raw, e.Version)
+	r, apart := layout.NewRecord(e.Branch, key, layout.PointOf(layout.U64(e.Version), micros), e.Value, e.Deleted)
+	entries, values := layout.InBranch(branch, e.Branch, layout.KindEntries), layout.InBranch(branch, e.Branch, layout.KindValues)
 	entries.FillPercent, values.FillPercent = 0.9, 0.9
 	if apart != nil {
-		err = values.replace(key, apart)
+		err = values.WriteSealed(key, apart)
 	} else if l.dumps > 1 {
-		err = values.remove(key) // it may have been large before it was purged
+		err = values.Remove(key) // it may have been large before it was purged
 	}
-	if err := errors.Join(err, entries.replace(key, r.encode(key))); err != nil {
+	if err := errors.Join(err, entries.WriteSealed(key, r.Encode(key))); err != nil {
 		return err
 	}
 	if len(l.states) > 0 && e.Version > l.states[len(l.states)-1].Floor.Version {
-		k, v := encodeChange(raw, e.Version, e.Deleted)
+		k, v := layout.EncodeChange(raw, e.Version, e.Deleted)
 		*log = append(*log, change{e.Branch, k, v})
 	}
 	return nil
@@ -208,21 +209,21 @@ func (l *loader) entry(tx *bbolt.Tx, e *store.Entry, log *[]change) error {
 
 // counter puts a record. Of its key, a later dump has all records: those of an earlier one go.
 func (l *loader) counter(tx *bbolt.Tx, c *store.CounterRecord) error {
-	branch, err := branchBucket(tx, c.Branch)
+	branch, err := layout.MakeBranch(tx, c.Branch)
 	if err != nil {
 		return err
 	}
-	counters, raw := of(branch, c.Branch, kindCounters), encodeKey(c.Key)
-	if place := string(u64(uint64(c.Branch))) + string(raw); l.dumps > 1 && !l.counted[place] {
+	counters, raw := layout.InBranch(branch, c.Branch, layout.KindCounters), layout.EncodeKey(c.Key)
+	if place := string(layout.U64(uint64(c.Branch))) + string(raw); l.dumps > 1 && !l.counted[place] {
 		l.counted[place] = true
 		cursor := counters.Cursor()
 		for key, _ := cursor.Seek(raw); bytes.HasPrefix(key, raw); key, _ = cursor.Seek(raw) {
-			if err := counters.remove(bytes.Clone(key)); err != nil {
+			if err := counters.Remove(bytes.Clone(key)); err != nil {
 				return err
 			}
 		}
 	}
-	return counters.put(atVersion(raw, c.Version), encodeCounted(c.Value))
+	return counters.Write(layout.VersionKey(raw, c.Version), layout.EncodeCounter(c.Value))
 }
 
 // Continue says whose history the space goes on from.
@@ -239,7 +240,7 @@ func (l *loader) Finish(ctx context.Context) error {
 		err = l.finishBlobs()
 	}
 	if err == nil && l.history != nil {
-		err = l.db.Update(func(tx *bbolt.Tx) error { return writeHistory(tx, l.history, l.head) })
+		err = l.db.Update(func(tx *bbolt.Tx) error { return layout.WriteHistory(tx, l.history, l.head) })
 	}
 	if err == nil && l.dumps > 1 {
 		err = l.squeeze()
@@ -253,14 +254,14 @@ func (l *loader) Finish(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return errors.Join(err, os.Remove(l.path()))
 	}
-	if err := os.Rename(l.path(), filepath.Join(l.dir, "alcove.db")); err != nil {
+	if err := os.Rename(l.path(), layout.Database(l.dir)); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
 	l.db = nil
-	if err := syncDir(l.dir); err != nil {
+	if err := layout.SyncDir(l.dir); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
-	_ = syncDir(filepath.Dir(l.dir)) // the directory may be new; the one above it may not be ours
+	_ = layout.SyncDir(filepath.Dir(l.dir)) // the directory may be new; the one above it may not be ours
 	return nil
 }
 
@@ -270,13 +271,13 @@ func (l *loader) trim() error {
 		if s.Floor.Version == 0 {
 			continue
 		}
-		t := trimmed{floor: s.Floor, pins: s.Pins, keep: s.Keep}
+		t := layout.Trim{Floor: s.Floor, Pins: s.Pins, Keep: s.Keep}
 		err := l.db.Update(func(tx *bbolt.Tx) error {
-			branch, err := branchBucket(tx, s.ID)
+			branch, err := layout.MakeBranch(tx, s.ID)
 			if err != nil {
 				return err
 			}
-			return t.write(of(branch, s.ID, kindTrim))
+			return t.Write(layout.InBranch(branch, s.ID, layout.KindTrim))
 		})
 		if err == nil {
 			err = e.dropOld(s.ID, t, l.db.Update)

@@ -13,18 +13,19 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // Blob takes the next bytes of a blob's content. Those of one blob follow one another.
 func (l *loader) Blob(digest string, data []byte) error {
-	if err := checkDigest(digest); err != nil {
+	if err := layout.CheckDigest(digest); err != nil {
 		return err
 	}
 	if l.blob == nil || filepath.Base(l.blob.Name()) != digest {
 		if err := l.closeBlob(); err != nil {
 			return err
 		}
-		f, err := os.Create(filepath.Join(l.dir, "blobs", digest))
+		f, err := os.Create(filepath.Join(layout.Blobs(l.dir), digest))
 		if err != nil {
 			return fmt.Errorf("load a blob: %w", err)
 		}
@@ -65,7 +66,7 @@ func (l *loader) finishBlobs() error {
 	}
 	for digest := range l.files {
 		if !named[digest] {
-			if err := os.Remove(filepath.Join(l.dir, "blobs", digest)); err != nil {
+			if err := os.Remove(filepath.Join(layout.Blobs(l.dir), digest)); err != nil {
 				return err
 			}
 		}
@@ -73,13 +74,13 @@ func (l *loader) finishBlobs() error {
 	if len(l.files) == 0 {
 		return nil
 	}
-	if err := syncDir(filepath.Join(l.dir, "blobs")); err != nil {
+	if err := layout.SyncDir(layout.Blobs(l.dir)); err != nil {
 		return err
 	}
 	return l.db.Update(func(tx *bbolt.Tx) error {
 		for _, b := range l.blobs {
 			data, err := json.Marshal(b)
-			if err := errors.Join(err, top(tx, kindBlobs).put([]byte(b.Name), data)); err != nil {
+			if err := errors.Join(err, layout.InSpace(tx, layout.KindBlobs).Write([]byte(b.Name), data)); err != nil {
 				return err
 			}
 		}
@@ -88,10 +89,10 @@ func (l *loader) finishBlobs() error {
 }
 
 func (l *loader) checkBlob(b store.Blob) error {
-	if err := errors.Join(checkBlobName(b.Name), checkDigest(b.Digest)); err != nil {
+	if err := errors.Join(layout.CheckBlobName(b.Name), layout.CheckDigest(b.Digest)); err != nil {
 		return err
 	}
-	f, err := os.Open(filepath.Join(l.dir, "blobs", b.Digest))
+	f, err := os.Open(filepath.Join(layout.Blobs(l.dir), b.Digest))
 	if err != nil {
 		return fmt.Errorf("its content is missing: %w", err)
 	}

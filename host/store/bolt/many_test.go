@@ -81,11 +81,11 @@ func (f *flips) survives(rng *rand.Rand, round int) bool {
 		f.ok(e.Close())
 		return true
 	}
-	r, err := bolt.Repair(f.t.Context(), dir, time.Now(), nil)
+	r, err := driver.Repair(f.t.Context(), dir, store.Repair{Now: time.Now()})
 	if err != nil {
 		return false
 	}
-	if faults, err := bolt.Examine(dir); err != nil || len(faults) > 0 {
+	if faults, err := driver.Examine(dir); err != nil || len(faults) > 0 {
 		f.t.Errorf("after the repair of %q there is %v (%v)", r.Faults, faults, err)
 	}
 	e = f.open(dir, bolt.Options{NoSync: true})

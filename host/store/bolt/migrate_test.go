@@ -71,9 +71,9 @@ func TestAnotherFormatIsRefusedAndLeftAsItIs(t *testing.T) {
 			_, err := bolt.Open(t.Context(), s.dir, bolt.Options{ReadOnly: readOnly})
 			refused("it is opened", err)
 		}
-		_, err := bolt.Repair(t.Context(), s.dir, time.Now(), nil)
+		_, err := driver.Repair(t.Context(), s.dir, store.Repair{Now: time.Now()})
 		refused("it is repaired", err)
-		if faults, err := bolt.Examine(s.dir); err != nil || len(faults) > 0 {
+		if faults, err := driver.Examine(s.dir); err != nil || len(faults) > 0 {
 			t.Errorf("format %d is called damaged: %v (%v)", format, faults, err)
 		}
 		if !bytes.Equal(s.file(), before) {

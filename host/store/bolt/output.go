@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // output takes the pieces of a dump. add and full are called within a transaction, and what add is given belongs to that;
@@ -102,35 +103,35 @@ func (e *Engine) DumpRuns(ctx context.Context, since, at uint64, begin func() ([
 
 // peeker decodes entries of a branch in the order of their keys, without copying their values.
 type peeker struct {
-	whole, apart          place // of entries, and of values that are kept apart
+	table, apart          layout.Table // of entries, and of values that are kept apart
 	values                *bbolt.Cursor
 	value, large          []byte // where it stands
 	namespace, collection string // of the last entry: the next one is likely to be there too
 }
 
 func newPeeker(branch *bbolt.Bucket, id store.BranchID) *peeker {
-	return &peeker{whole: placeOf(kindEntries, 0), apart: placeOf(kindValues, uint64(id)), values: branch.Bucket(bucketValues).Cursor()}
+	return &peeker{table: layout.TableOf(layout.KindEntries, 0), apart: layout.TableOf(layout.KindValues, uint64(id)), values: branch.Bucket(layout.KindValues.Bucket()).Cursor()}
 }
 
 // peek decodes an entry, whose value belongs to the transaction.
 func (p *peeker) peek(key, data []byte) (e store.Entry, err error) {
-	raw, version, err := splitVersion(key)
+	raw, version, err := layout.SplitVersion(key)
 	if err != nil {
 		return e, err
 	}
 	if e.Key, err = p.key(raw); err != nil {
 		return e, err
 	}
-	rec, err := p.whole.decodeRecord(key, data)
-	if err == nil && rec.flags&flagLarge != 0 {
-		rec.value, err = openLarge(p.apart, key, p.largeValue(key), rec.value)
+	rec, err := p.table.DecodeRecord(key, data)
+	if err == nil && rec.Large() {
+		rec.Value, err = layout.OpenLarge(p.apart, key, p.largeValue(key), rec.Value)
 	}
 	if err != nil {
 		return e, fmt.Errorf("read %s at version %d: %w", e.Key, version, err)
 	}
-	e.Branch, e.Deleted, e.Version, e.Time = rec.branch, rec.flags&flagDeleted != 0, version, time.UnixMicro(rec.micros).UTC()
+	e.Branch, e.Deleted, e.Version, e.Time = rec.Branch, rec.Deleted(), version, time.UnixMicro(rec.Micros).UTC()
 	if !e.Deleted {
-		e.Value = rec.value
+		e.Value = rec.Value
 	}
 	return e, nil
 }
@@ -156,7 +157,7 @@ func (p *peeker) key(raw []byte) (store.Key, error) {
 	if name := raw[min(n+c+2, len(raw)):]; same && bytes.IndexByte(name, 0) == len(name)-2 && name[len(name)-1] == 1 {
 		return store.Key{Namespace: p.namespace, Collection: p.collection, Name: string(name[:len(name)-2])}, nil
 	}
-	k, err := decodeKey(raw)
+	k, err := layout.DecodeKey(raw)
 	p.namespace, p.collection = k.Namespace, k.Collection
 	return k, err
 }

@@ -13,6 +13,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // overlay is a stretch of a lineage, front segment first, merged into one bucket of entries. Versions in a lineage
@@ -39,8 +40,8 @@ const (
 )
 
 func (o *overlay) bucket(tx *bbolt.Tx) *bbolt.Bucket {
-	if b := tx.Bucket(bucketOverlays).Bucket(u64(o.id)); b != nil {
-		return b.Bucket(bucketEntries)
+	if b := layout.Overlays(tx).Bucket(layout.U64(o.id)); b != nil {
+		return b.Bucket(layout.KindEntries.Bucket())
 	}
 	return nil
 }
@@ -73,7 +74,7 @@ func encodeLineage(l store.Lineage) []byte {
 func decodeLineage(data []byte) store.Lineage {
 	var l store.Lineage
 	for ; len(data) >= 16; data = data[16:] {
-		l = append(l, store.Segment{Branch: store.BranchID(fromU64(data[:8])), At: fromU64(data[8:16])})
+		l = append(l, store.Segment{Branch: store.BranchID(layout.FromU64(data[:8])), At: layout.FromU64(data[8:16])})
 	}
 	return l
 }
@@ -275,22 +276,24 @@ func (e *Engine) fillOverlay(ctx context.Context, o *overlay, blocks []block) er
 }
 
 func (o *overlay) begin(tx *bbolt.Tx) (err error) {
-	overlays := tx.Bucket(bucketOverlays)
+	overlays := layout.Overlays(tx)
 	if o.id, err = overlays.NextSequence(); err != nil {
 		return err
 	}
-	b, err := overlays.CreateBucket(u64(o.id))
+	b, err := overlays.CreateBucket(layout.U64(o.id))
 	if err != nil {
 		return err
 	}
-	if _, err := b.CreateBucket(bucketEntries); err != nil {
+	if _, err := b.CreateBucket(layout.KindEntries.Bucket()); err != nil {
 		return err
 	}
-	return overlayRecords(b, o.id).put(keyRun, encodeLineage(o.run))
+	return overlayRecords(b, o.id).Write(keyRun, encodeLineage(o.run))
 }
 
 // overlayRecords are what an overlay says of itself.
-func overlayRecords(b *bbolt.Bucket, id uint64) records { return records{b, placeOf(kindOverlay, id)} }
+func overlayRecords(b *bbolt.Bucket, id uint64) layout.Records {
+	return layout.In(b, layout.KindOverlay, id)
+}
 
 // abandonWithin is how long erasing an unfinished overlay may take.
 const abandonWithin = 10 * time.Second
@@ -320,7 +323,7 @@ func (e *Engine) emptyOverlay(ctx context.Context, run store.Lineage, blocks []b
 
 // copyChunk copies whole keys from resume on, and returns where to go on; nil at the end.
 func (o *overlay) copyChunk(tx *bbolt.Tx, blocks []block, resume []byte) ([]byte, error) {
-	target := records{o.bucket(tx), placeOf(kindEntries, 0)}
+	target := layout.In(o.bucket(tx), layout.KindEntries, 0)
 	if target.Bucket == nil {
 		return nil, fmt.Errorf("overlay %d was dropped while it was built", o.id)
 	}
@@ -344,15 +347,15 @@ func (o *overlay) copyChunk(tx *bbolt.Tx, blocks []block, resume []byte) ([]byte
 	return nil, nil
 }
 
-func (m *merged) copyKey(raw []byte, target records) (int, error) {
+func (m *merged) copyKey(raw []byte, target layout.Records) (int, error) {
 	n := 0
 	for _, s := range m.sources {
 		if !isVersionOf(s.key, raw) {
 			continue
 		}
-		key, value := s.cursor.Seek(atVersion(raw, s.block.segment.At))
+		key, value := s.cursor.Seek(layout.VersionKey(raw, s.block.segment.At))
 		for ; isVersionOf(key, raw); key, value = s.cursor.Next() {
-			if err := target.insert(bytes.Clone(key), bytes.Clone(value)); err != nil {
+			if err := target.AddSealed(bytes.Clone(key), bytes.Clone(value)); err != nil {
 				return n, err
 			}
 			n++
@@ -369,13 +372,13 @@ func (e *Engine) finishOverlay(ctx context.Context, o *overlay) error {
 		return err
 	}
 	err = e.update(ctx, func(tx *bbolt.Tx) error {
-		b := tx.Bucket(bucketOverlays).Bucket(u64(o.id))
+		b := layout.Overlays(tx).Bucket(layout.U64(o.id))
 		if b == nil {
 			return fmt.Errorf("overlay %d was dropped while it was built", o.id)
 		}
 		o.since = tx.ID()
 		r := overlayRecords(b, o.id)
-		return errors.Join(r.put(keyFilter, filter), r.put(keyCount, u64(uint64(o.entries))))
+		return errors.Join(r.Write(keyFilter, filter), r.Write(keyCount, layout.U64(uint64(o.entries))))
 	})
 	if err != nil {
 		return err
@@ -426,7 +429,7 @@ func (e *Engine) recallOverlays(forgotten []*overlay) {
 // eraseOverlays erases overlays, and those that nobody finished and abandon could not erase.
 func eraseOverlays(tx *bbolt.Tx, forgotten []*overlay) error {
 	for _, o := range forgotten {
-		if err := tx.Bucket(bucketOverlays).DeleteBucket(u64(o.id)); err != nil {
+		if err := layout.Overlays(tx).DeleteBucket(layout.U64(o.id)); err != nil {
 			return fmt.Errorf("erase overlay %d: %w", o.id, err)
 		}
 	}
@@ -435,9 +438,9 @@ func eraseOverlays(tx *bbolt.Tx, forgotten []*overlay) error {
 
 func readOverlays(tx *bbolt.Tx) ([]*overlay, error) {
 	var list []*overlay
-	overlays := tx.Bucket(bucketOverlays)
+	overlays := layout.Overlays(tx)
 	err := overlays.ForEachBucket(func(id []byte) error {
-		if o := readOverlay(overlays.Bucket(id), fromU64(id)); o != nil {
+		if o := readOverlay(overlays.Bucket(id), layout.FromU64(id)); o != nil {
 			list = append(list, o)
 		}
 		return nil
@@ -448,11 +451,11 @@ func readOverlays(tx *bbolt.Tx) ([]*overlay, error) {
 // readOverlay is an overlay in the file; nil when the making of it was cut short, or it does not say what it is of.
 func readOverlay(b *bbolt.Bucket, id uint64) *overlay {
 	r := overlayRecords(b, id)
-	run, errRun := r.get(keyRun)
-	filter, errFilter := r.get(keyFilter)
-	count, errCount := r.get(keyCount)
-	o := &overlay{id: id, run: decodeLineage(run), entries: int(fromU64(count)), keys: decodeFilter(filter)}
-	if errors.Join(errRun, errFilter, errCount) != nil || count == nil || len(o.run) == 0 || b.Bucket(bucketEntries) == nil {
+	run, errRun := r.Read(keyRun)
+	filter, errFilter := r.Read(keyFilter)
+	count, errCount := r.Read(keyCount)
+	o := &overlay{id: id, run: decodeLineage(run), entries: int(layout.FromU64(count)), keys: decodeFilter(filter)}
+	if errors.Join(errRun, errFilter, errCount) != nil || count == nil || len(o.run) == 0 || b.Bucket(layout.KindEntries.Bucket()) == nil {
 		return nil
 	}
 	return o
@@ -460,10 +463,10 @@ func readOverlay(b *bbolt.Bucket, id uint64) *overlay {
 
 // dropUnfinished erases overlays that are unfinished. None is being made meanwhile.
 func dropUnfinished(tx *bbolt.Tx) error {
-	overlays := tx.Bucket(bucketOverlays)
+	overlays := layout.Overlays(tx)
 	var drop [][]byte
 	err := overlays.ForEachBucket(func(id []byte) error {
-		if readOverlay(overlays.Bucket(id), fromU64(id)) == nil {
+		if readOverlay(overlays.Bucket(id), layout.FromU64(id)) == nil {
 			drop = append(drop, bytes.Clone(id))
 		}
 		return nil

@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // keyErase is set while bytes of purged values may still be in unused parts of the file.
@@ -33,7 +33,7 @@ func (e *Engine) Replace(ctx context.Context, list []store.Replacement) error {
 		if replaced, err = e.replaceAll(tx, list); err != nil || replaced == 0 {
 			return err
 		}
-		return errors.Join(eraseOverlays(tx, forgotten), top(tx, kindMeta).put(keyErase, []byte{1}))
+		return errors.Join(eraseOverlays(tx, forgotten), layout.InSpace(tx, layout.KindMeta).Write(keyErase, []byte{1}))
 	})
 	if err != nil || replaced == 0 {
 		e.recallOverlays(forgotten)
@@ -46,12 +46,12 @@ func (e *Engine) Replace(ctx context.Context, list []store.Replacement) error {
 func (e *Engine) replaceAll(tx *bbolt.Tx, list []store.Replacement) (replaced int, err error) {
 	r := newReader(tx)
 	for _, to := range list {
-		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(to.Branch)))
+		branch := layout.Branch(tx, to.Branch)
 		if branch == nil {
 			continue
 		}
-		key := atVersion(encodeKey(to.Key), to.Version)
-		data := branch.Bucket(bucketEntries).Get(key)
+		key := layout.VersionKey(layout.EncodeKey(to.Key), to.Version)
+		data := branch.Bucket(layout.KindEntries.Bucket()).Get(key)
 		if data == nil {
 			continue
 		}
@@ -87,20 +87,20 @@ func (e *Engine) Erase(ctx context.Context) error {
 
 // hasErase reports whether values were replaced whose bytes may still be in the file.
 func hasErase(tx *bbolt.Tx) (bool, error) {
-	mark, err := top(tx, kindMeta).get(keyErase)
+	mark, err := layout.InSpace(tx, layout.KindMeta).Read(keyErase)
 	return mark != nil, err
 }
 
 func (e *Engine) replaceValue(tx *bbolt.Tx, branch *bbolt.Bucket, was store.Entry, value []byte) error {
-	if len(value) > largeValue {
-		return fmt.Errorf("what replaces %s has %d bytes: at most %d are allowed", was.Key, len(value), largeValue)
+	if len(value) > layout.LargeValue {
+		return fmt.Errorf("what replaces %s has %d bytes: at most %d are allowed", was.Key, len(value), layout.LargeValue)
 	}
-	key := atVersion(encodeKey(was.Key), was.Version)
-	r, _ := newRecord(was.Branch, key, was.Point, value, false)
+	key := layout.VersionKey(layout.EncodeKey(was.Key), was.Version)
+	r, _ := layout.NewRecord(was.Branch, key, was.Point, value, false)
 	return errors.Join(
-		of(branch, was.Branch, kindValues).remove(key),
-		of(branch, was.Branch, kindEntries).replace(key, r.encode(key)),
-		top(tx, kindPurged).put(append(u64(uint64(was.Branch)), key...), u64(e.head.Version)))
+		layout.InBranch(branch, was.Branch, layout.KindValues).Remove(key),
+		layout.InBranch(branch, was.Branch, layout.KindEntries).WriteSealed(key, r.Encode(key)),
+		layout.InSpace(tx, layout.KindPurged).Write(append(layout.U64(uint64(was.Branch)), key...), layout.U64(e.head.Version)))
 }
 
 // erase runs in the writer's turn.
@@ -108,7 +108,7 @@ func (e *Engine) erase() error {
 	if err := e.compact(); err != nil {
 		return err
 	}
-	return e.transact(func(tx *bbolt.Tx) error { return top(tx, kindMeta).remove(keyErase) })
+	return e.transact(func(tx *bbolt.Tx) error { return layout.InSpace(tx, layout.KindMeta).Remove(keyErase) })
 }
 
 // finishPurge erases what a crash left of purged values. It runs before the writer does.
@@ -122,19 +122,4 @@ func (e *Engine) finishPurge() error {
 		return err
 	}
 	return e.erase()
-}
-
-// readPurged are the entries whose values were purged, as encoded keys with versions, by branch.
-func readPurged(tx *bbolt.Tx) (map[store.BranchID][][]byte, error) {
-	purged := map[store.BranchID][][]byte{}
-	r := top(tx, kindPurged)
-	c := r.Cursor()
-	for at, data := c.First(); at != nil; at, data = c.Next() {
-		if _, err := r.open(at, data); err != nil || len(at) <= 8 {
-			return nil, fmt.Errorf("read what was purged: %q: %w", at, errRot)
-		}
-		id := store.BranchID(fromU64(at[:8]))
-		purged[id] = append(purged[id], bytes.Clone(at[8:]))
-	}
-	return purged, nil
 }

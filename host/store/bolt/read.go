@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // block is a stretch of a lineage that is read at once: a segment, or an overlay of several.
@@ -23,13 +24,13 @@ type block struct {
 type reader struct {
 	tx       *bbolt.Tx
 	branches *bbolt.Bucket
-	whole    place                            // of entries
+	table    layout.Table                     // of entries
 	entries  map[store.BranchID]*bbolt.Bucket // those looked up so far; nil for a branch without any
 	overlays map[*overlay]*bbolt.Bucket       // likewise
 }
 
 func newReader(tx *bbolt.Tx) *reader {
-	return &reader{tx: tx, branches: tx.Bucket(bucketBranches), whole: placeOf(kindEntries, 0), entries: map[store.BranchID]*bbolt.Bucket{}, overlays: map[*overlay]*bbolt.Bucket{}}
+	return &reader{tx: tx, branches: layout.Branches(tx), table: layout.TableOf(layout.KindEntries, 0), entries: map[store.BranchID]*bbolt.Bucket{}, overlays: map[*overlay]*bbolt.Bucket{}}
 }
 
 func (r *reader) bucket(b block) *bbolt.Bucket {
@@ -40,8 +41,8 @@ func (r *reader) bucket(b block) *bbolt.Bucket {
 		return found
 	}
 	var entries *bbolt.Bucket
-	if branch := r.branches.Bucket(u64(uint64(b.segment.Branch))); branch != nil {
-		entries = branch.Bucket(bucketEntries)
+	if branch := r.branches.Bucket(layout.U64(uint64(b.segment.Branch))); branch != nil {
+		entries = branch.Bucket(layout.KindEntries.Bucket())
 	}
 	r.entries[b.segment.Branch] = entries
 	return entries
@@ -49,7 +50,7 @@ func (r *reader) bucket(b block) *bbolt.Bucket {
 
 // get finds the newest entry of a key that the blocks see; the zero Entry for none.
 func (r *reader) get(blocks []block, key store.Key) (store.Entry, error) {
-	raw := encodeKey(key)
+	raw := layout.EncodeKey(key)
 	for _, b := range blocks {
 		if !b.mayHave(raw) {
 			continue
@@ -58,7 +59,7 @@ func (r *reader) get(blocks []block, key store.Key) (store.Entry, error) {
 		if entries == nil {
 			continue
 		}
-		found, value := entries.Cursor().Seek(atVersion(raw, b.segment.At))
+		found, value := entries.Cursor().Seek(layout.VersionKey(raw, b.segment.At))
 		if !isVersionOf(found, raw) {
 			continue
 		}
@@ -68,50 +69,36 @@ func (r *reader) get(blocks []block, key store.Key) (store.Entry, error) {
 }
 
 func isVersionOf(key, raw []byte) bool {
-	return len(key) == len(raw)+versionSize && bytes.HasPrefix(key, raw)
+	return len(key) == len(raw)+layout.VersionSize && bytes.HasPrefix(key, raw)
 }
 
 func (r *reader) decode(key, data []byte) (store.Entry, error) {
-	raw, version, err := splitVersion(key)
+	raw, version, err := layout.SplitVersion(key)
 	if err != nil {
 		return store.Entry{}, err
 	}
-	name, err := decodeKey(raw)
+	name, err := layout.DecodeKey(raw)
 	if err != nil {
 		return store.Entry{}, err
 	}
-	rec, err := r.whole.decodeRecord(key, data)
-	if err == nil && rec.flags&flagLarge != 0 {
-		rec.value, err = r.large(rec.branch, key, rec.value)
+	rec, err := r.table.DecodeRecord(key, data)
+	if err == nil && rec.Large() {
+		rec.Value, err = r.large(rec.Branch, key, rec.Value)
 	}
 	if err != nil {
 		return store.Entry{}, fmt.Errorf("read %s at version %d: %w", name, version, err)
 	}
-	return rec.entry(name, version), nil
+	return rec.Entry(name, version), nil
 }
 
 // large is a value that is kept apart and has a checksum.
 func (r *reader) large(b store.BranchID, key, sum []byte) ([]byte, error) {
-	branch := r.branches.Bucket(u64(uint64(b)))
+	branch := r.branches.Bucket(layout.U64(uint64(b)))
 	if branch == nil {
-		return nil, errNoValue
+		return nil, layout.ErrNoValue
 	}
-	values := of(branch, b, kindValues)
-	return openLarge(values.place, key, values.Get(key), sum)
-}
-
-var errNoValue = fmt.Errorf("its value is missing: %w", store.ErrDamaged)
-
-// openLarge is a value that was kept apart, which must be the one that its entry was written with.
-func openLarge(p place, key, data, sum []byte) ([]byte, error) {
-	if data == nil {
-		return nil, errNoValue
-	}
-	value, err := p.open(key, data)
-	if err == nil && !bytes.Equal(data[len(value):], sum) {
-		err = errRot
-	}
-	return value, err
+	values := layout.InBranch(branch, b, layout.KindValues)
+	return layout.OpenLarge(values.Table, key, values.Get(key), sum)
 }
 
 // readLineage runs a read of a lineage, unless part of it was trimmed.
@@ -191,10 +178,10 @@ func before(c *bbolt.Cursor, limit []byte) []byte {
 func (m *merged) next() []byte {
 	var best []byte
 	for _, s := range m.sources {
-		if !bytes.HasPrefix(s.key, m.prefix) || len(s.key) < versionSize {
+		if !bytes.HasPrefix(s.key, m.prefix) || len(s.key) < layout.VersionSize {
 			continue
 		}
-		raw := s.key[:len(s.key)-versionSize]
+		raw := s.key[:len(s.key)-layout.VersionSize]
 		if best == nil || (bytes.Compare(raw, best) < 0) != m.reverse && !bytes.Equal(raw, best) {
 			best = raw
 		}
@@ -209,7 +196,7 @@ func (m *merged) newest(raw []byte) (found store.Entry, err error) {
 			continue
 		}
 		if found.Version == 0 {
-			key, value := s.cursor.Seek(atVersion(raw, s.block.segment.At))
+			key, value := s.cursor.Seek(layout.VersionKey(raw, s.block.segment.At))
 			if isVersionOf(key, raw) {
 				if found, err = m.reader.decode(key, value); err != nil {
 					return found, err
@@ -227,7 +214,7 @@ func (s *source) pass(raw []byte, reverse bool) {
 		s.key = before(s.cursor, raw)
 		return
 	}
-	last := atVersion(raw, 0)
+	last := layout.VersionKey(raw, 0)
 	key, _ := s.cursor.Seek(last)
 	if bytes.Equal(key, last) {
 		key, _ = s.cursor.Next()
@@ -242,7 +229,7 @@ func (m *merged) versions(raw []byte, below uint64, do func(store.Entry) (more b
 		if !isVersionOf(s.key, raw) {
 			continue
 		}
-		key, value := s.cursor.Seek(atVersion(raw, min(s.block.segment.At, below-1)))
+		key, value := s.cursor.Seek(layout.VersionKey(raw, min(s.block.segment.At, below-1)))
 		for ; isVersionOf(key, raw); key, value = s.cursor.Next() {
 			e, err := m.reader.decode(key, value)
 			if err != nil {
@@ -271,7 +258,7 @@ func start(r store.Range, prefix []byte, c store.Cursor) ([]byte, error) {
 		return reverseStart(r, prefix), nil
 	}
 	if r.From != "" {
-		from := encodeKey(store.Key{Namespace: r.Namespace, Collection: r.Collection, Name: r.From})
+		from := layout.EncodeKey(store.Key{Namespace: r.Namespace, Collection: r.Collection, Name: r.From})
 		if bytes.Compare(from[:len(from)-2], prefix) > 0 {
 			return from[:len(from)-2], nil
 		}
@@ -282,7 +269,7 @@ func start(r store.Range, prefix []byte, c store.Cursor) ([]byte, error) {
 // reverseStart is the first encoded key that a listing backwards does not give; nil for none.
 func reverseStart(r store.Range, prefix []byte) []byte {
 	if r.From != "" {
-		return atVersion(encodeKey(store.Key{Namespace: r.Namespace, Collection: r.Collection, Name: r.From}), 0)
+		return layout.VersionKey(layout.EncodeKey(store.Key{Namespace: r.Namespace, Collection: r.Collection, Name: r.From}), 0)
 	}
 	end := slices.Clone(prefix)
 	for len(end) > 0 && end[len(end)-1] == 255 {
@@ -297,7 +284,7 @@ func reverseStart(r store.Range, prefix []byte) []byte {
 
 // ScanAt lists live entries.
 func (e *Engine) ScanAt(ctx context.Context, l store.Lineage, r store.Range, c store.Cursor, limit int) (list []store.Entry, next store.Cursor, err error) {
-	prefix := prefixOf(r)
+	prefix := layout.Prefix(r)
 	from, err := start(r, prefix, c)
 	if err != nil {
 		return nil, "", fmt.Errorf("scan: %w", err)
@@ -309,7 +296,7 @@ func (e *Engine) ScanAt(ctx context.Context, l store.Lineage, r store.Range, c s
 			if len(list) >= limit {
 				next = store.Cursor(raw)
 				if r.Reverse {
-					next = store.Cursor(atVersion(raw, 0))
+					next = store.Cursor(layout.VersionKey(raw, 0))
 				}
 				return nil
 			}
@@ -328,11 +315,11 @@ func (e *Engine) ScanAt(ctx context.Context, l store.Lineage, r store.Range, c s
 
 // Versions lists every version. A cursor inside a key carries the version to go on from.
 func (e *Engine) Versions(ctx context.Context, l store.Lineage, r store.Range, c store.Cursor, limit int) (list []store.Entry, next store.Cursor, err error) {
-	prefix := prefixOf(r)
+	prefix := layout.Prefix(r)
 	var resume []byte
 	below := store.Latest
-	if len(c) > versionSize {
-		if resume, below, err = splitVersion([]byte(c)); err != nil {
+	if len(c) > layout.VersionSize {
+		if resume, below, err = layout.SplitVersion([]byte(c)); err != nil {
 			return nil, "", fmt.Errorf("list versions: %w", err)
 		}
 	}
@@ -349,7 +336,7 @@ func (e *Engine) Versions(ctx context.Context, l store.Lineage, r store.Range, c
 			}
 			more, err := m.versions(raw, below, func(v store.Entry) bool {
 				if len(list) >= limit {
-					next = store.Cursor(atVersion(raw, v.Version+1))
+					next = store.Cursor(layout.VersionKey(raw, v.Version+1))
 					return false
 				}
 				list = append(list, v)
@@ -371,33 +358,33 @@ func (r *reader) lastName(b store.BranchID, namespace, collection string) (strin
 		return "", nil
 	}
 	all := store.Range{Namespace: namespace, Collection: collection, Reverse: true}
-	prefix := prefixOf(all)
+	prefix := layout.Prefix(all)
 	key := before(entries.Cursor(), reverseStart(all, prefix))
 	if !bytes.HasPrefix(key, prefix) {
 		return "", nil
 	}
-	raw, _, err := splitVersion(key)
+	raw, _, err := layout.SplitVersion(key)
 	if err != nil {
 		return "", err
 	}
-	k, err := decodeKey(raw)
+	k, err := layout.DecodeKey(raw)
 	return k.Name, err
 }
 
 // Changes lists a branch's change log.
 func (e *Engine) Changes(ctx context.Context, b store.BranchID, from, to uint64, limit int) (changes []store.Change, next uint64, err error) {
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
-		if t, trimmed := e.floor(b); trimmed && from < t.floor.Version {
-			return &store.TrimmedError{Branch: b, Floor: t.floor}
+		if t, trimmed := e.floor(b); trimmed && from < t.Floor.Version {
+			return &store.TrimmedError{Branch: b, Floor: t.Floor}
 		}
-		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(b)))
+		branch := layout.Branch(tx, b)
 		if branch == nil || from >= to {
 			return nil
 		}
-		log := of(branch, b, kindLog)
+		log := layout.InBranch(branch, b, layout.KindLog)
 		c, last := log.Cursor(), uint64(0)
-		for key, value := c.Seek(u64(from + 1)); key != nil; key, value = c.Next() {
-			change, err := log.change(key, value)
+		for key, value := c.Seek(layout.U64(from + 1)); key != nil; key, value = c.Next() {
+			change, err := log.Change(key, value)
 			if err != nil {
 				return fmt.Errorf("read the log of branch %d: %w", b, err)
 			}
@@ -421,7 +408,7 @@ func (e *Engine) Counters(ctx context.Context, l store.Lineage, keys []store.Key
 	found = make([][]byte, len(keys))
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
 		for i, key := range keys {
-			if found[i], err = counter(tx, l, encodeKey(key)); err != nil {
+			if found[i], err = counter(tx, l, layout.EncodeKey(key)); err != nil {
 				return fmt.Errorf("count of %s: %w", key, err)
 			}
 		}
@@ -432,73 +419,50 @@ func (e *Engine) Counters(ctx context.Context, l store.Lineage, keys []store.Key
 
 func counter(tx *bbolt.Tx, l store.Lineage, raw []byte) ([]byte, error) {
 	for _, s := range l {
-		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(s.Branch)))
+		branch := layout.Branch(tx, s.Branch)
 		if branch == nil {
 			continue
 		}
-		counters := of(branch, s.Branch, kindCounters)
-		key, value := counters.Cursor().Seek(atVersion(raw, s.At))
+		counters := layout.InBranch(branch, s.Branch, layout.KindCounters)
+		key, value := counters.Cursor().Seek(layout.VersionKey(raw, s.At))
 		if isVersionOf(key, raw) {
-			return counters.counted(key, value)
+			return counters.Counter(key, value)
 		}
 	}
 	return nil, nil
 }
 
-// counted is a counter record's value: nil when it was forgotten.
-func (p place) counted(key, data []byte) ([]byte, error) {
-	value, err := p.open(key, data)
-	if err != nil {
-		return nil, err
-	}
-	return count(value), nil
-}
-
-func count(value []byte) []byte {
-	if len(value) == 0 || value[0] == 0 {
-		return nil
-	}
-	return bytes.Clone(value[1:])
-}
-
-func encodeCounted(value []byte) []byte {
-	if value == nil {
-		return []byte{0}
-	}
-	return append([]byte{1}, value...)
-}
-
 // CountersOn lists a branch's own counters.
 func (e *Engine) CountersOn(ctx context.Context, b store.BranchID, after uint64, c store.Cursor, limit int) (list []store.Counted, next store.Cursor, err error) {
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
-		branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(b)))
+		branch := layout.Branch(tx, b)
 		if branch == nil {
 			return nil
 		}
-		counters := of(branch, b, kindCounters)
+		counters := layout.InBranch(branch, b, layout.KindCounters)
 		cursor := counters.Cursor()
 		for key, value := cursor.Seek([]byte(c)); key != nil; {
 			if len(list) >= limit {
 				next = store.Cursor(key)
 				return nil
 			}
-			raw, version, err := splitVersion(key)
+			raw, version, err := layout.SplitVersion(key)
 			if err != nil {
 				return err
 			}
 			raw = bytes.Clone(raw)
 			if version > after {
-				k, err := decodeKey(raw)
+				k, err := layout.DecodeKey(raw)
 				if err != nil {
 					return err
 				}
-				count, err := counters.counted(key, value)
+				count, err := counters.Counter(key, value)
 				if err != nil {
 					return fmt.Errorf("count of %s: %w", k, err)
 				}
 				list = append(list, store.Counted{Key: k, Version: version, Value: count})
 			}
-			last := atVersion(raw, 0)
+			last := layout.VersionKey(raw, 0)
 			if key, value = cursor.Seek(last); bytes.Equal(key, last) {
 				key, value = cursor.Next()
 			}

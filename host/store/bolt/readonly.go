@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // openReadOnly opens a file of this program's format as it is. What a crash left undone stays undone, and is not seen.
@@ -19,10 +20,10 @@ func (e *Engine) openReadOnly() (err error) {
 	}
 	var found uint64
 	err = e.db.View(func(tx *bbolt.Tx) (err error) {
-		found, err = readFormat(tx)
+		found, err = layout.ReadFormat(tx)
 		return err
 	})
-	if err == nil && found != format {
+	if err == nil && found != layout.Format {
 		err = fmt.Errorf("the file has format %d and must be migrated, by a server that may write: %w", found, store.ErrReadOnly)
 	}
 	if err != nil {
@@ -33,7 +34,7 @@ func (e *Engine) openReadOnly() (err error) {
 }
 
 func (e *Engine) loadReadOnly(tx *bbolt.Tx) error {
-	if err := haveBuckets(tx); err != nil {
+	if err := layout.CheckBuckets(tx); err != nil {
 		return err
 	}
 	return e.loadState(tx)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // openFile is the database file that an engine has open. It is bbolt's, and closed with it.
@@ -67,13 +68,9 @@ func (e *Engine) unchanged() error {
 
 // newest is the number of the newest commit in the file; 0 when there is none.
 func (f openFile) newest() (txid uint64) {
-	for place := range int64(2) {
-		raw := make([]byte, metaSize+8)
-		if n, _ := f.ReadAt(raw, place*int64(f.pageSize)+pageHeader); n < len(raw) {
-			continue
-		}
-		if m, err := readMeta(raw, f.pageSize); err == nil {
-			txid = max(txid, m.txid)
+	for place := range uint64(2) {
+		if m, err := layout.MetaAt(f, place, f.pageSize); err == nil {
+			txid = max(txid, m.TxID)
 		}
 	}
 	return txid

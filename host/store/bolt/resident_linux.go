@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// letGo takes the database's pages out of this process's memory, where opening has put all of them. The system has them still,
+// releasePages takes the database's pages out of this process's memory, where opening has put all of them. The system has them still,
 // and gives those back that are read.
-func (e *Engine) letGo() {
+func (e *Engine) releasePages() {
 	file, err := os.Stat(e.path())
 	if err == nil {
 		pages := uintptr(file.Size()) &^ uintptr(os.Getpagesize()-1)

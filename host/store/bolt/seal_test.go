@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // sealed is an engine with a record or more of every kind.
@@ -46,26 +47,26 @@ func TestARecordThatIsAlteredMovedOrMissingIsNoticed(t *testing.T) {
 		if i == 7 {
 			continue // overlays: there is none
 		}
-		for how, damage := range map[string]func(r records, key, data []byte) error{
-			"altered": func(r records, key, data []byte) error {
+		for how, damage := range map[string]func(r layout.Records, key, data []byte) error{
+			"altered": func(r layout.Records, key, data []byte) error {
 				data[len(data)/2] ^= 1
 				return r.Put(key, data)
 			},
-			"under another key": func(r records, key, data []byte) error {
+			"under another key": func(r layout.Records, key, data []byte) error {
 				other := bytes.Clone(key)
 				other[len(other)-1] ^= 1
 				return errors.Join(r.Delete(key), r.Put(other, data))
 			},
-			"missing": func(r records, key, data []byte) error { return r.Delete(key) },
-			"older": func(r records, key, data []byte) error { // whole, and not what was written last
-				return r.Put(key, r.seal(key, []byte("was")))
+			"missing": func(r layout.Records, key, data []byte) error { return r.Delete(key) },
+			"older": func(r layout.Records, key, data []byte) error { // whole, and not what was written last
+				return r.Put(key, r.Seal(key, []byte("was")))
 			},
 		} {
 			e := sealed(t)
 			name := ""
 			err := e.db.Update(func(tx *bbolt.Tx) error {
 				r := place(tx)
-				name = string(r.kind.bucket())
+				name = string(r.Kind.Bucket())
 				key, data := r.Cursor().Last()
 				return damage(r, bytes.Clone(key), bytes.Clone(data))
 			})
@@ -84,7 +85,7 @@ func TestWhatIsDamagedIsNotRead(t *testing.T) {
 	err := e.db.Update(func(tx *bbolt.Tx) error {
 		for _, place := range places {
 			r := place(tx)
-			for key, data := r.Cursor().First(); key != nil && r.kind != kindMeta && r.kind != kindOverlay; {
+			for key, data := r.Cursor().First(); key != nil && r.Kind != layout.KindMeta && r.Kind != layout.KindOverlay; {
 				key = bytes.Clone(key)
 				data = bytes.Clone(data)
 				data[len(data)-1] ^= 1

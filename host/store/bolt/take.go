@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // The steps of a Load.
@@ -67,7 +68,7 @@ func (d Driver) make(ctx context.Context, dir string, l store.Load) error {
 // move moves all files of a space to their place, the database last: without it the others count for nothing.
 func (d Driver) move(from, to string) error {
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || path == from || path == dbPath(from) {
+		if err != nil || path == from || path == layout.Database(from) {
 			return err
 		}
 		name, err := filepath.Rel(from, path)
@@ -75,23 +76,23 @@ func (d Driver) move(from, to string) error {
 			return err
 		}
 		if entry.IsDir() {
-			return errors.Join(os.MkdirAll(filepath.Join(to, name), 0o700), syncDir(filepath.Dir(filepath.Join(to, name))))
+			return errors.Join(os.MkdirAll(filepath.Join(to, name), 0o700), layout.SyncDir(filepath.Dir(filepath.Join(to, name))))
 		}
-		return errors.Join(os.Rename(path, filepath.Join(to, name)), syncDir(filepath.Dir(filepath.Join(to, name))))
+		return errors.Join(os.Rename(path, filepath.Join(to, name)), layout.SyncDir(filepath.Dir(filepath.Join(to, name))))
 	})
 	if err == nil {
 		err = d.reach(LoadMoved)
 	}
 	if err == nil {
-		err = os.Rename(dbPath(from), dbPath(to))
+		err = os.Rename(layout.Database(from), layout.Database(to))
 	}
 	if err == nil {
-		err = syncDir(to)
+		err = layout.SyncDir(to)
 	}
 	if err != nil {
 		return fmt.Errorf("move what was loaded to %s: %w", to, err)
 	}
-	_ = syncDir(filepath.Dir(to)) // the directory may be new; the one above it may not be ours
+	_ = layout.SyncDir(filepath.Dir(to)) // the directory may be new; the one above it may not be ours
 	_ = d.reach(LoadAppeared)
 	_ = removePassing(to) // the next start does it otherwise
 	return nil

@@ -3,7 +3,6 @@ package bolt
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,83 +11,10 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// trimmed is how far back a branch is kept.
-type trimmed struct {
-	floor store.Point
-	pins  []uint64 // versions below the floor that are kept too, ascending
-	keep  []store.Keep
-	done  bool // what is not kept has been dropped
-}
-
-var (
-	keyFloor = []byte("floor") // version, then its instant in µs
-	keyPins  = []byte("pins")
-	keyKeep  = []byte("keep") // JSON; missing where there is none
-	keyDone  = []byte("done")
-
-	// The same again: nothing else tells what a damaged one said, and without it branches that were forked below the floor
-	// cannot be read.
-	keyFloorAgain = []byte("floor again")
-	keyPinsAgain  = []byte("pins again")
-	keyKeepAgain  = []byte("keep again")
-)
-
-func readTrim(branch *bbolt.Bucket, id store.BranchID) (t trimmed, ok bool, err error) {
-	r := of(branch, id, kindTrim)
-	if r.Bucket == nil {
-		return t, false, nil
-	}
-	floor, errFloor := r.get(keyFloor)
-	pins, errPins := r.get(keyPins)
-	done, errDone := r.get(keyDone)
-	keep, errKeep := r.get(keyKeep)
-	if err := errors.Join(errFloor, errPins, errDone, errKeep); err != nil {
-		return t, false, fmt.Errorf("read how far back branch %d is kept: %w", id, err)
-	}
-	t, ok = decodeTrim(floor, pins)
-	t.done = done != nil
-	if keep != nil {
-		if err := json.Unmarshal(keep, &t.keep); err != nil {
-			return t, false, fmt.Errorf("read what branch %d keeps: %w: %w", id, store.ErrDamaged, err)
-		}
-	}
-	return t, ok, nil
-}
-
-func decodeTrim(floor, pins []byte) (t trimmed, ok bool) {
-	if len(floor) != 16 {
-		return t, false
-	}
-	t.floor = point(floor[:8], floor[8:])
-	for ; len(pins) >= 8; pins = pins[8:] {
-		t.pins = append(t.pins, fromU64(pins[:8]))
-	}
-	return t, true
-}
-
-func (t trimmed) write(r records) error {
-	var pins []byte
-	for _, pin := range t.pins {
-		pins = append(pins, u64(pin)...)
-	}
-	floor := append(u64(t.floor.Version), u64(uint64(t.floor.Time.UnixMicro()))...)
-	err := errors.Join(r.put(keyFloor, floor), r.put(keyPins, pins), r.remove(keyDone), r.put(keyFloorAgain, floor), r.put(keyPinsAgain, pins))
-	if err != nil || len(t.keep) == 0 {
-		return errors.Join(err, r.remove(keyKeep), r.remove(keyKeepAgain))
-	}
-	keep, err := json.Marshal(t.keep)
-	return errors.Join(err, r.put(keyKeep, keep), r.put(keyKeepAgain, keep))
-}
-
-// keeps reports whether a cut of the branch can still be read.
-func (t trimmed) keeps(at uint64) bool {
-	_, pinned := slices.BinarySearch(t.pins, at)
-	return at >= t.floor.Version || pinned
-}
-
-func (e *Engine) floor(b store.BranchID) (trimmed, bool) {
+func (e *Engine) floor(b store.BranchID) (layout.Trim, bool) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	t, ok := e.floors[b]
@@ -102,8 +28,8 @@ func (e *Engine) checkFloors(l store.Lineage) error {
 		return nil
 	}
 	for _, s := range l {
-		if t, ok := e.floors[s.Branch]; ok && !t.keeps(s.At) {
-			return &store.TrimmedError{Branch: s.Branch, Floor: t.floor}
+		if t, ok := e.floors[s.Branch]; ok && !t.Keeps(s.At) {
+			return &store.TrimmedError{Branch: s.Branch, Floor: t.Floor}
 		}
 	}
 	return nil
@@ -115,7 +41,7 @@ func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins 
 	if floor == 0 {
 		return ctx.Err()
 	}
-	done, err := e.hold.drop()
+	done, err := e.pins.beginDrop()
 	if err != nil {
 		return err
 	}
@@ -123,7 +49,7 @@ func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins 
 	e.building.Lock() // no overlay is copied from what is being dropped
 	defer e.building.Unlock()
 	t, err := e.beginTrim(ctx, b, floor, pins, keep)
-	if err == nil && !t.done {
+	if err == nil && !t.Done {
 		err = e.finishTrim(ctx, b, t)
 	}
 	if err != nil {
@@ -133,32 +59,32 @@ func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins 
 }
 
 // beginTrim is the trim to carry out: the last one, when the floor is not above its.
-func (e *Engine) beginTrim(ctx context.Context, b store.BranchID, floor uint64, pins []uint64, keep []store.Keep) (t trimmed, err error) {
-	t.keep = keep
+func (e *Engine) beginTrim(ctx context.Context, b store.BranchID, floor uint64, pins []uint64, keep []store.Keep) (t layout.Trim, err error) {
+	t.Keep = keep
 	old, again := e.floor(b)
-	if again && floor <= old.floor.Version {
+	if again && floor <= old.Floor.Version {
 		return old, nil
 	}
-	if t.floor, err = e.PointOf(ctx, floor); err != nil {
+	if t.Floor, err = e.PointOf(ctx, floor); err != nil {
 		return t, err
 	}
 	for _, pin := range pins {
-		if pin < floor && (!again || old.keeps(pin)) {
-			t.pins = append(t.pins, pin)
+		if pin < floor && (!again || old.Keeps(pin)) {
+			t.Pins = append(t.Pins, pin)
 		}
 	}
-	slices.Sort(t.pins)
+	slices.Sort(t.Pins)
 	if err := e.recordTrim(ctx, b, t); err != nil {
 		return t, err
 	}
 	return t, e.reach(TrimRecorded)
 }
 
-func (e *Engine) finishTrim(ctx context.Context, b store.BranchID, t trimmed) error {
+func (e *Engine) finishTrim(ctx context.Context, b store.BranchID, t layout.Trim) error {
 	if err := e.dropOld(b, t, func(work func(tx *bbolt.Tx) error) error { return e.update(ctx, work) }); err != nil {
 		return err
 	}
-	t.done = true
+	t.Done = true
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.floors[b] = t
@@ -166,14 +92,14 @@ func (e *Engine) finishTrim(ctx context.Context, b store.BranchID, t trimmed) er
 }
 
 // recordTrim makes the floor known, and drops the overlays that hold what is below it.
-func (e *Engine) recordTrim(ctx context.Context, b store.BranchID, t trimmed) error {
+func (e *Engine) recordTrim(ctx context.Context, b store.BranchID, t layout.Trim) error {
 	forgotten := e.forgetOverlays(func(o *overlay) bool { return o.run.Has(b) })
 	err := e.update(ctx, func(tx *bbolt.Tx) error {
-		branch, err := branchBucket(tx, b)
+		branch, err := layout.MakeBranch(tx, b)
 		if err != nil {
 			return err
 		}
-		return errors.Join(t.write(of(branch, b, kindTrim)), eraseOverlays(tx, forgotten))
+		return errors.Join(t.Write(layout.InBranch(branch, b, layout.KindTrim)), eraseOverlays(tx, forgotten))
 	})
 	if err != nil {
 		e.recallOverlays(forgotten)
@@ -188,7 +114,7 @@ func (e *Engine) recordTrim(ctx context.Context, b store.BranchID, t trimmed) er
 // finishTrims goes on with what a crash interrupted. It runs before the writer does.
 func (e *Engine) finishTrims(ctx context.Context) error {
 	for b, t := range e.floors {
-		if t.done {
+		if t.Done {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -197,22 +123,22 @@ func (e *Engine) finishTrims(ctx context.Context) error {
 		if err := e.dropOld(b, t, e.db.Update); err != nil {
 			return fmt.Errorf("finish trimming branch %d: %w", b, err)
 		}
-		t.done = true
+		t.Done = true
 		e.floors[b] = t
 	}
 	return nil
 }
 
 // dropOld drops, a chunk at a time, what a trim does not keep.
-func (e *Engine) dropOld(b store.BranchID, t trimmed, update func(func(tx *bbolt.Tx) error) error) error {
+func (e *Engine) dropOld(b store.BranchID, t layout.Trim, update func(func(tx *bbolt.Tx) error) error) error {
 	for resume := []byte{}; resume != nil; {
 		err := update(func(tx *bbolt.Tx) (err error) {
-			branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(b)))
+			branch := layout.Branch(tx, b)
 			if branch == nil {
 				resume = nil
 				return nil
 			}
-			resume, err = t.dropEntries(branch, b, resume)
+			resume, err = dropEntries(t, branch, b, resume)
 			return err
 		})
 		if err == nil {
@@ -224,13 +150,13 @@ func (e *Engine) dropOld(b store.BranchID, t trimmed, update func(func(tx *bbolt
 	}
 	for more := true; more; {
 		err := update(func(tx *bbolt.Tx) (err error) {
-			branch := tx.Bucket(bucketBranches).Bucket(u64(uint64(b)))
+			branch := layout.Branch(tx, b)
 			if branch == nil {
 				more = false
 				return nil
 			}
-			if more, err = t.dropLog(of(branch, b, kindLog)); err == nil && !more {
-				err = of(branch, b, kindTrim).put(keyDone, []byte{1})
+			if more, err = dropLog(t, layout.InBranch(branch, b, layout.KindLog)); err == nil && !more {
+				err = layout.FinishTrim(layout.InBranch(branch, b, layout.KindTrim))
 			}
 			return err
 		})
@@ -245,8 +171,8 @@ func (e *Engine) dropOld(b store.BranchID, t trimmed, update func(func(tx *bbolt
 }
 
 // dropEntries drops versions of about copyChunk entries from a key on, and returns where to go on.
-func (t trimmed) dropEntries(branch *bbolt.Bucket, b store.BranchID, resume []byte) ([]byte, error) {
-	entries, values := of(branch, b, kindEntries), of(branch, b, kindValues)
+func dropEntries(t layout.Trim, branch *bbolt.Bucket, b store.BranchID, resume []byte) ([]byte, error) {
+	entries, values := layout.InBranch(branch, b, layout.KindEntries), layout.InBranch(branch, b, layout.KindValues)
 	var drop [][]byte
 	var raw []byte
 	newer := uint64(0)   // the next newer version of the same key
@@ -255,7 +181,7 @@ func (t trimmed) dropEntries(branch *bbolt.Bucket, b store.BranchID, resume []by
 	c := entries.Cursor()
 	key, _ := c.Seek(resume)
 	for ; key != nil; key, _ = c.Next() {
-		own, version, err := splitVersion(key)
+		own, version, err := layout.SplitVersion(key)
 		if err != nil {
 			return nil, err
 		}
@@ -267,7 +193,7 @@ func (t trimmed) dropEntries(branch *bbolt.Bucket, b store.BranchID, resume []by
 			before, _, _ := bytes.Cut(own, []byte{0})
 			namespace = string(before)
 		}
-		if !t.needs(version, newer) && !store.Keeps(t.keep, namespace, version, nth) {
+		if !t.Needs(version, newer) && !store.Keeps(t.Keep, namespace, version, nth) {
 			drop = append(drop, bytes.Clone(key))
 		}
 		newer = version
@@ -275,25 +201,17 @@ func (t trimmed) dropEntries(branch *bbolt.Bucket, b store.BranchID, resume []by
 	}
 	next := bytes.Clone(key)
 	for _, old := range drop {
-		if err := errors.Join(entries.remove(old), values.remove(old)); err != nil {
+		if err := errors.Join(entries.Remove(old), values.Remove(old)); err != nil {
 			return nil, err
 		}
 	}
 	return next, nil
 }
 
-// needs reports whether somebody can still see a version, given the next newer one of the same key.
-func (t trimmed) needs(version, newer uint64) bool {
-	if newer > t.floor.Version {
-		return true // visible at the floor or above
-	}
-	return slices.ContainsFunc(t.pins, func(pin uint64) bool { return version <= pin && pin < newer })
-}
-
-func (t trimmed) dropLog(log records) (more bool, err error) {
+func dropLog(t layout.Trim, log layout.Records) (more bool, err error) {
 	var drop [][]byte
 	c := log.Cursor()
-	for key, _ := c.First(); key != nil && changedAt(key) <= t.floor.Version; key, _ = c.Next() {
+	for key, _ := c.First(); key != nil && layout.ChangeVersion(key) <= t.Floor.Version; key, _ = c.Next() {
 		if len(drop) == copyChunk {
 			more = true
 			break
@@ -301,7 +219,7 @@ func (t trimmed) dropLog(log records) (more bool, err error) {
 		drop = append(drop, bytes.Clone(key))
 	}
 	for _, key := range drop {
-		if err := log.remove(key); err != nil {
+		if err := log.Remove(key); err != nil {
 			return false, err
 		}
 	}
@@ -310,7 +228,7 @@ func (t trimmed) dropLog(log records) (more bool, err error) {
 
 // Reclaim erases a branch, and the overlays that hold entries of it, at once.
 func (e *Engine) Reclaim(ctx context.Context, b store.BranchID) error {
-	done, err := e.hold.drop()
+	done, err := e.pins.beginDrop()
 	if err != nil {
 		return err
 	}
@@ -334,7 +252,7 @@ func (e *Engine) Reclaim(ctx context.Context, b store.BranchID) error {
 }
 
 func eraseBranch(tx *bbolt.Tx, b store.BranchID, overlays []*overlay) error {
-	err := tx.Bucket(bucketBranches).DeleteBucket(u64(uint64(b)))
+	err := layout.Branches(tx).DeleteBucket(layout.U64(uint64(b)))
 	if errors.Is(err, bolterrors.ErrBucketNotFound) {
 		err = nil
 	}

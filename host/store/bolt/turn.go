@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// turnWait is how long anybody lets commits go first, at most: a backup comes to its end however busy the store is.
-const turnWait = 3 * time.Millisecond
+// commitWait is how long anybody lets commits go first, at most: a backup comes to its end however busy the store is.
+const commitWait = 3 * time.Millisecond
 
-// turn tells whether a commit is being written. What a backup writes to the disk at that moment would keep it waiting.
-type turn struct {
+// commitGate tells whether a commit is being written. What a backup writes to the disk at that moment would keep it waiting.
+type commitGate struct {
 	mu   sync.Mutex
 	idle chan struct{} // closed when the commit is written; nil when there is none
 }
 
-func (t *turn) begin() {
+func (t *commitGate) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.idle = make(chan struct{})
 }
 
-func (t *turn) end() {
+func (t *commitGate) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	close(t.idle)
@@ -29,17 +29,17 @@ func (t *turn) end() {
 }
 
 // WaitTurn waits until no commit is being written, but not for long: whoever writes to the same disk lets commits go first.
-func (e *Engine) WaitTurn(ctx context.Context) { e.turn.wait(ctx) }
+func (e *Engine) WaitTurn(ctx context.Context) { e.writing.wait(ctx) }
 
 // wait waits until no commit is being written.
-func (t *turn) wait(ctx context.Context) {
+func (t *commitGate) wait(ctx context.Context) {
 	t.mu.Lock()
 	idle := t.idle
 	t.mu.Unlock()
 	if idle == nil {
 		return
 	}
-	limit := time.NewTimer(turnWait)
+	limit := time.NewTimer(commitWait)
 	defer limit.Stop()
 	select {
 	case <-idle:

@@ -1,18 +1,21 @@
-package bolt
+package salvage
 
-import "github.com/alcove-memory/alcove/host/store"
+import (
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+)
 
 // orphanOf is the page that a damaged one led to: what is below it has the sum that a bucket lacks. 0 for none.
-func (s *survey) orphanOf(p place, lacks ...uint64) (found uint64) {
+func (s *survey) orphanOf(p layout.Table, lacks ...uint64) (found uint64) {
 	s.eachUnvisited(func(id uint64, _ []byte) {
 		if found != 0 {
 			return
 		}
 		sum, whole := uint64(0), true
-		s.quietly(func() {
-			s.walk("", id, 0, span{}, func(e element) {
-				sum += weight(p.stored(e.value))
-				whole = whole && !e.bucket && p.whole(e.key, e.value) == nil
+		s.probe(func() {
+			s.walk("", id, 0, keyRange{}, func(e Element) {
+				sum += layout.Weight(p.StoredSum(e.Value))
+				whole = whole && !e.Bucket && p.Verify(e.Key, e.Value) == nil
 			})
 		})
 		if whole && sum != 0 && (sum == lacks[0] || sum == lacks[len(lacks)-1]) {
@@ -25,7 +28,7 @@ func (s *survey) orphanOf(p place, lacks ...uint64) (found uint64) {
 // eachUnvisited visits the pages that nothing led to so far.
 func (p *pages) eachUnvisited(visit func(id uint64, page []byte)) {
 	known := p.visits
-	p.quietly(func() {
+	p.probe(func() {
 		p.eachPage(func(id uint64, page []byte, _ bool) {
 			if id < uint64(len(known)) && known[id] == 0 {
 				visit(id, page)
@@ -37,13 +40,13 @@ func (p *pages) eachUnvisited(visit func(id uint64, page []byte)) {
 // findBranch looks for the page of a branch that nothing leads to any more: of all that were its, the one with the newest change.
 func (s *survey) findBranch(b *branch) {
 	newest, twice := uint64(0), false
-	var best map[kind]bucket
+	var best map[layout.Kind]bucket
 	s.eachUnvisited(func(id uint64, page []byte) {
 		parts := s.partsIn(id, page)
-		if len(parts) != len(branchKinds()) || !s.isBranch(b.id, parts) {
+		if len(parts) != len(layout.BranchKinds()) || !s.isBranch(b.id, parts) {
 			return
 		}
-		switch at := s.lastChange(b.id, parts[kindLog]); {
+		switch at := s.lastChange(b.id, parts[layout.KindLog]); {
 		case at > newest:
 			newest, twice, best = at, false, parts
 		case at == newest:
@@ -56,15 +59,15 @@ func (s *survey) findBranch(b *branch) {
 }
 
 // partsIn are the buckets of a branch in a page, if it is one of a branch.
-func (s *survey) partsIn(id uint64, page []byte) map[kind]bucket {
+func (s *survey) partsIn(id uint64, page []byte) map[layout.Kind]bucket {
 	list, leaf := s.elements("", page, id)
-	parts := map[kind]bucket{}
+	parts := map[layout.Kind]bucket{}
 	for _, e := range list {
-		k, ok := kindNamed(branchKinds(), e.key)
-		if !leaf || !ok || !e.bucket {
+		k, ok := layout.KindOf(layout.BranchKinds(), e.Key)
+		if !leaf || !ok || !e.Bucket {
 			return nil
 		}
-		if part, ok := s.bucketOf("", e.value); ok {
+		if part, ok := s.bucketOf("", e.Value); ok {
 			parts[k] = part.kept()
 		}
 	}
@@ -72,11 +75,11 @@ func (s *survey) partsIn(id uint64, page []byte) map[kind]bucket {
 }
 
 func (s *survey) lastChange(id store.BranchID, log bucket) (version uint64) {
-	p := placeOf(kindLog, uint64(id))
-	s.quietly(func() {
-		s.scan("", log, func(e element) {
-			if p.whole(e.key, e.value) == nil {
-				version = max(version, changedAt(e.key))
+	p := layout.TableOf(layout.KindLog, uint64(id))
+	s.probe(func() {
+		s.scan("", log, func(e Element) {
+			if p.Verify(e.Key, e.Value) == nil {
+				version = max(version, layout.ChangeVersion(e.Key))
 			}
 		})
 	})

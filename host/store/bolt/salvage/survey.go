@@ -1,13 +1,13 @@
-package bolt
+package salvage
 
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // survey is what is where in a database file, whatever state it is in.
@@ -15,7 +15,7 @@ type survey struct {
 	*pages
 	format   uint64
 	again    uint64 // the format as it is said a second time
-	top      map[kind]bucket
+	top      map[layout.Kind]bucket
 	branches bucket
 	overlays bucket
 	has      map[string]bool // which buckets there are at the top
@@ -26,35 +26,35 @@ type survey struct {
 
 const freelistPage = 0x10
 
-// take finds the buckets at the top, and the format.
-func take(p *pages) *survey {
-	s := &survey{pages: p, top: map[kind]bucket{}, has: map[string]bool{}}
-	if p.head.freelist != noFreelist {
+// newSurvey finds the buckets at the top, and the format.
+func newSurvey(p *pages) *survey {
+	s := &survey{pages: p, top: map[layout.Kind]bucket{}, has: map[string]bool{}}
+	if p.meta.Freelist != layout.NoFreelist {
 		s.lookAtFreelist()
 	}
 	var strange []bucket
-	s.buckets("the outermost bucket", bucket{root: p.head.root}, func(name []byte, b bucket) {
+	s.buckets("the outermost bucket", bucket{root: p.meta.Root}, func(name []byte, b bucket) {
 		s.has[string(name)] = true
 		switch {
-		case bytes.Equal(name, bucketBranches):
+		case bytes.Equal(name, layout.BucketBranches):
 			s.branches = b
-		case bytes.Equal(name, bucketOverlays):
+		case bytes.Equal(name, layout.BucketOverlays):
 			s.overlays = b
 		default:
-			if k, ok := kindNamed(topKinds(), name); ok {
+			if k, ok := layout.KindOf(layout.SpaceKinds(), name); ok {
 				s.top[k] = b
 				return
 			}
-			s.broke("there is a bucket %q", name)
+			s.structureFault("there is a bucket %q", name)
 			strange = append(strange, b)
 		}
 	})
 	if s.readFormat(); s.foreign() {
 		return s // its buckets and records are others
 	}
-	for _, name := range topBuckets() {
-		if s.format == format && !s.has[string(name)] {
-			s.broke("the bucket %s is missing", name)
+	for _, name := range layout.TopBuckets() {
+		if s.format == layout.Format && !s.has[string(name)] {
+			s.structureFault("the bucket %s is missing", name)
 		}
 	}
 	s.recognise(strange)
@@ -64,59 +64,51 @@ func take(p *pages) *survey {
 
 // missing reports whether what is known of the top is not enough to repair anything.
 func (s *survey) missing() bool {
-	for _, name := range topBuckets() {
-		k, ok := kindNamed(topKinds(), name)
+	for _, name := range layout.TopBuckets() {
+		k, ok := layout.KindOf(layout.SpaceKinds(), name)
 		_, found := s.top[k]
-		if !s.has[string(name)] && !(ok && found) && !(bytes.Equal(name, bucketBranches) && !s.branches.none()) && !bytes.Equal(name, bucketOverlays) {
+		if !s.has[string(name)] && !(ok && found) && !(bytes.Equal(name, layout.BucketBranches) && !s.branches.none()) && !bytes.Equal(name, layout.BucketOverlays) {
 			return len(s.faults) > 0
 		}
 	}
 	return false
 }
 
-func kindNamed(kinds []kind, name []byte) (kind, bool) {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return bytes.Equal(k.bucket(), name) })
-	if i < 0 {
-		return 0, false
-	}
-	return kinds[i], true
-}
-
 func (s *survey) lookAtFreelist() {
-	page := s.page(s.head.freelist)
+	page := s.page(s.meta.Freelist)
 	if page == nil {
 		return
 	}
 	flags, count := binary.LittleEndian.Uint16(page[8:]), int(binary.LittleEndian.Uint16(page[10:]))
-	if flags != freelistPage || pageHeader+8*count > len(page) {
-		s.broke("page %d should say which are free: it is damaged", s.head.freelist)
+	if flags != freelistPage || layout.PageHeader+8*count > len(page) {
+		s.structureFault("page %d should say which are free: it is damaged", s.meta.Freelist)
 	}
 	s.release(page)
 }
 
 // buckets visits the buckets in a bucket. What else is there is not visited. A bucket in a value is good until visit returns.
 func (s *survey) buckets(what string, in bucket, visit func(name []byte, b bucket)) {
-	s.scan(what, in, func(e element) {
+	s.scan(what, in, func(e Element) {
 		for _, o := range e.others {
 			if !likely(e) && likely(o) {
 				e = o
 			}
 		}
-		if !e.bucket {
-			s.broke("%s has %q, which is no bucket", what, e.key)
+		if !e.Bucket {
+			s.structureFault("%s has %q, which is no bucket", what, e.Key)
 		}
-		if b, ok := s.bucketOf(fmt.Sprintf("%s: %q", what, e.key), e.value); ok {
-			visit(e.key, b.kept())
+		if b, ok := s.bucketOf(fmt.Sprintf("%s: %q", what, e.Key), e.Value); ok {
+			visit(e.Key, b.kept())
 		}
 	})
 }
 
 // likely reports whether an element may be of a bucket: whether it has a name that one can have.
-func likely(e element) bool {
-	_, atTop := kindNamed(topKinds(), e.key)
-	_, below := kindNamed(branchKinds(), e.key)
-	inline := len(e.value) >= 16+pageHeader && fromLittle(e.value) == 0
-	return (len(e.value) == 16 || inline) && (atTop || below || len(e.key) == versionSize)
+func likely(e Element) bool {
+	_, atTop := layout.KindOf(layout.SpaceKinds(), e.Key)
+	_, below := layout.KindOf(layout.BranchKinds(), e.Key)
+	inline := len(e.Value) >= 16+layout.PageHeader && fromLittle(e.Value) == 0
+	return (len(e.Value) == 16 || inline) && (atTop || below || len(e.Key) == layout.VersionSize)
 }
 
 func fromLittle(value []byte) uint64 { return binary.LittleEndian.Uint64(value) }
@@ -128,29 +120,29 @@ func (b bucket) kept() bucket {
 }
 
 // foreign reports whether the file has another format than this program's, and is not new.
-func (s *survey) foreign() bool { return s.format != 0 && s.format != format }
+func (s *survey) foreign() bool { return s.format != 0 && s.format != layout.Format }
 
 func (s *survey) readFormat() {
-	p := placeOf(kindMeta, 0)
-	meta := s.top[kindMeta]
-	if len(s.has) == 0 && s.head.txid < 2 {
+	p := layout.TableOf(layout.KindMeta, 0)
+	meta := s.top[layout.KindMeta]
+	if len(s.has) == 0 && s.meta.TxID < 2 {
 		return // a new file, in which nothing was written yet
 	}
-	s.quietly(func() {
-		s.scan("", meta, func(e element) {
+	s.probe(func() {
+		s.scan("", meta, func(e Element) {
 			switch {
-			case bytes.Equal(e.key, keyFormat):
-				s.format = fromU64(e.value)
-			case bytes.Equal(e.key, keyLayout):
-				layout, _ := p.open(e.key, e.value)
-				s.again = fromU64(layout)
+			case bytes.Equal(e.Key, layout.KeyFormat):
+				s.format = layout.FromU64(e.Value)
+			case bytes.Equal(e.Key, layout.KeyLayout):
+				again, _ := p.Open(e.Key, e.Value)
+				s.again = layout.FromU64(again)
 			}
 		})
 	})
-	if _, err := checkFormat(s.format, s.again); err != nil && (s.again != 0 || s.format <= format) {
-		s.broke("%w", err)
+	if _, err := layout.CheckFormat(s.format, s.again); err != nil && (s.again != 0 || s.format <= layout.Format) {
+		s.structureFault("%w", err)
 		if s.format = s.again; s.format == 0 {
-			s.format = format
+			s.format = layout.Format
 		}
 	}
 }
@@ -158,12 +150,12 @@ func (s *survey) readFormat() {
 // recognise finds out by their records what buckets are whose names are damaged.
 func (s *survey) recognise(strange []bucket) {
 	for _, b := range strange {
-		for _, k := range topKinds() {
-			if _, ok := s.top[k]; !ok && s.holds(placeOf(k, 0), b) {
+		for _, k := range layout.SpaceKinds() {
+			if _, ok := s.top[k]; !ok && s.holds(layout.TableOf(k, 0), b) {
 				s.top[k] = b
 			}
 		}
-		if !s.has[string(bucketBranches)] && s.holdsBranches(b) {
+		if !s.has[string(layout.BucketBranches)] && s.holdsBranches(b) {
 			s.branches = b
 		}
 	}
@@ -172,11 +164,11 @@ func (s *survey) recognise(strange []bucket) {
 // findBranches looks for the branches where their place is wrong in one byte, when they are not where they should be.
 func (s *survey) findBranches() {
 	any := false
-	s.quietly(func() { s.scan("", s.branches, func(element) { any = true }) })
+	s.probe(func() { s.scan("", s.branches, func(Element) { any = true }) })
 	if s.branches.none() || s.branches.inline != nil || s.holdsBranches(s.branches) || !any && s.branches.root < uint64(len(s.visits)) {
 		return
 	}
-	s.broke("the bucket branches is not in page %d", s.branches.root)
+	s.structureFault("the bucket branches is not in page %d", s.branches.root)
 	for shift := 0; shift < 64; shift += 8 {
 		for b := range uint64(256) {
 			near := bucket{root: s.branches.root&^(255<<shift) | b<<shift, sequence: s.branches.sequence}
@@ -189,17 +181,17 @@ func (s *survey) findBranches() {
 }
 
 // holds reports whether a bucket has a record of that place.
-func (s *survey) holds(p place, b bucket) (yes bool) {
-	s.quietly(func() {
-		s.scan("", b, func(e element) { yes = yes || p.whole(e.key, e.value) == nil })
+func (s *survey) holds(p layout.Table, b bucket) (yes bool) {
+	s.probe(func() {
+		s.scan("", b, func(e Element) { yes = yes || p.Verify(e.Key, e.Value) == nil })
 	})
 	return yes
 }
 
 func (s *survey) holdsBranches(b bucket) (yes bool) {
-	s.quietly(func() {
+	s.probe(func() {
 		s.buckets("", b, func(_ []byte, branch bucket) {
-			s.buckets("", branch, func(name []byte, _ bucket) { yes = yes || bytes.Equal(name, bucketLog) })
+			s.buckets("", branch, func(name []byte, _ bucket) { yes = yes || bytes.Equal(name, layout.KindLog.Bucket()) })
 		})
 	})
 	return yes
@@ -208,7 +200,7 @@ func (s *survey) holdsBranches(b bucket) (yes bool) {
 // branch is a branch in the file.
 type branch struct {
 	id    store.BranchID
-	parts map[kind]bucket
+	parts map[layout.Kind]bucket
 }
 
 func (b branch) String() string { return fmt.Sprintf("branch %d", b.id) }
@@ -218,20 +210,20 @@ func (s *survey) eachBranch(visit func(branch)) {
 	if s.branches.none() {
 		return
 	}
-	s.quietly(func() {
+	s.probe(func() {
 		s.faults, s.more = nil, 0
-		s.scan("the bucket branches", s.branches, func(element) {})
+		s.scan("the bucket branches", s.branches, func(Element) {})
 		s.lostSome = len(s.faults) > 0
 	})
 	s.buckets("the bucket branches", s.branches, func(name []byte, in bucket) {
-		b := branch{id: store.BranchID(fromU64(name)), parts: map[kind]bucket{}}
+		b := branch{id: store.BranchID(layout.FromU64(name)), parts: map[layout.Kind]bucket{}}
 		var strange []bucket
 		s.buckets(fmt.Sprintf("branch %x", name), in, func(name []byte, part bucket) {
-			if k, ok := kindNamed(branchKinds(), name); ok {
+			if k, ok := layout.KindOf(layout.BranchKinds(), name); ok {
 				b.parts[k] = part
 				return
 			}
-			s.broke("%s has a bucket %q", b, name)
+			s.structureFault("%s has a bucket %q", b, name)
 			strange = append(strange, part)
 		})
 		if s.search && !s.isBranch(b.id, b.parts) && !s.isBranch(store.BranchID(in.sequence), b.parts) {
@@ -245,18 +237,18 @@ func (s *survey) eachBranch(visit func(branch)) {
 // identify makes sure that a branch is the one that its name says, and has all that a branch has.
 func (s *survey) identify(b *branch, name []byte, in bucket, strange []bucket) {
 	if second := store.BranchID(in.sequence); len(name) != 8 || second != b.id {
-		s.broke("a branch is called %x, and says that it is branch %d", name, second)
+		s.structureFault("a branch is called %x, and says that it is branch %d", name, second)
 		if len(name) != 8 || s.isBranch(second, b.parts) && !s.isBranch(b.id, b.parts) {
 			b.id = second
 		}
 	}
-	for _, k := range branchKinds() {
+	for _, k := range layout.BranchKinds() {
 		if _, ok := b.parts[k]; ok {
 			continue
 		}
-		s.broke("%s has no bucket %s", *b, k.bucket())
+		s.structureFault("%s has no bucket %s", *b, k.Bucket())
 		for _, part := range strange {
-			if s.holds(placeOf(k, uint64(b.id)), part) {
+			if s.holds(layout.TableOf(k, uint64(b.id)), part) {
 				b.parts[k] = part
 			}
 		}
@@ -264,13 +256,13 @@ func (s *survey) identify(b *branch, name []byte, in bucket, strange []bucket) {
 }
 
 // isBranch reports whether a record says that it is of a branch.
-func (s *survey) isBranch(id store.BranchID, parts map[kind]bucket) (yes bool) {
+func (s *survey) isBranch(id store.BranchID, parts map[layout.Kind]bucket) (yes bool) {
 	for k, part := range parts {
-		p := placeOf(k, uint64(id))
-		s.quietly(func() {
-			s.scan("", part, func(e element) {
-				r, err := splitRecord(e.value)
-				yes = yes || p.whole(e.key, e.value) == nil && (k != kindEntries || err == nil && r.branch == id)
+		p := layout.TableOf(k, uint64(id))
+		s.probe(func() {
+			s.scan("", part, func(e Element) {
+				r, err := layout.SplitRecord(e.Value)
+				yes = yes || p.Verify(e.Key, e.Value) == nil && (k != layout.KindEntries || err == nil && r.Branch == id)
 			})
 		})
 	}
@@ -278,22 +270,22 @@ func (s *survey) isBranch(id store.BranchID, parts map[kind]bucket) (yes bool) {
 }
 
 // records visits the records of a bucket: as they are stored, and what is wrong with each.
-func (s *survey) records(what string, b bucket, p place, visit func(e element, err error)) {
+func (s *survey) records(what string, b bucket, p layout.Table, visit func(e Element, err error)) {
 	sum, whole := uint64(0), uint64(0) // of all, and of those that are as they were written
-	each := func(e element) {
+	each := func(e Element) {
 		e = s.choose(p, e)
-		if e.bucket {
-			s.fault("%s: %q is said to be a bucket", what, e.key)
+		if e.Bucket {
+			s.fault("%s: %q is said to be a bucket", what, e.Key)
 		}
-		if !p.counts(e.key) {
+		if !p.IsRecord(e.Key) {
 			return
 		}
-		err := p.whole(e.key, e.value)
+		err := p.Verify(e.Key, e.Value)
 		if !s.repeated {
-			sum += weight(p.stored(e.value))
+			sum += layout.Weight(p.StoredSum(e.Value))
 		}
 		if !s.repeated && err == nil {
-			whole += weight(p.stored(e.value))
+			whole += layout.Weight(p.StoredSum(e.Value))
 		}
 		visit(e, err)
 	}
@@ -304,13 +296,13 @@ func (s *survey) records(what string, b bucket, p place, visit func(e element, e
 		s.fault("%s: what its records add up to is damaged", what)
 		return
 	}
-	s.broke("%s: %w", what, errIncomplete)
+	s.structureFault("%s: %w", what, layout.ErrIncomplete)
 	s.short = true
 	if !s.search {
 		return
 	}
 	if id := s.orphanOf(p, b.sequence-sum, b.sequence-whole); id != 0 {
-		s.walk(what, id, 0, span{}, each)
+		s.walk(what, id, 0, keyRange{}, each)
 	}
 }
 
@@ -325,12 +317,12 @@ func oneByte(n uint64) bool {
 }
 
 // choose takes of all that an element of a damaged page may be what is whole.
-func (s *survey) choose(p place, e element) element {
-	if len(e.others) == 0 || p.whole(e.key, e.value) == nil {
+func (s *survey) choose(p layout.Table, e Element) Element {
+	if len(e.others) == 0 || p.Verify(e.Key, e.Value) == nil {
 		return e
 	}
 	for _, o := range e.others {
-		if p.whole(o.key, o.value) == nil {
+		if p.Verify(o.Key, o.Value) == nil {
 			return o
 		}
 	}
@@ -339,13 +331,13 @@ func (s *survey) choose(p place, e element) element {
 
 // examine looks at everything.
 func (s *survey) examine() {
-	for _, k := range topKinds() {
+	for _, k := range layout.SpaceKinds() {
 		if b, ok := s.top[k]; ok {
-			s.judge(fmt.Sprintf("the bucket %s", k.bucket()), b, placeOf(k, 0))
+			s.judge(fmt.Sprintf("the bucket %s", k.Bucket()), b, layout.TableOf(k, 0))
 		}
 	}
 	s.eachBranch(func(b branch) {
-		for _, k := range branchKinds() {
+		for _, k := range layout.BranchKinds() {
 			if part, ok := b.parts[k]; ok {
 				s.judgePart(b, k, part)
 			}
@@ -354,48 +346,34 @@ func (s *survey) examine() {
 	s.examineOverlays()
 }
 
-func (s *survey) judge(what string, b bucket, p place) {
-	s.records(what, b, p, func(e element, err error) {
+func (s *survey) judge(what string, b bucket, p layout.Table) {
+	s.records(what, b, p, func(e Element, err error) {
 		if err != nil {
-			s.fault("%s: record %q: %w", what, e.key, err)
+			s.fault("%s: record %q: %w", what, e.Key, err)
 		}
 	})
 }
 
-func (s *survey) judgePart(b branch, k kind, part bucket) {
-	p := placeOf(k, uint64(b.id))
-	what := fmt.Sprintf("%s: the bucket %s", b, k.bucket())
-	s.records(what, part, p, func(e element, err error) {
-		if k == kindEntries && err == nil {
+func (s *survey) judgePart(b branch, k layout.Kind, part bucket) {
+	p := layout.TableOf(k, uint64(b.id))
+	what := fmt.Sprintf("%s: the bucket %s", b, k.Bucket())
+	s.records(what, part, p, func(e Element, err error) {
+		if k == layout.KindEntries && err == nil {
 			err = s.judgeEntry(b.id, e)
 		}
 		if err != nil {
-			s.fault("%s: %s: %w", b, nameOf(k, e.key), err)
+			s.fault("%s: %s: %w", b, layout.DescribeKey(k, e.Key), err)
 		}
 	})
 }
 
 // judgeEntry looks at what the checksum of an entry does not tell.
-func (s *survey) judgeEntry(id store.BranchID, e element) error {
-	r, err := splitRecord(e.value)
-	if err == nil && r.branch != id {
-		err = fmt.Errorf("it is of branch %d", r.branch)
+func (s *survey) judgeEntry(id store.BranchID, e Element) error {
+	r, err := layout.SplitRecord(e.Value)
+	if err == nil && r.Branch != id {
+		err = fmt.Errorf("it is of branch %d", r.Branch)
 	}
 	return err
-}
-
-// nameOf is what a record is about, where it can be told.
-func nameOf(k kind, key []byte) string {
-	raw, version, err := splitVersion(key)
-	if k == kindLog && len(key) >= versionSize {
-		raw, version = key[versionSize:], changedAt(key)
-	}
-	if err == nil && slices.Contains([]kind{kindEntries, kindValues, kindLog, kindCounters}, k) {
-		if name, err := decodeKey(raw); err == nil {
-			return fmt.Sprintf("%s at version %d", name, version)
-		}
-	}
-	return fmt.Sprintf("record %q of %s", key, k.bucket())
 }
 
 func (s *survey) examineOverlays() {
@@ -403,47 +381,29 @@ func (s *survey) examineOverlays() {
 		return
 	}
 	s.buckets("the bucket overlays", s.overlays, func(id []byte, o bucket) {
-		what, p := fmt.Sprintf("overlay %x", id), placeOf(kindOverlay, fromU64(id))
+		what, p := fmt.Sprintf("overlay %x", id), layout.TableOf(layout.KindOverlay, layout.FromU64(id))
 		sum := uint64(0)
-		s.scan(what, o, func(e element) {
-			if e.bucket {
-				if part, ok := s.bucketOf(what, e.value); ok {
-					s.judge(what, part, placeOf(kindEntries, 0))
+		s.scan(what, o, func(e Element) {
+			if e.Bucket {
+				if part, ok := s.bucketOf(what, e.Value); ok {
+					s.judge(what, part, layout.TableOf(layout.KindEntries, 0))
 				}
 				return
 			}
-			sum += weight(p.stored(e.value))
-			if err := p.whole(e.key, e.value); err != nil {
-				s.fault("%s: record %q: %w", what, e.key, err)
+			sum += layout.Weight(p.StoredSum(e.Value))
+			if err := p.Verify(e.Key, e.Value); err != nil {
+				s.fault("%s: record %q: %w", what, e.Key, err)
 			}
 		})
 		if sum != o.sequence {
-			s.fault("%s: %w", what, errIncomplete)
+			s.fault("%s: %w", what, layout.ErrIncomplete)
 		}
 	})
 }
 
-// Examine reads a database file page by page, without opening it, and says what is damaged. Nobody may write it meanwhile. It
-// needs a few pages of memory.
-func Examine(dir string) ([]error, error) {
-	p, f, err := openPagesOf(dbPath(dir))
-	if errors.Is(err, errNoMeta) {
-		return []error{err}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	s := take(p)
-	if s.foreign() {
-		return nil, f.Close() // Open refuses it, or migrates it
-	}
-	s.examine()
-	return s.all(), f.Close()
-}
-
 // all are the faults, and how many more there are.
 func (p *pages) all() []error {
-	all := append(slices.Clone(p.headFaults), p.faults...)
+	all := append(slices.Clone(p.metaFaults), p.faults...)
 	if p.more > 0 {
 		all = append(all, fmt.Errorf("and %d more", p.more))
 	}

@@ -1,16 +1,18 @@
-package bolt
+package salvage
 
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// element is a key with a value or, in a branch page, with the page below it.
-type element struct {
-	key, value []byte
-	bucket     bool // its value stands for a bucket
+// Element is a key with a value or, in a branch page, with the page below it.
+type Element struct {
+	Key, Value []byte
+	Bucket     bool // its value stands for a bucket
 	child      uint64
-	others     []element // what it may be too, where its page is damaged
+	others     []Element // what it may be too, where its page is damaged
 }
 
 // header is what an element says of itself: where its key begins in the page, how long key and value are.
@@ -24,7 +26,7 @@ func (h header) end() uint64 { return h.from + h.key + h.value }
 
 func readHeader(page []byte, i int, leaf bool) header {
 	le := binary.LittleEndian
-	at := uint64(pageHeader + i*pageElement)
+	at := uint64(layout.PageHeader + i*pageElement)
 	e := page[at : at+pageElement]
 	if leaf {
 		return header{flags: le.Uint32(e), from: at + uint64(le.Uint32(e[4:])), key: uint64(le.Uint32(e[8:])), value: uint64(le.Uint32(e[12:]))}
@@ -32,13 +34,13 @@ func readHeader(page []byte, i int, leaf bool) header {
 	return header{from: at + uint64(le.Uint32(e)), key: uint64(le.Uint32(e[4:])), child: le.Uint64(e[8:])}
 }
 
-func (h header) element(page []byte) (e element, ok bool) {
+func (h header) element(page []byte) (e Element, ok bool) {
 	size := uint64(len(page))
 	if h.key == 0 || h.from > size || h.key > size-h.from || h.value > size-h.from-h.key {
 		return e, false
 	}
 	border := h.from + h.key
-	return element{key: page[h.from:border:border], value: page[border:h.end():h.end()], bucket: h.flags == bucketLeaf, child: h.child}, true
+	return Element{Key: page[h.from:border:border], Value: page[border:h.end():h.end()], Bucket: h.flags == bucketLeaf, child: h.child}, true
 }
 
 // inline is instead of its number what a page has that is in a value.
@@ -46,19 +48,19 @@ const inline = 0
 
 // elements takes a page apart. Each begins where the one before ends, the first behind the last header, and the last ends in
 // the page's last page: where that is not so, the page is damaged, and what can be told of it is given.
-func (p *pages) elements(what any, page []byte, id uint64) (list []element, leaf bool) {
+func (p *pages) elements(what any, page []byte, id uint64) (list []Element, leaf bool) {
 	flags, count := binary.LittleEndian.Uint16(page[8:]), int(binary.LittleEndian.Uint16(page[10:]))
 	leaf = flags == leafPage
-	if flags == leafPage && count == 0 && !zero(page[pageHeader:]) {
+	if flags == leafPage && count == 0 && !zero(page[layout.PageHeader:]) {
 		count = -1 // there is something: no element is not what it had
 	}
 	if count >= 0 && (flags == leafPage || flags == branchPage && count > 0) {
 		list, end := p.chain(page, count, leaf)
-		if len(list) == count && (id == inline && end == uint64(len(page)) || id != inline && end+p.head.size > uint64(len(page))) {
+		if len(list) == count && (id == inline && end == uint64(len(page)) || id != inline && end+p.meta.PageSize > uint64(len(page))) {
 			return list, leaf
 		}
 	}
-	p.broke("%s has the flags %#x and %d elements: it is damaged", what, flags, count)
+	p.structureFault("%s has the flags %#x and %d elements: it is damaged", what, flags, count)
 	return p.guess(page, count, id)
 }
 
@@ -72,8 +74,8 @@ func zero(b []byte) bool {
 }
 
 // chain takes elements apart as long as each is where it must be.
-func (p *pages) chain(page []byte, count int, leaf bool) (list []element, end uint64) {
-	end = uint64(pageHeader + count*pageElement)
+func (p *pages) chain(page []byte, count int, leaf bool) (list []Element, end uint64) {
+	end = uint64(layout.PageHeader + count*pageElement)
 	if end > uint64(len(page)) {
 		return nil, end
 	}
@@ -93,23 +95,23 @@ func (p *pages) chain(page []byte, count int, leaf bool) (list []element, end ui
 }
 
 // guess tells from the elements of a damaged page what its header says wrongly, and gives each element with what it may be.
-func (p *pages) guess(page []byte, count int, id uint64) (list []element, leaf bool) {
-	if len(page) < pageHeader+pageElement {
+func (p *pages) guess(page []byte, count int, id uint64) (list []Element, leaf bool) {
+	if len(page) < layout.PageHeader+pageElement {
 		return nil, true
 	}
 	best, most := 0, -1
 	said := binary.LittleEndian.Uint16(page[8:]) != branchPage // which is true where both fit
 	for _, isLeaf := range []bool{said, !said} {
-		begin := readHeader(page, 0, isLeaf).from - pageHeader // which is where the headers end
+		begin := readHeader(page, 0, isLeaf).from - layout.PageHeader // which is where the headers end
 		for _, n := range []int{max(count, 0), int(min(begin/pageElement, 1<<16))} {
 			if fit := fits(page, n, isLeaf); fit > most {
 				best, most, leaf = n, fit, isLeaf
 			}
 		}
 	}
-	best = min(best, (len(page)-pageHeader)/pageElement)
+	best = min(best, (len(page)-layout.PageHeader)/pageElement)
 	if last := readHeader(page, max(best-1, 0), leaf).end(); id != inline && last > uint64(len(page)) && last <= maxPage {
-		if all, err := p.read(id, (last+p.head.size-1)/p.head.size); err == nil {
+		if all, err := p.read(id, (last+p.meta.PageSize-1)/p.meta.PageSize); err == nil {
 			page = all // it says that it is shorter than it must be
 		}
 	}
@@ -123,10 +125,10 @@ func (p *pages) guess(page []byte, count int, id uint64) (list []element, leaf b
 
 // fits counts the elements that are followed by the next, if there are so many.
 func fits(page []byte, count int, leaf bool) (n int) {
-	if pageHeader+count*pageElement > len(page) {
+	if layout.PageHeader+count*pageElement > len(page) {
 		return -1
 	}
-	end := uint64(pageHeader + count*pageElement)
+	end := uint64(layout.PageHeader + count*pageElement)
 	for i := range count {
 		h := readHeader(page, i, leaf)
 		if h.from == end && h.key > 0 && h.flags <= bucketLeaf {
@@ -138,10 +140,10 @@ func fits(page []byte, count int, leaf bool) (n int) {
 }
 
 // variants are what element i of a damaged page may be: what it says, or what its neighbours leave.
-func variants(page []byte, i, count int, leaf bool) (first element, ok bool) {
+func variants(page []byte, i, count int, leaf bool) (first Element, ok bool) {
 	h := readHeader(page, i, leaf)
 	tries := []header{h}
-	from, to := uint64(pageHeader+count*pageElement), uint64(len(page))
+	from, to := uint64(layout.PageHeader+count*pageElement), uint64(len(page))
 	if i > 0 {
 		from = readHeader(page, i-1, leaf).end()
 	}

@@ -48,10 +48,10 @@ func small(t testing.TB) *stage {
 
 func TestAWholeFileHasNoFaults(t *testing.T) {
 	for _, s := range []*stage{small(t), newStage(t)} {
-		if faults, err := bolt.Examine(s.dir); err != nil || len(faults) > 0 {
+		if faults, err := driver.Examine(s.dir); err != nil || len(faults) > 0 {
 			t.Errorf("%v (%v)", faults, err)
 		}
-		r, err := bolt.Repair(t.Context(), s.dir, time.Now(), nil)
+		r, err := driver.Repair(t.Context(), s.dir, store.Repair{Now: time.Now()})
 		if err != nil || r.Folder != "" {
 			t.Errorf("a repair of what is whole: %+v (%v)", r, err)
 		}
@@ -70,7 +70,7 @@ func TestARepairKeepsWhatWasPurgedAndWhichRequestsWereMade(t *testing.T) {
 	data, err := os.ReadFile(path)
 	s.ok(err)
 	s.ok(os.WriteFile(path, bytes.ReplaceAll(data, []byte("a marked value"), []byte("a merked value")), 0o600))
-	r, err := bolt.Repair(t.Context(), s.dir, time.Now(), func(blob string) bool { return blob == "b" })
+	r, err := driver.Repair(t.Context(), s.dir, store.Repair{Now: time.Now(), Keep: func(blob string) bool { return blob == "b" }})
 	if err != nil || len(r.Aside) != 1 || !strings.Contains(r.Aside[0].Key, "ka") {
 		t.Fatalf("%+v (%v)", r, err)
 	}
@@ -94,10 +94,10 @@ func TestAFileWithoutAWholeStartIsNotRepaired(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "alcove.db"), make([]byte, 65536), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if faults, err := bolt.Examine(dir); err != nil || len(faults) != 1 || !strings.Contains(faults[0].Error(), "restore a backup") {
+	if faults, err := driver.Examine(dir); err != nil || len(faults) != 1 || !strings.Contains(faults[0].Error(), "restore a backup") {
 		t.Errorf("%v (%v)", faults, err)
 	}
-	if _, err := bolt.Repair(t.Context(), dir, time.Now(), nil); err == nil || !strings.Contains(err.Error(), "restore a backup") {
+	if _, err := driver.Repair(t.Context(), dir, store.Repair{Now: time.Now()}); err == nil || !strings.Contains(err.Error(), "restore a backup") {
 		t.Errorf("repair: %v", err)
 	}
 }
@@ -125,18 +125,18 @@ func FuzzRepair(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "alcove.db"), damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		faults, err := bolt.Examine(dir)
+		faults, err := driver.Examine(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := bolt.Repair(t.Context(), dir, time.Now(), nil)
+		r, err := driver.Repair(t.Context(), dir, store.Repair{Now: time.Now()})
 		if err != nil {
 			return // it says why
 		}
 		if len(faults) > 0 && len(r.Faults) == 0 {
 			t.Errorf("the repair found nothing, and before there was %v", faults)
 		}
-		if faults, err := bolt.Examine(dir); err != nil || len(faults) > 0 {
+		if faults, err := driver.Examine(dir); err != nil || len(faults) > 0 {
 			t.Errorf("after the repair of %q there is %v (%v)", r.Faults, faults, err)
 		}
 		e, err := bolt.Open(t.Context(), dir, bolt.Options{MapSize: 1 << 20, NoSync: true})
@@ -151,3 +151,5 @@ func FuzzRepair(f *testing.F) {
 		}
 	})
 }
+
+var driver bolt.Driver

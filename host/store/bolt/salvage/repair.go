@@ -1,4 +1,4 @@
-package bolt
+package salvage
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // aside is a store.Aside that knows of which kind the record is.
 type aside struct {
 	store.Aside
-	kind kind
+	kind layout.Kind
 }
 
 const (
@@ -26,31 +26,31 @@ const (
 	maxAside   = 100_000
 )
 
-func newAside(id store.BranchID, k kind, key, record []byte, why error) aside {
-	return aside{kind: k, Aside: store.Aside{Branch: id, Key: nameOf(k, key), Raw: hex.EncodeToString(key), Why: why.Error(),
+func newAside(id store.BranchID, k layout.Kind, key, record []byte, why error) aside {
+	return aside{kind: k, Aside: store.Aside{Branch: id, Key: layout.DescribeKey(k, key), Raw: hex.EncodeToString(key), Why: why.Error(),
 		Record: hex.EncodeToString(record[:min(len(record), asideBytes)])}}
 }
 
 // Repair makes a new database of all that can be read of a damaged one, and moves the old one and a report into a folder in
 // store.SetAside. What can be made from the rest is made anew: change logs, the index of instants, overlays, and blobs, but for those
-// that keep says stay true whatever is stored; nil: none. Nobody may have the store open. Without damage it does nothing.
-func Repair(ctx context.Context, dir string, now time.Time, keep func(blob string) bool) (r store.Repaired, err error) {
-	p, f, err := openPagesOf(dbPath(dir))
+// that want.Keep says stay true whatever is stored. Nobody may have the store open. Without damage it does nothing.
+func Repair(ctx context.Context, dir string, want store.Repair) (r store.Repaired, err error) {
+	p, f, err := openPagesOf(layout.Database(dir))
 	if err != nil {
 		return store.Repaired{}, fmt.Errorf("repair: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	s := take(p)
+	s := newSurvey(p)
 	r = store.Repaired{Faults: []string{}, Aside: []store.Aside{}}
 	if s.foreign() {
-		return r, fmt.Errorf("repair: %w", formatError(s.format))
+		return r, fmt.Errorf("repair: %w", layout.FormatError(s.format))
 	}
 	if s.missing() && p.fallBack() {
-		p.headFaults = append(p.headFaults, errFellBack)
-		s = take(p)
+		p.metaFaults = append(p.metaFaults, errFellBack)
+		s = newSurvey(p)
 	}
 	if s.foreign() {
-		return r, fmt.Errorf("repair: %w", formatError(s.format))
+		return r, fmt.Errorf("repair: %w", layout.FormatError(s.format))
 	}
 	s.examine()
 	for _, f := range s.all() {
@@ -59,9 +59,9 @@ func Repair(ctx context.Context, dir string, now time.Time, keep func(blob strin
 	if len(r.Faults) == 0 {
 		return r, nil
 	}
-	r.Folder = filepath.Join(dir, store.SetAside, now.UTC().Format("20060102-150405.000000"))
+	r.Folder = filepath.Join(dir, store.SetAside, want.Now.UTC().Format("20060102-150405.000000"))
 	keeps := func(blob store.Blob) bool {
-		return keep != nil && keep(blob.Name) && isWhole(filepath.Join(dir, "blobs"), blob)
+		return want.Keep != nil && want.Keep(blob.Name) && isWhole(layout.Blobs(dir), blob)
 	}
 	if err := rebuild(ctx, dir, p, keeps, &r); err != nil {
 		return r, fmt.Errorf("repair: %w", err)
@@ -74,12 +74,12 @@ var errFellBack = errors.New("the outermost bucket is damaged: what an earlier c
 // rebuild makes the new file under a passing name, and exchanges the databases. A crash in between leaves the old one, in its
 // place or in the folder, and the new one beside it.
 func rebuild(ctx context.Context, dir string, p *pages, keeps func(store.Blob) bool, r *store.Repaired) error {
-	passing := filepath.Join(dir, repairing)
+	passing := filepath.Join(dir, layout.Repairing)
 	if err := os.MkdirAll(r.Folder, 0o700); err != nil {
 		return err
 	}
 	if err := rebuildTo(ctx, passing, p, keeps, r); err != nil {
-		return errors.Join(err, removeIfThere(passing))
+		return errors.Join(err, layout.RemoveFile(passing))
 	}
 	report, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -88,13 +88,13 @@ func rebuild(ctx context.Context, dir string, p *pages, keeps func(store.Blob) b
 	if err := os.WriteFile(filepath.Join(r.Folder, "report.json"), append(report, '\n'), 0o600); err != nil {
 		return err
 	}
-	kept := filepath.Join(r.Folder, "alcove.db")
-	if err := os.Link(dbPath(dir), kept); err != nil { // where there are no links, a copy
-		if err := copyTo(dbPath(dir), kept); err != nil {
+	kept := layout.Database(r.Folder)
+	if err := os.Link(layout.Database(dir), kept); err != nil { // where there are no links, a copy
+		if err := copyTo(layout.Database(dir), kept); err != nil {
 			return err
 		}
 	}
-	return errors.Join(syncDir(r.Folder), os.Rename(passing, dbPath(dir)), syncDir(dir))
+	return errors.Join(layout.SyncDir(r.Folder), os.Rename(passing, layout.Database(dir)), layout.SyncDir(dir))
 }
 
 // isWhole reports whether the file of a blob is there and what it is named after.
@@ -107,8 +107,6 @@ func isWhole(dir string, blob store.Blob) bool {
 	n, err := io.Copy(h, f)
 	return errors.Join(err, f.Close()) == nil && n == blob.Size && hex.EncodeToString(h.Sum(nil)) == blob.Digest
 }
-
-func dbPath(dir string) string { return filepath.Join(dir, "alcove.db") }
 
 func copyTo(from, to string) (err error) {
 	in, err := os.Open(from)

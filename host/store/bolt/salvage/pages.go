@@ -1,4 +1,4 @@
-package bolt
+package salvage
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // What follows reads the pages of a bbolt file without bbolt, which takes them for whole and ends the process where they
@@ -14,27 +16,27 @@ import (
 // elements of 16 bytes that point to keys and values behind them, one after the other without gaps; numbers are in the
 // machine's order, which is taken to be little-endian as on every platform this program is built for.
 const (
-	pageHeader  = 16
 	pageElement = 16
 	branchPage  = 0x01
 	leafPage    = 0x02
 	bucketLeaf  = 0x01 // flag of an element whose value is a bucket
-	fileMagic   = 0xED0CDAED
-	fileVersion = 2
-	maxNesting  = 64 // levels of pages, far above what a file can need
+	maxNesting  = 64   // levels of pages, far above what a file can need
 	maxPage     = 64 << 20
 	maxVisits   = 3 // of a page, where damage leads to it more than once
+
+	chunkRecords = 2000    // records that a repair writes in one transaction
+	chunkBytes   = 4 << 20 // likewise, bytes
 )
 
 // pages is a database file. It is read page by page, and holds as many in memory as a tree has levels.
 type pages struct {
 	file   io.ReaderAt
 	length uint64 // of the file, in bytes
-	head   meta
+	meta   layout.Meta
 	visits []uint8     // how often each page was come to
 	free   [][]byte    // buffers of a page
 	large  []byte      // a larger one
-	lists  [][]element // of the elements of a page
+	lists  [][]Element // of the elements of a page
 	faults []error
 	more   int  // faults that are not listed
 	broken bool // not only records are damaged, but what leads to them
@@ -44,7 +46,7 @@ type pages struct {
 	after   []byte // the last key that was visited, when a visit goes on; nil: it begins
 	stopped bool   // by whom visits
 
-	headFaults []error // of the two first pages
+	metaFaults []error // of the two first pages
 	mended     []byte  // what one of the first pages must be; nil: they are whole, or it cannot be told
 }
 
@@ -52,7 +54,7 @@ type pages struct {
 func openPages(file io.ReaderAt, length int64) (*pages, error) {
 	p := &pages{file: file, length: uint64(max(length, 0))}
 	for _, size := range []uint64{4096, 8192, 16384, 32768, 65536} {
-		if p.findHead(size) {
+		if p.findMeta(size) {
 			return p, nil
 		}
 	}
@@ -76,14 +78,14 @@ func openPagesOf(path string) (*pages, *os.File, error) {
 	return p, f, nil
 }
 
-// broke is a fault of what leads to records.
-func (p *pages) broke(format string, values ...any) {
+// structureFault is a fault of what leads to records.
+func (p *pages) structureFault(format string, values ...any) {
 	p.broken = true
 	p.fault(format, values...)
 }
 
-// quietly looks at pages without that it counts: they are looked at again.
-func (p *pages) quietly(look func()) {
+// probe looks at pages without that it counts: they are looked at again.
+func (p *pages) probe(look func()) {
 	visits, faults, more, broken := p.visits, p.faults, p.more, p.broken
 	p.visits = make([]uint8, len(visits))
 	look()
@@ -91,7 +93,7 @@ func (p *pages) quietly(look func()) {
 }
 
 func (p *pages) fault(format string, values ...any) {
-	if len(p.faults) < maxFaults {
+	if len(p.faults) < MaxFaults {
 		p.faults = append(p.faults, fmt.Errorf(format, values...))
 		return
 	}
@@ -103,32 +105,32 @@ func (p *pages) fault(format string, values ...any) {
 func (p *pages) page(id uint64) []byte {
 	count := uint64(len(p.visits))
 	if id < 2 || id >= count {
-		p.broke("page %d is referred to, and the file has %d", id, count)
+		p.structureFault("page %d is referred to, and the file has %d", id, count)
 		return nil
 	}
 	p.visits[id]++
 	if p.visits[id] > 1 {
-		p.broke("page %d is referred to twice", id)
+		p.structureFault("page %d is referred to twice", id)
 		if p.visits[id] > maxVisits {
 			return nil
 		}
 	}
 	page, err := p.read(id, 1)
 	if err != nil {
-		p.broke("page %d cannot be read: %w", id, err)
+		p.structureFault("page %d cannot be read: %w", id, err)
 		return nil
 	}
 	overflow := uint64(binary.LittleEndian.Uint32(page[12:]))
-	tooLong := overflow >= count-id || (overflow+1)*p.head.size > maxPage
+	tooLong := overflow >= count-id || (overflow+1)*p.meta.PageSize > maxPage
 	if own := binary.LittleEndian.Uint64(page); own != id || tooLong {
-		p.broke("page %d says that it is page %d with %d more", id, own, overflow)
+		p.structureFault("page %d says that it is page %d with %d more", id, own, overflow)
 	}
 	if tooLong {
 		return page
 	}
 	for next := id + 1; next <= id+overflow; next++ {
 		if p.visits[next]++; p.visits[next] > 1 {
-			p.broke("page %d is referred to twice", next)
+			p.structureFault("page %d is referred to twice", next)
 		}
 	}
 	if overflow == 0 {
@@ -136,7 +138,7 @@ func (p *pages) page(id uint64) []byte {
 	}
 	p.release(page)
 	if page, err = p.read(id, overflow+1); err != nil {
-		p.broke("page %d cannot be read: %w", id, err)
+		p.structureFault("page %d cannot be read: %w", id, err)
 		return nil
 	}
 	return page
@@ -144,7 +146,7 @@ func (p *pages) page(id uint64) []byte {
 
 func (p *pages) read(id, count uint64) ([]byte, error) {
 	var page []byte
-	size := count * p.head.size
+	size := count * p.meta.PageSize
 	if last := len(p.free) - 1; count == 1 && last >= 0 {
 		page, p.free = p.free[last], p.free[:last]
 	} else if count > 1 && uint64(cap(p.large)) >= size {
@@ -152,14 +154,14 @@ func (p *pages) read(id, count uint64) ([]byte, error) {
 	} else {
 		page = make([]byte, size)
 	}
-	if n, err := p.file.ReadAt(page, int64(id*p.head.size)); n < len(page) {
+	if n, err := p.file.ReadAt(page, int64(id*p.meta.PageSize)); n < len(page) {
 		return nil, err
 	}
 	return page, nil
 }
 
 func (p *pages) release(page []byte) {
-	if uint64(len(page)) == p.head.size {
+	if uint64(len(page)) == p.meta.PageSize {
 		p.free = append(p.free, page)
 	} else if cap(page) > cap(p.large) {
 		p.large = page
@@ -177,8 +179,8 @@ type bucket struct {
 func (b bucket) none() bool { return b.root == 0 && b.inline == nil }
 
 func (p *pages) bucketOf(what string, value []byte) (b bucket, ok bool) {
-	if len(value) < 16 || len(value) > 16 && len(value) < 16+pageHeader {
-		p.broke("%s is cut short", what)
+	if len(value) < 16 || len(value) > 16 && len(value) < 16+layout.PageHeader {
+		p.structureFault("%s is cut short", what)
 		return b, false
 	}
 	b = bucket{root: binary.LittleEndian.Uint64(value), sequence: binary.LittleEndian.Uint64(value[8:])}
@@ -186,7 +188,7 @@ func (p *pages) bucketOf(what string, value []byte) (b bucket, ok bool) {
 		b.inline = value[16:]
 	}
 	if (b.root == 0) != (b.inline != nil) {
-		p.broke("%s is said to be in page %d, and has %d bytes", what, b.root, len(value))
+		p.structureFault("%s is said to be in page %d, and has %d bytes", what, b.root, len(value))
 		if b.inline != nil && binary.LittleEndian.Uint16(b.inline[8:]) != leafPage {
 			b.inline = nil
 		}
@@ -195,43 +197,43 @@ func (p *pages) bucketOf(what string, value []byte) (b bucket, ok bool) {
 }
 
 // scan visits the elements of a bucket in the order in which they stand. They are good until visit returns.
-func (p *pages) scan(what string, b bucket, visit func(element)) {
+func (p *pages) scan(what string, b bucket, visit func(Element)) {
 	if b.inline == nil {
-		p.walk(what, b.root, 0, span{}, visit)
+		p.walk(what, b.root, 0, keyRange{}, visit)
 		return
 	}
 	if id, overflow := binary.LittleEndian.Uint64(b.inline), binary.LittleEndian.Uint32(b.inline[12:]); id != 0 || overflow != 0 {
-		p.broke("%s says that it is page %d with %d more", what, id, overflow)
+		p.structureFault("%s says that it is page %d with %d more", what, id, overflow)
 	}
 	list, leaf := p.elements(what, b.inline, inline)
 	if !leaf {
-		p.broke("%s is no leaf: it is damaged", what)
+		p.structureFault("%s is no leaf: it is damaged", what)
 	}
-	p.give(what, list, span{}, visit)
+	p.visitAll(what, list, keyRange{}, visit)
 }
 
-// span is which keys a page may have: from min on, and below max unless that is nil.
-type span struct{ min, max []byte }
+// keyRange is which keys a page may have: from min on, and below max unless that is nil.
+type keyRange struct{ min, max []byte }
 
-func (s span) has(key []byte) bool {
+func (s keyRange) has(key []byte) bool {
 	return bytes.Compare(key, s.min) >= 0 && (s.max == nil || bytes.Compare(key, s.max) < 0)
 }
 
-func (p *pages) walk(what string, id uint64, depth int, in span, visit func(element)) {
+func (p *pages) walk(what string, id uint64, depth int, in keyRange, visit func(Element)) {
 	if depth > maxNesting {
-		p.broke("%s is nested too deep: it is damaged", what)
+		p.structureFault("%s is nested too deep: it is damaged", what)
 		return
 	}
 	page := p.page(id)
 	if page == nil {
-		p.broke("%s is missing what is in page %d", what, id)
+		p.structureFault("%s is missing what is in page %d", what, id)
 		return
 	}
 	name := pageName{id, what}
 	list, leaf := p.elements(name, page, id)
 	if leaf {
 		p.repeated = p.visits[id] > 1
-		p.give(name, list, in, visit)
+		p.visitAll(name, list, in, visit)
 		p.repeated = false
 		p.release(page)
 		return
@@ -240,30 +242,30 @@ func (p *pages) walk(what string, id uint64, depth int, in span, visit func(elem
 		if p.stopped {
 			break
 		}
-		if !in.has(e.key) {
-			p.broke("%s leads to keys that do not belong there", name)
+		if !in.has(e.Key) {
+			p.structureFault("%s leads to keys that do not belong there", name)
 		}
-		if p.after != nil && i+1 < len(list) && bytes.Compare(list[i+1].key, p.after) <= 0 {
+		if p.after != nil && i+1 < len(list) && bytes.Compare(list[i+1].Key, p.after) <= 0 {
 			continue
 		}
-		below := span{e.key, in.max}
+		below := keyRange{e.Key, in.max}
 		if i+1 < len(list) {
-			below.max = list[i+1].key
+			below.max = list[i+1].Key
 		}
 		p.walk(what, e.child, depth+1, below, visit)
 	}
 	p.release(page)
 }
 
-// give visits elements, and makes sure that they are in order and belong there.
-func (p *pages) give(what any, list []element, in span, visit func(element)) {
+// visitAll visits elements, and makes sure that they are in order and belong there.
+func (p *pages) visitAll(what any, list []Element, in keyRange, visit func(Element)) {
 	for i, e := range list {
-		if i > 0 && bytes.Compare(list[i-1].key, e.key) >= 0 {
-			p.broke("elements %d and %d of %s are not in order", i-1, i, what)
-		} else if !in.has(e.key) {
-			p.broke("element %d of %s does not belong there", i, what)
+		if i > 0 && bytes.Compare(list[i-1].Key, e.Key) >= 0 {
+			p.structureFault("elements %d and %d of %s are not in order", i-1, i, what)
+		} else if !in.has(e.Key) {
+			p.structureFault("element %d of %s does not belong there", i, what)
 		}
-		if !p.stopped && (p.after == nil || bytes.Compare(e.key, p.after) > 0) {
+		if !p.stopped && (p.after == nil || bytes.Compare(e.Key, p.after) > 0) {
 			visit(e)
 		}
 	}
@@ -277,3 +279,6 @@ type pageName struct {
 }
 
 func (n pageName) String() string { return fmt.Sprintf("page %d, of %s,", n.id, n.of) }
+
+// MaxFaults is how many faults one examination reports.
+const MaxFaults = 20

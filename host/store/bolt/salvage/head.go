@@ -1,0 +1,180 @@
+package salvage
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+)
+
+// The two first pages of a file are its heads: each commit writes one, in turn, when all else is on the disk, and acknowledges it
+// when that is. bbolt takes the newer one that is whole. If the newer one is damaged, it takes the other, which knows nothing of the
+// newest commit, and gives the pages of that away. So a damaged head is mended before bbolt sees it, or the file is not opened.
+
+var (
+	errNoMeta    = errors.New("neither of the database's two first pages is whole: it cannot be read at all; restore a backup")
+	errMetaByte  = errors.New("a byte of one of the database's two first pages is damaged, which its checksum tells: nothing is lost by it")
+	errMetaFound = errors.New("one of the database's two first pages is damaged, and led to the newest commit, which was found by its pages: nothing is lost by it")
+	errStaleMeta = errors.New("one of the database's two first pages is damaged: if it was the newer one, the newest commit is lost")
+)
+
+// findMeta reads both heads, if pages are of that size.
+func (p *pages) findMeta(size uint64) bool {
+	var heads []layout.Meta
+	var faults []error
+	for place := range uint64(2) {
+		page := make([]byte, layout.PageHeader+layout.MetaSize+8)
+		if n, _ := p.file.ReadAt(page, int64(place*size)); n < len(page) {
+			continue
+		}
+		raw := page[layout.PageHeader:]
+		m, err := layout.ReadMeta(raw, size)
+		if err == nil && !bytes.Equal(page[:layout.PageHeader], layout.MetaHeader(place)) {
+			faults, p.mended = append(faults, errMetaByte), slices.Concat(layout.MetaHeader(place), raw)
+		}
+		if err != nil && mendByte(raw, size) {
+			m, err = layout.ReadMeta(raw, size)
+			faults, p.mended = append(faults, errMetaByte), slices.Concat(layout.MetaHeader(place), raw)
+		}
+		if err == nil {
+			heads = append(heads, m)
+		}
+	}
+	if len(heads) == 0 {
+		return false
+	}
+	if p.useMeta(heads[0]); len(heads) == 2 && heads[1].TxID > heads[0].TxID {
+		p.useMeta(heads[1])
+	}
+	if p.metaFaults = faults; len(heads) == 1 {
+		p.findNewest()
+	}
+	return true
+}
+
+// useMeta makes a head the one that pages are found by.
+func (p *pages) useMeta(m layout.Meta) {
+	p.meta = m
+	p.visits = make([]uint8, min(m.High, p.length/m.PageSize))
+}
+
+// mendByte finds the one byte of a head that was changed. Its checksum has 64 bits, so no other head fits it.
+func mendByte(raw []byte, size uint64) bool {
+	known := layout.Meta{PageSize: size}.Encode()[:12] // what every head begins with
+	differ := 0
+	for i := range known {
+		if raw[i] != known[i] {
+			differ++
+		}
+	}
+	if differ > 1 {
+		return false // no head, or one that says another size
+	}
+	for at := range raw {
+		was := raw[at]
+		for b := range 256 {
+			raw[at] = byte(b)
+			if bytes.Equal(raw[:len(known)], known) && binary.LittleEndian.Uint64(raw[layout.MetaSize:]) == layout.MetaSum(raw) {
+				return true
+			}
+		}
+		raw[at] = was
+	}
+	return false
+}
+
+// findNewest looks for the tree that the damaged head led to: one that is whole, sums and all, and of a later version than
+// what the other leads to. All its pages were on the disk before its head was written.
+func (p *pages) findNewest() {
+	known := p.newest(p.meta)
+	var found []layout.Meta
+	for _, root := range p.roots() {
+		m := layout.Meta{PageSize: p.meta.PageSize, Root: root, Freelist: layout.NoFreelist, High: p.length / p.meta.PageSize, TxID: p.meta.TxID + 1}
+		if p.newest(m) <= known {
+			continue
+		}
+		if high, whole := p.tree(m); whole {
+			m.High = high
+			found = append(found, m)
+		}
+	}
+	if len(found) != 1 {
+		p.metaFaults = append(p.metaFaults, errStaleMeta)
+		return
+	}
+	p.metaFaults = append(p.metaFaults, errMetaFound)
+	p.mended = slices.Concat(layout.MetaHeader(found[0].TxID%2), found[0].Encode())
+	p.useMeta(found[0])
+}
+
+// fallBack leads to the newest tree that can be found, when the newest head leads to none. What is of later commits is not in it.
+func (p *pages) fallBack() bool {
+	best, version := p.meta, uint64(0)
+	for _, root := range p.roots() {
+		m := layout.Meta{PageSize: p.meta.PageSize, Root: root, Freelist: layout.NoFreelist, High: p.length / p.meta.PageSize, TxID: p.meta.TxID}
+		if _, whole := p.tree(m); whole && p.newest(m) > version {
+			best, version = m, p.newest(m)
+		}
+	}
+	p.useMeta(best)
+	return version > 0
+}
+
+// roots are the pages that may have been that of the outermost bucket.
+func (p *pages) roots() (list []uint64) {
+	p.probe(func() {
+		p.eachPage(func(id uint64, page []byte, leaf bool) {
+			elements, _ := p.elements("", page, id)
+			if len(elements) > 1 && bytes.Equal(elements[0].Key, layout.TopBuckets()[0]) && id != p.meta.Root && elements[0].Bucket == leaf {
+				list = append(list, id)
+			}
+		})
+	})
+	return list
+}
+
+// as reads the file by another head.
+func (p *pages) as(m layout.Meta) *survey {
+	other := &pages{file: p.file, length: p.length}
+	other.useMeta(m)
+	return newSurvey(other)
+}
+
+// newest is the newest version that a head leads to.
+func (p *pages) newest(m layout.Meta) (version uint64) {
+	s := p.as(m)
+	s.scan("", s.top[layout.KindPoints], func(e Element) {
+		if _, err := layout.TableOf(layout.KindPoints, 0).Open(e.Key, e.Value); err == nil {
+			version = max(version, layout.FromU64(e.Key))
+		}
+	})
+	return version
+}
+
+// tree reports whether all that a head leads to is whole, and where its last page ends.
+func (p *pages) tree(m layout.Meta) (high uint64, whole bool) {
+	s := p.as(m)
+	if s.foreign() {
+		return 0, false
+	}
+	s.examine()
+	for id, n := range s.visits {
+		if n > 0 {
+			high = uint64(id) + 1
+		}
+	}
+	return high, len(s.all()) == 0 && s.format == layout.Format
+}
+
+// lostMore reports whether a commit was written that the head does not lead to.
+func (p *pages) lostMore() (yes bool) {
+	known := p.newest(p.meta)
+	p.eachOrphan(func(e Element) {
+		if _, err := layout.TableOf(layout.KindPoints, 0).Open(e.Key, e.Value); err == nil && layout.FromU64(e.Key) > known {
+			yes = true
+		}
+	})
+	return yes
+}

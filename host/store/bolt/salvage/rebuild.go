@@ -1,0 +1,447 @@
+package salvage
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+)
+
+// rebuilder takes over into a new file what is whole in a damaged one.
+type rebuilder struct {
+	*survey
+	ctx      context.Context
+	to       *bbolt.DB
+	r        *store.Repaired
+	aside    []aside            // what was set aside so far
+	lacking  map[string]lacking // entries whose large value was not found yet, by branch and key
+	keeps    func(blob store.Blob) bool
+	branches []store.BranchID
+	lost     []error                 // of the file's two first pages
+	partial  map[store.BranchID]bool // branches; whether their change log lacks something
+	floors   map[store.BranchID]int  // whether it is sure how far back branches are kept
+	again    bool                    // there are branches that were not known when what nothing leads to was looked at
+}
+
+// lacking is an entry whose large value was not found where it must be.
+type lacking struct {
+	key, data []byte
+	sum       []byte // of the value
+}
+
+func rebuildTo(ctx context.Context, path string, p *pages, keeps func(store.Blob) bool, r *store.Repaired) error {
+	to, err := layout.Create(path)
+	if err != nil {
+		return err
+	}
+	if err = to.Update(layout.MakeBuckets); err == nil {
+		b := &rebuilder{survey: p.as(p.meta), ctx: ctx, to: to, r: r, keeps: keeps, lacking: map[string]lacking{}, partial: map[store.BranchID]bool{}, floors: map[store.BranchID]int{}, lost: p.metaFaults}
+		b.search = true
+		err = b.run()
+	}
+	if err == nil {
+		err = to.Sync()
+	}
+	return errors.Join(err, to.Close())
+}
+
+func (b *rebuilder) run() error {
+	steps := []func() error{b.instants, b.eachPart, b.others, b.adoptEvidence, b.adoptEntries, b.values, b.raiseFloors, b.reconcile, b.timeline, b.history, b.reportAside}
+	for _, step := range steps {
+		if err := errors.Join(b.ctx.Err(), step()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copy gives the records of a bucket to put, a chunk in a transaction. What put does not take is set aside.
+func (b *rebuilder) copy(id store.BranchID, from bucket, k layout.Kind, put func(tx *bbolt.Tx, e Element) error) error {
+	var chunk []Element
+	var failed error
+	size, p := 0, layout.TableOf(k, uint64(id))
+	flush := func() {
+		if failed = errors.Join(failed, b.ctx.Err()); failed != nil {
+			return
+		}
+		failed = b.to.Update(func(tx *bbolt.Tx) error {
+			for _, e := range chunk {
+				if err := put(tx, e); errors.Is(err, errAside) {
+					b.setAside(newAside(id, k, e.Key, e.Value, err))
+				} else if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		chunk, size = chunk[:0], 0
+	}
+	b.records("", from, p, func(e Element, err error) {
+		if err != nil {
+			b.setAside(newAside(id, k, e.Key, e.Value, err))
+			return
+		}
+		chunk = append(chunk, Element{Key: bytes.Clone(e.Key), Value: bytes.Clone(e.Value)})
+		if size += len(e.Key) + len(e.Value); len(chunk) >= chunkRecords || size >= chunkBytes {
+			flush()
+		}
+	})
+	flush()
+	return failed
+}
+
+// errAside is what put answers for a record that is whole and cannot be used.
+var errAside = errors.New("cannot be used")
+
+func (b *rebuilder) setAside(a aside) {
+	if len(b.aside) < maxAside {
+		b.aside = append(b.aside, a)
+	}
+}
+
+// copyAll copies records as they are.
+func (b *rebuilder) copyAll(id store.BranchID, from bucket, k layout.Kind, to func(tx *bbolt.Tx) (layout.Records, error)) error {
+	return b.copy(id, from, k, func(tx *bbolt.Tx, e Element) error {
+		r, err := to(tx)
+		if err != nil {
+			return err
+		}
+		return r.WriteSealed(e.Key, e.Value)
+	})
+}
+
+func (b *rebuilder) others() error {
+	for _, k := range []layout.Kind{layout.KindRequests, layout.KindAges, layout.KindPurged} {
+		if err := b.copyAll(0, b.top[k], k, func(tx *bbolt.Tx) (layout.Records, error) { return layout.InSpace(tx, k), nil }); err != nil {
+			return err
+		}
+	}
+	blobs := layout.TableOf(layout.KindBlobs, 0)
+	return b.copy(0, b.top[layout.KindBlobs], layout.KindBlobs, func(tx *bbolt.Tx, e Element) error {
+		if blob, err := blobs.Blob(e.Key, e.Value); err != nil || !b.keeps(blob) {
+			return nil // it is made anew
+		}
+		return layout.InSpace(tx, layout.KindBlobs).WriteSealed(e.Key, e.Value)
+	})
+}
+
+// instants takes over versions and instants.
+func (b *rebuilder) instants() error {
+	times, points := layout.TableOf(layout.KindTime, 0), layout.TableOf(layout.KindPoints, 0)
+	err := b.copy(0, b.top[layout.KindTime], layout.KindTime, func(tx *bbolt.Tx, e Element) error {
+		version, err := times.Open(e.Key, e.Value)
+		return errors.Join(err, layout.InSpace(tx, layout.KindPoints).Write(version, e.Key))
+	})
+	return errors.Join(err, b.copy(0, b.top[layout.KindPoints], layout.KindPoints, func(tx *bbolt.Tx, e Element) error {
+		micros, err := points.Open(e.Key, e.Value)
+		if err != nil || len(e.Key) != layout.VersionSize || len(micros) != layout.VersionSize {
+			return fmt.Errorf("it %w: it is none", errAside)
+		}
+		return layout.InSpace(tx, layout.KindPoints).WriteSealed(e.Key, e.Value)
+	}))
+}
+
+func (b *rebuilder) eachPart() error {
+	var failed error
+	b.eachBranch(func(from branch) {
+		if failed == nil {
+			b.branches = append(b.branches, from.id)
+			failed = b.branch(from)
+		}
+	})
+	return failed
+}
+
+func (b *rebuilder) branch(from branch) error {
+	err := b.to.Update(func(tx *bbolt.Tx) error {
+		_, err := layout.MakeBranch(tx, from.id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, k := range []layout.Kind{layout.KindValues, layout.KindTrim, layout.KindLog, layout.KindCounters, layout.KindCounted} {
+		before := len(b.faults) + b.more
+		err := b.copyAll(from.id, from.parts[k], k, func(tx *bbolt.Tx) (layout.Records, error) {
+			to, err := layout.MakeBranch(tx, from.id)
+			return layout.InBranch(to, from.id, k), err
+		})
+		if err != nil {
+			return err
+		}
+		if k == layout.KindLog {
+			b.partial[from.id] = len(b.faults)+b.more > before
+			if err := b.trim(from); err != nil {
+				return err
+			}
+		}
+	}
+	return b.copy(from.id, from.parts[layout.KindEntries], layout.KindEntries, func(tx *bbolt.Tx, e Element) error {
+		return b.entry(tx, from.id, e)
+	})
+}
+
+// trim takes over how far back a branch is kept, and notes whether that may be wrong.
+func (b *rebuilder) trim(from branch) error {
+	part, there := from.parts[layout.KindTrim]
+	damaged := 0
+	b.short = false
+	b.records("", part, layout.TableOf(layout.KindTrim, uint64(from.id)), func(_ Element, err error) {
+		if err != nil {
+			damaged++
+		}
+	})
+	b.floors[from.id] = floorSure
+	switch {
+	case !there:
+		b.floors[from.id] = floorLost
+	case b.short && damaged == 0: // its page may be an older one
+		b.floors[from.id] = floorWrong
+	}
+	return b.to.Update(func(tx *bbolt.Tx) error {
+		to, err := layout.MakeBranch(tx, from.id)
+		if err != nil {
+			return err
+		}
+		r := layout.InBranch(to, from.id, layout.KindTrim)
+		hasFloor, err := layout.RestoreTrim(r)
+		if damaged > 0 && !hasFloor {
+			b.floors[from.id] = floorWrong
+		}
+		return err
+	})
+}
+
+// How far back a branch is kept is sure, or it is lost with the branch, or what there is of it may be wrong.
+const (
+	floorSure = iota
+	floorLost
+	floorWrong
+)
+
+// raiseFloors forgets the past of branches of which it is not known any more how far back they are kept. What is lost with a branch is
+// taken not to have been, unless some page of the past has it: they are written anew with each commit.
+func (b *rebuilder) raiseFloors() error {
+	for id, state := range b.floors {
+		if state != floorWrong {
+			continue
+		}
+		err := b.to.Update(func(tx *bbolt.Tx) error {
+			to, err := layout.MakeBranch(tx, id)
+			if err != nil {
+				return err
+			}
+			head, _ := layout.InSpace(tx, layout.KindPoints).Cursor().Last()
+			at, err := layout.InSpace(tx, layout.KindPoints).Read(head)
+			b.setAside(newAside(id, layout.KindTrim, layout.KeyFloor, nil, fmt.Errorf("it is not known any more how far back the branch is kept: it is from version %d on", layout.FromU64(head))))
+			return errors.Join(err, layout.Trim{Floor: layout.PointOf(bytes.Clone(head), bytes.Clone(at))}.Write(layout.InBranch(to, id, layout.KindTrim)))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry takes over an entry. Its instant must be that of its version, unless the indexes have lost it.
+func (b *rebuilder) entry(tx *bbolt.Tx, id store.BranchID, e Element) error {
+	to, err := layout.MakeBranch(tx, id)
+	if err != nil {
+		return err
+	}
+	raw, version, err := layout.SplitVersion(e.Key)
+	if err == nil {
+		_, err = layout.DecodeKey(raw)
+	}
+	if err != nil {
+		return fmt.Errorf("it %w: %w", errAside, err)
+	}
+	rec, err := layout.SplitRecord(e.Value)
+	if err != nil || rec.Branch != id {
+		return fmt.Errorf("it %w here: it is of branch %d", errAside, rec.Branch)
+	}
+	if err := b.reconcileEntry(tx, to, id, raw, version, rec); err != nil {
+		return err
+	}
+	if rec.Large() {
+		if _, err := layout.OpenLarge(layout.TableOf(layout.KindValues, uint64(id)), e.Key, layout.InBranch(to, id, layout.KindValues).Get(e.Key), rec.Value); err != nil {
+			b.lacking[string(layout.U64(uint64(id)))+string(e.Key)] = lacking{key: e.Key, data: e.Value, sum: rec.Value}
+			return nil
+		}
+	}
+	b.r.Entries++
+	return layout.InBranch(to, id, layout.KindEntries).WriteSealed(e.Key, e.Value)
+}
+
+// reconcileEntry makes sure that versions and logs do not contradict an entry, and adds to them what they lost.
+func (b *rebuilder) reconcileEntry(tx *bbolt.Tx, to *bbolt.Bucket, id store.BranchID, raw []byte, version uint64, rec layout.Record) error {
+	points, log := layout.InSpace(tx, layout.KindPoints), layout.InBranch(to, id, layout.KindLog)
+	at, err := points.Read(layout.U64(version))
+	if err != nil {
+		return err
+	}
+	if at != nil && int64(layout.FromU64(at)) != rec.Micros {
+		return fmt.Errorf("it %w: it is of another instant than version %d", errAside, version)
+	}
+	t, _, _ := layout.ReadTrim(to, id) // what cannot be read is no limit
+	if change, deleted := layout.EncodeChange(raw, version, rec.Deleted()); version > t.Floor.Version && log.Get(change) == nil {
+		if err := log.Write(change, deleted); err != nil {
+			return err
+		}
+	}
+	if at == nil {
+		return points.Write(layout.U64(version), layout.U64(uint64(rec.Micros)))
+	}
+	return nil
+}
+
+// reconcile says which entries the change logs know that are not there any more, and drops what is of no entry.
+func (b *rebuilder) reconcile() error {
+	for _, id := range b.branches {
+		lost := map[string]bool{}
+		err := b.sift(id, layout.KindLog, func(to *bbolt.Bucket, key []byte) bool {
+			t, _, _ := layout.ReadTrim(to, id)
+			entry := layout.VersionKey(key[min(layout.VersionSize, len(key)):], layout.ChangeVersion(key))
+			if to.Bucket(layout.KindEntries.Bucket()).Get(entry) != nil {
+				return layout.ChangeVersion(key) > t.Floor.Version
+			}
+			lost[hex.EncodeToString(entry)] = true
+			return false
+		})
+		err = errors.Join(err, b.sift(id, layout.KindValues, func(to *bbolt.Bucket, key []byte) bool {
+			return to.Bucket(layout.KindEntries.Bucket()).Get(key) != nil
+		}))
+		if err != nil {
+			return err
+		}
+		for _, a := range b.aside {
+			if a.Branch == id && a.kind == layout.KindEntries {
+				delete(lost, a.Raw)
+			}
+		}
+		for raw := range lost {
+			key, _ := hex.DecodeString(raw)
+			b.setAside(newAside(id, layout.KindEntries, key, nil, errLost))
+		}
+	}
+	return nil
+}
+
+var errLost = errors.New("the change log knows it, and it is not there any more")
+
+// sift drops the records of a branch that are not to be kept.
+func (b *rebuilder) sift(id store.BranchID, k layout.Kind, keep func(to *bbolt.Bucket, key []byte) bool) error {
+	for resume := []byte{}; resume != nil; {
+		err := b.to.Update(func(tx *bbolt.Tx) error {
+			to, err := layout.MakeBranch(tx, id)
+			if err != nil {
+				return err
+			}
+			r, n := layout.InBranch(to, id, k), 0
+			var drop [][]byte
+			c := r.Cursor()
+			key, _ := c.Seek(resume)
+			for ; key != nil && n < chunkRecords; key, _ = c.Next() {
+				if n++; !keep(to, key) {
+					drop = append(drop, bytes.Clone(key))
+				}
+			}
+			resume = bytes.Clone(key)
+			for _, key := range drop {
+				err = errors.Join(err, r.Remove(key))
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timeline makes the index of instants anew. Versions that no index and no entry knows are given instants between those around
+// them: they must not have gaps.
+func (b *rebuilder) timeline() error {
+	return b.to.Update(func(tx *bbolt.Tx) error {
+		if err := tx.DeleteBucket(layout.KindTime.Bucket()); err != nil {
+			return err
+		}
+		if _, err := tx.CreateBucket(layout.KindTime.Bucket()); err != nil {
+			return err
+		}
+		points := layout.InSpace(tx, layout.KindPoints)
+		last, _ := points.Cursor().Last()
+		high, known := layout.FromU64(last), uint64(points.Stats().KeyN)
+		if high > known*2+1000 {
+			return fmt.Errorf("the newest version is said to be %d, and only %d are known: restore a backup", high, known)
+		}
+		before := int64(0)
+		for version := uint64(1); version <= high; version++ {
+			at, err := points.Read(layout.U64(version))
+			if err != nil {
+				return err
+			}
+			micros := int64(layout.FromU64(at))
+			if at == nil || micros <= before {
+				micros = before + 1
+				err = points.Write(layout.U64(version), layout.U64(uint64(micros)))
+			}
+			before = micros
+			if err = errors.Join(err, layout.Append(layout.InSpace(tx, layout.KindTime), layout.U64(uint64(micros)), layout.U64(version))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// history says that the file goes on from what the damaged one was, up to the newest version that is left: copies that have
+// newer ones are not gone on from.
+func (b *rebuilder) history() error {
+	return b.to.Update(func(tx *bbolt.Tx) error {
+		var before store.History
+		p := layout.TableOf(layout.KindMeta, 0)
+		b.records("", b.top[layout.KindMeta], p, func(e Element, err error) {
+			if err == nil && bytes.Equal(e.Key, layout.KeyHistory) {
+				before, _ = p.History(e.Key, e.Value)
+			}
+		})
+		head, _ := layout.InSpace(tx, layout.KindPoints).Cursor().Last()
+		return layout.WriteHistory(tx, before, layout.FromU64(head))
+	})
+}
+
+// reportAside reports what was set aside, but for what was found in another place.
+func (b *rebuilder) reportAside() error {
+	return b.to.View(func(tx *bbolt.Tx) error {
+		for _, a := range b.aside {
+			key, _ := hex.DecodeString(a.Raw)
+			if data := b.found(tx, a, key); data == nil || hex.EncodeToString(data[:min(len(data), asideBytes)]) != a.Record {
+				b.r.Aside = append(b.r.Aside, a.Aside)
+			}
+		}
+		return nil
+	})
+}
+
+// found is a record of the new file, of any branch.
+func (b *rebuilder) found(tx *bbolt.Tx, a aside, key []byte) []byte {
+	if len(key) == 0 {
+		return nil
+	}
+	if _, ok := layout.KindOf(layout.SpaceKinds(), a.kind.Bucket()); ok {
+		return tx.Bucket(a.kind.Bucket()).Get(key)
+	}
+	for _, id := range b.branches {
+		if data := layout.Branch(tx, id).Bucket(a.kind.Bucket()).Get(key); data != nil {
+			return data
+		}
+	}
+	return nil
+}
