@@ -52,6 +52,7 @@ func TestAFileOfANewerFormatIsRefused(t *testing.T) {
 }
 
 func TestASecondProcessIsToldThatTheFileIsOpen(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e, err := bolt.Open(t.Context(), dir, bolt.Options{})
 	if err != nil {

@@ -44,6 +44,7 @@ func last(t *testing.T) *stage {
 }
 
 func TestAFirstPageThatIsDamagedIsNamedAndMendedWithoutLoss(t *testing.T) {
+	t.Parallel()
 	for name, how := range map[string]func(head []byte){
 		"a byte":             func(head []byte) { head[16+50] ^= 0x80 },
 		"a byte of the root": func(head []byte) { head[16+16] ^= 3 },
@@ -117,6 +118,7 @@ func TestAnOlderFirstPageThatIsDamagedHindersNothing(t *testing.T) {
 // TestDamageThatHappensWhileItIsOpenEndsInErrors overwrites the pages of an open store one by one. Whatever is read then is an
 // answer that is true, or an error; the process lives.
 func TestDamageThatHappensWhileItIsOpenEndsInErrors(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be written there")
 	}

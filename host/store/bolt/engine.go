@@ -40,6 +40,7 @@ type Options struct {
 	MapSize int
 
 	migrations map[uint64]migration // of older formats
+	chunk      int                  // entries copied or dropped in one transaction; 0: 2000
 }
 
 // Engine is a store.Engine in a directory.
@@ -88,6 +89,9 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	}
 	if e.pins.limit = o.Held; o.Held == 0 {
 		e.pins.limit = pinLimit
+	}
+	if e.options.chunk == 0 {
+		e.options.chunk = chunkEntries
 	}
 	if e.now == nil {
 		e.now = time.Now

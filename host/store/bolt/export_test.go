@@ -59,6 +59,12 @@ func Overlays(e *Engine) (inFile, inUse int, err error) {
 // TurnWait is how long a dump lets commits go first.
 const TurnWait = commitWait
 
+// WithChunk says how many entries are copied or dropped in one transaction; 0: as many as in use.
+func WithChunk(o Options, entries int) Options {
+	o.chunk = entries
+	return o
+}
+
 // WithMigration adds a migration of an older format whose records are those of this one.
 func WithMigration(o Options, from uint64) Options {
 	o.migrations = map[uint64]migration{from: copyAll}

@@ -198,10 +198,11 @@ func differ(a, b string) (n int) {
 // TestEveryByteThatFlipsIsFoundAndRepairedOrHarmless flips bytes all over a file, the two first pages included.
 // ALCOVE_FLIP_STEP says how far apart they are.
 func TestEveryByteThatFlipsIsFoundAndRepairedOrHarmless(t *testing.T) {
+	t.Parallel()
 	f := newFlips(t)
 	step, err := strconv.Atoi(os.Getenv("ALCOVE_FLIP_STEP"))
 	if err != nil {
-		step = 613 // and more of the two first pages, below
+		step = 1201 // and more of the two first pages, below
 		if testing.Short() {
 			step = 2503
 		}
@@ -209,7 +210,7 @@ func TestEveryByteThatFlipsIsFoundAndRepairedOrHarmless(t *testing.T) {
 	for at := 0; at < len(f.whole); at += step {
 		f.flip(at, byte(1<<(at%8)))
 	}
-	for at := 0; at < 80 && step > 16; at += 5 {
+	for at := 0; at < 80 && step > 16; at += 8 {
 		f.flip(at, 0x41)
 		f.flip(4096+at, 0x41)
 	}
@@ -223,6 +224,7 @@ func TestEveryByteThatFlipsIsFoundAndRepairedOrHarmless(t *testing.T) {
 // TestPagesThatAreGoneAreRepairedWithWhatIsLeft zeroes pages one by one. What they had is lost, and named where a change log
 // knows it; of what was trimmed, and where the log is gone too, the branch is.
 func TestPagesThatAreGoneAreRepairedWithWhatIsLeft(t *testing.T) {
+	t.Parallel()
 	f := newFlips(t)
 	for page := 0; page < len(f.whole)/4096; page += pace() {
 		dir := t.TempDir()

@@ -9,8 +9,9 @@ import (
 // TestEveryByteOfABucketsHeaderThatFlipsIsRepaired flips the names of buckets, where they are said to be, what their records add
 // up to, and what is behind that.
 func TestEveryByteOfABucketsHeaderThatFlipsIsRepaired(t *testing.T) {
+	t.Parallel()
 	f := newFlips(t)
-	apart := 7
+	apart := 11
 	if testing.Short() {
 		apart = 17
 	}

@@ -38,6 +38,7 @@ var onWriter = []bolt.Step{bolt.BatchApplied, bolt.GroupDurable, bolt.CompactCop
 const (
 	stageDepth = 40
 	stageKeys  = 2100 // more than an overlay or a trim handles in one transaction
+	shortKeys  = 210  // of a short stage, whose engines handle a tenth in one transaction
 	sideBranch = 900
 )
 
@@ -45,6 +46,7 @@ const (
 type stage struct {
 	t       testing.TB
 	dir     string
+	keys    int // on the first branch
 	lineage store.Lineage
 	pin     uint64 // a version of the first branch, at which the second was forked
 	floor   uint64 // a later one
@@ -55,10 +57,19 @@ type stage struct {
 func stageKey(name string) store.Key { return store.Key{Namespace: "n", Collection: "c", Name: name} }
 
 func newStage(t testing.TB) *stage {
-	s := &stage{t: t, dir: t.TempDir()}
+	return fixtures.full.copy(t, func(s *stage) { s.fill(stageKeys) })
+}
+
+// newShortStage is as a stage of many keys to engines that handle a tenth as many in one transaction.
+func newShortStage(t testing.TB) *stage {
+	return fixtures.short.copy(t, func(s *stage) { s.fill(shortKeys) })
+}
+
+func (s *stage) fill(keys int) {
+	s.keys = keys
 	e := s.open(s.dir, bolt.Options{})
 	var root store.Batch
-	for i := range stageKeys {
+	for i := range keys {
 		value := []byte(fmt.Sprint("root", i))
 		if i%100 == 0 {
 			value = bytes.Repeat(value, 500)
@@ -78,15 +89,14 @@ func newStage(t testing.TB) *stage {
 			{Branch: s.lineage[0].Branch, Key: stageKey(fmt.Sprintf("k%04d", 7*i)), Delete: true},
 		}[:1+min(i, 1)]})
 		if i == stageDepth/2 {
-			s.ok(e.Consolidate(t.Context(), s.lineage))
+			s.ok(e.Consolidate(s.t.Context(), s.lineage))
 		}
 	}
 	for _, name := range []string{"s/1", "s/2"} {
-		_, err := e.PutBlob(t.Context(), name, strings.NewReader("old "+name))
+		_, err := e.PutBlob(s.t.Context(), name, strings.NewReader("old "+name))
 		s.ok(err)
 	}
 	s.ok(e.Close())
-	return s
 }
 
 func (s *stage) ok(err error) {
@@ -99,6 +109,9 @@ func (s *stage) ok(err error) {
 func (s *stage) open(dir string, o bolt.Options) *bolt.Engine {
 	s.t.Helper()
 	o.MapSize = 16 << 20
+	if s.keys == shortKeys {
+		o = bolt.WithChunk(o, shortKeys-10)
+	}
 	e, err := bolt.Open(s.t.Context(), dir, o)
 	s.ok(err)
 	return e
@@ -116,6 +129,13 @@ func (s *stage) head(e *bolt.Engine) uint64 {
 	p, err := e.Head(context.Background())
 	s.ok(err)
 	return p.Version
+}
+
+// in is the same stage, for a subtest.
+func (s *stage) in(t *testing.T) *stage {
+	c := *s
+	c.t = t
+	return &c
 }
 
 // copyOf is the stage as it is in a directory now.
@@ -303,8 +323,8 @@ func (s *stage) everything(e *bolt.Engine) string {
 	return out.String()
 }
 
-// settle makes sure that what an interruption left is right, and that the work can be done again.
-func (s *stage) settle(w work, o outcome, e *bolt.Engine) {
+// mustRecover makes sure that what an interruption left is right, and that the work can be done again.
+func (s *stage) mustRecover(w work, o outcome, e *bolt.Engine) {
 	s.t.Helper()
 	if got := w.look(s, e); got != o.before && got != o.after {
 		s.t.Errorf("it looks neither as before nor as after:\n%.300s", got)
@@ -326,7 +346,8 @@ func (s *stage) settle(w work, o outcome, e *bolt.Engine) {
 }
 
 func TestEveryStepIsInterruptedSomewhere(t *testing.T) {
-	s := newStage(t)
+	t.Parallel()
+	s := newShortStage(t)
 	reached := map[bolt.Step]bool{}
 	for _, w := range s.works() {
 		o := s.undisturbed(w)
@@ -348,14 +369,16 @@ func TestEveryStepIsInterruptedSomewhere(t *testing.T) {
 
 func TestAProcessThatDiesAtAnyStepLeavesAllOrNothing(t *testing.T) {
 	notShort(t)
-	s := newStage(t)
+	t.Parallel()
+	s := newShortStage(t)
 	for _, w := range s.works() {
 		t.Run(w.name, func(t *testing.T) {
-			s := &stage{t: t, dir: s.dir, lineage: s.lineage, pin: s.pin, floor: s.floor}
+			t.Parallel()
+			s := s.in(t)
 			o := s.undisturbed(w)
 			for i, image := range s.images(w) {
 				e := image.open(image.dir, bolt.Options{})
-				image.settle(w, o, e)
+				image.mustRecover(w, o, e)
 				s.ok(e.Close())
 				if t.Failed() {
 					t.Fatalf("after a crash at step %d", i+1)
@@ -400,10 +423,12 @@ func (s *stage) images(w work) []*stage {
 
 func TestAnOperationThatFailsOrIsCancelledAtAnyStepLeavesAllOrNothing(t *testing.T) {
 	notShort(t)
-	s := newStage(t)
+	t.Parallel()
+	s := newShortStage(t)
 	for _, w := range s.works() {
 		t.Run(w.name, func(t *testing.T) {
-			s := &stage{t: t, dir: s.dir, lineage: s.lineage, pin: s.pin, floor: s.floor}
+			t.Parallel()
+			s := s.in(t)
 			o := s.undisturbed(w)
 			for i, step := range o.steps {
 				if first, last := o.extent(step); i != first && i != last {
@@ -447,10 +472,10 @@ func (s *stage) interruptWith(ctx context.Context, w work, o outcome, at int, st
 		s.t.Errorf("it was reported as done, and looks like:\n%.300s", got)
 	}
 	again := c.copyOf(c.dir)
-	c.settle(w, o, e)
+	c.mustRecover(w, o, e)
 	s.ok(e.Close())
 	e = again.open(again.dir, bolt.Options{}) // and once more after a restart
-	again.settle(w, o, e)
+	again.mustRecover(w, o, e)
 	s.ok(e.Close())
 	return err
 }

@@ -266,7 +266,7 @@ func (l *loader) Finish(ctx context.Context) error {
 }
 
 func (l *loader) trim() error {
-	e := &Engine{db: l.db}
+	e := &Engine{db: l.db, options: Options{chunk: chunkEntries}}
 	for _, s := range l.states {
 		if s.Floor.Version == 0 {
 			continue

@@ -55,6 +55,7 @@ func formatOf(t *testing.T, dir string) (format uint64) {
 }
 
 func TestAnotherFormatIsRefusedAndLeftAsItIs(t *testing.T) {
+	t.Parallel()
 	for format, want := range map[uint64]string{
 		1:  "open it once with a build of commit 50bcffc",
 		2:  "open it once with a build of commit 50bcffc",
@@ -85,6 +86,7 @@ func TestAnotherFormatIsRefusedAndLeftAsItIs(t *testing.T) {
 // TestAMigrationThatIsInterruptedLeavesAFormatThatOpens stops a migration at each of its steps, by an error and as a crash
 // would.
 func TestAMigrationThatIsInterruptedLeavesAFormatThatOpens(t *testing.T) {
+	t.Parallel()
 	for _, step := range []bolt.Step{bolt.MigrationPart, bolt.MigrationCopied, bolt.MigrationSwapped} {
 		whole := newStage(t)
 		e := whole.open(whole.dir, bolt.Options{})

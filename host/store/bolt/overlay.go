@@ -35,8 +35,8 @@ var (
 )
 
 const (
-	copyChunk = 2000 // entries copied or dropped in one transaction
-	maxPlans  = 4096 // lineages whose blocks are remembered
+	chunkEntries = 2000 // entries copied or dropped in one transaction
+	maxPlans     = 4096 // lineages whose blocks are remembered
 )
 
 func (o *overlay) bucket(tx *bbolt.Tx) *bbolt.Bucket {
@@ -262,7 +262,7 @@ func (e *Engine) fillOverlay(ctx context.Context, o *overlay, blocks []block) er
 	}
 	for resume := []byte{}; resume != nil; {
 		err := e.update(ctx, func(tx *bbolt.Tx) (err error) {
-			resume, err = o.copyChunk(tx, blocks, resume)
+			resume, err = o.copyChunk(tx, blocks, resume, e.options.chunk)
 			return err
 		})
 		if err == nil {
@@ -321,8 +321,8 @@ func (e *Engine) emptyOverlay(ctx context.Context, run store.Lineage, blocks []b
 	return &overlay{run: run, keys: bloom.NewWithEstimates(uint(max(total, 1)), falseRate)}, nil
 }
 
-// copyChunk copies whole keys from resume on, and returns where to go on; nil at the end.
-func (o *overlay) copyChunk(tx *bbolt.Tx, blocks []block, resume []byte) ([]byte, error) {
+// copyChunk copies whole keys of about limit entries from resume on, and returns where to go on; nil at the end.
+func (o *overlay) copyChunk(tx *bbolt.Tx, blocks []block, resume []byte, limit int) ([]byte, error) {
 	target := layout.In(o.bucket(tx), layout.KindEntries, 0)
 	if target.Bucket == nil {
 		return nil, fmt.Errorf("overlay %d was dropped while it was built", o.id)
@@ -332,7 +332,7 @@ func (o *overlay) copyChunk(tx *bbolt.Tx, blocks []block, resume []byte) ([]byte
 	copied := 0
 	for raw := m.next(); raw != nil; raw = m.next() {
 		raw = bytes.Clone(raw)
-		if copied >= copyChunk {
+		if copied >= limit {
 			o.entries += copied
 			return raw, nil
 		}

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(powerCheck) != "":
 		os.Exit(report(checkPower(os.Getenv(powerCheck), os.Stdin)))
 	}
-	os.Exit(m.Run())
+	os.Exit(runTests(m))
 }
 
 func report(err error) int {
@@ -54,7 +54,8 @@ func report(err error) int {
 const (
 	powerWriters = 3
 	powerPuts    = 25  // of each writer, in each of two lives of the engine
-	powerRounds  = 120 // unless ALCOVE_POWER_ROUNDS says otherwise
+	powerRounds  = 40  // unless ALCOVE_POWER_ROUNDS says otherwise
+	lyingRounds  = 120 // at most, until a lie of the disk is noticed
 
 	keptBranch      store.BranchID = 1 // everything acknowledged on it must be there
 	trimmedBranch   store.BranchID = 2 // its newest must be
@@ -380,6 +381,7 @@ func rounds(t *testing.T) int {
 }
 
 func TestAPowerFailureLosesNothingThatWasAcknowledged(t *testing.T) {
+	t.Parallel()
 	trace, n := recordPower(t, nil), rounds(t)
 	seed := rand.Uint64()
 	heard := 0
@@ -398,6 +400,7 @@ func TestAPowerFailureLosesNothingThatWasAcknowledged(t *testing.T) {
 
 // TestThePowerFailureTestNoticesDisksThatLie is what shows that the test can fail: with each kind of sync left out.
 func TestThePowerFailureTestNoticesDisksThatLie(t *testing.T) {
+	t.Parallel()
 	honest, without := recordPower(t, nil), recordPower(t, nil, powerSync+"=no")
 	for name, c := range map[string]struct {
 		trace *powerloss.Trace
@@ -410,9 +413,10 @@ func TestThePowerFailureTestNoticesDisksThatLie(t *testing.T) {
 		"the disk ignores syncs of the directory": {honest, func(name string) bool { return name == "" }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found := c.trace.Failures(rand.New(rand.NewPCG(1, 1)), powerRounds, c.lie, func(f *powerloss.Failure) error { return lookAt(t, f) })
+			t.Parallel()
+			found := c.trace.Failures(rand.New(rand.NewPCG(1, 1)), lyingRounds, c.lie, func(f *powerloss.Failure) error { return lookAt(t, f) })
 			if found == nil {
-				t.Fatalf("%d power failures lost nothing, though they must have", powerRounds)
+				t.Fatalf("%d power failures lost nothing, though they must have", lyingRounds)
 			}
 			t.Logf("noticed: %.300v", found)
 		})
@@ -422,6 +426,7 @@ func TestThePowerFailureTestNoticesDisksThatLie(t *testing.T) {
 // TestAFailingDiskLosesNothingThatWasAcknowledged makes calls of a real process fail now and then: writes are refused,
 // the process goes on, and then its power fails too.
 func TestAFailingDiskLosesNothingThatWasAcknowledged(t *testing.T) {
+	t.Parallel()
 	for name, failing := range map[string][]string{
 		"syncs fail":                {"fdatasync:error=EIO:when=5+11"},
 		"many syncs fail":           {"fdatasync:error=EIO:when=4+6"},
@@ -432,9 +437,10 @@ func TestAFailingDiskLosesNothingThatWasAcknowledged(t *testing.T) {
 		"nothing works for a while": {"pwrite64,fdatasync,fsync,ftruncate:error=EROFS:when=60..90"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			trace := recordPower(t, failing, powerFails+"=yes")
 			var last []byte
-			err := trace.Failures(rand.New(rand.NewPCG(rand.Uint64(), 1)), powerRounds/4, nil, func(f *powerloss.Failure) error {
+			err := trace.Failures(rand.New(rand.NewPCG(rand.Uint64(), 1)), max(rounds(t)/4, 1), nil, func(f *powerloss.Failure) error {
 				last = f.Said
 				return lookAt(t, f)
 			})

@@ -138,7 +138,7 @@ func (e *Engine) dropOld(b store.BranchID, t layout.Trim, update func(func(tx *b
 				resume = nil
 				return nil
 			}
-			resume, err = dropEntries(t, branch, b, resume)
+			resume, err = dropEntries(t, branch, b, resume, e.options.chunk)
 			return err
 		})
 		if err == nil {
@@ -155,7 +155,7 @@ func (e *Engine) dropOld(b store.BranchID, t layout.Trim, update func(func(tx *b
 				more = false
 				return nil
 			}
-			if more, err = dropLog(t, layout.InBranch(branch, b, layout.KindLog)); err == nil && !more {
+			if more, err = dropLog(t, layout.InBranch(branch, b, layout.KindLog), e.options.chunk); err == nil && !more {
 				err = layout.FinishTrim(layout.InBranch(branch, b, layout.KindTrim))
 			}
 			return err
@@ -170,8 +170,8 @@ func (e *Engine) dropOld(b store.BranchID, t layout.Trim, update func(func(tx *b
 	return nil
 }
 
-// dropEntries drops versions of about copyChunk entries from a key on, and returns where to go on.
-func dropEntries(t layout.Trim, branch *bbolt.Bucket, b store.BranchID, resume []byte) ([]byte, error) {
+// dropEntries drops versions of about limit entries from a key on, and returns where to go on.
+func dropEntries(t layout.Trim, branch *bbolt.Bucket, b store.BranchID, resume []byte, limit int) ([]byte, error) {
 	entries, values := layout.InBranch(branch, b, layout.KindEntries), layout.InBranch(branch, b, layout.KindValues)
 	var drop [][]byte
 	var raw []byte
@@ -186,7 +186,7 @@ func dropEntries(t layout.Trim, branch *bbolt.Bucket, b store.BranchID, resume [
 			return nil, err
 		}
 		if !bytes.Equal(own, raw) {
-			if seen >= copyChunk {
+			if seen >= limit {
 				break
 			}
 			raw, newer, nth = bytes.Clone(own), store.Latest, 0
@@ -208,11 +208,11 @@ func dropEntries(t layout.Trim, branch *bbolt.Bucket, b store.BranchID, resume [
 	return next, nil
 }
 
-func dropLog(t layout.Trim, log layout.Records) (more bool, err error) {
+func dropLog(t layout.Trim, log layout.Records, limit int) (more bool, err error) {
 	var drop [][]byte
 	c := log.Cursor()
 	for key, _ := c.First(); key != nil && layout.ChangeVersion(key) <= t.Floor.Version; key, _ = c.Next() {
-		if len(drop) == copyChunk {
+		if len(drop) == limit {
 			more = true
 			break
 		}

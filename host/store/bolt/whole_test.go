@@ -17,7 +17,10 @@ import (
 // small is a stage of a few pages of everything, closed and compact.
 func small(t testing.TB) *stage {
 	t.Helper()
-	s := &stage{t: t, dir: t.TempDir()}
+	return fixtures.small.copy(t, (*stage).fillSmall)
+}
+
+func (s *stage) fillSmall() {
 	now := time.Now().Add(-time.Hour)
 	e := s.open(s.dir, bolt.Options{Now: func() time.Time { now = now.Add(time.Second); return now }})
 	for i := range 60 {
@@ -34,16 +37,15 @@ func small(t testing.TB) *stage {
 		l = l.At(s.head(e)).Fork(store.BranchID(10 + i))
 		s.commit(e, store.Batch{Writes: []store.Write{{Branch: l[0].Branch, Key: stageKey(fmt.Sprint("deep", i)), Value: []byte("v")}}})
 	}
-	s.ok(e.Consolidate(t.Context(), l))
-	s.ok(e.Trim(t.Context(), 2, 30, []uint64{9}))
-	_, err := e.Purge(t.Context(), stageKey("kc"), func(was store.Entry) ([]byte, bool) { return []byte("gone"), was.Branch == 3 })
+	s.ok(e.Consolidate(s.t.Context(), l))
+	s.ok(e.Trim(s.t.Context(), 2, 30, []uint64{9}))
+	_, err := e.Purge(s.t.Context(), stageKey("kc"), func(was store.Entry) ([]byte, bool) { return []byte("gone"), was.Branch == 3 })
 	s.ok(err)
-	_, err = e.PutBlob(t.Context(), "b", strings.NewReader("blob"))
+	_, err = e.PutBlob(s.t.Context(), "b", strings.NewReader("blob"))
 	s.ok(err)
-	_, err = e.Compact(t.Context())
+	_, err = e.Compact(s.t.Context())
 	s.ok(err)
 	s.ok(e.Close())
-	return s
 }
 
 func TestAWholeFileHasNoFaults(t *testing.T) {
