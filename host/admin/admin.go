@@ -24,7 +24,8 @@ const (
 	keepIdle      = 2 * time.Minute
 	connections   = 32 // at once
 	stopWithin    = 5 * time.Second
-	errorTrailer  = "Alcove-Error" // how a stream that failed in the middle says so
+	errorTrailer  = "Alcove-Error" // of a stream that failed: the message
+	codeTrailer   = "Alcove-Code"  // likewise: the code, if the error has one
 	contentJSON   = "application/json"
 	contentStream = "application/octet-stream"
 )
@@ -39,13 +40,48 @@ type Stream func(ctx context.Context, request json.RawMessage, w io.Writer) erro
 type Server struct {
 	Acts    map[string]Act
 	Streams map[string]Stream
+	Code    func(error) string // of an error, for clients; empty: it has none. Nil: no error has one
 	Logger  *slog.Logger
 	Begin   func() (end func()) // called around each act: the server is in use; may be nil
 }
 
+// Codes of errors that the socket itself makes.
+const (
+	codeInvalid     = "invalid_argument"
+	codeUnavailable = "unavailable"
+)
+
+// Error is a failure of an act that has a code. Clients get it as the server sent it.
+type Error struct {
+	Code    string
+	Message string
+}
+
+func (e *Error) Error() string { return e.Message }
+
 // fault is how an error is sent.
 type fault struct {
 	Error string `json:"error"`
+	Code  string `json:"code,omitempty"`
+}
+
+// err is the error that was sent.
+func (f fault) err() error {
+	if f.Code == "" {
+		return errors.New(f.Error)
+	}
+	return &Error{f.Code, f.Error}
+}
+
+// fault is an error as clients get it.
+func (s *Server) fault(err error) fault {
+	f := fault{Error: err.Error()}
+	if own := (*Error)(nil); errors.As(err, &own) {
+		f.Code = own.Code
+	} else if s.Code != nil {
+		f.Code = s.Code(err)
+	}
+	return f
 }
 
 // Serve serves until ctx ends. Acts that run then are cancelled, and have five seconds to end.
@@ -74,7 +110,7 @@ func limited() func(net.Conn, http.ConnState) {
 		switch state {
 		case http.StateNew:
 			if open.Add(1) > connections {
-				text := fmt.Sprintf(`{"error":"%d operators are connected, which is the limit: try again later"}`, connections)
+				text := fmt.Sprintf(`{"error":"%d operators are connected, which is the limit: try again later","code":%q}`, connections, codeUnavailable)
 				fmt.Fprintf(conn, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", contentJSON, len(text), text)
 				conn.Close()
 			}
@@ -92,12 +128,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	act, stream := s.Acts[name], s.Streams[name]
 	if act == nil && stream == nil || r.Method != http.MethodPost {
-		refuse(w, http.StatusNotFound, fmt.Errorf("there is no act %q: use the same version of alcove as the server's", name))
+		s.refuse(w, http.StatusNotFound, &Error{codeUnavailable, fmt.Sprintf("there is no act %q: use the same version of alcove as the server's", name)})
 		return
 	}
 	request, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
 	if err != nil {
-		refuse(w, http.StatusBadRequest, fmt.Errorf("read the request for %s, of at most %d bytes: %w", name, requestLimit, err))
+		s.refuse(w, http.StatusBadRequest, &Error{codeInvalid, fmt.Sprintf("read the request for %s, of at most %d bytes: %v", name, requestLimit, err)})
 		return
 	}
 	s.Logger.Info("operator", "act", name, "bytes", len(request)) // not the request: what an import stores is not for a log
@@ -107,7 +143,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	result, err := act(r.Context(), request)
 	if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err)
+		s.refuse(w, http.StatusUnprocessableEntity, err)
 		return
 	}
 	w.Header().Set("Content-Type", contentJSON)
@@ -118,16 +154,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, stream Stream, request json.RawMessage) {
 	w.Header().Set("Content-Type", contentStream)
-	w.Header().Set("Trailer", errorTrailer)
+	w.Header().Set("Trailer", errorTrailer+", "+codeTrailer)
 	if err := stream(r.Context(), request, w); err != nil {
-		w.Header().Set(errorTrailer, strings.ReplaceAll(err.Error(), "\n", "; "))
+		f := s.fault(err)
+		w.Header().Set(errorTrailer, strings.ReplaceAll(f.Error, "\n", "; "))
+		w.Header().Set(codeTrailer, f.Code)
 	}
 }
 
-func refuse(w http.ResponseWriter, status int, err error) {
+func (s *Server) refuse(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", contentJSON)
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(fault{err.Error()}) // whoever asked is gone otherwise
+	_ = json.NewEncoder(w).Encode(s.fault(err)) // fails only when the client is gone
 }
 
 // Client asks for acts.
@@ -164,7 +202,7 @@ func (c *Client) post(ctx context.Context, name string, request any) (*http.Resp
 	if err := json.NewDecoder(io.LimitReader(response.Body, requestLimit)).Decode(&f); err != nil || f.Error == "" {
 		return nil, fmt.Errorf("ask for %s: the server answered %s", name, response.Status)
 	}
-	return nil, errors.New(f.Error)
+	return nil, f.err()
 }
 
 // Call asks for an act, and decodes its answer.
@@ -191,7 +229,7 @@ func (c *Client) Stream(ctx context.Context, name string, request any, w io.Writ
 		return fmt.Errorf("receive %s: %w", name, err)
 	}
 	if said := response.Trailer.Get(errorTrailer); said != "" {
-		return errors.New(said)
+		return fault{said, response.Trailer.Get(codeTrailer)}.err()
 	}
 	return nil
 }
