@@ -1,188 +1,183 @@
 package host
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
 
-	"github.com/alcove-memory/alcove/host/admin"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/bundle"
+	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// ExportRequest says what to export: what is newer than a version.
-type ExportRequest struct {
-	Since uint64 `json:"since,omitempty"` // 0: everything
-}
+// acts carry out what operators ask for.
+type acts struct{ *Host }
 
-// BackupRequest says what to back up: what is newer than what a backup holds.
-type BackupRequest struct {
-	Since backup.Base `json:"since"` // zero: everything
-}
+var _ operator.Operator = acts{}
 
-// ImportRequest says what to store where.
-type ImportRequest struct {
-	Branch   string                  `json:"branch,omitempty"`
-	Memories []memory.PortableMemory `json:"memories"`
-	DryRun   bool                    `json:"dry_run,omitempty"`
-}
-
-// acts are what operators can ask for.
-func (h *Host) acts() map[string]admin.Act {
-	acts := map[string]admin.Act{
-		"verify": func(ctx context.Context, _ json.RawMessage) (any, error) { return h.space.Verify(ctx) },
-		"compact": func(ctx context.Context, _ json.RawMessage) (any, error) {
-			e, ok := h.engine.(store.Compactor)
-			if !ok {
-				return nil, errors.New("this store needs no compaction")
-			}
-			return e.Compact(ctx)
-		},
-		"durability": func(ctx context.Context, _ json.RawMessage) (any, error) {
-			e, ok := h.engine.(store.Durable)
-			if !ok {
-				return nil, errors.New("this store does not count what it makes durable")
-			}
-			return e.Durability(ctx)
-		},
-		"backed-up": act(func(ctx context.Context, b BackedUp) (any, error) {
-			e, ok := h.engine.(store.BackupNoter)
-			if !ok {
-				return nil, errors.New("this store does not remember backups")
-			}
-			return b, e.NoteBackup(ctx, b)
-		}),
-		"flush": func(ctx context.Context, _ json.RawMessage) (any, error) { return struct{}{}, h.space.Flush(ctx) },
-		"purge": act(func(ctx context.Context, p PurgeRequest) (any, error) { return h.purge(ctx, p) }),
-		"import": act(func(ctx context.Context, r ImportRequest) (any, error) {
-			w := memory.Write{Agent: "import"}
-			if r.DryRun {
-				return h.space.PreviewImport(ctx, r.Branch, r.Memories, w)
-			}
-			return h.space.Import(ctx, r.Branch, r.Memories, w)
-		}),
-		"retention": func(ctx context.Context, _ json.RawMessage) (any, error) { return h.space.Retention(ctx) },
-		"set-retention": act(func(ctx context.Context, r memory.Retention) (any, error) {
-			return r, h.space.SetRetention(ctx, r)
-		}),
-		"retain": func(ctx context.Context, _ json.RawMessage) (any, error) { return h.space.Retain(ctx) },
-	}
-	acts["health"] = func(context.Context, json.RawMessage) (any, error) { return h.health(), nil }
-	maps.Copy(acts, h.familyActs())
-	maps.Copy(acts, h.embedderActs())
-	for _, name := range []string{"family-install", "family-remove", "family-grant", "family-configure", "endpoint-set",
-		"set-embedder", "regenerate-embedder", "remove-embedder", "choose-embedder"} {
-		acts[name] = h.changes(acts[name])
-	}
-	return acts
-}
-
-// changes is an act that changes files of the data directory, which may be another's by now.
-func (h *Host) changes(do admin.Act) admin.Act {
-	if do == nil {
-		return nil
-	}
-	return func(ctx context.Context, request json.RawMessage) (any, error) {
-		if err := h.Writable(); err != nil {
-			return nil, err
-		}
-		if h.readOnly {
-			return nil, fmt.Errorf("%s is served read-only: %w", h.options.Dir, store.ErrReadOnly)
-		}
-		return do(ctx, request)
-	}
-}
-
-// Health is how a server is.
-type Health struct {
-	ReadOnly bool   `json:"read_only"` // its directory cannot be written
-	Fault    string `json:"fault"`     // why nothing is written though it should be
-}
-
-func (h *Host) health() Health {
-	s := Health{ReadOnly: h.readOnly}
+// changeable says why files of the data directory must not be changed: they may be another server's by now.
+func (h *Host) changeable() error {
 	if err := h.Writable(); err != nil {
-		s.Fault = err.Error()
+		return err
 	}
-	return s
-}
-
-func (h *Host) streams() map[string]admin.Stream {
-	return map[string]admin.Stream{
-		"export": func(ctx context.Context, request json.RawMessage, w io.Writer) error {
-			var r ExportRequest
-			if err := decode(request, &r); err != nil {
-				return err
-			}
-			from, ok := h.engine.(store.PortableEngine)
-			if !ok {
-				return errors.New("this store cannot be exported")
-			}
-			_, err := bundle.Write(ctx, w, from, r.Since, h.guards)
-			return err
-		},
-		"backup": func(ctx context.Context, request json.RawMessage, w io.Writer) error {
-			var r BackupRequest
-			if err := decode(request, &r); err != nil {
-				return err
-			}
-			from, ok := h.engine.(store.PortableEngine)
-			if !ok {
-				return errors.New("this store cannot be backed up")
-			}
-			return backup.Write(ctx, w, from, r.Since, h.settings)
-		},
-		"memories": func(ctx context.Context, request json.RawMessage, w io.Writer) error {
-			var selection memory.Selection
-			if err := decode(request, &selection); err != nil {
-				return err
-			}
-			return h.space.WriteMemories(ctx, selection, w)
-		},
-	}
-}
-
-// act decodes the request of an act.
-func act[T any](do func(context.Context, T) (any, error)) admin.Act {
-	return func(ctx context.Context, request json.RawMessage) (any, error) {
-		var v T
-		if err := decode(request, &v); err != nil {
-			return nil, err
-		}
-		return do(ctx, v)
-	}
-}
-
-func decode(request json.RawMessage, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(request))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return fmt.Errorf("read the request: %w", err)
+	if h.readOnly {
+		return fmt.Errorf("%s is served read-only: %w", h.options.Dir, store.ErrReadOnly)
 	}
 	return nil
 }
 
-// What the command line says to operators' acts, and is answered.
-type (
-	Verified = memory.Verified
-	// Copy is a record, a memory or an event with what was purged.
-	Copy      = memory.Copy
-	Retention = memory.Retention
-	// Retained is what an application of the policy did.
-	Retained = memory.Retained
-	// RetentionFailure is a rule that could not be applied.
-	RetentionFailure = memory.RetentionFailure
-	// NamespaceRetention is what the histories of a namespace keep.
-	NamespaceRetention = memory.NamespaceRetention
-	Selection          = memory.Selection
-	Memory             = memory.PortableMemory
-	Imported           = memory.Imported
-	Durability         = store.Durability
-	BackedUp           = store.BackedUp
-)
+// cannot is the error of an act that this engine has nothing for.
+func cannot(what string) error {
+	return &memory.Error{Code: memory.Unavailable, Message: "this store " + what}
+}
+
+func (a acts) Health(context.Context) (operator.Health, error) {
+	s := operator.Health{ReadOnly: a.readOnly}
+	if err := a.Writable(); err != nil {
+		s.Fault = err.Error()
+	}
+	return s, nil
+}
+
+func (a acts) Verify(ctx context.Context) (operator.Verified, error) { return a.space.Verify(ctx) }
+
+func (a acts) Compact(ctx context.Context) (operator.Compacted, error) {
+	e, ok := a.engine.(store.Compactor)
+	if !ok {
+		return operator.Compacted{}, cannot("needs no compaction")
+	}
+	return e.Compact(ctx)
+}
+
+func (a acts) Durability(ctx context.Context) (operator.Durability, error) {
+	e, ok := a.engine.(store.Durable)
+	if !ok {
+		return operator.Durability{}, cannot("does not count what it makes durable")
+	}
+	return e.Durability(ctx)
+}
+
+func (a acts) Flush(ctx context.Context) error { return a.space.Flush(ctx) }
+
+func (a acts) Purge(ctx context.Context, r operator.PurgeRequest) (operator.Purged, error) {
+	return a.purge(ctx, r)
+}
+
+func (a acts) Retention(ctx context.Context) (operator.Retention, error) {
+	return a.space.Retention(ctx)
+}
+
+func (a acts) SetRetention(ctx context.Context, r operator.Retention) (operator.Retention, error) {
+	return r, a.space.SetRetention(ctx, r)
+}
+
+func (a acts) Retain(ctx context.Context) (operator.Retained, error) { return a.space.Retain(ctx) }
+
+func (a acts) Export(ctx context.Context, r operator.ExportRequest, w io.Writer) error {
+	from, ok := a.engine.(store.PortableEngine)
+	if !ok {
+		return cannot("cannot be exported")
+	}
+	_, err := bundle.Write(ctx, w, from, r.Since, a.guards)
+	return err
+}
+
+func (a acts) Backup(ctx context.Context, r operator.BackupRequest, w io.Writer) error {
+	from, ok := a.engine.(store.PortableEngine)
+	if !ok {
+		return cannot("cannot be backed up")
+	}
+	return backup.Write(ctx, w, from, r.Since, a.settings)
+}
+
+func (a acts) NoteBackup(ctx context.Context, b operator.BackedUp) error {
+	e, ok := a.engine.(store.BackupNoter)
+	if !ok {
+		return cannot("does not remember backups")
+	}
+	return e.NoteBackup(ctx, b)
+}
+
+func (a acts) Memories(ctx context.Context, s operator.Selection, w io.Writer) error {
+	return a.space.WriteMemories(ctx, s, w)
+}
+
+func (a acts) Import(ctx context.Context, r operator.ImportRequest) (operator.Imported, error) {
+	w := memory.Write{Agent: "import"}
+	if r.DryRun {
+		return a.space.PreviewImport(ctx, r.Branch, r.Memories, w)
+	}
+	return a.space.Import(ctx, r.Branch, r.Memories, w)
+}
+
+func (a acts) Embedders(context.Context) ([]operator.EmbedderState, error) {
+	return a.embedders.States(), nil
+}
+
+func (a acts) SetEmbedder(ctx context.Context, r operator.EmbedderRequest) (operator.EmbedderConfig, error) {
+	return a.embedders.Set(ctx, r)
+}
+
+func (a acts) RegenerateEmbedder(_ context.Context, r operator.EmbedderName) error {
+	return a.embedders.Regenerate(r.Name)
+}
+
+func (a acts) RemoveEmbedder(_ context.Context, r operator.EmbedderName) error {
+	return a.embedders.Remove(r.Name)
+}
+
+func (a acts) ChooseEmbedder(_ context.Context, c operator.EmbedderChoice) error {
+	return a.embedders.Choose(c)
+}
+
+// withFamilies asks the families, if there are any.
+func withFamilies[Out any](a acts, do func(f *family.Families) (Out, error)) (answer Out, err error) {
+	if a.families == nil {
+		return answer, &memory.Error{Code: memory.Unavailable, Message: "the server runs without tool families: its data directory cannot be written, or its log says why"}
+	}
+	return do(a.families)
+}
+
+func (a acts) Families(context.Context) ([]operator.Family, error) {
+	return withFamilies(a, func(f *family.Families) ([]operator.Family, error) { return f.Show(), nil })
+}
+
+func (a acts) FamilyStates(context.Context) ([]operator.Family, error) {
+	return withFamilies(a, func(f *family.Families) ([]operator.Family, error) { return f.All(), nil })
+}
+
+func (a acts) FamilyUses(ctx context.Context) ([]operator.FamilyUse, error) {
+	return withFamilies(a, func(f *family.Families) ([]operator.FamilyUse, error) { return f.Uses(ctx) })
+}
+
+func (a acts) InstallFamily(_ context.Context, r operator.InstallRequest) (operator.Family, error) {
+	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Install(r.Module) })
+}
+
+func (a acts) RemoveFamily(_ context.Context, r operator.FamilyName) (operator.RemovedFamily, error) {
+	return withFamilies(a, func(f *family.Families) (operator.RemovedFamily, error) { return f.Remove(r.Family) })
+}
+
+func (a acts) GrantFamily(_ context.Context, r operator.GrantRequest) (operator.Family, error) {
+	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Grant(r) })
+}
+
+func (a acts) ConfigureFamily(ctx context.Context, r operator.ConfigureRequest) (operator.FamilyConfig, error) {
+	return withFamilies(a, func(f *family.Families) (operator.FamilyConfig, error) { return f.Configure(ctx, r.Family, r.Values) })
+}
+
+func (a acts) FamilyJobs(ctx context.Context) ([]operator.FamilyJob, error) {
+	return withFamilies(a, func(f *family.Families) ([]operator.FamilyJob, error) { return f.Jobs(ctx) })
+}
+
+func (a acts) Endpoints(context.Context) (map[string]operator.Endpoint, error) {
+	return withFamilies(a, func(f *family.Families) (map[string]operator.Endpoint, error) { return f.Endpoints(), nil })
+}
+
+func (a acts) SetEndpoint(_ context.Context, r operator.EndpointRequest) error {
+	_, err := withFamilies(a, func(f *family.Families) (struct{}, error) { return struct{}{}, f.SetEndpoint(r.Name, r.Endpoint) })
+	return err
+}

@@ -16,12 +16,12 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/admin"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sandbox/asm"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
@@ -63,13 +63,13 @@ func counter(t *testing.T, name string, hooks abi.Hooks) []byte {
 
 // jumping is a live server with families and clients, whose clock jumps.
 type jumping struct {
-	t       *testing.T
-	host    *host.Host
-	dir     string
-	offset  atomic.Int64
-	clients []*client.Client
-	http    string
-	admin   *admin.Client
+	t        *testing.T
+	host     *host.Host
+	dir      string
+	offset   atomic.Int64
+	clients  []*client.Client
+	http     string
+	operator *operator.Client
 
 	mu        sync.Mutex
 	stored    map[string]saying // what was acknowledged, by key
@@ -94,22 +94,25 @@ func openJumping(t *testing.T) *jumping {
 	}
 	t.Cleanup(func() { j.host.Close() })
 	r, _ := serving(t, j.host, host.Listen{HTTP: "127.0.0.1:0"})
-	j.http, j.admin = r.HTTP, operator(t, j.dir)
+	j.http, j.operator = r.HTTP, asOperator(t, j.dir)
 	for range 3 {
 		j.clients = append(j.clients, connected(t, j.dir))
 	}
 	for name, hooks := range map[string]abi.Hooks{"asked": {Store: &abi.StoreHook{}}, "told": {Stored: &abi.StoreHook{}}, "timely": {Jobs: []abi.Job{{Name: "tidy", Every: "30m"}}}} {
-		j.act("family-install", host.InstallRequest{Module: counter(t, name, hooks)}, new(host.Family))
+		_, err := j.operator.InstallFamily(t.Context(), operator.InstallRequest{Module: counter(t, name, hooks)})
+		did(t, err)
 	}
 	j.grant()
-	j.act("set-retention", host.Retention{Keep: int64(30 * 24 * time.Hour / time.Second), Namespaces: map[string]host.NamespaceRetention{"default": {Keep: int64(900 * 24 * time.Hour / time.Second)}}}, new(host.Retention))
+	_, err = j.operator.SetRetention(t.Context(), operator.Retention{Keep: int64(30 * 24 * time.Hour / time.Second), Namespaces: map[string]operator.NamespaceRetention{"default": {Keep: int64(900 * 24 * time.Hour / time.Second)}}})
+	did(t, err)
 	return j
 }
 
-func (j *jumping) act(name string, request, answer any) {
-	j.t.Helper()
-	if err := j.admin.Call(j.t.Context(), name, request, answer); err != nil {
-		j.t.Fatalf("%s: %v", name, err)
+// did fails the test when an act of the operator failed.
+func did(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -117,7 +120,8 @@ func (j *jumping) act(name string, request, answer any) {
 func (j *jumping) grant() {
 	j.t.Helper()
 	for name, hook := range map[string]abi.Hook{"asked": abi.HookStore, "told": abi.HookStored, "timely": abi.HookJob} {
-		j.act("family-grant", host.FamilyGrant{Family: name, All: true, Hooks: map[abi.Hook]registry.On{hook: {}}}, new(host.Family))
+		_, err := j.operator.GrantFamily(j.t.Context(), operator.GrantRequest{Family: name, All: true, Hooks: map[abi.Hook]registry.On{hook: {}}})
+		did(j.t, err)
 	}
 }
 
@@ -260,14 +264,14 @@ func (j *jumping) check() {
 		t.Errorf("%d events verify (%v)", n, err)
 	}
 	j.followFeed()
-	var v host.Verified
-	j.act("verify", nil, &v)
-	var done host.Retained
-	j.act("retain", nil, &done)
+	v, err := j.operator.Verify(ctx)
+	did(t, err)
+	done, err := j.operator.Retain(ctx)
+	did(t, err)
 	if len(v.Findings) != 0 || len(done.Trimmed) != 0 || len(done.Failed) != 0 {
 		t.Errorf("verify found %+v, retention did %+v", v.Findings, done)
 	}
-	j.act("flush", nil, new(struct{}))
+	did(t, j.operator.Flush(ctx))
 }
 
 // growsStrictly checks that versions and instants grow together.
@@ -310,7 +314,7 @@ func (j *jumping) followFeed() {
 func (j *jumping) backUp(folder string, number int) {
 	j.t.Helper()
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return j.admin.Stream(ctx, "backup", host.BackupRequest{Since: since}, w)
+		return j.operator.Backup(ctx, operator.BackupRequest{Since: since}, w)
 	}
 	make := backup.Increment
 	if number == 0 {
@@ -384,9 +388,9 @@ func (j *jumping) latest() int {
 func (j *jumping) jobsEnded() {
 	j.t.Helper()
 	j.eventually("all jobs are done", func() bool {
-		var jobs []host.FamilyJob
-		j.act("family-jobs", nil, &jobs)
-		return !slices.ContainsFunc(jobs, func(job host.FamilyJob) bool { return job.State != family.Done })
+		jobs, err := j.operator.FamilyJobs(j.t.Context())
+		did(j.t, err)
+		return !slices.ContainsFunc(jobs, func(job operator.FamilyJob) bool { return job.State != family.Done })
 	})
 }
 
@@ -397,7 +401,7 @@ func (j *jumping) reopened(folder string) {
 		j.t.Fatal(err)
 	}
 	fresh := j.t.TempDir() + "/data"
-	if _, err := host.Restore(j.t.Context(), folder, fresh, host.RestoreOptions{}); err != nil {
+	if _, err := (host.Directory{Path: fresh}).Restore(j.t.Context(), folder, host.RestoreOptions{}); err != nil {
 		j.t.Fatal(err)
 	}
 	for _, dir := range []string{j.dir, fresh} {

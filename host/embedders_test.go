@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/search/embed"
 )
 
@@ -68,19 +69,19 @@ func (s *speaks) asked() int {
 	return s.texts
 }
 
-func (s *speaks) config(name string) host.EmbedderConfig {
-	return host.EmbedderConfig{Config: embed.Config{Name: name, Kind: embed.OpenAI, URL: s.URL, Model: "m"}}
+func (s *speaks) config(name string) operator.EmbedderConfig {
+	return operator.EmbedderConfig{Config: embed.Config{Name: name, Kind: embed.OpenAI, URL: s.URL, Model: "m"}}
 }
 
 // served opens a directory and gives its operator's acts.
-func served(t *testing.T, o host.Options) (h *host.Host, act func(name string, request, answer any) error, stop func()) {
+func served(t *testing.T, o host.Options) (h *host.Host, act *operator.Client, stop func()) {
 	t.Helper()
 	h, err := host.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, end := serving(t, h, host.Listen{})
-	c := operator(t, o.Dir)
+	c := asOperator(t, o.Dir)
 	stop = sync.OnceFunc(func() {
 		if err := end(); err != nil {
 			t.Error(err)
@@ -90,12 +91,7 @@ func served(t *testing.T, o host.Options) (h *host.Host, act func(name string, r
 		}
 	})
 	t.Cleanup(stop)
-	return h, func(name string, request, answer any) error {
-		if answer == nil {
-			answer = &struct{}{}
-		}
-		return c.Call(t.Context(), name, request, answer)
-	}, stop
+	return h, c, stop
 }
 
 func remember(t *testing.T, h *host.Host, texts ...string) {
@@ -112,12 +108,12 @@ func remember(t *testing.T, h *host.Host, texts ...string) {
 }
 
 // until waits for a state of the only embedder.
-func until(t *testing.T, act func(string, any, any) error, so func(host.EmbedderState) bool) host.EmbedderState {
+func until(t *testing.T, act *operator.Client, so func(operator.EmbedderState) bool) operator.EmbedderState {
 	t.Helper()
-	var list []host.EmbedderState
+	var list []operator.EmbedderState
 	await.That(t, "the only embedder gets there", func() bool {
-		list = nil
-		if err := act("embedders", nil, &list); err != nil {
+		var err error
+		if list, err = act.Embedders(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return len(list) == 1 && so(list[0])
@@ -125,8 +121,8 @@ func until(t *testing.T, act func(string, any, any) error, so func(host.Embedder
 	return list[0]
 }
 
-func has(vectors int) func(host.EmbedderState) bool {
-	return func(s host.EmbedderState) bool { return s.Vectors == vectors && s.Waiting == 0 && s.Making == 0 }
+func has(vectors int) func(operator.EmbedderState) bool {
+	return func(s operator.EmbedderState) bool { return s.Vectors == vectors && s.Waiting == 0 && s.Making == 0 }
 }
 
 func found(t *testing.T, h *host.Host, q memory.Search) string {
@@ -146,8 +142,8 @@ func TestWhatWasStoredBeforeThereWasAnEmbedderIsFoundByMeaning(t *testing.T) {
 	server := newSpeaks(t)
 	h, act, _ := served(t, host.Options{Dir: t.TempDir()})
 	remember(t, h, "a cat sleeps", "a car drives")
-	var set host.EmbedderConfig
-	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: server.config("s")}, &set); err != nil || set.Dimensions != 3 {
+	set, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: server.config("s")})
+	if err != nil || set.Dimensions != 3 {
 		t.Fatal(set, err)
 	}
 	remember(t, h, "another cat")
@@ -160,7 +156,7 @@ func TestWhatWasStoredBeforeThereWasAnEmbedderIsFoundByMeaning(t *testing.T) {
 func TestEmbeddersOutliveTheServerAndAskNothingTwice(t *testing.T) {
 	server, dir := newSpeaks(t), t.TempDir()
 	h, act, stop := served(t, host.Options{Dir: dir})
-	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: server.config("s")}, nil); err != nil {
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: server.config("s")}); err != nil {
 		t.Fatal(err)
 	}
 	remember(t, h, "a cat sleeps", "a car drives")
@@ -177,7 +173,7 @@ func TestEmbeddersOutliveTheServerAndAskNothingTwice(t *testing.T) {
 func TestVectorsAreMadeAnewWhileTheOldOnesServe(t *testing.T) {
 	server, dir := newSpeaks(t), t.TempDir()
 	h, act, stop := served(t, host.Options{Dir: dir})
-	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: server.config("s")}, nil); err != nil {
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: server.config("s")}); err != nil {
 		t.Fatal(err)
 	}
 	remember(t, h, "a cat sleeps", "a car drives")
@@ -186,10 +182,10 @@ func TestVectorsAreMadeAnewWhileTheOldOnesServe(t *testing.T) {
 	server.mu.Lock()
 	server.down = true
 	server.mu.Unlock()
-	if err := act("regenerate-embedder", map[string]string{"name": "s"}, nil); err != nil {
+	if err := act.RegenerateEmbedder(t.Context(), operator.EmbedderName{Name: "s"}); err != nil {
 		t.Fatal(err)
 	}
-	s := until(t, act, func(s host.EmbedderState) bool { return s.Error != "" })
+	s := until(t, act, func(s operator.EmbedderState) bool { return s.Error != "" })
 	if s.Vectors != 2 || s.Waiting != 2 || s.Generation != 1 {
 		t.Errorf("meanwhile: %+v", s)
 	}
@@ -216,16 +212,16 @@ func TestAKeyIsInNoLogNoFileAndNoAnswer(t *testing.T) {
 	_, act, stop := served(t, host.Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	c := server.config("s")
 	c.KeyEnv, c.Dimensions = "ALCOVE_TEST_KEY", 3
-	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: c}, nil); err != nil {
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: c}); err != nil {
 		t.Fatal(err)
 	}
 	c.Dimensions = 0
-	err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: c}, nil)
+	_, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: c})
 	if err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
-	var list []host.EmbedderState
-	if err := act("embedders", nil, &list); err != nil || strings.Contains(fmt.Sprint(list), "secret") {
+	list, err := act.Embedders(t.Context())
+	if err != nil || strings.Contains(fmt.Sprint(list), "secret") {
 		t.Errorf("%v, %v", list, err)
 	}
 	stop()
@@ -256,13 +252,13 @@ func TestAServerIsStartedWithAnEmbedder(t *testing.T) {
 	c := server.config("served")
 	h, act, _ := served(t, host.Options{Dir: t.TempDir(), Embedder: &c})
 	remember(t, h, "a cat sleeps")
-	until(t, act, func(s host.EmbedderState) bool { return s.Vectors == 1 && s.Standard && s.Dimensions == 3 })
+	until(t, act, func(s operator.EmbedderState) bool { return s.Vectors == 1 && s.Standard && s.Dimensions == 3 })
 }
 
 func TestCollectionsBehindTheGateAreSearchedByWordsUntilItOpens(t *testing.T) {
 	server := newSpeaks(t)
 	h, act, _ := served(t, host.Options{Dir: t.TempDir()})
-	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: server.config("s")}, nil); err != nil {
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: server.config("s")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := host.Space(h).Append(t.Context(), memory.Place{}, "saw", json.RawMessage(`"a cat"`), memory.Write{}); err != nil {
@@ -270,7 +266,7 @@ func TestCollectionsBehindTheGateAreSearchedByWordsUntilItOpens(t *testing.T) {
 	}
 	remember(t, h, "a cat sleeps")
 	until(t, act, has(1))
-	if err := act("choose-embedder", host.EmbedderChoice{Collections: map[string]float64{"_log": 1}}, nil); err != nil {
+	if err := act.ChooseEmbedder(t.Context(), operator.EmbedderChoice{Collections: map[string]float64{"_log": 1}}); err != nil {
 		t.Fatal(err)
 	}
 	until(t, act, has(2))
@@ -290,7 +286,7 @@ func TestATornListOfEmbeddersSaysWhatToDo(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "embedders.json")
 	h, act, stop := served(t, host.Options{Dir: dir})
-	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: newSpeaks(t).config("letters")}, nil); err != nil {
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: newSpeaks(t).config("letters")}); err != nil {
 		t.Fatal(err)
 	}
 	remember(t, h, "a memory")
@@ -316,7 +312,7 @@ func TestATornListOfEmbeddersSaysWhatToDo(t *testing.T) {
 func TestAnInterruptedWriteOfTheEmbeddersLeavesThoseBefore(t *testing.T) {
 	dir := t.TempDir()
 	_, act, stop := served(t, host.Options{Dir: dir})
-	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: newSpeaks(t).config("letters")}, nil); err != nil {
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: newSpeaks(t).config("letters")}); err != nil {
 		t.Fatal(err)
 	}
 	stop()
@@ -328,8 +324,8 @@ func TestAnInterruptedWriteOfTheEmbeddersLeavesThoseBefore(t *testing.T) {
 	}
 	_, act, stop = served(t, host.Options{Dir: dir})
 	defer stop()
-	var states []host.EmbedderState
-	if err := act("embedders", nil, &states); err != nil || len(states) != 1 || states[0].Name != "letters" {
+	states, err := act.Embedders(t.Context())
+	if err != nil || len(states) != 1 || states[0].Name != "letters" {
 		t.Errorf("there are %v (%v)", states, err)
 	}
 }
@@ -354,12 +350,12 @@ func refusesEmbedders(t *testing.T, dir, text string) string {
 
 func TestAFamilyThatDoesNotEmbedIsNoEmbedder(t *testing.T) {
 	_, act, _ := served(t, host.Options{Dir: t.TempDir()})
-	c := host.EmbedderConfig{Config: embed.Config{Name: "guest", Kind: embed.Family, Family: "nobody"}}
-	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: c}, nil); err == nil || !strings.Contains(err.Error(), "nobody does not embed") {
+	c := operator.EmbedderConfig{Config: embed.Config{Name: "guest", Kind: embed.Family, Family: "nobody"}}
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: c}); err == nil || !strings.Contains(err.Error(), "nobody does not embed") {
 		t.Errorf("%v", err)
 	}
-	var list []host.EmbedderState
-	if err := act("embedders", nil, &list); err != nil || len(list) != 0 {
+	list, err := act.Embedders(t.Context())
+	if err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -371,7 +367,7 @@ func TestFamiliesGetVectorsOrAnErrorTheyCanHandle(t *testing.T) {
 	if _, _, err := host.EmbedForFamilies(h, []string{"x"}, "query"); !errors.As(err, &failure) || failure.Code != abi.CodeUnavailable || failure.Retryable {
 		t.Errorf("without an embedder: %v", err)
 	}
-	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: server.config("s")}, nil); err != nil {
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: server.config("s")}); err != nil {
 		t.Fatal(err)
 	}
 	model, vectors, err := host.EmbedForFamilies(h, []string{"a cat", "a car"}, "document")

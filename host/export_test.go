@@ -11,5 +11,5 @@ func Space(h *Host) *memory.Space { return h.space }
 
 // EmbedForFamilies embeds as families have texts embedded.
 func EmbedForFamilies(h *Host, texts []string, purpose string) (string, [][]float32, error) {
-	return forFamilies{h.embedders.keeper}.Embed(context.Background(), texts, purpose)
+	return h.embedders.Embed(context.Background(), texts, purpose)
 }

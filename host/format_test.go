@@ -62,8 +62,8 @@ func TestADataDirectoryOfFormatThreeOpensUnchangedAndAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, act, _ := served(t, host.Options{Dir: dir})
-	var v host.Verified
-	if err := act("verify", nil, &v); err != nil || len(v.Findings) > 0 || v.Versions != 16 || v.Branches != 3 || v.Events != 7 {
+	v, err := act.Verify(t.Context())
+	if err != nil || len(v.Findings) > 0 || v.Versions != 16 || v.Branches != 3 || v.Events != 7 {
 		t.Errorf("verified: %+v (%v)", v, err)
 	}
 	wantMemories(t, h, map[memory.Place]map[string]string{
@@ -115,7 +115,7 @@ func TestBackupsOfFormatThreeAreRestored(t *testing.T) {
 	from := formatThree(t)
 	for _, backup := range []string{"backup", "backup.alcove"} {
 		dir := filepath.Join(t.TempDir(), "data")
-		v, err := host.Restore(t.Context(), filepath.Join(from, backup), dir, host.RestoreOptions{})
+		v, err := host.Directory{Path: dir}.Restore(t.Context(), filepath.Join(from, backup), host.RestoreOptions{})
 		if err != nil || len(v.Findings) > 0 || v.Versions != 16 {
 			t.Fatalf("%s: %+v (%v)", backup, v, err)
 		}

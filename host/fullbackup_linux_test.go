@@ -16,15 +16,16 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
 )
 
 func TestABackupOrARestoreThatDoesNotFitLeavesWhatWasThere(t *testing.T) {
 	small, dir := smallMount(t), t.TempDir()
 	h := mustOpen(t, dir)
 	serving(t, h, host.Listen{})
-	c := operator(t, dir)
+	c := asOperator(t, dir)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return c.Stream(ctx, "backup", host.BackupRequest{Since: since}, w)
+		return c.Backup(ctx, operator.BackupRequest{Since: since}, w)
 	}
 	safe := filepath.Join(small, "safe")
 	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
@@ -44,7 +45,7 @@ func TestABackupOrARestoreThatDoesNotFitLeavesWhatWasThere(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(safe, "*.partial")); err != nil || len(left) > 0 {
 		t.Errorf("%v is left (%v)", left, err)
 	}
-	if _, err := host.Restore(t.Context(), safe, filepath.Join(t.TempDir(), "to"), host.RestoreOptions{}); err != nil {
+	if _, err := (host.Directory{Path: filepath.Join(t.TempDir(), "to")}).Restore(t.Context(), safe, host.RestoreOptions{}); err != nil {
 		t.Errorf("the backup before: %v", err)
 	}
 	whole := filepath.Join(t.TempDir(), "whole.alcove")
@@ -52,7 +53,7 @@ func TestABackupOrARestoreThatDoesNotFitLeavesWhatWasThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := filepath.Join(small, "to")
-	if _, err := host.Restore(t.Context(), whole, to, host.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "no space left") && !strings.Contains(err.Error(), "disk is full") {
+	if _, err := (host.Directory{Path: to}).Restore(t.Context(), whole, host.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "no space left") && !strings.Contains(err.Error(), "disk is full") {
 		t.Errorf("a restore that does not fit: %v", err)
 	}
 	if left, err := os.ReadDir(to); err != nil || len(left) > 1 || len(left) == 1 && left[0].Name() != "owner.lock" && left[0].Name() != "blobs" {

@@ -15,12 +15,11 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/api"
+	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/mcp"
-	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -47,47 +46,30 @@ type Options struct {
 	BM25          string
 	Conversations string
 	// Embedder is used by searches that name none, and kept among those of the data directory; nil: as these say.
-	Embedder *EmbedderConfig
+	Embedder *embedders.Config
 	// Driver opens the store in the data directory; nil: the default one.
 	Driver store.Driver
 }
 
 // Host is an open data directory. This process owns it until Close.
 type Host struct {
-	options   Options
-	token     string // empty: the directory has none, and cannot be written
-	lock      *dirLock
-	dir       *os.File // the data directory, open so that no other gets its inode
-	readOnly  bool     // the directory cannot be written
-	engine    store.Engine
-	space     *memory.Space
-	embedders *embedders
-	mcp       *mcp.Server
-
-	families *family.Families // nil: the directory cannot be written
+	options  Options
+	token    string // empty: the directory has none, and cannot be written
+	lock     *dirLock
+	dir      *os.File // the data directory, open so that no other gets its inode
+	readOnly bool     // the directory cannot be written
+	parts
+	mcp *mcp.Server
 
 	closing sync.Once
 	closed  error
-	closers []namedCloser // in the order of opening
-}
-
-type namedCloser struct {
-	name  string
-	close func() error
+	closers closers
 }
 
 // Open takes possession of a data directory and opens what is in it. When another process has it, the
 // error is an OwnedError.
 func Open(ctx context.Context, o Options) (*Host, error) {
-	if o.Clock == nil {
-		o.Clock = time.Now
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Driver == nil {
-		o.Driver = defaultDriver()
-	}
+	o = o.withDefaults()
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("find the data directory %s: %w", o.Dir, err)
@@ -100,20 +82,27 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
-func (h *Host) open(ctx context.Context) error {
+func (o Options) withDefaults() Options {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Driver == nil {
+		o.Driver = defaultDriver()
+	}
+	return o
+}
+
+func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.openDir(); err != nil {
 		return err
 	}
-	if err := h.openSpace(ctx); err != nil {
+	if h.parts, err = assemble(ctx, h.options, assembly{readOnly: h.readOnly}, &h.closers); err != nil {
 		return err
-	}
-	if !h.readOnly {
-		h.embedders.start(h.space)
 	}
 	if err := h.readToken(); err != nil {
-		return err
-	}
-	if err := h.openFamilies(ctx); err != nil {
 		return err
 	}
 	o := mcp.Options{Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock,
@@ -138,16 +127,16 @@ func (h *Host) openDir() (err error) {
 	if h.lock, err = lock(dir); err != nil {
 		return err
 	}
-	h.closeLater("the lock", func() error { return h.lock.Close() }) // it may be another by then
+	h.closers.later("the lock", func() error { return h.lock.Close() }) // it may be another by then
 	if h.dir, err = os.Open(dir); err != nil {
 		return fmt.Errorf("open the data directory: %w", err)
 	}
-	h.closeLater("the data directory", h.dir.Close)
+	h.closers.later("the data directory", h.dir.Close)
 	if err := owner.Writable(dir); err != nil {
 		h.options.Logger.Warn("the data directory cannot be written: it is served read-only, without tool families", "error", err)
 		h.readOnly = true
 	}
-	if err := missingStore(h.options.Driver, dir); err != nil {
+	if err := h.directory().Missing(); err != nil {
 		return err
 	}
 	if h.readOnly {
@@ -158,7 +147,7 @@ func (h *Host) openDir() (err error) {
 
 // mustHaveStore is for a directory in which none can be made.
 func (h *Host) mustHaveStore() error {
-	has, err := h.options.Driver.Exists(h.options.Dir)
+	has, err := h.directory().HasStore()
 	if err == nil && !has {
 		err = fmt.Errorf("there is no store in %s, and this user cannot make one there: choose another directory with --data", h.options.Dir)
 	}
@@ -175,56 +164,11 @@ func (h *Host) readToken() (err error) {
 	return err
 }
 
-// openSpace opens the store and the memory in it. Nothing is embedded yet: whoever only verifies a space sends its texts nowhere.
-func (h *Host) openSpace(ctx context.Context) error {
-	engine, err := h.options.Driver.Open(ctx, h.options.Dir, store.Options{Clock: h.options.Clock, Logger: h.options.Logger, ReadOnly: h.readOnly})
-	if errors.Is(err, store.ErrReadOnly) {
-		return fmt.Errorf("%w: this user must be able to write there; choose another directory with --data", err)
-	}
-	if err != nil {
-		return fmt.Errorf("open the store in %s: %w", h.options.Dir, err)
-	}
-	h.engine = engine
-	h.closeLater("the store", engine.Close)
-	searching, err := searched(h.options.Language)
-	if err != nil {
-		return err
-	}
-	if searching.Collections, err = tune(h.options.BM25); err != nil {
-		return err
-	}
-	if searching.Conversation, err = converse(h.options.Conversations); err != nil {
-		return err
-	}
-	index := search.New(searching)
-	if h.embedders, err = h.openEmbedders(index); err != nil {
-		return err
-	}
-	h.closeLater("the vectors", h.embedders.close)
-	space, err := memory.Open(ctx, memory.Options{
-		Engine: engine, Index: index, Meaning: meaning{h.embedders.keeper}, Clock: h.options.Clock, Logger: h.options.Logger, ReadOnly: h.readOnly,
-	})
-	if err != nil {
-		return fmt.Errorf("open the memory in %s: %w", h.options.Dir, err)
-	}
-	h.space = space
-	h.closeLater("the memory", func() error { return space.Close(context.WithoutCancel(ctx)) })
-	return nil
-}
-
-func (h *Host) closeLater(name string, f func() error) {
-	h.closers = append(h.closers, namedCloser{name, f})
-}
-
 // Close closes everything, last opened first, and gives up the data directory. Only the first call does
 // so; later ones return what it returned.
 func (h *Host) Close() error {
 	h.closing.Do(func() {
-		for i := len(h.closers) - 1; i >= 0; i-- {
-			if err := h.closers[i].close(); err != nil {
-				h.closed = errors.Join(h.closed, fmt.Errorf("close %s: %w", h.closers[i].name, err))
-			}
-		}
+		h.closed = h.closers.close()
 	})
 	return h.closed
 }

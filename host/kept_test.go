@@ -13,6 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
 )
 
 // What families keep: for all branches, as configuration and jobs are, and on one.
@@ -82,14 +83,14 @@ func TestABundleCarriesWhatFamiliesKeep(t *testing.T) {
 	_, stop := serving(t, h, host.Listen{})
 	keep(t, h, "one")
 	var bundle bytes.Buffer
-	if err := operator(t, dir).Stream(t.Context(), "export", host.ExportRequest{}, &bundle); err != nil {
+	if err := asOperator(t, dir).Export(t.Context(), operator.ExportRequest{}, &bundle); err != nil {
 		t.Fatal(err)
 	}
 	stop()
 	h.Close()
 	wantKept(t, dir, "one")
 	fresh := filepath.Join(t.TempDir(), "data")
-	if v, err := host.Import(t.Context(), fresh, &bundle, nil); err != nil || len(v.Findings) > 0 {
+	if v, err := (host.Directory{Path: fresh}).Import(t.Context(), &bundle, nil); err != nil || len(v.Findings) > 0 {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	wantKept(t, fresh, "one")
@@ -99,9 +100,9 @@ func TestABackupAndItsIncrementsCarryWhatFamiliesKeep(t *testing.T) {
 	dir, safe := t.TempDir(), t.TempDir()
 	h := mustOpen(t, dir)
 	serving(t, h, host.Listen{})
-	c := operator(t, dir)
+	c := asOperator(t, dir)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return c.Stream(ctx, "backup", host.BackupRequest{Since: since}, w)
+		return c.Backup(ctx, operator.BackupRequest{Since: since}, w)
 	}
 	keep(t, h, "one")
 	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
@@ -112,7 +113,7 @@ func TestABackupAndItsIncrementsCarryWhatFamiliesKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh := filepath.Join(t.TempDir(), "data")
-	if v, err := host.Restore(t.Context(), safe, fresh, host.RestoreOptions{}); err != nil || len(v.Findings) > 0 {
+	if v, err := (host.Directory{Path: fresh}).Restore(t.Context(), safe, host.RestoreOptions{}); err != nil || len(v.Findings) > 0 {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	wantKept(t, fresh, "one", "two")
@@ -133,7 +134,7 @@ func TestARepairKeepsWhatFamiliesKeep(t *testing.T) {
 	if err := os.WriteFile(path, bytes.ReplaceAll(data, []byte("counters"), []byte("coun\x00ers")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := host.Repair(t.Context(), dir, false); err != nil {
+	if _, err := (host.Directory{Path: dir}).Repair(t.Context(), host.RepairOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	wantKept(t, dir, "one")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/bundle"
@@ -16,13 +15,29 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Import makes the space of a bundle in a data directory that has none, wholly or not at all, and verifies it. progress
-// may be nil. A bundle grants nothing; but a family without which nothing was stored stays one.
-func Import(ctx context.Context, dir string, r io.Reader, progress func(bytes int64)) (made Restored, err error) {
-	made.Verified, err = load(ctx, dir, func(l store.Loader, loading string) error {
+// Directory is a data directory that this process does not serve.
+type Directory struct {
+	Path   string
+	Driver store.Driver // of its store; nil: the default one
+}
+
+// directory is that of the host.
+func (h *Host) directory() Directory { return Directory{h.options.Dir, h.options.Driver} }
+
+func (d Directory) driver() store.Driver {
+	if d.Driver == nil {
+		return defaultDriver()
+	}
+	return d.Driver
+}
+
+// Import makes the space of a bundle in a directory that has none, wholly or not at all, and verifies it. progress may be nil.
+// A bundle grants nothing; but a family without which nothing was stored stays one.
+func (d Directory) Import(ctx context.Context, r io.Reader, progress func(bytes int64)) (made Restored, err error) {
+	made.Verified, err = d.load(ctx, func(l store.Loader, loading string) error {
 		s, err := bundle.Read(ctx, r, flat{l}.Add, progress)
 		if err == nil {
-			made.Settings, err = putGuards(s.Guards, dir, loading)
+			made.Settings, err = putGuards(s.Guards, d.Path, loading)
 		}
 		if err == nil && s.Since != 0 {
 			err = fmt.Errorf("the bundle goes on from version %d: it is part of a backup, and alcove restore takes its folder", s.Since)
@@ -32,11 +47,10 @@ func Import(ctx context.Context, dir string, r io.Reader, progress func(bytes in
 	return made, err
 }
 
-// Restore makes the space of a backup, with its settings, in a data directory that has none, wholly or not at all, and verifies
-// it.
-func Restore(ctx context.Context, from, dir string, o RestoreOptions) (r Restored, err error) {
-	r.Verified, err = load(ctx, dir, func(l store.Loader, loading string) error {
-		settings := &restoring{dir: dir, loading: loading, keep: o.KeepSettings}
+// Restore makes the space of a backup, with its settings, in a directory that has none, wholly or not at all, and verifies it.
+func (d Directory) Restore(ctx context.Context, from string, o RestoreOptions) (r Restored, err error) {
+	r.Verified, err = d.load(ctx, func(l store.Loader, loading string) error {
+		settings := &restoring{dir: d.Path, loading: loading, keep: o.KeepSettings}
 		if err := backup.Read(ctx, from, flat{l}, settings, o.Progress); err != nil {
 			return err
 		}
@@ -63,57 +77,56 @@ func (l flat) Add(p store.Piece) error {
 	return l.Loader.Add(p)
 }
 
-func load(ctx context.Context, dir string, read func(l store.Loader, loading string) error) (v memory.Verified, err error) {
-	driver := defaultDriver()
-	if has, err := driver.Exists(dir); has || err != nil {
-		return v, fmt.Errorf("load into %s: %w", dir, errors.Join(store.ErrNotEmpty, err))
+// load has a store made by read, and verifies it before it is there.
+func (d Directory) load(ctx context.Context, read func(l store.Loader, loading string) error) (v memory.Verified, err error) {
+	if has, err := d.HasStore(); has || err != nil {
+		return v, fmt.Errorf("load into %s: %w", d.Path, errors.Join(store.ErrNotEmpty, err))
 	}
-	lock, err := lock(dir)
+	lock, err := lock(d.Path)
 	if err != nil {
 		return v, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	verify := func(ctx context.Context, dir string) error {
-		v, err = verifyLoaded(ctx, driver, dir)
+		v, err = Directory{dir, d.driver()}.verify(ctx)
 		if err == nil && len(v.Findings) > 0 {
 			err = fmt.Errorf("what was loaded does not verify, so it was removed again: %s", v.Findings[0].What)
 		}
 		return err
 	}
-	return v, driver.Load(ctx, dir, store.Load{Read: read, Verify: verify})
+	return v, d.driver().Load(ctx, d.Path, store.Load{Read: read, Verify: verify})
 }
 
-// verifyLoaded opens a space that was just loaded, and verifies it. The caller holds the lock.
-func verifyLoaded(ctx context.Context, driver store.Driver, dir string) (v memory.Verified, err error) {
-	h := &Host{options: Options{Dir: dir, Clock: time.Now, Driver: driver}}
-	if err := h.openSpace(ctx); err != nil {
-		return v, errors.Join(err, h.Close())
+// verify verifies a space that was just loaded. The caller holds the lock.
+func (d Directory) verify(ctx context.Context) (v memory.Verified, err error) {
+	var closing closers
+	defer func() { err = errors.Join(err, closing.close()) }()
+	p, err := assemble(ctx, Options{Dir: d.Path, Driver: d.Driver}.withDefaults(), assembly{dormant: true}, &closing)
+	if err != nil {
+		return v, err
 	}
-	v, err = h.space.Verify(ctx)
-	return v, errors.Join(err, h.Close())
+	return p.space.Verify(ctx)
 }
 
-// HasStore reports whether there is a store in a data directory.
-func HasStore(dir string) (bool, error) { return defaultDriver().Exists(dir) }
+// HasStore reports whether there is a store.
+func (d Directory) HasStore() (bool, error) { return d.driver().Exists(d.Path) }
 
-// MissingStore tells of a data directory that had a store, as what is beside it shows, and has none now: its database was
-// moved or deleted. An empty one in its place would be taken for it, and would sweep its blobs.
-func MissingStore(dir string) error { return missingStore(defaultDriver(), dir) }
-
-func missingStore(driver store.Driver, dir string) error {
-	filed, ok := driver.(store.Filed)
+// Missing is an error when the directory had a store, as its other files show, and has none now: its database was moved or
+// deleted. An empty one in its place would be taken for it, and would sweep its blobs.
+func (d Directory) Missing() error {
+	filed, ok := d.driver().(store.Filed)
 	if !ok {
 		return nil // nothing of it can be moved apart
 	}
-	if has, err := driver.Exists(dir); has || err != nil {
+	if has, err := d.HasStore(); has || err != nil {
 		return err
 	}
-	files := filed.Files(dir)
-	for _, sign := range []string{files.Blobs, owner.TokenPath(dir)} {
+	files := filed.Files(d.Path)
+	for _, sign := range []string{files.Blobs, owner.TokenPath(d.Path)} {
 		if _, err := os.Stat(sign); err != nil {
 			return nil
 		}
 	}
 	return fmt.Errorf("the database %s is gone, and the rest of its store is there: put it back, make it from a backup (alcove restore BACKUP --data %q), or, to begin with an empty memory, remove %q first",
-		files.Database, dir, files.Blobs)
+		files.Database, d.Path, files.Blobs)
 }

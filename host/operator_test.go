@@ -20,25 +20,17 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/admin"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/bridge"
 	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
-// actNames are what only operators may do.
-func actNames() []string {
-	return []string{"verify", "compact", "durability", "flush", "purge", "import", "retention", "set-retention", "retain", "health", "export", "memories",
-		"backup", "backed-up",
-		"embedders", "set-embedder", "regenerate-embedder", "remove-embedder", "choose-embedder",
-		"families", "family-states", "family-install", "family-remove", "family-grant", "family-configure", "family-jobs", "endpoints", "endpoint-set"}
-}
-
-func operator(t *testing.T, dir string) *admin.Client {
+func asOperator(t *testing.T, dir string) *operator.Client {
 	t.Helper()
-	c := admin.NewClient(func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, dir) })
+	c := operator.NewClient(func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, dir) })
 	t.Cleanup(c.Close)
 	return c
 }
@@ -54,8 +46,8 @@ func TestTheOperatorsSocketIsPrivateAndAnswers(t *testing.T) {
 	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("%s: %v (%v)", path, info, err)
 	}
-	var v host.Verified
-	if err := operator(t, dir).Call(t.Context(), "verify", nil, &v); err != nil || v.Branches == 0 {
+	v, err := asOperator(t, dir).Verify(t.Context())
+	if err != nil || v.Branches == 0 {
 		t.Errorf("verify: %+v (%v)", v, err)
 	}
 }
@@ -64,8 +56,7 @@ func TestALongDirectoryHasAnOperatorsSocketToo(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long/", 30))
 	serving(t, mustOpen(t, dir), host.Listen{})
-	var v host.Verified
-	if err := operator(t, dir).Call(t.Context(), "verify", nil, &v); err != nil {
+	if _, err := asOperator(t, dir).Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -73,7 +64,7 @@ func TestALongDirectoryHasAnOperatorsSocketToo(t *testing.T) {
 func TestNoRouteOfTheNetworkReachesAnOperatorsAct(t *testing.T) {
 	h := mustOpen(t, t.TempDir())
 	r, _ := serving(t, h, host.Listen{HTTP: "127.0.0.1:0"})
-	for _, act := range actNames() {
+	for _, act := range operator.Names() {
 		for _, route := range []string{"/" + act, "/admin/" + act, "/operation/" + act, "/mcp/" + act} {
 			q, err := http.NewRequest(http.MethodPost, "http://"+r.HTTP+route, strings.NewReader("{}"))
 			if err != nil {
@@ -105,7 +96,7 @@ func TestNoToolIsAnOperatorsAct(t *testing.T) {
 	if _, err := c.Call("memory_status", struct{}{}); err != nil {
 		t.Fatalf("this is no way to call a tool: %v", err)
 	}
-	for _, act := range actNames() {
+	for _, act := range operator.Names() {
 		for _, tool := range []string{act, "memory_" + act} {
 			if said, err := c.Call(tool, struct{}{}); err == nil {
 				t.Errorf("there is a tool %s: %.200s", tool, said.Text)
@@ -162,7 +153,7 @@ const (
 
 // haveSecrets stores payloads in every way that there is: small and large, on branches, overwritten, forgotten, merged, imported,
 // in the log, under a request id; and lets overlays be made of them.
-func haveSecrets(t *testing.T, h *host.Host, c *admin.Client) {
+func haveSecrets(t *testing.T, h *host.Host, c *operator.Client) {
 	t.Helper()
 	s := host.Space(h)
 	ok := func(err error) {
@@ -183,7 +174,8 @@ func haveSecrets(t *testing.T, h *host.Host, c *admin.Client) {
 	store("", "large", strings.Repeat(largeSecret+" ", 3000))
 	_, err := s.Append(t.Context(), memory.Place{}, "said", json.RawMessage(`"`+loggedSecret+`"`), memory.Write{})
 	ok(err)
-	ok(c.Call(t.Context(), "import", host.ImportRequest{Memories: []host.Memory{{Key: "imported", Value: json.RawMessage(`"` + importSecret + `"`)}}}, new(host.Imported)))
+	_, err = c.Import(t.Context(), operator.ImportRequest{Memories: []operator.Memory{{Key: "imported", Value: json.RawMessage(`"` + importSecret + `"`)}}})
+	ok(err)
 	parent := ""
 	for i := range 20 {
 		name := fmt.Sprint("deep", i)
@@ -213,9 +205,9 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 	}
 	defer h.Close()
 	_, stop := serving(t, h, host.Listen{})
-	c := operator(t, dir)
+	c := asOperator(t, dir)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return c.Stream(ctx, "backup", host.BackupRequest{Since: since}, w)
+		return c.Backup(ctx, operator.BackupRequest{Since: since}, w)
 	}
 	haveSecrets(t, h, c)
 	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
@@ -224,11 +216,11 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 	if len(findBytes(t, dir, smallSecret)) == 0 || len(findBytes(t, dir, largeSecret)) == 0 || len(findBytes(t, dir, loggedSecret)) == 0 || len(findBytes(t, dir, importSecret)) == 0 {
 		t.Fatal("the payloads are not there before")
 	}
-	for _, p := range []host.PurgeRequest{
+	for _, p := range []operator.PurgeRequest{
 		{Purge: memory.Purge{Key: "small"}}, {Purge: memory.Purge{Key: "large"}}, {Purge: memory.Purge{Key: "imported"}}, {Purge: memory.Purge{Event: 1}},
 	} {
-		var done host.Purged
-		if err := c.Call(t.Context(), "purge", p, &done); err != nil || len(done.Erased) == 0 {
+		done, err := c.Purge(t.Context(), p)
+		if err != nil || len(done.Erased) == 0 {
 			t.Fatalf("%+v: %v (%v)", p, done, err)
 		}
 	}
@@ -237,7 +229,7 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh := filepath.Join(t.TempDir(), "data")
-	if _, err := host.Restore(t.Context(), safe, fresh, host.RestoreOptions{}); err != nil {
+	if _, err := (host.Directory{Path: fresh}).Restore(t.Context(), safe, host.RestoreOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	increment := t.TempDir()
@@ -245,8 +237,8 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 	if err := errors.Join(err, os.WriteFile(filepath.Join(increment, "part"), data, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	var v host.Verified
-	if err := c.Call(t.Context(), "verify", nil, &v); err != nil || len(v.Findings) > 0 || v.Events == 0 {
+	v, err := c.Verify(t.Context())
+	if err != nil || len(v.Findings) > 0 || v.Events == 0 {
 		t.Errorf("afterwards: %+v (%v)", v, err)
 	}
 	none := func(when string) {
@@ -270,21 +262,20 @@ func TestAPurgeDoesNotOverlookWhatARepairSetAside(t *testing.T) {
 	dir := t.TempDir()
 	h := mustOpen(t, dir)
 	serving(t, h, host.Listen{})
-	c := operator(t, dir)
+	c := asOperator(t, dir)
 	haveSecrets(t, h, c)
 	aside := filepath.Join(dir, "set-aside", "20260101-000000")
 	if err := errors.Join(os.MkdirAll(aside, 0o700), os.WriteFile(filepath.Join(aside, "alcove.db"), []byte("…"+smallSecret), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	var done host.Purged
-	err := c.Call(t.Context(), "purge", host.PurgeRequest{Purge: memory.Purge{Key: "small"}}, &done)
+	_, err := c.Purge(t.Context(), operator.PurgeRequest{Purge: memory.Purge{Key: "small"}})
 	if err == nil || !strings.Contains(err.Error(), "--set-aside") {
 		t.Errorf("it does not say that there is more: %v", err)
 	}
 	if len(findBytes(t, aside, smallSecret)) == 0 {
 		t.Error("it was removed without being asked for")
 	}
-	err = c.Call(t.Context(), "purge", host.PurgeRequest{Purge: memory.Purge{Key: "small"}, SetAside: true}, &done)
+	_, err = c.Purge(t.Context(), operator.PurgeRequest{Purge: memory.Purge{Key: "small"}, SetAside: true})
 	if found := findBytes(t, dir, smallSecret); err != nil || len(found) > 0 {
 		t.Errorf("it is still in %v (%v)", found, err)
 	}

@@ -15,38 +15,13 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// PurgeRequest says what to erase.
-type PurgeRequest struct {
-	memory.Purge
-	// SetAside removes what repairs have set aside, which may hold what is to be erased. Without it a purge refuses while
-	// there is any.
-	SetAside bool
-}
-
-// Purged is what a purge did, and who may still have what was purged.
-type Purged struct {
-	memory.Purged
-	// Families saw it, or may have: what they keep of it in other words nobody but them knows.
-	Families []Witness `json:"families"`
-	// Outside are the servers that embedders and families may have sent it to.
-	Outside []string `json:"outside"`
-}
-
-// Witness is a family that saw what was purged, or may have.
-type Witness struct {
-	Family   string   `json:"family"`
-	Hooks    []string `json:"hooks,omitempty"`    // that are on, and are given every memory
-	Reads    bool     `json:"reads,omitempty"`    // it may read there when it is called
-	Copies   int      `json:"copies,omitempty"`   // of its records, which were erased
-	Possible int      `json:"possible,omitempty"` // of those that may be copies
-}
-
 // purge erases payloads from the data directory.
-func (h *Host) purge(ctx context.Context, r PurgeRequest) (done Purged, err error) {
+func (h *Host) purge(ctx context.Context, r operator.PurgeRequest) (done operator.Purged, err error) {
 	aside := filepath.Join(h.options.Dir, store.SetAside)
 	_, err = os.Stat(aside)
 	there := !errors.Is(err, fs.ErrNotExist)
@@ -59,7 +34,7 @@ func (h *Host) purge(ctx context.Context, r PurgeRequest) (done Purged, err erro
 	if there {
 		err = os.RemoveAll(aside)
 	}
-	done.Families, done.Outside = []Witness{}, []string{}
+	done.Families, done.Outside = []operator.Witness{}, []string{}
 	if r.Family == "" && r.Collection == "" {
 		h.witnesses(r.Purge, &done)
 	}
@@ -69,11 +44,11 @@ func (h *Host) purge(ctx context.Context, r PurgeRequest) (done Purged, err erro
 }
 
 // witnesses adds who saw what was purged: by what they may do now, and by what they keep. What they were allowed before is not known.
-func (h *Host) witnesses(p memory.Purge, done *Purged) {
-	byName := map[string]*Witness{}
-	of := func(name string) *Witness {
+func (h *Host) witnesses(p memory.Purge, done *operator.Purged) {
+	byName := map[string]*operator.Witness{}
+	of := func(name string) *operator.Witness {
 		if byName[name] == nil {
-			byName[name] = &Witness{Family: name}
+			byName[name] = &operator.Witness{Family: name}
 		}
 		return byName[name]
 	}
@@ -95,7 +70,7 @@ func (h *Host) witnesses(p memory.Purge, done *Purged) {
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		done.Families = append(done.Families, *byName[name])
 	}
-	for _, e := range h.embedders.states() {
+	for _, e := range h.embedders.States() {
 		if e.URL != "" {
 			done.Outside = append(done.Outside, fmt.Sprintf("embedder %s at %s", e.Name, e.URL))
 		}
@@ -103,7 +78,7 @@ func (h *Host) witnesses(p memory.Purge, done *Purged) {
 }
 
 // witness adds what a family's grant let it see.
-func (h *Host) witness(p memory.Purge, d family.Described, of func(name string) *Witness, done *Purged) {
+func (h *Host) witness(p memory.Purge, d family.Described, of func(name string) *operator.Witness, done *operator.Purged) {
 	if d.Grant.Disabled || d.Digest == "" {
 		return
 	}

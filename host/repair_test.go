@@ -33,11 +33,11 @@ func TestADamagedStoreIsNotOpenedAndIsRepaired(t *testing.T) {
 	if _, err := host.Open(t.Context(), host.Options{Dir: dir}); !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "alcove repair") {
 		t.Errorf("it is opened: %v", err)
 	}
-	findings, err := host.Examine(dir)
+	findings, err := host.Directory{Path: dir}.Examine()
 	if err != nil || len(findings) == 0 {
 		t.Errorf("verify finds %v (%v)", findings, err)
 	}
-	r, err := host.Repair(t.Context(), dir, false)
+	r, err := (host.Directory{Path: dir}).Repair(t.Context(), host.RepairOptions{})
 	if err != nil || len(r.Faults) == 0 || len(r.Aside) != 0 {
 		t.Errorf("repaired: %+v (%v)", r, err)
 	}

@@ -14,7 +14,9 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -26,7 +28,7 @@ type RestoreOptions struct {
 
 // Restored is what a restore made.
 type Restored struct {
-	Verified
+	memory.Verified
 	Settings RestoredSettings `json:"settings"`
 }
 
@@ -94,8 +96,8 @@ func (r *restoring) Files(list []backup.File) error {
 		case isModule:
 		case f.Name == registry.File:
 			limit = registry.FileLimit
-		case f.Name == embeddersFile:
-			limit = embeddersLimit
+		case f.Name == embedders.File:
+			limit = embedders.FileLimit
 		default:
 			return fmt.Errorf("it has the file %q, which this program does not restore", f.Name)
 		}
@@ -137,7 +139,7 @@ func (r *restoring) finish() (s RestoredSettings, err error) {
 	if err := r.put(lock, s.Kept); err != nil {
 		return s, err
 	}
-	s.Embedders = r.named(embeddersFile) && !slices.Contains(s.Kept, embeddersFile)
+	s.Embedders = r.named(embedders.File) && !slices.Contains(s.Kept, embedders.File)
 	r.tell(&s, lock, carried)
 	return s, os.RemoveAll(filepath.Join(r.loading, settingsFolder))
 }
@@ -207,12 +209,12 @@ func (r *restoring) own(own, carried registry.Lock) (kept []string, err error) {
 	if own.Decides() {
 		kept = append(kept, registry.File)
 	}
-	embedders, err := readEmbedders(r.dir)
+	configured, err := embedders.ReadFile(r.dir)
 	if err != nil {
 		return nil, err
 	}
-	if embedders != nil {
-		kept = append(kept, embeddersFile)
+	if configured != nil {
+		kept = append(kept, embedders.File)
 	}
 	if r.keep {
 		return kept, nil
@@ -225,8 +227,8 @@ func (r *restoring) own(own, carried registry.Lock) (kept []string, err error) {
 	if own.Decides() && carried.Decides() && !bytes.Equal(a, b) {
 		return nil, r.differs(registry.File)
 	}
-	if same := inMemory(embeddersFile, embedders).File; embedders != nil && r.named(embeddersFile) && !slices.Contains(r.list, same) {
-		return nil, r.differs(embeddersFile)
+	if same := inMemory(embedders.File, configured).File; configured != nil && r.named(embedders.File) && !slices.Contains(r.list, same) {
+		return nil, r.differs(embedders.File)
 	}
 	return kept, nil
 }

@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/alcove-memory/alcove/host/admin"
 	"github.com/alcove-memory/alcove/host/api"
 	"github.com/alcove-memory/alcove/host/mcp"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -156,7 +156,7 @@ func (s *service) run(ctx context.Context, stop func(), w *watcher) error {
 	})
 	all.Go(func() error {
 		defer stop()
-		operators := admin.Server{Acts: s.host.acts(), Streams: s.host.streams(), Logger: o.Logger, Begin: s.use.Begin}
+		operators := operator.NewServer(acts{s.host}, operator.ServerOptions{Logger: o.Logger, Begin: s.use.Begin, Changeable: s.host.changeable})
 		return operators.Serve(ctx, s.admin)
 	})
 	all.Go(func() error {

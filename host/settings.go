@@ -6,13 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/alcove-memory/alcove/host/backup"
+	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family"
-	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -39,12 +37,12 @@ func (h *Host) settings() (list []backup.OpenFile, err error) {
 		}
 		list = append(list, inMemory(registry.File, data))
 	}
-	data, err := h.embedders.snapshot()
+	data, err := h.embedders.Snapshot()
 	if err != nil {
 		return nil, errors.Join(err, snapshot.Close())
 	}
 	if data != nil {
-		list = append(list, inMemory(embeddersFile, data))
+		list = append(list, inMemory(embedders.File, data))
 	}
 	return list, nil
 }
@@ -54,24 +52,6 @@ func (h *Host) snapshot() (*family.Snapshot, error) {
 		return family.OpenSnapshot(h.options.Dir)
 	}
 	return h.families.Snapshot()
-}
-
-// snapshot is what the file of embedders holds; nil: there is none.
-func (e *embedders) snapshot() ([]byte, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return readEmbedders(e.host.options.Dir)
-}
-
-func readEmbedders(dir string) ([]byte, error) {
-	data, err := regular.Read(filepath.Join(dir, embeddersFile), embeddersLimit)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read which embedders there are: %w", err)
-	}
-	return data, nil
 }
 
 type memoryFile struct{ *bytes.Reader }

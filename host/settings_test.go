@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/backup"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/registry"
@@ -67,7 +68,7 @@ func backupOf(t *testing.T, have []string, list ...backup.OpenFile) string {
 
 func TestSettingsAreRestoredForTheirUserAlone(t *testing.T) {
 	path, dir := backupOf(t, nil, carried("families/approved/"+digestOf("m")+".wasm", "m"), carried("alcove.lock", guarded(t, "m"))), filepath.Join(t.TempDir(), "data")
-	r, err := host.Restore(t.Context(), path, dir, host.RestoreOptions{})
+	r, err := host.Directory{Path: dir}.Restore(t.Context(), path, host.RestoreOptions{})
 	if err != nil || !r.Settings.Carried || len(r.Settings.Families) != 1 || r.Settings.Families[0].Guard != digestOf("m") || len(r.Settings.Families[0].Missing) > 0 {
 		t.Fatalf("%+v (%v)", r.Settings, err)
 	}
@@ -112,7 +113,7 @@ func TestHostileSettingsAreNotRestored(t *testing.T) {
 		"a module that is none":               {[]backup.OpenFile{carried("families/x.wasm", "m"), lock}, nil, "does not restore"},
 	} {
 		dir := filepath.Join(t.TempDir(), "data")
-		if _, err := host.Restore(t.Context(), backupOf(t, c.have, c.list...), dir, host.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := (host.Directory{Path: dir}).Restore(t.Context(), backupOf(t, c.have, c.list...), host.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 		left, err := os.ReadDir(dir)
@@ -129,7 +130,7 @@ func TestAHostileBundleGrantsNothing(t *testing.T) {
 		return lines + fmt.Sprintf(`{"end":true,"lines":9,"sha256":"%s"}`, digestOf(lines)) + "\n"
 	}
 	dir := filepath.Join(t.TempDir(), "data")
-	r, err := host.Import(t.Context(), dir, strings.NewReader(bundled(`{"guard":{"family":"hide","version":"1","digest":"`+digestOf("m")+`"}}`)), nil)
+	r, err := host.Directory{Path: dir}.Import(t.Context(), strings.NewReader(bundled(`{"guard":{"family":"hide","version":"1","digest":"`+digestOf("m")+`"}}`)), nil)
 	if err != nil || len(r.Settings.Families) != 1 {
 		t.Fatalf("%+v (%v)", r, err)
 	}
@@ -144,8 +145,8 @@ func TestAHostileBundleGrantsNothing(t *testing.T) {
 		"terminal escape": `{"guard":{"family":"\u001b[2J","digest":"` + digestOf("m") + `"}}`,
 	} {
 		dir := filepath.Join(t.TempDir(), "data")
-		_, err := host.Import(t.Context(), dir, strings.NewReader(bundled(guard)), nil)
-		if has, errHas := host.HasStore(dir); err == nil || has || errHas != nil {
+		_, err := host.Directory{Path: dir}.Import(t.Context(), strings.NewReader(bundled(guard)), nil)
+		if has, errHas := (host.Directory{Path: dir}).HasStore(); err == nil || has || errHas != nil {
 			t.Errorf("%s: a store: %t (%v)", name, has, errors.Join(err, errHas))
 		}
 	}
@@ -157,7 +158,7 @@ func TestModulesAreNotRestoredThroughALink(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(dir, "families")); err != nil {
 		t.Skip("symbolic links cannot be made:", err)
 	}
-	if _, err := host.Restore(t.Context(), path, dir, host.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "families is no folder") {
+	if _, err := (host.Directory{Path: dir}).Restore(t.Context(), path, host.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "families is no folder") {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
@@ -168,7 +169,7 @@ func TestModulesAreNotRestoredThroughALink(t *testing.T) {
 func TestARestoredDirectoryHasItsEmbeddersAndVectorsAndVerifyingSendsNoTexts(t *testing.T) {
 	server, dir, safe := newSpeaks(t), t.TempDir(), t.TempDir()
 	h, act, stop := served(t, host.Options{Dir: dir})
-	if err := act("set-embedder", host.SetEmbedderRequest{EmbedderConfig: server.config("s")}, nil); err != nil {
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: server.config("s")}); err != nil {
 		t.Fatal(err)
 	}
 	remember(t, h, "a cat sleeps", "a car drives")
@@ -176,9 +177,9 @@ func TestARestoredDirectoryHasItsEmbeddersAndVectorsAndVerifyingSendsNoTexts(t *
 	stop() // which writes the vectors
 	h, act, stop = served(t, host.Options{Dir: dir})
 	until(t, act, has(2))
-	c := operator(t, dir)
+	c := asOperator(t, dir)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return c.Stream(ctx, "backup", host.BackupRequest{Since: since}, w)
+		return c.Backup(ctx, operator.BackupRequest{Since: since}, w)
 	}
 	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
 		t.Fatal(err)
@@ -188,7 +189,7 @@ func TestARestoredDirectoryHasItsEmbeddersAndVectorsAndVerifyingSendsNoTexts(t *
 	}
 	stop()
 	before, fresh := server.asked(), filepath.Join(t.TempDir(), "data")
-	r, err := host.Restore(t.Context(), safe, fresh, host.RestoreOptions{})
+	r, err := host.Directory{Path: fresh}.Restore(t.Context(), safe, host.RestoreOptions{})
 	if err != nil || !r.Settings.Embedders || len(r.Findings) > 0 {
 		t.Fatalf("%+v (%v)", r, err)
 	}

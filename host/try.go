@@ -11,7 +11,6 @@ import (
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -23,6 +22,7 @@ type Try struct {
 	Tool      string // empty: the only one that there is
 	Arguments json.RawMessage
 	Limits    map[string]int64 // lower ones than the manifest asks for
+	Driver    store.Driver     // of the space; nil: the default one
 }
 
 // Tried is what became of it.
@@ -42,21 +42,13 @@ func TryFamily(ctx context.Context, t Try) (tried Tried, err error) {
 	if err != nil {
 		return Tried{}, err
 	}
-	engine, err := defaultDriver().Open(ctx, t.Dir, store.Options{})
+	var closing closers
+	defer func() { err = errors.Join(err, closing.close()) }()
+	p, err := assemble(ctx, Options{Dir: t.Dir, Driver: t.Driver}.withDefaults(), assembly{sandbox: t.Sandbox}, &closing)
 	if err != nil {
 		return Tried{}, fmt.Errorf("open a space to throw away: %w", err)
 	}
-	defer func() { err = errors.Join(err, engine.Close()) }()
-	space, err := memory.Open(ctx, memory.Options{Engine: engine, Index: search.New(search.Options{})})
-	if err != nil {
-		return Tried{}, fmt.Errorf("open a space to throw away: %w", err)
-	}
-	defer func() { err = errors.Join(err, space.Close(context.WithoutCancel(ctx))) }()
-	families, err := family.New(ctx, family.Options{Space: space, Sandbox: t.Sandbox, Dir: t.Dir})
-	if err != nil {
-		return Tried{}, err
-	}
-	defer func() { err = errors.Join(err, families.Close()) }()
+	families := p.families
 	if _, err := families.Install(t.Module); err != nil {
 		return Tried{}, err
 	}

@@ -8,6 +8,18 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 )
 
+// searching is how texts are searched.
+func (o Options) searching() (s search.Options, err error) {
+	if s, err = searched(o.Language); err != nil {
+		return s, err
+	}
+	if s.Collections, err = tune(o.BM25); err != nil {
+		return s, err
+	}
+	s.Conversation, err = converse(o.Conversations)
+	return s, err
+}
+
 // tune reads how collections score, as in "memory=1.2/0.75,notes=0.9/0.4": k1 and b of BM25.
 func tune(bm25 string) (map[string]search.Params, error) {
 	tuned := map[string]search.Params{}

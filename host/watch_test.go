@@ -20,6 +20,7 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -85,9 +86,11 @@ func TestAServerThatWasStartedByHandStaysAndSaysThatItsStoreIsGone(t *testing.T)
 	if !errors.As(err, &refused) || refused.Code != memory.Unavailable || !strings.Contains(err.Error(), "alcove.db is gone") {
 		t.Errorf("stored: %v", err)
 	}
-	for _, act := range []string{"endpoint-set", "set-embedder"} {
-		if err := operator(t, dir).Call(t.Context(), act, struct{}{}, &struct{}{}); err == nil || !strings.Contains(err.Error(), "alcove.db is gone") {
-			t.Errorf("%s: %v", act, err)
+	c := asOperator(t, dir)
+	_, errEmbedder := c.SetEmbedder(t.Context(), operator.EmbedderRequest{})
+	for _, err := range []error{c.SetEndpoint(t.Context(), operator.EndpointRequest{}), errEmbedder} {
+		if err == nil || !strings.Contains(err.Error(), "alcove.db is gone") {
+			t.Error(err)
 		}
 	}
 	if n := log.count(logged); n != 1 {

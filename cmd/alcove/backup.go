@@ -13,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/backup"
+	"github.com/alcove-memory/alcove/host/operator"
 )
 
 func (a *app) backupCommand() *cobra.Command {
@@ -70,13 +71,13 @@ func (a *app) backUp(ctx context.Context, path string, incremental bool) (backup
 	}
 	bar := a.progress("backing up", -1)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return a.stream(ctx, "backup", host.BackupRequest{Since: since}, io.MultiWriter(w, bar))
+		return streamed(ctx, a, operator.Operator.Backup, operator.BackupRequest{Since: since}, io.MultiWriter(w, bar))
 	}
 	part, err := do(ctx, path, from, time.Now())
 	if err = errors.Join(err, bar.Close()); err != nil {
 		return part, err
 	}
-	if err := a.act(ctx, "backed-up", host.BackedUp{Version: part.Until, Made: part.Made}, new(host.BackedUp)); err != nil {
+	if err := told(ctx, a, operator.Operator.NoteBackup, operator.BackedUp{Version: part.Until, Made: part.Made}); err != nil {
 		return part, a.notef("the backup is made, and the server does not know of it: %v\n", err)
 	}
 	return part, nil
@@ -117,7 +118,7 @@ refused, unless it is to go on with that.`,
 				return err
 			}
 			bar := a.progress("restoring", -1)
-			r, err := host.Restore(c.Context(), args[0], dir, host.RestoreOptions{KeepSettings: keep, Progress: func(done, all int64) {
+			r, err := host.Directory{Path: dir}.Restore(c.Context(), args[0], host.RestoreOptions{KeepSettings: keep, Progress: func(done, all int64) {
 				bar.ChangeMax64(all)
 				_ = bar.Set64(done)
 			}})

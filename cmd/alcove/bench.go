@@ -25,6 +25,7 @@ import (
 	"github.com/alcove-memory/alcove/host/bridge"
 	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/measure"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -43,7 +44,7 @@ type recallFlags struct {
 	docs, queries, group string
 	categories           []string
 	mode                 string
-	embedder             host.EmbedderConfig
+	embedder             operator.EmbedderConfig
 	verbose              bool
 }
 
@@ -252,7 +253,7 @@ func (a *app) benchScale(ctx context.Context, s measure.Scale) error {
 type throwaway struct {
 	app      *app
 	dir      string
-	embedder *host.EmbedderConfig // nil: none
+	embedder *operator.EmbedderConfig // nil: none
 }
 
 func (a *app) throwaway(ctx context.Context, use func(*throwaway) error) (err error) {

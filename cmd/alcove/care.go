@@ -15,9 +15,10 @@ import (
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/operator"
 )
 
-func (a *app) printLoaded(dir string, v host.Verified) error {
+func (a *app) printLoaded(dir string, v operator.Verified) error {
 	if a.asJSON {
 		return a.printJSON(v)
 	}
@@ -44,18 +45,18 @@ func (a *app) verifyCommand() *cobra.Command {
 }
 
 // verify looks at the file first, while no server has it open: one that is damaged could end the server.
-func (a *app) verify(ctx context.Context) (v host.Verified, err error) {
+func (a *app) verify(ctx context.Context) (v operator.Verified, err error) {
 	dir, err := a.ownDir()
 	if err != nil {
 		return v, err
 	}
-	if v.Findings, err = host.Examine(dir); len(v.Findings) > 0 || err != nil {
+	if v.Findings, err = (host.Directory{Path: dir}).Examine(); len(v.Findings) > 0 || err != nil {
 		return v, err
 	}
-	return v, a.act(ctx, "verify", nil, &v)
+	return asked(ctx, a, operator.Operator.Verify)
 }
 
-func (a *app) printVerified(v host.Verified) error {
+func (a *app) printVerified(v operator.Verified) error {
 	if a.asJSON {
 		return a.printJSON(v)
 	}
@@ -71,8 +72,8 @@ func (a *app) compactCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "compact", Short: "Rewrite the database without the space that is not used; writes wait meanwhile", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			var done struct{ Before, After int64 }
-			if err := a.act(c.Context(), "compact", nil, &done); err != nil {
+			done, err := asked(c.Context(), a, operator.Operator.Compact)
+			if err != nil {
 				return err
 			}
 			if a.asJSON {
@@ -87,8 +88,7 @@ func (a *app) flushCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "flush", Short: "Write pending access counts to disk. All else is durable when it is acknowledged", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			var done struct{}
-			return a.act(c.Context(), "flush", nil, &done)
+			return a.asOperator(c.Context(), func(o operator.Operator) error { return o.Flush(c.Context()) })
 		},
 	}
 }
@@ -97,8 +97,8 @@ func (a *app) durabilityCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "durability", Short: "Show the writes made durable since the server started, and the size of the file", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			var d host.Durability
-			if err := a.act(c.Context(), "durability", nil, &d); err != nil {
+			d, err := asked(c.Context(), a, operator.Operator.Durability)
+			if err != nil {
 				return err
 			}
 			data, err := json.Marshal(d)
@@ -134,26 +134,26 @@ func (a *app) retentionCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var r host.Retention
-		if err := a.act(c.Context(), "retention", nil, &r); err != nil {
+		r, err := asked(c.Context(), a, operator.Operator.Retention)
+		if err != nil {
 			return err
 		}
 		to.change(&r, keep, c.Flags().Changed("versions"))
-		if err := a.act(c.Context(), "set-retention", r, &r); err != nil {
+		if r, err = answeredBy(c.Context(), a, operator.Operator.SetRetention, r); err != nil {
 			return err
 		}
 		return a.printRetention(r)
 	}
 	show := &cobra.Command{Use: "show", Short: "Show the policy", Args: noArguments, RunE: func(c *cobra.Command, _ []string) error {
-		var r host.Retention
-		if err := a.act(c.Context(), "retention", nil, &r); err != nil {
+		r, err := asked(c.Context(), a, operator.Operator.Retention)
+		if err != nil {
 			return err
 		}
 		return a.printRetention(r)
 	}}
 	run := &cobra.Command{Use: "run", Short: "Apply the policy now", Args: noArguments, RunE: func(c *cobra.Command, _ []string) error {
-		var done host.Retained
-		if err := a.act(c.Context(), "retain", nil, &done); err != nil {
+		done, err := asked(c.Context(), a, operator.Operator.Retain)
+		if err != nil {
 			return err
 		}
 		if err := a.printRetained(done); err != nil {
@@ -168,7 +168,7 @@ func (a *app) retentionCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) printRetained(done host.Retained) error {
+func (a *app) printRetained(done operator.Retained) error {
 	if a.asJSON {
 		return a.printJSON(done)
 	}
@@ -202,16 +202,16 @@ type retentionOf struct {
 }
 
 // change sets an age, and how many versions are kept where that was said.
-func (to retentionOf) change(r *host.Retention, keep int64, counted bool) {
+func (to retentionOf) change(r *operator.Retention, keep int64, counted bool) {
 	switch {
 	case to.away:
 		delete(r.Namespaces, to.namespace)
 		delete(r.Branches, to.branch)
 	case to.namespace != "":
 		if r.Namespaces == nil {
-			r.Namespaces = map[string]host.NamespaceRetention{}
+			r.Namespaces = map[string]operator.NamespaceRetention{}
 		}
-		r.Namespaces[to.namespace] = host.NamespaceRetention{Keep: keep, Forever: keep == 0, Versions: to.versions}
+		r.Namespaces[to.namespace] = operator.NamespaceRetention{Keep: keep, Forever: keep == 0, Versions: to.versions}
 	case to.branch != "":
 		if r.Branches == nil {
 			r.Branches = map[string]int64{}
@@ -225,7 +225,7 @@ func (to retentionOf) change(r *host.Retention, keep int64, counted bool) {
 	}
 }
 
-func (a *app) printRetention(r host.Retention) error {
+func (a *app) printRetention(r operator.Retention) error {
 	if a.asJSON {
 		return a.printJSON(r)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -88,8 +89,8 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 
 // examineBackup says how old the last backup is, which is for its owner to judge.
 func (a *app) examineBackup(ctx context.Context) finding {
-	var d host.Durability
-	if err := a.act(ctx, "durability", nil, &d); err != nil {
+	d, err := asked(ctx, a, operator.Operator.Durability)
+	if err != nil {
 		return finding{"backup", true, "unknown: " + err.Error()}
 	}
 	if d.Backup.IsZero() {
@@ -100,8 +101,8 @@ func (a *app) examineBackup(ctx context.Context) finding {
 
 // examineEmbedders says how far each embedder is.
 func (a *app) examineEmbedders(ctx context.Context) (found []finding) {
-	var list []host.EmbedderState
-	if err := a.act(ctx, "embedders", nil, &list); err != nil {
+	list, err := asked(ctx, a, operator.Operator.Embedders)
+	if err != nil {
 		return []finding{{"embedders", true, "unknown: " + err.Error()}}
 	}
 	for _, e := range list {
@@ -116,8 +117,8 @@ func (a *app) examineEmbedders(ctx context.Context) (found []finding) {
 
 // examineFamilies says which families cannot be used, and which wait for an operator's decision.
 func (a *app) examineFamilies(ctx context.Context) (found []finding) {
-	var list []host.Family
-	if err := a.act(ctx, "family-states", nil, &list); err != nil {
+	list, err := asked(ctx, a, operator.Operator.FamilyStates)
+	if err != nil {
 		return []finding{{"families", true, "unknown: " + err.Error()}}
 	}
 	for _, f := range list {
@@ -239,13 +240,13 @@ func endProcess(dir string, pid int) string {
 // examineStore says whether what is stored is kept, which a server that answers knows best.
 func (a *app) examineStore(ctx context.Context, dir string, pid int, reached bool) finding {
 	if !reached {
-		if err := host.MissingStore(dir); err != nil {
+		if err := (host.Directory{Path: dir}).Missing(); err != nil {
 			return finding{"store", false, err.Error()}
 		}
 		return finding{"store", true, "is opened by the next server"}
 	}
-	var h host.Health
-	if err := a.act(ctx, "health", nil, &h); err != nil {
+	h, err := asked(ctx, a, operator.Operator.Health)
+	if err != nil {
 		return finding{"store", true, "unknown: " + err.Error()}
 	}
 	switch {

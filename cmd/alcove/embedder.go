@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/operator"
 )
 
 func (a *app) embedderCommand() *cobra.Command {
@@ -34,8 +34,8 @@ func (a *app) embedderShowCommand() *cobra.Command {
 }
 
 func (a *app) showEmbedders(ctx context.Context) error {
-	var list []host.EmbedderState
-	if err := a.act(ctx, "embedders", nil, &list); err != nil {
+	list, err := asked(ctx, a, operator.Operator.Embedders)
+	if err != nil {
 		return err
 	}
 	if a.asJSON {
@@ -52,7 +52,7 @@ func (a *app) showEmbedders(ctx context.Context) error {
 	return nil
 }
 
-func (a *app) printEmbedder(e host.EmbedderState) error {
+func (a *app) printEmbedder(e operator.EmbedderState) error {
 	mark := " "
 	if e.Standard {
 		mark = "*"
@@ -72,7 +72,7 @@ func (a *app) printEmbedder(e host.EmbedderState) error {
 }
 
 // embedderFlags describe an embedder.
-func embedderFlags(c *cobra.Command, r *host.EmbedderConfig, prefix string) {
+func embedderFlags(c *cobra.Command, r *operator.EmbedderConfig, prefix string) {
 	flags := c.Flags()
 	flags.StringVar((*string)(&r.Kind), prefix+"kind", string(r.Kind), "openai, ollama, static, family or given")
 	flags.StringVar(&r.URL, prefix+"url", r.URL, "of the server, up to what is before /embeddings or /api/embed")
@@ -86,8 +86,8 @@ func embedderFlags(c *cobra.Command, r *host.EmbedderConfig, prefix string) {
 const servedEmbedder = "served"
 
 // embedderFromEnvironment describes the embedder that the environment names, for alcove serve.
-func (a *app) embedderFromEnvironment() host.EmbedderConfig {
-	var c host.EmbedderConfig
+func (a *app) embedderFromEnvironment() operator.EmbedderConfig {
+	var c operator.EmbedderConfig
 	c.Name = servedEmbedder
 	for name, to := range map[string]*string{"KIND": (*string)(&c.Kind), "URL": &c.URL, "MODEL": &c.Model, "PATH": &c.Path, "KEY_FILE": &c.KeyFile} {
 		*to = a.env("ALCOVE_EMBEDDER_" + name)
@@ -99,7 +99,7 @@ func (a *app) embedderFromEnvironment() host.EmbedderConfig {
 }
 
 // embedderToServe is the embedder to start with; nil when none is named.
-func embedderToServe(c host.EmbedderConfig) (*host.EmbedderConfig, error) {
+func embedderToServe(c operator.EmbedderConfig) (*operator.EmbedderConfig, error) {
 	if c.Kind == "" && c.URL == "" && c.Path == "" {
 		return nil, nil
 	}
@@ -116,7 +116,7 @@ func embedderToServe(c host.EmbedderConfig) (*host.EmbedderConfig, error) {
 }
 
 func (a *app) embedderSetCommand() *cobra.Command {
-	var r host.SetEmbedderRequest
+	var r operator.EmbedderRequest
 	c := &cobra.Command{
 		Use:   "set NAME",
 		Short: "Add or change an embedder; what was stored is embedded in the background",
@@ -129,7 +129,7 @@ unless --dimensions says so. When its vectors change, searches use the old ones 
 		Args: arguments(1, 1),
 	}
 	flags := c.Flags()
-	embedderFlags(c, &r.EmbedderConfig, "")
+	embedderFlags(c, &r.Config, "")
 	flags.StringVar(&r.Family, "family", "", "the tool family that embeds")
 	flags.IntVar(&r.Dimensions, "dimensions", 0, "of a vector (default: as the embedder has them)")
 	flags.StringVar(&r.Metric, "metric", "", "cosine or dot (default cosine)")
@@ -147,8 +147,8 @@ unless --dimensions says so. When its vectors change, searches use the old ones 
 		if err := checkKeyFile(r.KeyFile); err != nil {
 			return err
 		}
-		var set host.EmbedderConfig
-		if err := a.act(c.Context(), "set-embedder", r, &set); err != nil {
+		set, err := answeredBy(c.Context(), a, operator.Operator.SetEmbedder, r)
+		if err != nil {
 			return err
 		}
 		if a.asJSON {
@@ -159,10 +159,6 @@ unless --dimensions says so. When its vectors change, searches use the old ones 
 	return c
 }
 
-type embedderName struct {
-	Name string `json:"name"`
-}
-
 func (a *app) embedderRegenerateCommand() *cobra.Command {
 	wait := false
 	c := &cobra.Command{
@@ -170,7 +166,7 @@ func (a *app) embedderRegenerateCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&wait, "wait", false, "until it is done, and show how far it is")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := a.act(c.Context(), "regenerate-embedder", embedderName{args[0]}, &struct{}{}); err != nil {
+		if err := told(c.Context(), a, operator.Operator.RegenerateEmbedder, operator.EmbedderName{Name: args[0]}); err != nil {
 			return err
 		}
 		if !wait {
@@ -186,8 +182,8 @@ func (a *app) awaitEmbedder(ctx context.Context, name string) error {
 	bar := a.count("embedding", -1)
 	defer bar.Close()
 	for {
-		var list []host.EmbedderState
-		if err := a.act(ctx, "embedders", nil, &list); err != nil {
+		list, err := asked(ctx, a, operator.Operator.Embedders)
+		if err != nil {
 			return err
 		}
 		for _, e := range list {
@@ -215,7 +211,7 @@ func (a *app) embedderRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove an embedder and its vectors", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.act(c.Context(), "remove-embedder", embedderName{args[0]}, &struct{}{})
+			return told(c.Context(), a, operator.Operator.RemoveEmbedder, operator.EmbedderName{Name: args[0]})
 		},
 	}
 }
@@ -228,7 +224,7 @@ func (a *app) embedderUseCommand() *cobra.Command {
 			if name == "none" {
 				name = ""
 			}
-			return a.act(c.Context(), "choose-embedder", host.EmbedderChoice{Standard: &name}, &struct{}{})
+			return told(c.Context(), a, operator.Operator.ChooseEmbedder, operator.EmbedderChoice{Standard: &name})
 		},
 	}
 }
@@ -244,7 +240,7 @@ func (a *app) embedderGateCommand() *cobra.Command {
 			if err != nil || !(weight >= 0 && weight <= 1) {
 				return &usageError{fmt.Errorf("%q is not a number from 0 to 1", args[1])}
 			}
-			return a.act(c.Context(), "choose-embedder", host.EmbedderChoice{Collections: map[string]float64{args[0]: weight}}, &struct{}{})
+			return told(c.Context(), a, operator.Operator.ChooseEmbedder, operator.EmbedderChoice{Collections: map[string]float64{args[0]: weight}})
 		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/admin"
 	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -33,6 +34,7 @@ func exitCodes() map[string]int {
 func exitCode(err error) int {
 	var usage *usageError
 	var failure *client.Error
+	var act *admin.Error
 	var refused *owner.Refusal
 	var owned *host.OwnedError
 	var outcome *outcomeError
@@ -47,6 +49,8 @@ func exitCode(err error) int {
 		code = "invalid_argument"
 	case errors.As(err, &failure):
 		code = failure.Code
+	case errors.As(err, &act):
+		code = act.Code
 	case errors.As(err, &refused):
 		code = refused.Code
 	case errors.As(err, &outcome):

@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/host/operator"
 )
 
 func (a *app) exportCommand() *cobra.Command {
-	var q host.Selection
+	var q operator.Selection
 	only := false
 	c := &cobra.Command{
 		Use:   "export [FILE]",
@@ -25,10 +25,10 @@ a line, without history and logs; alcove import stores them anywhere.`,
 			bar := a.progress("exporting", -1)
 			write := func(w io.Writer) error {
 				w = io.MultiWriter(w, bar)
-				if only || q != (host.Selection{}) {
-					return a.stream(c.Context(), "memories", q, w)
+				if only || q != (operator.Selection{}) {
+					return streamed(c.Context(), a, operator.Operator.Memories, q, w)
 				}
-				return a.stream(c.Context(), "export", host.ExportRequest{}, w)
+				return streamed(c.Context(), a, operator.Operator.Export, operator.ExportRequest{}, w)
 			}
 			if len(args) == 0 || args[0] == "-" {
 				return errors.Join(write(a.out.Data()), bar.Close())

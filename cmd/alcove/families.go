@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
@@ -22,12 +23,12 @@ func (a *app) familyListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the families, what each may do, and why one cannot be used", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			var list []host.Family
-			if err := a.act(c.Context(), "families", nil, &list); err != nil {
+			list, err := asked(c.Context(), a, operator.Operator.Families)
+			if err != nil {
 				return err
 			}
-			var uses []host.FamilyUse
-			if err := a.act(c.Context(), "family-uses", nil, &uses); err != nil {
+			uses, err := asked(c.Context(), a, operator.Operator.FamilyUses)
+			if err != nil {
 				return err
 			}
 			if a.asJSON {
@@ -51,15 +52,15 @@ func (a *app) familyListCommand() *cobra.Command {
 
 // usedFamily is a family with what it keeps.
 type usedFamily struct {
-	host.Family
-	Use *host.FamilyUse `json:"use,omitempty"` // nil: it came meanwhile
+	operator.Family
+	Use *operator.FamilyUse `json:"use,omitempty"` // nil: it came meanwhile
 }
 
-func withUses(list []host.Family, uses []host.FamilyUse) []usedFamily {
+func withUses(list []operator.Family, uses []operator.FamilyUse) []usedFamily {
 	all := make([]usedFamily, len(list))
 	for i, f := range list {
 		all[i].Family = f
-		if at := slices.IndexFunc(uses, func(u host.FamilyUse) bool { return u.Family == f.Manifest.Name }); at >= 0 {
+		if at := slices.IndexFunc(uses, func(u operator.FamilyUse) bool { return u.Family == f.Manifest.Name }); at >= 0 {
 			all[i].Use = &uses[at]
 		}
 	}
@@ -67,7 +68,7 @@ func withUses(list []host.Family, uses []host.FamilyUse) []usedFamily {
 }
 
 // printUse prints what a family that keeps something keeps.
-func (a *app) printUse(u *host.FamilyUse) error {
+func (a *app) printUse(u *operator.FamilyUse) error {
 	if u == nil || u.Records+u.Jobs == 0 {
 		return nil
 	}
@@ -75,7 +76,7 @@ func (a *app) printUse(u *host.FamilyUse) error {
 		u.Records, u.Quotas[abi.QuotaRecords], u.Use.Bytes, u.Quotas[abi.QuotaRecordBytes], u.Jobs, u.Quotas[abi.QuotaJobs], u.JobBytes, u.Quotas[abi.QuotaJobBytes])
 }
 
-func (a *app) printFamily(f host.Family) error {
+func (a *app) printFamily(f operator.Family) error {
 	a.printf("%s %s (%s): %s\n", a.bold(f.Manifest.Name), f.Manifest.Version, f.Source, f.Manifest.Description)
 	if f.Fault != "" {
 		a.printf("  cannot be used: %s\n", f.Fault)
@@ -97,7 +98,7 @@ func (a *app) printFamily(f host.Family) error {
 }
 
 // hookState is whether a hook is on, and what happens when it fails.
-func hookState(f host.Family, h abi.Hook) string {
+func hookState(f operator.Family, h abi.Hook) string {
 	on, granted := f.Grant.Hooks[h]
 	if !granted {
 		return "off"
@@ -110,7 +111,7 @@ func hookState(f host.Family, h abi.Hook) string {
 }
 
 // printGuard says which version serves the store hook in place of the present one.
-func (a *app) printGuard(f host.Family) error {
+func (a *app) printGuard(f operator.Family) error {
 	switch g := f.Guard; {
 	case g == nil:
 		return nil
@@ -122,7 +123,7 @@ func (a *app) printGuard(f host.Family) error {
 }
 
 // printNews says what a family lost with its last version, or newly asks for, and how it is granted.
-func (a *app) printNews(f host.Family) error {
+func (a *app) printNews(f operator.Family) error {
 	if u := f.Update; u != nil {
 		a.printf("  granted to version %s, and not to this one: %s\n", u.Version, strings.Join(u.Dropped, ", "))
 	}
@@ -138,7 +139,7 @@ func (a *app) printNews(f host.Family) error {
 	return a.printf("  to grant it: %s\n", f.GrantCommand)
 }
 
-func grantedWord(f host.Family, c abi.Capability) string {
+func grantedWord(f operator.Family, c abi.Capability) string {
 	for _, g := range f.Grant.Capabilities {
 		if g.Name == c {
 			return "granted"
@@ -148,7 +149,7 @@ func grantedWord(f host.Family, c abi.Capability) string {
 }
 
 // scopeOf is what a capability was granted for, or asked for.
-func scopeOf(f host.Family, asked abi.Request) []string {
+func scopeOf(f operator.Family, asked abi.Request) []string {
 	for _, g := range f.Grant.Capabilities {
 		if g.Name == asked.Name {
 			return g.Scope
@@ -170,7 +171,7 @@ func hooksOf(h abi.Hooks) []abi.Hook {
 }
 
 // showFamily prints what became of a family.
-func (a *app) showFamily(f host.Family) error {
+func (a *app) showFamily(f operator.Family) error {
 	if a.asJSON {
 		return a.printJSON(f)
 	}
@@ -193,8 +194,8 @@ the version that was approved goes on serving it until this one is granted it. A
 			if _, err := checkModule(args[0], module); err != nil { // before a server is started for it
 				return err
 			}
-			var f host.Family
-			if err := a.act(c.Context(), "family-install", host.InstallRequest{Module: module}, &f); err != nil {
+			f, err := answeredBy(c.Context(), a, operator.Operator.InstallFamily, operator.InstallRequest{Module: module})
+			if err != nil {
 				return err
 			}
 			return a.showFamily(f)
@@ -206,8 +207,8 @@ func (a *app) familyRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove an installed family and its grants; its data stays", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			var r host.FamilyRemoved
-			if err := a.act(c.Context(), "family-remove", host.FamilyName{Family: args[0]}, &r); err != nil {
+			r, err := answeredBy(c.Context(), a, operator.Operator.RemoveFamily, operator.FamilyName{Family: args[0]})
+			if err != nil {
 				return err
 			}
 			if a.asJSON {
@@ -257,8 +258,8 @@ holds, and a hook on refuse stays so.`,
 		if err != nil {
 			return err
 		}
-		var answer host.Family
-		if err := a.act(c.Context(), "family-grant", r, &answer); err != nil {
+		answer, err := answeredBy(c.Context(), a, operator.Operator.GrantFamily, r)
+		if err != nil {
 			return err
 		}
 		return a.showFamily(answer)
@@ -266,8 +267,8 @@ holds, and a hook on refuse stays so.`,
 	return c
 }
 
-func (f grantFlags) request(args []string) (host.FamilyGrant, error) {
-	r := host.FamilyGrant{Family: args[0], All: f.all, Digest: f.digest, Limits: f.limits, Hooks: map[abi.Hook]host.FamilyOn{}}
+func (f grantFlags) request(args []string) (operator.GrantRequest, error) {
+	r := operator.GrantRequest{Family: args[0], All: f.all, Digest: f.digest, Limits: f.limits, Hooks: map[abi.Hook]operator.HookOn{}}
 	if f.disable && f.enable {
 		return r, &usageError{errors.New("use --disable or --enable, not both")}
 	}
@@ -276,7 +277,7 @@ func (f grantFlags) request(args []string) (host.FamilyGrant, error) {
 	}
 	for _, given := range args[1:] {
 		name, scope, scoped := strings.Cut(given, "=")
-		capability := host.FamilyCapability{Name: abi.Capability(name)}
+		capability := operator.Capability{Name: abi.Capability(name)}
 		if scoped {
 			capability.Scope = strings.Split(scope, ",")
 		}
@@ -284,7 +285,7 @@ func (f grantFlags) request(args []string) (host.FamilyGrant, error) {
 	}
 	for _, given := range f.hooks {
 		name, onFailure, _ := strings.Cut(given, "=")
-		r.Hooks[abi.Hook(name)] = host.FamilyOn{OnFailure: abi.OnFailure(onFailure)}
+		r.Hooks[abi.Hook(name)] = operator.HookOn{OnFailure: abi.OnFailure(onFailure)}
 	}
 	return r, nil
 }
@@ -298,15 +299,15 @@ func (a *app) familyRevokeCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&all, "all", false, "everything")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		r := host.FamilyGrant{Family: args[0], Revoke: args[1:]}
+		r := operator.GrantRequest{Family: args[0], Revoke: args[1:]}
 		if all {
 			r.Revoke = []string{"*"}
 		}
 		if len(r.Revoke) == 0 {
 			return &usageError{errors.New("name the capabilities or hooks to revoke, or use --all")}
 		}
-		var answer host.Family
-		if err := a.act(c.Context(), "family-grant", r, &answer); err != nil {
+		answer, err := answeredBy(c.Context(), a, operator.Operator.GrantFamily, r)
+		if err != nil {
 			return err
 		}
 		return a.showFamily(answer)
@@ -320,7 +321,7 @@ func (a *app) familyConfigCommand() *cobra.Command {
 		Example: `  alcove family config auto-tag
   alcove family config ranking weights.importance=0.3`,
 		RunE: func(c *cobra.Command, args []string) error {
-			r := host.ConfigureRequest{Family: args[0], Values: map[string]json.RawMessage{}}
+			r := operator.ConfigureRequest{Family: args[0], Values: map[string]json.RawMessage{}}
 			for _, given := range args[1:] {
 				key, value, ok := strings.Cut(given, "=")
 				if !ok {
@@ -335,8 +336,8 @@ func (a *app) familyConfigCommand() *cobra.Command {
 				}
 				r.Values[key] = json.RawMessage(value)
 			}
-			var config map[string]json.RawMessage
-			if err := a.act(c.Context(), "family-configure", r, &config); err != nil {
+			config, err := answeredBy(c.Context(), a, operator.Operator.ConfigureFamily, r)
+			if err != nil {
 				return err
 			}
 			if a.asJSON {
@@ -354,8 +355,8 @@ func (a *app) familyJobsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "jobs", Short: "List the background jobs of families: queued, running, done or failed", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			var list []host.FamilyJob
-			if err := a.act(c.Context(), "family-jobs", nil, &list); err != nil {
+			list, err := asked(c.Context(), a, operator.Operator.FamilyJobs)
+			if err != nil {
 				return err
 			}
 			if a.asJSON {
@@ -390,7 +391,7 @@ No family reaches any before it is granted llm or http for that name. Keys come 
 }
 
 func (a *app) endpointAddCommand() *cobra.Command {
-	var e host.FamilyEndpoint
+	var e operator.Endpoint
 	c := &cobra.Command{
 		Use: "add NAME URL", Short: "Name a server", Args: arguments(2, 2),
 		Example: `  alcove endpoint add local http://127.0.0.1:11434 --kind ollama --model llama3.2
@@ -406,7 +407,7 @@ func (a *app) endpointAddCommand() *cobra.Command {
 		if err := checkKeyFile(e.KeyFile); err != nil {
 			return err
 		}
-		return a.act(c.Context(), "endpoint-set", host.EndpointRequest{Name: args[0], Endpoint: &e}, &struct{}{})
+		return told(c.Context(), a, operator.Operator.SetEndpoint, operator.EndpointRequest{Name: args[0], Endpoint: &e})
 	}
 	return c
 }
@@ -430,8 +431,8 @@ func (a *app) endpointListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the servers outside", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			var list map[string]host.FamilyEndpoint
-			if err := a.act(c.Context(), "endpoints", nil, &list); err != nil {
+			list, err := asked(c.Context(), a, operator.Operator.Endpoints)
+			if err != nil {
 				return err
 			}
 			if a.asJSON {
@@ -450,7 +451,7 @@ func (a *app) endpointRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Forget a server's name", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.act(c.Context(), "endpoint-set", host.EndpointRequest{Name: args[0]}, &struct{}{})
+			return told(c.Context(), a, operator.Operator.SetEndpoint, operator.EndpointRequest{Name: args[0]})
 		},
 	}
 }

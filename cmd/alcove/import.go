@@ -11,6 +11,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/importer"
+	"github.com/alcove-memory/alcove/host/operator"
 )
 
 // importBatch bounds what is sent to the server at once.
@@ -90,7 +91,7 @@ func (a *app) importBundle(ctx context.Context, path string, o importOptions) er
 		return err
 	}
 	bar := a.progress("importing", info.Size())
-	v, err := host.Import(ctx, dir, f, func(n int64) { _ = bar.Set64(n) })
+	v, err := host.Directory{Path: dir}.Import(ctx, f, func(n int64) { _ = bar.Set64(n) })
 	if err = errors.Join(err, bar.Close()); err != nil {
 		return fmt.Errorf("import %s: %w", path, err)
 	}
@@ -129,7 +130,7 @@ func (a *app) importMemories(ctx context.Context, path string, o importOptions) 
 	return a.printImported(in.Format, done, wrong, o.dry)
 }
 
-func (a *app) printImported(format importer.Format, done host.Imported, wrong wrongParts, dry bool) error {
+func (a *app) printImported(format importer.Format, done operator.Imported, wrong wrongParts, dry bool) error {
 	if a.asJSON {
 		return a.printJSON(map[string]any{"format": format, "stored": done.Stored, "unchanged": done.Unchanged, "dry_run": dry, "skipped": wrong.count, "reasons": wrong.reasons()})
 	}
@@ -186,9 +187,9 @@ func (w *wrongParts) err() error {
 }
 
 // readMemories reads the input to its end, and stores what is in it or, dry, has the server check it.
-func (a *app) readMemories(ctx context.Context, in importer.Input, o importOptions) (host.Imported, error) {
+func (a *app) readMemories(ctx context.Context, in importer.Input, o importOptions) (operator.Imported, error) {
 	i := &importing{app: a, options: o, bar: a.progress("importing", -1)}
-	err := in.Read(ctx, func(m host.Memory) error { return i.add(ctx, m) })
+	err := in.Read(ctx, func(m operator.Memory) error { return i.add(ctx, m) })
 	if err == nil {
 		err = i.flush(ctx)
 	}
@@ -207,12 +208,12 @@ type importing struct {
 		Add64(int64) error
 		Close() error
 	}
-	batch []host.Memory
+	batch []operator.Memory
 	size  int
-	done  host.Imported
+	done  operator.Imported
 }
 
-func (i *importing) add(ctx context.Context, m host.Memory) error {
+func (i *importing) add(ctx context.Context, m operator.Memory) error {
 	if i.options.namespace != "" {
 		m.Namespace = i.options.namespace
 	}
@@ -233,9 +234,9 @@ func (i *importing) flush(ctx context.Context) error {
 	if len(i.batch) == 0 {
 		return nil
 	}
-	request := host.ImportRequest{Branch: i.options.branch, Memories: i.batch, DryRun: i.options.dry}
-	var done host.Imported
-	if err := i.act(ctx, "import", request, &done); err != nil {
+	request := operator.ImportRequest{Branch: i.options.branch, Memories: i.batch, DryRun: i.options.dry}
+	done, err := answeredBy(ctx, i.app, operator.Operator.Import, request)
+	if err != nil {
 		return err
 	}
 	i.done.Stored += done.Stored

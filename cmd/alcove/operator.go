@@ -5,12 +5,12 @@ import (
 	"io"
 	"net"
 
-	"github.com/alcove-memory/alcove/host/admin"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
 // operator connects to the socket for operators, and starts the server if need be.
-func (a *app) operator(ctx context.Context) (*admin.Client, error) {
+func (a *app) operator(ctx context.Context) (*operator.Client, error) {
 	dir, err := a.ownDir()
 	if err != nil {
 		return nil, err
@@ -24,25 +24,39 @@ func (a *app) operator(ctx context.Context) (*admin.Client, error) {
 		return nil, err
 	}
 	dial := func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, dir) }
-	return admin.NewClient(dial), conn.Close()
+	return operator.NewClient(dial), conn.Close()
 }
 
-// act asks for an act of the server, once.
-func (a *app) act(ctx context.Context, name string, request, answer any) error {
+// asOperator has the server carry out acts.
+func (a *app) asOperator(ctx context.Context, do func(operator.Operator) error) error {
 	c, err := a.operator(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	return c.Call(ctx, name, request, answer)
+	return do(c)
 }
 
-// stream asks for an act whose answer is long.
-func (a *app) stream(ctx context.Context, name string, request any, w io.Writer) error {
-	c, err := a.operator(ctx)
-	if err != nil {
+// asked is the answer of the server to an act.
+func asked[Out any](ctx context.Context, a *app, act func(operator.Operator, context.Context) (Out, error)) (answer Out, err error) {
+	err = a.asOperator(ctx, func(o operator.Operator) (err error) {
+		answer, err = act(o, ctx)
 		return err
-	}
-	defer c.Close()
-	return c.Stream(ctx, name, request, w)
+	})
+	return answer, err
+}
+
+// told has the server carry out an act without an answer.
+func told[In any](ctx context.Context, a *app, act func(operator.Operator, context.Context, In) error, r In) error {
+	return a.asOperator(ctx, func(o operator.Operator) error { return act(o, ctx, r) })
+}
+
+// streamed copies a stream of the server to w.
+func streamed[In any](ctx context.Context, a *app, act func(operator.Operator, context.Context, In, io.Writer) error, r In, w io.Writer) error {
+	return a.asOperator(ctx, func(o operator.Operator) error { return act(o, ctx, r, w) })
+}
+
+// answeredBy is the answer of the server to an act with a request.
+func answeredBy[In, Out any](ctx context.Context, a *app, act func(operator.Operator, context.Context, In) (Out, error), r In) (Out, error) {
+	return asked(ctx, a, func(o operator.Operator, ctx context.Context) (Out, error) { return act(o, ctx, r) })
 }

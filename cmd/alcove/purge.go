@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
-	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/operator"
 )
 
 func (a *app) purgeCommand() *cobra.Command {
-	var p host.PurgeRequest
+	var p operator.PurgeRequest
 	version, yes := "", false
 	c := &cobra.Command{
 		Use:   "purge [KEY]",
@@ -42,8 +42,8 @@ family keeps. Nothing finds what a family put in other words.`,
 			if !yes {
 				return &usageError{errors.New("a purge cannot be undone: repeat it with --yes")}
 			}
-			var done host.Purged
-			if err := a.act(c.Context(), "purge", p, &done); err != nil {
+			done, err := answeredBy(c.Context(), a, operator.Operator.Purge, p)
+			if err != nil {
 				return err
 			}
 			return a.printPurged(done)
@@ -61,7 +61,7 @@ family keeps. Nothing finds what a family put in other words.`,
 	return c
 }
 
-func (a *app) printPurged(done host.Purged) error {
+func (a *app) printPurged(done operator.Purged) error {
 	if a.asJSON {
 		return a.printJSON(done)
 	}
@@ -94,7 +94,7 @@ func more(out *strings.Builder, all, listed int) {
 }
 
 // writeWitnesses says who may have it where nothing can be found.
-func (a *app) writeWitnesses(out *strings.Builder, done host.Purged) {
+func (a *app) writeWitnesses(out *strings.Builder, done operator.Purged) {
 	if len(done.Families) > 0 {
 		fmt.Fprint(out, "\nthese families saw it or could; what they put in other words cannot be found:\n")
 	}
@@ -126,7 +126,7 @@ func (a *app) writeWitnesses(out *strings.Builder, done host.Purged) {
 }
 
 // where is where a copy is, or was.
-func where(c host.Copy) string {
+func where(c operator.Copy) string {
 	what := terminal.Line(c.Collection).String()
 	switch c.Collection {
 	case "memory":
@@ -140,7 +140,7 @@ func where(c host.Copy) string {
 }
 
 // eraseCopy is the command that erases what may be a copy. A name with control characters has to be typed otherwise.
-func eraseCopy(c host.Copy) string {
+func eraseCopy(c operator.Copy) string {
 	arguments := []string{"alcove", "purge", "--yes", "--namespace", word(c.Namespace)}
 	switch c.Collection {
 	case "_log":

@@ -6,22 +6,22 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
 )
 
 func TestAPurgeSaysWhatItErasedWhatItDidNotAndWhoSawIt(t *testing.T) {
-	done := host.Purged{
+	done := operator.Purged{
 		Purged: memory.Purged{
 			Erased: []memory.Erased{{Branch: "default", Version: 12, Digest: "ab"}},
-			Copies: memory.Copies{Records: 3, List: []host.Copy{{Family: "notes", Collection: "notes/list", Namespace: "work", Key: "a\x1b[2J", Branch: "default"}, {Collection: "_answers", Branch: "_system"}}},
-			Possible: memory.Copies{Records: 4, List: []host.Copy{
+			Copies: memory.Copies{Records: 3, List: []operator.Copy{{Family: "notes", Collection: "notes/list", Namespace: "work", Key: "a\x1b[2J", Branch: "default"}, {Collection: "_answers", Branch: "_system"}}},
+			Possible: memory.Copies{Records: 4, List: []operator.Copy{
 				{Collection: "notes/list", Namespace: "work", Key: "it's", Branch: "default", Why: "it mentions the key"},
 				{Collection: "memory", Namespace: "work", Key: "-twin", Branch: "default", Why: "a memory has it"},
 				{Collection: "_log", Namespace: "work", Key: "7", Branch: "f", Why: "an event has it"},
 			}},
 		},
-		Families: []host.Witness{{Family: "notes", Hooks: []string{"store", "stored"}, Reads: true, Copies: 2, Possible: 1}},
+		Families: []operator.Witness{{Family: "notes", Hooks: []string{"store", "stored"}, Reads: true, Copies: 2, Possible: 1}},
 		Outside:  []string{"embedder local at http://127.0.0.1:11434"},
 	}
 	var out bytes.Buffer

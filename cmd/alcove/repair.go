@@ -18,10 +18,11 @@ func (a *app) repairCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if has, err := host.HasStore(dir); !has || err != nil {
+			directory := host.Directory{Path: dir}
+			if has, err := directory.HasStore(); !has || err != nil {
 				return notFound("there is no store in %s", dir)
 			}
-			r, err := host.Repair(c.Context(), dir, dry)
+			r, err := directory.Repair(c.Context(), host.RepairOptions{DryRun: dry})
 			if err != nil {
 				return err
 			}

@@ -52,7 +52,7 @@ func TestABackupThatLostTheModuleOfARedactorIsRefusedByName(t *testing.T) {
 	if err == nil || !strings.Contains(string(out), "the module of family hide with the SHA-256 "+digest+" is not in the backup") {
 		t.Errorf("%s (%v)", out, err)
 	}
-	if has, err := host.HasStore(dir); has || err != nil {
+	if has, err := (host.Directory{Path: dir}).HasStore(); has || err != nil {
 		t.Errorf("there is a store: %t (%v)", has, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -30,7 +31,7 @@ type serveFlags struct {
 	bm25           string
 	conversations  string
 	locked         bool
-	embedder       host.EmbedderConfig
+	embedder       operator.EmbedderConfig
 }
 
 func (a *app) serveCommand() *cobra.Command {

@@ -1,24 +1,20 @@
-package host
+// Package embedders runs the embedders that an operator configured: it keeps their configuration, connects each to its
+// provider, and has the documents of a space embedded.
+package embedders
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"math"
-	"path/filepath"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/alcove-memory/alcove/host/admin"
-	"github.com/alcove-memory/alcove/host/durable"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/search/embed"
@@ -26,78 +22,36 @@ import (
 	"github.com/alcove-memory/alcove/host/search/vector"
 )
 
-// embeddersFile says which embedders there are, in a data directory. Only operators' acts write it.
-const (
-	embeddersFile  = "embedders.json"
-	embeddersLimit = 1 << 20 // bytes
-)
-
-// mostEmbedders bounds how many there may be: each keeps vectors of everything.
-const mostEmbedders = 8
-
-// EmbedderConfig is an embedder as operators describe it.
-type EmbedderConfig struct {
-	embed.Config
-	Weight float64 `json:"weight,omitempty"` // of meaning beside words, up to 1; 0: .5; negative: none
-	// Threshold is the nearness below which meaning alone finds nothing; 0: none.
-	Threshold float64 `json:"threshold,omitempty"`
-	// NearWords is how much a word of a question counts, in searches by words, where only a word near to it is there: a
-	// part of what it would count itself. Of a static model only; of several embedders that of the first. 0: nothing.
-	NearWords float64 `json:"near_words,omitempty"`
+// Options say what Open needs. Dir, Blobs and Index are required.
+type Options struct {
+	Dir    string                   // the data directory, with the configuration file
+	Blobs  semantic.Blobs           // where vectors are kept
+	Index  *search.Index            // whose documents are embedded
+	Logger *slog.Logger             // nil: discards
+	Getenv func(name string) string // of keys; nil: there are none
+	Serve  *Config                  // an embedder to add, and use by default, as soon as it answers; nil: none
 }
 
-func (c EmbedderConfig) check() error {
-	if err := c.Check(); err != nil {
-		return err
-	}
-	switch {
-	case math.IsNaN(c.Weight) || c.Weight > 1:
-		return fmt.Errorf("embedder %s: meaning counts %g beside words: at most 1", c.Name, c.Weight)
-	case math.IsNaN(c.Threshold) || math.IsInf(c.Threshold, 0):
-		return fmt.Errorf("embedder %s: the threshold is no finite number", c.Name)
-	case !(c.NearWords >= 0 && c.NearWords <= 1):
-		return fmt.Errorf("embedder %s: near words count %g: it goes from 0 to 1", c.Name, c.NearWords)
-	case c.NearWords > 0 && c.Kind != embed.Static:
-		return fmt.Errorf("embedder %s: only a static model has near words", c.Name)
-	}
-	return nil
+// Guest is a tool family that embeds.
+type Guest struct {
+	Model      string // as its manifest names it: vectors of different models are never compared
+	Dimensions int
+	// Embed makes a vector of each text. purpose is document or query.
+	Embed func(ctx context.Context, texts []string, purpose string) ([][]float32, error)
 }
 
-// embedderEntry is an embedder as the file has it.
-type embedderEntry struct {
-	EmbedderConfig
-	Generation int             `json:"generation,omitempty"` // counts how often all vectors were made anew
-	Previous   *embedderOrigin `json:"previous,omitempty"`   // whose vectors serve until the new ones are complete
-}
+// Guests finds the tool family with a name, if it embeds.
+type Guests func(family string) (Guest, bool)
 
-// embedderOrigin is what vectors came from.
-type embedderOrigin struct {
-	EmbedderConfig
-	Generation int `json:"generation,omitempty"`
-}
-
-// embedderFile is what the file holds.
-type embedderFile struct {
-	Standard    string             `json:"standard,omitempty"`
-	Collections map[string]float64 `json:"collections,omitempty"` // how much meaning counts in each, from 0 (none is embedded) to 1
-	Embedders   []embedderEntry    `json:"embedders,omitempty"`
-}
-
-// standardGate is how much meaning counts in collections that the file does not name. Logs are long, and are looked
-// for by their words.
-func standardGate() map[string]float64 { return map[string]float64{"_log": 0} }
-
-// embedders are those of a data directory.
-type embedders struct {
-	host   *Host
-	keeper *semantic.Keeper
-	index  *search.Index
-	gate   atomic.Pointer[map[string]float64]
-	// families are nil until they are open.
-	families atomic.Pointer[family.Families]
+// Embedders are those of a data directory. Their methods may be called concurrently.
+type Embedders struct {
+	options Options
+	keeper  *semantic.Keeper
+	weights atomic.Pointer[map[string]float64] // of vectors beside words, by collection
+	guests  atomic.Pointer[Guests]             // nil until families are open
 
 	mu       sync.Mutex
-	file     embedderFile
+	file     file
 	attached bool
 	near     string // the folder of the model whose near words are in use
 
@@ -108,29 +62,32 @@ type embedders struct {
 	stop     context.CancelFunc
 }
 
-// openEmbedders reads which embedders there are. Nothing is embedded before start.
-func (h *Host) openEmbedders(index *search.Index) (*embedders, error) {
-	e := &embedders{host: h, index: index, models: map[string]*embed.Model{}}
-	if h.options.Logger == nil {
-		h.options.Logger = slog.New(slog.DiscardHandler)
+// Open reads the configuration of a data directory. Nothing is embedded before Start.
+func Open(ctx context.Context, o Options) (*Embedders, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	e.ctx, e.stop = context.WithCancel(context.Background())
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
+	}
+	e := &Embedders{options: o, models: map[string]*embed.Model{}}
 	if err := e.read(); err != nil {
 		return nil, err
 	}
-	e.setGate()
+	e.ctx, e.stop = context.WithCancel(context.WithoutCancel(ctx))
+	e.setWeights()
 	e.keeper = semantic.New(semantic.Options{
-		Blobs: h.engine, Logger: h.options.Logger, Gate: e.weight, Switched: e.switched,
+		Blobs: o.Blobs, Logger: o.Logger, Gate: e.weight, Switched: e.switched,
 		Refused: func(err error) bool { return errors.Is(err, embed.ErrRefused) },
 	})
-	for _, entry := range e.file.Embedders {
-		if err := e.use(entry); err != nil {
-			h.options.Logger.Warn("going on without an embedder", "error", err)
+	for _, configured := range e.file.Embedders {
+		if err := e.use(configured); err != nil {
+			o.Logger.Warn("going on without an embedder", "error", err)
 		}
 	}
 	e.keeper.SetStandard(e.file.Standard)
-	if err := e.keeper.Sweep(context.Background()); err != nil {
-		h.options.Logger.Warn("vectors that nobody needs stay on the disk", "error", err)
+	if err := e.keeper.Sweep(ctx); err != nil {
+		o.Logger.Warn("vectors that nobody needs stay on the disk", "error", err)
 	}
 	e.attach()
 	e.useNearWords()
@@ -139,103 +96,61 @@ func (h *Host) openEmbedders(index *search.Index) (*embedders, error) {
 
 // attach lets the index tell of its documents, from the first embedder on: without one nothing is remembered of them.
 // The caller holds mu, or nobody else knows of e.
-func (e *embedders) attach() {
+func (e *Embedders) attach() {
 	if !e.attached && len(e.file.Embedders) > 0 {
 		e.attached = true
-		e.index.Attach(e.keeper)
+		e.options.Index.Attach(e.keeper)
 	}
 }
 
-func (e *embedders) start(s *memory.Space) {
+// Start begins to embed the documents of a space.
+func (e *Embedders) Start(s semantic.Source) {
 	e.keeper.Start(s)
-	if c := e.host.options.Embedder; c != nil {
+	if c := e.options.Serve; c != nil {
 		e.probing.Go(func() { e.adopt(*c) })
 	}
 }
 
-func (e *embedders) close() error {
+// SetGuests says where tool families that embed are found, from now on.
+func (e *Embedders) SetGuests(guests Guests) { e.guests.Store(&guests) }
+
+// Close stops embedding.
+func (e *Embedders) Close() error {
 	e.stop()
 	e.probing.Wait()
 	return e.keeper.Close()
 }
 
-func (e *embedders) path() string { return filepath.Join(e.host.options.Dir, embeddersFile) }
+// standardWeights are those of collections that the file does not name. Logs are long, and searched for their words.
+func standardWeights() map[string]float64 { return map[string]float64{"_log": 0} }
 
-func (e *embedders) read() error {
-	raw, err := readEmbedders(e.host.options.Dir)
-	if raw == nil && err == nil {
-		return nil
-	}
-	if err == nil {
-		err = parseEmbedders(raw, &e.file)
-	}
-	for _, entry := range e.file.Embedders {
-		if err == nil {
-			err = entry.check()
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("read the embedders from %s: %w (restore the file from a copy, or delete it and add them again with alcove embedder set: "+
-			"no memory is lost, and until then searches are by words)", e.path(), err)
-	}
-	return nil
+// setWeights takes the weights of collections from the file. The caller holds mu, or nobody else knows of e.
+func (e *Embedders) setWeights() {
+	weights := standardWeights()
+	maps.Copy(weights, e.file.Collections)
+	e.weights.Store(&weights)
 }
 
-// parseEmbedders reads what the file holds, all of it: what was cut off or overwritten is an error.
-func parseEmbedders(raw []byte, into *embedderFile) error {
-	in := json.NewDecoder(bytes.NewReader(raw))
-	in.DisallowUnknownFields()
-	if err := in.Decode(into); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the file is cut off after %d bytes: %w", len(raw), io.ErrUnexpectedEOF)
-	} else if err != nil {
-		return err
-	}
-	if _, err := in.Token(); err != io.EOF {
-		return fmt.Errorf("more follows the embedders at byte %d", in.InputOffset())
-	}
-	return nil
-}
-
-// write replaces the file. The caller holds mu.
-func (e *embedders) write() error {
-	raw, err := json.MarshalIndent(e.file, "", "  ")
-	if err != nil {
-		return fmt.Errorf("keep the embedders: %w", err)
-	}
-	if err := durable.WriteFile(e.path(), append(raw, '\n'), 0o600); err != nil {
-		return fmt.Errorf("keep the embedders: %w", err)
-	}
-	return nil
-}
-
-func (e *embedders) setGate() {
-	gate := standardGate()
-	for collection, weight := range e.file.Collections {
-		gate[collection] = weight
-	}
-	e.gate.Store(&gate)
-}
-
-// weight is how much meaning counts in a collection.
-func (e *embedders) weight(collection string) float64 {
-	if w, ok := (*e.gate.Load())[collection]; ok {
+// weight is how much vectors count in a collection, from 0 to 1.
+func (e *Embedders) weight(collection string) float64 {
+	if w, ok := (*e.weights.Load())[collection]; ok {
 		return w
 	}
 	return 1
 }
 
 // use hands an embedder, and the one whose vectors serve until its own are complete, to the keeper.
-func (e *embedders) use(entry embedderEntry) error {
-	if p := entry.Previous; p != nil {
-		if err := e.keeper.Set(e.settings(p.EmbedderConfig, p.Generation)); err != nil {
+func (e *Embedders) use(x entry) error {
+	if p := x.Previous; p != nil {
+		if err := e.keeper.Set(e.settings(p.Config, p.Generation)); err != nil {
 			return err
 		}
 	}
-	return e.keeper.Set(e.settings(entry.EmbedderConfig, entry.Generation))
+	return e.keeper.Set(e.settings(x.Config, x.Generation))
 }
 
 // identity is all that vectors depend on.
-func (c EmbedderConfig) identity(generation int) string {
+func (c Config) identity(generation int) string {
 	raw, err := json.Marshal([]any{c.Kind, c.URL, c.Model, c.Path, c.Family, c.Dimensions, c.Metric, c.MaxChars, c.DocumentPrefix, generation})
 	if err != nil {
 		return fmt.Sprint(c, generation) // plain data cannot fail
@@ -243,7 +158,8 @@ func (c EmbedderConfig) identity(generation int) string {
 	return string(raw)
 }
 
-func (e *embedders) settings(c EmbedderConfig, generation int) semantic.Settings {
+// settings are a description as the keeper of vectors takes it.
+func (e *Embedders) settings(c Config, generation int) semantic.Settings {
 	s := semantic.Settings{
 		Name: c.Name, Identity: c.identity(generation), Dimensions: c.Dimensions, Batch: c.Batch, MaxChars: c.MaxChars,
 		Prefix: c.DocumentPrefix, Question: c.QueryPrefix, Weight: c.Weight, Threshold: c.Threshold, Costly: c.Kind != embed.Static,
@@ -261,7 +177,7 @@ func (e *embedders) settings(c EmbedderConfig, generation int) semantic.Settings
 }
 
 // switched is told when an embedder's new vectors serve: those before are forgotten.
-func (e *embedders) switched(name string) {
+func (e *Embedders) switched(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	i := e.find(name)
@@ -270,191 +186,18 @@ func (e *embedders) switched(name string) {
 	}
 	e.file.Embedders[i].Previous = nil
 	if err := e.write(); err != nil {
-		e.host.options.Logger.Warn("after a restart vectors are switched once more", "error", err)
+		e.options.Logger.Warn("after a restart vectors are switched once more", "error", err)
 	}
 }
 
-func (e *embedders) find(name string) int {
-	return slices.IndexFunc(e.file.Embedders, func(x embedderEntry) bool { return x.Name == name })
+// find is the position of an embedder in the file; -1: there is none. The caller holds mu.
+func (e *Embedders) find(name string) int {
+	return slices.IndexFunc(e.file.Embedders, func(x entry) bool { return x.Name == name })
 }
 
-// set adds or changes an embedder. One that is new, or embeds otherwise, is asked for a vector first.
-func (e *embedders) set(ctx context.Context, c EmbedderConfig, standard bool) (EmbedderConfig, error) {
-	if err := c.check(); err != nil {
-		return c, err
-	}
-	e.forget(c.Path)
-	if c.Kind == embed.Family {
-		c.Model = ""
-		guest, err := e.guest(c)
-		if err != nil {
-			return c, fmt.Errorf("nothing was changed: %w", err)
-		}
-		c.Model, c.Dimensions = guest.Model, guest.Dimensions
-	}
-	if c.Dimensions == 0 {
-		n, err := e.probe(ctx, c)
-		if err != nil {
-			return c, fmt.Errorf("nothing was changed, because the embedder gives no vector: %w (give its dimensions to set it all the same)", err)
-		}
-		c.Dimensions = n
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	i := e.find(c.Name)
-	if i < 0 && len(e.file.Embedders) >= mostEmbedders {
-		return c, fmt.Errorf("there are %d embedders already: remove one first", mostEmbedders)
-	}
-	before := e.file
-	e.file.Embedders = slices.Clone(e.file.Embedders)
-	if i < 0 {
-		e.file.Embedders = append(e.file.Embedders, embedderEntry{EmbedderConfig: c})
-		i = len(e.file.Embedders) - 1
-	} else {
-		e.file.Embedders[i] = e.file.Embedders[i].changed(c, e.file.Embedders[i].Generation)
-	}
-	if standard || e.file.Standard == "" {
-		e.file.Standard = c.Name
-	}
-	return c, e.apply(before, i)
-}
-
-// changed is an embedder under another description, whose old vectors serve until the new ones are complete.
-func (x embedderEntry) changed(c EmbedderConfig, generation int) embedderEntry {
-	next := embedderEntry{EmbedderConfig: c, Generation: generation, Previous: x.Previous}
-	if c.identity(generation) == x.identity(x.Generation) {
-		return next
-	}
-	if next.Previous == nil {
-		next.Previous = &embedderOrigin{x.EmbedderConfig, x.Generation}
-	}
-	if next.Previous.identity(next.Previous.Generation) == c.identity(generation) {
-		next.Previous = nil
-	}
-	return next
-}
-
-// apply keeps a change of entry i and lets it take effect; or takes the change back. The caller holds mu.
-func (e *embedders) apply(before embedderFile, i int) error {
-	if err := e.write(); err != nil {
-		e.file = before
-		return err
-	}
-	e.attach()
-	if err := e.keeper.Set(e.settings(e.file.Embedders[i].EmbedderConfig, e.file.Embedders[i].Generation)); err != nil {
-		e.file = before
-		return errors.Join(err, e.write())
-	}
-	e.keeper.SetStandard(e.file.Standard)
-	e.useNearWords()
-	return nil
-}
-
-// regenerate makes all vectors of an embedder anew.
-func (e *embedders) regenerate(name string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	i := e.find(name)
-	if i < 0 {
-		return e.unknown(name)
-	}
-	before := e.file
-	e.forget(e.file.Embedders[i].Path)
-	e.file.Embedders = slices.Clone(e.file.Embedders)
-	e.file.Embedders[i] = e.file.Embedders[i].changed(e.file.Embedders[i].EmbedderConfig, e.file.Embedders[i].Generation+1)
-	return e.apply(before, i)
-}
-
-func (e *embedders) unknown(name string) error {
-	return fmt.Errorf("there is no embedder %.80q: alcove embedder show lists them", name)
-}
-
-func (e *embedders) remove(name string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	i := e.find(name)
-	if i < 0 {
-		return e.unknown(name)
-	}
-	before := e.file
-	e.file.Embedders = slices.Delete(slices.Clone(e.file.Embedders), i, i+1)
-	if e.file.Standard == name {
-		e.file.Standard = ""
-	}
-	if err := e.write(); err != nil {
-		e.file = before
-		return err
-	}
-	e.keeper.Drop(name)
-	e.keeper.SetStandard(e.file.Standard)
-	e.useNearWords()
-	return nil
-}
-
-// EmbedderChoice is how embedders are used: which one by searches that name none, and how much meaning counts in
-// collections. What is nil stays as it is.
-type EmbedderChoice struct {
-	Standard    *string            `json:"standard,omitempty"` // empty: none, searches are by words
-	Collections map[string]float64 `json:"collections,omitempty"`
-}
-
-func (e *embedders) choose(c EmbedderChoice) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	before := e.file
-	if c.Standard != nil {
-		if *c.Standard != "" && e.find(*c.Standard) < 0 {
-			return e.unknown(*c.Standard)
-		}
-		e.file.Standard = *c.Standard
-	}
-	merged := map[string]float64{}
-	for _, from := range []map[string]float64{before.Collections, c.Collections} {
-		for collection, weight := range from {
-			if weight < 0 || weight > 1 {
-				return fmt.Errorf("meaning counts %g in %.80q: it goes from 0 to 1", weight, collection)
-			}
-			merged[collection] = weight
-		}
-	}
-	e.file.Collections = merged
-	if err := e.write(); err != nil {
-		e.file = before
-		return err
-	}
-	e.setGate()
-	e.keeper.SetStandard(e.file.Standard)
-	e.keeper.Recheck()
-	return nil
-}
-
-// adopt uses the embedder that the server was started with, as soon as it answers.
-func (e *embedders) adopt(c EmbedderConfig) {
-	for wait := time.Second; e.ctx.Err() == nil; wait = min(2*wait, 5*time.Minute) {
-		e.mu.Lock()
-		if i := e.find(c.Name); i >= 0 && c.Dimensions == 0 {
-			as := e.file.Embedders[i]
-			same := c
-			if same.Dimensions = as.Dimensions; same.identity(as.Generation) == as.identity(as.Generation) {
-				c = same // nothing to ask it for
-			}
-		}
-		e.mu.Unlock()
-		if _, err := e.set(e.ctx, c, true); err == nil || e.ctx.Err() != nil {
-			return
-		} else {
-			e.host.options.Logger.Warn("the embedder that the server was started with is not in use yet", "again", wait, "error", err)
-		}
-		select {
-		case <-e.ctx.Done():
-		case <-time.After(wait):
-		}
-	}
-}
-
-// EmbedderState is an embedder, and how far it is.
-type EmbedderState struct {
-	EmbedderConfig
+// State is an embedder, and how far it is.
+type State struct {
+	Config
 	Standard   bool   `json:"standard"`
 	Generation int    `json:"generation"`
 	Vectors    int    `json:"vectors"`
@@ -464,14 +207,15 @@ type EmbedderState struct {
 	Error      string `json:"error,omitempty"`
 }
 
-func (e *embedders) states() []EmbedderState {
+// States lists the embedders.
+func (e *Embedders) States() []State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	list := []EmbedderState{}
-	for _, entry := range e.file.Embedders {
-		s := EmbedderState{EmbedderConfig: entry.EmbedderConfig, Generation: entry.Generation, Standard: entry.Name == e.file.Standard}
+	list := []State{}
+	for _, x := range e.file.Embedders {
+		s := State{Config: x.Config, Generation: x.Generation, Standard: x.Name == e.file.Standard}
 		for _, have := range e.keeper.Status() {
-			if have.Name != entry.Name {
+			if have.Name != x.Name {
 				continue
 			}
 			s.Error = cmp.Or(s.Error, have.Error)
@@ -480,7 +224,7 @@ func (e *embedders) states() []EmbedderState {
 				continue
 			}
 			s.Vectors = have.Vectors
-			if entry.Previous == nil {
+			if x.Previous == nil {
 				s.Waiting, s.Refused = have.Waiting, have.Refused
 			}
 		}
@@ -489,28 +233,34 @@ func (e *embedders) states() []EmbedderState {
 	return list
 }
 
-// SetEmbedderRequest says which embedder to use.
-type SetEmbedderRequest struct {
-	EmbedderConfig
-	Standard bool `json:"standard,omitempty"` // for searches that name none
+// ForMemory are the vectors as a space knows them.
+func (e *Embedders) ForMemory() memory.Meaning { return vectors{e.keeper} }
+
+// vectors is the keeper as a space knows it.
+type vectors struct{ *semantic.Keeper }
+
+func (v vectors) Embedders() []memory.Embedder {
+	var list []memory.Embedder
+	for _, s := range v.Status() {
+		list = append(list, memory.Embedder(s))
+	}
+	return list
 }
 
-// embedderActs are what operators can ask for about embedders.
-func (h *Host) embedderActs() map[string]admin.Act {
-	named := func(do func(string) error) admin.Act {
-		return act(func(_ context.Context, r struct {
-			Name string `json:"name"`
-		}) (any, error) {
-			return struct{}{}, do(r.Name)
-		})
+// Embed makes vectors of texts with the standard embedder, for families. A text of which it knows no word gets zeros.
+func (e *Embedders) Embed(ctx context.Context, texts []string, purpose string) (model string, list [][]float32, err error) {
+	model = e.keeper.Standard()
+	if model == "" {
+		return "", nil, &abi.Error{Code: abi.CodeUnavailable, Message: "no embedder is configured: the operator can, with alcove embedder set"}
 	}
-	return map[string]admin.Act{
-		"embedders": func(context.Context, json.RawMessage) (any, error) { return h.embedders.states(), nil },
-		"set-embedder": act(func(ctx context.Context, r SetEmbedderRequest) (any, error) {
-			return h.embedders.set(ctx, r.EmbedderConfig, r.Standard)
-		}),
-		"regenerate-embedder": named(h.embedders.regenerate),
-		"remove-embedder":     named(h.embedders.remove),
-		"choose-embedder":     act(func(_ context.Context, c EmbedderChoice) (any, error) { return struct{}{}, h.embedders.choose(c) }),
+	list, err = e.keeper.Texts(ctx, model, texts, purpose == "query")
+	if err != nil {
+		return "", nil, &abi.Error{Code: abi.CodeUnavailable, Retryable: true, Message: err.Error()}
 	}
+	for i, v := range list {
+		if len(v) == 0 {
+			list[i] = make([]float32, e.keeper.Dimensions(model))
+		}
+	}
+	return model, list, nil
 }

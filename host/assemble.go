@@ -1,0 +1,120 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/alcove-memory/alcove/host/embedders"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/outbound"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// compiledModules is the folder of compiled modules, in a data directory.
+const compiledModules = "modules"
+
+// parts are what serves the space of a data directory.
+type parts struct {
+	engine    store.Engine
+	embedders *embedders.Embedders
+	space     *memory.Space
+	families  *family.Families // nil: there are none
+}
+
+// assembly says which parts there are beside the space and its vectors.
+type assembly struct {
+	readOnly bool             // the directory cannot be written: nothing is embedded, and there are no families
+	dormant  bool             // likewise, by choice: a space that is only verified sends its texts nowhere
+	sandbox  *sandbox.Sandbox // of the families; the caller closes it. Nil: a new one
+}
+
+// assemble opens the space of a data directory, and what serves it. Everything that it opened is in closing, on an error too.
+func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p parts, err error) {
+	p.engine, err = o.Driver.Open(ctx, o.Dir, store.Options{Clock: o.Clock, Logger: o.Logger, ReadOnly: a.readOnly})
+	if errors.Is(err, store.ErrReadOnly) {
+		return p, fmt.Errorf("%w: this user must be able to write there; choose another directory with --data", err)
+	}
+	if err != nil {
+		return p, fmt.Errorf("open the store in %s: %w", o.Dir, err)
+	}
+	closing.later("the store", p.engine.Close)
+	searching, err := o.searching()
+	if err != nil {
+		return p, err
+	}
+	index := search.New(searching)
+	p.embedders, err = embedders.Open(ctx, embedders.Options{Dir: o.Dir, Blobs: p.engine, Index: index, Logger: o.Logger, Getenv: os.Getenv, Serve: o.Embedder})
+	if err != nil {
+		return p, err
+	}
+	closing.later("the vectors", p.embedders.Close)
+	p.space, err = memory.Open(ctx, memory.Options{
+		Engine: p.engine, Index: index, Meaning: p.embedders.ForMemory(), Clock: o.Clock, Logger: o.Logger, ReadOnly: a.readOnly,
+	})
+	if err != nil {
+		return p, fmt.Errorf("open the memory in %s: %w", o.Dir, err)
+	}
+	closing.later("the memory", func() error { return p.space.Close(context.WithoutCancel(ctx)) })
+	if a.readOnly || a.dormant {
+		return p, nil
+	}
+	p.embedders.Start(p.space)
+	return p, p.openFamilies(ctx, o, a.sandbox, closing)
+}
+
+// openFamilies makes families ready to be called. Without a sandbox there are none, and the server goes on.
+func (p *parts) openFamilies(ctx context.Context, o Options, box *sandbox.Sandbox, closing *closers) (err error) {
+	if box == nil {
+		box, err = sandbox.New(sandbox.Config{Dir: filepath.Join(o.Dir, compiledModules), Log: o.Logger, Compiler: o.Compiler})
+		if err != nil {
+			o.Logger.Warn("going on without tool families", "error", err)
+			return nil
+		}
+		closing.later("the sandbox", box.Close)
+	}
+	outside := o.Outside
+	if outside == nil {
+		outside = outbound.New()
+	}
+	families, err := family.New(ctx, family.Options{
+		Space: p.space, Sandbox: box, Dir: o.Dir, Built: o.Families, Watch: o.FamiliesDir, Locked: o.Locked, ReadOnly: o.ReadOnly,
+		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.embedders,
+	})
+	if err != nil {
+		return err
+	}
+	closing.later("the families", families.Close)
+	p.families = families
+	p.embedders.SetGuests(func(name string) (embedders.Guest, bool) {
+		g, on := families.EmbedderOf(name)
+		return embedders.Guest{Model: g.Model, Dimensions: g.Dimensions, Embed: g.Embed}, on
+	})
+	p.space.SetHooks(families)
+	return nil
+}
+
+// closers are what has to be closed, in the order of opening.
+type closers []namedCloser
+
+type namedCloser struct {
+	name  string
+	close func() error
+}
+
+func (c *closers) later(name string, f func() error) { *c = append(*c, namedCloser{name, f}) }
+
+// close closes everything, last opened first.
+func (c closers) close() (err error) {
+	for i := len(c) - 1; i >= 0; i-- {
+		if failed := c[i].close(); failed != nil {
+			err = errors.Join(err, fmt.Errorf("close %s: %w", c[i].name, failed))
+		}
+	}
+	return err
+}

@@ -1,0 +1,206 @@
+package embedders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/search/embed"
+)
+
+// SetRequest describes an embedder to add, or to change.
+type SetRequest struct {
+	Config
+	Standard bool `json:"standard,omitempty"` // for searches that name none
+}
+
+// Set adds or changes an embedder, and returns it with its dimensions, for which it is asked for a vector if they are not given.
+func (e *Embedders) Set(ctx context.Context, r SetRequest) (Config, error) {
+	c := r.Config
+	if err := c.check(); err != nil {
+		return c, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
+	}
+	e.forget(c.Path)
+	c, err := e.measured(ctx, c)
+	if err != nil {
+		return c, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := e.find(c.Name)
+	if i < 0 && len(e.file.Embedders) >= most {
+		return c, &memory.Error{Code: memory.Exhausted, Message: fmt.Sprintf("there are %d embedders already: remove one first", most)}
+	}
+	before := e.file
+	e.file.Embedders = slices.Clone(e.file.Embedders)
+	if i < 0 {
+		e.file.Embedders = append(e.file.Embedders, entry{Config: c})
+		i = len(e.file.Embedders) - 1
+	} else {
+		e.file.Embedders[i] = e.file.Embedders[i].changed(c, e.file.Embedders[i].Generation)
+	}
+	if r.Standard || e.file.Standard == "" {
+		e.file.Standard = c.Name
+	}
+	return c, e.apply(before, i)
+}
+
+// measured is a description with the dimensions of its vectors, and the model of a family that embeds.
+func (e *Embedders) measured(ctx context.Context, c Config) (Config, error) {
+	if c.Kind == embed.Family {
+		c.Model = ""
+		guest, err := e.guest(c)
+		if err != nil {
+			return c, fmt.Errorf("nothing was changed: %w", err)
+		}
+		c.Model, c.Dimensions = guest.Model, guest.Dimensions
+	}
+	if c.Dimensions != 0 {
+		return c, nil
+	}
+	n, err := e.probe(ctx, c)
+	if err != nil {
+		return c, fmt.Errorf("nothing was changed, because the embedder gives no vector: %w (give its dimensions to set it all the same)", err)
+	}
+	c.Dimensions = n
+	return c, nil
+}
+
+// changed is an embedder under another description, whose old vectors serve until the new ones are complete.
+func (x entry) changed(c Config, generation int) entry {
+	next := entry{Config: c, Generation: generation, Previous: x.Previous}
+	if c.identity(generation) == x.identity(x.Generation) {
+		return next
+	}
+	if next.Previous == nil {
+		next.Previous = &origin{x.Config, x.Generation}
+	}
+	if next.Previous.identity(next.Previous.Generation) == c.identity(generation) {
+		next.Previous = nil
+	}
+	return next
+}
+
+// apply keeps a change of entry i and lets it take effect; or takes the change back. The caller holds mu.
+func (e *Embedders) apply(before file, i int) error {
+	if err := e.write(); err != nil {
+		e.file = before
+		return err
+	}
+	e.attach()
+	if err := e.keeper.Set(e.settings(e.file.Embedders[i].Config, e.file.Embedders[i].Generation)); err != nil {
+		e.file = before
+		return errors.Join(err, e.write())
+	}
+	e.keeper.SetStandard(e.file.Standard)
+	e.useNearWords()
+	return nil
+}
+
+// Regenerate makes all vectors of an embedder anew.
+func (e *Embedders) Regenerate(name string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := e.find(name)
+	if i < 0 {
+		return e.unknown(name)
+	}
+	before := e.file
+	e.forget(e.file.Embedders[i].Path)
+	e.file.Embedders = slices.Clone(e.file.Embedders)
+	e.file.Embedders[i] = e.file.Embedders[i].changed(e.file.Embedders[i].Config, e.file.Embedders[i].Generation+1)
+	return e.apply(before, i)
+}
+
+func (e *Embedders) unknown(name string) error {
+	return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("there is no embedder %.80q: alcove embedder show lists them", name)}
+}
+
+// Remove forgets an embedder and its vectors.
+func (e *Embedders) Remove(name string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := e.find(name)
+	if i < 0 {
+		return e.unknown(name)
+	}
+	before := e.file
+	e.file.Embedders = slices.Delete(slices.Clone(e.file.Embedders), i, i+1)
+	if e.file.Standard == name {
+		e.file.Standard = ""
+	}
+	if err := e.write(); err != nil {
+		e.file = before
+		return err
+	}
+	e.keeper.Drop(name)
+	e.keeper.SetStandard(e.file.Standard)
+	e.useNearWords()
+	return nil
+}
+
+// Choice is how embedders are used: the one of searches that name none, and the weight of vectors in collections. A nil field
+// changes nothing.
+type Choice struct {
+	Standard    *string            `json:"standard,omitempty"` // empty: none, searches are by words
+	Collections map[string]float64 `json:"collections,omitempty"`
+}
+
+// Choose changes how embedders are used.
+func (e *Embedders) Choose(c Choice) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c.Standard != nil && *c.Standard != "" && e.find(*c.Standard) < 0 {
+		return e.unknown(*c.Standard)
+	}
+	for collection, weight := range c.Collections {
+		if !(weight >= 0 && weight <= 1) {
+			return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("meaning counts %g in %.80q: it goes from 0 to 1", weight, collection)}
+		}
+	}
+	before := e.file
+	if c.Standard != nil {
+		e.file.Standard = *c.Standard
+	}
+	e.file.Collections = maps.Clone(before.Collections)
+	if e.file.Collections == nil {
+		e.file.Collections = map[string]float64{}
+	}
+	maps.Copy(e.file.Collections, c.Collections)
+	if err := e.write(); err != nil {
+		e.file = before
+		return err
+	}
+	e.setWeights()
+	e.keeper.SetStandard(e.file.Standard)
+	e.keeper.Recheck()
+	return nil
+}
+
+// adopt uses the embedder that the server was started with, as soon as it answers.
+func (e *Embedders) adopt(c Config) {
+	for wait := time.Second; e.ctx.Err() == nil; wait = min(2*wait, 5*time.Minute) {
+		e.mu.Lock()
+		if i := e.find(c.Name); i >= 0 && c.Dimensions == 0 {
+			as := e.file.Embedders[i]
+			same := c
+			if same.Dimensions = as.Dimensions; same.identity(as.Generation) == as.identity(as.Generation) {
+				c = same // nothing to ask it for
+			}
+		}
+		e.mu.Unlock()
+		if _, err := e.Set(e.ctx, SetRequest{Config: c, Standard: true}); err == nil || e.ctx.Err() != nil {
+			return
+		} else {
+			e.options.Logger.Warn("the embedder that the server was started with is not in use yet", "again", wait, "error", err)
+		}
+		select {
+		case <-e.ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+}

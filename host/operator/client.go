@@ -1,0 +1,167 @@
+package operator
+
+import (
+	"context"
+	"io"
+	"net"
+
+	"github.com/alcove-memory/alcove/host/admin"
+)
+
+// Client has a server in another process carry out acts. An error that has a code there is an *admin.Error.
+type Client struct{ server *admin.Client }
+
+var _ Operator = (*Client)(nil)
+
+// NewClient speaks over the connections that dial makes to the server's socket for operators.
+func NewClient(dial func(context.Context) (net.Conn, error)) *Client {
+	return &Client{admin.NewClient(dial)}
+}
+
+// Close lets go of connections.
+func (c *Client) Close() { c.server.Close() }
+
+// Health implements Operator.
+func (c *Client) Health(ctx context.Context) (Health, error) {
+	return ask(ctx, c, health)
+}
+
+// Verify implements Operator.
+func (c *Client) Verify(ctx context.Context) (Verified, error) {
+	return ask(ctx, c, verify)
+}
+
+// Compact implements Operator.
+func (c *Client) Compact(ctx context.Context) (Compacted, error) {
+	return ask(ctx, c, compact)
+}
+
+// Durability implements Operator.
+func (c *Client) Durability(ctx context.Context) (Durability, error) {
+	return ask(ctx, c, durability)
+}
+
+// Flush implements Operator.
+func (c *Client) Flush(ctx context.Context) error {
+	return tell(ctx, c, flush, none{})
+}
+
+// Purge implements Operator.
+func (c *Client) Purge(ctx context.Context, r PurgeRequest) (Purged, error) {
+	return call(ctx, c, purge, r)
+}
+
+// Retention implements Operator.
+func (c *Client) Retention(ctx context.Context) (Retention, error) {
+	return ask(ctx, c, retention)
+}
+
+// SetRetention implements Operator.
+func (c *Client) SetRetention(ctx context.Context, r Retention) (Retention, error) {
+	return call(ctx, c, setRetention, r)
+}
+
+// Retain implements Operator.
+func (c *Client) Retain(ctx context.Context) (Retained, error) {
+	return ask(ctx, c, retain)
+}
+
+// Export implements Operator.
+func (c *Client) Export(ctx context.Context, r ExportRequest, w io.Writer) error {
+	return copied(ctx, c, export, r, w)
+}
+
+// Backup implements Operator.
+func (c *Client) Backup(ctx context.Context, r BackupRequest, w io.Writer) error {
+	return copied(ctx, c, backUp, r, w)
+}
+
+// NoteBackup implements Operator.
+func (c *Client) NoteBackup(ctx context.Context, b BackedUp) error {
+	return tell(ctx, c, noteBackup, b)
+}
+
+// Memories implements Operator.
+func (c *Client) Memories(ctx context.Context, s Selection, w io.Writer) error {
+	return copied(ctx, c, memories, s, w)
+}
+
+// Import implements Operator.
+func (c *Client) Import(ctx context.Context, r ImportRequest) (Imported, error) {
+	return call(ctx, c, importing, r)
+}
+
+// Embedders implements Operator.
+func (c *Client) Embedders(ctx context.Context) ([]EmbedderState, error) {
+	return ask(ctx, c, listEmbedders)
+}
+
+// SetEmbedder implements Operator.
+func (c *Client) SetEmbedder(ctx context.Context, r EmbedderRequest) (EmbedderConfig, error) {
+	return call(ctx, c, setEmbedder, r)
+}
+
+// RegenerateEmbedder implements Operator.
+func (c *Client) RegenerateEmbedder(ctx context.Context, r EmbedderName) error {
+	return tell(ctx, c, regenerateEmbedder, r)
+}
+
+// RemoveEmbedder implements Operator.
+func (c *Client) RemoveEmbedder(ctx context.Context, r EmbedderName) error {
+	return tell(ctx, c, removeEmbedder, r)
+}
+
+// ChooseEmbedder implements Operator.
+func (c *Client) ChooseEmbedder(ctx context.Context, choice EmbedderChoice) error {
+	return tell(ctx, c, chooseEmbedder, choice)
+}
+
+// Families implements Operator.
+func (c *Client) Families(ctx context.Context) ([]Family, error) {
+	return ask(ctx, c, listFamilies)
+}
+
+// FamilyStates implements Operator.
+func (c *Client) FamilyStates(ctx context.Context) ([]Family, error) {
+	return ask(ctx, c, familyStates)
+}
+
+// FamilyUses implements Operator.
+func (c *Client) FamilyUses(ctx context.Context) ([]FamilyUse, error) {
+	return ask(ctx, c, familyUses)
+}
+
+// InstallFamily implements Operator.
+func (c *Client) InstallFamily(ctx context.Context, r InstallRequest) (Family, error) {
+	return call(ctx, c, installFamily, r)
+}
+
+// RemoveFamily implements Operator.
+func (c *Client) RemoveFamily(ctx context.Context, r FamilyName) (RemovedFamily, error) {
+	return call(ctx, c, removeFamily, r)
+}
+
+// GrantFamily implements Operator.
+func (c *Client) GrantFamily(ctx context.Context, r GrantRequest) (Family, error) {
+	return call(ctx, c, grantFamily, r)
+}
+
+// ConfigureFamily implements Operator.
+func (c *Client) ConfigureFamily(ctx context.Context, r ConfigureRequest) (FamilyConfig, error) {
+	return call(ctx, c, configureFamily, r)
+}
+
+// FamilyJobs implements Operator.
+func (c *Client) FamilyJobs(ctx context.Context) ([]FamilyJob, error) {
+	return ask(ctx, c, familyJobs)
+}
+
+// Endpoints implements Operator.
+func (c *Client) Endpoints(ctx context.Context) (map[string]Endpoint, error) {
+	return ask(ctx, c, listEndpoints)
+}
+
+// SetEndpoint implements Operator.
+func (c *Client) SetEndpoint(ctx context.Context, r EndpointRequest) error {
+	return tell(ctx, c, setEndpoint, r)
+}

@@ -1,0 +1,183 @@
+// Package operator is what only an operator may do to a running server: each act with its name, its request and its answer,
+// for the server and its clients alike.
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+
+	"github.com/alcove-memory/alcove/host/backup"
+	"github.com/alcove-memory/alcove/host/embedders"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// Operator carries out every act. The server implements it, and so does the Client of a server in another process.
+type Operator interface {
+	Care
+	Copies
+	Embedders
+	Families
+}
+
+// Care keeps a space sound and small.
+type Care interface {
+	Health(ctx context.Context) (Health, error)
+	Verify(ctx context.Context) (Verified, error)
+	Compact(ctx context.Context) (Compacted, error)
+	Durability(ctx context.Context) (Durability, error)
+	Flush(ctx context.Context) error
+	Purge(ctx context.Context, r PurgeRequest) (Purged, error)
+	Retention(ctx context.Context) (Retention, error)
+	SetRetention(ctx context.Context, r Retention) (Retention, error)
+	Retain(ctx context.Context) (Retained, error)
+}
+
+// Copies takes memories out of a space, and into it.
+type Copies interface {
+	Export(ctx context.Context, r ExportRequest, w io.Writer) error
+	Backup(ctx context.Context, r BackupRequest, w io.Writer) error
+	// NoteBackup tells the server that a backup is complete and durable.
+	NoteBackup(ctx context.Context, b BackedUp) error
+	Memories(ctx context.Context, s Selection, w io.Writer) error
+	Import(ctx context.Context, r ImportRequest) (Imported, error)
+}
+
+// Embedders configures embedders.
+type Embedders interface {
+	Embedders(ctx context.Context) ([]EmbedderState, error)
+	SetEmbedder(ctx context.Context, r EmbedderRequest) (EmbedderConfig, error)
+	RegenerateEmbedder(ctx context.Context, r EmbedderName) error
+	RemoveEmbedder(ctx context.Context, r EmbedderName) error
+	ChooseEmbedder(ctx context.Context, c EmbedderChoice) error
+}
+
+// Families manages tool families, and the endpoints outside that they may reach.
+type Families interface {
+	// Families lists the families. It is what an operator goes by in what they grant.
+	Families(ctx context.Context) ([]Family, error)
+	// FamilyStates lists them, too; nothing is granted by what it shows.
+	FamilyStates(ctx context.Context) ([]Family, error)
+	FamilyUses(ctx context.Context) ([]FamilyUse, error)
+	InstallFamily(ctx context.Context, r InstallRequest) (Family, error)
+	RemoveFamily(ctx context.Context, r FamilyName) (RemovedFamily, error)
+	GrantFamily(ctx context.Context, r GrantRequest) (Family, error)
+	ConfigureFamily(ctx context.Context, r ConfigureRequest) (FamilyConfig, error)
+	FamilyJobs(ctx context.Context) ([]FamilyJob, error)
+	Endpoints(ctx context.Context) (map[string]Endpoint, error)
+	SetEndpoint(ctx context.Context, r EndpointRequest) error
+}
+
+// Types of the domain that acts take and give.
+type (
+	Verified         = memory.Verified
+	Retention        = memory.Retention
+	Retained         = memory.Retained         // what an application of the policy did
+	RetentionFailure = memory.RetentionFailure // a rule that could not be applied
+	// NamespaceRetention is how much of the history of its memories a namespace keeps.
+	NamespaceRetention = memory.NamespaceRetention
+	Selection          = memory.Selection
+	Memory             = memory.PortableMemory
+	Imported           = memory.Imported
+	// Copy is a record, a memory or an event with what was purged.
+	Copy       = memory.Copy
+	Durability = store.Durability
+	Compacted  = store.Compacted
+	BackedUp   = store.BackedUp
+
+	EmbedderConfig  = embedders.Config
+	EmbedderState   = embedders.State
+	EmbedderChoice  = embedders.Choice
+	EmbedderRequest = embedders.SetRequest
+
+	Family        = family.Described
+	FamilyJob     = family.Job
+	FamilyUse     = family.Use
+	RemovedFamily = family.Removed
+	GrantRequest  = family.GrantRequest
+	HookOn        = registry.On
+	Capability    = registry.Capability
+	Endpoint      = registry.Endpoint
+)
+
+// Health is how a server is.
+type Health struct {
+	ReadOnly bool   `json:"read_only"` // its directory cannot be written
+	Fault    string `json:"fault"`     // why nothing is written though it should be
+}
+
+// ExportRequest says what to export.
+type ExportRequest struct {
+	Since uint64 `json:"since,omitempty"` // only what is newer than this version; 0: everything
+}
+
+// BackupRequest says what to back up.
+type BackupRequest struct {
+	Since backup.Base `json:"since"` // only what is newer than a backup has; zero: everything
+}
+
+// ImportRequest has memories to store on a branch.
+type ImportRequest struct {
+	Branch   string   `json:"branch,omitempty"`
+	Memories []Memory `json:"memories"`
+	DryRun   bool     `json:"dry_run,omitempty"`
+}
+
+// PurgeRequest says what to erase.
+type PurgeRequest struct {
+	memory.Purge
+	// SetAside removes what repairs have set aside, which may hold what is to be erased. Without it a purge refuses while
+	// there is any.
+	SetAside bool
+}
+
+// Purged is what a purge did, and who may still have what was purged.
+type Purged struct {
+	memory.Purged
+	// Families saw it, or may have. What they keep of it in other words cannot be found.
+	Families []Witness `json:"families"`
+	// Outside are the servers that embedders and families may have sent it to.
+	Outside []string `json:"outside"`
+}
+
+// Witness is a family that saw what was purged, or may have.
+type Witness struct {
+	Family   string   `json:"family"`
+	Hooks    []string `json:"hooks,omitempty"`    // that are on, and are given every memory
+	Reads    bool     `json:"reads,omitempty"`    // it may read there when it is called
+	Copies   int      `json:"copies,omitempty"`   // of its records, which were erased
+	Possible int      `json:"possible,omitempty"` // of those that may be copies
+}
+
+// EmbedderName names an embedder.
+type EmbedderName struct {
+	Name string `json:"name"`
+}
+
+// InstallRequest has a module to install.
+type InstallRequest struct {
+	Module []byte `json:"module"`
+}
+
+// FamilyName names a family.
+type FamilyName struct {
+	Family string `json:"family"`
+}
+
+// FamilyConfig is the configuration of a family, by key.
+type FamilyConfig = map[string]json.RawMessage
+
+// ConfigureRequest changes a family's configuration; null resets a key to its default. Without values nothing changes.
+type ConfigureRequest struct {
+	Family string       `json:"family"`
+	Values FamilyConfig `json:"values,omitempty"`
+}
+
+// EndpointRequest names a server outside; without one the name is forgotten.
+type EndpointRequest struct {
+	Name     string    `json:"name"`
+	Endpoint *Endpoint `json:"endpoint,omitempty"`
+}
