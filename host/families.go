@@ -8,7 +8,6 @@ import (
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/mcp"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -68,9 +67,18 @@ func familyTool(t abi.Tool) mcp.FamilyTool {
 func (f familyTools) Call(ctx context.Context, c mcp.FamilyCall) (mcp.FamilyResult, error) {
 	r, err := f.Families.Call(ctx, family.Call{
 		Tool: c.Tool, Arguments: c.Arguments, Place: memory.Place{Branch: c.Branch, Namespace: c.Namespace}, RequestID: c.RequestID,
-		Caller: policy.Caller{Agent: c.Agent, ReadOnly: c.ReadOnly}, DryRun: c.DryRun, Progress: c.Progress,
+		Caller: caller(c), DryRun: c.DryRun, Progress: c.Progress,
 	})
 	return mcp.FamilyResult{Output: r.Output, Version: r.Version, Proposal: r.Proposal, Notes: r.Notes}, err
+}
+
+// caller is whose call it is.
+func caller(c mcp.FamilyCall) memory.Caller {
+	rights := memory.FullRights()
+	if c.ReadOnly {
+		rights = rights.ReadOnly()
+	}
+	return memory.Caller{Agent: c.Agent, Rights: rights}
 }
 
 // FamilyModule is a family that the program carries.

@@ -61,7 +61,7 @@ func TryFamily(ctx context.Context, t Try) (tried Tried, err error) {
 // call makes the call, and gives what became of it the form of a request's end.
 func call(ctx context.Context, families *family.Families, tool string, arguments json.RawMessage) (Tried, error) {
 	var tried Tried
-	r, err := families.Call(ctx, family.Call{Tool: tool, Arguments: arguments, Ended: func(r *sandbox.Result) { tried.Result = r }})
+	r, err := families.Call(ctx, family.Call{Tool: tool, Arguments: arguments, Caller: memory.Caller{Rights: memory.FullRights()}, Ended: func(r *sandbox.Result) { tried.Result = r }})
 	tried.Notes = r.Notes
 	var failed *memory.Error
 	switch {

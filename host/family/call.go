@@ -9,7 +9,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -18,7 +17,7 @@ type Call struct {
 	Tool      string
 	Arguments json.RawMessage // an object
 	memory.Place
-	Caller    policy.Caller
+	Caller    memory.Caller
 	RequestID string
 	DryRun    bool // what the tool stages is thrown away
 	// Progress tells how far the call has come; total is 0 when that is not known. Nil: nobody asks.
@@ -44,7 +43,7 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if c.Caller.ReadOnly && !onlyReads(t) {
+	if c.Caller.Rights.WritesNothing() && !onlyReads(t) {
 		return Result{}, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("%s may write, and this memory can only be read; the server's operator can allow writing", t.Name)}
 	}
 	if err := x.checkArguments(t, c.Arguments); err != nil {
@@ -154,9 +153,7 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sand
 	if err != nil {
 		return Result{}, err
 	}
-	caller := c.Caller
-	caller.ReadOnly = caller.ReadOnly || onlyReads(t) // clients trust its word, and may not ask their users
-	w := f.newWork(x, stage, caller, c.Namespace, c.RequestID)
+	w := f.newWork(x, stage, forTool(c.Caller, t), c.Namespace, c.RequestID)
 	w.dryRun, w.progress, w.ended = c.DryRun, c.Progress, c.Ended
 	output, err := w.callTool(ctx, m, t, c.Arguments)
 	if err != nil || c.DryRun {
@@ -165,6 +162,25 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sand
 	commit.Answer, commit.KeepAnswer = output, memory.EffectsOf(ctx).Noted()
 	result, err := w.commit(ctx, commit)
 	return result, orOvertaken(ctx, t, err)
+}
+
+// forTool is a caller as a tool acts for them: one that says of itself that it only reads cannot write. Clients trust its word,
+// and may not ask their users.
+func forTool(c memory.Caller, t *abi.Tool) memory.Caller {
+	if onlyReads(t) {
+		c.Rights = c.Rights.ReadOnly()
+	}
+	return c
+}
+
+// ownCaller is a caller with all rights: what a family does by itself is bounded by its grant alone.
+func ownCaller(agent string) memory.Caller {
+	return memory.Caller{Agent: agent, Rights: memory.FullRights()}
+}
+
+// readingCaller is a caller who may read everything and write nothing.
+func readingCaller(agent string) memory.Caller {
+	return memory.Caller{Agent: agent, Rights: memory.FullRights().ReadOnly()}
 }
 
 func agentOr(agent string, x *family) string {

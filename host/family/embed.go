@@ -7,7 +7,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/policy"
 )
 
 // GuestEmbedder makes vectors by a family's embed hook.
@@ -49,7 +48,7 @@ func (e GuestEmbedder) Embed(ctx context.Context, texts []string, purpose string
 	if err != nil {
 		return nil, err
 	}
-	w := f.newWork(x, stage, policy.Caller{ReadOnly: true}, "", "")
+	w := f.newWork(x, stage, readingCaller(""), "", "")
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err

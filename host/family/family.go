@@ -272,10 +272,10 @@ func grantIn(lock registry.Lock, x *family) registry.Grant {
 }
 
 // powersOf are what a call of a family may do.
-func (f *Families) powersOf(x *family, caller policy.Caller) policy.Powers {
+func (f *Families) powersOf(x *family, caller memory.Caller) policy.Powers {
 	var granted []policy.Grant
 	for _, c := range f.grantOf(x).Capabilities {
 		granted = append(granted, policy.Grant{Name: c.Name, Scope: c.Scope})
 	}
-	return policy.Of(x.name, x.manifest.Capabilities, granted, caller)
+	return policy.Of(x.name, x.manifest.Capabilities, granted, caller.Rights)
 }

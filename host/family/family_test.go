@@ -11,7 +11,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -122,6 +121,9 @@ func (w *world) with(m *abi.Manifest, s script) *world {
 
 // call calls a family's tool.
 func (w *world) call(c Call) (Result, error) {
+	if readable, all := c.Caller.Rights.Readable(); !all && len(readable) == 0 {
+		c.Caller.Rights = memory.FullRights()
+	}
 	if c.Arguments == nil {
 		c.Arguments = json.RawMessage(`{}`)
 	}
@@ -269,7 +271,7 @@ func TestAFamilyDoesWhatManifestOperatorAndCallerAllAllow(t *testing.T) {
 	yes := true
 	reads.Tools[0].Annotations.ReadOnly = &yes
 	w = open(t, nil).with(reads, script{steps: steps})
-	result, err := w.call(Call{Tool: "reads_do", Caller: policy.Caller{ReadOnly: true}})
+	result, err := w.call(Call{Tool: "reads_do", Caller: readingCaller("")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +279,7 @@ func TestAFamilyDoesWhatManifestOperatorAndCallerAllAllow(t *testing.T) {
 		t.Errorf("for a caller who may only read: %+v", got)
 	}
 	w = open(t, nil).with(aFamily("writes"), script{})
-	if _, err := w.call(Call{Tool: "writes_do", Caller: policy.Caller{ReadOnly: true}}); code(err) != memory.Denied {
+	if _, err := w.call(Call{Tool: "writes_do", Caller: readingCaller("")}); code(err) != memory.Denied {
 		t.Errorf("a tool that may write, for a caller who may not: %v", err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -231,7 +230,7 @@ func (f *Families) storeHook(ctx context.Context, h hook, s memory.Storing, item
 	if err != nil {
 		return nil, err
 	}
-	w := f.newWork(h.family, stage, policy.Caller{Agent: s.Agent}, s.Namespace, s.RequestID)
+	w := f.newWork(h.family, stage, ownCaller(s.Agent), s.Namespace, s.RequestID)
 	changes, err := w.askStore(ctx, m, s.Namespace, items)
 	switch {
 	case errors.As(err, new(*refusal)): // it did what it is for

@@ -12,7 +12,6 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/stress"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -223,7 +222,7 @@ func TestAnotherFamilysPowersAreReachedOnlyThroughToolsThatWereGranted(t *testin
 		t.Errorf("a family that may call meek_do alone was answered with %+v", got)
 	}
 	calls("insider", "*")
-	result, err := w.call(Call{Tool: "insider_do", Place: memory.Place{Namespace: "work"}, Caller: policy.Caller{Namespaces: []string{"work"}}})
+	result, err := w.call(Call{Tool: "insider_do", Place: memory.Place{Namespace: "work"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"work"})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +246,7 @@ func TestACallerWhoMayOnlyReadChangesNothingThroughFamilies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := w.call(Call{Tool: "probe_do", Place: memory.Place{Namespace: "work"}, Caller: policy.Caller{ReadOnly: true}})
+	result, err := w.call(Call{Tool: "probe_do", Place: memory.Place{Namespace: "work"}, Caller: readingCaller("")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/policy"
 )
 
 // jobRecords is the collection of jobs, and schedules that of when those with a schedule ran last.
@@ -39,8 +38,9 @@ type Job struct {
 	Name    string          `json:"job"` // as its manifest has it; "store hook" for a hook that was put off
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Agent   string          `json:"agent,omitempty"` // on whose behalf
-	// Namespaces are those that whoever queued it may use; nil: all.
+	// Namespaces are those that its caller may read, and Writable those that they may write, of these; nil: all.
 	Namespaces []string        `json:"namespaces,omitzero"`
+	Writable   []string        `json:"writable,omitzero"`
 	Branch     string          `json:"branch"`
 	Namespace  string          `json:"namespace"`
 	State      State           `json:"state"`
@@ -55,6 +55,33 @@ type Job struct {
 	Sent       []string        `json:"sent,omitempty"`     // what it did outside: a job that did something is not tried again
 
 	bytes int64 // of a payload that is not here
+}
+
+// queuedFor notes on whose behalf the job runs.
+func (job *Job) queuedFor(c memory.Caller) {
+	job.Agent = c.Agent
+	job.Namespaces = namespacesOr(c.Rights.Readable())
+	job.Writable = namespacesOr(c.Rights.Writable())
+}
+
+// namespacesOr lists namespaces; nil: all.
+func namespacesOr(list []string, all bool) []string {
+	if all {
+		return nil
+	}
+	return append([]string{}, list...)
+}
+
+// caller is on whose behalf the job runs.
+func (job Job) caller() memory.Caller {
+	read, write := job.Namespaces, job.Writable
+	if read == nil {
+		read = []string{memory.AllNamespaces}
+	}
+	if write == nil {
+		write = read
+	}
+	return memory.Caller{Agent: job.Agent, Rights: memory.RightsTo(read, write)}
 }
 
 // size is how many bytes the job was queued with.
@@ -325,7 +352,7 @@ func (j *jobs) attempt(ctx context.Context, job *Job) error {
 	}
 	effects := memory.NewEffects(j.sentBefore(stage, job.ID))
 	ctx = memory.WithEffects(ctx, effects)
-	w := f.newWork(x, stage, policy.Caller{Agent: job.Agent, Namespaces: job.Namespaces}, job.Namespace, job.ID)
+	w := f.newWork(x, stage, job.caller(), job.Namespace, job.ID)
 	w.progress = func(done, total float64, message string) { j.progressed(job.ID, Progress{done, total, message}) }
 	if job.Name == deferredStore {
 		err = w.deferred(ctx, m, job.Payload)

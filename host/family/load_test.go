@@ -22,7 +22,7 @@ func TestCallersWhoAppendAtOnceAllSucceed(t *testing.T) {
 	for range callers {
 		ended.Go(func() {
 			for range each {
-				if _, err := w.Call(t.Context(), Call{Tool: "notes_do", Arguments: json.RawMessage(`{}`)}); err != nil {
+				if _, err := w.Call(t.Context(), Call{Tool: "notes_do", Arguments: json.RawMessage(`{}`), Caller: ownCaller("")}); err != nil {
 					failed <- err
 				}
 			}

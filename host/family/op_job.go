@@ -20,8 +20,9 @@ func jobEnqueue(w *work, ctx context.Context, r abi.JobEnqueueRequest) (out abi.
 		return out, invalid("the payload has %d bytes: at most %d are allowed; keep what is larger in a collection", len(r.Payload), payloadLimit)
 	}
 	now := w.families.o.Clock()
-	job := Job{ID: w.families.newID(now), Family: w.family.name, Name: r.Job, Payload: r.Payload, Agent: w.caller.Agent, Namespaces: w.caller.Namespaces, Branch: w.stage.Branch(),
+	job := Job{ID: w.families.newID(now), Family: w.family.name, Name: r.Job, Payload: r.Payload, Branch: w.stage.Branch(),
 		Namespace: w.namespace, State: Queued, Due: now.Add(delay), Created: now}
+	job.queuedFor(w.caller)
 	if err := w.families.jobs.hasRoom(ctx, w.family, append(slices.Clip(w.queued), job)...); err != nil {
 		return out, err
 	}

@@ -23,7 +23,7 @@ func configSet(w *work, ctx context.Context, r abi.ConfigSetRequest) (out abi.Co
 
 func callerGet(w *work, _ context.Context, _ abi.CallerGetRequest) (abi.CallerGetResponse, error) {
 	out := abi.CallerGetResponse{Caller: w.caller.Agent, Namespace: w.namespace, Branch: w.stage.Branch(), Capabilities: []abi.Power{},
-		ReadOnly: w.caller.ReadOnly, Proposes: !w.powers.Has(abi.CanMemoryWrite) && w.powers.Has(abi.CanMemoryPropose)}
+		ReadOnly: w.caller.Rights.WritesNothing(), Proposes: !w.powers.Has(abi.CanMemoryWrite) && w.powers.Has(abi.CanMemoryPropose)}
 	for _, g := range w.powers.List() {
 		out.Capabilities = append(out.Capabilities, abi.Power{Name: string(g.Name), Scope: g.Scope})
 	}
@@ -114,7 +114,7 @@ func toolsCall(w *work, ctx context.Context, r abi.ToolsCallRequest) (out abi.To
 	if err != nil {
 		return out, err
 	}
-	if w.caller.ReadOnly && !onlyReads(t) {
+	if w.caller.Rights.WritesNothing() && !onlyReads(t) {
 		return out, &abi.Error{Code: abi.CodeDenied, Message: r.Tool + " may write, and the caller may only read"}
 	}
 	if len(r.Arguments) == 0 {

@@ -73,7 +73,7 @@ func httpFetch(w *work, ctx context.Context, r abi.HTTPFetchRequest) (answer abi
 		answer, err = w.families.o.Outside.Fetch(ctx, e, r, func(context.Context) error { return nil })
 		return answer, w.outside(err)
 	}
-	if w.caller.ReadOnly {
+	if w.caller.Rights.WritesNothing() {
 		return answer, &abi.Error{Code: abi.CodeDenied, Message: "only GET and HEAD are allowed to callers that may only read"}
 	}
 	out := outgoing{what: fmt.Sprintf("%s %s/%s", r.Method, name, shownPath(r.Path))}

@@ -34,12 +34,12 @@ func (w *work) records(name, namespace string) (memory.Collection, string, error
 		return c, "", err
 	}
 	namespace = w.in(namespace)
-	return c, namespace, w.mayEnter(namespace)
+	return c, namespace, w.mayRead(namespace)
 }
 
-// mayEnter checks the caller's own right to a namespace, whatever the family may.
-func (w *work) mayEnter(namespace string) error {
-	if w.caller.MayEnter(namespace) {
+// mayRead checks the caller's own right to a namespace, whatever the family may.
+func (w *work) mayRead(namespace string) error {
+	if w.caller.Rights.MayRead(namespace) {
 		return nil
 	}
 	return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("namespace %.128s is not one that the caller may use", namespace)}
@@ -47,10 +47,14 @@ func (w *work) mayEnter(namespace string) error {
 
 // mayKeep is records with the right to change them.
 func (w *work) mayKeep(name, namespace string) (memory.Collection, string, error) {
-	if w.caller.ReadOnly {
+	if w.caller.Rights.WritesNothing() {
 		return memory.Collection{}, "", &abi.Error{Code: abi.CodeDenied, Message: "records cannot be changed, because the caller may only read, or the tool declares that it only reads"}
 	}
-	return w.records(name, namespace)
+	c, namespace, err := w.records(name, namespace)
+	if err == nil && !w.caller.Rights.MayWrite(namespace) {
+		err = &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("records of namespace %.128s cannot be changed, because the caller may only read it", namespace)}
+	}
+	return c, namespace, err
 }
 
 // recordNamespaces are the namespaces of records that a request means; nil stands for all.
@@ -59,16 +63,17 @@ func (w *work) recordNamespaces(namespaces []string) ([]string, error) {
 		namespaces = []string{w.namespace}
 	}
 	if slices.Contains(namespaces, policy.Everything) {
+		readable, all := w.caller.Rights.Readable()
 		switch {
-		case w.caller.Namespaces == nil || slices.Contains(w.caller.Namespaces, policy.Everything):
+		case all:
 			return nil, nil
-		case len(w.caller.Namespaces) == 0:
-			return nil, w.mayEnter(policy.Everything)
+		case len(readable) == 0: // which must not become nil, that stands for all
+			return nil, w.mayRead(policy.Everything)
 		}
-		return w.caller.Namespaces, nil
+		return readable, nil
 	}
 	for _, namespace := range namespaces {
-		if err := w.mayEnter(namespace); err != nil {
+		if err := w.mayRead(namespace); err != nil {
 			return nil, err
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -59,7 +58,7 @@ func (f *Families) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool,
 	if err != nil {
 		return nil, false, err
 	}
-	w := f.newWork(x, stage, policy.Caller{Agent: r.Agent, ReadOnly: true}, "", "")
+	w := f.newWork(x, stage, readingCaller(r.Agent), "", "")
 	request, err := w.scoring(ctx, r)
 	if err != nil {
 		return nil, false, err

@@ -9,7 +9,6 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -19,7 +18,7 @@ func without(names ...abi.Capability) []abi.Request {
 }
 
 // as calls the only tool of a family for a caller.
-func (w *world) as(c policy.Caller, name string) []response {
+func (w *world) as(c memory.Caller, name string) []response {
 	w.t.Helper()
 	result, err := w.call(Call{Tool: name + "_do", Caller: c})
 	if err != nil {
@@ -49,7 +48,7 @@ func TestAFamilyThatMayReadNoMemoriesFindsNoneInComparisonsAndCounts(t *testing.
 		{"text.count", `{"terms":["secret"],"namespaces":["*"]}`},
 		{"text.count", `{"terms":["secret"]}`},
 	}})
-	for i, r := range w.as(policy.Caller{}, "nosy") {
+	for i, r := range w.as(ownCaller(""), "nosy") {
 		if !denied(r) {
 			t.Errorf("call %d was answered with %s, %v", i, r.OK, r.Error)
 		}
@@ -73,9 +72,55 @@ func TestAMergeShowsOnlyWhatMayBeReadToo(t *testing.T) {
 		}
 	}
 	w.with(m, script{steps: []step{{"branch.merge", `{"source":"draft"}`}}})
-	got := w.as(policy.Caller{}, "nosy")[0]
+	got := w.as(ownCaller(""), "nosy")[0]
 	if got.Error != nil || strings.Contains(string(got.OK), "in closed") || !strings.Contains(string(got.OK), "in open") {
 		t.Errorf("the merge answered %s, %v", got.OK, got.Error)
+	}
+}
+
+func TestTheZeroCallerMayDoNothing(t *testing.T) {
+	m := aFamily("nosy")
+	yes := true
+	m.Tools[0].Annotations.ReadOnly = &yes
+	m.Collections = []abi.Collection{{Name: "own"}}
+	w := open(t, nil).with(m, script{steps: []step{
+		{"memory.get", `{"keys":["k"]}`}, {"memory.search", `{"query":"tea","namespaces":["*"]}`}, {"record.list", `{"collection":"own"}`},
+		{"record.search", `{"collection":"own","query":"tea","namespaces":["*"]}`}, {"memory.put", `{"items":[{"key":"a","value":1}]}`},
+	}})
+	result, err := w.Call(t.Context(), Call{Tool: "nosy_do", Arguments: json.RawMessage(`{}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range responses(t, result.Output) {
+		if !denied(r) {
+			t.Errorf("call %d was answered with %s, %v", i, r.OK, r.Error)
+		}
+	}
+}
+
+func TestACallerWritesWhereTheyMayWriteAndReadsElsewhere(t *testing.T) {
+	m := withJob("notes", "")
+	m.Collections = []abi.Collection{{Name: "own"}}
+	steps := []step{{"memory.get", `{"keys":["k"],"namespace":"shared"}`}, {"record.list", `{"collection":"own","namespace":"shared"}`},
+		{"memory.put", `{"items":[{"key":"a","namespace":"work","value":1}]}`}, {"record.put", `{"collection":"own","namespace":"work","items":[{"key":"a","value":1}]}`},
+		{"memory.put", `{"items":[{"key":"a","namespace":"shared","value":1}]}`}, {"record.put", `{"collection":"own","namespace":"shared","items":[{"key":"a","value":1}]}`},
+		{"memory.get", `{"keys":["k"],"namespace":"closed"}`}, {"record.list", `{"collection":"own","namespace":"closed"}`}}
+	w := open(t, nil).with(m, script{steps: append(steps, step{"job.enqueue", `{"job":"tidy"}`})})
+	result, err := w.call(Call{Tool: "notes_do", Place: memory.Place{Namespace: "work"}, Caller: memory.Caller{Rights: memory.RightsTo([]string{"shared"}, []string{"work"})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range responses(t, result.Output)[:len(steps)] {
+		if denied(r) != (i >= 4) {
+			t.Errorf("%s %s was answered with %s, %v", steps[i].op, steps[i].request, r.OK, r.Error)
+		}
+	}
+	list, err := w.Jobs(t.Context())
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	if rights := list[0].caller().Rights; rights.MayWrite("shared") || !rights.MayRead("shared") || !rights.MayWrite("work") || rights.MayRead("closed") {
+		t.Errorf("the job has the rights %+v", rights)
 	}
 }
 
@@ -103,7 +148,7 @@ func TestACallersNamespacesBoundWhatAFamilyKeepsForThem(t *testing.T) {
 	if _, err := stage.Commit(t.Context(), memory.Commit{}); err != nil {
 		t.Fatal(err)
 	}
-	result, err := w.call(Call{Tool: "notes_do", Place: memory.Place{Namespace: "open"}, Caller: policy.Caller{Namespaces: []string{"open"}}})
+	result, err := w.call(Call{Tool: "notes_do", Place: memory.Place{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"open"})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +162,7 @@ func TestACallersNamespacesBoundWhatAFamilyKeepsForThem(t *testing.T) {
 func TestAJobHasNoMoreRightsThanWhoeverQueuedIt(t *testing.T) {
 	m := withJob("tidy", "")
 	w := open(t, nil).with(m, script{steps: []step{{"job.enqueue", `{"job":"tidy"}`}, {"memory.put", `{"items":[{"key":"a","namespace":"closed","value":1}]}`}}})
-	if _, err := w.call(Call{Tool: "tidy_do", Place: memory.Place{Namespace: "open"}, Caller: policy.Caller{Namespaces: []string{"open"}}}); err != nil {
+	if _, err := w.call(Call{Tool: "tidy_do", Place: memory.Place{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"open"})}}); err != nil {
 		t.Fatal(err)
 	}
 	await.That(t, "the job ran", func() bool {
@@ -141,7 +186,7 @@ func TestAToolThatSaysItOnlyReadsCannotWrite(t *testing.T) {
 		{"memory.touch", `{"keys":["a"],"health":1}`},
 		{"config.set", `{"values":{}}`},
 	}})
-	for i, r := range w.as(policy.Caller{}, "sly") {
+	for i, r := range w.as(ownCaller(""), "sly") {
 		if !denied(r) {
 			t.Errorf("call %d was answered with %s, %v", i, r.OK, r.Error)
 		}
@@ -154,7 +199,7 @@ func TestACallerWhoMayOnlyReadCountsNothing(t *testing.T) {
 	m.Tools[0].Annotations.ReadOnly = &yes
 	w := open(t, nil).with(m, script{steps: []step{{"memory.touch", `{"keys":["a"],"health":-1}`}}})
 	w.store("a", "1")
-	if got := w.as(policy.Caller{ReadOnly: true}, "sly")[0]; !denied(got) {
+	if got := w.as(readingCaller(""), "sly")[0]; !denied(got) {
 		t.Errorf("it was answered with %s, %v", got.OK, got.Error)
 	}
 }
@@ -173,7 +218,7 @@ func TestAComparisonShowsNoOtherFamilysRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := w.as(policy.Caller{}, "mine")[0]
+	got := w.as(ownCaller(""), "mine")[0]
 	if got.Error != nil || !strings.Contains(string(got.OK), "of mine") || strings.Contains(string(got.OK), "of other") {
 		t.Errorf("it was shown %s, %v", got.OK, got.Error)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/policy"
 )
 
 // missing is a column of which nothing is known.
@@ -190,7 +189,7 @@ func (f *Families) tell(ctx context.Context, x *family, branch string, since uin
 	}
 	effects := memory.NewEffects(f.toldBefore(stage, key, feed.Watermark))
 	ctx = memory.WithEffects(ctx, effects)
-	w := f.newWork(x, stage, policy.Caller{}, "", "")
+	w := f.newWork(x, stage, ownCaller(""), "", "")
 	if len(entries) > 0 {
 		err = w.askStored(ctx, entries)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/abi/vectors"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -97,7 +96,7 @@ func (s *sample) begin(t *testing.T) *work {
 		t.Fatal(err)
 	}
 	s.calls++
-	return s.newWork(s.family, stage, policy.Caller{Agent: "ann"}, "", fmt.Sprint("call ", s.calls))
+	return s.newWork(s.family, stage, ownCaller("ann"), "", fmt.Sprint("call ", s.calls))
 }
 
 func mustAsk(t *testing.T, w *work, a vectors.Ask) {

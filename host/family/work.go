@@ -18,7 +18,7 @@ type work struct {
 	families  *Families
 	family    *family
 	stage     *memory.Stage
-	caller    policy.Caller
+	caller    memory.Caller
 	powers    policy.Powers
 	namespace string
 	requestID string
@@ -32,7 +32,7 @@ type work struct {
 	queued   []Job                             // that were staged
 }
 
-func (f *Families) newWork(x *family, stage *memory.Stage, caller policy.Caller, namespace, requestID string) *work {
+func (f *Families) newWork(x *family, stage *memory.Stage, caller memory.Caller, namespace, requestID string) *work {
 	if namespace == "" {
 		namespace = memory.Default
 	}
@@ -41,9 +41,7 @@ func (f *Families) newWork(x *family, stage *memory.Stage, caller policy.Caller,
 
 // within is the work of another family's tool inside of the same stage.
 func (w *work) within(x *family, t *abi.Tool) *work {
-	caller := w.caller
-	caller.ReadOnly = caller.ReadOnly || onlyReads(t)
-	inner := w.families.newWork(x, w.stage, caller, w.namespace, w.requestID)
+	inner := w.families.newWork(x, w.stage, forTool(w.caller, t), w.namespace, w.requestID)
 	inner.dryRun = w.dryRun
 	return inner
 }

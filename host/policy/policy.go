@@ -14,16 +14,13 @@ import (
 // Everything is the scope that everything of a kind is in.
 const Everything = "*"
 
-// Caller is who asks for what a family does, and what they may do themselves. The zero Caller may do everything.
-type Caller struct {
-	Agent      string
-	ReadOnly   bool
-	Namespaces []string // those they may read and write; nil: all
-}
-
-// MayEnter reports whether the caller may read and write a namespace.
-func (c Caller) MayEnter(namespace string) bool {
-	return c.Namespaces == nil || slices.Contains(c.Namespaces, Everything) || slices.Contains(c.Namespaces, namespace)
+// Rights are the namespaces that a caller may read and write.
+type Rights interface {
+	MayRead(namespace string) bool
+	MayWrite(namespace string) bool
+	// Readable and Writable list namespaces; all is true when every one may be read, or written.
+	Readable() (namespaces []string, all bool)
+	Writable() (namespaces []string, all bool)
 }
 
 // Grant is a capability that an operator gave a family, for a scope.
@@ -32,26 +29,26 @@ type Grant struct {
 	Scope []string // empty where the capability has none
 }
 
-// Powers are what one call of a family may do: what its manifest asks for, of that what the operator granted, of that what
-// the caller may. The zero Powers allow nothing.
+// Powers are what one call of a family may do: what its manifest asks for, the operator granted, and its caller has the rights
+// to. The zero Powers allow nothing.
 type Powers struct {
 	family  string
 	allowed map[abi.Capability][]string // scopes; nil where the capability has none
 	asked   map[abi.Capability][]string
 	granted map[abi.Capability][]string
-	caller  Caller
+	rights  Rights // of the caller
 }
 
 // Of works out the powers of a call of a family.
-func Of(family string, asked []abi.Request, granted []Grant, caller Caller) Powers {
-	p := Powers{family: family, allowed: map[abi.Capability][]string{}, asked: map[abi.Capability][]string{}, granted: map[abi.Capability][]string{}, caller: caller}
+func Of(family string, asked []abi.Request, granted []Grant, rights Rights) Powers {
+	p := Powers{family: family, allowed: map[abi.Capability][]string{}, asked: map[abi.Capability][]string{}, granted: map[abi.Capability][]string{}, rights: rights}
 	for _, g := range granted {
 		p.granted[g.Name] = append(p.granted[g.Name], g.Scope...)
 	}
 	for _, a := range asked {
 		p.asked[a.Name] = append(p.asked[a.Name], a.Scope...)
 		for _, g := range granted {
-			if g.Name != a.Name || caller.ReadOnly && writes(a.Name) {
+			if g.Name != a.Name || p.readOnly() && writes(a.Name) {
 				continue
 			}
 			scope := p.withinCaller(a.Name, Common(a.Scope, g.Scope))
@@ -61,6 +58,12 @@ func Of(family string, asked []abi.Request, granted []Grant, caller Caller) Powe
 		}
 	}
 	return p
+}
+
+// readOnly reports whether the caller may write nothing.
+func (p Powers) readOnly() bool {
+	writable, all := p.rights.Writable()
+	return !all && len(writable) == 0
 }
 
 // writes reports whether a capability changes something that a caller who may only read may not change.
@@ -84,12 +87,28 @@ func Common(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
 }
 
-// withinCaller leaves of a scope what the caller has a right to.
+// withinCaller is the part of a scope that the caller has a right to: to write it, if the capability does.
 func (p Powers) withinCaller(c abi.Capability, scope []string) []string {
-	if c.Scope() != "namespaces" || p.caller.Namespaces == nil {
+	if c.Scope() != "namespaces" {
 		return scope
 	}
-	return Common(scope, p.caller.Namespaces)
+	of := p.rights.Readable
+	if writes(c) {
+		of = p.rights.Writable
+	}
+	namespaces, all := of()
+	if all {
+		return scope
+	}
+	return Common(scope, namespaces)
+}
+
+// callerMay reports whether the caller has the right to a namespace that a capability needs.
+func (p Powers) callerMay(c abi.Capability, namespace string) bool {
+	if writes(c) {
+		return p.rights.MayWrite(namespace)
+	}
+	return p.rights.MayRead(namespace)
 }
 
 // Has reports whether the capability is there for something, at least.
@@ -119,9 +138,11 @@ func (p Powers) Check(c abi.Capability, name string) error {
 	switch {
 	case !inManifest || !covers(c, asked, name):
 		e.Message = fmt.Sprintf("%s is not in the manifest of family %s", what, p.family)
-	case p.caller.ReadOnly && writes(c):
+	case p.readOnly() && writes(c):
 		e.Message = fmt.Sprintf("%s is denied, because the caller or the tool is read-only", what)
-	case name != "" && c.Scope() == "namespaces" && !p.caller.MayEnter(name):
+	case name != "" && c.Scope() == "namespaces" && !p.callerMay(c, name) && p.rights.MayRead(name):
+		e.Message = fmt.Sprintf("%s is denied, because the caller may only read the namespace", what)
+	case name != "" && c.Scope() == "namespaces" && !p.callerMay(c, name):
 		e.Message = fmt.Sprintf("%s is denied, because the caller has no access to the namespace", what)
 	case !wasGranted || !covers(c, granted, name):
 		e.Message = fmt.Sprintf("%s was not granted to family %s: an operator can, with: alcove family grant %s %s", what, p.family, p.family, wanted(c, granted, name))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
 )
 
 func TestPowersAreWhatManifestOperatorAndCallerAllAllow(t *testing.T) {
@@ -13,22 +14,22 @@ func TestPowersAreWhatManifestOperatorAndCallerAllAllow(t *testing.T) {
 	cases := []struct {
 		name           string
 		asked, granted []string
-		caller         Caller
+		rights         memory.Rights
 		namespace      string
 		want           bool
 	}{
-		{"all three", []string{"*"}, []string{"*"}, Caller{}, "a", true},
-		{"not asked for", nil, []string{"*"}, Caller{}, "a", false},
-		{"not granted", []string{"*"}, nil, Caller{}, "a", false},
-		{"asked for one, granted all", []string{"a"}, []string{"*"}, Caller{}, "a", true},
-		{"asked for another, granted all", []string{"b"}, []string{"*"}, Caller{}, "a", false},
-		{"asked for all, granted another", []string{"*"}, []string{"b"}, Caller{}, "a", false},
-		{"asked for two, granted two, one in common", []string{"a", "b"}, []string{"b", "c"}, Caller{}, "b", true},
-		{"asked for two, granted two, not in common", []string{"a", "b"}, []string{"b", "c"}, Caller{}, "a", false},
-		{"a caller with that namespace", []string{"*"}, []string{"*"}, Caller{Namespaces: []string{"a"}}, "a", true},
-		{"a caller with another", []string{"*"}, []string{"*"}, Caller{Namespaces: []string{"b"}}, "a", false},
-		{"a caller with none", []string{"*"}, []string{"*"}, Caller{Namespaces: []string{}}, "a", false},
-		{"a caller who may only read", []string{"*"}, []string{"*"}, Caller{ReadOnly: true}, "a", true},
+		{"all three", []string{"*"}, []string{"*"}, memory.FullRights(), "a", true},
+		{"not asked for", nil, []string{"*"}, memory.FullRights(), "a", false},
+		{"not granted", []string{"*"}, nil, memory.FullRights(), "a", false},
+		{"asked for one, granted all", []string{"a"}, []string{"*"}, memory.FullRights(), "a", true},
+		{"asked for another, granted all", []string{"b"}, []string{"*"}, memory.FullRights(), "a", false},
+		{"asked for all, granted another", []string{"*"}, []string{"b"}, memory.FullRights(), "a", false},
+		{"asked for two, granted two, one in common", []string{"a", "b"}, []string{"b", "c"}, memory.FullRights(), "b", true},
+		{"asked for two, granted two, not in common", []string{"a", "b"}, []string{"b", "c"}, memory.FullRights(), "a", false},
+		{"a caller with that namespace", []string{"*"}, []string{"*"}, memory.RightsTo(nil, []string{"a"}), "a", true},
+		{"a caller with another", []string{"*"}, []string{"*"}, memory.RightsTo(nil, []string{"b"}), "a", false},
+		{"a caller with none", []string{"*"}, []string{"*"}, memory.Rights{}, "a", false},
+		{"a caller who may only read", []string{"*"}, []string{"*"}, memory.FullRights().ReadOnly(), "a", true},
 	}
 	for _, c := range cases {
 		var asked []abi.Request
@@ -39,7 +40,7 @@ func TestPowersAreWhatManifestOperatorAndCallerAllAllow(t *testing.T) {
 		if c.granted != nil {
 			granted = []Grant{{read, c.granted}}
 		}
-		if got := Of("notes", asked, granted, c.caller).Allows(read, c.namespace); got != c.want {
+		if got := Of("notes", asked, granted, c.rights).Allows(read, c.namespace); got != c.want {
 			t.Errorf("%s: %t", c.name, got)
 		}
 	}
@@ -55,7 +56,7 @@ func TestACallerWhoMayOnlyReadGivesNoPowerToWrite(t *testing.T) {
 		}
 		asked, granted = append(asked, abi.Request{Name: c, Scope: scope}), append(granted, Grant{c, scope})
 	}
-	all, reading := Of("notes", asked, granted, Caller{}), Of("notes", asked, granted, Caller{ReadOnly: true})
+	all, reading := Of("notes", asked, granted, memory.FullRights()), Of("notes", asked, granted, memory.FullRights().ReadOnly())
 	if len(all.List()) != len(abi.Capabilities()) {
 		t.Errorf("everything is %v", all.List())
 	}
@@ -68,22 +69,43 @@ func TestACallerWhoMayOnlyReadGivesNoPowerToWrite(t *testing.T) {
 	}
 }
 
+func TestACapabilityThatWritesNeedsTheRightToWrite(t *testing.T) {
+	asked := []abi.Request{{Name: abi.CanMemoryRead, Scope: []string{"*"}}, {Name: abi.CanMemoryWrite, Scope: []string{"*"}}}
+	granted := []Grant{{abi.CanMemoryRead, []string{"*"}}, {abi.CanMemoryWrite, []string{"*"}}}
+	p := Of("notes", asked, granted, memory.RightsTo([]string{"shared"}, []string{"own"}))
+	for _, c := range []struct {
+		capability abi.Capability
+		namespace  string
+		want       bool
+	}{
+		{abi.CanMemoryRead, "shared", true}, {abi.CanMemoryRead, "own", true}, {abi.CanMemoryRead, "else", false},
+		{abi.CanMemoryWrite, "shared", false}, {abi.CanMemoryWrite, "own", true}, {abi.CanMemoryWrite, "else", false},
+	} {
+		if got := p.Allows(c.capability, c.namespace); got != c.want {
+			t.Errorf("%s of %s: %t", c.capability, c.namespace, got)
+		}
+	}
+	if err := p.Check(abi.CanMemoryWrite, "shared"); err == nil || !strings.Contains(err.Error(), "the caller may only read the namespace") {
+		t.Errorf("a denial says %v", err)
+	}
+}
+
 func TestADenialSaysWhoseItIsAndHowItIsMended(t *testing.T) {
 	read, write := abi.CanMemoryRead, abi.CanMemoryWrite
 	asked := []abi.Request{{Name: write, Scope: []string{"a", "b", "c"}}, {Name: read, Scope: []string{"*"}}, {Name: abi.CanJob}}
 	granted := []Grant{{write, []string{"a", "c"}}}
 	all := []Grant{{write, []string{"*"}}, {read, []string{"*"}}}
 	for want, err := range map[string]error{
-		"memory.write for d is not in the manifest of family notes":                                                                 Of("notes", asked, all, Caller{}).Check(write, "d"),
-		"log.read is not in the manifest of family notes":                                                                           Of("notes", asked, all, Caller{}).Check(abi.CanLogRead, ""),
-		"memory.read for work was not granted to family notes: an operator can, with: alcove family grant notes memory.read=work":   Of("notes", asked, nil, Caller{}).Check(read, "work"),
-		"memory.read was not granted to family notes: an operator can, with: alcove family grant notes memory.read":                 Of("notes", asked, nil, Caller{}).Check(read, ""),
-		"job was not granted to family notes: an operator can, with: alcove family grant notes job":                                 Of("notes", asked, nil, Caller{}).Check(abi.CanJob, ""),
-		"memory.write for b was not granted to family notes: an operator can, with: alcove family grant notes memory.write=a,c,b":   Of("notes", asked, granted, Caller{}).Check(write, "b"),
-		"memory.read for * was not granted to family notes: an operator can, with: alcove family grant notes memory.read":           Of("notes", asked, nil, Caller{}).Check(read, "*"),
-		"memory.read for x; rm -rf . was not granted to family notes: an operator can, with: alcove family grant notes memory.read": Of("notes", asked, nil, Caller{}).Check(read, "x; rm -rf ."),
-		"memory.write for a is denied, because the caller or the tool is read-only":                                                 Of("notes", asked, granted, Caller{ReadOnly: true}).Check(write, "a"),
-		"memory.read for home is denied, because the caller has no access to the namespace":                                         Of("notes", asked, all, Caller{Namespaces: []string{"work"}}).Check(read, "home"),
+		"memory.write for d is not in the manifest of family notes":                                                                 Of("notes", asked, all, memory.FullRights()).Check(write, "d"),
+		"log.read is not in the manifest of family notes":                                                                           Of("notes", asked, all, memory.FullRights()).Check(abi.CanLogRead, ""),
+		"memory.read for work was not granted to family notes: an operator can, with: alcove family grant notes memory.read=work":   Of("notes", asked, nil, memory.FullRights()).Check(read, "work"),
+		"memory.read was not granted to family notes: an operator can, with: alcove family grant notes memory.read":                 Of("notes", asked, nil, memory.FullRights()).Check(read, ""),
+		"job was not granted to family notes: an operator can, with: alcove family grant notes job":                                 Of("notes", asked, nil, memory.FullRights()).Check(abi.CanJob, ""),
+		"memory.write for b was not granted to family notes: an operator can, with: alcove family grant notes memory.write=a,c,b":   Of("notes", asked, granted, memory.FullRights()).Check(write, "b"),
+		"memory.read for * was not granted to family notes: an operator can, with: alcove family grant notes memory.read":           Of("notes", asked, nil, memory.FullRights()).Check(read, "*"),
+		"memory.read for x; rm -rf . was not granted to family notes: an operator can, with: alcove family grant notes memory.read": Of("notes", asked, nil, memory.FullRights()).Check(read, "x; rm -rf ."),
+		"memory.write for a is denied, because the caller or the tool is read-only":                                                 Of("notes", asked, granted, memory.FullRights().ReadOnly()).Check(write, "a"),
+		"memory.read for home is denied, because the caller has no access to the namespace":                                         Of("notes", asked, all, memory.RightsTo(nil, []string{"work"})).Check(read, "home"),
 	} {
 		var e *abi.Error
 		if !errors.As(err, &e) || e.Code != abi.CodeDenied || e.Message != want {
