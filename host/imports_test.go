@@ -89,7 +89,7 @@ func rules() []rule {
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge"}, never: append(outside, "os")},
 		{pkg: "host", own: []string{"host/search/semantic", "host/*", "host/store/bolt", "abi", "registry"}, others: []string{"github.com/gofrs/flock", "golang.org/x/sync"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/sandbox", "cmd/alcove/terminal"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "github.com/mark3labs/mcp-go", "golang.org/x/sys"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/sandbox", "cmd/alcove/terminal"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}
 }

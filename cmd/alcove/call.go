@@ -44,7 +44,11 @@ func (a *app) callCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := a.printNotes(r.Notes); err != nil {
+		notes := r.Notes
+		if tool := toolName(args[0]); isCore(tool) && tool != "memory_operation" && !a.asJSON { // these members may mean something else to a family
+			notes = append(notes, notesIn(r.Structured)...)
+		}
+		if err := a.printNotes(notes); err != nil {
 			return err
 		}
 		if r.Structured != nil {
@@ -52,17 +56,20 @@ func (a *app) callCommand() *cobra.Command {
 		}
 		return a.printf("%s\n", terminal.Lines(r.Text))
 	}
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "write and send nothing; say what would be done, and what was not sent")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "write and send nothing; report the effects that the call would have")
 	return a.placed(c)
 }
 
-// toolName is the tool that is meant: status is short for memory_status, and families' tools have their whole names.
+// toolName is the full name of a tool: status is short for memory_status. Tools of families have no short names.
 func toolName(given string) string {
-	short := "memory_" + given
-	if slices.ContainsFunc(host.Tools(), func(t host.Tool) bool { return t.Name == short }) {
-		return short
+	if long := "memory_" + given; isCore(long) {
+		return long
 	}
 	return given
+}
+
+func isCore(tool string) bool {
+	return slices.ContainsFunc(host.Tools(), func(t host.Tool) bool { return t.Name == tool })
 }
 
 func (a *app) toolsCommand() *cobra.Command {

@@ -17,29 +17,40 @@ import (
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
-// connection is what a client's configuration has to say.
+// connection is the data of a client's configuration.
 type connection struct {
 	program string // absolute path
 	dir     string // absolute path
-	address string // for HTTP
+	address string // of HTTP; empty: HTTP is off
 	token   string // empty: there is none yet
 }
 
-// recipe is how to connect one kind of client.
+// recipe connects one kind of client.
 type recipe struct {
-	name  string // as an argument of alcove connect
+	name  string // the argument of alcove connect
 	title string
-	where string // where the lines go
-	lines func(connection) string
+	file  string // where the lines go
+	stdio func(connection) string
+	http  func(connection) string
+	over  string // what to know about HTTP
 }
 
 func recipes() []recipe {
 	return []recipe{
-		{"claude-code", "Claude Code", "in a shell", claudeCode},
-		{"claude-desktop", "Claude Desktop, Cursor, Windsurf", "claude_desktop_config.json, .cursor/mcp.json, mcp_config.json", mcpServers},
-		{"vscode", "VS Code", ".vscode/mcp.json", vsCode},
-		{"codex", "Codex", "~/.codex/config.toml", codex},
+		{name: "claude-code", title: "Claude Code", file: "in a shell", stdio: claudeCode, http: claudeCodeHTTP},
+		{name: "claude-desktop", title: "Claude Desktop, Cursor, Windsurf", file: "claude_desktop_config.json, .cursor/mcp.json, mcp_config.json",
+			stdio: mcpServers, http: mcpServersHTTP, over: " (Cursor; Windsurf calls url serverUrl; Claude Desktop supports stdio only)"},
+		{name: "vscode", title: "VS Code", file: ".vscode/mcp.json", stdio: vsCode, http: vsCodeHTTP},
+		{name: "codex", title: "Codex", file: "~/.codex/config.toml", stdio: codex, http: codexHTTP},
 	}
+}
+
+// lines are what goes into the client's configuration.
+func (r recipe) lines(c connection) string {
+	if c.address == "" {
+		return r.stdio(c) + "\n"
+	}
+	return r.stdio(c) + "\n\nor, over HTTP" + r.over + ":\n" + r.http(c) + "\n"
 }
 
 func (a *app) connectCommand() *cobra.Command {
@@ -75,7 +86,7 @@ func chooseRecipe(name string) ([]recipe, error) {
 	return all[i : i+1], nil
 }
 
-// connection is how the data directory is reached. The token is there once a server has run.
+// connection tells how to reach the data directory. There is a token once a server has run.
 func (a *app) connection() (connection, error) {
 	dir, err := a.dir()
 	if err != nil {
@@ -86,6 +97,9 @@ func (a *app) connection() (connection, error) {
 		return connection{}, fmt.Errorf("find this program: %w", err)
 	}
 	c := connection{program: program, dir: dir, address: a.envOr("ALCOVE_LISTEN", host.DefaultHTTP)}
+	if c.address == "off" {
+		c.address = ""
+	}
 	if r, err := owner.ReadRecord(dir); err == nil && r.HTTP != "" {
 		c.address = r.HTTP
 	}
@@ -99,12 +113,15 @@ func (a *app) connection() (connection, error) {
 
 func (a *app) printRecipes(c connection, chosen []recipe) error {
 	for _, r := range chosen {
-		if err := a.printf("%s  %s\n\n%s\n", a.bold(r.title), a.dim(r.where), terminal.Lines(r.lines(c))); err != nil {
+		if err := a.printf("%s  %s\n\n%s\n", a.bold(r.title), a.dim(r.file), terminal.Lines(r.lines(c))); err != nil {
 			return err
 		}
 	}
-	if c.token == "" {
-		return a.printf("The token for HTTP is made when the server first starts: run alcove status --data %s, then this again.\n", quoted(c.dir))
+	switch {
+	case c.address == "":
+		return a.notef("note: HTTP is off (ALCOVE_LISTEN): these lines use stdio\n")
+	case c.token == "":
+		return a.printf("The token for HTTP is made when the server first starts: run alcove status --data %s, then repeat this command.\n", quoted(c.dir))
 	}
 	return nil
 }
@@ -120,14 +137,14 @@ func (c connection) presented() string {
 }
 
 func claudeCode(c connection) string {
-	return fmt.Sprintf(`claude mcp add alcove -- %s mcp --data %s
-
-or, over HTTP:
-claude mcp add --transport http alcove %s --header %s
-`, quoted(c.program), quoted(c.dir), c.url(), quoted("Authorization: "+c.bearer()))
+	return fmt.Sprintf("claude mcp add alcove -- %s mcp --data %s", quoted(c.program), quoted(c.dir))
 }
 
-// entry is what JSON configurations say about a server, in the order people write it.
+func claudeCodeHTTP(c connection) string {
+	return fmt.Sprintf("claude mcp add --transport http alcove %s --header %s", c.url(), quoted("Authorization: "+c.bearer()))
+}
+
+// entry is a server in a JSON configuration; its members are in the usual order.
 type entry struct {
 	Type    string            `json:"type,omitempty"`
 	Command string            `json:"command,omitempty"`
@@ -136,15 +153,15 @@ type entry struct {
 	Headers map[string]string `json:"headers,omitempty"`
 }
 
-func (c connection) stdio(kind string) entry {
+func (c connection) stdioEntry(kind string) entry {
 	return entry{Type: kind, Command: c.program, Args: []string{"mcp", "--data", c.dir}}
 }
 
-func (c connection) http(kind string) entry {
+func (c connection) httpEntry(kind string) entry {
 	return entry{Type: kind, URL: c.url(), Headers: map[string]string{"Authorization": c.bearer()}}
 }
 
-// configuration is a JSON file that lists one server under a name.
+// configuration is a JSON file with one server, alcove, in the member list.
 func configuration(list string, e entry) string {
 	raw, err := json.Marshal(map[string]map[string]entry{list: {"alcove": e}})
 	if err != nil {
@@ -153,28 +170,20 @@ func configuration(list string, e entry) string {
 	return terminal.IndentedJSON(raw).String()
 }
 
-func mcpServers(c connection) string {
-	return fmt.Sprintf("%s\n\nor, over HTTP (Cursor; Windsurf says serverUrl for url; Claude Desktop takes stdio only):\n%s\n",
-		configuration("mcpServers", c.stdio("")), configuration("mcpServers", c.http("http")))
-}
-
-func vsCode(c connection) string {
-	return fmt.Sprintf("%s\n\nor, over HTTP:\n%s\n", configuration("servers", c.stdio("stdio")), configuration("servers", c.http("http")))
-}
+func mcpServers(c connection) string     { return configuration("mcpServers", c.stdioEntry("")) }
+func mcpServersHTTP(c connection) string { return configuration("mcpServers", c.httpEntry("http")) }
+func vsCode(c connection) string         { return configuration("servers", c.stdioEntry("stdio")) }
+func vsCodeHTTP(c connection) string     { return configuration("servers", c.httpEntry("http")) }
 
 func codex(c connection) string {
-	return fmt.Sprintf(`[mcp_servers.alcove]
-command = %s
-args = ["mcp", "--data", %s]
-
-or, over HTTP:
-[mcp_servers.alcove]
-url = %s
-http_headers = { Authorization = %s }
-`, tomlString(c.program), tomlString(c.dir), tomlString(c.url()), tomlString(c.bearer()))
+	return fmt.Sprintf("[mcp_servers.alcove]\ncommand = %s\nargs = [\"mcp\", \"--data\", %s]", tomlString(c.program), tomlString(c.dir))
 }
 
-// tomlString is a string as TOML, whose basic strings are written as JSON's are.
+func codexHTTP(c connection) string {
+	return fmt.Sprintf("[mcp_servers.alcove]\nurl = %s\nhttp_headers = { Authorization = %s }", tomlString(c.url()), tomlString(c.bearer()))
+}
+
+// tomlString is a TOML basic string, which is written as a JSON string is.
 func tomlString(s string) string {
 	raw, err := text(s)
 	if err != nil {
@@ -183,7 +192,7 @@ func tomlString(s string) string {
 	return string(raw)
 }
 
-// quoted is a word as the shell takes it.
+// quoted is a word quoted for the shell.
 func quoted(s string) string {
 	safe := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%=,", r)

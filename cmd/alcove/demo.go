@@ -5,18 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"strings"
 
-	mcpclient "github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/client/transport"
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -29,17 +30,17 @@ func (a *app) demoCommand() *cobra.Command {
 	var f demoFlags
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Show what the memory can do, in a temporary directory, and go on serving it",
-		Long: `Serve a temporary data directory, drive it through a real MCP client that runs alcove mcp, print every
-call with its answer, then the lines that connect your own client, and go on serving until interrupted.
-Given --data, that directory is used and kept.`,
+		Short: "Show a session in a temporary directory, then keep serving it",
+		Long: `Serve a temporary data directory, drive it through an MCP client that runs alcove mcp, print each call
+with its answer and the lines that connect your own client, and keep serving until interrupted. With --data, that
+directory is used and kept.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.demo(c.Context(), f, c.Flags().Changed("data"))
 		},
 	}
-	c.Flags().StringVar(&f.listen, "listen", a.envOr("ALCOVE_LISTEN", host.DefaultHTTP), "the address for HTTP")
-	c.Flags().BoolVar(&f.once, "once", false, "end after the session")
+	c.Flags().StringVar(&f.listen, "listen", a.envOr("ALCOVE_LISTEN", host.DefaultHTTP), "the HTTP address")
+	c.Flags().BoolVar(&f.once, "once", false, "exit after the session")
 	return c
 }
 
@@ -105,31 +106,26 @@ func (a *app) demoSession(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	c, err := mcpclient.NewStdioMCPClientWithOptions(program, nil, []string{"mcp", "--data", dir, "--agent", "demo"},
-		transport.WithCommandStderrWriter(a.err))
-	if err != nil {
-		return fmt.Errorf("run alcove mcp: %w", err)
-	}
-	defer c.Close()
-	hello := mcp.InitializeRequest{}
-	hello.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
-	hello.Params.ClientInfo = mcp.Implementation{Name: "alcove-demo", Version: versionText()}
-	greeting, err := c.Initialize(ctx, hello)
+	c, err := client.Open(ctx, versionText(), func(ctx context.Context, _ bridge.Place) (io.ReadWriteCloser, error) {
+		return runStdio(ctx, a.err, program, "mcp", "--data", dir, "--agent", "demo")
+	})
 	if err != nil {
 		return fmt.Errorf("introduce the demo's client to alcove mcp: %w", err)
 	}
-	list, err := c.ListTools(ctx, mcp.ListToolsRequest{})
+	defer c.Close()
+	tools, err := c.Tools()
 	if err != nil {
 		return fmt.Errorf("list the tools: %w", err)
 	}
-	a.printf("         an MCP client runs alcove mcp: %s %s, %d tools\n", greeting.ServerInfo.Name, greeting.ServerInfo.Version, len(list.Tools))
+	server := c.Server()
+	a.printf("         an MCP client runs alcove mcp: %s %s, %d tools\n", server.Name, server.Version, len(tools))
 	d := demonstration{app: a, client: c}
 	steps := demoSteps()
 	if guests.Embedded() {
 		steps = append(steps, familySteps()...)
 	}
 	for _, s := range steps {
-		if err := d.show(ctx, s); err != nil {
+		if err := d.show(s); err != nil {
 			return err
 		}
 	}
@@ -189,16 +185,14 @@ func familySteps() []step {
 // demonstration shows steps.
 type demonstration struct {
 	app    *app
-	client *mcpclient.Client
+	client *client.Client
 	moment string // RFC 3339
 }
 
-func (d *demonstration) show(ctx context.Context, s step) error {
+func (d *demonstration) show(s step) error {
 	if s.heading != "" {
 		d.app.printf("\n%s\n", d.app.heading(s.heading))
 	}
-	request := mcp.CallToolRequest{}
-	request.Params.Name = s.tool
 	arguments, shown := map[string]any{}, []any{d.app.out.Style(terminal.Yellow, s.tool)}
 	for _, x := range s.args {
 		if x.value == (any)(moment{}) {
@@ -211,22 +205,17 @@ func (d *demonstration) show(ctx context.Context, s step) error {
 		arguments[x.name] = x.value
 		shown = append(shown, d.app.dim(x.name), string(raw))
 	}
-	request.Params.Arguments = arguments
 	d.app.printf("\n  %s"+strings.Repeat("  %s %s", len(s.args))+"\n", shown...)
-	answer, err := d.client.CallTool(ctx, request)
+	answer, err := d.client.Call(s.tool, arguments)
 	if err != nil {
 		return fmt.Errorf("call %s: %w", s.tool, err)
-	}
-	text := answerText(answer)
-	if answer.IsError {
-		return fmt.Errorf("%s answered with an error: %s", s.tool, text)
 	}
 	if s.mark {
 		if err := d.remember(answer); err != nil {
 			return err
 		}
 	}
-	for i, line := range answerLines([]byte(text)) {
+	for i, line := range answerLines([]byte(answer.Text)) {
 		arrow := terminal.Line(" ")
 		if i == 0 {
 			arrow = d.app.out.Style(terminal.Green, "→")
@@ -237,24 +226,36 @@ func (d *demonstration) show(ctx context.Context, s step) error {
 }
 
 // remember notes the moment of an answer.
-func (d *demonstration) remember(answer *mcp.CallToolResult) error {
-	raw, err := json.Marshal(answer.StructuredContent)
-	if err != nil {
-		return fmt.Errorf("read the time of an answer: %w", err)
-	}
+func (d *demonstration) remember(answer client.Result) error {
 	var receipt struct{ Timestamp string }
-	if err := json.Unmarshal(raw, &receipt); err != nil || receipt.Timestamp == "" {
-		return fmt.Errorf("read the time of an answer: %s has none", raw)
+	if err := json.Unmarshal(answer.Structured, &receipt); err != nil || receipt.Timestamp == "" {
+		return fmt.Errorf("read the time of an answer: %s has none", answer.Structured)
 	}
 	d.moment = receipt.Timestamp
 	return nil
 }
 
-func answerText(answer *mcp.CallToolResult) string {
-	for _, c := range answer.Content {
-		if t, ok := c.(mcp.TextContent); ok {
-			return t.Text
-		}
+// child is a connection to a running program by its standard input and output.
+type child struct {
+	io.Reader
+	io.WriteCloser
+	cmd *exec.Cmd
+}
+
+// runStdio starts a program that ends when its input does.
+func runStdio(ctx context.Context, log io.Writer, program string, args ...string) (*child, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stderr = log
+	in, errIn := cmd.StdinPipe()
+	out, errOut := cmd.StdoutPipe()
+	if err := errors.Join(errIn, errOut, cmd.Start()); err != nil {
+		return nil, fmt.Errorf("run %s: %w", program, err)
 	}
-	return "(no text)"
+	return &child{out, in, cmd}, nil
+}
+
+// Close closes the program's input, and waits for its end.
+func (p *child) Close() error {
+	err := p.WriteCloser.Close()
+	return errors.Join(err, p.cmd.Wait())
 }

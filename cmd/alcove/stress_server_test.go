@@ -233,3 +233,12 @@ func (w web) Call(tool string, arguments any) (client.Result, error) {
 	structured, err := json.Marshal(answer.StructuredContent)
 	return client.Result{Text: answerText(answer), Structured: structured}, err
 }
+
+func answerText(answer *mcp.CallToolResult) string {
+	for _, c := range answer.Content {
+		if t, ok := c.(mcp.TextContent); ok {
+			return t.Text
+		}
+	}
+	return "(no text)"
+}

@@ -1,4 +1,4 @@
-// Package client calls the tools of a data directory's owner.
+// Package client is an MCP client that calls the tools of an Alcove server.
 package client
 
 import (
@@ -16,22 +16,30 @@ import (
 
 const protocolVersion = "2025-11-25"
 
-// Client is a session with the owner. It goes on when the owner is replaced. One call at a time.
+// Client is a session with a server. It survives the replacement of the server's process. Methods must not be called
+// concurrently.
 type Client struct {
-	in    *io.PipeWriter
-	out   *bufio.Reader
-	ended chan error
-	next  int
+	in     *io.PipeWriter
+	out    *bufio.Reader
+	ended  chan error
+	next   int
+	server Server
 }
 
-// Result is what a tool answered.
+// Server is the server's introduction of itself.
+type Server struct {
+	Name    string
+	Version string
+}
+
+// Result is a tool's answer.
 type Result struct {
 	Text       string          // for people and models
-	Structured json.RawMessage // for programs; nil when the tool gave none
-	Notes      []string        // what a family's tool says beside its answer
+	Structured json.RawMessage // for programs; nil if the tool has none
+	Notes      []string        // notes of a family's tool, outside its answer
 }
 
-// Error is a tool's own error.
+// Error is an error of a tool.
 type Error struct {
 	Code      string         `json:"code"`
 	Message   string         `json:"message"`
@@ -41,7 +49,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Open begins a session over the connections that dial makes, as bridge.Options has it.
+// Open starts a session over the connections that dial makes; see [bridge.Options].
 func Open(ctx context.Context, version string, dial func(context.Context, bridge.Place) (io.ReadWriteCloser, error)) (*Client, error) {
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()
@@ -55,14 +63,19 @@ func Open(ctx context.Context, version string, dial func(context.Context, bridge
 		outWrite.CloseWithError(err)
 		c.ended <- err
 	}()
-	_, err := c.ask("initialize", map[string]any{
+	raw, err := c.ask("initialize", map[string]any{
 		"protocolVersion": protocolVersion, "capabilities": struct{}{},
 		"clientInfo": map[string]string{"name": "alcove", "version": version},
 	})
+	var greeting struct{ ServerInfo Server }
+	if err == nil {
+		err = json.Unmarshal(raw, &greeting)
+	}
 	if err != nil {
 		c.Close()
 		return nil, err
 	}
+	c.server = greeting.ServerInfo
 	if err := c.write(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}); err != nil {
 		c.Close()
 		return nil, err
@@ -76,7 +89,27 @@ func (c *Client) Close() {
 	<-c.ended
 }
 
-// Call calls a tool. Errors of the tool are of type Error.
+// Server is the server that the session began with.
+func (c *Client) Server() Server { return c.server }
+
+// Tools lists the names of the tools that the server offers.
+func (c *Client) Tools() ([]string, error) {
+	raw, err := c.ask("tools/list", struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	var list struct{ Tools []struct{ Name string } }
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("read the list of tools: %w", err)
+	}
+	names := make([]string, len(list.Tools))
+	for i, t := range list.Tools {
+		names[i] = t.Name
+	}
+	return names, nil
+}
+
+// Call calls a tool. Errors of the tool are of type *Error.
 func (c *Client) Call(tool string, arguments any) (Result, error) {
 	raw, err := c.ask("tools/call", map[string]any{"name": tool, "arguments": arguments})
 	if err != nil {
@@ -106,7 +139,7 @@ func (c *Client) Call(tool string, arguments any) (Result, error) {
 	return result, nil
 }
 
-// toolError finds the error in a result, wherever the tool put it.
+// toolError finds the error in a result: in its structured form or in its text.
 func toolError(r Result) error {
 	for _, raw := range [][]byte{r.Structured, []byte(r.Text)} {
 		var wrapped struct{ Error *Error }
@@ -121,7 +154,7 @@ func toolError(r Result) error {
 	return &Error{Code: "internal", Message: r.Text}
 }
 
-// ask sends a request and gives its result.
+// ask sends a request and returns its result.
 func (c *Client) ask(method string, params any) (json.RawMessage, error) {
 	c.next++
 	if err := c.write(map[string]any{"jsonrpc": "2.0", "id": c.next, "method": method, "params": params}); err != nil {
@@ -149,7 +182,7 @@ func (c *Client) ask(method string, params any) (json.RawMessage, error) {
 		}
 		if answer.Error != nil {
 			failure := Error{Code: "internal"}
-			json.Unmarshal(answer.Error.Data, &failure) // what else it says, if anything
+			json.Unmarshal(answer.Error.Data, &failure) // optional
 			failure.Message = answer.Error.Message
 			return nil, &failure
 		}
@@ -162,7 +195,7 @@ func (c *Client) write(message any) error {
 	encoder := json.NewEncoder(&line)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(message); err != nil {
-		return fmt.Errorf("put the request into JSON: %w", err)
+		return fmt.Errorf("encode the request: %w", err)
 	}
 	if _, err := c.in.Write(line.Bytes()); err != nil {
 		return lost(err)
