@@ -103,28 +103,17 @@ func (s *Space) Append(ctx context.Context, p Place, event string, data json.Raw
 	if err != nil {
 		return Event{}, err
 	}
-	if event == "" {
-		return Event{}, invalid("event is empty: say what kind of event happened")
-	}
-	if err := s.limits.checkText("event", event, s.limits.Name); err != nil {
-		return Event{}, err
-	}
-	if err := s.limits.checkJSON("data", data, s.limits.Value); err != nil {
-		return Event{}, err
-	}
-	if data, err = compact(data); err != nil {
-		return Event{}, invalid("data is not valid JSON: %v", err)
-	}
 	b, err := s.catalogue.named(p.Branch)
 	if err != nil {
 		return Event{}, err
 	}
-	done, err := s.commit(ctx, b, store.Batch{
-		Appends: []store.Append{logAppend(b, p.Namespace, event, w.Agent, data)},
-		Request: request(w, "append", p, event, data),
-	})
+	t := s.blind(b, w.Agent)
+	if err := t.Log(p.Namespace, event, data); err != nil {
+		return Event{}, err
+	}
+	done, err := t.finish(ctx, Commit{Write: w}, request(w, "append", p, event, t.events[0].data), "log the event")
 	if err != nil {
-		return Event{}, s.translate("log the event", err)
+		return Event{}, err
 	}
 	if len(done.Sequences) != 1 {
 		return Event{}, fmt.Errorf("log the event: the engine gave %d sequence numbers", len(done.Sequences))

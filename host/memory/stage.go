@@ -24,8 +24,10 @@ type Stage struct {
 	version uint64
 	now     time.Time
 	agent   string
+	// blind says that what is only read is no condition of the commit: see Space.blind.
+	blind bool
 
-	seen    map[site]uint64 // versions of what was read; 0: there was none
+	seen    map[site]uint64 // versions that the commit expects; 0: there is none
 	changed map[site]*record
 	order   []site // of changed
 	events  []stagedEvent
@@ -82,8 +84,13 @@ func (s *Space) Stage(ctx context.Context, branch, agent string) (*Stage, error)
 	if err != nil {
 		return nil, s.translate("read the newest version", err)
 	}
-	return &Stage{space: s, branch: b, version: head.Version, now: s.clock().UTC(), agent: agent,
-		seen: map[site]uint64{}, changed: map[site]*record{}, had: map[site]tally{}, growth: map[string]Use{}, quotas: map[string]Quota{}}, nil
+	return &Stage{space: s, branch: b, version: head.Version, now: s.clock().UTC(), agent: agent}, nil
+}
+
+// blind begins a write that reads the newest versions, and expects at its commit only what was named to expect. It costs no
+// read of the engine.
+func (s *Space) blind(b *branch, agent string) *Stage {
+	return &Stage{space: s, branch: b, version: store.Latest, now: s.clock().UTC(), agent: agent, blind: true}
 }
 
 // Version is the version at which everything is read.
@@ -149,9 +156,13 @@ func (t *Stage) fetch(ctx context.Context, system bool, sites []site, found []st
 	var keys []store.Key
 	var places []int
 	for i, at := range sites {
-		if _, staged := t.changed[at]; at.system == system && !staged {
-			keys, places = append(keys, at.Key), append(places, i)
+		if _, staged := t.changed[at]; at.system != system || staged {
+			continue
 		}
+		if keys == nil {
+			keys, places = make([]store.Key, 0, len(sites)), make([]int, 0, len(sites))
+		}
+		keys, places = append(keys, at.Key), append(places, i)
 	}
 	lineage := t.lineage(system)
 	if len(keys) == 0 || lineage == nil {
@@ -167,15 +178,34 @@ func (t *Stage) fetch(ctx context.Context, system bool, sites []site, found []st
 	return nil
 }
 
-// note remembers which version was read.
+// note has the commit expect what was read, unless the stage is blind.
 func (t *Stage) note(at site, e store.Entry) {
+	if !t.blind {
+		t.expect(at, e)
+	}
+}
+
+// expect has the commit expect an entry as it was read first. What the stage changed itself is expected already, or need not be.
+func (t *Stage) expect(at site, e store.Entry) {
+	if _, staged := t.changed[at]; staged {
+		return
+	}
 	if _, known := t.seen[at]; known {
 		return
 	}
-	t.seen[at] = 0
+	version := uint64(0)
 	if e.Exists() {
-		t.seen[at] = e.Version
+		version = e.Version
 	}
+	remember(&t.seen, at, version)
+}
+
+// remember puts a value into a map that is made when it is first needed.
+func remember[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
 }
 
 // live decodes an entry; nil when there is none, it has expired, or it was erased.
@@ -196,7 +226,7 @@ func (t *Stage) set(at site, r *record) {
 		t.order = append(t.order, at)
 	}
 	t.bytes += r.size() - t.changed[at].size()
-	t.changed[at] = r
+	remember(&t.changed, at, r)
 }
 
 // size is about how many bytes a record has in memory.

@@ -83,46 +83,68 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	if err := t.askHooks(ctx, c.Write); err != nil {
 		return done, err
 	}
-	system, err := t.systemFor(ctx, c)
+	if c.Proposal != "" {
+		done.Branch = c.Proposal
+	}
+	committed, err := t.finish(ctx, c, request(c.Write, c.Operation, c.Content), "commit")
 	if err != nil {
 		return done, err
+	}
+	done.Replayed, done.Timestamp = committed.Replayed, committed.Time
+	if t.Changes() > 0 {
+		done.Version = committed.Version
+	}
+	return done, nil
+}
+
+// finish is Commit once the hooks were asked; doing names the work in errors.
+func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing string) (store.Committed, error) {
+	if err := t.room(); err != nil {
+		return store.Committed{}, err
+	}
+	system, err := t.systemFor(ctx, c)
+	if err != nil {
+		return store.Committed{}, err
 	}
 	batch, err := t.batch(c, system)
 	if err != nil {
-		return done, err
+		return store.Committed{}, err
 	}
+	batch.Request = req
 	changes := t.useChanges(c)
-	room, err := t.space.usage.reserve(ctx, t.now, growthOf(changes, t.now, t.quotas), t.quotas)
+	room, err := t.reserve(ctx, changes)
 	if err != nil {
-		return done, err
+		return store.Committed{}, err
 	}
-	var point store.Point
+	var done store.Committed
 	if c.Proposal != "" {
-		point, done.Replayed, err = t.propose(ctx, c, batch, changes)
-		done.Branch = c.Proposal
+		done.Point, done.Replayed, err = t.propose(ctx, c, batch, changes)
 	} else {
-		var committed store.Committed
-		committed, err = t.write(ctx, batch, system)
-		point, done.Replayed = committed.Point, committed.Replayed
+		done, err = t.write(ctx, batch, system)
 	}
 	if err != nil || done.Replayed {
 		room.release()
 	} else {
-		room.apply(point.Version, changes)
+		room.apply(done.Version, changes)
 	}
 	if err != nil {
 		if len(changes) > 0 && mayHaveCommitted(err) {
 			t.space.queueCount()
 		}
-		return done, t.space.translate("commit", err)
-	}
-	if done.Timestamp = point.Time; t.Changes() > 0 {
-		done.Version = point.Version
+		return done, t.space.translate(doing, err)
 	}
 	if !done.Replayed {
 		t.count()
 	}
 	return done, nil
+}
+
+// reserve keeps room for what families keep more by some changes.
+func (t *Stage) reserve(ctx context.Context, changes []useChange) (*reservation, error) {
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	return t.space.usage.reserve(ctx, t.now, growthOf(changes, t.now, t.quotas), t.quotas)
 }
 
 // mayHaveCommitted reports whether a commit that failed may have been written all the same.
@@ -189,7 +211,7 @@ func (t *Stage) systemFor(ctx context.Context, c Commit) (*branch, error) {
 // batch is everything that was staged, on the condition that what was read is as it was. Of a proposal only what is
 // the same on all branches can have changed meanwhile.
 func (t *Stage) batch(c Commit, system *branch) (store.Batch, error) {
-	batch := store.Batch{Request: request(c.Write, c.Operation, c.Content)}
+	var batch store.Batch
 	for _, at := range t.order {
 		w := store.Write{Branch: t.branch.id, Key: at.Key, Delete: t.changed[at] == nil}
 		if at.system {

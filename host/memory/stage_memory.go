@@ -56,6 +56,14 @@ func (r *record) clear(fields []string) error {
 	return nil
 }
 
+func namesOf(keys []store.Key) []string {
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = key.Name
+	}
+	return names
+}
+
 func memorySites(namespace string, keys []string) []site {
 	sites := make([]site, len(keys))
 	for i, key := range keys {
@@ -65,19 +73,8 @@ func memorySites(namespace string, keys []string) []site {
 }
 
 func (t *Stage) checkKeys(namespace string, keys []string) (string, error) {
-	p, err := t.space.limits.checkPlace(Place{Namespace: namespace})
-	if err != nil {
-		return "", err
-	}
-	if len(keys) == 0 || len(keys) > t.space.limits.Batch {
-		return "", invalid("%d keys: give from 1 to %d", len(keys), t.space.limits.Batch)
-	}
-	for _, key := range keys {
-		if err := t.space.limits.checkKey(key); err != nil {
-			return "", err
-		}
-	}
-	return p.Namespace, nil
+	p, _, err := t.space.checkKeys(Place{Namespace: namespace}, keys)
+	return p.Namespace, err
 }
 
 // Get reads memories; nil where there is none.
@@ -124,33 +121,78 @@ func (t *Stage) Put(ctx context.Context, namespace string, items []Item) ([]stri
 	if err != nil {
 		return nil, err
 	}
-	sites := make([]site, len(keys))
-	for i, key := range keys {
-		sites[i] = site{Key: key}
+	if _, err := t.put(ctx, keys, items); err != nil {
+		return nil, err
 	}
+	return namesOf(keys), nil
+}
+
+// put stages items that were checked, each under its key. What is there already, word for word, is not written: only its receipt
+// has a version.
+func (t *Stage) put(ctx context.Context, keys []store.Key, items []Item) ([]Stored, error) {
+	sites, last := sitesOf(keys), lastOf(keys)
 	records, entries, err := t.current(ctx, sites)
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(keys))
+	receipts := make([]Stored, len(keys))
 	for i, it := range items {
-		if err := t.unchanged(keys[i], it.IfVersion, records[i], entries[i]); err != nil {
+		if err := t.require(sites[i], it.IfVersion, records[i], entries[i]); err != nil {
 			return nil, inItem(i, len(items), err)
 		}
-		r, err := newRecord(it, t.agent)
-		if err != nil {
-			return nil, inItem(i, len(items), err)
+		if last[i] != i {
+			continue
 		}
-		names[i] = keys[i].Name
-		if records[i] == nil || !records[i].sameContent(r) {
-			t.set(sites[i], &r)
+		if receipts[i], err = t.putOne(sites[i], it, records[i], entries[i]); err != nil {
+			return nil, inItem(i, len(items), err)
 		}
 	}
-	return names, t.room()
+	for i := range receipts {
+		receipts[i] = receipts[last[i]]
+	}
+	return receipts, t.room()
 }
 
-// unchanged is the condition that an entry is at a version.
-func (t *Stage) unchanged(key store.Key, want *uint64, r *record, e store.Entry) error {
+// lastOf is, for each key, where the same key is given last.
+func lastOf(keys []store.Key) []int {
+	last := make([]int, len(keys))
+	if len(keys) == 1 {
+		return last
+	}
+	at := make(map[store.Key]int, len(keys))
+	for i, key := range keys {
+		at[key] = i
+	}
+	for i, key := range keys {
+		last[i] = at[key]
+	}
+	return last
+}
+
+func sitesOf(keys []store.Key) []site {
+	sites := make([]site, len(keys))
+	for i, key := range keys {
+		sites[i] = site{Key: key}
+	}
+	return sites
+}
+
+func (t *Stage) putOne(at site, it Item, was *record, e store.Entry) (Stored, error) {
+	receipt := Stored{Namespace: at.Namespace, Key: at.Name}
+	r, err := newRecord(it, t.agent)
+	if err != nil {
+		return receipt, err
+	}
+	if was != nil && was.sameContent(r) {
+		receipt.Version, receipt.Timestamp = e.Version, e.Time
+		return receipt, nil
+	}
+	t.set(at, &r)
+	return receipt, nil
+}
+
+// require has the commit expect an entry at the version that its caller wants; nil: any.
+func (t *Stage) require(at site, want *uint64, r *record, e store.Entry) error {
 	if want == nil {
 		return nil
 	}
@@ -159,8 +201,9 @@ func (t *Stage) unchanged(key store.Key, want *uint64, r *record, e store.Entry)
 		have = e.Version
 	}
 	if have != *want {
-		return t.space.conflictError(&store.ConflictError{Key: key, Want: *want, Have: have})
+		return t.space.conflictError(&store.ConflictError{Key: at.Key, Want: *want, Have: have})
 	}
+	t.expect(at, e)
 	return nil
 }
 
@@ -174,28 +217,38 @@ func (t *Stage) Patch(ctx context.Context, namespace string, patches []Patch) (m
 	if err != nil {
 		return nil, err
 	}
+	sites := memorySites(namespace, keys)
+	records, entries, err := t.current(ctx, sites)
+	if err != nil {
+		return nil, err
+	}
 	for i, p := range patches {
-		at := site{Key: memoryKey(namespace, p.Key)}
-		records, entries, err := t.current(ctx, []site{at})
-		if err != nil {
-			return nil, err
+		if staged, before := t.changed[sites[i]]; before { // by an earlier one of the patches, perhaps
+			records[i], entries[i] = staged, store.Entry{Key: sites[i].Key}
 		}
-		if records[0] == nil {
+		if records[i] == nil {
 			missing = append(missing, p.Key)
 			continue
 		}
-		if err := t.unchanged(at.Key, p.IfVersion, records[0], entries[0]); err != nil {
+		if err := t.patch(sites[i], p, *records[i], entries[i]); err != nil {
 			return nil, inItem(i, len(patches), err)
-		}
-		r, err := t.patched(*records[0], p)
-		if err != nil {
-			return nil, inItem(i, len(patches), err)
-		}
-		if !records[0].sameContent(r) {
-			t.set(at, &r)
 		}
 	}
 	return missing, t.room()
+}
+
+// patch stages a change of a memory that is there. What it makes of the memory depends on what that was.
+func (t *Stage) patch(at site, p Patch, was record, e store.Entry) error {
+	if err := t.require(at, p.IfVersion, &was, e); err != nil {
+		return err
+	}
+	r, err := t.patched(was, p)
+	if err != nil || was.sameContent(r) {
+		return err
+	}
+	t.expect(at, e)
+	t.set(at, &r)
+	return nil
 }
 
 // patched is a record with a patch, if that could be stored.
@@ -287,24 +340,28 @@ func (t *Stage) Delete(ctx context.Context, namespace string, keys []string) (in
 	if err != nil {
 		return 0, err
 	}
-	return t.remove(ctx, memorySites(namespace, keys))
+	removed, err := t.remove(ctx, memorySites(namespace, keys))
+	return len(removed), err
 }
 
-func (t *Stage) remove(ctx context.Context, sites []site) (count int, err error) {
+// remove stages deletions, and says what was there.
+func (t *Stage) remove(ctx context.Context, sites []site) (removed []site, err error) {
 	records, entries, err := t.current(ctx, sites)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for i, at := range sites {
-		if records[i] != nil {
-			if err := t.weigh(ctx, at, entries[i], nil, Quota{}); err != nil {
-				return count, err
-			}
-			t.set(at, nil)
-			count++
+		if staged, again := t.changed[at]; records[i] == nil || again && staged == nil {
+			continue
 		}
+		if err := t.weigh(ctx, at, entries[i], nil, Quota{}); err != nil {
+			return removed, err
+		}
+		t.expect(at, entries[i])
+		t.set(at, nil)
+		removed = append(removed, at)
 	}
-	return count, t.room()
+	return removed, t.room()
 }
 
 // Touch stages what is to be added to the counters of memories, and counts those that are there.

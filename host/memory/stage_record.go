@@ -69,7 +69,7 @@ func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key stri
 	if err != nil {
 		return err
 	}
-	if err := t.unchanged(sites[0].Key, want, records[0], entries[0]); err != nil {
+	if err := t.require(sites[0], want, records[0], entries[0]); err != nil {
 		return err
 	}
 	r := record{Value: value, Fields: c.Fields, Agent: t.agent}
@@ -97,7 +97,7 @@ func (t *Stage) weigh(ctx context.Context, at site, was store.Entry, r *record, 
 		if before, err = tallyEntry(was, t.branchOf(at)); err != nil {
 			return err
 		}
-		t.had[at] = before
+		remember(&t.had, at, before)
 	}
 	if staged, changed := t.changed[at]; changed {
 		before = tallyRecord(at.Name, staged)
@@ -105,12 +105,12 @@ func (t *Stage) weigh(ctx context.Context, at site, was store.Entry, r *record, 
 	more := tallyRecord(at.Name, r).at(t.now).minus(before.at(t.now))
 	growth := t.growth[owner].plus(more)
 	if more.Records > 0 || more.Bytes > 0 {
-		t.quotas[owner] = q
+		remember(&t.quotas, owner, q)
 		if err := t.space.usage.room(ctx, t.now, owner, q, growth); err != nil {
 			return err
 		}
 	}
-	t.growth[owner] = growth
+	remember(&t.growth, owner, growth)
 	return nil
 }
 
@@ -146,7 +146,7 @@ func (t *Stage) useChanges(c Commit) []useChange {
 // ExpectRecord has the commit expect a record at a version, in place of the one that the stage read: the same work wrote it by
 // another stage.
 func (t *Stage) ExpectRecord(c Collection, namespace, key string, version uint64) {
-	t.seen[site{c.PerSpace, store.Key{Namespace: namespace, Collection: c.Name, Name: key}}] = version
+	remember(&t.seen, site{c.PerSpace, store.Key{Namespace: namespace, Collection: c.Name, Name: key}}, version)
 }
 
 // DeleteRecords stages the deletion of records, and counts those that were there.
@@ -155,7 +155,8 @@ func (t *Stage) DeleteRecords(ctx context.Context, c Collection, namespace strin
 	if err != nil {
 		return 0, err
 	}
-	return t.remove(ctx, sites)
+	removed, err := t.remove(ctx, sites)
+	return len(removed), err
 }
 
 // AppendRecord stages a record under the next sequence number of its collection, from 1 on, and returns that. Two stages that

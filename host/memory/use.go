@@ -221,7 +221,7 @@ func (u *usage) room(ctx context.Context, now time.Time, owner string, q Quota, 
 	return q.exceeded(owner, o.at(now).plus(o.reserved), growth)
 }
 
-// reservation is room that is kept for a commit.
+// reservation is room that is kept for a commit; nil: the commit needs none.
 type reservation struct {
 	usage  *usage
 	growth map[string]Use
@@ -258,6 +258,9 @@ func (r *reservation) hold(sign int64) {
 
 // release is for a commit that failed.
 func (r *reservation) release() {
+	if r == nil {
+		return
+	}
 	r.usage.mu.Lock()
 	defer r.usage.mu.Unlock()
 	r.hold(-1)
@@ -265,6 +268,9 @@ func (r *reservation) release() {
 
 // apply counts what was committed in place of the room that was kept for it.
 func (r *reservation) apply(version uint64, changes []useChange) {
+	if r == nil {
+		return
+	}
 	r.usage.mu.Lock()
 	defer r.usage.mu.Unlock()
 	r.hold(-1)

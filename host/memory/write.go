@@ -98,42 +98,46 @@ func (s *Space) Store(ctx context.Context, p Place, items []Item, w Write) ([]St
 	}
 	req := request(w, "store", p, items)
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
-		return receipts(p, keys, nil, done.Point), err
+		return receiptsAt(receiptsFor(keys), done.Point), err
 	}
 	b, err := s.catalogue.named(p.Branch)
 	if err != nil {
 		return nil, err
 	}
 	if s.hooks == nil {
-		return s.storeHooked(ctx, b, p, keys, items, w, req)
+		return s.store(ctx, b, p, keys, items, w, req)
 	}
 	effects := s.Effects(w)
-	stored, err := s.storeHooked(WithEffects(ctx, effects), b, p, keys, items, w, req)
+	stored, err := s.store(WithEffects(ctx, effects), b, p, keys, items, w, req)
 	if err != nil && effects.Count() > 0 {
 		s.logger.WarnContext(ctx, "a store failed after its hooks sent something", "sent", effects.List(), "error", err)
 	}
 	return stored, effects.Failed(ctx, err)
 }
 
-// storeHooked asks the hooks, once, and stores what they make of it.
-func (s *Space) storeHooked(ctx context.Context, b *branch, p Place, keys []store.Key, items []Item, w Write, req store.Request) ([]Stored, error) {
+// store asks the hooks, once, and stores what they make of items that were checked.
+func (s *Space) store(ctx context.Context, b *branch, p Place, keys []store.Key, items []Item, w Write, req store.Request) ([]Stored, error) {
 	items, err := s.storing(ctx, p, named(items, keys), w, false)
 	if err != nil {
 		return nil, err
 	}
-	batch, kept, err := s.storeBatch(ctx, b, keys, items, w.Agent)
-	if err != nil {
-		return nil, err
+	t := s.blind(b, w.Agent)
+	receipts, err := t.put(ctx, keys, items)
+	if err != nil || t.Changes() == 0 {
+		return receipts, err
 	}
-	if len(batch.Writes) == 0 {
-		return receipts(p, keys, kept, store.Point{}), nil
+	done, err := t.finish(ctx, Commit{Write: w}, req, "store")
+	return receiptsAt(receipts, done.Point), err
+}
+
+// receiptsAt are receipts of which those without a version are of a commit.
+func receiptsAt(receipts []Stored, at store.Point) []Stored {
+	for i := range receipts {
+		if receipts[i].Version == 0 {
+			receipts[i].Version, receipts[i].Timestamp = at.Version, at.Time
+		}
 	}
-	batch.Request = req
-	done, err := s.commit(ctx, b, batch)
-	if err != nil {
-		return nil, s.translate("store", err)
-	}
-	return receipts(p, keys, kept, done.Point), nil
+	return receipts
 }
 
 func (s *Space) checkStore(p Place, items []Item) (Place, error) {
@@ -200,100 +204,18 @@ func memoryKey(namespace, name string) store.Key {
 	return store.Key{Namespace: namespace, Collection: memories, Name: name}
 }
 
-// storeBatch makes the writes that are needed; kept says, per key, the version that already has its item.
-func (s *Space) storeBatch(ctx context.Context, b *branch, keys []store.Key, items []Item, agent string) (store.Batch, map[store.Key]store.Point, error) {
-	current, err := s.engine.GetAt(ctx, b.lineage, keys)
-	if err != nil {
-		return store.Batch{}, nil, s.translate("store", err)
-	}
-	var batch store.Batch
-	kept := map[store.Key]store.Point{}
-	last := map[store.Key]int{}
-	for i, key := range keys {
-		last[key] = i
-	}
-	for i, it := range items {
-		expect, conditional, err := s.expectation(b, keys[i], it, current[i])
-		if err != nil {
-			return batch, nil, inItem(i, len(items), err)
-		}
-		if conditional {
-			batch.Expect = append(batch.Expect, expect)
-		}
-		if last[keys[i]] != i {
-			continue
-		}
-		write, same, err := s.writeOf(b, keys[i], it, agent, current[i])
-		if err != nil {
-			return batch, nil, inItem(i, len(items), err)
-		}
-		if same {
-			kept[keys[i]] = current[i].Point
-			continue
-		}
-		batch.Writes = append(batch.Writes, write)
-	}
-	return batch, kept, nil
-}
-
-func (s *Space) writeOf(b *branch, key store.Key, it Item, agent string, current store.Entry) (w store.Write, same bool, err error) {
-	r, err := newRecord(it, agent)
-	if err != nil {
-		return w, false, err
-	}
-	if current.Exists() {
-		was, err := decodeRecord(current)
-		if err != nil {
-			return w, false, err
-		}
-		if was.sameContent(r) {
-			return w, true, nil
-		}
-	}
-	value, err := r.encode()
-	return store.Write{Branch: b.id, Key: key, Value: value}, false, err
-}
-
-// expectation is the condition of an item with IfVersion. An expired memory is there for the engine, and not
-// for the caller.
-func (s *Space) expectation(b *branch, key store.Key, it Item, current store.Entry) (e store.Expectation, conditional bool, err error) {
-	if it.IfVersion == nil {
-		return e, false, nil
-	}
-	e = store.Expectation{Lineage: b.lineage, Key: key}
-	have := uint64(0)
-	if current.Exists() {
-		e.Version = current.Version
-		r, err := decodeRecord(current)
-		if err != nil {
-			return e, false, err
-		}
-		if !r.expired(s.clock()) {
-			have = current.Version
-		}
-	}
-	if have != *it.IfVersion {
-		return e, false, s.conflictError(&store.ConflictError{Key: key, Want: *it.IfVersion, Have: have})
-	}
-	return e, true, nil
-}
-
-func receipts(p Place, keys []store.Key, kept map[store.Key]store.Point, at store.Point) []Stored {
+func receiptsFor(keys []store.Key) []Stored {
 	list := make([]Stored, len(keys))
 	for i, key := range keys {
-		point := at
-		if was, ok := kept[key]; ok {
-			point = was
-		}
-		list[i] = Stored{Namespace: p.Namespace, Key: key.Name, Version: point.Version, Timestamp: point.Time}
+		list[i] = Stored{Namespace: key.Namespace, Key: key.Name}
 	}
 	return list
 }
 
 // Forget deletes the memories under keys and reports how many there were. Their past can still be read.
 func (s *Space) Forget(ctx context.Context, p Place, keys []string, w Write) (int, error) {
-	return s.change(ctx, p, keys, w, "forget", func(b *branch, key store.Key, r record) (store.Write, bool, error) {
-		return store.Write{Branch: b.id, Key: key, Delete: true}, true, nil
+	return s.change(ctx, p, keys, w, "forget", func(t *Stage, keys []string) (int, error) {
+		return t.Delete(ctx, p.Namespace, keys)
 	})
 }
 
@@ -304,27 +226,21 @@ func (s *Space) SetState(ctx context.Context, p Place, keys []string, state Stat
 		return 0, err
 	}
 	state = cmp.Or(state, Active)
-	return s.change(ctx, p, keys, w, "set state "+string(state), func(b *branch, key store.Key, r record) (store.Write, bool, error) {
-		if r.state() == state {
-			return store.Write{}, false, nil
+	return s.change(ctx, p, keys, w, "set state "+string(state), func(t *Stage, keys []string) (int, error) {
+		patches := make([]Patch, len(keys))
+		for i, key := range keys {
+			patches[i] = Patch{Key: key, State: state}
 		}
-		r.State, r.Agent = state, w.Agent
-		if state == Active {
-			r.State = ""
-		}
-		value, err := r.encode()
-		return store.Write{Branch: b.id, Key: key, Value: value}, true, err
+		missing, err := t.Patch(ctx, p.Namespace, patches)
+		return len(keys) - len(missing), err
 	})
 }
-
-// changing makes the write that changes a memory; write is false when nothing needs to change.
-type changing func(b *branch, key store.Key, r record) (w store.Write, write bool, err error)
 
 // attempts is how often a read-change-write is tried before its caller is told of the conflict.
 const attempts = 16
 
-// change applies a change to those memories that exist, and counts them.
-func (s *Space) change(ctx context.Context, p Place, names []string, w Write, operation string, change changing) (int, error) {
+// change stages a change of memories, counts those that there are, and commits it, again when they are changed meanwhile.
+func (s *Space) change(ctx context.Context, p Place, names []string, w Write, operation string, stage func(t *Stage, keys []string) (int, error)) (int, error) {
 	p, keys, err := s.checkKeys(p, names)
 	if err != nil {
 		return 0, err
@@ -338,17 +254,23 @@ func (s *Space) change(ctx context.Context, p Place, names []string, w Write, op
 		return s.countChanged(ctx, b, done, err)
 	}
 	for attempt := 1; ; attempt++ {
-		count, err := s.tryChange(ctx, b, keys, req, change)
-		if err == nil {
-			return count, nil
+		t := s.blind(b, w.Agent)
+		count, err := stage(t, keys)
+		if err != nil || t.Changes() == 0 {
+			return count, err
 		}
-		if !errors.Is(err, store.ErrConflict) || attempt == attempts {
-			return 0, s.translate(operation, err)
+		done, err := t.finish(ctx, Commit{Write: w}, req, operation)
+		switch {
+		case done.Replayed && err == nil:
+			return s.countChanged(ctx, b, done, nil)
+		case !errors.Is(err, store.ErrConflict) || attempt == attempts:
+			return count, err
 		}
 	}
 }
 
-func (s *Space) checkKeys(p Place, names []string) (Place, []store.Key, error) {
+// checkKeys checks names, and lists each once.
+func (s *Space) checkKeys(p Place, names []string) (Place, []string, error) {
 	p, err := s.limits.checkPlace(p)
 	if err != nil {
 		return p, nil, err
@@ -356,64 +278,18 @@ func (s *Space) checkKeys(p Place, names []string) (Place, []store.Key, error) {
 	if len(names) == 0 || len(names) > s.limits.Batch {
 		return p, nil, invalid("%d keys: give from 1 to %d", len(names), s.limits.Batch)
 	}
-	var keys []store.Key
+	var keys []string
 	seen := map[string]bool{}
 	for _, name := range names {
 		if err := s.limits.checkKey(name); err != nil {
 			return p, nil, err
 		}
 		if !seen[name] {
-			keys = append(keys, memoryKey(p.Namespace, name))
+			keys = append(keys, name)
 		}
 		seen[name] = true
 	}
 	return p, keys, nil
-}
-
-func (s *Space) tryChange(ctx context.Context, b *branch, keys []store.Key, req store.Request, change changing) (int, error) {
-	current, err := s.engine.GetAt(ctx, b.lineage, keys)
-	if err != nil {
-		return 0, err
-	}
-	batch, count := store.Batch{Request: req}, 0
-	now := s.clock()
-	for i, e := range current {
-		if !e.Exists() {
-			continue
-		}
-		r, err := decodeRecord(e)
-		if err != nil {
-			return 0, err
-		}
-		if r.expired(now) {
-			continue
-		}
-		count++
-		write, needed, err := change(b, keys[i], r)
-		if err != nil {
-			return 0, err
-		}
-		if needed {
-			batch.Writes = append(batch.Writes, write)
-			batch.Expect = append(batch.Expect, store.Expectation{Lineage: b.lineage, Key: keys[i], Version: e.Version})
-		}
-	}
-	if len(batch.Writes) == 0 {
-		return count, nil
-	}
-	done, err := s.commit(ctx, b, batch)
-	if err != nil {
-		return 0, err
-	}
-	if done.Replayed {
-		return s.countChanged(ctx, b, done, nil)
-	}
-	for _, w := range batch.Writes {
-		if w.Delete {
-			s.counters.reset(b, w.Key)
-		}
-	}
-	return count, nil
 }
 
 // countChanged is how many memories a commit wrote or deleted.
