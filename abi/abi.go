@@ -4,8 +4,6 @@
 // constants of other languages are generated.
 package abi
 
-import _ "embed"
-
 // Kind is what alcove_handle is asked for.
 type Kind uint32
 
@@ -67,19 +65,5 @@ type Function struct {
 	Required bool // a module without this export is refused
 }
 
-// Error is the body of an error, in either direction.
-type Error struct {
-	Code      Code           `json:"code"`
-	Message   string         `json:"message"`
-	Retryable bool           `json:"retryable"`
-	Details   map[string]any `json:"details,omitempty"`
-}
-
 // Error is the code and the message.
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
-
-//go:embed abi.json
-var source []byte
-
-// Source is abi.json: every name and number, for programs.
-func Source() []byte { return append([]byte(nil), source...) }

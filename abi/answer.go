@@ -75,6 +75,9 @@ func ParseStoreResult(data []byte, entries int) (StoreResult, error) {
 			return StoreResult{}, fmt.Errorf("read entries in the result of the store hook: %w", err)
 		}
 	}
+	if err := r.Check(); err != nil {
+		return StoreResult{}, fmt.Errorf("the result of the store hook: %w", err)
+	}
 	if n := len(r.Entries); n != 0 && n != entries {
 		return StoreResult{}, fmt.Errorf("the result of the store hook has %d entries; the request has %d", n, entries)
 	}

@@ -47,7 +47,7 @@ const (
 
 // The codes of errors.
 const (
-	CodeInvalidArgument Code = "invalid_argument" // what was asked for cannot be meant: a missing field, a wrong type, a value out of range
+	CodeInvalidArgument Code = "invalid_argument" // the request is malformed: a missing field, a wrong type, a value out of range
 	CodeNotFound        Code = "not_found"        // what was named is not there
 	CodeDenied          Code = "denied"           // the family, or its caller, has no right to it
 	CodeConflict        Code = "conflict"         // something that was read or written changed meanwhile

@@ -697,6 +697,24 @@ type ToolsWithdrawResponse struct {
 }
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *MemoryFields) Check() error {
+	if r.Tags != nil {
+		if err := checkLength("tags", len(r.Tags), 0, 64); err != nil {
+			return err
+		}
+	}
+	if r.Importance != nil {
+		if err := checkNumber("importance", float64(*r.Importance), 0, 1); err != nil {
+			return err
+		}
+	}
+	if err := checkEnum("state", []string{r.State}, "", "active", "archived", "merged", "pruned"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *MemoryItem) Check() error {
 	if r.Tags != nil {
 		if err := checkLength("tags", len(r.Tags), 0, 64); err != nil {

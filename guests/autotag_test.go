@@ -21,7 +21,7 @@ func TestAutoTagInTheSandboxTagsWhatIsStored(t *testing.T) {
 	changes, err := s.Store(alcove.Entry{Namespace: "default", Collection: "memory", Key: "db", Value: json.RawMessage(decided), Tags: []string{"billing"}})
 	must(t, err)
 	c := changes[0]
-	if c.Type != "decision" || c.Importance == nil || c.Tags[0] != "billing" || !slices.Contains(c.Tags, "postgresql") {
+	if c.Type == nil || *c.Type != "decision" || c.Importance == nil || c.Tags[0] != "billing" || !slices.Contains(c.Tags, "postgresql") {
 		t.Errorf("the change is %+v", c)
 	}
 	if g.last.HostCalls != 1 {

@@ -48,6 +48,10 @@ func TestWhatIsOutOfDateIsFoundAndWrittenAnew(t *testing.T) {
 		{"../sdk/go/names.go", "KindTool  Kind = 1", "KindTool  Kind = 2", "names.go"},
 		{"abi.json", "only keys that begin with it", "keys that begin with it", "operations.go"},
 		{"operations.go", "type Memory struct", "type Memories struct", "operations.go"},
+		{"messages.go", "type Entry struct", "type Entries struct", "messages.go"},
+		{"../sdk/go/messages.go", "type toolRequest struct", "type aToolRequest struct", filepath.Join("sdk", "go", "messages.go")},
+		{"abi.json", `"name": "purpose", "type": "string", "enum": ["document", "query"]`, `"name": "purpose", "type": "string", "enum": ["document"]`, "messages.go"},
+		{"SPEC.md", "| `query` | `string` | the question |", "| `query` | `string` | the query |", "SPEC.md"},
 		{"../sdk/go/operations.go", "type Memory struct", "type Memories struct", filepath.Join("sdk", "go", "operations.go")},
 		{"../sdk/go/operations_test.go", `op: "memory.get"`, `op: "memory.gets"`, "operations_test.go"},
 		{"abi.json", `"name": "clear", "type": "[]string"`, `"name": "cleared", "type": "[]string"`, filepath.Join("sdk", "go", "operations.go")},
@@ -85,6 +89,13 @@ func TestSourcesThatContradictThemselvesAreRefused(t *testing.T) {
 		{`{"include": "memory_fields"}`, `{"include": "memory_parts"}`, "includes the unknown type memory_parts"},
 		{`{"name": "agent", "type": "string"`, `{"name": "tags", "type": "string"`, "memory: the field tags is there twice"},
 		{`{"name": "last_access", "type": "string", "optional": true`, `{"name": "last_access", "type": "string", "explicit": true`, "only an optional scalar can be explicit"},
+		{`"name": "score_params", "to": "guest"`, `"name": "score_params", "to": "guests"`, `message score_params is to "guests"`},
+		{`"name": "context", "type": "context", "doc": "the context"}
+    ]},
+    {"name": "hook_request"`, `"name": "context", "type": "contexts", "doc": "the context"}
+    ]},
+    {"name": "hook_request"`, "tool_request: field context has the unknown type contexts"},
+		{`"name": "progress", "type": "progress"`, `"name": "progress", "type": "json"`, "type progress: no message has it"},
 		{`"errors": ["not_found"]`, `"errors": ["lost"]`, `unknown error "lost"`},
 		{`"default": 256, "max": 4096`, `"default": 256, "max": 5`, "limit memory_pages"},
 	} {
@@ -97,7 +108,7 @@ func TestSourcesThatContradictThemselvesAreRefused(t *testing.T) {
 }
 
 func TestAPartThatThereIsNotIsAnError(t *testing.T) {
-	for _, name := range []string{"nothing", "file nowhere.wat", "error.json: a case that is not there", "nowhere.json: x"} {
+	for _, name := range []string{"nothing", "fields nothing", "file nowhere.wat", "error.json: a case that is not there", "nowhere.json: x"} {
 		dir := directory(t)
 		change(t, filepath.Join(dir, "SPEC.md"), "generated: statuses", "generated: "+name)
 		if run(dir, false) == nil {

@@ -27,9 +27,11 @@ func main() {
 func outputs(dir string) map[string]func(source) ([]byte, error) {
 	return map[string]func(source) ([]byte, error){
 		"names.go":      goNames,
-		"operations.go": hostMessages,
+		"operations.go": hostOperations,
+		"messages.go":   hostMessages,
 		filepath.Join("..", "sdk", "go", "names.go"):           sdkNames,
-		filepath.Join("..", "sdk", "go", "operations.go"):      sdkMessages,
+		filepath.Join("..", "sdk", "go", "operations.go"):      sdkOperations,
+		filepath.Join("..", "sdk", "go", "messages.go"):        sdkMessages,
 		filepath.Join("..", "sdk", "go", "operations_test.go"): sdkExchanges,
 		"operations.schema.json":                               schemas,
 		"OPERATIONS.md":                                        operations(dir),

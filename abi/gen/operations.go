@@ -21,7 +21,7 @@ func operations(dir string) func(source) ([]byte, error) {
 			out.WriteString(s.operation(op, examples[op.Name]))
 		}
 		out.WriteString("\n## Types\n")
-		for _, t := range s.Types {
+		for _, t := range s.typesIn(s.exchanges()) {
 			fmt.Fprintf(&out, "\n### %s\n\n%s\n\n%s", t.Name, t.Doc, fieldTable("field", s.flat(t.Fields)))
 		}
 		return []byte(out.String()), nil

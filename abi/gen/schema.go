@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 )
 
 // schemaOf is a JSON Schema whose members are written in a fixed order.
@@ -26,12 +25,13 @@ type schemaOf struct {
 	Defs        map[string]*schemaOf `json:"$defs,omitempty"`
 }
 
-// schemas writes the JSON Schema of every request and response, each under its name in $defs.
+// schemas writes the JSON Schema of every message, request and response, each under its name in $defs.
 func schemas(s source) ([]byte, error) {
 	root := schemaOf{Schema: "https://json-schema.org/draft/2020-12/schema", ID: "https://alcove.dev/abi/1/operations.schema.json",
-		Description: "Requests and responses of the operations of the ABI, each under its name.", Defs: map[string]*schemaOf{}}
-	for _, m := range s.messages() {
-		root.Defs[m.Name] = s.schema(m)
+		Description: "Messages of the ABI, and requests and responses of its operations, each under its name.", Defs: map[string]*schemaOf{}}
+	closed := s.parts(s.requests()) // where an unknown field is an error
+	for _, o := range append(s.ofOperations(), s.ofGuests()...) {
+		root.Defs[o.Name] = s.schema(o, closed[o.Name])
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -41,13 +41,18 @@ func schemas(s source) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func (s source) schema(m structure) *schemaOf {
+func (s source) schema(m structure, closed bool) *schemaOf {
 	out := &schemaOf{Description: m.Doc, Type: "object", Properties: map[string]*schemaOf{}}
-	if !strings.HasSuffix(m.Name, "_response") {
-		out.Additional = false // later versions may answer more, and ask nothing more
+	if closed {
+		out.Additional = false
 	}
 	for _, f := range s.flat(m.Fields) {
 		out.Properties[f.Name] = f.schema()
+		if f.Type == "code" {
+			for _, code := range s.Errors {
+				out.Properties[f.Name].Enum = append(out.Properties[f.Name].Enum, code.Name)
+			}
+		}
 		if !f.Optional {
 			out.Required = append(out.Required, f.Name)
 		}
@@ -80,7 +85,7 @@ func (t *shape) schema() *schemaOf {
 		return &schemaOf{AnyOf: []*schemaOf{{Ref: "#/$defs/" + t.name}, {Type: "null"}}}
 	case t.isStructure():
 		return &schemaOf{Ref: "#/$defs/" + t.name}
-	case t.name == "json":
+	case t.name == "json", t.name == "any":
 		return &schemaOf{}
 	}
 	zero := 0.0
@@ -91,7 +96,7 @@ func (t *shape) schema() *schemaOf {
 		return &schemaOf{Type: "integer"}
 	case "bool":
 		return &schemaOf{Type: "boolean"}
-	case "string":
+	case "string", "code", "hook":
 		return &schemaOf{Type: "string"}
 	}
 	return &schemaOf{Type: "number"}

@@ -34,8 +34,9 @@ type source struct {
 	Annotations  []name `json:"annotations"`
 	Capabilities []name `json:"capabilities"`
 
-	Types []structure `json:"types"`
-	Ops   []operation `json:"ops"`
+	Types    []structure `json:"types"`
+	Messages []message   `json:"messages"`
+	Ops      []operation `json:"ops"`
 
 	Limits       []limit `json:"limits"`
 	ModuleLimits []limit `json:"module_limits"`

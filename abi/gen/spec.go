@@ -49,6 +49,13 @@ func (s source) part(dir, name string) (string, error) {
 	if table, ok := tables[name]; ok {
 		return "\n" + table() + "\n", nil
 	}
+	if object, ok := strings.CutPrefix(name, "fields "); ok {
+		for _, o := range s.ofGuests() {
+			if o.Name == object {
+				return "\n" + fieldTable("field", s.flat(o.Fields)) + "\n", nil
+			}
+		}
+	}
 	if path, ok := strings.CutPrefix(name, "file "); ok {
 		data, err := os.ReadFile(filepath.Join(dir, path))
 		return "\n```" + strings.TrimPrefix(filepath.Ext(path), ".") + "\n" + string(data) + "```\n\n", err

@@ -53,7 +53,7 @@ func (e GuestEmbedder) Embed(ctx context.Context, texts []string, purpose string
 	if err != nil {
 		return nil, err
 	}
-	request, err := json.Marshal(abi.EmbedRequest{Texts: texts, Purpose: purpose, Config: config})
+	request, err := json.Marshal(abi.EmbedRequest{Texts: texts, Purpose: purpose, Config: config, Context: w.context()})
 	if err != nil {
 		return nil, err
 	}

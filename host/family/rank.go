@@ -88,7 +88,7 @@ func (w *work) scoring(ctx context.Context, r memory.Ranking) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	params, err := json.Marshal(abi.ScoreParams{Config: config, Now: stampOf(r.Now), Query: r.Query})
+	params, err := json.Marshal(abi.ScoreParams{Config: config, Now: stampOf(r.Now), Query: r.Query, Context: w.context()})
 	if err != nil {
 		return nil, err
 	}

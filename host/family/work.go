@@ -47,7 +47,7 @@ func (w *work) within(x *family, t *abi.Tool) *work {
 }
 
 func (w *work) context() abi.Context {
-	return abi.Context{Caller: w.caller.Agent, Namespace: w.namespace, Branch: w.stage.Branch(), Now: stampOf(w.stage.Now()), RequestID: w.requestID, DryRun: w.dryRun}
+	return abi.Context{Family: w.family.name, Caller: w.caller.Agent, Namespace: w.namespace, Branch: w.stage.Branch(), Now: stampOf(w.stage.Now()), RequestID: w.requestID, DryRun: w.dryRun}
 }
 
 func (w *work) configJSON(ctx context.Context) (json.RawMessage, error) {

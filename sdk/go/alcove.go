@@ -78,10 +78,7 @@ func (f *Family) OnStored(handle func(*Call, []Entry) error) { f.stored = handle
 func (f *Family) OnRank(handle func(*Ranking) error) { f.rank = handle }
 
 // OnEmbed turns texts into vectors of the dimensions that the manifest has.
-func (f *Family) OnEmbed(handle func(*Texts) ([][]float32, error)) {
-	f.embed = handle
-	f.Meet(Texts{})
-}
+func (f *Family) OnEmbed(handle func(*Texts) ([][]float32, error)) { f.embed = handle }
 
 // Meet names types that handlers read configuration into, or encode with JSON: the first time that encoding/json
 // sees a type takes many times as long as all others. What Tool, Job and the hooks take and answer is met without it.
@@ -98,6 +95,6 @@ var served *Family
 // request: what it prepares is in the state that each request starts from.
 func Serve(f *Family) {
 	served = f
-	meet(append(f.types, reflect.TypeFor[Error]()))
+	meet(f.types)
 	reserve()
 }

@@ -181,12 +181,12 @@ func TestScoreRequestsAreReadAsTheVectorsSay(t *testing.T) {
 		t.Fatal(len(cases), err)
 	}
 	for _, v := range cases {
-		r, err := parseScoring(v.Bytes.Joined())
+		params, r, err := parseScoring(v.Bytes.Joined())
 		if (err != nil) != (v.Fails != "") {
 			t.Errorf("%s: %v", v.Name, err)
 		}
-		if err == nil && (string(r.Params) != v.Params || len(r.Columns) != len(v.Columns)) {
-			t.Errorf("%s: read as %q and %d columns", v.Name, r.Params, len(r.Columns))
+		if err == nil && (string(params) != v.Params || len(r.Columns) != len(v.Columns)) {
+			t.Errorf("%s: read as %q and %d columns", v.Name, params, len(r.Columns))
 		}
 	}
 }
@@ -201,7 +201,7 @@ func FuzzScoreRequests(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		want, wantErr := abi.ParseScoring(data)
-		got, err := parseScoring(data)
+		_, got, err := parseScoring(data)
 		if (err == nil) != (wantErr == nil) {
 			t.Fatalf("the SDK says %v, the host %v", err, wantErr)
 		}
@@ -215,9 +215,8 @@ func TestARankHookSeesColumnsAndAnswersScores(t *testing.T) {
 	f := New()
 	f.OnRank(func(r *Ranking) error {
 		var config struct{ Weight float32 }
-		_, query, err := r.ReadParams(&config)
-		if err != nil || query != "green" {
-			t.Errorf("query %q, %v", query, err)
+		if err := r.ReadConfig(&config); err != nil || r.Query != "green" {
+			t.Errorf("query %q, %v", r.Query, err)
 		}
 		for i := range r.Scores {
 			r.Scores[i] = config.Weight * r.Columns[0][i]

@@ -6,16 +6,6 @@ import (
 	"time"
 )
 
-// Context says for whom, where and when a guest is called.
-type Context struct {
-	Caller    string `json:"caller"` // who asks; empty when the host does so by itself
-	Namespace string `json:"namespace"`
-	Branch    string `json:"branch"`
-	Now       string `json:"now"` // RFC 3339, UTC; the same for the whole request
-	RequestID string `json:"request_id"`
-	DryRun    bool   `json:"dry_run"` // what is staged is thrown away
-}
-
 // Call is one request and the host that it came from. It must not be kept.
 type Call struct {
 	Context

@@ -11,6 +11,9 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
+// Metadata are the metadata of a memory.
+type Metadata = map[string]json.RawMessage
+
 // encoder is a message that writes itself as a JSON object.
 type encoder interface{ write(w *writer) }
 
@@ -90,6 +93,15 @@ func (w *writer) valid(v json.RawMessage) json.RawMessage {
 	return v
 }
 
+// any writes details of errors, the only values of any type.
+func (w *writer) any(v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		w.fail(fmt.Errorf("%s: %w", w.field, err))
+	}
+	w.data = append(w.data, data...)
+}
+
 func (w *writer) fail(err error) {
 	if w.err == nil {
 		w.err = err
@@ -121,6 +133,14 @@ func writeMap[T any](w *writer, m map[string]T, value func(v T)) {
 type readable[T any] interface {
 	*T
 	decoder
+}
+
+// readAny reads details of errors as encoding/json does.
+func readAny(s *scan.Scanner) (v any) {
+	if raw := s.Raw(); s.Err() == nil {
+		json.Unmarshal(raw, &v) // cannot fail: the scanner has checked it
+	}
+	return v
 }
 
 func readObject[T any, P readable[T]](s *scan.Scanner) (x T) {

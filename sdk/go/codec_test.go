@@ -23,6 +23,12 @@ type exchange struct {
 	call                      func(c *Call, request any) (any, error) // the method of the operation
 }
 
+// envelope is another message, on both sides.
+type envelope struct {
+	name, to  string // who reads it: guest, host or either
+	sdk, host any
+}
+
 // echo is a host that keeps the request and gives an answer.
 type echo struct {
 	op              Op
@@ -94,6 +100,91 @@ func checkExchange(t *testing.T, r *rand.Rand, e exchange) {
 			t.Fatalf("%s: response %s is written as %s", e.op, host.answer, written(t, got))
 		}
 	}
+}
+
+func TestEnvelopesAreTheSameOnBothSides(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, e := range envelopes() {
+		for range 500 {
+			checkEnvelope(t, r, e)
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}
+
+// checkEnvelope sends a random message: each side reads what the other wrote, and writes it again as it was.
+func checkEnvelope(t *testing.T, r *rand.Rand, e envelope) {
+	t.Helper()
+	if e.to != "host" {
+		sent, got := fresh(r, e.host), empty(e.sdk)
+		data := written(t, sent)
+		if err := decode(data, got.(decoder)); err != nil {
+			t.Fatalf("%s: read %s: %v", e.name, data, err)
+		}
+		if err := differ(reflect.ValueOf(got), reflect.ValueOf(sent)); err != nil {
+			t.Fatalf("%s: %s: %v", e.name, data, err)
+		}
+		again := empty(e.host)
+		strictly(t, written(t, got), again)
+		if !reflect.DeepEqual(sent, again) {
+			t.Fatalf("%s: %s is written as %s", e.name, data, written(t, got))
+		}
+	}
+	if e.to != "guest" {
+		sent, got, again := fresh(r, e.sdk), empty(e.host), empty(e.sdk)
+		data, err := encode(sent.(encoder))
+		if err != nil {
+			t.Fatalf("%s: write %+v: %v", e.name, sent, err)
+		}
+		strictly(t, data, got)
+		strictly(t, data, again)
+		if err := differ(reflect.ValueOf(sent), reflect.ValueOf(got)); err != nil {
+			t.Fatalf("%s: %s: %v", e.name, data, err)
+		}
+		if !reflect.DeepEqual(sent, again) {
+			t.Fatalf("%s: %s is read as %+v, was %+v", e.name, data, again, sent)
+		}
+	}
+}
+
+// FuzzEnvelopes compares what guest and host read from the same bytes, and what the guest reads when it is written again.
+func FuzzEnvelopes(f *testing.F) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, e := range envelopes() {
+		data, err := json.Marshal(fresh(r, e.host))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+		f.Add(data[:len(data)/2])
+	}
+	for _, data := range []string{"", "null", "[]", `{"tool":1}`, `{"entries":null}`, `{"entries":[null,{}]}`, `{"entries":[{"version":-1}]}`, `{"context":null}`, `{"details":{"a":[1,null]}}`, `{"code":"x"} x`} {
+		f.Add([]byte(data))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, e := range envelopes() {
+			if e.to == "host" {
+				continue
+			}
+			got, want := empty(e.sdk), empty(e.host)
+			if decode(data, got.(decoder)) != nil {
+				continue
+			}
+			if !json.Valid(data) {
+				t.Fatalf("%s: %q is read as %+v", e.name, data, got)
+			}
+			again := empty(e.sdk)
+			if err := decode(written(t, got), again.(decoder)); err != nil || !bytes.Equal(written(t, again), written(t, got)) {
+				t.Fatalf("%s: %q is read as %+v, and that as %+v (%v)", e.name, data, got, again, err)
+			}
+			strictly(t, written(t, got), want)
+			if err := differ(reflect.ValueOf(again), reflect.ValueOf(want)); err != nil {
+				t.Fatalf("%s: %q: %v", e.name, data, err)
+			}
+		}
+	})
 }
 
 func written(t *testing.T, message any) []byte {
@@ -175,6 +266,8 @@ func fill(r *rand.Rand, v reflect.Value, tag string) {
 				v.SetMapIndex(reflect.ValueOf(fmt.Sprint(i, text(r))), value)
 			}
 		}
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(pick[any](r, "text", 1.5, true, []any{"a", nil}, map[string]any{"b": "c"})))
 	default:
 		fillScalar(r, v)
 	}
@@ -225,6 +318,11 @@ func differ(sdk, host reflect.Value) error {
 		}
 	}
 	switch host.Kind() {
+	case reflect.String: // of types of either side's own
+		if sdk.String() != host.String() {
+			return fmt.Errorf("%q is not %q", sdk, host)
+		}
+		return nil
 	case reflect.Struct:
 		for _, f := range reflect.VisibleFields(host.Type()) {
 			if f.Anonymous {

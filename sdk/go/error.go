@@ -8,15 +8,6 @@ import (
 // Code is the code of an error, the same for guests and hosts.
 type Code string
 
-// Error is an error as it travels between guest and host. A handler that answers with one has it passed on; any other
-// error becomes one with the code Internal.
-type Error struct {
-	Code      Code           `json:"code"`
-	Message   string         `json:"message"` // what went wrong and what to do about it
-	Retryable bool           `json:"retryable"`
-	Details   map[string]any `json:"details,omitempty"`
-}
-
 // Error is the code and the message.
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 
@@ -33,7 +24,8 @@ func (r *Refusal) Error() string { return "refused: " + r.Reason }
 // with the code Denied.
 func Refuse(reason string) error { return &Refusal{reason} }
 
-// Errorf makes an error.
+// Errorf returns an error of a code. A handler that returns it has it passed on to the host; any other error becomes one with the
+// code Internal.
 func Errorf(code Code, format string, arguments ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, arguments...), Retryable: code.Retryable()}
 }

@@ -16,8 +16,10 @@ type Host interface {
 // Handle serves one request. The result is what the host is to be given when there is no error.
 func (f *Family) Handle(host Host, kind Kind, request []byte) ([]byte, error) {
 	switch kind {
-	case KindTool, KindHook:
-		return f.handleJSON(host, kind, request)
+	case KindTool:
+		return f.handleTool(host, request)
+	case KindHook:
+		return f.handleHook(host, request)
 	case KindScore:
 		return f.handleScore(host, request)
 	case KindEmbed:
@@ -26,17 +28,48 @@ func (f *Family) Handle(host Host, kind Kind, request []byte) ([]byte, error) {
 	return nil, Errorf(InvalidArgument, "this family serves no requests of kind %d", kind)
 }
 
-func (f *Family) handleJSON(host Host, kind Kind, request []byte) ([]byte, error) {
-	e, err := parseEnvelope(request)
-	if err != nil {
+// read decodes a request of the host. What is raw in it points into the request.
+func read(request []byte, into decoder) error {
+	if err := decode(request, into); err != nil {
+		return Errorf(InvalidArgument, "read the request: %v", err)
+	}
+	return nil
+}
+
+func (f *Family) handleTool(host Host, request []byte) ([]byte, error) {
+	var r toolRequest
+	if err := read(request, &r); err != nil {
 		return nil, err
 	}
-	c := &Call{Context: e.context, Config: e.config, host: host}
-	if kind == KindHook && e.hook == hookStore && f.store != nil {
-		return f.handleStore(c, e.entries)
+	handle, ok := f.tools[r.Tool]
+	if !ok {
+		return nil, Errorf(NotFound, "this family has no tool %q", r.Tool)
 	}
-	answer, err := f.answer(c, kind, e)
-	if err != nil || answer == nil {
+	return result(handle(&Call{Context: r.Context, Config: r.Config, host: host}, r.Arguments))
+}
+
+func (f *Family) handleHook(host Host, request []byte) ([]byte, error) {
+	var r hookRequest
+	if err := read(request, &r); err != nil {
+		return nil, err
+	}
+	c := &Call{Context: r.Context, Config: r.Config, host: host}
+	switch {
+	case r.Hook == hookStore && f.store != nil:
+		return f.handleStore(c, r.Entries)
+	case r.Hook == hookStored && f.stored != nil:
+		return nil, f.stored(c, r.Entries)
+	case r.Hook == hookJob && f.jobs[r.Job] != nil:
+		return result(f.jobs[r.Job](c, r.Payload))
+	case r.Hook == hookJob:
+		return nil, Errorf(NotFound, "this family has no job %q", r.Job)
+	}
+	return nil, Errorf(NotFound, "this family has no hook %q", r.Hook)
+}
+
+// result encodes what a handler returned.
+func result(answer any, err error) ([]byte, error) {
+	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(answer)
@@ -45,41 +78,24 @@ func (f *Family) handleJSON(host Host, kind Kind, request []byte) ([]byte, error
 func (f *Family) handleStore(c *Call, entries []Entry) ([]byte, error) {
 	changes, err := f.store(c, entries)
 	var refused *Refusal
-	if errors.As(err, &refused) {
-		return appendRefusal(nil, refused.Reason), nil
-	}
-	if err != nil || changes == nil {
+	switch {
+	case errors.As(err, &refused):
+		return encode(&storeResult{Refuse: &refused.Reason})
+	case err != nil || changes == nil:
 		return nil, err
 	}
-	return appendChanges(nil, changes), nil
-}
-
-// answer is what a handler answers; nil for nothing.
-func (f *Family) answer(c *Call, kind Kind, e *envelope) (any, error) {
-	switch {
-	case kind == KindTool:
-		handle, ok := f.tools[e.tool]
-		if !ok {
-			return nil, Errorf(NotFound, "this family has no tool %q", e.tool)
-		}
-		return handle(c, e.arguments)
-	case e.hook == hookStored && f.stored != nil:
-		return nil, f.stored(c, e.entries)
-	case e.hook == hookJob && f.jobs[e.job] != nil:
-		return f.jobs[e.job](c, e.payload)
-	}
-	return nil, Errorf(NotFound, "this family has no hook %q for %q", e.hook, e.job)
+	return encode(&storeResult{Entries: changes})
 }
 
 func (f *Family) handleEmbed(host Host, request []byte) ([]byte, error) {
-	texts := &Texts{Call: &Call{host: host}}
 	if f.embed == nil {
 		return nil, Errorf(NotFound, "this family has no hook %q", hookEmbed)
 	}
-	if err := json.Unmarshal(request, texts); err != nil {
-		return nil, Errorf(InvalidArgument, "read the request: %v", err)
+	var r embedRequest
+	if err := read(request, &r); err != nil {
+		return nil, err
 	}
-	vectors, err := f.embed(texts)
+	vectors, err := f.embed(&Texts{Call: &Call{Context: r.Context, Config: r.Config, host: host}, Texts: r.Texts, Purpose: r.Purpose})
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +106,15 @@ func (f *Family) handleScore(host Host, request []byte) ([]byte, error) {
 	if f.rank == nil {
 		return nil, Errorf(NotFound, "this family has no hook %q", hookRank)
 	}
-	r, err := parseScoring(request)
+	params, r, err := parseScoring(request)
 	if err != nil {
 		return nil, err
 	}
-	r.Call = &Call{host: host}
+	var p scoreParams
+	if err := read(params, &p); err != nil {
+		return nil, err
+	}
+	r.Call, r.Query, r.Instant = &Call{Context: p.Context, Config: p.Config, host: host}, p.Query, p.Now
 	if err := f.rank(r); err != nil {
 		return nil, err
 	}
@@ -117,9 +137,9 @@ func (f *Family) serve(p port, kind Kind, length int) int32 {
 		p.write(writeResult, result)
 		return statusOK
 	}
-	body, failed := json.Marshal(asError(err))
-	if failed != nil { // details that are no JSON
-		body = []byte(`{"code":"internal","message":"the guest's error is no JSON"}`)
+	body, failed := encode(asError(err))
+	if failed != nil { // details that JSON does not have
+		body = []byte(`{"code":"internal","message":"the details of the guest's error cannot be written as JSON"}`)
 	}
 	p.write(writeResult, body)
 	return statusError
@@ -148,7 +168,7 @@ func (h portHost) Call(op Op, request []byte) ([]byte, error) {
 	}
 	body := receive(h.port, readResponse, -length)
 	e := &Error{}
-	if err := json.Unmarshal(body, e); err != nil {
+	if err := decode(body, e); err != nil {
 		return nil, Errorf(Internal, "read the host's error: %v", err)
 	}
 	return nil, e

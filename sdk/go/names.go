@@ -38,7 +38,7 @@ const (
 
 // The codes of errors.
 const (
-	InvalidArgument Code = "invalid_argument" // what was asked for cannot be meant: a missing field, a wrong type, a value out of range
+	InvalidArgument Code = "invalid_argument" // the request is malformed: a missing field, a wrong type, a value out of range
 	NotFound        Code = "not_found"        // what was named is not there
 	Denied          Code = "denied"           // the family, or its caller, has no right to it
 	Conflict        Code = "conflict"         // something that was read or written changed meanwhile

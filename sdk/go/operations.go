@@ -30,6 +30,87 @@ func (x *Counters) read(s *scan.Scanner) {
 	}
 }
 
+// MemoryFields is what the writer of a memory decides.
+type MemoryFields struct {
+	Value      json.RawMessage            `json:"value,omitzero"`      // any JSON value
+	Tags       []string                   `json:"tags,omitzero"`       // tags; at most 64 elements
+	Type       *string                    `json:"type,omitzero"`       // a type
+	Importance *float64                   `json:"importance,omitzero"` // importance; 0 to 1
+	Metadata   map[string]json.RawMessage `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
+	State      string                     `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
+	Supersedes []string                   `json:"supersedes,omitzero"` // keys of memories that it replaces
+	Links      []string                   `json:"links,omitzero"`      // keys of memories that it refers to
+	ExpiresAt  *string                    `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
+}
+
+func (x *MemoryFields) write(w *writer) {
+	w.open()
+	if len(x.Value) > 0 {
+		w.key("value")
+		w.raw(x.Value)
+	}
+	if x.Tags != nil {
+		w.key("tags")
+		w.texts(x.Tags)
+	}
+	if x.Type != nil {
+		w.key("type")
+		w.text(*x.Type)
+	}
+	if x.Importance != nil {
+		w.key("importance")
+		w.number(*x.Importance)
+	}
+	if x.Metadata != nil {
+		w.key("metadata")
+		writeMap(w, x.Metadata, func(v json.RawMessage) { w.raw(v) })
+	}
+	if x.State != "" {
+		w.key("state")
+		w.text(x.State)
+	}
+	if x.Supersedes != nil {
+		w.key("supersedes")
+		w.texts(x.Supersedes)
+	}
+	if x.Links != nil {
+		w.key("links")
+		w.texts(x.Links)
+	}
+	if x.ExpiresAt != nil {
+		w.key("expires_at")
+		w.text(*x.ExpiresAt)
+	}
+	w.close()
+}
+
+func (x *MemoryFields) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "value":
+			x.Value = s.Raw()
+		case "tags":
+			x.Tags = s.Strings()
+		case "type":
+			x.Type = readPointer(s, func() string { return s.String() })
+		case "importance":
+			x.Importance = readPointer(s, func() float64 { return s.Number() })
+		case "metadata":
+			x.Metadata = readMap(s, func() json.RawMessage { return s.Raw() })
+		case "state":
+			x.State = s.String()
+		case "supersedes":
+			x.Supersedes = s.Strings()
+		case "links":
+			x.Links = s.Strings()
+		case "expires_at":
+			x.ExpiresAt = readPointer(s, func() string { return s.String() })
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // Memory is a memory. One that is staged has version 0.
 type Memory struct {
 	Namespace  string                     `json:"namespace"`           // its namespace

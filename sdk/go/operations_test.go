@@ -52,3 +52,15 @@ func exchanges() []exchange {
 		{op: "tools.withdraw", request: &ToolsWithdrawRequest{}, hostRequest: &abi.ToolsWithdrawRequest{}, call: func(c *Call, r any) (any, error) { return nil, c.ToolsWithdraw(*r.(*ToolsWithdrawRequest)) }},
 	}
 }
+
+// envelopes returns all other messages.
+func envelopes() []envelope {
+	return []envelope{
+		{name: "tool_request", to: "guest", sdk: &toolRequest{}, host: &abi.ToolRequest{}},
+		{name: "hook_request", to: "guest", sdk: &hookRequest{}, host: &abi.HookRequest{}},
+		{name: "store_result", to: "host", sdk: &storeResult{}, host: &abi.StoreResult{}},
+		{name: "score_params", to: "guest", sdk: &scoreParams{}, host: &abi.ScoreParams{}},
+		{name: "embed_request", to: "guest", sdk: &embedRequest{}, host: &abi.EmbedRequest{}},
+		{name: "error", to: "either", sdk: &Error{}, host: &abi.Error{}},
+	}
+}

@@ -2,54 +2,40 @@ package alcove
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"math"
 )
 
 // Ranking is a search whose candidates are to be scored.
 type Ranking struct {
 	*Call
-	Params  []byte      // the JSON {"config", "now", "query"}
+	Query   string      // the question
+	Instant string      // when the search looks, RFC 3339; with as_of it is earlier than Now
 	Columns [][]float32 // one for each feature of the manifest, in its order; NaN is missing
 	Scores  []float32   // one for each candidate: the handler fills them in; higher is better
 }
 
-// ReadParams reads the configuration, the instant and the query.
-func (r *Ranking) ReadParams(config any) (now, query string, err error) {
-	p := struct {
-		Config any    `json:"config"`
-		Now    string `json:"now"`
-		Query  string `json:"query"`
-	}{Config: config}
-	if err := json.Unmarshal(r.Params, &p); err != nil {
-		return "", "", Errorf(InvalidArgument, "read the parameters of the search: %v", err)
-	}
-	return p.Now, p.Query, nil
-}
-
 // Texts are to be turned into vectors.
 type Texts struct {
-	*Call   `json:"-"`
-	Texts   []string        `json:"texts"`
-	Purpose string          `json:"purpose"` // document or query
-	Config  json.RawMessage `json:"config"`
+	*Call
+	Texts   []string
+	Purpose string // document or query
 }
 
 // scoreHead is the length of n, f and j.
 const scoreHead = 12
 
 // parseScoring reads u32 n, f and j, j bytes of JSON padded to 4, and f columns of n float32.
-func parseScoring(data []byte) (*Ranking, error) {
+func parseScoring(data []byte) (params []byte, r *Ranking, err error) {
 	if len(data) < scoreHead {
-		return nil, Errorf(InvalidArgument, "a score request has %d bytes; its head has %d", len(data), scoreHead)
+		return nil, nil, Errorf(InvalidArgument, "a score request has %d bytes; its head has %d", len(data), scoreHead)
 	}
 	n, f, j := uint64(u32(data)), uint64(u32(data[4:])), uint64(u32(data[8:]))
 	at := scoreHead + j + (-j & 3)
 	// n and f are below 2^32, so n*f fits; 4*n*f may not, hence the division.
 	if at > uint64(len(data)) || (uint64(len(data))-at)%4 != 0 || n*f != (uint64(len(data))-at)/4 || f == 0 && n > 0 {
-		return nil, Errorf(InvalidArgument, "a score request of %d bytes does not hold %d candidates, %d features and %d bytes of JSON", len(data), n, f, j)
+		return nil, nil, Errorf(InvalidArgument, "a score request of %d bytes does not hold %d candidates, %d features and %d bytes of JSON", len(data), n, f, j)
 	}
-	r := &Ranking{Params: data[scoreHead : scoreHead+j], Scores: make([]float32, n), Columns: make([][]float32, f)}
+	r = &Ranking{Scores: make([]float32, n), Columns: make([][]float32, f)}
 	all := make([]float32, n*f)
 	for i := range all {
 		all[i] = math.Float32frombits(u32(data[at+4*uint64(i):]))
@@ -57,7 +43,7 @@ func parseScoring(data []byte) (*Ranking, error) {
 	for i := range r.Columns {
 		r.Columns[i] = all[uint64(i)*n : uint64(i+1)*n]
 	}
-	return r, nil
+	return data[scoreHead : scoreHead+j], r, nil
 }
 
 // appendVectors appends u32 n, u32 d, then n vectors of d float32.

@@ -134,7 +134,11 @@ func (d decision) change() *alcove.Change {
 	if d.marked == nil {
 		return nil
 	}
-	return &alcove.Change{Tags: d.tags, Type: d.kind, Importance: d.importance, Metadata: alcove.Metadata{markName: d.marked}}
+	c := &alcove.Change{Tags: d.tags, Importance: d.importance, Metadata: alcove.Metadata{markName: d.marked}}
+	if d.kind != "" {
+		c.Type = &d.kind
+	}
+	return c
 }
 
 // patch is the decision for a memory that is stored.

@@ -44,7 +44,7 @@ func TestAStoreAddsWhatIsMissingAndKeepsWhatWasGiven(t *testing.T) {
 	)
 	must(t, err)
 	a, b := changes[0], changes[1]
-	if a.Type != "decision" || a.Importance == nil || !slices.Contains(a.Tags, "postgresql") || !slices.Contains(a.Tags, "ann-lee") {
+	if a.Type == nil || *a.Type != "decision" || a.Importance == nil || !slices.Contains(a.Tags, "postgresql") || !slices.Contains(a.Tags, "ann-lee") {
 		t.Errorf("nothing was given, and the change is %+v", a)
 	}
 	var m mark
@@ -52,7 +52,7 @@ func TestAStoreAddsWhatIsMissingAndKeepsWhatWasGiven(t *testing.T) {
 	if !slices.Equal(m.Tags, a.Tags) || !slices.Equal(m.Dates, []string{"2026-03-14"}) || !slices.Equal(m.Numbers, []string{"$40"}) || m.Type != "decision" {
 		t.Errorf("the mark is %+v", m)
 	}
-	if !slices.Equal(b.Tags[:2], []string{"zeta", "billing"}) || b.Type != "" || b.Importance != nil || len(b.Metadata) != 1 {
+	if !slices.Equal(b.Tags[:2], []string{"zeta", "billing"}) || b.Type != nil || b.Importance != nil || len(b.Metadata) != 1 {
 		t.Errorf("all was given, and the change is %+v", b)
 	}
 	if changes[2] != nil {

@@ -54,17 +54,9 @@ func (r *ranker) rank(in *alcove.Ranking) error {
 	if len(in.Columns) != columnCount {
 		return alcove.Errorf(alcove.InvalidArgument, "there are %d columns; the manifest asks for %d", len(in.Columns), columnCount)
 	}
-	policy := r.policy
-	s := scan.New(in.Params)
-	for key := range s.Fields() {
-		if key == "config" {
-			r.read(s, &policy)
-		} else {
-			s.Skip()
-		}
-	}
-	if err := s.End(); err != nil {
-		return alcove.Errorf(alcove.InvalidArgument, "read the parameters of the search: %v", err)
+	policy, err := r.configured(in.Call)
+	if err != nil {
+		return err
 	}
 	policy.Scorer(rank.Columns{
 		Score: in.Columns[columnScore], Lexical: in.Columns[columnLexical], Semantic: in.Columns[columnSemantic], Importance: in.Columns[columnImportance],

@@ -59,6 +59,9 @@ func (s *Scanner) blanks() {
 
 // peek is the next byte that is not blank; 0 at the end.
 func (s *Scanner) peek() byte {
+	if s.at < len(s.data) && s.data[s.at] > ' ' {
+		return s.data[s.at]
+	}
 	s.blanks()
 	if s.at == len(s.data) {
 		return 0
@@ -181,8 +184,30 @@ func (s *Scanner) literal() (raw []byte, plain bool) {
 		return nil, false
 	}
 	from := s.at
+	s.at++
+	if n := ordinary(s.data[s.at:]); s.at+n < len(s.data) && s.data[s.at+n] == '"' {
+		raw = s.data[s.at : s.at+n]
+		s.at += n + 1
+		return raw, true
+	}
+	return s.escaped(from)
+}
+
+// ordinary counts the ASCII characters before a quote, a backslash or anything else. In a guest, each turn of a loop pays for the whole
+// function around it: this one is small.
+func ordinary(data []byte) int {
+	for i, c := range data {
+		if c == '"' || c == '\\' || c-' ' > '~'-' ' {
+			return i
+		}
+	}
+	return len(data)
+}
+
+// escaped passes over what is left of a string that begins at from and is not of ordinary characters only.
+func (s *Scanner) escaped(from int) (raw []byte, plain bool) {
 	plain = true
-	for s.at++; s.at < len(s.data); s.at++ {
+	for ; s.at < len(s.data); s.at++ {
 		switch c := s.data[s.at]; {
 		case c == '"':
 			s.at++
@@ -220,11 +245,61 @@ func (s *Scanner) Number() float64 {
 	if s.Null() {
 		return 0
 	}
-	v, err := strconv.ParseFloat(string(s.number()), 64)
+	text := s.number()
+	if v, ok := decimal(text); ok {
+		return v
+	}
+	v, err := strconv.ParseFloat(string(text), 64)
 	if err != nil {
 		s.fail("a number")
 	}
 	return v
+}
+
+// decimal reads a number of few digits without an exponent, as most are. Both numbers that it divides are exact, so the quotient is
+// what strconv.ParseFloat gives.
+func decimal(text []byte) (v float64, ok bool) {
+	unsigned := trim(text, '-')
+	if len(unsigned) == 0 || len(unsigned) > 15 {
+		return 0, false
+	}
+	whole, behind := digits(unsigned)
+	if behind < 0 {
+		return 0, false
+	}
+	v = float64(whole)
+	if behind > 0 {
+		v /= float64(power(behind))
+	}
+	if len(unsigned) < len(text) {
+		v = -v
+	}
+	return v, true
+}
+
+// digits gives the digits of a decimal number as one whole number, and how many of them are behind the point; -1: there is something
+// else.
+func digits(text []byte) (whole int64, behind int) {
+	for i, c := range text {
+		if c == '.' {
+			behind = len(text) - 1 - i
+			continue
+		}
+		if c < '0' || c > '9' {
+			return 0, -1
+		}
+		whole = 10*whole + int64(c-'0')
+	}
+	return whole, behind
+}
+
+// power is a power of 10.
+func power(exponent int) int64 {
+	p := int64(1)
+	for range exponent {
+		p *= 10
+	}
+	return p
 }
 
 // Int reads a whole number; null is 0.
@@ -254,17 +329,22 @@ func (s *Scanner) Uint() uint64 {
 func (s *Scanner) number() []byte {
 	s.blanks()
 	from := s.at
-	for s.at < len(s.data) {
-		if c := s.data[s.at]; (c < '0' || c > '9') && c != '-' && c != '+' && c != '.' && c != 'e' && c != 'E' {
-			break
-		}
-		s.at++
-	}
+	s.at += numeric(s.data[from:])
 	if text := s.data[from:s.at]; isNumber(text) {
 		return text
 	}
 	s.fail("a number")
 	return nil
+}
+
+// numeric counts the bytes of which a number can consist.
+func numeric(data []byte) int {
+	for i, c := range data {
+		if (c < '0' || c > '9') && c != '-' && c != '+' && c != '.' && c != 'e' && c != 'E' {
+			return i
+		}
+	}
+	return len(data)
 }
 
 // isNumber says whether a text is a number as JSON has them.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"testing"
 )
 
@@ -109,6 +111,23 @@ func TestWholeNumbersAreReadExactlyOrNotAtAll(t *testing.T) {
 		s := New([]byte(text))
 		if got := s.Uint(); got != 0 && got != math.MaxUint64 || s.Err() == nil {
 			t.Errorf("%s is read as %d", text, got)
+		}
+	}
+}
+
+func TestDecimalsAreReadAsStrconvReadsThem(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	texts := []string{"0", "-0", "0.0", "-0.35", "999999999999999", "0.00000000000001", "1234567890.12345", "9999999999999999", "0.1e3"}
+	for range 100_000 {
+		texts = append(texts, strconv.FormatFloat(float64(r.Int64N(1_000_000_000_000)), 'f', -1, 64)+"."+strconv.Itoa(r.IntN(1000)))
+	}
+	for _, text := range texts {
+		want, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := New([]byte(text)).Number(); math.Float64bits(got) != math.Float64bits(want) {
+			t.Fatalf("%s is read as %v, want %v", text, got, want)
 		}
 	}
 }
