@@ -9,7 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// DecodeBlob reads a blob's record. Its digest is the name of a file, so it must not lead elsewhere.
+// DecodeBlob decodes the record of a blob. Its digest becomes the name of a file, so one that is none is an error.
 func DecodeBlob(data []byte) (store.Blob, error) {
 	var blob store.Blob
 	if err := json.Unmarshal(data, &blob); err != nil {
@@ -18,23 +18,25 @@ func DecodeBlob(data []byte) (store.Blob, error) {
 	return blob, CheckDigest(blob.Digest)
 }
 
+// CheckDigest reports an error unless a digest is a SHA-256 in hexadecimal: it becomes the name of a file.
 func CheckDigest(digest string) error {
 	if sum, err := hex.DecodeString(digest); err != nil || len(sum) != sha256.Size {
-		return fmt.Errorf("a blob has the digest %.100q, which is none", digest)
+		return fmt.Errorf("the digest %.100q of a blob is no SHA-256", digest)
 	}
 	return nil
 }
 
+// CheckBlobName reports an error unless a name has 1 to 1024 bytes.
 func CheckBlobName(name string) error {
 	if name == "" || len(name) > 1<<10 {
-		return fmt.Errorf("a name of 1 to 1024 bytes is needed, not of %d", len(name))
+		return fmt.Errorf("the name of a blob has %d bytes: 1 to 1024 are allowed", len(name))
 	}
 	return nil
 }
 
-// Blob opens the record of a blob.
-func (p Table) Blob(name, data []byte) (store.Blob, error) {
-	value, err := p.Open(name, data)
+// Blob verifies and decodes the record of a blob.
+func (t Table) Blob(name, data []byte) (store.Blob, error) {
+	value, err := t.Open(name, data)
 	if err != nil {
 		return store.Blob{}, err
 	}

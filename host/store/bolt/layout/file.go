@@ -8,8 +8,10 @@ import (
 	"runtime"
 )
 
+// Database is the path of the database in a data directory.
 func Database(dir string) string { return filepath.Join(dir, "alcove.db") }
 
+// SyncDir makes the names in a directory durable. Windows cannot sync a directory: there it does nothing.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil // directories cannot be synced there
@@ -21,6 +23,7 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// RemoveFile removes a file. A missing one is no error.
 func RemoveFile(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -28,8 +31,8 @@ func RemoveFile(path string) error {
 	return nil
 }
 
-// Repairing is the name of a database that a repair makes.
+// Repairing is the name of the database that a repair is making. One that is found was left by a crash.
 const Repairing = "alcove.db.repairing"
 
-// Blobs is the folder of blobs.
+// Blobs is the path of the folder of blobs in a data directory.
 func Blobs(dir string) string { return filepath.Join(dir, "blobs") }

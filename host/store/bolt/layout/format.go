@@ -9,8 +9,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Format is the version of the layout that this program writes. It opens no newer one, and older ones that it migrates: none
-// so far. Formats 1 and 2 were never released.
+// Format is the version of the layout. Others are refused unless there is a migration from them; there is none so far. Formats 1
+// and 2 were never released.
 //
 //	3  every record has a checksum over its key and value, every bucket the sum of them
 const Format = 3
@@ -18,38 +18,40 @@ const Format = 3
 // lastMigrating is the commit whose build is the last to migrate formats 1 and 2.
 const lastMigrating = "50bcffc"
 
-var KeyLayout = []byte("layout") // the format again, as a record with a checksum
+// KeyLayout is the key of the format in a record with a checksum. KeyFormat has it without one.
+var KeyLayout = []byte("layout")
 
-// putFormat writes the format. It is no record like others: older programs read it to refuse the file.
+// putFormat writes the format twice: as a plain value, which every program can read to refuse the file, and as a record.
 func putFormat(tx *bbolt.Tx) error {
 	return errors.Join(tx.Bucket(KindMeta.Bucket()).Put(KeyFormat, U64(Format)), InSpace(tx, KindMeta).Write(KeyLayout, U64(Format)))
 }
 
-// ReadFormat is the format of a file; 0 for a new one.
+// ReadFormat is the format of a file; 0 for a new one. A file whose two statements disagree is damaged.
 func ReadFormat(tx *bbolt.Tx) (uint64, error) {
 	meta := InSpace(tx, KindMeta)
 	if meta.Bucket == nil {
 		if first, _ := tx.Cursor().First(); first == nil {
 			return 0, nil
 		}
-		return 0, fmt.Errorf("what says the file's format is missing: %w", store.ErrDamaged)
+		return 0, fmt.Errorf("the bucket of the format is missing: %w", store.ErrDamaged)
 	}
-	layout, err := meta.Read(KeyLayout)
+	again, err := meta.Read(KeyLayout)
 	if err != nil {
 		return 0, fmt.Errorf("read the file's format: %w", err)
 	}
-	return CheckFormat(FromU64(meta.Get(KeyFormat)), FromU64(layout))
+	return CheckFormat(FromU64(meta.Get(KeyFormat)), FromU64(again))
 }
 
-// CheckFormat is the format of a file that says which one it has, and, since format 3, says it again.
+// CheckFormat compares the two statements of a file about its format; again is 0 where there is only one, which no file of format 3
+// has. It returns the format, or store.ErrDamaged.
 func CheckFormat(found, again uint64) (uint64, error) {
 	if found == 0 || again != 0 && again <= Format && again != found || again == 0 && found == Format {
-		return 0, fmt.Errorf("the file says that it has format %d, and that it has %d: %w", found, again, store.ErrDamaged)
+		return 0, fmt.Errorf("the two statements of its format disagree: %d and %d: %w", found, again, store.ErrDamaged)
 	}
 	return found, nil
 }
 
-// FormatError says what to do with a file of a format that this program does not migrate.
+// FormatError is the refusal of a file of a format that this program neither has nor migrates. It says which program opens it.
 func FormatError(found uint64) error {
 	if found > Format {
 		return fmt.Errorf("the file has format %d and this program knows %d: use a newer program", found, Format)

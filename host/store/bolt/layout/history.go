@@ -10,8 +10,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
+// KeyHistory is the key of the history of a space among the records of KindMeta.
 var KeyHistory = []byte("history")
 
+// ReadHistory is the history of the space; nil for none.
 func ReadHistory(tx *bbolt.Tx) (h store.History, err error) {
 	data, err := InSpace(tx, KindMeta).Read(KeyHistory)
 	if data == nil || err != nil {
@@ -20,9 +22,9 @@ func ReadHistory(tx *bbolt.Tx) (h store.History, err error) {
 	return decodeHistory(data)
 }
 
-// History is the record of a history.
-func (p Table) History(key, data []byte) (store.History, error) {
-	value, err := p.Open(key, data)
+// History verifies and decodes the record of a history.
+func (t Table) History(key, data []byte) (store.History, error) {
+	value, err := t.Open(key, data)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +38,7 @@ func decodeHistory(data []byte) (h store.History, err error) {
 	return h, nil
 }
 
-// WriteHistory says that this file goes on from a version of a space with a history.
+// WriteHistory adds an incarnation to a history: this file, which continues the space from a version on.
 func WriteHistory(tx *bbolt.Tx, before store.History, from uint64) error {
 	data, err := json.Marshal(append(before[:len(before):len(before)], store.Incarnation{ID: rand.Text(), From: from}))
 	if err != nil {

@@ -10,12 +10,13 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Keys are encoded so that their bytes sort as the keys do: namespace 0 collection 0 name, where a zero byte in a
-// name is followed by 255, and a name ends with 0 1. Behind that stands the version, inverted, so that the newest
-// comes first.
+// Keys are encoded so that their bytes sort as keys do: namespace 0 collection 0 name, where a zero byte in a name is followed by
+// 255, and a name ends with 0 1. The version follows, inverted, so that the newest sorts first.
 
+// VersionSize is how many bytes of a key are its version.
 const VersionSize = 8
 
+// EncodeKey is a key without a version.
 func EncodeKey(k store.Key) []byte {
 	out := make([]byte, 0, len(k.Namespace)+len(k.Collection)+len(k.Name)+4+VersionSize)
 	out = append(append(out, k.Namespace...), 0)
@@ -34,6 +35,7 @@ func appendName(out []byte, name string) []byte {
 	return out
 }
 
+// DecodeKey is the inverse of EncodeKey.
 func DecodeKey(raw []byte) (store.Key, error) {
 	namespace, rest, ok := bytes.Cut(raw, []byte{0})
 	if !ok {
@@ -51,8 +53,7 @@ func DecodeKey(raw []byte) (store.Key, error) {
 	return store.Key{Namespace: string(namespace), Collection: string(collection), Name: name}, nil
 }
 
-// A branch's change log is keyed by version and key; its values say whether the key was deleted.
-
+// EncodeChange is a record of a branch's change log: its key is the version and the key that changed, its value tells a deletion.
 func EncodeChange(raw []byte, version uint64, deleted bool) (key, value []byte) {
 	value = []byte{0}
 	if deleted {
@@ -61,7 +62,7 @@ func EncodeChange(raw []byte, version uint64, deleted bool) (key, value []byte) 
 	return append(U64(version), raw...), value
 }
 
-// ChangeVersion is the version of a record of the change log. A damaged one counts as the newest: nothing drops it.
+// ChangeVersion is the version of a change, given its key. A key that is cut short counts as the newest, so that nothing drops it.
 func ChangeVersion(key []byte) uint64 {
 	if len(key) < VersionSize {
 		return store.Latest
@@ -77,16 +78,16 @@ func decodeChange(key, value []byte) (store.Change, error) {
 	return store.Change{Key: k, Version: ChangeVersion(key), Deleted: value[0] == 1}, err
 }
 
-// Change is a record of a change log.
-func (p Table) Change(key, data []byte) (store.Change, error) {
-	value, err := p.Open(key, data)
+// Change verifies and decodes a record of a change log.
+func (t Table) Change(key, data []byte) (store.Change, error) {
+	value, err := t.Open(key, data)
 	if err != nil {
 		return store.Change{}, err
 	}
 	return decodeChange(key, value)
 }
 
-// CheckKey refuses keys whose encoding would be taken for another's.
+// CheckKey refuses a key that could not be decoded again, or is longer than 16 KiB.
 func CheckKey(k store.Key) error {
 	if strings.IndexByte(k.Namespace, 0) >= 0 || strings.IndexByte(k.Collection, 0) >= 0 {
 		return fmt.Errorf("key %s: a namespace or collection must not contain a zero byte", k)
@@ -97,12 +98,14 @@ func CheckKey(k store.Key) error {
 	return nil
 }
 
+// VersionKey is an encoded key with a version.
 func VersionKey(raw []byte, version uint64) []byte {
 	out := make([]byte, len(raw), len(raw)+VersionSize)
 	copy(out, raw)
 	return binary.BigEndian.AppendUint64(out, ^version)
 }
 
+// SplitVersion is the inverse of VersionKey. Its key is part of the argument.
 func SplitVersion(key []byte) (raw []byte, version uint64, err error) {
 	if len(key) < VersionSize {
 		return nil, 0, fmt.Errorf("key %x is too short: %w", key, store.ErrDamaged)
@@ -111,7 +114,7 @@ func SplitVersion(key []byte) (raw []byte, version uint64, err error) {
 	return key[:at], ^binary.BigEndian.Uint64(key[at:]), nil
 }
 
-// Prefix is what the encoded keys of a range begin with.
+// Prefix is the common prefix of the encoded keys of a range.
 func Prefix(r store.Range) []byte {
 	if r.Namespace == "" {
 		return nil
@@ -128,8 +131,10 @@ func Prefix(r store.Range) []byte {
 	return out
 }
 
+// U64 encodes a number so that its bytes sort as numbers do.
 func U64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
+// FromU64 is the inverse of U64; 0 for anything that has not 8 bytes.
 func FromU64(b []byte) uint64 {
 	if len(b) != 8 {
 		return 0
@@ -137,7 +142,7 @@ func FromU64(b []byte) uint64 {
 	return binary.BigEndian.Uint64(b)
 }
 
-// DescribeKey is what a record is about, where it can be told.
+// DescribeKey names a record for an error or a report: the entry and version that it is about, if its key can be decoded.
 func DescribeKey(k Kind, key []byte) string {
 	raw, version, err := SplitVersion(key)
 	if k == KindLog && len(key) >= VersionSize {

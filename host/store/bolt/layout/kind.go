@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Kind is what the records of a bucket are. It is part of their checksums and never changes its number.
+// Kind tells what the records of a bucket are. Its number is part of their checksums, and never changes.
 type Kind byte
 
 const (
@@ -42,11 +42,12 @@ var names = [...][]byte{
 	KindTrim:     []byte("trim"),     // floor, pins
 }
 
-// SpaceKinds and branchKinds are the buckets of records at the top, and of a branch.
+// SpaceKinds are the kinds that a space has one bucket of each.
 func SpaceKinds() []Kind {
 	return []Kind{KindMeta, KindTime, KindPoints, KindRequests, KindAges, KindBlobs, KindPurged}
 }
 
+// BranchKinds are the kinds that each branch has one bucket of each.
 func BranchKinds() []Kind {
 	return []Kind{KindEntries, KindValues, KindLog, KindCounters, KindCounted, KindTrim}
 }
@@ -59,6 +60,7 @@ func (k Kind) Bucket() []byte {
 	return names[k]
 }
 
+// KindOf finds the kind whose bucket has a name.
 func KindOf(kinds []Kind, name []byte) (Kind, bool) {
 	i := slices.IndexFunc(kinds, func(k Kind) bool { return bytes.Equal(k.Bucket(), name) })
 	if i < 0 {

@@ -17,6 +17,7 @@ var (
 	BucketOverlays = []byte("overlays") // id → lineage, filter, count, entries
 )
 
+// KeyFormat is the key of the format, which is no record: it has no checksum.
 var KeyFormat = []byte("format")
 
 // Branches is the bucket of branches.
@@ -30,11 +31,12 @@ func Branch(tx *bbolt.Tx, id store.BranchID) *bbolt.Bucket {
 // Overlays is the bucket of overlays.
 func Overlays(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket(BucketOverlays) }
 
-// TopBuckets are the buckets that every file has, in order.
+// TopBuckets are the names of the buckets that every file has at its top, sorted.
 func TopBuckets() [][]byte {
 	return [][]byte{KindBlobs.Bucket(), BucketBranches, KindMeta.Bucket(), BucketOverlays, KindPoints.Bucket(), KindPurged.Bucket(), KindAges.Bucket(), KindRequests.Bucket(), KindTime.Bucket()}
 }
 
+// CheckBuckets returns store.ErrDamaged where a bucket of TopBuckets is missing.
 func CheckBuckets(tx *bbolt.Tx) error {
 	for _, name := range TopBuckets() {
 		if tx.Bucket(name) == nil {
@@ -44,7 +46,7 @@ func CheckBuckets(tx *bbolt.Tx) error {
 	return nil
 }
 
-// Create makes a file that nobody looks at yet.
+// Create makes an empty database, in the place of a file of that name. Its commits are not synced: call Sync before it is renamed.
 func Create(path string) (*bbolt.DB, error) {
 	if err := RemoveFile(path); err != nil {
 		return nil, err
@@ -52,7 +54,7 @@ func Create(path string) (*bbolt.DB, error) {
 	return bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, NoSync: true})
 }
 
-// MakeBuckets makes what an empty file lacks.
+// MakeBuckets makes the buckets of a new database, and writes its format.
 func MakeBuckets(tx *bbolt.Tx) error {
 	for _, name := range TopBuckets() {
 		if _, err := tx.CreateBucket(name); err != nil {
@@ -62,6 +64,7 @@ func MakeBuckets(tx *bbolt.Tx) error {
 	return putFormat(tx)
 }
 
+// MakeBranch is the bucket of a branch, made with all its buckets if it is missing.
 func MakeBranch(tx *bbolt.Tx, id store.BranchID) (*bbolt.Bucket, error) {
 	branch, err := tx.Bucket(BucketBranches).CreateBucketIfNotExists(U64(uint64(id)))
 	if err != nil {

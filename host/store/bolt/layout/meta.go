@@ -13,24 +13,24 @@ const (
 	PageHeader = 16 // bytes before the content of a page
 	MetaSize   = 56 // bytes that the checksum of a meta page covers
 	metaPage   = 0x04
-	NoFreelist = ^uint64(0)
+	NoFreelist = ^uint64(0) // instead of the page of the free list, where it is not stored
 
 	fileMagic   = 0xED0CDAED
 	fileVersion = 2
 )
 
-var errMeta = errors.New("the page is damaged")
+var errMeta = errors.New("the checksum or the version of the meta page is wrong")
 
-// Meta is what a head says.
+// Meta is the content of a meta page.
 type Meta struct {
-	PageSize uint64 // of a page
-	Root     uint64 // page of the outermost bucket
-	Freelist uint64 // page of what is free; noFreelist: none
-	High     uint64 // pages in use lie below
+	PageSize uint64 // bytes
+	Root     uint64 // page of the root bucket
+	Freelist uint64 // page that lists the free ones; NoFreelist: none
+	High     uint64 // page number that all pages in use are below
 	TxID     uint64 // grows with each commit; an even one is in the first page
 }
 
-// MetaAt reads a meta page of a file, 0 or 1, whose pages have so many bytes.
+// MetaAt reads a meta page of a file, 0 or 1, given the size of a page in bytes.
 func MetaAt(file io.ReaderAt, page, size uint64) (Meta, error) {
 	raw := make([]byte, MetaSize+8)
 	if _, err := file.ReadAt(raw, int64(page*size+PageHeader)); err != nil {
@@ -39,7 +39,7 @@ func MetaAt(file io.ReaderAt, page, size uint64) (Meta, error) {
 	return ReadMeta(raw, size)
 }
 
-// ReadMeta decodes what stands behind the header of a meta page.
+// ReadMeta decodes and verifies the content of a meta page.
 func ReadMeta(raw []byte, size uint64) (m Meta, err error) {
 	le := binary.LittleEndian
 	if le.Uint32(raw) != fileMagic || le.Uint32(raw[4:]) != fileVersion || uint64(le.Uint32(raw[8:])) != size || le.Uint64(raw[MetaSize:]) != MetaSum(raw) {
@@ -48,6 +48,7 @@ func ReadMeta(raw []byte, size uint64) (m Meta, err error) {
 	return Meta{PageSize: size, Root: le.Uint64(raw[16:]), Freelist: le.Uint64(raw[32:]), High: le.Uint64(raw[40:]), TxID: le.Uint64(raw[48:])}, nil
 }
 
+// Encode is the inverse of ReadMeta.
 func (m Meta) Encode() []byte {
 	le := binary.LittleEndian
 	raw := make([]byte, MetaSize+8)
@@ -62,7 +63,7 @@ func (m Meta) Encode() []byte {
 	return raw
 }
 
-// MetaHeader is what stands before a head in its page.
+// MetaHeader is the header of meta page 0 or 1.
 func MetaHeader(place uint64) []byte {
 	out := make([]byte, PageHeader)
 	binary.LittleEndian.PutUint64(out, place)
@@ -70,6 +71,7 @@ func MetaHeader(place uint64) []byte {
 	return out
 }
 
+// MetaSum is the checksum of the content of a meta page.
 func MetaSum(raw []byte) uint64 {
 	sum := fnv.New64a()
 	sum.Write(raw[:MetaSize])

@@ -9,11 +9,11 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Record is how an entry is stored: flags, the instant in µs, the branch, a CRC-32C of the key, all this and the value,
-// and the value. A large value stands in the branch's values, under the same key; its checksum is here instead.
+// Record is a stored entry: flags, instant, branch, a CRC-32C of the key and of all this, and the value. A large value is stored in
+// the values of its branch, under the same key; then Value is its checksum.
 type Record struct {
 	flags  byte
-	Micros int64
+	Micros int64 // since the epoch
 	Branch store.BranchID
 	Value  []byte
 }
@@ -24,12 +24,13 @@ const (
 
 	recordStart  = 1 + 8 + 8 // bytes before the checksum
 	recordHeader = recordStart + SumSize
-	LargeValue   = 1 << 10 // bytes from which on a value is kept apart
+	LargeValue   = 1 << 10 // bytes; a larger value is stored apart
 )
 
+// ErrChecksum is that a record is not as it was written.
 var ErrChecksum = fmt.Errorf("checksum does not match: %w", store.ErrDamaged)
 
-// NewRecord is the record of an entry, and its value as it is kept apart; nil when it is not.
+// NewRecord is the record of an entry, and its sealed value if that is stored apart; nil otherwise.
 func NewRecord(branch store.BranchID, key []byte, at store.Point, value []byte, deleted bool) (r Record, apart []byte) {
 	r = Record{Micros: at.Time.UnixMicro(), Branch: branch, Value: value}
 	if deleted {
@@ -43,11 +44,13 @@ func NewRecord(branch store.BranchID, key []byte, at store.Point, value []byte, 
 	return r, apart
 }
 
+// Deleted reports whether the entry is a tombstone.
 func (r Record) Deleted() bool { return r.flags&flagDeleted != 0 }
 
-// Large reports whether the value is kept apart.
+// Large reports whether the value is stored apart.
 func (r Record) Large() bool { return r.flags&flagLarge != 0 }
 
+// Encode is the record as it is stored under a key.
 func (r Record) Encode(key []byte) []byte {
 	out := make([]byte, recordStart, recordHeader+len(r.Value))
 	out[0] = r.flags
@@ -57,17 +60,16 @@ func (r Record) Encode(key []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(out, sum), r.Value...)
 }
 
-// DecodeRecord reads a record, and makes sure that it is whole. The value of a large one is the checksum of its value. p is the
-// place of entries.
-func (p Table) DecodeRecord(key, data []byte) (Record, error) {
+// DecodeRecord decodes and verifies an entry. t is the table of entries.
+func (t Table) DecodeRecord(key, data []byte) (Record, error) {
 	r, err := SplitRecord(data)
-	if err == nil && p.sum(key, data[:recordStart], r.Value) != p.StoredSum(data) {
+	if err == nil && t.sum(key, data[:recordStart], r.Value) != t.StoredSum(data) {
 		err = ErrChecksum
 	}
 	return r, err
 }
 
-// SplitRecord takes a record apart, whether it is whole or not.
+// SplitRecord decodes an entry without verifying it.
 func SplitRecord(data []byte) (Record, error) {
 	if len(data) < recordHeader {
 		return Record{}, fmt.Errorf("record of %d bytes is too short: %w", len(data), store.ErrDamaged)
@@ -83,6 +85,7 @@ func SplitRecord(data []byte) (Record, error) {
 	}, nil
 }
 
+// Entry is the record as an entry, with a copy of its value.
 func (r Record) Entry(key store.Key, version uint64) store.Entry {
 	e := store.Entry{Key: key, Branch: r.Branch, Deleted: r.Deleted(),
 		Point: store.Point{Version: version, Time: time.UnixMicro(r.Micros).UTC()}}
@@ -92,14 +95,15 @@ func (r Record) Entry(key store.Key, version uint64) store.Entry {
 	return e
 }
 
+// ErrNoValue is that the large value of an entry is missing.
 var ErrNoValue = fmt.Errorf("its value is missing: %w", store.ErrDamaged)
 
-// OpenLarge is a value that was kept apart, which must be the one that its entry was written with.
-func OpenLarge(p Table, key, data, sum []byte) ([]byte, error) {
+// OpenLarge verifies a large value, which must be the one that its entry was written with. t is the table of values.
+func OpenLarge(t Table, key, data, sum []byte) ([]byte, error) {
 	if data == nil {
 		return nil, ErrNoValue
 	}
-	value, err := p.Open(key, data)
+	value, err := t.Open(key, data)
 	if err == nil && !bytes.Equal(data[len(value):], sum) {
 		err = ErrChecksum
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Records is a bucket of records.
+// Records are the records of a bucket. Its Get and Put are without checksums.
 type Records struct {
 	*bbolt.Bucket
 	Table
 }
 
-// Read is a record's value, which belongs to the transaction; nil for none.
+// Read verifies a record and returns its value, which belongs to the transaction; nil for none.
 func (r Records) Read(key []byte) ([]byte, error) {
 	data := r.Get(key)
 	if data == nil {
@@ -27,13 +27,13 @@ func (r Records) Read(key []byte) ([]byte, error) {
 	return value, nil
 }
 
-// Write writes a record, whether it is there or not.
+// Write puts a value under a key.
 func (r Records) Write(key, value []byte) error { return r.WriteSealed(key, r.Seal(key, value)) }
 
-// Add writes a record that is surely not there.
+// Add puts a value under a key that has none. For an existing key the sum of the bucket would be wrong.
 func (r Records) Add(key, value []byte) error { return r.AddSealed(key, r.Seal(key, value)) }
 
-// WriteSealed writes a record that has its checksum.
+// WriteSealed is Write of a value that has its checksum.
 func (r Records) WriteSealed(key, data []byte) error {
 	if err := r.Remove(key); err != nil {
 		return err
@@ -41,6 +41,7 @@ func (r Records) WriteSealed(key, data []byte) error {
 	return r.AddSealed(key, data)
 }
 
+// AddSealed is Add of a value that has its checksum.
 func (r Records) AddSealed(key, data []byte) error {
 	if err := r.Put(key, data); err != nil {
 		return err
@@ -48,7 +49,7 @@ func (r Records) AddSealed(key, data []byte) error {
 	return r.SetSequence(r.Sequence() + Weight(r.StoredSum(data)))
 }
 
-// Remove deletes a record, if it is there.
+// Remove deletes a record. A missing one is no error.
 func (r Records) Remove(key []byte) error {
 	data := r.Get(key)
 	if data == nil {
@@ -61,21 +62,21 @@ func (r Records) Remove(key []byte) error {
 	return r.SetSequence(r.Sequence() - Weight(sum))
 }
 
-// InSpace is a bucket of records at the top.
+// InSpace are the records of a kind of the space.
 func InSpace(tx *bbolt.Tx, k Kind) Records { return In(tx.Bucket(k.Bucket()), k, 0) }
 
-// In are the records of a bucket that belongs to a branch or an overlay; owner 0: to the space.
+// In are the records in a bucket of a branch or an overlay; owner is its id, 0 for the space.
 func In(b *bbolt.Bucket, k Kind, owner uint64) Records { return Records{b, TableOf(k, owner)} }
 
-// InBranch is a bucket of a branch.
+// InBranch are the records of a kind of a branch, given its bucket.
 func InBranch(branch *bbolt.Bucket, id store.BranchID, k Kind) Records {
 	return In(branch.Bucket(k.Bucket()), k, uint64(id))
 }
 
-// FillAppended is how full pages become to which nothing is ever added in the middle; others are left half empty.
+// FillAppended is how full the pages of a bucket become whose keys only grow. Others are left half empty.
 const FillAppended = 0.95
 
-// Append puts what sorts behind all that a bucket has.
+// Append adds a record whose key sorts behind all others of the bucket.
 func Append(r Records, key, value []byte) error {
 	r.FillPercent = FillAppended
 	return r.Add(key, value)

@@ -9,20 +9,20 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Every record has a CRC-32C over where it belongs, its key and its value. It stands behind the value, in an entry behind
-// its header. A bucket's sequence is the sum of the checksums in it, so that a record that is missing, or a page from
-// before, is noticed too.
+// Every record has a CRC-32C over its table, key and value. It is stored behind the value; in an entry, behind the header. The
+// sequence of a bucket is the sum of the checksums in it, which a missing record or an outdated page changes.
 
+// SumSize is how many bytes a checksum has.
 const SumSize = 4
 
-// Table is a bucket of records, as their checksums know it. What belongs to another one is not taken for whole here.
-// Entries are the same wherever they are copied to: they say themselves which branch they are of.
+// Table is a bucket of records as their checksums know it: a record that was moved here from another table does not verify. Entries
+// are the same in every branch and overlay, and name their branch themselves.
 type Table struct {
 	Kind Kind
 	seed uint32
 }
 
-// TableOf is a bucket of a branch or an overlay; owner 0: at the top.
+// TableOf is the table of a kind in a branch or an overlay; owner is its id, 0 for the space.
 func TableOf(k Kind, owner uint64) Table {
 	if k == KindEntries {
 		owner = 0
@@ -37,36 +37,36 @@ func TableOf(k Kind, owner uint64) Table {
 
 func crcTable() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// sum is the checksum of a record. The length of the key begins it: the border between key and value is not moved unnoticed.
-func (p Table) sum(key []byte, parts ...[]byte) uint32 {
+// sum is the checksum of a record. It begins with the length of the key, so that bytes cannot move between key and value.
+func (t Table) sum(key []byte, parts ...[]byte) uint32 {
 	table := crcTable()
-	crc := crc32.Update(p.seed^uint32(len(key)), table, key)
+	crc := crc32.Update(t.seed^uint32(len(key)), table, key)
 	for _, part := range parts {
 		crc = crc32.Update(crc, table, part)
 	}
 	return crc
 }
 
-// Seal is a value with its checksum.
-func (p Table) Seal(key, value []byte) []byte {
+// Seal is a value with its checksum behind it.
+func (t Table) Seal(key, value []byte) []byte {
 	out := make([]byte, len(value), len(value)+SumSize)
 	copy(out, value)
-	return binary.BigEndian.AppendUint32(out, p.sum(key, value))
+	return binary.BigEndian.AppendUint32(out, t.sum(key, value))
 }
 
-// Open is what was sealed. It points into data.
-func (p Table) Open(key, data []byte) ([]byte, error) {
+// Open verifies a sealed value and returns the value, which is part of data, or ErrChecksum.
+func (t Table) Open(key, data []byte) ([]byte, error) {
 	at := len(data) - SumSize
-	if at < 0 || p.sum(key, data[:at]) != binary.BigEndian.Uint32(data[at:]) {
+	if at < 0 || t.sum(key, data[:at]) != binary.BigEndian.Uint32(data[at:]) {
 		return nil, ErrChecksum
 	}
 	return data[:at:at], nil
 }
 
-// StoredSum is the checksum that a record says it has.
-func (p Table) StoredSum(data []byte) uint32 {
+// StoredSum is the checksum that a record has, true or not; 0 where it is cut short.
+func (t Table) StoredSum(data []byte) uint32 {
 	at := len(data) - SumSize
-	if p.Kind == KindEntries {
+	if t.Kind == KindEntries {
 		at = recordHeader - SumSize
 	}
 	if at < 0 || at+SumSize > len(data) {
@@ -75,20 +75,21 @@ func (p Table) StoredSum(data []byte) uint32 {
 	return binary.BigEndian.Uint32(data[at:])
 }
 
-// Verify makes sure that a record is as it was written.
-func (p Table) Verify(key, data []byte) error {
-	if p.Kind == KindEntries {
-		_, err := p.DecodeRecord(key, data)
+// Verify returns ErrChecksum, or why it cannot be decoded, for a record that is not as it was written.
+func (t Table) Verify(key, data []byte) error {
+	if t.Kind == KindEntries {
+		_, err := t.DecodeRecord(key, data)
 		return err
 	}
-	_, err := p.Open(key, data)
+	_, err := t.Open(key, data)
 	return err
 }
 
-// IsRecord reports whether a key in the place is that of a record: the format is none.
-func (p Table) IsRecord(key []byte) bool { return p.Kind != KindMeta || !bytes.Equal(key, KeyFormat) }
+// IsRecord reports whether a key is that of a record. The format has none.
+func (t Table) IsRecord(key []byte) bool { return t.Kind != KindMeta || !bytes.Equal(key, KeyFormat) }
 
+// ErrIncomplete is that the checksums in a bucket do not add up to its sequence.
 var ErrIncomplete = fmt.Errorf("records of it are missing, or are older ones: %w", store.ErrDamaged)
 
-// Weight is what a record adds to the sum of its bucket. It is never 0.
+// Weight is what a record, given its checksum, adds to the sequence of its bucket. It is never 0.
 func Weight(sum uint32) uint64 { return 1<<32 + uint64(sum) }

@@ -15,7 +15,7 @@ import (
 // Trim is how far back a branch is kept.
 type Trim struct {
 	Floor store.Point
-	Pins  []uint64 // versions below the floor that are kept too, ascending
+	Pins  []uint64 // versions below the floor that can be read too, ascending
 	Keep  []store.Keep
 	Done  bool // what is not kept has been dropped
 }
@@ -26,13 +26,13 @@ var (
 	keyKeep  = []byte("keep") // JSON; missing where there is none
 	keyDone  = []byte("done")
 
-	// The same again: nothing else tells what a damaged one said, and without it branches that were forked below the floor
-	// cannot be read.
+	// Copies: nothing else tells what a damaged one said, and without it branches forked below the floor cannot be read.
 	keyFloorAgain = []byte("floor again")
 	keyPinsAgain  = []byte("pins again")
 	keyKeepAgain  = []byte("keep again")
 )
 
+// ReadTrim is the trim of a branch, given its bucket; ok is false where it was never trimmed.
 func ReadTrim(branch *bbolt.Bucket, id store.BranchID) (t Trim, ok bool, err error) {
 	r := InBranch(branch, id, KindTrim)
 	if r.Bucket == nil {
@@ -43,13 +43,13 @@ func ReadTrim(branch *bbolt.Bucket, id store.BranchID) (t Trim, ok bool, err err
 	done, errDone := r.Read(keyDone)
 	keep, errKeep := r.Read(keyKeep)
 	if err := errors.Join(errFloor, errPins, errDone, errKeep); err != nil {
-		return t, false, fmt.Errorf("read how far back branch %d is kept: %w", id, err)
+		return t, false, fmt.Errorf("read the trim of branch %d: %w", id, err)
 	}
 	t, ok = decodeTrim(floor, pins)
 	t.Done = done != nil
 	if keep != nil {
 		if err := json.Unmarshal(keep, &t.Keep); err != nil {
-			return t, false, fmt.Errorf("read what branch %d keeps: %w: %w", id, store.ErrDamaged, err)
+			return t, false, fmt.Errorf("decode what branch %d keeps below its floor: %w: %w", id, store.ErrDamaged, err)
 		}
 	}
 	return t, ok, nil
@@ -66,6 +66,7 @@ func decodeTrim(floor, pins []byte) (t Trim, ok bool) {
 	return t, true
 }
 
+// Write replaces the trim of a branch by one that is not done.
 func (t Trim) Write(r Records) error {
 	var pins []byte
 	for _, pin := range t.Pins {
@@ -80,13 +81,13 @@ func (t Trim) Write(r Records) error {
 	return errors.Join(err, r.Write(keyKeep, keep), r.Write(keyKeepAgain, keep))
 }
 
-// Keeps reports whether a cut of the branch can still be read.
+// Keeps reports whether the branch can be read at a version.
 func (t Trim) Keeps(at uint64) bool {
 	_, pinned := slices.BinarySearch(t.Pins, at)
 	return at >= t.Floor.Version || pinned
 }
 
-// Needs reports whether somebody can still see a version, given the next newer one of the same key.
+// Needs reports whether a version can still be read, given the next newer one of its key.
 func (t Trim) Needs(version, newer uint64) bool {
 	if newer > t.Floor.Version {
 		return true // visible at the floor or above
@@ -94,11 +95,10 @@ func (t Trim) Needs(version, newer uint64) bool {
 	return slices.ContainsFunc(t.Pins, func(pin uint64) bool { return version <= pin && pin < newer })
 }
 
-// FinishTrim notes that what a trim does not keep has been dropped.
+// FinishTrim records that all has been dropped that the trim does not keep.
 func FinishTrim(r Records) error { return r.Write(keyDone, []byte{1}) }
 
-// RestoreTrim writes each of the records that are stored twice from the other one where one is missing, and reports whether the
-// floor is there then.
+// RestoreTrim restores the records of a trim that are missing from their copies, and reports whether there is a floor.
 func RestoreTrim(r Records) (hasFloor bool, err error) {
 	for _, twice := range [][2][]byte{{KeyFloor, keyFloorAgain}, {keyPins, keyPinsAgain}, {keyKeep, keyKeepAgain}} {
 		for i := range twice {

@@ -10,30 +10,32 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
+// PointOf is a point, given its version and its instant in µs.
 func PointOf(version, micros []byte) store.Point {
 	return store.Point{Version: FromU64(version), Time: time.UnixMicro(int64(FromU64(micros))).UTC()}
 }
 
-// Point is a record of a version and its instant; instant is one of an instant and its version.
-func (p Table) Point(version, data []byte) (store.Point, error) {
-	micros, err := p.Open(version, data)
+// Point verifies and decodes a record of KindPoints.
+func (t Table) Point(version, data []byte) (store.Point, error) {
+	micros, err := t.Open(version, data)
 	if err != nil {
 		return store.Point{}, fmt.Errorf("read version %d: %w", FromU64(version), err)
 	}
 	return PointOf(version, micros), nil
 }
 
-func (p Table) Instant(micros, data []byte) (store.Point, error) {
-	version, err := p.Open(micros, data)
+// Instant verifies and decodes a record of KindTime.
+func (t Table) Instant(micros, data []byte) (store.Point, error) {
+	version, err := t.Open(micros, data)
 	if err != nil {
-		return store.Point{}, fmt.Errorf("read which version is of %s: %w", PointOf(nil, micros).Time, err)
+		return store.Point{}, fmt.Errorf("read the version of %s: %w", PointOf(nil, micros).Time, err)
 	}
 	return PointOf(version, micros), nil
 }
 
-// Counter is a counter record's value: nil when it was forgotten.
-func (p Table) Counter(key, data []byte) ([]byte, error) {
-	value, err := p.Open(key, data)
+// Counter verifies and decodes the record of a counter; nil when it was forgotten.
+func (t Table) Counter(key, data []byte) ([]byte, error) {
+	value, err := t.Open(key, data)
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +49,7 @@ func count(value []byte) []byte {
 	return bytes.Clone(value[1:])
 }
 
+// EncodeCounter is the value of the record of a counter; nil forgets it.
 func EncodeCounter(value []byte) []byte {
 	if value == nil {
 		return []byte{0}
@@ -54,7 +57,7 @@ func EncodeCounter(value []byte) []byte {
 	return append([]byte{1}, value...)
 }
 
-// ReadPurged are the entries whose values were purged, as encoded keys with versions, by branch.
+// ReadPurged are the keys, with versions, of entries whose values were purged, by branch.
 func ReadPurged(tx *bbolt.Tx) (map[store.BranchID][][]byte, error) {
 	purged := map[store.BranchID][][]byte{}
 	r := InSpace(tx, KindPurged)
