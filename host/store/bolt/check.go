@@ -29,7 +29,7 @@ func (e *Engine) Check(ctx context.Context) error {
 		c.report(err)
 	}
 	c.heads()
-	c.directory("the outermost bucket", func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Cursor().Bucket() })
+	c.directory("the root bucket", func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Cursor().Bucket() })
 	for _, k := range layout.SpaceKinds() {
 		judge := c.nothingMore
 		switch k {

@@ -33,7 +33,7 @@ func (e *Engine) contain(err *error) func() {
 		debug.SetPanicOnFault(before)
 		if p := recover(); p != nil {
 			e.logger.Error("the database cannot be read", "panic", p, "stack", string(debug.Stack()))
-			*err = fmt.Errorf("%w: %v (stop the server; alcove verify tells all that is found, alcove repair saves what is whole)", store.ErrDamaged, p)
+			*err = fmt.Errorf("%w: %v (stop the server; alcove verify lists every fault, alcove repair saves what can be read)", store.ErrDamaged, p)
 		}
 	}
 }

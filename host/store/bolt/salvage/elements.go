@@ -10,12 +10,12 @@ import (
 // Element is a key with a value or, in a branch page, with the page below it.
 type Element struct {
 	Key, Value []byte
-	Bucket     bool // its value stands for a bucket
+	Bucket     bool // the value is the header of a bucket
 	child      uint64
-	others     []Element // what it may be too, where its page is damaged
+	others     []Element // other readings, where its page is damaged
 }
 
-// header is what an element says of itself: where its key begins in the page, how long key and value are.
+// header is the stored header of an element: where its key begins in the page, how long key and value are.
 type header struct {
 	from, key, value uint64
 	flags            uint32
@@ -43,16 +43,16 @@ func (h header) element(page []byte) (e Element, ok bool) {
 	return Element{Key: page[h.from:border:border], Value: page[border:h.end():h.end()], Bucket: h.flags == bucketLeaf, child: h.child}, true
 }
 
-// inline is instead of its number what a page has that is in a value.
+// inline is passed instead of a page number for a page inside a value.
 const inline = 0
 
-// elements takes a page apart. Each begins where the one before ends, the first behind the last header, and the last ends in
-// the page's last page: where that is not so, the page is damaged, and what can be told of it is given.
+// elements decodes a page. Each element begins where the one before ends, the first behind the last header, and the last ends in
+// the last overflow page; otherwise the page is damaged, and its elements are guessed.
 func (p *pages) elements(what any, page []byte, id uint64) (list []Element, leaf bool) {
 	flags, count := binary.LittleEndian.Uint16(page[8:]), int(binary.LittleEndian.Uint16(page[10:]))
 	leaf = flags == leafPage
 	if flags == leafPage && count == 0 && !zero(page[layout.PageHeader:]) {
-		count = -1 // there is something: no element is not what it had
+		count = -1 // the count is wrong: the page has content
 	}
 	if count >= 0 && (flags == leafPage || flags == branchPage && count > 0) {
 		list, end := p.chain(page, count, leaf)
@@ -73,7 +73,7 @@ func zero(b []byte) bool {
 	return true
 }
 
-// chain takes elements apart as long as each is where it must be.
+// chain decodes elements as long as each begins where the one before ends.
 func (p *pages) chain(page []byte, count int, leaf bool) (list []Element, end uint64) {
 	end = uint64(layout.PageHeader + count*pageElement)
 	if end > uint64(len(page)) {
@@ -94,15 +94,15 @@ func (p *pages) chain(page []byte, count int, leaf bool) (list []Element, end ui
 	return list, end
 }
 
-// guess tells from the elements of a damaged page what its header says wrongly, and gives each element with what it may be.
+// guess infers the header of a damaged page from its elements, and gives each element with its possible readings.
 func (p *pages) guess(page []byte, count int, id uint64) (list []Element, leaf bool) {
 	if len(page) < layout.PageHeader+pageElement {
 		return nil, true
 	}
 	best, most := 0, -1
-	said := binary.LittleEndian.Uint16(page[8:]) != branchPage // which is true where both fit
+	said := binary.LittleEndian.Uint16(page[8:]) != branchPage // preferred where both fit
 	for _, isLeaf := range []bool{said, !said} {
-		begin := readHeader(page, 0, isLeaf).from - layout.PageHeader // which is where the headers end
+		begin := readHeader(page, 0, isLeaf).from - layout.PageHeader // where the headers end
 		for _, n := range []int{max(count, 0), int(min(begin/pageElement, 1<<16))} {
 			if fit := fits(page, n, isLeaf); fit > most {
 				best, most, leaf = n, fit, isLeaf
@@ -112,7 +112,7 @@ func (p *pages) guess(page []byte, count int, id uint64) (list []Element, leaf b
 	best = min(best, (len(page)-layout.PageHeader)/pageElement)
 	if last := readHeader(page, max(best-1, 0), leaf).end(); id != inline && last > uint64(len(page)) && last <= maxPage {
 		if all, err := p.read(id, (last+p.meta.PageSize-1)/p.meta.PageSize); err == nil {
-			page = all // it says that it is shorter than it must be
+			page = all // its overflow count is too small
 		}
 	}
 	for i := range best {
@@ -123,7 +123,7 @@ func (p *pages) guess(page []byte, count int, id uint64) (list []Element, leaf b
 	return list, leaf
 }
 
-// fits counts the elements that are followed by the next, if there are so many.
+// fits counts the elements that begin where the one before ends, if the page had count elements.
 func fits(page []byte, count int, leaf bool) (n int) {
 	if layout.PageHeader+count*pageElement > len(page) {
 		return -1
@@ -139,7 +139,7 @@ func fits(page []byte, count int, leaf bool) (n int) {
 	return n
 }
 
-// variants are what element i of a damaged page may be: what it says, or what its neighbours leave.
+// variants are the readings of element i of a damaged page: its own header, or what its neighbours leave.
 func variants(page []byte, i, count int, leaf bool) (first Element, ok bool) {
 	h := readHeader(page, i, leaf)
 	tries := []header{h}
@@ -153,7 +153,7 @@ func variants(page []byte, i, count int, leaf bool) (first Element, ok bool) {
 	moved := h
 	moved.from = from
 	if h.end() != to && moved.end() == to {
-		tries = []header{moved, h} // only where it begins was damaged
+		tries = []header{moved, h} // only its begin was damaged
 	} else {
 		tries = append(tries, moved)
 	}
@@ -170,7 +170,7 @@ func variants(page []byte, i, count int, leaf bool) (first Element, ok bool) {
 		key.key, value.value = to-begin-h.value, to-begin-h.key
 		tries = append(tries, key, value)
 	}
-	if i+1 == count && leaf { // nothing behind it tells how long it is
+	if i+1 == count && leaf { // no neighbour tells its length
 		tries = append(tries, lengths(h)...)
 	}
 	for _, t := range tries {
@@ -187,7 +187,7 @@ func variants(page []byte, i, count int, leaf bool) (first Element, ok bool) {
 	return first, ok
 }
 
-// lengths are what an element may be of whose key or value has another length than it says, in one byte.
+// lengths are the readings of an element whose length of key or value is wrong in one byte.
 func lengths(h header) (list []header) {
 	for shift := 0; shift < 24; shift += 8 {
 		for b := range uint64(256) {

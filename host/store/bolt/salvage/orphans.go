@@ -12,12 +12,11 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// The pages that nothing leads to are free, and have what was there before, or they have what a damaged page led to. A record
-// of them is taken where nothing but the damage speaks against it: what was purged can only be missing; a change is taken
-// where the change log lacks something; an entry when the change log knows it, it is of the instant of its version, and it is not
-// there; a request when its commit is known.
+// Orphans are pages that no other page refers to: free ones with outdated content, and those whose parent is damaged. A record of an
+// orphan is adopted only where the damage explains its absence: a purge always; a change where the change log is incomplete; an entry
+// that is missing, if the change log has it and its instant is that of its version; a request whose commit is known.
 
-// adoptEvidence takes what was purged, and what change logs lack.
+// adoptEvidence adopts purges, and the changes that change logs lack.
 func (b *rebuilder) adoptEvidence() error {
 	return b.adoptOrphans(func(tx *bbolt.Tx, head uint64, e Element) error {
 		if layout.TableOf(layout.KindPurged, 0).Verify(e.Key, e.Value) == nil {
@@ -31,14 +30,14 @@ func (b *rebuilder) adoptEvidence() error {
 				return b.adoptChange(tx, id, head, e)
 			}
 			if b.floors[id] == floorLost && layout.TableOf(layout.KindTrim, uint64(id)).Verify(e.Key, e.Value) == nil {
-				b.floors[id] = floorWrong // it was trimmed; nothing tells when for the last time
+				b.floors[id] = floorWrong // it was trimmed, at an unknown floor
 			}
 		}
 		return nil
 	})
 }
 
-// restoreBranch makes a branch of which it is not known that it is there.
+// restoreBranch makes a branch that is known only by its orphans.
 func (b *rebuilder) restoreBranch(tx *bbolt.Tx, id store.BranchID) error {
 	if _, known := b.partial[id]; known {
 		return nil
@@ -58,7 +57,7 @@ func (b *rebuilder) adoptChange(tx *bbolt.Tx, id store.BranchID, head uint64, e 
 	return nil
 }
 
-// adoptEntries takes entries and requests.
+// adoptEntries adopts entries and requests.
 func (b *rebuilder) adoptEntries() error {
 	return b.adoptOrphans(func(tx *bbolt.Tx, head uint64, e Element) error {
 		if layout.TableOf(layout.KindEntries, 0).Verify(e.Key, e.Value) == nil {
@@ -71,8 +70,8 @@ func (b *rebuilder) adoptEntries() error {
 	})
 }
 
-// adoptOrphans gives each record that nothing leads to, and the newest version that is known. While again is set, all of them once more.
-func (b *rebuilder) adoptOrphans(take func(tx *bbolt.Tx, head uint64, e Element) error) error {
+// adoptOrphans calls adopt with each record of an orphan and the newest known version, and once more while again is set.
+func (b *rebuilder) adoptOrphans(adopt func(tx *bbolt.Tx, head uint64, e Element) error) error {
 	for again := b.broken || len(b.lost) > 0; again; again = b.again {
 		b.again = false
 		err := b.to.Update(func(tx *bbolt.Tx) error {
@@ -81,7 +80,7 @@ func (b *rebuilder) adoptOrphans(take func(tx *bbolt.Tx, head uint64, e Element)
 			var failed error
 			b.eachOrphan(func(e Element) {
 				if failed == nil {
-					failed = take(tx, head, e)
+					failed = adopt(tx, head, e)
 				}
 			})
 			return failed
@@ -118,7 +117,7 @@ func (b *rebuilder) adoptEntry(tx *bbolt.Tx, head uint64, e Element) error {
 		return nil
 	}
 	if at, err := layout.InSpace(tx, layout.KindPoints).Read(layout.U64(version)); err != nil || at != nil && int64(layout.FromU64(at)) != rec.Micros {
-		return nil // of a commit that did not happen
+		return nil // of a commit that failed
 	}
 	before := b.r.Entries
 	err = b.entry(tx, rec.Branch, e)
@@ -129,9 +128,9 @@ func (b *rebuilder) adoptEntry(tx *bbolt.Tx, head uint64, e Element) error {
 	return err
 }
 
-var errUnsure = errors.New("nothing leads to it any more, and the change log that would know whether it was still there is damaged")
+var errUnsure = errors.New("no page refers to it, and the change log that would tell whether it was deleted is damaged")
 
-var errLaterCommit = errors.New("it is of a commit that only the damaged first page knew, if that ever was acknowledged")
+var errLaterCommit = errors.New("it is of a commit that only the damaged first page knew, and which may not have been acknowledged")
 
 func (b *rebuilder) adoptRequest(tx *bbolt.Tx, e Element) error {
 	value, err := layout.TableOf(layout.KindRequests, 0).Open(e.Key, e.Value)
@@ -146,7 +145,7 @@ func (b *rebuilder) adoptRequest(tx *bbolt.Tx, e Element) error {
 	return errors.Join(layout.InSpace(tx, layout.KindRequests).WriteSealed(e.Key, e.Value), layout.InSpace(tx, layout.KindAges).Write(layout.AgeKey(was.Micros, e.Key), nil))
 }
 
-// values looks for the large values that were not found in their place, and sets entries aside that have none.
+// values looks for missing large values among the orphans, and sets aside the entries that have none.
 func (b *rebuilder) values() error {
 	if len(b.lacking) == 0 {
 		return nil
@@ -177,7 +176,7 @@ func (b *rebuilder) values() error {
 	})
 }
 
-// eachOrphan visits the records in leaf pages that nothing leads to.
+// eachOrphan visits the records in orphaned leaf pages.
 func (p *pages) eachOrphan(visit func(Element)) {
 	known := p.visits
 	p.probe(func() {
@@ -189,7 +188,7 @@ func (p *pages) eachOrphan(visit func(Element)) {
 	})
 }
 
-// eachPage visits every page of the file that says that it is one with elements, whether something leads to it or not.
+// eachPage visits every page of the file that is marked as a leaf or branch page, orphans included.
 func (p *pages) eachPage(visit func(id uint64, page []byte, leaf bool)) {
 	le := binary.LittleEndian
 	for id := uint64(2); id < p.length/p.meta.PageSize; id++ {
@@ -213,14 +212,14 @@ func (p *pages) eachPage(visit func(id uint64, page []byte, leaf bool)) {
 	}
 }
 
-// leaf visits the elements of a page, and of the buckets that are in it.
+// leaf visits the elements of a page, and of its inline buckets.
 func (p *pages) leaf(page []byte, id uint64, visit func(Element)) {
 	list, _ := p.elements("", page, id)
 	for _, e := range list {
 		switch {
 		case !e.Bucket:
-			visit(Element{Key: bytes.Clone(e.Key), Value: bytes.Clone(e.Value)}) // what is put must stay until the transaction ends
-		case len(e.Value) >= 16+layout.PageHeader: // it becomes shorter each time
+			visit(Element{Key: bytes.Clone(e.Key), Value: bytes.Clone(e.Value)}) // bbolt keeps them until the transaction ends
+		case len(e.Value) >= 16+layout.PageHeader: // shorter each time, so it ends
 			p.leaf(e.Value[16:], inline, visit)
 		}
 	}

@@ -11,46 +11,45 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// What follows reads the pages of a bbolt file without bbolt, which takes them for whole and ends the process where they
-// are not. The layout is that of bbolt's version 2: a page has a header of 16 bytes (id, flags, count, overflow), then
-// elements of 16 bytes that point to keys and values behind them, one after the other without gaps; numbers are in the
-// machine's order, which is taken to be little-endian as on every platform this program is built for.
+// The page format is that of bbolt's version 2: a header of 16 bytes (id, flags, count, overflow), then elements of 16 bytes that
+// point to keys and values behind them, one after the other without gaps. Numbers have the byte order of the machine, which is
+// little-endian on every platform that this program is built for.
 const (
 	pageElement = 16
 	branchPage  = 0x01
 	leafPage    = 0x02
 	bucketLeaf  = 0x01 // flag of an element whose value is a bucket
-	maxNesting  = 64   // levels of pages, far above what a file can need
+	maxNesting  = 64   // levels of pages, far more than any file needs
 	maxPage     = 64 << 20
-	maxVisits   = 3 // of a page, where damage leads to it more than once
+	maxVisits   = 3 // of a page that several others refer to
 
 	chunkRecords = 2000    // records that a repair writes in one transaction
 	chunkBytes   = 4 << 20 // likewise, bytes
 )
 
-// pages is a database file. It is read page by page, and holds as many in memory as a tree has levels.
+// pages reads a database file page by page, with as many in memory as a tree has levels.
 type pages struct {
 	file   io.ReaderAt
-	length uint64 // of the file, in bytes
+	length uint64 // bytes
 	meta   layout.Meta
-	visits []uint8     // how often each page was come to
+	visits []uint8     // of each page
 	free   [][]byte    // buffers of a page
 	large  []byte      // a larger one
-	lists  [][]Element // of the elements of a page
+	lists  [][]Element // buffers of the elements of a page
 	faults []error
 	more   int  // faults that are not listed
-	broken bool // not only records are damaged, but what leads to them
+	broken bool // pages are damaged, not only records
 
-	repeated bool // the page that is visited was visited before
+	repeated bool // the page being visited was visited before
 
-	after   []byte // the last key that was visited, when a visit goes on; nil: it begins
-	stopped bool   // by whom visits
+	after   []byte // the last key of an earlier visit; nil: start at the first
+	stopped bool   // by the visitor
 
-	metaFaults []error // of the two first pages
-	mended     []byte  // what one of the first pages must be; nil: they are whole, or it cannot be told
+	metaFaults []error // of the two meta pages
+	mended     []byte  // a meta page as it must be; nil: both are whole, or it cannot be told
 }
 
-// openPages finds the newer of the two meta pages. One that is not whole is a fault: it may have been the newest.
+// openPages starts from the newer of the two meta pages. A damaged one is a fault: it may have been the newer one.
 func openPages(file io.ReaderAt, length int64) (*pages, error) {
 	p := &pages{file: file, length: uint64(max(length, 0))}
 	for _, size := range []uint64{4096, 8192, 16384, 32768, 65536} {
@@ -78,13 +77,13 @@ func openPagesOf(path string) (*pages, *os.File, error) {
 	return p, f, nil
 }
 
-// structureFault is a fault of what leads to records.
+// structureFault notes a fault of a page, whose records may be lost with it.
 func (p *pages) structureFault(format string, values ...any) {
 	p.broken = true
 	p.fault(format, values...)
 }
 
-// probe looks at pages without that it counts: they are looked at again.
+// probe runs look without counting its visits and faults.
 func (p *pages) probe(look func()) {
 	visits, faults, more, broken := p.visits, p.faults, p.more, p.broken
 	p.visits = make([]uint8, len(visits))
@@ -100,12 +99,11 @@ func (p *pages) fault(format string, values ...any) {
 	p.more++
 }
 
-// page reads a page with those that it overflows into, whether it is what it must be or not; nil when it cannot be read. The
-// caller gives it back with release.
+// page reads a page with its overflow pages, damaged or not; nil when it cannot be read. The caller returns it with release.
 func (p *pages) page(id uint64) []byte {
 	count := uint64(len(p.visits))
 	if id < 2 || id >= count {
-		p.structureFault("page %d is referred to, and the file has %d", id, count)
+		p.structureFault("page %d is referred to, and the file has %d pages", id, count)
 		return nil
 	}
 	p.visits[id]++
@@ -123,7 +121,7 @@ func (p *pages) page(id uint64) []byte {
 	overflow := uint64(binary.LittleEndian.Uint32(page[12:]))
 	tooLong := overflow >= count-id || (overflow+1)*p.meta.PageSize > maxPage
 	if own := binary.LittleEndian.Uint64(page); own != id || tooLong {
-		p.structureFault("page %d says that it is page %d with %d more", id, own, overflow)
+		p.structureFault("page %d has the page number %d and %d overflow pages", id, own, overflow)
 	}
 	if tooLong {
 		return page
@@ -168,14 +166,14 @@ func (p *pages) release(page []byte) {
 	}
 }
 
-// bucket is where a bucket is: in pages, or in the value that stands for it.
+// bucket is where the elements of a bucket are: in pages, or inline in its value.
 type bucket struct {
 	root     uint64
 	inline   []byte // a page
 	sequence uint64
 }
 
-// none reports whether there is no such bucket.
+// none reports that the bucket is missing.
 func (b bucket) none() bool { return b.root == 0 && b.inline == nil }
 
 func (p *pages) bucketOf(what string, value []byte) (b bucket, ok bool) {
@@ -188,7 +186,7 @@ func (p *pages) bucketOf(what string, value []byte) (b bucket, ok bool) {
 		b.inline = value[16:]
 	}
 	if (b.root == 0) != (b.inline != nil) {
-		p.structureFault("%s is said to be in page %d, and has %d bytes", what, b.root, len(value))
+		p.structureFault("%s has the root page %d and %d bytes", what, b.root, len(value))
 		if b.inline != nil && binary.LittleEndian.Uint16(b.inline[8:]) != leafPage {
 			b.inline = nil
 		}
@@ -196,23 +194,23 @@ func (p *pages) bucketOf(what string, value []byte) (b bucket, ok bool) {
 	return b, true
 }
 
-// scan visits the elements of a bucket in the order in which they stand. They are good until visit returns.
+// scan visits the elements of a bucket in stored order. They are valid until visit returns.
 func (p *pages) scan(what string, b bucket, visit func(Element)) {
 	if b.inline == nil {
 		p.walk(what, b.root, 0, keyRange{}, visit)
 		return
 	}
 	if id, overflow := binary.LittleEndian.Uint64(b.inline), binary.LittleEndian.Uint32(b.inline[12:]); id != 0 || overflow != 0 {
-		p.structureFault("%s says that it is page %d with %d more", what, id, overflow)
+		p.structureFault("%s, which is inline, has the page number %d and %d overflow pages", what, id, overflow)
 	}
 	list, leaf := p.elements(what, b.inline, inline)
 	if !leaf {
-		p.structureFault("%s is no leaf: it is damaged", what)
+		p.structureFault("%s is inline and no leaf", what)
 	}
 	p.visitAll(what, list, keyRange{}, visit)
 }
 
-// keyRange is which keys a page may have: from min on, and below max unless that is nil.
+// keyRange is the range of keys of a page: from min, and below max unless that is nil.
 type keyRange struct{ min, max []byte }
 
 func (s keyRange) has(key []byte) bool {
@@ -221,12 +219,12 @@ func (s keyRange) has(key []byte) bool {
 
 func (p *pages) walk(what string, id uint64, depth int, in keyRange, visit func(Element)) {
 	if depth > maxNesting {
-		p.structureFault("%s is nested too deep: it is damaged", what)
+		p.structureFault("%s has more than 64 levels of pages", what)
 		return
 	}
 	page := p.page(id)
 	if page == nil {
-		p.structureFault("%s is missing what is in page %d", what, id)
+		p.structureFault("%s has lost page %d and what is below it", what, id)
 		return
 	}
 	name := pageName{id, what}
@@ -243,7 +241,7 @@ func (p *pages) walk(what string, id uint64, depth int, in keyRange, visit func(
 			break
 		}
 		if !in.has(e.Key) {
-			p.structureFault("%s leads to keys that do not belong there", name)
+			p.structureFault("%s refers to keys outside of its range", name)
 		}
 		if p.after != nil && i+1 < len(list) && bytes.Compare(list[i+1].Key, p.after) <= 0 {
 			continue
@@ -257,13 +255,13 @@ func (p *pages) walk(what string, id uint64, depth int, in keyRange, visit func(
 	p.release(page)
 }
 
-// visitAll visits elements, and makes sure that they are in order and belong there.
+// visitAll visits elements, and checks that they are sorted and within the range.
 func (p *pages) visitAll(what any, list []Element, in keyRange, visit func(Element)) {
 	for i, e := range list {
 		if i > 0 && bytes.Compare(list[i-1].Key, e.Key) >= 0 {
-			p.structureFault("elements %d and %d of %s are not in order", i-1, i, what)
+			p.structureFault("elements %d and %d of %s are not sorted", i-1, i, what)
 		} else if !in.has(e.Key) {
-			p.structureFault("element %d of %s does not belong there", i, what)
+			p.structureFault("element %d of %s is outside of its range", i, what)
 		}
 		if !p.stopped && (p.after == nil || bytes.Compare(e.Key, p.after) > 0) {
 			visit(e)
@@ -272,7 +270,7 @@ func (p *pages) visitAll(what any, list []Element, in keyRange, visit func(Eleme
 	p.lists = append(p.lists, list[:0])
 }
 
-// pageName says which page it is, when somebody asks.
+// pageName names a page in a fault. It is formatted only for one.
 type pageName struct {
 	id uint64
 	of string
@@ -280,5 +278,5 @@ type pageName struct {
 
 func (n pageName) String() string { return fmt.Sprintf("page %d, of %s,", n.id, n.of) }
 
-// MaxFaults is how many faults one examination reports.
+// MaxFaults is how many faults one examination lists.
 const MaxFaults = 20

@@ -13,20 +13,20 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// rebuilder takes over into a new file what is whole in a damaged one.
+// rebuilder copies what is intact in a damaged file into a new one.
 type rebuilder struct {
 	*survey
 	ctx      context.Context
 	to       *bbolt.DB
 	r        *store.Repaired
-	aside    []aside            // what was set aside so far
-	lacking  map[string]lacking // entries whose large value was not found yet, by branch and key
+	aside    []aside            // set aside so far
+	lacking  map[string]lacking // by branch and key
 	keeps    func(blob store.Blob) bool
 	branches []store.BranchID
-	lost     []error                 // of the file's two first pages
-	partial  map[store.BranchID]bool // branches; whether their change log lacks something
-	floors   map[store.BranchID]int  // whether it is sure how far back branches are kept
-	again    bool                    // there are branches that were not known when what nothing leads to was looked at
+	lost     []error                 // faults of the meta pages
+	partial  map[store.BranchID]bool // whether the change log of a branch is incomplete
+	floors   map[store.BranchID]int  // how reliable the floor of a branch is
+	again    bool                    // a branch was found while orphans were read
 }
 
 // lacking is an entry whose large value was not found where it must be.
@@ -61,7 +61,8 @@ func (b *rebuilder) run() error {
 	return nil
 }
 
-// copy gives the records of a bucket to put, a chunk in a transaction. What put does not take is set aside.
+// copy calls put with the records of a bucket, a chunk in a transaction. A record that is damaged, or for which put returns errAside,
+// is set aside.
 func (b *rebuilder) copy(id store.BranchID, from bucket, k layout.Kind, put func(tx *bbolt.Tx, e Element) error) error {
 	var chunk []Element
 	var failed error
@@ -96,7 +97,7 @@ func (b *rebuilder) copy(id store.BranchID, from bucket, k layout.Kind, put func
 	return failed
 }
 
-// errAside is what put answers for a record that is whole and cannot be used.
+// errAside marks a record that is intact and cannot be used.
 var errAside = errors.New("cannot be used")
 
 func (b *rebuilder) setAside(a aside) {
@@ -105,7 +106,7 @@ func (b *rebuilder) setAside(a aside) {
 	}
 }
 
-// copyAll copies records as they are.
+// copyAll copies intact records unchanged.
 func (b *rebuilder) copyAll(id store.BranchID, from bucket, k layout.Kind, to func(tx *bbolt.Tx) (layout.Records, error)) error {
 	return b.copy(id, from, k, func(tx *bbolt.Tx, e Element) error {
 		r, err := to(tx)
@@ -125,13 +126,13 @@ func (b *rebuilder) others() error {
 	blobs := layout.TableOf(layout.KindBlobs, 0)
 	return b.copy(0, b.top[layout.KindBlobs], layout.KindBlobs, func(tx *bbolt.Tx, e Element) error {
 		if blob, err := blobs.Blob(e.Key, e.Value); err != nil || !b.keeps(blob) {
-			return nil // it is made anew
+			return nil // it will be rebuilt
 		}
 		return layout.InSpace(tx, layout.KindBlobs).WriteSealed(e.Key, e.Value)
 	})
 }
 
-// instants takes over versions and instants.
+// instants copies the points from both of their indexes.
 func (b *rebuilder) instants() error {
 	times, points := layout.TableOf(layout.KindTime, 0), layout.TableOf(layout.KindPoints, 0)
 	err := b.copy(0, b.top[layout.KindTime], layout.KindTime, func(tx *bbolt.Tx, e Element) error {
@@ -141,7 +142,7 @@ func (b *rebuilder) instants() error {
 	return errors.Join(err, b.copy(0, b.top[layout.KindPoints], layout.KindPoints, func(tx *bbolt.Tx, e Element) error {
 		micros, err := points.Open(e.Key, e.Value)
 		if err != nil || len(e.Key) != layout.VersionSize || len(micros) != layout.VersionSize {
-			return fmt.Errorf("it %w: it is none", errAside)
+			return fmt.Errorf("it %w: it is no point", errAside)
 		}
 		return layout.InSpace(tx, layout.KindPoints).WriteSealed(e.Key, e.Value)
 	}))
@@ -187,7 +188,7 @@ func (b *rebuilder) branch(from branch) error {
 	})
 }
 
-// trim takes over how far back a branch is kept, and notes whether that may be wrong.
+// trim restores the trim of a branch, and notes how reliable its floor is.
 func (b *rebuilder) trim(from branch) error {
 	part, there := from.parts[layout.KindTrim]
 	damaged := 0
@@ -201,7 +202,7 @@ func (b *rebuilder) trim(from branch) error {
 	switch {
 	case !there:
 		b.floors[from.id] = floorLost
-	case b.short && damaged == 0: // its page may be an older one
+	case b.short && damaged == 0: // its page may be outdated
 		b.floors[from.id] = floorWrong
 	}
 	return b.to.Update(func(tx *bbolt.Tx) error {
@@ -218,15 +219,15 @@ func (b *rebuilder) trim(from branch) error {
 	})
 }
 
-// How far back a branch is kept is sure, or it is lost with the branch, or what there is of it may be wrong.
+// A floor is reliable, or lost with its branch, or may be outdated.
 const (
 	floorSure = iota
 	floorLost
 	floorWrong
 )
 
-// raiseFloors forgets the past of branches of which it is not known any more how far back they are kept. What is lost with a branch is
-// taken not to have been, unless some page of the past has it: they are written anew with each commit.
+// raiseFloors raises unreliable floors to the newest version, so that no trimmed history is shown. A branch whose floor is lost counts
+// as never trimmed, unless an orphan has a trim of it: each trim is copied with every commit.
 func (b *rebuilder) raiseFloors() error {
 	for id, state := range b.floors {
 		if state != floorWrong {
@@ -239,7 +240,7 @@ func (b *rebuilder) raiseFloors() error {
 			}
 			head, _ := layout.InSpace(tx, layout.KindPoints).Cursor().Last()
 			at, err := layout.InSpace(tx, layout.KindPoints).Read(head)
-			b.setAside(newAside(id, layout.KindTrim, layout.KeyFloor, nil, fmt.Errorf("it is not known any more how far back the branch is kept: it is from version %d on", layout.FromU64(head))))
+			b.setAside(newAside(id, layout.KindTrim, layout.KeyFloor, nil, fmt.Errorf("the floor of the branch is lost: its history begins at version %d", layout.FromU64(head))))
 			return errors.Join(err, layout.Trim{Floor: layout.PointOf(bytes.Clone(head), bytes.Clone(at))}.Write(layout.InBranch(to, id, layout.KindTrim)))
 		})
 		if err != nil {
@@ -249,7 +250,7 @@ func (b *rebuilder) raiseFloors() error {
 	return nil
 }
 
-// entry takes over an entry. Its instant must be that of its version, unless the indexes have lost it.
+// entry copies an entry. Its instant must be that of its version, unless the indexes have lost that.
 func (b *rebuilder) entry(tx *bbolt.Tx, id store.BranchID, e Element) error {
 	to, err := layout.MakeBranch(tx, id)
 	if err != nil {
@@ -279,7 +280,7 @@ func (b *rebuilder) entry(tx *bbolt.Tx, id store.BranchID, e Element) error {
 	return layout.InBranch(to, id, layout.KindEntries).WriteSealed(e.Key, e.Value)
 }
 
-// reconcileEntry makes sure that versions and logs do not contradict an entry, and adds to them what they lost.
+// reconcileEntry checks an entry against the indexes of versions and the change log, and adds to these what they lost.
 func (b *rebuilder) reconcileEntry(tx *bbolt.Tx, to *bbolt.Bucket, id store.BranchID, raw []byte, version uint64, rec layout.Record) error {
 	points, log := layout.InSpace(tx, layout.KindPoints), layout.InBranch(to, id, layout.KindLog)
 	at, err := points.Read(layout.U64(version))
@@ -289,7 +290,7 @@ func (b *rebuilder) reconcileEntry(tx *bbolt.Tx, to *bbolt.Bucket, id store.Bran
 	if at != nil && int64(layout.FromU64(at)) != rec.Micros {
 		return fmt.Errorf("it %w: it is of another instant than version %d", errAside, version)
 	}
-	t, _, _ := layout.ReadTrim(to, id) // what cannot be read is no limit
+	t, _, _ := layout.ReadTrim(to, id) // an unreadable floor is no limit
 	if change, deleted := layout.EncodeChange(raw, version, rec.Deleted()); version > t.Floor.Version && log.Get(change) == nil {
 		if err := log.Write(change, deleted); err != nil {
 			return err
@@ -301,7 +302,7 @@ func (b *rebuilder) reconcileEntry(tx *bbolt.Tx, to *bbolt.Bucket, id store.Bran
 	return nil
 }
 
-// reconcile says which entries the change logs know that are not there any more, and drops what is of no entry.
+// reconcile reports the entries that only the change logs know, and drops the changes and values without an entry.
 func (b *rebuilder) reconcile() error {
 	for _, id := range b.branches {
 		lost := map[string]bool{}
@@ -333,9 +334,9 @@ func (b *rebuilder) reconcile() error {
 	return nil
 }
 
-var errLost = errors.New("the change log knows it, and it is not there any more")
+var errLost = errors.New("the change log has it, and its record is lost")
 
-// sift drops the records of a branch that are not to be kept.
+// sift drops the records of a branch for which keep returns false.
 func (b *rebuilder) sift(id store.BranchID, k layout.Kind, keep func(to *bbolt.Bucket, key []byte) bool) error {
 	for resume := []byte{}; resume != nil; {
 		err := b.to.Update(func(tx *bbolt.Tx) error {
@@ -365,8 +366,7 @@ func (b *rebuilder) sift(id store.BranchID, k layout.Kind, keep func(to *bbolt.B
 	return nil
 }
 
-// timeline makes the index of instants anew. Versions that no index and no entry knows are given instants between those around
-// them: they must not have gaps.
+// timeline rebuilds the index of instants. Versions have no gaps, so one that is lost gets an instant right after the one before.
 func (b *rebuilder) timeline() error {
 	return b.to.Update(func(tx *bbolt.Tx) error {
 		if err := tx.DeleteBucket(layout.KindTime.Bucket()); err != nil {
@@ -379,7 +379,7 @@ func (b *rebuilder) timeline() error {
 		last, _ := points.Cursor().Last()
 		high, known := layout.FromU64(last), uint64(points.Stats().KeyN)
 		if high > known*2+1000 {
-			return fmt.Errorf("the newest version is said to be %d, and only %d are known: restore a backup", high, known)
+			return fmt.Errorf("the newest version is %d, and only %d versions are known: restore a backup", high, known)
 		}
 		before := int64(0)
 		for version := uint64(1); version <= high; version++ {
@@ -401,8 +401,8 @@ func (b *rebuilder) timeline() error {
 	})
 }
 
-// history says that the file goes on from what the damaged one was, up to the newest version that is left: copies that have
-// newer ones are not gone on from.
+// history adds the new file to the history of the damaged one, from the newest version that is left: backups with newer versions are
+// not continued.
 func (b *rebuilder) history() error {
 	return b.to.Update(func(tx *bbolt.Tx) error {
 		var before store.History
@@ -417,7 +417,7 @@ func (b *rebuilder) history() error {
 	})
 }
 
-// reportAside reports what was set aside, but for what was found in another place.
+// reportAside reports what was set aside, except what was restored from another copy.
 func (b *rebuilder) reportAside() error {
 	return b.to.View(func(tx *bbolt.Tx) error {
 		for _, a := range b.aside {
@@ -430,7 +430,7 @@ func (b *rebuilder) reportAside() error {
 	})
 }
 
-// found is a record of the new file, of any branch.
+// found is a record of the new file, on any branch.
 func (b *rebuilder) found(tx *bbolt.Tx, a aside, key []byte) []byte {
 	if len(key) == 0 {
 		return nil

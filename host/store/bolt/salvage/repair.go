@@ -32,8 +32,8 @@ func newAside(id store.BranchID, k layout.Kind, key, record []byte, why error) a
 }
 
 // Repair makes a new database of all that can be read of a damaged one, and moves the old one and a report into a folder in
-// store.SetAside. What can be made from the rest is made anew: change logs, the index of instants, overlays, and blobs, but for those
-// that want.Keep says stay true whatever is stored. Nobody may have the store open. Without damage it does nothing.
+// store.SetAside. Change logs, the index of instants, overlays and blobs are rebuilt from the entries, except blobs that want.Keep
+// accepts. No process may have the space open. Without damage it does nothing.
 func Repair(ctx context.Context, dir string, want store.Repair) (r store.Repaired, err error) {
 	p, f, err := openPagesOf(layout.Database(dir))
 	if err != nil {
@@ -69,17 +69,17 @@ func Repair(ctx context.Context, dir string, want store.Repair) (r store.Repaire
 	return r, nil
 }
 
-var errFellBack = errors.New("the outermost bucket is damaged: what an earlier commit left is repaired, and what later ones wrote is set aside")
+var errFellBack = errors.New("the root bucket is damaged: the state of an earlier commit is repaired, and what later ones wrote is set aside")
 
-// rebuild makes the new file under a passing name, and exchanges the databases. A crash in between leaves the old one, in its
-// place or in the folder, and the new one beside it.
+// rebuild makes the new file under a temporary name, links the old one into the folder, and renames the new one. A crash leaves the old
+// one under its name, or the new one.
 func rebuild(ctx context.Context, dir string, p *pages, keeps func(store.Blob) bool, r *store.Repaired) error {
-	passing := filepath.Join(dir, layout.Repairing)
+	made := filepath.Join(dir, layout.Repairing)
 	if err := os.MkdirAll(r.Folder, 0o700); err != nil {
 		return err
 	}
-	if err := rebuildTo(ctx, passing, p, keeps, r); err != nil {
-		return errors.Join(err, layout.RemoveFile(passing))
+	if err := rebuildTo(ctx, made, p, keeps, r); err != nil {
+		return errors.Join(err, layout.RemoveFile(made))
 	}
 	report, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -94,10 +94,10 @@ func rebuild(ctx context.Context, dir string, p *pages, keeps func(store.Blob) b
 			return err
 		}
 	}
-	return errors.Join(layout.SyncDir(r.Folder), os.Rename(passing, layout.Database(dir)), layout.SyncDir(dir))
+	return errors.Join(layout.SyncDir(r.Folder), os.Rename(made, layout.Database(dir)), layout.SyncDir(dir))
 }
 
-// isWhole reports whether the file of a blob is there and what it is named after.
+// isWhole reports whether the file of a blob has the size and the digest of its record.
 func isWhole(dir string, blob store.Blob) bool {
 	f, err := os.Open(filepath.Join(dir, blob.Digest))
 	if err != nil {

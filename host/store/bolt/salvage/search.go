@@ -5,7 +5,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// orphanOf is the page that a damaged one led to: what is below it has the sum that a bucket lacks. 0 for none.
+// orphanOf is the page that a damaged one referred to: the records below it have the sum that a bucket lacks. 0: not found.
 func (s *survey) orphanOf(p layout.Table, lacks ...uint64) (found uint64) {
 	s.eachUnvisited(func(id uint64, _ []byte) {
 		if found != 0 {
@@ -25,7 +25,7 @@ func (s *survey) orphanOf(p layout.Table, lacks ...uint64) (found uint64) {
 	return found
 }
 
-// eachUnvisited visits the pages that nothing led to so far.
+// eachUnvisited visits the pages that no other has referred to so far.
 func (p *pages) eachUnvisited(visit func(id uint64, page []byte)) {
 	known := p.visits
 	p.probe(func() {
@@ -37,7 +37,7 @@ func (p *pages) eachUnvisited(visit func(id uint64, page []byte)) {
 	})
 }
 
-// findBranch looks for the page of a branch that nothing leads to any more: of all that were its, the one with the newest change.
+// findBranch looks for the lost page of a branch: of all its pages, old ones included, the one with the newest change.
 func (s *survey) findBranch(b *branch) {
 	newest, twice := uint64(0), false
 	var best map[layout.Kind]bucket
@@ -50,7 +50,7 @@ func (s *survey) findBranch(b *branch) {
 		case at > newest:
 			newest, twice, best = at, false, parts
 		case at == newest:
-			twice = true // nothing tells which came later
+			twice = true // it cannot be told which is newer
 		}
 	})
 	if !twice && best != nil {
@@ -58,7 +58,7 @@ func (s *survey) findBranch(b *branch) {
 	}
 }
 
-// partsIn are the buckets of a branch in a page, if it is one of a branch.
+// partsIn are the buckets in a page of a branch; nil for any other page.
 func (s *survey) partsIn(id uint64, page []byte) map[layout.Kind]bucket {
 	list, leaf := s.elements("", page, id)
 	parts := map[layout.Kind]bucket{}

@@ -10,30 +10,30 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// survey is what is where in a database file, whatever state it is in.
+// survey is the map of a database file: which buckets it has, and where.
 type survey struct {
 	*pages
 	format   uint64
-	again    uint64 // the format as it is said a second time
+	again    uint64 // the second statement of the format
 	top      map[layout.Kind]bucket
 	branches bucket
 	overlays bucket
-	has      map[string]bool // which buckets there are at the top
-	lostSome bool            // branches, of which it is not known which
-	search   bool            // for pages that nothing leads to any more
-	short    bool            // records of a bucket were missing
+	has      map[string]bool // names of the buckets at the top
+	lostSome bool            // branches were lost whose ids are unknown
+	search   bool            // for lost pages among those that no other refers to
+	short    bool            // a bucket lacked records
 }
 
 const freelistPage = 0x10
 
-// newSurvey finds the buckets at the top, and the format.
+// newSurvey reads the format and the buckets at the top.
 func newSurvey(p *pages) *survey {
 	s := &survey{pages: p, top: map[layout.Kind]bucket{}, has: map[string]bool{}}
 	if p.meta.Freelist != layout.NoFreelist {
 		s.lookAtFreelist()
 	}
 	var strange []bucket
-	s.buckets("the outermost bucket", bucket{root: p.meta.Root}, func(name []byte, b bucket) {
+	s.buckets("the root bucket", bucket{root: p.meta.Root}, func(name []byte, b bucket) {
 		s.has[string(name)] = true
 		switch {
 		case bytes.Equal(name, layout.BucketBranches):
@@ -50,7 +50,7 @@ func newSurvey(p *pages) *survey {
 		}
 	})
 	if s.readFormat(); s.foreign() {
-		return s // its buckets and records are others
+		return s // its layout is another
 	}
 	for _, name := range layout.TopBuckets() {
 		if s.format == layout.Format && !s.has[string(name)] {
@@ -62,7 +62,7 @@ func newSurvey(p *pages) *survey {
 	return s
 }
 
-// missing reports whether what is known of the top is not enough to repair anything.
+// missing reports that the top is too damaged for a repair.
 func (s *survey) missing() bool {
 	for _, name := range layout.TopBuckets() {
 		k, ok := layout.KindOf(layout.SpaceKinds(), name)
@@ -81,12 +81,12 @@ func (s *survey) lookAtFreelist() {
 	}
 	flags, count := binary.LittleEndian.Uint16(page[8:]), int(binary.LittleEndian.Uint16(page[10:]))
 	if flags != freelistPage || layout.PageHeader+8*count > len(page) {
-		s.structureFault("page %d should say which are free: it is damaged", s.meta.Freelist)
+		s.structureFault("page %d, the list of free pages, is damaged", s.meta.Freelist)
 	}
 	s.release(page)
 }
 
-// buckets visits the buckets in a bucket. What else is there is not visited. A bucket in a value is good until visit returns.
+// buckets visits the buckets in a bucket, and nothing else. A name is valid until visit returns.
 func (s *survey) buckets(what string, in bucket, visit func(name []byte, b bucket)) {
 	s.scan(what, in, func(e Element) {
 		for _, o := range e.others {
@@ -103,7 +103,7 @@ func (s *survey) buckets(what string, in bucket, visit func(name []byte, b bucke
 	})
 }
 
-// likely reports whether an element may be of a bucket: whether it has a name that one can have.
+// likely reports whether an element looks like a bucket: by its name and the length of its value.
 func likely(e Element) bool {
 	_, atTop := layout.KindOf(layout.SpaceKinds(), e.Key)
 	_, below := layout.KindOf(layout.BranchKinds(), e.Key)
@@ -113,13 +113,13 @@ func likely(e Element) bool {
 
 func fromLittle(value []byte) uint64 { return binary.LittleEndian.Uint64(value) }
 
-// kept is the bucket for longer than a visit.
+// kept is a copy of the bucket that stays valid after a visit.
 func (b bucket) kept() bucket {
 	b.inline = bytes.Clone(b.inline)
 	return b
 }
 
-// foreign reports whether the file has another format than this program's, and is not new.
+// foreign reports whether the file has a format other than this program's. A new file has none.
 func (s *survey) foreign() bool { return s.format != 0 && s.format != layout.Format }
 
 func (s *survey) readFormat() {
@@ -147,7 +147,7 @@ func (s *survey) readFormat() {
 	}
 }
 
-// recognise finds out by their records what buckets are whose names are damaged.
+// recognise identifies buckets with damaged names by their records.
 func (s *survey) recognise(strange []bucket) {
 	for _, b := range strange {
 		for _, k := range layout.SpaceKinds() {
@@ -161,7 +161,7 @@ func (s *survey) recognise(strange []bucket) {
 	}
 }
 
-// findBranches looks for the branches where their place is wrong in one byte, when they are not where they should be.
+// findBranches looks for the bucket of branches when its page number is wrong in one byte.
 func (s *survey) findBranches() {
 	any := false
 	s.probe(func() { s.scan("", s.branches, func(Element) { any = true }) })
@@ -180,7 +180,7 @@ func (s *survey) findBranches() {
 	}
 }
 
-// holds reports whether a bucket has a record of that place.
+// holds reports whether a bucket has an intact record of a table.
 func (s *survey) holds(p layout.Table, b bucket) (yes bool) {
 	s.probe(func() {
 		s.scan("", b, func(e Element) { yes = yes || p.Verify(e.Key, e.Value) == nil })
@@ -234,10 +234,10 @@ func (s *survey) eachBranch(visit func(branch)) {
 	})
 }
 
-// identify makes sure that a branch is the one that its name says, and has all that a branch has.
+// identify checks the name of a branch against its sequence, and that it has all its buckets.
 func (s *survey) identify(b *branch, name []byte, in bucket, strange []bucket) {
 	if second := store.BranchID(in.sequence); len(name) != 8 || second != b.id {
-		s.structureFault("a branch is called %x, and says that it is branch %d", name, second)
+		s.structureFault("a branch has the name %x and the sequence %d", name, second)
 		if len(name) != 8 || s.isBranch(second, b.parts) && !s.isBranch(b.id, b.parts) {
 			b.id = second
 		}
@@ -255,7 +255,7 @@ func (s *survey) identify(b *branch, name []byte, in bucket, strange []bucket) {
 	}
 }
 
-// isBranch reports whether a record says that it is of a branch.
+// isBranch reports whether buckets have an intact record of a branch.
 func (s *survey) isBranch(id store.BranchID, parts map[layout.Kind]bucket) (yes bool) {
 	for k, part := range parts {
 		p := layout.TableOf(k, uint64(id))
@@ -269,13 +269,13 @@ func (s *survey) isBranch(id store.BranchID, parts map[layout.Kind]bucket) (yes 
 	return yes
 }
 
-// records visits the records of a bucket: as they are stored, and what is wrong with each.
+// records visits the stored records of a bucket, each with its fault.
 func (s *survey) records(what string, b bucket, p layout.Table, visit func(e Element, err error)) {
-	sum, whole := uint64(0), uint64(0) // of all, and of those that are as they were written
+	sum, whole := uint64(0), uint64(0) // of all records, and of the intact ones
 	each := func(e Element) {
 		e = s.choose(p, e)
 		if e.Bucket {
-			s.fault("%s: %q is said to be a bucket", what, e.Key)
+			s.fault("%s: %q is marked as a bucket", what, e.Key)
 		}
 		if !p.IsRecord(e.Key) {
 			return
@@ -292,8 +292,8 @@ func (s *survey) records(what string, b bucket, p layout.Table, visit func(e Ele
 	if s.scan(what, b, each); sum == b.sequence {
 		return
 	}
-	if oneByte(sum ^ b.sequence) { // records that are missing make another difference
-		s.fault("%s: what its records add up to is damaged", what)
+	if oneByte(sum ^ b.sequence) { // a missing record changes more than one byte
+		s.fault("%s: its sequence, the sum of the checksums, is damaged", what)
 		return
 	}
 	s.structureFault("%s: %w", what, layout.ErrIncomplete)
@@ -306,7 +306,7 @@ func (s *survey) records(what string, b bucket, p layout.Table, visit func(e Ele
 	}
 }
 
-// oneByte reports whether one byte of a number is not 0.
+// oneByte reports whether exactly one byte of a number is not 0.
 func oneByte(n uint64) bool {
 	for ; n > 255; n >>= 8 {
 		if n&255 != 0 {
@@ -316,7 +316,7 @@ func oneByte(n uint64) bool {
 	return n != 0
 }
 
-// choose takes of all that an element of a damaged page may be what is whole.
+// choose picks the intact one of the readings of an element of a damaged page.
 func (s *survey) choose(p layout.Table, e Element) Element {
 	if len(e.others) == 0 || p.Verify(e.Key, e.Value) == nil {
 		return e
@@ -329,7 +329,7 @@ func (s *survey) choose(p layout.Table, e Element) Element {
 	return e
 }
 
-// examine looks at everything.
+// examine reads every bucket and notes the faults of its records.
 func (s *survey) examine() {
 	for _, k := range layout.SpaceKinds() {
 		if b, ok := s.top[k]; ok {
@@ -367,7 +367,7 @@ func (s *survey) judgePart(b branch, k layout.Kind, part bucket) {
 	})
 }
 
-// judgeEntry looks at what the checksum of an entry does not tell.
+// judgeEntry checks what the checksum of an entry does not cover.
 func (s *survey) judgeEntry(id store.BranchID, e Element) error {
 	r, err := layout.SplitRecord(e.Value)
 	if err == nil && r.Branch != id {
@@ -401,7 +401,7 @@ func (s *survey) examineOverlays() {
 	})
 }
 
-// all are the faults, and how many more there are.
+// all are the faults, with a count of those not listed.
 func (p *pages) all() []error {
 	all := append(slices.Clone(p.metaFaults), p.faults...)
 	if p.more > 0 {

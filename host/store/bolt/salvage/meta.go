@@ -9,18 +9,18 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// The two first pages of a file are its heads: each commit writes one, in turn, when all else is on the disk, and acknowledges it
-// when that is. bbolt takes the newer one that is whole. If the newer one is damaged, it takes the other, which knows nothing of the
-// newest commit, and gives the pages of that away. So a damaged head is mended before bbolt sees it, or the file is not opened.
+// Each commit writes one of the two meta pages, in turn, when all else is on the disk, and is acknowledged when that is. bbolt reads
+// the newer intact one. If the newer one is damaged, it reads the other, which does not refer to the newest commit, and reuses the
+// pages of that. So a damaged meta page is mended before bbolt sees it, or the file is not opened.
 
 var (
-	errNoMeta    = errors.New("neither of the database's two first pages is whole: it cannot be read at all; restore a backup")
-	errMetaByte  = errors.New("a byte of one of the database's two first pages is damaged, which its checksum tells: nothing is lost by it")
-	errMetaFound = errors.New("one of the database's two first pages is damaged, and led to the newest commit, which was found by its pages: nothing is lost by it")
+	errNoMeta    = errors.New("both of the database's two first pages are damaged: nothing can be read; restore a backup")
+	errMetaByte  = errors.New("one of the database's two first pages is damaged in one byte, which its checksum restores: nothing is lost")
+	errMetaFound = errors.New("one of the database's two first pages is damaged; the newest commit, which it referred to, was found by its pages: nothing is lost")
 	errStaleMeta = errors.New("one of the database's two first pages is damaged: if it was the newer one, the newest commit is lost")
 )
 
-// findMeta reads both heads, if pages are of that size.
+// findMeta reads both meta pages of a file whose pages have a size in bytes.
 func (p *pages) findMeta(size uint64) bool {
 	var heads []layout.Meta
 	var faults []error
@@ -54,15 +54,15 @@ func (p *pages) findMeta(size uint64) bool {
 	return true
 }
 
-// useMeta makes a head the one that pages are found by.
+// useMeta makes a meta page the one that all others are found by.
 func (p *pages) useMeta(m layout.Meta) {
 	p.meta = m
 	p.visits = make([]uint8, min(m.High, p.length/m.PageSize))
 }
 
-// mendByte finds the one byte of a head that was changed. Its checksum has 64 bits, so no other head fits it.
+// mendByte restores a meta page with one damaged byte. Its checksum has 64 bits, so no other content fits it.
 func mendByte(raw []byte, size uint64) bool {
-	known := layout.Meta{PageSize: size}.Encode()[:12] // what every head begins with
+	known := layout.Meta{PageSize: size}.Encode()[:12] // the begin of every meta page
 	differ := 0
 	for i := range known {
 		if raw[i] != known[i] {
@@ -70,7 +70,7 @@ func mendByte(raw []byte, size uint64) bool {
 		}
 	}
 	if differ > 1 {
-		return false // no head, or one that says another size
+		return false // no meta page, or one of another page size
 	}
 	for at := range raw {
 		was := raw[at]
@@ -85,8 +85,8 @@ func mendByte(raw []byte, size uint64) bool {
 	return false
 }
 
-// findNewest looks for the tree that the damaged head led to: one that is whole, sums and all, and of a later version than
-// what the other leads to. All its pages were on the disk before its head was written.
+// findNewest looks for the tree that the damaged meta page referred to: an intact one, sums included, of a later version than the
+// tree of the other. All its pages were on the disk before its meta page was written.
 func (p *pages) findNewest() {
 	known := p.newest(p.meta)
 	var found []layout.Meta
@@ -109,7 +109,7 @@ func (p *pages) findNewest() {
 	p.useMeta(found[0])
 }
 
-// fallBack leads to the newest tree that can be found, when the newest head leads to none. What is of later commits is not in it.
+// fallBack uses the newest intact tree when that of the meta page has none. Later commits are not in it.
 func (p *pages) fallBack() bool {
 	best, version := p.meta, uint64(0)
 	for _, root := range p.roots() {
@@ -122,7 +122,7 @@ func (p *pages) fallBack() bool {
 	return version > 0
 }
 
-// roots are the pages that may have been that of the outermost bucket.
+// roots are the pages that may have been the root of a tree.
 func (p *pages) roots() (list []uint64) {
 	p.probe(func() {
 		p.eachPage(func(id uint64, page []byte, leaf bool) {
@@ -135,14 +135,14 @@ func (p *pages) roots() (list []uint64) {
 	return list
 }
 
-// as reads the file by another head.
+// as is a survey of the file by another meta page.
 func (p *pages) as(m layout.Meta) *survey {
 	other := &pages{file: p.file, length: p.length}
 	other.useMeta(m)
 	return newSurvey(other)
 }
 
-// newest is the newest version that a head leads to.
+// newest is the newest version in the tree of a meta page.
 func (p *pages) newest(m layout.Meta) (version uint64) {
 	s := p.as(m)
 	s.scan("", s.top[layout.KindPoints], func(e Element) {
@@ -153,7 +153,7 @@ func (p *pages) newest(m layout.Meta) (version uint64) {
 	return version
 }
 
-// tree reports whether all that a head leads to is whole, and where its last page ends.
+// tree reports whether the tree of a meta page is intact, and where its last page ends.
 func (p *pages) tree(m layout.Meta) (high uint64, whole bool) {
 	s := p.as(m)
 	if s.foreign() {
@@ -168,7 +168,7 @@ func (p *pages) tree(m layout.Meta) (high uint64, whole bool) {
 	return high, len(s.all()) == 0 && s.format == layout.Format
 }
 
-// lostMore reports whether a commit was written that the head does not lead to.
+// lostMore reports whether a commit was written that the meta page does not refer to.
 func (p *pages) lostMore() (yes bool) {
 	known := p.newest(p.meta)
 	p.eachOrphan(func(e Element) {
