@@ -18,11 +18,11 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/salvage"
 )
 
-// checkSlice is how long a check looks at a time. Between two looks the file may be mapped anew, for which commits wait.
+// checkSlice is the duration of one read transaction of a check. Commits that must map the file anew wait for it.
 const checkSlice = 20 * time.Millisecond
 
-// Check reads everything and reports what is inconsistent. Commits go on meanwhile: it looks for a moment at a time, each time at
-// what is there then.
+// Check reads everything and returns what is damaged or inconsistent, at most 20 faults. It works in slices of 20 ms, each of which sees
+// the newest state; commits wait no longer.
 func (e *Engine) Check(ctx context.Context) error {
 	c := &check{engine: e, ctx: ctx}
 	if err := e.Writable(); errors.Is(err, store.ErrReplaced) {
@@ -47,7 +47,7 @@ func (e *Engine) Check(ctx context.Context) error {
 	return errors.Join(c.faults...)
 }
 
-// check is a check that runs.
+// check is a running check.
 type check struct {
 	engine *Engine
 	ctx    context.Context
@@ -60,7 +60,7 @@ func (c *check) report(err error) {
 	}
 }
 
-// heads looks at the two first pages. A commit may be writing one of them: so a page that is damaged is looked at again.
+// heads checks the two meta pages. A commit may be writing one, so a damaged one is read again.
 func (c *check) heads() {
 	for place := range uint64(2) {
 		var err error
@@ -83,7 +83,7 @@ func (c *check) head(page uint64) error {
 	})
 }
 
-// look runs a part of the check in a transaction, until it says that it is done.
+// look runs a part of the check, each time in a transaction of its own, until it is done.
 func (c *check) look(what string, part func(tx *bbolt.Tx, until time.Time) (done bool)) {
 	for done := false; !done && c.ctx.Err() == nil; {
 		began := time.Now()
@@ -99,7 +99,7 @@ func (c *check) look(what string, part func(tx *bbolt.Tx, until time.Time) (done
 	}
 }
 
-// directory looks at the pages of a bucket of buckets.
+// directory checks the pages of a bucket of buckets.
 func (c *check) directory(what string, find func(tx *bbolt.Tx) *bbolt.Bucket) {
 	var after []byte
 	c.look(what, func(tx *bbolt.Tx, until time.Time) bool {
@@ -115,8 +115,8 @@ func (c *check) directory(what string, find func(tx *bbolt.Tx) *bbolt.Bucket) {
 	})
 }
 
-// scan visits a bucket from behind a key on: its pages, or, if it is part of another's page, what bbolt says is in it. When its time
-// is over it stops, and notes where it goes on.
+// scan visits the elements of a bucket behind a key: by its pages, or, if it is inline, by a cursor of bbolt. When its time is over it
+// stops, and sets the key from which to continue.
 func (c *check) scan(b *bbolt.Bucket, what string, after *[]byte, until time.Time, visit func(salvage.Element)) (done bool) {
 	done = true
 	each := func(e salvage.Element) (more bool) {
@@ -142,15 +142,14 @@ func (c *check) scan(b *bbolt.Bucket, what string, after *[]byte, until time.Tim
 	return done
 }
 
-// judge makes what tells in a transaction whether a record that is whole agrees with others.
+// judge makes a function that checks, in a transaction, an intact record against others.
 type judge func(tx *bbolt.Tx) func(e salvage.Element) error
 
 func (c *check) nothingMore(*bbolt.Tx) func(e salvage.Element) error {
 	return func(salvage.Element) error { return nil }
 }
 
-// records looks at the records of a bucket, and whether they are all. Whether they are can be told when nothing was written to
-// the bucket meanwhile.
+// records checks the records of a bucket, and their sum if nothing was written to the bucket meanwhile.
 func (c *check) records(what string, find func(tx *bbolt.Tx) layout.Records, with judge) {
 	var after []byte
 	sum, sequence, began := uint64(0), uint64(0), false
@@ -219,7 +218,7 @@ func (c *check) judgeTimes(tx *bbolt.Tx) func(e salvage.Element) error {
 	}
 }
 
-// branches looks at each branch. What is new meanwhile is not looked at.
+// branches checks each branch that exists when it begins.
 func (c *check) branches() {
 	c.directory("the bucket branches", func(tx *bbolt.Tx) *bbolt.Bucket { return layout.Branches(tx) })
 	var ids []store.BranchID
@@ -332,8 +331,8 @@ func (c *check) overlays() error {
 	return nil
 }
 
-// checkOverlaysInUse makes sure that the file has no whole overlay that nobody knows of: it would not be erased with
-// what it was made from.
+// checkOverlaysInUse makes sure that every complete overlay in the file is in use: an unknown one would not be erased with its
+// segments.
 func (e *Engine) checkOverlaysInUse(ctx context.Context, overlays []*overlay) error {
 	return e.read(ctx, func(tx *bbolt.Tx) error {
 		return layout.Overlays(tx).ForEachBucket(func(id []byte) error {
@@ -348,7 +347,7 @@ func (e *Engine) checkOverlaysInUse(ctx context.Context, overlays []*overlay) er
 	})
 }
 
-// sameWalk compares what two walks give, until it is time to stop: then it says from which key to go on.
+// sameWalk compares two walks until it is time to stop; then it returns the key from which to continue.
 func sameWalk(a, b *merged, until time.Time) (next []byte, err error) {
 	for {
 		keyA, versionsA, err := a.step()

@@ -25,8 +25,8 @@ func (e *Engine) view(do func(tx *bbolt.Tx) error) (err error) {
 	return e.db.View(do)
 }
 
-// contain turns the panic of a transaction into an error. bbolt panics where a page is not what it must be, and where that leads
-// out of the file the system does. To be deferred around what reads.
+// contain turns the panic of a transaction into ErrDamaged. bbolt panics at a damaged page, and a reference beyond the file is a fault
+// of the memory map. Its result is to be deferred around every read.
 func (e *Engine) contain(err *error) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {
@@ -49,7 +49,7 @@ func (e *Engine) transact(do func(tx *bbolt.Tx) error) error {
 		return e.mayAcknowledge(id)
 	case !applied:
 		return err
-	case errors.Is(err, store.ErrDamaged): // what bbolt knows of the file may be wrong now
+	case errors.Is(err, store.ErrDamaged): // the state in bbolt's memory may be wrong now
 		return e.fail(err)
 	}
 	if !e.maybeCommitted(id) {
@@ -58,8 +58,8 @@ func (e *Engine) transact(do func(tx *bbolt.Tx) error) error {
 	return e.resolveCommit(id, err)
 }
 
-// attempt runs a write transaction, and tells its number, and whether it came to be committed. bbolt does not roll back here
-// what panicked: it would read the whole file again, in a goroutine that nobody can contain.
+// attempt runs a write transaction, and returns its number and whether the commit began. After a panic bbolt is not asked to roll
+// back: it would read the whole file again, in a goroutine whose panics cannot be contained.
 func (e *Engine) attempt(do func(tx *bbolt.Tx) error) (id int, applied bool, err error) {
 	tx, err := e.db.Begin(true)
 	if err != nil {
@@ -81,7 +81,7 @@ func (e *Engine) contained(do func() error) (err error) {
 	return do()
 }
 
-// maybeCommitted reports whether a commit that failed can be seen nevertheless: it was written, and then not synced.
+// maybeCommitted reports whether a failed commit is visible nevertheless: it was written, and not synced.
 func (e *Engine) maybeCommitted(id int) bool {
 	seen := id
 	err := e.db.View(func(tx *bbolt.Tx) error {
@@ -96,9 +96,9 @@ const (
 	resolvePause    = 100 * time.Millisecond
 )
 
-// resolveCommit finds out what became of a commit that was written and not synced: whether it is on the disk cannot be known
-// until the disk syncs again. Until then nothing may be written, because pages that the commit before it still needs
-// would be used anew. When the disk does not recover, the engine only reads from then on.
+// resolveCommit finds out whether a commit that was written and not synced is on the disk, which cannot be known until the disk syncs
+// again. Until then nothing may be written: it would reuse pages of the commit before. If the disk does not recover, the engine is
+// read-only from then on.
 func (e *Engine) resolveCommit(id int, cause error) error {
 	e.logger.Error("a commit was not synced; the database is opened again", "error", cause)
 	e.file.Lock()
@@ -118,8 +118,8 @@ func (e *Engine) resolveCommit(id int, cause error) error {
 	return e.failed
 }
 
-// reopen opens the database again, syncs it, and reports whether a commit is in it. Nothing is written: even an empty
-// commit would take the place of the one page that, until the disk syncs, is surely whole. The caller holds file.
+// reopen opens the database again, syncs it, and reports whether a commit is in it. It writes nothing: even an empty commit would
+// overwrite the only meta page that is surely on the disk. The caller holds file.
 func (e *Engine) reopen(id int) (there bool, err error) {
 	if err := e.present(); err != nil {
 		return false, err
@@ -149,7 +149,7 @@ func (e *Engine) reopen(id int) (there bool, err error) {
 	return there, e.db.View(e.loadState)
 }
 
-// diskError says what a caller can act on.
+// diskError wraps an error of the system in the sentinel that callers branch on: store.ErrFull or store.ErrReadOnly.
 func diskError(err error) error {
 	switch {
 	case err == nil:
@@ -162,7 +162,7 @@ func diskError(err error) error {
 	return err
 }
 
-// isAny finds an error also where bbolt kept only its text.
+// isAny also finds an error of which bbolt kept only the text.
 func isAny(err error, any []error) bool {
 	for _, one := range any {
 		if errors.Is(err, one) || strings.HasSuffix(err.Error(), ": "+one.Error()) {

@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/salvage"
 )
 
-// Driver is the store.Driver of this engine. The zero value is fit for use.
+// Driver is the store.Driver of this engine. Its zero value is ready for use.
 type Driver struct {
 	Steps  func(Step) error // see Options
 	NoSync bool             // likewise
@@ -40,13 +40,13 @@ func (Driver) Exists(dir string) (bool, error) {
 	return err == nil, err
 }
 
-// Examine says what is damaged in a directory's database.
+// Examine reads the database of a directory page by page, in a few pages of memory, and returns its faults.
 func (Driver) Examine(dir string) ([]error, error) {
 	found, err := salvage.Examine(layout.Database(dir))
 	return found.All(), err
 }
 
-// Repair mends a directory's database.
+// Repair replaces the database of a directory by one of all that can be read of it.
 func (Driver) Repair(ctx context.Context, dir string, r store.Repair) (store.Repaired, error) {
 	return salvage.Repair(ctx, dir, r)
 }

@@ -13,7 +13,7 @@ import (
 
 var _ store.Durable = (*Engine)(nil)
 
-// written counts. Only the writer changes it; anybody reads it.
+// written are counts of what was written, and of checks. Only the writer changes the former.
 type written struct {
 	commits, syncs, failed atomic.Uint64
 	last, compacted        atomic.Int64 // µs since the epoch
@@ -21,7 +21,7 @@ type written struct {
 	looks, longestLook     atomic.Int64 // of checks; ns
 }
 
-// looked notes that a check looked at the file for a while.
+// looked counts a slice of a check.
 func (w *written) looked(took time.Duration) {
 	w.looks.Add(1)
 	w.longestLook.Store(max(w.longestLook.Load(), int64(took)))

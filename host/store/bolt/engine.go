@@ -25,18 +25,15 @@ import (
 type Options struct {
 	Now    func() time.Time // nil: time.Now
 	Logger *slog.Logger     // nil: discards
-	// Steps is told of each step; what it returns stops the work there, unless it is too late. For tests of
-	// interruptions; nil in use.
+	// Steps is called at each step; its error stops the work there, unless it is too late. For tests of interruptions; nil in use.
 	Steps func(Step) error
-	// NoSync acknowledges commits before they are on the disk. Only for tests which prove that a crash test can
-	// fail.
+	// NoSync acknowledges commits before they are on the disk. Only for tests, as the negative control of power failures.
 	NoSync bool
-	// ReadOnly opens what is there without writing to the directory. Whatever would be written is refused.
+	// ReadOnly opens an existing space without writing to the directory. All writes are refused.
 	ReadOnly bool
-	// Held is how long old versions are held for dumps while somebody wants to drop some; 0: an hour.
+	// Held is how long a dump keeps a trim or reclaim waiting; 0: an hour.
 	Held time.Duration
-	// MapSize is how much address space the file gets at first, in bytes; 0: 1 GiB. Growing beyond it waits for
-	// running reads.
+	// MapSize is the initial memory map of the file, in bytes; 0: 1 GiB. Growing beyond it waits for running reads.
 	MapSize int
 
 	migrations map[uint64]migration // of older formats
@@ -81,7 +78,8 @@ type Engine struct {
 
 var _ store.Engine = (*Engine)(nil)
 
-// Open opens the space in a directory, or makes one. The caller makes sure that nobody else has it open.
+// Open opens the space in a directory, or makes one. ErrDamaged: a page or record is damaged; store.ErrReadOnly: it must be written
+// before it can be read. The caller makes sure that no other process has it open.
 func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	e := &Engine{
 		dir: dir, options: o, now: o.Now, logger: o.Logger, steps: o.Steps, jobs: make(chan *job, 1024), quit: make(chan struct{}),
@@ -123,8 +121,8 @@ func (e *Engine) openFile() (err error) {
 	if err := e.makeFile(e.path()); err != nil {
 		return err
 	}
-	if err := removePassing(e.dir); err != nil {
-		return fmt.Errorf("remove what an import or a restore left that was interrupted: %w", err)
+	if err := removeLoadFolder(e.dir); err != nil {
+		return fmt.Errorf("remove what an interrupted import or restore left: %w", err)
 	}
 	for _, left := range []string{compacting, loading, loading + ".2", migrating, layout.Repairing} { // by a crash
 		if err := layout.RemoveFile(filepath.Join(e.dir, left)); err != nil {
@@ -149,23 +147,23 @@ func (e *Engine) openFile() (err error) {
 	return nil
 }
 
-// syncFirst makes sure that what the database says is on the disk before anything is written: a process that was killed, or
-// whose disk failed, may have left a commit that only the system's memory has. The next one would take the place of the
-// last that is on the disk, and a power failure could leave neither.
+// syncFirst syncs the database before anything is written: a process that was killed, or whose disk failed, may have left a commit
+// that is only in the page cache. The next commit would overwrite the meta page of the last one on the disk, and a power failure
+// could leave neither.
 func (e *Engine) syncFirst() error {
 	if e.options.NoSync {
 		return nil
 	}
 	if err := e.db.Sync(); err != nil {
-		return fmt.Errorf("sync what an earlier server wrote: %w", err)
+		return fmt.Errorf("sync the commits of an earlier server: %w", err)
 	}
 	return nil
 }
 
 func (e *Engine) path() string { return layout.Database(e.dir) }
 
-// examine looks at every page and record before bbolt does, which reads all pages when it opens a file, takes them for whole,
-// and ends the process where they are not.
+// examine reads every page and record before bbolt does, which trusts every page that it reads and ends the process at a damaged
+// one.
 func (e *Engine) examine() error {
 	unlock, err := e.alone()
 	if err != nil {
@@ -212,19 +210,19 @@ func (e *Engine) mendMeta(found salvage.Findings) error {
 	return found.Mend(e.path())
 }
 
-// alone makes sure that no other process has the file open, which would be changed while it is examined.
+// alone locks the file, so that no other process changes it while it is examined.
 func (e *Engine) alone() (unlock func() error, err error) {
 	db, err := bbolt.Open(e.path(), 0o600, &bbolt.Options{Timeout: lockWithin, ReadOnly: true, PreLoadFreelist: false})
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, fmt.Errorf("another process has the file open: %w", err)
 	}
 	if err != nil {
-		return func() error { return nil }, nil // the examination says why
+		return func() error { return nil }, nil // the examination tells why
 	}
 	return db.Close, nil
 }
 
-// lockWithin is how long another process may still have the file before it is said instead of waited for.
+// lockWithin is how long Open waits for another process to close the file.
 const lockWithin = 2 * time.Second
 
 func (e *Engine) openDB() (*bbolt.DB, error) {
@@ -261,8 +259,8 @@ func (e *Engine) openDB() (*bbolt.DB, error) {
 	return db, nil
 }
 
-// makeFile makes a new database under a passing name, so that a power failure never leaves half of one. Directories are
-// synced whether they are new or not: who made them may have crashed before.
+// makeFile makes a new database under a temporary name, so that a power failure never leaves half of one. Directories are synced
+// whether they are new or not: the process that made them may have crashed before it synced them.
 func (e *Engine) makeFile(path string) error {
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -278,18 +276,18 @@ func (e *Engine) makeFile(path string) error {
 }
 
 func (e *Engine) makeEmpty(path string) error {
-	passing := path + ".new"
-	if err := os.Remove(passing); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	made := path + ".new"
+	if err := os.Remove(made); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	db, err := bbolt.Open(passing, 0o600, &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+	db, err := bbolt.Open(made, 0o600, &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
 	if err != nil {
 		return err
 	}
 	if err := db.Close(); err != nil {
 		return err
 	}
-	return os.Rename(passing, path)
+	return os.Rename(made, path)
 }
 
 func (e *Engine) load(ctx context.Context) error {
@@ -305,14 +303,15 @@ func (e *Engine) load(ctx context.Context) error {
 	if err := e.finishTrims(ctx); err != nil {
 		return err
 	}
-	e.open.txid = e.open.newest() // all of it was written here
+	e.open.txid = e.open.newest() // written here
 	if err := e.finishPurge(); err != nil {
 		return err
 	}
 	return e.sweepBlobs()
 }
 
-// prepare makes what a new file lacks. From another one nothing may be missing: nobody would notice what was in it.
+// prepare makes the buckets of a new file. A bucket that is missing from another file is damage: its content would be missed
+// silently.
 func (e *Engine) prepare(tx *bbolt.Tx) error {
 	if first, _ := tx.Cursor().First(); first == nil {
 		if err := layout.MakeBuckets(tx); err != nil {
@@ -352,7 +351,7 @@ func (e *Engine) loadState(tx *bbolt.Tx) error {
 	return err
 }
 
-// begin counts a call, so that Close can wait for it.
+// begin registers a call, so that Close waits for it.
 func (e *Engine) begin(ctx context.Context) (end func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -424,7 +423,7 @@ func (e *Engine) PointOf(ctx context.Context, version uint64) (p store.Point, er
 	return p, err
 }
 
-// Watch tells of new commits.
+// Watch sends the version of new commits until ctx ends. A slow receiver gets only the newest.
 func (e *Engine) Watch(ctx context.Context) <-chan uint64 {
 	ch := make(chan uint64, 1)
 	e.mu.Lock()
@@ -447,7 +446,7 @@ func (e *Engine) unwatch(ch chan uint64) {
 	}
 }
 
-// announce publishes a new head. A watcher that has not read the last one gets this one instead.
+// announce publishes a new head. In the channel of a slow watcher it replaces the last one.
 func (e *Engine) announce(head store.Point) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// openFile is the database file that an engine has open. It is bbolt's, and closed with it.
+// openFile is the database file that an engine has open. bbolt owns and closes it.
 type openFile struct {
 	*os.File
 	info     fs.FileInfo
@@ -31,8 +31,7 @@ func (e *Engine) Writable() error {
 	return e.present()
 }
 
-// present makes sure that the files that are open are the ones that the next start would find. The caller holds file, or is
-// the writer.
+// present makes sure that the next start would find the files that are open now. The caller holds file, or is the writer.
 func (e *Engine) present() error {
 	if err := samePath(e.path(), e.open.info); err != nil {
 		return err
@@ -44,21 +43,21 @@ func (e *Engine) present() error {
 	return samePath(e.blobDir(), blobs)
 }
 
-// samePath makes sure that a path names a file that is open. When it cannot be told, it does not.
+// samePath makes sure that a path names an open file. An unreadable path counts as replaced.
 func samePath(path string, opened fs.FileInfo) error {
 	now, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: %s is gone", store.ErrReplaced, path)
 	case err != nil:
-		return fmt.Errorf("%w: it cannot be told whether %s is still there: %w", store.ErrReplaced, path, err)
+		return fmt.Errorf("%w: %s cannot be examined: %w", store.ErrReplaced, path, err)
 	case !os.SameFile(now, opened):
 		return fmt.Errorf("%w: another file has taken the place of %s", store.ErrReplaced, path)
 	}
 	return nil
 }
 
-// unchanged makes sure that nobody else wrote to the file: a copy of an older one over it keeps its inode.
+// unchanged makes sure that no other process wrote to the file: an older one copied over it keeps its inode.
 func (e *Engine) unchanged() error {
 	if e.open.newest() != e.open.txid {
 		return fmt.Errorf("%w: %s was overwritten", store.ErrReplaced, e.path())
@@ -76,8 +75,8 @@ func (f openFile) newest() (txid uint64) {
 	return txid
 }
 
-// mayWrite makes sure that what is written now would be found again. The writer calls it before each transaction: files that
-// were moved away and back are written again.
+// mayWrite makes sure that a write would be found by the next start. The writer calls it before each transaction, so that files that
+// were moved away and back are writable again.
 func (e *Engine) mayWrite() error {
 	if e.failed != nil {
 		return e.failed
@@ -91,8 +90,8 @@ func (e *Engine) mayWrite() error {
 	return nil
 }
 
-// mayAcknowledge makes sure that a commit that was just synced will be found again. When it will not, nothing is written any
-// more until a restart: the commit may be in a file that comes back.
+// mayAcknowledge makes sure that the commit that was just synced will be found by the next start. Otherwise nothing is written until a
+// restart: the commit may be in a file that comes back.
 func (e *Engine) mayAcknowledge(txid int) error {
 	e.open.txid = uint64(txid)
 	err := e.present()

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// releasePages takes the database's pages out of this process's memory, where opening has put all of them. The system has them still,
-// and gives those back that are read.
+// releasePages drops the pages of the database, all of which Open has read, from the memory of this process. They stay in the page
+// cache.
 func (e *Engine) releasePages() {
 	file, err := os.Stat(e.path())
 	if err == nil {

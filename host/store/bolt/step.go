@@ -24,7 +24,7 @@ const (
 	CompactCopied    Step = "the database was copied without what is unused"
 	CompactSwapped   Step = "the copy has taken the database's place"                          // too late to fail
 	PurgeRewritten   Step = "what was purged is replaced, and its bytes are still in the file" // too late to fail
-	BlobWritten      Step = "a blob's file was written under a passing name"
+	BlobWritten      Step = "a blob's file was written under a temporary name"
 	BlobInPlace      Step = "a blob's file has its name, and nothing refers to it"
 	BlobRecorded     Step = "a blob is recorded, and its predecessor's file is there" // too late to fail
 	BlobForgotten    Step = "a blob was forgotten, and its file is there"             // too late to fail

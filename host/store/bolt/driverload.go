@@ -14,37 +14,38 @@ import (
 
 // The steps of a Load.
 const (
-	LoadWhole    Step = "a space was loaded under a passing name, and is not verified"
-	LoadVerified Step = "a loaded space is verified, and has its passing name"
-	LoadMoved    Step = "a part of a loaded space was moved to its place, and its database was not"
-	LoadAppeared Step = "a loaded space is in its place, and its passing folder is there" // too late to fail
+	LoadWhole    Step = "a space was loaded into a temporary folder, and is not verified"
+	LoadVerified Step = "a loaded space is verified, in its temporary folder"
+	LoadMoved    Step = "the files of a loaded space were moved into the directory, but not its database"
+	LoadAppeared Step = "a loaded space is in the directory, and its temporary folder is left" // too late to fail
 )
 
-const passing = "loading" // the folder in which a space is made, and verified
+const loadFolder = "loading" // where a space is made and verified
 
-// removePassing removes what a load left that did not come to its end.
-func removePassing(dir string) error { return os.RemoveAll(filepath.Join(dir, passing)) }
+// removeLoadFolder removes what an interrupted load left.
+func removeLoadFolder(dir string) error { return os.RemoveAll(filepath.Join(dir, loadFolder)) }
 
-// Load makes the space in a folder of the directory, where it is verified; then it appears, its database last.
+// Load makes and verifies the space in a folder of the directory, and then moves its files, the database last. ErrNotEmpty: there is a
+// space already.
 func (d Driver) Load(ctx context.Context, dir string, l store.Load) error {
 	if has, err := d.Exists(dir); has || err != nil {
 		return fmt.Errorf("load into %s: %w", dir, errors.Join(store.ErrNotEmpty, err))
 	}
-	if err := removePassing(dir); err != nil {
+	if err := removeLoadFolder(dir); err != nil {
 		return fmt.Errorf("load into %s: %w", dir, err)
 	}
-	made := filepath.Join(dir, passing)
+	made := filepath.Join(dir, loadFolder)
 	err := d.make(ctx, made, l)
 	if err == nil {
 		err = d.move(made, dir)
 	}
 	if err != nil {
-		return errors.Join(err, removePassing(dir))
+		return errors.Join(err, removeLoadFolder(dir))
 	}
 	return nil
 }
 
-// make makes and verifies a space under its passing name.
+// make makes and verifies a space in its temporary folder.
 func (d Driver) make(ctx context.Context, dir string, l store.Load) error {
 	loader, err := newLoader(dir)
 	if err != nil {
@@ -65,7 +66,7 @@ func (d Driver) make(ctx context.Context, dir string, l store.Load) error {
 	return d.reach(LoadVerified)
 }
 
-// move moves all files of a space to their place, the database last: without it the others count for nothing.
+// move moves all files of a space, the database last: without it there is no space.
 func (d Driver) move(from, to string) error {
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || path == from || path == layout.Database(from) {
@@ -90,11 +91,11 @@ func (d Driver) move(from, to string) error {
 		err = layout.SyncDir(to)
 	}
 	if err != nil {
-		return fmt.Errorf("move what was loaded to %s: %w", to, err)
+		return fmt.Errorf("move the loaded space to %s: %w", to, err)
 	}
 	_ = layout.SyncDir(filepath.Dir(to)) // the directory may be new; the one above it may not be ours
 	_ = d.reach(LoadAppeared)
-	_ = removePassing(to) // the next start does it otherwise
+	_ = removeLoadFolder(to) // the next start does it otherwise
 	return nil
 }
 
