@@ -6,71 +6,73 @@ import (
 	"time"
 )
 
-// Driver keeps spaces in data directories, each in the layout of its engine. The caller makes sure that no other process uses
-// a directory that is opened, loaded, examined or repaired.
+// Driver keeps spaces in data directories, in the layout of its engine. The caller makes sure that no other process uses a directory
+// that is opened, loaded, examined or repaired.
 type Driver interface {
 	// Exists reports whether a directory has a space.
 	Exists(dir string) (bool, error)
-	// Open opens the space of a directory, or makes one, and removes what an interrupted Load left there.
+	// Open opens the space of a directory, or makes one, and removes what an interrupted Load left. ErrDamaged: Examine lists the
+	// faults, Repair saves what can be read.
 	Open(ctx context.Context, dir string, o Options) (Engine, error)
-	// Load makes a space in a directory that has none, wholly or not at all; ErrNotEmpty where there is one.
+	// Load makes a space in a directory, wholly or not at all. ErrNotEmpty: there is a space already.
 	Load(ctx context.Context, dir string, l Load) error
-	// Examine reads a space without opening it, and returns what is damaged.
+	// Examine reads a space without opening it, and returns its faults. err is that it could not be read.
 	Examine(dir string) (faults []error, err error)
-	// Repair replaces a damaged space by one of all that can be read of it, and moves the old files into a folder in SetAside.
-	// Without damage it does nothing.
+	// Repair replaces a damaged space by one of all that can be read of it, and moves the old files into a folder in SetAside. An intact
+	// space is left alone.
 	Repair(ctx context.Context, dir string, r Repair) (Repaired, error)
 }
 
-// SetAside is the folder of a data directory in which repairs leave the files that they replaced.
+// SetAside is the folder of a data directory for the files that repairs replaced.
 const SetAside = "set-aside"
 
-// Options are how a Driver opens a space. The zero value is fit for use.
+// Options are how a Driver opens a space. The zero value is ready for use.
 type Options struct {
 	Clock    func() time.Time // nil: time.Now
 	Logger   *slog.Logger     // nil: discards
-	ReadOnly bool             // open what is there without writing to the directory; all writes are refused
+	ReadOnly bool             // open an existing space without writing to the directory; all writes are refused
 }
 
-// Load is how a space comes into a directory that has none.
+// Load is the source of a space for a directory that has none.
 type Load struct {
-	// Read gives the loader everything. Files that it puts into the folder appear in the directory with the space.
-	Read   func(l Loader, folder string) error
-	Verify func(ctx context.Context, dir string) error // opens what was loaded, under a passing name, and judges it; nil: it is accepted
+	// Read gives the loader every piece. Files that it puts into the folder appear in the directory with the space.
+	Read func(l Loader, folder string) error
+	// Verify opens the loaded space in a temporary directory. Its error discards the space; nil Verify accepts any.
+	Verify func(ctx context.Context, dir string) error
 }
 
-// Repair is how a damaged space is repaired.
+// Repair are the options of a repair.
 type Repair struct {
 	Now  time.Time              // names the folder of the old files
-	Keep func(blob string) bool // which blobs stay true whatever is stored, and need not be made anew; nil: none
+	Keep func(blob string) bool // reports which blobs do not depend on entries, and are kept; nil: none
 }
 
-// Repaired is what a repair did.
+// Repaired is the report of a repair.
 type Repaired struct {
-	Faults  []string `json:"faults"`  // what was found
-	Entries int      `json:"entries"` // versions that are in the store now
-	Rescued int      `json:"rescued"` // of them, those to which nothing led any more
-	Aside   []Aside  `json:"aside"`   // what could not be used, and what is missing
-	Folder  string   `json:"folder"`  // where the old files are; empty: nothing was damaged
+	Faults  []string `json:"faults"`  // as Examine lists them
+	Entries int      `json:"entries"` // versions in the new file
+	Rescued int      `json:"rescued"` // of them, found in pages that no other referred to
+	Aside   []Aside  `json:"aside"`   // records that could not be used, and those known to be lost
+	Folder  string   `json:"folder"`  // of the old files; empty: nothing was damaged
 }
 
-// Aside is a record that a repair could not use, or that is missing.
+// Aside is a record that a repair could not use, or that is lost.
 type Aside struct {
 	Branch BranchID `json:"branch"`
-	Key    string   `json:"key"`              // what it is about, where that can be told
+	Key    string   `json:"key"`              // the entry and version that it is about, if its key can be decoded
 	Raw    string   `json:"raw_key"`          // hexadecimal
-	Record string   `json:"record,omitempty"` // hexadecimal, the first KiB; the old file has all of it
+	Record string   `json:"record,omitempty"` // hexadecimal, at most 1 KiB; the old file has all of it
 	Why    string   `json:"why"`
 }
 
 // Filed is a Driver whose spaces are files of the data directory.
 type Filed interface {
-	// Files tells where a directory has the files of a space, whether they exist or not.
+	// Files are the paths of the files of a space in a directory, whether they exist or not.
 	Files(dir string) Files
 }
 
-// Files are where a space is kept.
+// Files are the paths of a space.
 type Files struct {
-	Database string // without which there is no space
+	Database string // there is a space where this exists
 	Blobs    string // the folder beside it, made before the database
 }

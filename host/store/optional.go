@@ -5,57 +5,57 @@ import (
 	"time"
 )
 
-// What follows is what an engine may offer beyond Engine. See Portable, Purger and Collecting too.
+// Optional interfaces of an engine, beside Portable, Purger and Collecting.
 
 // WriteChecker is an engine that can lose the ability to write while it is open.
 type WriteChecker interface {
-	// Writable tells why nothing is written; nil when commits are.
+	// Writable is why commits fail, for instance ErrReplaced or ErrFull; nil while they succeed.
 	Writable() error
 }
 
-// Compactor is an engine whose files keep the space of what was deleted until they are rewritten.
+// Compactor is an engine whose files keep the bytes of deleted data until they are rewritten.
 type Compactor interface {
-	// Compact rewrites the files without it. Reads go on; commits wait.
+	// Compact rewrites the files without deleted data. Reads go on; commits wait.
 	Compact(ctx context.Context) (Compacted, error)
 }
 
-// Compacted is what a compaction did.
+// Compacted is the result of a compaction.
 type Compacted struct {
 	Before, After int64 // bytes of the database
 }
 
-// Durable is an engine that counts what it makes durable.
+// Durable is an engine with counters of its commits.
 type Durable interface {
 	Durability(ctx context.Context) (Durability, error)
 }
 
-// Durability is what an engine did since it was opened, and what its file holds.
+// Durability are counters since an engine was opened, and the state of its file.
 type Durability struct {
-	Commits  uint64        `json:"commits"`          // that are durable
-	Syncs    uint64        `json:"syncs"`            // writes to the disk that they shared
-	Failed   uint64        `json:"failed"`           // writes that failed; what they held was not acknowledged
+	Commits  uint64        `json:"commits"`          // durable ones
+	Syncs    uint64        `json:"syncs"`            // writes to the disk; concurrent commits share one
+	Failed   uint64        `json:"failed"`           // failed writes; their commits were not acknowledged
 	Last     time.Time     `json:"last_commit"`      // zero: none yet
 	LastSync time.Duration `json:"last_sync_ns"`     // how long the last write took
 	Slowest  time.Duration `json:"slowest_sync_ns"`  // how long the slowest took
 	Bytes    int64         `json:"database_bytes"`   // of the file
-	Unused   int64         `json:"unused_bytes"`     // in it, which compacting gives back
+	Unused   int64         `json:"unused_bytes"`     // of these, free pages
 	Overlays int           `json:"overlays"`         // merged stretches of history
 	Blobs    int           `json:"blobs"`            // files beside the database
-	Compact  time.Time     `json:"last_compaction"`  // zero: not since it was opened
+	Compact  time.Time     `json:"last_compaction"`  // zero: none since it was opened
 	Purging  bool          `json:"purge_unfinished"` // bytes of purged values may still be in the file
 	Backup   time.Time     `json:"last_backup"`      // zero: none is known
 	Saved    uint64        `json:"backed_up_to"`     // the newest version in it
 	Unsaved  uint64        `json:"not_backed_up"`    // versions since
 }
 
-// BackupNoter is an engine that remembers the last backup, so that operators can see how old it is.
+// BackupNoter is an engine that records the last backup, so that operators can see its age.
 type BackupNoter interface {
-	// NoteBackup remembers a backup that is whole and on the disk.
+	// NoteBackup records a backup that is complete and synced.
 	NoteBackup(ctx context.Context, b BackedUp) error
 }
 
-// BackedUp is what is known of the last backup of a space.
+// BackedUp is a record of the last backup of a space.
 type BackedUp struct {
-	Version uint64    `json:"version"` // the newest that a restore would have
+	Version uint64    `json:"version"` // the newest in it
 	Made    time.Time `json:"made"`
 }

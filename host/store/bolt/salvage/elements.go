@@ -142,7 +142,6 @@ func fits(page []byte, count int, leaf bool) (n int) {
 // variants are the readings of element i of a damaged page: its own header, or what its neighbours leave.
 func variants(page []byte, i, count int, leaf bool) (first Element, ok bool) {
 	h := readHeader(page, i, leaf)
-	tries := []header{h}
 	from, to := uint64(layout.PageHeader+count*pageElement), uint64(len(page))
 	if i > 0 {
 		from = readHeader(page, i-1, leaf).end()
@@ -150,24 +149,15 @@ func variants(page []byte, i, count int, leaf bool) (first Element, ok bool) {
 	if i+1 < count {
 		to = readHeader(page, i+1, leaf).from
 	}
-	moved := h
-	moved.from = from
-	if h.end() != to && moved.end() == to {
-		tries = []header{moved, h} // only its begin was damaged
-	} else {
-		tries = append(tries, moved)
-	}
-	for _, begin := range []uint64{h.from, from} {
-		if begin > to {
-			continue
-		}
-		if !leaf {
-			tries = append(tries, header{from: begin, key: to - begin, child: h.child})
-			continue
-		}
+	tries := []header{h, h}
+	tries[1].from = from // only its begin is damaged
+	switch {
+	case h.from > to:
+	case !leaf:
+		tries = append(tries, header{from: h.from, key: to - h.from, child: h.child})
+	default:
 		key, value := h, h
-		key.from, value.from = begin, begin
-		key.key, value.value = to-begin-h.value, to-begin-h.key
+		key.key, value.value = to-h.from-h.value, to-h.from-h.key
 		tries = append(tries, key, value)
 	}
 	if i+1 == count && leaf { // no neighbour tells its length
