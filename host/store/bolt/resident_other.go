@@ -2,5 +2,5 @@
 
 package bolt
 
-// letGo does nothing: only on Linux it is known that it may.
-func (e *Engine) letGo() {}
+// releasePages does nothing: only Linux is known to allow it.
+func (e *Engine) releasePages() {}
