@@ -41,7 +41,7 @@ func size(path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// compact runs in the writer's turn.
+// compact runs on the goroutine of the writer.
 func (e *Engine) compact() error {
 	if err := e.mayWrite(); err != nil {
 		return err

@@ -103,7 +103,7 @@ func (e *Engine) replaceValue(tx *bbolt.Tx, branch *bbolt.Bucket, was store.Entr
 		layout.InSpace(tx, layout.KindPurged).Write(append(layout.U64(uint64(was.Branch)), key...), layout.U64(e.head.Version)))
 }
 
-// erase runs in the writer's turn.
+// erase runs on the goroutine of the writer.
 func (e *Engine) erase() error {
 	if err := e.compact(); err != nil {
 		return err
