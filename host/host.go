@@ -16,7 +16,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/api"
 	"github.com/alcove-memory/alcove/host/embedders"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/mcp"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -37,7 +37,7 @@ type Options struct {
 	FamiliesDir string
 	Locked      bool
 	Compiler    sandbox.Compiler // of modules; the zero value: this program
-	Outside     family.Outside   // reaches endpoints for families; nil: over HTTP
+	Outside     ops.Outside      // reaches endpoints for families; nil: over HTTP
 	// Language is that of the texts that are searched, one of search.Languages; empty: English. Collections may have others:
 	// "german,notes=french".
 	Language string

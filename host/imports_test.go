@@ -64,8 +64,9 @@ func rules() []rule {
 		{pkg: "host/sandbox", own: []string{"abi", "host/durable", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "registry", own: []string{"abi", "host/durable"}, never: outside}, // never the rest of the host
 		{pkg: "host/policy", own: []string{"abi"}, never: append(outside, "os")},
-		{pkg: "host/outbound", own: []string{"abi", "host/family", "host/regular", "registry"}, never: []string{"os/exec"}},
-		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/policy", "host/regular", "host/sandbox", "host/memory", "host/search", "host/schema"}, others: []string{"golang.org/x/text"}, never: outside},
+		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/regular", "registry"}, never: []string{"os/exec"}},
+		{pkg: "host/family/ops", own: []string{"abi", "registry", "host/memory", "host/policy", "host/search"}, never: append(outside, "os")},
+		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema"}, others: []string{"golang.org/x/text"}, never: outside},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/spectest"},                    // serves tests only
@@ -88,7 +89,7 @@ func rules() []rule {
 		{pkg: "host/api", own: []string{"host/durable", "host/owner"}},
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge"}, never: append(outside, "os")},
-		{pkg: "host", own: []string{"host/search/semantic", "host/*", "host/store/bolt", "abi", "registry"}, others: []string{"github.com/gofrs/flock", "golang.org/x/sync"}},
+		{pkg: "host", own: []string{"host/family/ops", "host/search/semantic", "host/*", "host/store/bolt", "abi", "registry"}, others: []string{"github.com/gofrs/flock", "golang.org/x/sync"}},
 		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/sandbox", "cmd/alcove/terminal"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -49,7 +48,7 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 	if err := x.checkArguments(t, c.Arguments); err != nil {
 		return Result{}, err
 	}
-	m, release, err := f.take(ctx, x)
+	m, release, err := f.acquire(ctx, x)
 	if err != nil {
 		return Result{}, err
 	}
@@ -153,8 +152,8 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sand
 	if err != nil {
 		return Result{}, err
 	}
-	w := f.newWork(x, stage, forTool(c.Caller, t), c.Namespace, c.RequestID)
-	w.dryRun, w.progress, w.ended = c.DryRun, c.Progress, c.Ended
+	w := f.newRequest(x, stage, forTool(c.Caller, t), c.Namespace, c.RequestID)
+	w.DryRun, w.Progress, w.ended = c.DryRun, c.Progress, c.Ended
 	output, err := w.callTool(ctx, m, t, c.Arguments)
 	if err != nil || c.DryRun {
 		return Result{Output: output, Notes: w.notes}, err
@@ -203,12 +202,12 @@ func (c Call) content() json.RawMessage {
 }
 
 // callTool asks the guest for a tool's result, and checks that.
-func (w *work) callTool(ctx context.Context, m *sandbox.Module, t *abi.Tool, arguments json.RawMessage) (json.RawMessage, error) {
+func (w *request) callTool(ctx context.Context, m *sandbox.Module, t *abi.Tool, arguments json.RawMessage) (json.RawMessage, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err
 	}
-	request, err := json.Marshal(abi.ToolRequest{Tool: t.Name, Arguments: arguments, Config: config, Context: w.context()})
+	request, err := json.Marshal(abi.ToolRequest{Tool: t.Name, Arguments: arguments, Config: config, Context: w.Context()})
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", t.Name, err)
 	}
@@ -224,9 +223,9 @@ func (w *work) callTool(ctx context.Context, m *sandbox.Module, t *abi.Tool, arg
 }
 
 // ask sends a request to the guest. What it answers when it fails is an error that its caller can act on.
-func (w *work) ask(ctx context.Context, m *sandbox.Module, kind abi.Kind, request []byte) ([]byte, error) {
+func (w *request) ask(ctx context.Context, m *sandbox.Module, kind abi.Kind, request []byte) ([]byte, error) {
 	limits := limitsOf(w.families.grantOf(w.family))
-	result, err := m.Call(ctx, sandbox.Request{Kind: kind, Payload: request, Host: w, Limits: limits})
+	result, err := m.Call(ctx, sandbox.Request{Kind: kind, Payload: request, Host: w.Call, Limits: limits})
 	if err != nil {
 		return nil, asMemory(err)
 	}
@@ -241,7 +240,7 @@ func (w *work) ask(ctx context.Context, m *sandbox.Module, kind abi.Kind, reques
 }
 
 // failure is what became of a request that was not answered.
-func (w *work) failure(r *sandbox.Result) error {
+func (w *request) failure(r *sandbox.Result) error {
 	e := asMemory(r.Error)
 	var known *memory.Error
 	if errors.As(e, &known) && r.Class != abi.ClassError {
@@ -272,23 +271,10 @@ func asMemory(err error) error {
 	return &memory.Error{Code: code, Message: e.Message, Retryable: e.Retryable, Details: e.Details}
 }
 
-// asABI is an error of the server as guests see it. One that is the server's fault says nothing of the inside.
-func asABI(err error) error {
-	var known *memory.Error
-	var ready *abi.Error
-	switch {
-	case errors.As(err, &ready):
-		return ready
-	case errors.As(err, &known) && known.Code != memory.Internal:
-		return &abi.Error{Code: abi.Code(known.Code), Message: known.Message, Retryable: known.Retryable, Details: known.Details}
-	}
-	return err
-}
-
 // commit writes what was staged: where the family may write, or as a proposal where it may only propose.
-func (w *work) commit(ctx context.Context, c memory.Commit) (Result, error) {
+func (w *request) commit(ctx context.Context, c memory.Commit) (Result, error) {
 	result := Result{Output: c.Answer, Notes: w.notes}
-	if w.proposes && w.stage.ChangesMemories() {
+	if w.Proposes() {
 		c.Proposal = w.proposalName()
 	}
 	c.Note = func(note string) { result.Notes = append(result.Notes, note) }
@@ -305,14 +291,11 @@ func (w *work) commit(ctx context.Context, c memory.Commit) (Result, error) {
 		result.Proposal = c.Proposal
 		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it", c.Proposal))
 	}
-	result.Notes = append(result.Notes, w.afterwards(ctx)...)
+	result.Notes = append(result.Notes, w.Finish(ctx)...)
 	return result, nil
 }
 
 // proposalName is the name of a branch for what the call proposes.
-func (w *work) proposalName() string {
-	return fmt.Sprintf("proposals/%s/%s-%s", w.family.name, w.stage.Now().Format("20060102-150405"), w.families.o.Rand())
+func (w *request) proposalName() string {
+	return fmt.Sprintf("proposals/%s/%s-%s", w.family.name, w.Stage.Now().Format("20060102-150405"), w.families.o.Rand())
 }
-
-// stampOf writes an instant the way answers do.
-func stampOf(t time.Time) string { return memory.FormatTime(t) }

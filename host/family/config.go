@@ -6,11 +6,9 @@ import (
 	"fmt"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
-
-// systemNamespace is where records of the families themselves are, beside those of the families.
-const systemNamespace = "_"
 
 // settings is the collection of what was configured: a record a family, with its keys.
 var settings = memory.Collection{Name: "_config", PerSpace: true}
@@ -38,7 +36,7 @@ func (x *family) config(ctx context.Context, stage *memory.Stage) (map[string]js
 
 // configured is what was set.
 func (x *family) configured(ctx context.Context, stage *memory.Stage) (map[string]json.RawMessage, error) {
-	records, err := stage.Records(ctx, settings, systemNamespace, []string{x.name})
+	records, err := stage.Records(ctx, settings, ops.SystemNamespace, []string{x.name})
 	if err != nil || records[0] == nil {
 		return map[string]json.RawMessage{}, err
 	}
@@ -69,7 +67,7 @@ func (x *family) configure(ctx context.Context, stage *memory.Stage, values map[
 	if err != nil {
 		return nil, err
 	}
-	if err := stage.PutRecord(ctx, settings, systemNamespace, x.name, data, nil); err != nil {
+	if err := stage.PutRecord(ctx, settings, ops.SystemNamespace, x.name, data, nil); err != nil {
 		return nil, err
 	}
 	return x.config(ctx, stage)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -62,12 +63,12 @@ func (h *webhooks) got() []string {
 // overHTTP reaches endpoints as the server does, one request each.
 type overHTTP struct{}
 
-func (overHTTP) Complete(ctx context.Context, e registry.Endpoint, c abi.LLMCompleteRequest, leaving Leaving) (abi.LLMCompleteResponse, error) {
+func (overHTTP) Complete(ctx context.Context, e registry.Endpoint, c abi.LLMCompleteRequest, leaving ops.Leaving) (abi.LLMCompleteResponse, error) {
 	got, err := overHTTP{}.Fetch(ctx, e, abi.HTTPFetchRequest{Method: "POST", Path: "/complete", Body: c.Prompt}, leaving)
 	return abi.LLMCompleteResponse{Text: got.Body}, err
 }
 
-func (overHTTP) Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchRequest, leaving Leaving) (abi.HTTPFetchResponse, error) {
+func (overHTTP) Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchRequest, leaving ops.Leaving) (abi.HTTPFetchResponse, error) {
 	if f.Method == "" {
 		f.Method = "GET"
 	}

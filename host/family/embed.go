@@ -38,7 +38,7 @@ func (e GuestEmbedder) Embed(ctx context.Context, texts []string, purpose string
 	if err != nil {
 		return nil, err
 	}
-	m, release, err := f.take(ctx, x)
+	m, release, err := f.acquire(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -48,12 +48,12 @@ func (e GuestEmbedder) Embed(ctx context.Context, texts []string, purpose string
 	if err != nil {
 		return nil, err
 	}
-	w := f.newWork(x, stage, readingCaller(""), "", "")
+	w := f.newRequest(x, stage, readingCaller(""), "", "")
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err
 	}
-	request, err := json.Marshal(abi.EmbedRequest{Texts: texts, Purpose: purpose, Config: config, Context: w.context()})
+	request, err := json.Marshal(abi.EmbedRequest{Texts: texts, Purpose: purpose, Config: config, Context: w.Context()})
 	if err != nil {
 		return nil, err
 	}

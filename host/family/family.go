@@ -12,29 +12,12 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
-
-// Embedder makes vectors of texts, for embed.texts.
-type Embedder interface {
-	// Embed makes a vector of each text. purpose is document or query.
-	Embed(ctx context.Context, texts []string, purpose string) (model string, vectors [][]float32, err error)
-}
-
-// Outside reaches what an operator named: language models and other servers. leaving is called right before a request goes out,
-// once all is known to be well with it; with its error the request stays in. Errors with NoEffect() true say that nothing happened
-// at the endpoint.
-type Outside interface {
-	Complete(ctx context.Context, e registry.Endpoint, c abi.LLMCompleteRequest, leaving Leaving) (abi.LLMCompleteResponse, error)
-	// Fetch makes one request. One that is not GET or HEAD goes out once at most.
-	Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchRequest, leaving Leaving) (abi.HTTPFetchResponse, error)
-}
-
-// Leaving is told that a request is about to go out, and may keep it in.
-type Leaving func(ctx context.Context) error
 
 // Module is a family's module that the program carries.
 type Module struct {
@@ -51,8 +34,8 @@ type Options struct {
 	Watch    string           // a folder whose modules are families, too, as they come and change; empty: none
 	Locked   bool             // only digests that the lock file has may run
 	ReadOnly bool             // nothing is written by itself: no jobs run, and nobody is told of what was stored
-	Outside  Outside          // nil: nothing outside can be reached
-	Embedder Embedder         // nil: there is none
+	Outside  ops.Outside      // nil: nothing outside can be reached
+	Embedder ops.Embedder     // nil: there is none
 	Clock    func() time.Time
 	Rand     func() string // a name that was never given; nil: random
 	Logger   *slog.Logger  // nil: discards
@@ -65,7 +48,7 @@ type Options struct {
 type Families struct {
 	o          Options
 	jobs       *jobs
-	operations map[abi.Op]operation
+	operations *ops.Host
 
 	mu    sync.RWMutex
 	lock  registry.Lock
@@ -124,7 +107,8 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, shown: map[string]string{}, operations: operations()}
+	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, shown: map[string]string{}}
+	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Logger: f.o.Logger})
 	f.jobs = newJobs(f)
 	f.scan()
 	f.noteCarried(lock)

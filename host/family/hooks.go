@@ -230,7 +230,7 @@ func (f *Families) storeHook(ctx context.Context, h hook, s memory.Storing, item
 	if err != nil {
 		return nil, err
 	}
-	w := f.newWork(h.family, stage, ownCaller(s.Agent), s.Namespace, s.RequestID)
+	w := f.newRequest(h.family, stage, ownCaller(s.Agent), s.Namespace, s.RequestID)
 	changes, err := w.askStore(ctx, m, s.Namespace, items)
 	switch {
 	case errors.As(err, new(*refusal)): // it did what it is for
@@ -256,7 +256,7 @@ func (f *Families) ready(ctx context.Context, h hook) (module, func(), error) {
 		return m, func() { h.family.release(f) }, nil
 	}
 	if h.onFailure == abi.OnFailureRefuse {
-		return f.take(ctx, h.family)
+		return f.acquire(ctx, h.family)
 	}
 	f.loadBehind(h.family)
 	return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "it is being loaded"}
@@ -269,7 +269,7 @@ func (f *Families) loadBehind(x *family) {
 	}
 	begun := f.behind(func() {
 		defer x.coming.Store(false)
-		_, release, err := f.take(context.Background(), x)
+		_, release, err := f.acquire(context.Background(), x)
 		if err == nil {
 			release()
 			return
@@ -283,7 +283,7 @@ func (f *Families) loadBehind(x *family) {
 }
 
 // askStore asks the guest what to change.
-func (w *work) askStore(ctx context.Context, m module, namespace string, items []memory.Item) ([]*abi.Change, error) {
+func (w *request) askStore(ctx context.Context, m module, namespace string, items []memory.Item) ([]*abi.Change, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err
@@ -292,12 +292,12 @@ func (w *work) askStore(ctx context.Context, m module, namespace string, items [
 	for i, it := range items {
 		entries[i] = abi.Entry{Namespace: namespace, Collection: "memory", Key: it.Key, Value: it.Value, Tags: it.Tags, Type: it.Type, Importance: it.Importance, Metadata: it.Metadata}
 	}
-	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookStore, Entries: entries, Config: config, Context: w.context()})
+	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookStore, Entries: entries, Config: config, Context: w.Context()})
 	if err != nil {
 		return nil, fmt.Errorf("ask about a store: %w", err)
 	}
 	limits := within(limitsOf(w.families.grantOf(w.family)), w.family.manifest.Limits, storeCPU)
-	result, err := m.Call(ctx, sandbox.Request{Kind: abi.KindHook, Payload: request, Host: w, Limits: limits})
+	result, err := m.Call(ctx, sandbox.Request{Kind: abi.KindHook, Payload: request, Host: w.Call, Limits: limits})
 	if err != nil {
 		return nil, asMemory(err)
 	}
@@ -353,8 +353,8 @@ func (f *Families) apply(items []memory.Item, changes []*abi.Change) ([]memory.I
 
 // commitBehind commits what a hook staged of its own, without making the write wait for it. What others changed meanwhile
 // is not overwritten: then it is lost, as if the hook had not run.
-func (f *Families) commitBehind(w *work) {
-	if w.stage.Changes() == 0 || w.stage.ChangesMemories() {
+func (f *Families) commitBehind(w *request) {
+	if w.Stage.Changes() == 0 || w.Stage.ChangesMemories() {
 		return // memories are changed by what the hook answers
 	}
 	f.behind(func() {
@@ -362,7 +362,7 @@ func (f *Families) commitBehind(w *work) {
 			f.o.Logger.Info("what a hook kept for itself was not committed", "family", w.family.name, "error", err)
 			return
 		}
-		w.afterwardsUnseen(context.Background())
+		w.FinishUnseen(context.Background())
 	})
 }
 
@@ -396,12 +396,12 @@ func (f *Families) putOff(ctx context.Context, h hook, s memory.Storing, items [
 }
 
 // deferred asks a hook about memories that were stored without it, and stages what it changes in them.
-func (w *work) deferred(ctx context.Context, m module, payload json.RawMessage) error {
+func (w *request) deferred(ctx context.Context, m module, payload json.RawMessage) error {
 	var d deferral
 	if err := json.Unmarshal(payload, &d); err != nil {
 		return fmt.Errorf("read what to ask about: %w", err)
 	}
-	found, err := w.stage.Get(ctx, w.namespace, d.Keys)
+	found, err := w.Stage.Get(ctx, w.Namespace, d.Keys)
 	if err != nil {
 		return err
 	}
@@ -414,7 +414,7 @@ func (w *work) deferred(ctx context.Context, m module, payload json.RawMessage) 
 	if len(items) == 0 {
 		return nil // forgotten since
 	}
-	changes, err := w.askStore(ctx, m, w.namespace, items)
+	changes, err := w.askStore(ctx, m, w.Namespace, items)
 	var refused *refusal
 	if errors.As(err, &refused) { // too late, and not to be tried again
 		return &memory.Error{Code: memory.Denied, Message: "family " + w.family.name + " would have refused what is stored already: " + refused.reason}
@@ -427,7 +427,7 @@ func (w *work) deferred(ctx context.Context, m module, payload json.RawMessage) 
 			continue
 		}
 		patch := memory.Patch{Key: items[i].Key, Value: c.Value, Tags: c.Tags, Type: c.Type, Importance: c.Importance, Metadata: c.Metadata}
-		if _, err := w.stage.Patch(ctx, w.namespace, []memory.Patch{patch}); err != nil {
+		if _, err := w.Stage.Patch(ctx, w.Namespace, []memory.Patch{patch}); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -232,7 +233,7 @@ func (j *jobs) put(ctx context.Context, stage *memory.Stage, job Job) error {
 	if err != nil {
 		return fmt.Errorf("queue a job: %w", err)
 	}
-	return stage.PutRecord(ctx, jobRecords, systemNamespace, job.ID, value, nil)
+	return stage.PutRecord(ctx, jobRecords, ops.SystemNamespace, job.ID, value, nil)
 }
 
 // do runs a job once, and notes what became of it: together with what it writes when it succeeds, and alone otherwise. It
@@ -299,7 +300,7 @@ func (j *jobs) note(ctx context.Context, job *Job) error {
 
 // find reads a job; nil when there is none.
 func find(ctx context.Context, stage *memory.Stage, id string) (*Job, error) {
-	found, err := stage.Records(ctx, jobRecords, systemNamespace, []string{id})
+	found, err := stage.Records(ctx, jobRecords, ops.SystemNamespace, []string{id})
 	if err != nil || found[0] == nil {
 		return nil, err
 	}
@@ -326,7 +327,7 @@ func (j *jobs) attempt(ctx context.Context, job *Job) error {
 	if err != nil {
 		return err
 	}
-	m, release, err := f.take(ctx, x)
+	m, release, err := f.acquire(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -352,8 +353,8 @@ func (j *jobs) attempt(ctx context.Context, job *Job) error {
 	}
 	effects := memory.NewEffects(j.sentBefore(stage, job.ID))
 	ctx = memory.WithEffects(ctx, effects)
-	w := f.newWork(x, stage, job.caller(), job.Namespace, job.ID)
-	w.progress = func(done, total float64, message string) { j.progressed(job.ID, Progress{done, total, message}) }
+	w := f.newRequest(x, stage, job.caller(), job.Namespace, job.ID)
+	w.Progress = func(done, total float64, message string) { j.progressed(job.ID, Progress{done, total, message}) }
 	if job.Name == deferredStore {
 		err = w.deferred(ctx, m, job.Payload)
 	} else {
@@ -396,7 +397,7 @@ func (j *jobs) sentBefore(stage *memory.Stage, id string) func(context.Context, 
 		if err != nil {
 			return err
 		}
-		stage.ExpectRecord(jobRecords, systemNamespace, id, done.Version)
+		stage.ExpectRecord(jobRecords, ops.SystemNamespace, id, done.Version)
 		return nil
 	}
 }
@@ -419,8 +420,8 @@ func (j *jobs) progressed(id string, p Progress) {
 }
 
 // finish commits what a job staged, and that it is done.
-func (j *jobs) finish(ctx context.Context, w *work, job *Job) error {
-	if now, err := find(ctx, w.stage, job.ID); err != nil {
+func (j *jobs) finish(ctx context.Context, w *request, job *Job) error {
+	if now, err := find(ctx, w.Stage, job.ID); err != nil {
 		return err
 	} else if now != nil && now.State == Cancelled { // by itself
 		job.State = Cancelled
@@ -432,28 +433,28 @@ func (j *jobs) finish(ctx context.Context, w *work, job *Job) error {
 	done := *job
 	done.State, done.Ended, done.Error, done.Payload = Done, j.families.o.Clock(), "", nil
 	c := memory.Commit{Write: memory.Write{Agent: job.Agent}}
-	if w.proposes && w.stage.ChangesMemories() {
+	if w.Proposes() {
 		c.Proposal = w.proposalName()
 		done.Proposal = c.Proposal
 	}
-	if err := j.put(ctx, w.stage, done); err != nil {
+	if err := j.put(ctx, w.Stage, done); err != nil {
 		return err
 	}
 	if _, err := w.commitStage(ctx, c); err != nil {
 		return err
 	}
 	*job = done
-	w.afterwardsUnseen(ctx)
+	w.FinishUnseen(ctx)
 	return nil
 }
 
 // runJob asks the guest to do a job.
-func (w *work) runJob(ctx context.Context, m module, job Job) (json.RawMessage, error) {
+func (w *request) runJob(ctx context.Context, m module, job Job) (json.RawMessage, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err
 	}
-	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookJob, Job: job.Name, Payload: job.Payload, Config: config, Context: w.context()})
+	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookJob, Job: job.Name, Payload: job.Payload, Config: config, Context: w.Context()})
 	if err != nil {
 		return nil, fmt.Errorf("run job %s: %w", job.Name, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -129,7 +130,7 @@ func TestAScheduledJobRunsEveryInterval(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := stage.Records(t.Context(), schedules, systemNamespace, []string{"tidy/tidy"})
+		found, err := stage.Records(t.Context(), schedules, ops.SystemNamespace, []string{"tidy/tidy"})
 		return err == nil && found[0] != nil
 	}
 	await.That(t, "its schedule is noted", known)

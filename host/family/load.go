@@ -17,7 +17,7 @@ func (f *Families) Load(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	_, release, err := f.take(ctx, x)
+	_, release, err := f.acquire(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -34,8 +34,8 @@ func replacedError(x *family) error {
 	return replaced{&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.name + ": another version took its place: try again"}}
 }
 
-// take loads a family's module if need be, and keeps it loaded until release is called.
-func (f *Families) take(ctx context.Context, x *family) (m *sandbox.Module, release func(), err error) {
+// acquire loads a family's module if need be, and keeps it loaded until release is called.
+func (f *Families) acquire(ctx context.Context, x *family) (m *sandbox.Module, release func(), err error) {
 	if m := x.hold(f); m != nil {
 		return m, func() { x.release(f) }, nil
 	}
@@ -197,11 +197,17 @@ func (f *Families) preload(ctx context.Context) {
 	f.mu.RUnlock()
 	for _, x := range wanted {
 		f.behind(func() {
-			if _, release, err := f.take(ctx, x); err == nil {
+			if _, release, err := f.acquire(ctx, x); err == nil {
 				release()
 			} else if ctx.Err() == nil {
 				f.o.Logger.Warn("a family whose hooks are on could not be loaded", "family", x.name, "error", err)
 			}
 		})
 	}
+}
+
+// reachesOutside reports whether a family may do something outside.
+func (f *Families) reachesOutside(x *family) bool {
+	g := f.grantOf(x)
+	return granted(g, abi.CanHTTP) || granted(g, abi.CanLLM)
 }

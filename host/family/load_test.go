@@ -60,7 +60,7 @@ func TestCloseDoesNotWaitForALoadThatHangs(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, _, err := w.take(ctx, x); code(err) != memory.Timeout {
+	if _, _, err := w.acquire(ctx, x); code(err) != memory.Timeout {
 		t.Errorf("a call that waited ended with %v", err)
 	}
 	closed := make(chan error)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -146,7 +147,7 @@ func (j *jobs) all(ctx context.Context) (list []Job, at uint64, err error) {
 		return nil, 0, err
 	}
 	for after, first := "", true; first || after != ""; first = false {
-		page, next, err := stage.ListRecords(ctx, jobRecords, systemNamespace, "", after, jobsPage)
+		page, next, err := stage.ListRecords(ctx, jobRecords, ops.SystemNamespace, "", after, jobsPage)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -200,7 +201,7 @@ func (j *jobs) forget(ctx context.Context, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if _, err := stage.DeleteRecords(ctx, jobRecords, systemNamespace, part); err != nil {
+		if _, err := stage.DeleteRecords(ctx, jobRecords, ops.SystemNamespace, part); err != nil {
 			return err
 		}
 		if _, err := stage.Commit(ctx, memory.Commit{}); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/ops"
 )
 
 func TestAQueueHasRoomForSoManyJobsOfAFamilyAndForSoMuch(t *testing.T) {
@@ -90,7 +91,7 @@ func TestAScheduleSurvivesAClockThatIsPutBack(t *testing.T) {
 			if err != nil {
 				return false
 			}
-			found, err := stage.Records(t.Context(), schedules, systemNamespace, []string{"tidy/tidy"})
+			found, err := stage.Records(t.Context(), schedules, ops.SystemNamespace, []string{"tidy/tidy"})
 			return err == nil && found[0] != nil && strings.Contains(string(found[0].Value), at.UTC().Format("2006-01-02T15:04"))
 		}
 	}

@@ -166,6 +166,6 @@ type freshJob struct {
 }
 
 // commitStage commits what the work staged, with the jobs that it queued.
-func (w *work) commitStage(ctx context.Context, c memory.Commit) (memory.Committed, error) {
-	return w.families.jobs.commit(ctx, w.stage, c, w.queued)
+func (w *request) commitStage(ctx context.Context, c memory.Commit) (memory.Committed, error) {
+	return w.families.jobs.commit(ctx, w.Stage, c, w.queued)
 }

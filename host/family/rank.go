@@ -58,13 +58,13 @@ func (f *Families) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool,
 	if err != nil {
 		return nil, false, err
 	}
-	w := f.newWork(x, stage, readingCaller(r.Agent), "", "")
+	w := f.newRequest(x, stage, readingCaller(r.Agent), "", "")
 	request, err := w.scoring(ctx, r)
 	if err != nil {
 		return nil, false, err
 	}
 	limits := within(limitsOf(f.grantOf(x)), x.manifest.Limits, rankCPU)
-	result, err := m.Call(ctx, sandbox.Request{Kind: abi.KindScore, Payload: request, Host: w, Limits: limits})
+	result, err := m.Call(ctx, sandbox.Request{Kind: abi.KindScore, Payload: request, Host: w.Call, Limits: limits})
 	var denied *abi.Error
 	if errors.As(err, &denied) && denied.Code == abi.CodeDenied {
 		return nil, false, nil // it is on the stack: it asked for this search
@@ -83,12 +83,12 @@ func (f *Families) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool,
 }
 
 // scoring is the request that asks a family to rank.
-func (w *work) scoring(ctx context.Context, r memory.Ranking) ([]byte, error) {
+func (w *request) scoring(ctx context.Context, r memory.Ranking) ([]byte, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err
 	}
-	params, err := json.Marshal(abi.ScoreParams{Config: config, Now: stampOf(r.Now), Query: r.Query, Context: w.context()})
+	params, err := json.Marshal(abi.ScoreParams{Config: config, Now: memory.FormatTime(r.Now), Query: r.Query, Context: w.Context()})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -54,7 +55,7 @@ func (j *jobs) schedule(ctx context.Context, s schedule, now time.Time) error {
 		return err
 	}
 	key := s.family.name + "/" + s.job.Name
-	found, err := stage.Records(ctx, schedules, systemNamespace, []string{key})
+	found, err := stage.Records(ctx, schedules, ops.SystemNamespace, []string{key})
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (j *jobs) schedule(ctx context.Context, s schedule, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := stage.PutRecord(ctx, schedules, systemNamespace, key, value, nil); err != nil {
+	if err := stage.PutRecord(ctx, schedules, ops.SystemNamespace, key, value, nil); err != nil {
 		return err
 	}
 	if found[0] == nil || last.After(now) { // or the clock was put back: the interval begins anew

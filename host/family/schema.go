@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/schema"
@@ -63,17 +64,14 @@ func typeOf(value json.RawMessage) string {
 	return "number"
 }
 
-// longestArguments is how deep arguments may be nested.
-const longestArguments = 512
-
 // checkArguments refuses arguments that do not fit a tool's input schema.
 func (x *family) checkArguments(t *abi.Tool, arguments json.RawMessage) error {
 	input, err := x.schemas.compiled(t.InputSchema)
 	if err != nil {
 		return fmt.Errorf("the input schema of %s: %w", t.Name, err)
 	}
-	if depth := memory.Nesting(arguments); depth > longestArguments {
-		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the arguments of %s are nested %d deep: at most %d are allowed", t.Name, depth, longestArguments)}
+	if depth := memory.Nesting(arguments); depth > ops.LongestNesting {
+		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the arguments of %s are nested %d deep: at most %d are allowed", t.Name, depth, ops.LongestNesting)}
 	}
 	if err := input.Check(arguments); err != nil {
 		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the arguments of %s are not valid: %v", t.Name, err),
@@ -91,7 +89,7 @@ func (x *family) checkOutput(t *abi.Tool, output json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("the output schema: %w", err)
 	}
-	if depth := memory.Nesting(output); depth > longestArguments {
+	if depth := memory.Nesting(output); depth > ops.LongestNesting {
 		return fmt.Errorf("it is nested %d deep", depth)
 	}
 	return promised.Check(output)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -189,7 +190,7 @@ func (f *Families) tell(ctx context.Context, x *family, branch string, since uin
 	}
 	effects := memory.NewEffects(f.toldBefore(stage, key, feed.Watermark))
 	ctx = memory.WithEffects(ctx, effects)
-	w := f.newWork(x, stage, ownCaller(""), "", "")
+	w := f.newRequest(x, stage, ownCaller(""), "", "")
 	if len(entries) > 0 {
 		err = w.askStored(ctx, entries)
 	}
@@ -222,14 +223,14 @@ func (f *Families) toldBefore(stage *memory.Stage, key string, at uint64) func(c
 		if err != nil {
 			return err
 		}
-		stage.ExpectRecord(watermarks, systemNamespace, key, done.Version)
+		stage.ExpectRecord(watermarks, ops.SystemNamespace, key, done.Version)
 		counted = true
 		return nil
 	}
 }
 
 func watermark(ctx context.Context, stage *memory.Stage, key string) (at uint64, known bool, err error) {
-	found, err := stage.Records(ctx, watermarks, systemNamespace, []string{key})
+	found, err := stage.Records(ctx, watermarks, ops.SystemNamespace, []string{key})
 	if err != nil || found[0] == nil {
 		return 0, false, err
 	}
@@ -245,23 +246,23 @@ func note(ctx context.Context, stage *memory.Stage, key string, at uint64) error
 	if err != nil {
 		return err
 	}
-	return stage.PutRecord(ctx, watermarks, systemNamespace, key, value, nil)
+	return stage.PutRecord(ctx, watermarks, ops.SystemNamespace, key, value, nil)
 }
 
 // commitTold commits how far a family was told with all that it staged. What it may only propose is on a branch of its own
 // then.
-func (w *work) commitTold(ctx context.Context, key string, at uint64) error {
+func (w *request) commitTold(ctx context.Context, key string, at uint64) error {
 	var c memory.Commit
-	if w.proposes && w.stage.ChangesMemories() {
+	if w.Proposes() {
 		c.Proposal = w.proposalName()
 	}
-	if err := note(ctx, w.stage, key, at); err != nil {
+	if err := note(ctx, w.Stage, key, at); err != nil {
 		return err
 	}
 	if _, err := w.commitStage(ctx, c); err != nil {
 		return err
 	}
-	w.afterwardsUnseen(ctx)
+	w.FinishUnseen(ctx)
 	return nil
 }
 
@@ -296,8 +297,8 @@ func (f *Families) entries(ctx context.Context, stage *memory.Stage, x *family, 
 }
 
 // askStored tells the guest.
-func (w *work) askStored(ctx context.Context, entries []abi.Entry) error {
-	m, release, err := w.families.take(ctx, w.family)
+func (w *request) askStored(ctx context.Context, entries []abi.Entry) error {
+	m, release, err := w.families.acquire(ctx, w.family)
 	if err != nil {
 		return err
 	}
@@ -306,7 +307,7 @@ func (w *work) askStored(ctx context.Context, entries []abi.Entry) error {
 	if err != nil {
 		return err
 	}
-	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookStored, Entries: entries, Config: config, Context: w.context()})
+	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookStored, Entries: entries, Config: config, Context: w.Context()})
 	if err != nil {
 		return err
 	}

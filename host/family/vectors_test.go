@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/abi/vectors"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -77,11 +78,11 @@ func (w *world) installed(m *abi.Manifest, s script) {
 
 type sampleOutside struct{}
 
-func (sampleOutside) Complete(context.Context, registry.Endpoint, abi.LLMCompleteRequest, Leaving) (abi.LLMCompleteResponse, error) {
+func (sampleOutside) Complete(context.Context, registry.Endpoint, abi.LLMCompleteRequest, ops.Leaving) (abi.LLMCompleteResponse, error) {
 	return abi.LLMCompleteResponse{Text: "It is tea.", Model: "m", TokensIn: 4, TokensOut: 4}, nil
 }
 
-func (sampleOutside) Fetch(_ context.Context, _ registry.Endpoint, f abi.HTTPFetchRequest, _ Leaving) (abi.HTTPFetchResponse, error) {
+func (sampleOutside) Fetch(_ context.Context, _ registry.Endpoint, f abi.HTTPFetchRequest, _ ops.Leaving) (abi.HTTPFetchResponse, error) {
 	if f.Path == "/down" {
 		return abi.HTTPFetchResponse{}, errors.New("the endpoint cannot be reached")
 	}
@@ -89,19 +90,19 @@ func (sampleOutside) Fetch(_ context.Context, _ registry.Endpoint, f abi.HTTPFet
 }
 
 // begin begins a call of the family.
-func (s *sample) begin(t *testing.T) *work {
+func (s *sample) begin(t *testing.T) *request {
 	t.Helper()
 	stage, err := s.space.Stage(t.Context(), "", "ann")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.calls++
-	return s.newWork(s.family, stage, ownCaller("ann"), "", fmt.Sprint("call ", s.calls))
+	return s.newRequest(s.family, stage, ownCaller("ann"), "", fmt.Sprint("call ", s.calls))
 }
 
-func mustAsk(t *testing.T, w *work, a vectors.Ask) {
+func mustAsk(t *testing.T, w *request, a vectors.Ask) {
 	t.Helper()
-	if _, err := w.Call(t.Context(), a.Op, a.Request); err != nil {
+	if _, err := w.Call.Call(t.Context(), a.Op, a.Request); err != nil {
 		t.Fatalf("%s %s: %v", a.Op, a.Request, err)
 	}
 }
@@ -121,7 +122,7 @@ func (s *sample) run(t *testing.T, v vectors.Operation) vectors.Operation {
 		mustAsk(t, w, a)
 	}
 	v.Response, v.Error = nil, nil
-	answer, err := w.Call(t.Context(), v.Op, v.Request)
+	answer, err := w.Call.Call(t.Context(), v.Op, v.Request)
 	if err == nil {
 		v.Response = answer
 	} else if !errors.As(err, &v.Error) {

@@ -25,7 +25,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -84,10 +84,10 @@ func (f *Failure) Error() string { return f.reason }
 // Cause is what the operator should know.
 func (f *Failure) Cause() error { return f.cause }
 
-var _ family.Outside = Client{}
+var _ ops.Outside = Client{}
 
 // Complete asks a language model.
-func (c Client) Complete(ctx context.Context, e registry.Endpoint, q abi.LLMCompleteRequest, leaving family.Leaving) (abi.LLMCompleteResponse, error) {
+func (c Client) Complete(ctx context.Context, e registry.Endpoint, q abi.LLMCompleteRequest, leaving ops.Leaving) (abi.LLMCompleteResponse, error) {
 	if e.Kind == "ollama" {
 		return c.ollama(ctx, e, q, leaving)
 	}
@@ -107,7 +107,7 @@ func messages(q abi.LLMCompleteRequest) []chatMessage {
 	return append(list, chatMessage{"user", q.Prompt})
 }
 
-func (c Client) openAI(ctx context.Context, e registry.Endpoint, q abi.LLMCompleteRequest, leaving family.Leaving) (abi.LLMCompleteResponse, error) {
+func (c Client) openAI(ctx context.Context, e registry.Endpoint, q abi.LLMCompleteRequest, leaving ops.Leaving) (abi.LLMCompleteResponse, error) {
 	request := map[string]any{"model": e.Model, "messages": messages(q), "temperature": q.Temperature}
 	if q.MaxTokens > 0 {
 		request["max_tokens"] = q.MaxTokens
@@ -132,7 +132,7 @@ func (c Client) openAI(ctx context.Context, e registry.Endpoint, q abi.LLMComple
 	return abi.LLMCompleteResponse{Text: answer.Choices[0].Message.Content, Model: answer.Model, TokensIn: answer.Usage.Prompt, TokensOut: answer.Usage.Completion}, nil
 }
 
-func (c Client) ollama(ctx context.Context, e registry.Endpoint, q abi.LLMCompleteRequest, leaving family.Leaving) (abi.LLMCompleteResponse, error) {
+func (c Client) ollama(ctx context.Context, e registry.Endpoint, q abi.LLMCompleteRequest, leaving ops.Leaving) (abi.LLMCompleteResponse, error) {
 	options := map[string]any{"temperature": q.Temperature}
 	if q.MaxTokens > 0 {
 		options["num_predict"] = q.MaxTokens
@@ -154,7 +154,7 @@ func (c Client) ollama(ctx context.Context, e registry.Endpoint, q abi.LLMComple
 }
 
 // post sends JSON and reads JSON, again after failures that may pass and cost nothing.
-func (c Client) post(ctx context.Context, e registry.Endpoint, to string, request, answer any, leaving family.Leaving) error {
+func (c Client) post(ctx context.Context, e registry.Endpoint, to string, request, answer any, leaving ops.Leaving) error {
 	body, err := json.Marshal(request)
 	if err != nil {
 		return fmt.Errorf("ask the language model: %w", err)
@@ -204,7 +204,7 @@ func (c Client) sleep(ctx context.Context, d time.Duration) {
 }
 
 // Fetch makes a request to an endpoint.
-func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchRequest, leaving family.Leaving) (abi.HTTPFetchResponse, error) {
+func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchRequest, leaving ops.Leaving) (abi.HTTPFetchResponse, error) {
 	header := http.Header{}
 	for name, value := range f.Headers {
 		if !mayHeader(name) {
@@ -252,7 +252,7 @@ type outgoing struct {
 	query      url.Values
 	header     http.Header
 	body       []byte
-	leaving    family.Leaving
+	leaving    ops.Leaving
 }
 
 // repeatable reports whether the request may go out more than once.

@@ -1,4 +1,4 @@
-package family
+package ops
 
 import (
 	"cmp"
@@ -12,68 +12,68 @@ import (
 )
 
 // collection is one of the family's own, as its manifest declares it.
-func (w *work) collection(name string) (memory.Collection, error) {
-	for _, c := range w.family.manifest.Collections {
+func (call *Call) collection(name string) (memory.Collection, error) {
+	for _, c := range call.Manifest.Collections {
 		if c.Name != name {
 			continue
 		}
-		if err := w.powers.Check(abi.CanRecord, name); err != nil {
+		if err := call.Powers.Check(abi.CanRecord, name); err != nil {
 			return memory.Collection{}, err
 		}
 		expires, err := abi.Duration(c.Expires)
-		return memory.Collection{Name: w.family.name + "/" + c.Name, PerSpace: c.Per == "space", Expires: expires, Fields: c.Searchable,
-			Quota: recordQuota(w.families.grantOf(w.family))}, err
+		return memory.Collection{Name: call.Manifest.Name + "/" + c.Name, PerSpace: c.Per == "space", Expires: expires, Fields: c.Searchable,
+			Quota: call.Quota}, err
 	}
 	return memory.Collection{}, invalid("the manifest declares no collection %.128q", name)
 }
 
 // records is a collection, and the namespace that a request means, if whoever called may go there.
-func (w *work) records(name, namespace string) (memory.Collection, string, error) {
-	c, err := w.collection(name)
+func (call *Call) records(name, namespace string) (memory.Collection, string, error) {
+	c, err := call.collection(name)
 	if err != nil {
 		return c, "", err
 	}
-	namespace = w.in(namespace)
-	return c, namespace, w.mayRead(namespace)
+	namespace = call.in(namespace)
+	return c, namespace, call.mayRead(namespace)
 }
 
 // mayRead checks the caller's own right to a namespace, whatever the family may.
-func (w *work) mayRead(namespace string) error {
-	if w.caller.Rights.MayRead(namespace) {
+func (call *Call) mayRead(namespace string) error {
+	if call.Caller.Rights.MayRead(namespace) {
 		return nil
 	}
 	return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("namespace %.128s is not one that the caller may use", namespace)}
 }
 
 // mayKeep is records with the right to change them.
-func (w *work) mayKeep(name, namespace string) (memory.Collection, string, error) {
-	if w.caller.Rights.WritesNothing() {
+func (call *Call) mayKeep(name, namespace string) (memory.Collection, string, error) {
+	if call.Caller.Rights.WritesNothing() {
 		return memory.Collection{}, "", &abi.Error{Code: abi.CodeDenied, Message: "records cannot be changed, because the caller may only read, or the tool declares that it only reads"}
 	}
-	c, namespace, err := w.records(name, namespace)
-	if err == nil && !w.caller.Rights.MayWrite(namespace) {
+	c, namespace, err := call.records(name, namespace)
+	if err == nil && !call.Caller.Rights.MayWrite(namespace) {
 		err = &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("records of namespace %.128s cannot be changed, because the caller may only read it", namespace)}
 	}
 	return c, namespace, err
 }
 
 // recordNamespaces are the namespaces of records that a request means; nil stands for all.
-func (w *work) recordNamespaces(namespaces []string) ([]string, error) {
+func (call *Call) recordNamespaces(namespaces []string) ([]string, error) {
 	if len(namespaces) == 0 {
-		namespaces = []string{w.namespace}
+		namespaces = []string{call.Namespace}
 	}
 	if slices.Contains(namespaces, policy.Everything) {
-		readable, all := w.caller.Rights.Readable()
+		readable, all := call.Caller.Rights.Readable()
 		switch {
 		case all:
 			return nil, nil
 		case len(readable) == 0: // which must not become nil, that stands for all
-			return nil, w.mayRead(policy.Everything)
+			return nil, call.mayRead(policy.Everything)
 		}
 		return readable, nil
 	}
 	for _, namespace := range namespaces {
-		if err := w.mayRead(namespace); err != nil {
+		if err := call.mayRead(namespace); err != nil {
 			return nil, err
 		}
 	}
@@ -86,17 +86,17 @@ func recordOf(r *memory.Record) *abi.Record {
 	}
 	out := &abi.Record{Namespace: r.Namespace, Key: r.Key, Value: r.Value, Version: r.Version}
 	if !r.Timestamp.IsZero() {
-		out.Timestamp = stampOf(r.Timestamp)
+		out.Timestamp = memory.FormatTime(r.Timestamp)
 	}
 	return out
 }
 
-func recordGet(w *work, ctx context.Context, r abi.RecordGetRequest) (out abi.RecordGetResponse, err error) {
-	c, namespace, err := w.records(r.Collection, r.Namespace)
+func recordGet(call *Call, ctx context.Context, r abi.RecordGetRequest) (out abi.RecordGetResponse, err error) {
+	c, namespace, err := call.records(r.Collection, r.Namespace)
 	if err != nil {
 		return out, err
 	}
-	found, err := w.stage.Records(ctx, c, namespace, r.Keys)
+	found, err := call.Stage.Records(ctx, c, namespace, r.Keys)
 	if err != nil {
 		return out, err
 	}
@@ -107,34 +107,34 @@ func recordGet(w *work, ctx context.Context, r abi.RecordGetRequest) (out abi.Re
 	return out, nil
 }
 
-func recordPut(w *work, ctx context.Context, r abi.RecordPutRequest) (out abi.RecordPutResponse, err error) {
-	c, namespace, err := w.mayKeep(r.Collection, r.Namespace)
+func recordPut(call *Call, ctx context.Context, r abi.RecordPutRequest) (out abi.RecordPutResponse, err error) {
+	c, namespace, err := call.mayKeep(r.Collection, r.Namespace)
 	if err != nil {
 		return out, err
 	}
 	for _, item := range r.Items {
-		if err := w.stage.PutRecord(ctx, c, namespace, item.Key, item.Value, item.IfVersion); err != nil {
+		if err := call.Stage.PutRecord(ctx, c, namespace, item.Key, item.Value, item.IfVersion); err != nil {
 			return out, err
 		}
 	}
 	return abi.RecordPutResponse{Stored: len(r.Items)}, nil
 }
 
-func recordDelete(w *work, ctx context.Context, r abi.RecordDeleteRequest) (out abi.RecordDeleteResponse, err error) {
-	c, namespace, err := w.mayKeep(r.Collection, r.Namespace)
+func recordDelete(call *Call, ctx context.Context, r abi.RecordDeleteRequest) (out abi.RecordDeleteResponse, err error) {
+	c, namespace, err := call.mayKeep(r.Collection, r.Namespace)
 	if err != nil {
 		return out, err
 	}
-	out.Deleted, err = w.stage.DeleteRecords(ctx, c, namespace, r.Keys)
+	out.Deleted, err = call.Stage.DeleteRecords(ctx, c, namespace, r.Keys)
 	return out, err
 }
 
-func recordList(w *work, ctx context.Context, r abi.RecordListRequest) (out abi.RecordListResponse, err error) {
-	c, namespace, err := w.records(r.Collection, r.Namespace)
+func recordList(call *Call, ctx context.Context, r abi.RecordListRequest) (out abi.RecordListResponse, err error) {
+	c, namespace, err := call.records(r.Collection, r.Namespace)
 	if err != nil {
 		return out, err
 	}
-	found, next, err := w.stage.ListRecords(ctx, c, namespace, r.Prefix, r.After, cmp.Or(r.Limit, defaultPage))
+	found, next, err := call.Stage.ListRecords(ctx, c, namespace, r.Prefix, r.After, cmp.Or(r.Limit, defaultPage))
 	if err != nil {
 		return out, err
 	}
@@ -145,16 +145,16 @@ func recordList(w *work, ctx context.Context, r abi.RecordListRequest) (out abi.
 	return out, nil
 }
 
-func recordSearch(w *work, ctx context.Context, r abi.RecordSearchRequest) (out abi.RecordSearchResponse, err error) {
-	c, err := w.collection(r.Collection)
+func recordSearch(call *Call, ctx context.Context, r abi.RecordSearchRequest) (out abi.RecordSearchResponse, err error) {
+	c, err := call.collection(r.Collection)
 	if err != nil {
 		return out, err
 	}
 	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset}
-	if q.Namespaces, err = w.recordNamespaces(r.Namespaces); err != nil {
+	if q.Namespaces, err = call.recordNamespaces(r.Namespaces); err != nil {
 		return out, err
 	}
-	found, total, err := w.stage.SearchRecords(ctx, c, q)
+	found, total, err := call.Stage.SearchRecords(ctx, c, q)
 	if err != nil {
 		return out, err
 	}
@@ -165,14 +165,14 @@ func recordSearch(w *work, ctx context.Context, r abi.RecordSearchRequest) (out 
 	return out, nil
 }
 
-func recordAppend(w *work, ctx context.Context, r abi.RecordAppendRequest) (out abi.RecordAppendResponse, err error) {
-	c, namespace, err := w.mayKeep(r.Collection, r.Namespace)
+func recordAppend(call *Call, ctx context.Context, r abi.RecordAppendRequest) (out abi.RecordAppendResponse, err error) {
+	c, namespace, err := call.mayKeep(r.Collection, r.Namespace)
 	if err != nil {
 		return out, err
 	}
 	out.Sequences = make([]uint64, len(r.Values))
 	for i, value := range r.Values {
-		if out.Sequences[i], err = w.stage.AppendRecord(ctx, c, namespace, value); err != nil {
+		if out.Sequences[i], err = call.Stage.AppendRecord(ctx, c, namespace, value); err != nil {
 			return out, err
 		}
 	}

@@ -1,4 +1,4 @@
-package family
+package ops
 
 import (
 	"context"
@@ -17,69 +17,65 @@ import (
 // hasEffect reports whether a request of a method may change something where it goes.
 func hasEffect(method string) bool { return method != "" && method != "GET" && method != "HEAD" }
 
-// reachesOutside reports whether a family may do something outside.
-func (f *Families) reachesOutside(x *family) bool {
-	g := f.grantOf(x)
-	return granted(g, abi.CanHTTP) || granted(g, abi.CanLLM)
-}
-
 // endpoint is one that the operator named, of some kinds, if the family may reach it, with its name. Without a name it is the
 // only one that the family may reach.
-func (w *work) endpoint(c abi.Capability, name string, kinds ...string) (string, registry.Endpoint, error) {
-	w.families.mu.RLock()
-	defer w.families.mu.RUnlock()
-	var fit []string
-	for _, each := range slices.Sorted(maps.Keys(w.families.lock.Endpoints)) {
-		if slices.Contains(kinds, w.families.lock.Endpoints[each].Kind) && w.powers.Allows(c, each) {
-			fit = append(fit, each)
+func (call *Call) endpoint(c abi.Capability, name string, kinds ...string) (string, registry.Endpoint, error) {
+	endpoints := map[string]registry.Endpoint{}
+	if call.host.Endpoints != nil {
+		endpoints = call.host.Endpoints()
+	}
+	var reachable []string
+	for _, each := range slices.Sorted(maps.Keys(endpoints)) {
+		if slices.Contains(kinds, endpoints[each].Kind) && call.Powers.Allows(c, each) {
+			reachable = append(reachable, each)
 		}
 	}
-	if name == "" && len(fit) == 1 {
-		name = fit[0]
+	if name == "" && len(reachable) == 1 {
+		name = reachable[0]
 	}
-	if name != "" && slices.Contains(fit, name) && w.families.o.Outside != nil {
-		return name, w.families.lock.Endpoints[name], nil
+	if name != "" && slices.Contains(reachable, name) && call.host.Outside != nil {
+		return name, endpoints[name], nil
 	}
-	if name != "" && !w.powers.Allows(c, name) {
-		return "", registry.Endpoint{}, w.powers.Check(c, name)
+	if name != "" && !call.Powers.Allows(c, name) {
+		return "", registry.Endpoint{}, call.Powers.Check(c, name)
 	}
 	message := fmt.Sprintf("no endpoint of the kind %s is configured that this family may reach: an operator can add one, with alcove endpoint add, and grant it", strings.Join(kinds, " or "))
-	if len(fit) > 0 {
-		message = fmt.Sprintf("say which endpoint: there are %s", strings.Join(fit, ", "))
+	if len(reachable) > 0 {
+		message = fmt.Sprintf("say which endpoint: there are %s", strings.Join(reachable, ", "))
 	}
 	return "", registry.Endpoint{}, &abi.Error{Code: abi.CodeUnavailable, Message: message}
 }
 
-func llmComplete(w *work, ctx context.Context, r abi.LLMCompleteRequest) (answer abi.LLMCompleteResponse, err error) {
+func llmComplete(call *Call, ctx context.Context, r abi.LLMCompleteRequest) (answer abi.LLMCompleteResponse, err error) {
 	if r.Prompt == "" {
 		return answer, invalid("the prompt is empty")
 	}
-	name, e, err := w.endpoint(abi.CanLLM, r.Endpoint, "openai", "ollama")
+	name, e, err := call.endpoint(abi.CanLLM, r.Endpoint, "openai", "ollama")
 	if err != nil {
 		return answer, err
 	}
 	out := outgoing{what: "llm.complete " + name} // it costs money
-	answer, err = w.families.o.Outside.Complete(ctx, e, r, out.leave)
+	answer, err = call.host.Outside.Complete(ctx, e, r, out.leave)
 	out.ended("answered", err)
-	return answer, w.outside(err)
+	return answer, call.outside(err)
 }
 
-func httpFetch(w *work, ctx context.Context, r abi.HTTPFetchRequest) (answer abi.HTTPFetchResponse, err error) {
-	name, e, err := w.endpoint(abi.CanHTTP, r.Endpoint, "http")
+func httpFetch(call *Call, ctx context.Context, r abi.HTTPFetchRequest) (answer abi.HTTPFetchResponse, err error) {
+	name, e, err := call.endpoint(abi.CanHTTP, r.Endpoint, "http")
 	if err != nil {
 		return answer, err
 	}
 	if !hasEffect(r.Method) {
-		answer, err = w.families.o.Outside.Fetch(ctx, e, r, func(context.Context) error { return nil })
-		return answer, w.outside(err)
+		answer, err = call.host.Outside.Fetch(ctx, e, r, func(context.Context) error { return nil })
+		return answer, call.outside(err)
 	}
-	if w.caller.Rights.WritesNothing() {
+	if call.Caller.Rights.WritesNothing() {
 		return answer, &abi.Error{Code: abi.CodeDenied, Message: "only GET and HEAD are allowed to callers that may only read"}
 	}
 	out := outgoing{what: fmt.Sprintf("%s %s/%s", r.Method, name, shownPath(r.Path))}
-	answer, err = w.families.o.Outside.Fetch(ctx, e, r, out.leave)
+	answer, err = call.host.Outside.Fetch(ctx, e, r, out.leave)
 	out.ended(fmt.Sprintf("answered %d", answer.Status), err)
-	return answer, w.outside(err)
+	return answer, call.outside(err)
 }
 
 // longestPath is how many characters of a request's path are kept and shown.
@@ -126,16 +122,16 @@ func (o *outgoing) ended(how string, err error) {
 }
 
 // outside is a failure of an endpoint as the guest sees it: no fault of the server.
-func (w *work) outside(err error) error {
+func (call *Call) outside(err error) error {
 	if err == nil {
 		return nil
 	}
-	if known := asABI(err); known != err {
+	if known := AsABI(err); known != err {
 		return known
 	}
 	var told interface{ Cause() error }
 	if errors.As(err, &told) {
-		w.families.o.Logger.Warn("an endpoint failed", "family", w.family.name, "error", err, "cause", told.Cause())
+		call.host.Logger.Warn("an endpoint failed", "family", call.Manifest.Name, "error", err, "cause", told.Cause())
 	}
 	return &abi.Error{Code: abi.CodeUnavailable, Retryable: true, Message: err.Error()}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -17,53 +18,61 @@ var published = memory.Collection{Name: "_tools", PerSpace: true}
 // mostPublished is how many tools a family may publish.
 const mostPublished = 500
 
-// toolsPublish stages a tool of the family's own, which its module must know how to serve. It is there when the call is
-// committed.
-func toolsPublish(w *work, ctx context.Context, r abi.ToolsPublishRequest) (out abi.ToolsPublishResponse, err error) {
-	var t abi.Tool
-	if err := json.Unmarshal(r.Tool, &t); err != nil {
-		return out, invalid("the tool could not be in a manifest: %v", err)
+// Publish implements ops.Tools: it stages a tool, which the family's module must know how to serve. It is there when the request
+// is committed.
+func (r toolsOf) Publish(ctx context.Context, t abi.Tool) error {
+	if err := r.mayPublish(t); err != nil {
+		return err
 	}
-	if err := w.mayPublish(t); err != nil {
-		return out, err
-	}
-	key := w.family.name + "/" + t.Name
-	existing, _, err := w.stage.ListRecords(ctx, published, systemNamespace, w.family.name+"/", "", mostPublished)
+	existing, _, err := r.Stage.ListRecords(ctx, published, ops.SystemNamespace, r.family.name+"/", "", mostPublished)
 	if err != nil {
-		return out, err
+		return err
 	}
 	if len(existing) >= mostPublished {
-		return out, &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("the family has published %d tools, which is the limit: withdraw some", len(existing))}
+		return &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("the family has published %d tools, which is the limit: withdraw some", len(existing))}
 	}
 	value, err := json.Marshal(t)
 	if err != nil {
-		return out, err
+		return err
 	}
-	if err := w.stage.PutRecord(ctx, published, systemNamespace, key, value, nil); err != nil {
-		return out, err
+	if err := r.Stage.PutRecord(ctx, published, ops.SystemNamespace, r.family.name+"/"+t.Name, value, nil); err != nil {
+		return err
 	}
-	w.after("publish "+t.Name, w.families.readPublished)
-	return out, nil
+	r.After("publish "+t.Name, r.families.readPublished)
+	return nil
+}
+
+// Withdraw implements ops.Tools.
+func (r toolsOf) Withdraw(ctx context.Context, tool string) error {
+	n, err := r.Stage.DeleteRecords(ctx, published, ops.SystemNamespace, []string{r.family.name + "/" + tool})
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return &abi.Error{Code: abi.CodeNotFound, Message: "the family has published no tool " + tool}
+	}
+	r.After("withdraw "+tool, r.families.readPublished)
+	return nil
 }
 
 // mayPublish refuses a tool that could not be in a manifest, or has the name of another's.
-func (w *work) mayPublish(t abi.Tool) error {
-	manifest := abi.Manifest{ABI: abi.Version, Name: w.family.name, Version: "1.0.0", Description: "It publishes a tool.", Tools: []abi.Tool{t}}
+func (r *request) mayPublish(t abi.Tool) error {
+	manifest := abi.Manifest{ABI: abi.Version, Name: r.family.name, Version: "1.0.0", Description: "It publishes a tool.", Tools: []abi.Tool{t}}
 	data, err := json.Marshal(manifest)
 	if err != nil {
 		return err
 	}
 	if err := checkManifest(data); err != nil {
-		return invalid("the tool could not be in a manifest: %v", err)
+		return invalidf("the tool could not be in a manifest: %v", err)
 	}
-	names := w.families.namesBeside(w.family, t.Name)
+	names := r.families.namesBeside(r.family, t.Name)
 	if other, clash := names.like(t); clash && other.family == "" {
-		return invalid("%s %s %s: choose another name", t.Name, likeness(t.Name, other.name), other)
+		return invalidf("%s %s %s: choose another name", t.Name, likeness(t.Name, other.name), other)
 	} else if clash {
 		return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("%s %s %s: choose another name", t.Name, likeness(t.Name, other.name), other)}
 	}
 	if clash := names.clashOf(t); clash != "" {
-		return invalid("%s", clash)
+		return invalidf("%s", clash)
 	}
 	return nil
 }
@@ -87,18 +96,6 @@ func (f *Families) namesBeside(x *family, tool string) *taken {
 	return names
 }
 
-func toolsWithdraw(w *work, ctx context.Context, r abi.ToolsWithdrawRequest) (out abi.ToolsWithdrawResponse, err error) {
-	n, err := w.stage.DeleteRecords(ctx, published, systemNamespace, []string{w.family.name + "/" + r.Name})
-	if err != nil {
-		return out, err
-	}
-	if n == 0 {
-		return out, &abi.Error{Code: abi.CodeNotFound, Message: "the family has published no tool " + r.Name}
-	}
-	w.after("withdraw "+r.Name, w.families.readPublished)
-	return out, nil
-}
-
 // readPublished finds out which tools are published. It reads while it holds changing: what was read earlier never comes in
 // the place of what was read later.
 func (f *Families) readPublished(ctx context.Context) error {
@@ -110,7 +107,7 @@ func (f *Families) readPublished(ctx context.Context) error {
 	}
 	found := map[string][]abi.Tool{}
 	for after, first := "", true; first || after != ""; first = false {
-		page, next, err := stage.ListRecords(ctx, published, systemNamespace, "", after, 0)
+		page, next, err := stage.ListRecords(ctx, published, ops.SystemNamespace, "", after, 0)
 		if err != nil {
 			return err
 		}

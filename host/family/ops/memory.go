@@ -1,4 +1,4 @@
-package family
+package ops
 
 import (
 	"cmp"
@@ -21,10 +21,10 @@ func memoryOf(m *memory.Memory) *abi.Memory {
 		out.Type = &m.Type
 	}
 	if !m.Timestamp.IsZero() {
-		out.Timestamp = stampOf(m.Timestamp)
+		out.Timestamp = memory.FormatTime(m.Timestamp)
 	}
 	if !m.ExpiresAt.IsZero() {
-		expires := stampOf(m.ExpiresAt)
+		expires := memory.FormatTime(m.ExpiresAt)
 		out.ExpiresAt = &expires
 	}
 	return out
@@ -48,31 +48,31 @@ func pointers[T any](list []T) []*T {
 }
 
 // count adds counters to those memories that are not nil.
-func (w *work) count(ctx context.Context, namespace string, list []*abi.Memory) error {
+func (call *Call) count(ctx context.Context, namespace string, list []*abi.Memory) error {
 	present := slices.DeleteFunc(slices.Clone(list), func(m *abi.Memory) bool { return m == nil })
 	keys := make([]string, len(present))
 	for i, m := range present {
 		keys[i] = m.Key
 	}
-	counted, err := w.stage.Counters(ctx, namespace, keys)
+	counted, err := call.Stage.Counters(ctx, namespace, keys)
 	if err != nil {
 		return err
 	}
 	for i, c := range counted {
 		present[i].Counters = &abi.Counters{Accesses: int(c.Accesses), Health: c.Health}
 		if !c.LastAccess.IsZero() {
-			present[i].Counters.LastAccess = stampOf(c.LastAccess)
+			present[i].Counters.LastAccess = memory.FormatTime(c.LastAccess)
 		}
 	}
 	return nil
 }
 
-func memoryGet(w *work, ctx context.Context, r abi.MemoryGetRequest) (out abi.MemoryGetResponse, err error) {
-	namespace := w.in(r.Namespace)
-	if err := w.powers.Check(abi.CanMemoryRead, namespace); err != nil {
+func memoryGet(call *Call, ctx context.Context, r abi.MemoryGetRequest) (out abi.MemoryGetResponse, err error) {
+	namespace := call.in(r.Namespace)
+	if err := call.Powers.Check(abi.CanMemoryRead, namespace); err != nil {
 		return out, err
 	}
-	found, err := w.get(ctx, namespace, r.Keys, r.AsOf)
+	found, err := call.get(ctx, namespace, r.Keys, r.AsOf)
 	if err != nil {
 		return out, err
 	}
@@ -81,26 +81,26 @@ func memoryGet(w *work, ctx context.Context, r abi.MemoryGetRequest) (out abi.Me
 		out.Memories[i] = memoryOf(m)
 	}
 	if r.Counters {
-		err = w.count(ctx, namespace, out.Memories)
+		err = call.count(ctx, namespace, out.Memories)
 	}
 	return out, err
 }
 
 // get reads memories at the stage's version, or as of another moment.
-func (w *work) get(ctx context.Context, namespace string, keys []string, asOf string) ([]*memory.Memory, error) {
-	at, err := memory.ParseAsOf(asOf, w.stage.Now())
+func (call *Call) get(ctx context.Context, namespace string, keys []string, asOf string) ([]*memory.Memory, error) {
+	at, err := memory.ParseAsOf(asOf, call.Stage.Now())
 	if err != nil {
 		return nil, err
 	}
 	if at.IsNow() {
-		return w.stage.Get(ctx, namespace, keys)
+		return call.Stage.Get(ctx, namespace, keys)
 	}
-	if len(keys) > w.families.o.Space.Limits().Batch {
-		return nil, invalid("%d keys: at most %d are allowed", len(keys), w.families.o.Space.Limits().Batch)
+	if len(keys) > call.host.Space.Limits().Batch {
+		return nil, invalid("%d keys: at most %d are allowed", len(keys), call.host.Space.Limits().Batch)
 	}
 	found := make([]*memory.Memory, len(keys))
 	for i, key := range keys {
-		if found[i], err = w.families.o.Space.Recall(ctx, memory.Place{Branch: w.stage.Branch(), Namespace: namespace}, key, at); err != nil {
+		if found[i], err = call.host.Space.Recall(ctx, memory.Place{Branch: call.Stage.Branch(), Namespace: namespace}, key, at); err != nil {
 			return nil, err
 		}
 	}
@@ -110,31 +110,31 @@ func (w *work) get(ctx context.Context, namespace string, keys []string, asOf st
 // defaultPage is how many entries a page has where the request does not say.
 const defaultPage = 100
 
-func memoryList(w *work, ctx context.Context, r abi.MemoryListRequest) (out abi.MemoryListResponse, err error) {
-	namespace := w.in(r.Namespace)
-	if err := w.powers.Check(abi.CanMemoryRead, namespace); err != nil {
+func memoryList(call *Call, ctx context.Context, r abi.MemoryListRequest) (out abi.MemoryListResponse, err error) {
+	namespace := call.in(r.Namespace)
+	if err := call.Powers.Check(abi.CanMemoryRead, namespace); err != nil {
 		return out, err
 	}
-	found, next, err := w.list(ctx, namespace, r, cmp.Or(r.Limit, defaultPage))
+	found, next, err := call.list(ctx, namespace, r, cmp.Or(r.Limit, defaultPage))
 	if err != nil {
 		return out, err
 	}
 	out = abi.MemoryListResponse{Memories: memoriesOf(found), Next: next}
 	if r.Counters {
-		err = w.count(ctx, namespace, pointers(out.Memories))
+		err = call.count(ctx, namespace, pointers(out.Memories))
 	}
 	return out, err
 }
 
-func (w *work) list(ctx context.Context, namespace string, r abi.MemoryListRequest, limit int) ([]memory.Memory, string, error) {
-	at, err := memory.ParseAsOf(r.AsOf, w.stage.Now())
+func (call *Call) list(ctx context.Context, namespace string, r abi.MemoryListRequest, limit int) ([]memory.Memory, string, error) {
+	at, err := memory.ParseAsOf(r.AsOf, call.Stage.Now())
 	if err != nil {
 		return nil, "", err
 	}
 	if at.IsNow() {
-		return w.stage.List(ctx, namespace, r.Prefix, r.After, limit)
+		return call.Stage.List(ctx, namespace, r.Prefix, r.After, limit)
 	}
-	list, err := w.families.o.Space.List(ctx, memory.Place{Branch: w.stage.Branch(), Namespace: namespace}, r.Prefix, r.After, at, limit)
+	list, err := call.host.Space.List(ctx, memory.Place{Branch: call.Stage.Branch(), Namespace: namespace}, r.Prefix, r.After, at, limit)
 	next := ""
 	if len(list) == limit {
 		next = list[limit-1].Key
@@ -142,68 +142,68 @@ func (w *work) list(ctx context.Context, namespace string, r abi.MemoryListReque
 	return list, next, err
 }
 
-func memoryNamespaces(w *work, ctx context.Context, _ abi.MemoryNamespacesRequest) (out abi.MemoryNamespacesResponse, err error) {
-	found, err := w.stage.Namespaces(ctx)
+func memoryNamespaces(call *Call, ctx context.Context, _ abi.MemoryNamespacesRequest) (out abi.MemoryNamespacesResponse, err error) {
+	found, err := call.Stage.Namespaces(ctx)
 	if err != nil {
 		return out, err
 	}
 	out.Namespaces = []string{}
 	for _, name := range found {
-		if w.powers.Allows(abi.CanMemoryRead, name) {
+		if call.Powers.Allows(abi.CanMemoryRead, name) {
 			out.Namespaces = append(out.Namespaces, name)
 		}
 	}
 	return out, nil
 }
 
-func memoryHistory(w *work, ctx context.Context, r abi.MemoryHistoryRequest) (out abi.MemoryHistoryResponse, err error) {
-	namespace := w.in(r.Namespace)
-	if err := w.powers.Check(abi.CanMemoryRead, namespace); err != nil {
+func memoryHistory(call *Call, ctx context.Context, r abi.MemoryHistoryRequest) (out abi.MemoryHistoryResponse, err error) {
+	namespace := call.in(r.Namespace)
+	if err := call.Powers.Check(abi.CanMemoryRead, namespace); err != nil {
 		return out, err
 	}
-	from := w.stage.Version()
+	from := call.Stage.Version()
 	if r.Before > 0 {
 		from = min(from, r.Before)
 	}
-	versions, next, err := w.stage.History(ctx, namespace, r.Key, from, cmp.Or(r.Limit, defaultPage))
+	versions, next, err := call.Stage.History(ctx, namespace, r.Key, from, cmp.Or(r.Limit, defaultPage))
 	return abi.MemoryHistoryResponse{Versions: memoriesOf(versions), Next: next}, err
 }
 
 // searchOf is a search as a request describes it, in no namespace yet.
-func (w *work) searchOf(r abi.MemorySearchRequest) (memory.Search, error) {
-	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset, Tags: r.Tags, Types: r.Types, Features: r.Features, Agent: w.caller.Agent,
+func (call *Call) searchOf(r abi.MemorySearchRequest) (memory.Search, error) {
+	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset, Tags: r.Tags, Types: r.Types, Features: r.Features, Agent: call.Caller.Agent,
 		Mode: memory.Mode(r.Mode), Vector: r.Vector}
 	for _, state := range r.States {
 		q.States = append(q.States, memory.State(state))
 	}
 	var err error
-	if q.AsOf, err = memory.ParseAsOf(r.AsOf, w.stage.Now()); err != nil {
+	if q.AsOf, err = memory.ParseAsOf(r.AsOf, call.Stage.Now()); err != nil {
 		return q, err
 	}
-	if q.Since, err = w.moment(r.Since); err != nil {
+	if q.Since, err = call.moment(r.Since); err != nil {
 		return q, err
 	}
-	q.Until, err = w.moment(r.Until)
+	q.Until, err = call.moment(r.Until)
 	return q, err
 }
 
 // moment reads an instant; empty is the zero time.
-func (w *work) moment(text string) (time.Time, error) {
+func (call *Call) moment(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	return memory.ParseTime(text, w.stage.Now())
+	return memory.ParseTime(text, call.Stage.Now())
 }
 
-func memorySearch(w *work, ctx context.Context, r abi.MemorySearchRequest) (out abi.MemorySearchResponse, err error) {
-	q, err := w.searchOf(r)
+func memorySearch(call *Call, ctx context.Context, r abi.MemorySearchRequest) (out abi.MemorySearchResponse, err error) {
+	q, err := call.searchOf(r)
 	if err != nil {
 		return out, err
 	}
-	if q.Namespaces, err = w.among(abi.CanMemoryRead, r.Namespaces); err != nil {
+	if q.Namespaces, err = call.among(abi.CanMemoryRead, r.Namespaces); err != nil {
 		return out, err
 	}
-	found, err := w.stage.Search(ctx, q)
+	found, err := call.Stage.Search(ctx, q)
 	if err != nil {
 		return out, err
 	}
@@ -216,13 +216,13 @@ func memorySearch(w *work, ctx context.Context, r abi.MemorySearchRequest) (out 
 }
 
 // itemOf is a memory to be staged as a request describes it.
-func (w *work) itemOf(i abi.MemoryItem) (memory.Item, error) {
+func (call *Call) itemOf(i abi.MemoryItem) (memory.Item, error) {
 	it := memory.Item{Key: i.Key, Value: i.Value, Tags: i.Tags, Importance: i.Importance, Metadata: i.Metadata, State: memory.State(i.State),
 		Supersedes: i.Supersedes, Links: i.Links, IfVersion: i.IfVersion}
 	if i.Type != nil {
 		it.Type = *i.Type
 	}
-	expires, err := w.expires(i.ExpiresAt)
+	expires, err := call.expires(i.ExpiresAt)
 	if expires != nil {
 		it.ExpiresAt = *expires
 	}
@@ -230,29 +230,29 @@ func (w *work) itemOf(i abi.MemoryItem) (memory.Item, error) {
 }
 
 // expires is an expiry; nil when the request does not say, and the zero time for never.
-func (w *work) expires(text *string) (*time.Time, error) {
+func (call *Call) expires(text *string) (*time.Time, error) {
 	if text == nil {
 		return nil, nil
 	}
 	if *text == "" {
 		return &time.Time{}, nil
 	}
-	at, err := memory.ParseExpiry(*text, w.stage.Now())
+	at, err := memory.ParseExpiry(*text, call.Stage.Now())
 	return &at, err
 }
 
-func memoryPut(w *work, ctx context.Context, r abi.MemoryPutRequest) (out abi.MemoryPutResponse, err error) {
+func memoryPut(call *Call, ctx context.Context, r abi.MemoryPutRequest) (out abi.MemoryPutResponse, err error) {
 	out.Stored = make([]abi.MemoryID, len(r.Items))
 	for i, item := range r.Items {
-		namespace := w.in(item.Namespace)
-		if err := w.mayChange(abi.CanMemoryWrite, namespace); err != nil {
+		namespace := call.in(item.Namespace)
+		if err := call.mayChange(abi.CanMemoryWrite, namespace); err != nil {
 			return out, err
 		}
-		it, err := w.itemOf(item)
+		it, err := call.itemOf(item)
 		if err != nil {
 			return out, err
 		}
-		keys, err := w.stage.Put(ctx, namespace, []memory.Item{it})
+		keys, err := call.Stage.Put(ctx, namespace, []memory.Item{it})
 		if err != nil {
 			return out, err
 		}
@@ -262,24 +262,24 @@ func memoryPut(w *work, ctx context.Context, r abi.MemoryPutRequest) (out abi.Me
 }
 
 // patchOf is a change as a request describes it.
-func (w *work) patchOf(p abi.MemoryPatch) (memory.Patch, error) {
-	expires, err := w.expires(p.ExpiresAt)
+func (call *Call) patchOf(p abi.MemoryPatch) (memory.Patch, error) {
+	expires, err := call.expires(p.ExpiresAt)
 	return memory.Patch{Key: p.Key, Value: p.Value, Tags: p.Tags, AddTags: p.AddTags, RemoveTags: p.RemoveTags, Type: p.Type, Importance: p.Importance,
 		Metadata: p.Metadata, State: memory.State(p.State), Supersedes: p.Supersedes, Links: p.Links, ExpiresAt: expires, Clear: p.Clear, IfVersion: p.IfVersion}, err
 }
 
-func memoryPatch(w *work, ctx context.Context, r abi.MemoryPatchRequest) (out abi.MemoryPatchResponse, err error) {
+func memoryPatch(call *Call, ctx context.Context, r abi.MemoryPatchRequest) (out abi.MemoryPatchResponse, err error) {
 	out.Missing = []string{}
 	for _, p := range r.Patches {
-		namespace := w.in(p.Namespace)
-		if err := w.mayChange(abi.CanMemoryWrite, namespace); err != nil {
+		namespace := call.in(p.Namespace)
+		if err := call.mayChange(abi.CanMemoryWrite, namespace); err != nil {
 			return out, err
 		}
-		patch, err := w.patchOf(p)
+		patch, err := call.patchOf(p)
 		if err != nil {
 			return out, err
 		}
-		missing, err := w.stage.Patch(ctx, namespace, []memory.Patch{patch})
+		missing, err := call.Stage.Patch(ctx, namespace, []memory.Patch{patch})
 		if err != nil {
 			return out, err
 		}
@@ -289,18 +289,18 @@ func memoryPatch(w *work, ctx context.Context, r abi.MemoryPatchRequest) (out ab
 	return out, nil
 }
 
-func memoryDelete(w *work, ctx context.Context, r abi.MemoryDeleteRequest) (out abi.MemoryDeleteResponse, err error) {
-	namespace := w.in(r.Namespace)
-	if err := w.mayChange(abi.CanMemoryWrite, namespace); err != nil {
+func memoryDelete(call *Call, ctx context.Context, r abi.MemoryDeleteRequest) (out abi.MemoryDeleteResponse, err error) {
+	namespace := call.in(r.Namespace)
+	if err := call.mayChange(abi.CanMemoryWrite, namespace); err != nil {
 		return out, err
 	}
-	out.Deleted, err = w.stage.Delete(ctx, namespace, r.Keys)
+	out.Deleted, err = call.Stage.Delete(ctx, namespace, r.Keys)
 	return out, err
 }
 
-func memoryTouch(w *work, ctx context.Context, r abi.MemoryTouchRequest) (out abi.MemoryTouchResponse, err error) {
-	namespace := w.in(r.Namespace)
-	if err := w.powers.Check(abi.CanMemoryCount, namespace); err != nil {
+func memoryTouch(call *Call, ctx context.Context, r abi.MemoryTouchRequest) (out abi.MemoryTouchResponse, err error) {
+	namespace := call.in(r.Namespace)
+	if err := call.Powers.Check(abi.CanMemoryCount, namespace); err != nil {
 		return out, err
 	}
 	accesses := 1
@@ -310,19 +310,19 @@ func memoryTouch(w *work, ctx context.Context, r abi.MemoryTouchRequest) (out ab
 	case r.Health != 0:
 		accesses = 0
 	}
-	out.Touched, err = w.stage.Touch(ctx, namespace, r.Keys, int64(accesses), r.Health)
+	out.Touched, err = call.Stage.Touch(ctx, namespace, r.Keys, int64(accesses), r.Health)
 	return out, err
 }
 
 // mostLinkers is how many memories are searched for links back.
 const mostLinkers = 20_000
 
-func linkList(w *work, ctx context.Context, r abi.LinkListRequest) (out abi.LinkListResponse, err error) {
-	namespace := w.in(r.Namespace)
-	if err := w.powers.Check(abi.CanLinkRead, namespace); err != nil {
+func linkList(call *Call, ctx context.Context, r abi.LinkListRequest) (out abi.LinkListResponse, err error) {
+	namespace := call.in(r.Namespace)
+	if err := call.Powers.Check(abi.CanLinkRead, namespace); err != nil {
 		return out, err
 	}
-	found, err := w.stage.Get(ctx, namespace, []string{r.Key})
+	found, err := call.Stage.Get(ctx, namespace, []string{r.Key})
 	if err != nil {
 		return out, err
 	}
@@ -330,16 +330,16 @@ func linkList(w *work, ctx context.Context, r abi.LinkListRequest) (out abi.Link
 	if found[0] != nil {
 		out.Links = append(out.Links, found[0].Links...)
 	}
-	out.LinkedFrom, err = w.linkedFrom(ctx, namespace, r.Key)
+	out.LinkedFrom, err = call.linkedFrom(ctx, namespace, r.Key)
 	return out, err
 }
 
 // linkedFrom lists the keys of the memories that link to a key.
-func (w *work) linkedFrom(ctx context.Context, namespace, key string) ([]string, error) {
+func (call *Call) linkedFrom(ctx context.Context, namespace, key string) ([]string, error) {
 	back := []string{}
 	after, looked := "", 0
 	for {
-		list, next, err := w.stage.List(ctx, namespace, "", after, 1000)
+		list, next, err := call.Stage.List(ctx, namespace, "", after, 1000)
 		if err != nil {
 			return nil, err
 		}
@@ -359,8 +359,8 @@ func (w *work) linkedFrom(ctx context.Context, namespace, key string) ([]string,
 	}
 }
 
-func linkAdd(w *work, ctx context.Context, r abi.LinkAddRequest) (out abi.LinkAddResponse, err error) {
-	err = w.relink(ctx, r.Namespace, r.Key, func(links []string) []string {
+func linkAdd(call *Call, ctx context.Context, r abi.LinkAddRequest) (out abi.LinkAddResponse, err error) {
+	err = call.relink(ctx, r.Namespace, r.Key, func(links []string) []string {
 		for _, to := range r.To {
 			if !slices.Contains(links, to) {
 				links = append(links, to)
@@ -372,8 +372,8 @@ func linkAdd(w *work, ctx context.Context, r abi.LinkAddRequest) (out abi.LinkAd
 	return out, err
 }
 
-func linkRemove(w *work, ctx context.Context, r abi.LinkRemoveRequest) (out abi.LinkRemoveResponse, err error) {
-	err = w.relink(ctx, r.Namespace, r.Key, func(links []string) []string {
+func linkRemove(call *Call, ctx context.Context, r abi.LinkRemoveRequest) (out abi.LinkRemoveResponse, err error) {
+	err = call.relink(ctx, r.Namespace, r.Key, func(links []string) []string {
 		kept := slices.DeleteFunc(links, func(link string) bool { return slices.Contains(r.To, link) })
 		out.Removed = len(links) - len(kept)
 		return kept
@@ -382,12 +382,12 @@ func linkRemove(w *work, ctx context.Context, r abi.LinkRemoveRequest) (out abi.
 }
 
 // relink stages a memory with changed links.
-func (w *work) relink(ctx context.Context, namespace, key string, change func([]string) []string) error {
-	namespace = w.in(namespace)
-	if err := w.mayChange(abi.CanLinkWrite, namespace); err != nil {
+func (call *Call) relink(ctx context.Context, namespace, key string, change func([]string) []string) error {
+	namespace = call.in(namespace)
+	if err := call.mayChange(abi.CanLinkWrite, namespace); err != nil {
 		return err
 	}
-	found, err := w.stage.Get(ctx, namespace, []string{key})
+	found, err := call.Stage.Get(ctx, namespace, []string{key})
 	if err != nil {
 		return err
 	}
@@ -398,6 +398,6 @@ func (w *work) relink(ctx context.Context, namespace, key string, change func([]
 	if links == nil {
 		links = []string{}
 	}
-	_, err = w.stage.Patch(ctx, namespace, []memory.Patch{{Key: key, Links: links}})
+	_, err = call.Stage.Patch(ctx, namespace, []memory.Patch{{Key: key, Links: links}})
 	return err
 }

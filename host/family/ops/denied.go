@@ -1,4 +1,4 @@
-package family
+package ops
 
 import (
 	"encoding/json"
@@ -8,12 +8,12 @@ import (
 )
 
 // meant is the namespace that a request is about, for the error when it is denied; empty where it is about none, or many.
-func (w *work) meant(needs abi.Capability, request []byte) string {
+func (call *Call) meant(needs abi.Capability, request []byte) string {
 	var r struct {
 		Namespace  string
 		Namespaces []string
 	}
-	if needs.Scope() != "namespaces" || memory.Nesting(request) > longestArguments {
+	if needs.Scope() != "namespaces" || memory.Nesting(request) > LongestNesting {
 		return ""
 	}
 	if err := json.Unmarshal(request, &r); err != nil {
@@ -21,7 +21,7 @@ func (w *work) meant(needs abi.Capability, request []byte) string {
 	}
 	switch len(r.Namespaces) {
 	case 0:
-		return w.in(r.Namespace)
+		return call.in(r.Namespace)
 	case 1:
 		return r.Namespaces[0]
 	}

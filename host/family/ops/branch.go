@@ -1,0 +1,157 @@
+package ops
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// branchOr is the branch that a request means.
+func (call *Call) branchOr(name string) string {
+	if name == "" {
+		return call.Stage.Branch()
+	}
+	return name
+}
+
+func branchList(call *Call, ctx context.Context, _ abi.BranchListRequest) (out abi.BranchListResponse, err error) {
+	found, err := call.host.Space.Branches(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Branches = []abi.Branch{}
+	for _, b := range found {
+		if call.Powers.Allows(abi.CanBranchRead, b.Name) {
+			out.Branches = append(out.Branches, abi.Branch{Name: b.Name, Parent: b.Parent, ForkedAt: b.ForkedAt, Created: memory.FormatTime(b.Created), Depth: b.Depth})
+		}
+	}
+	return out, nil
+}
+
+// differencesOf are the differences that a family may see: those of memories, and of its own records.
+func (call *Call) differencesOf(list []memory.Difference) []abi.Difference {
+	out := []abi.Difference{}
+	for _, d := range list {
+		own, mine := strings.CutPrefix(d.Collection, call.Manifest.Name+"/")
+		if d.Collection == "" || mine && call.Powers.Allows(abi.CanRecord, own) {
+			out = append(out, abi.Difference{Namespace: d.Namespace, Collection: own, Key: d.Key, Base: memoryOf(d.Base), Source: memoryOf(d.Source),
+				Target: memoryOf(d.Target), Clash: string(d.Clash)})
+		}
+	}
+	return out
+}
+
+func (call *Call) mayCompare(branches ...string) error {
+	for _, name := range branches {
+		if err := call.Powers.Check(abi.CanBranchRead, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func branchDiff(call *Call, ctx context.Context, r abi.BranchDiffRequest) (out abi.BranchDiffResponse, err error) {
+	target := call.branchOr(r.Target)
+	if err := call.mayCompare(r.Source, target); err != nil {
+		return out, err
+	}
+	namespaces, err := call.among(abi.CanMemoryRead, orAll(r.Namespaces))
+	if err != nil {
+		return out, err
+	}
+	d, err := call.host.Space.Diff(ctx, memory.DiffQuery{Source: r.Source, Target: target, Namespaces: namespaces, Limit: cmp.Or(r.Limit, defaultPage)})
+	if err != nil {
+		return out, err
+	}
+	return abi.BranchDiffResponse{Added: d.Added, Changed: d.Changed, Removed: d.Removed, Clashes: d.Clashes,
+		Differences: call.differencesOf(d.Differences), Truncated: d.Truncated}, nil
+}
+
+func orAll(namespaces []string) []string {
+	if len(namespaces) == 0 {
+		return []string{"*"}
+	}
+	return namespaces
+}
+
+func branchFork(call *Call, _ context.Context, r abi.BranchForkRequest) (out abi.BranchForkResponse, err error) {
+	from := call.branchOr(r.From)
+	if err := call.mayCompare(from); err != nil {
+		return out, err
+	}
+	if err := call.Powers.Check(abi.CanBranchWrite, r.Name); err != nil {
+		return out, err
+	}
+	at, err := memory.ParseAsOf(r.AsOf, call.Stage.Now())
+	if err != nil {
+		return out, err
+	}
+	call.After(fmt.Sprintf("fork %s from %s", r.Name, from), func(ctx context.Context) error {
+		_, err := call.host.Space.Fork(ctx, from, r.Name, at, memory.Write{Agent: call.Caller.Agent})
+		return err
+	})
+	return abi.BranchForkResponse{Name: r.Name, From: from}, nil
+}
+
+func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out abi.BranchMergeResponse, err error) {
+	m, err := call.mergeOf(r)
+	if err != nil {
+		return out, err
+	}
+	merged, err := call.host.Space.Merge(ctx, m, memory.Write{Agent: call.Caller.Agent})
+	if err != nil {
+		return out, err
+	}
+	out = abi.BranchMergeResponse{Applied: call.differencesOf(merged.Applied), Clashes: call.differencesOf(merged.Clashes), Unresolved: merged.Unresolved}
+	if r.Preview {
+		return out, nil
+	}
+	out.Merged = merged.Unresolved == 0
+	call.After(fmt.Sprintf("merge %s into %s", m.Source, m.Target), func(ctx context.Context) error {
+		m.Preview = false
+		_, err := call.host.Space.Merge(ctx, m, memory.Write{Agent: call.Caller.Agent})
+		return err
+	})
+	return out, nil
+}
+
+// mergeOf is the preview of a merge that the call may make, or look at.
+func (call *Call) mergeOf(r abi.BranchMergeRequest) (memory.Merge, error) {
+	m := memory.Merge{Source: r.Source, Target: call.branchOr(r.Target), Strategy: memory.Strategy(r.Strategy), Preview: true}
+	if err := call.mayCompare(m.Source, m.Target); err != nil {
+		return m, err
+	}
+	var err error
+	if m.Namespaces, err = call.among(abi.CanMemoryRead, orAll(r.Namespaces)); err != nil || r.Preview {
+		return m, err
+	}
+	if err := call.Powers.Check(abi.CanBranchWrite, m.Target); err != nil {
+		return m, err
+	}
+	written, err := call.among(abi.CanMemoryWrite, orAll(r.Namespaces))
+	if err != nil {
+		return m, err
+	}
+	m.Namespaces = both(m.Namespaces, written)
+	if m.Namespaces != nil && len(m.Namespaces) == 0 {
+		return m, &abi.Error{Code: abi.CodeDenied, Message: "a merge needs memory.read and memory.write for the same namespaces"}
+	}
+	return m, nil
+}
+
+func branchDelete(call *Call, _ context.Context, r abi.BranchDeleteRequest) (out abi.BranchDeleteResponse, err error) {
+	if err := call.Powers.Check(abi.CanBranchWrite, r.Name); err != nil {
+		return out, err
+	}
+	if scope := call.Powers.Scope(abi.CanMemoryWrite); len(scope) == 0 || scope[0] != "*" {
+		return out, &abi.Error{Code: abi.CodeDenied, Message: "deleting a branch needs memory.write for every namespace"}
+	}
+	call.After("delete "+r.Name, func(ctx context.Context) error {
+		return call.host.Space.Delete(ctx, r.Name, memory.Write{Agent: call.Caller.Agent})
+	})
+	return out, nil
+}

@@ -1,0 +1,39 @@
+package ops
+
+import (
+	"context"
+
+	"github.com/alcove-memory/alcove/abi"
+)
+
+func configGet(call *Call, ctx context.Context, _ abi.ConfigGetRequest) (out abi.ConfigGetResponse, err error) {
+	out.Config, err = call.Config.Config(ctx)
+	return out, err
+}
+
+func configSet(call *Call, ctx context.Context, r abi.ConfigSetRequest) (out abi.ConfigSetResponse, err error) {
+	out.Config, err = call.Config.Configure(ctx, r.Values)
+	return out, err
+}
+
+func callerGet(call *Call, _ context.Context, _ abi.CallerGetRequest) (abi.CallerGetResponse, error) {
+	out := abi.CallerGetResponse{Caller: call.Caller.Agent, Namespace: call.Namespace, Branch: call.Stage.Branch(), Capabilities: []abi.Power{},
+		ReadOnly: call.Caller.Rights.WritesNothing(), Proposes: !call.Powers.Has(abi.CanMemoryWrite) && call.Powers.Has(abi.CanMemoryPropose)}
+	for _, g := range call.Powers.List() {
+		out.Capabilities = append(out.Capabilities, abi.Power{Name: string(g.Name), Scope: g.Scope})
+	}
+	return out, nil
+}
+
+// longestProgress is how many bytes a message about progress may have.
+const longestProgress = 1000
+
+func callerProgress(call *Call, _ context.Context, r abi.CallerProgressRequest) (out abi.CallerProgressResponse, err error) {
+	if len(r.Message) > longestProgress {
+		return out, invalid("the message has %d bytes: at most %d are allowed", len(r.Message), longestProgress)
+	}
+	if call.Progress != nil {
+		call.Progress(r.Done, r.Total, r.Message)
+	}
+	return out, nil
+}

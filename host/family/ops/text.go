@@ -1,0 +1,53 @@
+package ops
+
+import (
+	"context"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/search"
+)
+
+func textAnalyze(_ *Call, _ context.Context, r abi.TextAnalyzeRequest) (abi.TextAnalyzeResponse, error) {
+	out := abi.TextAnalyzeResponse{Terms: make([][]string, len(r.Texts))}
+	for i, text := range r.Texts {
+		if out.Terms[i] = search.Terms(text); out.Terms[i] == nil {
+			out.Terms[i] = []string{}
+		}
+	}
+	return out, nil
+}
+
+func textCount(call *Call, ctx context.Context, r abi.TextCountRequest) (out abi.TextCountResponse, err error) {
+	c, namespaces, err := call.counted(r)
+	if err != nil {
+		return out, err
+	}
+	out.Documents, out.Counts, err = call.Stage.CountTerms(ctx, c, namespaces, r.Terms)
+	return out, err
+}
+
+// counted is what terms are counted in.
+func (call *Call) counted(r abi.TextCountRequest) (memory.Collection, []string, error) {
+	if r.Collection == "" || r.Collection == "memory" {
+		namespaces, err := call.among(abi.CanMemoryRead, r.Namespaces)
+		return memory.Collection{Name: "memory"}, namespaces, err
+	}
+	c, err := call.collection(r.Collection)
+	if err != nil {
+		return c, nil, err
+	}
+	namespaces, err := call.recordNamespaces(r.Namespaces)
+	return c, namespaces, err
+}
+
+func embedTexts(call *Call, ctx context.Context, r abi.EmbedTextsRequest) (out abi.EmbedTextsResponse, err error) {
+	if call.host.Embedder == nil {
+		return out, &abi.Error{Code: abi.CodeUnavailable, Message: "no embedder is configured: the operator can, with alcove embedder set"}
+	}
+	out.Model, out.Vectors, err = call.host.Embedder.Embed(ctx, r.Texts, r.Purpose)
+	if len(out.Vectors) > 0 {
+		out.Dimensions = len(out.Vectors[0])
+	}
+	return out, err
+}
