@@ -153,6 +153,10 @@ func (a acts) FamilyUses(ctx context.Context) ([]operator.FamilyUse, error) {
 	return withFamilies(a, func(f *family.Families) ([]operator.FamilyUse, error) { return f.Uses(ctx) })
 }
 
+func (a acts) FamilyInfo(ctx context.Context, r operator.FamilyName) (operator.FamilyInfo, error) {
+	return withFamilies(a, func(f *family.Families) (operator.FamilyInfo, error) { return f.Info(ctx, r.Family) })
+}
+
 func (a acts) InstallFamily(_ context.Context, r operator.InstallRequest) (operator.Family, error) {
 	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Install(r.Module) })
 }

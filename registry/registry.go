@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"syscall"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/durable"
@@ -94,15 +95,10 @@ var (
 // because what it forbids would be allowed without it.
 func Read(dir string) (Lock, error) {
 	path := filepath.Join(dir, File)
-	f, err := os.Open(path)
+	data, err := readRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Lock{Format: format}, nil
 	}
-	if err != nil {
-		return Lock{}, fmt.Errorf("read the lock file: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, FileLimit+1))
 	if err != nil {
 		return Lock{}, fmt.Errorf("read the lock file %s: %w", path, err)
 	}
@@ -112,6 +108,31 @@ func Read(dir string) (Lock, error) {
 	}
 	return l, nil
 }
+
+// readRegular reads a regular file, up to just beyond the limit. Anything else is refused without waiting: a FIFO would block its
+// reader for ever.
+func readRegular(path string) (data []byte, err error) {
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a FIFO meanwhile
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	return io.ReadAll(io.LimitReader(f, FileLimit+1))
+}
+
+var errNotRegular = errors.New("it is not a regular file: move it away")
 
 // Parse reads a lock file's bytes.
 func Parse(data []byte) (Lock, error) {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,42 @@ func (a *app) familyListCommand() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+func (a *app) familyInfoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "info NAME", Short: "Show all about one family: manifest, grant, configuration, limits and use", Args: arguments(1, 1),
+		Example: `  alcove family info auto-tag
+  alcove family info auto-tag --json`,
+		RunE: func(c *cobra.Command, args []string) error {
+			info, err := answeredBy(c.Context(), a, operator.Operator.FamilyInfo, operator.FamilyName{Family: args[0]})
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(info)
+			}
+			return a.printInfo(info)
+		},
+	}
+}
+
+// printInfo prints all about a family.
+func (a *app) printInfo(f operator.FamilyInfo) error {
+	if err := a.printFamily(f.Described); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.Config)) {
+		a.printf("  config %s = %s\n", key, string(f.Config[key]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Limits)) {
+		l, set := f.Limits[name], ""
+		if l.Set {
+			set = fmt.Sprintf(", set by an operator; default %d", l.Default)
+		}
+		a.printf("  limit %s = %d%s\n", name, l.Value, set)
+	}
+	return a.printUse(&f.Use)
 }
 
 // usedFamily is a family with what it keeps.
@@ -227,7 +264,7 @@ type grantFlags struct {
 	all, disable, enable bool
 	hooks                []string
 	digest               string
-	limits               map[string]int64
+	limits               map[string]string
 }
 
 func (a *app) familyGrantCommand() *cobra.Command {
@@ -250,7 +287,7 @@ holds, and a hook on refuse stays so.`,
 	flags.BoolVar(&f.all, "all", false, "everything that the manifest asks for, hooks excepted")
 	flags.StringSliceVar(&f.hooks, "hook", nil, "a hook to turn on, as in store=defer or rank; several with commas or again")
 	flags.StringVar(&f.digest, "digest", "", "grant only if the family has this digest")
-	flags.StringToInt64Var(&f.limits, "limit", nil, "a lower limit than the manifest asks for, as wall_ms=100, or a quota, as record_bytes=1000000000")
+	flags.StringToStringVar(&f.limits, "limit", nil, "a lower limit than the manifest asks for, as wall_ms=100, or a quota, as record_bytes=1000000000; wall_ms=default resets it")
 	flags.BoolVar(&f.disable, "disable", false, "let nobody call it any more")
 	flags.BoolVar(&f.enable, "enable", false, "let it be called again")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -268,7 +305,7 @@ holds, and a hook on refuse stays so.`,
 }
 
 func (f grantFlags) request(args []string) (operator.GrantRequest, error) {
-	r := operator.GrantRequest{Family: args[0], All: f.all, Digest: f.digest, Limits: f.limits, Hooks: map[abi.Hook]operator.HookOn{}}
+	r := operator.GrantRequest{Family: args[0], All: f.all, Digest: f.digest, Limits: map[string]int64{}, Hooks: map[abi.Hook]operator.HookOn{}}
 	if f.disable && f.enable {
 		return r, &usageError{errors.New("use --disable or --enable, not both")}
 	}
@@ -282,6 +319,17 @@ func (f grantFlags) request(args []string) (operator.GrantRequest, error) {
 			capability.Scope = strings.Split(scope, ",")
 		}
 		r.Capabilities = append(r.Capabilities, capability)
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.limits)) {
+		if f.limits[name] == "default" {
+			r.ResetLimits = append(r.ResetLimits, name)
+			continue
+		}
+		n, err := strconv.ParseInt(f.limits[name], 10, 64)
+		if err != nil {
+			return r, &usageError{fmt.Errorf("--limit %s=%s: give a number, or default", name, f.limits[name])}
+		}
+		r.Limits[name] = n
 	}
 	for _, given := range f.hooks {
 		name, onFailure, _ := strings.Cut(given, "=")

@@ -23,12 +23,11 @@ func (f *Families) EmbedderOf(name string) (GuestEmbedder, bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	x := f.known[name]
-	if x == nil || x.fault != "" || x.digest == "" || x.manifest.Hooks.Embed == nil {
+	if _, on := f.hookOf(x, abi.HookEmbed); !on {
 		return GuestEmbedder{}, false
 	}
-	_, on := grantIn(f.lock, x).Hooks[abi.HookEmbed]
 	h := x.manifest.Hooks.Embed
-	return GuestEmbedder{Family: name, Model: h.Model, Dimensions: h.Dimensions, families: f}, on
+	return GuestEmbedder{Family: name, Model: h.Model, Dimensions: h.Dimensions, families: f}, true
 }
 
 // Embed makes a vector of each text. purpose is document or query.

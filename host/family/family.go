@@ -255,6 +255,16 @@ func grantIn(lock registry.Lock, x *family) registry.Grant {
 	return registry.Grant{Digest: x.digest}
 }
 
+// hookOf is what an operator said of a family's hook; on is false when it is not to be asked: the family cannot be used, has no
+// such hook, or is not granted it. The caller holds mu.
+func (f *Families) hookOf(x *family, h abi.Hook) (said registry.On, on bool) {
+	if x == nil || x.fault != "" || x.digest == "" || !has(x.manifest.Hooks, h) {
+		return registry.On{}, false
+	}
+	said, on = grantIn(f.lock, x).Hooks[h]
+	return said, on
+}
+
 // powersOf are what a call of a family may do.
 func (f *Families) powersOf(x *family, caller memory.Caller) policy.Powers {
 	var granted []policy.Grant

@@ -19,6 +19,7 @@ type GrantRequest struct {
 	Capabilities []registry.Capability    `json:"capabilities,omitempty"`
 	Hooks        map[abi.Hook]registry.On `json:"hooks,omitempty"`
 	Limits       map[string]int64         `json:"limits,omitempty"`
+	ResetLimits  []string                 `json:"reset_limits,omitempty"` // limits and quotas that get their defaults again
 	Disable      *bool                    `json:"disable,omitempty"`
 	Revoke       []string                 `json:"revoke,omitempty"` // capabilities and hooks; * for everything
 }
@@ -70,7 +71,7 @@ func (f *Families) decide(name string, g registry.Grant) (Described, error) {
 
 // takesOnly reports whether a request gives a family nothing.
 func (r GrantRequest) takesOnly() bool {
-	return !r.All && len(r.Capabilities) == 0 && len(r.Hooks) == 0 && len(r.Limits) == 0
+	return !r.All && len(r.Capabilities) == 0 && len(r.Hooks) == 0 && len(r.Limits) == 0 && len(r.ResetLimits) == 0
 }
 
 // takeBack takes something from a family whose module is not there.
@@ -145,6 +146,12 @@ func (r GrantRequest) apply(x *family, g *registry.Grant) error {
 		if err := grantHook(x, g, h, on); err != nil {
 			return err
 		}
+	}
+	for _, name := range r.ResetLimits {
+		if !abi.InManifest(name) && abi.DefaultQuota(name) == 0 {
+			return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("there is no limit %.80q: give one of manifests, such as wall_ms, or a quota, such as records", name)}
+		}
+		delete(g.Limits, name)
 	}
 	maps.Copy(g.Limits, r.Limits)
 	return nil

@@ -86,13 +86,10 @@ func (f *Families) replaceGuards(next map[string]*guard) {
 	f.guards = next
 }
 
-// storeHook is the store hook of a family that is on. The caller holds mu.
+// storeHookOf is the store hook of a family, if it is on. The caller holds mu.
 func (f *Families) storeHookOf(x *family) (hook, bool) {
-	if x == nil || x.fault != "" || x.digest == "" || x.manifest.Hooks.Store == nil {
-		return hook{}, false
-	}
-	on, granted := grantIn(f.lock, x).Hooks[abi.HookStore]
-	if !granted {
+	on, asked := f.hookOf(x, abi.HookStore)
+	if !asked {
 		return hook{}, false
 	}
 	return hook{x, wordOf(on.OnFailure, x.manifest), x.manifest.Hooks.Store.Redacts}, true

@@ -712,3 +712,40 @@ func TestAServerThatOnlyReadsKeepsNoModule(t *testing.T) {
 		}
 	})
 }
+
+func TestAJobOfTheApprovedVersionIsDoneByItWithItsPowers(t *testing.T) {
+	one := redactor("1.0.0")
+	one.Collections, one.Hooks.Jobs = []abi.Collection{{Name: "runs", Per: "space"}}, []abi.Job{{Name: "tidy"}}
+	w := open(t, nil)
+	w.install(one, script{steps: []step{{"record.put", `{"collection":"runs","items":[{"key":"last","value":1}]}`}, {"job.enqueue", `{"job":"tidy"}`}}, says: `{"entries":[{"value":"one"}]}`})
+	w.grant(GrantRequest{Family: "redactor", All: true, Hooks: hookOn(abi.HookStore)})
+	w.install(redactor("2.0.0"), redacts("two"))
+	w.storesAs("one")
+	approved := w.guardNow("redactor").digest
+	await.That(t, "its job is over", func() bool {
+		list, err := w.Jobs(t.Context())
+		return err == nil && slices.ContainsFunc(list, func(j Job) bool { return j.State == Done || j.State == Failed })
+	})
+	list, err := w.Jobs(t.Context())
+	if err != nil || list[0].State != Done || list[0].Digest != approved {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestAJobOfAVersionThatWasReplacedIsRefusedAndSaysSo(t *testing.T) {
+	m := withJob("tidy", "")
+	w := open(t, nil).with(m, script{steps: []step{{"job.enqueue", `{"job":"tidy","after_s":3600}`}}})
+	if _, err := w.call(Call{Tool: "tidy_do"}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := w.Jobs(t.Context())
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	m.Version = "2.0.0"
+	w.with(m, script{says: `{}`})
+	job := list[0]
+	if err := w.jobs.attempt(t.Context(), &job); code(err) != memory.Denied || !strings.Contains(err.Error(), "queued by the version with the SHA-256 "+job.Digest) {
+		t.Errorf("it was done: %v", err)
+	}
+}

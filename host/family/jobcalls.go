@@ -21,7 +21,7 @@ func (r jobsOf) Enqueue(ctx context.Context, q abi.JobEnqueueRequest) (string, e
 		return "", invalidf("the payload has %d bytes: at most %d are allowed; keep what is larger in a collection", len(q.Payload), payloadLimit)
 	}
 	queue, now := r.families.jobs, r.families.o.Clock()
-	job := Job{ID: r.families.newID(now), Family: r.family.name, Name: q.Job, Payload: q.Payload, Branch: r.Stage.Branch(),
+	job := Job{ID: r.families.newID(now), Family: r.family.name, Digest: r.family.digest, Name: q.Job, Payload: q.Payload, Branch: r.Stage.Branch(),
 		Namespace: r.Namespace, State: Queued, Due: now.Add(time.Duration(q.AfterS * float64(time.Second))), Created: now}
 	job.queuedFor(r.Caller)
 	if err := queue.hasRoom(ctx, r.family, append(slices.Clip(r.queued), job)...); err != nil {

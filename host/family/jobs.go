@@ -36,7 +36,8 @@ const (
 type Job struct {
 	ID      string          `json:"id"`
 	Family  string          `json:"family"`
-	Name    string          `json:"job"` // as its manifest has it; "store hook" for a hook that was put off
+	Digest  string          `json:"digest,omitempty"` // of the version that queued it, and that does it; empty: any
+	Name    string          `json:"job"`              // as its manifest has it; "store hook" for a hook that was put off
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Agent   string          `json:"agent,omitempty"` // on whose behalf
 	// Namespaces are those that its caller may read, and Writable those that they may write, of these; nil: all.
@@ -323,7 +324,7 @@ func (j *jobs) isCancelled(ctx context.Context, id string) bool {
 // attempt asks the family to do the job, and commits what that stages together with the job's end.
 func (j *jobs) attempt(ctx context.Context, job *Job) error {
 	f := j.families
-	x, err := f.named(job.Family)
+	x, err := f.versionFor(*job)
 	if err != nil {
 		return err
 	}
@@ -367,6 +368,22 @@ func (j *jobs) attempt(ctx context.Context, job *Job) error {
 		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("%s; nothing was stored: %v. It is not tried again, because that would send it again", strings.Join(job.Sent, "; "), err)}
 	}
 	return err
+}
+
+// versionFor is the version of a family that does a job: the one that queued it, which may only serve its store hook any more.
+// A family that the program carries does in each release what an earlier one queued.
+func (f *Families) versionFor(job Job) (*family, error) {
+	x, err := f.named(job.Family)
+	if job.Digest == "" || err == nil && (x.digest == job.Digest || x.source == built) {
+		return x, err
+	}
+	if g := f.guardNow(job.Family); g != nil && g.digest == job.Digest {
+		return g, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nil, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("it was queued by the version with the SHA-256 %s, which another one replaced: that one may queue it again", job.Digest)}
 }
 
 // brokenOff is why a job that the server did not see to its end is not begun again.

@@ -171,13 +171,9 @@ func (f *Families) unloadIdle() {
 
 // hooked reports whether a family takes part in stores or searches, so that it has to be ready. The caller holds mu.
 func (f *Families) hooked(x *family) bool {
-	if x.fault != "" || x.digest == "" {
-		return false
-	}
-	g := grantIn(f.lock, x)
-	_, store := g.Hooks[abi.HookStore]
-	_, rank := g.Hooks[abi.HookRank]
-	return store && x.manifest.Hooks.Store != nil || rank && x.manifest.Hooks.Rank != nil
+	_, store := f.hookOf(x, abi.HookStore)
+	_, rank := f.hookOf(x, abi.HookRank)
+	return store || rank
 }
 
 // preload loads what takes part in stores and searches, in the background.

@@ -21,10 +21,7 @@ func (f *Families) ranker() *family {
 	defer f.mu.RUnlock()
 	var first *family
 	for _, x := range f.known {
-		if x.fault != "" || x.digest == "" || x.manifest.Hooks.Rank == nil {
-			continue
-		}
-		if _, on := grantIn(f.lock, x).Hooks[abi.HookRank]; on && (first == nil || x.name < first.name) {
+		if _, on := f.hookOf(x, abi.HookRank); on && (first == nil || x.name < first.name) {
 			first = x
 		}
 	}

@@ -33,10 +33,7 @@ func (f *Families) schedules() []schedule {
 	defer f.mu.RUnlock()
 	var list []schedule
 	for _, x := range f.known {
-		if x.fault != "" || x.digest == "" {
-			continue
-		}
-		if _, on := grantIn(f.lock, x).Hooks[abi.HookJob]; !on {
+		if _, on := f.hookOf(x, abi.HookJob); !on {
 			continue
 		}
 		for _, job := range x.manifest.Hooks.Jobs {

@@ -106,10 +106,7 @@ func (f *Families) listeners() []*family {
 	defer f.mu.RUnlock()
 	var list []*family
 	for _, x := range f.known {
-		if x.fault != "" || x.digest == "" || x.manifest.Hooks.Stored == nil {
-			continue
-		}
-		if _, on := grantIn(f.lock, x).Hooks[abi.HookStored]; on {
+		if _, on := f.hookOf(x, abi.HookStored); on {
 			list = append(list, x)
 		}
 	}

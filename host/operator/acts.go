@@ -46,6 +46,7 @@ const (
 	listFamilies    act[none, []Family]                 = "families"
 	familyStates    act[none, []Family]                 = "family-states"
 	familyUses      act[none, []FamilyUse]              = "family-uses"
+	familyInfo      act[FamilyName, FamilyInfo]         = "family-info"
 	installFamily   act[InstallRequest, Family]         = "family-install"
 	removeFamily    act[FamilyName, RemovedFamily]      = "family-remove"
 	grantFamily     act[GrantRequest, Family]           = "family-grant"
@@ -66,7 +67,7 @@ func table(o Operator) []served {
 		listEmbedders.asked(o.Embedders), setEmbedder.by(o.SetEmbedder).changing(), told(regenerateEmbedder, o.RegenerateEmbedder).changing(),
 		told(removeEmbedder, o.RemoveEmbedder).changing(), told(chooseEmbedder, o.ChooseEmbedder).changing(),
 
-		listFamilies.asked(o.Families), familyStates.asked(o.FamilyStates), familyUses.asked(o.FamilyUses),
+		listFamilies.asked(o.Families), familyStates.asked(o.FamilyStates), familyUses.asked(o.FamilyUses), familyInfo.by(o.FamilyInfo),
 		installFamily.by(o.InstallFamily).changing(), removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
 		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), listEndpoints.asked(o.Endpoints),
 		told(setEndpoint, o.SetEndpoint).changing(),

@@ -131,6 +131,11 @@ func (c *Client) FamilyUses(ctx context.Context) ([]FamilyUse, error) {
 	return ask(ctx, c, familyUses)
 }
 
+// FamilyInfo implements Operator.
+func (c *Client) FamilyInfo(ctx context.Context, r FamilyName) (FamilyInfo, error) {
+	return call(ctx, c, familyInfo, r)
+}
+
 // InstallFamily implements Operator.
 func (c *Client) InstallFamily(ctx context.Context, r InstallRequest) (Family, error) {
 	return call(ctx, c, installFamily, r)

@@ -62,6 +62,7 @@ type Families interface {
 	// FamilyStates lists them, too; nothing is granted by what it shows.
 	FamilyStates(ctx context.Context) ([]Family, error)
 	FamilyUses(ctx context.Context) ([]FamilyUse, error)
+	FamilyInfo(ctx context.Context, r FamilyName) (FamilyInfo, error)
 	InstallFamily(ctx context.Context, r InstallRequest) (Family, error)
 	RemoveFamily(ctx context.Context, r FamilyName) (RemovedFamily, error)
 	GrantFamily(ctx context.Context, r GrantRequest) (Family, error)
@@ -96,6 +97,8 @@ type (
 	Family        = family.Described
 	FamilyJob     = family.Job
 	FamilyUse     = family.Use
+	FamilyInfo    = family.Info
+	FamilyLimit   = family.Limit
 	RemovedFamily = family.Removed
 	GrantRequest  = family.GrantRequest
 	HookOn        = registry.On
