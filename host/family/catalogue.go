@@ -305,7 +305,7 @@ func (f *Families) publish(c collected) (changed bool) {
 		}
 	}
 	f.replaceGuards(c.guards)
-	f.offer()
+	f.assignTools()
 	if changed {
 		f.announce()
 	}
@@ -318,10 +318,10 @@ func (f *Families) announce() {
 	f.changed = make(chan struct{})
 }
 
-// offer works out whose tool each name is, and which families cannot be used. The caller holds changing and mu.
-func (f *Families) offer() {
+// assignTools assigns each name to a tool, and works out which families cannot be used. The caller holds changing and mu.
+func (f *Families) assignTools() {
 	f.tools = map[string]*family{}
-	names := newTaken()
+	names := newUsedNames()
 	for _, x := range f.byPrecedence() {
 		if x.digest == "" {
 			continue
@@ -347,11 +347,11 @@ func (f *Families) offer() {
 			x.clashes, x.fault = true, "the program carries a family of this name, which stays in use: give this one another name"
 		}
 	}
-	f.offerPublished(names)
+	f.assignPublished(names)
 }
 
-// offerPublished offers what families published, where no manifest has the name or one like it. The caller holds changing and mu.
-func (f *Families) offerPublished(names *taken) {
+// assignPublished assigns names to published tools, where no manifest has the name or one like it. The caller holds changing and mu.
+func (f *Families) assignPublished(names *usedNames) {
 	for _, x := range f.byPrecedence() {
 		if x.fault != "" || !granted(grantIn(f.lock, x), abi.CanToolsPublish) {
 			continue

@@ -33,7 +33,7 @@ func (f *Families) Grant(r GrantRequest) (Described, error) {
 	}
 	x := f.knownNow(r.Family)
 	if x == nil || x.digest == "" {
-		return f.takeBack(r)
+		return f.revokeAbsent(r)
 	}
 	if err := f.meant(r, x); err != nil {
 		return Described{}, err
@@ -69,15 +69,15 @@ func (f *Families) decide(name string, g registry.Grant) (Described, error) {
 	return d, nil
 }
 
-// takesOnly reports whether a request gives a family nothing.
-func (r GrantRequest) takesOnly() bool {
+// revokesOnly reports whether a request gives a family nothing.
+func (r GrantRequest) revokesOnly() bool {
 	return !r.All && len(r.Capabilities) == 0 && len(r.Hooks) == 0 && len(r.Limits) == 0 && len(r.ResetLimits) == 0
 }
 
-// takeBack takes something from a family whose module is not there.
-func (f *Families) takeBack(r GrantRequest) (Described, error) {
+// revokeAbsent revokes something of a family whose module is not there.
+func (f *Families) revokeAbsent(r GrantRequest) (Described, error) {
 	g, listed := f.lock.Families[r.Family]
-	if !listed || !r.takesOnly() {
+	if !listed || !r.revokesOnly() {
 		f.mu.RLock()
 		defer f.mu.RUnlock()
 		if x := f.known[r.Family]; x != nil {
@@ -98,7 +98,7 @@ func (f *Families) meant(r GrantRequest, x *family) error {
 	if r.Digest != "" && r.Digest != x.digest {
 		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s has the digest %s, not %s: look at it again with alcove family list", x.name, x.digest, r.Digest)}
 	}
-	if r.takesOnly() {
+	if r.revokesOnly() {
 		return nil
 	}
 	if x.clashes {

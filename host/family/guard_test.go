@@ -732,7 +732,7 @@ func TestAJobOfTheApprovedVersionIsDoneByItWithItsPowers(t *testing.T) {
 	}
 }
 
-func TestAJobOfAVersionThatWasReplacedIsRefusedAndSaysSo(t *testing.T) {
+func TestAJobOfAVersionThatWasReplacedNeedsTheRightOfTheNewOne(t *testing.T) {
 	m := withJob("tidy", "")
 	w := open(t, nil).with(m, script{steps: []step{{"job.enqueue", `{"job":"tidy","after_s":3600}`}}})
 	if _, err := w.call(Call{Tool: "tidy_do"}); err != nil {
@@ -743,9 +743,13 @@ func TestAJobOfAVersionThatWasReplacedIsRefusedAndSaysSo(t *testing.T) {
 		t.Fatalf("%v, %v", list, err)
 	}
 	m.Version = "2.0.0"
-	w.with(m, script{says: `{}`})
+	w.install(m, script{says: `{}`})
 	job := list[0]
 	if err := w.jobs.attempt(t.Context(), &job); code(err) != memory.Denied || !strings.Contains(err.Error(), "queued by the version with the SHA-256 "+job.Digest) {
 		t.Errorf("it was done: %v", err)
+	}
+	w.grant(GrantRequest{Family: "tidy", All: true})
+	if err := w.jobs.attempt(t.Context(), &job); err != nil || job.State != Done {
+		t.Errorf("once the new version has the right to it: %v", err)
 	}
 }

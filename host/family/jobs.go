@@ -36,7 +36,7 @@ const (
 type Job struct {
 	ID      string          `json:"id"`
 	Family  string          `json:"family"`
-	Digest  string          `json:"digest,omitempty"` // of the version that queued it, and that does it; empty: any
+	Digest  string          `json:"digest,omitempty"` // of the version that queued it; empty: the present one
 	Name    string          `json:"job"`              // as its manifest has it; "store hook" for a hook that was put off
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Agent   string          `json:"agent,omitempty"` // on whose behalf
@@ -219,7 +219,7 @@ func (j *jobs) start(ctx context.Context, job Job, working *sync.WaitGroup) {
 		defer cancel()
 		job := j.do(ctx, job)
 		j.mu.Lock()
-		j.settled(job)
+		j.noteOutcome(job)
 		delete(j.running, job.Family)
 		delete(j.cancel, job.ID)
 		delete(j.progress, job.ID)
@@ -333,8 +333,8 @@ func (j *jobs) attempt(ctx context.Context, job *Job) error {
 		return err
 	}
 	defer release()
-	if !f.mayRun(x, job.Name) {
-		return &memory.Error{Code: memory.Denied, Message: "the right to it was taken back since it was queued"}
+	if err := f.mayDo(x, *job); err != nil {
+		return err
 	}
 	stage, err := f.o.Space.Stage(ctx, job.Branch, agentOr(job.Agent, x))
 	if err != nil {
@@ -370,20 +370,26 @@ func (j *jobs) attempt(ctx context.Context, job *Job) error {
 	return err
 }
 
-// versionFor is the version of a family that does a job: the one that queued it, which may only serve its store hook any more.
-// A family that the program carries does in each release what an earlier one queued.
+// versionFor is the version of a family that does a job: the one that queued it, as long as that serves the store hook, or else
+// the present one.
 func (f *Families) versionFor(job Job) (*family, error) {
 	x, err := f.named(job.Family)
-	if job.Digest == "" || err == nil && (x.digest == job.Digest || x.source == built) {
-		return x, err
-	}
-	if g := f.guardNow(job.Family); g != nil && g.digest == job.Digest {
+	if g := f.guardNow(job.Family); g != nil && g.digest == job.Digest && (err != nil || x.digest != job.Digest) {
 		return g, nil
 	}
-	if err != nil {
-		return nil, err
+	return x, err
+}
+
+// mayDo is an error when an operator does not let a version of a family do a job.
+func (f *Families) mayDo(x *family, job Job) error {
+	switch {
+	case f.mayRun(x, job.Name):
+		return nil
+	case job.Digest != "" && job.Digest != x.digest:
+		return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("it was queued by the version with the SHA-256 %s, which another one replaced, and that one has no right to jobs: "+
+			"an operator can grant it, with: alcove family grant %s job", job.Digest, x.name)}
 	}
-	return nil, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("it was queued by the version with the SHA-256 %s, which another one replaced: that one may queue it again", job.Digest)}
+	return &memory.Error{Code: memory.Denied, Message: "the right to it was taken back since it was queued"}
 }
 
 // brokenOff is why a job that the server did not see to its end is not begun again.

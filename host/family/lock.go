@@ -43,7 +43,7 @@ func (f *Families) hold(l registry.Lock) {
 	f.mu.Unlock()
 	f.scanLocked()
 	f.mu.Lock()
-	f.offer()
+	f.assignTools()
 	f.announce()
 	f.mu.Unlock()
 	f.preload(context.Background())

@@ -19,7 +19,7 @@ func reservedNames() []string {
 
 // IsReserved reports whether a family's name is reserved for the program, or reads like such a name.
 func IsReserved(name string) bool {
-	_, taken := newTaken().families[skeleton(name)]
+	_, taken := newUsedNames().families[skeleton(name)]
 	return taken
 }
 
@@ -53,49 +53,49 @@ func skeleton(name string) string {
 	return likeTwo.Replace(likeOne.Replace(likeLatin.Replace(letters)))
 }
 
-// taken are the names that are in use.
-type taken struct {
-	families map[string]string    // names by their skeletons
-	tools    map[string]takenTool // by the skeletons of their names
+// usedNames are the names that families and the program itself have.
+type usedNames struct {
+	families map[string]string   // names by their skeletons
+	tools    map[string]usedTool // by the skeletons of their names
 }
 
-type takenTool struct {
+type usedTool struct {
 	name, family string // the server's own has no family
 }
 
-func (t takenTool) String() string {
+func (t usedTool) String() string {
 	if t.family == "" {
 		return "the server's own " + t.name
 	}
 	return t.name + " of family " + t.family
 }
 
-// newTaken are the names that the program itself has.
-func newTaken() *taken {
-	t := &taken{map[string]string{}, map[string]takenTool{}}
+// newUsedNames are the names that the program itself has.
+func newUsedNames() *usedNames {
+	t := &usedNames{map[string]string{}, map[string]usedTool{}}
 	for _, name := range reservedNames() {
 		t.families[skeleton(name)] = name
 	}
 	for _, name := range coreTools() {
-		t.tools[skeleton(name)] = takenTool{name: name}
+		t.tools[skeleton(name)] = usedTool{name: name}
 	}
 	return t
 }
 
 // add takes the names of a family.
-func (t *taken) add(m *abi.Manifest) {
+func (t *usedNames) add(m *abi.Manifest) {
 	t.families[skeleton(m.Name)] = m.Name
 	for _, tool := range m.Tools {
 		t.addTool(m.Name, tool.Name)
 	}
 }
 
-func (t *taken) addTool(family, tool string) {
-	t.tools[skeleton(tool)] = takenTool{tool, family}
+func (t *usedNames) addTool(family, tool string) {
+	t.tools[skeleton(tool)] = usedTool{tool, family}
 }
 
 // clash says which name of a family is, or resembles, one that is taken; empty: none.
-func (t *taken) clash(m *abi.Manifest) string {
+func (t *usedNames) clash(m *abi.Manifest) string {
 	if name, ok := t.families[skeleton(m.Name)]; ok {
 		if name == m.Name {
 			return fmt.Sprintf("its name %s is taken: give it another name", name)
@@ -116,7 +116,7 @@ func (t *taken) clash(m *abi.Manifest) string {
 }
 
 // clashOf says which name a tool's name or title is, or resembles; empty: none.
-func (t *taken) clashOf(tool abi.Tool) string {
+func (t *usedNames) clashOf(tool abi.Tool) string {
 	if other, ok := t.like(tool); ok {
 		return fmt.Sprintf("its tool %s %s %s: give it another name", tool.Name, likeness(tool.Name, other.name), other)
 	}
@@ -128,7 +128,7 @@ func (t *taken) clashOf(tool abi.Tool) string {
 }
 
 // like is the tool that is taken and that a tool's name is, or resembles.
-func (t *taken) like(tool abi.Tool) (takenTool, bool) {
+func (t *usedNames) like(tool abi.Tool) (usedTool, bool) {
 	other, ok := t.tools[skeleton(tool.Name)]
 	return other, ok
 }
@@ -144,7 +144,7 @@ func likeness(name, other string) string {
 // CheckNames refuses a family whose names resemble those of the program, of families that the program carries, or each other. A
 // family that the program carries itself is not refused.
 func CheckNames(m *abi.Manifest, digest string, carried []Module) error {
-	t := newTaken()
+	t := newUsedNames()
 	for _, c := range carried {
 		if c.Digest == digest {
 			return nil

@@ -78,10 +78,10 @@ func (r *request) mayPublish(t abi.Tool) error {
 }
 
 // namesBeside are the names that a tool which a family publishes must not have, nor resemble.
-func (f *Families) namesBeside(x *family, tool string) *taken {
+func (f *Families) namesBeside(x *family, tool string) *usedNames {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	names := newTaken()
+	names := newUsedNames()
 	for _, other := range f.byPrecedence() {
 		if other.clashes || other.digest == "" {
 			continue
@@ -124,7 +124,7 @@ func (f *Families) readPublished(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.published = found
-	f.offer()
+	f.assignTools()
 	f.announce()
 	return nil
 }

@@ -123,9 +123,9 @@ func (j *jobs) tidy(ctx context.Context, now time.Time) {
 	}
 }
 
-// settled keeps in the queue what became of a job, also when that could not be written: or it would be begun again at once.
+// noteOutcome keeps in the queue what became of a job, also when that could not be written: or it would be begun again at once.
 // The caller holds mu.
-func (j *jobs) settled(job Job) {
+func (j *jobs) noteOutcome(job Job) {
 	at := slices.IndexFunc(j.queue, func(q Job) bool { return q.ID == job.ID })
 	delete(j.sooner, job.ID)
 	if job.State != Queued {

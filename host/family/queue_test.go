@@ -38,7 +38,7 @@ func TestAJobWhoseFailureCannotBeWrittenIsNotBegunAgainAtOnce(t *testing.T) {
 	job := Job{ID: "1", Family: "tidy", State: Queued, Due: now, Created: now}
 	j.queue = []Job{job}
 	job.Due, job.Attempts = now.Add(backoff(j.families.o.Retry, 1)), 1 // as do has it when it failed, whether that was written or not
-	j.settled(job)
+	j.noteOutcome(job)
 	j.queue = []Job{{ID: "1", Family: "tidy", State: Queued, Due: now, Created: now}} // as it is read again
 	if ready := j.ready(now); len(ready) != 1 || !ready[0].Due.Equal(job.Due) {
 		t.Errorf("it is due %+v", ready)
