@@ -198,14 +198,14 @@ type MemoryNamespacesResponse struct {
 type MemoryHistoryRequest struct {
 	Key       string `json:"key"`                 // the memory
 	Namespace string `json:"namespace,omitempty"` // the namespace; default: the call's own
-	Before    uint64 `json:"before,omitempty"`    // only older versions, or `next` of the page before
+	Before    uint64 `json:"before,omitempty"`    // only this version and older ones: `next` of the page before
 	Limit     int    `json:"limit,omitempty"`     // entries in one page; 1 to 1000; default: 100
 }
 
 // MemoryHistoryResponse is the response of memory.history.
 type MemoryHistoryResponse struct {
 	Versions []Memory `json:"versions"`       // the page
-	Next     uint64   `json:"next,omitempty"` // `before` of the next page; absent at the end
+	Next     uint64   `json:"next,omitempty"` // the newest version of the next page, its `before`; absent at the end
 }
 
 // MemorySearchRequest is the request of memory.search: lexical, semantic or hybrid search; what was staged is not found.

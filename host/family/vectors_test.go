@@ -16,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/abi/vectors"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -35,7 +36,7 @@ func openSample(t *testing.T) *sample {
 	t.Helper()
 	names := 0
 	w := openAt(t, func() time.Time { return standing }, func(o *Options) {
-		o.Outside, o.Embedder = sampleOutside{}, embedder{}
+		o.Outside, o.Embedder = sampleOutside{}, sampleEmbedder{}
 		o.Rand = func() string { names++; return fmt.Sprintf("r%d", names) }
 	})
 	for name, e := range map[string]registry.Endpoint{"model": {Kind: "openai", URL: "http://model", Model: "m"}, "web": {Kind: "http", URL: "http://web"}} {
@@ -89,6 +90,19 @@ func (sampleOutside) Fetch(_ context.Context, _ registry.Endpoint, f abi.HTTPFet
 	return abi.HTTPFetchResponse{Status: 200, Headers: map[string]string{"Content-Type": "text/plain"}, Body: f.Path}, nil
 }
 
+// sampleEmbedder fails on two texts.
+type sampleEmbedder struct{ embedder }
+
+func (e sampleEmbedder) Embed(ctx context.Context, texts []string, purpose string) (string, [][]float32, error) {
+	switch texts[0] {
+	case "slow":
+		return "", nil, context.DeadlineExceeded
+	case "broken":
+		return "", nil, errors.New("the model of the vectors is broken")
+	}
+	return e.embedder.Embed(ctx, texts, purpose)
+}
+
 // begin begins a call of the family.
 func (s *sample) begin(t *testing.T) *request {
 	t.Helper()
@@ -126,9 +140,24 @@ func (s *sample) run(t *testing.T, v vectors.Operation) vectors.Operation {
 	if err == nil {
 		v.Response = answer
 	} else if !errors.As(err, &v.Error) {
-		t.Fatalf("the error is none of the ABI: %v", err)
+		v.Error = s.asGuestsSee(t, w, v)
 	}
 	return v
+}
+
+// asGuestsSee asks again in a guest, which sees no error that is not of the ABI.
+func (s *sample) asGuestsSee(t *testing.T, w *request, v vectors.Operation) *abi.Error {
+	t.Helper()
+	module, err := s.o.Sandbox.Admit(t.Context(), script{steps: []step{{string(v.Op), string(v.Request)}}}.module(), sandbox.Options{Bare: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer module.Close()
+	result, err := module.Call(t.Context(), sandbox.Request{Kind: abi.KindTool, Payload: []byte("{}"), Host: w.Call})
+	if err != nil || result.Class != abi.ClassOK {
+		t.Fatalf("ask in a guest: %+v, %v", result, err)
+	}
+	return responses(t, result.Output)[0].Error
 }
 
 func TestTheHostAnswersAsTheVectorsSay(t *testing.T) {
@@ -137,12 +166,15 @@ func TestTheHostAnswersAsTheVectorsSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	var answered []vectors.Operation
-	shown := map[abi.Op]bool{}
+	shown, failed := map[abi.Op]bool{}, map[abi.Code]bool{}
 	for _, v := range cases {
 		t.Run(string(v.Op)+" "+v.Name, func(t *testing.T) {
 			got := openSample(t).run(t, v)
 			answered = append(answered, got)
 			shown[v.Op] = shown[v.Op] || got.Response != nil
+			if got.Error != nil {
+				failed[got.Error.Code] = true
+			}
 			if want, is := encoded(t, v), encoded(t, got); !*update && want != is {
 				t.Errorf("the host answers\n%s\nthe vector says\n%s", is, want)
 			}
@@ -151,6 +183,11 @@ func TestTheHostAnswersAsTheVectorsSay(t *testing.T) {
 	for op := range abi.Ops() {
 		if !shown[op] {
 			t.Errorf("no vector shows what %s answers", op)
+		}
+	}
+	for _, code := range abi.Codes() {
+		if !failed[code] {
+			t.Errorf("no vector shows the error %s", code)
 		}
 	}
 	if *update && !t.Failed() {

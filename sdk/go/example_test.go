@@ -35,7 +35,7 @@ func family() *alcove.Family {
 	return f
 }
 
-const manifest = `{"tools":[{"name":"shout_memory"}],"config":[{"key":"volume","default":5}]}`
+const manifest = `{"tools":[{"name":"shout_memory"}],"collections":[{"name":"seen"}],"config":[{"key":"volume","default":5}]}`
 
 func Example() {
 	s := alcovetest.New(&testing.T{}, family(), []byte(manifest))
@@ -108,7 +108,7 @@ func TestWhatAFailedRequestStagedIsThrownAway(t *testing.T) {
 		}
 		return shoutOut{}, nil
 	})
-	s := alcovetest.New(t, f, []byte(`{"tools":[{"name":"put"}]}`))
+	s := alcovetest.New(t, f, []byte(`{"tools":[{"name":"put"}],"collections":[{"name":"own"}]}`))
 	if err := s.Tool("put", shoutIn{"bad"}, nil); alcove.CodeOf(err) != alcove.Denied || s.Memory("bad") != nil || s.Record("own", "r") != nil {
 		t.Errorf("%v, memory %v", err, s.Memory("bad"))
 	}

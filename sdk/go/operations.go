@@ -748,7 +748,7 @@ func (x *MemoryNamespacesResponse) read(s *scan.Scanner) {
 type MemoryHistoryRequest struct {
 	Key       string `json:"key"`                // the memory
 	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
-	Before    uint64 `json:"before,omitzero"`    // only older versions, or `next` of the page before
+	Before    uint64 `json:"before,omitzero"`    // only this version and older ones: `next` of the page before
 	Limit     int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
 }
 
@@ -774,7 +774,7 @@ func (x *MemoryHistoryRequest) write(w *writer) {
 // MemoryHistoryResponse is the response of memory.history.
 type MemoryHistoryResponse struct {
 	Versions []Memory `json:"versions"`      // the page
-	Next     uint64   `json:"next,omitzero"` // `before` of the next page; absent at the end
+	Next     uint64   `json:"next,omitzero"` // the newest version of the next page, its `before`; absent at the end
 }
 
 func (x *MemoryHistoryResponse) read(s *scan.Scanner) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -84,7 +85,7 @@ func operations() map[alcove.Op]operation {
 		alcove.OpMemoryGet:        serve((*host).get),
 		alcove.OpMemoryList:       serve((*host).list),
 		alcove.OpMemoryNamespaces: serve((*host).namespaces),
-		alcove.OpMemoryHistory:    serve((*host).history),
+		alcove.OpMemoryHistory:    serve((*host).versions),
 		alcove.OpMemorySearch:     serve((*host).search),
 		alcove.OpMemoryPut:        serve((*host).put),
 		alcove.OpMemoryPatch:      serve((*host).patch),
@@ -108,7 +109,7 @@ func operations() map[alcove.Op]operation {
 		alcove.OpLinkList:         serve((*host).links),
 		alcove.OpLinkAdd:          serve((*host).link),
 		alcove.OpLinkRemove:       serve((*host).unlink),
-		alcove.OpConfigGet:        serve((*host).config),
+		alcove.OpConfigGet:        serve((*host).settings),
 		alcove.OpConfigSet:        serve((*host).setConfig),
 		alcove.OpCallerGet:        serve((*host).caller),
 		alcove.OpCallerProgress:   serve((*host).progress),
@@ -142,31 +143,39 @@ func (h *host) among(namespaces []string, name string) bool {
 	return slices.Contains(namespaces, name) || slices.Contains(namespaces, "*")
 }
 
-func (h *host) emit(abi.FeedEmitRequest) (any, error) { return struct{}{}, nil }
+// names are the characters of names.
+var names = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
 
-func (h *host) config(abi.ConfigGetRequest) (any, error) {
+func (h *host) emit(in abi.FeedEmitRequest) (any, error) {
+	if kind := h.manifest.Name + "." + in.Kind; !names.MatchString(kind) {
+		return nil, alcove.Errorf(alcove.InvalidArgument, "kind name %q may hold only letters, digits and . _ / -", kind)
+	}
+	return struct{}{}, nil
+}
+
+func (h *host) settings(abi.ConfigGetRequest) (any, error) {
 	return map[string]any{"config": h.Config}, nil
 }
 
 func (h *host) setConfig(in abi.ConfigSetRequest) (any, error) {
 	for key, raw := range in.Values {
-		if _, ok := h.defaults[key]; !ok {
-			return nil, alcove.Errorf(alcove.InvalidArgument, "the manifest has no setting %s", key)
+		i := slices.IndexFunc(h.manifest.Config, func(s abi.Setting) bool { return s.Key == key })
+		if i < 0 {
+			return nil, alcove.Errorf(alcove.NotFound, "family %s has no configuration key %q", h.manifest.Name, key)
 		}
-		var value any
-		if err := json.Unmarshal(raw, &value); err != nil {
-			return nil, alcove.Errorf(alcove.InvalidArgument, "read the setting %s: %v", key, err)
+		if h.Config[key] = value(raw); h.Config[key] == nil {
+			h.Config[key] = value(h.manifest.Config[i].Default)
 		}
-		if value == nil {
-			value = h.defaults[key]
-		}
-		h.Config[key] = value
 	}
-	return h.config(abi.ConfigGetRequest{})
+	return h.settings(abi.ConfigGetRequest{})
 }
 
 func (h *host) caller(abi.CallerGetRequest) (any, error) {
-	return alcove.CallerGetResponse{Caller: h.Caller, Namespace: h.Namespace, Branch: "default", Capabilities: []alcove.Power{}}, nil
+	out := alcove.CallerGetResponse{Caller: h.Caller, Namespace: h.Namespace, Branch: "default", Capabilities: []alcove.Power{}}
+	for _, c := range h.manifest.Capabilities {
+		out.Capabilities = append(out.Capabilities, alcove.Power{Name: string(c.Name), Scope: c.Scope})
+	}
+	return out, nil
 }
 
 func (h *host) progress(in abi.CallerProgressRequest) (any, error) {
@@ -178,12 +187,19 @@ func (h *host) progress(in abi.CallerProgressRequest) (any, error) {
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 func (h *host) enqueue(in abi.JobEnqueueRequest) (any, error) {
-	id := fmt.Sprintf("job-%d", len(h.Calls))
+	if !slices.ContainsFunc(h.manifest.Hooks.Jobs, func(j abi.Job) bool { return j.Name == in.Job }) {
+		return nil, alcove.Errorf(alcove.InvalidArgument, "the manifest declares no job %q", in.Job)
+	}
+	h.queued++
+	id := fmt.Sprintf("%s-r%d", h.Now.UTC().Format("20060102150405.000"), h.queued)
 	h.Queue = append(h.Queue, Job{id, in.Job, in.Payload})
 	return alcove.JobEnqueueResponse{ID: id}, nil
 }
 
 func (h *host) appendLog(in abi.LogAppendRequest) (any, error) {
+	if in.Event == "" {
+		return nil, alcove.Errorf(alcove.InvalidArgument, "event is empty: say what kind of event happened")
+	}
 	h.Events = append(h.Events, alcove.Event{Namespace: h.namespace(in.Namespace), Sequence: uint64(len(h.Events) + 1), Event: in.Event, Data: in.Data})
 	return struct{}{}, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
 
-const manifest = `{"tools":[{"name":"run"}],"config":[{"key":"volume","default":5}]}`
+const manifest = `{"tools":[{"name":"run"}],"config":[{"key":"volume","default":5}],"collections":[{"name":"notes"},{"name":"many"}]}`
 
 // run runs a handler, as a tool, in a space with the memory tea, which has all fields.
 func run(t *testing.T, handle func(*alcove.Call) error) (*alcovetest.Space, error) {
@@ -148,7 +148,7 @@ func TestReadingGivesPagesCountsAndVersions(t *testing.T) {
 		if err != nil || len(first.Versions) != 1 || first.Next != 0 {
 			t.Errorf("the history is %+v (%v)", first, err)
 		}
-		older, err := c.MemoryHistory(alcove.MemoryHistoryRequest{Key: "tea", Before: first.Versions[0].Version})
+		older, err := c.MemoryHistory(alcove.MemoryHistoryRequest{Key: "tea", Before: first.Versions[0].Version - 1})
 		if err != nil || len(older.Versions) != 0 {
 			t.Errorf("before it there is %+v (%v)", older, err)
 		}
@@ -217,7 +217,7 @@ func TestAConfigurationGoesBackToItsDefault(t *testing.T) {
 	if err != nil || s.Config["volume"] != 5.0 {
 		t.Errorf("the default is %v (%v)", s.Config, err)
 	}
-	if _, err := run(t, func(c *alcove.Call) error { return c.SetConfig(map[string]any{"loudness": 1}) }); alcove.CodeOf(err) != alcove.InvalidArgument {
+	if _, err := run(t, func(c *alcove.Call) error { return c.SetConfig(map[string]any{"loudness": 1}) }); alcove.CodeOf(err) != alcove.NotFound {
 		t.Errorf("the error is %v", err)
 	}
 }

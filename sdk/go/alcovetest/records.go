@@ -11,34 +11,62 @@ import (
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
+// declared fails for a collection that the manifest does not declare.
+func (h *host) declared(collection string) error {
+	if slices.ContainsFunc(h.manifest.Collections, func(c abi.Collection) bool { return c.Name == collection }) {
+		return nil
+	}
+	return alcove.Errorf(alcove.InvalidArgument, "the manifest declares no collection %q", collection)
+}
+
 func (h *host) getRecords(in abi.RecordGetRequest) (any, error) {
+	if err := h.declared(in.Collection); err != nil {
+		return nil, err
+	}
 	out := alcove.RecordGetResponse{Records: make([]*alcove.Record, len(in.Keys))}
 	for i, key := range in.Keys {
-		out.Records[i] = h.staged.records[place{in.Collection, h.namespace(in.Namespace), key}]
+		out.Records[i] = h.staged.records[address{in.Collection, h.namespace(in.Namespace), key}]
 	}
 	return out, nil
 }
 
 func (h *host) listRecords(in abi.RecordListRequest) (any, error) {
+	if err := h.declared(in.Collection); err != nil {
+		return nil, err
+	}
 	found, next := page(h.staged.records, in.Collection, h.namespace(in.Namespace), in.Prefix, in.After, in.Limit)
 	return alcove.RecordListResponse{Records: found, Next: next}, nil
 }
 
 func (h *host) putRecords(in abi.RecordPutRequest) (any, error) {
+	if err := h.declared(in.Collection); err != nil {
+		return nil, err
+	}
 	for _, item := range in.Items {
+		at := address{in.Collection, h.namespace(in.Namespace), item.Key}
+		newest := uint64(0)
+		if r := h.kept.records[at]; r != nil {
+			newest = r.Version
+		}
+		if err := expect(at, newest, item.IfVersion); err != nil {
+			return nil, err
+		}
 		h.record(in.Collection, h.namespace(in.Namespace), item.Key, item.Value)
 	}
 	return alcove.RecordPutResponse{Stored: len(in.Items)}, nil
 }
 
 func (h *host) record(collection, namespace, key string, value json.RawMessage) {
-	h.staged.records[place{collection, namespace, key}] = &alcove.Record{Namespace: namespace, Key: key, Value: value}
+	h.staged.records[address{collection, namespace, key}] = &alcove.Record{Namespace: namespace, Key: key, Value: value}
 }
 
 func (h *host) deleteRecords(in abi.RecordDeleteRequest) (any, error) {
+	if err := h.declared(in.Collection); err != nil {
+		return nil, err
+	}
 	out := alcove.RecordDeleteResponse{}
 	for _, key := range in.Keys {
-		at := place{in.Collection, h.namespace(in.Namespace), key}
+		at := address{in.Collection, h.namespace(in.Namespace), key}
 		if h.staged.records[at] != nil {
 			delete(h.staged.records, at)
 			out.Deleted++
@@ -48,6 +76,9 @@ func (h *host) deleteRecords(in abi.RecordDeleteRequest) (any, error) {
 }
 
 func (h *host) appendRecords(in abi.RecordAppendRequest) (any, error) {
+	if err := h.declared(in.Collection); err != nil {
+		return nil, err
+	}
 	namespace, last := h.namespace(in.Namespace), uint64(0)
 	for p := range h.staged.records {
 		if p.collection == in.Collection && p.namespace == namespace {
@@ -72,6 +103,11 @@ func (h *host) analyze(in abi.TextAnalyzeRequest) (any, error) {
 }
 
 func (h *host) count(in abi.TextCountRequest) (any, error) {
+	if in.Collection != "" && in.Collection != "memory" {
+		if err := h.declared(in.Collection); err != nil {
+			return nil, err
+		}
+	}
 	out := alcove.TextCountResponse{Counts: make([]int, len(in.Terms))}
 	for _, value := range h.values(in.Collection, in.Namespaces) {
 		out.Documents++

@@ -1,20 +1,19 @@
 // Package alcovetest runs a family's handlers in a go test, with a host in memory instead of a guest in a sandbox.
 //
-// Requests are held to the fields and bounds of their operation, as by a real host: a field that it does not know is an error
-// that names it. Otherwise it is simpler: search matches words, nothing is denied but what Space.Ops denies, conditions on
-// versions are met, a memory has one version, and there is one branch. What a request stages is kept when it succeeds and thrown
-// away when it fails, as with a real one.
+// The host answers as a real one does, by the same test vectors, and checks requests as strictly. What it lacks: it denies nothing
+// and has no quotas, its searches match whole words, and there is one branch. Operations that it does not have are unavailable, unless
+// Space.Ops has them. Changes are staged: they are kept when a request succeeds and discarded when it fails.
 package alcovetest
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/abi"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -30,8 +29,8 @@ type Space struct {
 	Namespace string    // default: default
 	Config    map[string]any
 	DryRun    bool
-	// Ops carry operations out, in place of the host; an error of theirs reaches the family as a host's does. Their requests
-	// are well-formed, and responses are best of the types that package alcove has for them.
+	// Ops run operations instead of the host; an error of theirs reaches the family as a host's does. Their requests are
+	// well-formed, and responses are best of the types that package alcove has for them.
 	Ops map[alcove.Op]func(request []byte) (response any, err error)
 
 	Calls    []alcove.Op // that were made, in order
@@ -41,13 +40,15 @@ type Space struct {
 	Events   []alcove.Event
 
 	guest    Guest
-	tools    map[string]bool
-	defaults map[string]any // of the configuration
+	manifest abi.Manifest
 	kept     state
 	staged   state
+	history  map[address][]alcove.Memory // every version, the oldest first
 	version  uint64
+	last     time.Time // of the newest version
 
 	requests int
+	queued   int
 }
 
 // Job is one that was queued.
@@ -56,39 +57,37 @@ type Job struct {
 	Payload  json.RawMessage
 }
 
-// state is what is stored.
+// state is all memories and records.
 type state struct {
-	memories map[place]*alcove.Memory
-	records  map[place]*alcove.Record
+	memories map[address]*alcove.Memory
+	records  map[address]*alcove.Record
 }
 
-type place struct{ collection, namespace, key string }
+type address struct{ collection, namespace, key string }
 
 // New makes a space for a guest with this manifest, whose configuration is that of the manifest.
 func New(t testing.TB, guest Guest, manifest []byte) *Space {
 	t.Helper()
-	var m struct {
-		Tools  []struct{ Name string }
-		Config []struct {
-			Key     string
-			Default any
-		}
-	}
-	if err := json.Unmarshal(manifest, &m); err != nil {
-		t.Fatalf("read the manifest: %v", err)
-	}
 	s := &Space{
 		Now: time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC), Caller: "tester", Namespace: "default", Config: map[string]any{},
-		Ops: map[alcove.Op]func([]byte) (any, error){}, guest: guest, tools: map[string]bool{}, defaults: map[string]any{},
-		kept: state{map[place]*alcove.Memory{}, map[place]*alcove.Record{}},
+		Ops: map[alcove.Op]func([]byte) (any, error){}, guest: guest, version: 1,
+		kept: state{map[address]*alcove.Memory{}, map[address]*alcove.Record{}}, history: map[address][]alcove.Memory{},
 	}
-	for _, tool := range m.Tools {
-		s.tools[tool.Name] = true
+	if err := json.Unmarshal(manifest, &s.manifest); err != nil {
+		t.Fatalf("read the manifest: %v", err)
 	}
-	for _, setting := range m.Config {
-		s.Config[setting.Key], s.defaults[setting.Key] = setting.Default, setting.Default
+	for _, setting := range s.manifest.Config {
+		s.Config[setting.Key] = value(setting.Default)
 	}
 	return s
+}
+
+// value is a setting of the manifest, or nil.
+func value(raw json.RawMessage) (v any) {
+	if len(raw) > 0 {
+		json.Unmarshal(raw, &v) // it was read as JSON before
+	}
+	return v
 }
 
 // Put stores memories, without hooks. An empty namespace is the space's, an empty state active, an empty time now.
@@ -100,49 +99,90 @@ func (s *Space) Put(memories ...alcove.Memory) {
 		if m.State == "" {
 			m.State = "active"
 		}
+		version, now := s.commit()
+		m.Version = version
 		if m.Timestamp == "" {
-			m.Timestamp = s.Now.Format(time.RFC3339Nano)
+			m.Timestamp = now
 		}
-		s.version++
-		m.Version = s.version
-		s.kept.memories[place{"memory", m.Namespace, m.Key}] = &m
+		at := address{"memory", m.Namespace, m.Key}
+		s.kept.memories[at] = &m
+		s.history[at] = append(s.history[at], m)
 	}
 }
 
+// commit returns the version and the instant of a new commit. Each is later than the one before, while the clock stands still too.
+func (s *Space) commit() (version uint64, now string) {
+	if s.last.IsZero() {
+		s.last = s.Now // when the branch was made
+	}
+	s.version++
+	if s.last = s.last.Add(time.Microsecond); s.Now.After(s.last) {
+		s.last = s.Now
+	}
+	return s.version, stamp(s.last)
+}
+
+// stamp writes an instant as the host does.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
+
 // Memory is a memory of the space's namespace; nil when it is not there.
 func (s *Space) Memory(key string) *alcove.Memory {
-	return s.kept.memories[place{"memory", s.Namespace, key}]
+	return s.kept.memories[address{"memory", s.Namespace, key}]
 }
 
 // Record is a record of the space's namespace; nil when it is not there.
 func (s *Space) Record(collection, key string) *alcove.Record {
-	return s.kept.records[place{collection, s.Namespace, key}]
+	return s.kept.records[address{collection, s.Namespace, key}]
 }
 
 // PutRecord stores a record in the space's namespace.
 func (s *Space) PutRecord(collection, key string, value any) {
 	data, err := json.Marshal(value)
 	if err != nil {
-		panic(fmt.Sprintf("a record that is no JSON: %v", err))
+		panic(fmt.Sprintf("alcovetest.PutRecord: %v", err))
 	}
-	s.version++
-	s.kept.records[place{collection, s.Namespace, key}] = &alcove.Record{Namespace: s.Namespace, Key: key, Value: data, Version: s.version, Timestamp: s.Now.Format(time.RFC3339Nano)}
+	version, now := s.commit()
+	s.kept.records[address{collection, s.Namespace, key}] = &alcove.Record{Namespace: s.Namespace, Key: key, Value: data, Version: version, Timestamp: now}
 }
 
 // Tool calls a tool, and reads its result into result unless that is nil.
 func (s *Space) Tool(name string, arguments, result any) error {
-	if !s.tools[name] {
+	if !slices.ContainsFunc(s.manifest.Tools, func(t abi.Tool) bool { return t.Name == name }) {
 		return fmt.Errorf("the manifest has no tool %s", name)
 	}
-	return s.ask(alcove.KindTool, map[string]any{"tool": name, "arguments": arguments}, result)
+	raw, err := json.Marshal(arguments)
+	if err != nil {
+		return fmt.Errorf("write the arguments: %w", err)
+	}
+	config, err := s.config()
+	if err != nil {
+		return err
+	}
+	out, err := s.send(alcove.KindTool, abi.ToolRequest{Tool: name, Arguments: raw, Config: config, Context: s.context()})
+	if err != nil || result == nil {
+		return err
+	}
+	return json.Unmarshal(out, result)
 }
 
-// Job runs a job, and reads its result into result unless that is nil.
+// Job runs a job, and reads its result into result unless that is nil. A nil payload is omitted.
 func (s *Space) Job(name string, payload, result any) error {
-	return s.ask(alcove.KindHook, map[string]any{"hook": "job", "job": name, "payload": payload}, result)
+	r := abi.HookRequest{Hook: abi.HookJob, Job: name}
+	if payload != nil {
+		raw, err := json.Marshal(payload)
+		if err != nil {
+			return fmt.Errorf("write the payload: %w", err)
+		}
+		r.Payload = raw
+	}
+	out, err := s.hook(r)
+	if err != nil || result == nil || len(out) == 0 {
+		return err
+	}
+	return json.Unmarshal(out, result)
 }
 
-// RunJobs runs what waits in the queue, and what that queues, until nothing waits.
+// RunJobs runs the jobs in the queue, and those that they queue, until there are none.
 func (s *Space) RunJobs() error {
 	for len(s.Queue) > 0 {
 		job := s.Queue[0]
@@ -157,111 +197,131 @@ func (s *Space) RunJobs() error {
 // Store runs the store hook. An error that is an *alcove.Refusal is the hook's decision that nothing is stored; any other is a
 // failure of the hook, whatever its code.
 func (s *Space) Store(entries ...alcove.Entry) ([]*alcove.Change, error) {
-	var out struct {
-		Entries []*alcove.Change
-		Refuse  *string
-	}
 	before := s.kept
-	err := s.ask(alcove.KindHook, map[string]any{"hook": "store", "entries": entries}, &out)
-	switch {
-	case err != nil:
+	out, err := s.hook(abi.HookRequest{Hook: abi.HookStore, Entries: hostEntries(entries)})
+	if err != nil {
 		return nil, err
-	case out.Refuse != nil:
-		s.kept = before
-		return nil, alcove.Refuse(*out.Refuse)
-	case len(out.Entries) != 0 && len(out.Entries) != len(entries):
-		s.kept = before
-		return nil, fmt.Errorf("the store hook answered about %d entries; it was asked about %d", len(out.Entries), len(entries))
 	}
-	return out.Entries, nil
+	r, err := abi.ParseStoreResult(out, len(entries))
+	if err == nil && r.Refuse != nil {
+		err = alcove.Refuse(*r.Refuse)
+	}
+	if err != nil {
+		s.kept = before
+		return nil, err
+	}
+	var changes []*alcove.Change
+	for _, c := range r.Entries {
+		changes = append(changes, (*alcove.Change)(c))
+	}
+	return changes, nil
 }
 
 // Stored runs the stored hook.
 func (s *Space) Stored(entries ...alcove.Entry) error {
-	return s.ask(alcove.KindHook, map[string]any{"hook": "stored", "entries": entries}, nil)
+	_, err := s.hook(abi.HookRequest{Hook: abi.HookStored, Entries: hostEntries(entries)})
+	return err
+}
+
+func hostEntries(entries []alcove.Entry) (converted []abi.Entry) {
+	for _, e := range entries {
+		converted = append(converted, abi.Entry(e))
+	}
+	return converted
 }
 
 // Rank runs the rank hook over columns in the order of the manifest.
 func (s *Space) Rank(query string, columns ...[]float32) ([]float32, error) {
-	params, err := json.Marshal(map[string]any{"config": s.Config, "now": s.Now, "query": query})
+	config, err := s.config()
 	if err != nil {
 		return nil, err
 	}
-	n := 0
+	context := s.context()
+	params, err := json.Marshal(abi.ScoreParams{Config: config, Now: context.Now, Query: query, Context: context})
+	if err != nil {
+		return nil, fmt.Errorf("write the request: %w", err)
+	}
+	scoring := abi.Scoring{Params: params, Columns: columns}
 	if len(columns) > 0 {
-		n = len(columns[0])
+		scoring.Candidates = len(columns[0])
 	}
-	request := binary.LittleEndian.AppendUint32(nil, uint32(n))
-	request = binary.LittleEndian.AppendUint32(request, uint32(len(columns)))
-	request = binary.LittleEndian.AppendUint32(request, uint32(len(params)))
-	request = append(append(request, params...), make([]byte, -len(params)&3)...)
-	for _, column := range columns {
-		for _, v := range column {
-			request = binary.LittleEndian.AppendUint32(request, math.Float32bits(v))
-		}
+	result, err := s.handle(alcove.KindScore, abi.AppendScoring(nil, scoring))
+	if err != nil {
+		return nil, err
 	}
-	result, err := s.handle(alcove.KindScore, request)
-	return floats(result), err
+	return abi.ParseScores(result, scoring.Candidates)
 }
 
 // Embed runs the embed hook.
 func (s *Space) Embed(purpose string, texts ...string) ([][]float32, error) {
-	request, err := json.Marshal(map[string]any{"texts": texts, "purpose": purpose, "config": s.Config})
+	if s.manifest.Hooks.Embed == nil {
+		return nil, fmt.Errorf("the manifest has no hook embed")
+	}
+	config, err := s.config()
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.handle(alcove.KindEmbed, request)
-	if err != nil || len(result) < 8 {
+	result, err := s.send(alcove.KindEmbed, abi.EmbedRequest{Texts: texts, Purpose: purpose, Config: config, Context: s.context()})
+	if err != nil {
 		return nil, err
 	}
-	d := int(binary.LittleEndian.Uint32(result[4:]))
-	var vectors [][]float32
-	for rest := floats(result[8:]); len(rest) >= d && d > 0; rest = rest[d:] {
-		vectors = append(vectors, rest[:d])
-	}
-	return vectors, nil
+	return abi.ParseVectors(result, len(texts), s.manifest.Hooks.Embed.Dimensions)
 }
 
-func floats(data []byte) []float32 {
-	values := make([]float32, len(data)/4)
-	for i := range values {
-		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
-	}
-	return values
-}
-
-// ask sends a request of JSON with the context and the configuration added.
-func (s *Space) ask(kind alcove.Kind, request map[string]any, result any) error {
+// context is that of the next request.
+func (s *Space) context() abi.Context {
 	s.requests++
-	request["config"] = s.Config
-	request["context"] = alcove.Context{Caller: s.Caller, Namespace: s.Namespace, Branch: "default", Now: s.Now.Format(time.RFC3339Nano), RequestID: fmt.Sprintf("request-%d", s.requests), DryRun: s.DryRun}
+	return abi.Context{Family: s.manifest.Name, Caller: s.Caller, Namespace: s.Namespace, Branch: "default", Now: stamp(s.Now), RequestID: fmt.Sprintf("request-%d", s.requests), DryRun: s.DryRun}
+}
+
+func (s *Space) config() (json.RawMessage, error) {
+	config, err := json.Marshal(s.Config)
+	if err != nil {
+		return nil, fmt.Errorf("write the configuration: %w", err)
+	}
+	return config, nil
+}
+
+// hook sends a request with the configuration and the context added.
+func (s *Space) hook(r abi.HookRequest) ([]byte, error) {
+	config, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	r.Config, r.Context = config, s.context()
+	return s.send(alcove.KindHook, r)
+}
+
+func (s *Space) send(kind alcove.Kind, request any) ([]byte, error) {
 	data, err := json.Marshal(request)
 	if err != nil {
-		return fmt.Errorf("write the request: %w", err)
+		return nil, fmt.Errorf("write the request: %w", err)
 	}
-	out, err := s.handle(kind, data)
-	if err != nil || result == nil || len(out) == 0 {
-		return err
-	}
-	return json.Unmarshal(out, result)
+	return s.handle(kind, data)
 }
 
 // handle runs a request and keeps what it staged if it succeeds.
 func (s *Space) handle(kind alcove.Kind, request []byte) ([]byte, error) {
 	s.staged = state{maps.Clone(s.kept.memories), maps.Clone(s.kept.records)}
 	out, err := s.guest.Handle((*host)(s), kind, request)
-	if err != nil || s.DryRun {
+	if err != nil || s.DryRun || maps.Equal(s.staged.memories, s.kept.memories) && maps.Equal(s.staged.records, s.kept.records) {
 		return out, err
 	}
-	s.version++
-	for _, m := range s.staged.memories {
+	version, now := s.commit()
+	for at := range s.kept.memories {
+		if s.staged.memories[at] == nil {
+			s.history[at] = append(s.history[at], alcove.Memory{Namespace: at.namespace, Key: at.key, Deleted: true, Agent: s.Caller, Version: version, Timestamp: now})
+		}
+	}
+	for at, m := range s.staged.memories {
 		if m.Version == 0 {
-			m.Version, m.Timestamp = s.version, s.Now.Format(time.RFC3339Nano)
+			m.Version, m.Timestamp = version, now
+			s.history[at] = append(s.history[at], *m)
 		}
 	}
 	for _, r := range s.staged.records {
 		if r.Version == 0 {
-			r.Version, r.Timestamp = s.version, s.Now.Format(time.RFC3339Nano)
+			r.Version, r.Timestamp = version, now
 		}
 	}
 	s.kept = s.staged
