@@ -14,7 +14,7 @@ import (
 )
 
 // cases reads the vectors of a file.
-func cases[T vectors.ScoreRequest | vectors.ScoreResult | vectors.EmbedResult | vectors.JSONResult | vectors.StoreResult | vectors.ErrorBody | vectors.Exchange](t *testing.T, file string) []T {
+func cases[T vectors.ScoreRequest | vectors.ScoreResult | vectors.EmbedResult | vectors.JSONResult | vectors.StoreResult | vectors.ErrorBody | vectors.Exchange | vectors.Message](t *testing.T, file string) []T {
 	t.Helper()
 	all, err := vectors.Read[T](file)
 	if err != nil {
@@ -161,6 +161,73 @@ func TestResultsOfTheStoreHookAreReadAsTheVectorsSay(t *testing.T) {
 				t.Errorf("it changes %v, want %v", changes, v.Changes)
 			}
 		})
+	}
+}
+
+func TestMessagesAreReadAndWrittenAsTheVectorsSay(t *testing.T) {
+	seen := map[any]bool{}
+	for _, v := range cases[vectors.Message](t, "messages.json") {
+		t.Run(v.Name, func(t *testing.T) {
+			var request any
+			switch v.Kind.Kind() {
+			case abi.KindTool:
+				request = &abi.ToolRequest{}
+			case abi.KindHook:
+				request = &abi.HookRequest{}
+			case abi.KindScore:
+				request = &abi.ScoreParams{}
+			case abi.KindEmbed:
+				request = &abi.EmbedRequest{}
+			}
+			sameAgain(t, v.Request, request)
+			seen[v.Kind.Kind()] = true
+			output, status, err := v.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if status == abi.StatusError {
+				if e, err := abi.ParseError(output); err != nil || e.Error() != v.Error.Error() {
+					t.Errorf("the error is read as %v, %v", e, err)
+				}
+				sameAgain(t, output, &abi.Error{})
+				seen[status] = true
+				return
+			}
+			input, err := v.Input()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := abi.CheckResult(v.Kind.Kind(), input, output); err != nil {
+				t.Error(err)
+			}
+			if r, ok := request.(*abi.HookRequest); ok {
+				seen[r.Hook] = true
+				if r.Hook == abi.HookStore {
+					if _, err := abi.ParseStoreResult(output, len(r.Entries)); err != nil {
+						t.Error(err)
+					}
+					sameAgain(t, output, &abi.StoreResult{})
+				}
+			}
+		})
+	}
+	for _, each := range []any{abi.KindTool, abi.KindHook, abi.KindScore, abi.KindEmbed, abi.HookStore, abi.HookStored, abi.HookJob, abi.StatusError} {
+		if !seen[each] {
+			t.Errorf("no vector shows %T %v", each, each)
+		}
+	}
+}
+
+// sameAgain reads a message and writes it as it was. Every field has to be known.
+func sameAgain(t *testing.T, data []byte, into any) {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		t.Fatalf("read %s: %v", data, err)
+	}
+	if again, err := json.Marshal(into); err != nil || !bytes.Equal(again, data) {
+		t.Errorf("%s is written as %s, %v", data, again, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -161,14 +162,78 @@ type Operation struct {
 	Error    *abi.Error      `json:"error,omitempty"` // instead of a response
 }
 
+// Message is a case of messages.json: what a guest is sent, and what it answers.
+type Message struct {
+	Name    string          `json:"name"`
+	Kind    KindName        `json:"kind"`
+	Request json.RawMessage `json:"request"`           // of score: the JSON in it
+	Columns [][]string      `json:"columns,omitempty"` // of score: values in decimal
+	Result  json.RawMessage `json:"result,omitempty"`  // nil: it is empty
+	Scores  []string        `json:"scores,omitempty"`  // of score, instead of a result
+	Vectors [][]string      `json:"vectors,omitempty"` // of embed, instead of a result
+	Error   *abi.Error      `json:"error,omitempty"`   // instead of a result
+}
+
 // Ask is an operation that succeeds.
 type Ask struct {
 	Op      abi.Op          `json:"op"`
 	Request json.RawMessage `json:"request"`
 }
 
-// Family is the manifest of the family that the cases of operations.json are of.
+// Family is the manifest of the family that the cases of operations.json and messages.json are of.
 func Family() ([]byte, error) { return files.ReadFile("family.json") }
+
+// Output returns the bytes that the guest answers with, and its status.
+func (m Message) Output() ([]byte, abi.Status, error) {
+	switch {
+	case m.Error != nil:
+		body, err := json.Marshal(m.Error)
+		return body, abi.StatusError, err
+	case m.Scores != nil:
+		scores, err := floats(m.Scores)
+		return abi.AppendScores(nil, scores), abi.StatusOK, err
+	case m.Vectors != nil:
+		vectors, err := columns(m.Vectors)
+		return abi.AppendVectors(nil, len(m.Vectors[0]), vectors), abi.StatusOK, err
+	}
+	return m.Result, abi.StatusOK, nil
+}
+
+// Input returns the bytes that the guest is sent.
+func (m Message) Input() ([]byte, error) {
+	if m.Kind.Kind() != abi.KindScore {
+		return m.Request, nil
+	}
+	features, err := columns(m.Columns)
+	if err != nil || len(features) == 0 {
+		return nil, fmt.Errorf("read the columns of %s: %w", m.Name, err)
+	}
+	return abi.AppendScoring(nil, abi.Scoring{Params: m.Request, Candidates: len(features[0]), Columns: features}), nil
+}
+
+// columns reads lists of values in decimal.
+func columns(texts [][]string) ([][]float32, error) {
+	all := make([][]float32, len(texts))
+	for i, list := range texts {
+		var err error
+		if all[i], err = floats(list); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func floats(texts []string) ([]float32, error) {
+	values := make([]float32, len(texts))
+	for i, text := range texts {
+		v, err := strconv.ParseFloat(text, 32)
+		if err != nil {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
+		values[i] = float32(v)
+	}
+	return values, nil
+}
 
 // KindName is the name of a kind of requests.
 type KindName string
@@ -189,7 +254,7 @@ func (n KindName) Kind() abi.Kind {
 }
 
 // Read reads all cases of a file. A field that T does not have is an error.
-func Read[T ScoreRequest | ScoreResult | EmbedResult | JSONResult | StoreResult | ErrorBody | Exchange | Operation](file string) ([]T, error) {
+func Read[T ScoreRequest | ScoreResult | EmbedResult | JSONResult | StoreResult | ErrorBody | Exchange | Operation | Message](file string) ([]T, error) {
 	data, err := files.ReadFile(file)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,7 +115,7 @@ func (s *sample) begin(t *testing.T) *request {
 	return s.newRequest(s.family, stage, ownCaller("ann"), "", fmt.Sprint("call ", s.calls))
 }
 
-func mustAsk(t *testing.T, w *request, a vectors.Ask) {
+func mustAsk(t testing.TB, w *request, a vectors.Ask) {
 	t.Helper()
 	if _, err := w.Call.Call(t.Context(), a.Op, a.Request); err != nil {
 		t.Fatalf("%s %s: %v", a.Op, a.Request, err)
@@ -175,7 +176,7 @@ func TestTheHostAnswersAsTheVectorsSay(t *testing.T) {
 			if got.Error != nil {
 				failed[got.Error.Code] = true
 			}
-			if want, is := encoded(t, v), encoded(t, got); !*update && want != is {
+			if want, is := line(t, v), line(t, got); !*update && want != is {
 				t.Errorf("the host answers\n%s\nthe vector says\n%s", is, want)
 			}
 		})
@@ -191,12 +192,12 @@ func TestTheHostAnswersAsTheVectorsSay(t *testing.T) {
 		}
 	}
 	if *update && !t.Failed() {
-		writeVectors(t, answered)
+		writeOperations(t, answered)
 	}
 }
 
-// encoded is a case as one line of JSON.
-func encoded(t *testing.T, v vectors.Operation) string {
+// line is a case as one line of JSON.
+func line(t *testing.T, v any) string {
 	t.Helper()
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -205,10 +206,35 @@ func encoded(t *testing.T, v vectors.Operation) string {
 	return string(data)
 }
 
-// writeVectors replaces the cases of operations.json, one member a line.
-func writeVectors(t *testing.T, cases []vectors.Operation) {
+// member is a member of a case.
+type member struct {
+	name  string
+	value any
+	there bool
+}
+
+func writeOperations(t *testing.T, cases []vectors.Operation) {
+	var all [][]member
+	for _, v := range cases {
+		all = append(all, []member{{"name", v.Name, true}, {"before", v.Before, v.Before != nil}, {"within", v.Within, v.Within != nil}, {"op", v.Op, true},
+			{"request", v.Request, true}, {"response", v.Response, v.Response != nil}, {"error", v.Error, v.Error != nil}})
+	}
+	writeCases(t, "operations.json", all)
+}
+
+func writeMessages(t *testing.T, cases []vectors.Message) {
+	var all [][]member
+	for _, v := range cases {
+		all = append(all, []member{{"name", v.Name, true}, {"kind", v.Kind, true}, {"request", v.Request, true}, {"columns", v.Columns, v.Columns != nil},
+			{"result", v.Result, v.Result != nil}, {"scores", v.Scores, v.Scores != nil}, {"vectors", v.Vectors, v.Vectors != nil}, {"error", v.Error, v.Error != nil}})
+	}
+	writeCases(t, "messages.json", all)
+}
+
+// writeCases replaces the cases of a file, one member a line.
+func writeCases(t *testing.T, name string, cases [][]member) {
 	t.Helper()
-	path := filepath.Join("..", "..", "abi", "vectors", "operations.json")
+	path := filepath.Join("..", "..", "abi", "vectors", name)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -217,27 +243,18 @@ func writeVectors(t *testing.T, cases []vectors.Operation) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "{\n  \"about\": %s,\n  \"cases\": [", plainJSON(t, file.About))
-	for i, v := range cases {
-		if i > 0 {
-			out.WriteString(",")
-		}
-		fmt.Fprintf(&out, "\n    {\"name\": %s", plainJSON(t, v.Name))
-		for _, member := range []struct {
-			name  string
-			value any
-			there bool
-		}{{"before", v.Before, v.Before != nil}, {"within", v.Within, v.Within != nil}, {"op", v.Op, true}, {"request", v.Request, true},
-			{"response", v.Response, v.Response != nil}, {"error", v.Error, v.Error != nil}} {
-			if member.there {
-				fmt.Fprintf(&out, ",\n     %q: %s", member.name, plainJSON(t, member.value))
+	var all []string
+	for _, members := range cases {
+		var lines []string
+		for _, m := range members {
+			if m.there {
+				lines = append(lines, fmt.Sprintf("%q: %s", m.name, plainJSON(t, m.value)))
 			}
 		}
-		out.WriteString("}")
+		all = append(all, "\n    {"+strings.Join(lines, ",\n     ")+"}")
 	}
-	out.WriteString("\n  ]\n}\n")
-	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+	text := fmt.Sprintf("{\n  \"about\": %s,\n  \"cases\": [%s\n  ]\n}\n", plainJSON(t, file.About), strings.Join(all, ","))
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

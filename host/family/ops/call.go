@@ -70,7 +70,10 @@ type Host struct {
 	Outside   Outside                             // nil: nothing outside can be reached
 	Endpoints func() map[string]registry.Endpoint // that an operator named; nil: none
 	Logger    *slog.Logger
-	table     map[abi.Op]operation
+	// Trace is told of every operation that a guest asks for, known or not, before it is served. It must not keep the request,
+	// nor wait. Nil: nobody asks.
+	Trace func(family string, op abi.Op, request []byte)
+	table map[abi.Op]operation
 }
 
 // NewHost is a host with all operations.
@@ -127,6 +130,9 @@ type operation func(call *Call, ctx context.Context, request json.RawMessage) (a
 
 // Call serves a guest's call of the host.
 func (call *Call) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, error) {
+	if trace := call.host.Trace; trace != nil {
+		trace(call.Manifest.Name, op, request)
+	}
 	serve, known := call.host.table[op]
 	if !known {
 		return nil, &abi.Error{Code: abi.CodeNotFound, Message: fmt.Sprintf("there is no operation %.64q", op)}

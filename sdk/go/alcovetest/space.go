@@ -158,7 +158,7 @@ func (s *Space) Tool(name string, arguments, result any) error {
 	if err != nil {
 		return err
 	}
-	out, err := s.send(alcove.KindTool, abi.ToolRequest{Tool: name, Arguments: raw, Config: config, Context: s.context()})
+	out, err := s.send(alcove.KindTool, abi.ToolRequest{Tool: name, Arguments: raw, Config: config, Context: s.context(s.Caller, s.request())})
 	if err != nil || result == nil {
 		return err
 	}
@@ -167,6 +167,10 @@ func (s *Space) Tool(name string, arguments, result any) error {
 
 // Job runs a job, and reads its result into result unless that is nil. A nil payload is omitted.
 func (s *Space) Job(name string, payload, result any) error {
+	return s.job(s.request(), name, payload, result)
+}
+
+func (s *Space) job(id, name string, payload, result any) error {
 	r := abi.HookRequest{Hook: abi.HookJob, Job: name}
 	if payload != nil {
 		raw, err := json.Marshal(payload)
@@ -175,7 +179,7 @@ func (s *Space) Job(name string, payload, result any) error {
 		}
 		r.Payload = raw
 	}
-	out, err := s.hook(r)
+	out, err := s.hook(r, s.context(s.Caller, id))
 	if err != nil || result == nil || len(out) == 0 {
 		return err
 	}
@@ -187,7 +191,11 @@ func (s *Space) RunJobs() error {
 	for len(s.Queue) > 0 {
 		job := s.Queue[0]
 		s.Queue = s.Queue[1:]
-		if err := s.Job(job.Name, job.Payload, nil); err != nil {
+		var payload any
+		if job.Payload != nil {
+			payload = job.Payload
+		}
+		if err := s.job(job.ID, job.Name, payload, nil); err != nil {
 			return fmt.Errorf("job %s: %w", job.Name, err)
 		}
 	}
@@ -198,7 +206,7 @@ func (s *Space) RunJobs() error {
 // failure of the hook, whatever its code.
 func (s *Space) Store(entries ...alcove.Entry) ([]*alcove.Change, error) {
 	before := s.kept
-	out, err := s.hook(abi.HookRequest{Hook: abi.HookStore, Entries: hostEntries(entries)})
+	out, err := s.hook(abi.HookRequest{Hook: abi.HookStore, Entries: hostEntries(entries)}, s.context(s.Caller, s.request()))
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +227,7 @@ func (s *Space) Store(entries ...alcove.Entry) ([]*alcove.Change, error) {
 
 // Stored runs the stored hook.
 func (s *Space) Stored(entries ...alcove.Entry) error {
-	_, err := s.hook(abi.HookRequest{Hook: abi.HookStored, Entries: hostEntries(entries)})
+	_, err := s.hook(abi.HookRequest{Hook: abi.HookStored, Entries: hostEntries(entries)}, s.context("", ""))
 	return err
 }
 
@@ -236,7 +244,7 @@ func (s *Space) Rank(query string, columns ...[]float32) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	context := s.context()
+	context := s.context(s.Caller, "")
 	params, err := json.Marshal(abi.ScoreParams{Config: config, Now: context.Now, Query: query, Context: context})
 	if err != nil {
 		return nil, fmt.Errorf("write the request: %w", err)
@@ -261,17 +269,21 @@ func (s *Space) Embed(purpose string, texts ...string) ([][]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.send(alcove.KindEmbed, abi.EmbedRequest{Texts: texts, Purpose: purpose, Config: config, Context: s.context()})
+	result, err := s.send(alcove.KindEmbed, abi.EmbedRequest{Texts: texts, Purpose: purpose, Config: config, Context: s.context("", "")})
 	if err != nil {
 		return nil, err
 	}
 	return abi.ParseVectors(result, len(texts), s.manifest.Hooks.Embed.Dimensions)
 }
 
-// context is that of the next request.
-func (s *Space) context() abi.Context {
+// request is the id of the next request.
+func (s *Space) request() string {
 	s.requests++
-	return abi.Context{Family: s.manifest.Name, Caller: s.Caller, Namespace: s.Namespace, Branch: "default", Now: stamp(s.Now), RequestID: fmt.Sprintf("request-%d", s.requests), DryRun: s.DryRun}
+	return fmt.Sprintf("request-%d", s.requests)
+}
+
+func (s *Space) context(caller, requestID string) abi.Context {
+	return abi.Context{Family: s.manifest.Name, Caller: caller, Namespace: s.Namespace, Branch: "default", Now: stamp(s.Now), RequestID: requestID, DryRun: s.DryRun}
 }
 
 func (s *Space) config() (json.RawMessage, error) {
@@ -282,13 +294,13 @@ func (s *Space) config() (json.RawMessage, error) {
 	return config, nil
 }
 
-// hook sends a request with the configuration and the context added.
-func (s *Space) hook(r abi.HookRequest) ([]byte, error) {
+// hook sends a request with the configuration and a context added.
+func (s *Space) hook(r abi.HookRequest, context abi.Context) ([]byte, error) {
 	config, err := s.config()
 	if err != nil {
 		return nil, err
 	}
-	r.Config, r.Context = config, s.context()
+	r.Config, r.Context = config, context
 	return s.send(alcove.KindHook, r)
 }
 

@@ -2,7 +2,9 @@ package alcovetest_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
@@ -119,4 +121,132 @@ func TestTheHostInMemoryAnswersAsTheVectorsSay(t *testing.T) {
 	for name := range lacks {
 		t.Errorf("%s: no vector has that name", name)
 	}
+}
+
+// replay is a guest that keeps what it is sent and answers as a vector says.
+type replay struct {
+	vector vectors.Message
+	sent   []byte
+}
+
+func (r *replay) Handle(_ alcove.Host, _ alcove.Kind, request []byte) ([]byte, error) {
+	r.sent = request
+	output, status, err := r.vector.Output()
+	if status == abi.StatusError {
+		e := r.vector.Error
+		err = &alcove.Error{Code: alcove.Code(e.Code), Message: e.Message, Retryable: e.Retryable, Details: e.Details}
+	}
+	return output, err
+}
+
+func TestTheHostInMemorySendsAsTheVectorsSay(t *testing.T) {
+	cases, err := vectors.Read[vectors.Message]("messages.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := vectors.Family()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range cases {
+		t.Run(v.Name, func(t *testing.T) {
+			guest := &replay{vector: v}
+			s := alcovetest.New(t, guest, manifest)
+			s.Now, s.Caller = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), "ann"
+			got := send(t, s, v)
+			want, err := v.Input()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(guest.sent) != string(want) {
+				t.Errorf("it sends\n%s\nthe vector says\n%s", guest.sent, want)
+			}
+			if is, should := fmt.Sprint(got), outcome(t, v); is != should {
+				t.Errorf("its caller sees %s, want %s", is, should)
+			}
+		})
+	}
+}
+
+// send has the host in memory send the request of a vector, and returns the result or the error.
+func send(t *testing.T, s *alcovetest.Space, v vectors.Message) any {
+	t.Helper()
+	var r struct {
+		Tool, Hook, Job, Query, Purpose string
+		Arguments, Payload              json.RawMessage
+		Entries                         []alcove.Entry
+		Texts                           []string
+	}
+	if err := json.Unmarshal(v.Request, &r); err != nil {
+		t.Fatal(err)
+	}
+	var result json.RawMessage
+	var got any
+	var err error
+	switch {
+	case r.Tool != "":
+		err = s.Tool(r.Tool, r.Arguments, &result)
+		got = string(result)
+	case r.Hook == "store":
+		var changes []*alcove.Change
+		changes, err = s.Store(r.Entries...)
+		text, _ := json.Marshal(map[string]any{"entries": changes})
+		got = string(text)
+	case r.Hook == "stored":
+		err = s.Stored(r.Entries...)
+		got = ""
+	case r.Hook == "job":
+		s.Queue = []alcovetest.Job{{ID: "20260102030405.000-r1", Name: r.Job, Payload: r.Payload}}
+		err = s.RunJobs()
+		got = string(v.Result) // RunJobs drops results
+	case r.Query != "":
+		got, err = s.Rank(r.Query, scores(t, v.Columns)...)
+	default:
+		got, err = s.Embed(r.Purpose, r.Texts...)
+	}
+	if err != nil {
+		return err
+	}
+	return got
+}
+
+// outcome is what the caller of a request sees.
+func outcome(t *testing.T, v vectors.Message) string {
+	t.Helper()
+	switch {
+	case v.Error != nil:
+		return v.Error.Error()
+	case v.Scores != nil:
+		return fmt.Sprint(scores(t, [][]string{v.Scores})[0])
+	case v.Vectors != nil:
+		return fmt.Sprint(scores(t, v.Vectors))
+	}
+	if refuse, ok := plain(t, orEmpty(v.Result))["refuse"]; ok {
+		return fmt.Sprint(alcove.Refuse(refuse.(string)))
+	}
+	return string(v.Result)
+}
+
+func orEmpty(result json.RawMessage) json.RawMessage {
+	if len(result) == 0 {
+		return json.RawMessage("{}")
+	}
+	return result
+}
+
+// scores reads values in decimal.
+func scores(t *testing.T, texts [][]string) (all [][]float32) {
+	t.Helper()
+	for _, list := range texts {
+		var values []float32
+		for _, text := range list {
+			v, err := strconv.ParseFloat(text, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, float32(v))
+		}
+		all = append(all, values)
+	}
+	return all
 }

@@ -1,0 +1,238 @@
+package family
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/abi/vectors"
+	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/sandbox/asm"
+	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// opSeen is an operation that no host has: a guest asks for it with what it was sent, and the trace of the host tells.
+const opSeen = "test.seen"
+
+// telling is a guest that tells what it was sent, and answers the same to everything.
+func telling(result []byte, status abi.Status) []byte {
+	m := &asm.Module{}
+	three, four := asm.I32s(3), asm.I32s(4)
+	read := m.Import("alcove", "read", three, asm.I32s(1))
+	write := m.Import("alcove", "write", three, asm.I32s(1))
+	call := m.Import("alcove", "call", four, asm.I32s(1))
+	m.Memory(16)
+	m.Put(1024, []byte(opSeen))
+	m.Put(2048, result)
+	sent := asm.Call(read, asm.I32(abi.ReadRequest), asm.I32(scratch), asm.I32(1<<16))
+	body := asm.Seq(
+		asm.Drop(asm.Call(call, asm.I32(1024), asm.I32(int32(len(opSeen))), asm.I32(scratch), sent)),
+		asm.Drop(asm.Call(write, asm.I32(abi.WriteResult), asm.I32(2048), asm.I32(int32(len(result))))),
+		asm.I32(int32(status)))
+	handle := m.Func(asm.Func{Params: asm.I32s(2), Results: asm.I32s(1), Body: body})
+	m.Export("alcove_handle", wasm.KindFunc, handle)
+	return m.Bytes()
+}
+
+// listener is a world with a guest that tells what it is sent.
+type listener struct {
+	*world
+	mu   sync.Mutex
+	seen [][]byte
+}
+
+func listen(t *testing.T, v vectors.Message) *listener {
+	t.Helper()
+	output, status, err := v.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := vectors.Family()
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := sandbox.Pack(telling(output, status), manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := 0
+	l := &listener{world: openAt(t, func() time.Time { return standing }, func(o *Options) {
+		o.Rand = func() string { names++; return fmt.Sprintf("r%d", names) }
+	})}
+	l.operations.Trace = func(_ string, op abi.Op, request []byte) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if op == opSeen {
+			l.seen = append(l.seen, bytes.Clone(request))
+		}
+	}
+	if _, err := l.Install(module); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// on turns a hook of the family on.
+func (l *listener) on(hooks ...abi.Hook) {
+	l.t.Helper()
+	on := map[abi.Hook]registry.On{}
+	for _, h := range hooks {
+		on[h] = registry.On{}
+	}
+	if _, err := l.Grant(GrantRequest{Family: "sample", All: true, Hooks: on}); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := l.Load(l.t.Context(), "sample"); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// sent is the first request that the guest was sent, once it was.
+func (l *listener) sent() []byte {
+	l.t.Helper()
+	var first []byte
+	await.That(l.t, "the guest was asked", func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if len(l.seen) > 0 {
+			first = l.seen[0]
+		}
+		return first != nil
+	})
+	return first
+}
+
+// send has the host send the request of a vector, and returns the error that its caller sees.
+func (l *listener) send(v vectors.Message) error {
+	ctx := l.t.Context()
+	switch v.Kind.Kind() {
+	case abi.KindTool:
+		var r abi.ToolRequest
+		l.read(v.Request, &r)
+		l.on()
+		_, err := l.Call(ctx, Call{Tool: r.Tool, Arguments: r.Arguments, Caller: ownCaller("ann"), RequestID: "request-1"})
+		return err
+	case abi.KindHook:
+		return l.sendHook(v)
+	case abi.KindScore:
+		var r abi.ScoreParams
+		l.read(v.Request, &r)
+		l.on(abi.HookRank)
+		important := 0.25
+		l.keep(memory.Item{Key: "a", Value: json.RawMessage(`"green tea"`), Importance: &important}, memory.Item{Key: "b", Value: json.RawMessage(`"green tea"`)})
+		_, err := l.space.Search(ctx, memory.Search{Text: r.Query, Agent: "ann"})
+		return err
+	}
+	var r abi.EmbedRequest
+	l.read(v.Request, &r)
+	l.on(abi.HookEmbed)
+	e, _ := l.EmbedderOf("sample")
+	_, err := e.Embed(ctx, r.Texts, r.Purpose)
+	return err
+}
+
+func (l *listener) sendHook(v vectors.Message) error {
+	var r abi.HookRequest
+	l.read(v.Request, &r)
+	l.on(r.Hook)
+	switch r.Hook {
+	case abi.HookJob:
+		stage, err := l.space.Stage(l.t.Context(), "", "ann")
+		if err != nil {
+			return err
+		}
+		x, err := l.named("sample")
+		if err != nil {
+			return err
+		}
+		w := l.newRequest(x, stage, ownCaller("ann"), "", "")
+		mustAsk(l.t, w, vectors.Ask{Op: abi.OpJobEnqueue, Request: json.RawMessage(fmt.Sprintf(`{"job":%q,"payload":%s}`, r.Job, r.Payload))})
+		_, err = w.commit(l.t.Context(), memory.Commit{Answer: json.RawMessage(`{}`)})
+		return err
+	case abi.HookStored:
+		await.That(l.t, "the family is told of what is stored", func() bool {
+			stage, err := l.space.Stage(l.t.Context(), "", "")
+			if err != nil {
+				return false
+			}
+			_, known, err := watermark(l.t.Context(), stage, "sample")
+			return known && err == nil
+		})
+	}
+	var items []memory.Item
+	for _, e := range r.Entries {
+		items = append(items, memory.Item{Key: e.Key, Value: e.Value, Tags: e.Tags, Type: e.Type, Importance: e.Importance, Metadata: e.Metadata})
+	}
+	return l.keep(items...)
+}
+
+func (l *listener) keep(items ...memory.Item) error {
+	l.t.Helper()
+	_, err := l.space.Store(l.t.Context(), memory.Place{}, items, memory.Write{Agent: "ann", RequestID: "request-1"})
+	return err
+}
+
+func (l *listener) read(data []byte, into any) {
+	l.t.Helper()
+	if err := json.Unmarshal(data, into); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// TestTheHostSendsAsTheVectorsSay has the real host send each message to a guest in the sandbox, which tells what arrived.
+func TestTheHostSendsAsTheVectorsSay(t *testing.T) {
+	cases, err := vectors.Read[vectors.Message]("messages.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent []vectors.Message
+	for _, v := range cases {
+		t.Run(v.Name, func(t *testing.T) {
+			l, got := listen(t, v), v
+			failed := l.send(v)
+			if (failed != nil) != (v.Error != nil || refuses(v)) {
+				t.Errorf("its caller sees the error %v", failed)
+			}
+			got.Request = l.sent()
+			if v.Kind.Kind() == abi.KindScore {
+				s, err := abi.ParseScoring(got.Request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got.Request, got.Columns = s.Params, decimals(s.Columns)
+			}
+			sent = append(sent, got)
+			if want, is := line(t, v), line(t, got); !*update && want != is {
+				t.Errorf("the host sends\n%s\nthe vector says\n%s", is, want)
+			}
+		})
+	}
+	if *update && !t.Failed() {
+		writeMessages(t, sent)
+	}
+}
+
+// refuses reports whether a vector is a hook's refusal.
+func refuses(v vectors.Message) bool {
+	var r abi.StoreResult
+	return len(v.Result) > 0 && json.Unmarshal(v.Result, &r) == nil && r.Refuse != nil
+}
+
+func decimals(columns [][]float32) (texts [][]string) {
+	for _, column := range columns {
+		var list []string
+		for _, v := range column {
+			list = append(list, strconv.FormatFloat(float64(v), 'g', -1, 32))
+		}
+		texts = append(texts, list)
+	}
+	return texts
+}
