@@ -279,13 +279,6 @@ func Capabilities() []Capability {
 	}
 }
 
-// Features are all columns that a rank hook may ask for.
-func Features() []Feature {
-	return []Feature{ {{range .Features}}
-		Feature{{pascal .Name}},{{end}}
-	}
-}
-
 // Ops are all operations, each with what it needs; empty where every family may call it.
 func Ops() map[Op]Capability {
 	return map[Op]Capability{ {{range .Ops}}
