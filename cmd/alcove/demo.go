@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -239,7 +240,7 @@ func (d *demonstration) remember(answer client.Result) error {
 type child struct {
 	io.Reader
 	io.WriteCloser
-	cmd *exec.Cmd
+	end func() error
 }
 
 // runStdio starts a program that ends when its input does.
@@ -251,11 +252,9 @@ func runStdio(ctx context.Context, log io.Writer, program string, args ...string
 	if err := errors.Join(errIn, errOut, cmd.Start()); err != nil {
 		return nil, fmt.Errorf("run %s: %w", program, err)
 	}
-	return &child{out, in, cmd}, nil
+	return &child{out, in, sync.OnceValue(func() error { return errors.Join(in.Close(), cmd.Wait()) })}, nil
 }
 
-// Close closes the program's input, and waits for its end.
-func (p *child) Close() error {
-	err := p.WriteCloser.Close()
-	return errors.Join(err, p.cmd.Wait())
-}
+// Close closes the program's input, and waits for its end. A bridge may close a connection twice at once, which cmd.Wait
+// does not survive.
+func (c *child) Close() error { return c.end() }

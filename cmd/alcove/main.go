@@ -54,6 +54,7 @@ type app struct {
 	warned  bool          // of it
 	asJSON  bool
 	place   place
+	working *terminal.Working // of the command that runs; nil: it shows nothing
 }
 
 func newApp(in io.Reader, out, err io.Writer, env func(string) string) *app {
@@ -100,6 +101,7 @@ All commands talk to the one server of the data directory, and start it if need 
 		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.verifyCommand(), a.repairCommand(), a.compactCommand(), a.flushCommand(), a.durabilityCommand(), a.purgeCommand(), a.retentionCommand(),
 		a.benchCommand(), a.embedderCommand(),
 	)
+	a.showWorkingBelow(root)
 	return root
 }
 

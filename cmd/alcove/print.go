@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 )
@@ -16,14 +18,49 @@ import (
 const oneLineLimit = 100 // characters of a value in a list
 
 // printf prints results.
-func (a *app) printf(layout string, args ...any) error { return a.out.Printf(layout, args...) }
+func (a *app) printf(layout string, args ...any) error {
+	a.stopWorking()
+	return a.out.Printf(layout, args...)
+}
 
-// notef tells people something that is not a result.
+// notef prints to standard error: notes, warnings and errors.
 func (a *app) notef(layout string, args ...any) error { return a.err.Printf(layout, args...) }
 
-func (a *app) printJSON(v any) error { return a.out.JSON(v) }
+func (a *app) printJSON(v any) error {
+	a.stopWorking()
+	return a.out.JSON(v)
+}
 
-// printNotes tells what an answer says beside its result, such as which family was skipped.
+// showWorking makes a command show, on a terminal, that it is at work. It stops when the command ends, prints a result or
+// shows a bar. A command that reads standard input is left alone: people may be typing.
+func (a *app) showWorking(c *cobra.Command) {
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !a.asJSON && !slices.Contains(args, "-") {
+			a.working = a.err.Working(strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "))
+			defer a.stopWorking()
+		}
+		return run(c, args)
+	}
+}
+
+// showWorkingBelow is for all commands but those that run until they are interrupted.
+func (a *app) showWorkingBelow(c *cobra.Command) {
+	for _, c := range c.Commands() {
+		a.showWorkingBelow(c)
+		if lasts := c.Name() == "serve" || c.Name() == "mcp" || c.Name() == "demo"; c.RunE != nil && !lasts {
+			a.showWorking(c)
+		}
+	}
+}
+
+func (a *app) stopWorking() {
+	if a.working != nil {
+		a.working.Stop()
+	}
+}
+
+// printNotes prints the notes of an answer, such as which family was skipped.
 func (a *app) printNotes(notes []string) error {
 	for _, note := range notes {
 		if err := a.notef("note: %s\n", note); err != nil {
@@ -99,12 +136,14 @@ func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.00
 func (a *app) bold(s string) terminal.Text { return a.out.Style(terminal.Bold, s) }
 func (a *app) dim(s string) terminal.Text  { return a.out.Style(terminal.Dim, s) }
 
-// progress shows how many bytes of how many (-1: unknown) were handled.
+// progress shows the bytes done out of all (-1: unknown).
 func (a *app) progress(what string, all int64) *progressbar.ProgressBar {
+	a.stopWorking()
 	return a.err.Progress(terminal.Progress{What: what, All: all, Bytes: true, Quiet: a.asJSON})
 }
 
-// count shows how many things of how many are done.
+// count shows the things done out of all (-1: unknown).
 func (a *app) count(what string, all int) *progressbar.ProgressBar {
+	a.stopWorking()
 	return a.err.Progress(terminal.Progress{What: what, All: int64(all), Quiet: a.asJSON})
 }

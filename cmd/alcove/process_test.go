@@ -341,3 +341,25 @@ func TestHTTPSharesTheMemory(t *testing.T) {
 		t.Errorf("recalled %s", got)
 	}
 }
+
+func TestAProgramThatIsAClientsConnectionMayBeClosedTwiceAtOnce(t *testing.T) {
+	dir := dataDir(t)
+	t.Setenv(asMain, "1")
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := runStdio(t.Context(), new(strings.Builder), program, "version", "--data", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var closing sync.WaitGroup
+	for range 4 {
+		closing.Go(func() {
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	closing.Wait()
+}

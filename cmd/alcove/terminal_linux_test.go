@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 )
 
@@ -61,4 +62,46 @@ func TestOnATerminalOnlyTheProgramsOwnStylesArePrinted(t *testing.T) {
 			t.Errorf("%q prints %s on a terminal", args, found)
 		}
 	}
+}
+
+// TestASlowCommandShowsOnATerminalThatItIsAtWork holds a command up until the terminal has shown it, or its counterpart
+// with --json until it has ended.
+func TestASlowCommandShowsOnATerminalThatItIsAtWork(t *testing.T) {
+	for _, asJSON := range []bool{false, true} {
+		tty, reader := openTerminal(t)
+		a := newApp(strings.NewReader(""), io.Discard, tty, func(name string) string { return map[string]string{"TERM": "xterm"}[name] })
+		a.asJSON = asJSON
+		var shown string
+		c := &cobra.Command{Use: "slow", RunE: func(*cobra.Command, []string) error {
+			if !asJSON {
+				shown = readUntil(t, reader, "slow 1 s")
+			}
+			return a.notef("done\n")
+		}}
+		a.showWorking(c)
+		c.SetArgs(nil)
+		if err := c.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		tty.Close()
+		rest, _ := io.ReadAll(reader) // it ends with an error when the program has gone
+		want := map[bool]string{false: "\r\x1b[Kdone\r\n", true: "done\r\n"}[asJSON]
+		if !strings.HasSuffix(shown+string(rest), want) || asJSON && string(rest) != want {
+			t.Errorf("json %v: the terminal shows %q and %q", asJSON, shown, rest)
+		}
+	}
+}
+
+// readUntil reads until a text has come.
+func readUntil(t *testing.T, r io.Reader, text string) string {
+	t.Helper()
+	var got strings.Builder
+	for part := make([]byte, 256); !strings.Contains(got.String(), text); {
+		n, err := r.Read(part)
+		if err != nil {
+			t.Fatalf("read the terminal: %v; it shows %q", err, got.String())
+		}
+		got.Write(part[:n])
+	}
+	return got.String()
 }

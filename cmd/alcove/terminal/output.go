@@ -32,15 +32,18 @@ type Output struct {
 	file     io.Writer
 	terminal bool
 	coloured bool
+	redraws  bool // a line can be erased and printed anew
 
 	mu      sync.Mutex
 	partial []byte // the beginning of a rune whose rest is yet to be written
+	drawn   bool   // the cursor is at the end of a line of Working
 }
 
 // New prints to w. Styles are used on a terminal, unless the environment says NO_COLOR or TERM=dumb.
 func New(w io.Writer, env func(string) string) *Output {
 	terminal := isTerminal(w)
-	return &Output{file: w, terminal: terminal, coloured: terminal && env("NO_COLOR") == "" && env("TERM") != "dumb"}
+	redraws := terminal && env("TERM") != "dumb"
+	return &Output{file: w, terminal: terminal, coloured: redraws && env("NO_COLOR") == "", redraws: redraws}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -60,6 +63,7 @@ func (o *Output) Printf(layout string, args ...any) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.eraseDrawn()
 	_, err := fmt.Fprintf(o.file, layout, cleaned...)
 	return err
 }
@@ -143,6 +147,7 @@ func indentation(raw []byte) (bytes int) {
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.eraseDrawn()
 	text := append(o.partial, p...)
 	whole := wholeRunes(text)
 	o.partial = append([]byte(nil), text[whole:]...)
