@@ -1,0 +1,86 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestTheSessionInTheReadmeIsReal runs the commands of the README's session one after the other in an empty home, and
+// compares what they print, but for times.
+func TestTheSessionInTheReadmeIsReal(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, session, _ := strings.Cut(string(readme), "```console\n")
+	session, _, found := strings.Cut(session, "```")
+	if !found {
+		t.Fatal("README.md has no block of the language console")
+	}
+	env := readmeHome(t)
+	var got strings.Builder
+	for line := range strings.Lines(session) {
+		if command, is := strings.CutPrefix(line, "$ "); is {
+			got.WriteString(line + runInShell(t, env, command))
+		}
+	}
+	if moments.ReplaceAllString(got.String(), "TIME") != moments.ReplaceAllString(session, "TIME") {
+		t.Errorf("the session is now:\n%s", &got)
+	}
+}
+
+var moments = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}`)
+
+// TestTheCommandsInTheReadmeWork runs the examples of first use.
+func TestTheCommandsInTheReadmeWork(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)^(alcove .*?)(?:   .*)?$`).FindAllStringSubmatch(string(readme), -1)
+	if len(commands) < 3 {
+		t.Fatalf("README.md has only %d commands at the beginning of a line", len(commands))
+	}
+	env := readmeHome(t)
+	runInShell(t, env, "alcove store k v")
+	for _, c := range commands {
+		runInShell(t, env, c[1])
+	}
+}
+
+// readmeHome is the environment of a new user, whose alcove is the program under test.
+func readmeHome(t *testing.T) []string {
+	t.Helper()
+	home := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(home, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(home, "bin", "alcove")); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	data := filepath.Join(home, "data", "alcove")
+	t.Cleanup(func() { stopOwner(t, data) })
+	return append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_DATA_HOME="+filepath.Join(home, "data"), "ALCOVE_DATA=", "ALCOVE_LISTEN=off",
+		"PATH="+filepath.Join(home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func runInShell(t *testing.T, env []string, command string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Env = env
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.TrimSpace(command), err, &stderr)
+	}
+	return string(out)
+}
