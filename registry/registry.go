@@ -1,4 +1,4 @@
-// Package registry keeps the lock file of a data directory: which modules may run there, and what an operator granted each.
+// Package registry is the lock file of a data directory: the modules that may run there, and their grants.
 package registry
 
 import (

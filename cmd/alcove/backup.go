@@ -83,7 +83,7 @@ func (a *app) backUp(ctx context.Context, path string, incremental bool) (backup
 	return part, nil
 }
 
-// isOutside makes sure that a path is not in the data directory, where a purge would not find what is in a backup.
+// isOutside refuses a path in the data directory: a purge does not look into backups.
 func (a *app) isOutside(path string) error {
 	dir, err := a.dir()
 	if err != nil {

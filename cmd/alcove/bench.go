@@ -149,7 +149,7 @@ func embedded(ctx context.Context, call measure.Caller) error {
 	}
 }
 
-// readLines reads what a flag names.
+// readLines reads the file of a flag.
 func readLines[T any](path, flag string, read func(io.Reader) ([]T, error)) ([]T, error) {
 	if path == "" {
 		return nil, &usageError{fmt.Errorf("%s FILE is missing", flag)}
@@ -249,7 +249,7 @@ func (a *app) benchScale(ctx context.Context, s measure.Scale) error {
 		size.N, size.TextBytes, size.Build/1000, size.PerSecond, float64(size.Bytes)/1e6, latency(size.Latency), float64(size.RSS)/1e6, size.Reopened)
 }
 
-// throwaway is a data directory that goes when what it is for is done.
+// throwaway is a temporary data directory.
 type throwaway struct {
 	app      *app
 	dir      string

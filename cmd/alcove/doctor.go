@@ -237,7 +237,7 @@ func endProcess(dir string, pid int) string {
 	return fmt.Sprintf("kill %d", pid)
 }
 
-// examineStore says whether what is stored is kept, which a server that answers knows best.
+// examineStore checks the store, through the server if it answers.
 func (a *app) examineStore(ctx context.Context, dir string, pid int, reached bool) finding {
 	if !reached {
 		if err := (host.Directory{Path: dir}).Missing(); err != nil {

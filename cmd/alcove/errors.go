@@ -18,7 +18,7 @@ type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
 
-// notFound says that what was asked for does not exist.
+// notFound is an error of the class not found.
 func notFound(format string, args ...any) error {
 	return &client.Error{Code: "not_found", Message: fmt.Sprintf(format, args...)}
 }

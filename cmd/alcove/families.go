@@ -104,7 +104,7 @@ func withUses(list []operator.Family, uses []operator.FamilyUse) []usedFamily {
 	return all
 }
 
-// printUse prints what a family that keeps something keeps.
+// printUse prints a family's use of storage, if any.
 func (a *app) printUse(u *operator.FamilyUse) error {
 	if u == nil || u.Records+u.Jobs == 0 {
 		return nil
@@ -159,7 +159,7 @@ func (a *app) printGuard(f operator.Family) error {
 	}
 }
 
-// printNews says what a family lost with its last version, or newly asks for, and how it is granted.
+// printNews prints the grants that an update dropped or newly requests, with the command that grants them.
 func (a *app) printNews(f operator.Family) error {
 	if u := f.Update; u != nil {
 		a.printf("  granted to version %s, and not to this one: %s\n", u.Version, strings.Join(u.Dropped, ", "))
@@ -185,7 +185,7 @@ func grantedWord(f operator.Family, c abi.Capability) string {
 	return "not granted"
 }
 
-// scopeOf is what a capability was granted for, or asked for.
+// scopeOf is the scope of a granted or requested capability.
 func scopeOf(f operator.Family, asked abi.Request) []string {
 	for _, g := range f.Grant.Capabilities {
 		if g.Name == asked.Name {

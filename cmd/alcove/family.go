@@ -319,7 +319,7 @@ func (a *app) object(argument string) (json.RawMessage, error) {
 	return value, nil
 }
 
-// toolRequest is what a guest reads when a tool is called from nowhere, by nobody.
+// toolRequest is the request of a tool call without a caller.
 func toolRequest(manifest *abi.Manifest, tool string, arguments json.RawMessage) ([]byte, error) {
 	config := map[string]json.RawMessage{}
 	if manifest != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator"
 )
 
-// importBatch bounds what is sent to the server at once.
+// importBatch is the number of memories in one request.
 const (
 	importBatch = 500
 	importBytes = 8 << 20
@@ -169,7 +169,7 @@ func (w *wrongParts) add(err *importer.InputError) error {
 	return nil
 }
 
-// reasons say what is wrong with the first ones.
+// reasons describe the first ones.
 func (w *wrongParts) reasons() []string {
 	list := []string{}
 	for _, err := range w.first {
@@ -186,7 +186,7 @@ func (w *wrongParts) err() error {
 	return fmt.Errorf("nothing was imported, because parts of the input are invalid: correct them, or skip them with --skip-invalid\n%s", reasons)
 }
 
-// readMemories reads the input to its end, and stores what is in it or, dry, has the server check it.
+// readMemories reads the whole input, and stores it or, in a dry run, has the server check it.
 func (a *app) readMemories(ctx context.Context, in importer.Input, o importOptions) (operator.Imported, error) {
 	i := &importing{app: a, options: o, bar: a.progress("importing", -1)}
 	err := in.Read(ctx, func(m operator.Memory) error { return i.add(ctx, m) })

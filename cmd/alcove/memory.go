@@ -90,7 +90,7 @@ func (a *app) storeCommand() *cobra.Command {
 	return a.placed(c)
 }
 
-// value is what the argument of a command says: JSON if it is, else text; - is what standard input says.
+// value is the value of an argument: JSON if it is valid, otherwise text; - reads standard input.
 func (a *app) value(argument string) (json.RawMessage, error) {
 	if argument == "-" {
 		data, err := io.ReadAll(io.LimitReader(a.in, inputLimit+1))

@@ -6,7 +6,7 @@ import (
 	"github.com/alcove-memory/alcove/host"
 )
 
-// printRestored says what a restore made, and what is missing for all of it to run.
+// printRestored reports a restore, and the missing modules and keys.
 func (a *app) printRestored(dir string, r host.Restored) error {
 	if a.asJSON {
 		return a.printJSON(r)
@@ -22,7 +22,7 @@ func (a *app) printRestored(dir string, r host.Restored) error {
 	return nil
 }
 
-// printImportedBundle says what a bundle made, and what keeps memories from being stored.
+// printImportedBundle reports an imported bundle, and the families without which nothing is stored.
 func (a *app) printImportedBundle(dir string, r host.Restored) error {
 	if a.asJSON {
 		return a.printJSON(r)
@@ -79,7 +79,7 @@ func restoredFamily(f host.RestoredFamily) string {
 	return line
 }
 
-// untilThen says what is not done as long as a module is missing.
+// untilThen is the effect of a missing module.
 func untilThen(f host.RestoredFamily, digest string) string {
 	if digest == f.Guard {
 		return "; until then nothing is stored, unless a watched folder has it"

@@ -18,7 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
-// settings are what the command line remembers between commands, in cli.json of the data directory. MCP
+// settings are the command line's state between commands, in cli.json of the data directory. MCP
 // clients do not read it.
 type settings struct {
 	Branch string `json:"branch,omitempty"` // that branch switch chose
@@ -121,8 +121,8 @@ func isText(v any) bool {
 	return true
 }
 
-// get calls a tool and decodes what it answers for programs into v. With --json it prints that, and
-// reports that nothing else is to be printed; otherwise it prints the notes of the answer.
+// get calls a tool and decodes its structured answer into v. With --json it prints the answer and returns printed; otherwise it
+// prints its notes.
 func (a *app) get(ctx context.Context, tool string, arguments, v any) (printed bool, err error) {
 	r, err := a.ask(ctx, tool, arguments)
 	if err != nil {

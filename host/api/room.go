@@ -19,7 +19,7 @@ const (
 	acceptWarnings = 100                    // of so many failed accepts in a row one is logged
 )
 
-// Room limits the connections that a listener has open at once.
+// Room is the connection limit of a listener.
 type Room struct {
 	Connections  int // in all
 	Unidentified int // of these, connections that have not presented a valid token or a hello
@@ -218,7 +218,7 @@ func (g *gate) dismiss(conn net.Conn, why string) {
 	}()
 }
 
-// discard reads what a peer still sends: closing a connection with unread input would drop the answer. The connection
+// discard reads the peer's pending input: closing a connection with unread input would drop the answer. The connection
 // has a deadline.
 func discard(conn net.Conn) {
 	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {

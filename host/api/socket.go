@@ -1,4 +1,4 @@
-// Package api lets clients reach the server of a data directory, through a socket and over HTTP.
+// Package api serves the clients of a data directory, on a Unix socket and over HTTP.
 package api
 
 import (

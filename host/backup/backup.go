@@ -1,7 +1,7 @@
-// Package backup keeps a space as a folder of parts, a full one and increments that go on from it, or as a single file.
+// Package backup stores a space as a folder of parts, a full one and its increments, or as a single file.
 //
-// A part gets its name when it is whole and on the disk, and counts once the manifest names it, so an interrupted backup
-// leaves the folder as it was.
+// A part gets its name once it is complete and synced, and is valid once the manifest lists it: an interrupted backup
+// leaves the folder unchanged.
 package backup
 
 import (
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Source writes a part: a space, or what is newer than a base. See Write.
+// Source writes a part: a space, or its changes since a base. See Write.
 type Source func(ctx context.Context, since Base, w io.Writer) error
 
 // Full makes a full backup in a folder, and then removes the parts of an earlier one of the same space.
@@ -83,7 +83,7 @@ func writePart(ctx context.Context, f *os.File, since Base, from Source, now tim
 	return p, nil
 }
 
-// part describes what was read.
+// part describes a part that was read.
 func (p *parser) part() Part {
 	kind := "full"
 	if p.header.Since.Version > 0 {

@@ -21,7 +21,7 @@ type blobFrame struct {
 
 const mostBlobs = 1000 // of a space: files that are open at once. Those beyond are made anew after a restore.
 
-// openBlob is a blob that is being backed up: it stays what it is when it is dropped.
+// openBlob is a blob that is being backed up; it stays readable after it is dropped.
 type openBlob struct {
 	store.Blob
 	store.BlobReader

@@ -44,7 +44,7 @@ func (w *partFile) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// flush writes what is in the block. Only the last one is not full.
+// flush writes the block. Only the last one may be short.
 func (w *partFile) flush() error {
 	if w.direct && w.filled%alignment != 0 {
 		w.direct = false

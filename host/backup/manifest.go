@@ -43,14 +43,14 @@ type Part struct {
 	Made      time.Time     `json:"made"`
 }
 
-// Manifest is what a folder holds: a full part and its increments, in order.
+// Manifest lists the parts of a folder: a full part and its increments, in order.
 type Manifest struct {
 	Alcove string `json:"alcove"` // "backup"
 	Format int    `json:"format"`
 	Parts  []Part `json:"parts"`
 }
 
-// Base is what a restore would have, and an increment goes on from.
+// Base is the state that an increment continues from.
 func (m Manifest) Base() Base {
 	if len(m.Parts) == 0 {
 		return Base{}
@@ -74,7 +74,7 @@ var ErrNone = errors.New("there is no backup")
 // ErrBroken says that the parts of a backup do not fit together.
 var ErrBroken = errors.New("the backup cannot be restored: make a full one")
 
-// ReadManifest reads what a folder holds.
+// ReadManifest reads the manifest of a folder.
 func ReadManifest(dir string) (Manifest, error) {
 	var m Manifest
 	f, err := regular.Open(filepath.Join(dir, manifestName))

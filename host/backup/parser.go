@@ -83,7 +83,7 @@ func (p *parser) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// wanted reports whether what is in the frame is of any use.
+// wanted reports whether the frame's content is needed.
 func (p *parser) wanted() bool {
 	switch p.kind {
 	case kindRun:
@@ -119,7 +119,7 @@ func (p *parser) finish() error {
 	return nil
 }
 
-// step goes on to what follows what was read.
+// step advances to the next element.
 func (p *parser) step() error {
 	kept := p.kept
 	p.kept = p.kept[:0]

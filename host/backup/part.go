@@ -44,7 +44,7 @@ type Base struct {
 	Files   []string      `json:"files,omitempty"` // likewise
 }
 
-// Header is what a part says of itself.
+// Header describes a part.
 type Header struct {
 	Format int  `json:"format,omitempty"` // 0: the one without files
 	Since  Base `json:"since"`            // without its history, which is that of Until, and without blobs and files
@@ -71,10 +71,10 @@ type Space interface {
 	WaitTurn(context.Context)
 }
 
-// ErrOther says that an increment would not go on from what the backup holds.
+// ErrOther says that an increment does not continue the backup.
 var ErrOther = errors.New("the backup holds another history than this store's: make a full backup")
 
-// Write writes a part: the space as it is now, or what is newer than a base, and the files beside it, unless settings is nil.
+// Write writes a part: the space, or its changes since a base, and the settings files unless settings is nil.
 // Bytes that were written before an error are no part: the end is missing.
 func Write(ctx context.Context, w io.Writer, from Space, since Base, settings Settings) error {
 	p := &partWriter{w: newAhead(w, func() { from.WaitTurn(ctx) }), sum: sha256.New()}

@@ -55,7 +55,7 @@ func replace(from, to string) error {
 	return err
 }
 
-// readHeader reads what a part says of itself, at its beginning.
+// readHeader reads the header of a part.
 func readHeader(path string) (Header, error) {
 	f, err := regular.Open(path)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package bridge carries an MCP client's stdio to the owner of a data directory.
 //
-// Messages are copied as they are. What the bridge adds is that the client does not notice when the
+// Messages are copied as they are. The client does not notice when the
 // owner dies: the bridge dials again, which starts an owner if need be, introduces the client anew and
 // sends the requests again that were not answered. Each tool call carries a request id by which the
 // server recognises one that it had already carried out, so a call happens once.
@@ -49,7 +49,7 @@ type Options struct {
 	Fatal func(error) bool
 }
 
-// bridge is one client's connection to whichever owner there is.
+// bridge is one client's connection to the current owner.
 type bridge struct {
 	Options
 	pending *pending
@@ -61,7 +61,7 @@ type bridge struct {
 	dead bool // the bridge has ended: connect no more
 }
 
-// Run carries messages until In ends and what was asked is answered, ctx ends, or Out fails.
+// Run carries messages until In has ended and all requests are answered, ctx ends, or Out fails.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -98,7 +98,7 @@ func (b *bridge) begin(ctx context.Context) {
 	}
 }
 
-// unreachable answers all requests with why there is no owner to ask.
+// unreachable answers all requests with the error of the connection.
 func (b *bridge) unreachable(err error) {
 	if b.Fatal != nil && b.Fatal(err) {
 		b.end(err)
@@ -162,8 +162,8 @@ func (b *bridge) drain(ctx context.Context) error {
 	return nil
 }
 
-// carry passes on one message of the client. What the server would refuse is refused here: it has to be known which
-// messages will be answered.
+// carry passes on one message of the client. Messages that the server would refuse are refused here, so that bridge and server
+// agree on which messages will be answered.
 func (b *bridge) carry(ctx context.Context, line []byte) {
 	read, fault := jsonrpc.Parse(line)
 	m := message{read}
@@ -195,7 +195,7 @@ func (b *bridge) ask(ctx context.Context, m message) {
 	defer b.send.Unlock()
 	switch {
 	case r.sent > 0 || !b.pending.holds(r):
-		return // whoever connected in the meantime sent it, or gave it up
+		return // sent or given up by another connect
 	case b.conn == nil:
 		b.revive(ctx)
 		return
@@ -204,7 +204,7 @@ func (b *bridge) ask(ctx context.Context, m message) {
 	b.write(m.Line)
 }
 
-// tell sends what wants no answer. It matters only to an owner that is there.
+// tell sends a notification, if an owner is connected.
 func (b *bridge) tell(m message) {
 	switch m.Method {
 	case notifyInitialized:
@@ -221,7 +221,7 @@ func (b *bridge) tell(m message) {
 	}
 }
 
-// cancel forgets a request of which the client wants to know no more.
+// cancel forgets a request that the client has cancelled.
 func (b *bridge) cancel(key string) {
 	if b.pending.take(key) != nil {
 		b.pending.done()
@@ -235,7 +235,7 @@ func (b *bridge) write(message []byte) {
 	}
 }
 
-// revive connects to an owner and sends it what was not answered; the caller holds send.
+// revive connects to an owner and sends it the unanswered requests; the caller holds send.
 func (b *bridge) revive(ctx context.Context) {
 	if b.dead || ctx.Err() != nil {
 		return
@@ -253,7 +253,7 @@ func (b *bridge) revive(ctx context.Context) {
 	}
 }
 
-// connect makes a connection on which the session stands as before; the caller holds send.
+// connect makes a connection and restores the session on it; the caller holds send.
 func (b *bridge) connect(ctx context.Context) error {
 	initialize, initialized, place := b.pending.session()
 	conn, err := b.Dial(ctx, place)
@@ -287,7 +287,7 @@ func (b *bridge) introduce(ctx context.Context, conn io.ReadWriteCloser, in *jso
 		}
 		m, fault := jsonrpc.Parse(line)
 		if fault != nil || !m.IsAnswer() || jsonrpc.Text(m.RawID()) != id {
-			continue // a new owner has nothing to say that the client waits for
+			continue // a new owner owes the client nothing else
 		}
 		if m.Failed() {
 			return fmt.Errorf("it answered %s", bytes.TrimSpace(line))
@@ -299,8 +299,7 @@ func (b *bridge) introduce(ctx context.Context, conn io.ReadWriteCloser, in *jso
 	}
 }
 
-// fromOwner passes on what an owner says until the connection ends, and then looks for another owner if
-// there is something left to ask.
+// fromOwner passes on an owner's messages until the connection ends, then reconnects if requests are pending.
 func (b *bridge) fromOwner(ctx context.Context, conn io.ReadWriteCloser, in *jsonrpc.Lines) {
 	for {
 		line, err := in.NextWhole(ctx)
@@ -321,8 +320,8 @@ func (b *bridge) fromOwner(ctx context.Context, conn io.ReadWriteCloser, in *jso
 	}
 }
 
-// answer passes on one message of the owner. An answer that nobody waits for is dropped: the client
-// cancelled it, or has had it from another owner.
+// answer passes on one message of the owner. An unexpected answer is dropped: the client cancelled the request, or
+// another owner has answered it.
 func (b *bridge) answer(line []byte) {
 	m, fault := jsonrpc.Parse(line)
 	if fault != nil {

@@ -167,7 +167,7 @@ func (p *pending) holds(r *request) bool {
 	return p.requests[r.Key()] == r
 }
 
-// answered notes what a good answer to a request means for the session.
+// answered updates the session after a successful answer.
 func (p *pending) answered(r *request, m message) {
 	if m.Failed() || string(m.Field(m.Result, "isError").Of(m.Line)) == "true" {
 		return
@@ -207,7 +207,7 @@ func (p *pending) confirmed(line []byte) {
 	p.initialized = line
 }
 
-// session is what a new owner has to be told.
+// session is the state that a new owner needs.
 func (p *pending) session() (initialize *message, initialized []byte, place Place) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package durable writes files that survive a crash and a power failure: a reader finds the old content or the new one,
-// whole.
+// Package durable replaces files atomically and durably: after a crash or power failure a reader finds the whole old content or
+// the whole new one.
 package durable
 
 import (

@@ -1,4 +1,4 @@
-// Package importer reads what other tools wrote and turns it into memories.
+// Package importer converts the data of other tools to memories.
 //
 // Every reader gives the same keys for the same input, so that importing twice changes nothing, and streams: what it
 // holds in memory is one element, or an index of names.

@@ -99,7 +99,7 @@ func (a *Account) Release(bytes int64) {
 	}
 }
 
-// Close gives everything back, once: what is read or released later does not count.
+// Close returns everything, once: later reads and releases do not count.
 func (a *Account) Close() {
 	if a == nil {
 		return

@@ -205,7 +205,7 @@ func (g *growing) add(part []byte) {
 	g.line = append(g.line, part...)
 }
 
-// drop lets go of what has arrived.
+// drop discards the input so far.
 func (g *growing) drop(why error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

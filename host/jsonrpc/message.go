@@ -125,7 +125,7 @@ func (m *Message) checkParams() string {
 	return faulty("params._meta", meta, twice)
 }
 
-// faulty says what is wrong with the members of an object; empty for nothing.
+// faulty describes the fault in the members of an object; empty if there is none.
 func faulty(object string, found map[string]Span, twice []string) string {
 	switch {
 	case len(twice) > 0:

@@ -1,4 +1,4 @@
-// Package measure tells how well, and how fast, a memory finds what it holds, through the tools that agents use.
+// Package measure measures the quality and speed of retrieval, through the tools that agents use.
 package measure
 
 import (

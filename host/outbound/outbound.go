@@ -1,4 +1,4 @@
-// Package outbound reaches the servers that an operator named: language models, and others over HTTP.
+// Package outbound sends requests to the endpoints that an operator configured: language models and HTTP servers.
 //
 // It goes where the endpoint's URL says and nowhere else, by the proxy of the server's environment if that names one:
 // redirects are not followed, and paths cannot climb out of it. What guests are told of failures has no addresses, files or
@@ -81,7 +81,7 @@ func (f *Failure) NoEffect() bool { return f.noEffect }
 
 func (f *Failure) Error() string { return f.reason }
 
-// Cause is what the operator should know.
+// Cause is for the operator.
 func (f *Failure) Cause() error { return f.cause }
 
 var _ ops.Outside = Client{}

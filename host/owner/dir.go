@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 )
 
-// Sharing says who else may change what is in a data directory. The zero value is: nobody.
+// Sharing says which other users may write to a data directory. The zero value: none.
 type Sharing struct {
 	Group bool // its group, and the user that it belongs to
 }
 
-// ExposedError says that other users can change what is in a data directory.
+// ExposedError says that other users can write to a data directory.
 type ExposedError struct {
 	Dir string
 	Who string // can do so

@@ -12,13 +12,13 @@ import (
 	"github.com/alcove-memory/alcove/host/jsonrpc"
 )
 
-// Protocol is the version of what is said on the socket.
+// Protocol is the version of the socket's protocol.
 const Protocol = 1
 
 // HelloLimit is how long a hello and its answer may be, in bytes.
 const HelloLimit = 64 << 10
 
-// Hello is the first line on the socket: it says what the client wants its session to be.
+// Hello is the first line on the socket: the client's options for its session.
 type Hello struct {
 	Alcove    int      `json:"alcove"` // Protocol
 	Namespace string   `json:"namespace,omitempty"`

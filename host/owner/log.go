@@ -57,7 +57,7 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.file.Write(p)
 }
 
-// setAside copies what the log holds and empties it in place, because a process that was started with
+// setAside copies the log and empties it in place, because a process that was started with
 // it as its standard error keeps writing to this very file.
 func (l *Log) setAside(size int64) error {
 	old, err := os.OpenFile(l.path+".1", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)

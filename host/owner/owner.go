@@ -1,7 +1,7 @@
 // Package owner finds the process that owns a data directory, or starts it.
 //
-// One process at a time owns a data directory and listens on its socket. Whoever wants something of
-// the directory calls Dial: it answers with a connection to the owner that was found, or to one that
+// One process at a time owns a data directory and listens on its socket. All others
+// call Dial: it returns a connection to the owner that was found, or to one that
 // it started and left running on its own.
 package owner
 
@@ -46,7 +46,7 @@ type Conn struct {
 	buffer  *bufio.Reader
 }
 
-// Read reads what the owner sends after its welcome.
+// Read reads the owner's messages after its welcome.
 func (c *Conn) Read(p []byte) (int, error) { return c.buffer.Read(p) }
 
 // Dial connects to the owner of a data directory. When nobody answers it starts one and waits for it,

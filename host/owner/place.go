@@ -117,7 +117,7 @@ func privateDirs() []string {
 	return dirs
 }
 
-// ErrUntrusted says that somebody else could have put there what was found.
+// ErrUntrusted says that another user could have created a file.
 var ErrUntrusted = errors.New("other users could have put it there")
 
 // MakeSocketDir makes the directory for a socket, if it is a private one, and refuses one that others could have prepared.

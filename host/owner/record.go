@@ -10,8 +10,8 @@ import (
 	"github.com/alcove-memory/alcove/host/durable"
 )
 
-// Record is what an owner says of itself in the data directory. It is for people and for finding an
-// owner with a socket elsewhere; the lock alone says who the owner is.
+// Record describes the owner in the data directory, for people and for clients that look for a socket elsewhere. The lock
+// alone decides who the owner is.
 type Record struct {
 	PID     int       `json:"pid"`
 	Socket  string    `json:"socket"`                 // absolute
@@ -31,7 +31,7 @@ func (r Record) of(other Record) bool { return r.PID == other.PID && r.Started.E
 // recordLimit is how long a record may be, in bytes.
 const recordLimit = 64 << 10
 
-// ReadRecord reads what the owner, or the last one if it was killed, said of itself.
+// ReadRecord reads the record of the owner, or of the last one if it was killed.
 func ReadRecord(dir string) (Record, error) {
 	f, err := os.Open(RecordPath(dir))
 	if err != nil {
@@ -49,7 +49,7 @@ func ReadRecord(dir string) (Record, error) {
 	return r, nil
 }
 
-// parseRecord reads what a record holds. No process has a number below 1: some numbers mean groups of processes where
+// parseRecord decodes a record. No process has a number below 1: some numbers mean groups of processes where
 // signals are sent.
 func parseRecord(data []byte) (Record, error) {
 	var r Record
@@ -62,8 +62,8 @@ func parseRecord(data []byte) (Record, error) {
 	return r, nil
 }
 
-// WriteRecord replaces the record, whole. When it cannot, there is none: what the last owner said is not true any
-// more. Only the lock's holder may do so.
+// WriteRecord replaces the record atomically, or removes it on failure: the last owner's is obsolete. Only the lock's holder may
+// call it.
 func WriteRecord(dir string, r Record) error {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -76,7 +76,7 @@ func WriteRecord(dir string, r Record) error {
 	return nil
 }
 
-// KeepRecord writes the record again when it is not there, or not that of this owner. Only the lock's holder may do so.
+// KeepRecord rewrites the record if it is missing or another owner's. Only the lock's holder may call it.
 func KeepRecord(dir string, r Record) error {
 	if now, err := ReadRecord(dir); err == nil && now.of(r) && now.Socket == r.Socket && now.Admin == r.Admin && now.HTTP == r.HTTP {
 		return nil

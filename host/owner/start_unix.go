@@ -13,7 +13,7 @@ import (
 )
 
 // detach puts the owner in a session of its own, so that it outlives the terminal and the process group
-// of whoever started it.
+// of the process that started it.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // Writable tells why files cannot be made in a directory; nil when they can, or there is no such directory.

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// detach gives the owner no console and a process group of its own, so that it outlives whoever
+// detach gives the owner no console and a process group of its own, so that it outlives the process that
 // started it.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{

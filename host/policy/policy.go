@@ -1,5 +1,4 @@
-// Package policy decides what a call may do: who, what, where, to allow or to deny with a reason. It decides from values
-// alone, and reads nothing.
+// Package policy decides whether a caller may act on a resource: allow, or deny with a reason. Its decisions are pure functions.
 package policy
 
 import (

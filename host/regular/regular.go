@@ -1,5 +1,5 @@
-// Package regular opens regular files only. Anything else that a path may lead to could block its reader for ever, as a FIFO
-// does, or have no end, as some devices.
+// Package regular opens regular files only. Other files could block the reader for ever, as a FIFO does, or be endless, as some
+// devices are.
 package regular
 
 import (

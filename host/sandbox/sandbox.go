@@ -1,4 +1,4 @@
-// Package sandbox admits, compiles and runs modules nobody has to trust.
+// Package sandbox admits, compiles and runs untrusted modules.
 //
 // It knows bytes, not memories: what a guest may ask of its host is one interface, given with each request. A
 // module is decoded, checked and metered before wazero sees it, compiled in a process that can be killed, and run

@@ -1,4 +1,4 @@
-// Package schema checks JSON against JSON Schemas that strangers wrote, and gives up on those that take too long.
+// Package schema validates JSON against untrusted JSON Schemas, within bounds of time and memory.
 //
 // A schema can make its check take for ever in few bytes: alternatives that refer to each other, numbers of a billion digits,
 // patterns that unfold. Nothing that is given to this package, schema or value, makes it panic or work for more than some

@@ -5,7 +5,7 @@ import "slices"
 // sameness is from which part of their words on that two texts share they are near-duplicates.
 const sameness = .8
 
-// Alike tells near-duplicates apart from what is new, text by text.
+// Alike finds near-duplicates, text by text.
 type Alike struct {
 	by   *Analyser
 	seen [][]string

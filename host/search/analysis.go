@@ -26,7 +26,7 @@ type word struct {
 	lone       bool // a single character of a script without spaces; otherwise it would be half of a pair
 }
 
-// known is what a word comes to.
+// known is the analysis of a word.
 type known struct {
 	term string
 	id   uint64 // of the term: words with the same id have the same term; 0: it has none
@@ -71,7 +71,7 @@ func NewAnalyser(language string) (*Analyser, error) {
 	return a, nil
 }
 
-// Terms are what a text is found by. Stop words are among them, unstemmed.
+// Terms are the index terms of a text, stop words included, unstemmed.
 func (a *Analyser) Terms(text string) []string {
 	var terms []string
 	a.eachWord(text, func(w word) { terms = append(terms, w.term) })
@@ -182,7 +182,7 @@ func isWordRune(r rune) bool {
 
 func isApostrophe(r rune) bool { return r == '\'' || r == '’' }
 
-// analyse says what a word comes to. Words are remembered: a text has few that were not met before.
+// analyse returns the analysis of a word, cached: few words of a text are new.
 func (a *Analyser) analyse(text string, start int, do func(word)) {
 	a.mu.RLock()
 	k, ok := a.words[text]
@@ -195,7 +195,7 @@ func (a *Analyser) analyse(text string, start int, do func(word)) {
 	}
 }
 
-// meet works out what a word comes to, and remembers it.
+// meet analyses a word and caches the result.
 func (a *Analyser) meet(text string) known {
 	k := a.workOut(text)
 	a.mu.Lock()
@@ -228,7 +228,7 @@ func (a *Analyser) workOut(text string) known {
 	return known{term: a.stem(cut(strings.ReplaceAll(plain, "'", "")))}
 }
 
-// withoutClitic drops what is spoken together with a word: anna's, we'll, don't.
+// withoutClitic drops clitics: anna's, we'll, don't.
 func withoutClitic(lower string) string {
 	for _, clitic := range []string{"n't", "'s", "'ll", "'re", "'ve", "'d", "'m"} {
 		if stem, found := strings.CutSuffix(lower, clitic); found && stem != "" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// converse makes turns count for what they are in their conversation, and ranks what was kept.
+// converse adjusts the scores of turns by their conversation, and ranks the matches.
 func (r *ranking) converse() {
 	if !r.keepAll {
 		return

@@ -35,7 +35,7 @@ func (p *part) frequency(c *clause, doc uint32) uint32 {
 	return 0
 }
 
-// explainTurn tells what the conversation made of a turn's score.
+// explainTurn explains the conversation's part in a turn's score.
 func (r *ranking) explainTurn(number uint32, e *Explanation) {
 	t := r.index.table.turnOf(r.index.table.row(number))
 	if t == nil || r.query.Plain {

@@ -28,7 +28,7 @@ const (
 	articleB     = .75
 )
 
-// of fills in what is not set, for documents of so many terms on average.
+// of fills in defaults for documents of an average number of terms.
 func (p Params) of(average float64) Params {
 	part := min(1, max(0, (average-brief)/(ample-brief)))
 	return Params{K1: cmp.Or(p.K1, remarkK1+part*(articleK1-remarkK1)), B: cmp.Or(p.B, remarkB+part*(articleB-remarkB))}
@@ -76,7 +76,7 @@ type Index struct {
 	clock   uint64 // of uses of views, for forgetting the one unused for longest
 }
 
-// branch is what is held of a branch.
+// branch is the index of a branch.
 type branch struct {
 	rows  []uint32 // all its rows, tombstones too
 	parts []*part  // sealed ones by age, and last the tail if there is one
@@ -156,7 +156,7 @@ func (x *Index) Apply(docs ...Doc) {
 	}
 }
 
-// prepared is what a document's terms are, which needs no lock.
+// prepared is the analysis of a document, which needs no lock.
 type prepared struct {
 	terms   []occurrence
 	length  int // terms that are not stop words

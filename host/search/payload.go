@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// What a stored part keeps beside postings: its rows, and what they share. Numbers are varints; versions and instants are
+// The payload of a stored part: its rows and their interned values. Numbers are varints; versions and instants are
 // differences from the row before.
 
 const payloadFormat = 1
@@ -36,7 +36,7 @@ type describing struct {
 	time    int64
 }
 
-// describe is what a stored part keeps beside its postings.
+// describe encodes the payload of a stored part.
 func (x *Index) describe(p *part) []byte {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -147,7 +147,7 @@ func (d *describing) document(number uint32) {
 	}
 }
 
-// finish puts in front what the rows refer to.
+// finish prepends the values that the rows refer to.
 func (d *describing) finish() []byte {
 	rows := d.out
 	d.out = nil

@@ -105,13 +105,13 @@ type opened struct {
 	documents int
 }
 
-// match is a document that has some of what was asked for.
+// match is a document that matches part of the query.
 type match struct {
 	local, row uint32
 	score      float64
 }
 
-// newRanking takes what the view sees now. The caller holds mu for reading until it is done with the ranking.
+// newRanking ranks the view as it is now. The caller holds mu for reading until it is done with the ranking.
 func (x *Index) newRanking(ctx context.Context, view View, q Query, asked question) (*ranking, error) {
 	r := &ranking{index: x, view: view, query: q, asked: asked, now: view.Now.UnixMicro(), states: q.States, leafOf: map[uint32]*leaf{}, best: heap{index: x, most: q.K + q.Offset}}
 	if len(r.states) == 0 {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// question is what a query's text asks for.
+// question is a parsed query.
 type question struct {
 	clauses    []clause    // what scores, by label
 	conditions []condition // what must hold
@@ -144,7 +144,7 @@ func near(word []rune, term string, most int) bool {
 	return row[len(word)] <= most
 }
 
-// condition is what a document must have, or must not.
+// condition is a required or excluded part of a query.
 type condition struct {
 	not    bool
 	phrase []string // terms that follow one another
@@ -179,7 +179,7 @@ func (c condition) apply(p *part, documents bitset) bitset {
 	return left
 }
 
-// parse reads what a question asks for: words, "phrases in quotes" that must be there, -words and -"phrases" that must not,
+// parse parses a query: words, "phrases in quotes" that must be there, -words and -"phrases" that must not,
 // prefixes* and fuzzy~ words. It never fails: what is no operator is a word, and a question of nothing but exclusions is
 // taken literally.
 func (a *Analyser) parse(text string) question {
@@ -243,7 +243,7 @@ func startsOperand(text string) bool {
 	return unicode.IsLetter(r) || isQuote(r)
 }
 
-// quoted takes what is between quotes at the beginning of a text.
+// quoted parses a quoted phrase at the beginning of a text.
 func quoted(text string) (phrase, rest string, ok bool) {
 	r, size := utf8.DecodeRuneInString(text)
 	if !isQuote(r) {
@@ -270,7 +270,7 @@ func (p *parser) eachWord(text string, do func(word)) {
 	})
 }
 
-// clauseOf is what a word asks for: its term, or, of a single character where pairs are terms, all pairs that it begins.
+// clauseOf is the clause of a word: its term, or, of a single character where pairs are terms, all pairs that it begins.
 func (p *parser) clauseOf(w word) clause {
 	if w.lone && p.wide < maxWide {
 		p.wide++
@@ -362,7 +362,7 @@ func lastWord(text string) (head, last string) {
 	return text[:start], cut(strings.ToLower(text[start:]))
 }
 
-// question puts together what was collected. Stop words count only when there is nothing else.
+// question assembles the parsed parts. Stop words count only if there is nothing else.
 func (p *parser) question() question {
 	clauses := p.clauses
 	var stops []string

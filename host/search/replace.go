@@ -48,7 +48,7 @@ func (x *Index) replaceOne(d *Doc, p *prepared) {
 	}
 }
 
-// rewrite takes a row out of its part and adds it to its branch's tail, as what it is to be.
+// rewrite moves a row from its part to its branch's tail, changed.
 func (x *Index) rewrite(number uint32, d *Doc, p *prepared, space uint32) {
 	t := x.table
 	r := t.row(number)

@@ -13,8 +13,8 @@ import (
 // worthStoring is from how many documents on a tail is stored when an index is saved for good.
 const worthStoring = 512
 
-// Save stores the index, but for what is in tails; with all, for the last time, also tails that are worth it. upTo is a
-// version up to which everything was applied. Whatever interrupts it, Load finds what was saved before, or now.
+// Save stores the index without its tails; with all, for the last time, also tails that are worth it. upTo is a
+// version up to which everything was applied. If it is interrupted, Load finds the previous state or the new one.
 func (x *Index) Save(ctx context.Context, blobs Blobs, upTo uint64, all bool) error {
 	x.tending.Lock()
 	defer x.tending.Unlock()
@@ -46,7 +46,7 @@ func (x *Index) Save(ctx context.Context, blobs Blobs, upTo uint64, all bool) er
 	return x.dropUnused(ctx, blobs)
 }
 
-// inventory lists the sealed parts of each branch, and what the manifest says but for their names.
+// inventory lists the sealed parts of each branch, and the manifest without their names.
 func (x *Index) inventory(upTo uint64) (branches [][]*part, m manifest) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -104,7 +104,7 @@ func (x *Index) dropUnused(ctx context.Context, blobs Blobs) error {
 	return nil
 }
 
-// Unsave makes sure that nothing of what Save stored is loaded again, until the next Save.
+// Unsave invalidates the saved index until the next Save.
 func (x *Index) Unsave(ctx context.Context, blobs Blobs) error {
 	x.tending.Lock()
 	defer x.tending.Unlock()

@@ -1,4 +1,4 @@
-// Package search ranks the documents of a view of the store by how well they match a question.
+// Package search ranks the documents of a view by their match with a query.
 package search
 
 import (
@@ -60,7 +60,7 @@ type Query struct {
 	// Weights say how much terms count, as Expand makes them; those that the question does not have are added. Nil: 1 each.
 	Weights []Weighted
 
-	// Vector is what the question means, in the dimensions of the index's Semantic; nil: words alone decide.
+	// Vector is the query's embedding, in the dimensions of the index's Semantic; nil: lexical search alone.
 	Vector []float32
 	// Embedder is whose vectors are searched; empty: those of the standard one.
 	Embedder string
@@ -126,7 +126,7 @@ type Term struct {
 	Score     float64
 }
 
-// Result is what a search found.
+// Result is the result of a search.
 type Result struct {
 	Hits  []Hit
 	Total int // how many documents match, of which Hits are the best

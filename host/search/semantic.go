@@ -2,12 +2,12 @@ package search
 
 import "context"
 
-// Semantic ranks documents by what they mean. An index that was made with one asks it in searches that have a
+// Semantic ranks documents by meaning. An index that was made with one asks it in searches that have a
 // vector, and adds its scores to those of the words.
 //
 // Documents are numbered: a document keeps its number as long as the index holds it, numbers are dense from 0, and
-// those of documents that were dropped are given again. Add and Remove are called in the order of what happened, one
-// at a time, and must be quick: what takes long is done later, by whoever implements this.
+// those of documents that were dropped are given again. Add and Remove are called in commit order, one
+// at a time, and must be quick: implementations defer slow work.
 type Semantic interface {
 	// Add tells of a document and its number.
 	Add(number uint32, r Ref)
@@ -16,7 +16,7 @@ type Semantic interface {
 	// Nearest are the documents of a set that are most like the query's vector, best first, at most k. A document
 	// without a vector is left out.
 	Nearest(ctx context.Context, q Query, among Set, k int) ([]Near, error)
-	// Fuse works out each candidate's Score from what is known of it. The list is all there is to be ranked.
+	// Fuse computes each candidate's Score from its features. The list is complete.
 	Fuse(q Query, list []Candidate)
 }
 

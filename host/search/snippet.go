@@ -69,7 +69,7 @@ func bestStart(matches []word, stretch int) int {
 	return best
 }
 
-// window cuts limit characters around start: a little before it, at word ends, with marks for what is left out.
+// window cuts limit characters around start: a little before it, at word ends, with ellipses.
 func window(text string, start, limit int) string {
 	const mark = "…"
 	begin := back(text, start, limit/8)

@@ -31,10 +31,10 @@ func (r *row) newestAt(version uint64) bool {
 	return r.version <= version && (version < r.until || r.until == store.Latest)
 }
 
-// space is what is searched together or not: a collection of a namespace.
+// space is the unit that a search includes or not: a collection of a namespace.
 type space struct{ namespace, collection string }
 
-// name is what the versions of a document have in common.
+// name identifies a document across its versions.
 type name struct {
 	space uint32
 	key   string
@@ -58,7 +58,7 @@ type extra struct {
 	turn    *turn
 }
 
-// turn is what is kept of a Turn.
+// turn is the stored form of a Turn.
 type turn struct {
 	position
 	speaker uint32
@@ -79,7 +79,7 @@ type sessionName struct {
 // rowsPerChunk is how many rows are allocated at once.
 const rowsPerChunk = 1 << 12
 
-// table is all rows, and what they share.
+// table holds all rows, and their interned values.
 type table struct {
 	chunks [][]row
 	used   uint32 // rows of the chunks that were ever given out
@@ -161,7 +161,7 @@ func (t *table) remove(number uint32) {
 	t.free = append(t.free, number)
 }
 
-// strip takes away what a row has that few have.
+// strip removes the rare fields of a row.
 func (t *table) strip(number uint32) {
 	r := t.row(number)
 	if turn := t.turnOf(r); turn != nil {
@@ -207,7 +207,7 @@ func (t *table) expiresAt(r *row) int64 {
 	return t.extras[r.extra].expires
 }
 
-// intern gives what is equal the same number.
+// intern numbers values; equal ones share a number.
 func intern[K comparable](numbers map[K]uint32, list *[]K, key K) uint32 {
 	if n, ok := numbers[key]; ok {
 		return n

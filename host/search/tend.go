@@ -149,7 +149,7 @@ func (m *merging) refresh(parts []*part) {
 	}
 }
 
-// merge makes one part of several of a branch, without what was dropped from them.
+// merge merges parts of a branch, without their dropped documents.
 func (x *Index) merge(parts []*part) error {
 	m := x.plan(parts)
 	data, err := x.join(m, parts)

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Thesaurus knows which words are near to another in what they mean.
+// Thesaurus finds semantically similar words.
 type Thesaurus interface {
 	// Near gives words with how near they are, from 0 to 1. It may be called from many goroutines at once.
 	Near(word string) []NearWord
@@ -30,7 +30,7 @@ func (x *Index) SetThesaurus(t Thesaurus, weight float64) {
 	x.thesaurus.Store(&thesaurus{t, weight})
 }
 
-// thesaurus is one with what it counts.
+// thesaurus is a Thesaurus with its weight.
 type thesaurus struct {
 	Thesaurus
 	weight float64
@@ -111,7 +111,7 @@ func (r *ranking) isSpeaker(term string) bool {
 	return slices.ContainsFunc(r.index.table.speakers, func(terms []string) bool { return slices.Contains(terms, term) })
 }
 
-// addNear adds what a clause's near words are worth in documents that lack the clause.
+// addNear adds the scores of a clause's near words in documents that lack the clause.
 func (r *ranking) addNear(l *leaf, c *clause, worth map[uint32]float64) {
 	nearest := map[uint32]float64{}
 	for _, t := range c.near { // the nearest first, so what comes first stays
@@ -142,7 +142,7 @@ func (l *leaf) each(term string, do func(doc uint32)) {
 	}
 }
 
-// addWorth adds to the matches of a leaf, and makes matches of what was none.
+// addWorth adds to the matches of a leaf, and adds new matches.
 func (r *ranking) addWorth(l *leaf, worth map[uint32]float64) {
 	for i := range l.matches {
 		m := &l.matches[i]
@@ -158,7 +158,7 @@ func (r *ranking) addWorth(l *leaf, worth map[uint32]float64) {
 	slices.SortFunc(l.matches, func(a, b match) int { return cmp.Compare(a.local, b.local) })
 }
 
-// explainNear tells what a near word was worth to a document that lacks a clause; the zero Term when there is none.
+// explainNear is the score of a near word in a document that lacks a clause; the zero Term if there is none.
 func (r *ranking) explainNear(l *leaf, c *clause, doc uint32) (t Term) {
 	if r.isSpeaker(c.label) {
 		return t

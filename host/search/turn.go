@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Turn is what a document is in a conversation. Turns that follow one another belong together: a question often has
+// Turn is the position of a document in a conversation. Turns that follow one another belong together: a question often has
 // the words of one and is answered by the next.
 type Turn struct {
 	Session  string    // which conversation

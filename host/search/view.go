@@ -85,7 +85,7 @@ func lineageID(l store.Lineage) string {
 	return string(id)
 }
 
-// view finds or makes what a lineage sees. The caller holds mu for reading, and cacheMu.
+// view returns the cached view of a lineage, or builds it. The caller holds mu for reading, and cacheMu.
 func (x *Index) view(l store.Lineage) *visible {
 	x.clock++
 	id := lineageID(l)
@@ -99,7 +99,7 @@ func (x *Index) view(l store.Lineage) *visible {
 	return v
 }
 
-// build works out what a lineage sees: of each branch, nearest first, the rows that are the newest of their documents at
+// build computes the view of a lineage: of each branch, nearest first, the rows that are the newest of their documents at
 // the branch's cut, but for documents of which a nearer branch has any version.
 func (x *Index) build(l store.Lineage) *visible {
 	v := &visible{lineage: slices.Clone(l), rows: newBitset(int(x.table.used)), sums: map[uint32]sum{}, selections: map[string]*selection{}}
@@ -146,7 +146,7 @@ type selection struct {
 	parts  map[uint32]*picked
 }
 
-// choice is what a selection makes of a facet.
+// choice is the effect of a selection on a facet.
 type choice struct{ selected, active bool }
 
 // picked is the documents of a part that a selection has.
@@ -207,7 +207,7 @@ func (s *selection) pick(x *Index, v *visible, p *part) *picked {
 	return picked
 }
 
-// of is what the selection makes of a facet.
+// of is the selection's choice for a facet.
 func (s *selection) of(x *Index, number uint32) choice {
 	for len(s.facets) <= int(number) {
 		f := x.table.facets[len(s.facets)]

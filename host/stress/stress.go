@@ -1,4 +1,4 @@
-// Package stress tells tests how long to put load on the server, and from which seed.
+// Package stress gives load tests their duration and seed.
 package stress
 
 import (

@@ -1,4 +1,4 @@
-// Package terminal prints text that strangers wrote without letting it steer the reader's terminal.
+// Package terminal prints untrusted text without letting it control the reader's terminal.
 //
 // Everything that is printed goes through an Output. The format of Output.Printf is the program's own layout; every argument
 // is cleaned, unless it is a Text, which only this package makes. What is replaced stays visible as an escape of Go's, such as
@@ -41,7 +41,7 @@ const (
 
 func clean(s string, l layout) string { return rewrite(s, goEscape, l) }
 
-// rewrite replaces what is not to be printed. A text that is clean is returned as it is.
+// rewrite replaces unprintable characters. A clean text is returned unchanged.
 func rewrite(s string, escape func(r rune, raw string) string, l layout) string {
 	var out strings.Builder
 	before, kept := rune(0), 0 // the rune before, as it is printed; bytes that were copied

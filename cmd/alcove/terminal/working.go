@@ -69,7 +69,7 @@ func (o *Output) erase() {
 	o.eraseDrawn()
 }
 
-// eraseDrawn makes room for what is printed; the caller holds mu.
+// eraseDrawn erases the line before other output; the caller holds mu.
 func (o *Output) eraseDrawn() {
 	if o.drawn {
 		fmt.Fprint(o.file, eraseLine)

@@ -44,7 +44,7 @@ type Config struct {
 	DocumentPrefix string `json:"document_prefix,omitempty"`
 }
 
-// Check tells what is wrong with a configuration.
+// Check validates a configuration.
 func (c Config) Check() error {
 	if err := checkName(c.Name); err != nil {
 		return err

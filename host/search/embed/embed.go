@@ -1,4 +1,4 @@
-// Package embed turns texts into vectors: by asking a server, with a file of word vectors, or through a function.
+// Package embed embeds texts: with a server, a static model, or a function.
 package embed
 
 import (
@@ -10,7 +10,7 @@ import (
 
 // Embedder turns texts into vectors of one dimension. It may be called from many goroutines at once.
 type Embedder interface {
-	// Name is what the embedder is called in its configuration.
+	// Name is the embedder's name in its configuration.
 	Name() string
 	// Dimensions is how many elements its vectors have; 0 as long as that is not known.
 	Dimensions() int
@@ -18,7 +18,7 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// ErrRefused is that an embedder will never take what it was given, however often it is asked.
+// ErrRefused means that an embedder will never accept the text: trying again does not help.
 var ErrRefused = errors.New("refused")
 
 // MaxDimensions bounds the elements of a vector.
@@ -49,7 +49,7 @@ func (f Func) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return vectors, nil
 }
 
-// check tells what is wrong with the vectors for some texts. dimensions is 0 when any will do.
+// check validates the vectors of some texts. dimensions 0: any.
 func check(vectors [][]float32, texts, dimensions int) error {
 	if len(vectors) != texts {
 		return fmt.Errorf("%d vectors came for %d texts", len(vectors), texts)

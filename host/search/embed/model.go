@@ -143,7 +143,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return vectors, nil
 }
 
-// Vector is what a text means; nil when the model knows none of its words.
+// Vector is the embedding of a text; nil if the model knows none of its words.
 func (m *Model) Vector(text string) []float32 {
 	sum, n := make([]float64, m.dimensions), 0
 	for _, token := range m.tokenizer.tokens(text, longestText) {

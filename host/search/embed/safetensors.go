@@ -21,7 +21,7 @@ type tensor struct {
 	data  []byte // little-endian
 }
 
-// tensors reads what a file holds. The tensors share its memory.
+// tensors parses a file. The tensors share its memory.
 func tensors(file []byte) (map[string]tensor, error) {
 	if len(file) < 8 {
 		return nil, errors.New("it is too short to be safetensors")
@@ -74,7 +74,7 @@ func cutTensor(description json.RawMessage, data []byte) (tensor, error) {
 	return t, nil
 }
 
-// width is how many bytes a number has; 0 for what is not known.
+// width is the size of a number in bytes; 0: unknown.
 func (t tensor) width() int {
 	switch t.kind {
 	case "F64", "I64":

@@ -1,4 +1,4 @@
-// Package near finds the words that are near to another in what they mean, by the vectors of a model.
+// Package near finds semantically similar words by the word vectors of a static model.
 package near
 
 import (

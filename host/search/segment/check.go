@@ -2,7 +2,7 @@ package segment
 
 import "encoding/binary"
 
-// check reads every term and posting, so that whoever reads them later needs not look where they lead.
+// check reads every term and posting, so that later readers need no bounds checks.
 func (s *Segment) check() error {
 	runs := (s.count + restartEach - 1) / restartEach
 	if len(s.restarts) != runs*restartSize {

@@ -67,7 +67,7 @@ func (s *Segment) Docs() int { return s.docs }
 // Lengths are a byte for each document, as the Writer was given them. The caller must not change them.
 func (s *Segment) Lengths() []byte { return s.lengths }
 
-// Payload is what the Writer was given. The caller must not change it.
+// Payload is the Writer's payload. The caller must not change it.
 func (s *Segment) Payload() []byte { return s.payload }
 
 // Size is how many bytes the segment's terms, postings, positions and lengths take.

@@ -24,7 +24,7 @@ import (
 //	rows × { key [16]byte  text [16]byte }
 //	rows × { float32 × dimensions }
 //
-// The check is CRC-32C. A row's key says which version of a document it is of, its text what was embedded.
+// The check is CRC-32C. A row's key identifies the version of a document, its text the embedded text.
 const (
 	blobPrefix = "vectors/"
 	blobMagic  = "alcovec1"

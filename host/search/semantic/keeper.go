@@ -1,4 +1,4 @@
-// Package semantic keeps the vectors of documents: it embeds what is new in the background, and ranks by what it has.
+// Package semantic is the vector index: it embeds new documents in the background, and ranks by their vectors.
 //
 // Vectors are derived. What is missing, after a crash for instance, is embedded again.
 package semantic
@@ -54,7 +54,7 @@ type Settings struct {
 	Costly     bool     // texts that were embedded before are not embedded again
 }
 
-// Options are what a Keeper is made of.
+// Options configure a Keeper.
 type Options struct {
 	Blobs    Blobs
 	Logger   *slog.Logger                             // nil: discards
@@ -117,7 +117,7 @@ func (k *Keeper) Start(source Source) {
 	}
 }
 
-// Settled tells that the index holds everything: what it does not hold by now needs no vector.
+// Settled tells the Keeper that the index is complete: vectors of other documents are obsolete.
 func (k *Keeper) Settled() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -349,7 +349,7 @@ func (k *Keeper) Remove(number uint32) {
 	}
 }
 
-// ref is what a number stands for; the zero Ref for nothing.
+// ref is the document of a number; the zero Ref if there is none.
 func (k *Keeper) ref(number uint32) search.Ref {
 	if int(number) >= len(k.refs) {
 		return search.Ref{}

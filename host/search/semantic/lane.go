@@ -236,7 +236,7 @@ func (l *lane) embed(ctx context.Context, source Source, list []wanting) error {
 	return nil
 }
 
-// text is what is embedded of a document.
+// text is the part of a document that is embedded.
 func (s Settings) text(d search.Doc) string {
 	parts := d.Text
 	if d.Turn != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// queue is numbers of documents that wait, each once, the newest served first: what was just said is asked for soonest.
+// queue holds distinct numbers of waiting documents. The newest is served first: it is the likeliest to be searched for.
 type queue struct {
 	mu   sync.Mutex
 	list []uint32

@@ -57,7 +57,7 @@ func (k *Keeper) Weight(embedder, collection string) float64 {
 	return l.current().weight() * k.options.Gate(collection)
 }
 
-// Check tells what is wrong with a query's vector; nil when nothing is.
+// Check validates a query's vector.
 func (k *Keeper) Check(embedder string, v []float32) error {
 	l, done, err := k.lane(embedder)
 	if err != nil {
@@ -205,7 +205,7 @@ func (k *Keeper) Embed(ctx context.Context, embedder, question string) ([]float3
 	return vectors[0], nil
 }
 
-// questions remembers the vectors of what was asked last.
+// questions caches the vectors of the latest queries.
 type questions struct {
 	mu    sync.Mutex
 	order *list.List // of remembered, the last used in front

@@ -14,7 +14,7 @@ func (a candidate) better(b candidate) bool {
 	return a.score > b.score || a.score == b.score && a.number < b.number
 }
 
-// best keeps the best of what it is offered, as a heap with the worst of them on top.
+// best keeps the best k candidates in a heap with the worst on top.
 type best struct {
 	list []candidate
 	most int

@@ -25,7 +25,7 @@ type kernels struct {
 	differ func(query, bits, out []uint64)
 }
 
-// checkRows panics where a kernel would read or write outside of what it was given.
+// checkRows panics where a kernel would read or write out of bounds.
 func checkRows(have, stride, n, block int) {
 	if stride == 0 || n == 0 || stride%block != 0 || have < n*stride {
 		panic(fmt.Sprintf("vector: %d rows of %d do not fit %d elements", n, stride, have))

@@ -1,4 +1,4 @@
-// Package vector finds the vectors of a set that are nearest to a query, by scans that miss none but for rounding.
+// Package vector finds the nearest vectors of a set by exhaustive scans.
 //
 // A large set is scanned in one bit an element, a middling one in codes of seven bits; what these find best is scored
 // again in full precision.
@@ -25,7 +25,7 @@ const (
 // MaxDimensions bounds the elements of a vector.
 const MaxDimensions = 8192
 
-// Options say what a set holds. Zero fields mean the default in the comment.
+// Options configure a set. Zero fields mean the default in the comment.
 type Options struct {
 	Dimensions int    // required
 	Metric     Metric // Cosine
@@ -116,7 +116,7 @@ func (s *Set) row(number uint32) uint32 {
 // errZero says that a vector has no direction.
 var errZero = errors.New("the vector is zero, which is near to nothing")
 
-// Check tells what is wrong with a vector or query; nil when nothing is.
+// Check validates a vector or query.
 func (s *Set) Check(v []float32) error {
 	if len(v) != s.options.Dimensions {
 		return fmt.Errorf("the vector has %d dimensions: those here have %d", len(v), s.options.Dimensions)
@@ -131,7 +131,7 @@ func (s *Set) Check(v []float32) error {
 	return nil
 }
 
-// Ready makes of a vector what is kept of it: with Cosine, its direction. v is not changed.
+// Ready returns the stored form of a vector: normalised with Cosine. v is not changed.
 func (s *Set) Ready(v []float32) ([]float32, error) {
 	if err := s.Check(v); err != nil {
 		return nil, err

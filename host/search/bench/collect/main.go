@@ -13,7 +13,7 @@ import (
 	"strconv"
 )
 
-// document and query are lines of what is written.
+// document and query are lines of the output.
 type document struct {
 	ID   string         `json:"id"`
 	Text string         `json:"text"`
