@@ -95,7 +95,7 @@ func (a *app) forkCommand() *cobra.Command {
 		f := fields{"action": "fork", "name": args[0]}.set("source", from).set("as_of", asOf)
 		return a.branchDone(c.Context(), f, "forked %s: alcove branch switch %s\n", args[0], args[0])
 	}
-	return a.placed(c)
+	return a.scoped(c)
 }
 
 func (a *app) switchCommand() *cobra.Command {
@@ -105,7 +105,7 @@ func (a *app) switchCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a.place.branch = "default" // the one left behind may be gone
+		a.scope.branch = "default" // the one left behind may be gone
 		var answer json.RawMessage
 		printed, err := a.get(c.Context(), branchTool, fields{"action": "switch", "name": args[0]}, &answer)
 		if err != nil {
@@ -130,7 +130,7 @@ func (a *app) deleteCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a.place.branch = "default" // the session must not be on what it deletes
+		a.scope.branch = "default" // the session must not be on what it deletes
 		if err := a.branchDone(c.Context(), fields{"action": "delete", "name": args[0]}, "deleted %s\n", args[0]); err != nil || s.Branch != args[0] {
 			return err
 		}
@@ -166,7 +166,7 @@ func (a *app) diffCommand() *cobra.Command {
 		a.printDifferences(d.Differences)
 		return a.printf("%s\n", d.Summary)
 	}
-	return a.placed(c)
+	return a.scoped(c)
 }
 
 func (a *app) printDifferences(differences []difference) {
@@ -218,5 +218,5 @@ func (a *app) mergeCommand() *cobra.Command {
 		a.printDifferences(m.Clashes)
 		return a.printf("%s\n", m.Summary)
 	}
-	return a.placed(c)
+	return a.scoped(c)
 }

@@ -57,7 +57,7 @@ func (a *app) callCommand() *cobra.Command {
 		return a.printf("%s\n", terminal.Lines(r.Text))
 	}
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "write and send nothing; report the effects that the call would have")
-	return a.placed(c)
+	return a.scoped(c)
 }
 
 // toolName is the full name of a tool: status is short for memory_status. Tools of families have no short names.

@@ -25,6 +25,7 @@ import (
 type demoFlags struct {
 	listen string
 	once   bool
+	keep   bool // the data directory, which --data names
 }
 
 func (a *app) demoCommand() *cobra.Command {
@@ -37,7 +38,8 @@ with its answer and the lines that connect your own client, and keep serving unt
 directory is used and kept.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.demo(c.Context(), f, c.Flags().Changed("data"))
+			f.keep = c.Flags().Changed("data")
+			return a.demo(c.Context(), f)
 		},
 	}
 	c.Flags().StringVar(&f.listen, "listen", a.envOr("ALCOVE_LISTEN", host.DefaultHTTP), "the HTTP address")
@@ -45,8 +47,8 @@ directory is used and kept.`,
 	return c
 }
 
-func (a *app) demo(ctx context.Context, f demoFlags, keep bool) (err error) {
-	if !keep {
+func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
+	if !f.keep {
 		if a.data, err = os.MkdirTemp("", "alcove-demo-"); err != nil {
 			return fmt.Errorf("make a temporary data directory: %w", err)
 		}

@@ -53,7 +53,7 @@ type app struct {
 	sharing owner.Sharing // of the data directory
 	warned  bool          // of it
 	asJSON  bool
-	place   place
+	scope   scope
 	working *terminal.Working // of the command that runs; nil: it shows nothing
 }
 
@@ -61,8 +61,8 @@ func newApp(in io.Reader, out, err io.Writer, env func(string) string) *app {
 	return &app{in: in, out: terminal.New(out, env), err: terminal.New(err, env), env: env}
 }
 
-// place says where a command reads or writes.
-type place struct {
+// scope is the branch and namespace of a command, and its author.
+type scope struct {
 	branch    string
 	namespace string
 	agent     string

@@ -87,7 +87,7 @@ func (a *app) storeCommand() *cobra.Command {
 		}
 		return a.printf("stored %s as v%d at %s\n", stored.Key, stored.Version, clock(stored.Timestamp))
 	}
-	return a.placed(c)
+	return a.scoped(c)
 }
 
 // value is the value of an argument: JSON if it is valid, otherwise text; - reads standard input.
@@ -149,7 +149,7 @@ func (a *app) recallCommand() *cobra.Command {
 		}
 		return a.printf("%s\n", shown(m.Value))
 	}
-	return a.placed(c)
+	return a.scoped(c)
 }
 
 func (a *app) searchCommand() *cobra.Command {
@@ -178,8 +178,8 @@ func (a *app) searchCommand() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f := fields{"query": strings.Join(args, " "), "k": k}.list("tags", tags).list("type", types).
 			set("since", since).set("until", until).set("as_of", asOf).set("mode", mode).set("embedder", embedder)
-		if a.place.namespace != "" {
-			f["namespace"] = a.place.namespace
+		if a.scope.namespace != "" {
+			f["namespace"] = a.scope.namespace
 		}
 		if offset > 0 {
 			f["offset"] = offset
@@ -206,7 +206,7 @@ func (a *app) searchCommand() *cobra.Command {
 		}
 		return nil
 	}
-	return a.placed(c)
+	return a.scoped(c)
 }
 
 func (a *app) forgetCommand() *cobra.Command {
@@ -230,7 +230,7 @@ func (a *app) forgetCommand() *cobra.Command {
 		}
 		return a.printf("%d %s\n", answer.Count, done)
 	}
-	return a.placed(c)
+	return a.scoped(c)
 }
 
 func (a *app) logCommand() *cobra.Command {
@@ -252,7 +252,7 @@ func (a *app) logCommand() *cobra.Command {
 		}
 		return a.printf("logged %s as #%d at %s\n", args[0], event.Sequence, clock(event.Timestamp))
 	}
-	return a.placed(c)
+	return a.scoped(c)
 }
 
 func (a *app) historyCommand() *cobra.Command {
@@ -299,7 +299,7 @@ func (a *app) historyCommand() *cobra.Command {
 		}
 		return nil
 	}
-	return a.placed(c)
+	return a.scoped(c)
 }
 
 func (a *app) printExtent(branch string, oldest, latest *time.Time) error {
@@ -318,5 +318,5 @@ func (a *app) statusCommand() *cobra.Command {
 		}
 		return a.printFields(answer)
 	}
-	return a.placed(c)
+	return a.scoped(c)
 }

@@ -52,19 +52,19 @@ func writeSettings(dir string, s settings) error {
 	return nil
 }
 
-// placed adds the flags that say where a command reads or writes.
-func (a *app) placed(c *cobra.Command) *cobra.Command {
+// scoped adds the flags of a command that reads or writes memories.
+func (a *app) scoped(c *cobra.Command) *cobra.Command {
 	flags := c.Flags()
-	flags.StringVar(&a.place.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch (default: the one that branch switch chose; or ALCOVE_BRANCH)")
-	flags.StringVar(&a.place.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace (or ALCOVE_NAMESPACE)")
-	flags.StringVar(&a.place.agent, "agent", a.env("ALCOVE_AGENT"), "who writes, as kept with each memory (or ALCOVE_AGENT)")
+	flags.StringVar(&a.scope.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch (default: the one that branch switch chose; or ALCOVE_BRANCH)")
+	flags.StringVar(&a.scope.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace (or ALCOVE_NAMESPACE)")
+	flags.StringVar(&a.scope.agent, "agent", a.env("ALCOVE_AGENT"), "who writes, as kept with each memory (or ALCOVE_AGENT)")
 	return c
 }
 
 // branch is the branch that commands work on: the flag's, or the one that branch switch chose.
 func (a *app) branch(dir string) (string, error) {
-	if a.place.branch != "" {
-		return a.place.branch, nil
+	if a.scope.branch != "" {
+		return a.scope.branch, nil
 	}
 	s, err := readSettings(dir)
 	return s.Branch, err
@@ -72,7 +72,7 @@ func (a *app) branch(dir string) (string, error) {
 
 // ask calls a tool of the data directory's server, once.
 func (a *app) ask(ctx context.Context, tool string, arguments any) (client.Result, error) {
-	if !isText(arguments) || !isText(a.place.agent) {
+	if !isText(arguments) || !isText(a.scope.agent) {
 		return client.Result{}, &usageError{errors.New("an argument is not valid UTF-8: give text in UTF-8")}
 	}
 	dir, err := a.ownDir()
@@ -83,7 +83,7 @@ func (a *app) ask(ctx context.Context, tool string, arguments any) (client.Resul
 	if err != nil {
 		return client.Result{}, err
 	}
-	dial, err := a.dialer(owner.Hello{Namespace: a.place.namespace, Branch: branch, Agent: a.place.agent})
+	dial, err := a.dialer(owner.Hello{Namespace: a.scope.namespace, Branch: branch, Agent: a.scope.agent})
 	if err != nil {
 		return client.Result{}, err
 	}

@@ -19,28 +19,28 @@ const (
 	acceptWarnings = 100                    // of so many failed accepts in a row one is logged
 )
 
-// Room is the connection limit of a listener.
-type Room struct {
+// ConnectionLimit is the connection limit of a listener.
+type ConnectionLimit struct {
 	Connections  int // in all
 	Unidentified int // of these, connections that have not presented a valid token or a hello
 }
 
 // Share shares out a number of file descriptors to the socket and to HTTP. A quarter stays for the store, its blobs,
 // compilers and what connects to other servers.
-func Share(descriptors int) (socket, http Room) {
+func Share(descriptors int) (socket, http ConnectionLimit) {
 	free := descriptors - max(descriptors/4, min(48, descriptors/2))
-	http = newRoom(min(mostClients, free/3))
-	return newRoom(min(mostClients, free-http.Connections)), http
+	http = limitOf(min(mostClients, free/3))
+	return limitOf(min(mostClients, free-http.Connections)), http
 }
 
-// newRoom lets half of the connections be unidentified: many clients may begin at once.
-func newRoom(connections int) Room {
+// limitOf lets half of the connections be unidentified: many clients may begin at once.
+func limitOf(connections int) ConnectionLimit {
 	connections = max(connections, 2)
-	return Room{Connections: connections, Unidentified: connections / 2}
+	return ConnectionLimit{Connections: connections, Unidentified: connections / 2}
 }
 
 // full says that no more connections are taken.
-func (r Room) full() string {
+func (r ConnectionLimit) full() string {
 	text := fmt.Sprintf("%d clients are connected, which is the limit: close some", r.Connections)
 	if r.Connections < mostClients {
 		text += ", or let the server open more files (ulimit -n)"
@@ -49,13 +49,13 @@ func (r Room) full() string {
 }
 
 // crowded says that a connection was closed for newer ones.
-func (r Room) crowded() string {
+func (r ConnectionLimit) crowded() string {
 	return fmt.Sprintf("%d connections are open whose peers have not said who they are, which is the limit, and this was the oldest: try again", r.Unidentified)
 }
 
 // peers are the open connections of a listener.
 type peers struct {
-	room Room
+	limit ConnectionLimit
 
 	mu      sync.Mutex
 	open    map[net.Conn]*peer
@@ -71,16 +71,16 @@ type peer struct {
 	since      uint64 // its last change
 }
 
-func newPeers(room Room) *peers { return &peers{room: room, open: map[net.Conn]*peer{}} }
+func newPeers(limit ConnectionLimit) *peers { return &peers{limit: limit, open: map[net.Conn]*peer{}} }
 
-// add registers a connection. The caller closes the one that is evicted for it, if any. False: there is no room.
+// add registers a connection. The caller closes the one that is evicted for it, if any. False: the limit is reached.
 func (p *peers) add(conn net.Conn) (evicted *peer, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case p.unknown >= p.room.Unidentified:
+	case p.unknown >= p.limit.Unidentified:
 		evicted = p.oldest(func(other *peer) bool { return !other.identified })
-	case len(p.open) >= p.room.Connections:
+	case len(p.open) >= p.limit.Connections:
 		evicted = p.oldest(func(other *peer) bool { return !other.identified })
 		if evicted == nil {
 			evicted = p.oldest(func(other *peer) bool { return other.idle })
@@ -153,7 +153,7 @@ func (p *peers) serving(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// gate is a listener that has room for a limited number of connections.
+// gate is a listener with a connection limit.
 type gate struct {
 	net.Listener
 	peers   *peers
@@ -162,11 +162,11 @@ type gate struct {
 	telling chan struct{}
 }
 
-func newGate(l net.Listener, room Room, logger *slog.Logger, tell func(net.Conn, string)) *gate {
-	return &gate{Listener: l, peers: newPeers(room), logger: logger, tell: tell, telling: make(chan struct{}, mostDismissals)}
+func newGate(l net.Listener, limit ConnectionLimit, logger *slog.Logger, tell func(net.Conn, string)) *gate {
+	return &gate{Listener: l, peers: newPeers(limit), logger: logger, tell: tell, telling: make(chan struct{}, mostDismissals)}
 }
 
-// Accept gives the next connection for which there is room, and goes on when there are no file descriptors.
+// Accept returns the next connection within the limit, and continues without file descriptors.
 func (g *gate) Accept() (net.Conn, error) {
 	for failed := 0; ; {
 		conn, err := g.Listener.Accept()
@@ -189,7 +189,7 @@ func (g *gate) Accept() (net.Conn, error) {
 		if ok {
 			return conn, nil
 		}
-		g.dismiss(conn, g.peers.room.full())
+		g.dismiss(conn, g.peers.limit.full())
 	}
 }
 
@@ -199,7 +199,7 @@ func (g *gate) evict(p *peer) {
 		p.conn.Close()
 		return
 	}
-	g.dismiss(p.conn, g.peers.room.crowded())
+	g.dismiss(p.conn, g.peers.limit.crowded())
 }
 
 // dismiss closes a connection and says why, unless there are too many to tell.

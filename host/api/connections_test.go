@@ -66,7 +66,7 @@ func TestASmallBodyWithAWrongTokenDoesNotHideTheAnswer(t *testing.T) {
 }
 
 func TestConnectionsWithoutATokenMakeRoomForNewOnes(t *testing.T) {
-	url := newHTTP(t, func(h *HTTP) { h.Room = Room{Connections: 16, Unidentified: 4} })
+	url := newHTTP(t, func(h *HTTP) { h.Limit = ConnectionLimit{Connections: 16, Unidentified: 4} })
 	oldest := dialHTTP(t, url, "")
 	var rest []net.Conn
 	for i := range 20 {
@@ -109,7 +109,7 @@ func ask(conn net.Conn, r *bufio.Reader) (status int, err error) {
 }
 
 func TestClientsWithATokenStayWhateverOthersOpen(t *testing.T) {
-	url := newHTTP(t, func(h *HTTP) { h.Room = Room{Connections: 16, Unidentified: 4} })
+	url := newHTTP(t, func(h *HTTP) { h.Limit = ConnectionLimit{Connections: 16, Unidentified: 4} })
 	conn, r := held(t, url)
 	for range 100 {
 		dialHTTP(t, url, "GET")
@@ -120,7 +120,7 @@ func TestClientsWithATokenStayWhateverOthersOpen(t *testing.T) {
 }
 
 func TestAnIdleConnectionMakesRoomForANewOne(t *testing.T) {
-	url := newHTTP(t, func(h *HTTP) { h.Room = Room{Connections: 4, Unidentified: 2} })
+	url := newHTTP(t, func(h *HTTP) { h.Limit = ConnectionLimit{Connections: 4, Unidentified: 2} })
 	ended := make(chan error, 4)
 	for range 4 {
 		conn, _ := held(t, url)
@@ -138,7 +138,7 @@ func TestAnIdleConnectionMakesRoomForANewOne(t *testing.T) {
 func TestMoreHTTPConnectionsThanTheLimitAreToldSo(t *testing.T) {
 	release, begun := make(chan struct{}), make(chan struct{}, 4)
 	url := newHTTP(t, func(h *HTTP) {
-		h.Room = Room{Connections: 4, Unidentified: 4}
+		h.Limit = ConnectionLimit{Connections: 4, Unidentified: 4}
 		h.MCP = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { begun <- struct{}{}; <-release })
 	})
 	var serving sync.WaitGroup
@@ -160,7 +160,7 @@ func TestMoreHTTPConnectionsThanTheLimitAreToldSo(t *testing.T) {
 }
 
 func TestConnectionsThatNeverSayHelloMakeRoomForNewOnes(t *testing.T) {
-	path, _ := newSocket(t, Socket{Room: Room{Connections: 8, Unidentified: 4}})
+	path, _ := newSocket(t, Socket{Limit: ConnectionLimit{Connections: 8, Unidentified: 4}})
 	known := connect(t, path, owner.Hello{})
 	var silent []net.Conn
 	for i := range 50 {
@@ -216,7 +216,7 @@ func (f *failing) Addr() net.Addr { return &net.UnixAddr{Name: "s", Net: "unix"}
 func TestAcceptingGoesOnAfterFailuresWithoutSpinning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		g := newGate(&failing{failures: 250}, Room{4, 2}, slog.New(slog.NewTextHandler(&log, nil)), refuseOne)
+		g := newGate(&failing{failures: 250}, ConnectionLimit{4, 2}, slog.New(slog.NewTextHandler(&log, nil)), refuseOne)
 		began := time.Now()
 		conn, err := g.Accept()
 		if err != nil {
@@ -271,8 +271,8 @@ func (e *earlyDeadline) SetWriteDeadline(at time.Time) error {
 }
 
 func TestManyClientsThatBeginAtOnceAreAllServed(t *testing.T) {
-	url := newHTTP(t, func(h *HTTP) { h.Room = Room{Connections: 64, Unidentified: 32} })
-	path, _ := newSocket(t, Socket{Room: Room{Connections: 64, Unidentified: 32}})
+	url := newHTTP(t, func(h *HTTP) { h.Limit = ConnectionLimit{Connections: 64, Unidentified: 32} })
+	path, _ := newSocket(t, Socket{Limit: ConnectionLimit{Connections: 64, Unidentified: 32}})
 	var all sync.WaitGroup
 	for i := range 30 {
 		all.Go(func() {

@@ -37,7 +37,7 @@ type HTTP struct {
 	Healthy   func() error // tells why the server should be restarted; nil: it never should
 	Logger    *slog.Logger
 	Use       *Use
-	Room      Room // zero: what the process's file descriptors allow
+	Limit     ConnectionLimit // zero: what the process's file descriptors allow
 }
 
 // ListenHTTP listens on an address such as 127.0.0.1:9742.
@@ -51,10 +51,10 @@ func ListenHTTP(address string) (net.Listener, error) {
 
 // Serve serves requests until ctx ends, then lets those that run finish for a moment.
 func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
-	if h.Room == (Room{}) {
-		_, h.Room = Share(Descriptors())
+	if h.Limit == (ConnectionLimit{}) {
+		_, h.Limit = Share(Descriptors())
 	}
-	g := newGate(l, h.Room, h.Logger, refuseConnection)
+	g := newGate(l, h.Limit, h.Logger, refuseConnection)
 	server := &http.Server{
 		Handler:           h.Handler(),
 		ReadHeaderTimeout: headerWithin,

@@ -30,7 +30,7 @@ type Socket struct {
 	Welcome owner.Welcome
 	Logger  *slog.Logger
 	Use     *Use
-	Room    Room // zero: what the process's file descriptors allow
+	Limit   ConnectionLimit // zero: what the process's file descriptors allow
 }
 
 // Serve accepts clients until ctx ends, then lets calls that run finish and closes the listener.
@@ -39,10 +39,10 @@ func (s *Socket) Serve(ctx context.Context, l net.Listener) error {
 	defer sessions.Wait()
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer stop()
-	if s.Room == (Room{}) {
-		s.Room, _ = Share(Descriptors())
+	if s.Limit == (ConnectionLimit{}) {
+		s.Limit, _ = Share(Descriptors())
 	}
-	g := newGate(l, s.Room, s.Logger, refuseOne)
+	g := newGate(l, s.Limit, s.Logger, refuseOne)
 	for {
 		conn, err := g.Accept()
 		if ctx.Err() != nil {

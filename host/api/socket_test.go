@@ -168,7 +168,7 @@ func TestAFileInTheWayOfTheSocketIsLeftAlone(t *testing.T) {
 }
 
 func TestMoreClientsThanTheLimitAreTurnedAway(t *testing.T) {
-	path, _ := newSocket(t, Socket{Room: Room{Connections: mostClients, Unidentified: mostClients / 2}})
+	path, _ := newSocket(t, Socket{Limit: ConnectionLimit{Connections: mostClients, Unidentified: mostClients / 2}})
 	for range mostClients {
 		connect(t, path, owner.Hello{})
 	}

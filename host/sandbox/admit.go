@@ -59,7 +59,7 @@ func (s *Sandbox) Admit(ctx context.Context, binary []byte, options Options) (*M
 	}
 	m := &Module{
 		sandbox: s, digest: hex.EncodeToString(a.digest[:]), manifest: a.manifest, limits: a.limits,
-		runtime: class, compiled: compiled, rate: newRate(s.since), room: make(chan struct{}, instances(a.limits)),
+		runtime: class, compiled: compiled, rate: newRate(s.since), slots: make(chan struct{}, instances(a.limits)),
 	}
 	m.family = "bare-" + m.digest[:12] // modules without a name are not one family
 	if a.manifest != nil {

@@ -24,7 +24,7 @@ type instance struct {
 	module *Module
 	ctx    *guestContext
 	call   *call // what it serves now
-	own    call  // the room for it
+	own    call  // its storage
 
 	guest   api.Module
 	memory  *linear
@@ -132,7 +132,7 @@ func (i *instance) keep() error {
 	return nil
 }
 
-// prepare makes the instance's room for a request ready.
+// prepare readies the instance's storage for a request.
 func (i *instance) prepare(ctx context.Context, limits abi.Limits) *call {
 	i.own = call{module: i.module, instance: i, caller: ctx, limits: limits, log: i.module.lines(limits)}
 	c := &i.own

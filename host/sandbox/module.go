@@ -25,7 +25,7 @@ type Module struct {
 	compiled wazero.CompiledModule
 	rate     *rate
 	log      *slog.Logger
-	room     chan struct{} // one for each instance that may serve at once
+	slots    chan struct{} // one for each instance that may serve at once
 
 	started atomic.Int64 // instances, in all
 
@@ -162,10 +162,10 @@ func (m *Module) admitRequest() bool {
 // checkOut takes an idle instance, or makes one. Without one, the result or the error says why.
 func (m *Module) checkOut(ctx context.Context, limits abi.Limits) (*instance, *Result, error) {
 	select {
-	case m.room <- struct{}{}:
+	case m.slots <- struct{}{}:
 	default:
 		select {
-		case m.room <- struct{}{}:
+		case m.slots <- struct{}{}:
 		case <-ctx.Done():
 			c := &call{module: m, caller: ctx, limits: limits}
 			return nil, c.result(c.gaveUp()), nil
@@ -177,7 +177,7 @@ func (m *Module) checkOut(ctx context.Context, limits abi.Limits) (*instance, *R
 	m.started.Add(1)
 	i, result, err := m.start(ctx, limits)
 	if i == nil {
-		<-m.room
+		<-m.slots
 	}
 	return i, result, err
 }
@@ -191,7 +191,7 @@ func (m *Module) checkIn(i *instance, again bool) {
 	for _, old := range m.sandbox.pool.put(i) {
 		old.close()
 	}
-	<-m.room
+	<-m.slots
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed { // meanwhile
@@ -203,12 +203,12 @@ func (m *Module) checkIn(i *instance, again bool) {
 func (m *Module) discard(i *instance) {
 	if i.memory.size < largeMemory {
 		i.close()
-		<-m.room
+		<-m.slots
 		return
 	}
 	m.running.Go(func() { // giving back so much takes milliseconds, for which nobody needs to wait
 		i.close()
-		<-m.room
+		<-m.slots
 	})
 }
 

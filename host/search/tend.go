@@ -243,13 +243,13 @@ func (x *Index) swap(m merging, parts []*part) {
 		delete(x.parts, p.id)
 		x.forgetPart(p.id)
 	}
-	x.settle(m.into)
+	x.relocate(m.into)
 	x.parts[m.into.id] = m.into
 	b.parts = slices.Replace(b.parts, at, at+len(parts), m.into)
 }
 
-// settle tells rows which part they are in now.
-func (x *Index) settle(p *part) {
+// relocate updates the rows of a part to point to it.
+func (x *Index) relocate(p *part) {
 	for local, number := range p.rows {
 		if number == none {
 			continue

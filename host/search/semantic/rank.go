@@ -143,16 +143,16 @@ func (k *Keeper) mix(weight float64, candidates []search.Candidate) {
 		if best > 0 {
 			words = c.Lexical / best
 		}
-		meaning := words
+		semantic := words
 		switch {
 		case math.IsNaN(c.Semantic):
 		case near > far:
-			meaning = (c.Semantic - far) / (near - far)
+			semantic = (c.Semantic - far) / (near - far)
 		default:
-			meaning = 1
+			semantic = 1
 		}
 		w := weight * k.options.Gate(k.ref(c.Number).Collection)
-		c.Score = (1-w)*words + w*meaning
+		c.Score = (1-w)*words + w*semantic
 	}
 }
 
