@@ -104,7 +104,7 @@ func (a *app) restoreCommand() *cobra.Command {
 	keep := false
 	c := &cobra.Command{
 		Use:   "restore FOLDER|FILE",
-		Short: "Make the data directory (--data), which must have no store yet, from a backup, and verify it",
+		Short: "Restore a backup into a data directory (--data) without a store, and verify it",
 		Long: `Make the data directory (--data), which must have no store yet, from a backup, and verify it. Grants, modules of families and
 embedders come with it. A directory that has an alcove.lock or embedders.json of its own, which differs from the backup's, is
 refused, unless it is to go on with that.`,

@@ -52,7 +52,7 @@ func (a *app) benchRecallCommand() *cobra.Command {
 	var f recallFlags
 	c := &cobra.Command{
 		Use:   "recall --docs D.jsonl --queries Q.jsonl",
-		Short: "Ask judged questions of documents: recall, MRR, nDCG and latency",
+		Short: "Measure recall, MRR, nDCG and latency with judged questions",
 		Long: `Store documents, one {"id","text","meta"} a line, in a temporary data directory, ask the questions, one
 {"id","text","relevant":{id: grade},"meta"} a line, with memory_search, and print how good the answers are: the
 means over all questions that have a relevant document, and by meta.category where the questions have one.`,
@@ -63,16 +63,16 @@ means over all questions that have a relevant document, and by meta.category whe
 	flags := c.Flags()
 	flags.StringVar(&f.docs, "docs", "", "the documents")
 	flags.StringVar(&f.queries, "queries", "", "the questions")
-	flags.StringVar(&f.group, "group", "", "a field, such as meta.conv: a question is asked only of the documents that have the same there")
+	flags.StringVar(&f.group, "group", "", "a field, such as meta.conv: a question searches only the documents with its value")
 	flags.StringSliceVar(&f.categories, "categories", nil, "ask only the questions of these categories (meta.category)")
 	flags.StringVar(&f.mode, "mode", "", "the mode of memory_search: hybrid, lexical or semantic")
 	f.embedder = a.embedderFromEnvironment()
 	embedderFlags(c, &f.embedder, "embedder-")
-	flags.Float64Var(&f.embedder.Weight, "weight", 0, "how much meaning counts beside words (default .5)")
-	flags.Float64Var(&f.embedder.NearWords, "near-words", 0, "how much a near word of a static model counts (default: not at all)")
-	flags.StringVar(&f.embedder.QueryPrefix, "query-prefix", "", "what goes in front of questions for the embedder")
-	flags.StringVar(&f.embedder.DocumentPrefix, "document-prefix", "", "what goes in front of documents for the embedder")
-	flags.BoolVar(&f.verbose, "verbose", false, "tell what each question found")
+	flags.Float64Var(&f.embedder.Weight, "weight", 0, "the weight of vectors against words (default .5)")
+	flags.Float64Var(&f.embedder.NearWords, "near-words", 0, "the weight of near words of a static model (default 0)")
+	flags.StringVar(&f.embedder.QueryPrefix, "query-prefix", "", "the embedder's prefix of questions")
+	flags.StringVar(&f.embedder.DocumentPrefix, "document-prefix", "", "the embedder's prefix of documents")
+	flags.BoolVar(&f.verbose, "verbose", false, "list the hits of each question")
 	return c
 }
 
@@ -210,7 +210,7 @@ func (a *app) benchScaleCommand() *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&n, "n", n, "how many memories")
-	c.Flags().Uint64Var(&seed, "seed", seed, "which texts: the same number makes the same")
+	c.Flags().Uint64Var(&seed, "seed", seed, "the seed of the texts")
 	return c
 }
 

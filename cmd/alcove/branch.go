@@ -90,7 +90,7 @@ func (a *app) forkCommand() *cobra.Command {
 		Use: "fork NAME", Short: "Fork a branch in constant time; its changes stay separate", Args: arguments(1, 1),
 	}
 	c.Flags().StringVar(&from, "from", "", "the branch to fork (default: the current one)")
-	c.Flags().StringVar(&asOf, "as-of", "", "fork it as it was at this moment")
+	c.Flags().StringVar(&asOf, "as-of", "", "fork its state at this moment")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f := fields{"action": "fork", "name": args[0]}.set("source", from).set("as_of", asOf)
 		return a.branchDone(c.Context(), f, "forked %s: alcove branch switch %s\n", args[0], args[0])
@@ -99,7 +99,7 @@ func (a *app) forkCommand() *cobra.Command {
 }
 
 func (a *app) switchCommand() *cobra.Command {
-	c := &cobra.Command{Use: "switch NAME", Short: "Make a branch the current one of the commands that follow", Args: arguments(1, 1)}
+	c := &cobra.Command{Use: "switch NAME", Short: "Make a branch the current one of later commands", Args: arguments(1, 1)}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dir, err := a.ownDir()
 		if err != nil {
@@ -191,8 +191,8 @@ func (a *app) mergeCommand() *cobra.Command {
 	var preview bool
 	c := &cobra.Command{Use: "merge SOURCE", Short: "Bring another branch's changes into the current one", Args: arguments(1, 1)}
 	c.Flags().StringVar(&into, "into", "", "the branch to change (default: the current one)")
-	c.Flags().StringVar(&strategy, "strategy", "", "how to settle what both sides changed: strict, source, target, newest, fields (default strict: change nothing)")
-	c.Flags().BoolVar(&preview, "preview", false, "show what would happen, change nothing")
+	c.Flags().StringVar(&strategy, "strategy", "", "how to resolve conflicts: strict, source, target, newest, fields (default strict: change nothing)")
+	c.Flags().BoolVar(&preview, "preview", false, "show the result, change nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f := fields{"action": "merge", "source": args[0]}.set("target", into).set("strategy", strategy)
 		if preview {

@@ -70,7 +70,7 @@ func (a *app) printVerified(v operator.Verified) error {
 
 func (a *app) compactCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "compact", Short: "Rewrite the database without the space that is not used; writes wait meanwhile", Args: noArguments,
+		Use: "compact", Short: "Rewrite the database without its free space; writes wait meanwhile", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			done, err := asked(c.Context(), a, operator.Operator.Compact)
 			if err != nil {
@@ -122,8 +122,8 @@ func (a *app) retentionCommand() *cobra.Command {
 	}
 	var to retentionOf
 	set.Flags().StringVar(&to.branch, "branch", "", "for this branch only")
-	set.Flags().StringVar(&to.namespace, "namespace", "", "what the histories of this namespace keep, when it is more than their branch does")
-	set.Flags().IntVar(&to.versions, "versions", 0, "so many versions of each memory stay in its history, however old")
+	set.Flags().StringVar(&to.namespace, "namespace", "", "for histories in this namespace, which may keep more than their branch")
+	set.Flags().IntVar(&to.versions, "versions", 0, "the newest versions that each history keeps, whatever their age")
 	set.MarkFlagsMutuallyExclusive("branch", "namespace")
 	set.MarkFlagsMutuallyExclusive("branch", "versions")
 	set.RunE = func(c *cobra.Command, args []string) error {

@@ -15,7 +15,7 @@ import (
 func (a *app) embedderCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "embedder",
-		Short: "Show, set, regenerate or remove embedders, which find memories by meaning",
+		Short: "Show, set, regenerate or remove the embedders of semantic search",
 		Long: `Searches are by words until there is an embedder, which turns texts into vectors: a server that speaks as
 OpenAI or Ollama do, a folder with a model2vec model, a tool family, or none, where vectors come with what is
 stored. Embedding happens in the background; searches never wait for it. Models cannot change any of this.`,
@@ -75,7 +75,7 @@ func (a *app) printEmbedder(e operator.EmbedderState) error {
 func embedderFlags(c *cobra.Command, r *operator.EmbedderConfig, prefix string) {
 	flags := c.Flags()
 	flags.StringVar((*string)(&r.Kind), prefix+"kind", string(r.Kind), "openai, ollama, static, family or given")
-	flags.StringVar(&r.URL, prefix+"url", r.URL, "of the server, up to what is before /embeddings or /api/embed")
+	flags.StringVar(&r.URL, prefix+"url", r.URL, "the server's URL, without /embeddings or /api/embed")
 	flags.StringVar(&r.Model, prefix+"model", r.Model, "the server's name for the model")
 	flags.StringVar(&r.Path, prefix+"path", r.Path, "the folder of a static model: model.safetensors and tokenizer.json")
 	flags.StringVar(&r.KeyEnv, prefix+"key-env", r.KeyEnv, "the environment variable of the server that holds the key")
@@ -119,7 +119,7 @@ func (a *app) embedderSetCommand() *cobra.Command {
 	var r operator.EmbedderRequest
 	c := &cobra.Command{
 		Use:   "set NAME",
-		Short: "Add or change an embedder; what was stored is embedded in the background",
+		Short: "Add or change an embedder; stored texts are embedded in the background",
 		Long: `Add or change an embedder. It is asked for one vector, to see that it works and how many dimensions it has,
 unless --dimensions says so. When its vectors change, searches use the old ones until the new ones are complete.`,
 		Example: `  alcove embedder set local --kind ollama --url http://127.0.0.1:11434 --model nomic-embed-text --query-prefix "search_query: " --document-prefix "search_document: "
@@ -131,17 +131,17 @@ unless --dimensions says so. When its vectors change, searches use the old ones 
 	flags := c.Flags()
 	embedderFlags(c, &r.Config, "")
 	flags.StringVar(&r.Family, "family", "", "the tool family that embeds")
-	flags.IntVar(&r.Dimensions, "dimensions", 0, "of a vector (default: as the embedder has them)")
+	flags.IntVar(&r.Dimensions, "dimensions", 0, "dimensions of a vector (default: the embedder's)")
 	flags.StringVar(&r.Metric, "metric", "", "cosine or dot (default cosine)")
-	flags.Float64Var(&r.Weight, "weight", 0, "how much meaning counts beside words, up to 1; negative: not at all (default .5)")
-	flags.Float64Var(&r.NearWords, "near-words", 0, "in searches by words, how much a word counts where only a near word of the static model is there, such as 0.35")
-	flags.Float64Var(&r.Threshold, "threshold", 0, "nearness, such as a cosine of 0.3, below which meaning alone finds nothing (default: none)")
+	flags.Float64Var(&r.Weight, "weight", 0, "the weight of vectors against words, up to 1; negative: 0 (default .5)")
+	flags.Float64Var(&r.NearWords, "near-words", 0, "the weight of a static model's near words in lexical search, such as 0.35")
+	flags.Float64Var(&r.Threshold, "threshold", 0, "the least similarity of a hit without matching words, such as a cosine of 0.3 (default: none)")
 	flags.IntVar(&r.Batch, "batch", 0, "texts in one request (default 32)")
 	flags.IntVar(&r.MaxChars, "max-chars", 0, "characters of a text that are embedded (default 8000)")
-	flags.StringVar(&r.QueryPrefix, "query-prefix", "", "what goes in front of questions")
-	flags.StringVar(&r.DocumentPrefix, "document-prefix", "", "what goes in front of what is stored")
+	flags.StringVar(&r.QueryPrefix, "query-prefix", "", "the prefix of questions")
+	flags.StringVar(&r.DocumentPrefix, "document-prefix", "", "the prefix of stored texts")
 	timeout := flags.Duration("timeout", 0, "for one request (default 30s)")
-	flags.BoolVar(&r.Standard, "default", false, "use it in searches that name none, as the first one is")
+	flags.BoolVar(&r.Standard, "default", false, "make it the default of searches; the first embedder is")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r.Name, r.TimeoutMS = args[0], int(*timeout/time.Millisecond)
 		if err := checkKeyFile(r.KeyFile); err != nil {
@@ -162,9 +162,9 @@ unless --dimensions says so. When its vectors change, searches use the old ones 
 func (a *app) embedderRegenerateCommand() *cobra.Command {
 	wait := false
 	c := &cobra.Command{
-		Use: "regenerate NAME", Short: "Make all vectors of an embedder anew, while searches go on with the old ones", Args: arguments(1, 1),
+		Use: "regenerate NAME", Short: "Regenerate the vectors of an embedder; searches use the old ones until it is done", Args: arguments(1, 1),
 	}
-	c.Flags().BoolVar(&wait, "wait", false, "until it is done, and show how far it is")
+	c.Flags().BoolVar(&wait, "wait", false, "wait for the end, and show progress")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := told(c.Context(), a, operator.Operator.RegenerateEmbedder, operator.EmbedderName{Name: args[0]}); err != nil {
 			return err
@@ -218,7 +218,7 @@ func (a *app) embedderRemoveCommand() *cobra.Command {
 
 func (a *app) embedderUseCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "use NAME|none", Short: "Choose the embedder of searches that name none; none: they are by words", Args: arguments(1, 1),
+		Use: "use NAME|none", Short: "Choose the default embedder of searches; none: lexical search", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := args[0]
 			if name == "none" {
@@ -232,7 +232,7 @@ func (a *app) embedderUseCommand() *cobra.Command {
 func (a *app) embedderGateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "gate COLLECTION WEIGHT",
-		Short:   "How much meaning counts in a collection, from 0 (nothing there is embedded) to 1",
+		Short:   "Set the weight of vectors in a collection, from 0 (not embedded) to 1",
 		Example: `  alcove embedder gate _log 1      embed the events of the log, too`,
 		Args:    arguments(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -41,10 +41,10 @@ a line, without history and logs; alcove import stores them anywhere.`,
 		},
 	}
 	flags := c.Flags()
-	flags.BoolVar(&only, "memories", false, "only memories, as they are")
-	flags.StringVar(&q.Branch, "branch", "", "only what this branch sees")
+	flags.BoolVar(&only, "memories", false, "only memories, without history and logs")
+	flags.StringVar(&q.Branch, "branch", "", "only memories visible on this branch")
 	flags.StringVar(&q.Namespace, "namespace", "", "only this namespace")
-	flags.StringVar(&q.AsOf, "as-of", "", "as it was at this moment, such as yesterday or v12")
-	flags.StringVar(&q.Since, "since", "", "only what was written since this moment")
+	flags.StringVar(&q.AsOf, "as-of", "", "the state at this moment, such as yesterday or v12")
+	flags.StringVar(&q.Since, "since", "", "only memories written since this moment")
 	return c
 }

@@ -288,8 +288,8 @@ holds, and a hook on refuse stays so.`,
 	flags.StringSliceVar(&f.hooks, "hook", nil, "a hook to turn on, as in store=defer or rank; several with commas or again")
 	flags.StringVar(&f.digest, "digest", "", "grant only if the family has this digest")
 	flags.StringToStringVar(&f.limits, "limit", nil, "a lower limit than the manifest asks for, as wall_ms=100, or a quota, as record_bytes=1000000000; wall_ms=default resets it")
-	flags.BoolVar(&f.disable, "disable", false, "let nobody call it any more")
-	flags.BoolVar(&f.enable, "enable", false, "let it be called again")
+	flags.BoolVar(&f.disable, "disable", false, "refuse all calls of it")
+	flags.BoolVar(&f.enable, "enable", false, "allow calls again")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r, err := f.request(args)
 		if err != nil {
@@ -430,7 +430,7 @@ func (a *app) familyJobsCommand() *cobra.Command {
 
 func (a *app) endpointCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "endpoint", Short: "Name servers outside that families may be granted to reach",
+		Use: "endpoint", Short: "Manage the external servers that families may be granted",
 		Long: `Name servers outside: language models (openai: anything that speaks the OpenAI protocol, or ollama) and others (http).
 No family reaches any before it is granted llm or http for that name. Keys come from an environment variable or a file.`,
 	}
@@ -441,15 +441,15 @@ No family reaches any before it is granted llm or http for that name. Keys come 
 func (a *app) endpointAddCommand() *cobra.Command {
 	var e operator.Endpoint
 	c := &cobra.Command{
-		Use: "add NAME URL", Short: "Name a server", Args: arguments(2, 2),
+		Use: "add NAME URL", Short: "Add an external server", Args: arguments(2, 2),
 		Example: `  alcove endpoint add local http://127.0.0.1:11434 --kind ollama --model llama3.2
   alcove family grant auto-tag llm=local`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&e.Kind, "kind", "openai", "openai, ollama or http")
 	flags.StringVar(&e.Model, "model", "", "the model, of openai and ollama")
-	flags.StringVar(&e.KeyEnv, "key-env", "", "the server's environment variable that has the key")
-	flags.StringVar(&e.KeyFile, "key-file", "", "the file that has the key")
+	flags.StringVar(&e.KeyEnv, "key-env", "", "the server's environment variable with the key")
+	flags.StringVar(&e.KeyFile, "key-file", "", "the file with the key")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		e.URL = args[1]
 		if err := checkKeyFile(e.KeyFile); err != nil {
@@ -477,7 +477,7 @@ func checkKeyFile(path string) error {
 
 func (a *app) endpointListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the servers outside", Args: noArguments,
+		Use: "list", Short: "List the external servers", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			list, err := asked(c.Context(), a, operator.Operator.Endpoints)
 			if err != nil {
@@ -497,7 +497,7 @@ func (a *app) endpointListCommand() *cobra.Command {
 
 func (a *app) endpointRemoveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Forget a server's name", Args: arguments(1, 1),
+		Use: "remove NAME", Short: "Remove an external server", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return told(c.Context(), a, operator.Operator.SetEndpoint, operator.EndpointRequest{Name: args[0]})
 		},

@@ -133,7 +133,7 @@ func (a *app) familyPackCommand() *cobra.Command {
 func (a *app) familyMeterCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use: "meter IN.wasm -o OUT.wasm", Short: "Write the metered form of a module, which is the one that runs", Args: arguments(1, 1),
+		Use: "meter IN.wasm -o OUT.wasm", Short: "Write the metered form of a module, in which it runs", Args: arguments(1, 1),
 		Example: `  alcove family meter notes.wasm -o metered.wasm`,
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write")
@@ -217,7 +217,7 @@ func (a *app) familyCallCommand() *cobra.Command {
 	limits := map[string]int64{}
 	c := &cobra.Command{
 		Use:   "call M.wasm [TOOL] 'JSON'",
-		Short: "Call a tool of a module once, in a space that is thrown away: JSON is its arguments",
+		Short: "Call a tool of a module once, in a temporary space, with JSON arguments",
 		Long: `Call a tool of a module once, in an empty space that is thrown away afterwards, with everything that its manifest asks
 for but what is outside. With --bare the module needs no manifest, and whatever it asks of the host is denied.
 

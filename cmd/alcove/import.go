@@ -42,11 +42,11 @@ Formats: %v. The format is told from the file unless --format says it.`, importe
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&o.format, "format", "", "what wrote the input")
+	flags.StringVar(&o.format, "format", "", "the format of the input")
 	flags.StringVar(&o.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch to store on (or ALCOVE_BRANCH)")
 	flags.StringVar(&o.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace to store in, instead of the input's (or ALCOVE_NAMESPACE)")
-	flags.BoolVar(&o.skip, "skip-invalid", false, "leave out lines, elements and notes that cannot be used, and say why; without it nothing is imported then")
-	flags.BoolVar(&o.dry, "dry-run", false, "say what would be written, and write nothing")
+	flags.BoolVar(&o.skip, "skip-invalid", false, "skip invalid lines, elements and notes, and report them; otherwise one of them prevents the import")
+	flags.BoolVar(&o.dry, "dry-run", false, "list the memories, write nothing")
 	return c
 }
 

@@ -43,7 +43,7 @@ func (a *app) storeCommand() *cobra.Command {
 	var ifVersion int64
 	c := &cobra.Command{
 		Use:   "store KEY VALUE",
-		Short: "Store a memory: VALUE is JSON, or else text; - reads it from standard input",
+		Short: "Store a memory: VALUE is JSON, otherwise text; - reads standard input",
 		Example: `  alcove store editor "prefers vim" --tags preference
   alcove store build/limits '{"minutes": 15}'
   git diff | alcove store last-diff -`,
@@ -159,22 +159,22 @@ func (a *app) searchCommand() *cobra.Command {
 	var explain bool
 	c := &cobra.Command{
 		Use:   "search QUERY...",
-		Short: "Find memories by what they say: ask in plain words",
+		Short: "Search memories in plain words",
 		Example: `  alcove search which editor does Ada like
   alcove search deadlines --tags work --k 3`,
 		Args: arguments(1, -1),
 	}
 	flags := c.Flags()
 	flags.IntVar(&k, "k", 10, "how many, at most 50")
-	flags.IntVar(&offset, "offset", 0, "how many of the best to pass over")
+	flags.IntVar(&offset, "offset", 0, "skip this many hits")
 	flags.StringSliceVar(&tags, "tags", nil, "only memories with all of these tags")
 	flags.StringSliceVar(&types, "type", nil, "only memories of one of these types")
 	flags.StringVar(&since, "since", "", "only memories written since this moment")
 	flags.StringVar(&until, "until", "", "only memories written before this moment")
 	flags.StringVar(&asOf, "as-of", "", "search the memory as it was at this moment")
-	flags.StringVar(&mode, "mode", "", "what ranks: hybrid, lexical or semantic (default: hybrid, where there is an embedder)")
-	flags.StringVar(&embedder, "embedder", "", "whose vectors decide, where there are several")
-	flags.BoolVar(&explain, "explain", false, "say how each score came about (with --json)")
+	flags.StringVar(&mode, "mode", "", "the ranking: hybrid, lexical or semantic (default: hybrid if there is an embedder)")
+	flags.StringVar(&embedder, "embedder", "", "the embedder, if there are several")
+	flags.BoolVar(&explain, "explain", false, "explain each score (with --json)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f := fields{"query": strings.Join(args, " "), "k": k}.list("tags", tags).list("type", types).
 			set("since", since).set("until", until).set("as_of", asOf).set("mode", mode).set("embedder", embedder)
@@ -212,9 +212,9 @@ func (a *app) searchCommand() *cobra.Command {
 func (a *app) forgetCommand() *cobra.Command {
 	var archive bool
 	c := &cobra.Command{
-		Use: "forget KEY...", Short: "Forget memories; the past keeps them", Args: arguments(1, -1),
+		Use: "forget KEY...", Short: "Delete or archive memories; history keeps them", Args: arguments(1, -1),
 	}
-	c.Flags().BoolVar(&archive, "archive", false, "set them aside, out of searches, instead")
+	c.Flags().BoolVar(&archive, "archive", false, "archive them instead: searches skip them")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f := fields{"key": args}
 		if archive {
@@ -235,7 +235,7 @@ func (a *app) forgetCommand() *cobra.Command {
 
 func (a *app) logCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "log EVENT DATA", Short: "Add an event to the log, which is never changed: DATA is JSON, or else text; - is standard input", Args: arguments(2, 2),
+		Use: "log EVENT DATA", Short: "Append an event to the immutable log: DATA is JSON, otherwise text; - reads standard input", Args: arguments(2, 2),
 		Example: `  alcove log deployed '{"version": "1.4"}'`,
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -310,7 +310,7 @@ func (a *app) printExtent(branch string, oldest, latest *time.Time) error {
 }
 
 func (a *app) statusCommand() *cobra.Command {
-	c := &cobra.Command{Use: "status", Short: "Show what the memory holds and how it is", Args: noArguments}
+	c := &cobra.Command{Use: "status", Short: "Show the totals and health of the memory", Args: noArguments}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		var answer json.RawMessage
 		if printed, err := a.get(c.Context(), "memory_status", fields{}, &answer); printed || err != nil {

@@ -52,12 +52,12 @@ family keeps. Nothing finds what a family put in other words.`,
 	flags := c.Flags()
 	flags.StringVar(&p.Namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace (or ALCOVE_NAMESPACE)")
 	flags.Uint64Var(&p.Event, "event", 0, "the sequence number of an event of the log, instead of a key")
-	flags.StringVar(&p.Branch, "branch", "", "whose log the event is in (default: default)")
-	flags.StringVar(&version, "version", "", "only what this version holds, such as v12, wherever the key holds it")
+	flags.StringVar(&p.Branch, "branch", "", "the branch of the event's log (default: default)")
+	flags.StringVar(&version, "version", "", "only the content of this version, such as v12, in all versions that have it")
 	flags.StringVar(&p.Collection, "collection", "", "the key is that of a family's record in this collection, such as notes/list")
-	flags.StringVar(&p.Family, "family", "", "everything that this family keeps, instead of a key")
+	flags.StringVar(&p.Family, "family", "", "all data of this family, instead of a key")
 	flags.BoolVar(&p.SetAside, "set-aside", false, "also remove the files that repairs have set aside")
-	flags.BoolVar(&yes, "yes", false, "really do it")
+	flags.BoolVar(&yes, "yes", false, "confirm the purge")
 	return c
 }
 

@@ -32,7 +32,7 @@ func (a *app) repairCommand() *cobra.Command {
 			return a.printRepaired(r, dry)
 		},
 	}
-	c.Flags().BoolVar(&dry, "dry-run", false, "only say what is damaged")
+	c.Flags().BoolVar(&dry, "dry-run", false, "only report the damage")
 	return c
 }
 

@@ -45,18 +45,18 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.listen, "listen", a.envOr("ALCOVE_LISTEN", host.DefaultHTTP), "the address for HTTP, or off (or ALCOVE_LISTEN)")
+	flags.StringVar(&f.listen, "listen", a.envOr("ALCOVE_LISTEN", host.DefaultHTTP), "the HTTP address, or off (or ALCOVE_LISTEN)")
 	flags.StringVar(&f.socket, "socket", "", "the path of the socket (default: in the data directory)")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
-	flags.StringVar(&f.familiesDir, "families-dir", a.env("ALCOVE_FAMILIES_DIR"), "a folder whose modules are tool families, too, as they come and change (or ALCOVE_FAMILIES_DIR)")
-	flags.StringVar(&f.bm25, "bm25", a.env("ALCOVE_BM25"), "k1 and b of collections, as in memory=1.2/0.75 (or ALCOVE_BM25; default: by the length of what is searched)")
-	flags.StringVar(&f.conversations, "conversations", a.env("ALCOVE_CONVERSATIONS"), "how turns of conversations are searched: off, or as in neighbour=0.5,speaker=0.2,date=1 (or ALCOVE_CONVERSATIONS)")
-	flags.StringVar(&f.language, "language", a.env("ALCOVE_LANGUAGE"), "the language of what is searched, and of collections: german,notes=french (or ALCOVE_LANGUAGE; default: english)")
+	flags.StringVar(&f.familiesDir, "families-dir", a.env("ALCOVE_FAMILIES_DIR"), "a watched folder of tool families (or ALCOVE_FAMILIES_DIR)")
+	flags.StringVar(&f.bm25, "bm25", a.env("ALCOVE_BM25"), "k1 and b of collections, as in memory=1.2/0.75 (or ALCOVE_BM25; default: by the average length of documents)")
+	flags.StringVar(&f.conversations, "conversations", a.env("ALCOVE_CONVERSATIONS"), "the weights of conversation turns: off, or as in neighbour=0.5,speaker=0.2,date=1 (or ALCOVE_CONVERSATIONS)")
+	flags.StringVar(&f.language, "language", a.env("ALCOVE_LANGUAGE"), "the language of texts, and of single collections: german,notes=french (or ALCOVE_LANGUAGE; default: english)")
 	flags.BoolVar(&f.locked, "locked", a.env("ALCOVE_LOCKED") != "", "run only families whose digests are in alcove.lock, and those that are built in (or ALCOVE_LOCKED)")
-	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, do without HTTP if its port is taken, leave when idle or when there is another owner")
+	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, run without HTTP if its port is taken, exit when idle or when another owner exists")
 	f.embedder = a.embedderFromEnvironment()
 	embedderFlags(c, &f.embedder, "embedder-")
-	flags.DurationVar(&f.idle, "idle", 0, "leave when nobody was served for so long (default: never; with --auto 15m)")
+	flags.DurationVar(&f.idle, "idle", 0, "exit after this time without clients (default: never; with --auto 15m)")
 	return c
 }
 
