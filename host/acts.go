@@ -106,11 +106,8 @@ func (a acts) Memories(ctx context.Context, s operator.Selection, w io.Writer) e
 }
 
 func (a acts) Import(ctx context.Context, r operator.ImportRequest) (operator.Imported, error) {
-	w := memory.Write{Agent: "import"}
-	if r.DryRun {
-		return a.space.PreviewImport(ctx, r.Branch, r.Memories, w)
-	}
-	return a.space.Import(ctx, r.Branch, r.Memories, w)
+	importer := a.space.As(memory.Caller{Agent: "import", Rights: memory.FullRights()})
+	return importer.Import(ctx, r.Branch, r.Memories, memory.Write{DryRun: r.DryRun})
 }
 
 func (a acts) Embedders(context.Context) ([]operator.EmbedderState, error) {

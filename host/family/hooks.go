@@ -231,6 +231,7 @@ func (f *Families) storeHook(ctx context.Context, h hook, s memory.Storing, item
 		return nil, err
 	}
 	w := f.newRequest(h.family, stage, ownCaller(s.Agent), s.Namespace, s.RequestID)
+	w.DryRun = s.DryRun
 	changes, err := w.askStore(ctx, m, s.Namespace, items)
 	switch {
 	case errors.As(err, new(*refusal)): // it did what it is for
@@ -354,7 +355,7 @@ func (f *Families) apply(items []memory.Item, changes []*abi.Change) ([]memory.I
 // commitBehind commits what a hook staged of its own, without making the write wait for it. What others changed meanwhile
 // is not overwritten: then it is lost, as if the hook had not run.
 func (f *Families) commitBehind(w *request) {
-	if w.Stage.Changes() == 0 || w.Stage.ChangesMemories() {
+	if w.DryRun || w.Stage.Changes() == 0 || w.Stage.ChangesMemories() {
 		return // memories are changed by what the hook answers
 	}
 	f.behind(func() {
@@ -373,6 +374,9 @@ type deferral struct {
 
 // putOff queues the asking of a hook.
 func (f *Families) putOff(ctx context.Context, h hook, s memory.Storing, items []memory.Item) error {
+	if s.DryRun {
+		return nil
+	}
 	keys := make([]string, len(items))
 	for i, it := range items {
 		keys[i] = it.Key

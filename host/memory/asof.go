@@ -171,6 +171,7 @@ func clip(text string, limit int) string {
 type view struct {
 	branch  *branch
 	lineage store.Lineage
+	version uint64    // that it is of
 	now     time.Time // the instant at which expiry is judged
 	past    bool      // not the present
 }
@@ -185,7 +186,7 @@ func (s *Space) view(ctx context.Context, name string, at AsOf) (view, error) {
 		return view{}, err
 	}
 	now := s.clock().UTC()
-	present := view{branch: b, lineage: b.lineage, now: now}
+	present := view{branch: b, lineage: b.lineage, version: store.Latest, now: now}
 	if at.IsNow() {
 		return present, nil
 	}
@@ -203,7 +204,7 @@ func (s *Space) view(ctx context.Context, name string, at AsOf) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	return view{branch: b, lineage: b.lineage.At(point.Version), now: instant, past: true}, nil
+	return view{branch: b, lineage: b.lineage.At(point.Version), version: point.Version, now: instant, past: true}, nil
 }
 
 // resolve finds the commit that a moment sees, and the instant it stands for.

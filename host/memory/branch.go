@@ -4,13 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/alcove-memory/alcove/host/store"
 )
 
 // Branches lists the branches, oldest first.
-func (s *Space) Branches(ctx context.Context) ([]Branch, error) {
-	live := s.catalogue.live()
+func (a *Access) Branches(ctx context.Context) ([]Branch, error) {
+	if _, err := a.readable(nil); err != nil {
+		return nil, err
+	}
+	live := a.space.catalogue.live()
 	list := make([]Branch, len(live))
 	for i, b := range live {
 		list[i] = b.describe()
@@ -19,7 +24,11 @@ func (s *Space) Branches(ctx context.Context) ([]Branch, error) {
 }
 
 // Fork makes a branch from what another sees at a moment. It copies nothing: it takes the same time at any size.
-func (s *Space) Fork(ctx context.Context, from, name string, at AsOf, w Write) (Branch, error) {
+func (a *Access) Fork(ctx context.Context, from, name string, at AsOf, w Write) (Branch, error) {
+	s, w := a.space, a.sign(w)
+	if err := a.mayBranch(); err != nil {
+		return Branch{}, err
+	}
 	if err := s.limits.checkName("branch", name); err != nil {
 		return Branch{}, err
 	}
@@ -38,6 +47,9 @@ func (s *Space) Fork(ctx context.Context, from, name string, at AsOf, w Write) (
 		return Branch{}, err
 	}
 	record := branchRecord{Name: name, Parent: v.branch.Name, From: start.Branch, At: start.At}
+	if w.DryRun {
+		return s.branchToBe(record, len(v.lineage))
+	}
 	counted, settle := s.counters.take(ctx, v.branch, start)
 	b, err := s.newBranch(ctx, record, counted, []store.Expectation{v.branch.alive()}, req)
 	settle(err)
@@ -74,7 +86,11 @@ func (s *Space) forkPoint(ctx context.Context, v view) (store.Segment, error) {
 }
 
 // Create makes an empty branch, with nothing in common with the others.
-func (s *Space) Create(ctx context.Context, name string, w Write) (Branch, error) {
+func (a *Access) Create(ctx context.Context, name string, w Write) (Branch, error) {
+	s, w := a.space, a.sign(w)
+	if err := a.mayBranch(); err != nil {
+		return Branch{}, err
+	}
 	if err := s.limits.checkName("branch", name); err != nil {
 		return Branch{}, err
 	}
@@ -84,7 +100,11 @@ func (s *Space) Create(ctx context.Context, name string, w Write) (Branch, error
 	}
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	b, err := s.newBranch(ctx, branchRecord{Name: name}, nil, nil, req)
+	record := branchRecord{Name: name}
+	if w.DryRun {
+		return s.branchToBe(record, 0)
+	}
+	b, err := s.newBranch(ctx, record, nil, nil, req)
 	if err != nil {
 		return Branch{}, err
 	}
@@ -107,13 +127,26 @@ func (s *Space) replayedBranch(ctx context.Context, req store.Request, name stri
 
 // newBranch commits a branch's record and publishes it. The caller holds branching.
 func (s *Space) newBranch(ctx context.Context, r branchRecord, counted []store.CounterWrite, expect []store.Expectation, req store.Request) (*branch, error) {
-	if r.Name == systemName { // it would come in the place of what is the same on all branches
-		return nil, invalid("the branch name %q is the server's own: choose another", r.Name)
-	}
-	if _, err := s.catalogue.named(r.Name); err == nil {
-		return nil, conflict("branch %q exists already: choose another name, or delete it first", r.Name)
+	if err := s.nameFree(r.Name); err != nil {
+		return nil, err
 	}
 	return s.addBranch(ctx, r, store.Batch{Counters: counted, Expect: expect, Request: req})
+}
+
+// nameFree is an error unless a branch can have the name.
+func (s *Space) nameFree(name string) error {
+	if name == systemName { // it would come in the place of what is the same on all branches
+		return invalid("the branch name %q is the server's own: choose another", name)
+	}
+	if _, err := s.catalogue.named(name); err == nil {
+		return conflict("branch %q exists already: choose another name, or delete it first", name)
+	}
+	return nil
+}
+
+// branchToBe is a branch that a dry run would make.
+func (s *Space) branchToBe(r branchRecord, depth int) (Branch, error) {
+	return Branch{Name: r.Name, Parent: r.Parent, ForkedAt: r.At, Depth: depth}, s.nameFree(r.Name)
 }
 
 func (s *Space) ensureDefault(ctx context.Context) error {
@@ -127,7 +160,11 @@ func (s *Space) ensureDefault(ctx context.Context) error {
 }
 
 // Delete drops a branch. Its name is free at once; what other branches inherited from it stays theirs.
-func (s *Space) Delete(ctx context.Context, name string, w Write) error {
+func (a *Access) Delete(ctx context.Context, name string, w Write) error {
+	s, w := a.space, a.sign(w)
+	if err := a.mayBranch(); err != nil {
+		return err
+	}
 	if name == Default {
 		return &Error{Code: Denied, Message: `the branch "default" cannot be deleted: forget what is in it instead`}
 	}
@@ -141,6 +178,10 @@ func (s *Space) Delete(ctx context.Context, name string, w Write) error {
 	if err != nil {
 		return err
 	}
+	quiet, err := a.mayEnd(ctx, b)
+	if err != nil || w.DryRun {
+		return err
+	}
 	r := b.branchRecord
 	r.Deleted = true
 	value, err := json.Marshal(r)
@@ -150,6 +191,7 @@ func (s *Space) Delete(ctx context.Context, name string, w Write) error {
 	done, err := s.engine.Commit(ctx, store.Batch{
 		Writes:  []store.Write{{Branch: store.Catalogue, Key: b.key(), Value: value}},
 		Expect:  []store.Expectation{b.alive()},
+		Quiet:   quiet,
 		Request: req,
 	})
 	if err != nil {
@@ -159,6 +201,27 @@ func (s *Space) Delete(ctx context.Context, name string, w Write) error {
 	s.counters.drop(b.id)
 	s.queueReclaim()
 	return nil
+}
+
+// mayEnd is an error unless the caller may write every namespace that a branch sees: its end is the end of what only it still has.
+// The answer holds while the branch is quiet.
+func (a *Access) mayEnd(ctx context.Context, b *branch) ([]store.Quiet, error) {
+	if a.caller.Rights.writesAll() {
+		return nil, nil
+	}
+	head, err := a.space.engine.Head(ctx)
+	if err != nil {
+		return nil, a.space.translate("read the newest version", err)
+	}
+	for page, err := range eachPage(ctx, a.space.engine.Versions, b.lineage, store.Range{}, fillPage) {
+		if err != nil {
+			return nil, a.space.translate("look through branch "+b.Name, err)
+		}
+		if slices.ContainsFunc(page, func(e store.Entry) bool { return !a.caller.Rights.MayWrite(e.Namespace) }) {
+			return nil, &Error{Code: Denied, Message: fmt.Sprintf("branch %q may be deleted only by a caller that may write every namespace in it", b.Name)}
+		}
+	}
+	return []store.Quiet{{Branch: b.id, Since: head.Version}}, nil
 }
 
 // translate makes an engine's error one that a caller can act on. It keeps nil, and errors that are ready.

@@ -1,12 +1,17 @@
 package memory
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Caller is who asks. Every read and write of a space is somebody's.
 type Caller struct {
 	Agent   string // the author of what is written; may be empty
 	Client  string // the program that the agent uses, as it names itself; may be empty
 	Session string // the connection of that program; empty: none, as for stateless protocols
+	Family  string // the tool family through which it acts; empty: none
+	Call    string // the call that it acts in, under which Commits finds what that wrote; empty: none
 	Rights  Rights
 }
 
@@ -78,4 +83,14 @@ func namespacesIn(list []string) ([]string, bool) {
 		return nil, true
 	}
 	return slices.Clone(list), false
+}
+
+// readsAll reports whether every namespace may be read.
+func (r Rights) readsAll() bool { return r.MayRead(AllNamespaces) }
+
+// writesAll reports whether every namespace may be written.
+func (r Rights) writesAll() bool { return r.MayWrite(AllNamespaces) }
+
+func (r Rights) String() string {
+	return "read " + strings.Join(r.read, ",") + " write " + strings.Join(r.write, ",")
 }

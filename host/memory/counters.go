@@ -264,8 +264,9 @@ func (s *Space) stillLive(b *branch) bool {
 }
 
 // Counters are what was counted about a memory on a branch, and on those it was forked from.
-func (s *Space) Counters(ctx context.Context, p Place, key string) (Counters, error) {
-	p, err := s.checkKeyed(p, key)
+func (a *Access) Counters(ctx context.Context, p Place, key string) (Counters, error) {
+	s := a.space
+	p, err := a.readingKey(p, key)
 	if err != nil {
 		return Counters{}, err
 	}

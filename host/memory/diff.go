@@ -39,17 +39,23 @@ type DiffQuery struct {
 // Diff is what differs between two branches.
 type Diff struct {
 	Source, Target string
-	Added          int // memories that only Source has
-	Changed        int // memories that both have, differently
-	Removed        int // memories that only Target has
-	Clashes        int // of all these, changed on both sides since they parted
+	Namespaces     []string // that were compared; nil: all
+	Added          int      // memories that only Source has
+	Changed        int      // memories that both have, differently
+	Removed        int      // memories that only Target has
+	Clashes        int      // of all these, changed on both sides since they parted
 	Differences    []Difference
 	Truncated      bool // there are more Differences than the limit
 }
 
 // Diff compares two branches as they are now.
-func (s *Space) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
-	c, err := s.comparison(ctx, q.Source, q.Target, q.Namespaces)
+func (a *Access) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
+	s := a.space
+	namespaces, err := a.readable(q.Namespaces)
+	if err != nil {
+		return Diff{}, err
+	}
+	c, err := s.comparison(ctx, q.Source, q.Target, namespaces)
 	if err != nil {
 		return Diff{}, err
 	}
@@ -59,7 +65,7 @@ func (s *Space) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
 	if err := c.findChanges(ctx, c.target); err != nil {
 		return Diff{}, err
 	}
-	diff := Diff{Source: c.source.branch.Name, Target: c.target.branch.Name}
+	diff := Diff{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: namespaces}
 	limit := s.page(q.Limit)
 	err = c.each(ctx, func(t triple) error {
 		if t.settled() {
@@ -111,11 +117,6 @@ type ground struct {
 }
 
 func (s *Space) comparison(ctx context.Context, source, target string, namespaces []string) (*comparison, error) {
-	for _, namespace := range namespaces {
-		if err := s.limits.checkName("namespace", namespace); err != nil {
-			return nil, err
-		}
-	}
 	from, err := s.view(ctx, source, AsOf{})
 	if err != nil {
 		return nil, err

@@ -168,6 +168,9 @@ func (e *Effects) Count() int {
 	return len(e.done)
 }
 
+// Rehearsed reports whether effects are refused, and not done.
+func (e *Effects) Rehearsed() bool { return e != nil && e.rehearsal }
+
 // Withheld says what a rehearsal did not do, an effect a text.
 func (e *Effects) Withheld() []string {
 	if e == nil {
@@ -282,11 +285,11 @@ func with(details map[string]any, name string, value any) map[string]any {
 
 // Effects are those of a request. Before each one happens, it is kept under the request's id for as long as an answer would be,
 // so that the request, sent again after a crash, is not carried out twice.
-func (s *Space) Effects(w Write) *Effects {
+func (a *Access) Effects(w Write) *Effects {
 	if w.RequestID == "" {
 		return NewEffects(nil)
 	}
-	m := &requestMark{space: s, key: answerKey(w)}
+	m := &requestMark{space: a.space, key: answerKey(a.sign(w))}
 	return &Effects{note: m.note, load: m.load}
 }
 

@@ -41,17 +41,22 @@ type Feed struct {
 
 // Feed reads what happened on a branch after a watermark, oldest first: about limit notices, never part of a
 // commit. namespaces nil means all. A branch's feed begins when it was forked, and goes FeedAge back.
-func (s *Space) Feed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
-	return s.feed(ctx, name, namespaces, after, limit, s.feedAge)
+func (a *Access) Feed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
+	return a.feed(ctx, name, namespaces, after, limit, a.space.feedAge)
 }
 
 // WholeFeed is Feed as far back as the branch is kept. It misses nothing while the clock is ahead.
-func (s *Space) WholeFeed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
-	return s.feed(ctx, name, namespaces, after, limit, 0)
+func (a *Access) WholeFeed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
+	return a.feed(ctx, name, namespaces, after, limit, 0)
 }
 
 // feed is the feed of an age; 0: of any.
-func (s *Space) feed(ctx context.Context, name string, namespaces []string, after uint64, limit int, age time.Duration) (Feed, error) {
+func (a *Access) feed(ctx context.Context, name string, namespaces []string, after uint64, limit int, age time.Duration) (Feed, error) {
+	s := a.space
+	namespaces, err := a.readable(namespaces)
+	if err != nil {
+		return Feed{}, err
+	}
 	b, err := s.catalogue.named(name)
 	if err != nil {
 		return Feed{}, err

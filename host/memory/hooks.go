@@ -27,6 +27,8 @@ type Storing struct {
 	RequestID string
 	// Staged says that it comes out of a Stage: only those are to be asked that may refuse.
 	Staged bool
+	// DryRun says that nothing will be stored: nothing that is asked may write, or have an effect outside.
+	DryRun bool
 }
 
 // Ranking is the best hits of a search, best first, for Hooks to order.
@@ -54,14 +56,12 @@ func (s *Space) storing(ctx context.Context, p Place, items []Item, w Write, sta
 	for i, it := range items {
 		before[i] = it.Value
 	}
-	changed, notes, err := s.hooks.Storing(ctx, Storing{Place: p, Items: items, Agent: w.Agent, RequestID: w.RequestID, Staged: staged})
+	changed, notes, err := s.hooks.Storing(ctx, Storing{Place: p, Items: items, Agent: w.Agent, RequestID: w.RequestID, Staged: staged, DryRun: w.DryRun})
 	if err != nil {
 		return nil, err
 	}
-	if w.Note != nil {
-		for _, note := range notes {
-			w.Note(note)
-		}
+	for _, note := range notes {
+		w.note("%s", note)
 	}
 	for i, it := range changed {
 		if !bytes.Equal(it.Value, before[i]) {

@@ -98,8 +98,9 @@ func logAppend(b *branch, namespace, event, agent string, data json.RawMessage) 
 }
 
 // Append adds an event to the log of a branch and namespace. It can never be changed.
-func (s *Space) Append(ctx context.Context, p Place, event string, data json.RawMessage, w Write) (Event, error) {
-	p, err := s.limits.checkPlace(p)
+func (a *Access) Append(ctx context.Context, p Place, event string, data json.RawMessage, w Write) (Event, error) {
+	s, w := a.space, a.sign(w)
+	p, err := a.writing(p)
 	if err != nil {
 		return Event{}, err
 	}
@@ -107,9 +108,13 @@ func (s *Space) Append(ctx context.Context, p Place, event string, data json.Raw
 	if err != nil {
 		return Event{}, err
 	}
-	t := s.blind(b, w.Agent)
+	t := a.blind(b)
+	t.agent = w.Agent
 	if err := t.Log(p.Namespace, event, data); err != nil {
 		return Event{}, err
+	}
+	if w.DryRun {
+		return s.eventToBe(ctx, b, t)
 	}
 	done, err := t.finish(ctx, Commit{Write: w}, request(w, "append", p, event, t.events[0].data), "log the event")
 	if err != nil {
@@ -119,6 +124,25 @@ func (s *Space) Append(ctx context.Context, p Place, event string, data json.Raw
 		return Event{}, fmt.Errorf("log the event: the engine gave %d sequence numbers", len(done.Sequences))
 	}
 	return s.eventAt(ctx, b, p.Namespace, done.Sequences[0])
+}
+
+// eventToBe is the event that a stage would add to the log now.
+func (s *Space) eventToBe(ctx context.Context, b *branch, t *Stage) (Event, error) {
+	staged := t.events[0]
+	last, err := s.lastEvent(ctx, b.lineage, staged.namespace)
+	digest := sha256.Sum256(staged.data)
+	return Event{Namespace: staged.namespace, Sequence: last.Sequence + 1, Event: staged.event, Data: staged.data, Agent: t.agent,
+		Digest: hex.EncodeToString(digest[:]), Branch: b.Name}, err
+}
+
+// lastEvent is the newest event that a lineage sees; the zero Event when there is none.
+func (s *Space) lastEvent(ctx context.Context, l store.Lineage, namespace string) (Event, error) {
+	r := store.Range{Namespace: namespace, Collection: events, Reverse: true}
+	last, _, err := s.engine.ScanAt(ctx, l, r, "", 1)
+	if err != nil || len(last) == 0 {
+		return Event{}, s.translate("read the log", err)
+	}
+	return s.event(last[0])
 }
 
 func (s *Space) eventAt(ctx context.Context, b *branch, namespace string, sequence uint64) (Event, error) {
@@ -146,8 +170,9 @@ func (s *Space) event(e store.Entry) (Event, error) {
 }
 
 // Events reads a log, oldest first, from a sequence number on, at most limit.
-func (s *Space) Events(ctx context.Context, p Place, at AsOf, from uint64, limit int) ([]Event, error) {
-	p, err := s.limits.checkPlace(p)
+func (a *Access) Events(ctx context.Context, p Place, at AsOf, from uint64, limit int) ([]Event, error) {
+	s := a.space
+	p, err := a.reading(p)
 	if err != nil {
 		return nil, err
 	}
@@ -165,10 +190,10 @@ func (s *Space) Events(ctx context.Context, p Place, at AsOf, from uint64, limit
 
 // VerifyLog checks a log's chain from its first event on: that no event is missing, changed or out of order.
 // It returns how many events it checked.
-func (s *Space) VerifyLog(ctx context.Context, p Place) (int, error) {
+func (a *Access) VerifyLog(ctx context.Context, p Place) (int, error) {
 	before, checked := "", 0
 	for {
-		page, err := s.Events(ctx, p, AsOf{}, uint64(checked)+1, s.limits.Page)
+		page, err := a.Events(ctx, p, AsOf{}, uint64(checked)+1, 0)
 		if err != nil || len(page) == 0 {
 			return checked, err
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,13 +43,14 @@ type Merge struct {
 	Strategy    Strategy // empty: Strict
 	Resolutions []Resolution
 	Namespaces  []string // nil: all
-	Preview     bool     // work everything out, write nothing
+	Preview     bool     // as Write.DryRun, which takes its place
 }
 
 // MergeResult is what a merge did, or would do.
 type MergeResult struct {
 	Source, Target string
-	Preview        bool
+	Namespaces     []string     // that it covers; nil: all
+	Preview        bool         // nothing was written
 	Merged         bool         // it was written, or there was nothing to write
 	Applied        []Difference // what the target gets
 	Clashes        []Difference // what was changed on both sides
@@ -62,13 +64,14 @@ const mergeEvent = "merge"
 
 // Merge brings what one branch changed into another, in one commit or, with unresolved clashes, not at all.
 // Afterwards the source's state counts as known to the target: later merges bring only what is newer.
-func (s *Space) Merge(ctx context.Context, m Merge, w Write) (MergeResult, error) {
-	if err := s.checkMerge(&m); err != nil {
+func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, error) {
+	s, w := a.space, a.sign(w)
+	if err := a.checkMerge(&m, w); err != nil {
 		return MergeResult{}, err
 	}
 	req := request(w, "merge", m)
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
-		return MergeResult{Source: m.Source, Target: m.Target, Merged: true, Version: done.Version, Timestamp: done.Time}, err
+		return MergeResult{Source: m.Source, Target: m.Target, Namespaces: m.Namespaces, Merged: true, Version: done.Version, Timestamp: done.Time}, err
 	}
 	for range 3 {
 		result, err := s.tryMerge(ctx, m, w, req, s.writing.RLocker())
@@ -82,7 +85,9 @@ func (s *Space) Merge(ctx context.Context, m Merge, w Write) (MergeResult, error
 	return result, s.translate("merge", err)
 }
 
-func (s *Space) checkMerge(m *Merge) error {
+// checkMerge completes a merge, and confines it to what the caller may write.
+func (a *Access) checkMerge(m *Merge, w Write) error {
+	s := a.space
 	m.Source, m.Target, m.Strategy = cmp.Or(m.Source, Default), cmp.Or(m.Target, Default), cmp.Or(m.Strategy, Strict)
 	if !slices.Contains([]Strategy{Strict, Source, Target, Newest, Fields}, m.Strategy) {
 		return invalid("strategy %q is not one of strict, source, target, newest, fields", m.Strategy)
@@ -101,7 +106,22 @@ func (s *Space) checkMerge(m *Merge) error {
 			return err
 		}
 	}
-	return nil
+	return a.confine(m, w)
+}
+
+// confine limits a merge to namespaces that the caller may write, and tells the caller when it did not name them itself.
+func (a *Access) confine(m *Merge, w Write) error {
+	for _, r := range m.Resolutions {
+		if namespace := r.key().Namespace; !a.caller.Rights.MayWrite(namespace) {
+			return denied("write", namespace)
+		}
+	}
+	namespaces, err := a.writable(m.Namespaces)
+	if err == nil && m.Namespaces == nil && namespaces != nil {
+		w.note("The merge covers only the namespaces that this caller may write: %s.", strings.Join(namespaces, ", "))
+	}
+	m.Namespaces = namespaces
+	return err
 }
 
 // held is a lock that the caller holds already.
@@ -126,11 +146,11 @@ func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Reques
 		}
 	}
 	plan := &mergePlan{comparison: c, merge: m, agent: w.Agent, brought: map[string]int{}}
-	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Preview: m.Preview}
+	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: m.Namespaces, Preview: w.DryRun || m.Preview}
 	if err := c.each(ctx, plan.settle); err != nil {
 		return MergeResult{}, err
 	}
-	if m.Preview || plan.result.Unresolved > 0 {
+	if plan.result.Preview || plan.result.Unresolved > 0 {
 		return plan.result, nil
 	}
 	writing.Lock()
@@ -367,7 +387,7 @@ func (p *mergePlan) events(ctx context.Context) ([]store.Append, error) {
 	var appends []store.Append
 	for _, namespace := range namespaces {
 		b := brief{Source: p.source.branch.Name, SourceVersion: p.at, Keys: p.brought[namespace]}
-		last, err := p.lastEvent(ctx, namespace)
+		last, err := p.space.lastEvent(ctx, p.source.lineage, namespace)
 		if err != nil {
 			return nil, err
 		}
@@ -381,13 +401,4 @@ func (p *mergePlan) events(ctx context.Context) ([]store.Append, error) {
 		appends = append(appends, logAppend(p.target.branch, namespace, mergeEvent, p.agent, data))
 	}
 	return appends, nil
-}
-
-func (p *mergePlan) lastEvent(ctx context.Context, namespace string) (Event, error) {
-	r := store.Range{Namespace: namespace, Collection: events, Reverse: true}
-	last, _, err := p.space.engine.ScanAt(ctx, p.source.lineage, r, "", 1)
-	if err != nil || len(last) == 0 {
-		return Event{}, p.space.translate("read the source's log", err)
-	}
-	return p.space.event(last[0])
 }

@@ -136,26 +136,12 @@ type Imported struct {
 
 // Import stores memories on a branch, at most Limits.Batch, namespace by namespace, each namespace's all or none. Doing it
 // again changes nothing.
-func (s *Space) Import(ctx context.Context, branch string, list []PortableMemory, w Write) (Imported, error) {
-	store := func(p Place, items []Item) error {
-		_, err := s.Store(ctx, p, items, w)
-		return err
-	}
-	return s.importGroups(ctx, branch, list, w.Agent, store)
-}
-
-// PreviewImport checks memories and counts what Import would do with them. It writes nothing.
-func (s *Space) PreviewImport(ctx context.Context, branch string, list []PortableMemory, w Write) (Imported, error) {
-	return s.importGroups(ctx, branch, list, w.Agent, func(Place, []Item) error { return nil })
-}
-
-// importGroups hands the memories of each namespace to a function, unless all are stored already.
-func (s *Space) importGroups(ctx context.Context, branch string, list []PortableMemory, agent string, store func(Place, []Item) error) (Imported, error) {
+func (a *Access) Import(ctx context.Context, branch string, list []PortableMemory, w Write) (Imported, error) {
 	var done Imported
-	if len(list) > s.limits.Batch {
-		return done, invalid("%d memories: at most %d can be imported at once", len(list), s.limits.Batch)
+	if most := a.space.limits.Batch; len(list) > most {
+		return done, invalid("%d memories: at most %d can be imported at once", len(list), most)
 	}
-	b, err := s.catalogue.named(cmp.Or(branch, Default))
+	b, err := a.space.catalogue.named(cmp.Or(branch, Default))
 	if err != nil {
 		return done, err
 	}
@@ -169,10 +155,12 @@ func (s *Space) importGroups(ctx context.Context, branch string, list []Portable
 		groups[namespace] = append(groups[namespace], m.item())
 	}
 	for _, namespace := range order {
-		p, changed, err := s.countNew(ctx, b, Place{branch, namespace}, groups[namespace], agent)
-		if err == nil && changed > 0 {
-			err = store(p, groups[namespace])
+		if _, err := a.writing(Place{b.Name, namespace}); err != nil {
+			return done, err
 		}
+	}
+	for _, namespace := range order {
+		changed, err := a.importTo(ctx, b, namespace, groups[namespace], a.sign(w))
 		if err != nil {
 			return done, err
 		}
@@ -182,19 +170,15 @@ func (s *Space) importGroups(ctx context.Context, branch string, list []Portable
 	return done, nil
 }
 
-// countNew checks memories of a namespace and counts those that are new or changed.
-func (s *Space) countNew(ctx context.Context, b *branch, p Place, items []Item, agent string) (Place, int, error) {
-	p, err := s.checkStore(p, items)
-	if err != nil {
-		return p, 0, err
+// importTo stores items, and counts those that are new or changed. Nobody is asked about what is there already.
+func (a *Access) importTo(ctx context.Context, b *branch, namespace string, items []Item, w Write) (int, error) {
+	t := a.blind(b)
+	t.agent = w.Agent
+	if _, err := t.Put(ctx, namespace, items); err != nil || t.Changes() == 0 {
+		return 0, err
 	}
-	keys, err := keysOf(p.Namespace, items)
-	if err != nil {
-		return p, 0, err
-	}
-	t := s.blind(b, agent)
-	_, err = t.put(ctx, keys, items)
-	return p, t.Changes(), err
+	_, err := a.Store(ctx, Place{b.Name, namespace}, items, w)
+	return t.Changes(), err
 }
 
 func (p PortableMemory) item() Item {

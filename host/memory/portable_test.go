@@ -14,7 +14,7 @@ func TestAPreviewOfAnImportCountsAndWritesNothing(t *testing.T) {
 	}
 	list := []PortableMemory{{Key: "kept", Value: value}, {Key: "new", Value: value}, {Key: "other", Namespace: "n", Value: value}}
 	want := Imported{Stored: 2, Unchanged: 1}
-	if got, err := s.PreviewImport(ctx, "", list, Write{}); err != nil || got != want {
+	if got, err := s.Import(ctx, "", list, Write{DryRun: true}); err != nil || got != want {
 		t.Errorf("the preview is %+v (%v), not %+v", got, err, want)
 	}
 	if m, err := s.Recall(ctx, Place{}, "new", AsOf{}); m != nil || err != nil {
@@ -23,7 +23,7 @@ func TestAPreviewOfAnImportCountsAndWritesNothing(t *testing.T) {
 	if got, err := s.Import(ctx, "", list, Write{}); err != nil || got != want {
 		t.Errorf("the import did %+v (%v), not %+v", got, err, want)
 	}
-	if got, err := s.PreviewImport(ctx, "", list, Write{}); err != nil || got != (Imported{Unchanged: 3}) {
+	if got, err := s.Import(ctx, "", list, Write{DryRun: true}); err != nil || got != (Imported{Unchanged: 3}) {
 		t.Errorf("a second preview is %+v (%v)", got, err)
 	}
 }

@@ -7,8 +7,9 @@ import (
 )
 
 // Recall gives the memory under a key, or nil when there is none. Reading the present counts as an access.
-func (s *Space) Recall(ctx context.Context, p Place, key string, at AsOf) (*Memory, error) {
-	p, err := s.checkKeyed(p, key)
+func (a *Access) Recall(ctx context.Context, p Place, key string, at AsOf) (*Memory, error) {
+	s := a.space
+	p, err := a.readingKey(p, key)
 	if err != nil {
 		return nil, err
 	}
@@ -25,14 +26,6 @@ func (s *Space) Recall(ctx context.Context, p Place, key string, at AsOf) (*Memo
 		s.counters.touch(v.branch, found[0].Key, 1, 0)
 	}
 	return m, err
-}
-
-func (s *Space) checkKeyed(p Place, key string) (Place, error) {
-	p, err := s.limits.checkPlace(p)
-	if err != nil {
-		return p, err
-	}
-	return p, s.limits.checkKey(key)
 }
 
 // present decodes an entry, if at the view's instant there is a memory in it.
@@ -52,8 +45,9 @@ func (v view) present(e store.Entry) (*Memory, error) {
 }
 
 // List gives memories of a namespace in the order of their keys, after the key after, at most limit.
-func (s *Space) List(ctx context.Context, p Place, prefix, after string, at AsOf, limit int) ([]Memory, error) {
-	p, err := s.limits.checkPlace(p)
+func (a *Access) List(ctx context.Context, p Place, prefix, after string, at AsOf, limit int) ([]Memory, error) {
+	s := a.space
+	p, err := a.reading(p)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +93,9 @@ func (s *Space) page(limit int) int {
 
 // History lists the versions of a key, newest first, none newer than at, at most limit. more is the version to
 // ask for next, as AsOf; 0 when that was all.
-func (s *Space) History(ctx context.Context, p Place, key string, at AsOf, limit int) (versions []Memory, more uint64, err error) {
-	p, err = s.checkKeyed(p, key)
+func (a *Access) History(ctx context.Context, p Place, key string, at AsOf, limit int) (versions []Memory, more uint64, err error) {
+	s := a.space
+	p, err = a.readingKey(p, key)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -127,8 +122,9 @@ func (s *Space) History(ctx context.Context, p Place, key string, at AsOf, limit
 }
 
 // Extent is how far back a branch can be read.
-func (s *Space) Extent(ctx context.Context, name string) (Extent, error) {
-	b, err := s.catalogue.named(name)
+func (a *Access) Extent(ctx context.Context, name string) (Extent, error) {
+	s := a.space
+	b, err := a.branch(name)
 	if err != nil {
 		return Extent{}, err
 	}
@@ -180,8 +176,9 @@ func (s *Space) floor(ctx context.Context, b *branch) (store.Point, error) {
 }
 
 // Status sums up a branch and namespace.
-func (s *Space) Status(ctx context.Context, p Place) (Status, error) {
-	p, err := s.limits.checkPlace(p)
+func (a *Access) Status(ctx context.Context, p Place) (Status, error) {
+	s := a.space
+	p, err := a.reading(p)
 	if err != nil {
 		return Status{}, err
 	}
@@ -198,7 +195,7 @@ func (s *Space) Status(ctx context.Context, p Place) (Status, error) {
 		return st, err
 	}
 	if s.meaning != nil {
-		st.Embedders = s.meaning.Embedders()
+		st.Embedders = a.embedders()
 	}
 	st.Events, err = s.count(ctx, v, p.Namespace, events)
 	return st, err

@@ -16,8 +16,9 @@ func (v view) search(namespaces []string, collection string) search.View {
 }
 
 // Search finds memories, or events, by what they say.
-func (s *Space) Search(ctx context.Context, q Search) (Found, error) {
-	if err := s.checkSearch(&q); err != nil {
+func (a *Access) Search(ctx context.Context, q Search) (Found, error) {
+	s := a.space
+	if err := a.checkSearch(&q); err != nil {
 		return Found{}, err
 	}
 	v, err := s.view(ctx, q.Branch, q.AsOf)
@@ -77,7 +78,9 @@ func (q Search) indexQuery() search.Query {
 	}
 }
 
-func (s *Space) checkSearch(q *Search) error {
+// checkSearch completes a search, and confines it to what the caller may read.
+func (a *Access) checkSearch(q *Search) (err error) {
+	s := a.space
 	q.K = cmp.Or(q.K, 10)
 	if q.Text == "" {
 		return invalid("query is empty: ask something in plain words")
@@ -91,11 +94,6 @@ func (s *Space) checkSearch(q *Search) error {
 	if q.Offset < 0 || q.Offset > 100_000 {
 		return invalid("offset is %d: it goes from 0 to 100000", q.Offset)
 	}
-	for _, namespace := range q.Namespaces {
-		if err := s.limits.checkName("namespace", namespace); err != nil {
-			return err
-		}
-	}
 	for _, state := range q.States {
 		if err := checkState(state); err != nil {
 			return err
@@ -104,7 +102,8 @@ func (s *Space) checkSearch(q *Search) error {
 	if len(q.Tags) > s.limits.Tags || len(q.Types) > s.limits.Tags {
 		return invalid("too many tags or types to filter by: at most %d", s.limits.Tags)
 	}
-	return nil
+	q.Namespaces, err = a.readable(q.Namespaces)
+	return err
 }
 
 // reachable is the error of asking for a past that is no longer kept, which the index alone would not notice.

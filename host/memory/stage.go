@@ -19,12 +19,14 @@ import (
 // Records are what families keep beside memories; those that are kept per space are the same on every branch. A Stage is
 // for one goroutine at a time, and holds nothing of the engine's between its calls.
 type Stage struct {
+	access  *Access
 	space   *Space
 	branch  *branch
 	version uint64
 	now     time.Time
 	agent   string
-	// blind says that what is only read is no condition of the commit: see Space.blind.
+	at      AsOf // the past that is read; nothing can be written there. The zero AsOf: the present
+	// blind says that what is only read is no condition of the commit: see Access.blind.
 	blind bool
 
 	seen    map[site]uint64 // versions that the commit expects; 0: there is none
@@ -74,23 +76,57 @@ type Record struct {
 	Timestamp time.Time
 }
 
-// Stage begins a piece of work on a branch, by an agent whose name is kept with what it writes.
-func (s *Space) Stage(ctx context.Context, branch, agent string) (*Stage, error) {
-	b, err := s.catalogue.named(branch)
+// Stage begins a piece of work on a branch.
+func (a *Access) Stage(ctx context.Context, branch string) (*Stage, error) {
+	b, err := a.branch(branch)
 	if err != nil {
 		return nil, err
 	}
-	head, err := s.engine.Head(ctx)
+	head, err := a.space.engine.Head(ctx)
 	if err != nil {
-		return nil, s.translate("read the newest version", err)
+		return nil, a.space.translate("read the newest version", err)
 	}
-	return &Stage{space: s, branch: b, version: head.Version, now: s.clock().UTC(), agent: agent}, nil
+	t := a.blind(b)
+	t.version, t.blind = head.Version, false
+	return t, nil
+}
+
+// StageAt begins a piece of work on a branch as it was at a moment, in which nothing can be written; at the zero AsOf it is Stage.
+func (a *Access) StageAt(ctx context.Context, branch string, at AsOf) (*Stage, error) {
+	t, err := a.Stage(ctx, branch)
+	if err != nil || at.IsNow() {
+		return t, err
+	}
+	v, err := a.space.view(ctx, branch, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.space.reachable(ctx, v); err != nil {
+		return nil, err
+	}
+	t.version, t.now, t.at = min(t.version, v.version), v.now, at
+	return t, nil
 }
 
 // blind begins a write that reads the newest versions, and expects at its commit only what was named to expect. It costs no
 // read of the engine.
-func (s *Space) blind(b *branch, agent string) *Stage {
-	return &Stage{space: s, branch: b, version: store.Latest, now: s.clock().UTC(), agent: agent, blind: true}
+func (a *Access) blind(b *branch) *Stage {
+	return &Stage{access: a, space: a.space, branch: b, version: store.Latest, now: a.space.clock().UTC(), agent: a.caller.Agent, blind: true}
+}
+
+// reading completes the name of a namespace that may be read.
+func (t *Stage) reading(namespace string) (string, error) {
+	p, err := t.access.reading(Place{Namespace: namespace})
+	return p.Namespace, err
+}
+
+// writing completes the name of a namespace that may be written.
+func (t *Stage) writing(namespace string) (string, error) {
+	if !t.at.IsNow() {
+		return "", invalid("nothing can be written at a moment in the past: leave as_of out")
+	}
+	p, err := t.access.writing(Place{Namespace: namespace})
+	return p.Namespace, err
 }
 
 // Version is the version at which everything is read.

@@ -39,7 +39,9 @@ type answerRecord struct {
 
 // Answered finds the answer that an earlier stage committed for the same request. done is false when there was none; the
 // answer is nil when it was too long to be kept.
-func (s *Space) Answered(ctx context.Context, c Commit) (answer json.RawMessage, done bool, err error) {
+func (a *Access) Answered(ctx context.Context, c Commit) (answer json.RawMessage, done bool, err error) {
+	s := a.space
+	c.Write = a.sign(c.Write)
 	_, done, err = s.replayed(ctx, request(c.Write, c.Operation, c.Content))
 	b := s.catalogue.system()
 	if err != nil || !done || b == nil {
@@ -60,7 +62,7 @@ func (s *Space) Answered(ctx context.Context, c Commit) (answer json.RawMessage,
 }
 
 func answerKey(w Write) store.Key {
-	return store.Key{Namespace: catalogueSpace, Collection: answers, Name: w.Agent + "\x00" + w.RequestID}
+	return store.Key{Namespace: catalogueSpace, Collection: answers, Name: w.identity() + "\x00" + w.RequestID}
 }
 
 // Committed is what became of a stage.
@@ -73,6 +75,7 @@ type Committed struct {
 
 // Commit writes everything that was staged, or nothing. The stage is not used afterwards.
 func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
+	c.Write = t.access.sign(c.Write)
 	done := Committed{Branch: t.branch.Name}
 	if t.Changes() == 0 && !c.KeepAnswer {
 		return done, nil
@@ -102,6 +105,9 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	if err := t.room(); err != nil {
 		return store.Committed{}, err
 	}
+	if c.DryRun {
+		return store.Committed{}, t.rehearse(ctx, c)
+	}
 	system, err := t.systemFor(ctx, c)
 	if err != nil {
 		return store.Committed{}, err
@@ -114,7 +120,7 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	changes := t.useChanges(c)
 	room, err := t.reserve(ctx, changes)
 	if err != nil {
-		return store.Committed{}, err
+		return store.Committed{}, t.discreet(err)
 	}
 	var done store.Committed
 	if c.Proposal != "" {
@@ -137,6 +143,16 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 		t.count()
 	}
 	return done, nil
+}
+
+// rehearse is what could keep a commit from being made.
+func (t *Stage) rehearse(ctx context.Context, c Commit) error {
+	room, err := t.reserve(ctx, t.useChanges(c))
+	if err != nil {
+		return t.discreet(err)
+	}
+	room.release()
+	return t.proposable(c)
 }
 
 // reserve keeps room for what families keep more by some changes.
@@ -259,19 +275,27 @@ func (t *Stage) answer(c Commit, system *branch) (store.Write, error) {
 	return store.Write{Branch: system.id, Key: answerKey(c.Write), Value: value}, err
 }
 
+// proposable is an error when a proposal cannot have its name.
+func (t *Stage) proposable(c Commit) error {
+	if c.Proposal == "" {
+		return nil
+	}
+	if err := t.space.limits.checkName("branch", c.Proposal); err != nil {
+		return err
+	}
+	return t.space.nameFree(c.Proposal)
+}
+
 // propose forks the branch and writes to the fork, in one commit. It gives changes of branch 0 the number of the fork.
 func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, changes []useChange) (at store.Point, replayed bool, err error) {
 	s := t.space
-	if err := s.limits.checkName("branch", c.Proposal); err != nil {
-		return store.Point{}, false, err
-	}
 	s.branching.Lock()
 	defer s.branching.Unlock()
 	if done, again, err := s.replayed(ctx, batch.Request); again || err != nil {
 		return done.Point, again, err
 	}
-	if _, err := s.catalogue.named(c.Proposal); err == nil {
-		return store.Point{}, false, conflict("branch %q exists already: choose another name, or delete it first", c.Proposal)
+	if err := t.proposable(c); err != nil {
+		return store.Point{}, false, err
 	}
 	front := t.lineage(false)
 	if len(front) == 0 {

@@ -64,6 +64,14 @@ func namesOf(keys []store.Key) []string {
 	return names
 }
 
+func namesAt(sites []site) []string {
+	names := make([]string, len(sites))
+	for i, at := range sites {
+		names[i] = at.Name
+	}
+	return names
+}
+
 func memorySites(namespace string, keys []string) []site {
 	sites := make([]site, len(keys))
 	for i, key := range keys {
@@ -72,14 +80,29 @@ func memorySites(namespace string, keys []string) []site {
 	return sites
 }
 
-func (t *Stage) checkKeys(namespace string, keys []string) (string, error) {
-	p, _, err := t.space.checkKeys(Place{Namespace: namespace}, keys)
-	return p.Namespace, err
+// readingKeys is reading, of keys that could be there.
+func (t *Stage) readingKeys(namespace string, keys []string) (string, error) {
+	namespace, err := t.reading(namespace)
+	if err != nil {
+		return "", err
+	}
+	_, err = t.space.checkKeys(keys)
+	return namespace, err
+}
+
+// writingKeys is writing, of keys that could be there.
+func (t *Stage) writingKeys(namespace string, keys []string) (string, error) {
+	namespace, err := t.writing(namespace)
+	if err != nil {
+		return "", err
+	}
+	_, err = t.space.checkKeys(keys)
+	return namespace, err
 }
 
 // Get reads memories; nil where there is none.
 func (t *Stage) Get(ctx context.Context, namespace string, keys []string) ([]*Memory, error) {
-	namespace, err := t.checkKeys(namespace, keys)
+	namespace, err := t.readingKeys(namespace, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +123,11 @@ func (t *Stage) Get(ctx context.Context, namespace string, keys []string) ([]*Me
 // List reads memories in the order of their keys, after the key after, at most limit. next is the after of the next page;
 // empty when that was all.
 func (t *Stage) List(ctx context.Context, namespace, prefix, after string, limit int) (list []Memory, next string, err error) {
-	p, err := t.space.limits.checkPlace(Place{Namespace: namespace})
+	namespace, err = t.reading(namespace)
 	if err != nil {
 		return nil, "", err
 	}
-	found, next, err := t.list(ctx, false, p.Namespace, memories, prefix, after, limit)
+	found, next, err := t.list(ctx, false, namespace, memories, prefix, after, limit)
 	for _, l := range found {
 		list = append(list, l.record.memory(store.Entry{Key: l.Key, Point: l.point}))
 	}
@@ -113,11 +136,14 @@ func (t *Stage) List(ctx context.Context, namespace, prefix, after string, limit
 
 // Put stages memories and returns their keys. Of items with the same key the last one counts.
 func (t *Stage) Put(ctx context.Context, namespace string, items []Item) ([]string, error) {
-	p, err := t.space.checkStore(Place{Branch: t.branch.Name, Namespace: namespace}, items)
+	namespace, err := t.writing(namespace)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := keysOf(p.Namespace, items)
+	if err := t.space.checkItems(items); err != nil {
+		return nil, err
+	}
+	keys, err := keysOf(namespace, items)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +239,7 @@ func (t *Stage) Patch(ctx context.Context, namespace string, patches []Patch) (m
 	for i, p := range patches {
 		keys[i] = p.Key
 	}
-	namespace, err = t.checkKeys(namespace, keys)
+	namespace, err = t.writingKeys(namespace, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -336,7 +362,7 @@ func (r record) item(key string) Item {
 
 // Delete stages the deletion of memories, and counts those that were there.
 func (t *Stage) Delete(ctx context.Context, namespace string, keys []string) (int, error) {
-	namespace, err := t.checkKeys(namespace, keys)
+	namespace, err := t.writingKeys(namespace, keys)
 	if err != nil {
 		return 0, err
 	}
@@ -366,7 +392,7 @@ func (t *Stage) remove(ctx context.Context, sites []site) (removed []site, err e
 
 // Touch stages what is to be added to the counters of memories, and counts those that are there.
 func (t *Stage) Touch(ctx context.Context, namespace string, keys []string, accesses int64, health float64) (touched int, err error) {
-	if namespace, err = t.checkKeys(namespace, keys); err != nil {
+	if namespace, err = t.writingKeys(namespace, keys); err != nil {
 		return 0, err
 	}
 	if accesses < 0 || accesses > 1_000_000 || !(health >= -1 && health <= 1) {
@@ -390,20 +416,23 @@ func (t *Stage) Touch(ctx context.Context, namespace string, keys []string, acce
 
 // Counters are what was counted about memories until now.
 func (t *Stage) Counters(ctx context.Context, namespace string, keys []string) ([]Counters, error) {
-	p, err := t.space.limits.checkPlace(Place{Namespace: namespace})
+	namespace, err := t.reading(namespace)
 	if err != nil {
 		return nil, err
 	}
+	if !t.at.IsNow() { // no past has counters
+		return make([]Counters, len(keys)), nil
+	}
 	sites := make([]store.Key, len(keys))
 	for i, key := range keys {
-		sites[i] = memoryKey(p.Namespace, key)
+		sites[i] = memoryKey(namespace, key)
 	}
 	return t.space.countersOf(ctx, t.branch, sites)
 }
 
 // Log stages an event of the log.
 func (t *Stage) Log(namespace, event string, data json.RawMessage) error {
-	p, err := t.space.limits.checkPlace(Place{Namespace: namespace})
+	namespace, err := t.writing(namespace)
 	if err != nil {
 		return err
 	}
@@ -422,7 +451,7 @@ func (t *Stage) Log(namespace, event string, data json.RawMessage) error {
 	if data, err = compact(data); err != nil {
 		return invalid("data is not valid JSON: %v", err)
 	}
-	t.events = append(t.events, stagedEvent{p.Namespace, event, data})
+	t.events = append(t.events, stagedEvent{namespace, event, data})
 	t.bytes += len(data)
 	return t.room()
 }
@@ -431,7 +460,10 @@ func (t *Stage) Log(namespace, event string, data json.RawMessage) error {
 func (t *Stage) Search(ctx context.Context, q Search) (Found, error) {
 	q.Branch = t.branch.Name
 	if !q.AsOf.IsNow() {
-		return t.space.Search(ctx, q)
+		return t.access.Search(ctx, q)
+	}
+	if q.AsOf = t.at; !t.at.IsNow() {
+		return t.access.Search(ctx, q)
 	}
 	changes, _, err := t.space.engine.Changes(ctx, t.branch.id, t.version, store.Latest, 1)
 	if err != nil {
@@ -440,7 +472,7 @@ func (t *Stage) Search(ctx context.Context, q Search) (Found, error) {
 	if len(changes) > 0 {
 		q.AsOf = AsOf{Version: t.version}
 	}
-	return t.space.Search(ctx, q)
+	return t.access.Search(ctx, q)
 }
 
 // History lists the versions of a key, newest first, none newer than before or than the stage's version, at most limit. What
@@ -448,7 +480,8 @@ func (t *Stage) Search(ctx context.Context, q Search) (Found, error) {
 func (t *Stage) History(ctx context.Context, namespace, key string, before uint64, limit int) ([]Memory, uint64, error) {
 	at := AsOf{Version: min(before, t.version)}
 	if at.Version == 0 {
-		return nil, 0, nil
+		_, err := t.reading(namespace)
+		return nil, 0, err
 	}
-	return t.space.History(ctx, Place{Branch: t.branch.Name, Namespace: namespace}, key, at, limit)
+	return t.access.History(ctx, Place{Branch: t.branch.Name, Namespace: namespace}, key, at, limit)
 }

@@ -33,23 +33,35 @@ func (t *Stage) Restore(s Saved) {
 }
 
 // CountTerms counts the active memories, or the records of a searchable collection, in some namespaces (nil: all), and of these
-// those that have each of some terms. It sees the present, and not what is staged.
+// those that have each of some terms. It sees the present, or the past that the stage is of, and not what is staged.
 func (t *Stage) CountTerms(ctx context.Context, c Collection, namespaces, terms []string) (documents int, counts []int, err error) {
 	s := t.space
+	if namespaces, err = t.access.readable(namespaces); err != nil {
+		return 0, nil, err
+	}
 	if err := s.Ready(ctx); err != nil {
 		return 0, nil, err
 	}
-	lineage := t.branch.lineage
-	if c.PerSpace {
-		b := s.catalogue.system()
-		if b == nil {
-			return 0, make([]int, len(terms)), nil
-		}
-		lineage = b.lineage
+	lineage := t.counted(c)
+	if lineage == nil {
+		return 0, make([]int, len(terms)), nil
 	}
 	view := search.View{Lineage: lineage, Namespaces: namespaces, Collections: []string{c.Name}, Now: t.now}
 	documents, counts, err = s.index.Frequencies(ctx, view, terms)
 	return documents, counts, s.translate("count terms", err)
+}
+
+// counted is what CountTerms counts in; nil: nothing is there yet.
+func (t *Stage) counted(c Collection) store.Lineage {
+	switch b := t.space.catalogue.system(); {
+	case !t.at.IsNow():
+		return t.lineage(c.PerSpace)
+	case !c.PerSpace:
+		return t.branch.lineage
+	case b != nil:
+		return b.lineage
+	}
+	return nil
 }
 
 // emitted is the collection of notices that families make. They are no memories: merges leave them where they are.
@@ -112,6 +124,9 @@ const mostScanned = 500_000
 // Namespaces lists the namespaces in which the branch has memories, in order. It reads through all entries, so it is for work
 // that nobody waits for.
 func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
+	if permitted, all := t.access.caller.Rights.Readable(); !all {
+		return t.inUse(ctx, permitted)
+	}
 	var list []string
 	scanned := 0
 	for page, err := range eachPage(ctx, t.space.engine.ScanAt, t.lineage(false), store.Range{}, fillPage) {
@@ -125,6 +140,21 @@ func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
 		}
 		if scanned += len(page); scanned > mostScanned {
 			return nil, &Error{Code: Exhausted, Message: "the branch has too many entries to look through for namespaces: name them"}
+		}
+	}
+	return list, nil
+}
+
+// inUse are those of some namespaces in which the branch has memories.
+func (t *Stage) inUse(ctx context.Context, namespaces []string) ([]string, error) {
+	var list []string
+	for _, namespace := range namespaces {
+		found, _, err := t.space.engine.ScanAt(ctx, t.lineage(false), store.Range{Namespace: namespace, Collection: memories}, "", 1)
+		if err != nil {
+			return nil, t.space.translate("list namespaces", err)
+		}
+		if len(found) > 0 {
+			list = append(list, namespace)
 		}
 	}
 	return list, nil

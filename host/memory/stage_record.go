@@ -3,29 +3,27 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-func (t *Stage) recordSites(c Collection, namespace string, keys []string) ([]site, error) {
-	namespace, err := t.checkKeys(namespace, keys)
-	if err != nil {
-		return nil, err
-	}
+func recordSites(c Collection, namespace string, keys []string) []site {
 	sites := make([]site, len(keys))
 	for i, key := range keys {
 		sites[i] = site{c.PerSpace, store.Key{Namespace: namespace, Collection: c.Name, Name: key}}
 	}
-	return sites, nil
+	return sites
 }
 
 // Records reads records; nil where there is none.
 func (t *Stage) Records(ctx context.Context, c Collection, namespace string, keys []string) ([]*Record, error) {
-	sites, err := t.recordSites(c, namespace, keys)
+	namespace, err := t.readingKeys(namespace, keys)
 	if err != nil {
 		return nil, err
 	}
+	sites := recordSites(c, namespace, keys)
 	records, entries, err := t.current(ctx, sites)
 	if err != nil {
 		return nil, err
@@ -42,11 +40,11 @@ func (t *Stage) Records(ctx context.Context, c Collection, namespace string, key
 // ListRecords reads records in the order of their keys, after the key after, at most limit. next is the after of the next
 // page; empty when that was all.
 func (t *Stage) ListRecords(ctx context.Context, c Collection, namespace, prefix, after string, limit int) (list []Record, next string, err error) {
-	p, err := t.space.limits.checkPlace(Place{Namespace: namespace})
+	namespace, err = t.reading(namespace)
 	if err != nil {
 		return nil, "", err
 	}
-	found, next, err := t.list(ctx, c.PerSpace, p.Namespace, c.Name, prefix, after, limit)
+	found, next, err := t.list(ctx, c.PerSpace, namespace, c.Name, prefix, after, limit)
 	for _, l := range found {
 		list = append(list, Record{l.Namespace, l.Name, l.record.Value, l.point.Version, l.point.Time})
 	}
@@ -55,10 +53,11 @@ func (t *Stage) ListRecords(ctx context.Context, c Collection, namespace, prefix
 
 // PutRecord stages a record. want is the version that it must be at, 0 for none; nil: any.
 func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key string, value json.RawMessage, want *uint64) error {
-	sites, err := t.recordSites(c, namespace, []string{key})
+	namespace, err := t.writingKeys(namespace, []string{key})
 	if err != nil {
 		return err
 	}
+	sites := recordSites(c, namespace, []string{key})
 	if err := t.space.limits.checkJSON("value", value, t.space.limits.Value); err != nil {
 		return err
 	}
@@ -107,11 +106,21 @@ func (t *Stage) weigh(ctx context.Context, at site, was store.Entry, r *record, 
 	if more.Records > 0 || more.Bytes > 0 {
 		remember(&t.quotas, owner, q)
 		if err := t.space.usage.room(ctx, t.now, owner, q, growth); err != nil {
-			return err
+			return t.discreet(err)
 		}
 	}
 	remember(&t.growth, owner, growth)
 	return nil
+}
+
+// discreet is the error of a quota without how much is used, which is of every namespace, unless the caller may read all.
+func (t *Stage) discreet(err error) error {
+	var e *Error
+	if t.access.caller.Rights.readsAll() || !errors.As(err, &e) || e.Code != Exhausted {
+		return err
+	}
+	return &Error{Code: Exhausted, Message: "the quota of what the family may keep is used up: have it delete some, or have an operator raise it",
+		Details: map[string]any{"quota": e.Details["quota"]}}
 }
 
 // branchOf is the branch that a site is on.
@@ -146,32 +155,35 @@ func (t *Stage) useChanges(c Commit) []useChange {
 // ExpectRecord has the commit expect a record at a version, in place of the one that the stage read: the same work wrote it by
 // another stage.
 func (t *Stage) ExpectRecord(c Collection, namespace, key string, version uint64) {
+	if _, err := t.reading(namespace); err != nil {
+		return // the conflict would tell its version
+	}
 	remember(&t.seen, site{c.PerSpace, store.Key{Namespace: namespace, Collection: c.Name, Name: key}}, version)
 }
 
 // DeleteRecords stages the deletion of records, and counts those that were there.
 func (t *Stage) DeleteRecords(ctx context.Context, c Collection, namespace string, keys []string) (int, error) {
-	sites, err := t.recordSites(c, namespace, keys)
+	namespace, err := t.writingKeys(namespace, keys)
 	if err != nil {
 		return 0, err
 	}
-	removed, err := t.remove(ctx, sites)
+	removed, err := t.remove(ctx, recordSites(c, namespace, keys))
 	return len(removed), err
 }
 
 // AppendRecord stages a record under the next sequence number of its collection, from 1 on, and returns that. Two stages that
 // append to one collection at once are a conflict.
 func (t *Stage) AppendRecord(ctx context.Context, c Collection, namespace string, value json.RawMessage) (uint64, error) {
-	p, err := t.space.limits.checkPlace(Place{Namespace: namespace})
+	namespace, err := t.writing(namespace)
 	if err != nil {
 		return 0, err
 	}
-	last, err := t.lastSequence(ctx, c, p.Namespace)
+	last, err := t.lastSequence(ctx, c, namespace)
 	if err != nil {
 		return 0, err
 	}
 	none := uint64(0)
-	return last + 1, t.PutRecord(ctx, c, p.Namespace, store.SequenceName(last+1), value, &none)
+	return last + 1, t.PutRecord(ctx, c, namespace, store.SequenceName(last+1), value, &none)
 }
 
 // lastSequence is the greatest sequence number in a collection, staged ones included.
@@ -203,6 +215,9 @@ func (t *Stage) SearchRecords(ctx context.Context, c Collection, q Search) ([]Re
 	if len(c.Fields) == 0 {
 		return nil, 0, invalid("collection %s is not searchable: its manifest names no fields to search", c.Name)
 	}
+	if err := t.access.checkSearch(&q); err != nil {
+		return nil, 0, err
+	}
 	return t.space.searchRecords(ctx, t.lineage(c.PerSpace), t.branch, t.now, c, q)
 }
 
@@ -215,9 +230,6 @@ type RecordHit struct {
 
 // searchRecords searches what a lineage sees of a collection.
 func (s *Space) searchRecords(ctx context.Context, l store.Lineage, b *branch, now time.Time, c Collection, q Search) ([]RecordHit, int, error) {
-	if err := s.checkSearch(&q); err != nil {
-		return nil, 0, err
-	}
 	if err := s.Ready(ctx); err != nil || l == nil {
 		return nil, 0, err
 	}

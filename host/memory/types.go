@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/search"
@@ -20,8 +21,28 @@ type Place struct {
 type Write struct {
 	Agent     string // kept with each version; may be empty
 	RequestID string // the same agent, id and content commit once in 24 hours; empty: no protection
+	// DryRun has everything checked, limits and hooks included, and nothing committed: the result is what the write would have
+	// had, without the version and the instant that only a commit has.
+	DryRun bool
 	// Note is told what the caller should know beside, such as a hook that was not asked and why. It may be nil.
 	Note func(note string)
+
+	by Caller
+}
+
+func (w Write) note(format string, args ...any) {
+	if w.Note != nil {
+		w.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// identity is whose request ids these are. Callers with different rights share none: the answer of one may say what another must
+// not know.
+func (w Write) identity() string {
+	if w.by.Rights.writesAll() {
+		return w.Agent
+	}
+	return w.Agent + "\x00" + w.by.Rights.String()
 }
 
 // State is where a memory is in its life.
@@ -76,8 +97,11 @@ type Memory struct {
 type Stored struct {
 	Namespace string
 	Key       string
-	Version   uint64
+	Version   uint64 // 0: it would be written, in a dry run
 	Timestamp time.Time
+	// Replaces is the version that was there; equal to Version where that says the same and nothing was written. 0: there was none,
+	// or the request was repeated.
+	Replaces uint64
 }
 
 // Counters are what is counted about a memory beside its versions.

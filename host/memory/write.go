@@ -22,7 +22,7 @@ func request(w Write, operation string, parts ...any) store.Request {
 	if err != nil { // parts are plain data whose JSON was checked
 		content = fmt.Append(nil, parts...)
 	}
-	return store.Request{Caller: w.Agent, ID: w.RequestID, Digest: sha256.Sum256(append([]byte(operation+"\x00"), content...))}
+	return store.Request{Caller: w.identity(), ID: w.RequestID, Digest: sha256.Sum256(append([]byte(operation+"\x00"), content...))}
 }
 
 // replayed looks for an earlier commit of the same request.
@@ -87,9 +87,13 @@ func (s *Space) docs(batch store.Batch, sealed [][]byte, done store.Committed) (
 
 // Store keeps memories, all of them or none. Storing what is there already, word for word, changes nothing
 // and is answered with the version that has it. Of items with the same key the last one counts.
-func (s *Space) Store(ctx context.Context, p Place, items []Item, w Write) ([]Stored, error) {
-	p, err := s.checkStore(p, items)
+func (a *Access) Store(ctx context.Context, p Place, items []Item, w Write) ([]Stored, error) {
+	s, w := a.space, a.sign(w)
+	p, err := a.writing(p)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.checkItems(items); err != nil {
 		return nil, err
 	}
 	keys, err := keysOf(p.Namespace, items)
@@ -104,24 +108,35 @@ func (s *Space) Store(ctx context.Context, p Place, items []Item, w Write) ([]St
 	if err != nil {
 		return nil, err
 	}
-	if s.hooks == nil {
-		return s.store(ctx, b, p, keys, items, w, req)
-	}
-	effects := s.Effects(w)
-	stored, err := s.store(WithEffects(ctx, effects), b, p, keys, items, w, req)
+	effects := a.hookEffects(ctx, w)
+	stored, err := a.store(WithEffects(ctx, effects), b, p, keys, items, w, req)
 	if err != nil && effects.Count() > 0 {
 		s.logger.WarnContext(ctx, "a store failed after its hooks sent something", "sent", effects.List(), "error", err)
 	}
 	return stored, effects.Failed(ctx, err)
 }
 
+// hookEffects are what hooks may do outside for a write: nothing in a dry run; nil when there are no hooks.
+func (a *Access) hookEffects(ctx context.Context, w Write) *Effects {
+	switch outer := EffectsOf(ctx); {
+	case a.space.hooks == nil:
+		return nil
+	case w.DryRun && outer.Rehearsed():
+		return outer
+	case w.DryRun:
+		return Rehearse()
+	}
+	return a.Effects(w)
+}
+
 // store asks the hooks, once, and stores what they make of items that were checked.
-func (s *Space) store(ctx context.Context, b *branch, p Place, keys []store.Key, items []Item, w Write, req store.Request) ([]Stored, error) {
-	items, err := s.storing(ctx, p, named(items, keys), w, false)
+func (a *Access) store(ctx context.Context, b *branch, p Place, keys []store.Key, items []Item, w Write, req store.Request) ([]Stored, error) {
+	items, err := a.space.storing(ctx, p, named(items, keys), w, false)
 	if err != nil {
 		return nil, err
 	}
-	t := s.blind(b, w.Agent)
+	t := a.blind(b)
+	t.agent = w.Agent
 	receipts, err := t.put(ctx, keys, items)
 	if err != nil || t.Changes() == 0 {
 		return receipts, err
@@ -140,16 +155,13 @@ func receiptsAt(receipts []Stored, at store.Point) []Stored {
 	return receipts
 }
 
-func (s *Space) checkStore(p Place, items []Item) (Place, error) {
-	p, err := s.limits.checkPlace(p)
-	if err != nil {
-		return p, err
-	}
+// checkItems refuses items that could not be stored.
+func (s *Space) checkItems(items []Item) error {
 	if len(items) == 0 {
-		return p, invalid("there is nothing to store: give a value, or items")
+		return invalid("there is nothing to store: give a value, or items")
 	}
 	if len(items) > s.limits.Batch {
-		return p, invalid("%d items: at most %d are allowed in one request; send several", len(items), s.limits.Batch)
+		return invalid("%d items: at most %d are allowed in one request; send several", len(items), s.limits.Batch)
 	}
 	now := s.clock()
 	for i, it := range items {
@@ -158,10 +170,10 @@ func (s *Space) checkStore(p Place, items []Item) (Place, error) {
 			err = invalid("expiry %s is in the past: it is %s now", FormatTime(it.ExpiresAt), FormatTime(now))
 		}
 		if err != nil {
-			return p, inItem(i, len(items), err)
+			return inItem(i, len(items), err)
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // inItem says which of several items an error is about.
@@ -212,94 +224,103 @@ func receiptsFor(keys []store.Key) []Stored {
 	return list
 }
 
-// Forget deletes the memories under keys and reports how many there were. Their past can still be read.
-func (s *Space) Forget(ctx context.Context, p Place, keys []string, w Write) (int, error) {
-	return s.change(ctx, p, keys, w, "forget", func(t *Stage, keys []string) (int, error) {
-		return t.Delete(ctx, p.Namespace, keys)
+// Forget deletes the memories under keys, and lists those that there were. Their past can still be read.
+func (a *Access) Forget(ctx context.Context, p Place, keys []string, w Write) ([]string, error) {
+	return a.change(ctx, p, keys, w, "forget", func(t *Stage, namespace string, keys []string) ([]string, error) {
+		removed, err := t.remove(ctx, memorySites(namespace, keys))
+		return namesAt(removed), err
 	})
 }
 
-// SetState moves memories to a state, for instance to archive or to restore them, and reports how many it
-// found.
-func (s *Space) SetState(ctx context.Context, p Place, keys []string, state State, w Write) (int, error) {
+// SetState moves memories to a state, for instance to archive or to restore them, and lists the keys of those that it found.
+func (a *Access) SetState(ctx context.Context, p Place, keys []string, state State, w Write) ([]string, error) {
 	if err := checkState(state); err != nil {
-		return 0, err
+		return nil, err
 	}
 	state = cmp.Or(state, Active)
-	return s.change(ctx, p, keys, w, "set state "+string(state), func(t *Stage, keys []string) (int, error) {
+	return a.change(ctx, p, keys, w, "set state "+string(state), func(t *Stage, namespace string, keys []string) ([]string, error) {
 		patches := make([]Patch, len(keys))
 		for i, key := range keys {
 			patches[i] = Patch{Key: key, State: state}
 		}
-		missing, err := t.Patch(ctx, p.Namespace, patches)
-		return len(keys) - len(missing), err
+		missing, err := t.Patch(ctx, namespace, patches)
+		return slices.DeleteFunc(keys, func(key string) bool { return slices.Contains(missing, key) }), err
 	})
 }
 
 // attempts is how often a read-change-write is tried before its caller is told of the conflict.
 const attempts = 16
 
-// change stages a change of memories, counts those that there are, and commits it, again when they are changed meanwhile.
-func (s *Space) change(ctx context.Context, p Place, names []string, w Write, operation string, stage func(t *Stage, keys []string) (int, error)) (int, error) {
-	p, keys, err := s.checkKeys(p, names)
+// changing stages a change of memories, and lists the keys of those that there are. The keys are its own.
+type changing func(t *Stage, namespace string, keys []string) ([]string, error)
+
+// change commits a change of memories, again when they are changed meanwhile.
+func (a *Access) change(ctx context.Context, p Place, names []string, w Write, operation string, stage changing) ([]string, error) {
+	s, w := a.space, a.sign(w)
+	p, err := a.writing(p)
 	if err != nil {
-		return 0, err
+		return nil, err
+	}
+	keys, err := s.checkKeys(names)
+	if err != nil {
+		return nil, err
 	}
 	b, err := s.catalogue.named(p.Branch)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	req := request(w, operation, p, names)
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
-		return s.countChanged(ctx, b, done, err)
+		return s.changedBy(ctx, b, done, err)
 	}
 	for attempt := 1; ; attempt++ {
-		t := s.blind(b, w.Agent)
-		count, err := stage(t, keys)
+		t := a.blind(b)
+		t.agent = w.Agent
+		found, err := stage(t, p.Namespace, slices.Clone(keys))
 		if err != nil || t.Changes() == 0 {
-			return count, err
+			return found, err
 		}
 		done, err := t.finish(ctx, Commit{Write: w}, req, operation)
 		switch {
 		case done.Replayed && err == nil:
-			return s.countChanged(ctx, b, done, nil)
+			return s.changedBy(ctx, b, done, nil)
 		case !errors.Is(err, store.ErrConflict) || attempt == attempts:
-			return count, err
+			return found, err
 		}
 	}
 }
 
 // checkKeys checks names, and lists each once.
-func (s *Space) checkKeys(p Place, names []string) (Place, []string, error) {
-	p, err := s.limits.checkPlace(p)
-	if err != nil {
-		return p, nil, err
-	}
+func (s *Space) checkKeys(names []string) ([]string, error) {
 	if len(names) == 0 || len(names) > s.limits.Batch {
-		return p, nil, invalid("%d keys: give from 1 to %d", len(names), s.limits.Batch)
+		return nil, invalid("%d keys: give from 1 to %d", len(names), s.limits.Batch)
 	}
 	var keys []string
 	seen := map[string]bool{}
 	for _, name := range names {
 		if err := s.limits.checkKey(name); err != nil {
-			return p, nil, err
+			return nil, err
 		}
 		if !seen[name] {
 			keys = append(keys, name)
 		}
 		seen[name] = true
 	}
-	return p, keys, nil
+	return keys, nil
 }
 
-// countChanged is how many memories a commit wrote or deleted.
-func (s *Space) countChanged(ctx context.Context, b *branch, done store.Committed, err error) (int, error) {
+// changedBy are the keys of the memories that a commit wrote or deleted.
+func (s *Space) changedBy(ctx context.Context, b *branch, done store.Committed, err error) ([]string, error) {
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	changes, _, err := s.engine.Changes(ctx, b.id, done.Version-1, done.Version, s.limits.Batch)
 	if err != nil {
-		return 0, s.translate("read what the earlier request did", err)
+		return nil, s.translate("read what the earlier request did", err)
 	}
-	return len(changes), nil
+	var keys []string
+	for _, c := range changes {
+		keys = append(keys, c.Key.Name)
+	}
+	return keys, nil
 }

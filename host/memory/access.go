@@ -1,0 +1,119 @@
+package memory
+
+import (
+	"slices"
+)
+
+// Access is a space as one caller may use it: the only way to what it remembers. Other namespaces than those of its Rights are to
+// it as if they had never been written; naming one is Denied. Branches, versions and instants are the space's, and everybody's.
+// Its methods may be called from many goroutines at once.
+type Access struct {
+	space  *Space
+	caller Caller
+	owner  bool // of a method of Space: the Write says who writes
+}
+
+// As is the space for a caller.
+func (s *Space) As(c Caller) *Access { return &Access{space: s, caller: c} }
+
+// Caller is who has the access.
+func (a *Access) Caller() Caller { return a.caller }
+
+// sign makes a write the caller's.
+func (a *Access) sign(w Write) Write {
+	w.by = a.caller
+	if !a.owner {
+		w.Agent = a.caller.Agent
+	}
+	w.by.Agent = w.Agent
+	return w
+}
+
+func denied(verb, namespace string) *Error {
+	return &Error{Code: Denied, Message: "this caller may not " + verb + " namespace \"" + namespace + "\": use one that it may, or ask the memory's owner for that right",
+		Details: map[string]any{"namespace": namespace}}
+}
+
+// reading completes a place that may be read.
+func (a *Access) reading(p Place) (Place, error) {
+	p, err := a.space.limits.checkPlace(p)
+	if err == nil && !a.caller.Rights.MayRead(p.Namespace) {
+		return p, denied("read", p.Namespace)
+	}
+	return p, err
+}
+
+func (a *Access) readingKey(p Place, key string) (Place, error) {
+	p, err := a.reading(p)
+	if err != nil {
+		return p, err
+	}
+	return p, a.space.limits.checkKey(key)
+}
+
+// writing completes a place that may be written.
+func (a *Access) writing(p Place) (Place, error) {
+	p, err := a.space.limits.checkPlace(p)
+	if err == nil && !a.caller.Rights.MayWrite(p.Namespace) {
+		return p, denied("write", p.Namespace)
+	}
+	return p, err
+}
+
+// readable are the namespaces that a read is about, of those that were asked for (nil: all); nil: every one.
+func (a *Access) readable(asked []string) ([]string, error) {
+	return a.within(asked, "read", a.caller.Rights.MayRead, a.caller.Rights.Readable)
+}
+
+// writable are the namespaces that a write is about, of those that were asked for (nil: all); nil: every one.
+func (a *Access) writable(asked []string) ([]string, error) {
+	return a.within(asked, "write", a.caller.Rights.MayWrite, a.caller.Rights.Writable)
+}
+
+func (a *Access) within(asked []string, verb string, may func(string) bool, list func() ([]string, bool)) ([]string, error) {
+	for _, namespace := range asked {
+		if err := a.space.limits.checkName("namespace", namespace); err != nil {
+			return nil, err
+		}
+		if !may(namespace) {
+			return nil, denied(verb, namespace)
+		}
+	}
+	if asked != nil {
+		return asked, nil
+	}
+	permitted, all := list()
+	if all {
+		return nil, nil
+	}
+	if len(permitted) == 0 {
+		return nil, &Error{Code: Denied, Message: "this caller may " + verb + " nothing here: ask the memory's owner for the right to a namespace"}
+	}
+	return permitted, nil
+}
+
+// branch finds a branch for a caller that may read something.
+func (a *Access) branch(name string) (*branch, error) {
+	if _, err := a.readable(nil); err != nil {
+		return nil, err
+	}
+	return a.space.catalogue.named(name)
+}
+
+// mayBranch is an error for those who may write nothing: they can make no branches, and end none.
+func (a *Access) mayBranch() error {
+	_, err := a.writable(nil)
+	return err
+}
+
+// embedders are those of the space. How much they embedded is of every namespace, and for those who may read all.
+func (a *Access) embedders() []Embedder {
+	list := slices.Clone(a.space.meaning.Embedders())
+	if a.caller.Rights.readsAll() {
+		return list
+	}
+	for i := range list {
+		list[i].Vectors, list[i].Waiting, list[i].Refused = 0, 0, 0
+	}
+	return list
+}

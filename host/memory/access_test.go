@@ -1,0 +1,575 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+)
+
+// secretWord is in every memory, event and key of the namespace that the caller of these tests may not read.
+const secretWord = "zebra"
+
+// hidden is that namespace; the caller may write work, and read library.
+const hidden = "home"
+
+var clerk = Caller{Agent: "clerk", Rights: RightsTo([]string{"library"}, []string{"work"})}
+
+// A world is a space in which the hidden namespace was written, or at the same versions and instants was not.
+type world struct {
+	*Space
+	t       *testing.T
+	secrets bool
+}
+
+func openWorld(t *testing.T, secrets bool) *world {
+	still := func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
+	engine, err := bolt.Open(t.Context(), t.TempDir(), bolt.Options{Now: still, NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), Options{Engine: engine, Index: search.New(search.Options{}), Clock: still, CounterDelay: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(s.Close(context.Background()), engine.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	w := &world{s, t, secrets}
+	w.fill("default")
+	w.must(w.owner("ann").Fork(t.Context(), "", "draft", AsOf{}, Write{}))
+	w.must(w.owner("ann").Create(t.Context(), "own", Write{}))
+	w.fill("draft")
+	w.must(w.owner("ann").Store(t.Context(), Place{"own", "work"}, []Item{{Key: "mine", Value: json.RawMessage(`"alone"`)}}, Write{}))
+	return w
+}
+
+func (w *world) must(_ any, err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// fill writes to a branch, in every namespace, memories, events and a family's records.
+func (w *world) fill(branch string) {
+	for _, namespace := range []string{"work", hidden, "library"} {
+		for i := range 3 {
+			w.write(branch, namespace, i)
+		}
+	}
+}
+
+func (w *world) write(branch, namespace string, i int) {
+	w.t.Helper()
+	text := fmt.Sprintf("tea on %s, part %d", branch, i)
+	if namespace == hidden {
+		text += " " + secretWord
+	}
+	if namespace == hidden && !w.secrets {
+		_, err := w.engine.Commit(w.t.Context(), store.Batch{})
+		w.must(nil, err)
+		return
+	}
+	stage, err := w.owner("ann").Stage(w.t.Context(), branch)
+	w.must(nil, err)
+	value, err := json.Marshal(text)
+	w.must(nil, err)
+	key := fmt.Sprint("k", i)
+	if namespace == hidden {
+		key += secretWord
+	}
+	w.must(stage.Put(w.t.Context(), namespace, []Item{{Key: key, Value: value}}))
+	w.must(nil, stage.Log(namespace, "noted", value))
+	w.must(nil, stage.Emit(w.t.Context(), namespace, "rang", value))
+	w.must(nil, stage.PutRecord(w.t.Context(), records, namespace, key, json.RawMessage(`{"text":`+string(value)+`}`), nil))
+	w.must(stage.Commit(w.t.Context(), Commit{}))
+}
+
+var records = Collection{Name: "fam/notes", Fields: []string{"text"}, Quota: Quota{Records: 1000}}
+
+// A deed calls one method, in a namespace that the caller has every right to, in one that it may read, and in the hidden one.
+type deed struct {
+	method string
+	do     func(ctx context.Context, a *Access, say func(any, error))
+}
+
+var item = []Item{{Key: "new", Value: json.RawMessage(`"fresh tea"`)}}
+
+// each calls a deed for every namespace.
+func each(do func(namespace string)) {
+	for _, namespace := range []string{"work", "library", hidden, ""} {
+		do(namespace)
+	}
+}
+
+// sets are namespaces to choose from: all, a permitted one, and the hidden one.
+var sets = [][]string{nil, {"work"}, {"library", hidden}, {hidden}}
+
+var deeds = []deed{
+	{"Caller", func(_ context.Context, a *Access, say func(any, error)) { say(a.Caller().Agent, nil) }},
+	{"Recall", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			m, err := a.Recall(ctx, Place{"", ns}, "k1", AsOf{})
+			say(m, err)
+			m, err = a.Recall(ctx, Place{"draft", ns}, "k1"+secretWord, AsOf{Version: 6})
+			say(m, err)
+		})
+	}},
+	{"List", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			l, err := a.List(ctx, Place{"", ns}, "k", "", AsOf{}, 0)
+			say(l, err)
+		})
+	}},
+	{"History", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			l, more, err := a.History(ctx, Place{"draft", ns}, "k1", AsOf{}, 0)
+			say([]any{l, more}, err)
+		})
+	}},
+	{"Counters", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			c, err := a.Counters(ctx, Place{"", ns}, "k1")
+			say(c, err)
+		})
+	}},
+	{"Extent", func(ctx context.Context, a *Access, say func(any, error)) {
+		e, err := a.Extent(ctx, "draft")
+		say(e, err)
+	}},
+	{"Status", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			s, err := a.Status(ctx, Place{"", ns})
+			s.Searchable = true
+			say(s, err)
+		})
+	}},
+	{"Search", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			for _, q := range []Search{{Text: "tea part"}, {Text: secretWord}, {Text: "tea", Events: true}, {Text: "tea", Expand: true, Explain: true, Features: true},
+				{Text: "tea", Distinct: true}, {Text: "tea", AsOf: AsOf{Version: 8}}} {
+				q.Namespaces, q.Branch = namespaces, "draft"
+				f, err := a.Search(ctx, q)
+				say(f, err)
+			}
+		}
+	}},
+	{"Events", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			l, err := a.Events(ctx, Place{"", ns}, AsOf{}, 0, 0)
+			say(l, err)
+		})
+	}},
+	{"VerifyLog", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			n, err := a.VerifyLog(ctx, Place{"", ns})
+			say(n, err)
+		})
+	}},
+	{"Feed", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			f, err := a.Feed(ctx, "draft", namespaces, 0, 0)
+			say(f.Notices, err) // the watermark is a version, which is everybody's
+		}
+	}},
+	{"WholeFeed", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			f, err := a.WholeFeed(ctx, "", namespaces, 0, 0)
+			say(f.Notices, err)
+		}
+	}},
+	{"Branches", func(ctx context.Context, a *Access, say func(any, error)) {
+		l, err := a.Branches(ctx)
+		say(l, err)
+	}},
+	{"Diff", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			d, err := a.Diff(ctx, DiffQuery{Source: "draft", Namespaces: namespaces})
+			say(d, err)
+		}
+	}},
+	{"Answered", func(ctx context.Context, a *Access, say func(any, error)) {
+		answer, done, err := a.Answered(ctx, Commit{Write: Write{RequestID: "ann's"}, Operation: "op"})
+		say([]any{answer, done}, err)
+	}},
+	{"Effects", func(ctx context.Context, a *Access, say func(any, error)) {
+		say(nil, a.Effects(Write{RequestID: "r"}).Earlier(ctx))
+	}},
+	{"StageAt", func(ctx context.Context, a *Access, say func(any, error)) {
+		t, err := a.StageAt(ctx, "draft", AsOf{Version: 8})
+		say(nil, err)
+		for _, s := range stageDeeds {
+			if s.method != "Commit" {
+				s.do(ctx, t, say)
+			}
+		}
+		say(t.Changes(), nil)
+	}},
+	{"Stage", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, s := range stageDeeds {
+			t, err := a.Stage(ctx, "draft")
+			say(nil, err)
+			s.do(ctx, t, say)
+		}
+	}},
+	{"Store", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, dry := range []bool{true, false} {
+			each(func(ns string) {
+				stored, err := a.Store(ctx, Place{"", ns}, item, Write{DryRun: dry})
+				say(stored, err)
+				none := uint64(0)
+				stored, err = a.Store(ctx, Place{"", ns}, []Item{{Key: "k1" + secretWord, Value: item[0].Value, IfVersion: &none}}, Write{RequestID: "store" + ns, DryRun: dry})
+				say(stored, err)
+			})
+		}
+	}},
+	{"SetState", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			keys, err := a.SetState(ctx, Place{"", ns}, []string{"k0", "k1" + secretWord}, Archived, Write{})
+			say(keys, err)
+		})
+	}},
+	{"Forget", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, dry := range []bool{true, false} {
+			each(func(ns string) {
+				keys, err := a.Forget(ctx, Place{"", ns}, []string{"k0", "k1" + secretWord}, Write{DryRun: dry})
+				say(keys, err)
+			})
+		}
+	}},
+	{"Append", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, dry := range []bool{true, false} {
+			each(func(ns string) {
+				e, err := a.Append(ctx, Place{"", ns}, "said", json.RawMessage(`1`), Write{DryRun: dry})
+				say(e, err)
+			})
+		}
+	}},
+	{"Import", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, dry := range []bool{true, false} {
+			each(func(ns string) {
+				done, err := a.Import(ctx, "", []PortableMemory{{Namespace: "work", Key: "in", Value: json.RawMessage(`1`)},
+					{Namespace: ns, Key: "in" + secretWord, Value: json.RawMessage(`2`)}}, Write{DryRun: dry})
+				say(done, err)
+			})
+		}
+	}},
+	{"Merge", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, dry := range []bool{true, false} {
+			for _, namespaces := range [][]string{{hidden}, {"library"}, nil} {
+				for _, strategy := range []Strategy{Strict, Source} {
+					var notes []string
+					w := Write{DryRun: dry, Note: func(note string) { notes = append(notes, note) }}
+					m, err := a.Merge(ctx, Merge{Source: "draft", Namespaces: namespaces, Strategy: strategy}, w)
+					say([]any{m, notes}, err)
+				}
+			}
+			m, err := a.Merge(ctx, Merge{Source: "draft", Resolutions: []Resolution{{Namespace: hidden, Key: "k1" + secretWord, Take: "source"}}}, Write{DryRun: dry})
+			say(m, err)
+		}
+	}},
+	{"Fork", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, dry := range []bool{true, false} {
+			b, err := a.Fork(ctx, "draft", "theirs", AsOf{}, Write{DryRun: dry})
+			say(b, err)
+		}
+		m, err := a.Recall(ctx, Place{"theirs", hidden}, "k1"+secretWord, AsOf{}) // a fork grants nothing
+		say(m, err)
+		f, err := a.Search(ctx, Search{Branch: "theirs", Text: secretWord})
+		say(f, err)
+	}},
+	{"Create", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, dry := range []bool{true, false} {
+			b, err := a.Create(ctx, "made", Write{DryRun: dry})
+			say(b, err)
+		}
+	}},
+}
+
+// A stageDeed calls one method of a Stage.
+type stageDeed struct {
+	method string
+	do     func(ctx context.Context, t *Stage, say func(any, error))
+}
+
+var stageDeeds = []stageDeed{
+	{"Version", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Version(), nil) }},
+	{"Branch", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Branch(), nil) }},
+	{"Now", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Now(), nil) }},
+	{"Changes", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Changes(), nil) }},
+	{"ChangesMemories", func(_ context.Context, t *Stage, say func(any, error)) { say(t.ChangesMemories(), nil) }},
+	{"Save", func(_ context.Context, t *Stage, say func(any, error)) { t.Save() }},
+	{"Restore", func(_ context.Context, t *Stage, say func(any, error)) { t.Restore(t.Save()) }},
+	{"Get", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			l, err := t.Get(ctx, ns, []string{"k1", "k1" + secretWord})
+			say(l, err)
+		})
+	}},
+	{"List", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			l, next, err := t.List(ctx, ns, "", "", 2)
+			say([]any{l, next}, err)
+		})
+	}},
+	{"History", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			l, more, err := t.History(ctx, ns, "k1"+secretWord, 100, 0)
+			say([]any{l, more}, err)
+			_, _, err = t.History(ctx, ns, "k1"+secretWord, 0, 0)
+			say(nil, err)
+		})
+	}},
+	{"Counters", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			l, err := t.Counters(ctx, ns, []string{"k1", "k1" + secretWord})
+			say(l, err)
+		})
+	}},
+	{"Search", func(ctx context.Context, t *Stage, say func(any, error)) {
+		for _, namespaces := range sets {
+			f, err := t.Search(ctx, Search{Text: "tea " + secretWord, Namespaces: namespaces})
+			say(f, err)
+		}
+	}},
+	{"CountTerms", func(ctx context.Context, t *Stage, say func(any, error)) {
+		for _, namespaces := range sets {
+			for _, c := range []Collection{{Name: memories}, records} {
+				n, counts, err := t.CountTerms(ctx, c, namespaces, []string{"tea", secretWord})
+				say([]any{n, counts}, err)
+			}
+		}
+	}},
+	{"Namespaces", func(ctx context.Context, t *Stage, say func(any, error)) {
+		l, err := t.Namespaces(ctx)
+		say(l, err)
+	}},
+	{"Records", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			l, err := t.Records(ctx, records, ns, []string{"k1", "k1" + secretWord})
+			say(l, err)
+		})
+	}},
+	{"ListRecords", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			l, next, err := t.ListRecords(ctx, records, ns, "", "", 2)
+			say([]any{l, next}, err)
+		})
+	}},
+	{"SearchRecords", func(ctx context.Context, t *Stage, say func(any, error)) {
+		for _, namespaces := range sets {
+			hits, total, err := t.SearchRecords(ctx, records, Search{Text: "tea " + secretWord, Namespaces: namespaces})
+			say([]any{hits, total}, err)
+		}
+	}},
+	{"Put", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			none := uint64(0)
+			l, err := t.Put(ctx, ns, []Item{{Key: "k1" + secretWord, Value: json.RawMessage(`1`), IfVersion: &none}})
+			say(l, err)
+		})
+	}},
+	{"Patch", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			l, err := t.Patch(ctx, ns, []Patch{{Key: "k1", AddTags: []string{"x"}}, {Key: "k1" + secretWord}})
+			say(l, err)
+		})
+	}},
+	{"Delete", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			n, err := t.Delete(ctx, ns, []string{"k1", "k1" + secretWord})
+			say(n, err)
+		})
+	}},
+	{"Touch", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			n, err := t.Touch(ctx, ns, []string{"k1", "k1" + secretWord}, 1, 0)
+			say(n, err)
+		})
+	}},
+	{"Log", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) { say(nil, t.Log(ns, "said", json.RawMessage(`1`))) })
+	}},
+	{"Emit", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) { say(nil, t.Emit(ctx, ns, "rang", nil)) })
+	}},
+	{"PutRecord", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			none := uint64(0)
+			say(nil, t.PutRecord(ctx, records, ns, "k1"+secretWord, json.RawMessage(`{}`), &none))
+			narrow := records
+			narrow.Quota = Quota{Records: 1}
+			say(nil, t.PutRecord(ctx, narrow, ns, "k9", json.RawMessage(`{}`), nil)) // how much is used is not said
+		})
+	}},
+	{"DeleteRecords", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			n, err := t.DeleteRecords(ctx, records, ns, []string{"k1", "k1" + secretWord})
+			say(n, err)
+		})
+	}},
+	{"AppendRecord", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			n, err := t.AppendRecord(ctx, Collection{Name: "fam/line"}, ns, json.RawMessage(`{}`))
+			say(n, err)
+		})
+	}},
+	{"ExpectRecord", func(ctx context.Context, t *Stage, say func(any, error)) {
+		t.ExpectRecord(records, hidden, "k1"+secretWord, 3)
+		say(nil, t.Log("work", "said", json.RawMessage(`1`)))
+		done, err := t.Commit(ctx, Commit{})
+		say(done, err)
+	}},
+	{"Commit", func(ctx context.Context, t *Stage, say func(any, error)) {
+		_, err := t.Put(ctx, "work", item)
+		say(nil, err)
+		for _, dry := range []bool{true, false} {
+			done, err := t.Commit(ctx, Commit{Write: Write{DryRun: dry}})
+			say(done, err)
+		}
+	}},
+}
+
+// A caller sees, and is told, in a space with a namespace that it may not read what it would be in one that never had it.
+func TestANamespaceThatMayNotBeReadIsAsIfItWereNotThere(t *testing.T) {
+	with, without := openWorld(t, true), openWorld(t, false)
+	for _, w := range []*world{with, without} {
+		w.must(nil, w.Ready(t.Context()))
+	}
+	for _, d := range deeds {
+		got, want := with.said(d), without.said(d)
+		for i := range min(len(got), len(want)) {
+			if got[i] != want[i] {
+				t.Errorf("%s, answer %d:\n%s\nbut without the namespace\n%s", d.method, i, got[i], want[i])
+			}
+			if strings.Contains(got[i], secretWord+`"`) && !strings.Contains(want[i], secretWord) {
+				t.Errorf("%s tells of the namespace: %s", d.method, got[i])
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s gives %d answers, and %d without the namespace", d.method, len(got), len(want))
+		}
+	}
+}
+
+// said is what the clerk is answered, as JSON.
+func (w *world) said(d deed) []string {
+	var list []string
+	d.do(w.t.Context(), w.As(clerk), func(v any, err error) {
+		var e *Error
+		if errors.As(err, &e) {
+			v = []any{v, e.Code, e.Message, e.Details}
+		} else if err != nil {
+			v = []any{v, err.Error()}
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			text = fmt.Appendf(nil, "%+v", v)
+		}
+		list = append(list, string(text))
+	})
+	return list
+}
+
+func TestEveryMethodOfAnAccessIsTestedForRights(t *testing.T) {
+	tested := map[string]bool{"Access.Delete": true} // by TestABranchIsDeletedOnlyByThoseWhoMayWriteAllThatItHas
+	for _, d := range deeds {
+		tested["Access."+d.method] = true
+	}
+	for _, d := range stageDeeds {
+		tested["Stage."+d.method] = true
+	}
+	for _, of := range []reflect.Type{reflect.TypeFor[*Access](), reflect.TypeFor[*Stage]()} {
+		for i := range of.NumMethod() {
+			if name := of.Elem().Name() + "." + of.Method(i).Name; !tested[name] {
+				t.Errorf("no deed tests the rights of %s", name)
+			}
+		}
+	}
+}
+
+func TestABranchIsDeletedOnlyByThoseWhoMayWriteAllThatItHas(t *testing.T) {
+	w := openWorld(t, true)
+	ctx := t.Context()
+	for _, branch := range []string{"draft", "default"} {
+		if err := w.As(clerk).Delete(ctx, branch, Write{}); codeOf(err) != Denied || strings.Contains(err.Error(), hidden) {
+			t.Errorf("deleting %s: %v", branch, err)
+		}
+	}
+	if err := w.As(clerk).Delete(ctx, "own", Write{DryRun: true}); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.As(clerk).Recall(ctx, Place{"own", "work"}, "mine", AsOf{}); err != nil {
+		t.Errorf("a dry run deleted the branch: %v", err)
+	}
+	if err := w.As(clerk).Delete(ctx, "own", Write{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.As(clerk).Recall(ctx, Place{"own", "work"}, "mine", AsOf{}); codeOf(err) != NotFound {
+		t.Errorf("the branch is still there: %v", err)
+	}
+}
+
+func TestACallerWithoutRightsIsDeniedEverything(t *testing.T) {
+	w := openWorld(t, true)
+	nobody := w.As(Caller{Agent: "nobody"})
+	for _, d := range deeds {
+		switch d.method {
+		case "Caller", "Answered", "Effects", "Stage", "StageAt":
+			continue // no access to what is remembered; a stage is not given
+		}
+		d.do(t.Context(), nobody, func(v any, err error) {
+			if codeOf(err) != Denied {
+				t.Errorf("%s answers %v (%v)", d.method, v, err)
+			}
+		})
+	}
+	for _, at := range []AsOf{{}, {Version: 3}} {
+		if _, err := nobody.StageAt(t.Context(), "", at); codeOf(err) != Denied {
+			t.Errorf("a stage at %v: %v", at, err)
+		}
+	}
+}
+
+func codeOf(err error) Code {
+	var e *Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	return e.Code
+}
+
+func TestAnAnswerIsForCallersWithTheSameRights(t *testing.T) {
+	s := testSpace(t)
+	ctx := t.Context()
+	c := Commit{Write: Write{RequestID: "r"}, Operation: "ask", Content: json.RawMessage(`{}`), Answer: json.RawMessage(`"what is at home"`)}
+	owner := s.As(Caller{Agent: "ann", Rights: FullRights()})
+	stage, err := owner.Stage(ctx, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stage.Put(ctx, hidden, item); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stage.Commit(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	if answer, done, err := owner.Answered(ctx, c); string(answer) != string(c.Answer) || !done || err != nil {
+		t.Errorf("the owner is answered %s, %t (%v)", answer, done, err)
+	}
+	other := Caller{Agent: "ann", Rights: clerk.Rights}
+	if answer, done, err := s.As(other).Answered(ctx, c); answer != nil || done || err != nil {
+		t.Errorf("another of that name is answered %s, %t (%v)", answer, done, err)
+	}
+}
