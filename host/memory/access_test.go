@@ -21,6 +21,8 @@ const secretWord = "zebra"
 // hidden is that namespace; the caller may write work, and read library.
 const hidden = "home"
 
+var ann = Caller{Agent: "ann", Call: "ann's", Rights: FullRights()}
+
 var clerk = Caller{Agent: "clerk", Rights: RightsTo([]string{"library"}, []string{"work"})}
 
 // A world is a space in which the hidden namespace was written, or at the same versions and instants was not.
@@ -47,10 +49,10 @@ func openWorld(t *testing.T, secrets bool) *world {
 	})
 	w := &world{s, t, secrets}
 	w.fill("default")
-	w.must(w.owner("ann").Fork(t.Context(), "", "draft", AsOf{}, Write{}))
-	w.must(w.owner("ann").Create(t.Context(), "own", Write{}))
+	w.must(w.As(ann).Fork(t.Context(), "", "draft", AsOf{}, Write{}))
+	w.must(w.As(ann).Create(t.Context(), "own", Write{}))
 	w.fill("draft")
-	w.must(w.owner("ann").Store(t.Context(), Place{"own", "work"}, []Item{{Key: "mine", Value: json.RawMessage(`"alone"`)}}, Write{}))
+	w.must(w.As(ann).Store(t.Context(), Place{"own", "work"}, []Item{{Key: "mine", Value: json.RawMessage(`"alone"`)}}, Write{}))
 	return w
 }
 
@@ -81,7 +83,7 @@ func (w *world) write(branch, namespace string, i int) {
 		w.must(nil, err)
 		return
 	}
-	stage, err := w.owner("ann").Stage(w.t.Context(), branch)
+	stage, err := w.As(ann).Stage(w.t.Context(), branch)
 	w.must(nil, err)
 	value, err := json.Marshal(text)
 	w.must(nil, err)
@@ -197,6 +199,12 @@ var deeds = []deed{
 		for _, namespaces := range sets {
 			d, err := a.Diff(ctx, DiffQuery{Source: "draft", Namespaces: namespaces})
 			say(d, err)
+		}
+	}},
+	{"Commits", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, q := range []CommitQuery{{}, {Agent: "ann"}, {Branch: "draft", Since: 9}, {Limit: 2}} {
+			l, _, err := a.Commits(ctx, q)
+			say(l, err)
 		}
 	}},
 	{"Answered", func(ctx context.Context, a *Access, say func(any, error)) {

@@ -51,7 +51,7 @@ func (a *Access) Fork(ctx context.Context, from, name string, at AsOf, w Write) 
 		return s.branchToBe(record, len(v.lineage))
 	}
 	counted, settle := s.counters.take(ctx, v.branch, start)
-	b, err := s.newBranch(ctx, record, counted, []store.Expectation{v.branch.alive()}, req)
+	b, err := s.newBranch(ctx, record, store.Batch{Counters: counted, Expect: []store.Expectation{v.branch.alive()}, Request: req}, w.by)
 	settle(err)
 	if err != nil {
 		return Branch{}, err
@@ -104,7 +104,7 @@ func (a *Access) Create(ctx context.Context, name string, w Write) (Branch, erro
 	if w.DryRun {
 		return s.branchToBe(record, 0)
 	}
-	b, err := s.newBranch(ctx, record, nil, nil, req)
+	b, err := s.newBranch(ctx, record, store.Batch{Request: req}, w.by)
 	if err != nil {
 		return Branch{}, err
 	}
@@ -126,11 +126,11 @@ func (s *Space) replayedBranch(ctx context.Context, req store.Request, name stri
 }
 
 // newBranch commits a branch's record and publishes it. The caller holds branching.
-func (s *Space) newBranch(ctx context.Context, r branchRecord, counted []store.CounterWrite, expect []store.Expectation, req store.Request) (*branch, error) {
+func (s *Space) newBranch(ctx context.Context, r branchRecord, batch store.Batch, by Caller) (*branch, error) {
 	if err := s.nameFree(r.Name); err != nil {
 		return nil, err
 	}
-	return s.addBranch(ctx, r, store.Batch{Counters: counted, Expect: expect, Request: req})
+	return s.addBranch(ctx, r, batch, by)
 }
 
 // nameFree is an error unless a branch can have the name.
@@ -149,14 +149,37 @@ func (s *Space) branchToBe(r branchRecord, depth int) (Branch, error) {
 	return Branch{Name: r.Name, Parent: r.Parent, ForkedAt: r.At, Depth: depth}, s.nameFree(r.Name)
 }
 
-func (s *Space) ensureDefault(ctx context.Context) error {
+// ensureBranches makes the first branch and that for what is the same on all, in one commit, in a space that has neither.
+func (s *Space) ensureBranches(ctx context.Context) error {
 	if _, err := s.catalogue.named(Default); err == nil {
+		s.ensureSystem(ctx)
 		return nil
 	}
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	_, err := s.newBranch(ctx, branchRecord{Name: Default}, nil, nil, store.Request{})
+	first, second := s.catalogue.nextID(), s.catalogue.nextID()
+	system := branchRecord{Name: systemName}
+	value, err := json.Marshal(system)
+	if err != nil {
+		return err
+	}
+	both := store.Batch{Writes: []store.Write{{Branch: store.Catalogue, Key: branchKey(second), Value: value}}}
+	_, at, err := s.addBranchAs(ctx, first, branchRecord{Name: Default}, both, Caller{})
+	if err == nil {
+		s.catalogue.publish(second, system, at, at.Time)
+	}
 	return err
+}
+
+// ensureSystem makes the system branch in a space of before it was always there. A space that cannot be written opens without, and is
+// read.
+func (s *Space) ensureSystem(ctx context.Context) {
+	if s.readOnly {
+		return
+	}
+	if _, err := s.systemBranch(ctx); err != nil {
+		s.logger.Warn("whose commits are is not noted before the next start", "error", err)
+	}
 }
 
 // Delete drops a branch. Its name is free at once; what other branches inherited from it stays theirs.
@@ -188,12 +211,16 @@ func (a *Access) Delete(ctx context.Context, name string, w Write) error {
 	if err != nil {
 		return err
 	}
-	done, err := s.engine.Commit(ctx, store.Batch{
+	batch, err := s.noted(store.Batch{
 		Writes:  []store.Write{{Branch: store.Catalogue, Key: b.key(), Value: value}},
 		Expect:  []store.Expectation{b.alive()},
 		Quiet:   quiet,
 		Request: req,
-	})
+	}, b.id, b.Name, w.by)
+	if err != nil {
+		return err
+	}
+	done, err := s.engine.Commit(ctx, batch)
 	if err != nil {
 		return s.translate("delete branch "+name, err)
 	}

@@ -334,7 +334,7 @@ func (m *requestMark) note(ctx context.Context, list []string) error {
 		}
 	}
 	expect := store.Expectation{Lineage: b.lineage, Key: m.key, Version: m.version}
-	done, err := m.space.commit(ctx, b, store.Batch{Writes: []store.Write{w}, Expect: []store.Expectation{expect}})
+	done, err := m.space.commit(ctx, b, store.Batch{Writes: []store.Write{w}, Expect: []store.Expectation{expect}}, Caller{})
 	if errors.Is(err, store.ErrConflict) {
 		return conflict("the same request is being carried out already: wait for that")
 	}

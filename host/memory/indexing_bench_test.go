@@ -27,7 +27,14 @@ func (noIndex) Save(context.Context, search.Blobs, uint64, bool) error { return 
 func (noIndex) Drop(store.BranchID)                                    {}
 
 // BenchmarkStore stores memories of 200 bytes, by 16 writers and one by one or in batches, with an index and without.
-func BenchmarkStore(b *testing.B) {
+func BenchmarkStore(b *testing.B) { benchmarkStore(b, Caller{Rights: FullRights()}) }
+
+// BenchmarkStoreOfACall is BenchmarkStore with a note of whose each commit is.
+func BenchmarkStoreOfACall(b *testing.B) {
+	benchmarkStore(b, Caller{Agent: "ann", Family: "notes", Call: "01JDC5W0V3S8Y6Q2K4M9N7P1RT", Rights: FullRights()})
+}
+
+func benchmarkStore(b *testing.B, by Caller) {
 	words := strings.Fields("tea coffee green black afternoon morning deploy script staging garden rain keeper window silver harbour")
 	for _, batch := range []int{1, 100} {
 		for _, with := range []bool{true, false} {
@@ -58,7 +65,7 @@ func BenchmarkStore(b *testing.B) {
 							}
 							items[i] = Item{Key: fmt.Sprint("key", k), Value: fmt.Appendf(nil, "%q", text.String())}
 						}
-						if _, err := s.Store(context.Background(), Place{}, items, Write{}); err != nil {
+						if _, err := s.As(by).Store(context.Background(), Place{}, items, Write{}); err != nil {
 							b.Error(err)
 							return
 						}

@@ -145,7 +145,7 @@ func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Reques
 			return MergeResult{}, err
 		}
 	}
-	plan := &mergePlan{comparison: c, merge: m, agent: w.Agent, brought: map[string]int{}}
+	plan := &mergePlan{comparison: c, merge: m, agent: w.Agent, by: w.by, brought: map[string]int{}}
 	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: m.Namespaces, Preview: w.DryRun || m.Preview}
 	if err := c.each(ctx, plan.settle); err != nil {
 		return MergeResult{}, err
@@ -163,6 +163,7 @@ type mergePlan struct {
 	*comparison
 	merge   Merge
 	agent   string
+	by      Caller
 	writes  []store.Write
 	brought map[string]int // keys written, by namespace
 	silent  []store.Key    // keys that the target keeps as it has them
@@ -359,7 +360,7 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 		Expect:   []store.Expectation{p.source.branch.alive()},
 		Quiet:    []store.Quiet{{Branch: p.target.branch.id, Since: p.at}},
 		Request:  req,
-	})
+	}, p.by)
 	if err != nil {
 		return MergeResult{}, err
 	}

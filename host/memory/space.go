@@ -94,6 +94,7 @@ type Space struct {
 	counters  *counting
 	chores    *chores
 	usage     *usage
+	noting    noting
 
 	branching sync.Mutex    // held while the set of branches changes
 	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges
@@ -120,7 +121,10 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	if err := s.catalogue.load(ctx, s.engine); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
-	if err := s.ensureDefault(ctx); err != nil {
+	if err := s.ensureBranches(ctx); err != nil {
+		return nil, fmt.Errorf("open space: %w", err)
+	}
+	if err := s.noting.load(ctx, s); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
 	head, err := s.engine.Head(ctx)

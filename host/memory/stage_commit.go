@@ -126,7 +126,7 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	if c.Proposal != "" {
 		done.Point, done.Replayed, err = t.propose(ctx, c, batch, changes)
 	} else {
-		done, err = t.write(ctx, batch, system)
+		done, err = t.write(ctx, batch, system, c.by)
 	}
 	if err != nil || done.Replayed {
 		room.release()
@@ -169,14 +169,14 @@ func mayHaveCommitted(err error) bool {
 }
 
 // write commits to the stage's branch; what is only counted needs no commit.
-func (t *Stage) write(ctx context.Context, batch store.Batch, system *branch) (store.Committed, error) {
+func (t *Stage) write(ctx context.Context, batch store.Batch, system *branch, by Caller) (store.Committed, error) {
 	if len(batch.Writes)+len(batch.Appends) == 0 {
 		return store.Committed{}, nil
 	}
 	if system != nil {
 		batch.Expect = append(batch.Expect, system.alive())
 	}
-	return t.space.commit(ctx, t.branch, batch)
+	return t.space.commit(ctx, t.branch, batch, by)
 }
 
 // askHooks lets those refuse, or change, the memories that may refuse any.
@@ -310,7 +310,7 @@ func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, change
 	r := branchRecord{Name: c.Proposal, Parent: t.branch.Name, From: front[0].Branch, At: front[0].At}
 	moved := moveTo(batch, t.branch, id, front.Fork(id))
 	moved.Expect = append(moved.Expect, t.branch.alive())
-	_, at, err = s.addBranchAs(ctx, id, r, moved)
+	_, at, err = s.addBranchAs(ctx, id, r, moved, c.by)
 	return at, false, err
 }
 

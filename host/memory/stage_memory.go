@@ -209,6 +209,9 @@ func (t *Stage) putOne(at site, it Item, was *record, e store.Entry) (Stored, er
 	if err != nil {
 		return receipt, err
 	}
+	if was != nil {
+		receipt.Replaces = e.Version
+	}
 	if was != nil && was.sameContent(r) {
 		receipt.Version, receipt.Timestamp = e.Version, e.Time
 		return receipt, nil

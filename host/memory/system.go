@@ -24,21 +24,24 @@ func (s *Space) systemBranch(ctx context.Context) (*branch, error) {
 	if b := s.catalogue.system(); b != nil {
 		return b, nil
 	}
-	return s.addBranch(ctx, branchRecord{Name: systemName}, store.Batch{})
+	return s.addBranch(ctx, branchRecord{Name: systemName}, store.Batch{}, Caller{})
 }
 
 // addBranch commits a branch's record with whatever else is in a batch, and publishes it. The caller holds branching, and
 // knows that the name is free.
-func (s *Space) addBranch(ctx context.Context, r branchRecord, batch store.Batch) (*branch, error) {
-	b, _, err := s.addBranchAs(ctx, s.catalogue.nextID(), r, batch)
+func (s *Space) addBranch(ctx context.Context, r branchRecord, batch store.Batch, by Caller) (*branch, error) {
+	b, _, err := s.addBranchAs(ctx, s.catalogue.nextID(), r, batch, by)
 	return b, err
 }
 
 // addBranchAs is addBranch with the id that the branch gets, to which the batch may write already. What was written is
 // searchable when it returns.
-func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r branchRecord, batch store.Batch) (*branch, store.Point, error) {
+func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r branchRecord, batch store.Batch, by Caller) (*branch, store.Point, error) {
 	value, err := json.Marshal(r)
 	if err != nil {
+		return nil, store.Point{}, err
+	}
+	if batch, err = s.noted(batch, id, r.Name, by); err != nil {
 		return nil, store.Point{}, err
 	}
 	batch.Writes = append(batch.Writes, store.Write{Branch: store.Catalogue, Key: branchKey(id), Value: value})
@@ -56,6 +59,9 @@ func (s *Space) retainSystem(ctx context.Context) error {
 		return nil
 	}
 	if err := s.dropAnswers(ctx, b); err != nil {
+		return err
+	}
+	if err := s.dropNotes(ctx, b); err != nil {
 		return err
 	}
 	floor, err := s.engine.VersionAt(ctx, s.clock().Add(-systemKept))

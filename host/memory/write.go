@@ -35,14 +35,18 @@ func (s *Space) replayed(ctx context.Context, req store.Request) (store.Committe
 }
 
 // commit writes to a branch and makes what was written searchable before it returns.
-func (s *Space) commit(ctx context.Context, b *branch, batch store.Batch) (store.Committed, error) {
+func (s *Space) commit(ctx context.Context, b *branch, batch store.Batch, by Caller) (store.Committed, error) {
 	s.writing.RLock()
 	defer s.writing.RUnlock()
-	return s.commitLocked(ctx, b, batch)
+	return s.commitLocked(ctx, b, batch, by)
 }
 
 // commitLocked is commit for a caller that holds writing.
-func (s *Space) commitLocked(ctx context.Context, b *branch, batch store.Batch) (store.Committed, error) {
+func (s *Space) commitLocked(ctx context.Context, b *branch, batch store.Batch, by Caller) (store.Committed, error) {
+	batch, err := s.noted(batch, b.id, b.Name, by)
+	if err != nil {
+		return store.Committed{}, err
+	}
 	batch.Expect = append(batch.Expect, b.alive())
 	return s.commitIndexed(ctx, batch)
 }
