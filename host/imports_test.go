@@ -59,6 +59,7 @@ func rules() []rule {
 		{pkg: "host/search/embed", own: []string{"host/regular"}, others: []string{"golang.org/x/text"}, never: []string{"net", "os/exec"}},
 		{pkg: "host/memory", own: []string{"host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
+		{pkg: "host/tool", own: []string{"host/memory", "host/schema", "host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/search", "host/schema", "host/jsonrpc"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/mcp/clients"}, // tests only
 		{pkg: "host/sandbox", own: []string{"abi", "host/durable", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},

@@ -1,0 +1,139 @@
+package tool
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/jsonrpc"
+	"github.com/alcove-memory/alcove/host/schema"
+)
+
+// property is what the top of a schema says of a parameter.
+type property struct {
+	Type any `json:"type"`
+}
+
+func propertiesOf(text json.RawMessage) map[string]property {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	json.Unmarshal(text, &s) // what is no schema has no properties
+	list := map[string]property{}
+	for name, raw := range s.Properties {
+		var p property
+		json.Unmarshal(raw, &p) // true is a property of any type
+		list[name] = p
+	}
+	return list
+}
+
+// refusesMore reports whether a schema names all members and refuses others. Those are tolerated all the same, and
+// left out.
+func refusesMore(text json.RawMessage) bool {
+	var s struct {
+		Additional json.RawMessage `json:"additionalProperties"`
+		Patterns   json.RawMessage `json:"patternProperties"`
+	}
+	return json.Unmarshal(text, &s) == nil && string(s.Additional) == "false" && s.Patterns == nil
+}
+
+// describesMore reports whether a schema says what members may be that it does not name.
+func describesMore(text json.RawMessage) bool {
+	var s struct {
+		Additional json.RawMessage `json:"additionalProperties"`
+		Patterns   json.RawMessage `json:"patternProperties"`
+	}
+	return json.Unmarshal(text, &s) == nil && (s.Patterns != nil || len(s.Additional) > 0 && string(s.Additional) != "false")
+}
+
+// coerce makes the arguments of a call what the tool's schema asks for, where that is plain, and checks them.
+func (t *Tool) coerce(a *Arguments) (json.RawMessage, error) {
+	t.compiling.Do(func() { t.schema, t.wrong = compileArguments(t.Input) })
+	if t.wrong != nil {
+		return nil, fmt.Errorf("compile the schema of %s: %w", t.Name, t.wrong)
+	}
+	members := map[string]json.RawMessage{}
+	for name, raw := range a.members {
+		members[name] = coerced(raw, t.parameters.types[name].Type)
+	}
+	given, err := Encode(members)
+	if err != nil {
+		return nil, fmt.Errorf("encode the arguments of %s: %w", t.Name, err)
+	}
+	if name := jsonrpc.Twice(given); name != "" { // the schema might be held against one, and the family read the other
+		return nil, Invalid(map[string]any{"parameters": []string{Clip(name, gotLength)}}, "%q is given twice: give it once", Clip(name, gotLength))
+	}
+	var wrong *schema.Misfit
+	if err := t.schema.Check(given); errors.As(err, &wrong) {
+		return nil, t.mistakes(wrong)
+	} else if err != nil {
+		return nil, Invalid(nil, "the arguments of %s: %v", t.Name, err)
+	}
+	return given, nil
+}
+
+// coerced is an argument as its type has it, if it says that in another form: "10" for 10, "tag" for ["tag"].
+func coerced(raw json.RawMessage, kind any) json.RawMessage {
+	text, isText := stringOf(raw)
+	text = strings.TrimSpace(text)
+	switch kind {
+	case "integer", "number":
+		if isText && json.Valid([]byte(text)) && numeral(json.RawMessage(text)) == text {
+			return json.RawMessage(text)
+		}
+	case "boolean":
+		if word := strings.ToLower(text); isText && (word == "true" || word == "false") {
+			return json.RawMessage(word)
+		}
+	case "string":
+		if len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {
+			return json.RawMessage(`"` + string(raw) + `"`)
+		}
+	case "object":
+		if isText && strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+			return json.RawMessage(text)
+		}
+	case "array":
+		if isText && strings.HasPrefix(text, "[") && json.Valid([]byte(text)) {
+			return json.RawMessage(text)
+		}
+		if len(raw) > 0 && raw[0] != '[' && string(raw) != "null" {
+			return slices.Concat(json.RawMessage("["), raw, json.RawMessage("]"))
+		}
+	}
+	return raw
+}
+
+// compileArguments compiles a schema as it is enforced: unknown members pass.
+func compileArguments(raw json.RawMessage) (*schema.Schema, error) {
+	if len(raw) == 0 {
+		raw = json.RawMessage(`{"type":"object"}`)
+	}
+	tolerant, err := tolerantSchema(raw)
+	if err != nil {
+		return nil, err
+	}
+	return schema.Compile(tolerant)
+}
+
+// mistakes is the error that names what is wrong with the arguments of a call.
+func (t *Tool) mistakes(m *schema.Misfit) error {
+	var messages, parameters []string
+	for _, f := range m.Faults {
+		for _, name := range f.Missing {
+			path := strings.TrimPrefix(f.At+"."+name, ".")
+			messages, parameters = append(messages, fmt.Sprintf("%s needs %s", t.Name, path)), append(parameters, path)
+		}
+		if len(f.Missing) == 0 {
+			messages, parameters = append(messages, cmp.Or(f.At, t.Name)+": "+f.Says), append(parameters, f.At)
+		}
+	}
+	if m.More > 0 {
+		messages = append(messages, fmt.Sprintf("and %d more", m.More))
+	}
+	return Invalid(map[string]any{"parameters": parameters}, "%s", strings.Join(messages, "; "))
+}

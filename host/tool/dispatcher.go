@@ -1,0 +1,164 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// Options are what a Dispatcher is made of. The zero Options work.
+type Options struct {
+	Logger *slog.Logger     // nil: discards
+	Clock  func() time.Time // nil: time.Now
+}
+
+// Dispatcher calls tools. Its methods may be called from many goroutines at once.
+type Dispatcher struct {
+	registry *Registry
+	options  Options
+}
+
+// NewDispatcher makes a dispatcher of the tools in a registry.
+func NewDispatcher(r *Registry, o Options) *Dispatcher {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	return &Dispatcher{registry: r, options: o}
+}
+
+// Registry has the tools that the dispatcher calls.
+func (d *Dispatcher) Registry() *Registry { return d.registry }
+
+// Dispatch calls a tool: it finds the tool, asks whether the caller may call it, checks the arguments and runs the handler.
+// An error that is the server's fault is logged, and is a memory.Error that says nothing of the inside.
+func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
+	t, ok := d.registry.Find(r.Tool)
+	if !ok {
+		return Answer{}, d.notFound(r)
+	}
+	a, err := d.within(ctx, t, r)
+	if err == nil {
+		return a, nil
+	}
+	f := FailureOf(err)
+	if f.Code == memory.Internal {
+		d.options.Logger.ErrorContext(ctx, "tool failed", "tool", t.Name, "error", err)
+		return Answer{}, &memory.Error{Code: f.Code, Message: f.Message}
+	}
+	return Answer{}, err
+}
+
+func (d *Dispatcher) notFound(r Request) error {
+	return &memory.Error{Code: memory.NotFound, Message: d.registry.Unknown(r.Tool, r.Caller.Rights.WritesNothing()),
+		Details: map[string]any{"method": Clip(r.Tool, gotLength), "searched_families": append([]string{CoreFamily}, d.registry.Snapshot().Names()...)}}
+}
+
+// within calls a tool within the time that the request gives it.
+func (d *Dispatcher) within(ctx context.Context, t *Tool, r Request) (Answer, error) {
+	if r.Timeout <= 0 {
+		return d.call(ctx, t, r)
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	a, err := d.call(ctx, t, r)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && !tellsOfEffects(err) {
+		return Answer{}, late(t, r)
+	}
+	return a, err
+}
+
+func (d *Dispatcher) call(ctx context.Context, t *Tool, r Request) (Answer, error) {
+	if err := d.authorise(t, r); err != nil {
+		return Answer{}, err
+	}
+	p, err := t.Prepare(r.Arguments)
+	if err != nil {
+		return Answer{}, err
+	}
+	c, err := d.newCall(t, r, p)
+	if err != nil {
+		return Answer{}, err
+	}
+	a, err := survive(func() (Answer, error) { return t.Handler(ctx, c) })
+	a.Family = t.Family
+	if said := c.TakeNotes(); len(said) > 0 {
+		a.Notes = append(a.Notes, said...)
+	}
+	return a, err
+}
+
+// authorise refuses a call that the caller may not make, and one of a family that cannot be used.
+func (d *Dispatcher) authorise(t *Tool, r Request) error {
+	if !t.Annotations.Permitted(r.Caller.Rights.WritesNothing()) {
+		return d.registry.Denied(t.Name + " would write")
+	}
+	if t.set != nil && t.set.Fault != "" {
+		return &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf(
+			"%s cannot be used now, because its family %s is at fault: %s. Do without it, or tell the user", t.Name, t.Family, t.set.Fault)}
+	}
+	return nil
+}
+
+func (d *Dispatcher) newCall(t *Tool, r Request, p Prepared) (*Call, error) {
+	c := &Call{
+		Tool: t, Caller: r.Caller, Session: r.Session, Arguments: p.Arguments, JSON: p.JSON,
+		Branch: cmp.Or(p.Branch, r.Branch), Namespace: cmp.Or(p.Namespace, r.Namespace),
+		RequestID: r.RequestID, DryRun: r.DryRun || p.DryRun, Progress: r.Progress, Now: d.options.Clock(), dispatcher: d,
+	}
+	if c.Session == nil {
+		c.Session = NewSession(SessionOptions{Stateless: true})
+	}
+	for _, note := range p.Notes {
+		c.Note(note)
+	}
+	if p.DryRun && !r.DryRun && t.Family != "" && !t.Annotations.ReadOnly {
+		c.Note("dry run: nothing was written.")
+	}
+	return c, c.setAsOf(p.AsOf)
+}
+
+// setAsOf takes the call to a moment in the past, which a tool that may write cannot be called in.
+func (c *Call) setAsOf(moment string) (err error) {
+	if c.AsOf, err = memory.ParseAsOf(moment, c.Now); err != nil {
+		return Invalid(map[string]any{"parameters": []string{asOfParameter}}, "as_of: %v", err)
+	}
+	if !c.AsOf.IsNow() && !c.Tool.Annotations.ReadOnly {
+		return Invalid(map[string]any{"parameters": []string{asOfParameter}},
+			"%s may write, and the past cannot be changed, so it takes no as_of: leave as_of out to act on the present", c.Tool.Name)
+	}
+	return nil
+}
+
+// survive runs a handler, and makes a panic an error.
+func survive(run func() (Answer, error)) (a Answer, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return run()
+}
+
+// tellsOfEffects reports whether an error says what was done outside of the server, or would have been.
+func tellsOfEffects(err error) bool {
+	var known *memory.Error
+	return errors.As(err, &known) && (known.Details["sent"] != nil || known.Details["not_sent"] != nil)
+}
+
+// late is the error of a call that took too long.
+func late(t *Tool, r Request) error {
+	text := fmt.Sprintf("%s was not done within %s", Clip(r.Tool, longestName), r.Timeout)
+	if !t.Annotations.ReadOnly {
+		text += ": whether it wrote anything is not known, so look before you do it again"
+	}
+	return &memory.Error{Code: memory.Timeout, Message: text, Retryable: true, Details: map[string]any{"timeout_ms": r.Timeout.Milliseconds()}}
+}

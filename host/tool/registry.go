@@ -1,0 +1,325 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/schema"
+)
+
+// longestName is how many characters of a tool's name models' interfaces take. They refuse a whole list over one that
+// has more.
+const longestName = 64
+
+const nameCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+// Tool is a Spec in a registry.
+type Tool struct {
+	Spec
+	Spelling   string          // its name as models' interfaces take it: site.memory.store is site_memory_store
+	Advertised json.RawMessage // Input without the prose that only people read
+	Fault      string          // why lists do not show it; empty: they do
+
+	set        *Set   // nil: a core tool
+	print      string // changes with anything that lists show
+	parameters parameters
+
+	compiling sync.Once
+	schema    *schema.Schema // of the arguments
+	wrong     error          // why there is no schema
+}
+
+// Set is a family whose tools are in a registry.
+type Set struct {
+	Family
+	Tools []*Tool
+}
+
+// Snapshot is the families that there are at one moment.
+type Snapshot struct {
+	Sets []*Set // by name
+
+	byName   map[string]*Set
+	tools    map[string]*Tool // by each spelling of their names
+	outdated <-chan struct{}  // nil: never
+}
+
+// Registry has the core tools and those of the families.
+type Registry struct {
+	source Source // nil: no families
+
+	mu      sync.Mutex
+	core    []*Tool
+	names   map[string]*Tool // core tools by their names and aliases
+	current *Snapshot
+}
+
+// NewRegistry makes a registry of a source of families, which may be nil.
+func NewRegistry(source Source) *Registry {
+	return &Registry{source: source, names: map[string]*Tool{}}
+}
+
+// Add adds core tools, which lists show in the order in which they were added.
+func (r *Registry) Add(specs ...Spec) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range specs {
+		t := newTool(s)
+		if t.Fault != "" {
+			return fmt.Errorf("add the tool %s: %s", s.Name, t.Fault)
+		}
+		r.core = append(r.core, t)
+		for _, name := range append([]string{s.Name}, s.Aliases...) {
+			if r.names[name] != nil {
+				return fmt.Errorf("add the tool %s: another has the name %s", s.Name, name)
+			}
+			r.names[name] = t
+		}
+	}
+	r.current = nil // a family's tool may have a name of these
+	return nil
+}
+
+// HasFamilies reports whether there may be families.
+func (r *Registry) HasFamilies() bool { return r.source != nil }
+
+// Core lists the core tools.
+func (r *Registry) Core() []*Tool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.core)
+}
+
+// Find looks a tool up by any spelling of its names: memory.store is memory_store.
+func (r *Registry) Find(name string) (*Tool, bool) {
+	r.mu.Lock()
+	t := r.names[flat(name)]
+	r.mu.Unlock()
+	if t == nil {
+		t = r.Snapshot().Find(name)
+	}
+	return t, t != nil
+}
+
+// Load makes a family ready to be called.
+func (r *Registry) Load(ctx context.Context, family string) error { return r.source.Load(ctx, family) }
+
+// Snapshot is the families that there are now.
+func (r *Registry) Snapshot() *Snapshot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current != nil && !r.current.isOutdated() {
+		return r.current
+	}
+	if r.source == nil {
+		r.current = r.snapshot(nil, nil)
+		return r.current
+	}
+	changed := r.source.Changed() // before Families, or a change in between would be missed
+	r.current = r.snapshot(r.source.Families(), changed)
+	return r.current
+}
+
+// Names lists the core tools that a caller is offered, to tell of.
+func (r *Registry) Names(readOnly bool) string {
+	var list []string
+	for _, t := range r.Core() {
+		if t.Annotations.Permitted(readOnly) {
+			list = append(list, t.Name)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// Unknown says to the caller of a tool that does not exist which there are.
+func (r *Registry) Unknown(name string, readOnly bool) string {
+	text := fmt.Sprintf("there is no tool %q: the tools are %s", Clip(name, gotLength), r.Names(readOnly))
+	meant := "memory_" + strings.TrimPrefix(name, "memory.")
+	if slices.ContainsFunc(r.Core(), func(t *Tool) bool { return t.Name == meant }) {
+		text += fmt.Sprintf("; %q is the one you mean", meant)
+	}
+	if names := r.Snapshot().Names(); len(names) > 0 {
+		text += "; memory_load_family shows those of the families " + Quoted(names)
+	}
+	return text
+}
+
+// Denied refuses what a caller would have to write for.
+func (r *Registry) Denied(what string) error {
+	return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf(
+		"%s, and this memory can only be read: use %s; the server's operator can allow writing", what, r.Names(true))}
+}
+
+// Outdated is closed when there is another snapshot; nil: never.
+func (s *Snapshot) Outdated() <-chan struct{} { return s.outdated }
+
+func (s *Snapshot) isOutdated() bool {
+	select {
+	case <-s.outdated:
+		return true
+	default:
+		return false
+	}
+}
+
+// Set is a family by its name; nil when there is none.
+func (s *Snapshot) Set(name string) *Set { return s.byName[name] }
+
+// Names lists the families.
+func (s *Snapshot) Names() []string {
+	names := make([]string, len(s.Sets))
+	for i, set := range s.Sets {
+		names[i] = set.Name
+	}
+	return names
+}
+
+// Find looks a family's tool up by any spelling of its name; nil when there is none.
+func (s *Snapshot) Find(name string) *Tool {
+	if t := s.tools[name]; t != nil {
+		return t
+	}
+	return s.tools[flat(name)]
+}
+
+// NoFamily is the error of a name that no family has.
+func (s *Snapshot) NoFamily(name string) error {
+	text := fmt.Sprintf("there is no family %q: ", Clip(name, gotLength))
+	if len(s.Sets) == 0 {
+		text += "this server has none"
+	} else {
+		text += "there are " + strings.Join(s.Names(), ", ")
+	}
+	if t := s.Find(name); t != nil {
+		text += fmt.Sprintf("; %s is a tool of %s", t.Spelling, t.Family)
+	}
+	return &memory.Error{Code: memory.NotFound, Message: text, Details: map[string]any{"family": Clip(name, gotLength), "families": s.Names()}}
+}
+
+// Offered lists the tools of a family that lists show to a caller.
+func (s *Set) Offered(readOnly bool) []*Tool {
+	if s.Fault != "" {
+		return nil
+	}
+	var list []*Tool
+	for _, t := range s.Tools {
+		if t.Fault == "" && t.Annotations.Permitted(readOnly) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// snapshot makes families ready to be looked up; the caller holds mu.
+func (r *Registry) snapshot(all []Family, changed <-chan struct{}) *Snapshot {
+	s := &Snapshot{byName: map[string]*Set{}, tools: map[string]*Tool{}, outdated: changed}
+	slices.SortFunc(all, func(a, b Family) int { return cmp.Compare(a.Name, b.Name) })
+	for _, f := range all {
+		set := &Set{Family: f}
+		s.Sets, s.byName[f.Name] = append(s.Sets, set), set
+		for _, spec := range f.Tools {
+			spec.Family = f.Name
+			t := newTool(spec)
+			t.set = set
+			set.Tools = append(set.Tools, t)
+			s.register(t, r.isCore)
+		}
+	}
+	s.spell()
+	return s
+}
+
+func (r *Registry) isCore(name string) bool {
+	t := r.names[name]
+	return t != nil && t.Name == name
+}
+
+// register makes a tool one that can be found. A fault of a tool is its own, and hides no other tool.
+func (s *Snapshot) register(t *Tool, core func(name string) bool) {
+	_, twice := s.tools[t.Name]
+	switch {
+	case core(t.Name) || core(t.Spelling):
+		t.Fault = "a core tool has its name"
+	case twice:
+		t.Fault = "a tool of another family has its name"
+	}
+	if !twice && !core(t.Name) {
+		s.tools[t.Name] = t
+	}
+}
+
+// spell makes tools known under the other spelling of their names too. None hides another's own name.
+func (s *Snapshot) spell() {
+	for _, set := range s.Sets {
+		for _, t := range set.Tools {
+			if t.Fault != "" {
+				continue
+			}
+			switch s.tools[t.Spelling] {
+			case t:
+			case nil:
+				s.tools[t.Spelling] = t
+			default:
+				t.Fault = "written with _ its name is that of another tool"
+			}
+		}
+	}
+}
+
+func newTool(s Spec) *Tool {
+	t := &Tool{Spec: s, Spelling: flat(s.Name), parameters: parametersOf(s)}
+	var err error
+	switch t.Advertised, err = argumentsSchema(s.Input); {
+	case err != nil:
+		t.Fault = err.Error()
+	case len(t.Spelling) > longestName || strings.Trim(t.Spelling, nameCharacters) != "":
+		t.Fault = fmt.Sprintf("its name is not 1 to %d of the letters, digits, _ and -", longestName)
+	}
+	t.print = t.fingerprint()
+	return t
+}
+
+// flat is a name as models' interfaces take it.
+func flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
+// fingerprint tells tools apart that lists show in other words.
+func (t *Tool) fingerprint() string {
+	encoded, err := json.Marshal([]any{t.Spelling, t.Title, t.Description, t.Advertised, t.Annotations})
+	if err != nil {
+		return err.Error() // its schema is no JSON, and it is not listed
+	}
+	sum := sha256.Sum256(encoded)
+	return string(sum[:])
+}
+
+// Fingerprint changes with anything that lists show of the tool.
+func (t *Tool) Fingerprint() string { return t.print }
+
+// OutputSchema is the schema of the structured result; nil: none is known.
+func (s Spec) OutputSchema() json.RawMessage {
+	if len(s.Output) == 0 || saysObject(s.Output) {
+		return s.Output
+	}
+	wrapped, err := json.Marshal(map[string]any{
+		"type": "object", "properties": map[string]json.RawMessage{"result": s.Output}, "required": []string{"result"},
+	})
+	if err != nil {
+		return nil // it is no JSON
+	}
+	return wrapped
+}
+
+// saysObject reports whether a schema is one of an object.
+func saysObject(text json.RawMessage) bool {
+	var s struct {
+		Type any `json:"type"`
+	}
+	return json.Unmarshal(text, &s) == nil && s.Type == "object"
+}

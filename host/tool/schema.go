@@ -1,0 +1,206 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// longestDefault is how many characters a text may have as a default that is advertised; longer ones are prose.
+const longestDefault = 32
+
+// position says what a JSON value inside a schema is, and so which of its members are prose.
+type position int
+
+const (
+	literal      position = iota // copied as it is: enum, const, default…
+	rootSchema                   // a whole schema
+	innerSchema                  // a schema inside a schema
+	schemasNamed                 // an object whose members are schemas: properties, definitions
+	schemaList                   // a list of schemas, or one
+)
+
+// trimSchema drops from a schema what only people read, because a client shows the rest to a model with every
+// request: descriptions, long default texts, and at the top $schema and title. Everything that says which
+// arguments are valid stays, in its order.
+func trimSchema(raw json.RawMessage) (json.RawMessage, error) {
+	return dropped(raw, func(name string, value json.RawMessage, at position) bool {
+		if at == schemasNamed {
+			return isAdvanced(value)
+		}
+		return isProse(name, value, at) || forbidsMore(name, value, at) || confuses(name, at)
+	})
+}
+
+// tolerantSchema is a schema that lets unknown members pass, as lists say.
+func tolerantSchema(raw json.RawMessage) (json.RawMessage, error) {
+	return dropped(raw, forbidsMore)
+}
+
+// dropped is a schema without some of the members of the schemas in it.
+func dropped(raw json.RawMessage, drop dropping) (json.RawMessage, error) {
+	var out bytes.Buffer
+	if memory.Nesting(raw) > maxNesting {
+		return nil, fmt.Errorf("trim schema: it is nested deeper than %d", maxNesting)
+	}
+	if err := drop.trim(&out, raw, rootSchema); err != nil {
+		return nil, fmt.Errorf("trim schema: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// dropping says which members of a schema to drop.
+type dropping func(name string, value json.RawMessage, at position) bool
+
+// argumentsSchema is the schema of a tool's arguments as lists show it. Clients refuse a whole list over a tool whose
+// arguments are no object.
+func argumentsSchema(raw json.RawMessage) (json.RawMessage, error) {
+	if len(raw) == 0 {
+		raw = json.RawMessage(`{"type":"object"}`)
+	}
+	members, err := membersOf(raw)
+	if err != nil {
+		return nil, fmt.Errorf("the schema of its arguments must be an object: %w", err)
+	}
+	trimmed, err := trimSchema(raw)
+	if err != nil {
+		return nil, err
+	}
+	switch kind, given := members["type"]; {
+	case !given && string(trimmed) == "{}":
+		return json.RawMessage(`{"type":"object"}`), nil
+	case !given:
+		return append(json.RawMessage(`{"type":"object",`), trimmed[1:]...), nil
+	case string(kind) != `"object"`:
+		return nil, fmt.Errorf("the schema of its arguments must say type object, it says %s", got(kind))
+	}
+	return trimmed, nil
+}
+
+func (d dropping) trim(out *bytes.Buffer, raw json.RawMessage, at position) error {
+	raw = bytes.TrimSpace(raw)
+	switch {
+	case at == literal || len(raw) == 0:
+		return json.Compact(out, raw)
+	case raw[0] == '[' && at == schemaList:
+		return d.trimList(out, raw)
+	case raw[0] == '{':
+		if at == schemaList {
+			at = innerSchema
+		}
+		return d.trimObject(out, raw, at)
+	}
+	return json.Compact(out, raw) // true and false are schemas too
+}
+
+func (d dropping) trimList(out *bytes.Buffer, raw json.RawMessage) error {
+	var items []json.RawMessage
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return err
+	}
+	out.WriteByte('[')
+	for i, item := range items {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if err := d.trim(out, item, innerSchema); err != nil {
+			return err
+		}
+	}
+	out.WriteByte(']')
+	return nil
+}
+
+func (d dropping) trimObject(out *bytes.Buffer, raw json.RawMessage, at position) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := dec.Token(); err != nil {
+		return err
+	}
+	out.WriteByte('{')
+	first := true
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := token.(string)
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return err
+		}
+		if d(name, value, at) {
+			continue
+		}
+		if !first {
+			out.WriteByte(',')
+		}
+		first = false
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			return err
+		}
+		out.Write(quoted)
+		out.WriteByte(':')
+		if err := d.trim(out, value, inside(at, name)); err != nil {
+			return err
+		}
+	}
+	out.WriteByte('}')
+	_, err := dec.Token()
+	return err
+}
+
+// isAdvanced reports whether an argument is one that few need: memory_capabilities tells of it, lists do not.
+func isAdvanced(schema json.RawMessage) bool {
+	var marked struct {
+		Advanced bool `json:"x-advanced"`
+	}
+	return json.Unmarshal(schema, &marked) == nil && marked.Advanced
+}
+
+// isProse reports whether a member of a schema is there for people.
+func isProse(name string, value json.RawMessage, at position) bool {
+	switch name {
+	case "description":
+		return true
+	case "$schema", "title":
+		return at == rootSchema
+	case "default":
+		var text string
+		return json.Unmarshal(value, &text) == nil && utf8.RuneCountInString(text) > longestDefault
+	}
+	return false
+}
+
+// forbidsMore reports whether a member of a schema refuses unknown members at the top, which are tolerated.
+func forbidsMore(name string, value json.RawMessage, at position) bool {
+	return at == rootSchema && (name == "additionalProperties" || name == "unevaluatedProperties") && string(value) == "false"
+}
+
+// confuses reports whether models' interfaces or clients take offence at a member of a schema: at the top, those do not
+// know alternatives, and these would send what x-mcp-header names twice. Arguments are checked against all of it.
+func confuses(name string, at position) bool {
+	switch name {
+	case "anyOf", "oneOf", "allOf", "not", "if", "then", "else":
+		return at == rootSchema
+	}
+	return name == "x-mcp-header"
+}
+
+// inside says what a member of a schema is.
+func inside(at position, name string) position {
+	if at == schemasNamed {
+		return innerSchema
+	}
+	switch name {
+	case "properties", "patternProperties", "definitions", "$defs", "dependentSchemas":
+		return schemasNamed
+	case "items", "prefixItems", "anyOf", "oneOf", "allOf", "not", "if", "then", "else", "contains",
+		"additionalProperties", "propertyNames", "additionalItems", "unevaluatedItems", "unevaluatedProperties":
+		return schemaList
+	}
+	return literal
+}

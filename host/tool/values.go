@@ -1,0 +1,145 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+func absent(raw json.RawMessage) bool {
+	return len(raw) == 0 || string(raw) == "null" || string(raw) == `""`
+}
+
+func stringOf(raw json.RawMessage) (string, bool) {
+	if len(raw) == 0 || raw[0] != '"' {
+		return "", false
+	}
+	var text string
+	return text, json.Unmarshal(raw, &text) == nil
+}
+
+// halfPair reports whether a string in JSON has an escape for half of a surrogate pair. It stands for nothing, and would
+// be read as the same replacement for every half: different keys would be one.
+func halfPair(raw []byte) bool {
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		i++ // what is escaped
+		first := unit(raw[i-1:])
+		if !utf16.IsSurrogate(first) {
+			continue
+		}
+		i += len(`u0000`)
+		if i >= len(raw) || utf16.DecodeRune(first, unit(raw[i:])) == utf8.RuneError {
+			return true
+		}
+		i += len(`u0000`)
+	}
+	return false
+}
+
+// unit is the code unit of the escape that text begins with; 0 for none.
+func unit(text []byte) rune {
+	if len(text) < len(`\u0000`) || text[1] != 'u' {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return 0
+	}
+	return rune(n)
+}
+
+// textOf is the text that a string or a number says.
+func textOf(raw json.RawMessage) (string, bool) {
+	if halfPair(raw) {
+		return "", false
+	}
+	if len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {
+		return string(raw), true
+	}
+	return stringOf(raw)
+}
+
+// listOf splits a list, or the text of one.
+func listOf(raw json.RawMessage) ([]json.RawMessage, bool) {
+	if text, ok := stringOf(raw); ok {
+		raw = json.RawMessage(text)
+	}
+	var items []json.RawMessage
+	if len(bytes.TrimSpace(raw)) == 0 || bytes.TrimSpace(raw)[0] != '[' || memory.Nesting(raw) > maxNesting || json.Unmarshal(raw, &items) != nil {
+		return nil, false
+	}
+	return items, true
+}
+
+// textsOf is the texts in a list of them.
+func textsOf(raw json.RawMessage) ([]string, bool) {
+	items, ok := listOf(raw)
+	texts := make([]string, 0, len(items))
+	for _, item := range items {
+		text, good := textOf(item)
+		ok = ok && good
+		texts = append(texts, text)
+	}
+	return texts, ok
+}
+
+// numeral is what may be a number: a number's digits, or those in a text.
+func numeral(raw json.RawMessage) string {
+	text, ok := textOf(raw)
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(text)
+}
+
+// wholeOf is the whole number that 10, 10.0, 1e1 or "10" says.
+func wholeOf(raw json.RawMessage) (int64, bool) {
+	digits := numeral(raw)
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(digits, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// got is a wrong argument, short enough to repeat.
+func got(raw json.RawMessage) string { return Clip(string(raw), gotLength) }
+
+// Clip shortens text to a number of characters.
+func Clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	if runes := []rune(text[:min(len(text), 4*limit+4)]); len(runes) > limit {
+		return string(runes[:limit]) + "…"
+	}
+	return text
+}
+
+const namedInNotes = 5 // how many names a note lists
+
+// Quoted lists some names for a note.
+func Quoted(names []string) string {
+	var list []string
+	for i, name := range names {
+		if i == namedInNotes {
+			list = append(list, fmt.Sprintf("and %d more", len(names)-i))
+			break
+		}
+		list = append(list, fmt.Sprintf("%q", Clip(name, 64)))
+	}
+	return strings.Join(list, ", ")
+}
