@@ -6,35 +6,34 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
-	"github.com/alcove-memory/alcove/host/mcp"
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// familyTools are the families as clients see them.
-type familyTools struct {
-	*family.Families
-}
+// familyTools are the families as a source of tools, without those whose names clients know others by.
+type familyTools struct{ families *family.Families }
 
-func (f familyTools) All() []mcp.Family { return forClients(f.Families.All()) }
+func (f familyTools) Families() []tool.Family { return f.shown(f.families.All()) }
 
-// forClients are families as clients see them, without those whose names clients know others by.
-func forClients(all []family.Described) []mcp.Family {
-	var list []mcp.Family
+func (f familyTools) Changed() <-chan struct{} { return f.families.Changed() }
+
+func (f familyTools) Load(ctx context.Context, name string) error { return f.families.Load(ctx, name) }
+
+func (f familyTools) shown(all []family.Described) []tool.Family {
+	var list []tool.Family
 	for _, d := range all {
-		if d.Hidden || family.IsReserved(d.Manifest.Name) {
-			continue
+		if !d.Hidden && !family.IsReserved(d.Manifest.Name) {
+			list = append(list, f.family(d))
 		}
-		list = append(list, familyOf(d))
 	}
 	return list
 }
 
-func familyOf(d family.Described) mcp.Family {
+func (f familyTools) family(d family.Described) tool.Family {
 	m := d.Manifest
-	out := mcp.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Loaded: d.Loaded, Fault: d.Fault}
+	out := tool.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Loaded: d.Loaded, Fault: d.Fault}
 	for _, t := range append(slices.Clone(m.Tools), d.Published...) {
-		out.Tools = append(out.Tools, familyTool(t))
+		out.Tools = append(out.Tools, f.spec(m.Name, t))
 	}
 	for hook := range d.Grant.Hooks {
 		out.Hooks = append(out.Hooks, string(hook))
@@ -51,8 +50,8 @@ func familyOf(d family.Described) mcp.Family {
 	return out
 }
 
-// familyTool is a tool of a manifest. A hint that is not given is the one that is true of the most careless tool.
-func familyTool(t abi.Tool) mcp.FamilyTool {
+// spec is a tool of a manifest. An annotation that is not given is the one that is true of the most careless tool.
+func (f familyTools) spec(name string, t abi.Tool) tool.Spec {
 	hint := func(given *bool, otherwise bool) bool {
 		if given == nil {
 			return otherwise
@@ -60,25 +59,16 @@ func familyTool(t abi.Tool) mcp.FamilyTool {
 		return *given
 	}
 	a := t.Annotations
-	return mcp.FamilyTool{Name: t.Name, Description: t.Description, Docs: t.Docs, Input: t.InputSchema, Output: t.OutputSchema, Title: a.Title,
-		ReadOnly: hint(a.ReadOnly, false), Destructive: hint(a.Destructive, true), Idempotent: hint(a.Idempotent, false), OpenWorld: hint(a.OpenWorld, true)}
-}
-
-func (f familyTools) Call(ctx context.Context, c mcp.FamilyCall) (mcp.FamilyResult, error) {
-	r, err := f.Families.Call(ctx, family.Call{
-		Tool: c.Tool, Arguments: c.Arguments, Place: memory.Place{Branch: c.Branch, Namespace: c.Namespace}, RequestID: c.RequestID,
-		Caller: caller(c), DryRun: c.DryRun, Progress: c.Progress,
-	})
-	return mcp.FamilyResult{Output: r.Output, Version: r.Version, Proposal: r.Proposal, Notes: r.Notes}, err
-}
-
-// caller is whose call it is.
-func caller(c mcp.FamilyCall) memory.Caller {
-	rights := memory.FullRights()
-	if c.ReadOnly {
-		rights = rights.ReadOnly()
+	s := tool.Spec{Name: t.Name, Family: name, Description: t.Description, Docs: t.Docs, Input: t.InputSchema, Output: t.OutputSchema, Title: a.Title,
+		Annotations: tool.Annotations{ReadOnly: hint(a.ReadOnly, false), Destructive: hint(a.Destructive, true), Idempotent: hint(a.Idempotent, false), OpenWorld: hint(a.OpenWorld, true)}}
+	s.Handler = func(ctx context.Context, c *tool.Call) (tool.Answer, error) {
+		r, err := f.families.Call(ctx, family.Call{
+			Tool: t.Name, Arguments: c.JSON, Place: c.Place(), RequestID: c.RequestID,
+			Caller: c.Caller, DryRun: c.DryRun, Progress: c.Progress,
+		})
+		return s.Answer(tool.Result{Output: r.Output, Version: r.Version, Proposal: r.Proposal, Notes: r.Notes}), err
 	}
-	return memory.Caller{Agent: c.Agent, Rights: rights}
+	return s
 }
 
 // FamilyModule is a family that the program carries.

@@ -20,7 +20,7 @@ func TestClientsSeeNoFamilyUnderTheNameOfAnother(t *testing.T) {
 	missing.Grant.Hooks = map[abi.Hook]registry.On{abi.HookRank: {}}
 	var names []string
 	hooks := map[string][]string{}
-	for _, f := range forClients([]family.Described{described("core", "its name is taken"), described("c0re", "its name resembles core"), guarded, missing, described("ranking", ""), hidden, described("broken", "its module is not there")}) {
+	for _, f := range (familyTools{}).shown([]family.Described{described("core", "its name is taken"), described("c0re", "its name resembles core"), guarded, missing, described("ranking", ""), hidden, described("broken", "its module is not there")}) {
 		names, hooks[f.Name] = append(names, f.Name), f.Hooks
 	}
 	if !slices.Equal(names, []string{"redactor", "other", "ranking", "broken"}) {

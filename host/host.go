@@ -21,6 +21,8 @@ import (
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/core"
 )
 
 // Options say what to open, and how.
@@ -105,13 +107,25 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.readToken(); err != nil {
 		return err
 	}
-	o := mcp.Options{Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock,
-		ReadOnly: h.options.ReadOnly || h.readOnly, Writable: h.Writable}
-	if h.families != nil {
-		o.Families = familyTools{h.families}
+	dispatcher, err := h.dispatcher()
+	if err != nil {
+		return err
 	}
-	h.mcp = mcp.New(h.space, o)
+	h.mcp = mcp.New(dispatcher, mcp.Options{
+		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
+	})
 	return nil
+}
+
+// dispatcher calls the core tools and those of the families.
+func (h *Host) dispatcher() (*tool.Dispatcher, error) {
+	var families tool.Source
+	if h.families != nil {
+		families = familyTools{h.families}
+	}
+	all := tool.NewRegistry(families)
+	err := all.Add(core.Specs(core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable})...)
+	return tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock}), err
 }
 
 // openDir takes possession of the data directory.
@@ -211,7 +225,7 @@ func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io
 }
 
 // Tools lists the tools that clients are offered, in the form that model APIs take.
-func Tools() []Tool { return mcp.Export() }
+func Tools() []Tool { return core.Export() }
 
 // Tool is a tool in that form.
-type Tool = mcp.ExportedTool
+type Tool = core.Exported

@@ -7,7 +7,30 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
+
+// diffAnswer and mergeAnswer are what memory_branch answers.
+type diffAnswer struct {
+	Added, Changed, Removed int
+	Clashes                 int `json:"clashing"`
+	Summary, Note           string
+	Differences             []difference
+}
+
+type mergeAnswer struct {
+	Merged, Preview     bool
+	Applied, Unresolved int
+	Summary, Note       string
+	Changes             []difference `json:"differences"`
+	Clashes             []difference
+}
+
+type difference struct {
+	Namespace, Key, Change, Clash string
+	Source, Target                *struct{ Value json.RawMessage }
+	Omitted                       bool `json:"value_omitted"`
+}
 
 func TestAForkIsChangedComparedAndMerged(t *testing.T) {
 	p := use(t)
@@ -172,7 +195,7 @@ func TestALongDiffSaysWhatItLeftOut(t *testing.T) {
 	if d.Added != 60 || len(d.Differences) != 50 || !strings.Contains(d.Note, "10 differences were not listed") || !strings.Contains(d.Note, "left out") || len(o.notes) != 1 {
 		t.Errorf("%d added, %d listed, note %q", d.Added, len(d.Differences), d.Note)
 	}
-	if len(o.text) > maxAnswer+2000 {
+	if len(o.text) > tool.MaxAnswer+2000 {
 		t.Errorf("the answer has %d bytes", len(o.text))
 	}
 }
@@ -192,7 +215,7 @@ func TestInReadOnlyModeOnlyReadingToolsAreOfferedAndTheOthersSayWhy(t *testing.T
 		for _, each := range list.Result.Tools {
 			offered = append(offered, each.Name)
 		}
-		if strings.Join(offered, ", ") != tools().names(true) {
+		if strings.Join(offered, ", ") != coreNames(t, true) {
 			t.Errorf("%s: offered are %s", name, offered)
 		}
 		for tool, arguments := range map[string]string{

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 // described is what memory_capabilities answers.
@@ -12,6 +14,20 @@ type described struct {
 	Families []familyRow
 	Tools    []toolRow
 	Note     string
+}
+
+type familyRow struct {
+	Name, Description            string
+	Tools, Hooks, Missing        []string
+	Loaded                       bool
+	Fault, Version, Digest, Docs string
+}
+
+type toolRow struct {
+	Name, Family, Title, Description, Docs, Fault string
+	InputSchema, OutputSchema                     json.RawMessage
+	Omitted                                       bool `json:"schema_omitted"`
+	Annotations                                   map[string]bool
 }
 
 func (p *peer) describe(arguments string) described {
@@ -73,7 +89,7 @@ func TestTheCoreToolsAreDescribedToo(t *testing.T) {
 
 func TestADescriptionThatIsTooLongIsCut(t *testing.T) {
 	f := newFake()
-	f.change(func(all []Family) []Family {
+	f.change(func(all []tool.Family) []tool.Family {
 		for i := range all {
 			all[i].Docs = strings.Repeat("word ", 20_000)
 		}
@@ -81,7 +97,7 @@ func TestADescriptionThatIsTooLongIsCut(t *testing.T) {
 	})
 	p := withFamilies(t, f, Session{})
 	o := p.must("memory_capabilities", `{"verbose":true}`)
-	if len(o.text) > maxAnswer+4000 || len(o.notes) != 1 || !strings.Contains(o.notes[0], "one family at a time") {
+	if len(o.text) > tool.MaxAnswer+4000 || len(o.notes) != 1 || !strings.Contains(o.notes[0], "one family at a time") {
 		t.Errorf("%d bytes: %s", len(o.text), o.notes)
 	}
 }
@@ -144,19 +160,19 @@ func TestArgumentsThatDoNotFitAreRefusedByName(t *testing.T) {
 
 func TestWhatListsSayOfFamiliesToolsIsTrue(t *testing.T) {
 	families := newFake()
-	families.change(func(all []Family) []Family { return all[:2] })
+	families.change(func(all []tool.Family) []tool.Family { return all[:2] })
 	p := withFamilies(t, families, Session{})
 	full := map[string]string{
 		"memory_auto_tag": `{"id":"k","most":5,"deep":true,"tags":["t"],"style":"plain","more":{"a":1}}`, "memory_tag_suggest": `{"text":"x"}`,
 		"site.memory.store": `{"content":"c","namespace":"n"}`, "site.memory.recall": `{}`,
 	}
-	for _, f := range newCatalogue(families.All(), nil).families {
-		for _, tool := range f.offered(false) {
+	for _, f := range tool.NewRegistry(families).Snapshot().Sets {
+		for _, tool := range f.Offered(false) {
 			given, ok := full[tool.Name]
 			if !ok {
 				continue
 			}
-			schema := compileSchema(t, tool.wire.RawInputSchema)
+			schema := compileSchema(t, tool.Advertised)
 			var members map[string]any
 			if err := json.Unmarshal([]byte(given), &members); err != nil {
 				t.Fatal(err)
@@ -171,7 +187,7 @@ func TestWhatListsSayOfFamiliesToolsIsTrue(t *testing.T) {
 			}
 			p.must(tool.Name, string(more))
 			var required struct{ Required []string }
-			if err := json.Unmarshal(tool.wire.RawInputSchema, &required); err != nil {
+			if err := json.Unmarshal(tool.Advertised, &required); err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range required.Required {
@@ -192,8 +208,8 @@ func TestAnAnswerThatIsNoObjectIsWrappedForPrograms(t *testing.T) {
 	f := newFake()
 	outputs := map[string]string{"memory_tag_suggest": `["a"]`, "site.memory.recall": `null`}
 	for name, output := range outputs {
-		f.answers[name] = func(context.Context, FamilyCall) (FamilyResult, error) {
-			return FamilyResult{Output: json.RawMessage(output), Notes: []string{"look", "twice"}}, nil
+		f.answers[name] = func(context.Context, familyCall) (tool.Result, error) {
+			return tool.Result{Output: json.RawMessage(output), Notes: []string{"look", "twice"}}, nil
 		}
 	}
 	p := withFamilies(t, f, Session{})
@@ -207,8 +223,8 @@ func TestAnAnswerThatIsNoObjectIsWrappedForPrograms(t *testing.T) {
 
 func TestAProposalIsExplained(t *testing.T) {
 	f := newFake()
-	f.answers["memory_auto_tag"] = func(context.Context, FamilyCall) (FamilyResult, error) {
-		return FamilyResult{Output: json.RawMessage(`{}`), Version: 12, Proposal: "proposals/tag-1"}, nil
+	f.answers["memory_auto_tag"] = func(context.Context, familyCall) (tool.Result, error) {
+		return tool.Result{Output: json.RawMessage(`{}`), Version: 12, Proposal: "proposals/tag-1"}, nil
 	}
 	p := withFamilies(t, f, Session{})
 	raw := p.request("tools/call", `{"name":"memory_auto_tag","arguments":{"id":"k"}}`)
@@ -222,19 +238,19 @@ func TestAProposalIsExplained(t *testing.T) {
 func TestAHugeAnswerIsCutForModelsAndWholeForPrograms(t *testing.T) {
 	f := newFake()
 	huge := `{"text":"` + strings.Repeat("é", 150_000) + `"}`
-	f.answers["memory_auto_tag"] = func(context.Context, FamilyCall) (FamilyResult, error) {
-		return FamilyResult{Output: json.RawMessage(huge)}, nil
+	f.answers["memory_auto_tag"] = func(context.Context, familyCall) (tool.Result, error) {
+		return tool.Result{Output: json.RawMessage(huge)}, nil
 	}
 	p := withFamilies(t, f, Session{})
 	o := p.must("memory_auto_tag", `{"id":"k"}`)
-	if len([]rune(o.text)) != maxAnswer || string(o.structured) != huge || len(o.notes) != 1 || !strings.Contains(o.notes[0], "50000 characters") {
+	if len([]rune(o.text)) != tool.MaxAnswer || string(o.structured) != huge || len(o.notes) != 1 || !strings.Contains(o.notes[0], "50000 characters") {
 		t.Errorf("%d characters, %d bytes, %s", len([]rune(o.text)), len(o.structured), o.notes)
 	}
 }
 
 func TestAFamilyThatPanicsIsAFaultOfItsCallAlone(t *testing.T) {
 	f := newFake()
-	f.answers["memory_auto_tag"] = func(context.Context, FamilyCall) (FamilyResult, error) { panic("secret") }
+	f.answers["memory_auto_tag"] = func(context.Context, familyCall) (tool.Result, error) { panic("secret") }
 	p := withFamilies(t, f, Session{})
 	if got := p.refused("memory_auto_tag", `{"id":"k"}`); got.Code != "internal" || strings.Contains(got.Message, "secret") {
 		t.Errorf("refused with %+v", got)

@@ -14,6 +14,7 @@ import (
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/alcove-memory/alcove/host/jsonrpc"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 const (
@@ -38,7 +39,7 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 		fail:     cancel,
 		slots:    make(chan struct{}, maxInFlight),
 		inFlight: map[string]*inFlight{},
-		client:   newRemote(rand.Text()),
+		client:   newRemote(rand.Text(), session.begin(manyCalls)),
 		unread:   &backlog{limit: maxUnread, less: make(chan struct{}, 1)},
 	}
 	account := s.input.Account()
@@ -49,11 +50,9 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 		return fmt.Errorf("serve a client: %w", err)
 	}
 	defer s.protocol.UnregisterSession(context.WithoutCancel(ctx), c.client.id)
-	ctx = WithSession(s.protocol.WithContext(ctx, c.client), session)
-	at := newSeat(session)
-	s.audience.join(&watcher{session: session, seat: at, tell: c.listChanged})
-	defer s.audience.leave(at)
-	return c.serve(context.WithValue(ctx, seatKey{}, at))
+	s.watchers.join(&watcher{session: session, state: c.client.state, tell: c.listChanged})
+	defer s.watchers.leave(c.client.state)
+	return c.serve(WithSession(s.protocol.WithContext(ctx, c.client), session))
 }
 
 // listChanged tells a client that began with initialize. Others ask to be told.
@@ -214,7 +213,7 @@ func (c *conn) begin(m *message, mine *inFlight) (refusal string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.inFlight[jsonrpc.Key(m.id)] != nil {
-		return fmt.Sprintf("a request with the id %s is being served already: use each id once", clip(string(m.id), gotLength))
+		return fmt.Sprintf("a request with the id %s is being served already: use each id once", tool.Clip(string(m.id), gotLength))
 	}
 	if mine.listen {
 		if c.listens == maxListens {
@@ -255,16 +254,16 @@ func (c *conn) cancel(id json.RawMessage) {
 func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRPCMessage) {
 	defer func() {
 		if r := recover(); r != nil {
-			c.server.options.Logger.Error("serving a message failed", "method", clip(m.method, gotLength), "panic", r, "stack", string(debug.Stack()))
+			c.server.options.Logger.Error("serving a message failed", "method", tool.Clip(m.method, gotLength), "panic", r, "stack", string(debug.Stack()))
 			response = errorMessage(m.id, protocol.INTERNAL_ERROR, "the server failed to serve this; its log says why")
 		}
 	}()
 	if m.method == methodCall {
-		target, ok := c.server.resolve(m.tool)
-		if !ok {
-			return errorMessage(m.id, protocol.INVALID_PARAMS, c.server.unknown(m.tool, c.server.readOnly(sessionOf(ctx))))
+		if !c.server.has(m.tool) {
+			return errorMessage(m.id, protocol.INVALID_PARAMS, c.server.unknown(m.tool, sessionOf(ctx)))
 		}
-		ctx = m.into(ctx, target)
+		call := &toolCall{server: c.server, message: m, listChanged: c.listChanged, tell: func(n protocol.JSONRPCNotification) { send(c.client, n) }}
+		ctx = call.within(ctx)
 	}
 	return c.server.protocol.HandleMessage(ctx, m.body)
 }
@@ -284,7 +283,7 @@ func withID(response protocol.JSONRPCMessage, id json.RawMessage) protocol.JSONR
 
 // answer hands an answer to write.
 func (c *conn) answer(response protocol.JSONRPCMessage) {
-	line, err := encode(response)
+	line, err := tool.Encode(response)
 	if err != nil {
 		c.server.options.Logger.Error("encoding an answer failed", "error", err)
 		return
@@ -323,7 +322,7 @@ func (c *conn) writeNotifications() {
 }
 
 func (c *conn) writeNotification(n protocol.JSONRPCNotification) {
-	line, err := encode(n)
+	line, err := tool.Encode(n)
 	if err != nil {
 		c.server.options.Logger.Error("encoding a notification failed", "error", err)
 		return

@@ -19,6 +19,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 // slow is a tool that lasts until it is cancelled or released.
@@ -28,17 +29,18 @@ type slow struct {
 	ended   chan error // the reason of its context
 }
 
-func addSlow(s *Server) *slow {
+func addSlow(t testing.TB, s *Server) *slow {
+	t.Helper()
 	w := &slow{make(chan struct{}, 1000), make(chan struct{}), make(chan error, 1000)}
-	s.add(tool{name: "slow", description: "x", input: `{"type":"object"}`, output: `{"type":"object"}`, run: func(ctx context.Context, _ *call) (answer, error) {
+	addTool(t, s, "slow", func(ctx context.Context, _ *tool.Call) (tool.Answer, error) {
 		w.begun <- struct{}{}
 		select {
 		case <-ctx.Done():
 		case <-w.release:
 		}
 		w.ended <- ctx.Err()
-		return answer{structured: struct{}{}}, ctx.Err()
-	}})
+		return tool.Answer{Structured: struct{}{}}, ctx.Err()
+	})
 	return w
 }
 
@@ -63,7 +65,7 @@ func TestTwoClientsAtOnceEachGetTheirOwnAnswers(t *testing.T) {
 
 func TestACancelledRequestStopsAndIsNotAnswered(t *testing.T) {
 	s := newServer(t, Options{})
-	w := addSlow(s)
+	w := addSlow(t, s)
 	p := connect(t, s, Session{}).initialize("tester")
 	id, _ := p.start("tools/call", `{"name":"slow"}`)
 	await.Value(t, "the call", w.begun)
@@ -81,7 +83,7 @@ func TestACancelledRequestStopsAndIsNotAnswered(t *testing.T) {
 
 func TestARequestIsCancelledEvenBeforeItBegins(t *testing.T) {
 	s := newServer(t, Options{})
-	w := addSlow(s)
+	w := addSlow(t, s)
 	p := connect(t, s, Session{}).initialize("tester")
 	for range 100 {
 		id, _ := p.start("tools/call", `{"name":"slow"}`)
@@ -94,7 +96,7 @@ func TestARequestIsCancelledEvenBeforeItBegins(t *testing.T) {
 
 func TestASlowRequestHoldsUpNobody(t *testing.T) {
 	s := newServer(t, Options{})
-	w := addSlow(s)
+	w := addSlow(t, s)
 	p := connect(t, s, Session{}).initialize("tester")
 	_, wait := p.start("tools/call", `{"name":"slow"}`)
 	await.Value(t, "the call", w.begun)
@@ -105,7 +107,7 @@ func TestASlowRequestHoldsUpNobody(t *testing.T) {
 
 func TestWhatWasAskedBeforeTheEndIsStillAnswered(t *testing.T) {
 	s := newServer(t, Options{})
-	w := addSlow(s)
+	w := addSlow(t, s)
 	p := connect(t, s, Session{}).initialize("tester")
 	_, wait := p.start("tools/call", `{"name":"slow"}`)
 	await.Value(t, "the call", w.begun)
@@ -222,7 +224,7 @@ func TestIdsComeBackToTheLetter(t *testing.T) {
 
 func TestAnIdInUseIsRefused(t *testing.T) {
 	s := newServer(t, Options{})
-	w := addSlow(s)
+	w := addSlow(t, s)
 	p := connect(t, s, Session{}).initialize("tester")
 	id, wait := p.start("tools/call", `{"name":"slow"}`)
 	await.Value(t, "the call", w.begun)
@@ -243,7 +245,7 @@ func TestAnIdInUseIsRefused(t *testing.T) {
 
 func TestManyRequestsAtOnceAreServedInTurn(t *testing.T) {
 	s := newServer(t, Options{})
-	w := addSlow(s)
+	w := addSlow(t, s)
 	p := connect(t, s, Session{}).initialize("tester")
 	var waits []func() string
 	for range maxInFlight {
@@ -349,11 +351,13 @@ func TestACallThatIsSentAgainHappensOnce(t *testing.T) {
 func TestAFaultOfTheServerIsLoggedAndNotTold(t *testing.T) {
 	var log bytes.Buffer
 	s := newServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	for name, run := range map[string]func(context.Context, *call) (answer, error){
-		"fails":  func(context.Context, *call) (answer, error) { return answer{}, errors.New("secret path /etc/x") },
-		"panics": func(context.Context, *call) (answer, error) { panic("secret path /etc/x") },
+	for name, run := range map[string]tool.Handler{
+		"fails": func(context.Context, *tool.Call) (tool.Answer, error) {
+			return tool.Answer{}, errors.New("secret path /etc/x")
+		},
+		"panics": func(context.Context, *tool.Call) (tool.Answer, error) { panic("secret path /etc/x") },
 	} {
-		s.add(tool{name: name, description: "x", input: `{"type":"object"}`, output: `{"type":"object"}`, run: run})
+		addTool(t, s, name, run)
 	}
 	p := connect(t, s, Session{}).initialize("tester")
 	for _, name := range []string{"fails", "panics"} {
@@ -456,7 +460,7 @@ func drive(t *testing.T, c *client.Client) {
 	for _, each := range list.Tools {
 		offered = append(offered, each.Name)
 	}
-	if strings.Join(offered, ", ") != tools().names(false) {
+	if strings.Join(offered, ", ") != coreNames(t, false) {
 		t.Errorf("offered are %s", offered)
 	}
 	for _, step := range []struct{ tool, arguments, want string }{

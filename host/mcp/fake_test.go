@@ -3,69 +3,104 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// fake is Families without modules behind them.
+// familyCall is a call of a family's tool.
+type familyCall struct {
+	Tool      string
+	Arguments json.RawMessage
+	Branch    string
+	Namespace string
+	Agent     string
+	RequestID string
+	ReadOnly  bool
+	DryRun    bool
+	AsOf      memory.AsOf
+	Progress  tool.Progress
+}
+
+// fake is a source of families without modules behind them.
 type fake struct {
 	mu      sync.Mutex
-	all     []Family
+	all     []tool.Family
 	changed chan struct{}
-	calls   []FamilyCall
+	calls   []familyCall
 	loads   []string
-	answers map[string]func(context.Context, FamilyCall) (FamilyResult, error) // by tool; the others echo
-	refuses map[string]error                                                   // to load, by family
+	answers map[string]func(context.Context, familyCall) (tool.Result, error) // by tool; the others echo
+	refuses map[string]error                                                  // to load, by family
 }
 
 // newFake has a family that tags, one of a site, one that is at fault, and one whose tools are badly made.
 func newFake() *fake {
-	return &fake{changed: make(chan struct{}), answers: map[string]func(context.Context, FamilyCall) (FamilyResult, error){}, refuses: map[string]error{}, all: []Family{
+	return &fake{changed: make(chan struct{}), answers: map[string]func(context.Context, familyCall) (tool.Result, error){}, refuses: map[string]error{}, all: []tool.Family{
 		{
 			Name: "auto-tag", Version: "1.0.0", Digest: "d1", Description: "Tags memories by what they are about.", Docs: "Finds key phrases and people in a text.",
 			Hooks: []string{"store"}, Needs: []string{"llm.complete"},
-			Tools: []FamilyTool{
+			Tools: []tool.Spec{
 				{
-					Name: "memory_auto_tag", Description: "Tag one memory.", Docs: "Looks at the text alone.", Idempotent: true,
+					Name: "memory_auto_tag", Description: "Tag one memory.", Docs: "Looks at the text alone.", Annotations: tool.Annotations{Idempotent: true},
 					Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","additionalProperties":false,"required":["id"],"properties":{
 						"id":{"type":"string","description":"Which memory."},"most":{"type":"integer","minimum":1,"maximum":20,"default":5},"deep":{"type":"boolean"},
 						"tags":{"type":"array","items":{"type":"string"}},"style":{"enum":["plain","fine"]},"more":{"type":"object"}}}`),
 					Output: json.RawMessage(`{"type":"object","properties":{"tags":{"type":"array"}}}`),
 				},
-				{Name: "memory_tag_suggest", Description: "#123 suggests tags without storing them.", ReadOnly: true, Input: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}}}`), Output: json.RawMessage(`{"type":"array"}`)},
+				{Name: "memory_tag_suggest", Description: "#123 suggests tags without storing them.", Annotations: tool.Annotations{ReadOnly: true}, Input: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}}}`), Output: json.RawMessage(`{"type":"array"}`)},
 			},
 		},
 		{
 			Name: "site", Version: "2.1.0", Digest: "d2", Description: "Keeps what is known about a web site.",
-			Tools: []FamilyTool{
-				{Name: "site.memory.store", Title: "Remember", Description: "Remember something about a site.", OpenWorld: true, Input: json.RawMessage(`{"type":"object","required":["content"],"properties":{"content":{"type":"string"},"namespace":{"type":"string"}}}`)},
-				{Name: "site.memory.recall", Description: "What is known about a site.", ReadOnly: true},
+			Tools: []tool.Spec{
+				{Name: "site.memory.store", Title: "Remember", Description: "Remember something about a site.", Annotations: tool.Annotations{OpenWorld: true}, Input: json.RawMessage(`{"type":"object","required":["content"],"properties":{"content":{"type":"string"},"namespace":{"type":"string"}}}`)},
+				{Name: "site.memory.recall", Description: "What is known about a site.", Annotations: tool.Annotations{ReadOnly: true}},
 			},
 		},
-		{Name: "broken", Version: "0.1.0", Description: "Crashes.", Fault: "it was stopped: out of memory", Tools: []FamilyTool{{Name: "broken_tool", Description: "Crash."}}},
+		{Name: "broken", Version: "0.1.0", Description: "Crashes.", Fault: "it was stopped: out of memory", Tools: []tool.Spec{{Name: "broken_tool", Description: "Crash."}}},
 		{
 			Name: "odd", Version: "0.1.0", Description: "Badly made tools beside a good one.",
-			Tools: []FamilyTool{
+			Tools: []tool.Spec{
 				{Name: "odd_list", Description: "Wants a list.", Input: json.RawMessage(`{"type":"array"}`)},
 				{Name: "odd_text", Description: "Has no schema.", Input: json.RawMessage(`"text"`)},
 				{Name: "odd_" + strings.Repeat("x", 80), Description: "Has a long name."},
 				{Name: "memory_store", Description: "Steals a core tool."},
 				{Name: "memory.recall", Description: "Steals another."},
-				{Name: "site_memory_store", Description: "Is written like another.", ReadOnly: true},
-				{Name: "odd_loose", Description: "Has a schema that says little.", ReadOnly: true, Input: json.RawMessage(`{"anyOf":[{"required":["a"]},{"required":["b"]}],"properties":{"a":{"x-mcp-header":"A"}}}`)},
-				{Name: "odd_far", Description: "Refers elsewhere.", ReadOnly: true, Input: json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"file:///etc/passwd"}}}`)},
+				{Name: "site_memory_store", Description: "Is written like another.", Annotations: tool.Annotations{ReadOnly: true}},
+				{Name: "odd_loose", Description: "Has a schema that says little.", Annotations: tool.Annotations{ReadOnly: true}, Input: json.RawMessage(`{"anyOf":[{"required":["a"]},{"required":["b"]}],"properties":{"a":{"x-mcp-header":"A"}}}`)},
+				{Name: "odd_far", Description: "Refers elsewhere.", Annotations: tool.Annotations{ReadOnly: true}, Input: json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"file:///etc/passwd"}}}`)},
 			},
 		},
 	}}
 }
 
-func (f *fake) All() []Family {
+func (f *fake) Families() []tool.Family {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]Family(nil), f.all...)
+	all := append([]tool.Family(nil), f.all...)
+	for i := range all {
+		all[i].Tools = append([]tool.Spec(nil), all[i].Tools...)
+		for j := range all[i].Tools {
+			all[i].Tools[j].Handler = f.handler(all[i].Tools[j], all[i].Name)
+		}
+	}
+	return all
+}
+
+func (f *fake) handler(spec tool.Spec, family string) tool.Handler {
+	spec.Family = family
+	return func(ctx context.Context, c *tool.Call) (tool.Answer, error) {
+		at := c.Place()
+		r, err := f.call(ctx, familyCall{
+			Tool: spec.Name, Arguments: c.JSON, Branch: at.Branch, Namespace: at.Namespace, Agent: c.Caller.Agent, RequestID: c.RequestID,
+			ReadOnly: c.ReadOnly(), DryRun: c.DryRun, AsOf: c.AsOf, Progress: c.Progress,
+		})
+		return spec.Answer(r), err
+	}
 }
 
 func (f *fake) Changed() <-chan struct{} {
@@ -75,7 +110,7 @@ func (f *fake) Changed() <-chan struct{} {
 }
 
 // change changes what there is.
-func (f *fake) change(how func(all []Family) []Family) {
+func (f *fake) change(how func(all []tool.Family) []tool.Family) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.all = how(f.all)
@@ -90,7 +125,7 @@ func (f *fake) Load(_ context.Context, name string) error {
 	return f.refuses[name]
 }
 
-func (f *fake) Call(ctx context.Context, c FamilyCall) (FamilyResult, error) {
+func (f *fake) call(ctx context.Context, c familyCall) (tool.Result, error) {
 	f.mu.Lock()
 	f.calls = append(f.calls, c)
 	answer := f.answers[c.Tool]
@@ -99,11 +134,11 @@ func (f *fake) Call(ctx context.Context, c FamilyCall) (FamilyResult, error) {
 		return answer(ctx, c)
 	}
 	output, err := json.Marshal(map[string]any{"tool": c.Tool, "given": c.Arguments})
-	return FamilyResult{Output: output}, err
+	return tool.Result{Output: output}, err
 }
 
 // last is the call that came last.
-func (f *fake) last(t *testing.T) FamilyCall {
+func (f *fake) last(t *testing.T) familyCall {
 	t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,9 +149,9 @@ func (f *fake) last(t *testing.T) FamilyCall {
 }
 
 // withFamilies connects a client that has introduced itself to a server with the families.
-func withFamilies(t *testing.T, f Families, session Session) *peer {
+func withFamilies(t *testing.T, f tool.Source, session Session) *peer {
 	t.Helper()
-	return connect(t, newServer(t, Options{Families: f}), session).initialize("tester")
+	return connect(t, newServer(t, Options{}, f), session).initialize("tester")
 }
 
 // listed gives the names in a client's list; params are those of the request.
@@ -140,8 +175,9 @@ func (p *peer) listed(params string) []string {
 func (p *peer) beyondCore(params string) string {
 	p.t.Helper()
 	var names []string
+	core := strings.Split(coreNames(p.t, false), ", ")
 	for _, name := range p.listed(params) {
-		if !tools().has(name) {
+		if !slices.Contains(core, name) {
 			names = append(names, name)
 		}
 	}

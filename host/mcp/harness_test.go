@@ -18,6 +18,8 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/core"
 )
 
 const patience = await.Limit // with anything that should happen at once
@@ -47,10 +49,24 @@ func newSpace(t testing.TB) *memory.Space {
 	return space
 }
 
-func newServer(t testing.TB, o Options) *Server {
+func newServer(t testing.TB, o Options, families ...tool.Source) *Server {
 	t.Helper()
+	return newServerOf(t, newSpace(t), o, families...)
+}
+
+// newServerOf serves a space and at most one source of families.
+func newServerOf(t testing.TB, space *memory.Space, o Options, families ...tool.Source) *Server {
+	t.Helper()
+	var source tool.Source
+	if len(families) > 0 {
+		source = families[0]
+	}
 	o.Version = "1.2.3"
-	s := New(newSpace(t), o)
+	all := tool.NewRegistry(source)
+	if err := all.Add(core.Specs(core.Options{Space: space, Version: o.Version})...); err != nil {
+		t.Fatal(err)
+	}
+	s := New(tool.NewDispatcher(all, tool.Options{Logger: o.Logger, Clock: o.Clock}), o)
 	t.Cleanup(func() {
 		if err := s.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -58,6 +74,31 @@ func newServer(t testing.TB, o Options) *Server {
 	})
 	return s
 }
+
+// addTool gives a server a core tool more.
+func addTool(t testing.TB, s *Server, name string, run tool.Handler) {
+	t.Helper()
+	if err := s.registry.Add(tool.Spec{Name: name, Description: "x", Input: json.RawMessage(`{"type":"object"}`), Lenient: true, Handler: run}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// coreTools are the core tools in a registry, with at most one source of families.
+func coreTools(t testing.TB, families ...tool.Source) *tool.Registry {
+	t.Helper()
+	var source tool.Source
+	if len(families) > 0 {
+		source = families[0]
+	}
+	all := tool.NewRegistry(source)
+	if err := all.Add(core.Specs(core.Options{})...); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// coreNames lists the core tools that a client is offered.
+func coreNames(t testing.TB, readOnly bool) string { return coreTools(t).Names(readOnly) }
 
 // peer is a client of a connection, which sends whatever a test wants.
 type peer struct {
@@ -188,10 +229,10 @@ type outcome struct {
 	structured json.RawMessage
 	text       string
 	notes      []string
-	failed     *failure
+	failed     *tool.Failure
 }
 
-func parseOutcome(t testing.TB, tool string, answer []byte) outcome {
+func parseOutcome(t testing.TB, name string, answer []byte) outcome {
 	t.Helper()
 	var r struct {
 		Result *struct {
@@ -204,38 +245,38 @@ func parseOutcome(t testing.TB, tool string, answer []byte) outcome {
 		} `json:"result"`
 	}
 	if err := json.Unmarshal(answer, &r); err != nil || r.Result == nil || len(r.Result.Content) == 0 {
-		t.Fatalf("%s was answered with %s", tool, answer)
+		t.Fatalf("%s was answered with %s", name, answer)
 	}
 	o := outcome{t: t, structured: r.Result.Structured, text: r.Result.Content[0].Text}
 	for _, c := range r.Result.Content[1:] {
 		o.notes = append(o.notes, c.Text)
 	}
 	if r.Result.IsError && o.structured != nil { // an operation's
-		var operated struct{ Error failure }
+		var operated struct{ Error tool.Failure }
 		o.into(&operated)
 		o.failed = &operated.Error
 		o.failed.Code = memory.Code(strings.ToLower(strings.TrimPrefix(string(o.failed.Code), "E_")))
 		return o
 	}
 	if r.Result.IsError {
-		o.failed = &failure{}
+		o.failed = &tool.Failure{}
 		if err := json.Unmarshal([]byte(o.text), o.failed); err != nil || o.structured != nil {
-			t.Fatalf("the error of %s is %s", tool, answer)
+			t.Fatalf("the error of %s is %s", name, answer)
 		}
 		return o
 	}
-	checkOutput(t, tool, o.structured)
+	checkOutput(t, name, o.structured)
 	return o
 }
 
 // checkOutput checks a result against its tool's output schema.
 func checkOutput(t testing.TB, name string, structured json.RawMessage) {
 	t.Helper()
-	for _, each := range tools() {
-		if each.name != name {
+	for _, each := range coreTools(t).Core() {
+		if each.Name != name {
 			continue
 		}
-		document, err := jsonschema.UnmarshalJSON(strings.NewReader(each.output))
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(each.Output))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,27 +295,27 @@ func checkOutput(t testing.TB, name string, structured json.RawMessage) {
 }
 
 // call uses a tool; arguments are JSON.
-func (p *peer) call(tool, arguments string) outcome {
+func (p *peer) call(name, arguments string) outcome {
 	p.t.Helper()
-	return parseOutcome(p.t, tool, []byte(p.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments))))
+	return parseOutcome(p.t, name, []byte(p.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, arguments))))
 }
 
 // must is call for what should go well.
-func (p *peer) must(tool, arguments string) outcome {
+func (p *peer) must(name, arguments string) outcome {
 	p.t.Helper()
-	o := p.call(tool, arguments)
+	o := p.call(name, arguments)
 	if o.failed != nil {
-		p.t.Fatalf("%s %s failed: %s", tool, arguments, o.text)
+		p.t.Fatalf("%s %s failed: %s", name, arguments, o.text)
 	}
 	return o
 }
 
 // refused is call for what should not; it gives the error.
-func (p *peer) refused(tool, arguments string) failure {
+func (p *peer) refused(name, arguments string) tool.Failure {
 	p.t.Helper()
-	o := p.call(tool, arguments)
+	o := p.call(name, arguments)
 	if o.failed == nil {
-		p.t.Fatalf("%s %s was not refused: %s", tool, arguments, o.text)
+		p.t.Fatalf("%s %s was not refused: %s", name, arguments, o.text)
 	}
 	return *o.failed
 }

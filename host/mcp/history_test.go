@@ -6,7 +6,22 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/host/tool"
 )
+
+// historyAnswer is what memory_history answers.
+type historyAnswer struct {
+	Versions []struct {
+		Value     json.RawMessage
+		Omitted   bool `json:"value_omitted"`
+		Version   uint64
+		Timestamp string
+		Deleted   bool
+		Tags      []string
+	}
+	More, Note string
+}
 
 func TestAHistoryListsVersionsNewestFirst(t *testing.T) {
 	p := use(t)
@@ -50,7 +65,7 @@ func TestALargeHistoryLeavesOutTheLargestValuesAndSaysSo(t *testing.T) {
 	o := p.must("memory_history", `{"key":"k"}`)
 	var h historyAnswer
 	o.into(&h)
-	if utf8.RuneCountInString(o.text) > maxAnswer || len(h.Versions) != 8 || !strings.Contains(h.Note, "3 values were left out") {
+	if utf8.RuneCountInString(o.text) > tool.MaxAnswer || len(h.Versions) != 8 || !strings.Contains(h.Note, "3 values were left out") {
 		t.Errorf("%d characters, %d versions, note %q", utf8.RuneCountInString(o.text), len(h.Versions), h.Note)
 	}
 }

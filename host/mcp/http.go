@@ -18,6 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/alcove-memory/alcove/host/jsonrpc"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 const (
@@ -29,9 +30,10 @@ const (
 func (s *Server) Handler() http.Handler {
 	s.httpOnce.Do(func() {
 		s.http = server.NewStreamableHTTPServer(s.protocol,
-			server.WithSessionIdManager(s.seats),
+			server.WithSessionIdManager(s.sessions),
 			server.WithSessionIdleTTL(sessionIdle),
 			server.WithStreamableHTTPLogger(s.options.Logger),
+			server.WithHTTPContextFunc(withinCall),
 		)
 	})
 	return http.HandlerFunc(s.serveHTTP)
@@ -75,12 +77,12 @@ func (s *Server) untilClosed(ctx context.Context) (context.Context, context.Canc
 func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	account := s.input.Account()
 	defer account.Close()
-	body, no := s.readBody(account, r)
+	raw, no := s.readBody(account, r)
 	if no != nil {
 		respond(w, no.status, errorMessage(nil, no.code, no.text))
 		return
 	}
-	m, fault := parseMessage(body)
+	m, fault := parseMessage(raw)
 	if fault != nil {
 		respond(w, http.StatusBadRequest, errorMessage(fault.ID, fault.Code, fault.Text))
 		return
@@ -94,14 +96,13 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	ctx := r.Context()
-	if target, ok := s.resolve(m.tool); ok {
-		ctx = m.into(ctx, target)
-		over := streaming(w, r)
-		if over != nil {
-			w = over
+	ctx, body := r.Context(), &callBody{Reader: bytes.NewReader(m.body)}
+	if m.method == methodCall {
+		tell := func(protocol.JSONRPCNotification) {} // the client takes no stream
+		if over := streaming(w, r); over != nil {
+			w, tell = over, over.tell
 		}
-		ctx = context.WithValue(ctx, streamKey{}, over)
+		body.call = &toolCall{server: s, message: m, tell: tell, listChanged: func() { tell(notification(protocol.MethodNotificationToolsListChanged, nil)) }}
 	}
 	if m.method == methodListen {
 		until, release := s.untilClosed(ctx)
@@ -110,8 +111,25 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		ctx, w = context.WithValue(until, acknowledgedKey{}, told.done), told
 	}
 	r = r.WithContext(ctx)
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.body)), int64(len(m.body))
+	r.Body, r.ContentLength = body, int64(len(m.body))
 	s.http.ServeHTTP(w, r)
+}
+
+// callBody is a message as the protocol library gets to read it, and the call that it is of; nil: it is of none.
+type callBody struct {
+	io.Reader
+	call *toolCall
+}
+
+// Close does nothing: the message is in memory.
+func (callBody) Close() error { return nil }
+
+// withinCall is a context in which the protocol library, which has read the request's body, finds the tool that is called.
+func withinCall(ctx context.Context, r *http.Request) context.Context {
+	if body, ok := r.Body.(*callBody); ok && body.call != nil {
+		return body.call.within(ctx)
+	}
+	return ctx
 }
 
 // readBody reads the body of a request once there is room for it.
@@ -205,19 +223,19 @@ func (s *Server) refuse(r *http.Request, m *message) *refusal {
 	switch {
 	case !repeatable(m.id):
 		return &refusal{http.StatusBadRequest, jsonrpc.CodeInvalid, fmt.Sprintf(
-			"the id %s cannot be repeated exactly: use text, or a number of at most %d", clip(string(m.id), gotLength), exactID)}
+			"the id %s cannot be repeated exactly: use text, or a number of at most %d", tool.Clip(string(m.id), gotLength), exactID)}
 	case m.method == methodCall && !s.has(m.tool):
 		status := http.StatusOK
 		if modern(r) {
 			status = http.StatusBadRequest
 		}
-		return &refusal{status, protocol.INVALID_PARAMS, s.unknown(m.tool, s.readOnly(sessionOf(r.Context())))}
+		return &refusal{status, protocol.INVALID_PARAMS, s.unknown(m.tool, sessionOf(r.Context()))}
 	case modern(r):
 		return nil
-	case m.method == methodInit && s.seats.full():
+	case m.method == methodInit && s.sessions.full():
 		return &refusal{http.StatusServiceUnavailable, protocol.INTERNAL_ERROR, fmt.Sprintf(
 			"%d sessions are open, which is the limit: end one with DELETE, or use protocol %s, which needs none",
-			s.seats.limit, protocol.ProtocolVersion20260728)}
+			s.sessions.limit, protocol.ProtocolVersion20260728)}
 	case m.method != methodInit && m.method != "" && r.Header.Get(server.HeaderKeySessionID) == "":
 		return &refusal{http.StatusBadRequest, protocol.INVALID_REQUEST, fmt.Sprintf(
 			"there is no %s header: send initialize first and repeat the id it gives, or use protocol %s, which needs none",
@@ -231,7 +249,7 @@ func modern(r *http.Request) bool {
 }
 
 func respond(w http.ResponseWriter, status int, answer protocol.JSONRPCError) {
-	body, err := encode(answer)
+	body, err := tool.Encode(answer)
 	if err != nil {
 		http.Error(w, "the answer could not be written", http.StatusInternalServerError)
 		return
@@ -241,47 +259,47 @@ func respond(w http.ResponseWriter, status int, answer protocol.JSONRPCError) {
 	w.Write(append(body, '\n')) // a client that left needs no answer
 }
 
-// seats are where the sessions over HTTP are, by session id. They are the library's record of which sessions there
-// are, too, so that one that ended, or that an earlier server had, is unknown: its client has to begin again
+// sessions are what lasts between the calls of clients over HTTP, by session id. They are the library's record of which
+// sessions there are, too, so that one that ended, or that an earlier server had, is unknown: its client has to begin again
 // rather than find itself on another branch.
-type seats struct {
+type sessions struct {
 	server *Server
 	mu     sync.Mutex
-	byID   map[string]*seat
+	byID   map[string]*tool.Session // nil: no call was made yet
 	limit  int
 }
 
-func newSeats(s *Server) *seats {
-	return &seats{server: s, byID: map[string]*seat{}, limit: maxSessions}
+func newSessions(s *Server) *sessions {
+	return &sessions{server: s, byID: map[string]*tool.Session{}, limit: maxSessions}
 }
 
-func (s *seats) full() bool {
+func (s *sessions) full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.byID) >= s.limit
 }
 
-// take gives the seat of a session, which begins where its first request says; nil when there is no such session.
-func (s *seats) take(id string, session Session) *seat {
+// state is what lasts of a session, which begins as its first request says; nil when there is no such session.
+func (s *sessions) state(id string, session Session) *tool.Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, ok := s.byID[id]
-	if ok && at == nil {
-		at = newSeat(session)
-		s.byID[id] = at
-		s.server.audience.join(&watcher{session: session, seat: at, tell: func() { s.tell(id) }})
+	state, ok := s.byID[id]
+	if ok && state == nil {
+		state = session.begin(manyCalls)
+		s.byID[id] = state
+		s.server.watchers.join(&watcher{session: session, state: state, tell: func() { s.tell(id) }})
 	}
-	return at
+	return state
 }
 
 // tell tells the client of a session that its list has changed.
-func (s *seats) tell(id string) {
+func (s *sessions) tell(id string) {
 	// One that left, or reads nothing, goes without.
 	_ = s.server.protocol.SendNotificationToSpecificClient(id, string(protocol.MethodNotificationToolsListChanged), nil)
 }
 
 // Generate begins a session.
-func (s *seats) Generate() string {
+func (s *sessions) Generate() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := "alcove-" + rand.Text()
@@ -290,7 +308,7 @@ func (s *seats) Generate() string {
 }
 
 // Validate reports whether a session is there.
-func (s *seats) Validate(id string) (terminated bool, err error) {
+func (s *sessions) Validate(id string) (terminated bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.byID[id]; !ok {
@@ -300,11 +318,11 @@ func (s *seats) Validate(id string) (terminated bool, err error) {
 }
 
 // Terminate ends a session.
-func (s *seats) Terminate(id string) (notAllowed bool, err error) {
+func (s *sessions) Terminate(id string) (notAllowed bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at := s.byID[id]; at != nil {
-		s.server.audience.leave(at)
+	if state := s.byID[id]; state != nil {
+		s.server.watchers.leave(state)
 	}
 	delete(s.byID, id)
 	return false, nil

@@ -141,10 +141,10 @@ func TestASessionThatEndedIsUnknown(t *testing.T) {
 	if response.StatusCode != 200 || after.StatusCode != 404 {
 		t.Errorf("ended with %d; afterwards %d", response.StatusCode, after.StatusCode)
 	}
-	if s.seats.mu.Lock(); len(s.seats.byID) != 0 {
-		t.Errorf("%d sessions are still kept", len(s.seats.byID))
+	if s.sessions.mu.Lock(); len(s.sessions.byID) != 0 {
+		t.Errorf("%d sessions are still kept", len(s.sessions.byID))
 	}
-	s.seats.mu.Unlock()
+	s.sessions.mu.Unlock()
 }
 
 func TestASessionOfAnEarlierServerIsUnknown(t *testing.T) {
@@ -157,7 +157,7 @@ func TestASessionOfAnEarlierServerIsUnknown(t *testing.T) {
 
 func TestSessionsAreLimited(t *testing.T) {
 	s := newServer(t, Options{})
-	s.seats.limit = 2
+	s.sessions.limit = 2
 	url := serveHTTP(t, s)
 	begin(t, url)
 	begin(t, url)
@@ -212,7 +212,7 @@ func TestOverHTTPValuesRoundTripToTheByte(t *testing.T) {
 
 func TestACallOverHTTPStopsWhenItsClientHangsUp(t *testing.T) {
 	s := newServer(t, Options{})
-	w := addSlow(s)
+	w := addSlow(t, s)
 	url := serveHTTP(t, s)
 	session := begin(t, url)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -239,7 +239,7 @@ func TestACallOverHTTPStopsWhenItsClientHangsUp(t *testing.T) {
 
 func TestACancellationReachesTheClientsOwnRequestsOnly(t *testing.T) {
 	s := newServer(t, Options{})
-	w := addSlow(s)
+	w := addSlow(t, s)
 	url := serveHTTP(t, s)
 	session, other := begin(t, url), begin(t, url)
 	answered := make(chan string, 2)
@@ -296,7 +296,7 @@ func TestWhoAsksOverHTTPIsSaidByTheContext(t *testing.T) {
 }
 
 func TestAClosedServerRefusesRequests(t *testing.T) {
-	s := New(newSpace(t), Options{})
+	s := newServer(t, Options{})
 	if err := s.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}

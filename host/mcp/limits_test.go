@@ -18,6 +18,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/jsonrpc"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 // heap is how many bytes are in use after what is not in use was collected.
@@ -86,7 +87,7 @@ func TestUnfinishedLinesOfAllClientsTogetherAreLimited(t *testing.T) {
 
 func TestALargeMessageCountsUntilItIsServed(t *testing.T) {
 	s := newServer(t, Options{MaxInput: 64 << 20})
-	w := addSlow(s)
+	w := addSlow(t, s)
 	p := connect(t, s, Session{}).initialize("tester")
 	_, wait := p.start("tools/call", `{"name":"slow","arguments":{"x":"`+strings.Repeat("x", 2<<20)+`"}}`)
 	await.Value(t, "the call", w.begun)
@@ -119,7 +120,7 @@ func TestABodyForWhichThereIsNoRoomIsRefusedWithTheLimit(t *testing.T) {
 
 func TestBodiesCountAsLongAsTheyAreServed(t *testing.T) {
 	s := newServer(t, Options{})
-	w := addSlow(s)
+	w := addSlow(t, s)
 	url := serveHTTP(t, s)
 	answered := make(chan string, 2)
 	for _, known := range []bool{true, false} { // whether the length is
@@ -196,9 +197,9 @@ func TestAClientThatDoesNotReadIsServedNoMore(t *testing.T) {
 func TestAClientThatReadsLateIsServedInTheEnd(t *testing.T) {
 	s := newServer(t, Options{})
 	big := strings.Repeat("x", 1<<20)
-	s.add(tool{name: "big", description: "x", input: `{"type":"object"}`, output: `{"type":"object"}`, run: func(context.Context, *call) (answer, error) {
-		return answer{structured: map[string]string{"x": big}}, nil
-	}})
+	addTool(t, s, "big", func(context.Context, *tool.Call) (tool.Answer, error) {
+		return tool.Answer{Structured: map[string]string{"x": big}}, nil
+	})
 	conn, _ := pipe(t, s)
 	const calls = 50
 	asked := make(chan struct{})
@@ -219,7 +220,7 @@ func TestAClientThatReadsLateIsServedInTheEnd(t *testing.T) {
 
 func TestAnIDIsCancelledHoweverItIsWritten(t *testing.T) {
 	s := newServer(t, Options{})
-	w := addSlow(s)
+	w := addSlow(t, s)
 	p := connect(t, s, Session{}).initialize("tester")
 	p.send(`{"jsonrpc":"2.0","id":700,"method":"tools/call","params":{"name":"slow"}}`)
 	await.Value(t, "the call", w.begun)
@@ -237,12 +238,12 @@ func TestTheIDOfACancelledRequestMayBeUsedAgain(t *testing.T) {
 	s := newServer(t, Options{})
 	stubborn := make(chan struct{})
 	begun := make(chan struct{}, 1)
-	s.add(tool{name: "stubborn", description: "x", input: `{"type":"object"}`, output: `{"type":"object"}`, run: func(context.Context, *call) (answer, error) {
+	addTool(t, s, "stubborn", func(context.Context, *tool.Call) (tool.Answer, error) {
 		begun <- struct{}{}
 		<-stubborn // whatever is cancelled
-		return answer{structured: map[string]string{"of": "the first"}}, nil
-	}})
-	w := addSlow(s)
+		return tool.Answer{Structured: map[string]string{"of": "the first"}}, nil
+	})
+	w := addSlow(t, s)
 	p := connect(t, s, Session{}).initialize("tester")
 	p.send(`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"stubborn"}}`)
 	await.Value(t, "the first call", begun)

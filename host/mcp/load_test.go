@@ -7,9 +7,23 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 const tagging = "memory_auto_tag memory_tag_suggest"
+
+// loaded is what memory_load_family answers.
+type loaded struct {
+	Family      string
+	Loaded      []string
+	Tools       []toolRow
+	Suggestions []struct {
+		Family, Description, Why, Fault string
+		Matched                         []string
+		Score                           float64
+	}
+	Note string
+}
 
 func TestElevenToolsAtFirstAndAFamilysOnceItIsLoaded(t *testing.T) {
 	f := newFake()
@@ -68,7 +82,7 @@ func TestLoadingAgainTellsNobody(t *testing.T) {
 }
 
 func TestOnlyTheClientThatLoadedIsTold(t *testing.T) {
-	s := newServer(t, Options{Families: newFake()})
+	s := newServer(t, Options{}, newFake())
 	p, other := connect(t, s, Session{}).initialize("a"), connect(t, s, Session{}).initialize("b")
 	p.must("memory_load_family", `{"family":"auto-tag"}`)
 	p.line()
@@ -95,7 +109,7 @@ func TestAnUnknownFamilyIsAnsweredWithThoseThereAre(t *testing.T) {
 	if refusal := p.refused("memory_load_family", `{"unload":true,"intent":"tags"}`); !strings.Contains(refusal.Message, "needs family") {
 		t.Errorf("refused with %+v", refusal)
 	}
-	if refusal := p.refused("memory_load_family", `{"intent":"`+strings.Repeat("x", longestIntent+1)+`"}`); !strings.Contains(refusal.Message, "4096 bytes") {
+	if refusal := p.refused("memory_load_family", `{"intent":"`+strings.Repeat("x", 4096+1)+`"}`); !strings.Contains(refusal.Message, "4096 bytes") {
 		t.Errorf("refused with %+v", refusal)
 	}
 }
@@ -195,7 +209,7 @@ func TestAToolThatIsNotLoadedIsLoadedByACall(t *testing.T) {
 
 func TestACallThatFailsLoadsNothing(t *testing.T) {
 	f := newFake()
-	f.answers["memory_auto_tag"] = func(context.Context, FamilyCall) (FamilyResult, error) { return FamilyResult{}, errNo }
+	f.answers["memory_auto_tag"] = func(context.Context, familyCall) (tool.Result, error) { return tool.Result{}, errNo }
 	p := withFamilies(t, f, Session{})
 	if refusal := p.refused("memory_auto_tag", `{"id":"k"}`); refusal.Code != memory.Unavailable {
 		t.Errorf("refused with %+v", refusal)
@@ -205,7 +219,7 @@ func TestACallThatFailsLoadsNothing(t *testing.T) {
 
 func TestBothSpellingsOfANameAreTheSameTool(t *testing.T) {
 	f := newFake()
-	f.change(func(all []Family) []Family { return all[:2] }) // without the one that is written alike
+	f.change(func(all []tool.Family) []tool.Family { return all[:2] }) // without the one that is written alike
 	p := withFamilies(t, f, Session{})
 	for _, name := range []string{"site.memory.store", "site_memory_store", "site_memory.store"} {
 		p.must(name, `{"content":"x"}`)
@@ -260,11 +274,11 @@ func TestWhatIsWrongWithAToolIsItsOwnFault(t *testing.T) {
 
 func TestAFieldThatIsGivenTwiceNeverReachesAFamily(t *testing.T) {
 	f := newFake()
-	p := connect(t, newServer(t, Options{Families: f}), Session{}).initialize("tester")
+	p := connect(t, newServer(t, Options{}, f), Session{}).initialize("tester")
 	for arguments, named := range map[string]string{
 		`{"id":"a","id":"b"}`: "id", `{"id":"a","more":{"x":1,"x":2}}`: "more.x", `{"id":"a","more":{"list":[{"\u0078":1,"x":2}]}}`: "more.list.x", `{"id":"a","more":"{\"x\":1,\"x\":2}"}`: "more.x",
 	} {
-		for _, refusal := range []failure{p.refused("memory_auto_tag", arguments), p.refused("memory_operation", `{"method":"memory_auto_tag","params":`+arguments+`}`)} {
+		for _, refusal := range []tool.Failure{p.refused("memory_auto_tag", arguments), p.refused("memory_operation", `{"method":"memory_auto_tag","params":`+arguments+`}`)} {
 			if !strings.Contains(refusal.Message, `"`+named+`" is given twice`) || refusal.Code != memory.InvalidArgument {
 				t.Errorf("%s: %s", arguments, refusal.Message)
 			}
@@ -283,7 +297,7 @@ func TestASchemaNeverReadsFiles(t *testing.T) {
 }
 
 func TestLoadingWhereNothingLastsGivesTheToolsAndLeavesTheList(t *testing.T) {
-	p := connect(t, newServer(t, Options{Families: newFake()}), Session{})
+	p := connect(t, newServer(t, Options{}, newFake()), Session{})
 	answer := p.request("tools/call", `{"name":"memory_load_family","arguments":{"family":"auto-tag"},`+modernMeta+`}`)
 	o := parseOutcome(t, "memory_load_family", []byte(answer))
 	var r loaded
@@ -307,11 +321,11 @@ func TestLoadingWhereNothingLastsGivesTheToolsAndLeavesTheList(t *testing.T) {
 
 func TestAFamilyTooLargeForAnAnswerKeepsItsTools(t *testing.T) {
 	f := newFake()
-	f.change(func(all []Family) []Family {
-		big := Family{Name: "big", Description: "Large schemas."}
+	f.change(func(all []tool.Family) []tool.Family {
+		big := tool.Family{Name: "big", Description: "Large schemas."}
 		for i := range 8 {
 			schema := `{"type":"object","properties":{"a":{"enum":["` + strings.Repeat("x", 10_000) + `"]}}}`
-			big.Tools = append(big.Tools, FamilyTool{Name: "big_" + string(rune('a'+i)), Description: "Big.", Input: json.RawMessage(schema)})
+			big.Tools = append(big.Tools, tool.Spec{Name: "big_" + string(rune('a'+i)), Description: "Big.", Input: json.RawMessage(schema)})
 		}
 		return append(all, big)
 	})
@@ -325,7 +339,7 @@ func TestAFamilyTooLargeForAnAnswerKeepsItsTools(t *testing.T) {
 			omitted++
 		}
 	}
-	if len(r.Tools) != 8 || omitted == 0 || len(o.text) > maxAnswer+2000 || !strings.Contains(r.Note, "schemas were left out") {
+	if len(r.Tools) != 8 || omitted == 0 || len(o.text) > tool.MaxAnswer+2000 || !strings.Contains(r.Note, "schemas were left out") {
 		t.Errorf("%d tools, %d without schema, %d bytes: %s", len(r.Tools), omitted, len(o.text), r.Note)
 	}
 }

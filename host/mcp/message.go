@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
+const gotLength = 60 // characters of what a client sent that an error repeats
+
 const (
 	methodCall      = "tools/call"
 	methodInit      = "initialize"
@@ -23,8 +24,6 @@ const (
 // maxBody is how many bytes of a message the protocol library may see. The arguments of calls are not among them. It
 // decodes all that it sees, which takes many times as much memory.
 const maxBody = 1 << 20
-
-type argumentsKey struct{} // of the context: the arguments of a call, as they came
 
 // message is a JSON-RPC message, as far as it must be understood before it is served.
 type message struct {
@@ -127,13 +126,6 @@ func lookalike(name string) bool {
 		}
 	}
 	return false
-}
-
-// into puts what the library does not carry into the context of a call.
-func (m *message) into(ctx context.Context, at target) context.Context {
-	ctx = context.WithValue(ctx, argumentsKey{}, m.arguments)
-	ctx = context.WithValue(ctx, targetKey{}, &at)
-	return context.WithValue(ctx, progressKey{}, m.progress)
 }
 
 // errorMessage is an answer that says what went wrong with a message.

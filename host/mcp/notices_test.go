@@ -22,9 +22,9 @@ func (takingPart) Rank(context.Context, memory.Ranking) ([]float32, bool, error)
 }
 
 func TestAStoreSaysWhichHookWasSkippedAndWhy(t *testing.T) {
-	s := newServer(t, Options{})
-	s.space.SetHooks(takingPart{})
-	p := connect(t, s, Session{}).initialize("tester")
+	space := newSpace(t)
+	space.SetHooks(takingPart{})
+	p := connect(t, newServerOf(t, space, Options{}), Session{}).initialize("tester")
 	const skipped = "auto-tag was skipped: it was stopped"
 	o := p.must("memory_store", `{"key":"k","value":1}`)
 	if o.field("notes") != `["`+skipped+`"]` || !strings.Contains(o.text, skipped) || len(o.notes) != 0 {
@@ -40,9 +40,9 @@ func TestAStoreSaysWhichHookWasSkippedAndWhy(t *testing.T) {
 }
 
 func TestASearchSaysWhenItsRankingFailed(t *testing.T) {
-	s := newServer(t, Options{})
-	s.space.SetHooks(takingPart{})
-	p := connect(t, s, Session{}).initialize("tester")
+	space := newSpace(t)
+	space.SetHooks(takingPart{})
+	p := connect(t, newServerOf(t, space, Options{}), Session{}).initialize("tester")
 	p.must("memory_store", `{"items":[{"key":"a","value":"apple"},{"key":"b","value":"apple pie"}]}`)
 	o := p.must("memory_search", `{"query":"apple"}`)
 	if len(o.notes) != 1 || o.field("note") == "" {

@@ -9,7 +9,27 @@ import (
 
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
+
+// operated is what memory_operation answers.
+type operated struct {
+	Version string
+	Method  string
+	Result  any
+	Error   *struct {
+		Code, Message string
+		Details       map[string]any
+	}
+	Metadata struct {
+		RequestID string `json:"request_id"`
+		Timestamp string
+		DryRun    bool   `json:"dry_run"`
+		Commit    uint64 `json:"version"`
+		Proposal  string
+		Notes     []string
+	}
+}
 
 // operation is the whole answer of memory_operation.
 func (p *peer) operation(arguments string) (operated, outcome) {
@@ -35,8 +55,8 @@ func TestAnOperationCallsACoreTool(t *testing.T) {
 func TestAnOperationCallsAToolOfAFamilyThatIsNotLoaded(t *testing.T) {
 	f := newFake()
 	p := withFamilies(t, f, Session{})
-	f.answers["memory_tag_suggest"] = func(context.Context, FamilyCall) (FamilyResult, error) {
-		return FamilyResult{Output: json.RawMessage(`["a","b"]`), Version: 7, Proposal: "proposals/1", Notes: []string{"the hook x was skipped"}}, nil
+	f.answers["memory_tag_suggest"] = func(context.Context, familyCall) (tool.Result, error) {
+		return tool.Result{Output: json.RawMessage(`["a","b"]`), Version: 7, Proposal: "proposals/1", Notes: []string{"the hook x was skipped"}}, nil
 	}
 	r, o := p.operation(`{"method":"memory_tag_suggest","params":"{\"text\":\"x\"}"}`)
 	if !strings.Contains(o.text, `"result":["a","b"]`) || r.Metadata.Commit != 7 || r.Metadata.Proposal != "proposals/1" || len(r.Metadata.Notes) != 2 || r.Metadata.Notes[0] != "the hook x was skipped" {
@@ -54,8 +74,8 @@ func TestAnOperationCallsAToolOfAFamilyThatIsNotLoaded(t *testing.T) {
 
 func TestAnOperationThatFailsHasACodeAMessageAndDetails(t *testing.T) {
 	f := newFake()
-	f.answers["memory_tag_suggest"] = func(context.Context, FamilyCall) (FamilyResult, error) {
-		return FamilyResult{}, errors.New("secret path")
+	f.answers["memory_tag_suggest"] = func(context.Context, familyCall) (tool.Result, error) {
+		return tool.Result{}, errors.New("secret path")
 	}
 	p := withFamilies(t, f, Session{})
 	for arguments, want := range map[string][3]string{
@@ -159,9 +179,9 @@ func TestADryRunWritesNothing(t *testing.T) {
 
 func TestAnOperationThatTakesTooLongEnds(t *testing.T) {
 	f := newFake()
-	hang := func(ctx context.Context, _ FamilyCall) (FamilyResult, error) {
+	hang := func(ctx context.Context, _ familyCall) (tool.Result, error) {
 		<-ctx.Done()
-		return FamilyResult{}, ctx.Err()
+		return tool.Result{}, ctx.Err()
 	}
 	f.answers["memory_auto_tag"], f.answers["memory_tag_suggest"] = hang, hang
 	p := withFamilies(t, f, Session{})
@@ -173,9 +193,9 @@ func TestAnOperationThatTakesTooLongEnds(t *testing.T) {
 		t.Errorf("a tool that only reads is said to %s", r.Error.Message)
 	}
 	sent := &memory.Error{Code: memory.Timeout, Message: "POST hooks/notify was sent", Details: map[string]any{"sent": []string{"POST hooks/notify was sent"}}}
-	f.answers["memory_auto_tag"] = func(ctx context.Context, _ FamilyCall) (FamilyResult, error) {
+	f.answers["memory_auto_tag"] = func(ctx context.Context, _ familyCall) (tool.Result, error) {
 		<-ctx.Done()
-		return FamilyResult{}, sent
+		return tool.Result{}, sent
 	}
 	if r, o = p.operation(`{"method":"memory_auto_tag","params":{"id":"k"},"options":{"timeout_ms":20}}`); r.Error == nil || r.Error.Message != sent.Message {
 		t.Errorf("one that sent something is answered with %s", o.text)
@@ -185,11 +205,11 @@ func TestAnOperationThatTakesTooLongEnds(t *testing.T) {
 func TestACancelledCallReachesTheFamily(t *testing.T) {
 	f := newFake()
 	begun, ended := make(chan struct{}), make(chan error, 1)
-	f.answers["memory_auto_tag"] = func(ctx context.Context, _ FamilyCall) (FamilyResult, error) {
+	f.answers["memory_auto_tag"] = func(ctx context.Context, _ familyCall) (tool.Result, error) {
 		close(begun)
 		<-ctx.Done()
 		ended <- ctx.Err()
-		return FamilyResult{}, ctx.Err()
+		return tool.Result{}, ctx.Err()
 	}
 	p := withFamilies(t, f, Session{})
 	id, _ := p.start("tools/call", `{"name":"memory_auto_tag","arguments":{"id":"k"}}`)

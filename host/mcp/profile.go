@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 // The profiles say which tools a client's list has. Every tool can be called whatever the profile.
@@ -31,14 +33,14 @@ const (
 // CheckProfile refuses a profile that there is not, and families that cannot be. The empty profile is ProfileAgent.
 func CheckProfile(profile string, families []string) error {
 	if profile != "" && !slices.Contains(Profiles(), profile) {
-		return fmt.Errorf("there is no profile %q: the profiles are %s", clip(profile, gotLength), strings.Join(Profiles(), ", "))
+		return fmt.Errorf("there is no profile %q: the profiles are %s", tool.Clip(profile, gotLength), strings.Join(Profiles(), ", "))
 	}
 	if len(families) > mostFamilies {
 		return fmt.Errorf("%d families are asked for: at most %d can be; the profile %s has all", len(families), mostFamilies, ProfileFull)
 	}
 	for _, name := range families {
 		if name == "" || len(name) > longestFamily {
-			return fmt.Errorf("%q cannot be the name of a family: it has 1 to %d bytes", clip(name, gotLength), longestFamily)
+			return fmt.Errorf("%q cannot be the name of a family: it has 1 to %d bytes", tool.Clip(name, gotLength), longestFamily)
 		}
 	}
 	return nil
@@ -87,25 +89,28 @@ const deferMark = "defer_loading"
 func (s Session) all() bool { return s.Profile == ProfileFull || s.Profile == ProfileDeferred }
 
 // lists reports whether a client's list has the tools of a family.
-func (s Session) lists(f *family, at *seat) bool {
-	return s.Profile != ProfileOperation && (s.all() || at.has(f.Name))
+func (s Session) lists(family string, state *tool.Session) bool {
+	return s.Profile != ProfileOperation && (s.all() || state.Has(family))
 }
 
-// offer is the list of tools of a client, given the core tools as they are advertised.
-func (s *Server) offer(session Session, at *seat, core map[string]protocol.Tool) []protocol.Tool {
+// operationName is the tool that calls all others, the only one that ProfileOperation lists.
+const operationName = "memory_operation"
+
+// offer is the list of tools of a client.
+func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
 	readOnly := s.readOnly(session)
 	list := []protocol.Tool{}
-	for _, t := range s.tools {
-		if t.offered(readOnly) && (session.Profile != ProfileOperation || t.name == operationName) {
-			list = append(list, core[t.name])
+	for _, t := range s.registry.Core() {
+		if t.Annotations.Permitted(readOnly) && (session.Profile != ProfileOperation || t.Name == operationName) {
+			list = append(list, wire(t))
 		}
 	}
-	for _, f := range s.shelf.catalogue().families {
-		if !session.lists(f, at) {
+	for _, f := range s.registry.Snapshot().Sets {
+		if !session.lists(f.Name, state) {
 			continue
 		}
-		for _, t := range f.offered(readOnly) {
-			list = append(list, t.wire)
+		for _, t := range f.Offered(readOnly) {
+			list = append(list, wire(t))
 		}
 	}
 	if session.Profile == ProfileDeferred {
@@ -118,16 +123,16 @@ func (s *Server) offer(session Session, at *seat, core map[string]protocol.Tool)
 }
 
 // outline tells lists apart: it changes when a client's list does, but for the core tools, which do not.
-func (s *Server) outline(session Session, at *seat) string {
+func (s *Server) outline(session Session, state *tool.Session) string {
 	var b strings.Builder
 	readOnly := s.readOnly(session)
-	for _, f := range s.shelf.catalogue().families {
-		if !session.lists(f, at) {
+	for _, f := range s.registry.Snapshot().Sets {
+		if !session.lists(f.Name, state) {
 			continue
 		}
-		for _, t := range f.offered(readOnly) {
-			b.WriteString(t.wire.Name)
-			b.WriteString(t.print)
+		for _, t := range f.Offered(readOnly) {
+			b.WriteString(t.Spelling)
+			b.WriteString(t.Fingerprint())
 		}
 	}
 	return b.String()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 func TestProfilesSayWhichToolsAreListed(t *testing.T) {
@@ -73,7 +75,7 @@ func TestDeferredToolsAreMarked(t *testing.T) {
 			t.Errorf("%s is not marked: %+v", each.Name, each)
 		}
 	}
-	plain := connect(t, newServer(t, Options{Families: newFake()}), Session{Profile: ProfileFull}).initialize("tester")
+	plain := connect(t, newServer(t, Options{}, newFake()), Session{Profile: ProfileFull}).initialize("tester")
 	if raw := plain.request("tools/list", `{}`); strings.Contains(raw, "defer_loading") {
 		t.Errorf("the profile full marks tools too: %s", raw)
 	}
@@ -99,7 +101,7 @@ func TestProfilesAndFamiliesThatCannotBeAreRefused(t *testing.T) {
 }
 
 func TestTheAddressSaysWhichToolsAreListedOverHTTP(t *testing.T) {
-	url := serveHTTP(t, newServer(t, Options{Families: newFake()}))
+	url := serveHTTP(t, newServer(t, Options{}, newFake()))
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`
 	for query, want := range map[string]string{
 		"": "", "?profile=agent": "", "?families=auto-tag,%20site": "memory_tag_suggest", "?profile=full": "memory_tag_suggest", "?profile=deferred": "defer_loading",
@@ -118,7 +120,7 @@ func TestTheAddressSaysWhichToolsAreListedOverHTTP(t *testing.T) {
 }
 
 func TestASessionOverHTTPHasItsOwnList(t *testing.T) {
-	url := serveHTTP(t, newServer(t, Options{Families: newFake()}))
+	url := serveHTTP(t, newServer(t, Options{}, newFake()))
 	first, second := begin(t, url), begin(t, url)
 	response, text := post(t, url, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_load_family","arguments":{"family":"auto-tag"}}}`, first)
 	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") || !strings.Contains(text, "notifications/tools/list_changed") || !strings.Contains(text, `"memory_auto_tag"`) {
@@ -141,7 +143,7 @@ func TestASessionOverHTTPHasItsOwnList(t *testing.T) {
 
 func TestClientsWhoseListsAreChangedByTheFamiliesAreTold(t *testing.T) {
 	f := newFake()
-	s := newServer(t, Options{Families: f})
+	s := newServer(t, Options{}, f)
 	plain, full := connect(t, s, Session{}).initialize("plain"), connect(t, s, Session{Profile: ProfileFull}).initialize("full")
 	using := connect(t, s, Session{Families: []string{"auto-tag"}}).initialize("using")
 	asking := connect(t, s, Session{Profile: ProfileFull})
@@ -149,11 +151,11 @@ func TestClientsWhoseListsAreChangedByTheFamiliesAreTold(t *testing.T) {
 	if got := asking.line(); !strings.Contains(got, "acknowledged") {
 		t.Fatalf("answered %s", got)
 	}
-	f.change(func(all []Family) []Family { all[0].Loaded = true; return all })
-	f.change(func(all []Family) []Family { all[1].Digest = "new"; return all })
+	f.change(func(all []tool.Family) []tool.Family { all[0].Loaded = true; return all })
+	f.change(func(all []tool.Family) []tool.Family { all[1].Digest = "new"; return all })
 	full.quiet() // its tools are the same
-	f.change(func(all []Family) []Family {
-		all[1].Tools = append(all[1].Tools, FamilyTool{Name: "site.added", Description: "Added while it ran."})
+	f.change(func(all []tool.Family) []tool.Family {
+		all[1].Tools = append(all[1].Tools, tool.Spec{Name: "site.added", Description: "Added while it ran."})
 		return all
 	})
 	if got := full.line(); !strings.Contains(got, "list_changed") {
@@ -164,7 +166,7 @@ func TestClientsWhoseListsAreChangedByTheFamiliesAreTold(t *testing.T) {
 	}
 	plain.quiet()
 	using.quiet()
-	f.change(func(all []Family) []Family { all[0].Fault = "gone"; return all })
+	f.change(func(all []tool.Family) []tool.Family { all[0].Fault = "gone"; return all })
 	if got := using.line(); !strings.Contains(got, "list_changed") {
 		t.Errorf("told %s", got)
 	}
@@ -177,12 +179,12 @@ func TestClientsWhoseListsAreChangedByTheFamiliesAreTold(t *testing.T) {
 func TestAFamilyThatIsInstalledIsThereAtOnce(t *testing.T) {
 	f := newFake()
 	p := withFamilies(t, f, Session{})
-	f.change(func(all []Family) []Family {
-		return append(all, Family{Name: "new", Description: "New.", Tools: []FamilyTool{{Name: "new_tool", Description: "New."}}})
+	f.change(func(all []tool.Family) []tool.Family {
+		return append(all, tool.Family{Name: "new", Description: "New.", Tools: []tool.Spec{{Name: "new_tool", Description: "New."}}})
 	})
 	p.must("new_tool", `{}`)
 	p.must("memory_load_family", `{"family":"new"}`)
-	f.change(func(all []Family) []Family { return all[:4] })
+	f.change(func(all []tool.Family) []tool.Family { return all[:4] })
 	if got := p.request("tools/call", `{"name":"new_tool"}`); !strings.Contains(got, `there is no tool \"new_tool\"`) || !strings.Contains(got, "families") {
 		t.Errorf("answered %s", got)
 	}
@@ -193,7 +195,7 @@ func TestAFamilyThatIsInstalledIsThereAtOnce(t *testing.T) {
 
 func TestListenersOverHTTPAreTold(t *testing.T) {
 	f := newFake()
-	url := serveHTTP(t, newServer(t, Options{Families: f}))
+	url := serveHTTP(t, newServer(t, Options{}, f))
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	body := `{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`
@@ -224,7 +226,7 @@ func TestListenersOverHTTPAreTold(t *testing.T) {
 	if got := next(); !strings.Contains(got, "acknowledged") {
 		t.Fatalf("heard %s", got)
 	}
-	f.change(func(all []Family) []Family { all[1].Tools = all[1].Tools[:1]; return all })
+	f.change(func(all []tool.Family) []tool.Family { all[1].Tools = all[1].Tools[:1]; return all })
 	if got := next(); !strings.Contains(got, "list_changed") || !strings.Contains(got, `"sub"`) {
 		t.Errorf("heard %s", got)
 	}
@@ -233,16 +235,16 @@ func TestListenersOverHTTPAreTold(t *testing.T) {
 func TestProgressIsTold(t *testing.T) {
 	f := newFake()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	f.answers["memory_auto_tag"] = func(_ context.Context, c FamilyCall) (FamilyResult, error) {
+	f.answers["memory_auto_tag"] = func(_ context.Context, c familyCall) (tool.Result, error) {
 		for i := range 10 {
 			c.Progress(float64(i), 10, fmt.Sprintf("%d of 10", i))
 			now = now.Add(60 * time.Millisecond)
 		}
 		c.Progress(3, 10, "back")
 		c.Progress(10, 10, strings.Repeat("x", 500))
-		return FamilyResult{Output: json.RawMessage(`{}`)}, nil
+		return tool.Result{Output: json.RawMessage(`{}`)}, nil
 	}
-	s := newServer(t, Options{Families: f, Clock: func() time.Time { return now }})
+	s := newServer(t, Options{Clock: func() time.Time { return now }}, f)
 	p := connect(t, s, Session{}).initialize("tester")
 	p.request("tools/call", `{"name":"memory_auto_tag","arguments":{"id":"k"},"_meta":{"progressToken":9007199254740993}}`)
 	var told []string
@@ -268,13 +270,13 @@ func TestProgressIsTold(t *testing.T) {
 func TestProgressIsToldWhenTheClockIsPutBack(t *testing.T) {
 	f := newFake()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	f.answers["memory_auto_tag"] = func(_ context.Context, c FamilyCall) (FamilyResult, error) {
+	f.answers["memory_auto_tag"] = func(_ context.Context, c familyCall) (tool.Result, error) {
 		c.Progress(1, 10, "before")
 		now = now.Add(-10 * 24 * time.Hour)
 		c.Progress(2, 10, "after")
-		return FamilyResult{Output: json.RawMessage(`{}`)}, nil
+		return tool.Result{Output: json.RawMessage(`{}`)}, nil
 	}
-	p := connect(t, newServer(t, Options{Families: f, Clock: func() time.Time { return now }}), Session{}).initialize("tester")
+	p := connect(t, newServer(t, Options{Clock: func() time.Time { return now }}, f), Session{}).initialize("tester")
 	p.request("tools/call", `{"name":"memory_auto_tag","arguments":{"id":"k"},"_meta":{"progressToken":"t"}}`)
 	for _, want := range []string{"before", "after"} {
 		if got := p.line(); !strings.Contains(got, want) {
@@ -285,15 +287,15 @@ func TestProgressIsToldWhenTheClockIsPutBack(t *testing.T) {
 
 func TestProgressIsToldOverHTTP(t *testing.T) {
 	f := newFake()
-	f.answers["memory_auto_tag"] = func(_ context.Context, c FamilyCall) (FamilyResult, error) {
+	f.answers["memory_auto_tag"] = func(_ context.Context, c familyCall) (tool.Result, error) {
 		if c.Progress == nil {
-			return FamilyResult{}, errNo
+			return tool.Result{}, errNo
 		}
 		c.Progress(1, 2, "half")
 		c.Progress(2, 2, "")
-		return FamilyResult{Output: json.RawMessage(`{"n":9007199254740993}`)}, nil
+		return tool.Result{Output: json.RawMessage(`{"n":9007199254740993}`)}, nil
 	}
-	url := serveHTTP(t, newServer(t, Options{Families: f}))
+	url := serveHTTP(t, newServer(t, Options{}, f))
 	body := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_auto_tag","arguments":{"id":"k"},"_meta":{"progressToken":"t",` + modernMeta[len(`"_meta":{`):] + `}}`
 	response, text := post(t, url, body, modernHeaders("tools/call", "memory_auto_tag"))
 	events := strings.Split(strings.TrimSpace(text), "\n\n")
@@ -313,7 +315,7 @@ func TestProgressIsToldOverHTTP(t *testing.T) {
 }
 
 func TestASessionIsToldAheadOfEachAnswer(t *testing.T) {
-	url := serveHTTP(t, newServer(t, Options{Families: newFake()}))
+	url := serveHTTP(t, newServer(t, Options{}, newFake()))
 	session := begin(t, url)
 	for range 50 {
 		for _, arguments := range []string{`{"family":"auto-tag"}`, `{"family":"auto-tag","unload":true}`} {

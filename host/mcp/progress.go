@@ -1,16 +1,15 @@
 package mcp
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"sync"
 	"time"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
-)
 
-type progressKey struct{} // of the context: the token of those who want to know how far a call has come
+	"github.com/alcove-memory/alcove/host/tool"
+)
 
 const (
 	progressEvery   = 100 * time.Millisecond // clients are told at most that often
@@ -19,9 +18,9 @@ const (
 
 // progress tells the client of a call how far it has come.
 type progress struct {
-	server *Server
-	ctx    context.Context //nolint:containedctx // of the call: it is over when that is
-	token  json.RawMessage
+	clock func() time.Time
+	send  func(protocol.JSONRPCNotification)
+	token json.RawMessage // nil: the client does not want to know
 
 	mu   sync.Mutex
 	last time.Time // when the client was told
@@ -29,21 +28,24 @@ type progress struct {
 	over bool
 }
 
-// progress gives what tells the client how far a call has come, nil when it does not want to know, and what ends that.
-func (s *Server) progress(ctx context.Context) (tell func(done, total float64, message string), end func()) {
-	token, _ := ctx.Value(progressKey{}).(json.RawMessage)
-	if token == nil {
-		return nil, func() {}
+// progress begins to tell the client of a call how far it has come, if it gave a token.
+func (s *Server) progress(token json.RawMessage, send func(protocol.JSONRPCNotification)) *progress {
+	return &progress{clock: s.options.Clock, send: send, token: token, done: math.Inf(-1)}
+}
+
+// function is what tells the client; nil when it does not want to know.
+func (p *progress) function() tool.Progress {
+	if p.token == nil {
+		return nil
 	}
-	p := &progress{server: s, ctx: ctx, token: token, done: math.Inf(-1)}
-	return p.tell, p.end
+	return p.tell
 }
 
 // tell passes on what is more than before, unless the client was told a moment ago. The end is always told.
 func (p *progress) tell(done, total float64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.server.options.Clock()
+	now := p.clock()
 	last := total > 0 && done >= total
 	told := now.Sub(p.last) // negative when the clock was put back
 	if p.over || math.IsNaN(done) || math.IsInf(done, 0) || done <= p.done || !last && told >= 0 && told < progressEvery {
@@ -55,9 +57,9 @@ func (p *progress) tell(done, total float64, message string) {
 		params["total"] = total
 	}
 	if message != "" {
-		params["message"] = clip(message, longestProgress)
+		params["message"] = tool.Clip(message, longestProgress)
 	}
-	p.server.notify(p.ctx, notification(protocol.MethodNotificationProgress, params))
+	p.send(notification(protocol.MethodNotificationProgress, params))
 }
 
 func (p *progress) end() {

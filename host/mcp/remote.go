@@ -6,6 +6,8 @@ import (
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 const queued = 64 // notifications that wait to be written
@@ -13,6 +15,7 @@ const queued = 64 // notifications that wait to be written
 // remote is what the protocol library knows of the client of a connection.
 type remote struct {
 	id            string
+	state         *tool.Session // what lasts between its calls
 	notifications chan protocol.JSONRPCNotification
 	initialized   atomic.Bool
 
@@ -22,8 +25,8 @@ type remote struct {
 	version      string
 }
 
-func newRemote(id string) *remote {
-	return &remote{id: id, notifications: make(chan protocol.JSONRPCNotification, queued)}
+func newRemote(id string, state *tool.Session) *remote {
+	return &remote{id: id, state: state, notifications: make(chan protocol.JSONRPCNotification, queued)}
 }
 
 var (

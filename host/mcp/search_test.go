@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 type searched struct {
@@ -93,7 +95,7 @@ func TestSearchSaysWhatIsWrong(t *testing.T) {
 		`{"query":"` + strings.Repeat("q", 5000) + `"}`: "query has 5000 bytes",
 	} {
 		if got := p.refused("memory_search", arguments).Message; !strings.Contains(got, want) {
-			t.Errorf("%s: %s", clip(arguments, 80), got)
+			t.Errorf("%s: %s", tool.Clip(arguments, 80), got)
 		}
 	}
 }
@@ -111,6 +113,14 @@ func TestTheLogCanBeSearched(t *testing.T) {
 			t.Errorf("%s is %s, not %s", name, got, want)
 		}
 	}
+}
+
+// why is how a hit explains itself.
+type why struct {
+	Branch    string
+	Terms     []struct{ Term string }
+	Documents int
+	Features  map[string]float64
 }
 
 func TestAHitExplainsItself(t *testing.T) {
@@ -133,7 +143,7 @@ func TestALongAnswerShowsEveryHitAndSaysWhatItLeftOut(t *testing.T) {
 		p.must("memory_store", fmt.Sprintf(`{"key":"k%d","value":"apple %s"}`, i, strings.Repeat("x ", size/2)))
 	}
 	o := p.must("memory_search", `{"query":"apple","k":12}`)
-	if n := utf8.RuneCountInString(o.text); n > maxAnswer {
+	if n := utf8.RuneCountInString(o.text); n > tool.MaxAnswer {
 		t.Errorf("the answer has %d characters", n)
 	}
 	var s searched
@@ -171,24 +181,6 @@ func TestDetailsAndThenHitsAreLeftOutLast(t *testing.T) {
 		if r["value"] == nil || r["metadata"] == nil && string(r["details_omitted"]) != "true" {
 			t.Errorf("a hit lost %v", r)
 		}
-	}
-}
-
-func TestRowsThatCannotShrinkAreLeftOutFromTheEnd(t *testing.T) {
-	rows := make([]*hit, 50)
-	for i := range rows {
-		rows[i] = &hit{Key: strings.Repeat("k", 1000), Namespace: "n", Snippet: strings.Repeat("s", 500)}
-	}
-	kept, cut, err := fit(rows, maxAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := encode(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(encoded) > maxAnswer || len(kept)+cut.rows != 50 || cut.rows == 0 {
-		t.Errorf("%d bytes in %d rows, %d left out", len(encoded), len(kept), cut.rows)
 	}
 }
 

@@ -27,6 +27,14 @@ func TestWhatIsStoredIsRecalledToTheByte(t *testing.T) {
 	}
 }
 
+// receipt is what memory_store answers.
+type receipt struct {
+	Key       string
+	Version   uint64
+	Timestamp string
+	Notes     []string
+}
+
 func TestStoringAnswersWithAReceipt(t *testing.T) {
 	o := use(t).must("memory_store", `{"key":"user/timezone","value":"CET"}`)
 	var r receipt

@@ -2,18 +2,17 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"net/http"
 	"strings"
 	"sync"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 const eventStream = "text/event-stream"
-
-type streamKey struct{} // of the context: the *stream of a request over HTTP; nil when its client takes none
 
 // stream is the answer to a request over HTTP that becomes a stream of events once there is something to tell before the
 // answer. The library can do that too, but loses what is told as the answer is about to be written.
@@ -36,7 +35,7 @@ func streaming(w http.ResponseWriter, r *http.Request) *stream {
 
 // tell sends a notification ahead of the answer. When that has begun, it is too late.
 func (s *stream) tell(n protocol.JSONRPCNotification) {
-	body, err := encode(n)
+	body, err := tool.Encode(n)
 	if err != nil {
 		return // nobody waits for it
 	}
@@ -89,19 +88,6 @@ func (s *stream) Flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	http.NewResponseController(s.ResponseWriter).Flush()
-}
-
-// notify tells the client of a request something ahead of the answer.
-func (s *Server) notify(ctx context.Context, n protocol.JSONRPCNotification) {
-	if over, ok := ctx.Value(streamKey{}).(*stream); ok {
-		if over != nil {
-			over.tell(n)
-		}
-		return
-	}
-	if client := server.ClientSessionFromContext(ctx); client != nil {
-		send(client, n)
-	}
 }
 
 // send puts a notification into a client's queue, unless it reads nothing and that is full.

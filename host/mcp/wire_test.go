@@ -12,20 +12,19 @@ import (
 	"github.com/pkoukk/tiktoken-go"
 	loader "github.com/pkoukk/tiktoken-go-loader"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/core"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// wire is the tools as tools/list shows them.
-func wire(t *testing.T) []json.RawMessage {
+// onWire is the core tools as tools/list shows them.
+func onWire(t *testing.T) []json.RawMessage {
 	t.Helper()
 	var list []json.RawMessage
-	for _, each := range tools() {
-		advertised, err := each.advertised()
-		if err != nil {
-			t.Fatal(err)
-		}
-		encoded, err := json.Marshal(advertised)
+	for _, each := range coreTools(t).Core() {
+		encoded, err := json.Marshal(wire(each))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +44,7 @@ type wireTool struct {
 func wireTools(t *testing.T) []wireTool {
 	t.Helper()
 	var list []wireTool
-	for _, encoded := range wire(t) {
+	for _, encoded := range onWire(t) {
 		var w wireTool
 		if err := json.Unmarshal(encoded, &w); err != nil {
 			t.Fatal(err)
@@ -69,7 +68,7 @@ func TestToolsStayWithinTheirTokenBudgets(t *testing.T) {
 	tokens := tokenizer(t)
 	total := 0
 	for _, w := range wireTools(t) {
-		encoded, err := encode(map[string]any{"name": w.Name, "description": w.Description, "inputSchema": w.InputSchema})
+		encoded, err := tool.Encode(map[string]any{"name": w.Name, "description": w.Description, "inputSchema": w.InputSchema})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +82,7 @@ func TestToolsStayWithinTheirTokenBudgets(t *testing.T) {
 			t.Errorf("the description of %s takes %d tokens: at most 50 are allowed", w.Name, d)
 		}
 	}
-	whole, err := encode(map[string]any{"tools": wire(t)})
+	whole, err := tool.Encode(map[string]any{"tools": onWire(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,14 +101,14 @@ func TestToolsStayWithinTheirTokenBudgets(t *testing.T) {
 }
 
 func TestTheWireIsAsRecorded(t *testing.T) {
-	asRecorded(t, "tools.json", wire(t))
+	asRecorded(t, "tools.json", onWire(t))
 }
 
 func TestTheWireOfFamiliesIsAsRecorded(t *testing.T) {
 	var list []json.RawMessage
-	for _, f := range newCatalogue(newFake().All(), nil).families {
-		for _, each := range f.offered(false) {
-			encoded, err := json.Marshal(each.wire)
+	for _, f := range coreTools(t, newFake()).Snapshot().Sets {
+		for _, each := range f.Offered(false) {
+			encoded, err := json.Marshal(wire(each))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,10 +142,10 @@ func asRecorded(t *testing.T, name string, list []json.RawMessage) {
 
 func TestToolsAreListedInTheirOrder(t *testing.T) {
 	want := "memory_store, memory_recall, memory_search, memory_forget, memory_log, memory_branch, memory_history, memory_status, memory_capabilities, memory_load_family, memory_operation"
-	if got := tools().names(false); got != want {
+	if got := coreNames(t, false); got != want {
 		t.Errorf("tools are %s, not %s", got, want)
 	}
-	if got := tools().names(true); got != "memory_recall, memory_search, memory_branch, memory_history, memory_status, memory_capabilities, memory_load_family, memory_operation" {
+	if got := coreNames(t, true); got != "memory_recall, memory_search, memory_branch, memory_history, memory_status, memory_capabilities, memory_load_family, memory_operation" {
 		t.Errorf("read-only tools are %s", got)
 	}
 }
@@ -196,8 +195,8 @@ func compileSchema(t *testing.T, raw json.RawMessage) *jsonschema.Schema {
 
 func TestSchemasCompileWholeAndTrimmed(t *testing.T) {
 	for i, w := range wireTools(t) {
-		full := tools()[i]
-		for _, raw := range []json.RawMessage{w.InputSchema, json.RawMessage(full.input), json.RawMessage(full.output)} {
+		full := coreTools(t).Core()[i]
+		for _, raw := range []json.RawMessage{w.InputSchema, full.Input, full.Output} {
 			if compileSchema(t, raw) == nil {
 				t.Errorf("a schema of %s does not compile", w.Name)
 			}
@@ -220,7 +219,7 @@ func properties(t *testing.T, raw json.RawMessage) map[string]map[string]any {
 func TestEveryParameterIsDescribedInTheCodeAndBareOnTheWire(t *testing.T) {
 	for i, w := range wireTools(t) {
 		bare := properties(t, w.InputSchema)
-		for name, property := range properties(t, json.RawMessage(tools()[i].input)) {
+		for name, property := range properties(t, coreTools(t).Core()[i].Input) {
 			if text, _ := property["description"].(string); text == "" && name != "action" {
 				t.Errorf("%s of %s has no description", name, w.Name)
 			}
@@ -255,55 +254,25 @@ func equalJSON(t *testing.T, a, b any) bool {
 }
 
 func TestTheWireNeverForbidsWhatIsTolerated(t *testing.T) {
-	for _, encoded := range wire(t) {
+	for _, encoded := range onWire(t) {
 		if bytes.Contains(encoded, []byte("additionalProperties")) {
 			t.Errorf("unknown fields are tolerated, but the schema says otherwise: %s", encoded)
 		}
 	}
 }
 
-func TestTrimmingDropsProseAndKeepsTheRest(t *testing.T) {
-	cases := []struct{ name, in, want string }{
-		{"the schema's own prose", `{"$schema":"x","title":"T","description":"d","type":"object"}`, `{"type":"object"}`},
-		{"descriptions of properties", `{"properties":{"a":{"type":"string","description":"d"}}}`, `{"properties":{"a":{"type":"string"}}}`},
-		{"descriptions of definitions", `{"definitions":{"F":{"description":"d","type":"string"}},"$defs":{"G":{"description":"d"}}}`, `{"definitions":{"F":{"type":"string"}},"$defs":{"G":{}}}`},
-		{"descriptions inside lists of schemas", `{"items":{"anyOf":[{"description":"d","type":"string"},{"items":{"description":"d"}}]}}`, `{"items":{"anyOf":[{"type":"string"},{"items":{}}]}}`},
-		{"alternatives at the top, which models' interfaces refuse", `{"anyOf":[{"required":["a"]}],"oneOf":[],"allOf":[],"properties":{"anyOf":{}}}`, `{"properties":{"anyOf":{}}}`},
-		{"what refuses unknown members at the top, which are tolerated", `{"additionalProperties":false,"unevaluatedProperties":false,"properties":{"a":{"additionalProperties":false}}}`, `{"properties":{"a":{"additionalProperties":false}}}`},
-		{"what clients would send twice", `{"properties":{"a":{"x-mcp-header":"A"}}}`, `{"properties":{"a":{}}}`},
-		{"arguments that few need", `{"properties":{"a":{"type":"string","x-advanced":true},"b":{"x-advanced":false},"x-advanced":{}}}`, `{"properties":{"b":{"x-advanced":false},"x-advanced":{}}}`},
-		{"long default texts", `{"properties":{"a":{"default":"the quick brown fox jumps over it all"}}}`, `{"properties":{"a":{}}}`},
-		{"short defaults stay", `{"properties":{"a":{"default":"strict"},"b":{"default":10},"c":{"default":false}}}`, `{"properties":{"a":{"default":"strict"},"b":{"default":10},"c":{"default":false}}}`},
-		{"properties with the names of prose stay", `{"properties":{"description":{"type":"string","description":"d"},"title":{"type":"string"},"default":{"description":"d"}}}`, `{"properties":{"description":{"type":"string"},"title":{"type":"string"},"default":{}}}`},
-		{"literals stay as they are", `{"enum":[{"description":"d"}],"const":{"title":"t","description":"d"},"default":{"description":"d"}}`, `{"enum":[{"description":"d"}],"const":{"title":"t","description":"d"},"default":{"description":"d"}}`},
-		{"what says which arguments are valid stays", `{"type":"object","required":["k"],"properties":{"k":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"d"},"s":{"enum":["a"],"items":{"type":"string"}}}}`,
-			`{"type":"object","required":["k"],"properties":{"k":{"type":"integer","minimum":1,"maximum":50,"default":10},"s":{"enum":["a"],"items":{"type":"string"}}}}`},
-		{"schemas that are true", `{"properties":{"a":true},"additionalProperties":true}`, `{"properties":{"a":true},"additionalProperties":true}`},
-		{"titles inside stay", `{"properties":{"a":{"title":"A"}}}`, `{"properties":{"a":{"title":"A"}}}`},
-	}
-	for _, c := range cases {
-		got, err := trimSchema(json.RawMessage(c.in))
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		} else if string(got) != c.want {
-			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
-		}
-	}
-}
-
 func TestADescriptionThatLooksLikeAHeadingStaysOne(t *testing.T) {
-	odd := tool{name: "odd", description: "#123 consolidates", input: `{"type":"object","properties":{"a":{"description":"#908 agent"}}}`, output: `{"type":"object"}`}
-	advertised, err := odd.advertised()
-	if err != nil {
+	all := tool.NewRegistry(nil)
+	if err := all.Add(tool.Spec{Name: "odd", Description: "#123 consolidates", Input: json.RawMessage(`{"type":"object","properties":{"a":{"description":"#908 agent"}}}`)}); err != nil {
 		t.Fatal(err)
 	}
-	if advertised.Description != "#123 consolidates" || advertised.Title != "" {
+	if advertised := wire(all.Core()[0]); advertised.Description != "#123 consolidates" || advertised.Title != "" {
 		t.Errorf("the description became %q, the title %q", advertised.Description, advertised.Title)
 	}
 }
 
 func TestExportedToolsAreInTheFormOfModelInterfaces(t *testing.T) {
-	encoded, err := json.Marshal(Export())
+	encoded, err := json.Marshal(core.Export())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,16 +288,16 @@ func TestExportedToolsAreInTheFormOfModelInterfaces(t *testing.T) {
 		compileSchema(t, each["input_schema"])
 		got = append(got, strings.Trim(string(each["name"]), `"`))
 	}
-	if strings.Join(got, ", ") != tools().names(false) {
+	if strings.Join(got, ", ") != coreNames(t, false) {
 		t.Errorf("exported %s", got)
 	}
 }
 
 func TestToolNamesSuitModelInterfaces(t *testing.T) {
-	for _, each := range tools() {
-		outside := strings.Trim(each.name, "abcdefghijklmnopqrstuvwxyz_")
-		if outside != "" || len(each.name) > 64 || each.docs == "" {
-			t.Errorf("the name %q or the docs of a tool do not do", each.name)
+	for _, each := range coreTools(t).Core() {
+		outside := strings.Trim(each.Name, "abcdefghijklmnopqrstuvwxyz_")
+		if outside != "" || len(each.Name) > 64 || each.Docs == "" {
+			t.Errorf("the name %q or the docs of a tool do not do", each.Name)
 		}
 	}
 }

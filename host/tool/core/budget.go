@@ -1,4 +1,4 @@
-package mcp
+package core
 
 import (
 	"encoding/json"
@@ -6,11 +6,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-)
 
-// maxAnswer is how many characters of JSON the list in an answer may have. Longer ones are of no use to a model
-// whose context they fill.
-const maxAnswer = 50_000
+	"github.com/alcove-memory/alcove/host/tool"
+)
 
 // row is a part of a list that can do with less. Dropping is told in the row itself.
 type row interface {
@@ -19,7 +17,7 @@ type row interface {
 	dropDetails() // what may be large beside the value
 }
 
-// cut is what fit left out.
+// cut is what shorten left out.
 type cut struct {
 	values  []int // the rows whose values were dropped, by their place in the list
 	details bool  // rows lost more than values
@@ -28,14 +26,14 @@ type cut struct {
 
 func (c cut) nothing() bool { return len(c.values) == 0 && !c.details && c.rows == 0 }
 
-// fit makes a list fit into a number of characters, doing as little harm as it can: it drops the largest values
+// shorten makes a list fit into a number of characters, doing as little harm as it can: it drops the largest values
 // first, so that every row still shows; then details; and rows only when nothing else is left.
-func fit[R row](rows []R, limit int) ([]R, cut, error) {
+func shorten[R row](rows []R, limit int) ([]R, cut, error) {
 	var c cut
 	sizes := make([]int, len(rows))
 	total := 2 // brackets
 	measure := func(i int) error {
-		encoded, err := encode(rows[i])
+		encoded, err := tool.Encode(rows[i])
 		total -= sizes[i]
 		sizes[i] = utf8.RuneCount(encoded) + 1 // and a comma
 		total += sizes[i]
@@ -84,21 +82,6 @@ func byValue[R row](rows []R) []int {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return len(rows[b].value()) - len(rows[a].value()) })
 	return order
-}
-
-const namedInNotes = 5 // how many keys a note lists
-
-// quoted lists some names for a note.
-func quoted(names []string) string {
-	var list []string
-	for i, name := range names {
-		if i == namedInNotes {
-			list = append(list, fmt.Sprintf("and %d more", len(names)-i))
-			break
-		}
-		list = append(list, fmt.Sprintf("%q", clip(name, 64)))
-	}
-	return strings.Join(list, ", ")
 }
 
 // plural puts a number before a noun.

@@ -1,4 +1,4 @@
-package mcp
+package core
 
 import (
 	"context"
@@ -7,30 +7,31 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 const (
 	loadName      = "memory_load_family"
-	smartLoadName = "memory_smart_load" // another name of it
-	longestIntent = 4 << 10             // bytes
+	longestIntent = 4 << 10 // bytes
 )
 
-func loadTool() tool {
-	return tool{
-		name:        loadName,
-		description: "Add a family of tools: by name, or by intent: what you want to do, in plain words. Gives the tools, to be called at once.",
-		docs: "The answer has the family's tools with the schemas of their arguments. Call them like any other tool; if your client does not know them, call them with memory_operation. " +
+func (k *kit) loadTool() tool.Spec {
+	return tool.Spec{
+		Name:        loadName,
+		Aliases:     []string{"memory_smart_load"},
+		Description: "Add a family of tools: by name, or by intent: what you want to do, in plain words. Gives the tools, to be called at once.",
+		Docs: "The answer has the family's tools with the schemas of their arguments. Call them like any other tool; if your client does not know them, call them with memory_operation. " +
 			"With intent, the families that fit are listed with the words that they were found by, and the best is loaded if it is clearly the best. " +
 			"unload takes a family out of your list again. Answers to memory_smart_load too.",
-		input: `{
+		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"family": {"type": "string", "description": "The family's name, as memory_capabilities lists it."},
 				"intent": {"type": "string", "description": "What you want to do, in plain words, when you know no name."},
 				"unload": {"type": "boolean", "description": "Take the family out of your list instead."}
 			}
-		}`,
-		output: `{
+		}`),
+		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"family": {"type": "string", "description": "The family that was loaded or unloaded."},
@@ -39,9 +40,10 @@ func loadTool() tool {
 				"suggestions": {"type": "array", "items": {"type": "object"}, "description": "With intent: the families that fit, best first, and why."},
 				"note": {"type": "string"}
 			}
-		}`,
-		hints: hints{readOnly: true, idempotent: true},
-		run:   loadFamily,
+		}`),
+		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
+		Lenient:     true,
+		Handler:     k.handler(loadFamily),
 	}
 }
 
@@ -64,132 +66,120 @@ type suggested struct {
 	Fault       string   `json:"fault,omitempty"`
 }
 
-func loadFamily(ctx context.Context, c *call) (answer, error) {
-	a := c.arguments
-	name, intent, unload := a.text("family"), a.text("intent"), a.flag("unload")
-	if name == "" && intent == "" && a.err() == nil {
-		a.missing("family", "the name of a family; or intent, what you want to do")
+func loadFamily(ctx context.Context, c *call) (tool.Answer, error) {
+	a := c.Arguments
+	name, intent, unload := a.Text("family"), a.Text("intent"), a.Flag("unload")
+	if name == "" && intent == "" && a.Err() == nil {
+		a.Missing("family", "the name of a family; or intent, what you want to do")
 	}
 	if len(intent) > longestIntent {
-		a.fault("intent", fmt.Sprintf("intent is longer than %d bytes: say it in fewer words", longestIntent))
+		a.Fault("intent", fmt.Sprintf("intent is longer than %d bytes: say it in fewer words", longestIntent))
 	}
-	if err := a.err(); err != nil {
-		return answer{}, err
+	if err := a.Err(); err != nil {
+		return tool.Answer{}, err
 	}
-	shelf := c.server.shelf.catalogue()
+	there := c.Registry().Snapshot()
 	switch {
 	case name != "" && unload:
-		return c.unload(ctx, shelf, name)
+		return c.unload(there, name)
 	case name != "":
-		f := shelf.byName[name]
+		f := there.Set(name)
 		if f == nil {
-			return answer{}, shelf.noFamily(name)
+			return tool.Answer{}, there.NoFamily(name)
 		}
 		return c.load(ctx, f, nil)
 	case unload:
-		return answer{}, invalid(map[string]any{"parameters": []string{"family"}}, "%s needs family: the name of the family to unload", loadName)
+		return tool.Answer{}, tool.Invalid(map[string]any{"parameters": []string{"family"}}, "%s needs family: the name of the family to unload", loadName)
 	}
-	list := shelf.suggest(intent)
+	list := suggest(there, intent)
 	if chosen := best(list); chosen != nil {
 		return c.load(ctx, chosen.family, list)
 	}
-	return c.suggest(shelf, list)
-}
-
-// noFamily is the error of a name that no family has.
-func (c *catalogue) noFamily(name string) error {
-	text := fmt.Sprintf("there is no family %q: ", clip(name, gotLength))
-	if len(c.families) == 0 {
-		text += "this server has none"
-	} else {
-		text += "there are " + strings.Join(c.names(), ", ")
-	}
-	if t := c.find(name); t != nil {
-		text += fmt.Sprintf("; %s is a tool of %s", t.wire.Name, t.family.Name)
-	}
-	return &memory.Error{Code: memory.NotFound, Message: text, Details: map[string]any{"family": clip(name, gotLength), "families": c.names()}}
+	return c.suggest(there, list)
 }
 
 // load loads a family and answers with its tools.
-func (c *call) load(ctx context.Context, f *family, why []suggestion) (answer, error) {
+func (c *call) load(ctx context.Context, f *tool.Set, why []suggestion) (tool.Answer, error) {
 	if f.Fault != "" {
-		return answer{}, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the family %s cannot be used now: %s", f.Name, f.Fault)}
+		return tool.Answer{}, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the family %s cannot be used now: %s", f.Name, f.Fault)}
 	}
-	if err := c.server.shelf.families.Load(ctx, f.Name); err != nil {
-		return answer{}, err
+	if err := c.Registry().Load(ctx, f.Name); err != nil {
+		return tool.Answer{}, err
 	}
-	c.show(ctx, f)
+	if !c.Session.Stateless() {
+		c.Session.Load(f.Name)
+	}
 	r := loaded{Family: f.Name, Loaded: c.loaded(), Suggestions: suggestedOf(why)}
-	for _, t := range f.offered(c.readOnly) {
-		r.Tools = append(r.Tools, t.row(false))
+	for _, t := range f.Offered(c.ReadOnly()) {
+		r.Tools = append(r.Tools, rowOf(t, false))
 	}
-	rows, cut, err := fit(r.Tools, maxAnswer)
+	rows, cut, err := shorten(r.Tools, tool.MaxAnswer)
 	if err != nil {
-		return answer{}, fmt.Errorf("encode the tools of %s: %w", f.Name, err)
+		return tool.Answer{}, fmt.Errorf("encode the tools of %s: %w", f.Name, err)
 	}
 	r.Tools = rows
-	r.Note = c.loadNote(f, cut)
-	return answer{structured: r, plain: r}, nil
+	r.Note = c.also(c.loadNote(f, cut))
+	return tool.Answer{Structured: r, Plain: r}, nil
 }
 
 // loadNote says how to call the tools of a family, and which are missing.
-func (c *call) loadNote(f *family, cut cut) string {
+func (c *call) loadNote(f *tool.Set, cut cut) string {
 	said := []string{}
-	if len(f.offered(c.readOnly)) > 0 {
+	if len(f.Offered(c.ReadOnly())) > 0 {
 		said = append(said, "Call these by name. If your client does not know them, use memory_operation with method and params.")
 	}
-	if hidden := len(f.tools) - len(f.offered(c.readOnly)); hidden > 0 && c.readOnly {
+	if hidden := len(f.Tools) - len(f.Offered(c.ReadOnly())); hidden > 0 && c.ReadOnly() {
 		said = append(said, fmt.Sprintf("Nothing can be written here, so %s left out.", were(hidden, "tool")))
 	} else if hidden > 0 {
 		said = append(said, fmt.Sprintf("memory_capabilities says why %s left out.", were(hidden, "tool")))
 	}
 	if !cut.nothing() {
-		said = append(said, fmt.Sprintf("To stay within %d characters schemas were left out; they are enforced all the same, and errors say what is wrong.", maxAnswer))
+		said = append(said, fmt.Sprintf("To stay within %d characters schemas were left out; they are enforced all the same, and errors say what is wrong.", tool.MaxAnswer))
 	}
-	if c.seat.stateless && !c.session.lists(f, c.seat) {
+	if c.Session.Stateless() && !c.Session.Lists(f.Name) {
 		said = append(said, "Your list of tools stays as it is, since this connection keeps nothing between calls.")
 	}
 	return strings.Join(said, " ")
 }
 
-func (c *call) unload(ctx context.Context, shelf *catalogue, name string) (answer, error) {
-	if shelf.byName[name] == nil && !c.seat.has(name) {
-		return answer{}, shelf.noFamily(name)
+func (c *call) unload(there *tool.Snapshot, name string) (tool.Answer, error) {
+	if there.Set(name) == nil && !c.Session.Has(name) {
+		return tool.Answer{}, there.NoFamily(name)
 	}
 	r := loaded{Family: name}
 	switch {
-	case c.session.all():
-		r.Note = fmt.Sprintf("The profile %s lists the tools of all families: nothing was taken out.", c.session.Profile)
-	case c.seat.stateless:
+	case c.Session.ListsAll():
+		r.Note = fmt.Sprintf("The profile %s lists the tools of all families: nothing was taken out.", c.Session.Profile())
+	case c.Session.Stateless():
 		r.Note = "This connection keeps nothing between calls: there was nothing to take out."
-	case !c.seat.has(name):
+	case !c.Session.Has(name):
 		r.Note = "It was not loaded."
 	}
-	c.seat.load(name, false)
-	c.server.tellList(ctx, c.seat)
-	r.Loaded = c.loaded()
-	return answer{structured: r, plain: r}, nil
+	c.Session.Unload(name)
+	r.Loaded, r.Note = c.loaded(), c.also(r.Note)
+	return tool.Answer{Structured: r, Plain: r}, nil
 }
 
 // suggest answers with families when none is clearly meant.
-func (c *call) suggest(shelf *catalogue, list []suggestion) (answer, error) {
+func (c *call) suggest(there *tool.Snapshot, list []suggestion) (tool.Answer, error) {
 	r := loaded{Loaded: c.loaded(), Suggestions: suggestedOf(list)}
 	switch {
-	case len(shelf.families) == 0:
+	case len(there.Sets) == 0:
 		r.Note = "This server has no families."
 	case len(list) == 0:
-		r.Note = "No family is described with these words. There are " + strings.Join(shelf.names(), ", ") + ": memory_capabilities describes them."
+		r.Note = "No family is described with these words. There are " + strings.Join(there.Names(), ", ") + ": memory_capabilities describes them."
 	default:
 		r.Note = "None of them is clearly the best: load one by its name."
 	}
-	return answer{structured: r, plain: r}, nil
+	r.Note = c.also(r.Note)
+	return tool.Answer{Structured: r, Plain: r}, nil
 }
 
 // loaded lists the families that are loaded for the client.
 func (c *call) loaded() []string {
 	list := []string{}
-	for _, f := range c.server.shelf.catalogue().families {
-		if (c.session.all() || c.seat.has(f.Name)) && f.Fault == "" {
+	for _, f := range c.Registry().Snapshot().Sets {
+		if (c.Session.ListsAll() || c.Session.Has(f.Name)) && f.Fault == "" {
 			list = append(list, f.Name)
 		}
 	}
@@ -225,14 +215,14 @@ func (r *toolRow) value() json.RawMessage { return r.InputSchema }
 func (r *toolRow) dropValue()             { r.InputSchema, r.Omitted = nil, true }
 func (r *toolRow) dropDetails()           { r.Docs, r.OutputSchema, r.Annotations = "", nil, nil }
 
-// row describes a tool of a family, with the schema of its arguments: as lists show it, or whole and with all that is
+// rowOf describes a tool of a family, with the schema of its arguments: as lists show it, or whole and with all that is
 // known of it.
-func (t *familyTool) row(whole bool) *toolRow {
-	r := &toolRow{Name: t.wire.Name, Description: t.Description, InputSchema: t.wire.RawInputSchema, Fault: t.fault}
+func rowOf(t *tool.Tool, whole bool) *toolRow {
+	r := &toolRow{Name: t.Spelling, Description: t.Description, InputSchema: t.Advertised, Fault: t.Fault}
 	if whole {
-		r.Title, r.Docs, r.InputSchema, r.OutputSchema, r.Annotations = t.Title, t.Docs, t.Input, t.outputSchema(), t.hints().annotation()
+		r.Title, r.Docs, r.InputSchema, r.OutputSchema, r.Annotations = t.Title, t.Docs, t.Input, t.OutputSchema(), t.Annotations
 	}
-	if t.fault != "" {
+	if t.Fault != "" {
 		r.Name, r.InputSchema, r.OutputSchema = t.Name, nil, nil // they may be what is wrong
 	}
 	return r

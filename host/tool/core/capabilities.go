@@ -1,31 +1,29 @@
-package mcp
+package core
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// coreFamily is what memory_capabilities calls the tools that are always there.
-const coreFamily = "core"
-
-func capabilitiesTool() tool {
-	return tool{
-		name:        "memory_capabilities",
-		description: "Which families of tools there are and what they do; of one family, its tools. include_schema: how to call them.",
-		docs: "Without family: a line for each family, whether its tools are in your list, where it takes part by itself (hooks), and what it would need and was not granted. " +
+func (k *kit) capabilitiesTool() tool.Spec {
+	return tool.Spec{
+		Name:        "memory_capabilities",
+		Description: "Which families of tools there are and what they do; of one family, its tools. include_schema: how to call them.",
+		Docs: "Without family: a line for each family, whether its tools are in your list, where it takes part by itself (hooks), and what it would need and was not granted. " +
 			"The core tools are the family core. include_schema gives the schemas of arguments as lists show them; verbose gives them whole, with those of results, and all documentation.",
-		input: `{
+		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"family": {"type": "string", "description": "Only this family; core for the tools that are always there."},
 				"include_schema": {"type": "boolean", "description": "With the schemas of the tools' arguments."},
 				"verbose": {"type": "boolean", "description": "With documentation, and schemas as their authors wrote them."}
 			}
-		}`,
-		output: `{
+		}`),
+		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"families": {"type": "array", "items": {"type": "object"}, "description": "name, description, tools, loaded, hooks, missing, fault."},
@@ -33,9 +31,10 @@ func capabilitiesTool() tool {
 				"note": {"type": "string"}
 			},
 			"required": ["families"]
-		}`,
-		hints: hints{readOnly: true, idempotent: true},
-		run:   capabilities,
+		}`),
+		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
+		Lenient:     true,
+		Handler:     k.handler(capabilities),
 	}
 }
 
@@ -65,22 +64,22 @@ type question struct {
 	schemas, verbose bool
 }
 
-func capabilities(_ context.Context, c *call) (answer, error) {
-	q := question{c.arguments.text("family"), c.arguments.flag("include_schema"), c.arguments.flag("verbose")}
-	if err := c.arguments.err(); err != nil {
-		return answer{}, err
+func capabilities(_ context.Context, c *call) (tool.Answer, error) {
+	q := question{c.Arguments.Text("family"), c.Arguments.Flag("include_schema"), c.Arguments.Flag("verbose")}
+	if err := c.Arguments.Err(); err != nil {
+		return tool.Answer{}, err
 	}
-	shelf := c.server.shelf.catalogue()
-	if q.family != "" && q.family != coreFamily && shelf.byName[q.family] == nil {
-		return answer{}, shelf.noFamily(q.family)
+	there := c.Registry().Snapshot()
+	if q.family != "" && q.family != tool.CoreFamily && there.Set(q.family) == nil {
+		return tool.Answer{}, there.NoFamily(q.family)
 	}
 	var families []*familyRow
 	var described []*toolRow
-	if q.family == "" || q.family == coreFamily {
+	if q.family == "" || q.family == tool.CoreFamily {
 		row, rows := c.describeCore(q)
 		families, described = append(families, row), append(described, rows...)
 	}
-	for _, f := range shelf.families {
+	for _, f := range there.Sets {
 		if q.family == "" || q.family == f.Name {
 			row, rows := c.describe(f, q)
 			families, described = append(families, row), append(described, rows...)
@@ -90,14 +89,14 @@ func capabilities(_ context.Context, c *call) (answer, error) {
 }
 
 // fitted makes descriptions fit into an answer.
-func fitted(c *call, q question, families []*familyRow, described []*toolRow) (answer, error) {
-	kept, cutFamilies, err := fit(families, maxAnswer/2)
+func fitted(c *call, q question, families []*familyRow, described []*toolRow) (tool.Answer, error) {
+	kept, cutFamilies, err := shorten(families, tool.MaxAnswer/2)
 	if err != nil {
-		return answer{}, fmt.Errorf("encode families: %w", err)
+		return tool.Answer{}, fmt.Errorf("encode families: %w", err)
 	}
-	rows, cutTools, err := fit(described, maxAnswer/2)
+	rows, cutTools, err := shorten(described, tool.MaxAnswer/2)
 	if err != nil {
-		return answer{}, fmt.Errorf("encode tools: %w", err)
+		return tool.Answer{}, fmt.Errorf("encode tools: %w", err)
 	}
 	r := struct {
 		Families []*familyRow `json:"families"`
@@ -106,13 +105,13 @@ func fitted(c *call, q question, families []*familyRow, described []*toolRow) (a
 	}{kept, rows, ""}
 	var said []string
 	if !cutFamilies.nothing() || !cutTools.nothing() {
-		said = append(said, fmt.Sprintf("To stay within %d characters, details were left out: ask for one family at a time.", maxAnswer))
+		said = append(said, fmt.Sprintf("To stay within %d characters, details were left out: ask for one family at a time.", tool.MaxAnswer))
 	}
 	if missing := c.notInstalled(); len(missing) > 0 && q.family == "" {
-		said = append(said, fmt.Sprintf("This client is set up to use %s, which %s not there.", quoted(missing), verbNow(len(missing))))
+		said = append(said, fmt.Sprintf("This client is set up to use %s, which %s not there.", tool.Quoted(missing), verbNow(len(missing))))
 	}
-	r.Note = strings.Join(said, " ")
-	return answer{structured: r, plain: r, note: r.Note}, nil
+	r.Note = c.also(said...)
+	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note)}, nil
 }
 
 func verbNow(n int) string {
@@ -124,40 +123,40 @@ func verbNow(n int) string {
 
 // notInstalled lists the families that the client's session asked for and that there are not.
 func (c *call) notInstalled() []string {
-	shelf := c.server.shelf.catalogue()
-	return slices.DeleteFunc(c.seat.loaded(), func(name string) bool { return shelf.byName[name] != nil })
+	there := c.Registry().Snapshot()
+	return slices.DeleteFunc(c.Session.Loaded(), func(name string) bool { return there.Set(name) != nil })
 }
 
 func (c *call) describeCore(q question) (*familyRow, []*toolRow) {
-	row := &familyRow{Name: coreFamily, Description: "What is always there: storing, finding, branching and looking back.", Loaded: true}
+	row := &familyRow{Name: tool.CoreFamily, Description: "What is always there: storing, finding, branching and looking back.", Loaded: true}
 	var rows []*toolRow
-	for _, t := range c.tools {
-		if !t.offered(c.readOnly) {
+	for _, t := range c.Registry().Core() {
+		if !t.Annotations.Permitted(c.ReadOnly()) {
 			continue
 		}
-		row.Tools = append(row.Tools, t.name)
+		row.Tools = append(row.Tools, t.Name)
 		if q.schemas || q.verbose || q.family != "" {
-			rows = append(rows, t.row(q))
+			rows = append(rows, coreRow(t, q))
 		}
 	}
 	if q.verbose {
-		row.Version = c.version
+		row.Version = c.kit.Version
 	}
 	return row, rows
 }
 
-func (c *call) describe(f *family, q question) (*familyRow, []*toolRow) {
+func (c *call) describe(f *tool.Set, q question) (*familyRow, []*toolRow) {
 	row := &familyRow{Name: f.Name, Description: f.Description, Tools: []string{}, Loaded: slices.Contains(c.loaded(), f.Name),
 		Hooks: f.Hooks, Missing: f.Needs, Fault: f.Fault}
 	if q.verbose {
 		row.Version, row.Digest, row.Docs, row.Running = f.Version, f.Digest, f.Docs, &f.Loaded
 	}
 	var rows []*toolRow
-	for _, t := range f.tools {
-		if !t.permitted(c.readOnly) {
+	for _, t := range f.Tools {
+		if !t.Annotations.Permitted(c.ReadOnly()) {
 			continue
 		}
-		described := t.row(q.verbose)
+		described := rowOf(t, q.verbose)
 		row.Tools = append(row.Tools, described.Name)
 		if !q.schemas && !q.verbose {
 			described.InputSchema = nil
@@ -172,19 +171,17 @@ func (c *call) describe(f *family, q question) (*familyRow, []*toolRow) {
 	return row, rows
 }
 
-// row describes a core tool.
-func (t tool) row(q question) *toolRow {
-	r := &toolRow{Name: t.name, Description: t.description}
+// coreRow describes a core tool.
+func coreRow(t *tool.Tool, q question) *toolRow {
+	r := &toolRow{Name: t.Name, Description: t.Description}
 	if q.family == "" {
-		r.Family = coreFamily
+		r.Family = tool.CoreFamily
 	}
 	if q.schemas {
-		if trimmed, err := trimSchema(json.RawMessage(t.input)); err == nil { // it is tested
-			r.InputSchema = trimmed
-		}
+		r.InputSchema = t.Advertised
 	}
 	if q.verbose {
-		r.Docs, r.InputSchema, r.OutputSchema, r.Annotations = t.docs, json.RawMessage(t.input), json.RawMessage(t.output), t.hints.annotation()
+		r.Docs, r.InputSchema, r.OutputSchema, r.Annotations = t.Docs, t.Input, t.Output, t.Annotations
 	}
 	return r
 }

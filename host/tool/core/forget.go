@@ -1,18 +1,20 @@
-package mcp
+package core
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
-func forgetTool() tool {
-	return tool{
-		name:        "memory_forget",
-		description: "Delete the memory under a key, or several keys. archive: set it aside instead, out of searches. The past still shows it.",
-		docs: "A forgotten memory is gone from recall and search at once; memory_history and as_of still show it. " +
+func (k *kit) forgetTool() tool.Spec {
+	return tool.Spec{
+		Name:        "memory_forget",
+		Description: "Delete the memory under a key, or several keys. archive: set it aside instead, out of searches. The past still shows it.",
+		Docs: "A forgotten memory is gone from recall and search at once; memory_history and as_of still show it. " +
 			"An archived one can still be recalled, and is found with state=archived; storing it again makes it active.",
-		input: `{
+		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"key": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}], "description": "The key to forget, or several."},
@@ -21,8 +23,8 @@ func forgetTool() tool {
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
 			},
 			"required": ["key"]
-		}`,
-		output: `{
+		}`),
+		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"deleted": {"type": "boolean", "description": "Whether there was anything to delete."},
@@ -30,9 +32,10 @@ func forgetTool() tool {
 				"count": {"type": "integer", "description": "How many memories there were."}
 			},
 			"required": ["deleted"]
-		}`,
-		hints: hints{destructive: true, idempotent: true},
-		run:   forget,
+		}`),
+		Annotations: tool.Annotations{Destructive: true, Idempotent: true},
+		Lenient:     true,
+		Handler:     k.handler(forget),
 	}
 }
 
@@ -42,24 +45,24 @@ type forgotten struct {
 	Count    int   `json:"count"`
 }
 
-func forget(ctx context.Context, c *call) (answer, error) {
-	place, keys, archive := c.place(), c.arguments.texts("key"), c.arguments.flag("archive")
-	if _, given := c.arguments.get("key"); !given || len(keys) == 0 && c.arguments.err() == nil {
-		c.arguments.missing("key", "the key to forget, or a list of keys")
+func forget(ctx context.Context, c *call) (tool.Answer, error) {
+	place, keys, archive := c.place(), c.Arguments.Texts("key"), c.Arguments.Flag("archive")
+	if _, given := c.Arguments.Get("key"); !given || len(keys) == 0 && c.Arguments.Err() == nil {
+		c.Arguments.Missing("key", "the key to forget, or a list of keys")
 	}
-	if err := c.arguments.err(); err != nil {
-		return answer{}, err
+	if err := c.Arguments.Err(); err != nil {
+		return tool.Answer{}, err
 	}
-	if c.dryRun {
+	if c.DryRun {
 		return rehearseForget(ctx, c, place, keys)
 	}
 	if !archive {
-		count, err := c.space.Forget(ctx, place, keys, c.write())
+		count, err := c.space().Forget(ctx, place, keys, c.Write())
 		f := forgotten{Deleted: count > 0, Count: count}
-		return answer{structured: f, plain: f}, err
+		return tool.Answer{Structured: f, Plain: f}, err
 	}
-	count, err := c.space.SetState(ctx, place, keys, memory.Archived, c.write())
+	count, err := c.space().SetState(ctx, place, keys, memory.Archived, c.Write())
 	aside := count > 0
 	f := forgotten{Archived: &aside, Count: count}
-	return answer{structured: f, plain: f}, err
+	return tool.Answer{Structured: f, Plain: f}, err
 }

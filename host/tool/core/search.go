@@ -1,4 +1,4 @@
-package mcp
+package core
 
 import (
 	"cmp"
@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 const (
@@ -24,14 +26,14 @@ const (
 	mostOffset  = 100_000
 )
 
-func searchTool() tool {
-	return tool{
-		name:        "memory_search",
-		description: "Find memories: ask in plain words. Best first, all namespaces.",
-		docs: "Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
+func (k *kit) searchTool() tool.Spec {
+	return tool.Spec{
+		Name:        "memory_search",
+		Description: "Find memories: ask in plain words. Best first, all namespaces.",
+		Docs: "Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
 			"since and until bound when a memory was written; as_of searches the past as it was. events searches the log of memory_log instead. " +
 			"Long answers leave out the largest values and say so: memory_recall gives each whole.",
-		input: `{
+		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"query": {"type": "string", "description": "What to look for, in plain words."},
@@ -55,8 +57,8 @@ func searchTool() tool {
 				"explain": {"type": "boolean", "description": "Say how each score came about."}
 			},
 			"required": ["query"]
-		}`,
-		output: `{
+		}`),
+		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"results": {"type": "array", "items": {"type": "object"}, "description": "key, namespace, value, score, snippet and more; value_omitted where a value was left out."},
@@ -64,70 +66,71 @@ func searchTool() tool {
 				"note": {"type": "string", "description": "What was left out of a long answer, and how to get it."}
 			},
 			"required": ["results"]
-		}`,
-		hints: hints{readOnly: true, idempotent: true},
-		run:   find,
+		}`),
+		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
+		Lenient:     true,
+		Handler:     k.handler(find),
 	}
 }
 
 // decodeSearch reads what is asked for, and how many characters the results may have.
 func decodeSearch(c *call) (q memory.Search, limit int, err error) {
-	a := c.arguments
-	branch, _ := c.seat.at()
+	a := c.Arguments
 	q = memory.Search{
-		Text:       a.needText("query", "what to look for, in plain words"),
-		K:          int(a.whole("k", defaultHits, 1, mostHits)),
-		Offset:     int(a.whole("offset", 0, 0, mostOffset)),
-		Tags:       a.texts("tags"),
-		Types:      a.texts("type"),
-		Since:      a.moment("since", c.now, memory.ParseTime),
-		Until:      a.moment("until", c.now, memory.ParseTime),
-		Namespaces: a.texts("namespace"),
-		Branch:     cmp.Or(a.text("branch"), branch),
-		AsOf:       a.asOf("as_of", c.now),
-		Events:     a.flag("events"),
-		Explain:    a.flag("explain"),
-		Agent:      c.agent,
-		Mode:       memory.Mode(a.choice("mode", string(memory.Hybrid), string(memory.Lexical), string(memory.Semantic))),
-		Vector:     a.numbers("vector"),
-		Embedder:   a.text("embedder"),
-		Expand:     a.flag("expand"),
-		Distinct:   a.flag("distinct"),
+		Text:       a.NeedText("query", "what to look for, in plain words"),
+		K:          int(a.Whole("k", defaultHits, 1, mostHits)),
+		Offset:     int(a.Whole("offset", 0, 0, mostOffset)),
+		Tags:       a.Texts("tags"),
+		Types:      a.Texts("type"),
+		Since:      a.Moment("since", c.Now, memory.ParseTime),
+		Until:      a.Moment("until", c.Now, memory.ParseTime),
+		Namespaces: c.namespaces(),
+		Branch:     c.branch(),
+		AsOf:       a.AsOf("as_of", c.Now),
+		Events:     a.Flag("events"),
+		Explain:    a.Flag("explain"),
+		Agent:      c.Caller.Agent,
+		Mode:       memory.Mode(a.Choice("mode", string(memory.Hybrid), string(memory.Lexical), string(memory.Semantic))),
+		Vector:     a.Numbers("vector"),
+		Embedder:   a.Text("embedder"),
+		Expand:     a.Flag("expand"),
+		Distinct:   a.Flag("distinct"),
 	}
 	q.Features = q.Explain
-	for _, state := range a.choices("state", string(memory.Active), string(memory.Archived), string(memory.Merged), string(memory.Pruned)) {
+	for _, state := range a.Choices("state", string(memory.Active), string(memory.Archived), string(memory.Merged), string(memory.Pruned)) {
 		q.States = append(q.States, memory.State(state))
 	}
-	limit = maxAnswer
-	if tokens := int(a.whole("budget_tokens", 0, 200, 100_000)); tokens > 0 {
+	limit = tool.MaxAnswer
+	if tokens := int(a.Whole("budget_tokens", 0, 200, 100_000)); tokens > 0 {
 		limit = min(limit, tokens*charactersPerToken-noteCharacters)
 	}
-	return q, limit, a.err()
+	return q, limit, a.Err()
 }
 
-func find(ctx context.Context, c *call) (answer, error) {
+func find(ctx context.Context, c *call) (tool.Answer, error) {
 	q, limit, err := decodeSearch(c)
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
-	found, err := c.space.Search(ctx, q)
+	found, err := c.space().Search(ctx, q)
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
 	rows := make([]*hit, len(found.Hits))
 	for i, h := range found.Hits {
 		rows[i] = hitOf(h, q.Events)
 	}
-	kept, cut, err := fit(rows, limit)
+	kept, cut, err := shorten(rows, limit)
 	if err != nil {
-		return answer{}, fmt.Errorf("encode results: %w", err)
+		return tool.Answer{}, fmt.Errorf("encode results: %w", err)
 	}
-	note := strings.Join(append(found.Notes, searchNote(kept, cut, limit, q, c.arguments.same("branch", "as_of"))...), " ")
-	return answer{structured: struct {
+	said := slices.Concat(found.Notes, searchNote(kept, cut, limit, q, c.same("branch", "as_of")), c.TakeNotes())
+	note := strings.Join(said, " ")
+	return tool.Answer{Structured: struct {
 		Results []*hit `json:"results"`
 		Total   int    `json:"total"`
 		Note    string `json:"note,omitempty"`
-	}{kept, found.Total, note}, plain: kept, note: note}, nil
+	}{kept, found.Total, note}, Plain: kept, Notes: tool.NotesOf(note)}, nil
 }
 
 // hit is a search result: a memory, or an event of the log.
@@ -246,7 +249,7 @@ func omittedValues(kept []*hit, c cut, q memory.Search, same string) string {
 	for _, i := range c.values {
 		keys = append(keys, cmp.Or(kept[i].Key, fmt.Sprintf("%s #%d", kept[i].Event, kept[i].Sequence)))
 	}
-	text := fmt.Sprintf("%s left out (%s).", were(len(c.values), "value"), quoted(keys))
+	text := fmt.Sprintf("%s left out (%s).", were(len(c.values), "value"), tool.Quoted(keys))
 	if q.Events {
 		return text + " Search for fewer at once (k=1, offset) to get each whole."
 	}

@@ -1,4 +1,4 @@
-package mcp
+package core
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 const mostDifferences = 50 // that a diff or merge lists; all are counted
@@ -92,25 +93,25 @@ type diffAnswer struct {
 	Note        string        `json:"note,omitempty"`
 }
 
-func diffBranch(ctx context.Context, b *branchCall) (answer, error) {
+func diffBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	compare, err := b.need("diff", "compare", cmp.Or(b.compare, b.source, b.name), fmt.Sprintf("the branch to compare with %q", b.current))
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
-	d, err := b.space.Diff(ctx, memory.DiffQuery{Source: compare, Target: cmp.Or(b.target, b.current), Namespaces: b.namespaces, Limit: mostDifferences})
+	d, err := b.space().Diff(ctx, memory.DiffQuery{Source: compare, Target: cmp.Or(b.target, b.current), Namespaces: b.namespaces, Limit: mostDifferences})
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
-	kept, cut, err := fit(list(d.Differences), maxAnswer)
+	kept, cut, err := shorten(list(d.Differences), tool.MaxAnswer)
 	if err != nil {
-		return answer{}, fmt.Errorf("encode differences: %w", err)
+		return tool.Answer{}, fmt.Errorf("encode differences: %w", err)
 	}
 	all := d.Added + d.Changed + d.Removed
 	r := diffAnswer{
 		Compare: d.Source, Target: d.Target, Current: b.here(), Added: d.Added, Changed: d.Changed, Removed: d.Removed, Clashes: d.Clashes,
-		Differences: kept, Note: differencesNote(kept, cut, all-len(kept)), Summary: diffSummary(d),
+		Differences: kept, Note: b.also(differencesNote(kept, cut, all-len(kept))), Summary: diffSummary(d),
 	}
-	return answer{structured: r, plain: r, note: r.Note}, nil
+	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note)}, nil
 }
 
 func diffSummary(d memory.Diff) string {
@@ -133,7 +134,7 @@ func differencesNote(kept []*difference, c cut, missing int) string {
 			keys = append(keys, kept[i].Key)
 		}
 		said = append(said, fmt.Sprintf("To stay within %d characters, %s left out (%s): memory_recall with branch= gives each side whole.",
-			maxAnswer, were(len(keys), "value"), quoted(keys)))
+			tool.MaxAnswer, were(len(keys), "value"), tool.Quoted(keys)))
 	}
 	if missing > 0 {
 		said = append(said, fmt.Sprintf("%s not listed: pass namespace= to see one namespace at a time.", were(missing, "difference")))
@@ -157,25 +158,25 @@ type mergeAnswer struct {
 	Note       string        `json:"note,omitempty"`
 }
 
-func mergeBranch(ctx context.Context, b *branchCall) (answer, error) {
+func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	source, err := b.need("merge", "source", cmp.Or(b.source, b.name), "the branch to bring into "+fmt.Sprintf("%q", cmp.Or(b.target, b.current)))
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
-	m, err := b.space.Merge(ctx, memory.Merge{
+	m, err := b.space().Merge(ctx, memory.Merge{
 		Source: source, Target: cmp.Or(b.target, b.current), Strategy: b.strategy, Resolutions: b.resolutions,
 		Namespaces: b.namespaces, Preview: b.preview,
-	}, b.write())
+	}, b.Write())
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
-	clashes, cutClashes, err := fit(list(m.Clashes), maxAnswer/2)
+	clashes, cutClashes, err := shorten(list(m.Clashes), tool.MaxAnswer/2)
 	if err != nil {
-		return answer{}, fmt.Errorf("encode clashes: %w", err)
+		return tool.Answer{}, fmt.Errorf("encode clashes: %w", err)
 	}
-	changes, cutChanges, err := fit(list(m.Applied), maxAnswer/2)
+	changes, cutChanges, err := shorten(list(m.Applied), tool.MaxAnswer/2)
 	if err != nil {
-		return answer{}, fmt.Errorf("encode changes: %w", err)
+		return tool.Answer{}, fmt.Errorf("encode changes: %w", err)
 	}
 	r := mergeAnswer{
 		Source: m.Source, Target: m.Target, Merged: m.Merged, Preview: m.Preview, Summary: mergeSummary(m), Applied: len(m.Applied),
@@ -185,8 +186,8 @@ func mergeBranch(ctx context.Context, b *branchCall) (answer, error) {
 		differencesNote(clashes, cutClashes, len(m.Clashes)-len(clashes)),
 		differencesNote(changes, cutChanges, len(m.Applied)-len(changes)),
 	}
-	r.Note = strings.TrimSpace(strings.Join(notes, " "))
-	return answer{structured: r, plain: r, note: r.Note}, nil
+	r.Note = b.also(notes...)
+	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note)}, nil
 }
 
 // mergeSummary says what a merge did, and what to do when it did nothing.

@@ -1,23 +1,23 @@
-package mcp
+package core
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
-func storeTool() tool {
-	return tool{
-		name:        "memory_store",
-		description: "Remember any JSON value under a key; older versions are kept. Several at once: items, with these fields.",
-		docs: "Stores durably and searchably before it answers. Without a key one is derived from the value, so storing the same value again is the same memory. " +
+func (k *kit) storeTool() tool.Spec {
+	return tool.Spec{
+		Name:        "memory_store",
+		Description: "Remember any JSON value under a key; older versions are kept. Several at once: items, with these fields.",
+		Docs: "Stores durably and searchably before it answers. Without a key one is derived from the value, so storing the same value again is the same memory. " +
 			"Storing what is already there changes nothing. if_version makes it conditional: the call fails with conflict when the key is at another version (0: when there is one at all). " +
 			"A batch in items is stored as a whole or not at all; tags, type and the like beside items count for each that does not say otherwise.",
-		input: `{
+		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"key": {"type": "string", "description": "What to find it by again, for instance user/timezone. Derived from the value when left out."},
@@ -36,8 +36,8 @@ func storeTool() tool {
 				"namespace": {"type": "string", "description": "Where to store it; the session's namespace when left out."},
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
 			}
-		}`,
-		output: `{
+		}`),
+		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"key": {"type": "string"},
@@ -46,38 +46,39 @@ func storeTool() tool {
 				"stored": {"type": "array", "items": {"type": "object"}, "description": "With items: a receipt for each."},
 				"notes": {"type": "array", "items": {"type": "string"}, "description": "Which families could not take part, and why."}
 			}
-		}`,
-		hints: hints{idempotent: true},
-		run:   store,
+		}`),
+		Annotations: tool.Annotations{Idempotent: true},
+		Lenient:     true,
+		Handler:     k.handler(store),
 	}
 }
 
-func store(ctx context.Context, c *call) (answer, error) {
+func store(ctx context.Context, c *call) (tool.Answer, error) {
 	place := c.place()
-	items, batch := decodeItems(c.arguments, c.now)
-	if err := c.arguments.err(); err != nil {
-		return answer{}, err
+	items, batch := decodeItems(c.Arguments, c.Now)
+	if err := c.Arguments.Err(); err != nil {
+		return tool.Answer{}, err
 	}
-	if c.dryRun {
+	if c.DryRun {
 		return rehearseStore(ctx, c, place, items)
 	}
-	stored, err := c.space.Store(ctx, place, items, c.write())
+	stored, err := c.space().Store(ctx, place, items, c.Write())
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
 	receipts := make([]receipt, len(stored))
 	for i, s := range stored {
 		receipts[i] = receipt{Key: s.Key, Version: s.Version, Timestamp: memory.FormatTime(s.Timestamp)}
 	}
-	said := c.notices.take()
+	said := c.TakeNotes()
 	if !batch {
 		receipts[0].Notes = said
-		return answer{structured: receipts[0], plain: receipts[0]}, nil
+		return tool.Answer{Structured: receipts[0], Plain: receipts[0]}, nil
 	}
-	return answer{structured: struct {
+	return tool.Answer{Structured: struct {
 		Stored []receipt `json:"stored"`
 		Notes  []string  `json:"notes,omitempty"`
-	}{receipts, said}, plain: receipts, note: strings.Join(said, " ")}, nil
+	}{receipts, said}, Plain: receipts, Notes: said}, nil
 }
 
 type receipt struct {
@@ -88,45 +89,45 @@ type receipt struct {
 }
 
 // decodeItems reads what to store, and whether it came as a batch.
-func decodeItems(a *arguments, now time.Time) (items []memory.Item, batch bool) {
-	list := a.objects("items")
-	_, batch = a.get("items")
-	_, single := a.value("value")
+func decodeItems(a *tool.Arguments, now time.Time) (items []memory.Item, batch bool) {
+	list := a.Objects("items")
+	_, batch = a.Get("items")
+	_, single := a.Value("value")
 	if !batch || len(list) == 0 && single {
 		return []memory.Item{decodeItem(a, now)}, false
 	}
 	if len(list) == 0 {
-		a.missing("items", "an object with a value for each memory")
+		a.Missing("items", "an object with a value for each memory")
 	}
 	for _, name := range []string{"key", "value", "if_version", "vector"} {
-		if _, beside := a.get(name); beside {
-			a.fault(name, fmt.Sprintf("%s cannot be given beside items: put it into each of them", name))
+		if _, beside := a.Get(name); beside {
+			a.Fault(name, fmt.Sprintf("%s cannot be given beside items: put it into each of them", name))
 		}
 	}
 	for _, item := range list {
-		item.inherit(a, "tags", "type", "importance", "metadata", "expires", "supersedes", "links")
+		item.Inherit(a, "tags", "type", "importance", "metadata", "expires", "supersedes", "links")
 		items = append(items, decodeItem(item, now))
 	}
 	return items, true
 }
 
-func decodeItem(a *arguments, now time.Time) memory.Item {
-	value, ok := a.value("value")
+func decodeItem(a *tool.Arguments, now time.Time) memory.Item {
+	value, ok := a.Value("value")
 	if !ok {
-		a.missing("value", "what to remember, as any JSON value")
+		a.Missing("value", "what to remember, as any JSON value")
 		value = json.RawMessage("null")
 	}
 	return memory.Item{
-		Key:        a.text("key"),
+		Key:        a.Text("key"),
 		Value:      value,
-		Tags:       a.texts("tags"),
-		Type:       a.text("type"),
-		Importance: a.fraction("importance"),
-		Metadata:   a.object("metadata"),
-		Supersedes: a.texts("supersedes"),
-		Links:      a.texts("links"),
-		ExpiresAt:  a.moment("expires", now, memory.ParseExpiry),
-		IfVersion:  a.version("if_version"),
-		Vector:     memory.Vector{Embedder: a.text("embedder"), Values: a.numbers("vector")},
+		Tags:       a.Texts("tags"),
+		Type:       a.Text("type"),
+		Importance: a.Fraction("importance"),
+		Metadata:   a.Object("metadata"),
+		Supersedes: a.Texts("supersedes"),
+		Links:      a.Texts("links"),
+		ExpiresAt:  a.Moment("expires", now, memory.ParseExpiry),
+		IfVersion:  a.Version("if_version"),
+		Vector:     memory.Vector{Embedder: a.Text("embedder"), Values: a.Numbers("vector")},
 	}
 }

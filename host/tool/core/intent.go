@@ -1,4 +1,4 @@
-package mcp
+package core
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 
 // suggestion is a family that may serve an intent, and why.
 type suggestion struct {
-	family  *family
+	family  *tool.Set
 	score   float64
 	matched []string // the words of the intent that are in its description
 	part    float64  // that they are of all its words
@@ -33,25 +34,25 @@ type suggestion struct {
 
 // suggest finds the families that serve an intent, best first. A word that describes few families says more than one that
 // describes many.
-func (c *catalogue) suggest(intent string) []suggestion {
+func suggest(there *tool.Snapshot, intent string) []suggestion {
 	asked := wordsOf(intent)
-	described := make([]map[string]float64, len(c.families))
+	described := make([]map[string]float64, len(there.Sets))
 	known := map[string]int{} // how many families each term describes
-	for i, f := range c.families {
-		described[i] = f.terms()
+	for i, f := range there.Sets {
+		described[i] = termsOf(f)
 		for term := range described[i] {
 			known[term]++
 		}
 	}
 	var list []suggestion
-	for i, f := range c.families {
+	for i, f := range there.Sets {
 		s := suggestion{family: f}
 		for _, w := range asked {
 			weight := described[i][w.term]
 			if weight == 0 {
 				continue
 			}
-			s.score += weight * math.Log(1+float64(len(c.families))/float64(known[w.term]))
+			s.score += weight * math.Log(1+float64(len(there.Sets))/float64(known[w.term]))
 			s.matched = append(s.matched, w.text)
 		}
 		s.part = float64(len(s.matched)) / float64(max(1, len(asked)))
@@ -74,8 +75,8 @@ func best(list []suggestion) *suggestion {
 	return &list[0]
 }
 
-// terms are what a family is found by, and what each counts.
-func (f *family) terms() map[string]float64 {
+// termsOf are what a family is found by, and what each counts.
+func termsOf(f *tool.Set) map[string]float64 {
 	weights := map[string]float64{}
 	count := func(text string, weight float64) {
 		for _, term := range search.Keywords(text) {

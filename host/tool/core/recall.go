@@ -1,19 +1,20 @@
-package mcp
+package core
 
 import (
 	"context"
 	"encoding/json"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
-func recallTool() tool {
-	return tool{
-		name:        "memory_recall",
-		description: "Get what is stored under an exact key, now or at a past moment. Gives null if there is nothing.",
-		docs: "as_of takes RFC 3339, a date, \"1h ago\", \"yesterday\", an epoch in s, ms or µs, or a version such as v12. " +
+func (k *kit) recallTool() tool.Spec {
+	return tool.Spec{
+		Name:        "memory_recall",
+		Description: "Get what is stored under an exact key, now or at a past moment. Gives null if there is nothing.",
+		Docs: "as_of takes RFC 3339, a date, \"1h ago\", \"yesterday\", an epoch in s, ms or µs, or a version such as v12. " +
 			"If you do not know the key, use memory_search.",
-		input: `{
+		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"key": {"type": "string", "description": "The key it was stored under."},
@@ -22,8 +23,8 @@ func recallTool() tool {
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
 			},
 			"required": ["key"]
-		}`,
-		output: `{
+		}`),
+		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"found": {"type": "boolean"},
@@ -33,29 +34,30 @@ func recallTool() tool {
 				"timestamp": {"type": "string", "description": "When this version was stored."}
 			},
 			"required": ["found"]
-		}`,
-		hints: hints{readOnly: true, idempotent: true},
-		run:   recall,
+		}`),
+		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
+		Lenient:     true,
+		Handler:     k.handler(recall),
 	}
 }
 
-func recall(ctx context.Context, c *call) (answer, error) {
-	place, key, at := c.place(), c.arguments.needText("key", "the key that the memory was stored under"), c.arguments.asOf("as_of", c.now)
-	if err := c.arguments.err(); err != nil {
-		return answer{}, err
+func recall(ctx context.Context, c *call) (tool.Answer, error) {
+	place, key, at := c.place(), c.Arguments.NeedText("key", "the key that the memory was stored under"), c.Arguments.AsOf("as_of", c.Now)
+	if err := c.Arguments.Err(); err != nil {
+		return tool.Answer{}, err
 	}
-	m, err := c.space.Recall(ctx, place, key, at)
+	m, err := c.space().Recall(ctx, place, key, at)
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
 	if m == nil {
-		return answer{structured: map[string]any{"found": false, "key": key}}, nil
+		return tool.Answer{Structured: map[string]any{"found": false, "key": key}}, nil
 	}
 	r := recalled{m.Key, m.Value, m.Version, memory.FormatTime(m.Timestamp), particularsOf(*m)}
-	return answer{structured: struct {
+	return tool.Answer{Structured: struct {
 		Found bool `json:"found"`
 		recalled
-	}{true, r}, plain: r}, nil
+	}{true, r}, Plain: r}, nil
 }
 
 type recalled struct {

@@ -1,21 +1,26 @@
-package mcp
+package core
 
-import "context"
+import (
+	"context"
+	"encoding/json"
 
-func statusTool() tool {
-	return tool{
-		name:        "memory_status",
-		description: "Where you are (branch, namespace), how much is stored there, and whether the server is well.",
-		docs: "keys and events count what is in the namespace and branch. health is ok, indexing while searches wait for the index after a start, or says why nothing can be stored. " +
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+func (k *kit) statusTool() tool.Spec {
+	return tool.Spec{
+		Name:        "memory_status",
+		Description: "Where you are (branch, namespace), how much is stored there, and whether the server is well.",
+		Docs: "keys and events count what is in the namespace and branch. health is ok, indexing while searches wait for the index after a start, or says why nothing can be stored. " +
 			"embedders tell how far embedding is: versions that have a vector, that wait for one, that the embedder refuses, and what is wrong.",
-		input: `{
+		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"namespace": {"type": "string", "description": "What to count; the session's namespace when left out."},
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
 			}
-		}`,
-		output: `{
+		}`),
+		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"version": {"type": "string", "description": "Of the program."},
@@ -28,9 +33,10 @@ func statusTool() tool {
 				"health": {"type": "string"}
 			},
 			"required": ["version", "branch", "namespace", "health"]
-		}`,
-		hints: hints{readOnly: true, idempotent: true},
-		run:   status,
+		}`),
+		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
+		Lenient:     true,
+		Handler:     k.handler(status),
 	}
 }
 
@@ -61,18 +67,18 @@ type embedderState struct {
 	Error      string `json:"error,omitempty"`
 }
 
-func status(ctx context.Context, c *call) (answer, error) {
+func status(ctx context.Context, c *call) (tool.Answer, error) {
 	place := c.place()
-	if err := c.arguments.err(); err != nil {
-		return answer{}, err
+	if err := c.Arguments.Err(); err != nil {
+		return tool.Answer{}, err
 	}
-	st, err := c.space.Status(ctx, place)
+	st, err := c.space().Status(ctx, place)
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
 	s := state{
-		Version: c.version, Branch: st.Branch, Namespace: st.Namespace, Branches: st.Branches, Keys: st.Keys,
-		Events: st.Events, Latest: st.Version, ReadOnly: c.readOnly, Health: "ok",
+		Version: c.kit.Version, Branch: st.Branch, Namespace: st.Namespace, Branches: st.Branches, Keys: st.Keys,
+		Events: st.Events, Latest: st.Version, ReadOnly: c.ReadOnly(), Health: "ok",
 	}
 	for _, e := range st.Embedders {
 		s.Embedders = append(s.Embedders, embedderState(e))
@@ -81,8 +87,10 @@ func status(ctx context.Context, c *call) (answer, error) {
 	if !st.Searchable {
 		s.Health = "indexing"
 	}
-	if err := c.server.writable(); err != nil {
-		s.Health = "refuses writes: " + err.Error()
+	if c.kit.Writable != nil {
+		if err := c.kit.Writable(); err != nil {
+			s.Health = "refuses writes: " + err.Error()
+		}
 	}
-	return answer{structured: s, plain: s}, nil
+	return tool.Answer{Structured: s, Plain: s}, nil
 }

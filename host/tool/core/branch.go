@@ -1,4 +1,4 @@
-package mcp
+package core
 
 import (
 	"cmp"
@@ -9,21 +9,22 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 const branchName = "memory_branch"
 
-func branchTool() tool {
-	return tool{
-		name:        branchName,
-		description: "Try changes in isolation: fork, switch, diff (compare), merge (source), delete.",
-		docs: "create makes an empty branch, fork one that starts from what source (default: the current branch) holds, or held at as_of. " +
+func (k *kit) branchTool() tool.Spec {
+	return tool.Spec{
+		Name:        branchName,
+		Description: "Try changes in isolation: fork, switch, diff (compare), merge (source), delete.",
+		Docs: "create makes an empty branch, fork one that starts from what source (default: the current branch) holds, or held at as_of. " +
 			"switch moves the session to branch name, or to a namespace; every tool also takes branch= for one call. list shows all branches. " +
 			"diff shows what the branch compare has that the current one has not. merge brings source into the current branch (or target); preview only shows what it would do. " +
 			"strategy says how a merge settles what both sides changed: strict writes nothing and lists the clashes (default); source or target takes that side, newest the later one, fields merges JSON objects field by field. " +
 			"resolutions settle single keys first: [{key, take: source|target|delete|value, value}]. delete frees the name; what other branches inherited stays theirs. " +
 			"branch says what counts as current in this call. namespace limits diff and merge.",
-		input: `{
+		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"action": {"type": "string", "enum": ["create", "switch", "list", "fork", "merge", "diff", "delete"]},
@@ -39,8 +40,8 @@ func branchTool() tool {
 				"branch": {"type": "string", "description": "What counts as the current branch in this call."}
 			},
 			"required": ["action"]
-		}`,
-		output: `{
+		}`),
+		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"current": {"type": "string", "description": "The session's branch after the call."},
@@ -48,9 +49,10 @@ func branchTool() tool {
 				"differences": {"type": "array", "items": {"type": "object"}, "description": "diff, merge: namespace, key, change, clash, and what source and target have."},
 				"merged": {"type": "boolean", "description": "merge: whether it was written."}
 			}
-		}`,
-		hints: hints{mixed: true},
-		run:   branch,
+		}`),
+		Annotations: tool.Annotations{Mixed: true},
+		Lenient:     true,
+		Handler:     k.handler(branch),
 	}
 }
 
@@ -70,30 +72,30 @@ func actions() []action {
 type action struct {
 	name   string
 	writes bool
-	run    func(context.Context, *branchCall) (answer, error)
+	run    func(context.Context, *branchCall) (tool.Answer, error)
 }
 
-func branch(ctx context.Context, c *call) (answer, error) {
+func branch(ctx context.Context, c *call) (tool.Answer, error) {
 	var words []string
 	for _, a := range actions() {
 		words = append(words, a.name)
 	}
-	word := c.arguments.choice("action", words...)
-	if word == "" && c.arguments.err() == nil {
-		c.arguments.missing("action", "one of "+strings.Join(words, ", "))
+	word := c.Arguments.Choice("action", words...)
+	if word == "" && c.Arguments.Err() == nil {
+		c.Arguments.Missing("action", "one of "+strings.Join(words, ", "))
 	}
-	b := decodeBranch(c)
-	if err := c.arguments.err(); err != nil {
-		return answer{}, err
+	b := decodeBranch(c, word)
+	if err := c.Arguments.Err(); err != nil {
+		return tool.Answer{}, err
 	}
 	chosen := actions()[slices.Index(words, word)]
-	if chosen.writes && c.readOnly && !b.preview {
-		return answer{}, c.tools.denied("memory_branch can only list, diff, switch and preview merges here")
+	if chosen.writes && c.ReadOnly() && !b.preview {
+		return tool.Answer{}, c.Registry().Denied("memory_branch can only list, diff, switch and preview merges here")
 	}
-	if c.dryRun && chosen.writes && word != "merge" {
+	if c.DryRun && chosen.writes && word != "merge" {
 		return rehearsed(map[string]any{"action": word, "name": b.name}), nil
 	}
-	b.preview = b.preview || c.dryRun
+	b.preview = b.preview || c.DryRun
 	return chosen.run(ctx, b)
 }
 
@@ -109,34 +111,36 @@ type branchCall struct {
 	namespaces  []string
 }
 
-func decodeBranch(c *call) *branchCall {
-	a := c.arguments
-	branch, _ := c.seat.at()
+func decodeBranch(c *call, action string) *branchCall {
+	a := c.Arguments
 	b := &branchCall{
-		call: c, name: a.text("name"), source: a.text("source"), target: a.text("target"), compare: a.text("compare"),
-		current: cmp.Or(a.text("branch"), branch), preview: a.flag("preview"), asOf: a.asOf("as_of", c.now), namespaces: a.texts("namespace"),
-		strategy: memory.Strategy(a.choice("strategy", string(memory.Strict), string(memory.Source), string(memory.Target), string(memory.Newest), string(memory.Fields))),
+		call: c, name: a.Text("name"), source: a.Text("source"), target: a.Text("target"), compare: a.Text("compare"),
+		current: c.branch(), preview: a.Flag("preview"), asOf: a.AsOf("as_of", c.Now), namespaces: c.namespaces(),
+		strategy: memory.Strategy(a.Choice("strategy", string(memory.Strict), string(memory.Source), string(memory.Target), string(memory.Newest), string(memory.Fields))),
 	}
-	for _, r := range a.objects("resolutions") {
+	if action == "switch" { // where the session is to go is not where the call goes
+		b.namespaces = a.Texts("namespace")
+	}
+	for _, r := range a.Objects("resolutions") {
 		b.resolutions = append(b.resolutions, decodeResolution(r))
 	}
 	return b
 }
 
-func decodeResolution(a *arguments) memory.Resolution {
+func decodeResolution(a *tool.Arguments) memory.Resolution {
 	r := memory.Resolution{
-		Namespace: a.text("namespace"),
-		Key:       a.needText("key", "the key to settle"),
-		Take:      a.choice("take", "source", "target", "delete", "value"),
+		Namespace: a.Text("namespace"),
+		Key:       a.NeedText("key", "the key to settle"),
+		Take:      a.Choice("take", "source", "target", "delete", "value"),
 	}
-	value, given := a.value("value")
+	value, given := a.Value("value")
 	switch {
 	case r.Take == "" && given:
 		r.Take = "value"
-	case r.Take == "" && a.err() == nil:
-		a.missing("take", "source, target, delete or value")
+	case r.Take == "" && a.Err() == nil:
+		a.Missing("take", "source, target, delete or value")
 	case r.Take == "value" && !given:
-		a.missing("value", "the value to settle on")
+		a.Missing("value", "the value to settle on")
 	}
 	r.Value = value
 	return r
@@ -145,14 +149,14 @@ func decodeResolution(a *arguments) memory.Resolution {
 // need gives a parameter that an action cannot do without.
 func (b *branchCall) need(action, parameter, given, what string) (string, error) {
 	if given == "" {
-		b.arguments.fault(parameter, fmt.Sprintf("memory_branch %s needs %s: %s", action, parameter, what))
+		b.Arguments.Fault(parameter, fmt.Sprintf("memory_branch %s needs %s: %s", action, parameter, what))
 	}
-	return given, b.arguments.err()
+	return given, b.Arguments.Err()
 }
 
 // here is the branch that the session is on, which calls that name another do not change.
 func (b *branchCall) here() string {
-	branch, _ := b.seat.at()
+	branch, _ := b.Session.At()
 	return branch
 }
 
@@ -170,89 +174,89 @@ func branchOf(b memory.Branch) branchRow {
 }
 
 // made answers with a new branch. Making one does not move the session, which is easily overlooked.
-func (b *branchCall) made(m memory.Branch) answer {
+func (b *branchCall) made(m memory.Branch) tool.Answer {
 	r := struct {
 		branchRow
 		Current string `json:"current"`
 	}{branchOf(m), b.here()}
-	return answer{structured: r, plain: r}
+	return tool.Answer{Structured: r, Plain: r}
 }
 
-func createBranch(ctx context.Context, b *branchCall) (answer, error) {
+func createBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	name, err := b.need("create", "name", b.name, "what to call the new, empty branch (fork makes one that starts from another)")
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
-	made, err := b.space.Create(ctx, name, b.write())
+	made, err := b.space().Create(ctx, name, b.Write())
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
 	return b.made(made), nil
 }
 
-func forkBranch(ctx context.Context, b *branchCall) (answer, error) {
+func forkBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	name, err := b.need("fork", "name", b.name, "what to call the new branch")
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
-	made, err := b.space.Fork(ctx, cmp.Or(b.source, b.current), name, b.asOf, b.write())
+	made, err := b.space().Fork(ctx, cmp.Or(b.source, b.current), name, b.asOf, b.Write())
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
 	return b.made(made), nil
 }
 
-func deleteBranch(ctx context.Context, b *branchCall) (answer, error) {
+func deleteBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	name, err := b.need("delete", "name", b.name, "the branch to delete")
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
-	if err := b.space.Delete(ctx, name, b.write()); err != nil {
-		return answer{}, err
+	if err := b.space().Delete(ctx, name, b.Write()); err != nil {
+		return tool.Answer{}, err
 	}
-	if at, _ := b.seat.at(); at == name {
-		b.seat.move(memory.Default, "")
+	if at, _ := b.Session.At(); at == name {
+		b.Session.Move(memory.Default, "")
 	}
 	r := struct {
 		Deleted string `json:"deleted"`
 		Current string `json:"current"`
 	}{name, b.here()}
-	return answer{structured: r, plain: r}, nil
+	return tool.Answer{Structured: r, Plain: r}, nil
 }
 
-func switchBranch(ctx context.Context, b *branchCall) (answer, error) {
+func switchBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	namespace := ""
 	if len(b.namespaces) > 0 {
 		namespace = b.namespaces[0]
 	}
 	if len(b.namespaces) > 1 {
-		return answer{}, invalid(nil, "memory_branch switch takes one namespace, got %d", len(b.namespaces))
+		return tool.Answer{}, tool.Invalid(nil, "memory_branch switch takes one namespace, got %d", len(b.namespaces))
 	}
 	if namespace == "" {
 		if _, err := b.need("switch", "name", b.name, "the branch to work on from now on"); err != nil {
-			return answer{}, err
+			return tool.Answer{}, err
 		}
 	}
 	// The domain knows what can be a branch and a namespace, and says so.
-	branch, here := b.seat.at()
-	if _, err := b.space.Status(ctx, memory.Place{Branch: cmp.Or(b.name, branch), Namespace: cmp.Or(namespace, here)}); err != nil {
-		return answer{}, err
+	branch, here := b.Session.At()
+	if _, err := b.space().Status(ctx, memory.Place{Branch: cmp.Or(b.name, branch), Namespace: cmp.Or(namespace, here)}); err != nil {
+		return tool.Answer{}, err
 	}
-	b.seat.move(b.name, namespace)
+	b.Session.Move(b.name, namespace)
 	return b.switched(), nil
 }
 
-func (b *branchCall) switched() answer {
-	branch, namespace := b.seat.at()
+func (b *branchCall) switched() tool.Answer {
+	branch, namespace := b.Session.At()
 	r := struct {
 		Current   string `json:"current"`
 		Namespace string `json:"namespace"`
 		Note      string `json:"note,omitempty"`
 	}{branch, namespace, ""}
-	if b.seat.stateless {
+	if b.Session.Stateless() {
 		r.Note = fmt.Sprintf("This connection keeps nothing between calls: pass branch=%q and namespace=%q with each call.", branch, namespace)
 	}
-	return answer{structured: r, plain: r}
+	return tool.Answer{Structured: r, Plain: r}
 }
 
 // listed is a row that is never cut down, only left out.
@@ -262,18 +266,18 @@ func (listed) value() json.RawMessage { return nil }
 func (listed) dropValue()             {}
 func (listed) dropDetails()           {}
 
-func listBranches(ctx context.Context, b *branchCall) (answer, error) {
-	branches, err := b.space.Branches(ctx)
+func listBranches(ctx context.Context, b *branchCall) (tool.Answer, error) {
+	branches, err := b.space().Branches(ctx)
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
 	rows := make([]listed, len(branches))
 	for i, each := range branches {
 		rows[i] = listed{branchOf(each)}
 	}
-	kept, cut, err := fit(rows, maxAnswer)
+	kept, cut, err := shorten(rows, tool.MaxAnswer)
 	if err != nil {
-		return answer{}, fmt.Errorf("encode branches: %w", err)
+		return tool.Answer{}, fmt.Errorf("encode branches: %w", err)
 	}
 	r := struct {
 		Branches []listed `json:"branches"`
@@ -282,7 +286,8 @@ func listBranches(ctx context.Context, b *branchCall) (answer, error) {
 	}{kept, b.here(), ""}
 	if cut.rows > 0 {
 		r.Note = fmt.Sprintf("To stay within %d characters, the %s made last %s left out; any can be named all the same.",
-			maxAnswer, plural(cut.rows, "branch"), verb(cut.rows))
+			tool.MaxAnswer, plural(cut.rows, "branch"), verb(cut.rows))
 	}
-	return answer{structured: r, plain: kept, note: r.Note}, nil
+	r.Note = b.also(r.Note)
+	return tool.Answer{Structured: r, Plain: kept, Notes: tool.NotesOf(r.Note)}, nil
 }

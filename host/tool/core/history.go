@@ -1,4 +1,4 @@
-package mcp
+package core
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 const (
@@ -14,13 +15,13 @@ const (
 	mostVersions    = 50
 )
 
-func historyTool() tool {
-	return tool{
-		name:        "memory_history",
-		description: "All versions of a key, newest first. Without a key: how far back the branch can be read with as_of.",
-		docs: "Each version can be recalled with as_of=vN. as_of here leaves out what is newer. " +
+func (k *kit) historyTool() tool.Spec {
+	return tool.Spec{
+		Name:        "memory_history",
+		Description: "All versions of a key, newest first. Without a key: how far back the branch can be read with as_of.",
+		Docs: "Each version can be recalled with as_of=vN. as_of here leaves out what is newer. " +
 			"Long answers leave out the largest values and say so: memory_recall with as_of=vN gives each whole.",
-		input: `{
+		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"key": {"type": "string", "description": "The key whose versions to list."},
@@ -29,8 +30,8 @@ func historyTool() tool {
 				"namespace": {"type": "string", "description": "Where it is; the session's namespace when left out."},
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
 			}
-		}`,
-		output: `{
+		}`),
+		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"versions": {"type": "array", "items": {"type": "object"}, "description": "value, version, timestamp; deleted where it was forgotten; value_omitted where a value was left out."},
@@ -40,41 +41,42 @@ func historyTool() tool {
 				"latest": {"type": "string"},
 				"branch": {"type": "string"}
 			}
-		}`,
-		hints: hints{readOnly: true, idempotent: true},
-		run:   history,
+		}`),
+		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
+		Lenient:     true,
+		Handler:     k.handler(history),
 	}
 }
 
-func history(ctx context.Context, c *call) (answer, error) {
-	place, key := c.place(), c.arguments.text("key")
-	limit, at := c.arguments.whole("limit", defaultVersions, 1, mostVersions), c.arguments.asOf("as_of", c.now)
-	if err := c.arguments.err(); err != nil {
-		return answer{}, err
+func history(ctx context.Context, c *call) (tool.Answer, error) {
+	place, key := c.place(), c.Arguments.Text("key")
+	limit, at := c.Arguments.Whole("limit", defaultVersions, 1, mostVersions), c.Arguments.AsOf("as_of", c.Now)
+	if err := c.Arguments.Err(); err != nil {
+		return tool.Answer{}, err
 	}
 	if key == "" {
 		return extent(ctx, c, place.Branch)
 	}
-	versions, more, err := c.space.History(ctx, place, key, at, int(limit))
+	versions, more, err := c.space().History(ctx, place, key, at, int(limit))
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
 	rows := make([]*versionRow, len(versions))
 	for i, m := range versions {
 		rows[i] = versionOf(m)
 	}
-	kept, cut, err := fit(rows, maxAnswer)
+	kept, cut, err := shorten(rows, tool.MaxAnswer)
 	if err != nil {
-		return answer{}, fmt.Errorf("encode versions: %w", err)
+		return tool.Answer{}, fmt.Errorf("encode versions: %w", err)
 	}
 	if cut.rows > 0 {
 		more = versions[len(kept)].Version
 	}
-	h := historyAnswer{Versions: kept, Note: historyNote(kept, cut, key, more, c.arguments.same("namespace", "branch"))}
+	h := historyAnswer{Versions: kept, Note: c.also(historyNote(kept, cut, key, more, c.same("namespace", "branch")))}
 	if more > 0 {
 		h.More = fmt.Sprintf("v%d", more)
 	}
-	return answer{structured: h, plain: kept, note: h.Note}, nil
+	return tool.Answer{Structured: h, Plain: kept, Notes: tool.NotesOf(h.Note)}, nil
 }
 
 type historyAnswer struct {
@@ -119,7 +121,7 @@ func historyNote(kept []*versionRow, c cut, key string, more uint64, same string
 			versions = append(versions, fmt.Sprintf("v%d", kept[i].Version))
 		}
 		said = append(said, fmt.Sprintf("To stay within %d characters, %s left out (%s): memory_recall with key=%q, as_of=v…%s gives each whole.",
-			maxAnswer, were(len(versions), "value"), quoted(versions), clip(key, 64), same))
+			tool.MaxAnswer, were(len(versions), "value"), tool.Quoted(versions), tool.Clip(key, 64), same))
 	}
 	if c.details {
 		said = append(said, "Tags, links and metadata were left out.")
@@ -131,10 +133,10 @@ func historyNote(kept []*versionRow, c cut, key string, more uint64, same string
 }
 
 // extent is how far back a branch can be read.
-func extent(ctx context.Context, c *call, branch string) (answer, error) {
-	e, err := c.space.Extent(ctx, branch)
+func extent(ctx context.Context, c *call, branch string) (tool.Answer, error) {
+	e, err := c.space().Extent(ctx, branch)
 	if err != nil {
-		return answer{}, err
+		return tool.Answer{}, err
 	}
 	r := struct {
 		Oldest        string `json:"oldest,omitempty"`
@@ -143,5 +145,5 @@ func extent(ctx context.Context, c *call, branch string) (answer, error) {
 		OldestVersion uint64 `json:"oldest_version,omitempty"`
 		LatestVersion uint64 `json:"latest_version,omitempty"`
 	}{stampOrNothing(e.Oldest), stampOrNothing(e.Latest), e.Branch, e.OldestVersion, e.LatestVersion}
-	return answer{structured: r, plain: r}, nil
+	return tool.Answer{Structured: r, Plain: r}, nil
 }

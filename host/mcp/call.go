@@ -1,0 +1,208 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+const (
+	requestIDMeta = "alcove/request-id" // in _meta of tools/call: makes sending the call again harmless
+	versionMeta   = "alcove/version"    // in _meta of a family's answer: of the commit that has what the call wrote
+	proposalMeta  = "alcove/proposal"   // and the branch that has what it proposes
+	notesMeta     = "alcove/notes"      // what the caller should know beside; core tools have a member of their own for it
+
+	longestRequest = 128                // characters of a request id
+	maxText        = 4 * tool.MaxAnswer // bytes of an answer that models are shown whole
+)
+
+// toolCall is a tools/call message that is being served.
+type toolCall struct {
+	server      *Server
+	message     *message
+	tell        func(protocol.JSONRPCNotification) // ahead of the answer
+	listChanged func()                             // tells the client so
+}
+
+// callSession is the session of a client during one call. The protocol library finds a session's own tools by name, and
+// this one has the tool that is called, in whichever spelling.
+type callSession struct {
+	server.SessionWithClientInfo
+	tools map[string]server.ServerTool
+}
+
+func (s *callSession) GetSessionTools() map[string]server.ServerTool  { return s.tools }
+func (s *callSession) SetSessionTools(_ map[string]server.ServerTool) {}
+
+// ProtocolVersion is that of the client's session.
+func (s *callSession) ProtocolVersion() string {
+	if known, ok := s.SessionWithClientInfo.(server.SessionWithProtocolVersion); ok {
+		return known.ProtocolVersion()
+	}
+	return ""
+}
+
+var (
+	_ server.SessionWithTools           = (*callSession)(nil)
+	_ server.SessionWithProtocolVersion = (*callSession)(nil)
+)
+
+// within is a context in which the protocol library finds the tool that is called.
+func (c *toolCall) within(ctx context.Context) context.Context {
+	client, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
+	if !ok {
+		return ctx // it refuses the call
+	}
+	called := server.ServerTool{Tool: protocol.NewTool(c.message.tool), Handler: c.serve}
+	return c.server.protocol.WithContext(ctx, &callSession{client, map[string]server.ServerTool{c.message.tool: called}})
+}
+
+// serve answers the call.
+func (c *toolCall) serve(ctx context.Context, request protocol.CallToolRequest) (*protocol.CallToolResult, error) {
+	a, err := c.dispatch(ctx, request)
+	if err != nil {
+		return failed(tool.FailureOf(err)), nil
+	}
+	result, err := resultOf(a)
+	if err != nil {
+		c.server.options.Logger.ErrorContext(ctx, "tool failed", "tool", c.message.tool, "error", err)
+		return failed(tool.FailureOf(err)), nil
+	}
+	return result, nil
+}
+
+func (c *toolCall) dispatch(ctx context.Context, request protocol.CallToolRequest) (tool.Answer, error) {
+	requestID, err := requestIDOf(request.Params.Meta)
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	session, state := sessionOf(ctx), c.server.state(ctx)
+	progress := c.server.progress(c.message.progress, c.tell)
+	defer progress.end()
+	loads := state.Loads()
+	a, err := c.server.dispatcher.Dispatch(ctx, tool.Request{
+		Tool: c.message.tool, Arguments: c.message.arguments, Caller: c.server.caller(ctx, session), Session: state,
+		RequestID: requestID, Progress: progress.function(),
+	})
+	if err == nil && a.Family != "" && !state.Stateless() { // clients that list again will find its tools
+		state.Load(a.Family)
+	}
+	if state.Loads() != loads && c.server.watchers.changed(state) {
+		c.listChanged()
+	}
+	return a, err
+}
+
+// caller is the client of a request.
+func (s *Server) caller(ctx context.Context, session Session) memory.Caller {
+	client := clientName(ctx)
+	who := memory.Caller{Agent: cmp.Or(agentName(session.Agent), agentName(client)), Client: agentName(client), Rights: memory.FullRights()}
+	if known := server.ClientSessionFromContext(ctx); known != nil && !server.IsModernRequest(ctx) {
+		who.Session = known.SessionID()
+	}
+	if s.readOnly(session) {
+		who.Rights = who.Rights.ReadOnly()
+	}
+	return who
+}
+
+// clientName is what the client calls itself.
+func clientName(ctx context.Context) string {
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
+		return info.ClientInfo.Name
+	}
+	if client, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
+		return client.GetClientInfo().Name
+	}
+	return ""
+}
+
+// requestIDOf is the id by which a call that is sent again is recognised.
+func requestIDOf(meta *protocol.Meta) (string, error) {
+	given := meta.GetMetaField(requestIDMeta)
+	if given == nil {
+		return "", nil
+	}
+	id, ok := given.(string)
+	if !ok || id == "" || len(id) > longestRequest {
+		return "", tool.Invalid(nil, "_meta %s must be a text of 1 to %d bytes", requestIDMeta, longestRequest)
+	}
+	return id, nil
+}
+
+// resultOf is an answer as the protocol has it.
+func resultOf(a tool.Answer) (*protocol.CallToolResult, error) {
+	structured, err := tool.Encode(a.Structured)
+	if err != nil {
+		return nil, fmt.Errorf("encode the structured result: %w", err)
+	}
+	plain, err := tool.Encode(a.Plain)
+	if err != nil {
+		return nil, fmt.Errorf("encode the result: %w", err)
+	}
+	text, cut := clipJSON(plain)
+	content := []protocol.Content{protocol.NewTextContent(text)}
+	for _, note := range []string{cut, a.Note()} {
+		if note != "" {
+			content = append(content, protocol.NewTextContent(note))
+		}
+	}
+	return &protocol.CallToolResult{Content: content, StructuredContent: json.RawMessage(structured), IsError: a.Failed, Result: protocol.Result{Meta: metaOf(a)}}, nil
+}
+
+// metaOf is what programs may want to know beside a family's answer.
+func metaOf(a tool.Answer) *protocol.Meta {
+	if a.Family == "" {
+		return nil
+	}
+	members := map[string]any{}
+	if a.Version != 0 {
+		members[versionMeta] = a.Version
+	}
+	if a.Proposal != "" {
+		members[proposalMeta] = a.Proposal
+	}
+	if len(a.Notes) > 0 {
+		members[notesMeta] = a.Notes
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	return protocol.NewMetaFromMap(members)
+}
+
+// clipJSON is an answer as models are shown it, and what to tell them when that is not all of it.
+func clipJSON(plain []byte) (text, note string) {
+	if len(plain) <= maxText {
+		return string(plain), ""
+	}
+	runes := []rune(string(plain[:maxText]))
+	return string(runes[:min(len(runes), tool.MaxAnswer)]), fmt.Sprintf(
+		"The answer is %d bytes long. Its first %d characters are shown: ask for less at once. Programs find all of it in structuredContent.", len(plain), tool.MaxAnswer)
+}
+
+// failed is an error as the protocol has it.
+func failed(f tool.Failure) *protocol.CallToolResult {
+	text, err := tool.Encode(f)
+	if err != nil { // details that are no JSON
+		f.Details = nil
+		text, _ = tool.Encode(f)
+	}
+	return &protocol.CallToolResult{Content: []protocol.Content{protocol.NewTextContent(string(text))}, IsError: true}
+}
+
+// wire is a tool as lists show it.
+func wire(t *tool.Tool) protocol.Tool {
+	a := t.Annotations
+	return protocol.Tool{
+		Name: t.Spelling, Title: t.Title, Description: t.Description, RawInputSchema: t.Advertised,
+		Annotations: protocol.ToolAnnotation{ReadOnlyHint: &a.ReadOnly, DestructiveHint: &a.Destructive, IdempotentHint: &a.Idempotent, OpenWorldHint: &a.OpenWorld},
+	}
+}

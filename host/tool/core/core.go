@@ -1,0 +1,108 @@
+// Package core has the core tools: storing, finding, branching and looking back, and calling all other tools.
+package core
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+// Options say what the core tools work on.
+type Options struct {
+	Space    *memory.Space
+	Version  string       // of the program, to tell callers
+	Writable func() error // tells why nothing can be written; nil: it always can
+}
+
+// kit is what the core tools have in common.
+type kit struct{ Options }
+
+// Specs lists the core tools in the order in which they are advertised. A new tool is a file of its own and a line here,
+// the last.
+func Specs(o Options) []tool.Spec {
+	k := &kit{o}
+	return []tool.Spec{
+		k.storeTool(),
+		k.recallTool(),
+		k.searchTool(),
+		k.forgetTool(),
+		k.logTool(),
+		k.branchTool(),
+		k.historyTool(),
+		k.statusTool(),
+		k.capabilitiesTool(),
+		k.loadTool(),
+		k.operationTool(),
+	}
+}
+
+func (k *kit) handler(run func(context.Context, *call) (tool.Answer, error)) tool.Handler {
+	return func(ctx context.Context, c *tool.Call) (tool.Answer, error) { return run(ctx, &call{c, k}) }
+}
+
+// call is a call of a core tool.
+type call struct {
+	*tool.Call
+	kit *kit
+}
+
+func (c *call) space() *memory.Space { return c.kit.Space }
+
+// place is where the call reads or writes.
+func (c *call) place() memory.Place {
+	p := c.Place()
+	return memory.Place{Branch: c.branch(), Namespace: cmp.Or(c.Arguments.Text("namespace"), p.Namespace)}
+}
+
+// branch is the branch that the call reads or writes.
+func (c *call) branch() string { return cmp.Or(c.Arguments.Text("branch"), c.Place().Branch) }
+
+// namespaces are those that the call is limited to; nil: it is not limited.
+func (c *call) namespaces() []string {
+	if given := c.Arguments.Texts("namespace"); given != nil || c.Namespace == "" {
+		return given
+	}
+	return []string{c.Namespace}
+}
+
+// same says which of some parameters a call that follows this one must repeat.
+func (c *call) same(names ...string) string {
+	var given []string
+	for _, name := range names {
+		_, ok := c.Arguments.Get(name)
+		if ok || name == "branch" && c.Branch != "" || name == "namespace" && c.Namespace != "" {
+			given = append(given, name)
+		}
+	}
+	if len(given) == 0 {
+		return ""
+	}
+	return " and the same " + strings.Join(given, " and ")
+}
+
+// also is a note for the member that an answer has for it: what is said, and what else the caller should know.
+func (c *call) also(said ...string) string {
+	said = slices.DeleteFunc(append(said, c.TakeNotes()...), func(note string) bool { return note == "" })
+	return strings.Join(said, " ")
+}
+
+// Exported is a tool in the form in which language models' own interfaces take them.
+type Exported struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"input_schema"` // with a description for each parameter
+}
+
+// Export lists the core tools for use without MCP: give a model these, and send what it calls to the server.
+func Export() []Exported {
+	var list []Exported
+	for _, s := range Specs(Options{}) {
+		list = append(list, Exported{s.Name, s.Description + "\n\n" + s.Docs, json.RawMessage(strings.TrimSpace(string(s.Input)))})
+	}
+	return list
+}

@@ -1,0 +1,46 @@
+package core
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+func FuzzArguments(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `null`, `[1]`, `"{}"`, `{"a":1,"a":2}`, `{"key":"k","value":1e400}`, `{"items":[{"value":null}],"tags":"[\"a\"]"}`,
+		`{"k":"10","offset":1.0,"importance":"0.5","archive":"true","metadata":"{\"a\":1}"}`, `{"as_of":"v12","since":1700000000,"expires":"2h"}`,
+		`{"resolutions":[{"key":"k","take":"value"}],"action":"merge"}`, `{"a":` + strings.Repeat("[", 600), "{\"a\":\"\xff\"}", `{"value":"\ud800"}`, `{"tags":"[}","items":"[,"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	all := tool.NewRegistry(nil)
+	if err := all.Add(Specs(Options{})...); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		prepared, err := all.Core()[0].Prepare(raw)
+		if err != nil {
+			return
+		}
+		a := prepared.Arguments
+		items, _ := decodeItems(a, now)
+		for _, item := range items {
+			if !json.Valid(item.Value) {
+				t.Errorf("an item has the value %q", item.Value)
+			}
+		}
+		c := &call{Call: &tool.Call{Arguments: a, Now: now, Session: tool.NewSession(tool.SessionOptions{})}, kit: &kit{}}
+		if q, _, err := decodeSearch(c); err == nil && (q.K < 1 || q.K > mostHits || q.Offset < 0 || q.Text == "") {
+			t.Errorf("a search became %+v", q)
+		}
+		decodeBranch(c, "merge")
+		if err := a.Err(); err != nil && (err.Error() == "" || len(err.Error()) > 4000) {
+			t.Errorf("the error has %d bytes", len(err.Error()))
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+func (k *kit) logTool() tool.Spec {
+	return tool.Spec{
+		Name:        "memory_log",
+		Description: "Append an event to a log that can never be changed: actions, observations, what happened. Search it with memory_search events=true.",
+		Docs:        "Each event gets the next sequence number of its branch and namespace, and a hash over all before it, so that the log can be checked.",
+		Input: json.RawMessage(`{
+			"type": "object",
+			"properties": {
+				"event": {"type": "string", "description": "What kind of event it is, such as user_action or deployed."},
+				"data": {"description": "What happened: any JSON value."},
+				"namespace": {"type": "string", "description": "Whose log; the session's namespace when left out."},
+				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
+			},
+			"required": ["event", "data"]
+		}`),
+		Output: json.RawMessage(`{
+			"type": "object",
+			"properties": {
+				"sequence": {"type": "integer"},
+				"timestamp": {"type": "string"}
+			},
+			"required": ["sequence", "timestamp"]
+		}`),
+		Lenient: true,
+		Handler: k.handler(appendEvent),
+	}
+}
+
+type logged struct {
+	Sequence  uint64 `json:"sequence"`
+	Timestamp string `json:"timestamp"`
+}
+
+func appendEvent(ctx context.Context, c *call) (tool.Answer, error) {
+	place, event := c.place(), c.Arguments.NeedText("event", "what kind of event it is")
+	data, ok := c.Arguments.Value("data")
+	if !ok {
+		c.Arguments.Missing("data", "what happened, as any JSON value")
+	}
+	if err := c.Arguments.Err(); err != nil {
+		return tool.Answer{}, err
+	}
+	if c.DryRun {
+		_, err := c.space().Status(ctx, place) // it knows what can be a place
+		return rehearsed(map[string]any{"event": event}), err
+	}
+	e, err := c.space().Append(ctx, place, event, data, c.Write())
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	l := logged{e.Sequence, memory.FormatTime(e.Timestamp)}
+	return tool.Answer{Structured: l, Plain: l}, nil
+}
