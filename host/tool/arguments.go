@@ -32,6 +32,7 @@ type Arguments struct {
 	within   string // what names are prefixed with in errors, such as "items[2]."
 	members  map[string]json.RawMessage
 	spelled  map[string]string // parameters that were given in another spelling
+	passes   bool              // the tool gets the arguments too that it does not know
 	problems *problems
 }
 
@@ -343,6 +344,12 @@ func (a *Arguments) Raw(name string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
+// Has reports whether a parameter was given.
+func (a *Arguments) Has(name string) bool {
+	_, given := a.Get(name)
+	return given
+}
+
 // Names lists the parameters that were given.
 func (a *Arguments) Names() []string { return slices.Sorted(maps.Keys(a.members)) }
 
@@ -417,23 +424,12 @@ func (a *Arguments) Inherit(around *Arguments, names ...string) {
 			continue
 		}
 		if raw, given := around.Get(name); given {
+			if a.members == nil {
+				a.members = map[string]json.RawMessage{}
+			}
 			a.members[name] = raw
 		}
 	}
-}
-
-// Same says which of some parameters a call that follows this one must repeat.
-func (a *Arguments) Same(names ...string) string {
-	var given []string
-	for _, name := range names {
-		if _, ok := a.Get(name); ok {
-			given = append(given, name)
-		}
-	}
-	if len(given) == 0 {
-		return ""
-	}
-	return " and the same " + strings.Join(given, " and ")
 }
 
 // AsOf reads a moment in the past, or a version.

@@ -73,7 +73,11 @@ func (c *Call) Note(note string) { c.notes.add(note) }
 
 // TakeNotes gives the notes added since it was asked last. A handler whose answer has a member for them asks; the others'
 // are put beside the answer.
-func (c *Call) TakeNotes() []string { return c.notes.take() }
+func (c *Call) TakeNotes() []string {
+	unknown := NotesOf(c.Arguments.unknownNote())
+	c.Arguments.problems.unknown = nil
+	return append(unknown, c.notes.take()...)
+}
 
 type notes struct {
 	mu   sync.Mutex

@@ -117,9 +117,6 @@ func (d *Dispatcher) newCall(t *Tool, r Request, p Prepared) (*Call, error) {
 	if c.Session == nil {
 		c.Session = NewSession(SessionOptions{Stateless: true})
 	}
-	for _, note := range p.Notes {
-		c.Note(note)
-	}
 	if p.DryRun && !r.DryRun && t.Family != "" && !t.Annotations.ReadOnly {
 		c.Note("dry run: nothing was written.")
 	}

@@ -91,27 +91,33 @@ func (p parameters) lookup(name string) (string, bool) {
 func (a *Arguments) rename(p parameters) {
 	given := a.members
 	a.members = make(map[string]json.RawMessage, len(given))
-	a.add(p, given, "", nil)
+	a.add(p, given, "")
 }
 
-// Rename gives the members of an object in a list the names that the tool's parameters have, if they are among those that
-// such an object can have. The others are listed as unknown.
-func (a *Arguments) Rename(p *Tool, names ...string) {
-	given := a.members
-	a.members = make(map[string]json.RawMessage, len(given))
-	a.add(p.parameters, given, "", func(name string) bool { return slices.Contains(names, name) })
+// Rename gives the members of an object in a list the names of what such an object has, which some parameters of the tool
+// may have, too: then their other spellings count here. Others are listed as unknown.
+func (a *Arguments) Rename(t *Tool, names ...string) {
+	p := parameters{types: map[string]property{}, known: map[string]string{}}
+	for spelling, name := range t.parameters.known {
+		if slices.Contains(names, name) {
+			p.known[spelling] = name
+		}
+	}
+	for _, name := range names {
+		p.types[name], p.known[fold(name)] = property{}, name
+	}
+	a.rename(p)
 }
 
 // add puts arguments under the names of their parameters; within is how the object that they were in is named.
-func (a *Arguments) add(p parameters, given map[string]json.RawMessage, within string, allowed func(string) bool) {
+func (a *Arguments) add(p parameters, given map[string]json.RawMessage, within string) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		parameter, known := p.lookup(name)
-		raw := given[name]
-		switch {
-		case known && parameter == Spread && allowed == nil:
-			a.spread(p, raw, within+name)
-		case !known || parameter == Spread || allowed != nil && !allowed(parameter):
+		switch raw := given[name]; {
+		case !known:
 			a.unknown(p, within+name, raw)
+		case parameter == Spread:
+			a.spread(p, raw, within+name)
 		default:
 			a.put(parameter, within+name, raw)
 		}
@@ -163,7 +169,7 @@ func (a *Arguments) spread(p parameters, raw json.RawMessage, name string) {
 	case err != nil:
 		a.wrong(name, "an object", raw)
 	default:
-		a.add(p, members, name+".", nil)
+		a.add(p, members, name+".")
 	}
 }
 
@@ -179,7 +185,7 @@ func (a *Arguments) label(parameter string) string {
 const mostUnknown = 10
 
 // unknownNote says which arguments the tool does not know; empty: it knows all of them.
-func (t *Tool) unknownNote(a *Arguments) string {
+func (a *Arguments) unknownNote() string {
 	names := a.problems.unknown
 	if len(names) == 0 {
 		return ""
@@ -192,14 +198,13 @@ func (t *Tool) unknownNote(a *Arguments) string {
 		quoted = append(quoted, fmt.Sprintf("and %d more", more))
 	}
 	noun, fate := "parameter", "it was ignored"
-	if len(names) > 1 {
+	switch several := len(names) > 1; {
+	case several && a.passes:
+		noun, fate = "parameters", "the tool may have ignored them"
+	case several:
 		noun, fate = "parameters", "they were ignored"
-	}
-	if !t.Lenient && !t.parameters.closed {
+	case a.passes:
 		fate = "the tool may have ignored it"
-		if len(names) > 1 {
-			fate = "the tool may have ignored them"
-		}
 	}
-	return fmt.Sprintf("%s has no %s %s: %s.", t.Name, noun, strings.Join(quoted, ", "), fate)
+	return fmt.Sprintf("%s has no %s %s: %s.", a.tool, noun, strings.Join(quoted, ", "), fate)
 }

@@ -8,7 +8,6 @@ import (
 type Prepared struct {
 	Arguments *Arguments      // under the names of the tool's parameters
 	JSON      json.RawMessage // the same as an object that fits Input; nil when the tool is Lenient
-	Notes     []string        // parameters that the tool does not know
 
 	// What the arguments say beside the tool's own parameters; empty: nothing.
 	Branch, Namespace string
@@ -23,6 +22,7 @@ func (t *Tool) Prepare(raw json.RawMessage) (Prepared, error) {
 	if err != nil {
 		return Prepared{}, err
 	}
+	a.passes = !t.Lenient && !t.parameters.closed
 	a.rename(t.parameters)
 	p := Prepared{Arguments: a}
 	common := a.separate(t.parameters.common)
@@ -31,14 +31,15 @@ func (t *Tool) Prepare(raw json.RawMessage) (Prepared, error) {
 	if err := a.Err(); err != nil {
 		return Prepared{}, err
 	}
-	if note := t.unknownNote(a); note != "" {
-		p.Notes = []string{note}
-	}
 	if !t.Lenient {
 		p.JSON, err = t.coerce(a)
 	}
 	return p, err
 }
+
+// Notes say which of the arguments given so far the tool does not know. Those in lists and objects are known once the
+// handler has read them.
+func (p Prepared) Notes() []string { return NotesOf(p.Arguments.unknownNote()) }
 
 // separate takes some parameters away, for them to be read apart from the others.
 func (a *Arguments) separate(names map[string]bool) *Arguments {

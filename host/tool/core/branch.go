@@ -122,6 +122,7 @@ func decodeBranch(c *call, action string) *branchCall {
 		b.namespaces = a.Texts("namespace")
 	}
 	for _, r := range a.Objects("resolutions") {
+		r.Rename(c.Tool, "namespace", "key", "take", "value")
 		b.resolutions = append(b.resolutions, decodeResolution(r))
 	}
 	return b

@@ -33,8 +33,11 @@ func (k *kit) capabilitiesTool() tool.Spec {
 			"required": ["families"]
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Lenient:     true,
-		Handler:     k.handler(capabilities),
+		Parameters: map[string]string{
+			"name": "family",
+		},
+		Lenient: true,
+		Handler: k.handler(capabilities),
 	}
 }
 

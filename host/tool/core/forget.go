@@ -34,8 +34,18 @@ func (k *kit) forgetTool() tool.Spec {
 			"required": ["deleted"]
 		}`),
 		Annotations: tool.Annotations{Destructive: true, Idempotent: true},
-		Lenient:     true,
-		Handler:     k.handler(forget),
+		Parameters: map[string]string{
+			"id":        "key",
+			"ids":       "key",
+			"keys":      "key",
+			"memory_id": "key",
+			"factId":    "key",
+			"factIds":   "key",
+			"scope":     "namespace",
+			"scopeId":   "namespace",
+		},
+		Lenient: true,
+		Handler: k.handler(forget),
 	}
 }
 
@@ -51,6 +61,10 @@ func forget(ctx context.Context, c *call) (tool.Answer, error) {
 		c.Arguments.Missing("key", "the key to forget, or a list of keys")
 	}
 	if err := c.Arguments.Err(); err != nil {
+		return tool.Answer{}, err
+	}
+	place, keys, err := c.locate(ctx, place, keys)
+	if err != nil {
 		return tool.Answer{}, err
 	}
 	if c.DryRun {

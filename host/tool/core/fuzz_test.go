@@ -28,13 +28,13 @@ func FuzzArguments(f *testing.F) {
 			return
 		}
 		a := prepared.Arguments
-		items, _ := decodeItems(a, now)
+		c := &call{Call: &tool.Call{Tool: all.Core()[0], Arguments: a, Now: now, Session: tool.NewSession(tool.SessionOptions{})}, kit: &kit{}}
+		items, _ := decodeItems(c)
 		for _, item := range items {
 			if !json.Valid(item.Value) {
 				t.Errorf("an item has the value %q", item.Value)
 			}
 		}
-		c := &call{Call: &tool.Call{Arguments: a, Now: now, Session: tool.NewSession(tool.SessionOptions{})}, kit: &kit{}}
 		if q, _, err := decodeSearch(c); err == nil && (q.K < 1 || q.K > mostHits || q.Offset < 0 || q.Text == "") {
 			t.Errorf("a search became %+v", q)
 		}

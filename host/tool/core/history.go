@@ -43,8 +43,15 @@ func (k *kit) historyTool() tool.Spec {
 			}
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Lenient:     true,
-		Handler:     k.handler(history),
+		Parameters: map[string]string{
+			"id":        "key",
+			"memory_id": "key",
+			"factId":    "key",
+			"scope":     "namespace",
+			"scopeId":   "namespace",
+		},
+		Lenient: true,
+		Handler: k.handler(history),
 	}
 }
 
@@ -57,7 +64,7 @@ func history(ctx context.Context, c *call) (tool.Answer, error) {
 	if key == "" {
 		return extent(ctx, c, place.Branch)
 	}
-	versions, more, err := c.space().History(ctx, place, key, at, int(limit))
+	versions, more, err := c.versions(ctx, place, key, at, int(limit))
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -77,6 +84,20 @@ func history(ctx context.Context, c *call) (tool.Answer, error) {
 		h.More = fmt.Sprintf("v%d", more)
 	}
 	return tool.Answer{Structured: h, Plain: kept, Notes: tool.NotesOf(h.Note)}, nil
+}
+
+// versions lists the versions of a key, or of a memory by its id.
+func (c *call) versions(ctx context.Context, place memory.Place, key string, at memory.AsOf, limit int) ([]memory.Memory, uint64, error) {
+	versions, more, err := c.space().History(ctx, place, key, at, limit)
+	if len(versions) > 0 || err != nil {
+		return versions, more, err
+	}
+	there, name, ok := c.identified(key, place)
+	if !ok {
+		return nil, 0, nil
+	}
+	versions, more, err = c.space().History(ctx, there, name, at, limit)
+	return versions, more, orNotAnID(err)
 }
 
 type historyAnswer struct {

@@ -42,8 +42,11 @@ func (k *kit) loadTool() tool.Spec {
 			}
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Lenient:     true,
-		Handler:     k.handler(loadFamily),
+		Parameters: map[string]string{
+			"name": "family",
+		},
+		Lenient: true,
+		Handler: k.handler(loadFamily),
 	}
 }
 

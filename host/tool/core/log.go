@@ -31,6 +31,12 @@ func (k *kit) logTool() tool.Spec {
 			},
 			"required": ["sequence", "timestamp"]
 		}`),
+		Parameters: map[string]string{
+			"eventType": "event",
+			"payload":   "data",
+			"scope":     "namespace",
+			"scopeId":   "namespace",
+		},
 		Lenient: true,
 		Handler: k.handler(appendEvent),
 	}

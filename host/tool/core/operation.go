@@ -47,8 +47,24 @@ func (k *kit) operationTool() tool.Spec {
 			"required": ["version", "method", "metadata"]
 		}`),
 		Annotations: tool.Annotations{Destructive: true, OpenWorld: true, Mixed: true},
-		Lenient:     true,
-		Handler:     k.handler(operate),
+		Parameters: map[string]string{
+			"tool":       "method",
+			"name":       "method",
+			"arguments":  "params",
+			"args":       "params",
+			"option":     "options",
+			"version":    "version",
+			"batch":      "batch",
+			"then":       "then",
+			"timeout_ms": "timeout_ms",
+			"namespace":  "namespace",
+			"branch":     "branch",
+			"result":     "result",
+			"error":      "error",
+			"metadata":   "metadata",
+		},
+		Lenient: true,
+		Handler: k.handler(operate),
 	}
 }
 
@@ -128,6 +144,12 @@ func decodeOperation(c *call) (tool.Request, error) {
 			options.Fault(name, fmt.Sprintf("there is no option %q: there are timeout_ms, dry_run, namespace and branch", tool.Clip(name, 60)))
 		}
 	}
+	for _, name := range []string{"timeout_ms", "namespace", "branch"} { // given beside options
+		if _, both := options.Get(name); both && a.Has(name) {
+			a.Fault(name, name+" is given twice: give it in options")
+		}
+	}
+	options.Inherit(a, "timeout_ms", "namespace", "branch")
 	o.Timeout = time.Duration(options.Whole("timeout_ms", 0, 1, longestTimeout.Milliseconds())) * time.Millisecond
 	o.DryRun = options.Flag("dry_run") || c.DryRun
 	o.Namespace, o.Branch = cmp.Or(options.Text("namespace"), c.Namespace), cmp.Or(options.Text("branch"), c.Branch)

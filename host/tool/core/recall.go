@@ -36,8 +36,15 @@ func (k *kit) recallTool() tool.Spec {
 			"required": ["found"]
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Lenient:     true,
-		Handler:     k.handler(recall),
+		Parameters: map[string]string{
+			"id":        "key",
+			"memory_id": "key",
+			"factId":    "key",
+			"scope":     "namespace",
+			"scopeId":   "namespace",
+		},
+		Lenient: true,
+		Handler: k.handler(recall),
 	}
 }
 
@@ -46,22 +53,36 @@ func recall(ctx context.Context, c *call) (tool.Answer, error) {
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
 	}
-	m, err := c.space().Recall(ctx, place, key, at)
+	m, elsewhere, err := c.recalled(ctx, place, key, at)
 	if err != nil {
 		return tool.Answer{}, err
 	}
 	if m == nil {
 		return tool.Answer{Structured: map[string]any{"found": false, "key": key}}, nil
 	}
-	r := recalled{m.Key, m.Value, m.Version, memory.FormatTime(m.Timestamp), particularsOf(*m)}
+	r := recalled{m.Key, elsewhere, m.Value, m.Version, memory.FormatTime(m.Timestamp), particularsOf(*m)}
 	return tool.Answer{Structured: struct {
 		Found bool `json:"found"`
 		recalled
 	}{true, r}, Plain: r}, nil
 }
 
+// recalled reads a memory by its key, or by its id; then elsewhere is its namespace. It is nil when there is none.
+func (c *call) recalled(ctx context.Context, place memory.Place, key string, at memory.AsOf) (m *memory.Memory, elsewhere string, err error) {
+	if m, err = c.space().Recall(ctx, place, key, at); m != nil || err != nil {
+		return m, "", err
+	}
+	there, name, ok := c.identified(key, place)
+	if !ok {
+		return nil, "", nil
+	}
+	m, err = c.space().Recall(ctx, there, name, at)
+	return m, there.Namespace, orNotAnID(err)
+}
+
 type recalled struct {
 	Key       string          `json:"key"`
+	Namespace string          `json:"namespace,omitempty"` // of a memory that was recalled by its id
 	Value     json.RawMessage `json:"value"`
 	Version   uint64          `json:"version"`
 	Timestamp string          `json:"timestamp"`

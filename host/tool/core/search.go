@@ -68,14 +68,34 @@ func (k *kit) searchTool() tool.Spec {
 			"required": ["results"]
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Lenient:     true,
-		Handler:     k.handler(find),
+		Parameters: map[string]string{
+			"topic":          "query",
+			"limit":          "k",
+			"top_k":          "k",
+			"scope":          "namespace",
+			"scopeId":        "namespace",
+			"scopeIds":       "namespace",
+			"namespaces":     "namespace",
+			"factType":       "type",
+			"types":          "type",
+			"filter":         tool.Spread,
+			"filters":        tool.Spread,
+			"dateRange":      tool.Spread,
+			"start":          "since",
+			"end":            "until",
+			"strategy":       "mode",
+			"searchStrategy": "mode",
+			"embedding":      "vector",
+		},
+		Lenient: true,
+		Handler: k.handler(find),
 	}
 }
 
 // decodeSearch reads what is asked for, and how many characters the results may have.
 func decodeSearch(c *call) (q memory.Search, limit int, err error) {
 	a := c.Arguments
+	a.Translate("mode", map[string]string{"vector-only": string(memory.Semantic), "text-only": string(memory.Lexical)})
 	q = memory.Search{
 		Text:       a.NeedText("query", "what to look for, in plain words"),
 		K:          int(a.Whole("k", defaultHits, 1, mostHits)),

@@ -35,8 +35,12 @@ func (k *kit) statusTool() tool.Spec {
 			"required": ["version", "branch", "namespace", "health"]
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Lenient:     true,
-		Handler:     k.handler(status),
+		Parameters: map[string]string{
+			"scope":   "namespace",
+			"scopeId": "namespace",
+		},
+		Lenient: true,
+		Handler: k.handler(status),
 	}
 }
 

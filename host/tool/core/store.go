@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -48,14 +49,24 @@ func (k *kit) storeTool() tool.Spec {
 			}
 		}`),
 		Annotations: tool.Annotations{Idempotent: true},
-		Lenient:     true,
-		Handler:     k.handler(store),
+		Parameters: map[string]string{
+			"id":         "key",
+			"content":    "value",
+			"factType":   "type",
+			"expires_at": "expires",
+			"ttl":        "ttl",
+			"embedding":  "vector",
+			"scope":      "namespace",
+			"scopeId":    "namespace",
+		},
+		Lenient: true,
+		Handler: k.handler(store),
 	}
 }
 
 func store(ctx context.Context, c *call) (tool.Answer, error) {
 	place := c.place()
-	items, batch := decodeItems(c.Arguments, c.Now)
+	items, batch := decodeItems(c)
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
 	}
@@ -89,7 +100,8 @@ type receipt struct {
 }
 
 // decodeItems reads what to store, and whether it came as a batch.
-func decodeItems(a *tool.Arguments, now time.Time) (items []memory.Item, batch bool) {
+func decodeItems(c *call) (items []memory.Item, batch bool) {
+	a, now := c.Arguments, c.Now
 	list := a.Objects("items")
 	_, batch = a.Get("items")
 	_, single := a.Value("value")
@@ -105,7 +117,11 @@ func decodeItems(a *tool.Arguments, now time.Time) (items []memory.Item, batch b
 		}
 	}
 	for _, item := range list {
-		item.Inherit(a, "tags", "type", "importance", "metadata", "expires", "supersedes", "links")
+		item.Rename(c.Tool, itemParameters()...)
+		item.Inherit(a, "tags", "type", "importance", "metadata", "supersedes", "links")
+		if !item.Has("expires") && !item.Has("ttl") {
+			item.Inherit(a, "expires", "ttl")
+		}
 		items = append(items, decodeItem(item, now))
 	}
 	return items, true
@@ -126,8 +142,32 @@ func decodeItem(a *tool.Arguments, now time.Time) memory.Item {
 		Metadata:   a.Object("metadata"),
 		Supersedes: a.Texts("supersedes"),
 		Links:      a.Texts("links"),
-		ExpiresAt:  a.Moment("expires", now, memory.ParseExpiry),
+		ExpiresAt:  expiry(a, now),
 		IfVersion:  a.Version("if_version"),
 		Vector:     memory.Vector{Embedder: a.Text("embedder"), Values: a.Numbers("vector")},
 	}
+}
+
+// itemParameters are the parameters that each of several items can have.
+func itemParameters() []string {
+	return []string{"key", "value", "tags", "type", "importance", "metadata", "expires", "ttl", "supersedes", "links", "vector", "embedder", "if_version"}
+}
+
+// longestTTL is how many seconds a memory may be kept that says in seconds how long.
+const longestTTL = 100 * 365 * 24 * 60 * 60
+
+// expiry is when a memory stops being true: a moment, a span, or with ttl a number of seconds.
+func expiry(a *tool.Arguments, now time.Time) time.Time {
+	raw, given := a.Get("ttl")
+	if !given {
+		return a.Moment("expires", now, memory.ParseExpiry)
+	}
+	if _, both := a.Get("expires"); both {
+		a.Fault("ttl", "ttl and expires are the same parameter: give one of them")
+		return time.Time{}
+	}
+	if strings.ContainsAny(string(raw), "abcdefghijklmnopqrstuvwxyz") { // a span, not a number
+		return a.Moment("ttl", now, memory.ParseExpiry)
+	}
+	return now.UTC().Add(time.Duration(a.Whole("ttl", 0, 1, longestTTL)) * time.Second)
 }
