@@ -64,7 +64,7 @@ func (f familyTools) spec(name string, t abi.Tool) tool.Spec {
 	s.Handler = func(ctx context.Context, c *tool.Call) (tool.Answer, error) {
 		r, err := f.families.Call(ctx, family.Call{
 			Tool: t.Name, Arguments: c.JSON, Place: c.Place(), RequestID: c.RequestID,
-			Caller: c.Caller, DryRun: c.DryRun, Progress: c.Progress,
+			Caller: c.Caller, DryRun: c.DryRun, AsOf: c.AsOf, Progress: c.Progress,
 		})
 		return s.Answer(tool.Result{Output: r.Output, Version: r.Version, Proposal: r.Proposal, Notes: r.Notes}), err
 	}

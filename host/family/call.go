@@ -18,7 +18,8 @@ type Call struct {
 	memory.Place
 	Caller    memory.Caller
 	RequestID string
-	DryRun    bool // what the tool stages is thrown away
+	DryRun    bool        // what the tool stages is thrown away
+	AsOf      memory.AsOf // the moment that a tool sees which only reads; the zero AsOf: now
 	// Progress tells how far the call has come; total is 0 when that is not known. Nil: nobody asks.
 	Progress func(done, total float64, message string)
 	// Ended is told what became of the guest's request, whatever that was. Nil: nobody asks.
@@ -44,6 +45,9 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 	}
 	if c.Caller.Rights.WritesNothing() && !onlyReads(t) {
 		return Result{}, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("%s may write, and this memory can only be read; the server's operator can allow writing", t.Name)}
+	}
+	if !c.AsOf.IsNow() && !onlyReads(t) {
+		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("%s may write, and the past cannot be changed: leave as_of out to act on the present", t.Name)}
 	}
 	if err := x.checkArguments(t, c.Arguments); err != nil {
 		return Result{}, err
@@ -148,7 +152,9 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sand
 	if err := memory.EffectsOf(ctx).Earlier(ctx); err != nil {
 		return Result{}, err
 	}
-	stage, err := f.o.Space.Stage(ctx, c.Branch, agentOr(c.Caller.Agent, x))
+	author := c.Caller
+	author.Agent = agentOr(c.Caller.Agent, x)
+	stage, err := f.o.Space.As(author).StageAt(ctx, c.Branch, c.AsOf)
 	if err != nil {
 		return Result{}, err
 	}
