@@ -53,7 +53,7 @@ const (
 
 const longestAgent = 128 // characters of an agent's name
 
-// agentName makes what a client calls itself fit to be kept: one line, not too long.
+// agentName is what a client calls itself, as it is kept: one line, not too long.
 func agentName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

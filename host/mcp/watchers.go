@@ -28,43 +28,43 @@ type watcher struct {
 }
 
 // join adds a client, which knows its list as it is now.
-func (a *watchers) join(w *watcher) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.known == nil {
-		a.known = map[*tool.Session]*watcher{}
+func (all *watchers) join(w *watcher) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.known == nil {
+		all.known = map[*tool.Session]*watcher{}
 	}
-	w.last = a.outline(w.session, w.state)
-	a.known[w.state] = w
+	w.last = all.outline(w.session, w.state)
+	all.known[w.state] = w
 }
 
-func (a *watchers) leave(at *tool.Session) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.known, at)
+func (all *watchers) leave(state *tool.Session) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	delete(all.known, state)
 }
 
 // changed reports whether a client's list has changed, and counts the client as told.
-func (a *watchers) changed(state *tool.Session) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	w := a.known[state]
-	return w != nil && a.check(w)
+func (all *watchers) changed(state *tool.Session) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	w := all.known[state]
+	return w != nil && all.check(w)
 }
 
 // tellAll tells all clients whose lists have changed.
-func (a *watchers) tellAll() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, w := range a.known {
-		if a.check(w) {
+func (all *watchers) tellAll() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, w := range all.known {
+		if all.check(w) {
 			w.tell()
 		}
 	}
 }
 
-func (a *watchers) check(w *watcher) (changed bool) {
-	now := a.outline(w.session, w.state)
+func (all *watchers) check(w *watcher) (changed bool) {
+	now := all.outline(w.session, w.state)
 	changed, w.last = now != w.last, now
 	return changed
 }

@@ -24,9 +24,9 @@ const (
 	gotLength   = 60     // how many characters of a wrong argument an error repeats
 )
 
-// Arguments are what a call was given. Its methods read one parameter each: they take what is meant where that
-// is plain ("10" for 10, "tag" for ["tag"]), and note what is wrong otherwise, so that Err can name all mistakes
-// of a call at once. A parameter that is null, or an empty text, counts as not given.
+// Arguments are what a call was given, under the names of the tool's parameters. Each method reads one parameter: it accepts
+// every unambiguous form ("10" for 10, "tag" for ["tag"]) and notes any other as a mistake, so that Err names all mistakes of
+// a call at once. A parameter that is null, or an empty text, counts as not given.
 type Arguments struct {
 	tool     string
 	within   string // what names are prefixed with in errors, such as "items[2]."
@@ -44,7 +44,7 @@ type problems struct {
 }
 
 // parseArguments reads the arguments of a call: a JSON object, or nothing. Nothing in them passes through a
-// float64. A name that is given twice is a mistake, because nobody can say which one is meant.
+// float64. A name that is given twice is ambiguous, and a mistake.
 func parseArguments(tool string, raw json.RawMessage) (*Arguments, error) {
 	if depth := memory.Nesting(raw); depth > maxNesting {
 		return nil, Invalid(nil, "the arguments are nested %d deep: at most %d are allowed", depth, maxNesting)
@@ -406,13 +406,13 @@ func (a *Arguments) Objects(name string) []*Arguments {
 	}
 	list := make([]*Arguments, 0, len(items))
 	for i, item := range items {
-		place := fmt.Sprintf("%s[%d]", a.label(name), i)
+		path := fmt.Sprintf("%s[%d]", a.label(name), i)
 		members, err := a.inside(item)
 		if err != nil {
-			a.Fault(place, fmt.Sprintf("%s%s must be an object: %v", a.within, place, err))
+			a.Fault(path, fmt.Sprintf("%s%s must be an object: %v", a.within, path, err))
 			continue
 		}
-		list = append(list, &Arguments{tool: a.tool, within: a.within + place + ".", members: members, problems: a.problems})
+		list = append(list, &Arguments{tool: a.tool, within: a.within + path + ".", members: members, problems: a.problems})
 	}
 	return list
 }

@@ -69,8 +69,8 @@ func parametersOf(s Spec) parameters {
 func (p *parameters) addCommon(s Spec, ambiguous map[string]bool) {
 	for _, name := range []string{branchParameter, namespaceParameter, asOfParameter, dryRunParameter} {
 		_, taken := p.known[fold(name)]
-		place := name == branchParameter || name == namespaceParameter
-		if taken || ambiguous[fold(name)] || s.Lenient && (place || name == asOfParameter && s.Annotations.ReadOnly) {
+		where := name == branchParameter || name == namespaceParameter
+		if taken || ambiguous[fold(name)] || s.Lenient && (where || name == asOfParameter && s.Annotations.ReadOnly) {
 			continue
 		}
 		p.known[fold(name)], p.common[name] = name, true

@@ -141,9 +141,9 @@ func (r *Registry) Names(readOnly bool) string {
 // Unknown says to the caller of a tool that does not exist which there are.
 func (r *Registry) Unknown(name string, readOnly bool) string {
 	text := fmt.Sprintf("there is no tool %q: the tools are %s", Clip(name, gotLength), r.Names(readOnly))
-	meant := "memory_" + strings.TrimPrefix(name, "memory.")
-	if slices.ContainsFunc(r.Core(), func(t *Tool) bool { return t.Name == meant }) {
-		text += fmt.Sprintf("; %q is the one you mean", meant)
+	likely := "memory_" + strings.TrimPrefix(name, "memory.")
+	if slices.ContainsFunc(r.Core(), func(t *Tool) bool { return t.Name == likely }) {
+		text += fmt.Sprintf("; %q is the one you mean", likely)
 	}
 	if names := r.Snapshot().Names(); len(names) > 0 {
 		text += "; memory_load_family shows those of the families " + Quoted(names)

@@ -93,7 +93,7 @@ func branch(ctx context.Context, c *call) (tool.Answer, error) {
 		return tool.Answer{}, c.Registry().Denied("memory_branch can only list, diff, switch and preview merges here")
 	}
 	if c.DryRun && chosen.writes && word != "merge" {
-		return rehearsed(map[string]any{"action": word, "name": b.name}), nil
+		return rehearseBranch(ctx, b, word)
 	}
 	b.preview = b.preview || c.DryRun
 	return chosen.run(ctx, b)
@@ -242,6 +242,9 @@ func switchBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	branch, here := b.Session.At()
 	if _, err := b.space().Status(ctx, memory.Place{Branch: cmp.Or(b.name, branch), Namespace: cmp.Or(namespace, here)}); err != nil {
 		return tool.Answer{}, err
+	}
+	if b.DryRun {
+		return rehearsed(map[string]any{"action": "switch", "name": cmp.Or(b.name, branch), "namespace": cmp.Or(namespace, here)}), nil
 	}
 	b.Session.Move(b.name, namespace)
 	return b.switched(), nil

@@ -88,11 +88,11 @@ func capabilities(_ context.Context, c *call) (tool.Answer, error) {
 			families, described = append(families, row), append(described, rows...)
 		}
 	}
-	return fitted(c, q, families, described)
+	return overview(c, q, families, described)
 }
 
-// fitted makes descriptions fit into an answer.
-func fitted(c *call, q question, families []*familyRow, described []*toolRow) (tool.Answer, error) {
+// overview is an answer of descriptions, shortened to what an answer may have.
+func overview(c *call, q question, families []*familyRow, described []*toolRow) (tool.Answer, error) {
 	kept, cutFamilies, err := shorten(families, tool.MaxAnswer/2)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode families: %w", err)

@@ -57,8 +57,7 @@ func appendEvent(ctx context.Context, c *call) (tool.Answer, error) {
 		return tool.Answer{}, err
 	}
 	if c.DryRun {
-		_, err := c.space().Status(ctx, place) // it knows what can be a place
-		return rehearsed(map[string]any{"event": event}), err
+		return rehearseLog(ctx, c, place, event, data)
 	}
 	e, err := c.space().Append(ctx, place, event, data, c.Write())
 	if err != nil {

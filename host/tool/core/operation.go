@@ -132,10 +132,24 @@ func decodeOperation(c *call) (tool.Request, error) {
 		a.Fault("version", fmt.Sprintf("version must be %s, got %q", operationVersion, tool.Clip(version, 60)))
 	}
 	for _, later := range []string{"batch", "then"} {
-		if _, given := a.Get(later); given {
+		if a.Has(later) {
 			a.Fault(later, later+" is not there yet: send one operation at a time")
 		}
 	}
+	decodeOptions(c, &o)
+	o.Arguments = a.Raw("params")
+	if err := a.Err(); err != nil {
+		return o, err
+	}
+	if t, ok := c.Registry().Find(o.Tool); ok && t.Name == operationName {
+		return o, tool.Invalid(map[string]any{"method": operationName}, "%s cannot call itself: give the tool that is meant", operationName)
+	}
+	return o, nil
+}
+
+// decodeOptions reads the options of an operation, which may also be given beside options.
+func decodeOptions(c *call, o *tool.Request) {
+	a := c.Arguments
 	options := a.Nested("options")
 	for _, name := range options.Names() {
 		switch name {
@@ -145,7 +159,7 @@ func decodeOperation(c *call) (tool.Request, error) {
 		}
 	}
 	for _, name := range []string{"timeout_ms", "namespace", "branch"} { // given beside options
-		if _, both := options.Get(name); both && a.Has(name) {
+		if options.Has(name) && a.Has(name) {
 			a.Fault(name, name+" is given twice: give it in options")
 		}
 	}
@@ -153,12 +167,4 @@ func decodeOperation(c *call) (tool.Request, error) {
 	o.Timeout = time.Duration(options.Whole("timeout_ms", 0, 1, longestTimeout.Milliseconds())) * time.Millisecond
 	o.DryRun = options.Flag("dry_run") || c.DryRun
 	o.Namespace, o.Branch = cmp.Or(options.Text("namespace"), c.Namespace), cmp.Or(options.Text("branch"), c.Branch)
-	o.Arguments = a.Raw("params")
-	if err := a.Err(); err != nil {
-		return o, err
-	}
-	if t, ok := c.Registry().Find(o.Tool); ok && t.Name == operationName {
-		return o, tool.Invalid(map[string]any{"method": operationName}, "%s cannot call itself: give the tool that is meant", operationName)
-	}
-	return o, nil
 }

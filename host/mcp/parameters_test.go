@@ -1,0 +1,52 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+func TestAParameterThatAFamilyDoesNotKnowIsNamedInItsNotes(t *testing.T) {
+	f := newFake()
+	p := withFamilies(t, f, Session{})
+	raw := p.request("tools/call", `{"name":"memory_auto_tag","arguments":{"ID":"k","colour":"red"}}`)
+	if want := `"alcove/notes":["memory_auto_tag has no parameter \"colour\": it was ignored."]`; !strings.Contains(raw, want) || string(f.last(t).Arguments) != `{"id":"k"}` {
+		t.Errorf("answered %s, called with %s", raw, f.last(t).Arguments)
+	}
+	r, _ := p.operation(`{"method":"memory_auto_tag","params":{"id":"k","colour":"red"}}`)
+	if len(r.Metadata.Notes) != 1 || !strings.Contains(r.Metadata.Notes[0], `"colour"`) {
+		t.Errorf("noted %q", r.Metadata.Notes)
+	}
+}
+
+func TestAFamilysToolIsCalledInThePast(t *testing.T) {
+	f := newFake()
+	p := withFamilies(t, f, Session{})
+	p.must("memory_tag_suggest", `{"text":"x","asOf":"v7","branch":"default"}`)
+	if c := f.last(t); c.AsOf != (memory.AsOf{Version: 7}) || string(c.Arguments) != `{"text":"x"}` {
+		t.Errorf("called with %+v", c)
+	}
+	if refusal := p.refused("memory_auto_tag", `{"id":"k","as_of":"1h ago"}`); refusal.Code != memory.InvalidArgument || !strings.Contains(refusal.Message, "takes no as_of") {
+		t.Errorf("refused with %+v", refusal)
+	}
+	p.must("memory_auto_tag", `{"id":"k","dry_run":true}`)
+	if !f.last(t).DryRun {
+		t.Error("the family was not told that the run is dry")
+	}
+}
+
+func TestAMisspelledOptionOfAnOperationIsRefused(t *testing.T) {
+	p := use(t)
+	for _, options := range []string{`{"dryrun":true}`, `{"dryRun":true}`, `{"DRY_RUN":true}`, `{"timeout":5}`} {
+		r, o := p.operation(`{"method":"memory_store","params":{"key":"k","value":1},"options":` + options + `}`)
+		if r.Error == nil || !strings.Contains(r.Error.Message, "there is no option") {
+			t.Errorf("%s is answered with %s", options, o.text)
+		}
+	}
+	p.operation(`{"method":"memory_store","params":{"key":"k","value":1},"option":{"dry_run":true}}`)
+	p.operation(`{"method":"memory_store","params":{"key":"k","value":1},"dryRun":true}`)
+	if got := p.must("memory_recall", `{"key":"k"}`).text; got != "null" {
+		t.Errorf("stored %s", got)
+	}
+}
