@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -44,3 +45,28 @@ func FuzzArguments(f *testing.F) {
 		}
 	})
 }
+
+func FuzzIntent(f *testing.F) {
+	for _, seed := range []string{"tag my memories", "", "…", strings.Repeat("word ", 100), "a-b_c.d", "\xff"} {
+		f.Add(seed)
+	}
+	all := tool.NewRegistry(families{{Name: "auto-tag", Description: "Tags memories by what they are about."}, {Name: "site", Docs: "Keeps what is known about a web site."}})
+	f.Fuzz(func(t *testing.T, intent string) {
+		list := suggest(all.Snapshot(), intent)
+		for i, s := range list {
+			if !(s.score > 0) || len(s.matched) == 0 || s.part <= 0 || s.part > 1 || i > 0 && list[i-1].score < s.score {
+				t.Errorf("%q suggests %+v", intent, list)
+			}
+		}
+		if chosen := best(list); chosen != nil && chosen.family != list[0].family {
+			t.Errorf("%q chooses another than the first", intent)
+		}
+	})
+}
+
+// families is a source whose families never change.
+type families []tool.Family
+
+func (f families) Families() []tool.Family            { return f }
+func (f families) Changed() <-chan struct{}           { return nil }
+func (f families) Load(context.Context, string) error { return nil }
