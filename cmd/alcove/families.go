@@ -16,7 +16,6 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -424,82 +423,6 @@ func (a *app) familyJobsCommand() *cobra.Command {
 				a.printf("\n")
 			}
 			return nil
-		},
-	}
-}
-
-func (a *app) endpointCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "endpoint", Short: "Manage the external servers that families may be granted",
-		Long: `Name servers outside: language models (openai: anything that speaks the OpenAI protocol, or ollama) and others (http).
-No family reaches any before it is granted llm or http for that name. Keys come from an environment variable or a file.`,
-	}
-	c.AddCommand(a.endpointAddCommand(), a.endpointListCommand(), a.endpointRemoveCommand())
-	return c
-}
-
-func (a *app) endpointAddCommand() *cobra.Command {
-	var e operator.Endpoint
-	c := &cobra.Command{
-		Use: "add NAME URL", Short: "Add an external server", Args: arguments(2, 2),
-		Example: `  alcove endpoint add local http://127.0.0.1:11434 --kind ollama --model llama3.2
-  alcove family grant auto-tag llm=local`,
-	}
-	flags := c.Flags()
-	flags.StringVar(&e.Kind, "kind", "openai", "openai, ollama or http")
-	flags.StringVar(&e.Model, "model", "", "the model, of openai and ollama")
-	flags.StringVar(&e.KeyEnv, "key-env", "", "the server's environment variable with the key")
-	flags.StringVar(&e.KeyFile, "key-file", "", "the file with the key")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		e.URL = args[1]
-		if err := checkKeyFile(e.KeyFile); err != nil {
-			return err
-		}
-		return told(c.Context(), a, operator.Operator.SetEndpoint, operator.EndpointRequest{Name: args[0], Endpoint: &e})
-	}
-	return c
-}
-
-// checkKeyFile refuses what no key can be read from. A file that is not there may come later.
-func checkKeyFile(path string) error {
-	if path == "" {
-		return nil
-	}
-	f, err := regular.Open(path)
-	if errors.Is(err, regular.ErrNot) {
-		return &usageError{fmt.Errorf("--key-file: %w: give the path of a file", err)}
-	}
-	if err != nil {
-		return nil
-	}
-	return f.Close()
-}
-
-func (a *app) endpointListCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List the external servers", Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := asked(c.Context(), a, operator.Operator.Endpoints)
-			if err != nil {
-				return err
-			}
-			if a.asJSON {
-				return a.printJSON(list)
-			}
-			for _, name := range slices.Sorted(maps.Keys(list)) {
-				e := list[name]
-				a.printf("%s  %s %s %s\n", name, e.Kind, e.URL, e.Model)
-			}
-			return nil
-		},
-	}
-}
-
-func (a *app) endpointRemoveCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "remove NAME", Short: "Remove an external server", Args: arguments(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return told(c.Context(), a, operator.Operator.SetEndpoint, operator.EndpointRequest{Name: args[0]})
 		},
 	}
 }
