@@ -19,7 +19,7 @@ import (
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/client"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -388,9 +388,9 @@ func (j *jumping) latest() int {
 func (j *jumping) jobsEnded() {
 	j.t.Helper()
 	j.eventually("all jobs are done", func() bool {
-		jobs, err := j.operator.FamilyJobs(j.t.Context())
+		list, err := j.operator.FamilyJobs(j.t.Context())
 		did(j.t, err)
-		return !slices.ContainsFunc(jobs, func(job operator.FamilyJob) bool { return job.State != family.Done })
+		return !slices.ContainsFunc(list, func(job operator.FamilyJob) bool { return job.State != jobs.Done })
 	})
 }
 

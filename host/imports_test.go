@@ -68,7 +68,8 @@ func rules() []rule {
 		{pkg: "host/policy", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/regular", "registry"}, never: []string{"os/exec"}},
 		{pkg: "host/family/ops", own: []string{"abi", "registry", "host/memory", "host/policy", "host/search"}, never: append(outside, "os")},
-		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema"}, others: []string{"golang.org/x/text"}, never: outside},
+		{pkg: "host/family/jobs", own: []string{"abi", "host/memory"}, never: append(outside, "os")},
+		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema"}, others: []string{"golang.org/x/text"}, never: outside},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/spectest"},                    // serves tests only
@@ -84,7 +85,7 @@ func rules() []rule {
 		{pkg: "host/measure/pairs"}, // serves measurements only
 		{pkg: "host/measure", never: append(outside, "os")},
 		{pkg: "host/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},
-		{pkg: "host/operator", own: []string{"abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/memory", "host/sandbox", "host/store"}, never: []string{"net/http", "os", "os/exec"}},
+		{pkg: "host/operator", own: []string{"abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/sandbox", "host/store"}, never: []string{"net/http", "os", "os/exec"}},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},
 		{pkg: "host/jsonrpc", never: append(outside, "os")},
 		{pkg: "host/owner", own: []string{"host/durable", "host/jsonrpc"}, others: []string{"golang.org/x/sys"}},

@@ -20,6 +20,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
@@ -371,7 +372,7 @@ func TestAJobThatSentSomethingAndFailedIsNotTriedAgain(t *testing.T) {
 	for _, family := range []string{"traps", "loses"} {
 		before := len(h.got())
 		job := w.enqueue(family)
-		await.That(t, "the job has failed", func() bool { return w.job(job.ID).State == Failed })
+		await.That(t, "the job has failed", func() bool { return w.job(job.ID).State == jobs.Failed })
 		got := w.job(job.ID)
 		if got.Attempts != 1 || len(h.got())-before != 1 || !strings.Contains(got.Error, "POST hooks/notify was sent and answered 201; nothing was stored: ") || len(got.Sent) != 1 {
 			t.Errorf("%s: %+v after %q", family, got, h.got())
@@ -389,8 +390,8 @@ func TestAJobWhoseRequestsNeverLeftIsTriedAgain(t *testing.T) {
 	}
 	w.with(withJob("posts", ""), script{steps: []step{notify}, traps: true})
 	job := w.enqueue("posts")
-	await.That(t, "the job is given up", func() bool { return w.job(job.ID).State == Failed })
-	if got := w.job(job.ID); got.Attempts != jobAttempts || len(got.Sent) != 0 {
+	await.That(t, "the job is given up", func() bool { return w.job(job.ID).State == jobs.Failed })
+	if got := w.job(job.ID); got.Attempts != jobs.Attempts || len(got.Sent) != 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -401,9 +402,9 @@ func TestAJobThatRanWhenTheServerStoppedIsNotBegunAgainIfItSentSomething(t *test
 	var dir string
 	h.do(func(http.ResponseWriter, *http.Request) { dir = snapshot(w) })
 	job := w.enqueue("posts")
-	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == Done })
+	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == jobs.Done })
 	after := reaching(t, dir, h)
-	await.That(t, "the job has failed after the crash", func() bool { return after.job(job.ID).State == Failed })
+	await.That(t, "the job has failed after the crash", func() bool { return after.job(job.ID).State == jobs.Failed })
 	got := after.job(job.ID)
 	if len(h.got()) != 1 || after.value("", "hot") != "" || !strings.Contains(got.Error, "POST hooks/notify was sent, and its answer is not known") {
 		t.Errorf("%+v after %q", got, h.got())
@@ -423,13 +424,13 @@ func TestAJobThatIsCancelledSendsNothingMore(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		job, err := find(context.Background(), stage, <-ids)
+		job, err := w.jobs.Find(context.Background(), stage, <-ids)
 		if err != nil || job == nil {
 			t.Error(err)
 			return
 		}
-		job.State = Cancelled
-		if err := w.jobs.put(context.Background(), stage, *job); err != nil {
+		job.State = jobs.Cancelled
+		if err := w.jobs.Put(context.Background(), stage, *job); err != nil {
 			t.Error(err)
 		}
 		if _, err := stage.Commit(context.Background(), memory.Commit{}); err != nil {
@@ -437,7 +438,7 @@ func TestAJobThatIsCancelledSendsNothingMore(t *testing.T) {
 		}
 	})
 	ids <- w.enqueue("posts").ID
-	await.That(t, "it is over", func() bool { return len(h.got()) > 0 && w.jobs.use("posts").Jobs == 0 })
+	await.That(t, "it is over", func() bool { return len(h.got()) > 0 && w.jobs.Backlog("posts").Jobs == 0 })
 	if got := h.got(); !slices.Equal(got, []string{"GET /look"}) {
 		t.Errorf("it sent %q", got)
 	}
@@ -537,8 +538,8 @@ func TestAStoreHookThatWasPutOffAndSentSomethingIsNotAskedAgain(t *testing.T) {
 	}
 	w.with(m, script{steps: []step{notify}, traps: true})
 	await.That(t, "the hook has failed", func() bool {
-		jobs, err := w.Jobs(t.Context())
-		return err == nil && len(jobs) == 1 && jobs[0].State == Failed && len(jobs[0].Sent) == 1
+		list, err := w.Jobs(t.Context())
+		return err == nil && len(list) == 1 && list[0].State == jobs.Failed && len(list[0].Sent) == 1
 	})
 	if got := h.got(); len(got) != 1 {
 		t.Errorf("it sent %q", got)

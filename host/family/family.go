@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
@@ -47,7 +48,7 @@ type Options struct {
 // Families are all families of a space. Its methods may be called concurrently.
 type Families struct {
 	o          Options
-	jobs       *jobs
+	jobs       *jobs.Queue
 	operations *ops.Host
 
 	mu    sync.RWMutex
@@ -109,7 +110,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	}
 	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, shown: map[string]string{}}
 	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Logger: f.o.Logger})
-	f.jobs = newJobs(f)
+	f.jobs = jobs.New(jobs.Options{Space: f.o.Space, Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.scan()
 	f.noteCarried(lock)
 	if err := f.readPublished(ctx); err != nil {
@@ -119,7 +120,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	f.stop = stop
 	f.background.Go(func() { f.keepTidy(running) })
 	if !o.ReadOnly {
-		f.background.Go(func() { f.jobs.run(running) })
+		f.background.Go(func() { f.jobs.Run(running) })
 		f.background.Go(func() { f.followStored(running) })
 	}
 	return f, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -417,9 +418,9 @@ func TestTheApprovedVersionServesItsHookWithItsPowersAndItsConfiguration(t *test
 		found, err := stage.Records(t.Context(), memory.Collection{Name: "redactor/seen", PerSpace: true}, "default", []string{"last"})
 		return err == nil && found[0] != nil
 	})
-	jobs := w.grantOf(x)
-	if _, on := jobs.Hooks[abi.HookJob]; on || len(jobs.Hooks) != 1 {
-		t.Errorf("its hooks are %v", jobs.Hooks)
+	granted := w.grantOf(x)
+	if _, on := granted.Hooks[abi.HookJob]; on || len(granted.Hooks) != 1 {
+		t.Errorf("its hooks are %v", granted.Hooks)
 	}
 }
 
@@ -724,10 +725,10 @@ func TestAJobOfTheApprovedVersionIsDoneByItWithItsPowers(t *testing.T) {
 	approved := w.guardNow("redactor").digest
 	await.That(t, "its job is over", func() bool {
 		list, err := w.Jobs(t.Context())
-		return err == nil && slices.ContainsFunc(list, func(j Job) bool { return j.State == Done || j.State == Failed })
+		return err == nil && slices.ContainsFunc(list, func(j jobs.Job) bool { return j.State == jobs.Done || j.State == jobs.Failed })
 	})
 	list, err := w.Jobs(t.Context())
-	if err != nil || list[0].State != Done || list[0].Digest != approved {
+	if err != nil || list[0].State != jobs.Done || list[0].Digest != approved {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -745,11 +746,11 @@ func TestAJobOfAVersionThatWasReplacedNeedsTheRightOfTheNewOne(t *testing.T) {
 	m.Version = "2.0.0"
 	w.install(m, script{says: `{}`})
 	job := list[0]
-	if err := w.jobs.attempt(t.Context(), &job); code(err) != memory.Denied || !strings.Contains(err.Error(), "queued by the version with the SHA-256 "+job.Digest) {
+	if err := (jobFamilies{w.Families}).Do(t.Context(), &job); code(err) != memory.Denied || !strings.Contains(err.Error(), "queued by the version with the SHA-256 "+job.Digest) {
 		t.Errorf("it was done: %v", err)
 	}
 	w.grant(GrantRequest{Family: "tidy", All: true})
-	if err := w.jobs.attempt(t.Context(), &job); err != nil || job.State != Done {
+	if err := (jobFamilies{w.Families}).Do(t.Context(), &job); err != nil || job.State != jobs.Done {
 		t.Errorf("once the new version has the right to it: %v", err)
 	}
 }

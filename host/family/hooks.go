@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
@@ -390,12 +391,12 @@ func (f *Families) putOff(ctx context.Context, h hook, s memory.Storing, items [
 		return err
 	}
 	now := f.o.Clock()
-	job := Job{ID: f.newID(now), Family: h.family.name, Name: deferredStore, Payload: payload, Agent: s.Agent, Branch: s.Branch, Namespace: s.Namespace,
-		State: Queued, Due: now.Add(f.o.Retry), Created: now}
-	if err := f.jobs.put(ctx, stage, job); err != nil {
+	job := jobs.Job{ID: f.newID(now), Family: h.family.name, Name: deferredStore, Payload: payload, Agent: s.Agent, Branch: s.Branch, Namespace: s.Namespace,
+		State: jobs.Queued, Due: now.Add(f.o.Retry), Created: now}
+	if err := f.jobs.Put(ctx, stage, job); err != nil {
 		return err
 	}
-	_, err = f.jobs.commit(ctx, stage, memory.Commit{}, []Job{job})
+	_, err = f.jobs.Commit(ctx, stage, memory.Commit{}, []jobs.Job{job})
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -122,8 +123,8 @@ func TestARefusalThatComesTooLateIsNotTriedAgain(t *testing.T) {
 	}
 	w.with(m, script{says: `{"refuse":"no tea"}`})
 	await.That(t, "the job fails", func() bool {
-		jobs, err := w.Jobs(t.Context())
-		return err == nil && len(jobs) == 1 && jobs[0].State == Failed && jobs[0].Attempts <= 2 && strings.Contains(jobs[0].Error, "no tea")
+		list, err := w.Jobs(t.Context())
+		return err == nil && len(list) == 1 && list[0].State == jobs.Failed && list[0].Attempts <= 2 && strings.Contains(list[0].Error, "no tea")
 	})
 }
 

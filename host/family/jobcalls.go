@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 )
 
 // jobsOf are the jobs of a request's family.
@@ -17,29 +18,29 @@ func (r jobsOf) Enqueue(ctx context.Context, q abi.JobEnqueueRequest) (string, e
 	if !slices.ContainsFunc(r.family.manifest.Hooks.Jobs, func(j abi.Job) bool { return j.Name == q.Job }) {
 		return "", invalidf("the manifest declares no job %.64q", q.Job)
 	}
-	if len(q.Payload) > payloadLimit {
-		return "", invalidf("the payload has %d bytes: at most %d are allowed; keep what is larger in a collection", len(q.Payload), payloadLimit)
+	if len(q.Payload) > jobs.PayloadLimit {
+		return "", invalidf("the payload has %d bytes: at most %d are allowed; keep what is larger in a collection", len(q.Payload), jobs.PayloadLimit)
 	}
 	queue, now := r.families.jobs, r.families.o.Clock()
-	job := Job{ID: r.families.newID(now), Family: r.family.name, Digest: r.family.digest, Name: q.Job, Payload: q.Payload, Branch: r.Stage.Branch(),
-		Namespace: r.Namespace, State: Queued, Due: now.Add(time.Duration(q.AfterS * float64(time.Second))), Created: now}
-	job.queuedFor(r.Caller)
-	if err := queue.hasRoom(ctx, r.family, append(slices.Clip(r.queued), job)...); err != nil {
+	job := jobs.Job{ID: r.families.newID(now), Family: r.family.name, Digest: r.family.digest, Name: q.Job, Payload: q.Payload, Branch: r.Stage.Branch(),
+		Namespace: r.Namespace, State: jobs.Queued, Due: now.Add(time.Duration(q.AfterS * float64(time.Second))), Created: now}
+	job.SetCaller(r.Caller)
+	if err := queue.HasRoom(ctx, r.family.name, append(slices.Clip(r.queued), job)...); err != nil {
 		return "", err
 	}
-	if err := queue.put(ctx, r.Stage, job); err != nil {
+	if err := queue.Put(ctx, r.Stage, job); err != nil {
 		return "", err
 	}
-	r.queued = append(r.queued, job.light())
+	r.queued = append(r.queued, job.Light())
 	return job.ID, nil
 }
 
 // job finds one of the family's own.
-func (r jobsOf) job(ctx context.Context, id string) (*Job, error) {
+func (r jobsOf) job(ctx context.Context, id string) (*jobs.Job, error) {
 	if id == "" {
 		return nil, invalidf("give the id of the job")
 	}
-	job, err := find(ctx, r.Stage, id)
+	job, err := r.families.jobs.Find(ctx, r.Stage, id)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (r jobsOf) Status(ctx context.Context, id string) (out abi.JobStatusRespons
 	if err != nil {
 		return out, err
 	}
-	r.families.jobs.describe(job)
+	r.families.jobs.Describe(job)
 	out = abi.JobStatusResponse{ID: job.ID, Job: job.Name, State: string(job.State), Attempts: job.Attempts, Error: job.Error, Result: job.Result, Proposal: job.Proposal}
 	if p := job.Progress; p != nil {
 		out.Progress = &abi.Progress{Done: p.Done, Total: p.Total, Message: p.Message}
@@ -66,29 +67,18 @@ func (r jobsOf) Status(ctx context.Context, id string) (out abi.JobStatusRespons
 // Cancel implements ops.Jobs. A job that runs is stopped when the request is committed.
 func (r jobsOf) Cancel(ctx context.Context, id string) (bool, error) {
 	job, err := r.job(ctx, id)
-	if err != nil || job.State != Queued {
+	if err != nil || job.State != jobs.Queued {
 		return false, err
 	}
-	job.State, job.Ended = Cancelled, r.families.o.Clock()
-	if err := r.families.jobs.put(ctx, r.Stage, *job); err != nil {
+	job.State, job.Ended = jobs.Cancelled, r.families.o.Clock()
+	if err := r.families.jobs.Put(ctx, r.Stage, *job); err != nil {
 		return false, err
 	}
 	r.After("stop the job", func(context.Context) error {
-		r.families.jobs.stop(job.ID)
+		r.families.jobs.Stop(job.ID)
 		return nil
 	})
 	return true, nil
-}
-
-// stop ends a job that runs, and forgets one that waits.
-func (j *jobs) stop(id string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if cancel := j.cancel[id]; cancel != nil {
-		cancel() // it leaves the queue when it has ended
-		return
-	}
-	j.remove(id)
 }
 
 // invalidf is the error of a guest's request that can never be right.

@@ -5,15 +5,60 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// attempt asks the family to do the job, and commits what that stages together with the job's end.
-func (j *jobs) attempt(ctx context.Context, job *Job) error {
-	f := j.families
+// deferredStore is the name of jobs for store hooks that were put off.
+const deferredStore = "store hook"
+
+// jobFamilies are the families as their queue knows them.
+type jobFamilies struct{ *Families }
+
+// Usable implements jobs.Families.
+func (f jobFamilies) Usable(family string) error {
+	_, err := f.named(family)
+	return err
+}
+
+// Quota implements jobs.Families.
+func (f jobFamilies) Quota(family string) (jobs.Backlog, bool) {
+	x := f.knownNow(family)
+	if x == nil {
+		return jobs.Backlog{}, false
+	}
+	g := f.grantOf(x)
+	return jobs.Backlog{Jobs: quotaOf(g, abi.QuotaJobs), JobBytes: quotaOf(g, abi.QuotaJobBytes)}, true
+}
+
+// Schedules implements jobs.Families: those of families whose job hook is on.
+func (f jobFamilies) Schedules() (list []jobs.Schedule) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, x := range f.known {
+		if _, on := f.hookOf(x, abi.HookJob); !on {
+			continue
+		}
+		for _, job := range x.manifest.Hooks.Jobs {
+			if every, err := abi.Duration(job.Every); err == nil && every > 0 {
+				list = append(list, jobs.Schedule{Family: x.name, Job: job.Name, Every: every})
+			}
+		}
+	}
+	return list
+}
+
+// newID is an id that sorts by time.
+func (f *Families) newID(now time.Time) string {
+	return fmt.Sprintf("%s-%s", now.UTC().Format("20060102150405.000"), f.o.Rand())
+}
+
+// Do implements jobs.Families.
+func (f jobFamilies) Do(ctx context.Context, job *jobs.Job) error {
+	j := f.jobs
 	x, err := f.versionFor(*job)
 	if err != nil {
 		return err
@@ -30,29 +75,31 @@ func (j *jobs) attempt(ctx context.Context, job *Job) error {
 	if err != nil {
 		return err
 	}
-	now, err := find(ctx, stage, job.ID)
+	now, err := j.Find(ctx, stage, job.ID)
 	if err != nil {
 		return err
 	}
-	if now == nil || now.State != Queued {
-		job.State = Cancelled // before it could begin
+	if now == nil || now.State != jobs.Queued {
+		job.State = jobs.Cancelled // before it could begin
 		return nil
 	}
 	job.Payload = now.Payload
 	if job.Sent = now.Sent; len(job.Sent) > 0 {
-		return brokenOff(job.Sent)
+		return jobs.BrokenOff(job.Sent)
 	}
-	effects := memory.NewEffects(j.sentBefore(stage, job.ID))
+	effects := memory.NewEffects(j.NoteSent(stage, job.ID))
 	ctx = memory.WithEffects(ctx, effects)
-	w := f.newRequest(x, stage, job.caller(), job.Namespace, job.ID)
-	w.Progress = func(done, total float64, message string) { j.progressed(job.ID, Progress{done, total, message}) }
+	w := f.newRequest(x, stage, job.Caller(), job.Namespace, job.ID)
+	w.Progress = func(done, total float64, message string) {
+		j.Progressed(job.ID, jobs.Progress{Done: done, Total: total, Message: message})
+	}
 	if job.Name == deferredStore {
 		err = w.deferred(ctx, m, job.Payload)
 	} else {
 		job.Result, err = w.runJob(ctx, m, *job)
 	}
 	if job.Sent = effects.List(); err == nil {
-		err = j.finish(ctx, w, job)
+		err = w.finishJob(ctx, job)
 	}
 	if job.Sent = effects.List(); err != nil && len(job.Sent) > 0 { // its end may have asked hooks, too
 		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("%s; nothing was stored: %v. It is not tried again, because that would send it again", strings.Join(job.Sent, "; "), err)}
@@ -62,7 +109,7 @@ func (j *jobs) attempt(ctx context.Context, job *Job) error {
 
 // versionFor is the version of a family that does a job: the one that queued it, as long as that serves the store hook, or else
 // the present one.
-func (f *Families) versionFor(job Job) (*family, error) {
+func (f *Families) versionFor(job jobs.Job) (*family, error) {
 	x, err := f.named(job.Family)
 	if g := f.guardNow(job.Family); g != nil && g.digest == job.Digest && (err != nil || x.digest != job.Digest) {
 		return g, nil
@@ -71,7 +118,7 @@ func (f *Families) versionFor(job Job) (*family, error) {
 }
 
 // mayDo is an error when an operator does not let a version of a family do a job.
-func (f *Families) mayDo(x *family, job Job) error {
+func (f *Families) mayDo(x *family, job jobs.Job) error {
 	switch {
 	case f.mayRun(x, job.Name):
 		return nil
@@ -80,39 +127,6 @@ func (f *Families) mayDo(x *family, job Job) error {
 			"an operator can grant it, with: alcove family grant %s job", job.Digest, x.name)}
 	}
 	return &memory.Error{Code: memory.Denied, Message: "the right to it was taken back since it was queued"}
-}
-
-// brokenOff is why a job that the server did not see to its end is not begun again.
-func brokenOff(sent []string) error {
-	return &memory.Error{Code: memory.Conflict, Message: "the server stopped while it ran: " + strings.Join(sent, "; ") +
-		". Nothing else of it was kept, and it is not begun again: find out there what came of it, and queue another if it is still to be done"}
-}
-
-// sentBefore notes what a job does outside in its record, before it does it. A job that was cancelled meanwhile does nothing more.
-func (j *jobs) sentBefore(stage *memory.Stage, id string) func(context.Context, []string) error {
-	return func(ctx context.Context, sent []string) error {
-		own, err := j.families.o.Space.Stage(ctx, memory.Default, "")
-		if err != nil {
-			return err
-		}
-		now, err := find(ctx, own, id)
-		if err != nil {
-			return err
-		}
-		if now == nil || now.State != Queued {
-			return &memory.Error{Code: memory.Conflict, Message: "the job was cancelled: nothing more is sent"}
-		}
-		now.Sent = sent
-		if err := j.put(ctx, own, *now); err != nil {
-			return err
-		}
-		done, err := own.Commit(ctx, memory.Commit{})
-		if err != nil {
-			return err
-		}
-		stage.ExpectRecord(jobRecords, ops.SystemNamespace, id, done.Version)
-		return nil
-	}
 }
 
 // mayRun reports whether an operator lets a family do a job.
@@ -126,25 +140,26 @@ func (f *Families) mayRun(x *family, job string) bool {
 	return on || granted(g, abi.CanJob)
 }
 
-// finish commits what a job staged, and that it is done.
-func (j *jobs) finish(ctx context.Context, w *request, job *Job) error {
-	if now, err := find(ctx, w.Stage, job.ID); err != nil {
+// finishJob commits what a job staged, and that it is done.
+func (w *request) finishJob(ctx context.Context, job *jobs.Job) error {
+	j := w.families.jobs
+	if now, err := j.Find(ctx, w.Stage, job.ID); err != nil {
 		return err
-	} else if now != nil && now.State == Cancelled { // by itself
-		job.State = Cancelled
+	} else if now != nil && now.State == jobs.Cancelled { // by itself
+		job.State = jobs.Cancelled
 		return nil
 	}
-	if len(job.Result) > resultLimit {
+	if len(job.Result) > jobs.ResultLimit {
 		job.Result = nil
 	}
 	done := *job
-	done.State, done.Ended, done.Error, done.Payload = Done, j.families.o.Clock(), "", nil
+	done.State, done.Ended, done.Error, done.Payload = jobs.Done, w.families.o.Clock(), "", nil
 	c := memory.Commit{Write: memory.Write{Agent: job.Agent}}
 	if w.Proposes() {
 		c.Proposal = w.proposalName()
 		done.Proposal = c.Proposal
 	}
-	if err := j.put(ctx, w.Stage, done); err != nil {
+	if err := j.Put(ctx, w.Stage, done); err != nil {
 		return err
 	}
 	if _, err := w.commitStage(ctx, c); err != nil {
@@ -156,7 +171,7 @@ func (j *jobs) finish(ctx context.Context, w *request, job *Job) error {
 }
 
 // runJob asks the guest to do a job.
-func (w *request) runJob(ctx context.Context, m module, job Job) (json.RawMessage, error) {
+func (w *request) runJob(ctx context.Context, m module, job jobs.Job) (json.RawMessage, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err
@@ -167,3 +182,6 @@ func (w *request) runJob(ctx context.Context, m module, job Job) (json.RawMessag
 	}
 	return w.ask(ctx, m, abi.KindHook, request)
 }
+
+// Jobs lists the jobs that are remembered, oldest first, with how far those that run have come.
+func (f *Families) Jobs(ctx context.Context) ([]jobs.Job, error) { return f.jobs.List(ctx) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
@@ -23,26 +24,26 @@ func withJob(name, every string) *abi.Manifest {
 var enqueue = []step{{"job.enqueue", `{"job":"tidy","payload":{"n":1}}`}}
 
 // enqueuer is a second family, which queues nothing of its own: tests put jobs straight into the queue.
-func (w *world) enqueue(family string) Job {
+func (w *world) enqueue(family string) jobs.Job {
 	w.t.Helper()
 	stage, err := w.space.Stage(w.t.Context(), "", "")
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	now := w.o.Clock()
-	job := Job{ID: w.newID(now), Family: family, Name: "tidy", Branch: memory.Default, Namespace: memory.Default, State: Queued, Due: now, Created: now}
-	if err := w.jobs.put(w.t.Context(), stage, job); err != nil {
+	job := jobs.Job{ID: w.newID(now), Family: family, Name: "tidy", Branch: memory.Default, Namespace: memory.Default, State: jobs.Queued, Due: now, Created: now}
+	if err := w.jobs.Put(w.t.Context(), stage, job); err != nil {
 		w.t.Fatal(err)
 	}
 	if _, err := stage.Commit(w.t.Context(), memory.Commit{}); err != nil {
 		w.t.Fatal(err)
 	}
-	w.jobs.wakeUp()
+	w.jobs.WakeUp()
 	return job
 }
 
 // job is what is remembered of a job.
-func (w *world) job(id string) Job {
+func (w *world) job(id string) jobs.Job {
 	w.t.Helper()
 	list, err := w.Jobs(w.t.Context())
 	if err != nil {
@@ -53,13 +54,13 @@ func (w *world) job(id string) Job {
 			return j
 		}
 	}
-	return Job{}
+	return jobs.Job{}
 }
 
 func TestAJobRunsWhenNobodyWaitsAndItsWritesAreCommittedWithItsEnd(t *testing.T) {
 	w := open(t, nil).with(withJob("tidy", ""), script{steps: []step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}}, says: `{"done":3}`})
 	job := w.enqueue("tidy")
-	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == Done })
+	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == jobs.Done })
 	if got := w.job(job.ID); w.value("", "a") != "1" || string(got.Result) != `{"done":3}` || got.Attempts != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -72,18 +73,18 @@ func TestAToolQueuesJobsOfItsOwnWithItsWrites(t *testing.T) {
 	if err := json.Unmarshal(got[0].OK, &queued); err != nil || queued.ID == "" {
 		t.Fatalf("%s, %v", got[0].OK, got[0].Error)
 	}
-	await.That(t, "the job ran", func() bool { return w.job(queued.ID).State == Done })
+	await.That(t, "the job ran", func() bool { return w.job(queued.ID).State == jobs.Done })
 }
 
 func TestAJobThatFailsIsTriedAgainLessAndLessOftenAndThenGivenUp(t *testing.T) {
 	w := open(t, nil).with(withJob("tidy", ""), script{steps: []step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}}, traps: true})
 	job := w.enqueue("tidy")
-	await.That(t, "the job is given up", func() bool { return w.job(job.ID).State == Failed })
-	if got := w.job(job.ID); got.Attempts != jobAttempts || !strings.Contains(got.Error, "family tidy failed") || w.value("", "a") != "" {
+	await.That(t, "the job is given up", func() bool { return w.job(job.ID).State == jobs.Failed })
+	if got := w.job(job.ID); got.Attempts != jobs.Attempts || !strings.Contains(got.Error, "family tidy failed") || w.value("", "a") != "" {
 		t.Errorf("%+v", got)
 	}
-	for failures, want := range map[int]time.Duration{1: time.Second, 2: 4 * time.Second, 3: 16 * time.Second, 20: longestRetry} {
-		if got := backoff(time.Second, failures); got != want {
+	for failures, want := range map[int]time.Duration{1: time.Second, 2: 4 * time.Second, 3: 16 * time.Second, 20: time.Hour} {
+		if got := jobs.Backoff(time.Second, failures); got != want {
 			t.Errorf("after %d failures it waits %v", failures, got)
 		}
 	}
@@ -92,7 +93,7 @@ func TestAJobThatFailsIsTriedAgainLessAndLessOftenAndThenGivenUp(t *testing.T) {
 func TestAJobThatCouldNeverSucceedIsGivenUpAtOnce(t *testing.T) {
 	w := open(t, nil).with(withJob("tidy", ""), script{fails: `{"code":"denied","message":"not yours"}`})
 	job := w.enqueue("tidy")
-	await.That(t, "the job is given up", func() bool { return w.job(job.ID).State == Failed })
+	await.That(t, "the job is given up", func() bool { return w.job(job.ID).State == jobs.Failed })
 	if got := w.job(job.ID); got.Attempts != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -130,7 +131,7 @@ func TestAScheduledJobRunsEveryInterval(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := stage.Records(t.Context(), schedules, ops.SystemNamespace, []string{"tidy/tidy"})
+		found, err := stage.Records(t.Context(), memory.Collection{Name: "_schedules", PerSpace: true}, ops.SystemNamespace, []string{"tidy/tidy"})
 		return err == nil && found[0] != nil
 	}
 	await.That(t, "its schedule is noted", known)
@@ -139,7 +140,7 @@ func TestAScheduledJobRunsEveryInterval(t *testing.T) {
 	}
 	for want := 1; want < 4; want++ {
 		now.set(now.get().Add(61 * time.Minute))
-		w.jobs.wakeUp()
+		w.jobs.WakeUp()
 		await.That(t, fmt.Sprintf("run %d", want), func() bool { return runs() == want })
 	}
 }
@@ -151,7 +152,7 @@ func TestAJobsProgressIsSeenWhileItRuns(t *testing.T) {
 	job := w.enqueue("tidy")
 	await.That(t, "its progress is seen", func() bool {
 		got := w.job(job.ID)
-		return got.State == Running && got.Progress != nil && *got.Progress == Progress{3, 10, "on it"}
+		return got.State == jobs.Running && got.Progress != nil && *got.Progress == jobs.Progress{Done: 3, Total: 10, Message: "on it"}
 	})
 }
 
@@ -162,8 +163,8 @@ func TestAFamilySeesAndCancelsItsOwnJobsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, family := range []string{"tidy", "other"} {
-		job := Job{ID: family, Family: family, Name: "tidy", Branch: "default", Namespace: "default", State: Queued, Due: time.Now().Add(time.Hour)}
-		if err := w.jobs.put(t.Context(), stage, job); err != nil {
+		job := jobs.Job{ID: family, Family: family, Name: "tidy", Branch: "default", Namespace: "default", State: jobs.Queued, Due: time.Now().Add(time.Hour)}
+		if err := w.jobs.Put(t.Context(), stage, job); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -176,7 +177,7 @@ func TestAFamilySeesAndCancelsItsOwnJobsAlone(t *testing.T) {
 	if !strings.Contains(string(got[0].OK), `"state":"queued"`) || got[1].Error == nil || string(got[2].OK) != `{"cancelled":true}` || got[3].Error == nil || got[4].Error == nil || got[5].Error == nil {
 		t.Errorf("%+v", got)
 	}
-	if w.job("tidy").State != Cancelled || w.job("other").State != Queued {
+	if w.job("tidy").State != jobs.Cancelled || w.job("other").State != jobs.Queued {
 		t.Errorf("%+v, %+v", w.job("tidy"), w.job("other"))
 	}
 }
@@ -184,11 +185,11 @@ func TestAFamilySeesAndCancelsItsOwnJobsAlone(t *testing.T) {
 func TestEndedJobsAreForgottenAfterAWhile(t *testing.T) {
 	w := open(t, nil).with(withJob("tidy", ""), script{says: `{}`})
 	job := w.enqueue("tidy")
-	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == Done })
-	if err := w.jobs.forget(t.Context(), time.Now().Add(jobsKept-time.Minute)); err != nil || w.job(job.ID).ID == "" {
+	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == jobs.Done })
+	if err := w.jobs.Forget(t.Context(), time.Now().Add(jobs.Kept-time.Minute)); err != nil || w.job(job.ID).ID == "" {
 		t.Errorf("forgotten too early: %v", err)
 	}
-	if err := w.jobs.forget(t.Context(), time.Now().Add(jobsKept+time.Minute)); err != nil || w.job(job.ID).ID != "" {
+	if err := w.jobs.Forget(t.Context(), time.Now().Add(jobs.Kept+time.Minute)); err != nil || w.job(job.ID).ID != "" {
 		t.Errorf("not forgotten: %v", err)
 	}
 }

@@ -47,7 +47,7 @@ func (f *Families) hold(l registry.Lock) {
 	f.announce()
 	f.mu.Unlock()
 	f.preload(context.Background())
-	f.jobs.wakeUp()
+	f.jobs.WakeUp()
 }
 
 // followLock holds to a lock file that an operator edited. While one cannot be understood, what was decided before holds.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -36,7 +37,7 @@ func TestRequestsBeyondABoundAreRefusedByItsName(t *testing.T) {
 		{"memory.get", strings.Repeat("[", 600), "nested 600 deep: at most"},
 		{"memory.get", `{"keys":["there"],"namespace":"a b"}`, "may hold only letters"},
 		{"caller.progress", `{"done":1,"message":"` + strings.Repeat("x", 1001) + `"}`, "at most 1000 are allowed"},
-		{"job.enqueue", `{"job":"sweep","payload":"` + strings.Repeat("x", payloadLimit) + `"}`, "at most 65536 are allowed"},
+		{"job.enqueue", `{"job":"sweep","payload":"` + strings.Repeat("x", jobs.PayloadLimit) + `"}`, "at most 65536 are allowed"},
 		{"job.enqueue", `{"job":"sweep","after_s":1e9}`, "after_s is 1000000000: it must be from 0 to 31622400"},
 	}
 	m := aFamily("tries")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -149,7 +150,7 @@ func TestJobsThatQueueJobsEndAtTheirQuota(t *testing.T) {
 		}
 		waiting := int64(0)
 		for _, job := range list {
-			if job.State == Queued || job.State == Running {
+			if job.State == jobs.Queued || job.State == jobs.Running {
 				waiting++
 			}
 		}
@@ -182,8 +183,10 @@ func TestJobsHaveAQuotaOfWhatTheyAreQueuedWith(t *testing.T) {
 	if use := w.use("tidy"); use.Jobs != 1 || use.JobBytes != 1000 {
 		t.Errorf("after one was cancelled it has %+v", use)
 	}
-	w.jobs.wakeUp() // the queue is read again
-	await.That(t, "the queue was read", func() bool { w.jobs.mu.Lock(); defer w.jobs.mu.Unlock(); return !w.jobs.stale })
+	w.jobs.WakeUp() // the queue is read again
+	if err := w.jobs.HasRoom(t.Context(), "tidy"); err != nil {
+		t.Error(err)
+	}
 	if use := w.use("tidy"); use.Jobs != 1 || use.JobBytes != 1000 {
 		t.Errorf("read again it has %+v", use)
 	}
@@ -202,12 +205,12 @@ func TestTheLastRoomForAJobIsTakenOnce(t *testing.T) {
 				return
 			}
 			now := time.Now()
-			job := Job{ID: w.newID(now), Family: "tidy", Name: "tidy", Branch: "default", Namespace: "default", State: Queued, Due: now.Add(time.Hour), Created: now}
-			if err := w.jobs.put(context.Background(), stage, job); err != nil {
+			job := jobs.Job{ID: w.newID(now), Family: "tidy", Name: "tidy", Branch: "default", Namespace: "default", State: jobs.Queued, Due: now.Add(time.Hour), Created: now}
+			if err := w.jobs.Put(context.Background(), stage, job); err != nil {
 				t.Error(err)
 				return
 			}
-			if _, err := w.jobs.commit(context.Background(), stage, memory.Commit{}, []Job{job}); err == nil {
+			if _, err := w.jobs.Commit(context.Background(), stage, memory.Commit{}, []jobs.Job{job}); err == nil {
 				kept.Add(1)
 			} else if code(err) != memory.Exhausted {
 				t.Error(err)

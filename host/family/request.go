@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -21,7 +22,7 @@ type request struct {
 
 	ended  func(*sandbox.Result) // nil: nobody asks
 	notes  []string
-	queued []Job // that were staged
+	queued []jobs.Job // that were staged
 }
 
 func (f *Families) newRequest(x *family, stage *memory.Stage, caller memory.Caller, namespace, requestID string) *request {

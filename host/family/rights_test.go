@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -119,7 +120,7 @@ func TestACallerWritesWhereTheyMayWriteAndReadsElsewhere(t *testing.T) {
 	if err != nil || len(list) == 0 {
 		t.Fatalf("%v, %v", list, err)
 	}
-	if rights := list[0].caller().Rights; rights.MayWrite("shared") || !rights.MayRead("shared") || !rights.MayWrite("work") || rights.MayRead("closed") {
+	if rights := list[0].Caller().Rights; rights.MayWrite("shared") || !rights.MayRead("shared") || !rights.MayWrite("work") || rights.MayRead("closed") {
 		t.Errorf("the job has the rights %+v", rights)
 	}
 }
@@ -167,7 +168,7 @@ func TestAJobHasNoMoreRightsThanWhoeverQueuedIt(t *testing.T) {
 	}
 	await.That(t, "the job ran", func() bool {
 		list, err := w.Jobs(t.Context())
-		return err == nil && slices.ContainsFunc(list, func(j Job) bool { return j.State == Done || j.State == Failed })
+		return err == nil && slices.ContainsFunc(list, func(j jobs.Job) bool { return j.State == jobs.Done || j.State == jobs.Failed })
 	})
 	found, err := w.space.Recall(t.Context(), memory.Place{Namespace: "closed"}, "a", memory.AsOf{})
 	if err != nil || found != nil {

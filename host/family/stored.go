@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
@@ -83,7 +84,7 @@ func (f *Families) follow(ctx context.Context, name string, news <-chan struct{}
 				continue
 			}
 			failures++
-			more = wait(ctx, min(backoff(f.o.Retry, failures), storedRetry))
+			more = wait(ctx, min(jobs.Backoff(f.o.Retry, failures), storedRetry))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/registry"
@@ -95,7 +96,7 @@ type (
 	EmbedderRequest = embedders.SetRequest
 
 	Family        = family.Described
-	FamilyJob     = family.Job
+	FamilyJob     = jobs.Job
 	FamilyUse     = family.Use
 	FamilyInfo    = family.Info
 	FamilyLimit   = family.Limit

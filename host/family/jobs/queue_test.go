@@ -1,0 +1,104 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// usable are families that can all be asked, with the default quotas.
+type usable struct{}
+
+func (usable) Usable(string) error            { return nil }
+func (usable) Schedules() []Schedule          { return nil }
+func (usable) Do(context.Context, *Job) error { return errors.New("nothing is to be done") }
+func (usable) Quota(string) (most Backlog, known bool) {
+	return Backlog{abi.DefaultQuota(abi.QuotaJobs), abi.DefaultQuota(abi.QuotaJobBytes)}, true
+}
+
+// idle is a queue that runs nothing.
+func idle(retry time.Duration) *Queue {
+	return New(Options{Families: usable{}, Retry: retry, Clock: time.Now})
+}
+
+func TestAQueueHasRoomForSoManyJobsOfAFamily(t *testing.T) {
+	q := idle(time.Second)
+	q.stale = false
+	for i := range abi.DefaultQuota(abi.QuotaJobs) {
+		if err := q.HasRoom(t.Context(), "tidy", Job{Family: "tidy"}); err != nil {
+			t.Fatalf("job %d: %v", i, err)
+		}
+		q.queue = append(q.queue, Job{ID: fmt.Sprint(i), Family: "tidy", State: Queued})
+	}
+	var full *memory.Error
+	if err := q.HasRoom(t.Context(), "tidy", Job{Family: "tidy"}); !errors.As(err, &full) || full.Code != memory.Exhausted {
+		t.Errorf("one more than fit: %v", err)
+	}
+	if err := q.HasRoom(t.Context(), "other", Job{Family: "other"}); err != nil {
+		t.Errorf("of another family: %v", err)
+	}
+}
+
+func TestAJobWhoseFailureCannotBeWrittenIsNotBegunAgainAtOnce(t *testing.T) {
+	j := idle(time.Second)
+	now := time.Now()
+	job := Job{ID: "1", Family: "tidy", State: Queued, Due: now, Created: now}
+	j.queue = []Job{job}
+	job.Due, job.Attempts = now.Add(Backoff(j.o.Retry, 1)), 1 // as do has it when it failed, whether that was written or not
+	j.noteOutcome(job)
+	j.queue = []Job{{ID: "1", Family: "tidy", State: Queued, Due: now, Created: now}} // as it is read again
+	if ready := j.ready(now); len(ready) != 1 || !ready[0].Due.Equal(job.Due) {
+		t.Errorf("it is due %+v", ready)
+	}
+}
+
+func TestAJobWaitsNoLongerThanItWasToWhenTheClockIsPutBack(t *testing.T) {
+	j := idle(time.Minute)
+	ahead := time.Date(2026, 1, 11, 0, 0, 0, 0, time.UTC)
+	back := ahead.Add(-10 * 24 * time.Hour)
+	for name, c := range map[string]struct {
+		job  Job
+		wait time.Duration
+	}{
+		"at once":         {Job{Due: ahead, Created: ahead}, 0},
+		"with a delay":    {Job{Due: ahead.Add(time.Hour), Created: ahead}, time.Hour},
+		"tried again":     {Job{Due: ahead.Add(4 * time.Minute), Created: back, Attempts: 2}, 4 * time.Minute},
+		"delayed by days": {Job{Due: back.Add(48 * time.Hour), Created: back}, 48 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.job.ID, c.job.Family, c.job.State = name, "tidy", Queued
+			dueAt := func(now time.Time) time.Time {
+				t.Helper()
+				j.queue = []Job{c.job} // as it is read again each time
+				ready := j.ready(now)
+				if len(ready) != 1 {
+					t.Fatalf("%+v is ready", ready)
+				}
+				return ready[0].Due
+			}
+			first := dueAt(back)
+			if first.Sub(back) != c.wait {
+				t.Errorf("it is due after %v", first.Sub(back))
+			}
+			for passed := time.Second; passed < c.wait; passed *= 3 {
+				if due := dueAt(back.Add(passed)); !due.Equal(first) {
+					t.Errorf("after %v it is due %v, not %v", passed, due, first)
+				}
+			}
+			if due := dueAt(first); due.After(first) {
+				t.Errorf("when it is due, it is put off until %v", due)
+			}
+			if due := dueAt(back.Add(-time.Hour)); due.Sub(back.Add(-time.Hour)) > c.wait {
+				t.Errorf("put back once more, it is due %v", due)
+			}
+			if due := dueAt(ahead.Add(time.Hour)); due.After(ahead.Add(time.Hour)) {
+				t.Errorf("put forward, it is due %v", due)
+			}
+		})
+	}
+}
