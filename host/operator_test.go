@@ -189,7 +189,7 @@ func haveSecrets(t *testing.T, h *host.Host, c *operator.Client) {
 	ok(err)
 	_, err = s.Forget(t.Context(), memory.Place{}, []string{"small"}, memory.Write{})
 	ok(err)
-	ok(s.Settle(t.Context()))
+	ok(s.WaitIdle(t.Context()))
 }
 
 func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {

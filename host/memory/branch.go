@@ -50,9 +50,9 @@ func (a *Access) Fork(ctx context.Context, from, name string, at AsOf, w Write) 
 	if w.DryRun {
 		return s.branchToBe(record, len(v.lineage))
 	}
-	counted, settle := s.counters.take(ctx, v.branch, start)
+	counted, finish := s.counters.collect(ctx, v.branch, start)
 	b, err := s.newBranch(ctx, record, store.Batch{Counters: counted, Expect: []store.Expectation{v.branch.alive()}, Request: req}, w.by)
-	settle(err)
+	finish(err)
 	if err != nil {
 		return Branch{}, err
 	}

@@ -104,10 +104,10 @@ func (c *chores) waits(ctx context.Context, job chore, err error) bool {
 	return true
 }
 
-// settle waits for what is queued now.
-func (c *chores) settle(ctx context.Context) error {
+// waitIdle waits for what is queued now.
+func (c *chores) waitIdle(ctx context.Context) error {
 	select {
-	case <-c.add("settle", func(context.Context) error { return nil }):
+	case <-c.add("wait", func(context.Context) error { return nil }):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -150,7 +150,7 @@ func (s *Space) reclaimOne(ctx context.Context) (bool, error) {
 	}
 	s.index.Drop(b.id)
 	s.usage.drop(b.id)
-	return true, s.recordReclaimed(ctx, b, s.catalogue.settledBy(b.id))
+	return true, s.recordReclaimed(ctx, b, s.catalogue.obsoleteBy(b.id))
 }
 
 // forgetTries is how many reclaimed branches are looked at in one go: each costs a look at all branches.
@@ -178,21 +178,21 @@ func (s *Space) forgetSome(ctx context.Context) (forgot bool, err error) {
 func (s *Space) forgetOne(ctx context.Context, b *branch) (bool, error) {
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	settled := s.catalogue.settledBy(b.id)
-	if len(settled) == 0 && s.catalogue.mentioned(b.id) {
+	obsolete := s.catalogue.obsoleteBy(b.id)
+	if len(obsolete) == 0 && s.catalogue.mentioned(b.id) {
 		return false, nil
 	}
-	return true, s.recordReclaimed(ctx, b, settled)
+	return true, s.recordReclaimed(ctx, b, obsolete)
 }
 
-// recordReclaimed forgets merges that are settled, and of a reclaimed branch everything, or what others do not know
+// recordReclaimed forgets merges that are obsolete, and of a reclaimed branch everything, or what others do not know
 // through it.
-func (s *Space) recordReclaimed(ctx context.Context, b *branch, settled []merge) error {
+func (s *Space) recordReclaimed(ctx context.Context, b *branch, obsolete []merge) error {
 	var writes []store.Write
-	for _, m := range settled {
+	for _, m := range obsolete {
 		writes = append(writes, store.Write{Branch: store.Catalogue, Key: m.key, Delete: true})
 	}
-	mentioned := s.catalogue.mentioned(b.id, settled...)
+	mentioned := s.catalogue.mentioned(b.id, obsolete...)
 	r := b.branchRecord
 	switch {
 	case !mentioned:
@@ -212,7 +212,7 @@ func (s *Space) recordReclaimed(ctx context.Context, b *branch, settled []merge)
 	if err != nil {
 		return err
 	}
-	s.catalogue.dropMerges(settled)
+	s.catalogue.dropMerges(obsolete)
 	switch {
 	case !mentioned:
 		s.catalogue.forget(b.id)

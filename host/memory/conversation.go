@@ -9,9 +9,9 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 )
 
-// turnOf is what a memory is in a conversation, by its metadata: session (a text or a number) and seq (a whole number)
+// conversationTurn is what a memory is in a conversation, by its metadata: session (a text or a number) and seq (a whole number)
 // make it a turn; speaker, caption and ts (a moment) may say more.
-func turnOf(metadata map[string]json.RawMessage) *search.Turn {
+func conversationTurn(metadata map[string]json.RawMessage) *search.Turn {
 	session, ok := plainText(metadata["session"])
 	if !ok || session == "" {
 		return nil

@@ -169,21 +169,21 @@ func (c *counting) flushBranch(ctx context.Context, b *branch) error {
 	if err != nil {
 		return err
 	}
-	writes, settle := c.take(ctx, b, store.Segment{Branch: b.id, At: head.Version})
+	writes, finish := c.collect(ctx, b, store.Segment{Branch: b.id, At: head.Version})
 	if len(writes) > 0 {
 		_, err = c.space.engine.Commit(ctx, store.Batch{Counters: writes, Expect: []store.Expectation{b.alive()}})
 	}
 	if errors.Is(err, store.ErrConflict) { // the branch is not alive: nothing else was expected
 		err = nil
 	}
-	settle(err)
+	finish(err)
 	return err
 }
 
-// take makes the writes of a branch's pending counts, as of the version in front. The caller commits them and
-// then calls settle with the outcome, which gives failed counts back. When a fork starts from somewhere else
+// collect makes the writes of a branch's pending counts, as of the version in front. The caller commits them and
+// then calls finish with the outcome, which gives failed counts back. When a fork starts from somewhere else
 // than the branch itself there is nothing to take.
-func (c *counting) take(ctx context.Context, b *branch, front store.Segment) (writes []store.CounterWrite, settle func(error)) {
+func (c *counting) collect(ctx context.Context, b *branch, front store.Segment) (writes []store.CounterWrite, finish func(error)) {
 	c.writing.Lock()
 	c.mu.Lock()
 	taken := c.pending[b]
@@ -194,7 +194,7 @@ func (c *counting) take(ctx context.Context, b *branch, front store.Segment) (wr
 		c.size -= len(taken)
 	}
 	c.mu.Unlock()
-	settle = func(err error) {
+	finish = func(err error) {
 		defer c.writing.Unlock()
 		if err != nil && c.space.stillLive(b) {
 			c.giveBack(b, taken)
@@ -206,7 +206,7 @@ func (c *counting) take(ctx context.Context, b *branch, front store.Segment) (wr
 		c.giveBack(b, taken)
 		taken = nil
 	}
-	return writes, settle
+	return writes, finish
 }
 
 func (c *counting) giveBack(b *branch, taken map[store.Key]countRecord) {
@@ -321,15 +321,15 @@ func (c *counting) read(ctx context.Context, b *branch, keys []store.Key) ([]cou
 // merge makes the writes that add to the target what was counted on the source since the two parted. The caller
 // commits them and then calls the function it is given, also after an error.
 func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrite, func(), error) {
-	settle := func() {}
+	finish := func() {}
 	if err := c.flush(ctx); err != nil {
-		return nil, settle, err
+		return nil, finish, err
 	}
 	c.writing.Lock()
-	settle = c.writing.Unlock
+	finish = c.writing.Unlock
 	counted, err := c.counted(ctx, p)
 	if err != nil || len(counted) == 0 {
-		return nil, settle, err
+		return nil, finish, err
 	}
 	keys := make([]store.Key, 0, len(counted))
 	for key := range counted {
@@ -337,22 +337,22 @@ func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrit
 	}
 	old, err := c.space.engine.Counters(ctx, p.target.branch.lineage, keys)
 	if err != nil {
-		return nil, settle, err
+		return nil, finish, err
 	}
 	var writes []store.CounterWrite
 	keep := c.keep(p.target.branch)
 	for i, key := range keys {
 		was, err := decodeCount(old[i])
 		if err != nil {
-			return nil, settle, err
+			return nil, finish, err
 		}
 		value, err := json.Marshal(was.plus(counted[key]))
 		if err != nil {
-			return nil, settle, err
+			return nil, finish, err
 		}
 		writes = append(writes, store.CounterWrite{Branch: p.target.branch.id, Key: key, Version: p.at, Keep: min(keep, p.at), Value: value})
 	}
-	return writes, settle, nil
+	return writes, finish, nil
 }
 
 // counted is what was counted on the source, and on those it was forked from, since the target last knew of it.

@@ -68,7 +68,7 @@ func (a *Access) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
 	diff := Diff{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: namespaces}
 	limit := s.page(q.Limit)
 	err = c.each(ctx, func(t triple) error {
-		if t.settled() {
+		if t.agreed() {
 			return nil
 		}
 		return diff.add(t, limit)
@@ -367,8 +367,8 @@ func stateOf(e store.Entry) (string, error) {
 	return "=" + string(value), err
 }
 
-// settled reports whether both sides say the same.
-func (t triple) settled() bool { return t.sourceState == t.targetState }
+// agreed reports whether both sides say the same.
+func (t triple) agreed() bool { return t.sourceState == t.targetState }
 
 func (t triple) sourceChanged() bool { return !t.wasBase(t.sourceState) }
 func (t triple) targetChanged() bool { return !t.wasBase(t.targetState) }
@@ -384,7 +384,7 @@ func (t triple) wasBase(state string) bool {
 // clash is how the sides disagree. With several bases each side may have kept another one's state, knowing the
 // other: that was decided, and is no clash.
 func (t triple) clash() Clash {
-	if t.settled() || !t.sourceChanged() || !t.targetChanged() {
+	if t.agreed() || !t.sourceChanged() || !t.targetChanged() {
 		return NoClash
 	}
 	switch {

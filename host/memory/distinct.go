@@ -30,7 +30,7 @@ func (s *Space) expanded(ctx context.Context, v view, q Search) ([]search.Weight
 
 // text is what a hit says.
 func (h Hit) text() []string {
-	if t := turnOf(h.Metadata); t != nil {
+	if t := conversationTurn(h.Metadata); t != nil {
 		return append(leaves(h.Value), t.Speaker, t.Caption)
 	}
 	return leaves(h.Value)

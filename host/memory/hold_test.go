@@ -44,7 +44,7 @@ func TestBranchesCanBeMadeAndDeletedDuringABackupAndAreErasedAfterIt(t *testing.
 	release, err := s.engine.Hold(t.Context())
 	ok(err)
 	ok(s.Delete(t.Context(), "side", Write{}))
-	ok(s.Settle(t.Context()))
+	ok(s.WaitIdle(t.Context()))
 	_, err = s.Fork(t.Context(), "", "other", AsOf{}, Write{})
 	ok(err)
 	if !slices.Contains(kept(t, s), side) {

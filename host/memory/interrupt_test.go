@@ -33,7 +33,7 @@ func openInterrupted(t *testing.T, dir string, steps func(bolt.Step) error) *int
 	}
 	s, err := Open(t.Context(), Options{Engine: engine, Index: search.New(search.Options{}), CounterDelay: time.Hour})
 	if err == nil {
-		err = s.Settle(t.Context())
+		err = s.WaitIdle(t.Context())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func spaceWorks() map[string]func(ctx context.Context, s *interrupted) error {
 			if err := s.Delete(ctx, "side", Write{RequestID: "d"}); err != nil {
 				return err
 			}
-			return s.Settle(ctx)
+			return s.WaitIdle(ctx)
 		},
 		"fork": func(ctx context.Context, s *interrupted) error {
 			_, err := s.Fork(ctx, "", "new", AsOf{}, Write{RequestID: "f"})

@@ -14,7 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Strategy says how a merge settles clashes.
+// Strategy says how a merge decides clashes.
 type Strategy string
 
 // The strategies of a merge.
@@ -26,7 +26,7 @@ const (
 	Fields Strategy = "fields" // field by field of a JSON object; the same field on both sides stops the merge
 )
 
-// Resolution settles one key in which the branches differ, before any strategy.
+// Resolution decides one key in which the branches differ, before any strategy.
 type Resolution struct {
 	Namespace string // empty: Default
 	Key       string
@@ -54,7 +54,7 @@ type MergeResult struct {
 	Merged         bool         // it was written, or there was nothing to write
 	Applied        []Difference // what the target gets
 	Clashes        []Difference // what was changed on both sides
-	Unresolved     int          // clashes that nothing settled: they stop the merge
+	Unresolved     int          // clashes that nothing decided: they stop the merge
 	Version        uint64       // of the merge; 0 when nothing was written
 	Timestamp      time.Time
 }
@@ -147,7 +147,7 @@ func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Reques
 	}
 	plan := &mergePlan{comparison: c, merge: m, agent: w.Agent, by: w.by, brought: map[string]int{}}
 	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: m.Namespaces, Preview: w.DryRun || m.Preview}
-	if err := c.each(ctx, plan.settle); err != nil {
+	if err := c.each(ctx, plan.decide); err != nil {
 		return MergeResult{}, err
 	}
 	if plan.result.Preview || plan.result.Unresolved > 0 {
@@ -171,9 +171,9 @@ type mergePlan struct {
 	result  MergeResult
 }
 
-// settle decides one key.
-func (p *mergePlan) settle(t triple) error {
-	if t.settled() {
+// decide says what becomes of one key.
+func (p *mergePlan) decide(t triple) error {
+	if t.agreed() {
 		p.silent = append(p.silent, t.key)
 		return nil
 	}
@@ -246,7 +246,7 @@ func (p *mergePlan) outcome(t triple) (outcome, error) {
 	}
 	switch {
 	case t.clash() != NoClash:
-		return p.settleClash(t)
+		return p.decideClash(t)
 	case t.sourceChanged():
 		return takeSource(t), nil
 	}
@@ -289,7 +289,7 @@ func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
 	return outcome{value: encoded}, err
 }
 
-func (p *mergePlan) settleClash(t triple) (outcome, error) {
+func (p *mergePlan) decideClash(t triple) (outcome, error) {
 	switch p.merge.Strategy {
 	case Source:
 		return takeSource(t), nil
@@ -348,8 +348,8 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 	if err != nil {
 		return MergeResult{}, err
 	}
-	counted, settle, err := p.space.counters.merge(ctx, p)
-	defer settle()
+	counted, finish, err := p.space.counters.merge(ctx, p)
+	defer finish()
 	if err != nil {
 		return MergeResult{}, err
 	}

@@ -52,7 +52,7 @@ func (m *model) open() {
 }
 
 func (m *model) close() {
-	if err := errors.Join(m.space.Settle(m.t.Context()), m.engine.Check(m.t.Context()), m.space.Close(m.t.Context()), m.engine.Close()); err != nil {
+	if err := errors.Join(m.space.WaitIdle(m.t.Context()), m.engine.Check(m.t.Context()), m.space.Close(m.t.Context()), m.engine.Close()); err != nil {
 		m.fail("close: %v", err)
 	}
 }

@@ -7,16 +7,16 @@ import (
 )
 
 // A merge is remembered because it decides where later merges of the two sides begin. When nobody but its target,
-// and those that grew from that, has anything of what it brought, no later merge can ask, and it is settled: its
+// and those that grew from that, has anything of what it brought, no later merge can ask, and it is obsolete: its
 // record can go, and with it what it pins. Otherwise every branch that was merged and deleted would be remembered,
 // and would keep old versions, for ever.
 
-// settledBy are the merges, wherever, of a reclaimed branch that are settled, once those before them in the list are
+// obsoleteBy are the merges, wherever, of a reclaimed branch that are obsolete, once those before them in the list are
 // forgotten.
-func (c *catalogue) settledBy(source store.BranchID) []merge {
+func (c *catalogue) obsoleteBy(source store.BranchID) []merge {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	var settled []merge
+	var obsolete []merge
 	without := map[store.Key]bool{}
 	for _, list := range c.merges {
 		for _, m := range list {
@@ -24,18 +24,18 @@ func (c *catalogue) settledBy(source store.BranchID) []merge {
 				continue
 			}
 			without[m.key] = true
-			if c.settled(m, without) {
-				settled = append(settled, m)
+			if c.isObsolete(m, without) {
+				obsolete = append(obsolete, m)
 				continue
 			}
 			delete(without, m.key)
 		}
 	}
-	return settled
+	return obsolete
 }
 
-// settled reports whether no branch knows anything that the target would not know too without these merges.
-func (c *catalogue) settled(m merge, without map[store.Key]bool) bool {
+// isObsolete reports whether no branch knows anything that the target would not know too without these merges.
+func (c *catalogue) isObsolete(m merge, without map[store.Key]bool) bool {
 	source, target := c.byID[m.Source], c.byID[m.Target]
 	if source == nil || target == nil {
 		return true

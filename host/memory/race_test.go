@@ -67,7 +67,7 @@ func TestManyMergesIntoABusyBranchAllEnd(t *testing.T) {
 	if list, err := s.List(ctx, Place{}, "b", "", AsOf{}, 0); err != nil || len(list) != 4*15+4 {
 		t.Errorf("%d memories are there (%v)", len(list), err)
 	}
-	if err := s.Settle(ctx); err != nil {
+	if err := s.WaitIdle(ctx); err != nil {
 		t.Fatal(err)
 	}
 	// the first branch and that for what is the same on all stay

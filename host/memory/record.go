@@ -198,7 +198,7 @@ func describeMemory(d *search.Doc, e store.Entry) error {
 		return nil
 	}
 	d.Text, d.Tags, d.Type, d.State, d.Expires, d.Importance = leaves(r.Value), r.Tags, r.Type, string(r.state()), r.expiresAt(), r.Importance
-	d.Turn = turnOf(r.Metadata)
+	d.Turn = conversationTurn(r.Metadata)
 	d.Vector, d.VectorOf = decodedVector(r.Vector), r.VectorOf
 	return nil
 }

@@ -180,7 +180,7 @@ func TestABranchThatIsDeletedWhileItIsRetainedIsNoFailureAndStaysGone(t *testing
 		if err := s.Delete(t.Context(), "f", Write{}); err != nil {
 			return err
 		}
-		return s.Settle(t.Context())
+		return s.WaitIdle(t.Context())
 	}
 	if done := retain(t, s); len(done.Failed) != 0 || len(done.Trimmed) != 1 || done.Trimmed["default"].IsZero() {
 		t.Errorf("%+v", done)

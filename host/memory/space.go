@@ -21,10 +21,28 @@ import (
 
 // Index finds documents. It is kept up to date with every commit before the commit is acknowledged.
 type Index interface {
+	Indexing
+	Querying
+	Files
+}
+
+// Indexing is how an index follows what is stored.
+type Indexing interface {
 	Apply(docs ...search.Doc)
+	// Replace changes what versions of documents say. What they said before is in no file after the next Save.
+	Replace(docs ...search.Doc)
 	Drop(b store.BranchID)
 	// Trim forgets the versions on a branch that an engine's Trim, with the same arguments, drops.
 	Trim(b store.BranchID, floor uint64, pins []uint64)
+	// Missing is how many of some versions are not in the index, or otherwise than they should be.
+	Missing(docs ...search.Doc) int
+	// Due tells when there is something to Tend to, which takes a while and gets in nobody's way.
+	Due() <-chan struct{}
+	Tend(ctx context.Context) error
+}
+
+// Querying is what is asked of an index.
+type Querying interface {
 	Search(ctx context.Context, v search.View, q search.Query) (search.Result, error)
 	Count(ctx context.Context, v search.View) (int, error)
 	// Frequencies counts the active documents, and those that have each of some terms.
@@ -33,14 +51,6 @@ type Index interface {
 	Alike(collection string) *search.Alike
 	// Expand weighs the terms of a question and of texts that answer it.
 	Expand(collection, question string, texts [][]string, scores []float64) []search.Weighted
-	// Due tells when there is something to Tend to, which takes a while and gets in nobody's way.
-	Due() <-chan struct{}
-	Tend(ctx context.Context) error
-	// Replace changes what versions of documents say. What they said before is in no file after the next Save.
-	Replace(docs ...search.Doc)
-	// Missing is how many of some versions are not in the index, or otherwise than they should be.
-	Missing(docs ...search.Doc) int
-	Files
 }
 
 // Files are how an index is kept from one start to the next.
@@ -203,12 +213,12 @@ func (s *Space) isReady() bool {
 	}
 }
 
-// Settle waits until background work that was due when it was called is done.
-func (s *Space) Settle(ctx context.Context) error {
+// WaitIdle waits until background work that was due when it was called is done.
+func (s *Space) WaitIdle(ctx context.Context) error {
 	if err := s.Ready(ctx); err != nil {
 		return err
 	}
-	return s.chores.settle(ctx)
+	return s.chores.waitIdle(ctx)
 }
 
 // Limits are the limits in force.

@@ -294,7 +294,7 @@ func TestADeletedBranchFreesItsNameAndLeavesItsForksWhole(t *testing.T) {
 	if err := s.Delete(t.Context(), "b", Write{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Settle(t.Context()); err != nil {
+	if err := s.WaitIdle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(s.catalogue.kept()); n != 3 { // with that for what is the same on all

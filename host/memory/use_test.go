@@ -103,10 +103,10 @@ func TestWhatAFamilyKeepsIsCountedOnceOnAllBranches(t *testing.T) {
 	fork(t, s, "f", "child")
 	must(s.Delete(t.Context(), "proposed", Write{}))
 	must(s.Delete(t.Context(), "f", Write{}))
-	must(s.Settle(t.Context()))
+	must(s.WaitIdle(t.Context()))
 	expect("the proposal deleted, and a branch that another needs", 3, 160)
 	must(s.Delete(t.Context(), "child", Write{}))
-	must(s.Settle(t.Context()))
+	must(s.WaitIdle(t.Context()))
 	expect("and that other one", 2, 110)
 	dropRecord(t, s, "", c, "k1")
 	dropRecord(t, s, "", shared, "s1")
@@ -252,7 +252,7 @@ func TestAPurgedRecordIsNotCounted(t *testing.T) {
 	if _, err := s.Purge(t.Context(), Purge{Key: "k"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Settle(t.Context()); err != nil {
+	if err := s.WaitIdle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if use := useOf(t, s, "notes"); use != (Use{}) {
@@ -308,7 +308,7 @@ func TestCountsOfWhatFamiliesKeepAgreeWithTheStore(t *testing.T) {
 			t.Log(err)
 		}
 	}
-	if err := s.Settle(t.Context()); err != nil {
+	if err := s.WaitIdle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	was := map[string]Use{}

@@ -204,7 +204,7 @@ func TestVerifyRaisesNoFalseAlarmWhileClientsWrite(t *testing.T) {
 	if s.distrusted {
 		t.Error("the index is not saved any more")
 	}
-	if err := s.Settle(t.Context()); err != nil {
+	if err := s.WaitIdle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	index.unsaved.Store(0)
