@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt"
 )
 
 // oneOfEach calls everything that commits, each as a call of its own, and returns what each wrote by the call's id.
@@ -189,5 +190,35 @@ func TestRetentionForgetsWhoseTheCommitsWereThatItDrops(t *testing.T) {
 		if len(c.Changes) == 0 {
 			t.Errorf("of version %d nothing is left but whose it was", c.Version)
 		}
+	}
+}
+
+func TestASpaceOfBeforeCommitsWereNotedOpensAndNotesThem(t *testing.T) {
+	dir := t.TempDir()
+	engine, err := bolt.Open(t.Context(), dir, bolt.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// All that such a space had at first was the record of its first branch.
+	first := store.Write{Branch: store.Catalogue, Key: branchKey(1), Value: []byte(`{"name":"default"}`)}
+	if _, err := engine.Commit(t.Context(), store.Batch{Writes: []store.Write{first}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range []string{"first", "second"} {
+		s, closeSpace := openSpace(t, dir, time.Now)
+		a := s.As(Caller{Call: call, Rights: FullRights()})
+		if _, err := a.Store(t.Context(), Place{}, []Item{{Key: call, Value: json.RawMessage(`1`)}}, Write{}); err != nil {
+			t.Fatal(err)
+		}
+		if found, _, err := a.Commits(t.Context(), CommitQuery{Call: call}); err != nil || len(found) != 1 || len(found[0].Changes) != 1 {
+			t.Errorf("the commits of %s are %+v (%v)", call, found, err)
+		}
+		if list, err := a.Branches(t.Context()); err != nil || len(list) != 1 {
+			t.Errorf("the branches are %v (%v)", list, err)
+		}
+		closeSpace()
 	}
 }
