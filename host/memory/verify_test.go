@@ -271,6 +271,9 @@ func (e *trimmingEngine) ScanAt(ctx context.Context, l store.Lineage, r store.Ra
 
 func TestABranchThatIsTrimmedWhileItIsCountedIsCountedAgain(t *testing.T) {
 	s := testSpace(t)
+	if err := s.WaitIdle(t.Context()); err != nil { // what reads the engine
+		t.Fatal(err)
+	}
 	put(t, s, "", "k", "one")
 	engine := &trimmingEngine{Engine: s.engine}
 	s.engine = engine
