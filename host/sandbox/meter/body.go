@@ -6,19 +6,19 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// metered is a function being rewritten. A function with a tight loop keeps the fuel in a local variable and writes
-// it back before anything else may use fuel; others use the global.
+// metered is a function being rewritten. It pays for its regions; what it calls that uses fuel finds the fuel in the
+// global.
 type metered struct {
 	*rewriter
 	*measured
 	signature wasm.FuncType
 	out       *code
-	local     bool
-	fuel64    uint32 // local: the fuel, or what was just left of it
-	count     uint32 // local: how many bytes or references are moved
-	loop      int    // loops met so far
-	depth     uint32 // open blocks
+	next      int       // region that pays next
+	blocks    []nesting // open ones
+	last      wasm.Instr
 
+	fuelLocal   uint32 // local: the fuel, or what was just left of it
+	number      uint32 // local: how many bytes or references are moved
 	depthBefore uint32 // local: how deep calls were nested before
 }
 
@@ -27,14 +27,14 @@ func (w *rewriter) body(i int) (wasm.Code, error) {
 	original := &w.from.Codes[i]
 	f := &metered{
 		rewriter: w, measured: &w.functions[i], signature: w.from.FuncType(w.imported + uint32(i)),
-		out: &code{bytes: make([]byte, 0, len(original.Body)+len(original.Body)/8+64)},
+		out:    &code{bytes: make([]byte, 0, len(original.Body)+len(original.Body)/4+64)},
+		blocks: []nesting{{}},
 	}
-	f.local = f.tight()
 	locals := uint32(len(f.signature.Params))
 	for _, g := range original.Locals {
 		locals += g.Count
 	}
-	f.fuel64, f.count, f.depthBefore = locals, locals+1, locals+2
+	f.fuelLocal, f.number, f.depthBefore = locals, locals+1, locals+2
 	w.count(f)
 	f.enter()
 	if err := f.instructions(original); err != nil {
@@ -45,7 +45,7 @@ func (w *rewriter) body(i int) (wasm.Code, error) {
 }
 
 func (w *rewriter) count(f *metered) {
-	w.report.Loops += len(f.loops)
+	w.report.Loops += f.loops
 	if f.weight > 0 {
 		w.report.Recursive++
 	}
@@ -62,10 +62,8 @@ func (f *metered) enter() {
 	if f.leaf {
 		return
 	}
-	if f.local {
-		f.out.index(wasm.OpGlobalGet, f.fuel).set(f.fuel64)
-	}
-	f.pay64(f.entry)
+	f.refill()
+	f.pay(f.region())
 	f.nest()
 	if f.wrapped() {
 		f.out.op(wasm.OpBlock)
@@ -116,37 +114,6 @@ func (w *rewriter) blockType(results []wasm.ValType) uint32 {
 	return index
 }
 
-// pay64 takes a price and calls the host when the fuel falls below zero.
-func (f *metered) pay64(price int64) {
-	if f.local {
-		f.out.get(f.fuel64)
-	} else {
-		f.out.index(wasm.OpGlobalGet, f.fuel)
-	}
-	f.out.i64(price).op(wasm.OpI64Sub).tee(f.fuel64)
-	if !f.local {
-		f.out.index(wasm.OpGlobalSet, f.fuel).get(f.fuel64)
-	}
-	f.out.i64(0).op(wasm.OpI64LtS).when(func(c *code) {
-		f.spill()
-		c.call(f.tick())
-		f.refill()
-	})
-}
-
-// spill writes the fuel back, and refill reads it again.
-func (f *metered) spill() {
-	if f.local {
-		f.out.get(f.fuel64).index(wasm.OpGlobalSet, f.fuel)
-	}
-}
-
-func (f *metered) refill() {
-	if f.local {
-		f.out.index(wasm.OpGlobalGet, f.fuel).set(f.fuel64)
-	}
-}
-
 func (f *metered) instructions(original *wasm.Code) error {
 	r := original.Instructions(math.MaxInt)
 	var in wasm.Instr
@@ -155,12 +122,17 @@ func (f *metered) instructions(original *wasm.Code) error {
 		if err := r.Next(&in); err != nil {
 			return err
 		}
-		if f.keeps(&in) {
-			continue
+		if f.entered(in.Start) {
+			f.out.raw(original.Body[copied:in.Start]...)
+			copied = in.Start
+			f.pay(f.region())
 		}
-		f.out.raw(original.Body[copied:in.Start]...)
-		copied = in.End
-		f.replace(&in, original.Body[in.Start:in.End])
+		if !f.keeps(&in) {
+			f.out.raw(original.Body[copied:in.Start]...)
+			copied = in.End
+			f.replace(&in, original.Body[in.Start:in.End])
+		}
+		f.last = wasm.Instr{Op: in.Op, Value: in.Value}
 	}
 	f.out.raw(original.Body[copied:]...)
 	return nil
@@ -170,14 +142,16 @@ func (f *metered) instructions(original *wasm.Code) error {
 func (f *metered) keeps(in *wasm.Instr) bool {
 	switch in.Op {
 	case wasm.OpBlock, wasm.OpIf:
-		f.depth++
+		f.open(false)
 		return true
 	case wasm.OpEnd:
-		if f.depth > 0 {
-			f.depth--
+		if len(f.blocks) > 1 && !f.top().outlined {
+			f.close()
 			return true
 		}
 		return false
+	case wasm.OpBr, wasm.OpBrIf, wasm.OpBrTable:
+		return f.top().added == 0
 	case wasm.OpReturn:
 		return !f.wrapped()
 	case wasm.OpLoop, wasm.OpCall, wasm.OpCallIndirect, wasm.OpRefFunc, wasm.OpMemoryGrow, wasm.OpTableGrow, wasm.OpDataDrop, wasm.OpElemDrop,
@@ -190,16 +164,19 @@ func (f *metered) keeps(in *wasm.Instr) bool {
 func (f *metered) replace(in *wasm.Instr, original []byte) {
 	switch in.Op {
 	case wasm.OpLoop:
-		f.depth++
-		f.out.raw(original...)
-		f.pay64(f.loops[f.loop].cost)
-		f.loop++
-	case wasm.OpEnd: // of the function
+		f.openLoop(in, original)
+	case wasm.OpEnd:
+		if len(f.blocks) > 1 {
+			f.closeLoop()
+			return
+		}
 		if f.wrapped() {
 			f.out.op(wasm.OpEnd)
 			f.exit()
 		}
 		f.out.op(wasm.OpEnd)
+	case wasm.OpBr, wasm.OpBrIf, wasm.OpBrTable:
+		f.branch(in)
 	case wasm.OpReturn:
 		f.exit()
 		f.out.op(wasm.OpReturn)
@@ -218,28 +195,17 @@ func (f *metered) replace(in *wasm.Instr, original []byte) {
 	}
 }
 
-// around is for what uses fuel of its own accord.
-func (f *metered) around(do func()) {
-	f.spill()
-	do()
-	f.refill()
-}
-
 // replaceBulk pays for operations by how much they move, and marks those that cannot be taken back.
 func (f *metered) replaceBulk(in *wasm.Instr, original []byte) {
 	switch in.Op {
 	case wasm.OpMemoryFill:
-		f.around(func() { f.out.call(f.fill) })
+		f.moveBytes(in, original, f.fill)
 	case wasm.OpMemoryCopy:
-		f.around(func() { f.out.call(f.copy) })
+		f.moveBytes(in, original, f.copy)
 	case wasm.OpMemoryInit:
-		f.around(func() { f.out.call(f.inits[in.Index]) })
-	case wasm.OpTableFill, wasm.OpTableCopy:
-		f.payByCount(0, f.tableMost(in.Index))
-		f.out.raw(original...)
-	case wasm.OpTableInit:
-		f.payByCount(0, f.tableMost(in.Index2))
-		f.out.raw(original...)
+		f.moveBytes(in, original, f.inits[in.Index])
+	case wasm.OpTableFill, wasm.OpTableCopy, wasm.OpTableInit:
+		f.moveReferences(in, original)
 	case wasm.OpMemoryGrow:
 		f.payByCount(pageShift, wasm.MaxPages)
 		f.grow(original)
@@ -250,38 +216,4 @@ func (f *metered) replaceBulk(in *wasm.Instr, original []byte) {
 		f.mark()
 		f.out.raw(original...)
 	}
-}
-
-func (f *metered) mark() { f.out.i32(1).index(wasm.OpGlobalSet, f.changed) }
-
-// grow marks that something grew, or that it was refused.
-func (f *metered) grow(original []byte) {
-	f.mark()
-	f.out.raw(original...)
-	f.out.tee(f.count).i32(-1).op(wasm.OpI32Eq).when(func(c *code) { c.i32(2).index(wasm.OpGlobalSet, f.changed) })
-	f.out.get(f.count)
-}
-
-// tableMost is how large a table can become.
-func (f *metered) tableMost(table uint32) uint32 {
-	t := f.from.AllTables()[table]
-	if imported := len(f.from.AllTables()) - len(f.from.Tables); int(table) >= imported {
-		t = f.module.Tables[int(table)-imported]
-	}
-	if t.HasMax {
-		return t.Max
-	}
-	return math.MaxUint32
-}
-
-// payByCount pays for the i32 on the stack, and leaves it there. More than most fails or traps at once, for nothing.
-func (f *metered) payByCount(shift int64, most uint32) {
-	f.out.tee(f.count).get(f.count).op(wasm.OpI64ExtendI32U)
-	if shift > 0 {
-		f.out.i64(shift).op(wasm.OpI64Shl)
-	}
-	if most < math.MaxUint32 {
-		f.out.i64(0).get(f.count).i32(int32(most)).op(wasm.OpI32LeU, wasm.OpSelect)
-	}
-	f.around(func() { f.out.call(f.charge) })
 }

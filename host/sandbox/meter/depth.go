@@ -53,10 +53,10 @@ func (w *rewriter) calls() graph {
 	nodes := make([]int, len(types))      // of types, 0: none yet
 	seen := make([]int, len(w.functions)) // by function: the last caller, from 1
 	for i := range w.functions {
-		for _, c := range w.functions[i].calls {
-			if c.function >= w.imported && seen[c.function-w.imported] != i+1 {
-				seen[c.function-w.imported] = i + 1
-				g[i] = append(g[i], int(c.function-w.imported))
+		for _, callee := range w.functions[i].callees {
+			if callee >= w.imported && seen[callee-w.imported] != i+1 {
+				seen[callee-w.imported] = i + 1
+				g[i] = append(g[i], int(callee-w.imported))
 			}
 		}
 		for _, t := range w.functions[i].indirect {

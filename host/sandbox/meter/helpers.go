@@ -49,7 +49,7 @@ func (w *rewriter) chargeBody() *code {
 		get(0).i64(0).op(wasm.OpI64LtS).when(func(c *code) { c.call(w.tick()) })
 }
 
-// The helpers that move bytes have the operation's operands as locals: to, from or the byte, count.
+// The helpers that move more bytes than a chunk have the operation's operands as locals: to, from or the byte, count.
 const (
 	to    = 0
 	from  = 1
@@ -72,18 +72,15 @@ func memoryBytes(c *code) {
 	c.op(wasm.OpMemorySize).raw(0).op(wasm.OpI64ExtendI32U).i64(16).op(wasm.OpI64Shl)
 }
 
-// whole runs an operation at once, and returns, when it is short or will trap: a trap writes nothing.
+// whole runs an operation at once, and returns, when it will trap: a trap writes nothing.
 func (w *rewriter) whole(c *code, operation func(*code), traps ...func(*code)) {
-	c.get(size).i32(chunk).op(wasm.OpI32LeU)
-	for _, trap := range traps {
+	for i, trap := range traps {
 		trap(c)
-		c.op(wasm.OpI32Or)
+		if i > 0 {
+			c.op(wasm.OpI32Or)
+		}
 	}
 	c.when(func(c *code) {
-		c.get(size).i32(chunk).op(wasm.OpI32LeU).when(func(c *code) {
-			c.get(size)
-			w.payFor(c)
-		})
 		c.get(to).get(from).get(size)
 		operation(c)
 		c.op(wasm.OpReturn)
@@ -114,6 +111,13 @@ func (w *rewriter) forwards(c *code, operation func(*code), advances ...uint32) 
 		shorten(c)
 		c.get(size).i32(chunk).op(wasm.OpI32GtU)
 	})
+	w.rest(c, operation)
+}
+
+// rest runs an operation on what is left, at most a chunk.
+func (w *rewriter) rest(c *code, operation func(*code)) {
+	c.get(size)
+	w.payFor(c)
 	c.get(to).get(from).get(size)
 	operation(c)
 }
@@ -137,8 +141,7 @@ func (w *rewriter) copyBody() *code {
 			move(c)
 			c.get(size).i32(chunk).op(wasm.OpI32GtU)
 		})
-		c.get(to).get(from).get(size)
-		move(c)
+		w.rest(c, move)
 		c.op(wasm.OpReturn)
 	})
 	w.forwards(c, move, to, from)

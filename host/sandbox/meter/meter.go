@@ -1,8 +1,9 @@
 // Package meter rewrites a WebAssembly module so that it cannot run unbounded.
 //
-// The module gets a fuel counter that its own code cannot name. Every function pays for its straight-line code when
-// it is entered, every loop for one turn at its head, and operations on many bytes or references for their number.
-// When the counter falls below zero, the module calls the host, which refills it or ends the call.
+// The module gets a fuel counter that its own code cannot name. Code that runs together pays once, when control enters
+// it, and operations on many bytes or references pay for their number. Functions when they are entered, loops at each
+// iteration, and long ways between those, look whether the counter is below zero: then the module calls the host, which
+// refills it or ends the call. Between two looks the counter may fall below zero by a bounded amount.
 //
 // # Contract
 //
@@ -35,7 +36,7 @@ import (
 )
 
 // Version names what Rewrite does: the same module, options and version give the same bytes.
-const Version = "meter-4"
+const Version = "meter-5"
 
 // The names that a rewritten module imports and exports.
 const (
@@ -60,8 +61,8 @@ type Options struct {
 
 const maxBytes = 48 << 20
 
-// loopBytes is the least that a loop takes when it is rewritten.
-const loopBytes = 12
+// chargeBytes is the least that a charge takes.
+const chargeBytes = 7
 
 // Report says what was done to a module.
 type Report struct {
@@ -150,12 +151,11 @@ type rewriter struct {
 
 	imported  uint32 // functions that the original imports; tick comes behind them
 	functions []measured
-	// indirectIn is, by type, the function in which an indirect call of it was last found.
-	indirectIn []*measured
 
 	fuel, changed uint32            // globals
 	depthGlobal   uint32            // global
 	refs          map[uint32]bool   // functions of which there are references
+	declared      map[uint32]bool   // functions that others can call without naming them
 	shadows       map[uint32]uint32 // saved global → where it is saved
 	copies        map[uint32]uint32 // saved table → where it is saved
 	written       map[uint32]bool   // globals that are set

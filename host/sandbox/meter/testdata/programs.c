@@ -169,3 +169,36 @@ EXPORT(json) u32 json(u32 n) {
   }
   return r.values + (u32)(int)r.sum;
 }
+
+// An interpreter of a small machine with registers, whose program counts, adds and calls itself in a loop.
+enum op { LOAD, ADD, SUB, XOR, SHIFT, LESS, JUMP, BRANCH, STORE, FETCH, MULTIPLY, HALT };
+
+struct instruction {
+  u8 op, a, b, c;
+};
+
+static const struct instruction code[] = {
+    {LOAD, 1, 0, 0},  {LOAD, 2, 1, 0},     {LOAD, 3, 7, 0},  {ADD, 4, 4, 2},   {MULTIPLY, 5, 4, 3}, {XOR, 6, 6, 5}, {SHIFT, 7, 6, 3},
+    {STORE, 6, 4, 0}, {FETCH, 8, 7, 0},    {ADD, 6, 6, 8},   {LESS, 9, 8, 6},  {BRANCH, 13, 9, 0},  {SUB, 6, 6, 2}, {ADD, 1, 1, 2},
+    {LESS, 9, 1, 0},  {BRANCH, 3, 9, 0},   {HALT, 6, 0, 0},
+};
+
+EXPORT(interpreter) u32 interpreter(u32 n) {
+  u32 r[16] = {n};
+  for (const struct instruction *i = code;; i++) {
+    switch (i->op) {
+    case LOAD: r[i->a] = i->b; break;
+    case ADD: r[i->a] = r[i->b] + r[i->c]; break;
+    case SUB: r[i->a] = r[i->b] - r[i->c]; break;
+    case XOR: r[i->a] = r[i->b] ^ r[i->c]; break;
+    case SHIFT: r[i->a] = r[i->b] >> i->c; break;
+    case LESS: r[i->a] = r[i->b] < r[i->c]; break;
+    case JUMP: i = code + i->a - 1; break;
+    case BRANCH: if (r[i->b]) i = code + i->a - 1; break;
+    case STORE: words[r[i->b] & 1023] = r[i->a]; break;
+    case FETCH: r[i->a] = words[r[i->b] & 1023]; break;
+    case MULTIPLY: r[i->a] = r[i->b] * r[i->c]; break;
+    case HALT: return r[i->a];
+    }
+  }
+}

@@ -1,0 +1,70 @@
+package meter
+
+import "github.com/alcove-memory/alcove/host/sandbox/wasm"
+
+// region is the one that pays next.
+func (f *metered) region() *region {
+	f.next++
+	return &f.regions[f.next-1]
+}
+
+// entered reports whether control enters a region that pays before a byte of the body.
+func (f *metered) entered(at int) bool { return f.next < len(f.regions) && f.regions[f.next].at == at }
+
+// pay takes a region's price.
+func (f *metered) pay(r *region) {
+	f.take(func(c *code) { c.i64(r.price) })
+	if !r.checks {
+		return
+	}
+	f.exhausted()
+	f.out.when(func(*code) { f.tickAround() })
+}
+
+// take takes an amount of 64 bits from the fuel.
+func (f *metered) take(amount func(*code)) {
+	if f.local {
+		f.out.get(f.fuelLocal)
+	} else {
+		f.out.index(wasm.OpGlobalGet, f.fuel)
+	}
+	amount(f.out)
+	f.out.op(wasm.OpI64Sub)
+	if f.local {
+		f.out.set(f.fuelLocal)
+	} else {
+		f.out.index(wasm.OpGlobalSet, f.fuel)
+	}
+}
+
+// exhausted gives whether the fuel is below zero.
+func (f *metered) exhausted() {
+	if f.local {
+		f.out.get(f.fuelLocal)
+	} else {
+		f.out.index(wasm.OpGlobalGet, f.fuel)
+	}
+	f.out.i64(0).op(wasm.OpI64LtS)
+}
+
+func (f *metered) tickAround() { f.around(func() { f.out.call(f.tick()) }) }
+
+// around is for what uses fuel of its own accord.
+func (f *metered) around(do func()) {
+	f.spill()
+	do()
+	f.refill()
+}
+
+// spill writes the fuel back, and refill reads it again.
+func (f *metered) spill() {
+	if f.local {
+		f.out.get(f.fuelLocal).index(wasm.OpGlobalSet, f.fuel)
+	}
+}
+
+func (f *metered) refill() {
+	if f.local {
+		f.out.index(wasm.OpGlobalGet, f.fuel).set(f.fuelLocal)
+	}
+}

@@ -1,0 +1,307 @@
+package meter
+
+import (
+	"math"
+
+	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+)
+
+// region is code that runs together: when its first instruction runs, all of it does, but for traps. It pays once,
+// where control enters it.
+type region struct {
+	at       int   // byte of the body where control enters it
+	price    int64 // of what it runs, and of what is folded into it
+	folded   int64 // of regions that may not run
+	before   int32 // the region that runs whenever this one does, and pays earlier; none: the first of the function
+	other    int32 // of the first arm of an if: the second; none: no such pair
+	second   bool  // arm of an if
+	checks   bool  // whether there is fuel left
+	outlined bool  // of a loop: the host is called from outside of it
+}
+
+// none is the region of code that never runs, and the loop of code outside of loops.
+const none int32 = -1
+
+// span is what the ways to an instruction cost since the last look at the fuel: the least that one costs, and the most
+// time that one takes.
+type span struct{ least, most int64 }
+
+func (s span) join(o span) span { return span{min(s.least, o.least), max(s.most, o.most)} }
+
+// frame is an open block.
+type frame struct {
+	op      wasm.Opcode
+	region  int32 // that paid when it was opened
+	opened  span
+	ends    span  // all ways to its end
+	reached bool  // its end
+	leads   int   // the outermost frame that a branch from inside leads to
+	arm     int32 // of an if: the region of the first
+	loop    int32 // around it
+}
+
+// loop is a loop that can be reached.
+type loop struct {
+	region int32
+	around int32
+	busy   bool // it calls something that uses fuel, perhaps in a loop in it
+	height int  // of the loops in it
+	plain  bool // it takes no values
+}
+
+// straight is where the code that led to an instruction without branches began.
+type straight struct {
+	at     int
+	most   int64 // of the span there
+	region int32 // that begins there; none: one goes on
+}
+
+// flow reads a function and cuts it into regions. Each instruction belongs to the region that pays for it: behind a
+// block whose ways all lead to its end, that is the region before the block, and else a new one.
+type flow struct {
+	*rewriter
+	f       *measured
+	index   int // of the function's code
+	regions []region
+	frames  []frame
+	loops   []loop
+	loop    int32
+	now     int32 // the region that pays
+	span    span
+	since   straight
+	last    wasm.Instr // the one before; its lists are not kept
+	busy    bool
+}
+
+// read measures a function.
+func (w *rewriter) read(i int) error {
+	c := &w.from.Codes[i]
+	price := int64(entryCost)
+	for _, g := range c.Locals {
+		price += int64(g.Count) / localsPerOne
+	}
+	w.functions[i] = measured{}
+	r := &flow{rewriter: w, f: &w.functions[i], index: i, loop: none, now: none}
+	r.frames = append(r.frames, frame{op: wasm.OpBlock, region: none, arm: none, loop: none})
+	r.begin(0)
+	r.check()
+	r.pay(0, price, price)
+	if err := r.instructions(c); err != nil {
+		return err
+	}
+	r.finish()
+	return nil
+}
+
+func (r *flow) instructions(c *wasm.Code) error {
+	reader := c.Instructions(math.MaxInt)
+	var in wasm.Instr
+	for reader.More() {
+		if err := reader.Next(&in); err != nil {
+			return err
+		}
+		r.step(&in)
+		r.last = wasm.Instr{Op: in.Op, Value: in.Value}
+	}
+	return nil
+}
+
+// begin starts a region.
+func (r *flow) begin(at int) {
+	r.regions = append(r.regions, region{at: at, before: r.now, other: none})
+	r.now = int32(len(r.regions) - 1)
+	r.since = straight{at: at, most: r.span.most, region: r.now}
+}
+
+// check makes the region that begins look whether there is fuel left.
+func (r *flow) check() {
+	r.regions[r.now].checks = true
+	r.span = span{}
+	r.since.most = 0
+}
+
+// goOn makes an earlier region pay for what follows.
+func (r *flow) goOn(at int, region int32, s span) {
+	r.now, r.span = region, s
+	r.since = straight{at: at, most: s.most, region: none}
+}
+
+// pay adds an instruction to the region, and its time to the span. A span that gets too long is cut.
+func (r *flow) pay(at int, price, time int64) {
+	if r.now == none {
+		return
+	}
+	if r.span.most+time > unchecked {
+		r.cut(at)
+	}
+	r.regions[r.now].price += price
+	r.span.least += price
+	r.span.most += time
+}
+
+// cut puts a look at the fuel where the straight code began that leads to an instruction, or right before it.
+func (r *flow) cut(at int) {
+	moved := r.span.most - r.since.most
+	switch {
+	case r.since.region == none:
+		r.regions[r.now].price -= moved
+		r.begin(r.since.at)
+		r.check()
+		r.regions[r.now].price = moved
+	case !r.regions[r.now].checks:
+		r.check()
+	default:
+		r.begin(at)
+		r.check()
+		return
+	}
+	r.span.most = moved
+}
+
+func (r *flow) step(in *wasm.Instr) {
+	switch in.Op {
+	case wasm.OpBlock:
+		r.open(in)
+	case wasm.OpLoop:
+		r.openLoop(in)
+	case wasm.OpIf:
+		r.pay(in.Start, cost(in.Op), cost(in.Op))
+		r.open(in)
+		r.arm(in)
+	case wasm.OpElse:
+		r.otherArm(in)
+	case wasm.OpEnd:
+		r.close(in)
+	case wasm.OpBr, wasm.OpBrIf, wasm.OpBrTable, wasm.OpReturn, wasm.OpUnreachable:
+		r.pay(in.Start, cost(in.Op), cost(in.Op))
+		r.branch(in)
+	default:
+		r.notice(in)
+	}
+}
+
+func (r *flow) open(in *wasm.Instr) {
+	r.frames = append(r.frames, frame{op: in.Op, region: r.now, opened: r.span, leads: len(r.frames), arm: none, loop: r.loop})
+}
+
+func (r *flow) openLoop(in *wasm.Instr) {
+	r.open(in)
+	if r.now == none {
+		return
+	}
+	r.begin(in.End)
+	r.check()
+	plain := in.Block.Index < 0 || len(r.from.Types[in.Block.Index].Params) == 0
+	r.loops = append(r.loops, loop{region: r.now, around: r.loop, plain: plain})
+	r.loop = int32(len(r.loops) - 1)
+	r.pay(in.End, iterationCost, iterationCost)
+}
+
+// arm begins a region inside an if.
+func (r *flow) arm(in *wasm.Instr) {
+	f := &r.frames[len(r.frames)-1]
+	if f.region == none {
+		return
+	}
+	r.now, r.span = f.region, f.opened
+	r.begin(in.End)
+	if f.arm != none {
+		r.regions[f.arm].other, r.regions[r.now].second = r.now, true
+	}
+	f.arm = r.now
+}
+
+func (r *flow) otherArm(in *wasm.Instr) {
+	f := &r.frames[len(r.frames)-1]
+	r.arrive(f)
+	f.op = wasm.OpElse
+	r.arm(in)
+}
+
+// arrive notes that a frame's end is reached from here.
+func (r *flow) arrive(f *frame) {
+	switch {
+	case r.now == none:
+	case f.reached:
+		f.ends = f.ends.join(r.span)
+	default:
+		f.reached, f.ends = true, r.span
+	}
+}
+
+func (r *flow) close(in *wasm.Instr) {
+	index := len(r.frames) - 1
+	f := &r.frames[index]
+	r.arrive(f)
+	if f.op == wasm.OpIf { // there is no other arm
+		r.now, r.span = f.region, f.opened
+		r.arrive(f)
+	}
+	if index == 0 {
+		return
+	}
+	r.frames = r.frames[:index]
+	r.closeLoop(f)
+	outer := &r.frames[index-1]
+	outer.leads = min(outer.leads, f.leads)
+	if !f.reached {
+		r.now = none
+		return
+	}
+	r.goOn(in.End, f.region, f.ends)
+	if f.leads < index {
+		r.begin(in.End)
+	}
+}
+
+func (r *flow) closeLoop(f *frame) {
+	if f.op != wasm.OpLoop || f.region == none {
+		return
+	}
+	closed := &r.loops[r.loop]
+	r.regions[closed.region].outlined = closed.plain && closed.height < outlinedHeight
+	if r.loop = closed.around; r.loop != none {
+		around := &r.loops[r.loop]
+		around.height = max(around.height, closed.height+1)
+	}
+}
+
+// branch follows the ways that an instruction opens. What follows it in the same block runs only if none was taken.
+func (r *flow) branch(in *wasm.Instr) {
+	if r.now == none {
+		return
+	}
+	switch in.Op {
+	case wasm.OpReturn:
+		r.lead(len(r.frames) - 1)
+	case wasm.OpBr, wasm.OpBrIf:
+		r.lead(int(in.Index))
+	case wasm.OpBrTable:
+		r.lead(int(in.Index))
+		for _, target := range in.Targets {
+			r.lead(int(target))
+		}
+	}
+	if in.Op == wasm.OpBrIf {
+		r.begin(in.End)
+		return
+	}
+	r.now = none
+}
+
+// lead notes a branch to the frame with a label.
+func (r *flow) lead(label int) {
+	top := len(r.frames) - 1
+	target := top - label
+	r.frames[top].leads = min(r.frames[top].leads, target)
+	if f := &r.frames[target]; f.op != wasm.OpLoop {
+		r.arrive(f)
+	}
+}
+
+// callsIn marks a loop, and those around it.
+func (r *flow) callsIn(at int32) {
+	for ; at != none && !r.loops[at].busy; at = r.loops[at].around { // those around a busy one are busy
+		r.loops[at].busy = true
+	}
+}

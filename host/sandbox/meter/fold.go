@@ -1,0 +1,43 @@
+package meter
+
+// fold makes a function pay at fewer of its regions: what both arms of an if cost is paid before it, and so are regions
+// that cost little beside the one before. It gives those that still pay.
+func fold(regions []region) []region {
+	for i := len(regions) - 1; i > 0; i-- {
+		r := &regions[i]
+		if r.second {
+			continue // it is looked at with the first arm
+		}
+		before := &regions[r.before]
+		if r.other != none {
+			other := &regions[r.other]
+			before.share(r, other)
+			before.fold(other)
+		}
+		before.fold(r)
+	}
+	paying := regions[:0]
+	for _, r := range regions {
+		if r.price > 0 {
+			paying = append(paying, r)
+		}
+	}
+	return paying
+}
+
+// share pays what two arms both cost, one of which runs.
+func (r *region) share(a, b *region) {
+	if a.checks || b.checks {
+		return
+	}
+	both := min(a.price, b.price)
+	r.price, a.price, b.price = r.price+both, a.price-both, b.price-both
+}
+
+// fold pays for a region that may not run, as long as all of those together cost little beside what runs.
+func (r *region) fold(other *region) {
+	if other.checks || (r.folded+other.price)*foldedPart > r.price-r.folded {
+		return
+	}
+	r.price, r.folded, other.price = r.price+other.price, r.folded+other.price, 0
+}

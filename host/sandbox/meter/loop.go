@@ -1,0 +1,91 @@
+package meter
+
+import "github.com/alcove-memory/alcove/host/sandbox/wasm"
+
+// nesting is an open block of the original.
+type nesting struct {
+	outlined bool  // a loop that calls the host from outside
+	price    int64 // of that loop
+	added    uint32
+}
+
+// addedBlocks are those around a loop that calls the host from outside of its code:
+//
+//	block $done
+//	  loop $again
+//	    block $tick
+//	      loop $loop
+//	        pay, and br_if $tick when the fuel is below zero
+//	        …
+//	      end
+//	      br $done
+//	    end
+//	    call tick, and give the price back
+//	    br $again
+//	  end
+//	end
+//
+// Inside of the loop, the call would cost at every iteration: what it may change is kept in memory there. The values on
+// the stack stay where they are, so a loop that takes values cannot be left and entered again.
+const addedBlocks = 3
+
+func (f *metered) top() *nesting { return &f.blocks[len(f.blocks)-1] }
+
+func (f *metered) open(outlined bool) {
+	added := f.top().added
+	if outlined {
+		added += addedBlocks
+	}
+	f.blocks = append(f.blocks, nesting{outlined: outlined, added: added})
+}
+
+func (f *metered) close() { f.blocks = f.blocks[:len(f.blocks)-1] }
+
+func (f *metered) openLoop(in *wasm.Instr, original []byte) {
+	if !f.entered(in.End) { // it is never reached
+		f.open(false)
+		f.out.raw(original...)
+		return
+	}
+	r := f.region()
+	f.open(r.outlined)
+	if !r.outlined {
+		f.out.raw(original...)
+		f.pay(r)
+		return
+	}
+	f.top().price = r.price
+	typ := original[1:]
+	f.out.op(wasm.OpBlock).raw(typ...).op(wasm.OpLoop).raw(typ...).op(wasm.OpBlock).raw(0x40)
+	f.out.raw(original...)
+	f.take(func(c *code) { c.i64(r.price) })
+	f.exhausted()
+	f.out.index(wasm.OpBrIf, 1)
+}
+
+// closeLoop ends a loop and the blocks around it.
+func (f *metered) closeLoop() {
+	price := f.top().price
+	f.close()
+	f.out.op(wasm.OpEnd).index(wasm.OpBr, 2).op(wasm.OpEnd)
+	f.tickAround()
+	f.take(func(c *code) { c.i64(-price) })
+	f.out.index(wasm.OpBr, 0).op(wasm.OpEnd, wasm.OpEnd)
+}
+
+// branch leads to the same block as before, past those that were added.
+func (f *metered) branch(in *wasm.Instr) {
+	f.out.op(in.Op)
+	if in.Op == wasm.OpBrTable {
+		f.out.bytes = wasm.AppendU32(f.out.bytes, uint32(len(in.Targets)))
+		for _, target := range in.Targets {
+			f.out.bytes = wasm.AppendU32(f.out.bytes, f.label(target))
+		}
+	}
+	f.out.bytes = wasm.AppendU32(f.out.bytes, f.label(in.Index))
+}
+
+func (f *metered) label(label uint32) uint32 {
+	target := f.blocks[len(f.blocks)-1-int(label)]
+	return label + f.top().added - target.added
+}
