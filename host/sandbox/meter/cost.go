@@ -18,7 +18,7 @@ const (
 const (
 	leafCost     = 64
 	leafSlack    = 8
-	indirectCost = 12  // the most that a leaf costs which may be called indirectly: such calls pay for any callee
+	indirectCost = 12  // the most that a leaf costs which may be called indirectly: such calls pay for any of its type
 	leafBytes    = 400 // of code; none is longer
 )
 
@@ -42,10 +42,8 @@ func cost(op wasm.Opcode) int64 {
 	switch op {
 	case wasm.OpBlock, wasm.OpLoop, wasm.OpEnd, wasm.OpElse, wasm.OpNop, wasm.OpDrop, wasm.OpLocalGet, wasm.OpI32Const, wasm.OpI64Const:
 		return 0
-	case wasm.OpCall:
+	case wasm.OpCall, wasm.OpCallIndirect:
 		return callCost
-	case wasm.OpCallIndirect:
-		return callCost + indirectCost
 	case wasm.OpI32DivS, wasm.OpI32DivU, wasm.OpI32RemS, wasm.OpI32RemU, wasm.OpI64DivS, wasm.OpI64DivU, wasm.OpI64RemS, wasm.OpI64RemU:
 		return 8
 	case wasm.OpF32Sqrt, wasm.OpF64Sqrt, wasm.OpF32Div, wasm.OpF64Div, wasm.OpF32x4Sqrt, wasm.OpF64x2Sqrt, wasm.OpF32x4Div, wasm.OpF64x2Div:

@@ -26,6 +26,7 @@ func (w *rewriter) measure() error {
 	w.functions = make([]measured, len(w.from.Codes))
 	w.written, w.mutated, w.inits, w.refs = map[uint32]bool{}, map[uint32]bool{}, map[uint32]uint32{}, map[uint32]bool{}
 	w.declare()
+	w.indirectPrice = make([]int64, len(w.from.Types)) // of leaves, which call nothing
 	if err := w.findLeaves(); err != nil {
 		return err
 	}
@@ -55,7 +56,25 @@ func (w *rewriter) findLeaves() error {
 			return err
 		}
 	}
+	w.payForIndirect()
 	return nil
+}
+
+// payForIndirect finds, for each type, the leaf that costs most of those that an indirect call may reach.
+func (w *rewriter) payForIndirect() {
+	types := w.signatures()
+	most := make([]int64, len(types))
+	for i := range w.functions {
+		function := w.imported + uint32(i)
+		if f := &w.functions[i]; f.leaf && w.declared[function] {
+			t := types[w.from.TypeIndex(function)]
+			most[t] = max(most[t], f.entry)
+		}
+	}
+	w.indirectPrice = make([]int64, len(types))
+	for i, t := range types {
+		w.indirectPrice[i] = most[t]
+	}
 }
 
 // finish keeps what was found.

@@ -156,6 +156,7 @@ type rewriter struct {
 	depthGlobal   uint32            // global
 	refs          map[uint32]bool   // functions of which there are references
 	declared      map[uint32]bool   // functions that others can call without naming them
+	indirectPrice []int64           // by type: what an indirect call pays for its callee
 	shadows       map[uint32]uint32 // saved global → where it is saved
 	copies        map[uint32]uint32 // saved table → where it is saved
 	written       map[uint32]bool   // globals that are set

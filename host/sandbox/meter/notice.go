@@ -36,6 +36,7 @@ func (r *flow) call(in *wasm.Instr) {
 	price, leaf := cost(in.Op), false
 	if in.Op == wasm.OpCallIndirect {
 		r.f.indirect = append(r.f.indirect, in.Index)
+		price += r.indirectPrice[in.Index]
 	} else {
 		r.f.callees = append(r.f.callees, in.Index)
 		if leaf = r.isLeaf(in.Index); leaf {
