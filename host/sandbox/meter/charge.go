@@ -13,21 +13,27 @@ func (f *metered) entered(at int) bool { return f.next < len(f.regions) && f.reg
 
 // pay takes a region's price.
 func (f *metered) pay(r *region) {
-	f.take(func(c *code) { c.i64(r.price) })
 	if !r.checks {
+		f.take(func(c *code) { c.i64(r.price) })
 		return
 	}
-	f.exhausted()
+	f.payAndCheck(r)
 	f.out.when(func(*code) { f.tickAround() })
+}
+
+// payAndCheck takes a region's price, and gives whether the fuel is below zero.
+func (f *metered) payAndCheck(r *region) {
+	f.getFuel()
+	f.out.i64(r.price).op(wasm.OpI64Sub).tee(f.fuelLocal)
+	if !f.local {
+		f.out.index(wasm.OpGlobalSet, f.fuel).get(f.fuelLocal)
+	}
+	f.out.i64(0).op(wasm.OpI64LtS)
 }
 
 // take takes an amount of 64 bits from the fuel.
 func (f *metered) take(amount func(*code)) {
-	if f.local {
-		f.out.get(f.fuelLocal)
-	} else {
-		f.out.index(wasm.OpGlobalGet, f.fuel)
-	}
+	f.getFuel()
 	amount(f.out)
 	f.out.op(wasm.OpI64Sub)
 	if f.local {
@@ -37,14 +43,12 @@ func (f *metered) take(amount func(*code)) {
 	}
 }
 
-// exhausted gives whether the fuel is below zero.
-func (f *metered) exhausted() {
+func (f *metered) getFuel() {
 	if f.local {
 		f.out.get(f.fuelLocal)
 	} else {
 		f.out.index(wasm.OpGlobalGet, f.fuel)
 	}
-	f.out.i64(0).op(wasm.OpI64LtS)
 }
 
 func (f *metered) tickAround() { f.around(func() { f.out.call(f.tick()) }) }

@@ -70,7 +70,8 @@ type flow struct {
 	span    span
 	since   straight
 	last    wasm.Instr // the one before; its lists are not kept
-	busy    bool
+	busy    bool       // it cannot be a leaf: it calls or moves something, or looks at the fuel on its way
+	spills  int        // calls before which the fuel is written back, if it is in a local variable
 }
 
 // read measures a function.
@@ -141,6 +142,7 @@ func (r *flow) pay(at int, price, time int64) {
 
 // cut puts a look at the fuel where the straight code began that leads to an instruction, or right before it.
 func (r *flow) cut(at int) {
+	r.busy = true
 	moved := r.span.most - r.since.most
 	switch {
 	case r.since.region == none:

@@ -58,8 +58,7 @@ func (f *metered) openLoop(in *wasm.Instr, original []byte) {
 	typ := original[1:]
 	f.out.op(wasm.OpBlock).raw(typ...).op(wasm.OpLoop).raw(typ...).op(wasm.OpBlock).raw(0x40)
 	f.out.raw(original...)
-	f.take(func(c *code) { c.i64(r.price) })
-	f.exhausted()
+	f.payAndCheck(r)
 	f.out.index(wasm.OpBrIf, 1)
 }
 

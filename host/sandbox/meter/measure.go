@@ -92,8 +92,15 @@ func (r *flow) finish() {
 		f.entry = ends.ends.most
 		return
 	}
-	f.local = slices.ContainsFunc(r.loops, func(l loop) bool { return !l.busy })
 	f.regions = fold(r.regions)
+	f.local = r.worthLocal(len(f.regions))
+}
+
+// worthLocal says whether to keep the fuel in a local variable, which costs a little around calls, and saves much in a
+// loop that calls nothing and some at each charge.
+func (r *flow) worthLocal(charges int) bool {
+	tight := slices.ContainsFunc(r.loops, func(l loop) bool { return !l.busy })
+	return tight || charges > 2*r.spills+4
 }
 
 // declare notes the functions that others may call without naming them.

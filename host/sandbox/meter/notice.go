@@ -50,6 +50,7 @@ func (r *flow) call(in *wasm.Instr) {
 	if leaf || r.now == none {
 		return
 	}
+	r.spills++
 	r.callsIn(r.loop)
 	r.goOn(in.End, r.now, span{r.span.least, max(r.span.most, unchecked-returning)})
 }
@@ -60,6 +61,7 @@ func (r *flow) calls(in *wasm.Instr) {
 	if r.now == none {
 		return
 	}
+	r.spills++
 	r.callsIn(r.loop)
 	r.goOn(in.End, r.now, span{r.span.least, 0})
 }

@@ -1,0 +1,34 @@
+package sandbox
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+)
+
+// TestTheDefaultFuelOutlastsTheDefaultTime holds what a guest in Go uses in a millisecond against the defaults: code that
+// computes ends at cpu_ms, which its author can foresee, and not at fuel. A slow machine uses less.
+func TestTheDefaultFuelOutlastsTheDefaultTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a guest in Go takes long to compile under the race detector: the tests without -short run it")
+	}
+	m, err := newSandbox(t, testConfig(t)).Admit(context.Background(), goGuest(t), Options{Bare: true})
+	must(t, err)
+	fuel, ran := int64(0), time.Duration(0)
+	for range 100 {
+		r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: kilobyte(), Host: tea{}})
+		must(t, err)
+		if r.Class != abi.ClassOK {
+			t.Fatal(r)
+		}
+		fuel, ran = fuel+r.Fuel, ran+r.CPU
+	}
+	limits := abi.DefaultLimits()
+	used, granted := float64(fuel)/float64(ran.Milliseconds()), limits.Fuel/limits.CPUMS
+	t.Logf("%.0f units a millisecond of %d", used, granted)
+	if fuel == 0 || used > float64(granted) {
+		t.Errorf("it used %.0f units a millisecond, and the defaults grant %d", used, granted)
+	}
+}
