@@ -79,15 +79,24 @@ func rewrite(t testing.TB, module []byte) []byte {
 	return out
 }
 
-// programs are what is timed, each with how much it does: some milliseconds.
+// programs are what is timed and counted.
 var programs = []struct {
 	name   string
-	n      uint64
+	n, few uint64 // how much it does: some milliseconds, and what may be counted
 	gopher bool
 }{
-	{"tight", 2_000_000, false}, {"loop", 500_000, false}, {"fib", 22, false}, {"sieve", 6, false}, {"indirect", 300_000, false},
-	{"bulk", 12_000, false}, {"sha256", 3_000, false}, {"json", 1_500, false}, {"interpreter", 60_000, false},
-	{"gojson", 100, true}, {"gosort", 12_000, true}, {"gosha", 600, true},
+	{"tight", 2_000_000, 10_000, false},
+	{"loop", 500_000, 5_000, false},
+	{"fib", 22, 12, false},
+	{"sieve", 6, 1, false},
+	{"indirect", 300_000, 3_000, false},
+	{"bulk", 12_000, 100, false},
+	{"sha256", 3_000, 30, false},
+	{"json", 1_500, 15, false},
+	{"interpreter", 60_000, 600, false},
+	{"gojson", 100, 2, true},
+	{"gosort", 12_000, 120, true},
+	{"gosha", 600, 6, true},
 }
 
 // BenchmarkMetering times programs run by run: as they are, and metered. It reports how many times as long the metered

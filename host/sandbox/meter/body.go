@@ -13,7 +13,7 @@ type metered struct {
 	*measured
 	signature wasm.FuncType
 	out       *code
-	next      int       // region that pays next
+	next      int       // charge
 	blocks    []nesting // open ones
 	last      wasm.Instr
 
@@ -63,7 +63,7 @@ func (f *metered) enter() {
 		return
 	}
 	f.refill()
-	f.pay(f.region())
+	f.pay(f.nextCharge())
 	f.nest()
 	if f.wrapped() {
 		f.out.op(wasm.OpBlock)
@@ -125,7 +125,7 @@ func (f *metered) instructions(original *wasm.Code) error {
 		if f.entered(in.Start) {
 			f.out.raw(original.Body[copied:in.Start]...)
 			copied = in.Start
-			f.pay(f.region())
+			f.pay(f.nextCharge())
 		}
 		if !f.keeps(&in) {
 			f.out.raw(original.Body[copied:in.Start]...)

@@ -2,17 +2,19 @@ package meter
 
 import "github.com/alcove-memory/alcove/host/sandbox/wasm"
 
-// region is the one that pays next.
-func (f *metered) region() *region {
+// nextCharge is the one that comes next.
+func (f *metered) nextCharge() charge {
 	f.next++
-	return &f.regions[f.next-1]
+	return f.charges[f.next-1]
 }
 
 // entered reports whether control enters a region that pays before a byte of the body.
-func (f *metered) entered(at int) bool { return f.next < len(f.regions) && f.regions[f.next].at == at }
+func (f *metered) entered(at int) bool {
+	return f.next < len(f.charges) && int(f.charges[f.next].at) == at
+}
 
 // pay takes a region's price.
-func (f *metered) pay(r *region) {
+func (f *metered) pay(r charge) {
 	if !r.checks {
 		f.take(func(c *code) { c.i64(r.price) })
 		return
@@ -22,7 +24,7 @@ func (f *metered) pay(r *region) {
 }
 
 // payAndCheck takes a region's price, and gives whether the fuel is below zero.
-func (f *metered) payAndCheck(r *region) {
+func (f *metered) payAndCheck(r charge) {
 	f.getFuel()
 	f.out.i64(r.price).op(wasm.OpI64Sub).tee(f.fuelLocal)
 	if !f.local {

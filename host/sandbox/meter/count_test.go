@@ -131,7 +131,7 @@ func counted(t testing.TB, m api.Module, name string, arguments ...uint64) (unit
 }
 
 // TestFuelIsWhatTheCodeCostsThatRan compares the fuel with a count of every instruction. It is never less, and at most
-// an eighth more: for code too short to pay by itself. A recursive function and indirect calls may add to that.
+// an eighth more: for code too short to pay by itself.
 func TestFuelIsWhatTheCodeCostsThatRan(t *testing.T) {
 	plain := wazero.NewRuntimeConfigInterpreter()
 	for file, module := range map[string][]byte{"C": read(t, "testdata/programs.wasm"), "Go": buildGo(t)} {
@@ -140,9 +140,8 @@ func TestFuelIsWhatTheCodeCostsThatRan(t *testing.T) {
 			if p.gopher != (file == "Go") {
 				continue
 			}
-			n := max(p.n/100, 10)
-			used := fuelUsed(t, metered, p.name, n)
-			want, ran := counted(t, count, p.name, n)
+			used := fuelUsed(t, metered, p.name, p.few)
+			want, ran := counted(t, count, p.name, p.few)
 			t.Logf("%s: %d instructions cost %d and used %d: %.3f, %.2f an instruction", p.name, ran, want, used, float64(used)/float64(want), float64(used)/float64(ran))
 			if used < want || used > want+want/8 {
 				t.Errorf("%s: the code that ran costs %d, and %d was used", p.name, want, used)

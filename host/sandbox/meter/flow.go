@@ -19,6 +19,14 @@ type region struct {
 	outlined bool  // of a loop: the host is called from outside of it
 }
 
+// charge is a region that pays.
+type charge struct {
+	price    int64
+	at       int32
+	checks   bool
+	outlined bool
+}
+
 // none is the region of code that never runs, and the loop of code outside of loops.
 const none int32 = -1
 
@@ -82,7 +90,11 @@ func (w *rewriter) read(i int) error {
 		price += int64(g.Count) / localsPerOne
 	}
 	w.functions[i] = measured{}
-	r := &flow{rewriter: w, f: &w.functions[i], index: i, loop: none, now: none}
+	r := &w.flow
+	*r = flow{
+		rewriter: w, f: &w.functions[i], index: i, loop: none, now: none,
+		regions: r.regions[:0], frames: r.frames[:0], loops: r.loops[:0],
+	}
 	r.frames = append(r.frames, frame{op: wasm.OpBlock, region: none, arm: none, loop: none})
 	r.begin(0)
 	r.check()

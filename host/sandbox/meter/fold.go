@@ -1,8 +1,8 @@
 package meter
 
 // fold makes a function pay at fewer of its regions: what both arms of an if cost is paid before it, and so are regions
-// that cost little beside the one before. It gives those that still pay.
-func fold(regions []region) []region {
+// that cost little beside the one before. It gives the charges that are left.
+func fold(regions []region) []charge {
 	for i := len(regions) - 1; i > 0; i-- {
 		r := &regions[i]
 		if r.second {
@@ -16,13 +16,23 @@ func fold(regions []region) []region {
 		}
 		before.fold(r)
 	}
-	paying := regions[:0]
+	charges := make([]charge, 0, paying(regions))
 	for _, r := range regions {
 		if r.price > 0 {
-			paying = append(paying, r)
+			charges = append(charges, charge{price: r.price, at: int32(r.at), checks: r.checks, outlined: r.outlined})
 		}
 	}
-	return paying
+	return charges
+}
+
+func paying(regions []region) int {
+	n := 0
+	for _, r := range regions {
+		if r.price > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // share pays what two arms both cost, one of which runs.

@@ -47,7 +47,7 @@ func (f *metered) openLoop(in *wasm.Instr, original []byte) {
 		f.out.raw(original...)
 		return
 	}
-	r := f.region()
+	r := f.nextCharge()
 	f.open(r.outlined)
 	if !r.outlined {
 		f.out.raw(original...)

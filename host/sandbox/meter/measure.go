@@ -13,7 +13,7 @@ type measured struct {
 	leaf    bool  // no charge of its own
 	local   bool  // the fuel is kept in a local variable
 	loops   int
-	regions []region // that pay, in the order of the code
+	charges []charge // in the order of the code
 
 	callees  []uint32 // functions that are called directly
 	indirect []uint32 // types of indirect calls, each once
@@ -38,7 +38,7 @@ func (w *rewriter) measure() error {
 				return err
 			}
 		}
-		if charges += len(f.regions); charges*chargeBytes > w.options.MaxBytes {
+		if charges += len(f.charges); charges*chargeBytes > w.options.MaxBytes {
 			return w.tooLarge()
 		}
 	}
@@ -92,8 +92,8 @@ func (r *flow) finish() {
 		f.entry = ends.ends.most
 		return
 	}
-	f.regions = fold(r.regions)
-	f.local = r.worthLocal(len(f.regions))
+	f.charges = fold(r.regions)
+	f.local = r.worthLocal(len(f.charges))
 }
 
 // worthLocal says whether to keep the fuel in a local variable, which costs a little around calls, and saves much in a

@@ -151,6 +151,7 @@ type rewriter struct {
 
 	imported  uint32 // functions that the original imports; tick comes behind them
 	functions []measured
+	flow      flow // of the function that is read
 
 	fuel, changed uint32            // globals
 	depthGlobal   uint32            // global
