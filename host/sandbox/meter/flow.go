@@ -6,36 +6,6 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// region is code that runs together: when its first instruction runs, all of it does, but for traps. It pays once,
-// where control enters it.
-type region struct {
-	at       int   // byte of the body where control enters it
-	price    int64 // of what it runs, and of what is folded into it
-	folded   int64 // of regions that may not run
-	before   int32 // the region that runs whenever this one does, and pays earlier; none: the first of the function
-	other    int32 // of the first arm of an if: the second; none: no such pair
-	second   bool  // arm of an if
-	checks   bool  // whether there is fuel left
-	outlined bool  // of a loop: the host is called from outside of it
-}
-
-// charge is a region that pays.
-type charge struct {
-	price    int64
-	at       int32
-	checks   bool
-	outlined bool
-}
-
-// none is the region of code that never runs, and the loop of code outside of loops.
-const none int32 = -1
-
-// span is what the ways to an instruction cost since the last look at the fuel: the least that one costs, and the most
-// time that one takes.
-type span struct{ least, most int64 }
-
-func (s span) join(o span) span { return span{min(s.least, o.least), max(s.most, o.most)} }
-
 // frame is an open block.
 type frame struct {
 	op      wasm.Opcode
@@ -55,13 +25,6 @@ type loop struct {
 	busy   bool // it calls something that uses fuel, perhaps in a loop in it
 	height int  // of the loops in it
 	plain  bool // it takes no values
-}
-
-// straight is where the code that led to an instruction without branches began.
-type straight struct {
-	at     int
-	most   int64 // of the span there
-	region int32 // that begins there; none: one goes on
 }
 
 // flow reads a function and cuts it into regions. Each instruction belongs to the region that pays for it: behind a
@@ -117,59 +80,6 @@ func (r *flow) instructions(c *wasm.Code) error {
 		r.last = wasm.Instr{Op: in.Op, Value: in.Value}
 	}
 	return nil
-}
-
-// begin starts a region.
-func (r *flow) begin(at int) {
-	r.regions = append(r.regions, region{at: at, before: r.now, other: none})
-	r.now = int32(len(r.regions) - 1)
-	r.since = straight{at: at, most: r.span.most, region: r.now}
-}
-
-// check makes the region that begins look whether there is fuel left.
-func (r *flow) check() {
-	r.regions[r.now].checks = true
-	r.span = span{}
-	r.since.most = 0
-}
-
-// goOn makes an earlier region pay for what follows.
-func (r *flow) goOn(at int, region int32, s span) {
-	r.now, r.span = region, s
-	r.since = straight{at: at, most: s.most, region: none}
-}
-
-// pay adds an instruction to the region, and its time to the span. A span that gets too long is cut.
-func (r *flow) pay(at int, price, time int64) {
-	if r.now == none {
-		return
-	}
-	if r.span.most+time > unchecked {
-		r.cut(at)
-	}
-	r.regions[r.now].price += price
-	r.span.least += price
-	r.span.most += time
-}
-
-// cut puts a look at the fuel where the straight code began that leads to an instruction, or right before it.
-func (r *flow) cut(at int) {
-	r.busy = true
-	moved := r.span.most - r.since.most
-	switch {
-	case r.since.region == none:
-		r.regions[r.now].price -= moved
-		r.begin(r.since.at)
-		r.check()
-		r.regions[r.now].price = moved
-	case !r.regions[r.now].checks:
-		r.check()
-	default:
-		r.begin(at)
-		r.check()
-		return
-	}
-	r.span.most = moved
 }
 
 func (r *flow) step(in *wasm.Instr) {

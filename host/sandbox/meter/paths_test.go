@@ -52,6 +52,7 @@ func dispatch(arms int) []byte {
 // TestFuelByHand has the price of each way counted by hand: 4 for the call, and 1 for what is not free.
 func TestFuelByHand(t *testing.T) {
 	long, short := work(20), work(1) // 60 and 3
+	fill := asm.Seq(asm.I32(0), asm.I32(1), asm.Get(0), asm.Op(wasm.OpMemoryFill, 0))
 	for _, c := range []struct {
 		name     string
 		module   []byte
@@ -68,6 +69,7 @@ func TestFuelByHand(t *testing.T) {
 		{"code that never runs", one(work(30), asm.Op(wasm.OpReturn), long, asm.Loop(long)), 0, 4 + 90 + 1},
 		{"a loop of 7", one(asm.Loop(long, asm.BrIf(0, asm.Two(wasm.OpI32LtU, asm.Get(0), asm.I32(7*60))))), 0, 4 + 7*(1+60+2)},
 		{"four of five arms", dispatch(5), 4, 4 + 4*(1+5+3) + (1 + 1) + (31 + 1) + (21 + 1) + (11 + 1)},
+		{"fills behind a block", one(asm.Block(short), fill, fill, fill), 64, 4 + 3 + 3*(16+1)},
 	} {
 		m := instance(t, rewrite(t, c.module), wazero.NewRuntimeConfigInterpreter())
 		if used := fuelUsed(t, m, "run", c.argument); used != c.want {
