@@ -11,6 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -94,15 +95,15 @@ func TestConsolidationProposesAndIsUndoneByDroppingTheBranch(t *testing.T) {
 }
 
 // endedJobs waits until all jobs of a family have ended, and gives them.
-func endedJobs(t *testing.T, f *family.Families, name string) (own []family.Job) {
+func endedJobs(t *testing.T, f *family.Families, name string) (own []jobs.Job) {
 	t.Helper()
 	await.That(t, "all jobs of "+name+" end", func() bool {
-		jobs, err := f.Jobs(t.Context())
+		all, err := f.Jobs(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		own = slices.DeleteFunc(jobs, func(j family.Job) bool { return j.Family != name })
-		return len(own) > 0 && !slices.ContainsFunc(own, func(j family.Job) bool { return j.State == family.Queued || j.State == family.Running })
+		own = slices.DeleteFunc(all, func(j jobs.Job) bool { return j.Family != name })
+		return len(own) > 0 && !slices.ContainsFunc(own, func(j jobs.Job) bool { return j.State == jobs.Queued || j.State == jobs.Running })
 	})
 	return own
 }
@@ -116,7 +117,7 @@ func TestAutoTagTagsANamespaceInJobs(t *testing.T) {
 	put(t, s, items...)
 	ask(t, f, "memory_retag", `{}`, nil)
 	for _, j := range endedJobs(t, f, "auto-tag") {
-		if j.State != family.Done {
+		if j.State != jobs.Done {
 			t.Errorf("job %s is %s: %s", j.Name, j.State, j.Error)
 		}
 	}
