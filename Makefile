@@ -7,7 +7,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 # Packages whose goroutines share memory.
-RACE      := ./host/store/... ./host/memory/... ./host/search/... ./host/mcp/... ./host/api/... ./host/owner/... ./host/bridge/... ./host/client/... ./host/schema ./host/sandbox ./host/family ./host ./cmd/...
+RACE      := ./host/store/... ./host/memory/... ./host/search/... ./host/tool/... ./host/mcp/... ./host/api/... ./host/owner/... ./host/bridge/... ./host/client/... ./host/schema ./host/sandbox ./host/family/... ./host/embedders ./host/operator ./host ./cmd/...
 BENCHTIME ?= 1s
 PAIRS     ?= 20
 # How long the tests of make stress are, and each fuzz test of make fuzz. docs/FAULTS.md tells what each is.
