@@ -99,7 +99,7 @@ func runaways() map[string]string {
 	return map[string]string{
 		"a": "loop", "b": "loop by br_table", "c": "divisions", "d": "recursion", "e": "tree of calls", "f": "memory.fill",
 		"g": "memory.copy", "h": "host calls", "i": "indirect recursion", "j": "loads that miss the caches", "k": "memory.grow",
-		"l": "mutual recursion", "m": "table.fill", "n": "randomness", "p": "prints", "s": "vectors", "t": "clocks", "w": "wide frames",
+		"l": "mutual recursion", "m": "table.fill", "n": "randomness", "p": "prints", "s": "vectors", "t": "clocks", "u": "returns", "w": "wide frames",
 	}
 }
 

@@ -31,6 +31,17 @@
     (global.set $depth (i32.add (global.get $depth) (i32.const 1)))
     (call $tree) (call $tree)
     (global.set $depth (i32.sub (global.get $depth) (i32.const 1))))
+  ;; back loads what misses all caches on the way back from calls of itself
+  (func $back (param i32) (result i32)
+    (local $i i32)
+    (if (local.get 0) (then (local.set $i (call $back (i32.sub (local.get 0) (i32.const 1))))))
+    (local.set $i (i32.and (i32.add (i32.mul (local.get $i) (i32.const 1664525)) (i32.const 1013904223)) (i32.const 0x0bfffffc)))
+    (local.set $i (i32.add (local.get $i) (i32.load (local.get $i))))
+    (local.set $i (i32.and (i32.add (i32.mul (local.get $i) (i32.const 1664525)) (i32.const 1013904223)) (i32.const 0x0bfffffc)))
+    (local.set $i (i32.add (local.get $i) (i32.load (local.get $i))))
+    (local.set $i (i32.and (i32.add (i32.mul (local.get $i) (i32.const 1664525)) (i32.const 1013904223)) (i32.const 0x0bfffffc)))
+    (local.set $i (i32.add (local.get $i) (i32.load (local.get $i))))
+    (local.get $i))
   (func $big (drop (memory.grow (i32.const 3800))))
   (func $is (param i32) (result i32) (i32.eq (i32.load8_u (i32.const 1024)) (local.get 0)))
   (func (export "alcove_handle") (param $kind i32) (param $len i32) (result i32)
@@ -63,6 +74,7 @@
     (if (call $is (i32.const 0x73)) (then (loop $again ;; s: vectors
       (local.set $v (f64x2.sqrt (f64x2.add (local.get $v) (f64x2.div (local.get $v) (v128.const f64x2 3 5))))) (br $again))))
     (if (call $is (i32.const 0x74)) (then (loop $again (drop (call $clock (i32.const 1) (i64.const 0) (i32.const 8))) (br $again)))) ;; t
+    (if (call $is (i32.const 0x75)) (then (call $big) (loop $again (drop (call $back (i32.const 9000))) (br $again)))) ;; u: returns
     (if (call $is (i32.const 0x77)) (then (call $wide (local.get $v) (local.get $v) (local.get $v) (local.get $v) (local.get $v) (local.get $v) ;; w
       (local.get $v) (local.get $v) (local.get $v) (local.get $v) (local.get $v) (local.get $v) (local.get $v) (local.get $v) (local.get $v) (local.get $v))))
     (i32.const 0)))
