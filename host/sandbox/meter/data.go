@@ -18,7 +18,7 @@ func (w *rewriter) joinData() {
 	if w.drops || len(w.inits) > 0 || w.from.Imported(wasm.KindMemory) > 0 {
 		return
 	}
-	segments, ok := placed(w.from.Data)
+	segments, ok := locate(w.from.Data)
 	if !ok {
 		return
 	}
@@ -41,23 +41,23 @@ func (w *rewriter) joinData() {
 	}
 }
 
-// placedData is a segment and where it begins.
-type placedData struct {
+// located is a segment and where it begins.
+type located struct {
 	wasm.Data
 	at uint64
 }
 
-// placed sorts segments by their places. It is false when one has no constant place, or two overlap.
-func placed(segments []wasm.Data) ([]placedData, bool) {
-	sorted := make([]placedData, len(segments))
+// locate sorts segments by where they begin. It is false when that is no constant, or two overlap.
+func locate(segments []wasm.Data) ([]located, bool) {
+	sorted := make([]located, len(segments))
 	for i, s := range segments {
-		at, ok := place(s)
+		at, ok := offset(s)
 		if !ok {
 			return nil, false
 		}
-		sorted[i] = placedData{s, at}
+		sorted[i] = located{s, at}
 	}
-	slices.SortStableFunc(sorted, func(a, b placedData) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(sorted, func(a, b located) int { return cmp.Compare(a.at, b.at) })
 	for i := 1; i < len(sorted); i++ {
 		if before := sorted[i-1]; sorted[i].at < before.at+uint64(len(before.Bytes)) {
 			return nil, false
@@ -66,8 +66,8 @@ func placed(segments []wasm.Data) ([]placedData, bool) {
 	return sorted, true
 }
 
-// place is where an active segment begins, if that is a constant.
-func place(s wasm.Data) (uint64, bool) {
+// offset is where an active segment begins, if that is a constant.
+func offset(s wasm.Data) (uint64, bool) {
 	code := wasm.Code{Body: s.At.Bytes}
 	r := code.Instructions(0)
 	var in wasm.Instr

@@ -15,7 +15,6 @@ type frame struct {
 	reached bool  // its end
 	leads   int   // the outermost frame that a branch from inside leads to
 	arm     int32 // of an if: the region of the first
-	loop    int32 // around it
 }
 
 // loop is a loop that can be reached.
@@ -58,7 +57,7 @@ func (w *rewriter) read(i int) error {
 		rewriter: w, f: &w.functions[i], index: i, loop: none, now: none,
 		regions: r.regions[:0], frames: r.frames[:0], loops: r.loops[:0],
 	}
-	r.frames = append(r.frames, frame{op: wasm.OpBlock, region: none, arm: none, loop: none})
+	r.frames = append(r.frames, frame{op: wasm.OpBlock, region: none, arm: none})
 	r.begin(0)
 	r.check()
 	r.pay(0, price, price)
@@ -105,7 +104,7 @@ func (r *flow) step(in *wasm.Instr) {
 }
 
 func (r *flow) open(in *wasm.Instr) {
-	r.frames = append(r.frames, frame{op: in.Op, region: r.now, opened: r.span, leads: len(r.frames), arm: none, loop: r.loop})
+	r.frames = append(r.frames, frame{op: in.Op, region: r.now, opened: r.span, leads: len(r.frames), arm: none})
 }
 
 func (r *flow) openLoop(in *wasm.Instr) {
