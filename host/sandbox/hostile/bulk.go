@@ -22,6 +22,7 @@ func bulks() []Case {
 		doing("copying backwards for ever", abi.ClassCPU, grown, forever(copied(0, 1, all-1))),
 		doing("filling nothing for ever", abi.ClassCPU, forever(fill(0, 0))),
 		doing("ten thousand fills without a loop", abi.ClassCPU, grown, repeated(10_000, fill(0, all))),
+		doing("ten thousand fills of as many bytes as the request has", abi.ClassOK, repeated(10_000, asm.Seq(asm.I32(0), asm.I32(7), asm.Get(1), asm.Op(wasm.OpMemoryFill, 0)))),
 		doing("a fill past the end", abi.ClassTrap, fill(65535, 2)),
 		doing("a fill of four billion bytes", abi.ClassTrap, fill(0, -1)),
 		doing("a fill that wraps", abi.ClassTrap, fill(-16, 32)),

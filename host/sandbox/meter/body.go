@@ -16,6 +16,7 @@ type metered struct {
 	next      int       // charge
 	blocks    []nesting // open ones
 	last      wasm.Instr
+	inlined   int // operations on memory that pay in line
 
 	fuelLocal   uint32 // local: the fuel, or what was just left of it
 	number      uint32 // local: how many bytes or references are moved

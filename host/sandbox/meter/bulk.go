@@ -12,6 +12,10 @@ const (
 	references = 1 << 16
 )
 
+// mostInline is how many operations on memory of one function pay in line. Each makes blocks that compilers take more than
+// linear time for: ten thousand of them took 50 s to compile.
+const mostInline = 64
+
 // bulk is how an operation on many bytes or references is paid.
 type bulk struct {
 	most  uint32 // that are moved without a look at the fuel
@@ -68,6 +72,11 @@ func (f *metered) moveBytes(in *wasm.Instr, original []byte, helper uint32) {
 		f.out.raw(original...)
 		return
 	}
+	if f.last.Op == wasm.OpI32Const || f.inlined == mostInline {
+		f.around(func() { f.out.call(helper) })
+		return
+	}
+	f.inlined++
 	f.out.tee(f.number).get(f.number).i32(int32(b.most)).op(wasm.OpI32GtU, wasm.OpIf)
 	f.out.bytes = wasm.AppendS64(f.out.bytes, int64(f.types.three))
 	f.around(func() { f.out.call(helper) })
