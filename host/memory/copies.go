@@ -94,17 +94,17 @@ func (r *purging) judge(e store.Entry) (judgement, string) {
 	if kept, err := decodeRecord(e); err == nil && kept.Purged != "" {
 		return isNone, ""
 	}
-	found := r.plan.traces.in(e.Value)
-	named := r.plan.traces.in(fmt.Appendf(nil, "%q", e.Name))
-	found.key = found.key || named.key
+	found := r.plan.traces.Find(e.Value)
+	named := r.plan.traces.Find(fmt.Appendf(nil, "%q", e.Name))
+	found.Key = found.Key || named.Key
 	switch {
-	case found.copied(), e.Collection == answers && (found.value || found.part):
+	case found.Copy(), e.Collection == answers && (found.Value || found.Part):
 		return isCopy, ""
 	case e.Collection == answers: // which go with the day
 		return isNone, ""
-	case found.doubtful() != "":
-		return mayBeCopy, found.doubtful()
-	case named.text || named.part:
+	case found.Doubt() != "":
+		return mayBeCopy, found.Doubt()
+	case named.Text || named.Part:
 		return mayBeCopy, "its name has a text that was purged, and names stay"
 	}
 	return isNone, ""
@@ -116,7 +116,7 @@ func (r *purging) judgeMemory(e store.Entry) (judgement, string) {
 		return isNone, ""
 	}
 	for _, payload := range payloadsOf(e) {
-		if r.plan.traces.in(payload).text {
+		if r.plan.traces.Find(payload).Text {
 			return mayBeCopy, "a memory has a text that was purged"
 		}
 	}
@@ -129,11 +129,11 @@ func (r *purging) judgeEvent(e store.Entry) (judgement, string) {
 	if _, purge := r.plan.replace(e); err != nil || logged.Data == nil || purge && e.Key == r.plan.key() {
 		return isNone, ""
 	}
-	found := r.plan.traces.in(logged.Data)
+	found := r.plan.traces.Find(logged.Data)
 	switch {
-	case ofFamily(logged.Agent) != "" && found.copied():
+	case ofFamily(logged.Agent) != "" && found.Copy():
 		return isCopy, ""
-	case found.text:
+	case found.Text:
 		return mayBeCopy, "an event of the log has a text that was purged"
 	}
 	return isNone, ""

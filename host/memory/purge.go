@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/memory/traces"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -88,7 +89,7 @@ func (s *Space) Purge(ctx context.Context, p Purge) (Purged, error) {
 type purgePlan struct {
 	within  store.Range
 	replace replacing
-	traces  *traces // of what is erased; nil when copies of it are not looked for
+	traces  *traces.Set // of what is erased; nil when copies of it are not looked for
 }
 
 // purging is a purge that runs.
@@ -110,17 +111,17 @@ const (
 // all looks for copies of what is to be erased, as much of it at a time as may be in memory, and then erases it.
 func (r *purging) all(ctx context.Context) error {
 	if r.plan.traces != nil {
-		key, any := r.plan.traces.key, false
+		key, any := r.plan.traces.Key(), false
 		err := r.each(ctx, func(e store.Entry, _ []byte) error {
 			any = true
 			for _, payload := range payloadsOf(e) {
-				r.plan.traces.add(payload)
+				r.plan.traces.Add(payload)
 			}
-			if r.plan.traces.size < tracesLimit {
+			if r.plan.traces.Size() < tracesLimit {
 				return nil
 			}
 			err := r.copies(ctx)
-			r.plan.traces = newTraces(key)
+			r.plan.traces = traces.New(key)
 			return err
 		})
 		if err == nil && any {
@@ -232,7 +233,7 @@ func only(key store.Key) store.Range {
 }
 
 func (s *Space) purgeMemory(ctx context.Context, key store.Key, version uint64) (purgePlan, error) {
-	plan := purgePlan{within: only(key), replace: purgedMemory, traces: newTraces(key.Name)}
+	plan := purgePlan{within: only(key), replace: purgedMemory, traces: traces.New(key.Name)}
 	if err := s.limits.checkKey(key.Name); err != nil || version == 0 {
 		return plan, err
 	}
@@ -314,7 +315,7 @@ func (s *Space) purgeEvent(ctx context.Context, p Place, sequence uint64) (purge
 		}
 		return purgedEvent(e)
 	}
-	return purgePlan{within: only(key), replace: same, traces: newTraces("")}, err
+	return purgePlan{within: only(key), replace: same, traces: traces.New("")}, err
 }
 
 func purgedMemory(e store.Entry) ([]byte, bool) {

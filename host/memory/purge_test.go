@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/memory/traces/tracestest"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -146,22 +147,22 @@ var (
 func TestAPurgeErasesEncodedCopiesAndNamesWhatMayBeOne(t *testing.T) {
 	p := purgeable(t)
 	const text, key = "naïve \"secret\" <of> Zoë & co", "zoe's card"
-	p.remember(t, key, `{"text":`+asJSON(text)+`,"pin":"x9!k2","phone":4155550133,"lucky":7,"colour":"blue"}`)
+	p.remember(t, key, `{"text":`+tracestest.JSON(text)+`,"pin":"x9!k2","phone":4155550133,"lucky":7,"colour":"blue"}`)
 	copies := map[string]string{"pin": `["x9!k2"]`, "phone": `{"call":"4155550133"}`, "colour": `{"of":"zoe's card","c":"blue"}`}
-	for name, encode := range encodings {
-		copies["text, "+name] = `{"copy":` + asJSON(encode(text)) + `}`
+	for name, encode := range tracestest.Encodings() {
+		copies["text, "+name] = `{"copy":` + tracestest.JSON(encode(text)) + `}`
 	}
 	p.keep(t, "", keptRecords, copies)
 	p.keep(t, "", sharedRecords, copies)
-	p.keep(t, "", Collection{Name: "_jobs", PerSpace: true}, map[string]string{"job": `{"family":"notes","payload":` + asJSON(asJSON(text)) + `}`})
+	p.keep(t, "", Collection{Name: "_jobs", PerSpace: true}, map[string]string{"job": `{"family":"notes","payload":` + tracestest.JSON(tracestest.JSON(text)) + `}`})
 	p.keep(t, "", keptRecords, map[string]string{"blue": `{"c":"blue"}`, "seven": `[7,7,7]`, "mentions": `{"seen":["zoe's card"]}`, "other": `{"text":"harmless enough"}`, text: `1`})
 	if _, err := p.Fork(t.Context(), "", "aside", AsOf{}, Write{}); err != nil {
 		t.Fatal(err)
 	}
-	p.keep(t, "aside", keptRecords, map[string]string{"on a fork": `{"copy":` + asJSON(asJSON(text)) + `}`})
-	p.remember(t, "twin", asJSON(text))
+	p.keep(t, "aside", keptRecords, map[string]string{"on a fork": `{"copy":` + tracestest.JSON(tracestest.JSON(text)) + `}`})
+	p.remember(t, "twin", tracestest.JSON(text))
 	for agent, event := range map[string]string{"family:notes": "kept", "anna": "said"} {
-		if _, err := p.Append(t.Context(), Place{}, event, json.RawMessage(`{"quote":`+asJSON(text)+`}`), Write{Agent: agent}); err != nil {
+		if _, err := p.Append(t.Context(), Place{}, event, json.RawMessage(`{"quote":`+tracestest.JSON(text)+`}`), Write{Agent: agent}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -305,10 +306,10 @@ func TestAPurgeOfMoreThanIsLookedForAtOnce(t *testing.T) {
 	textOf := func(i int) string { return strings.Repeat(fmt.Sprintf("version %06d ", i), 1<<20/16) }
 	copies := map[string]string{}
 	for i := range versions {
-		p.remember(t, "k", asJSON(textOf(i)))
+		p.remember(t, "k", tracestest.JSON(textOf(i)))
 	}
 	for _, i := range []int{0, versions / 2, versions - 1} {
-		copies[fmt.Sprint("copy", i)] = asJSON(textOf(i))
+		copies[fmt.Sprint("copy", i)] = tracestest.JSON(textOf(i))
 	}
 	p.keep(t, "", keptRecords, copies)
 	done, err := p.Purge(t.Context(), Purge{Key: "k"})

@@ -1,4 +1,5 @@
-package memory
+// Package traces finds copies of a text however it is encoded.
+package traces
 
 import (
 	"bytes"
@@ -9,38 +10,39 @@ import (
 	"unicode/utf8"
 )
 
-// traces are what copies of purged payloads can be told by. Texts of leastText bytes and more identify a payload wherever they stand,
-// however they are encoded. What is shorter, numbers, and names of members are looked for as whole values only, and are not
-// enough alone where others may have them by chance: see certainty.
-type traces struct {
-	key    string // of the memory; empty: an event
+// Set is the traces of some payloads, by which copies of them are recognized. Texts of leastText bytes and more identify a payload
+// anywhere in a record, in any encoding. Shorter texts, numbers and member names are matched as whole values only, and
+// prove nothing alone where others may have them by chance: see certainty. A Set is not safe for concurrent use.
+type Set struct {
+	key    string // of the payloads; empty: none
 	texts  map[string]bool
 	values map[string]certainty // strings as they are, numbers as number writes them
-	size   int                  // bytes of all that
-	match  *matcher             // of texts; nil until it is needed
+	size   int                  // bytes of texts and values
+	match  *matcher             // of texts; nil until the next Find
 }
 
-// certainty is what a whole value that equals one of a purged payload says.
+// certainty is what a whole value equal to one of a payload proves.
 type certainty int
 
 const (
-	byKey  certainty = iota + 1 // a copy where the memory's key is beside it; nothing otherwise
-	likely                      // the same, but worth to be named otherwise
+	byKey  certainty = iota + 1 // a copy in a record with the key; nothing otherwise
+	likely                      // a copy in a record with the key; a doubt otherwise
 	sure                        // a copy
 )
 
 const (
-	leastSure   = 4 // bytes of a short text with letters and digits or signs, as passwords have them
-	leastDigits = 6 // of a number that is a copy wherever it is
-	leastLikely = 3 // bytes, or digits: what is shorter is in everything
+	leastSure   = 4 // bytes of a short text that mixes letters with digits or signs, as passwords do
+	leastDigits = 6 // of a number that is a copy anywhere
+	leastLikely = 3 // bytes, or digits: shorter values are everywhere
 )
 
-func newTraces(key string) *traces {
-	return &traces{key: key, texts: map[string]bool{}, values: map[string]certainty{}}
+// New returns an empty set for payloads under a key, which hints at a copy when it is in the same record; empty: no key.
+func New(key string) *Set {
+	return &Set{key: key, texts: map[string]bool{}, values: map[string]certainty{}}
 }
 
-// add adds what a payload, as JSON, can be told by. true, false and null are not looked for.
-func (t *traces) add(payload json.RawMessage) {
+// Add adds the traces of a payload, which is JSON. true, false and null leave none.
+func (t *Set) Add(payload json.RawMessage) {
 	eachValue(payload, func(text string, is kind) {
 		switch {
 		case is == aName && isIdentifier(text):
@@ -58,7 +60,13 @@ func (t *traces) add(payload json.RawMessage) {
 	})
 }
 
-func (t *traces) value(text string, c certainty) {
+// Size is how many bytes of texts and values the set holds.
+func (t *Set) Size() int { return t.size }
+
+// Key is the key the set was made for.
+func (t *Set) Key() string { return t.key }
+
+func (t *Set) value(text string, c certainty) {
 	if c == 0 || t.values[text] >= c {
 		return
 	}
@@ -88,49 +96,49 @@ func ofShort(text string) certainty {
 	return 0
 }
 
-// isIdentifier reports whether a text is like the names that programs give to members.
+// isIdentifier reports whether a text looks like a member name that a program chose.
 func isIdentifier(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r == '-' || r == '.')
 	})
 }
 
-// trace is what was found of a payload in a record.
-type trace struct {
-	text   bool // a text, or a value that is sure
-	value  bool // a value that is likely
-	beside bool // a value that is a copy beside the key
-	part   bool // the beginning of a text
-	key    bool
-	unread bool // not all was looked at
+// Found is what a record has of the payloads of a set.
+type Found struct {
+	Text   bool // a text, or a value that is distinctive enough alone
+	Value  bool // a short or common value
+	Part   bool // the beginning of a text
+	Key    bool // the key of the set
+	beside bool // a value that counts only with the key
+	unread bool // the record was not read to the end: its encodings exceed the budget
 }
 
-// copied reports whether that is enough to call it a copy.
-func (t trace) copied() bool { return t.text || t.key && (t.value || t.beside) }
+// Copy reports whether the record is a copy for sure.
+func (f Found) Copy() bool { return f.Text || f.Key && (f.Value || f.beside) }
 
-// doubtful says why it may be a copy; empty when there is no reason to think so.
-func (t trace) doubtful() string {
+// Doubt says why the record may be a copy; empty when nothing suggests it.
+func (f Found) Doubt() string {
 	switch {
-	case t.part:
+	case f.Part:
 		return "it has the beginning of a text that was purged"
-	case t.value:
+	case f.Value:
 		return "it has a short or common value that was purged"
-	case t.key:
+	case f.Key:
 		return "it mentions the key"
-	case t.unread:
+	case f.unread:
 		return "it is encoded too deeply to be looked through"
 	}
 	return ""
 }
 
-// leastBudget is how many bytes may be decoded or compared of even the shortest record; of a longer one, mostTimes its length.
+// A record may cost leastBudget bytes of decoding and of comparing, plus mostTimes its length.
 const (
 	leastBudget = 1 << 20
 	mostTimes   = 32
 )
 
-// in looks for traces in what is stored as JSON.
-func (t *traces) in(stored []byte) (found trace) {
+// Find looks for the traces in a record, which is JSON, in time proportional to its length.
+func (t *Set) Find(stored []byte) (found Found) {
 	if t.match == nil {
 		texts := make([]string, 0, len(t.texts))
 		for text := range t.texts {
@@ -142,29 +150,29 @@ func (t *traces) in(stored []byte) (found trace) {
 	compared := budget
 	whole := eachDecoding(stored, &budget, func(text []byte) bool {
 		m, ok := t.match.find(text, &compared)
-		found.text, found.part, found.unread = m.whole, found.part || m.part, found.unread || !ok
-		found.key = found.key || len(t.key) >= leastText && bytes.Contains(text, []byte(t.key))
-		return found.text
+		found.Text, found.Part, found.unread = m.whole, found.Part || m.part, found.unread || !ok
+		found.Key = found.Key || len(t.key) >= leastText && bytes.Contains(text, []byte(t.key))
+		return found.Text
 	})
 	found.unread = found.unread || !whole
-	if found.text || len(t.values) == 0 && len(t.key) >= leastText {
+	if found.Text || len(t.values) == 0 && len(t.key) >= leastText {
 		return found
 	}
 	t.valuesIn(stored, &found)
 	return found
 }
 
-// valuesIn looks for whole values, also in JSON within strings and in strings that are an encoding as a whole.
-func (t *traces) valuesIn(stored []byte, found *trace) {
+// valuesIn looks for whole values, also in strings that are JSON or another encoding as a whole.
+func (t *Set) valuesIn(stored []byte, found *Found) {
 	budget := leastBudget + mostTimes*len(stored)
 	var look func(stored []byte, layer int)
 	seen := func(text string) {
-		found.key = found.key || t.key != "" && text == t.key
+		found.Key = found.Key || t.key != "" && text == t.key
 		switch t.values[text] {
 		case sure:
-			found.text = true
+			found.Text = true
 		case likely:
-			found.value = true
+			found.Value = true
 		case byKey:
 			found.beside = true
 		}
@@ -188,7 +196,7 @@ func (t *traces) valuesIn(stored []byte, found *trace) {
 	look(stored, 0)
 }
 
-// decodedWhole is what a string as a whole may be an encoding of. A string may itself be JSON.
+// decodedWhole returns everything a string as a whole may be an encoding of. A string of JSON is among it as it is.
 func decodedWhole(text string) [][]byte {
 	raw := []byte(text)
 	var list [][]byte
@@ -203,7 +211,7 @@ func decodedWhole(text string) [][]byte {
 	return list
 }
 
-// kind is what a value of JSON is.
+// kind is the kind of a JSON value.
 type kind int
 
 const (
@@ -212,8 +220,8 @@ const (
 	aName // of a member
 )
 
-// eachValue gives the strings, numbers and names of members in JSON, in their order, until that is no JSON any more. Numbers are
-// written in one way, however they were.
+// eachValue calls do with the strings, numbers and member names of JSON, in their order, up to the first syntax error. Numbers are
+// canonical.
 func eachValue(value []byte, do func(text string, is kind)) {
 	dec := json.NewDecoder(bytes.NewReader(value))
 	dec.UseNumber()
@@ -246,25 +254,26 @@ func eachValue(value []byte, do func(text string, is kind)) {
 	}
 }
 
-// longestNumber is how many characters of a number are compared by its worth, and mostExponent how many digits its exponent may have then:
-// others are compared as they are written.
+// Numbers of up to longestNumber characters, with exponents of up to mostExponent digits, are compared by their value; others as they
+// are written, because their expansion may be huge.
 const (
 	longestNumber = 64
 	mostExponent  = 3
 )
 
+// canonicalNumber writes a number in one way, however it was written: 4.0e1 as 40.
 func canonicalNumber(text string) string {
 	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
 	if len(text) > longestNumber || len(strings.TrimLeft(exponent, "+-")) > mostExponent {
 		return text
 	}
-	worth, ok := new(big.Rat).SetString(text)
+	number, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return text
 	}
-	if worth.IsInt() {
-		return worth.Num().String()
+	if number.IsInt() {
+		return number.Num().String()
 	}
-	exact, _ := worth.FloatPrec()
-	return worth.FloatString(exact)
+	exact, _ := number.FloatPrec()
+	return number.FloatString(exact)
 }

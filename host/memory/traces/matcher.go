@@ -1,4 +1,4 @@
-package memory
+package traces
 
 import (
 	"encoding/binary"
@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	leastText = 8  // bytes of a text that identify it wherever they stand
-	leastPart = 32 // bytes that a text begins with which tell of a copy of a part
+	leastText = 8  // bytes of a text that identify it anywhere in a record
+	leastPart = 32 // leading bytes of a text that suggest a partial copy
 )
 
-// matcher finds many texts in others, in time that does not depend on how many they are. Each has leastText bytes at least.
+// matcher finds many texts in another, in time independent of their number. Each has at least leastText bytes.
 type matcher struct {
 	texts  []string
-	groups map[uint64][]string // by their first eight bytes: sorted, and none begins with another
-	filter []uint64            // bits of hashes of these first bytes, which nearly all places of a text miss
+	groups map[uint64][]string // by their first eight bytes: sorted, none a prefix of another
+	filter []uint64            // bits of the hashes of these first bytes, which rule out nearly every position of a text
 }
 
 const filterBits = 18
@@ -28,7 +28,7 @@ func newMatcher(texts []string) *matcher {
 	m := &matcher{groups: map[uint64][]string{}, filter: make([]uint64, 1<<filterBits/64)}
 	for _, text := range texts {
 		if n := len(m.texts); n > 0 && strings.HasPrefix(text, m.texts[n-1]) {
-			continue // what has it has the shorter one
+			continue // a record with this text has the shorter one too
 		}
 		m.texts = append(m.texts, text)
 		first := binary.LittleEndian.Uint64([]byte(text[:8]))
@@ -38,14 +38,14 @@ func newMatcher(texts []string) *matcher {
 	return m
 }
 
-// match is what was found of texts.
+// match is what a record has of the texts.
 type match struct {
-	whole bool // one of them
-	part  bool // only what one begins with
+	whole bool // one of them in full
+	part  bool // only the beginning of one
 }
 
-// find looks for the texts. budget is how many bytes it may compare beside reading each once, and is lowered; ok is false when that was
-// not enough.
+// find looks for the texts. budget is how many bytes it may compare in addition to reading each once; find lowers it. ok is false when
+// the budget ran out.
 func (m *matcher) find(in []byte, budget *int) (found match, ok bool) {
 	if len(m.groups) == 0 {
 		return found, true
@@ -71,8 +71,8 @@ func (m *matcher) find(in []byte, budget *int) (found match, ok bool) {
 	return found, true
 }
 
-// longest is how many bytes of one of the sorted texts a text begins with at most, and whether these are all of it. As none begins with
-// another, that one is next to where the text would stand among them.
+// longest returns the length of the longest prefix that in shares with one of the sorted texts, and whether it is that whole text. As no
+// text is a prefix of another, that one is next to the position of in among them.
 func longest(group []string, in []byte, budget *int) (common int, whole bool) {
 	at, _ := slices.BinarySearchFunc(group, in, func(text string, in []byte) int {
 		n := commonPrefix(text, in, budget)

@@ -1,4 +1,4 @@
-package memory
+package traces
 
 import (
 	"bytes"
@@ -10,16 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// mostLayers is how many encodings around one another are undone: JSON within JSON within a record, and one or two more.
+// mostLayers is how many nested encodings are undone: JSON within JSON within a record, and one or two more.
 const mostLayers = 5
 
-// decodings undo one layer of an encoding wherever it occurs in a text, and leave or drop the rest.
+// decodings undoes one layer of each encoding wherever it occurs in a text, and keeps or drops the rest.
 func decodings(text []byte) [][]byte {
 	return append([][]byte{unescaped(text), unentitied(text), unpercented(text), unplussed(text)}, append(unbased(text), unhexed(text)...)...)
 }
 
-// eachDecoding visits a text and what it may be an encoding of, until visit says stop. What is no text is not decoded further. budget is
-// how many bytes it may decode, and is lowered; ok is false when that was not enough.
+// eachDecoding visits a text and everything it may be an encoding of, until visit returns true. Output that is not UTF-8 is not decoded
+// further. budget is how many bytes it may decode; eachDecoding lowers it. ok is false when the budget ran out.
 func eachDecoding(text []byte, budget *int, visit func(text []byte) (stop bool)) (ok bool) {
 	seed := maphash.MakeSeed()
 	seen := map[uint64]bool{maphash.Bytes(seed, text): true}
@@ -49,7 +49,7 @@ func eachDecoding(text []byte, budget *int, visit func(text []byte) (stop bool))
 	return true
 }
 
-// unescaped undoes the escapes of JSON strings and those like them, also where the text as a whole is no JSON.
+// unescaped undoes the escapes of JSON strings and similar ones, also in a text that is not JSON as a whole.
 func unescaped(text []byte) []byte {
 	if bytes.IndexByte(text, '\\') < 0 {
 		return nil
@@ -67,7 +67,7 @@ func unescaped(text []byte) []byte {
 	return out
 }
 
-// escapedRune is what an escape at the beginning of a text stands for, and how long it is.
+// escapedRune decodes the escape at the beginning of a text, and returns its length in bytes.
 func escapedRune(text []byte) (r rune, size int) {
 	switch c := text[1]; c {
 	case 'n':
@@ -104,7 +104,7 @@ func escapedRune(text []byte) (r rune, size int) {
 	return r, 1 + size
 }
 
-// hexNumber is what some hexadecimal digits of a text stand for.
+// hexNumber decodes hexadecimal digits of a text.
 func hexNumber(text []byte, from, digits int) (n rune, ok bool) {
 	if from+digits > len(text) {
 		return 0, false
@@ -130,7 +130,7 @@ func unentitied(text []byte) []byte {
 	return []byte(html.UnescapeString(string(text)))
 }
 
-// unpercented undoes the encoding of addresses; unplussed that of blanks in forms.
+// unpercented undoes the percent encoding of URLs.
 func unpercented(text []byte) []byte {
 	if bytes.IndexByte(text, '%') < 0 {
 		return nil
@@ -147,6 +147,7 @@ func unpercented(text []byte) []byte {
 	return out
 }
 
+// unplussed undoes the encoding of blanks in HTML forms.
 func unplussed(text []byte) []byte {
 	if bytes.IndexByte(text, '+') < 0 {
 		return nil
@@ -155,12 +156,12 @@ func unplussed(text []byte) []byte {
 }
 
 const (
-	leastBased = 11 // characters of base64 that stand for leastText bytes
+	leastBased = 11 // characters of base64 that encode leastText bytes
 	leastHexed = 2 * leastText
 )
 
-// unbased is what the runs of base64 characters in a text stand for, of both alphabets, in lines or not, and wherever in a run it begins:
-// those that are texts, and the others.
+// unbased decodes the runs of base64 characters in a text, in both alphabets, across lines, and from each offset in a run. The first
+// result has the outputs that are UTF-8, the second the others.
 func unbased(text []byte) [][]byte {
 	var out runs
 	eachRun(text, isBased, leastBased, out.addBased)
@@ -171,7 +172,7 @@ func unbased(text []byte) [][]byte {
 	return [][]byte{out.texts, out.others}
 }
 
-// runs are what runs of characters stand for, with a zero byte behind each.
+// runs are decoded runs of characters, each followed by a zero byte.
 type runs struct{ texts, others []byte }
 
 func (r *runs) add(data []byte) {
@@ -207,7 +208,7 @@ func (r *runs) addBased(run []byte) {
 	}
 }
 
-// unhexed is the same for the runs of hexadecimal digits.
+// unhexed does the same for runs of hexadecimal digits.
 func unhexed(text []byte) [][]byte {
 	var out runs
 	eachRun(text, isHexed, leastHexed, func(run []byte) {
@@ -225,7 +226,7 @@ func isHexed(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// eachRun gives the longest stretches of some characters that are not too short.
+// eachRun calls do with every maximal run of the characters that in accepts, of at least least bytes.
 func eachRun(text []byte, in func(byte) bool, least int, do func(run []byte)) {
 	for at := 0; at < len(text); at++ {
 		from := at
@@ -238,7 +239,7 @@ func eachRun(text []byte, in func(byte) bool, least int, do func(run []byte)) {
 	}
 }
 
-// wholeBase64 and wholeHex are what a text as a whole stands for, however short.
+// wholeBase64 decodes a text that is base64 as a whole, however short; nil when it is not.
 func wholeBase64(text []byte) []byte {
 	trimmed := bytes.TrimRight(text, "=")
 	if len(trimmed) < 4 || len(trimmed)%4 == 1 {
@@ -252,6 +253,7 @@ func wholeBase64(text []byte) []byte {
 	return nil
 }
 
+// wholeHex decodes a text that is hexadecimal as a whole; nil when it is not.
 func wholeHex(text []byte) []byte {
 	data, err := hex.AppendDecode(nil, text)
 	if err != nil || len(data) < leastLikely {
