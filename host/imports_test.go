@@ -59,7 +59,9 @@ func rules() []rule {
 		{pkg: "host/search/embed", own: []string{"host/regular"}, others: []string{"golang.org/x/text"}, never: []string{"net", "os/exec"}},
 		{pkg: "host/memory/traces", never: append(outside, "os")},
 		{pkg: "host/memory/traces/tracestest", never: append(outside, "os")}, // serves tests only
-		{pkg: "host/memory", own: []string{"host/memory/traces", "host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/memory/lineage", own: []string{"host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory/threeway", never: append(outside, "os")},
+		{pkg: "host/memory", own: []string{"host/memory/lineage", "host/memory/threeway", "host/memory/traces", "host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
 		{pkg: "host/tool", own: []string{"host/memory", "host/schema", "host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/tool/core", own: []string{"host/memory", "host/search", "host/tool"}, never: append(outside, "os")},

@@ -2,6 +2,8 @@ package memory
 
 import (
 	"slices"
+
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 )
 
 // Access is a space as one caller may use it: the only way to what it remembers. Other namespaces than those of its Rights are to
@@ -93,11 +95,11 @@ func (a *Access) within(asked []string, verb string, may func(string) bool, list
 }
 
 // branch finds a branch for a caller that may read something.
-func (a *Access) branch(name string) (*branch, error) {
+func (a *Access) branch(name string) (*lineage.Branch, error) {
 	if _, err := a.readable(nil); err != nil {
 		return nil, err
 	}
-	return a.space.catalogue.named(name)
+	return a.space.branch(name)
 }
 
 // mayBranch is an error for those who may write nothing: they can make no branches, and end none.

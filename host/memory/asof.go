@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -169,7 +170,7 @@ func clip(text string, limit int) string {
 
 // view is a branch as it was at a moment.
 type view struct {
-	branch  *branch
+	branch  *lineage.Branch
 	lineage store.Lineage
 	version uint64    // that it is of
 	now     time.Time // the instant at which expiry is judged
@@ -181,12 +182,12 @@ const clockSkew = time.Minute
 
 // view resolves a branch's name and a moment.
 func (s *Space) view(ctx context.Context, name string, at AsOf) (view, error) {
-	b, err := s.catalogue.named(name)
+	b, err := s.branch(name)
 	if err != nil {
 		return view{}, err
 	}
 	now := s.clock().UTC()
-	present := view{branch: b, lineage: b.lineage, version: store.Latest, now: now}
+	present := view{branch: b, lineage: b.Lineage, version: store.Latest, now: now}
 	if at.IsNow() {
 		return present, nil
 	}
@@ -204,7 +205,7 @@ func (s *Space) view(ctx context.Context, name string, at AsOf) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	return view{branch: b, lineage: b.lineage.At(point.Version), version: point.Version, now: instant, past: true}, nil
+	return view{branch: b, lineage: b.Lineage.At(point.Version), version: point.Version, now: instant, past: true}, nil
 }
 
 // resolve finds the commit that a moment sees, and the instant it stands for.

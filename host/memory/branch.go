@@ -2,11 +2,11 @@ package memory
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -15,10 +15,10 @@ func (a *Access) Branches(ctx context.Context) ([]Branch, error) {
 	if _, err := a.readable(nil); err != nil {
 		return nil, err
 	}
-	live := a.space.catalogue.live()
+	live := a.space.catalogue.Live()
 	list := make([]Branch, len(live))
 	for i, b := range live {
-		list[i] = b.describe()
+		list[i] = describe(b)
 	}
 	return list, ctx.Err()
 }
@@ -46,20 +46,20 @@ func (a *Access) Fork(ctx context.Context, from, name string, at AsOf, w Write) 
 	if err != nil {
 		return Branch{}, err
 	}
-	record := branchRecord{Name: name, Parent: v.branch.Name, From: start.Branch, At: start.At}
+	record := lineage.Record{Name: name, Parent: v.branch.Name, From: start.Branch, At: start.At}
 	if w.DryRun {
 		return s.branchToBe(record, len(v.lineage))
 	}
 	counted, finish := s.counters.collect(ctx, v.branch, start)
-	b, err := s.newBranch(ctx, record, store.Batch{Counters: counted, Expect: []store.Expectation{v.branch.alive()}, Request: req}, w.by)
+	b, err := s.newBranch(ctx, record, store.Batch{Counters: counted, Expect: []store.Expectation{v.branch.Alive()}, Request: req}, w.by)
 	finish(err)
 	if err != nil {
 		return Branch{}, err
 	}
-	if len(b.lineage) > s.deepChain {
+	if len(b.Lineage) > s.deepChain {
 		s.queueConsolidation(b)
 	}
-	return b.describe(), nil
+	return describe(b), nil
 }
 
 func (b *Branch) orZero() Branch {
@@ -79,7 +79,7 @@ func (s *Space) forkPoint(ctx context.Context, v view) (store.Segment, error) {
 	if len(cut) == 0 {
 		return store.Segment{}, invalid("branch %q has no past at that moment: fork it from a later one", v.branch.Name)
 	}
-	if _, err := s.engine.GetAt(ctx, cut, []store.Key{v.branch.key()}); err != nil {
+	if _, err := s.engine.GetAt(ctx, cut, []store.Key{v.branch.Key()}); err != nil {
 		return store.Segment{}, s.translate("fork "+v.branch.Name, err) // that past may be trimmed
 	}
 	return cut[0], nil
@@ -100,7 +100,7 @@ func (a *Access) Create(ctx context.Context, name string, w Write) (Branch, erro
 	}
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	record := branchRecord{Name: name}
+	record := lineage.Record{Name: name}
 	if w.DryRun {
 		return s.branchToBe(record, 0)
 	}
@@ -108,7 +108,7 @@ func (a *Access) Create(ctx context.Context, name string, w Write) (Branch, erro
 	if err != nil {
 		return Branch{}, err
 	}
-	return b.describe(), nil
+	return describe(b), nil
 }
 
 // replayedBranch answers a repeated request to make a branch; nil when it is not a repetition.
@@ -117,16 +117,16 @@ func (s *Space) replayedBranch(ctx context.Context, req store.Request, name stri
 	if err != nil || !done {
 		return nil, err
 	}
-	b, err := s.catalogue.named(name)
+	b, err := s.branch(name)
 	if err != nil {
 		return nil, err
 	}
-	described := b.describe()
+	described := describe(b)
 	return &described, nil
 }
 
 // newBranch commits a branch's record and publishes it. The caller holds branching.
-func (s *Space) newBranch(ctx context.Context, r branchRecord, batch store.Batch, by Caller) (*branch, error) {
+func (s *Space) newBranch(ctx context.Context, r lineage.Record, batch store.Batch, by Caller) (*lineage.Branch, error) {
 	if err := s.nameFree(r.Name); err != nil {
 		return nil, err
 	}
@@ -135,38 +135,38 @@ func (s *Space) newBranch(ctx context.Context, r branchRecord, batch store.Batch
 
 // nameFree is an error unless a branch can have the name.
 func (s *Space) nameFree(name string) error {
-	if name == systemName { // it would come in the place of what is the same on all branches
+	if name == lineage.System { // it would come in the place of what is the same on all branches
 		return invalid("the branch name %q is the server's own: choose another", name)
 	}
-	if _, err := s.catalogue.named(name); err == nil {
+	if _, err := s.branch(name); err == nil {
 		return conflict("branch %q exists already: choose another name, or delete it first", name)
 	}
 	return nil
 }
 
 // branchToBe is a branch that a dry run would make.
-func (s *Space) branchToBe(r branchRecord, depth int) (Branch, error) {
+func (s *Space) branchToBe(r lineage.Record, depth int) (Branch, error) {
 	return Branch{Name: r.Name, Parent: r.Parent, ForkedAt: r.At, Depth: depth}, s.nameFree(r.Name)
 }
 
 // ensureBranches makes the first branch and that for what is the same on all, in one commit, in a space that has neither.
 func (s *Space) ensureBranches(ctx context.Context) error {
-	if _, err := s.catalogue.named(Default); err == nil {
+	if _, err := s.branch(Default); err == nil {
 		s.ensureSystem(ctx)
 		return nil
 	}
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	first, second := s.catalogue.nextID(), s.catalogue.nextID()
-	system := branchRecord{Name: systemName}
-	value, err := json.Marshal(system)
+	first, second := s.catalogue.NextID(), s.catalogue.NextID()
+	system := lineage.Record{Name: lineage.System}
+	write, err := system.Write(second)
 	if err != nil {
 		return err
 	}
-	both := store.Batch{Writes: []store.Write{{Branch: store.Catalogue, Key: branchKey(second), Value: value}}}
-	_, at, err := s.addBranchAs(ctx, first, branchRecord{Name: Default}, both, Caller{})
+	both := store.Batch{Writes: []store.Write{write}}
+	_, at, err := s.addBranchAs(ctx, first, lineage.Record{Name: Default}, both, Caller{})
 	if err == nil {
-		s.catalogue.publish(second, system, at, at.Time)
+		s.catalogue.Publish(second, system, at, at.Time)
 	}
 	return err
 }
@@ -197,7 +197,7 @@ func (a *Access) Delete(ctx context.Context, name string, w Write) error {
 	}
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	b, err := s.catalogue.named(name)
+	b, err := s.branch(name)
 	if err != nil {
 		return err
 	}
@@ -205,18 +205,18 @@ func (a *Access) Delete(ctx context.Context, name string, w Write) error {
 	if err != nil || w.DryRun {
 		return err
 	}
-	r := b.branchRecord
+	r := b.Record
 	r.Deleted = true
-	value, err := json.Marshal(r)
+	write, err := r.Write(b.ID)
 	if err != nil {
 		return err
 	}
 	batch, err := s.noted(store.Batch{
-		Writes:  []store.Write{{Branch: store.Catalogue, Key: b.key(), Value: value}},
-		Expect:  []store.Expectation{b.alive()},
+		Writes:  []store.Write{write},
+		Expect:  []store.Expectation{b.Alive()},
 		Quiet:   quiet,
 		Request: req,
-	}, b.id, b.Name, w.by)
+	}, b.ID, b.Name, w.by)
 	if err != nil {
 		return err
 	}
@@ -224,15 +224,15 @@ func (a *Access) Delete(ctx context.Context, name string, w Write) error {
 	if err != nil {
 		return s.translate("delete branch "+name, err)
 	}
-	s.catalogue.publish(b.id, r, done.Point, b.created)
-	s.counters.drop(b.id)
+	s.catalogue.Publish(b.ID, r, done.Point, b.Created)
+	s.counters.drop(b.ID)
 	s.queueReclaim()
 	return nil
 }
 
 // mayEnd is an error unless the caller may write every namespace that a branch sees: its end is the end of what only it still has.
 // The answer holds while the branch is quiet.
-func (a *Access) mayEnd(ctx context.Context, b *branch) ([]store.Quiet, error) {
+func (a *Access) mayEnd(ctx context.Context, b *lineage.Branch) ([]store.Quiet, error) {
 	if a.caller.Rights.writesAll() {
 		return nil, nil
 	}
@@ -240,7 +240,7 @@ func (a *Access) mayEnd(ctx context.Context, b *branch) ([]store.Quiet, error) {
 	if err != nil {
 		return nil, a.space.translate("read the newest version", err)
 	}
-	for page, err := range eachPage(ctx, a.space.engine.Versions, b.lineage, store.Range{}, fillPage) {
+	for page, err := range eachPage(ctx, a.space.engine.Versions, b.Lineage, store.Range{}, fillPage) {
 		if err != nil {
 			return nil, a.space.translate("look through branch "+b.Name, err)
 		}
@@ -248,7 +248,7 @@ func (a *Access) mayEnd(ctx context.Context, b *branch) ([]store.Quiet, error) {
 			return nil, &Error{Code: Denied, Message: fmt.Sprintf("branch %q may be deleted only by a caller that may write every namespace in it", b.Name)}
 		}
 	}
-	return []store.Quiet{{Branch: b.id, Since: head.Version}}, nil
+	return []store.Quiet{{Branch: b.ID, Since: head.Version}}, nil
 }
 
 // translate makes an engine's error one that a caller can act on. It keeps nil, and errors that are ready.
@@ -286,7 +286,7 @@ func (s *Space) translate(doing string, err error) error {
 
 func (s *Space) conflictError(err *store.ConflictError) *Error {
 	switch {
-	case err.Key.Namespace == catalogueSpace && err.Key.Collection == branchRecords:
+	case err.Key.Namespace == lineage.Namespace && err.Key.Collection == lineage.Branches:
 		return &Error{Code: NotFound, cause: err, Message: "the branch was deleted meanwhile: list branches and choose another"}
 	case err.Key == (store.Key{}):
 		return &Error{Code: Conflict, Retryable: true, cause: err, Message: "the branch was written meanwhile: try again"}
@@ -302,7 +302,7 @@ func (s *Space) conflictError(err *store.ConflictError) *Error {
 
 func (s *Space) trimmedError(err *store.TrimmedError) *Error {
 	e := invalid("that moment is further back than is kept: the past of branch %q begins at %s (v%d)",
-		s.catalogue.nameOf(err.Branch), FormatTime(err.Floor.Time), err.Floor.Version)
+		s.catalogue.NameOf(err.Branch), FormatTime(err.Floor.Time), err.Floor.Version)
 	e.cause = err
 	e.Details = map[string]any{"oldest": FormatTime(err.Floor.Time), "oldest_version": err.Floor.Version}
 	return e

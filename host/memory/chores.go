@@ -2,12 +2,12 @@ package memory
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -115,9 +115,9 @@ func (c *chores) waitIdle(ctx context.Context) error {
 }
 
 // queueConsolidation makes reading a deep branch fast.
-func (s *Space) queueConsolidation(b *branch) {
+func (s *Space) queueConsolidation(b *lineage.Branch) {
 	s.chores.add("consolidate "+b.Name, func(ctx context.Context) error {
-		return s.engine.Consolidate(ctx, b.lineage)
+		return s.engine.Consolidate(ctx, b.Lineage)
 	})
 }
 
@@ -141,16 +141,16 @@ func (s *Space) queueReclaim() {
 func (s *Space) reclaimOne(ctx context.Context) (bool, error) {
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	b, found := s.catalogue.unneeded()
+	b, found := s.catalogue.Unneeded()
 	if !found {
 		return false, nil
 	}
-	if err := s.engine.Reclaim(ctx, b.id); err != nil {
+	if err := s.engine.Reclaim(ctx, b.ID); err != nil {
 		return false, err
 	}
-	s.index.Drop(b.id)
-	s.usage.drop(b.id)
-	return true, s.recordReclaimed(ctx, b, s.catalogue.obsoleteBy(b.id))
+	s.index.Drop(b.ID)
+	s.usage.drop(b.ID)
+	return true, s.recordReclaimed(ctx, b, s.catalogue.ObsoleteBy(b.ID))
 }
 
 // forgetTries is how many reclaimed branches are looked at in one go: each costs a look at all branches.
@@ -160,12 +160,12 @@ const forgetTries = 64
 // off, and reports whether there was any.
 func (s *Space) forgetSome(ctx context.Context) (forgot bool, err error) {
 	for range forgetTries {
-		b := s.catalogue.reclaimedAfter(s.looked)
+		b := s.catalogue.ReclaimedAfter(s.looked)
 		if b == nil {
 			s.looked = 0
 			break
 		}
-		s.looked = b.id
+		s.looked = b.ID
 		one, err := s.forgetOne(ctx, b)
 		if err != nil {
 			return forgot, err
@@ -175,11 +175,11 @@ func (s *Space) forgetSome(ctx context.Context) (forgot bool, err error) {
 	return forgot, nil
 }
 
-func (s *Space) forgetOne(ctx context.Context, b *branch) (bool, error) {
+func (s *Space) forgetOne(ctx context.Context, b *lineage.Branch) (bool, error) {
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	obsolete := s.catalogue.obsoleteBy(b.id)
-	if len(obsolete) == 0 && s.catalogue.mentioned(b.id) {
+	obsolete := s.catalogue.ObsoleteBy(b.ID)
+	if len(obsolete) == 0 && s.catalogue.Mentioned(b.ID) {
 		return false, nil
 	}
 	return true, s.recordReclaimed(ctx, b, obsolete)
@@ -187,37 +187,37 @@ func (s *Space) forgetOne(ctx context.Context, b *branch) (bool, error) {
 
 // recordReclaimed forgets merges that are obsolete, and of a reclaimed branch everything, or what others do not know
 // through it.
-func (s *Space) recordReclaimed(ctx context.Context, b *branch, obsolete []merge) error {
+func (s *Space) recordReclaimed(ctx context.Context, b *lineage.Branch, obsolete []lineage.Merge) error {
 	var writes []store.Write
 	for _, m := range obsolete {
-		writes = append(writes, store.Write{Branch: store.Catalogue, Key: m.key, Delete: true})
+		writes = append(writes, store.Write{Branch: store.Catalogue, Key: m.Stored, Delete: true})
 	}
-	mentioned := s.catalogue.mentioned(b.id, obsolete...)
-	r := b.branchRecord
+	mentioned := s.catalogue.Mentioned(b.ID, obsolete...)
+	r := b.Record
 	switch {
 	case !mentioned:
-		writes = append(writes, store.Write{Branch: store.Catalogue, Key: b.key(), Delete: true})
-		for _, key := range s.catalogue.mergeKeys(b.id) {
+		writes = append(writes, store.Write{Branch: store.Catalogue, Key: b.Key(), Delete: true})
+		for _, key := range s.catalogue.MergeKeys(b.ID) {
 			writes = append(writes, store.Write{Branch: store.Catalogue, Key: key, Delete: true})
 		}
 	case !r.Reclaimed:
 		r.Reclaimed = true
-		value, err := json.Marshal(r)
+		write, err := r.Write(b.ID)
 		if err != nil {
 			return err
 		}
-		writes = append(writes, store.Write{Branch: store.Catalogue, Key: b.key(), Value: value})
+		writes = append(writes, write)
 	}
 	done, err := s.engine.Commit(ctx, store.Batch{Writes: writes})
 	if err != nil {
 		return err
 	}
-	s.catalogue.dropMerges(obsolete)
+	s.catalogue.DropMerges(obsolete)
 	switch {
 	case !mentioned:
-		s.catalogue.forget(b.id)
-	case r != b.branchRecord:
-		s.catalogue.publish(b.id, r, done.Point, b.created)
+		s.catalogue.Forget(b.ID)
+	case r != b.Record:
+		s.catalogue.Publish(b.ID, r, done.Point, b.Created)
 	}
 	return nil
 }
@@ -257,17 +257,17 @@ func whenReleased(ctx context.Context, do func() error) error {
 }
 
 // trim trims a branch that was not deleted meanwhile.
-func (s *Space) trim(ctx context.Context, b *branch, floor uint64, keep []store.Keep) error {
+func (s *Space) trim(ctx context.Context, b *lineage.Branch, floor uint64, keep []store.Keep) error {
 	s.branching.Lock()
 	defer s.branching.Unlock()
 	if !s.stillLive(b) {
 		return notFound("branch %q was deleted meanwhile", b.Name)
 	}
-	pins := s.catalogue.pins(b.id)
-	if err := s.engine.Trim(ctx, b.id, floor, pins, keep...); err != nil {
+	pins := s.catalogue.Pins(b.ID)
+	if err := s.engine.Trim(ctx, b.ID, floor, pins, keep...); err != nil {
 		return err
 	}
-	s.index.Trim(b.id, floor, pins)
+	s.index.Trim(b.ID, floor, pins)
 	return nil
 }
 

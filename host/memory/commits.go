@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -32,11 +33,11 @@ type noting struct {
 
 // load finds where an earlier process left off.
 func (n *noting) load(ctx context.Context, s *Space) error {
-	b := s.catalogue.system()
+	b := s.catalogue.System()
 	if b == nil {
 		return nil
 	}
-	newest, _, err := s.engine.ScanAt(ctx, b.lineage, store.Range{Namespace: catalogueSpace, Collection: commitNotes, Reverse: true}, "", 1)
+	newest, _, err := s.engine.ScanAt(ctx, b.Lineage, store.Range{Namespace: lineage.Namespace, Collection: commitNotes, Reverse: true}, "", 1)
 	if err != nil || len(newest) == 0 {
 		return err
 	}
@@ -53,7 +54,7 @@ func (n *noting) next(now int64) string {
 
 // noted is a batch with a note of whose it is. Without a call or a family there is none: the author is in what was written.
 func (s *Space) noted(batch store.Batch, b store.BranchID, name string, by Caller) (store.Batch, error) {
-	system := s.catalogue.system()
+	system := s.catalogue.System()
 	if by.Call == "" && by.Family == "" || system == nil {
 		return batch, nil
 	}
@@ -61,8 +62,8 @@ func (s *Space) noted(batch store.Batch, b store.BranchID, name string, by Calle
 	if err != nil {
 		return batch, fmt.Errorf("note whose a commit is: %w", err)
 	}
-	key := store.Key{Namespace: catalogueSpace, Collection: commitNotes, Name: s.noting.next(s.clock().UnixMicro())}
-	batch.Writes = append(batch.Writes, store.Write{Branch: system.id, Key: key, Value: value})
+	key := store.Key{Namespace: lineage.Namespace, Collection: commitNotes, Name: s.noting.next(s.clock().UnixMicro())}
+	batch.Writes = append(batch.Writes, store.Write{Branch: system.ID, Key: key, Value: value})
 	return batch, nil
 }
 
@@ -102,7 +103,7 @@ func (a *Access) Commits(ctx context.Context, q CommitQuery) (list []CommittedBy
 	if _, err := a.readable(nil); err != nil {
 		return nil, 0, err
 	}
-	system := s.catalogue.system()
+	system := s.catalogue.System()
 	if system == nil {
 		return nil, 0, nil
 	}
@@ -112,8 +113,8 @@ func (a *Access) Commits(ctx context.Context, q CommitQuery) (list []CommittedBy
 			return nil, 0, err
 		}
 	}
-	notes := store.Range{Namespace: catalogueSpace, Collection: commitNotes, Reverse: true}
-	for e, err := range eachEntry(ctx, s.engine.ScanAt, system.lineage, notes, fillPage) {
+	notes := store.Range{Namespace: lineage.Namespace, Collection: commitNotes, Reverse: true}
+	for e, err := range eachEntry(ctx, s.engine.ScanAt, system.Lineage, notes, fillPage) {
 		switch {
 		case err != nil:
 			return nil, 0, s.translate("list commits", err)
@@ -171,7 +172,7 @@ func (a *Access) changed(ctx context.Context, b store.BranchID, version uint64, 
 		return nil, a.space.translate("list commits", err)
 	}
 	for _, change := range changes {
-		if change.Namespace == catalogueSpace || !a.caller.Rights.MayRead(change.Namespace) {
+		if change.Namespace == lineage.Namespace || !a.caller.Rights.MayRead(change.Namespace) {
 			continue
 		}
 		made := CommittedChange{Namespace: change.Namespace, Collection: change.Collection, Key: change.Name, Deleted: change.Deleted}
@@ -184,32 +185,32 @@ func (a *Access) changed(ctx context.Context, b store.BranchID, version uint64, 
 }
 
 // dropNotes forgets whose the commits were that retention left nothing of: nobody can undo them any more.
-func (s *Space) dropNotes(ctx context.Context, system *branch) error {
+func (s *Space) dropNotes(ctx context.Context, system *lineage.Branch) error {
 	floors, newest := map[store.BranchID]uint64{}, uint64(0)
-	for _, b := range s.catalogue.live() {
-		floor, err := s.ownFloor(ctx, b.id)
+	for _, b := range s.catalogue.Live() {
+		floor, err := s.ownFloor(ctx, b.ID)
 		if err != nil {
 			return err
 		}
-		floors[b.id] = floor.Version
+		floors[b.ID] = floor.Version
 		newest = max(newest, floor.Version)
 	}
 	if newest == 0 {
 		return nil
 	}
-	within := store.Range{Namespace: catalogueSpace, Collection: commitNotes}
-	for page, err := range eachPage(ctx, s.engine.ScanAt, system.lineage, within, cataloguePage) {
+	within := store.Range{Namespace: lineage.Namespace, Collection: commitNotes}
+	for page, err := range eachPage(ctx, s.engine.ScanAt, system.Lineage, within, cataloguePage) {
 		if err != nil {
 			return err
 		}
-		gone := store.Batch{Expect: []store.Expectation{system.alive()}}
+		gone := store.Batch{Expect: []store.Expectation{system.Alive()}}
 		for _, e := range page {
 			var n commitNote
 			if err := json.Unmarshal(e.Value, &n); err != nil {
 				return fmt.Errorf("read whose version %d is: %w", e.Version, err)
 			}
 			if floor, live := floors[n.Branch]; e.Version <= floor || !live && e.Version <= newest {
-				gone.Writes = append(gone.Writes, store.Write{Branch: system.id, Key: e.Key, Delete: true})
+				gone.Writes = append(gone.Writes, store.Write{Branch: system.ID, Key: e.Key, Delete: true})
 			}
 		}
 		if len(gone.Writes) > 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
@@ -200,7 +201,7 @@ func TestASpaceOfBeforeCommitsWereNotedOpensAndNotesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	// All that such a space had at first was the record of its first branch.
-	first := store.Write{Branch: store.Catalogue, Key: branchKey(1), Value: []byte(`{"name":"default"}`)}
+	first := store.Write{Branch: store.Catalogue, Key: lineage.BranchKey(1), Value: []byte(`{"name":"default"}`)}
 	if _, err := engine.Commit(t.Context(), store.Batch{Writes: []store.Write{first}}); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -38,7 +39,7 @@ func (c *Copies) add(found Copy) {
 // copies looks at everything for the traces that were gathered. What surely is a copy that a family made, or an answer, is
 // erased; what others wrote, or may be a copy, is only named.
 func (r *purging) copies(ctx context.Context) error {
-	for _, b := range r.space.catalogue.kept() {
+	for _, b := range r.space.catalogue.Kept() {
 		var key store.Key // of the last that was listed, as copies and as possible ones
 		var listed, named bool
 		err := r.space.eachVersion(ctx, b, store.Range{}, func(e store.Entry) error {
@@ -153,7 +154,7 @@ func ofFamily(agent string) string {
 	return name
 }
 
-func copyOf(e store.Entry, b *branch, why string) Copy {
+func copyOf(e store.Entry, b *lineage.Branch, why string) Copy {
 	found := Copy{Family: familyOf(e), Collection: e.Collection, Namespace: e.Namespace, Key: e.Name, Branch: b.Name, Why: why}
 	if e.Collection == events {
 		if sequence, err := store.ParseSequence(e.Name); err == nil {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -52,17 +53,17 @@ type counting struct {
 	full  chan struct{}
 
 	mu      sync.Mutex
-	pending map[*branch]map[store.Key]countRecord
+	pending map[*lineage.Branch]map[store.Key]countRecord
 	size    int
 	writing sync.Mutex // held while pending counts are on their way to the engine
 }
 
 func newCounting(s *Space, delay time.Duration) *counting {
-	return &counting{space: s, delay: delay, full: make(chan struct{}, 1), pending: map[*branch]map[store.Key]countRecord{}}
+	return &counting{space: s, delay: delay, full: make(chan struct{}, 1), pending: map[*lineage.Branch]map[store.Key]countRecord{}}
 }
 
 // touch counts accesses and feedback.
-func (c *counting) touch(b *branch, key store.Key, accesses int64, health float64) {
+func (c *counting) touch(b *lineage.Branch, key store.Key, accesses int64, health float64) {
 	if c.space.readOnly {
 		return
 	}
@@ -87,7 +88,7 @@ func (c *counting) touch(b *branch, key store.Key, accesses int64, health float6
 }
 
 // reset forgets what is waiting for a key that was just deleted, and what was counted before.
-func (c *counting) reset(b *branch, key store.Key) {
+func (c *counting) reset(b *lineage.Branch, key store.Key) {
 	c.mu.Lock()
 	if _, waits := c.pending[b][key]; waits {
 		delete(c.pending[b], key)
@@ -98,14 +99,14 @@ func (c *counting) reset(b *branch, key store.Key) {
 	defer cancel()
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	old, err := c.space.engine.Counters(ctx, b.lineage, []store.Key{key})
+	old, err := c.space.engine.Counters(ctx, b.Lineage, []store.Key{key})
 	if err == nil && old[0] == nil {
 		return
 	}
 	head, err := c.space.engine.Head(ctx)
 	if err == nil {
-		_, err = c.space.engine.Commit(ctx, store.Batch{Expect: []store.Expectation{b.alive()},
-			Counters: []store.CounterWrite{{Branch: b.id, Key: key, Version: head.Version, Keep: c.keep(b)}}})
+		_, err = c.space.engine.Commit(ctx, store.Batch{Expect: []store.Expectation{b.Alive()},
+			Counters: []store.CounterWrite{{Branch: b.ID, Key: key, Version: head.Version, Keep: c.keep(b)}}})
 	}
 	if err != nil {
 		c.space.logger.Warn("counters of a forgotten memory were not reset", "error", err)
@@ -117,7 +118,7 @@ func (c *counting) drop(id store.BranchID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for b := range c.pending {
-		if b.id == id {
+		if b.ID == id {
 			c.size -= len(c.pending[b])
 			delete(c.pending, b)
 		}
@@ -150,7 +151,7 @@ func (c *counting) run(ctx context.Context) {
 // keeps none of the others from it.
 func (c *counting) flush(ctx context.Context) error {
 	c.mu.Lock()
-	branches := make([]*branch, 0, len(c.pending))
+	branches := make([]*lineage.Branch, 0, len(c.pending))
 	for b := range c.pending {
 		branches = append(branches, b)
 	}
@@ -164,14 +165,14 @@ func (c *counting) flush(ctx context.Context) error {
 	return failed
 }
 
-func (c *counting) flushBranch(ctx context.Context, b *branch) error {
+func (c *counting) flushBranch(ctx context.Context, b *lineage.Branch) error {
 	head, err := c.space.engine.Head(ctx)
 	if err != nil {
 		return err
 	}
-	writes, finish := c.collect(ctx, b, store.Segment{Branch: b.id, At: head.Version})
+	writes, finish := c.collect(ctx, b, store.Segment{Branch: b.ID, At: head.Version})
 	if len(writes) > 0 {
-		_, err = c.space.engine.Commit(ctx, store.Batch{Counters: writes, Expect: []store.Expectation{b.alive()}})
+		_, err = c.space.engine.Commit(ctx, store.Batch{Counters: writes, Expect: []store.Expectation{b.Alive()}})
 	}
 	if errors.Is(err, store.ErrConflict) { // the branch is not alive: nothing else was expected
 		err = nil
@@ -183,11 +184,11 @@ func (c *counting) flushBranch(ctx context.Context, b *branch) error {
 // collect makes the writes of a branch's pending counts, as of the version in front. The caller commits them and
 // then calls finish with the outcome, which gives failed counts back. When a fork starts from somewhere else
 // than the branch itself there is nothing to take.
-func (c *counting) collect(ctx context.Context, b *branch, front store.Segment) (writes []store.CounterWrite, finish func(error)) {
+func (c *counting) collect(ctx context.Context, b *lineage.Branch, front store.Segment) (writes []store.CounterWrite, finish func(error)) {
 	c.writing.Lock()
 	c.mu.Lock()
 	taken := c.pending[b]
-	if front.Branch != b.id {
+	if front.Branch != b.ID {
 		taken = nil
 	} else {
 		delete(c.pending, b)
@@ -209,13 +210,13 @@ func (c *counting) collect(ctx context.Context, b *branch, front store.Segment) 
 	return writes, finish
 }
 
-func (c *counting) giveBack(b *branch, taken map[store.Key]countRecord) {
+func (c *counting) giveBack(b *lineage.Branch, taken map[store.Key]countRecord) {
 	for key, d := range taken {
 		c.touch(b, key, d.Accesses, d.Health)
 	}
 }
 
-func (c *counting) writes(ctx context.Context, b *branch, at uint64, deltas map[store.Key]countRecord) ([]store.CounterWrite, error) {
+func (c *counting) writes(ctx context.Context, b *lineage.Branch, at uint64, deltas map[store.Key]countRecord) ([]store.CounterWrite, error) {
 	if len(deltas) == 0 {
 		return nil, nil
 	}
@@ -223,7 +224,7 @@ func (c *counting) writes(ctx context.Context, b *branch, at uint64, deltas map[
 	for key := range deltas {
 		keys = append(keys, key)
 	}
-	old, err := c.space.engine.Counters(ctx, b.lineage, keys)
+	old, err := c.space.engine.Counters(ctx, b.Lineage, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -238,14 +239,14 @@ func (c *counting) writes(ctx context.Context, b *branch, at uint64, deltas map[
 		if err != nil {
 			return nil, err
 		}
-		writes[i] = store.CounterWrite{Branch: b.id, Key: key, Version: at, Keep: keep, Value: value}
+		writes[i] = store.CounterWrite{Branch: b.ID, Key: key, Version: at, Keep: keep, Value: value}
 	}
 	return writes, nil
 }
 
 // keep is the newest version of a branch at which something else depends on its counters.
-func (c *counting) keep(b *branch) uint64 {
-	pins := c.space.catalogue.pins(b.id)
+func (c *counting) keep(b *lineage.Branch) uint64 {
+	pins := c.space.catalogue.Pins(b.ID)
 	if len(pins) == 0 {
 		return 0
 	}
@@ -258,9 +259,9 @@ func (s *Space) Flush(ctx context.Context) error {
 }
 
 // stillLive reports whether the branch has not been deleted.
-func (s *Space) stillLive(b *branch) bool {
-	now, err := s.catalogue.named(b.Name)
-	return err == nil && now.id == b.id
+func (s *Space) stillLive(b *lineage.Branch) bool {
+	now, err := s.branch(b.Name)
+	return err == nil && now.ID == b.ID
 }
 
 // Counters are what was counted about a memory on a branch, and on those it was forked from.
@@ -270,7 +271,7 @@ func (a *Access) Counters(ctx context.Context, p Place, key string) (Counters, e
 	if err != nil {
 		return Counters{}, err
 	}
-	b, err := s.catalogue.named(p.Branch)
+	b, err := s.branch(p.Branch)
 	if err != nil {
 		return Counters{}, err
 	}
@@ -282,7 +283,7 @@ func (a *Access) Counters(ctx context.Context, p Place, key string) (Counters, e
 }
 
 // countersOf are what was counted about each of some memories.
-func (s *Space) countersOf(ctx context.Context, b *branch, keys []store.Key) ([]Counters, error) {
+func (s *Space) countersOf(ctx context.Context, b *lineage.Branch, keys []store.Key) ([]Counters, error) {
 	records, err := s.counters.read(ctx, b, keys)
 	if err != nil {
 		return nil, s.translate("read counters", err)
@@ -298,10 +299,10 @@ func (s *Space) countersOf(ctx context.Context, b *branch, keys []store.Key) ([]
 }
 
 // read adds what waits in memory to what is stored.
-func (c *counting) read(ctx context.Context, b *branch, keys []store.Key) ([]countRecord, error) {
+func (c *counting) read(ctx context.Context, b *lineage.Branch, keys []store.Key) ([]countRecord, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	stored, err := c.space.engine.Counters(ctx, b.lineage, keys)
+	stored, err := c.space.engine.Counters(ctx, b.Lineage, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +336,7 @@ func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrit
 	for key := range counted {
 		keys = append(keys, key)
 	}
-	old, err := c.space.engine.Counters(ctx, p.target.branch.lineage, keys)
+	old, err := c.space.engine.Counters(ctx, p.target.branch.Lineage, keys)
 	if err != nil {
 		return nil, finish, err
 	}
@@ -350,7 +351,7 @@ func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrit
 		if err != nil {
 			return nil, finish, err
 		}
-		writes = append(writes, store.CounterWrite{Branch: p.target.branch.id, Key: key, Version: p.at, Keep: min(keep, p.at), Value: value})
+		writes = append(writes, store.CounterWrite{Branch: p.target.branch.ID, Key: key, Version: p.at, Keep: min(keep, p.at), Value: value})
 	}
 	return writes, finish, nil
 }
@@ -358,7 +359,7 @@ func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrit
 // counted is what was counted on the source, and on those it was forked from, since the target last knew of it.
 func (c *counting) counted(ctx context.Context, p *mergePlan) (map[store.Key]countRecord, error) {
 	counted := map[store.Key]countRecord{}
-	for _, segment := range p.source.branch.lineage {
+	for _, segment := range p.source.branch.Lineage {
 		var cursor store.Cursor
 		for after := p.sharedByAll(segment.Branch); after < segment.At; {
 			page, next, err := c.space.engine.CountersOn(ctx, segment.Branch, after, cursor, fillPage)
@@ -386,7 +387,7 @@ func (c *counting) addCounted(ctx context.Context, p *mergePlan, page []store.Co
 		if err := p.learn(ctx, record.Key.Namespace); err != nil {
 			return err
 		}
-		now, err := c.countedBy(ctx, p.source.branch.lineage, record.Key)
+		now, err := c.countedBy(ctx, p.source.branch.Lineage, record.Key)
 		if err != nil {
 			return err
 		}

@@ -62,11 +62,11 @@ func countingSpace(t *testing.T) (*Space, *countingEngine) {
 // storedCount is how many accesses of a memory have reached the store.
 func storedCount(t *testing.T, s *Space, engine *countingEngine, branch, key string) int64 {
 	t.Helper()
-	b, err := s.catalogue.named(branch)
+	b, err := s.branch(branch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, err := engine.Engine.Counters(t.Context(), b.lineage, []store.Key{memoryKey(Default, key)})
+	values, err := engine.Engine.Counters(t.Context(), b.Lineage, []store.Key{memoryKey(Default, key)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,12 +109,12 @@ func TestABranchWhoseCountsCannotBeWrittenKeepsNoOtherFromIt(t *testing.T) {
 		text(t, s, name, "k", AsOf{})
 	}
 	broken := errors.New("a page is torn")
-	torn, err := s.catalogue.named("b")
+	torn, err := s.branch("b")
 	if err != nil {
 		t.Fatal(err)
 	}
 	writing := func(w store.CounterWrite) error {
-		if w.Branch == torn.id {
+		if w.Branch == torn.ID {
 			return broken
 		}
 		return nil

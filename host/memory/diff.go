@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -112,7 +113,7 @@ type comparison struct {
 
 // ground is what two branches have in common in a namespace.
 type ground struct {
-	both  known
+	both  lineage.Known
 	bases []store.Lineage
 }
 
@@ -125,7 +126,7 @@ func (s *Space) comparison(ctx context.Context, source, target string, namespace
 	if err != nil {
 		return nil, err
 	}
-	if from.branch.id == into.branch.id {
+	if from.branch.ID == into.branch.ID {
 		return nil, invalid("branch %q cannot be compared or merged with itself: name two branches", from.branch.Name)
 	}
 	head, err := s.engine.Head(ctx)
@@ -146,8 +147,8 @@ func (c *comparison) learn(ctx context.Context, namespace string) error {
 		return nil
 	}
 	catalogue := c.space.catalogue
-	both := catalogue.knows(c.source.lineage, namespace).common(catalogue.knows(c.target.lineage, namespace))
-	bases, err := catalogue.bases(both, namespace, func(b store.BranchID, after, to uint64) (bool, error) {
+	both := catalogue.Knows(c.source.lineage, namespace).Common(catalogue.Knows(c.target.lineage, namespace))
+	bases, err := catalogue.Bases(both, namespace, func(b store.BranchID, after, to uint64) (bool, error) {
 		return c.space.written(ctx, b, namespace, after, to)
 	})
 	c.shared[namespace] = ground{both: both, bases: bases}
@@ -198,7 +199,7 @@ func (c *comparison) findChanges(ctx context.Context, side view) error {
 		}
 	}
 	catalogue := c.space.catalogue
-	for _, key := range catalogue.silent(catalogue.knows(side.lineage, ""), c.ground("").both) {
+	for _, key := range catalogue.Silent(catalogue.Knows(side.lineage, ""), c.ground("").both) {
 		if err := c.add(ctx, key); err != nil {
 			return err
 		}

@@ -302,11 +302,11 @@ type requestMark struct {
 
 // load reads what an earlier attempt kept.
 func (m *requestMark) load(ctx context.Context) ([]string, error) {
-	b := m.space.catalogue.system()
+	b := m.space.catalogue.System()
 	if b == nil {
 		return nil, nil
 	}
-	found, err := m.space.engine.GetAt(ctx, b.lineage, []store.Key{m.key})
+	found, err := m.space.engine.GetAt(ctx, b.Lineage, []store.Key{m.key})
 	if err != nil || !found[0].Exists() {
 		return nil, m.space.translate("look up the request", err)
 	}
@@ -327,13 +327,13 @@ func (m *requestMark) note(ctx context.Context, list []string) error {
 	if err != nil {
 		return err
 	}
-	w := store.Write{Branch: b.id, Key: m.key, Delete: len(list) == 0}
+	w := store.Write{Branch: b.ID, Key: m.key, Delete: len(list) == 0}
 	if !w.Delete {
 		if w.Value, err = json.Marshal(answerRecord{Sent: list, Expires: m.space.clock().Add(systemKept).UnixMicro()}); err != nil {
 			return err
 		}
 	}
-	expect := store.Expectation{Lineage: b.lineage, Key: m.key, Version: m.version}
+	expect := store.Expectation{Lineage: b.Lineage, Key: m.key, Version: m.version}
 	done, err := m.space.commit(ctx, b, store.Batch{Writes: []store.Write{w}, Expect: []store.Expectation{expect}}, Caller{})
 	if errors.Is(err, store.ErrConflict) {
 		return conflict("the same request is being carried out already: wait for that")

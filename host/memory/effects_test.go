@@ -59,7 +59,7 @@ func TestEffectsOfARequestAreKnownForADay(t *testing.T) {
 	if _, err := s.Retain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	found, err := s.engine.GetAt(t.Context(), s.catalogue.system().lineage, []store.Key{answerKey(mine)})
+	found, err := s.engine.GetAt(t.Context(), s.catalogue.System().Lineage, []store.Key{answerKey(mine)})
 	if err != nil || found[0].Exists() {
 		t.Errorf("retention left %s, %v", found[0].Value, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -57,7 +58,7 @@ func (a *Access) feed(ctx context.Context, name string, namespaces []string, aft
 	if err != nil {
 		return Feed{}, err
 	}
-	b, err := s.catalogue.named(name)
+	b, err := s.branch(name)
 	if err != nil {
 		return Feed{}, err
 	}
@@ -66,7 +67,7 @@ func (a *Access) feed(ctx context.Context, name string, namespaces []string, aft
 		return Feed{}, err
 	}
 	feed := Feed{Watermark: max(after, begin), Expired: after < begin}
-	changes, next, err := s.engine.Changes(ctx, b.id, feed.Watermark, store.Latest, s.page(limit))
+	changes, next, err := s.engine.Changes(ctx, b.ID, feed.Watermark, store.Latest, s.page(limit))
 	if err != nil {
 		return Feed{}, s.translate("read the feed", err)
 	}
@@ -84,7 +85,7 @@ func (a *Access) feed(ctx context.Context, name string, namespaces []string, aft
 }
 
 // feedBegin is the newest version that is too old for the feed.
-func (s *Space) feedBegin(ctx context.Context, b *branch, age time.Duration) (uint64, error) {
+func (s *Space) feedBegin(ctx context.Context, b *lineage.Branch, age time.Duration) (uint64, error) {
 	var begin store.Point
 	if age > 0 {
 		var err error
@@ -92,7 +93,7 @@ func (s *Space) feedBegin(ctx context.Context, b *branch, age time.Duration) (ui
 			return 0, s.translate("read the feed", err)
 		}
 	}
-	_, _, err := s.engine.Changes(ctx, b.id, begin.Version, begin.Version, 1)
+	_, _, err := s.engine.Changes(ctx, b.ID, begin.Version, begin.Version, 1)
 	if trimmed, ok := asTrimmed(err); ok {
 		return trimmed.Floor.Version, nil
 	}

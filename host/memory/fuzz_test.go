@@ -2,7 +2,6 @@ package memory
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -73,45 +72,6 @@ func FuzzStoredCount(f *testing.F) {
 	})
 }
 
-// listed is an engine that has nothing but a catalogue.
-type listed struct {
-	store.Engine
-	entries map[string][]store.Entry // by collection
-}
-
-func (l listed) Versions(_ context.Context, _ store.Lineage, r store.Range, _ store.Cursor, _ int) ([]store.Entry, store.Cursor, error) {
-	return l.entries[r.Collection], "", nil
-}
-
-func FuzzCatalogue(f *testing.F) {
-	f.Add([]byte(`{"name":"default"}`), []byte(`{"name":"b","from":1,"at":3}`), []byte(`{"source":2,"source_at":5,"target":1,"silent":[{"Name":"k"}]}`), "00000000000000000002")
-	f.Add([]byte(`{"name":"a","from":1}`), []byte(`{"name":"a","from":2,"at":18446744073709551615}`), []byte(`{"source":1,"target":1}`), "1")
-	f.Add([]byte(`{"deleted":true,"reclaimed":true}`), []byte(`{"from":1,"deleted":true}`), []byte(`{}`), "x")
-	f.Fuzz(func(t *testing.T, first, second, merged []byte, name string) {
-		entry := func(collection, name string, version uint64, value []byte) store.Entry {
-			return store.Entry{Key: store.Key{Namespace: catalogueSpace, Collection: collection, Name: name},
-				Point: store.Point{Version: version, Time: time.UnixMicro(1)}, Value: value}
-		}
-		c := newCatalogue()
-		err := c.load(t.Context(), listed{entries: map[string][]store.Entry{
-			branchRecords: {entry(branchRecords, store.SequenceName(1), 1, first), entry(branchRecords, name, 2, second)},
-			mergeRecords:  {entry(mergeRecords, "m", 3, merged)},
-		}})
-		if err != nil {
-			return
-		}
-		for _, b := range c.kept() {
-			c.pins(b.id)
-			c.needed(b.id)
-			c.mentioned(b.id)
-			c.mergeKeys(b.id)
-			b.describe()
-		}
-		c.unneeded()
-		c.live()
-	})
-}
-
 // FuzzItem stores whatever JSON there is as a value, and reads it back.
 func FuzzItem(f *testing.F) {
 	for _, value := range []string{`1e400`, `9007199254740993`, `{"a":1,"a":2}`, `"\ud800"`, "\"\xff\"", `[[[]]]`, ` { "a" : 1 } `, `nul`, ``, "\"\u2028<&>\""} {
@@ -134,31 +94,6 @@ func FuzzItem(f *testing.F) {
 		var want bytes.Buffer
 		if err := json.Compact(&want, value); err != nil || !bytes.Equal(want.Bytes(), m.Value) {
 			t.Errorf("%q came back as %q (%v)", value, m.Value, err)
-		}
-	})
-}
-
-// FuzzMergeByFields merges any three values: what only one side changed must come out as that side has it.
-func FuzzMergeByFields(f *testing.F) {
-	f.Add([]byte(`{"a":1}`), []byte(`{"a":1,"b":2}`), []byte(`{"a":1,"c":{"d":3}}`))
-	f.Add([]byte(`{"a":{"x":1}}`), []byte(`{"a":{"x":2}}`), []byte(`{"a":{"x":3}}`))
-	f.Add([]byte(`[1]`), []byte(`{}`), []byte(`null`))
-	f.Add([]byte(`{"a":1,"a":2}`), []byte(`{"\ud800":1}`), []byte(``))
-	f.Fuzz(func(t *testing.T, base, source, target []byte) {
-		for _, value := range [][]byte{base, source, target} {
-			if !json.Valid(value) || Nesting(value) > 512 {
-				return
-			}
-		}
-		merged, ok := mergeValues(base, source, target)
-		if ok && !json.Valid(merged) {
-			t.Fatalf("%s and %s, from %s, became %q", source, target, base, merged)
-		}
-		if one, _ := mergeValues(base, source, base); !bytes.Equal(one, source) {
-			t.Errorf("%s, changed to %s by one side alone, became %s", base, source, one)
-		}
-		if other, _ := mergeValues(base, base, target); !bytes.Equal(other, target) {
-			t.Errorf("%s, changed to %s by the other side alone, became %s", base, target, other)
 		}
 	})
 }

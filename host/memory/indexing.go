@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -166,14 +167,14 @@ func (s *Space) loadIndex(ctx context.Context) error {
 	if err != nil {
 		s.logger.Warn("the files of the search index are not as they should be", "error", err)
 	}
-	kept := s.catalogue.kept()
+	kept := s.catalogue.Kept()
 	for _, id := range covered.Branches() {
-		if !slices.ContainsFunc(kept, func(b *branch) bool { return b.id == id }) {
+		if !slices.ContainsFunc(kept, func(b *lineage.Branch) bool { return b.ID == id }) {
 			s.index.Drop(id)
 		}
 	}
 	for _, b := range kept {
-		if err := s.catchUp(ctx, b.id, covered.Of(b.id)); err != nil {
+		if err := s.catchUp(ctx, b.ID, covered.Of(b.ID)); err != nil {
 			return fmt.Errorf("branch %s: %w", b.Name, err)
 		}
 	}

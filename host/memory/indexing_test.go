@@ -293,7 +293,7 @@ func TestAWrongIndexIsNoticedAndMadeAnew(t *testing.T) {
 	dir := t.TempDir()
 	s := openIndexed(t, dir, nil)
 	s.fill(t, "", 0, 600)
-	s.index.Replace(search.Doc{Branch: s.catalogue.kept()[0].id, Version: mustRecall(t, s, "k5").Version, Namespace: Default, Collection: memories, Key: "k5", Deleted: true})
+	s.index.Replace(search.Doc{Branch: s.catalogue.Kept()[0].ID, Version: mustRecall(t, s, "k5").Version, Namespace: Default, Collection: memories, Key: "k5", Deleted: true})
 	v, err := s.Verify(t.Context())
 	if err != nil || len(v.Findings) == 0 || !strings.Contains(v.Findings[0].What, "index") {
 		t.Errorf("%+v, %v", v, err)

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -77,11 +78,11 @@ func chain(before string, sequence uint64, at store.Point, r eventRecord) string
 }
 
 // logAppend is the append that adds an event to a branch's log.
-func logAppend(b *branch, namespace, event, agent string, data json.RawMessage) store.Append {
+func logAppend(b *lineage.Branch, namespace, event, agent string, data json.RawMessage) store.Append {
 	digest := sha256.Sum256(data)
 	r := eventRecord{Event: event, Data: data, Agent: agent, Digest: hex.EncodeToString(digest[:])}
 	return store.Append{
-		Lineage: b.lineage, Namespace: namespace, Collection: events,
+		Lineage: b.Lineage, Namespace: namespace, Collection: events,
 		Seal: func(last store.Entry, sequence uint64, at store.Point) ([]byte, error) {
 			var before eventRecord
 			if last.Version != 0 {
@@ -104,7 +105,7 @@ func (a *Access) Append(ctx context.Context, p Place, event string, data json.Ra
 	if err != nil {
 		return Event{}, err
 	}
-	b, err := s.catalogue.named(p.Branch)
+	b, err := s.branch(p.Branch)
 	if err != nil {
 		return Event{}, err
 	}
@@ -127,9 +128,9 @@ func (a *Access) Append(ctx context.Context, p Place, event string, data json.Ra
 }
 
 // eventToBe is the event that a stage would add to the log now.
-func (s *Space) eventToBe(ctx context.Context, b *branch, t *Stage) (Event, error) {
+func (s *Space) eventToBe(ctx context.Context, b *lineage.Branch, t *Stage) (Event, error) {
 	staged := t.events[0]
-	last, err := s.lastEvent(ctx, b.lineage, staged.namespace)
+	last, err := s.lastEvent(ctx, b.Lineage, staged.namespace)
 	digest := sha256.Sum256(staged.data)
 	return Event{Namespace: staged.namespace, Sequence: last.Sequence + 1, Event: staged.event, Data: staged.data, Agent: t.agent,
 		Digest: hex.EncodeToString(digest[:]), Branch: b.Name}, err
@@ -145,9 +146,9 @@ func (s *Space) lastEvent(ctx context.Context, l store.Lineage, namespace string
 	return s.event(last[0])
 }
 
-func (s *Space) eventAt(ctx context.Context, b *branch, namespace string, sequence uint64) (Event, error) {
+func (s *Space) eventAt(ctx context.Context, b *lineage.Branch, namespace string, sequence uint64) (Event, error) {
 	key := store.Key{Namespace: namespace, Collection: events, Name: store.SequenceName(sequence)}
-	found, err := s.engine.GetAt(ctx, b.lineage, []store.Key{key})
+	found, err := s.engine.GetAt(ctx, b.Lineage, []store.Key{key})
 	if err != nil {
 		return Event{}, s.translate("read the event", err)
 	}
@@ -165,7 +166,7 @@ func (s *Space) event(e store.Entry) (Event, error) {
 	}
 	return Event{
 		Namespace: e.Namespace, Sequence: sequence, Event: r.Event, Data: r.Data, Agent: r.Agent, Version: e.Version,
-		Timestamp: e.Time, Digest: r.Digest, Hash: r.Hash, Branch: s.catalogue.nameOf(e.Branch),
+		Timestamp: e.Time, Digest: r.Digest, Hash: r.Hash, Branch: s.catalogue.NameOf(e.Branch),
 	}, nil
 }
 

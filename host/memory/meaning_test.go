@@ -309,12 +309,12 @@ func TestDocumentsAreReadAtTheirVersionEvenBelowWhatIsKept(t *testing.T) {
 	if _, err := s.Trim(t.Context(), "", AsOf{}); err != nil {
 		t.Fatal(err)
 	}
-	b, err := s.catalogue.named(Default)
+	b, err := s.branch(Default)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ref := func(key string, version uint64) search.Ref {
-		return search.Ref{Branch: store.BranchID(b.id), Version: version, Namespace: Default, Collection: memories, Key: key}
+		return search.Ref{Branch: store.BranchID(b.ID), Version: version, Namespace: Default, Collection: memories, Key: key}
 	}
 	docs, err := s.Documents(t.Context(), []search.Ref{ref("a", old.Version), ref("b", changed.Version-1), ref("b", changed.Version), ref("none", 1)})
 	if err != nil {

@@ -5,12 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -205,13 +205,13 @@ func (p *mergePlan) decide(t triple) error {
 	p.result.Applied = append(p.result.Applied, difference)
 	p.brought[t.key.Namespace]++
 	if owner := ownerOf(t.key.Collection); owner != "" {
-		change, err := useChangeOf(owner, p.target.branch.id, t.target, store.Entry{Key: t.key, Point: store.Point{Version: 1}, Branch: p.target.branch.id, Value: outcome.value, Deleted: outcome.value == nil})
+		change, err := useChangeOf(owner, p.target.branch.ID, t.target, store.Entry{Key: t.key, Point: store.Point{Version: 1}, Branch: p.target.branch.ID, Value: outcome.value, Deleted: outcome.value == nil})
 		if err != nil {
 			return err
 		}
 		p.kept = append(p.kept, change)
 	}
-	p.writes = append(p.writes, store.Write{Branch: p.target.branch.id, Key: t.key, Value: outcome.value, Delete: outcome.value == nil})
+	p.writes = append(p.writes, store.Write{Branch: p.target.branch.ID, Key: t.key, Value: outcome.value, Delete: outcome.value == nil})
 	return nil
 }
 
@@ -325,7 +325,7 @@ func (p *mergePlan) mergeFields(t triple) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	merged, ok := mergeRecords3(base, source, target)
+	merged, ok := mergeRecords(base, source, target)
 	if !ok {
 		return outcome{unresolved: true}, nil
 	}
@@ -337,13 +337,11 @@ func (p *mergePlan) mergeFields(t triple) (outcome, error) {
 // commit writes the plan: the keys, a record of the merge for later merges, an event in the log of each
 // namespace that got something, and what was counted on the source. The caller holds Space.writing.
 func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult, error) {
-	record := mergeRecord{Source: p.source.branch.id, SourceAt: p.at, Target: p.target.branch.id, Namespaces: p.namespaces, Silent: p.silent}
-	value, err := json.Marshal(record)
+	record := lineage.MergeRecord{Source: p.source.branch.ID, SourceAt: p.at, Target: p.target.branch.ID, Namespaces: p.namespaces, Silent: p.silent}
+	write, err := record.Write()
 	if err != nil {
 		return MergeResult{}, err
 	}
-	key := store.Key{Namespace: catalogueSpace, Collection: mergeRecords,
-		Name: fmt.Sprintf("%s-%s-%s", store.SequenceName(uint64(record.Target)), store.SequenceName(p.at), store.SequenceName(uint64(record.Source)))}
 	appends, err := p.events(ctx)
 	if err != nil {
 		return MergeResult{}, err
@@ -354,18 +352,18 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 		return MergeResult{}, err
 	}
 	done, err := p.space.commitLocked(ctx, p.target.branch, store.Batch{
-		Writes:   append(p.writes, store.Write{Branch: store.Catalogue, Key: key, Value: value}),
+		Writes:   append(p.writes, write),
 		Appends:  appends,
 		Counters: counted,
-		Expect:   []store.Expectation{p.source.branch.alive()},
-		Quiet:    []store.Quiet{{Branch: p.target.branch.id, Since: p.at}},
+		Expect:   []store.Expectation{p.source.branch.Alive()},
+		Quiet:    []store.Quiet{{Branch: p.target.branch.ID, Since: p.at}},
 		Request:  req,
 	}, p.by)
 	if err != nil {
 		return MergeResult{}, err
 	}
 	p.space.usage.count(done.Version, p.kept)
-	p.space.catalogue.addMerge(merge{record, done.Version, key})
+	p.space.catalogue.AddMerge(lineage.Merge{MergeRecord: record, At: done.Version, Stored: write.Key})
 	p.result.Merged, p.result.Version, p.result.Timestamp = true, done.Version, done.Time
 	return p.result, nil
 }

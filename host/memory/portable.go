@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -141,7 +142,7 @@ func (a *Access) Import(ctx context.Context, branch string, list []PortableMemor
 	if most := a.space.limits.Batch; len(list) > most {
 		return done, invalid("%d memories: at most %d can be imported at once", len(list), most)
 	}
-	b, err := a.space.catalogue.named(cmp.Or(branch, Default))
+	b, err := a.space.branch(branch)
 	if err != nil {
 		return done, err
 	}
@@ -171,7 +172,7 @@ func (a *Access) Import(ctx context.Context, branch string, list []PortableMemor
 }
 
 // importTo stores items, and counts those that are new or changed. Nobody is asked about what is there already.
-func (a *Access) importTo(ctx context.Context, b *branch, namespace string, items []Item, w Write) (int, error) {
+func (a *Access) importTo(ctx context.Context, b *lineage.Branch, namespace string, items []Item, w Write) (int, error) {
 	t := a.blind(b)
 	t.agent = w.Agent
 	if _, err := t.Put(ctx, namespace, items); err != nil || t.Changes() == 0 {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/traces"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -132,7 +133,7 @@ func (r *purging) all(ctx context.Context) error {
 		}
 	}
 	err := r.each(ctx, func(e store.Entry, left []byte) error {
-		r.done.Erased = append(r.done.Erased, Erased{Branch: r.space.catalogue.nameOf(e.Branch), Version: e.Version, Digest: digest(e.Value)})
+		r.done.Erased = append(r.done.Erased, Erased{Branch: r.space.catalogue.NameOf(e.Branch), Version: e.Version, Digest: digest(e.Value)})
 		return r.erase(ctx, e, left)
 	})
 	return errors.Join(err, r.flush(ctx))
@@ -140,7 +141,7 @@ func (r *purging) all(ctx context.Context) error {
 
 // each gives the versions that are to be erased, and what stays of them.
 func (r *purging) each(ctx context.Context, do func(e store.Entry, left []byte) error) error {
-	for _, b := range r.space.catalogue.kept() {
+	for _, b := range r.space.catalogue.Kept() {
 		err := r.space.eachVersion(ctx, b, r.plan.within, func(e store.Entry) error {
 			if e.Deleted {
 				return nil
@@ -159,8 +160,8 @@ func (r *purging) each(ctx context.Context, do func(e store.Entry, left []byte) 
 }
 
 // eachVersion gives all versions that were written on a branch.
-func (s *Space) eachVersion(ctx context.Context, b *branch, within store.Range, do func(store.Entry) error) error {
-	own := store.Lineage{{Branch: b.id, At: store.Latest}}
+func (s *Space) eachVersion(ctx context.Context, b *lineage.Branch, within store.Range, do func(store.Entry) error) error {
+	own := store.Lineage{{Branch: b.ID, At: store.Latest}}
 	for e, err := range eachEntry(ctx, s.engine.Versions, own, within, purgePage) {
 		if err != nil {
 			return err
@@ -275,7 +276,7 @@ func keptBy(family string) replacing {
 // merges and later stores made, are the same payload.
 func (s *Space) payloadsAt(ctx context.Context, key store.Key, version uint64) (map[string]bool, error) {
 	held := map[string]bool{}
-	for _, b := range s.catalogue.kept() {
+	for _, b := range s.catalogue.Kept() {
 		err := s.eachVersion(ctx, b, only(key), func(e store.Entry) error {
 			if e.Version != version || e.Deleted {
 				return nil
@@ -297,11 +298,11 @@ func (s *Space) payloadsAt(ctx context.Context, key store.Key, version uint64) (
 // with the same data are meant.
 func (s *Space) purgeEvent(ctx context.Context, p Place, sequence uint64) (purgePlan, error) {
 	key := store.Key{Namespace: p.Namespace, Collection: events, Name: store.SequenceName(sequence)}
-	b, err := s.catalogue.named(p.Branch)
+	b, err := s.branch(p.Branch)
 	if err != nil {
 		return purgePlan{}, err
 	}
-	found, err := s.engine.GetAt(ctx, b.lineage, []store.Key{key})
+	found, err := s.engine.GetAt(ctx, b.Lineage, []store.Key{key})
 	if err != nil {
 		return purgePlan{}, s.translate("find what to purge", err)
 	}
@@ -359,7 +360,7 @@ func (s *Space) reindex(ctx context.Context, purged []store.Entry) error {
 		if !ok { // what is left is not searched
 			d.Deleted = true
 		}
-		if s.catalogue.withID(e.Branch) != nil {
+		if s.catalogue.ByID(e.Branch) != nil {
 			docs = append(docs, d)
 		}
 	}

@@ -71,7 +71,7 @@ func TestManyMergesIntoABusyBranchAllEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	// the first branch and that for what is the same on all stay
-	if kept := s.catalogue.kept(); len(kept) != 2 || len(s.catalogue.merges) != 0 {
-		t.Errorf("of the merged and deleted branches %d, and merges into %d, are remembered", len(kept)-2, len(s.catalogue.merges))
+	if kept := s.catalogue.Kept(); len(kept) != 2 || s.catalogue.Merged() != 0 {
+		t.Errorf("of the merged and deleted branches %d, and %d merges, are remembered", len(kept)-2, s.catalogue.Merged())
 	}
 }

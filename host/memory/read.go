@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -140,13 +141,13 @@ func (a *Access) Extent(ctx context.Context, name string) (Extent, error) {
 }
 
 // oldest is the first commit that the branch's past holds: where retention begins, or the first write.
-func (s *Space) oldest(ctx context.Context, b *branch) (store.Point, error) {
+func (s *Space) oldest(ctx context.Context, b *lineage.Branch) (store.Point, error) {
 	floor, err := s.floor(ctx, b)
 	if err != nil || floor.Version != 0 {
 		return floor, err
 	}
-	for i := len(b.lineage) - 1; i >= 0; i-- {
-		segment := b.lineage[i]
+	for i := len(b.Lineage) - 1; i >= 0; i-- {
+		segment := b.Lineage[i]
 		changes, _, err := s.engine.Changes(ctx, segment.Branch, 0, segment.At, 1)
 		if err != nil {
 			return store.Point{}, s.translate("read the first change", err)
@@ -160,10 +161,10 @@ func (s *Space) oldest(ctx context.Context, b *branch) (store.Point, error) {
 }
 
 // floor is the oldest point that retention left on the branch; zero when nothing was trimmed.
-func (s *Space) floor(ctx context.Context, b *branch) (store.Point, error) {
+func (s *Space) floor(ctx context.Context, b *lineage.Branch) (store.Point, error) {
 	floor := store.Point{}
 	for version := uint64(1); ; version = floor.Version {
-		_, err := s.engine.GetAt(ctx, b.lineage.At(version), []store.Key{b.key()})
+		_, err := s.engine.GetAt(ctx, b.Lineage.At(version), []store.Key{b.Key()})
 		trimmed, ok := asTrimmed(err)
 		if !ok {
 			return floor, s.translate("find the oldest version", err)
@@ -190,7 +191,7 @@ func (a *Access) Status(ctx context.Context, p Place) (Status, error) {
 	if err != nil {
 		return Status{}, s.translate("read the newest version", err)
 	}
-	st := Status{Branch: v.branch.Name, Namespace: p.Namespace, Branches: len(s.catalogue.live()), Version: head.Version, Searchable: s.isReady()}
+	st := Status{Branch: v.branch.Name, Namespace: p.Namespace, Branches: len(s.catalogue.Live()), Version: head.Version, Searchable: s.isReady()}
 	if st.Keys, err = s.count(ctx, v, p.Namespace, memories); err != nil {
 		return st, err
 	}

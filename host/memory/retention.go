@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -49,11 +50,11 @@ const (
 	retainEvery = time.Hour
 )
 
-var retentionKey = store.Key{Namespace: catalogueSpace, Collection: policies, Name: "retention"}
+var retentionKey = store.Key{Namespace: lineage.Namespace, Collection: policies, Name: "retention"}
 
 // Retention is the policy in force.
 func (s *Space) Retention(ctx context.Context) (Retention, error) {
-	found, err := s.engine.GetAt(ctx, catalogueLineage, []store.Key{retentionKey})
+	found, err := s.engine.GetAt(ctx, lineage.Root(), []store.Key{retentionKey})
 	if err != nil {
 		return Retention{}, s.translate("read the retention policy", err)
 	}
@@ -167,7 +168,7 @@ func (s *Space) Retain(ctx context.Context) (Retained, error) {
 		done.fail(RetentionFailure{}, s.translate("drop the past of the system branch", err))
 	}
 	keeps := s.keeps(ctx, policy, &done)
-	for _, b := range s.catalogue.live() {
+	for _, b := range s.catalogue.Live() {
 		age := policy.of(b.Name)
 		if age == 0 {
 			continue
@@ -190,17 +191,17 @@ func (s *Space) Retain(ctx context.Context) (Retained, error) {
 
 // retainBranch drops what is older than an age, and returns from where on the branch can be read then; zero when there is nothing
 // that old.
-func (s *Space) retainBranch(ctx context.Context, b *branch, age time.Duration, keeps []store.Keep) (store.Point, error) {
+func (s *Space) retainBranch(ctx context.Context, b *lineage.Branch, age time.Duration, keeps []store.Keep) (store.Point, error) {
 	doing := "trim " + b.Name
 	floor, err := s.engine.VersionAt(ctx, s.clock().Add(-age))
 	if err != nil {
 		return store.Point{}, s.translate(doing, err)
 	}
-	had, err := s.ownFloor(ctx, b.id)
+	had, err := s.ownFloor(ctx, b.ID)
 	if err != nil {
 		return store.Point{}, s.translate(doing, err)
 	}
-	if floor.Version <= b.version || floor.Version < had.Version {
+	if floor.Version <= b.Version || floor.Version < had.Version {
 		return store.Point{}, nil
 	}
 	err = whenReleased(ctx, func() error { return s.trim(ctx, b, floor.Version, keeps) })

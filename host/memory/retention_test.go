@@ -141,7 +141,7 @@ func TestARuleThatFailsIsReportedWhileTheOthersAreApplied(t *testing.T) {
 	}
 	broken := errors.New("a page is torn")
 	engine.trim = func(b store.BranchID) error {
-		if s.catalogue.nameOf(b) == Default {
+		if s.catalogue.NameOf(b) == Default {
 			return broken
 		}
 		return nil

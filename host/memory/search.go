@@ -111,7 +111,7 @@ func (s *Space) reachable(ctx context.Context, v view) error {
 	if !v.past {
 		return nil
 	}
-	_, err := s.engine.GetAt(ctx, v.lineage, []store.Key{v.branch.key()})
+	_, err := s.engine.GetAt(ctx, v.lineage, []store.Key{v.branch.Key()})
 	return s.translate("search", err)
 }
 
@@ -164,7 +164,7 @@ func (s *Space) hit(h search.Hit, e store.Entry, query string) (Hit, error) {
 	if err != nil {
 		return Hit{}, err
 	}
-	hit := Hit{Score: h.Score, Why: h.Why, Branch: s.catalogue.nameOf(h.Branch), Snippet: s.index.Snippet(e.Collection, d.Text, query, snippetLength)}
+	hit := Hit{Score: h.Score, Why: h.Why, Branch: s.catalogue.NameOf(h.Branch), Snippet: s.index.Snippet(e.Collection, d.Text, query, snippetLength)}
 	if e.Collection == events {
 		event, err := s.event(e)
 		hit.Memory = Memory{Namespace: e.Namespace, Key: e.Name, Value: event.Data, Type: event.Event, Agent: event.Agent,

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -100,7 +101,7 @@ type Space struct {
 	deepChain int
 	readOnly  bool
 
-	catalogue *catalogue
+	catalogue *lineage.Catalogue
 	counters  *counting
 	chores    *chores
 	usage     *usage
@@ -128,7 +129,7 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 		return nil, errors.New("open space: an engine and an index are needed")
 	}
 	s := newSpace(o)
-	if err := s.catalogue.load(ctx, s.engine); err != nil {
+	if err := s.loadCatalogue(ctx); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
 	if err := s.ensureBranches(ctx); err != nil {
@@ -169,7 +170,7 @@ func newSpace(o Options) *Space {
 		feedAge:      cmp.Or(o.FeedAge, 7*24*time.Hour),
 		deepChain:    cmp.Or(o.DeepChain, 16),
 		readOnly:     o.ReadOnly,
-		catalogue:    newCatalogue(),
+		catalogue:    lineage.New(),
 		usage:        newUsage(),
 		searchable:   make(chan struct{}),
 	}

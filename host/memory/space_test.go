@@ -297,7 +297,7 @@ func TestADeletedBranchFreesItsNameAndLeavesItsForksWhole(t *testing.T) {
 	if err := s.WaitIdle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(s.catalogue.kept()); n != 3 { // with that for what is the same on all
+	if n := len(s.catalogue.Kept()); n != 3 { // with that for what is the same on all
 		t.Errorf("%d branches are kept", n)
 	}
 }

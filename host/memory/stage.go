@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -21,7 +22,7 @@ import (
 type Stage struct {
 	access  *Access
 	space   *Space
-	branch  *branch
+	branch  *lineage.Branch
 	version uint64
 	now     time.Time
 	agent   string
@@ -110,7 +111,7 @@ func (a *Access) StageAt(ctx context.Context, branch string, at AsOf) (*Stage, e
 
 // blind begins a write that reads the newest versions, and expects at its commit only what was named to expect. It costs no
 // read of the engine.
-func (a *Access) blind(b *branch) *Stage {
+func (a *Access) blind(b *lineage.Branch) *Stage {
 	return &Stage{access: a, space: a.space, branch: b, version: store.Latest, now: a.space.clock().UTC(), agent: a.caller.Agent, blind: true}
 }
 
@@ -149,10 +150,10 @@ func (t *Stage) ChangesMemories() bool {
 // lineage is what is read of one of the two branches; nil: nothing is there yet.
 func (t *Stage) lineage(system bool) store.Lineage {
 	if !system {
-		return t.branch.lineage.At(t.version)
+		return t.branch.Lineage.At(t.version)
 	}
-	if b := t.space.catalogue.system(); b != nil {
-		return b.lineage.At(t.version)
+	if b := t.space.catalogue.System(); b != nil {
+		return b.Lineage.At(t.version)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -43,11 +44,11 @@ func (a *Access) Answered(ctx context.Context, c Commit) (answer json.RawMessage
 	s := a.space
 	c.Write = a.sign(c.Write)
 	_, done, err = s.replayed(ctx, request(c.Write, c.Operation, c.Content))
-	b := s.catalogue.system()
+	b := s.catalogue.System()
 	if err != nil || !done || b == nil {
 		return nil, done, err
 	}
-	found, err := s.engine.GetAt(ctx, b.lineage, []store.Key{answerKey(c.Write)})
+	found, err := s.engine.GetAt(ctx, b.Lineage, []store.Key{answerKey(c.Write)})
 	if err != nil || !found[0].Exists() {
 		return nil, true, s.translate("find the earlier answer", err)
 	}
@@ -62,7 +63,7 @@ func (a *Access) Answered(ctx context.Context, c Commit) (answer json.RawMessage
 }
 
 func answerKey(w Write) store.Key {
-	return store.Key{Namespace: catalogueSpace, Collection: answers, Name: w.identity() + "\x00" + w.RequestID}
+	return store.Key{Namespace: lineage.Namespace, Collection: answers, Name: w.identity() + "\x00" + w.RequestID}
 }
 
 // Committed is what became of a stage.
@@ -169,12 +170,12 @@ func mayHaveCommitted(err error) bool {
 }
 
 // write commits to the stage's branch; what is only counted needs no commit.
-func (t *Stage) write(ctx context.Context, batch store.Batch, system *branch, by Caller) (store.Committed, error) {
+func (t *Stage) write(ctx context.Context, batch store.Batch, system *lineage.Branch, by Caller) (store.Committed, error) {
 	if len(batch.Writes)+len(batch.Appends) == 0 {
 		return store.Committed{}, nil
 	}
 	if system != nil {
-		batch.Expect = append(batch.Expect, system.alive())
+		batch.Expect = append(batch.Expect, system.Alive())
 	}
 	return t.space.commit(ctx, t.branch, batch, by)
 }
@@ -213,7 +214,7 @@ func (t *Stage) askHooks(ctx context.Context, w Write) error {
 }
 
 // systemFor is the branch for what is the same on all branches, if something is to be written there.
-func (t *Stage) systemFor(ctx context.Context, c Commit) (*branch, error) {
+func (t *Stage) systemFor(ctx context.Context, c Commit) (*lineage.Branch, error) {
 	needed := c.Answer != nil && c.RequestID != ""
 	for _, at := range t.order {
 		needed = needed || at.system
@@ -226,12 +227,12 @@ func (t *Stage) systemFor(ctx context.Context, c Commit) (*branch, error) {
 
 // batch is everything that was staged, on the condition that what was read is as it was. Of a proposal only what is
 // the same on all branches can have changed meanwhile.
-func (t *Stage) batch(c Commit, system *branch) (store.Batch, error) {
+func (t *Stage) batch(c Commit, system *lineage.Branch) (store.Batch, error) {
 	var batch store.Batch
 	for _, at := range t.order {
-		w := store.Write{Branch: t.branch.id, Key: at.Key, Delete: t.changed[at] == nil}
+		w := store.Write{Branch: t.branch.ID, Key: at.Key, Delete: t.changed[at] == nil}
 		if at.system {
-			w.Branch = system.id
+			w.Branch = system.ID
 		}
 		if r := t.changed[at]; r != nil {
 			value, err := r.encode()
@@ -258,21 +259,21 @@ func (t *Stage) batch(c Commit, system *branch) (store.Batch, error) {
 	for at, version := range t.seen {
 		switch {
 		case at.system && system != nil:
-			batch.Expect = append(batch.Expect, store.Expectation{Lineage: system.lineage, Key: at.Key, Version: version})
+			batch.Expect = append(batch.Expect, store.Expectation{Lineage: system.Lineage, Key: at.Key, Version: version})
 		case !at.system && c.Proposal == "":
-			batch.Expect = append(batch.Expect, store.Expectation{Lineage: t.branch.lineage, Key: at.Key, Version: version})
+			batch.Expect = append(batch.Expect, store.Expectation{Lineage: t.branch.Lineage, Key: at.Key, Version: version})
 		}
 	}
 	return batch, nil
 }
 
-func (t *Stage) answer(c Commit, system *branch) (store.Write, error) {
+func (t *Stage) answer(c Commit, system *lineage.Branch) (store.Write, error) {
 	r := answerRecord{Answer: c.Answer, Expires: t.now.Add(systemKept).UnixMicro()}
 	if len(c.Answer) > answerLimit {
 		r.Answer = nil
 	}
 	value, err := json.Marshal(r)
-	return store.Write{Branch: system.id, Key: answerKey(c.Write), Value: value}, err
+	return store.Write{Branch: system.ID, Key: answerKey(c.Write), Value: value}, err
 }
 
 // proposable is an error when a proposal cannot have its name.
@@ -301,23 +302,23 @@ func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, change
 	if len(front) == 0 {
 		return store.Point{}, false, invalid("branch %q has no past to stand on", t.branch.Name)
 	}
-	id := s.catalogue.nextID()
+	id := s.catalogue.NextID()
 	for i := range changes {
 		if changes[i].branch == 0 {
 			changes[i].branch = id
 		}
 	}
-	r := branchRecord{Name: c.Proposal, Parent: t.branch.Name, From: front[0].Branch, At: front[0].At}
+	r := lineage.Record{Name: c.Proposal, Parent: t.branch.Name, From: front[0].Branch, At: front[0].At}
 	moved := moveTo(batch, t.branch, id, front.Fork(id))
-	moved.Expect = append(moved.Expect, t.branch.alive())
+	moved.Expect = append(moved.Expect, t.branch.Alive())
 	_, at, err = s.addBranchAs(ctx, id, r, moved, c.by)
 	return at, false, err
 }
 
 // moveTo is a batch with what it writes to one branch written to another.
-func moveTo(batch store.Batch, from *branch, to store.BranchID, lineage store.Lineage) store.Batch {
+func moveTo(batch store.Batch, from *lineage.Branch, to store.BranchID, lineage store.Lineage) store.Batch {
 	for i := range batch.Writes {
-		if batch.Writes[i].Branch == from.id {
+		if batch.Writes[i].Branch == from.ID {
 			batch.Writes[i].Branch = to
 		}
 	}

@@ -468,7 +468,7 @@ func (t *Stage) Search(ctx context.Context, q Search) (Found, error) {
 	if q.AsOf = t.at; !t.at.IsNow() {
 		return t.access.Search(ctx, q)
 	}
-	changes, _, err := t.space.engine.Changes(ctx, t.branch.id, t.version, store.Latest, 1)
+	changes, _, err := t.space.engine.Changes(ctx, t.branch.ID, t.version, store.Latest, 1)
 	if err != nil {
 		return Found{}, t.space.translate("search", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -53,13 +54,13 @@ func (t *Stage) CountTerms(ctx context.Context, c Collection, namespaces, terms 
 
 // counted is what CountTerms counts in; nil: nothing is there yet.
 func (t *Stage) counted(c Collection) store.Lineage {
-	switch b := t.space.catalogue.system(); {
+	switch b := t.space.catalogue.System(); {
 	case !t.at.IsNow():
 		return t.lineage(c.PerSpace)
 	case !c.PerSpace:
-		return t.branch.lineage
+		return t.branch.Lineage
 	case b != nil:
-		return b.lineage
+		return b.Lineage
 	}
 	return nil
 }
@@ -91,14 +92,14 @@ func (t *Stage) Emit(ctx context.Context, namespace string, kind Kind, payload j
 }
 
 // payloads reads what families said in notices.
-func (s *Space) payloads(ctx context.Context, b *branch, notices []Notice) error {
+func (s *Space) payloads(ctx context.Context, b *lineage.Branch, notices []Notice) error {
 	for i := range notices {
 		n := &notices[i]
 		if n.Kind != familyNotice {
 			continue
 		}
 		key := store.Key{Namespace: n.Namespace, Collection: emitted, Name: n.Key}
-		found, err := s.engine.GetAt(ctx, b.lineage.At(n.Watermark), []store.Key{key})
+		found, err := s.engine.GetAt(ctx, b.Lineage.At(n.Watermark), []store.Key{key})
 		if err != nil {
 			return s.translate("read the feed", err)
 		}

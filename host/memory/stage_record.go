@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -126,10 +127,10 @@ func (t *Stage) discreet(err error) error {
 // branchOf is the branch that a site is on.
 func (t *Stage) branchOf(at site) store.BranchID {
 	if !at.system {
-		return t.branch.id
+		return t.branch.ID
 	}
-	if b := t.space.catalogue.system(); b != nil {
-		return b.id
+	if b := t.space.catalogue.System(); b != nil {
+		return b.ID
 	}
 	return 0 // nothing is there yet
 }
@@ -229,7 +230,7 @@ type RecordHit struct {
 }
 
 // searchRecords searches what a lineage sees of a collection.
-func (s *Space) searchRecords(ctx context.Context, l store.Lineage, b *branch, now time.Time, c Collection, q Search) ([]RecordHit, int, error) {
+func (s *Space) searchRecords(ctx context.Context, l store.Lineage, b *lineage.Branch, now time.Time, c Collection, q Search) ([]RecordHit, int, error) {
 	if err := s.Ready(ctx); err != nil || l == nil {
 		return nil, 0, err
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 )
 
 func stage(t testing.TB, s *Space, branch string) *Stage {
@@ -201,7 +203,7 @@ func TestRecordsOfASpaceAreTheSameOnEveryBranchAndOthersAreNot(t *testing.T) {
 	if err != nil || len(branches) != 2 {
 		t.Errorf("the branches are %v, %v", branches, err)
 	}
-	if _, err := s.Fork(t.Context(), systemName, "mine", AsOf{}, Write{}); err == nil {
+	if _, err := s.Fork(t.Context(), lineage.System, "mine", AsOf{}, Write{}); err == nil {
 		t.Error("the branch for all branches could be forked")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -15,46 +16,46 @@ const systemKept = 24 * time.Hour
 
 // systemBranch is the branch for what is the same on all branches. It is made when it is first written to, and callers cannot
 // name it.
-func (s *Space) systemBranch(ctx context.Context) (*branch, error) {
-	if b := s.catalogue.system(); b != nil {
+func (s *Space) systemBranch(ctx context.Context) (*lineage.Branch, error) {
+	if b := s.catalogue.System(); b != nil {
 		return b, nil
 	}
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	if b := s.catalogue.system(); b != nil {
+	if b := s.catalogue.System(); b != nil {
 		return b, nil
 	}
-	return s.addBranch(ctx, branchRecord{Name: systemName}, store.Batch{}, Caller{})
+	return s.addBranch(ctx, lineage.Record{Name: lineage.System}, store.Batch{}, Caller{})
 }
 
 // addBranch commits a branch's record with whatever else is in a batch, and publishes it. The caller holds branching, and
 // knows that the name is free.
-func (s *Space) addBranch(ctx context.Context, r branchRecord, batch store.Batch, by Caller) (*branch, error) {
-	b, _, err := s.addBranchAs(ctx, s.catalogue.nextID(), r, batch, by)
+func (s *Space) addBranch(ctx context.Context, r lineage.Record, batch store.Batch, by Caller) (*lineage.Branch, error) {
+	b, _, err := s.addBranchAs(ctx, s.catalogue.NextID(), r, batch, by)
 	return b, err
 }
 
 // addBranchAs is addBranch with the id that the branch gets, to which the batch may write already. What was written is
 // searchable when it returns.
-func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r branchRecord, batch store.Batch, by Caller) (*branch, store.Point, error) {
-	value, err := json.Marshal(r)
+func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r lineage.Record, batch store.Batch, by Caller) (*lineage.Branch, store.Point, error) {
+	write, err := r.Write(id)
 	if err != nil {
 		return nil, store.Point{}, err
 	}
 	if batch, err = s.noted(batch, id, r.Name, by); err != nil {
 		return nil, store.Point{}, err
 	}
-	batch.Writes = append(batch.Writes, store.Write{Branch: store.Catalogue, Key: branchKey(id), Value: value})
+	batch.Writes = append(batch.Writes, write)
 	done, err := s.commitIndexed(ctx, batch)
 	if err != nil {
 		return nil, done.Point, s.translate("make branch "+r.Name, err)
 	}
-	return s.catalogue.publish(id, r, done.Point, done.Time), done.Point, nil
+	return s.catalogue.Publish(id, r, done.Point, done.Time), done.Point, nil
 }
 
 // retainSystem drops the past of the system branch.
 func (s *Space) retainSystem(ctx context.Context) error {
-	b := s.catalogue.system()
+	b := s.catalogue.System()
 	if b == nil {
 		return nil
 	}
@@ -65,38 +66,38 @@ func (s *Space) retainSystem(ctx context.Context) error {
 		return err
 	}
 	floor, err := s.engine.VersionAt(ctx, s.clock().Add(-systemKept))
-	if err != nil || floor.Version <= b.version {
+	if err != nil || floor.Version <= b.Version {
 		return err
 	}
 	return whenReleased(ctx, func() error { return s.trimSystem(ctx, b, floor.Version) })
 }
 
-func (s *Space) trimSystem(ctx context.Context, b *branch, floor uint64) error {
+func (s *Space) trimSystem(ctx context.Context, b *lineage.Branch, floor uint64) error {
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	if err := s.engine.Trim(ctx, b.id, floor, nil); err != nil {
+	if err := s.engine.Trim(ctx, b.ID, floor, nil); err != nil {
 		return err
 	}
-	s.index.Trim(b.id, floor, nil)
+	s.index.Trim(b.ID, floor, nil)
 	return nil
 }
 
 // dropAnswers forgets what old requests were answered with.
-func (s *Space) dropAnswers(ctx context.Context, b *branch) error {
-	now, r := s.clock().UnixMicro(), store.Range{Namespace: catalogueSpace, Collection: answers}
-	for page, err := range eachPage(ctx, s.engine.ScanAt, b.lineage, r, cataloguePage) {
+func (s *Space) dropAnswers(ctx context.Context, b *lineage.Branch) error {
+	now, r := s.clock().UnixMicro(), store.Range{Namespace: lineage.Namespace, Collection: answers}
+	for page, err := range eachPage(ctx, s.engine.ScanAt, b.Lineage, r, cataloguePage) {
 		if err != nil {
 			return err
 		}
-		batch := store.Batch{Expect: []store.Expectation{b.alive()}}
+		batch := store.Batch{Expect: []store.Expectation{b.Alive()}}
 		for _, e := range page {
 			var a answerRecord
 			if err := json.Unmarshal(e.Value, &a); err != nil {
 				return fmt.Errorf("read an answer: %w", err)
 			}
 			if a.Expires <= now {
-				batch.Writes = append(batch.Writes, store.Write{Branch: b.id, Key: e.Key, Delete: true})
-				batch.Expect = append(batch.Expect, store.Expectation{Lineage: b.lineage, Key: e.Key, Version: e.Version}) // it may be used again
+				batch.Writes = append(batch.Writes, store.Write{Branch: b.ID, Key: e.Key, Delete: true})
+				batch.Expect = append(batch.Expect, store.Expectation{Lineage: b.Lineage, Key: e.Key, Version: e.Version}) // it may be used again
 			}
 		}
 		if len(batch.Writes) > 0 {

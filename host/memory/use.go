@@ -369,8 +369,8 @@ func (s *Space) countAll(ctx context.Context) error {
 		}
 		found := &usage{owners: map[string]*owned{}}
 		var failed error
-		for _, b := range s.catalogue.kept() {
-			if err := s.countBranch(ctx, b.id, head.Version, found); err != nil {
+		for _, b := range s.catalogue.Kept() {
+			if err := s.countBranch(ctx, b.ID, head.Version, found); err != nil {
 				failed = errors.Join(failed, fmt.Errorf("branch %s: %w", b.Name, err))
 			}
 		}

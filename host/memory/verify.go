@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -56,7 +57,7 @@ func (s *Space) Verify(ctx context.Context) (Verified, error) {
 	if err := ctx.Err(); err != nil {
 		return v, err
 	}
-	for _, b := range s.catalogue.kept() {
+	for _, b := range s.catalogue.Kept() {
 		v.Branches++
 		namespaces, err := s.verifyEntries(ctx, b, &v)
 		if err != nil {
@@ -81,12 +82,12 @@ func flatten(err error) []error {
 
 // askedFor tells of a branch's versions, key by key and the newest first, which a view may ask for: others are kept for
 // histories only, and no index has them.
-func (s *Space) askedFor(ctx context.Context, b *branch) (func(store.Entry) bool, error) {
-	floor, err := s.ownFloor(ctx, b.id)
+func (s *Space) askedFor(ctx context.Context, b *lineage.Branch) (func(store.Entry) bool, error) {
+	floor, err := s.ownFloor(ctx, b.ID)
 	if err != nil {
 		return nil, s.translate("verify branch "+b.Name, err)
 	}
-	pins := s.catalogue.pins(b.id)
+	pins := s.catalogue.Pins(b.ID)
 	var key store.Key
 	newer := store.Latest
 	return func(e store.Entry) bool {
@@ -100,7 +101,7 @@ func (s *Space) askedFor(ctx context.Context, b *branch) (func(store.Entry) bool
 }
 
 // verifyEntries decodes every version that was written on a branch, and lists the namespaces there are.
-func (s *Space) verifyEntries(ctx context.Context, b *branch, v *Verified) (namespaces []string, err error) {
+func (s *Space) verifyEntries(ctx context.Context, b *lineage.Branch, v *Verified) (namespaces []string, err error) {
 	var docs []search.Doc
 	missing := 0
 	upTo := s.applied.upTo() // what is newer may not have reached the index
@@ -109,7 +110,7 @@ func (s *Space) verifyEntries(ctx context.Context, b *branch, v *Verified) (name
 		v.add(err.Error(), doRepair)
 		return nil, ctx.Err()
 	}
-	for page, err := range eachPage(ctx, s.engine.Versions, store.Lineage{{Branch: b.id, At: store.Latest}}, store.Range{}, fillPage) {
+	for page, err := range eachPage(ctx, s.engine.Versions, store.Lineage{{Branch: b.ID, At: store.Latest}}, store.Range{}, fillPage) {
 		if err != nil {
 			v.add(fmt.Sprintf("branch %s cannot be read: %v", b.Name, err), doRepair)
 			return namespaces, ctx.Err()
@@ -151,7 +152,7 @@ func atLeast(n, most int) string {
 
 // countMissing adds to what is counted those of some versions that the index does not have. While they were read they may have been
 // trimmed or purged: what is missing is looked at again.
-func (s *Space) countMissing(ctx context.Context, b *branch, docs []search.Doc, counted int) (int, error) {
+func (s *Space) countMissing(ctx context.Context, b *lineage.Branch, docs []search.Doc, counted int) (int, error) {
 	if s.index.Missing(docs...) == 0 {
 		return counted, nil
 	}
@@ -176,12 +177,12 @@ func (s *Space) countMissing(ctx context.Context, b *branch, docs []search.Doc, 
 
 // missingOf counts the versions of a key on a branch that the index should have and does not, while nothing is trimmed, purged or
 // reclaimed.
-func (s *Space) missingOf(ctx context.Context, b *branch, key store.Key) (n int, err error) {
+func (s *Space) missingOf(ctx context.Context, b *lineage.Branch, key store.Key) (n int, err error) {
 	s.branching.Lock()
 	defer s.branching.Unlock()
 	s.writing.RLock()
 	defer s.writing.RUnlock()
-	if now := s.catalogue.withID(b.id); now == nil || now.Reclaimed {
+	if now := s.catalogue.ByID(b.ID); now == nil || now.Reclaimed {
 		return 0, nil
 	}
 	upTo := s.applied.upTo()
@@ -190,7 +191,7 @@ func (s *Space) missingOf(ctx context.Context, b *branch, key store.Key) (n int,
 		return 0, err
 	}
 	only := store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
-	for e, err := range eachEntry(ctx, s.engine.Versions, store.Lineage{{Branch: b.id, At: store.Latest}}, only, fillPage) {
+	for e, err := range eachEntry(ctx, s.engine.Versions, store.Lineage{{Branch: b.ID, At: store.Latest}}, only, fillPage) {
 		if err != nil {
 			return n, s.translate("verify branch "+b.Name, err)
 		}
@@ -202,7 +203,7 @@ func (s *Space) missingOf(ctx context.Context, b *branch, key store.Key) (n int,
 }
 
 // verifyView checks what a branch sees: its logs, and what a search would look at.
-func (s *Space) verifyView(ctx context.Context, b *branch, namespaces []string, v *Verified) {
+func (s *Space) verifyView(ctx context.Context, b *lineage.Branch, namespaces []string, v *Verified) {
 	for _, namespace := range namespaces {
 		n, err := s.VerifyLog(ctx, Place{Branch: b.Name, Namespace: namespace})
 		v.Events += n
@@ -225,7 +226,7 @@ const (
 
 // compareCounts compares how many memories the index and the store have on a branch, at a version up to which the index has
 // everything.
-func (s *Space) compareCounts(ctx context.Context, b *branch, v *Verified) error {
+func (s *Space) compareCounts(ctx context.Context, b *lineage.Branch, v *Verified) error {
 	floor := uint64(0)
 	for range compareAttempts {
 		purges := s.purges.Load()
@@ -235,7 +236,7 @@ func (s *Space) compareCounts(ctx context.Context, b *branch, v *Verified) error
 		if err != nil {
 			return err
 		}
-		then := view{branch: b, lineage: b.lineage.At(at), now: s.clock()}
+		then := view{branch: b, lineage: b.Lineage.At(at), now: s.clock()}
 		indexed, stored, err := s.counts(ctx, then)
 		if trimmed, ok := asTrimmed(err); ok {
 			floor = trimmed.Floor.Version

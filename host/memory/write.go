@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -35,19 +36,19 @@ func (s *Space) replayed(ctx context.Context, req store.Request) (store.Committe
 }
 
 // commit writes to a branch and makes what was written searchable before it returns.
-func (s *Space) commit(ctx context.Context, b *branch, batch store.Batch, by Caller) (store.Committed, error) {
+func (s *Space) commit(ctx context.Context, b *lineage.Branch, batch store.Batch, by Caller) (store.Committed, error) {
 	s.writing.RLock()
 	defer s.writing.RUnlock()
 	return s.commitLocked(ctx, b, batch, by)
 }
 
 // commitLocked is commit for a caller that holds writing.
-func (s *Space) commitLocked(ctx context.Context, b *branch, batch store.Batch, by Caller) (store.Committed, error) {
-	batch, err := s.noted(batch, b.id, b.Name, by)
+func (s *Space) commitLocked(ctx context.Context, b *lineage.Branch, batch store.Batch, by Caller) (store.Committed, error) {
+	batch, err := s.noted(batch, b.ID, b.Name, by)
 	if err != nil {
 		return store.Committed{}, err
 	}
-	batch.Expect = append(batch.Expect, b.alive())
+	batch.Expect = append(batch.Expect, b.Alive())
 	return s.commitIndexed(ctx, batch)
 }
 
@@ -108,7 +109,7 @@ func (a *Access) Store(ctx context.Context, p Place, items []Item, w Write) ([]S
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
 		return receiptsAt(receiptsFor(keys), done.Point), err
 	}
-	b, err := s.catalogue.named(p.Branch)
+	b, err := s.branch(p.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (a *Access) hookEffects(ctx context.Context, w Write) *Effects {
 }
 
 // store asks the hooks, once, and stores what they make of items that were checked.
-func (a *Access) store(ctx context.Context, b *branch, p Place, keys []store.Key, items []Item, w Write, req store.Request) ([]Stored, error) {
+func (a *Access) store(ctx context.Context, b *lineage.Branch, p Place, keys []store.Key, items []Item, w Write, req store.Request) ([]Stored, error) {
 	items, err := a.space.storing(ctx, p, named(items, keys), w, false)
 	if err != nil {
 		return nil, err
@@ -269,7 +270,7 @@ func (a *Access) change(ctx context.Context, p Place, names []string, w Write, o
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.catalogue.named(p.Branch)
+	b, err := s.branch(p.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -314,11 +315,11 @@ func (s *Space) checkKeys(names []string) ([]string, error) {
 }
 
 // changedBy are the keys of the memories that a commit wrote or deleted.
-func (s *Space) changedBy(ctx context.Context, b *branch, done store.Committed, err error) ([]string, error) {
+func (s *Space) changedBy(ctx context.Context, b *lineage.Branch, done store.Committed, err error) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	changes, _, err := s.engine.Changes(ctx, b.id, done.Version-1, done.Version, s.limits.Batch)
+	changes, _, err := s.engine.Changes(ctx, b.ID, done.Version-1, done.Version, s.limits.Batch)
 	if err != nil {
 		return nil, s.translate("read what the earlier request did", err)
 	}

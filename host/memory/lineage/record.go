@@ -1,0 +1,95 @@
+// Package lineage tells what the branches of a space descend from and have merged.
+package lineage
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// The catalogue is stored as entries of the engine's catalogue branch.
+const (
+	Namespace = "_"         // of the catalogue; callers cannot name it
+	System    = "_system"   // the branch for data that is the same on all branches; callers cannot name it
+	Branches  = "_branches" // the collection of branch records
+	Merges    = "_merges"   // the collection of merge records
+)
+
+// Root is the lineage of the catalogue branch, at its newest version.
+func Root() store.Lineage { return store.Lineage{{Branch: store.Catalogue, At: store.Latest}} }
+
+// Record is how a branch is stored, under its id.
+type Record struct {
+	Name    string         `json:"name"`
+	Parent  string         `json:"parent,omitempty"` // its name at the fork
+	From    store.BranchID `json:"from,omitempty"`   // 0: started empty
+	At      uint64         `json:"at,omitempty"`     // the version of From that it started from
+	Deleted bool           `json:"deleted,omitempty"`
+	// Reclaimed branches have no data any more. Their records and merges stay to tell what the branches that merged them know.
+	Reclaimed bool `json:"reclaimed,omitempty"`
+}
+
+// Write is the write that stores the record of a branch.
+func (r Record) Write(id store.BranchID) (store.Write, error) {
+	value, err := json.Marshal(r)
+	return store.Write{Branch: store.Catalogue, Key: BranchKey(id), Value: value}, err
+}
+
+// BranchKey is the key of a branch's record.
+func BranchKey(id store.BranchID) store.Key {
+	return store.Key{Namespace: Namespace, Collection: Branches, Name: store.SequenceName(uint64(id))}
+}
+
+// MergeRecord is how a merge is stored: the target knows everything that the source knew at a version.
+type MergeRecord struct {
+	Source     store.BranchID `json:"source"`
+	SourceAt   uint64         `json:"source_at"`
+	Target     store.BranchID `json:"target"`
+	Namespaces []string       `json:"namespaces,omitempty"` // nil: all
+	// Silent are keys that the source had changed and the target kept as it had them. Nothing was written for them, so no change
+	// log tells that the target has decided.
+	Silent []store.Key `json:"silent,omitempty"`
+}
+
+// Key is the key that the record is stored under.
+func (m MergeRecord) Key() store.Key {
+	return store.Key{Namespace: Namespace, Collection: Merges,
+		Name: fmt.Sprintf("%s-%s-%s", store.SequenceName(uint64(m.Target)), store.SequenceName(m.SourceAt), store.SequenceName(uint64(m.Source)))}
+}
+
+// Write is the write that stores the record.
+func (m MergeRecord) Write() (store.Write, error) {
+	value, err := json.Marshal(m)
+	return store.Write{Branch: store.Catalogue, Key: m.Key(), Value: value}, err
+}
+
+func (m MergeRecord) covers(namespace string) bool {
+	return m.Namespaces == nil || slices.Contains(m.Namespaces, namespace)
+}
+
+// Branch is a branch in the catalogue. A published Branch is never changed, only replaced.
+type Branch struct {
+	Record
+	ID      store.BranchID
+	Version uint64 // of its record
+	Created time.Time
+	Lineage store.Lineage
+}
+
+// Key is the key of the branch's record.
+func (b *Branch) Key() store.Key { return BranchKey(b.ID) }
+
+// Alive is the condition that the branch has not been deleted or replaced meanwhile.
+func (b *Branch) Alive() store.Expectation {
+	return store.Expectation{Lineage: Root(), Key: b.Key(), Version: b.Version}
+}
+
+// Merge is a merge in the catalogue.
+type Merge struct {
+	MergeRecord
+	At     uint64    // the version of the merge: the target has it from there on
+	Stored store.Key // of its record
+}
