@@ -60,8 +60,9 @@ func rules() []rule {
 		{pkg: "host/memory/traces", never: append(outside, "os")},
 		{pkg: "host/memory/traces/tracestest", never: append(outside, "os")}, // serves tests only
 		{pkg: "host/memory/lineage", own: []string{"host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory/retention", never: append(outside, "os")},
 		{pkg: "host/memory/threeway", never: append(outside, "os")},
-		{pkg: "host/memory", own: []string{"host/memory/lineage", "host/memory/threeway", "host/memory/traces", "host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/memory", own: []string{"host/memory/lineage", "host/memory/retention", "host/memory/threeway", "host/memory/traces", "host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
 		{pkg: "host/tool", own: []string{"host/memory", "host/schema", "host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/tool/core", own: []string{"host/memory", "host/search", "host/tool"}, never: append(outside, "os")},
@@ -89,7 +90,7 @@ func rules() []rule {
 		{pkg: "host/measure/pairs"}, // serves measurements only
 		{pkg: "host/measure", never: append(outside, "os")},
 		{pkg: "host/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},
-		{pkg: "host/operator", own: []string{"abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/sandbox", "host/store"}, never: []string{"net/http", "os", "os/exec"}},
+		{pkg: "host/operator", own: []string{"abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/retention", "host/sandbox", "host/store"}, never: []string{"net/http", "os", "os/exec"}},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},
 		{pkg: "host/jsonrpc", never: append(outside, "os")},
 		{pkg: "host/owner", own: []string{"host/durable", "host/jsonrpc"}, others: []string{"golang.org/x/sys"}},

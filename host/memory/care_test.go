@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/memory/retention"
 )
 
 func TestAPurgedMemoryIsGoneEverywhereAndItsDigestStays(t *testing.T) {
@@ -81,10 +83,10 @@ func TestRetentionTrimsWhatIsOlderThanThePolicyKeeps(t *testing.T) {
 	if trimmed, err := s.Retain(t.Context()); err != nil || len(trimmed.Trimmed) != 0 {
 		t.Fatalf("without a policy %v was trimmed (%v)", trimmed, err)
 	}
-	if err := s.SetRetention(t.Context(), Retention{Keep: 10}); err == nil {
+	if err := s.SetRetention(t.Context(), retention.Policy{Keep: 10}); err == nil {
 		t.Error("an age of ten seconds is taken")
 	}
-	if err := s.SetRetention(t.Context(), Retention{Keep: 3600}); err != nil {
+	if err := s.SetRetention(t.Context(), retention.Policy{Keep: 3600}); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(2 * time.Hour)
@@ -158,7 +160,7 @@ func TestRetentionKeepsVersionsInHistories(t *testing.T) {
 		}
 		now = now.Add(24 * time.Hour)
 	}
-	policy := Retention{Keep: 3600, Versions: 3, Namespaces: map[string]NamespaceRetention{
+	policy := retention.Policy{Keep: 3600, Versions: 3, Namespaces: map[string]retention.Namespace{
 		"work": {Keep: 4 * 24 * 3600, Versions: 1}, "diary": {Forever: true}, "scratch": {Versions: 2},
 	}}
 	if err := s.SetRetention(t.Context(), policy); err != nil {
@@ -187,7 +189,7 @@ func TestRetentionKeepsVersionsInHistories(t *testing.T) {
 	s, closeSpace = openSpace(t, dir, func() time.Time { return now })
 	defer closeSpace()
 	check()
-	for _, wrong := range []Retention{{Versions: -1}, {Versions: mostKept + 1}, {Namespaces: map[string]NamespaceRetention{"a b": {}}}, {Namespaces: map[string]NamespaceRetention{"n": {Keep: 5}}}} {
+	for _, wrong := range []retention.Policy{{Versions: -1}, {Versions: retention.MostVersions + 1}, {Namespaces: map[string]retention.Namespace{"a b": {}}}, {Namespaces: map[string]retention.Namespace{"n": {Keep: 5}}}} {
 		var refused *Error
 		if err := s.SetRetention(t.Context(), wrong); !errors.As(err, &refused) || refused.Code != InvalidArgument {
 			t.Errorf("%+v: %v", wrong, err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
@@ -177,7 +178,7 @@ func TestRetentionForgetsWhoseTheCommitsWereThatItDrops(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.SetRetention(t.Context(), Retention{Keep: 36 * 3600}); err != nil {
+	if err := s.SetRetention(t.Context(), retention.Policy{Keep: 36 * 3600}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the notes follow the trim before

@@ -6,18 +6,8 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/store"
-)
-
-// Clash says how two branches changed the same key differently since they parted.
-type Clash string
-
-// The kinds of clashes.
-const (
-	NoClash    Clash = ""
-	EditEdit   Clash = "edit/edit"
-	EditDelete Clash = "edit/delete"
-	AddAdd     Clash = "add/add"
 )
 
 // Difference is a key whose state differs between two branches. A nil side has no such memory.
@@ -26,7 +16,7 @@ type Difference struct {
 	Collection           string // of a family's record; empty for a memory
 	Key                  string
 	Base, Source, Target *Memory
-	Clash                Clash
+	Clash                threeway.Clash
 }
 
 // DiffQuery says what to compare: what Source has that Target has not.
@@ -69,7 +59,7 @@ func (a *Access) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
 	diff := Diff{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: namespaces}
 	limit := s.page(q.Limit)
 	err = c.each(ctx, func(t triple) error {
-		if t.agreed() {
+		if t.states.Agree() {
 			return nil
 		}
 		return diff.add(t, limit)
@@ -90,7 +80,7 @@ func (d *Diff) add(t triple, limit int) error {
 	default:
 		d.Changed++
 	}
-	if difference.Clash != NoClash {
+	if difference.Clash != threeway.NoClash {
 		d.Clashes++
 	}
 	if len(d.Differences) == limit {
@@ -141,7 +131,7 @@ func (s *Space) comparison(ctx context.Context, source, target string, namespace
 	return c, c.learn(ctx, "")
 }
 
-// learn works out what the branches share in a namespace, once.
+// learn finds what the branches share in a namespace, once.
 func (c *comparison) learn(ctx context.Context, namespace string) error {
 	if _, ok := c.shared[namespace]; ok {
 		return nil
@@ -277,9 +267,7 @@ type triple struct {
 	key            store.Key
 	bases          []store.Entry
 	source, target store.Entry
-	// states name contents: equal states say the same.
-	baseStates               []string
-	sourceState, targetState string
+	states         threeway.States
 }
 
 const (
@@ -337,21 +325,21 @@ func (c *comparison) triples(ctx context.Context, keys []store.Key) ([]triple, e
 	}
 	for _, base := range c.ground(keys[0].Namespace).bases {
 		err := read(base, func(t *triple, e store.Entry, state string) {
-			t.bases, t.baseStates = append(t.bases, e), append(t.baseStates, state)
+			t.bases, t.states.Bases = append(t.bases, e), append(t.states.Bases, state)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	err := read(c.source.lineage, func(t *triple, e store.Entry, state string) { t.source, t.sourceState = e, state })
+	err := read(c.source.lineage, func(t *triple, e store.Entry, state string) { t.source, t.states.Source = e, state })
 	if err != nil {
 		return nil, err
 	}
-	err = read(c.target.lineage, func(t *triple, e store.Entry, state string) { t.target, t.targetState = e, state })
+	err = read(c.target.lineage, func(t *triple, e store.Entry, state string) { t.target, t.states.Target = e, state })
 	return list, err
 }
 
-// stateOf names what an entry says, whoever said it; empty for nothing.
+// stateOf is the content of an entry, whoever wrote it, for comparison; empty for a missing one.
 func stateOf(e store.Entry) (string, error) {
 	if !e.Exists() {
 		return "", nil
@@ -368,35 +356,6 @@ func stateOf(e store.Entry) (string, error) {
 	return "=" + string(value), err
 }
 
-// agreed reports whether both sides say the same.
-func (t triple) agreed() bool { return t.sourceState == t.targetState }
-
-func (t triple) sourceChanged() bool { return !t.wasBase(t.sourceState) }
-func (t triple) targetChanged() bool { return !t.wasBase(t.targetState) }
-
-// wasBase reports whether a state is what a base had. With nothing in common, the base is empty.
-func (t triple) wasBase(state string) bool {
-	if len(t.baseStates) == 0 {
-		return state == ""
-	}
-	return slices.Contains(t.baseStates, state)
-}
-
-// clash is how the sides disagree. With several bases each side may have kept another one's state, knowing the
-// other: that was decided, and is no clash.
-func (t triple) clash() Clash {
-	if t.agreed() || !t.sourceChanged() || !t.targetChanged() {
-		return NoClash
-	}
-	switch {
-	case t.sourceState == "" || t.targetState == "":
-		return EditDelete
-	case t.base().Exists():
-		return EditEdit
-	}
-	return AddAdd
-}
-
 // base is the newest base's entry.
 func (t triple) base() store.Entry {
 	if len(t.bases) == 0 {
@@ -406,7 +365,7 @@ func (t triple) base() store.Entry {
 }
 
 func (t triple) difference() (Difference, error) {
-	d := Difference{Namespace: t.key.Namespace, Key: t.key.Name, Clash: t.clash()}
+	d := Difference{Namespace: t.key.Namespace, Key: t.key.Name, Clash: t.states.Clash()}
 	if t.key.Collection != memories {
 		d.Collection = t.key.Collection
 	}

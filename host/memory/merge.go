@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -173,7 +174,7 @@ type mergePlan struct {
 
 // decide says what becomes of one key.
 func (p *mergePlan) decide(t triple) error {
-	if t.agreed() {
+	if t.states.Agree() {
 		p.silent = append(p.silent, t.key)
 		return nil
 	}
@@ -181,25 +182,25 @@ func (p *mergePlan) decide(t triple) error {
 	if err != nil {
 		return err
 	}
-	clash := t.clash()
-	if outcome.keep || !outcome.unresolved && outcome.state(t) == t.targetState {
+	clash := t.states.Clash()
+	if outcome.keep || !outcome.unresolved && outcome.state(t) == t.states.Target {
 		p.silent = append(p.silent, t.key)
 	}
-	if clash == NoClash && outcome.keep {
+	if clash == threeway.NoClash && outcome.keep {
 		return nil
 	}
 	difference, err := t.difference()
 	if err != nil {
 		return err
 	}
-	if clash != NoClash {
+	if clash != threeway.NoClash {
 		p.result.Clashes = append(p.result.Clashes, difference)
 	}
 	if outcome.unresolved {
 		p.result.Unresolved++
 		return nil
 	}
-	if outcome.keep || outcome.state(t) == t.targetState {
+	if outcome.keep || outcome.state(t) == t.states.Target {
 		return nil
 	}
 	p.result.Applied = append(p.result.Applied, difference)
@@ -245,9 +246,9 @@ func (p *mergePlan) outcome(t triple) (outcome, error) {
 		return p.resolve(t, r)
 	}
 	switch {
-	case t.clash() != NoClash:
+	case t.states.Clash() != threeway.NoClash:
 		return p.decideClash(t)
-	case t.sourceChanged():
+	case t.states.SourceChanged():
 		return takeSource(t), nil
 	}
 	return outcome{keep: true}, nil

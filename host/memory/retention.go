@@ -9,43 +9,11 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Retention says how much past is kept. The zero value keeps everything.
-type Retention struct {
-	// Keep is how far back branches can be read, in seconds; 0: for ever.
-	Keep int64 `json:"keep_s,omitempty"`
-	// Branches are those with an age of their own; 0: for ever.
-	Branches map[string]int64 `json:"branches_s,omitempty"`
-	// Versions is how many versions of each memory stay in its history, the newest, however old they are.
-	Versions int `json:"versions,omitempty"`
-	// Namespaces are those that keep more in histories than their branch can be read back. It replaces Versions for them.
-	Namespaces map[string]NamespaceRetention `json:"namespaces,omitempty"`
-}
-
-// NamespaceRetention says what stays in the histories of a namespace's memories: what either field keeps.
-type NamespaceRetention struct {
-	Keep     int64 `json:"keep_s,omitempty"`   // versions that are no older, in seconds; 0: none for that
-	Forever  bool  `json:"forever,omitempty"`  // all versions
-	Versions int   `json:"versions,omitempty"` // of each memory the newest so many
-}
-
-// mostKept is how many versions of a memory a policy can keep, and mostRules of how many namespaces.
 const (
-	mostKept  = 1_000_000
-	mostRules = 1000
-)
-
-func (r Retention) of(branch string) time.Duration {
-	if keep, ok := r.Branches[branch]; ok {
-		return time.Duration(keep) * time.Second
-	}
-	return time.Duration(r.Keep) * time.Second
-}
-
-const (
-	leastKept   = time.Minute
 	policies    = "policies"
 	retainEvery = time.Hour
 )
@@ -53,12 +21,12 @@ const (
 var retentionKey = store.Key{Namespace: lineage.Namespace, Collection: policies, Name: "retention"}
 
 // Retention is the policy in force.
-func (s *Space) Retention(ctx context.Context) (Retention, error) {
+func (s *Space) Retention(ctx context.Context) (retention.Policy, error) {
 	found, err := s.engine.GetAt(ctx, lineage.Root(), []store.Key{retentionKey})
 	if err != nil {
-		return Retention{}, s.translate("read the retention policy", err)
+		return retention.Policy{}, s.translate("read the retention policy", err)
 	}
-	var r Retention
+	var r retention.Policy
 	if !found[0].Exists() {
 		return r, nil
 	}
@@ -69,20 +37,18 @@ func (s *Space) Retention(ctx context.Context) (Retention, error) {
 }
 
 // SetRetention changes the policy. It takes effect with the next Retain, which runs every hour by itself.
-func (s *Space) SetRetention(ctx context.Context, r Retention) error {
-	ages := []int64{r.Keep}
-	for branch, keep := range r.Branches {
+func (s *Space) SetRetention(ctx context.Context, r retention.Policy) error {
+	if err := r.Check(); err != nil {
+		return invalid("%v", err)
+	}
+	for branch := range r.Branches {
 		if err := s.limits.checkName("branch", branch); err != nil {
 			return err
 		}
-		ages = append(ages, keep)
 	}
-	if err := s.checkNamespaces(r, &ages); err != nil {
-		return err
-	}
-	for _, keep := range ages {
-		if keep < 0 || keep != 0 && time.Duration(keep)*time.Second < leastKept || keep > int64(200*365*24*time.Hour/time.Second) {
-			return invalid("an age of %d seconds: keep a minute at least, or 0 for ever", keep)
+	for namespace := range r.Namespaces {
+		if err := s.limits.checkName("namespace", namespace); err != nil {
+			return err
 		}
 	}
 	value, err := json.Marshal(r)
@@ -93,29 +59,9 @@ func (s *Space) SetRetention(ctx context.Context, r Retention) error {
 	return s.translate("set the retention policy", err)
 }
 
-// checkNamespaces checks what a policy says of versions and namespaces, and adds their ages.
-func (s *Space) checkNamespaces(r Retention, ages *[]int64) error {
-	if len(r.Namespaces) > mostRules {
-		return invalid("a policy for %d namespaces: at most %d can have one of their own", len(r.Namespaces), mostRules)
-	}
-	counts := []int{r.Versions}
-	for name, n := range r.Namespaces {
-		if err := s.limits.checkName("namespace", name); err != nil {
-			return err
-		}
-		*ages, counts = append(*ages, n.Keep), append(counts, n.Versions)
-	}
-	for _, n := range counts {
-		if n < 0 || n > mostKept {
-			return invalid("%d versions of each memory: keep 0 to %d", n, mostKept)
-		}
-	}
-	return nil
-}
-
-// keeps is what stays in histories, of versions that the branches can not be read back to. A rule whose age cannot be turned into
-// a version keeps all, and is reported.
-func (s *Space) keeps(ctx context.Context, r Retention, done *Retained) (keep []store.Keep) {
+// keeps is what stays in histories beyond what the branches can be read back to. A rule whose age has no version keeps everything,
+// and is reported.
+func (s *Space) keeps(ctx context.Context, r retention.Policy, done *Retained) (keep []store.Keep) {
 	if r.Versions > 0 {
 		keep = append(keep, store.Keep{Versions: r.Versions})
 	}
@@ -123,7 +69,7 @@ func (s *Space) keeps(ctx context.Context, r Retention, done *Retained) (keep []
 		n := r.Namespaces[name]
 		k := store.Keep{Namespace: name, Versions: n.Versions}
 		if n.Keep > 0 {
-			at, err := s.engine.VersionAt(ctx, s.clock().Add(-time.Duration(n.Keep)*time.Second))
+			at, err := s.engine.VersionAt(ctx, s.clock().Add(-n.Age()))
 			if err != nil {
 				done.fail(RetentionFailure{Namespace: name}, s.translate("tell what stays in the histories of namespace "+name, err))
 			}
@@ -169,7 +115,7 @@ func (s *Space) Retain(ctx context.Context) (Retained, error) {
 	}
 	keeps := s.keeps(ctx, policy, &done)
 	for _, b := range s.catalogue.Live() {
-		age := policy.of(b.Name)
+		age := policy.Age(b.Name)
 		if age == 0 {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -72,7 +73,7 @@ func retained(t *testing.T) (s *Space, engine *hookedEngine, now *time.Time, log
 	return s, engine, now, logged
 }
 
-func setRetention(t *testing.T, s *Space, r Retention) {
+func setRetention(t *testing.T, s *Space, r retention.Policy) {
 	t.Helper()
 	if err := s.SetRetention(t.Context(), r); err != nil {
 		t.Fatal(err)
@@ -101,8 +102,8 @@ func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
 func TestARuleThatReachesBeforeTheFirstVersionKeepsEverythingAndStopsNoOther(t *testing.T) {
 	s, _, now, _ := retained(t)
-	setRetention(t, s, Retention{Keep: seconds(90 * oneDay), Branches: map[string]int64{"f": seconds(5 * oneDay), "nosuch": 60},
-		Namespaces: map[string]NamespaceRetention{"old": {Keep: seconds(900 * oneDay)}}})
+	setRetention(t, s, retention.Policy{Keep: seconds(90 * oneDay), Branches: map[string]int64{"f": seconds(5 * oneDay), "nosuch": 60},
+		Namespaces: map[string]retention.Namespace{"old": {Keep: seconds(900 * oneDay)}}})
 	done := retain(t, s)
 	if len(done.Failed) != 0 || !slices.Equal(done.Kept, []string{"default"}) || len(done.Trimmed) != 1 {
 		t.Errorf("%+v", done)
@@ -116,7 +117,7 @@ func TestARuleThatReachesBeforeTheFirstVersionKeepsEverythingAndStopsNoOther(t *
 	if again := retain(t, s); len(again.Trimmed) != 0 || !slices.Equal(again.Kept, []string{"default", "f"}) {
 		t.Errorf("again: %+v", again)
 	}
-	setRetention(t, s, Retention{Keep: seconds(8 * oneDay)}) // less than what is gone of f
+	setRetention(t, s, retention.Policy{Keep: seconds(8 * oneDay)}) // less than what is gone of f
 	if longer := retain(t, s); len(longer.Trimmed) != 1 || longer.Trimmed["default"].IsZero() || !slices.Equal(longer.Kept, []string{"f"}) {
 		t.Errorf("with a longer rule: %+v", longer)
 	}
@@ -124,7 +125,7 @@ func TestARuleThatReachesBeforeTheFirstVersionKeepsEverythingAndStopsNoOther(t *
 
 func TestAnEmptySpaceCanBeRetained(t *testing.T) {
 	s := testSpace(t)
-	setRetention(t, s, Retention{Keep: seconds(90 * oneDay)})
+	setRetention(t, s, retention.Policy{Keep: seconds(90 * oneDay)})
 	if done := retain(t, s); len(done.Failed)+len(done.Trimmed) != 0 || len(done.Kept) != 1 {
 		t.Errorf("%+v", done)
 	}
@@ -135,7 +136,7 @@ func TestAnEmptySpaceCanBeRetained(t *testing.T) {
 
 func TestARuleThatFailsIsReportedWhileTheOthersAreApplied(t *testing.T) {
 	s, engine, now, logged := retained(t)
-	setRetention(t, s, Retention{Keep: seconds(5 * oneDay), Namespaces: map[string]NamespaceRetention{"torn": {Keep: seconds(7 * oneDay)}}})
+	setRetention(t, s, retention.Policy{Keep: seconds(5 * oneDay), Namespaces: map[string]retention.Namespace{"torn": {Keep: seconds(7 * oneDay)}}})
 	if _, err := s.Store(t.Context(), Place{Namespace: "torn"}, []Item{{Key: "k", Value: json.RawMessage(`1`)}}, Write{}); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func TestARuleThatFailsIsReportedWhileTheOthersAreApplied(t *testing.T) {
 
 func TestABranchThatIsDeletedWhileItIsRetainedIsNoFailureAndStaysGone(t *testing.T) {
 	s, engine, now, _ := retained(t)
-	setRetention(t, s, Retention{Branches: map[string]int64{"f": seconds(5 * oneDay), "default": seconds(3 * oneDay)}})
+	setRetention(t, s, retention.Policy{Branches: map[string]int64{"f": seconds(5 * oneDay), "default": seconds(3 * oneDay)}})
 	engine.versionAt = func(at time.Time) error {
 		if !at.Equal(now.Add(-5 * oneDay)) {
 			return nil
@@ -228,7 +229,7 @@ func TestTheTimeBeforeTheFirstVersionIsEmpty(t *testing.T) {
 	if got := text(t, s, "early", "k", AsOf{}); got != "written later" {
 		t.Errorf("on a fork of then: %q", got)
 	}
-	setRetention(t, s, Retention{Keep: seconds(2 * oneDay)})
+	setRetention(t, s, retention.Policy{Keep: seconds(2 * oneDay)})
 	if done := retain(t, s); len(done.Failed) != 0 {
 		t.Errorf("%+v", done)
 	}
@@ -252,7 +253,7 @@ func TestTheWholeFeedMissesNothingWhileTheClockIsAhead(t *testing.T) {
 	if err != nil || whole.Expired || len(whole.Notices) != 1 || whole.Notices[0].Key != "last" {
 		t.Errorf("the whole feed: %+v (%v)", whole, err)
 	}
-	setRetention(t, s, Retention{Keep: seconds(oneDay)})
+	setRetention(t, s, retention.Policy{Keep: seconds(oneDay)})
 	put(t, s, "", "newer", "word")
 	if done := retain(t, s); len(done.Trimmed) == 0 {
 		t.Fatalf("%+v", done)

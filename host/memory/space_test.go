@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
@@ -196,7 +197,7 @@ func TestAMergeBringsChangesAndStopsAtClashes(t *testing.T) {
 	put(t, s, "try", "same", "left")
 	put(t, s, "", "same", "right")
 	m, err := s.Merge(t.Context(), Merge{Source: "try"}, Write{})
-	if err != nil || m.Merged || m.Unresolved != 1 || m.Clashes[0].Clash != EditEdit {
+	if err != nil || m.Merged || m.Unresolved != 1 || m.Clashes[0].Clash != threeway.EditEdit {
 		t.Fatalf("strict: %+v (%v)", m, err)
 	}
 	if got := text(t, s, "", "new", AsOf{}); got != "" {

@@ -53,7 +53,7 @@ func (c *Client) Purge(ctx context.Context, r PurgeRequest) (Purged, error) {
 
 // Retention implements Operator.
 func (c *Client) Retention(ctx context.Context) (Retention, error) {
-	return ask(ctx, c, retention)
+	return ask(ctx, c, getRetention)
 }
 
 // SetRetention implements Operator.

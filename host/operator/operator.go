@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -76,11 +77,11 @@ type Families interface {
 // Types of the domain that acts take and give.
 type (
 	Verified         = memory.Verified
-	Retention        = memory.Retention
+	Retention        = retention.Policy
 	Retained         = memory.Retained         // what an application of the policy did
 	RetentionFailure = memory.RetentionFailure // a rule that could not be applied
 	// NamespaceRetention is how much of the history of its memories a namespace keeps.
-	NamespaceRetention = memory.NamespaceRetention
+	NamespaceRetention = retention.Namespace
 	Selection          = memory.Selection
 	Memory             = memory.PortableMemory
 	Imported           = memory.Imported
