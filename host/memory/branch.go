@@ -135,7 +135,7 @@ func (s *Space) newBranch(ctx context.Context, r lineage.Record, batch store.Bat
 
 // nameFree is an error unless a branch can have the name.
 func (s *Space) nameFree(name string) error {
-	if name == lineage.System { // it would come in the place of what is the same on all branches
+	if name == lineage.System { // it would shadow the branch for data that is the same on all
 		return invalid("the branch name %q is the server's own: choose another", name)
 	}
 	if _, err := s.branch(name); err == nil {
@@ -149,7 +149,7 @@ func (s *Space) branchToBe(r lineage.Record, depth int) (Branch, error) {
 	return Branch{Name: r.Name, Parent: r.Parent, ForkedAt: r.At, Depth: depth}, s.nameFree(r.Name)
 }
 
-// ensureBranches makes the first branch and that for what is the same on all, in one commit, in a space that has neither.
+// ensureBranches makes the default branch and the system branch, in one commit, in a space that has neither.
 func (s *Space) ensureBranches(ctx context.Context) error {
 	if _, err := s.branch(Default); err == nil {
 		s.ensureSystem(ctx)
@@ -171,8 +171,7 @@ func (s *Space) ensureBranches(ctx context.Context) error {
 	return err
 }
 
-// ensureSystem makes the system branch in a space of before it was always there. A space that cannot be written opens without, and is
-// read.
+// ensureSystem makes the system branch in a space of an older version, which made it on demand. A read-only space opens without it.
 func (s *Space) ensureSystem(ctx context.Context) {
 	if s.readOnly {
 		return
@@ -201,7 +200,7 @@ func (a *Access) Delete(ctx context.Context, name string, w Write) error {
 	if err != nil {
 		return err
 	}
-	quiet, err := a.mayEnd(ctx, b)
+	quiet, err := a.mayDelete(ctx, b)
 	if err != nil || w.DryRun {
 		return err
 	}
@@ -230,9 +229,9 @@ func (a *Access) Delete(ctx context.Context, name string, w Write) error {
 	return nil
 }
 
-// mayEnd is an error unless the caller may write every namespace that a branch sees: its end is the end of what only it still has.
-// The answer holds while the branch is quiet.
-func (a *Access) mayEnd(ctx context.Context, b *lineage.Branch) ([]store.Quiet, error) {
+// mayDelete is an error unless the caller may write every namespace that a branch sees, because deleting it deletes what only it has.
+// The answer is valid while the branch is quiet.
+func (a *Access) mayDelete(ctx context.Context, b *lineage.Branch) ([]store.Quiet, error) {
 	if a.caller.Rights.writesAll() {
 		return nil, nil
 	}
@@ -251,7 +250,7 @@ func (a *Access) mayEnd(ctx context.Context, b *lineage.Branch) ([]store.Quiet, 
 	return []store.Quiet{{Branch: b.ID, Since: head.Version}}, nil
 }
 
-// translate makes an engine's error one that a caller can act on. It keeps nil, and errors that are ready.
+// translate makes an engine's error one that a caller can act on. It keeps nil and errors of type *Error.
 func (s *Space) translate(doing string, err error) error {
 	var ready *Error
 	var conflicting *store.ConflictError

@@ -121,7 +121,7 @@ func (s *Space) queueConsolidation(b *lineage.Branch) {
 	})
 }
 
-// queueReclaim erases deleted branches that nothing needs any more, and forgets what is remembered of them in vain.
+// queueReclaim erases deleted branches that nothing needs any more, and the records of branches and merges that are obsolete.
 func (s *Space) queueReclaim() {
 	s.chores.add("reclaim", func(ctx context.Context) error {
 		for {
@@ -153,11 +153,11 @@ func (s *Space) reclaimOne(ctx context.Context) (bool, error) {
 	return true, s.recordReclaimed(ctx, b, s.catalogue.ObsoleteBy(b.ID))
 }
 
-// forgetTries is how many reclaimed branches are looked at in one go: each costs a look at all branches.
+// forgetTries is how many reclaimed branches are examined at a time: each examination reads all branches.
 const forgetTries = 64
 
-// forgetSome forgets reclaimed branches, or merges of them, that could not be forgotten before. It goes on where it left
-// off, and reports whether there was any.
+// forgetSome forgets reclaimed branches, or merges of them, that could not be forgotten before. It continues where it stopped, and
+// reports whether it forgot any.
 func (s *Space) forgetSome(ctx context.Context) (forgot bool, err error) {
 	for range forgetTries {
 		b := s.catalogue.ReclaimedAfter(s.looked)
@@ -185,8 +185,7 @@ func (s *Space) forgetOne(ctx context.Context, b *lineage.Branch) (bool, error) 
 	return true, s.recordReclaimed(ctx, b, obsolete)
 }
 
-// recordReclaimed forgets merges that are obsolete, and of a reclaimed branch everything, or what others do not know
-// through it.
+// recordReclaimed deletes the records of obsolete merges, and that of a reclaimed branch unless other branches refer to it.
 func (s *Space) recordReclaimed(ctx context.Context, b *lineage.Branch, obsolete []lineage.Merge) error {
 	var writes []store.Write
 	for _, m := range obsolete {
@@ -222,9 +221,9 @@ func (s *Space) recordReclaimed(ctx context.Context, b *lineage.Branch, obsolete
 	return nil
 }
 
-// Trim forgets the past of a branch before a moment, as soon as no backup needs it. What forks and merges stand on is kept. It returns the
-// oldest moment that can be asked for from now on; zero when the moment is before the first version: then nothing is forgotten. What
-// keep says stays in histories, beyond that.
+// Trim forgets the past of a branch before a moment, as soon as no backup needs it. Versions that forks and merges refer to stay. It returns
+// the oldest moment that can be read from now on; zero when the moment is before the first version: then nothing is forgotten. Histories
+// also keep what keep says.
 func (s *Space) Trim(ctx context.Context, name string, before AsOf, keep ...store.Keep) (store.Point, error) {
 	v, err := s.view(ctx, name, before)
 	if err != nil {
@@ -240,7 +239,7 @@ func (s *Space) Trim(ctx context.Context, name string, before AsOf, keep ...stor
 	return floor, s.translate("trim "+v.branch.Name, err)
 }
 
-// whenReleased does what drops old versions, again and again while they are held. do must let go of all locks in between.
+// whenReleased calls do, which drops old versions, until no backup holds them. do must not return with a lock.
 func whenReleased(ctx context.Context, do func() error) error {
 	for {
 		err := do()

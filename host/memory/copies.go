@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Copies are records, memories and events with what was purged.
+// Copies are records, memories and events that have what was purged.
 type Copies struct {
 	Records int    `json:"records"` // all of them
 	List    []Copy `json:"list"`    // the first
@@ -36,11 +36,11 @@ func (c *Copies) add(found Copy) {
 	}
 }
 
-// copies looks at everything for the traces that were gathered. What surely is a copy that a family made, or an answer, is
-// erased; what others wrote, or may be a copy, is only named.
+// copies searches every version for the traces so far. A certain copy that a family made, and an answer with one, is erased; what
+// others wrote, and a possible copy, is only listed.
 func (r *purging) copies(ctx context.Context) error {
 	for _, b := range r.space.catalogue.Kept() {
-		var key store.Key // of the last that was listed, as copies and as possible ones
+		var key store.Key // the last one; listed and named are about it
 		var listed, named bool
 		err := r.space.eachVersion(ctx, b, store.Range{}, func(e store.Entry) error {
 			if e.Key != key {
@@ -72,7 +72,7 @@ func (r *purging) copies(ctx context.Context) error {
 	return r.flush(ctx)
 }
 
-// judgement is what a version is to a purge.
+// judgement is how a purge treats a version.
 type judgement int
 
 const (
@@ -81,7 +81,7 @@ const (
 	isCopy
 )
 
-// judge tells whether a version is a copy of what is being purged, and why it may be one.
+// judge decides whether a version is a copy of what is being purged, and says why it may be one.
 func (r *purging) judge(e store.Entry) (judgement, string) {
 	if e.Deleted {
 		return isNone, ""
@@ -111,7 +111,7 @@ func (r *purging) judge(e store.Entry) (judgement, string) {
 	return isNone, ""
 }
 
-// judgeMemory names other memories that have the same: they are not copies that the server made.
+// judgeMemory treats other memories with the same text as possible copies: callers wrote them.
 func (r *purging) judgeMemory(e store.Entry) (judgement, string) {
 	if _, purge := r.plan.replace(e); purge && e.Key == r.plan.key() {
 		return isNone, ""
@@ -124,7 +124,7 @@ func (r *purging) judgeMemory(e store.Entry) (judgement, string) {
 	return isNone, ""
 }
 
-// judgeEvent tells events that families logged by themselves from those that others did.
+// judgeEvent treats a copy in an event as certain only if a family logged the event.
 func (r *purging) judgeEvent(e store.Entry) (judgement, string) {
 	logged, err := decodeEvent(e)
 	if _, purge := r.plan.replace(e); err != nil || logged.Data == nil || purge && e.Key == r.plan.key() {
@@ -140,12 +140,12 @@ func (r *purging) judgeEvent(e store.Entry) (judgement, string) {
 	return isNone, ""
 }
 
-// key is what is purged, if it is one.
+// key is the key that is purged; the zero key for everything of a family.
 func (p purgePlan) key() store.Key {
 	return store.Key{Namespace: p.within.Namespace, Collection: p.within.Collection, Name: p.within.Prefix}
 }
 
-// ofFamily is the family that an agent's name is of; empty when it is another's.
+// ofFamily is the family that an agent's name stands for; empty when it is not a family's.
 func ofFamily(agent string) string {
 	name, is := strings.CutPrefix(agent, "family:")
 	if !is {
@@ -167,7 +167,7 @@ func copyOf(e store.Entry, b *lineage.Branch, why string) Copy {
 	return found
 }
 
-// familyOf is the family that keeps an entry, or for which it is kept; empty when that is not known.
+// familyOf is the family that an entry belongs to; empty when none is known.
 func familyOf(e store.Entry) string {
 	switch family, _, own := strings.Cut(e.Collection, "/"); {
 	case own:
@@ -181,13 +181,13 @@ func familyOf(e store.Entry) string {
 				Family string `json:"family"`
 			} `json:"v"`
 		}
-		_ = json.Unmarshal(e.Value, &job) // one that cannot be read is nobody's
+		_ = json.Unmarshal(e.Value, &job) // an unreadable one belongs to none
 		return job.Value.Family
 	}
 	return ""
 }
 
-// payloadsOf are what callers stored in a memory or logged with an event.
+// payloadsOf are the value of a memory and the data of an event.
 func payloadsOf(e store.Entry) []json.RawMessage {
 	var payload struct {
 		Value json.RawMessage `json:"v"` // of a memory
@@ -199,7 +199,7 @@ func payloadsOf(e store.Entry) []json.RawMessage {
 	return []json.RawMessage{payload.Value, payload.Data}
 }
 
-// purgedCopy is what stays of a copy.
+// purgedCopy is what is left of a copy.
 func purgedCopy(e store.Entry) ([]byte, bool) {
 	switch e.Collection {
 	case answers:
@@ -210,7 +210,7 @@ func purgedCopy(e store.Entry) ([]byte, bool) {
 	return purgedMemory(e)
 }
 
-// purgedAnswer keeps of an answer only that its request sent something: sent again, it must not repeat that.
+// purgedAnswer keeps only that a request had outside effects, so that a retry does not repeat them.
 func purgedAnswer(e store.Entry) ([]byte, bool) {
 	var was, left answerRecord
 	if json.Unmarshal(e.Value, &was) == nil && len(was.Sent) > 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Strategy says how a merge decides clashes.
+// Strategy is how a merge decides clashes.
 type Strategy string
 
 // The strategies of a merge.
@@ -37,7 +37,7 @@ type Resolution struct {
 
 func (r Resolution) key() store.Key { return memoryKey(cmp.Or(r.Namespace, Default), r.Key) }
 
-// Merge says what to bring where.
+// Merge says what to merge into what.
 type Merge struct {
 	Source      string
 	Target      string
@@ -125,14 +125,14 @@ func (a *Access) confine(m *Merge, w Write) error {
 	return err
 }
 
-// held is a lock that the caller holds already.
+// held is a lock that the caller already holds.
 type held struct{}
 
 func (held) Lock()   {}
 func (held) Unlock() {}
 
 // tryMerge merges unless the target is written meanwhile. writing is Space.writing, which is locked before the counters
-// are: two merges that lock them in different orders wait for each other for ever.
+// are: two merges that lock them in different orders would deadlock.
 func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Request, writing sync.Locker) (MergeResult, error) {
 	c, err := s.comparison(ctx, m.Source, m.Target, m.Namespaces)
 	if err != nil {
@@ -172,7 +172,7 @@ type mergePlan struct {
 	result  MergeResult
 }
 
-// decide says what becomes of one key.
+// decide adds the outcome of one key to the plan.
 func (p *mergePlan) decide(t triple) error {
 	if t.states.Agree() {
 		p.silent = append(p.silent, t.key)
@@ -216,7 +216,7 @@ func (p *mergePlan) decide(t triple) error {
 	return nil
 }
 
-// outcome is what becomes of a key: the target's state is kept, nobody can say, or the value, nil to delete.
+// outcome is the result of merging a key: the target's state is kept, the clash is unresolved, or the value is written, nil to delete.
 type outcome struct {
 	keep       bool
 	unresolved bool
@@ -229,12 +229,12 @@ func (o outcome) state(t triple) string {
 	}
 	state, err := stateOf(store.Entry{Key: t.key, Point: store.Point{Version: 1}, Value: o.value})
 	if err != nil {
-		return "?" // differs from every state, so it is written and found out
+		return "?" // differs from every state, so the value is written
 	}
 	return state
 }
 
-func takeSource(t triple) outcome {
+func fromSource(t triple) outcome {
 	if !t.source.Exists() {
 		return outcome{}
 	}
@@ -249,7 +249,7 @@ func (p *mergePlan) outcome(t triple) (outcome, error) {
 	case t.states.Clash() != threeway.NoClash:
 		return p.decideClash(t)
 	case t.states.SourceChanged():
-		return takeSource(t), nil
+		return fromSource(t), nil
 	}
 	return outcome{keep: true}, nil
 }
@@ -266,7 +266,7 @@ func (p *mergePlan) resolution(key store.Key) (Resolution, bool) {
 func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
 	switch r.Take {
 	case "source":
-		return takeSource(t), nil
+		return fromSource(t), nil
 	case "target":
 		return outcome{keep: true}, nil
 	case "delete":
@@ -293,12 +293,12 @@ func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
 func (p *mergePlan) decideClash(t triple) (outcome, error) {
 	switch p.merge.Strategy {
 	case Source:
-		return takeSource(t), nil
+		return fromSource(t), nil
 	case Target:
 		return outcome{keep: true}, nil
 	case Newest:
 		if t.source.Version > t.target.Version {
-			return takeSource(t), nil
+			return fromSource(t), nil
 		}
 		return outcome{keep: true}, nil
 	case Fields:
@@ -369,13 +369,13 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 	return p.result, nil
 }
 
-// brief is what the log says about a merge.
+// brief is the data of the event that logs a merge.
 type brief struct {
 	Source        string `json:"source"`
 	SourceVersion uint64 `json:"source_version"`
 	Keys          int    `json:"keys"`
 	LogSequence   uint64 `json:"source_log_sequence,omitempty"` // the source's last event,
-	LogHash       string `json:"source_log_hash,omitempty"`     // and where its chain had come to
+	LogHash       string `json:"source_log_hash,omitempty"`     // and the hash of its chain
 }
 
 func (p *mergePlan) events(ctx context.Context) ([]store.Append, error) {

@@ -21,7 +21,7 @@ type Selection struct {
 	Since     string `json:"since,omitempty"`     // only what was written at or after this moment
 }
 
-// PortableMemory is a memory as a line of JSON, to be read by people and stored again anywhere.
+// PortableMemory is a memory as a line of JSON in an export.
 type PortableMemory struct {
 	Namespace  string                     `json:"namespace"`
 	Key        string                     `json:"key"`
@@ -35,7 +35,7 @@ type PortableMemory struct {
 	Links      []string                   `json:"links,omitempty"`
 	ExpiresAt  *time.Time                 `json:"expires_at,omitempty"`
 	Agent      string                     `json:"agent,omitempty"`
-	Vector     []float32                  `json:"vector,omitempty"` // that it came with
+	Vector     []float32                  `json:"vector,omitempty"` // as it was stored
 	VectorOf   string                     `json:"vector_of,omitempty"`
 	Version    uint64                     `json:"version,omitempty"`
 	Timestamp  *time.Time                 `json:"timestamp,omitempty"`
@@ -54,7 +54,7 @@ type MemoriesTrailer struct {
 }
 
 // WriteMemories writes memories as they are on a branch at a moment, one a line, between a header and a trailer that
-// counts them. History and logs are not among them.
+// counts them. History and logs are left out.
 func (s *Space) WriteMemories(ctx context.Context, q Selection, w io.Writer) error {
 	v, since, err := s.selected(ctx, q)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Space) WriteMemories(ctx context.Context, q Selection, w io.Writer) err
 	return errors.Join(enc.Encode(MemoriesTrailer{true, n}), out.Flush())
 }
 
-// selected is the view to write out, and from when on.
+// selected is the view to export, and the earliest time of a memory in it.
 func (s *Space) selected(ctx context.Context, q Selection) (v view, since time.Time, err error) {
 	if q.Namespace != "" {
 		if err := s.limits.checkName("namespace", q.Namespace); err != nil {
@@ -132,11 +132,10 @@ func portable(m Memory) PortableMemory {
 // Imported counts what an import did, or with a dry run would do.
 type Imported struct {
 	Stored    int `json:"stored"`    // written, as new memories or new versions
-	Unchanged int `json:"unchanged"` // there already, word for word
+	Unchanged int `json:"unchanged"` // already stored with the same content
 }
 
-// Import stores memories on a branch, at most Limits.Batch, namespace by namespace, each namespace's all or none. Doing it
-// again changes nothing.
+// Import stores at most Limits.Batch memories on a branch, each namespace's in one commit. Repeating it changes nothing.
 func (a *Access) Import(ctx context.Context, branch string, list []PortableMemory, w Write) (Imported, error) {
 	var done Imported
 	if most := a.space.limits.Batch; len(list) > most {
@@ -171,7 +170,7 @@ func (a *Access) Import(ctx context.Context, branch string, list []PortableMemor
 	return done, nil
 }
 
-// importTo stores items, and counts those that are new or changed. Nobody is asked about what is there already.
+// importTo stores items, and counts those that are new or changed. It calls no hook when nothing would change.
 func (a *Access) importTo(ctx context.Context, b *lineage.Branch, namespace string, items []Item, w Write) (int, error) {
 	t := a.blind(b)
 	t.agent = w.Agent

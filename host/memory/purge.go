@@ -16,11 +16,11 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Purge says what to erase: a memory's payloads, the data of an event, or what families keep.
+// Purge says what to erase: a memory's payloads, the data of an event, or the records of families.
 type Purge struct {
 	Namespace string // empty: Default
 	Key       string // of a memory
-	Version   uint64 // only what this version of the memory holds, wherever the key holds it; 0: all versions
+	Version   uint64 // only the payload of this version, in every version of the key that has it; 0: all versions
 	Event     uint64 // or the sequence number of an event
 	Branch    string // whose log the event is in; empty: Default
 	// Collection says that the key is that of a family's record in it, such as notes/list.
@@ -28,25 +28,25 @@ type Purge struct {
 	Family     string // or everything that a family of this name keeps
 }
 
-// Erased is a version whose payload was erased, and what is left of it.
+// Erased is a version whose payload was erased.
 type Erased struct {
 	Branch  string `json:"branch"` // that it was written on; empty for one that was deleted
 	Version uint64 `json:"version"`
 	Digest  string `json:"digest"` // SHA-256 of what was stored, hexadecimal
 }
 
-// Purged is what a purge did, and what it could not be sure of.
+// Purged is what a purge erased, and what it left as uncertain.
 type Purged struct {
 	Erased []Erased `json:"erased"`
-	// Copies are records of families, answers, jobs and events of families that had what was purged, and were erased too.
+	// Copies are families' records, answers, jobs and events that had what was purged, and were erased too.
 	Copies Copies `json:"copies"`
-	// Possible are those that may have it, and memories and events that do: nothing of them was erased.
+	// Possible are those that may have it, and callers' memories and events that do. None of them was erased.
 	Possible Copies `json:"possible"`
 }
 
-// Purge erases payloads from every branch and version and from the files of the space; a digest stays where each was. It
-// is an operator's act: nothing undoes it, and backups that were made before still have what was erased. What families and
-// answers surely have of it is erased first, so that a purge that failed can be repeated.
+// Purge erases payloads from every branch and version and from the files of the space, and leaves a digest of each. It is an
+// operator's act: nothing undoes it, and earlier backups still have what was erased. Certain copies are erased first, so that a purge
+// that failed can be repeated.
 func (s *Space) Purge(ctx context.Context, p Purge) (Purged, error) {
 	engine, ok := s.engine.(store.Purger)
 	if !ok {
@@ -59,13 +59,13 @@ func (s *Space) Purge(ctx context.Context, p Purge) (Purged, error) {
 	if err != nil {
 		return Purged{}, err
 	}
-	s.writing.Lock() // what is being stored is in the index before it is taken out of it
+	s.writing.Lock() // no commit may be on its way to the index
 	defer s.writing.Unlock()
 	s.purges.Add(1)
 	defer s.purges.Add(1)
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	if err := s.index.Unsave(ctx, s.engine); err != nil { // so that no crash brings it back
+	if err := s.index.Unsave(ctx, s.engine); err != nil { // or a crash would bring it back
 		return Purged{}, s.translate("purge", err)
 	}
 	run := &purging{space: s, engine: engine, plan: plan, done: Purged{Erased: []Erased{}}}
@@ -86,7 +86,7 @@ func (s *Space) Purge(ctx context.Context, p Purge) (Purged, error) {
 	return run.done, nil
 }
 
-// plan is where to erase, and what stays of an entry there.
+// purgePlan says where to erase, and what is left of an entry.
 type purgePlan struct {
 	within  store.Range
 	replace replacing
@@ -104,12 +104,12 @@ type purging struct {
 }
 
 const (
-	purgePage   = 100      // versions that are in memory at once
-	purgeBatch  = 1000     // those that are replaced in one write
-	tracesLimit = 16 << 20 // bytes of traces that are looked for in one go
+	purgePage   = 100      // versions in memory at once
+	purgeBatch  = 1000     // versions replaced in one write
+	tracesLimit = 16 << 20 // bytes of traces that are searched for at a time
 )
 
-// all looks for copies of what is to be erased, as much of it at a time as may be in memory, and then erases it.
+// all erases the copies of what is to be erased, tracesLimit bytes of it at a time, and then the originals.
 func (r *purging) all(ctx context.Context) error {
 	if r.plan.traces != nil {
 		key, any := r.plan.traces.Key(), false
@@ -139,7 +139,7 @@ func (r *purging) all(ctx context.Context) error {
 	return errors.Join(err, r.flush(ctx))
 }
 
-// each gives the versions that are to be erased, and what stays of them.
+// each calls do with the versions to erase and what is left of them.
 func (r *purging) each(ctx context.Context, do func(e store.Entry, left []byte) error) error {
 	for _, b := range r.space.catalogue.Kept() {
 		err := r.space.eachVersion(ctx, b, r.plan.within, func(e store.Entry) error {
@@ -159,7 +159,7 @@ func (r *purging) each(ctx context.Context, do func(e store.Entry, left []byte) 
 	return nil
 }
 
-// eachVersion gives all versions that were written on a branch.
+// eachVersion calls do with all versions that were written on a branch.
 func (s *Space) eachVersion(ctx context.Context, b *lineage.Branch, within store.Range, do func(store.Entry) error) error {
 	own := store.Lineage{{Branch: b.ID, At: store.Latest}}
 	for e, err := range eachEntry(ctx, s.engine.Versions, own, within, purgePage) {
@@ -173,7 +173,7 @@ func (s *Space) eachVersion(ctx context.Context, b *lineage.Branch, within store
 	return nil
 }
 
-// erase puts what is left of a version in its place, with others.
+// erase replaces a version by what is left of it, in batches.
 func (r *purging) erase(ctx context.Context, e store.Entry, left []byte) error {
 	r.batch = append(r.batch, store.Replacement{Branch: e.Branch, Key: e.Key, Version: e.Version, Value: left})
 	e.Value = nil
@@ -198,7 +198,7 @@ func digest(value []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// replacing says what stays of an entry, if its payload is to go.
+// replacing returns what is left of an entry, and whether to purge it.
 type replacing func(store.Entry) (value []byte, purge bool)
 
 func (s *Space) purgePlan(ctx context.Context, p Purge) (purgePlan, error) {
@@ -248,7 +248,7 @@ func (s *Space) purgeMemory(ctx context.Context, key store.Key, version uint64) 
 	return plan, err
 }
 
-// purgeRecord finds a record that a family keeps, or the space for families.
+// purgeRecord is the plan for a record of a family, or of the space for families.
 func (s *Space) purgeRecord(p Purge) (purgePlan, error) {
 	key := store.Key{Namespace: cmp.Or(p.Namespace, Default), Collection: p.Collection, Name: p.Key}
 	if key.Collection == memories || key.Collection == events {
@@ -262,7 +262,7 @@ func (s *Space) purgeRecord(p Purge) (purgePlan, error) {
 	return purgePlan{within: only(key), replace: purgedCopy}, nil
 }
 
-// keptBy is for everything that a family keeps.
+// keptBy purges everything that belongs to a family.
 func keptBy(family string) replacing {
 	return func(e store.Entry) ([]byte, bool) {
 		if e.Collection == memories || e.Collection == events || familyOf(e) != family {
@@ -272,8 +272,8 @@ func keptBy(family string) replacing {
 	}
 }
 
-// payloadsAt are the values that a version of a key has, on any branch. The same values under other versions of the key, which
-// merges and later stores made, are the same payload.
+// payloadsAt are the values of a version of a key, on any branch. Equal values in other versions of the key, which merges and later
+// stores made, are the same payload.
 func (s *Space) payloadsAt(ctx context.Context, key store.Key, version uint64) (map[string]bool, error) {
 	held := map[string]bool{}
 	for _, b := range s.catalogue.Kept() {
@@ -294,8 +294,8 @@ func (s *Space) payloadsAt(ctx context.Context, key store.Key, version uint64) (
 	return held, nil
 }
 
-// purgeEvent finds an event as a branch sees it. Another branch may have another event under the same number: only those
-// with the same data are meant.
+// purgeEvent is the plan for an event that a branch sees. Another branch may have a different event under the same number, which is
+// left alone.
 func (s *Space) purgeEvent(ctx context.Context, p Place, sequence uint64) (purgePlan, error) {
 	key := store.Key{Namespace: p.Namespace, Collection: events, Name: store.SequenceName(sequence)}
 	b, err := s.branch(p.Branch)
@@ -329,7 +329,7 @@ func purgedMemory(e store.Entry) ([]byte, bool) {
 	return value, err == nil
 }
 
-// purgedEvent keeps what the chain of the log is made of.
+// purgedEvent keeps what the hash chain of the log needs.
 func purgedEvent(e store.Entry) ([]byte, bool) {
 	r, err := decodeEvent(e)
 	if err != nil || r.Data == nil {
@@ -340,7 +340,7 @@ func purgedEvent(e store.Entry) ([]byte, bool) {
 	return value, err == nil
 }
 
-// reindex gives the index what is left of what was erased.
+// reindex replaces erased versions in the index by what is left of them.
 func (s *Space) reindex(ctx context.Context, purged []store.Entry) error {
 	var docs []search.Doc
 	for _, e := range purged {
@@ -351,13 +351,13 @@ func (s *Space) reindex(ctx context.Context, purged []store.Entry) error {
 		if err == nil && left[0].Version == e.Version {
 			e = left[0]
 		} else {
-			e.Deleted = true // nobody can ask for it any more
+			e.Deleted = true // no view reads it any more
 		}
 		d, ok, err := doc(e)
 		if err != nil {
 			return err
 		}
-		if !ok { // what is left is not searched
+		if !ok { // what is left has no text
 			d.Deleted = true
 		}
 		if s.catalogue.ByID(e.Branch) != nil {
@@ -368,7 +368,7 @@ func (s *Space) reindex(ctx context.Context, purged []store.Entry) error {
 	return nil
 }
 
-// rewriteIndex takes out of the index's files what was erased. The caller holds saving.
+// rewriteIndex rewrites the index's files without what was erased. The caller holds saving.
 func (s *Space) rewriteIndex(ctx context.Context) error {
 	err := s.index.Tend(ctx)
 	if err == nil && !s.distrusted {

@@ -11,11 +11,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// systemKept is how far back the system branch is kept: its past is nobody's memory.
+// systemKept is how much of the system branch's past is kept. No caller can read it.
 const systemKept = 24 * time.Hour
 
-// systemBranch is the branch for what is the same on all branches. It is made when it is first written to, and callers cannot
-// name it.
+// systemBranch is the branch for data that is the same on all branches. It makes the branch when there is none.
 func (s *Space) systemBranch(ctx context.Context) (*lineage.Branch, error) {
 	if b := s.catalogue.System(); b != nil {
 		return b, nil
@@ -35,8 +34,8 @@ func (s *Space) addBranch(ctx context.Context, r lineage.Record, batch store.Bat
 	return b, err
 }
 
-// addBranchAs is addBranch with the id that the branch gets, to which the batch may write already. What was written is
-// searchable when it returns.
+// addBranchAs is addBranch with a given id, so that the batch can write to the new branch. The writes are searchable when it
+// returns.
 func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r lineage.Record, batch store.Batch, by Caller) (*lineage.Branch, store.Point, error) {
 	write, err := r.Write(id)
 	if err != nil {
@@ -82,7 +81,7 @@ func (s *Space) trimSystem(ctx context.Context, b *lineage.Branch, floor uint64)
 	return nil
 }
 
-// dropAnswers forgets what old requests were answered with.
+// dropAnswers deletes the recorded answers of expired requests.
 func (s *Space) dropAnswers(ctx context.Context, b *lineage.Branch) error {
 	now, r := s.clock().UnixMicro(), store.Range{Namespace: lineage.Namespace, Collection: answers}
 	for page, err := range eachPage(ctx, s.engine.ScanAt, b.Lineage, r, cataloguePage) {

@@ -18,15 +18,15 @@ type Finding struct {
 	Do   string `json:"do"`
 }
 
-// Verified is what was looked at, and what was found.
+// Verified counts what was checked, and lists what is wrong.
 type Verified struct {
 	Branches int       `json:"branches"`
 	Versions int       `json:"versions"`
-	Events   int       `json:"events"` // whose chains were checked, on each branch that sees them
+	Events   int       `json:"events"` // in checked chains, once for each branch that sees them
 	Findings []Finding `json:"findings"`
 }
 
-// mostFindings is how many are listed.
+// mostFindings is how many findings are listed.
 const mostFindings = 100
 
 func (v *Verified) add(what, do string) {
@@ -80,8 +80,8 @@ func flatten(err error) []error {
 	return []error{err}
 }
 
-// askedFor tells of a branch's versions, key by key and the newest first, which a view may ask for: others are kept for
-// histories only, and no index has them.
+// askedFor returns whether a view may read a version of a branch, to be called key by key, the newest version first. Other versions
+// are kept for histories only, and are not indexed.
 func (s *Space) askedFor(ctx context.Context, b *lineage.Branch) (func(store.Entry) bool, error) {
 	floor, err := s.ownFloor(ctx, b.ID)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Space) askedFor(ctx context.Context, b *lineage.Branch) (func(store.Ent
 func (s *Space) verifyEntries(ctx context.Context, b *lineage.Branch, v *Verified) (namespaces []string, err error) {
 	var docs []search.Doc
 	missing := 0
-	upTo := s.applied.upTo() // what is newer may not have reached the index
+	upTo := s.applied.upTo() // newer versions may not have reached the index
 	asked, err := s.askedFor(ctx, b)
 	if err != nil {
 		v.add(err.Error(), doRepair)
@@ -142,7 +142,7 @@ func (s *Space) verifyEntries(ctx context.Context, b *lineage.Branch, v *Verifie
 // mostMissing is how many versions of a branch are counted that an index does not have.
 const mostMissing = 1000
 
-// atLeast says a number that is counted no further than most.
+// atLeast formats a count that stops at most.
 func atLeast(n, most int) string {
 	if n < most {
 		return fmt.Sprint(n)
@@ -150,8 +150,8 @@ func atLeast(n, most int) string {
 	return fmt.Sprint(most, " or more")
 }
 
-// countMissing adds to what is counted those of some versions that the index does not have. While they were read they may have been
-// trimmed or purged: what is missing is looked at again.
+// countMissing adds to counted how many of some versions the index lacks. A version may have been trimmed or purged since it was read,
+// so each missing one is checked again.
 func (s *Space) countMissing(ctx context.Context, b *lineage.Branch, docs []search.Doc, counted int) (int, error) {
 	if s.index.Missing(docs...) == 0 {
 		return counted, nil
@@ -175,8 +175,7 @@ func (s *Space) countMissing(ctx context.Context, b *lineage.Branch, docs []sear
 	return min(counted, mostMissing), nil
 }
 
-// missingOf counts the versions of a key on a branch that the index should have and does not, while nothing is trimmed, purged or
-// reclaimed.
+// missingOf counts the versions of a key on a branch that the index lacks and should have. It locks out trims, purges and reclaims.
 func (s *Space) missingOf(ctx context.Context, b *lineage.Branch, key store.Key) (n int, err error) {
 	s.branching.Lock()
 	defer s.branching.Unlock()
@@ -202,7 +201,7 @@ func (s *Space) missingOf(ctx context.Context, b *lineage.Branch, key store.Key)
 	return n, nil
 }
 
-// verifyView checks what a branch sees: its logs, and what a search would look at.
+// verifyView checks what a branch sees: the chains of its logs, and the number of memories in the index.
 func (s *Space) verifyView(ctx context.Context, b *lineage.Branch, namespaces []string, v *Verified) {
 	for _, namespace := range namespaces {
 		n, err := s.VerifyLog(ctx, Place{Branch: b.Name, Namespace: namespace})
@@ -220,12 +219,11 @@ func (s *Space) verifyView(ctx context.Context, b *lineage.Branch, namespaces []
 }
 
 const (
-	compareAttempts = 20          // counts that are begun because what is counted was trimmed or purged meanwhile
+	compareAttempts = 20          // at a comparison that a trim or purge interrupts
 	compareWithin   = time.Minute // for a commit that has not reached the index
 )
 
-// compareCounts compares how many memories the index and the store have on a branch, at a version up to which the index has
-// everything.
+// compareCounts compares how many memories the index and the store have on a branch, at a version that the index has reached.
 func (s *Space) compareCounts(ctx context.Context, b *lineage.Branch, v *Verified) error {
 	floor := uint64(0)
 	for range compareAttempts {
@@ -254,8 +252,8 @@ func (s *Space) compareCounts(ctx context.Context, b *lineage.Branch, v *Verifie
 	return errors.New("versions were dropped all the time")
 }
 
-// counts are how many memories of a view the index and the store have. The index is asked first: what was trimmed there by then is an
-// error of the store's.
+// counts are how many memories of a view the index and the store have. The index is read first, so that a trim in between is an error
+// of the store.
 func (s *Space) counts(ctx context.Context, v view) (indexed, stored int, err error) {
 	indexed, err = s.index.Count(ctx, search.View{Lineage: v.lineage, Collections: []string{memories}, Now: v.now})
 	if err == nil {
@@ -264,8 +262,7 @@ func (s *Space) counts(ctx context.Context, v view) (indexed, stored int, err er
 	return indexed, stored, err
 }
 
-// purging reports whether something was purged since the counter of purges was read, or was being purged then. It waits for the end of
-// that.
+// purging reports whether a purge ran at any time since the counter of purges was read, and waits for its end.
 func (s *Space) purging(since uint64) bool {
 	if since%2 == 0 && s.purges.Load() == since {
 		return false
@@ -275,7 +272,7 @@ func (s *Space) purging(since uint64) bool {
 	return true
 }
 
-// findWrong is for an index that is not what it should be. The next start makes it anew.
+// findWrong adds a finding about the index, which the next start rebuilds.
 func (s *Space) findWrong(ctx context.Context, v *Verified, what string) {
 	v.add(what, doRestart)
 	if err := s.distrustIndex(ctx); err != nil {
@@ -283,7 +280,7 @@ func (s *Space) findWrong(ctx context.Context, v *Verified, what string) {
 	}
 }
 
-// countPresent counts the memories that are there at a view's version and instant, by reading them.
+// countPresent counts the memories of a view by reading them.
 func (s *Space) countPresent(ctx context.Context, v view) (n int, err error) {
 	for e, err := range eachEntry(ctx, s.engine.ScanAt, v.lineage, store.Range{}, fillPage) {
 		if err != nil {

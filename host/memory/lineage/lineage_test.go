@@ -11,10 +11,23 @@ import (
 // tree is a catalogue whose records are committed one version after another.
 type tree struct {
 	*Catalogue
-	head uint64
+	head   uint64
+	writes map[store.BranchID]map[uint64]string // the namespace of each write, by its version
 }
 
-func newTree() *tree { return &tree{Catalogue: New()} }
+func newTree() *tree {
+	return &tree{Catalogue: New(), writes: map[store.BranchID]map[uint64]string{}}
+}
+
+// write writes in a namespace of a branch, and returns the version.
+func (t *tree) write(b *Branch, namespace string) uint64 {
+	at := t.next().Version
+	if t.writes[b.ID] == nil {
+		t.writes[b.ID] = map[uint64]string{}
+	}
+	t.writes[b.ID][at] = namespace
+	return at
+}
 
 func (t *tree) next() store.Point {
 	t.head++
@@ -44,28 +57,42 @@ func (t *tree) remove(b *Branch, reclaimed bool) *Branch {
 	return t.Publish(b.ID, r, t.next(), b.Created)
 }
 
-// bases are the merge bases of two branches now, of which every version was written.
+// bases are the merge bases of two branches now.
 func (t *tree) bases(tt *testing.T, a, b *Branch, namespace string) []store.Lineage {
 	tt.Helper()
 	both := t.Knows(a.Lineage.At(t.head), namespace).Common(t.Knows(b.Lineage.At(t.head), namespace))
-	bases, err := t.Bases(both, namespace, func(store.BranchID, uint64, uint64) (bool, error) { return true, nil })
+	bases, err := t.Bases(both, namespace, func(b store.BranchID, after, to uint64) (bool, error) {
+		for at, in := range t.writes[b] {
+			if in == namespace && at > after && at <= to {
+				return true, nil
+			}
+		}
+		return false, nil
+	})
 	if err != nil {
 		tt.Fatal(err)
 	}
 	return bases
 }
 
+// expect fails unless the two branches have one base, which reads one of them through a version.
+func (t *tree) expect(tt *testing.T, a, b *Branch, namespace string, want store.Segment) {
+	tt.Helper()
+	if bases := t.bases(tt, a, b, namespace); len(bases) != 1 || bases[0][0] != want {
+		tt.Errorf("the bases of %s and %s in %s are %v, not %v", a.Name, b.Name, namespace, bases, want)
+	}
+}
+
 func TestTheBaseOfAForkIsWhereItBegan(t *testing.T) {
 	c := newTree()
 	first := c.branch("first", nil)
-	at := c.head
+	at := c.write(first, "n")
 	fork := c.branch("fork", first)
-	c.next() // something was written since
-	bases := c.bases(t, fork, first, "n")
-	if len(bases) != 1 || bases[0][0] != (store.Segment{Branch: first.ID, At: at}) {
-		t.Errorf("the bases are %v, not %d at version %d", bases, first.ID, at)
-	}
-	if bases := c.bases(t, fork, c.branch("apart", nil), "n"); len(bases) != 0 {
+	c.write(first, "n")
+	c.expect(t, fork, first, "n", store.Segment{Branch: first.ID, At: at})
+	apart := c.branch("apart", nil)
+	c.write(apart, "n")
+	if bases := c.bases(t, fork, apart, "n"); len(bases) != 0 {
 		t.Errorf("branches with nothing in common have the bases %v", bases)
 	}
 }
@@ -73,23 +100,52 @@ func TestTheBaseOfAForkIsWhereItBegan(t *testing.T) {
 func TestAMergeMovesTheBaseInItsNamespacesOnly(t *testing.T) {
 	c := newTree()
 	first := c.branch("first", nil)
-	began := c.head
+	c.write(first, "n")
+	began := c.write(first, "other")
 	fork := c.branch("fork", first)
-	merged := c.head
+	c.write(fork, "other")
+	merged := c.write(fork, "n")
 	c.merge(fork, first, "n")
-	if bases := c.bases(t, fork, first, "n"); len(bases) != 1 || bases[0][0] != (store.Segment{Branch: fork.ID, At: merged}) {
-		t.Errorf("in the merged namespace the bases are %v", bases)
+	c.expect(t, fork, first, "n", store.Segment{Branch: fork.ID, At: merged})
+	c.expect(t, fork, first, "other", store.Segment{Branch: first.ID, At: began})
+}
+
+func TestABaseThatOnlyAnotherNamespaceWroteIsNone(t *testing.T) {
+	c := newTree()
+	first := c.branch("first", nil)
+	c.write(first, "n")
+	a := c.branch("a", first)
+	c.write(first, "other")
+	b, d := c.branch("b", first), c.branch("d", first)
+	merged := c.write(a, "n")
+	for _, target := range []*Branch{b, d} {
+		r := MergeRecord{Source: a.ID, SourceAt: merged, Target: target.ID, Namespaces: []string{"n"}}
+		c.AddMerge(Merge{MergeRecord: r, At: c.next().Version, Stored: r.Key()})
 	}
-	if bases := c.bases(t, fork, first, "other"); len(bases) != 1 || bases[0][0] != (store.Segment{Branch: first.ID, At: began}) {
-		t.Errorf("in another namespace the bases are %v", bases)
+	c.write(b, "n")
+	c.expect(t, b, d, "n", store.Segment{Branch: a.ID, At: merged})
+}
+
+func TestANewerBaseThatKnowsNothingMoreIsDropped(t *testing.T) {
+	c := newTree()
+	first := c.branch("first", nil)
+	c.write(first, "n")
+	idle := c.branch("idle", first)
+	fork := c.branch("fork", first)
+	at := c.write(first, "n")
+	for _, source := range []*Branch{first, idle} { // idle is merged at a higher version, at which it still has only the past of first
+		r := MergeRecord{Source: source.ID, SourceAt: c.head, Target: fork.ID}
+		c.AddMerge(Merge{MergeRecord: r, At: c.next().Version, Stored: r.Key()})
 	}
+	c.expect(t, fork, first, "n", store.Segment{Branch: first.ID, At: at})
 }
 
 func TestCrosswiseMergesLeaveTwoBases(t *testing.T) {
 	c := newTree()
 	first := c.branch("first", nil)
 	fork := c.branch("fork", first)
-	at := c.head
+	c.write(first, "n")
+	at := c.write(fork, "n")
 	r, back := MergeRecord{Source: fork.ID, SourceAt: at, Target: first.ID}, MergeRecord{Source: first.ID, SourceAt: at, Target: fork.ID}
 	c.AddMerge(Merge{MergeRecord: r, At: c.next().Version, Stored: r.Key()})
 	c.AddMerge(Merge{MergeRecord: back, At: c.next().Version, Stored: back.Key()})
