@@ -130,14 +130,13 @@ func TestANewerBaseThatKnowsNothingMoreIsDropped(t *testing.T) {
 	c := newTree()
 	first := c.branch("first", nil)
 	c.write(first, "n")
-	idle := c.branch("idle", first)
-	fork := c.branch("fork", first)
-	at := c.write(first, "n")
-	for _, source := range []*Branch{first, idle} { // idle is merged at a higher version, at which it still has only the past of first
-		r := MergeRecord{Source: source.ID, SourceAt: c.head, Target: fork.ID}
-		c.AddMerge(Merge{MergeRecord: r, At: c.next().Version, Stored: r.Key()})
-	}
-	c.expect(t, fork, first, "n", store.Segment{Branch: first.ID, At: at})
+	idle, middle := c.branch("idle", first), c.branch("middle", first)
+	c.write(idle, "n")
+	at := c.merge(idle, middle)
+	a, b := c.branch("a", middle), c.branch("b", middle)
+	c.merge(idle, a) // at a higher version, with what middle knows of it
+	c.merge(idle, b)
+	c.expect(t, a, b, "n", store.Segment{Branch: middle.ID, At: at})
 }
 
 func TestCrosswiseMergesLeaveTwoBases(t *testing.T) {
