@@ -1,6 +1,7 @@
 package family
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,8 +58,9 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 		return Result{}, err
 	}
 	defer release()
-	effects := f.effectsOf(c)
+	effects := c.effects(f.spaceFor(c.Caller, x))
 	ctx = memory.WithEffects(ctx, effects)
+	c.Caller.Family, c.Caller.Call = x.name, cmp.Or(c.Caller.Call, c.RequestID)
 	result, err := f.callAgain(ctx, x, t, m, c)
 	if err != nil && effects.Count() > 0 {
 		f.o.Logger.Warn("a call failed after it had sent something", "tool", t.Name, "sent", effects.List(), "error", err)
@@ -67,12 +69,12 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 	return result, effects.Failed(ctx, err)
 }
 
-// effectsOf are what a call does outside: in a dry run, nothing.
-func (f *Families) effectsOf(c Call) *memory.Effects {
+// effects are what a call does outside: in a dry run, nothing.
+func (c Call) effects(space *memory.Access) *memory.Effects {
 	if c.DryRun {
 		return memory.Rehearse()
 	}
-	return f.o.Space.Effects(memory.Write{Agent: c.Caller.Agent, RequestID: c.RequestID})
+	return space.Effects(memory.Write{RequestID: c.RequestID})
 }
 
 // callAgain makes a call until it is not overtaken by others, unless it had effects outside: those would be repeated.
@@ -143,18 +145,17 @@ func (f *Families) tool(name string) (*family, *abi.Tool, error) {
 }
 
 func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sandbox.Module, c Call) (Result, error) {
-	commit := memory.Commit{Write: memory.Write{Agent: c.Caller.Agent, RequestID: c.RequestID}, Operation: "tool " + t.Name, Content: c.content()}
+	space := f.spaceFor(c.Caller, x)
+	commit := memory.Commit{Write: memory.Write{RequestID: c.RequestID}, Operation: "tool " + t.Name, Content: c.content()}
 	if c.RequestID != "" {
-		if answer, done, err := f.o.Space.Answered(ctx, commit); done || err != nil {
+		if answer, done, err := space.Answered(ctx, commit); done || err != nil {
 			return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}}, err
 		}
 	}
 	if err := memory.EffectsOf(ctx).Earlier(ctx); err != nil {
 		return Result{}, err
 	}
-	author := c.Caller
-	author.Agent = agentOr(c.Caller.Agent, x)
-	stage, err := f.o.Space.As(author).StageAt(ctx, c.Branch, c.AsOf)
+	stage, err := space.StageAt(ctx, c.Branch, c.AsOf)
 	if err != nil {
 		return Result{}, err
 	}
@@ -165,7 +166,7 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sand
 		return Result{Output: output, Notes: w.notes}, err
 	}
 	commit.Answer, commit.KeepAnswer = output, memory.EffectsOf(ctx).Noted()
-	result, err := w.commit(ctx, commit)
+	result, err := w.commit(ctx, space, commit)
 	return result, orOvertaken(ctx, t, err)
 }
 
@@ -178,22 +179,20 @@ func forTool(c memory.Caller, t *abi.Tool) memory.Caller {
 	return c
 }
 
-// ownCaller is a caller with all rights: what a family does by itself is bounded by its grant alone.
-func ownCaller(agent string) memory.Caller {
-	return memory.Caller{Agent: agent, Rights: memory.FullRights()}
+// ownCaller is a family itself, or with an empty name all families: no caller's rights bound what it keeps, and its guest is bounded
+// by its grant alone.
+func ownCaller(family string) memory.Caller {
+	return memory.Caller{Family: family, Rights: memory.FullRights()}
 }
 
-// readingCaller is a caller who may read everything and write nothing.
-func readingCaller(agent string) memory.Caller {
-	return memory.Caller{Agent: agent, Rights: memory.FullRights().ReadOnly()}
+// spaceFor is the space as a family uses it for a caller.
+func (f *Families) spaceFor(c memory.Caller, x *family) *memory.Access {
+	c.Family = x.name
+	return f.o.Space.As(c)
 }
 
-func agentOr(agent string, x *family) string {
-	if agent == "" {
-		return "family:" + x.name
-	}
-	return agent
-}
+// ownSpace is the space as a family uses it for itself.
+func (f *Families) ownSpace(x *family) *memory.Access { return f.spaceFor(ownCaller(x.name), x) }
 
 // content is everything that was asked for.
 func (c Call) content() json.RawMessage {
@@ -278,7 +277,7 @@ func asMemory(err error) error {
 }
 
 // commit writes what was staged: where the family may write, or as a proposal where it may only propose.
-func (w *request) commit(ctx context.Context, c memory.Commit) (Result, error) {
+func (w *request) commit(ctx context.Context, space *memory.Access, c memory.Commit) (Result, error) {
 	result := Result{Output: c.Answer, Notes: w.notes}
 	if w.Proposes() {
 		c.Proposal = w.proposalName()
@@ -289,7 +288,7 @@ func (w *request) commit(ctx context.Context, c memory.Commit) (Result, error) {
 		return Result{}, err
 	}
 	if done.Replayed {
-		answer, _, err := w.families.o.Space.Answered(ctx, c)
+		answer, _, err := space.Answered(ctx, c)
 		return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}}, err
 	}
 	result.Version = done.Version

@@ -11,7 +11,7 @@ import (
 )
 
 // settings is the collection of what was configured: a record a family, with its keys.
-var settings = memory.Collection{Name: "_config", PerSpace: true}
+var settings = memory.Collection{Name: "_config", PerSpace: true, Internal: true}
 
 // config reads a family's configuration: what was set, and the defaults of the manifest.
 func (x *family) config(ctx context.Context, stage *memory.Stage) (map[string]json.RawMessage, error) {
@@ -100,7 +100,9 @@ func (f *Families) Configure(ctx context.Context, name string, values map[string
 	if err != nil {
 		return nil, err
 	}
-	stage, err := f.o.Space.Stage(ctx, memory.Default, "operator")
+	operator := ownCaller(x.name)
+	operator.Agent = "operator"
+	stage, err := f.spaceFor(operator, x).Stage(ctx, memory.Default)
 	if err != nil {
 		return nil, err
 	}

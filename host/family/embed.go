@@ -43,11 +43,13 @@ func (e GuestEmbedder) Embed(ctx context.Context, texts []string, purpose string
 	}
 	defer release()
 	ctx = memory.WithEffects(ctx, nil) // vectors are the operator's own business, in dry runs too
-	stage, err := f.o.Space.Stage(ctx, memory.Default, "")
+	reader := ownCaller(x.name)
+	reader.Rights = reader.Rights.ReadOnly()
+	stage, err := f.ownSpace(x).Stage(ctx, memory.Default)
 	if err != nil {
 		return nil, err
 	}
-	w := f.newRequest(x, stage, readingCaller(""), "", "")
+	w := f.newRequest(x, stage, reader, "", "")
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err

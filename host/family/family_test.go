@@ -157,7 +157,7 @@ func responses(t testing.TB, output json.RawMessage) []response {
 
 func (w *world) store(key, value string) {
 	w.t.Helper()
-	if _, err := w.space.Store(w.t.Context(), memory.Place{}, []memory.Item{{Key: key, Value: json.RawMessage(value)}}, memory.Write{}); err != nil {
+	if _, err := w.space.As(owner("")).Store(w.t.Context(), memory.Place{}, []memory.Item{{Key: key, Value: json.RawMessage(value)}}, memory.Write{}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -165,7 +165,7 @@ func (w *world) store(key, value string) {
 // value is what is under a key on a branch, as JSON; empty when there is nothing.
 func (w *world) value(branch, key string) string {
 	w.t.Helper()
-	m, err := w.space.Recall(w.t.Context(), memory.Place{Branch: branch}, key, memory.AsOf{})
+	m, err := w.space.As(owner("")).Recall(w.t.Context(), memory.Place{Branch: branch}, key, memory.AsOf{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestAToolsWritesAreCommittedTogetherWithItsAnswer(t *testing.T) {
 	if w.value("", "a") != "1" || w.value("", "b") != "2" || result.Version == 0 || result.Proposal != "" {
 		t.Errorf("committed %+v", result)
 	}
-	events, err := w.space.Events(t.Context(), memory.Place{}, memory.AsOf{}, 0, 0)
+	events, err := w.space.As(owner("")).Events(t.Context(), memory.Place{}, memory.AsOf{}, 0, 0)
 	if err != nil || len(events) != 1 || events[0].Version != result.Version {
 		t.Errorf("the event is %+v, %v: not of the same commit", events, err)
 	}
@@ -271,7 +271,7 @@ func TestAFamilyDoesWhatManifestOperatorAndCallerAllAllow(t *testing.T) {
 	yes := true
 	reads.Tools[0].Annotations.ReadOnly = &yes
 	w = open(t, nil).with(reads, script{steps: steps})
-	result, err := w.call(Call{Tool: "reads_do", Caller: readingCaller("")})
+	result, err := w.call(Call{Tool: "reads_do", Caller: readingCaller()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestAFamilyDoesWhatManifestOperatorAndCallerAllAllow(t *testing.T) {
 		t.Errorf("for a caller who may only read: %+v", got)
 	}
 	w = open(t, nil).with(aFamily("writes"), script{})
-	if _, err := w.call(Call{Tool: "writes_do", Caller: readingCaller("")}); code(err) != memory.Denied {
+	if _, err := w.call(Call{Tool: "writes_do", Caller: readingCaller()}); code(err) != memory.Denied {
 		t.Errorf("a tool that may write, for a caller who may not: %v", err)
 	}
 }

@@ -403,7 +403,7 @@ func TestTheApprovedVersionServesItsHookWithItsPowersAndItsConfiguration(t *test
 	if got := names(w.grantOf(w.knownNow("redactor"))); len(got) != 0 {
 		t.Errorf("the new version has %v", got)
 	}
-	stage, err := w.space.Stage(t.Context(), "", "")
+	stage, err := w.space.As(owner("")).Stage(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +411,7 @@ func TestTheApprovedVersionServesItsHookWithItsPowersAndItsConfiguration(t *test
 		t.Errorf("its configuration is %s, %v", config, err)
 	}
 	await.That(t, "what it keeps is committed", func() bool {
-		stage, err := w.space.Stage(t.Context(), "", "")
+		stage, err := w.space.As(owner("")).Stage(t.Context(), "")
 		if err != nil {
 			return false
 		}

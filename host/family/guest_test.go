@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sandbox/asm"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
@@ -124,3 +125,11 @@ func pack(t testing.TB, m *abi.Manifest, s script) []byte {
 	}
 	return module
 }
+
+// owner is an agent who may do everything.
+func owner(agent string) memory.Caller {
+	return memory.Caller{Agent: agent, Rights: memory.FullRights()}
+}
+
+// readingCaller is a caller who may read everything and write nothing.
+func readingCaller() memory.Caller { return memory.Caller{Rights: memory.FullRights().ReadOnly()} }

@@ -227,11 +227,11 @@ func (f *Families) storeHook(ctx context.Context, h hook, s memory.Storing, item
 	defer release()
 	ctx, cancel := context.WithTimeout(ctx, storeWithin)
 	defer cancel()
-	stage, err := f.o.Space.Stage(ctx, s.Branch, agentOr(s.Agent, h.family))
+	stage, err := f.spaceFor(s.Caller, h.family).Stage(ctx, s.Branch)
 	if err != nil {
 		return nil, err
 	}
-	w := f.newRequest(h.family, stage, ownCaller(s.Agent), s.Namespace, s.RequestID)
+	w := f.newRequest(h.family, stage, s.Caller, s.Namespace, s.RequestID)
 	w.DryRun = s.DryRun
 	changes, err := w.askStore(ctx, m, s.Namespace, items)
 	switch {
@@ -386,13 +386,14 @@ func (f *Families) putOff(ctx context.Context, h hook, s memory.Storing, items [
 	if err != nil {
 		return err
 	}
-	stage, err := f.o.Space.Stage(ctx, s.Branch, s.Agent)
+	stage, err := f.ownSpace(h.family).Stage(ctx, s.Branch)
 	if err != nil {
 		return err
 	}
 	now := f.o.Clock()
-	job := jobs.Job{ID: f.newID(now), Family: h.family.name, Name: deferredStore, Payload: payload, Agent: s.Agent, Branch: s.Branch, Namespace: s.Namespace,
+	job := jobs.Job{ID: f.newID(now), Family: h.family.name, Name: deferredStore, Payload: payload, Branch: s.Branch, Namespace: s.Namespace,
 		State: jobs.Queued, Due: now.Add(f.o.Retry), Created: now}
+	job.SetCaller(s.Caller)
 	if err := f.jobs.Put(ctx, stage, job); err != nil {
 		return err
 	}

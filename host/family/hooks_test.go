@@ -31,10 +31,10 @@ func (w *world) keep(key, value string) (*memory.Memory, []string, error) {
 	w.t.Helper()
 	var notes []string
 	write := memory.Write{Note: func(note string) { notes = append(notes, note) }}
-	if _, err := w.space.Store(w.t.Context(), memory.Place{}, []memory.Item{{Key: key, Value: json.RawMessage(value), Tags: []string{"mine"}}}, write); err != nil {
+	if _, err := w.space.As(owner("")).Store(w.t.Context(), memory.Place{}, []memory.Item{{Key: key, Value: json.RawMessage(value), Tags: []string{"mine"}}}, write); err != nil {
 		return nil, notes, err
 	}
-	m, err := w.space.Recall(w.t.Context(), memory.Place{}, key, memory.AsOf{})
+	m, err := w.space.As(owner("")).Recall(w.t.Context(), memory.Place{}, key, memory.AsOf{})
 	return m, notes, err
 }
 
@@ -154,7 +154,7 @@ func TestAStoreHookThatIsPutOffIsAskedLater(t *testing.T) {
 	}
 	w.with(m, script{says: `{"entries":[{"tags":["mine","late"]}]}`})
 	await.That(t, "the hook is asked again", func() bool {
-		m, err := w.space.Recall(t.Context(), memory.Place{}, "k", memory.AsOf{})
+		m, err := w.space.As(owner("")).Recall(t.Context(), memory.Place{}, "k", memory.AsOf{})
 		return err == nil && slices.Contains(m.Tags, "late")
 	})
 	jobs, err := w.Jobs(t.Context())
@@ -181,7 +181,7 @@ func TestWhatAStoreHookKeepsForItselfIsCommittedBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	await.That(t, "the record is there", func() bool {
-		stage, err := w.space.Stage(t.Context(), "", "")
+		stage, err := w.space.As(owner("")).Stage(t.Context(), "")
 		if err != nil {
 			return false
 		}
@@ -231,7 +231,7 @@ func TestARankHookOrdersTheHits(t *testing.T) {
 	for i := range 3 {
 		w.store(fmt.Sprint(i), `"green tea"`)
 	}
-	found, err := w.space.Search(t.Context(), memory.Search{Text: "tea"})
+	found, err := w.space.As(owner("")).Search(t.Context(), memory.Search{Text: "tea"})
 	if err != nil || len(found.Hits) != 3 || found.Hits[0].Key != "1" || found.Hits[1].Key != "2" || found.Hits[0].Score != 3 {
 		t.Errorf("found %+v, %v", found.Hits, err)
 	}
@@ -245,7 +245,7 @@ func TestARankHookThatFailsLeavesTheOrderAndSaysSo(t *testing.T) {
 	} {
 		w := open(t, nil).with(m, s)
 		w.store("k", `"green tea"`)
-		found, err := w.space.Search(t.Context(), memory.Search{Text: "tea"})
+		found, err := w.space.As(owner("")).Search(t.Context(), memory.Search{Text: "tea"})
 		if err != nil || len(found.Hits) != 1 || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], "the server's own order") {
 			t.Errorf("%s: found %+v, %v", m.Name, found, err)
 		}
@@ -269,7 +269,7 @@ func TestAFamilyIsToldOfWhatWasStoredInOrderAndOnce(t *testing.T) {
 	dir := t.TempDir()
 	w := openIn(t, dir, nil).with(m, script{steps: []step{{"record.append", `{"collection":"calls","values":[1]}`}}})
 	calls := func() uint64 {
-		stage, err := w.space.Stage(t.Context(), "", "")
+		stage, err := w.space.As(owner("")).Stage(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +280,7 @@ func TestAFamilyIsToldOfWhatWasStoredInOrderAndOnce(t *testing.T) {
 		return uint64(len(list))
 	}
 	await.That(t, "it is followed", func() bool {
-		stage, err := w.space.Stage(t.Context(), "", "")
+		stage, err := w.space.As(owner("")).Stage(t.Context(), "")
 		if err != nil {
 			return false
 		}
@@ -316,7 +316,7 @@ func TestACallerWhoGivesUpStoresNothing(t *testing.T) {
 	w := open(t, nil).with(m, script{spins: true})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := w.space.Store(ctx, memory.Place{}, []memory.Item{{Key: "k", Value: json.RawMessage(`1`)}}, memory.Write{})
+	_, err := w.space.As(owner("")).Store(ctx, memory.Place{}, []memory.Item{{Key: "k", Value: json.RawMessage(`1`)}}, memory.Write{})
 	var known *memory.Error
 	if !errors.As(err, &known) || known.Code != memory.Timeout || w.value("", "k") != "" {
 		t.Errorf("%v", err)
@@ -392,7 +392,7 @@ func TestAPurgeErasesWhatFamiliesAndAnswersHaveOfIt(t *testing.T) {
 	if _, err := w.space.Purge(t.Context(), memory.Purge{Key: "secret"}); err != nil {
 		t.Fatal(err)
 	}
-	stage, err := w.space.Stage(t.Context(), "", "")
+	stage, err := w.space.As(owner("")).Stage(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -406,7 +406,7 @@ func TestAPurgeErasesWhatFamiliesAndAnswersHaveOfIt(t *testing.T) {
 	if err != nil || len(hits) != 0 {
 		t.Errorf("a search finds %v, %v", hits, err)
 	}
-	if answer, done, err := w.space.Answered(t.Context(), memory.Commit{Write: memory.Write{RequestID: "r1"}, Operation: "tool copies_do",
+	if answer, done, err := w.space.As(owner("")).Answered(t.Context(), memory.Commit{Write: memory.Write{RequestID: "r1"}, Operation: "tool copies_do",
 		Content: Call{Arguments: json.RawMessage(`{}`)}.content()}); err != nil || !done || answer != nil {
 		t.Errorf("the answer is %s, %t, %v", answer, done, err)
 	}

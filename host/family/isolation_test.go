@@ -57,7 +57,7 @@ func secretly(t *testing.T, text string) *world {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.space.Store(t.Context(), memory.Place{Branch: branch, Namespace: namespace}, []memory.Item{{Key: key, Value: raw, Tags: []string{"secret"}}}, memory.Write{Agent: "a"})
+		_, err = w.space.As(owner("a")).Store(t.Context(), memory.Place{Branch: branch, Namespace: namespace}, []memory.Item{{Key: key, Value: raw, Tags: []string{"secret"}}}, memory.Write{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,13 +65,13 @@ func secretly(t *testing.T, text string) *world {
 	keep("", "work", "w", "tea at work")
 	keep("", "home", "gone", text+" once")
 	keep("", "home", "k", text+" at home")
-	if _, err := w.space.Forget(t.Context(), memory.Place{Namespace: "home"}, []string{"gone"}, memory.Write{}); err != nil {
+	if _, err := w.space.As(owner("")).Forget(t.Context(), memory.Place{Namespace: "home"}, []string{"gone"}, memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.space.Append(t.Context(), memory.Place{Namespace: "home"}, "said", json.RawMessage(`"`+text+`"`), memory.Write{}); err != nil {
+	if _, err := w.space.As(owner("")).Append(t.Context(), memory.Place{Namespace: "home"}, "said", json.RawMessage(`"`+text+`"`), memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.space.Fork(t.Context(), "", "draft", memory.AsOf{}, memory.Write{}); err != nil {
+	if _, err := w.space.As(owner("")).Fork(t.Context(), "", "draft", memory.AsOf{}, memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	keep("draft", "home", "k", text+" on a draft")
@@ -147,7 +147,7 @@ func (p probed) answers(t *testing.T, granted []registry.Capability) []response 
 // valueAt is what is under a key of a namespace; empty when there is nothing.
 func (w *world) valueAt(namespace, key string) string {
 	w.t.Helper()
-	m, err := w.space.Recall(w.t.Context(), memory.Place{Namespace: namespace}, key, memory.AsOf{})
+	m, err := w.space.As(owner("")).Recall(w.t.Context(), memory.Place{Namespace: namespace}, key, memory.AsOf{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -242,19 +242,19 @@ func TestACallerWhoMayOnlyReadChangesNothingThroughFamilies(t *testing.T) {
 	m.Tools[0].Annotations.ReadOnly = &yes
 	m.Collections = []abi.Collection{{Name: "own"}}
 	w.with(m, script{steps: append(probes(), step{"memory.put", `{"items":[{"key":"x","value":1}]}`}, step{"record.put", `{"collection":"own","items":[{"key":"x","value":1}]}`})})
-	before, err := w.space.Extent(t.Context(), memory.Default)
+	before, err := w.space.As(owner("")).Extent(t.Context(), memory.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := w.call(Call{Tool: "probe_do", Place: memory.Place{Namespace: "work"}, Caller: readingCaller("")})
+	result, err := w.call(Call{Tool: "probe_do", Place: memory.Place{Namespace: "work"}, Caller: readingCaller()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := w.space.Extent(t.Context(), memory.Default)
+	after, err := w.space.As(owner("")).Extent(t.Context(), memory.Default)
 	if err != nil || after.LatestVersion != before.LatestVersion || result.Version != 0 {
 		t.Errorf("version %d became %d: %+v, %v", before.LatestVersion, after.LatestVersion, result, err)
 	}
-	if branches, err := w.space.Branches(t.Context()); err != nil || len(branches) != 2 {
+	if branches, err := w.space.As(owner("")).Branches(t.Context()); err != nil || len(branches) != 2 {
 		t.Errorf("the branches are %+v, %v", branches, err)
 	}
 }

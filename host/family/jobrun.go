@@ -71,7 +71,9 @@ func (f jobFamilies) Do(ctx context.Context, job *jobs.Job) error {
 	if err := f.mayDo(x, *job); err != nil {
 		return err
 	}
-	stage, err := f.o.Space.Stage(ctx, job.Branch, agentOr(job.Agent, x))
+	caller := job.Caller()
+	caller.Call = job.ID
+	stage, err := f.spaceFor(caller, x).Stage(ctx, job.Branch)
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func (f jobFamilies) Do(ctx context.Context, job *jobs.Job) error {
 	}
 	effects := memory.NewEffects(j.NoteSent(stage, job.ID))
 	ctx = memory.WithEffects(ctx, effects)
-	w := f.newRequest(x, stage, job.Caller(), job.Namespace, job.ID)
+	w := f.newRequest(x, stage, caller, job.Namespace, job.ID)
 	w.Progress = func(done, total float64, message string) {
 		j.Progressed(job.ID, jobs.Progress{Done: done, Total: total, Message: message})
 	}
@@ -154,7 +156,7 @@ func (w *request) finishJob(ctx context.Context, job *jobs.Job) error {
 	}
 	done := *job
 	done.State, done.Ended, done.Error, done.Payload = jobs.Done, w.families.o.Clock(), "", nil
-	c := memory.Commit{Write: memory.Write{Agent: job.Agent}}
+	var c memory.Commit
 	if w.Proposes() {
 		c.Proposal = w.proposalName()
 		done.Proposal = c.Proposal

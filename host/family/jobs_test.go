@@ -26,7 +26,7 @@ var enqueue = []step{{"job.enqueue", `{"job":"tidy","payload":{"n":1}}`}}
 // enqueuer is a second family, which queues nothing of its own: tests put jobs straight into the queue.
 func (w *world) enqueue(family string) jobs.Job {
 	w.t.Helper()
-	stage, err := w.space.Stage(w.t.Context(), "", "")
+	stage, err := w.space.As(owner("")).Stage(w.t.Context(), "")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestAScheduledJobRunsEveryInterval(t *testing.T) {
 	now.set(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	w := open(t, func(o *Options) { o.Clock = now.get }).with(withJob("tidy", "1h"), script{steps: []step{{"record.append", `{"collection":"runs","values":[1]}`}}})
 	runs := func() int {
-		stage, err := w.space.Stage(t.Context(), "", "")
+		stage, err := w.space.As(owner("")).Stage(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestAScheduledJobRunsEveryInterval(t *testing.T) {
 		return len(list)
 	}
 	known := func() bool {
-		stage, err := w.space.Stage(t.Context(), "", "")
+		stage, err := w.space.As(owner("")).Stage(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestAJobsProgressIsSeenWhileItRuns(t *testing.T) {
 
 func TestAFamilySeesAndCancelsItsOwnJobsAlone(t *testing.T) {
 	w := open(t, nil)
-	stage, err := w.space.Stage(t.Context(), "", "")
+	stage, err := w.space.As(owner("")).Stage(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestCallersWhoAppendAtOnceAllSucceed(t *testing.T) {
 	for range callers {
 		ended.Go(func() {
 			for range each {
-				if _, err := w.Call(t.Context(), Call{Tool: "notes_do", Arguments: json.RawMessage(`{}`), Caller: ownCaller("")}); err != nil {
+				if _, err := w.Call(t.Context(), Call{Tool: "notes_do", Arguments: json.RawMessage(`{}`), Caller: owner("")}); err != nil {
 					failed <- err
 				}
 			}
@@ -33,7 +33,7 @@ func TestCallersWhoAppendAtOnceAllSucceed(t *testing.T) {
 	for err := range failed {
 		t.Error(err)
 	}
-	stage, err := w.space.Stage(t.Context(), "", "")
+	stage, err := w.space.As(owner("")).Stage(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func (l *listener) send(v vectors.Message) error {
 		var r abi.ToolRequest
 		l.read(v.Request, &r)
 		l.on()
-		_, err := l.Call(ctx, Call{Tool: r.Tool, Arguments: r.Arguments, Caller: ownCaller("ann"), RequestID: "request-1"})
+		_, err := l.Call(ctx, Call{Tool: r.Tool, Arguments: r.Arguments, Caller: owner("ann"), RequestID: "request-1"})
 		return err
 	case abi.KindHook:
 		return l.sendHook(v)
@@ -128,7 +128,7 @@ func (l *listener) send(v vectors.Message) error {
 		l.on(abi.HookRank)
 		important := 0.25
 		l.keep(memory.Item{Key: "a", Value: json.RawMessage(`"green tea"`), Importance: &important}, memory.Item{Key: "b", Value: json.RawMessage(`"green tea"`)})
-		_, err := l.space.Search(ctx, memory.Search{Text: r.Query, Agent: "ann"})
+		_, err := l.space.As(owner("ann")).Search(ctx, memory.Search{Text: r.Query})
 		return err
 	}
 	var r abi.EmbedRequest
@@ -145,7 +145,7 @@ func (l *listener) sendHook(v vectors.Message) error {
 	l.on(r.Hook)
 	switch r.Hook {
 	case abi.HookJob:
-		stage, err := l.space.Stage(l.t.Context(), "", "ann")
+		stage, err := l.space.As(owner("ann")).Stage(l.t.Context(), "")
 		if err != nil {
 			return err
 		}
@@ -153,13 +153,13 @@ func (l *listener) sendHook(v vectors.Message) error {
 		if err != nil {
 			return err
 		}
-		w := l.newRequest(x, stage, ownCaller("ann"), "", "")
+		w := l.newRequest(x, stage, owner("ann"), "", "")
 		mustAsk(l.t, w, vectors.Ask{Op: abi.OpJobEnqueue, Request: json.RawMessage(fmt.Sprintf(`{"job":%q,"payload":%s}`, r.Job, r.Payload))})
-		_, err = w.commit(l.t.Context(), memory.Commit{Answer: json.RawMessage(`{}`)})
+		_, err = w.commit(l.t.Context(), l.space.As(owner("ann")), memory.Commit{Answer: json.RawMessage(`{}`)})
 		return err
 	case abi.HookStored:
 		await.That(l.t, "the family is told of what is stored", func() bool {
-			stage, err := l.space.Stage(l.t.Context(), "", "")
+			stage, err := l.space.As(owner("")).Stage(l.t.Context(), "")
 			if err != nil {
 				return false
 			}
@@ -176,7 +176,7 @@ func (l *listener) sendHook(v vectors.Message) error {
 
 func (l *listener) keep(items ...memory.Item) error {
 	l.t.Helper()
-	_, err := l.space.Store(l.t.Context(), memory.Place{}, items, memory.Write{Agent: "ann", RequestID: "request-1"})
+	_, err := l.space.As(owner("ann")).Store(l.t.Context(), memory.Place{}, items, memory.Write{RequestID: "request-1"})
 	return err
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // published is the collection of tools that families made while they ran: a record a tool, under its family and name.
-var published = memory.Collection{Name: "_tools", PerSpace: true}
+var published = memory.Collection{Name: "_tools", PerSpace: true, Internal: true}
 
 // mostPublished is how many tools a family may publish.
 const mostPublished = 500
@@ -101,7 +101,7 @@ func (f *Families) namesBeside(x *family, tool string) *usedNames {
 func (f *Families) readPublished(ctx context.Context) error {
 	f.changing.Lock()
 	defer f.changing.Unlock()
-	stage, err := f.o.Space.Stage(ctx, memory.Default, "")
+	stage, err := f.o.Space.As(ownCaller("")).Stage(ctx, memory.Default)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func TestAScheduleSurvivesAClockThatIsPutBack(t *testing.T) {
 	}
 	seen := func(at time.Time) func() bool {
 		return func() bool {
-			stage, err := w.space.Stage(t.Context(), "", "")
+			stage, err := w.space.As(owner("")).Stage(t.Context(), "")
 			if err != nil {
 				return false
 			}

@@ -51,11 +51,13 @@ func (f *Families) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool,
 	defer x.release(f)
 	ctx, cancel := context.WithTimeout(ctx, rankWithin)
 	defer cancel()
-	stage, err := f.o.Space.Stage(ctx, r.Branch, r.Agent)
+	reader := r.Caller
+	reader.Rights = reader.Rights.ReadOnly()
+	stage, err := f.spaceFor(reader, x).Stage(ctx, r.Branch)
 	if err != nil {
 		return nil, false, err
 	}
-	w := f.newRequest(x, stage, readingCaller(r.Agent), "", "")
+	w := f.newRequest(x, stage, reader, "", "")
 	request, err := w.scoring(ctx, r)
 	if err != nil {
 		return nil, false, err

@@ -29,6 +29,7 @@ func (f *Families) newRequest(x *family, stage *memory.Stage, caller memory.Call
 	if namespace == "" {
 		namespace = memory.Default
 	}
+	caller.Family = x.name
 	r := &request{families: f, family: x}
 	r.Call = f.operations.Begin(ops.Request{
 		Manifest: x.manifest, Stage: stage, Caller: caller, Powers: f.powersOf(x, caller), Namespace: namespace, RequestID: requestID,

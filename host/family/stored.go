@@ -27,7 +27,7 @@ func missing(n int) []float32 {
 
 // watermarks is the collection of how far families were told of what was stored: a record a family and branch, and one a family for the
 // version at which its hook was first seen on.
-var watermarks = memory.Collection{Name: "_stored", PerSpace: true}
+var watermarks = memory.Collection{Name: "_stored", PerSpace: true, Internal: true}
 
 const (
 	storedPage  = 100         // entries that one call of a stored hook is about, at least, if there are more
@@ -127,7 +127,7 @@ func (f *Families) tellAll(ctx context.Context, name string) (more bool, err err
 	if err != nil || !on {
 		return false, err
 	}
-	branches, err := f.o.Space.Branches(ctx)
+	branches, err := f.ownSpace(x).Branches(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -145,7 +145,7 @@ func (f *Families) tellAll(ctx context.Context, name string) (more bool, err err
 
 // listensSince is the version at which a family's hook was first seen on; on is false when that is now.
 func (f *Families) listensSince(ctx context.Context, x *family) (at uint64, on bool, err error) {
-	stage, err := f.o.Space.Stage(ctx, memory.Default, "family:"+x.name)
+	stage, err := f.ownSpace(x).Stage(ctx, memory.Default)
 	if err != nil {
 		return 0, false, err
 	}
@@ -162,7 +162,8 @@ func (f *Families) listensSince(ctx context.Context, x *family) (at uint64, on b
 // tell tells a family of the next page of a branch, from a version on if it was told nothing of it yet. What it stages and
 // how far it was told are committed together.
 func (f *Families) tell(ctx context.Context, x *family, branch string, since uint64) (more bool, err error) {
-	stage, err := f.o.Space.Stage(ctx, branch, "family:"+x.name)
+	space := f.ownSpace(x)
+	stage, err := space.Stage(ctx, branch)
 	if err != nil {
 		return false, err
 	}
@@ -175,20 +176,20 @@ func (f *Families) tell(ctx context.Context, x *family, branch string, since uin
 	if after >= stage.Version() {
 		return false, nil
 	}
-	feed, err := f.o.Space.WholeFeed(ctx, branch, nil, after, storedPage)
+	feed, err := space.WholeFeed(ctx, branch, nil, after, storedPage)
 	if err != nil || feed.Watermark <= after {
 		return false, err
 	}
-	entries, err := f.entries(ctx, stage, x, feed.Notices)
+	entries, err := entriesOf(ctx, space, stage.Branch(), x, feed.Notices)
 	if err != nil {
 		return false, err
 	}
 	if len(entries) == 0 && !feed.More && (!known || feed.Watermark-after < storedPage) {
 		return false, nil // what is noted can wait until there is something
 	}
-	effects := memory.NewEffects(f.toldBefore(stage, key, feed.Watermark))
+	effects := memory.NewEffects(toldBefore(space, stage, key, feed.Watermark))
 	ctx = memory.WithEffects(ctx, effects)
-	w := f.newRequest(x, stage, ownCaller(""), "", "")
+	w := f.newRequest(x, stage, ownCaller(x.name), "", "")
 	if len(entries) > 0 {
 		err = w.askStored(ctx, entries)
 	}
@@ -204,13 +205,13 @@ func (f *Families) tell(ctx context.Context, x *family, branch string, since uin
 }
 
 // toldBefore counts a family as told before it sends something: what it does outside is not repeated, come what may.
-func (f *Families) toldBefore(stage *memory.Stage, key string, at uint64) func(context.Context, []string) error {
+func toldBefore(space *memory.Access, stage *memory.Stage, key string, at uint64) func(context.Context, []string) error {
 	counted := false
 	return func(ctx context.Context, _ []string) error {
 		if counted {
 			return nil
 		}
-		own, err := f.o.Space.Stage(ctx, memory.Default, "")
+		own, err := space.Stage(ctx, memory.Default)
 		if err != nil {
 			return err
 		}
@@ -264,8 +265,8 @@ func (w *request) commitTold(ctx context.Context, key string, at uint64) error {
 	return nil
 }
 
-// entries are what notices are about, as it was stored.
-func (f *Families) entries(ctx context.Context, stage *memory.Stage, x *family, notices []memory.Notice) ([]abi.Entry, error) {
+// entriesOf are what notices are about, as it was stored.
+func entriesOf(ctx context.Context, space *memory.Access, branch string, x *family, notices []memory.Notice) ([]abi.Entry, error) {
 	var entries []abi.Entry
 	if !about(x.manifest.Hooks.Stored.Collections, "memory") {
 		return nil, nil
@@ -276,7 +277,7 @@ func (f *Families) entries(ctx context.Context, stage *memory.Stage, x *family, 
 			continue
 		}
 		if !e.Deleted {
-			m, err := f.o.Space.Recall(ctx, memory.Place{Branch: stage.Branch(), Namespace: n.Namespace}, n.Key, memory.AsOf{Version: n.Watermark})
+			m, err := space.Recall(ctx, memory.Place{Branch: branch, Namespace: n.Namespace}, n.Key, memory.AsOf{Version: n.Watermark})
 			var known *memory.Error
 			if errors.As(err, &known) && known.Code == memory.InvalidArgument || err == nil && m == nil {
 				continue // its past was dropped, or it was purged or expired

@@ -20,7 +20,7 @@ func onStored(name string) *abi.Manifest {
 // told counts the calls that a family noted with record.append.
 func (w *world) told(name string) int {
 	w.t.Helper()
-	stage, err := w.space.Stage(w.t.Context(), "", "")
+	stage, err := w.space.As(owner("")).Stage(w.t.Context(), "")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func (w *world) told(name string) int {
 func (w *world) followed(names ...string) *world {
 	w.t.Helper()
 	await.That(w.t, "they are followed", func() bool {
-		stage, err := w.space.Stage(w.t.Context(), "", "")
+		stage, err := w.space.As(owner("")).Stage(w.t.Context(), "")
 		if err != nil {
 			return false
 		}
@@ -53,11 +53,11 @@ var noteCall = []step{{"record.append", `{"collection":"calls","values":[1]}`}}
 func TestAFamilyIsToldOfWhatIsStoredOnABranchTheMomentItIsMade(t *testing.T) {
 	w := open(t, nil).with(onStored("watch"), script{steps: noteCall}).followed("watch")
 	for _, branch := range []string{"a", "b", "c"} {
-		if _, err := w.space.Fork(t.Context(), "", branch, memory.AsOf{}, memory.Write{}); err != nil {
+		if _, err := w.space.As(owner("")).Fork(t.Context(), "", branch, memory.AsOf{}, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 		item := memory.Item{Key: "k", Value: json.RawMessage(`"on ` + branch + `"`)}
-		if _, err := w.space.Store(t.Context(), memory.Place{Branch: branch}, []memory.Item{item}, memory.Write{}); err != nil {
+		if _, err := w.space.As(owner("")).Store(t.Context(), memory.Place{Branch: branch}, []memory.Item{item}, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -88,7 +88,7 @@ func TestAProposalOfAFamilyThatIsToldIsMadeOnce(t *testing.T) {
 	w := open(t, nil).with(m, script{steps: []step{{"memory.put", `{"items":[{"key":"summary","value":1}]}`}}}).followed("tidy")
 	w.store("k", `"tea"`)
 	proposals := func() int {
-		branches, err := w.space.Branches(t.Context())
+		branches, err := w.space.As(owner("")).Branches(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -107,12 +107,12 @@ func (e sampleEmbedder) Embed(ctx context.Context, texts []string, purpose strin
 // begin begins a call of the family.
 func (s *sample) begin(t *testing.T) *request {
 	t.Helper()
-	stage, err := s.space.Stage(t.Context(), "", "ann")
+	stage, err := s.space.As(owner("ann")).Stage(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.calls++
-	return s.newRequest(s.family, stage, ownCaller("ann"), "", fmt.Sprint("call ", s.calls))
+	return s.newRequest(s.family, stage, owner("ann"), "", fmt.Sprint("call ", s.calls))
 }
 
 func mustAsk(t testing.TB, w *request, a vectors.Ask) {
@@ -128,7 +128,7 @@ func (s *sample) run(t *testing.T, v vectors.Operation) vectors.Operation {
 	for _, a := range v.Before {
 		w := s.begin(t)
 		mustAsk(t, w, a)
-		if _, err := w.commit(t.Context(), memory.Commit{Answer: json.RawMessage(`{}`)}); err != nil {
+		if _, err := w.commit(t.Context(), s.space.As(owner("ann")), memory.Commit{Answer: json.RawMessage(`{}`)}); err != nil {
 			t.Fatalf("commit %s: %v", a.Op, err)
 		}
 	}

@@ -15,6 +15,14 @@ type Caller struct {
 	Rights  Rights
 }
 
+// author is the name that is kept with what the caller writes: the agent's, or for a nameless one its family's.
+func (c Caller) author() string {
+	if c.Agent == "" && c.Family != "" {
+		return "family:" + c.Family
+	}
+	return c.Agent
+}
+
 // AllNamespaces stands for every namespace, those of the future included.
 const AllNamespaces = "*"
 

@@ -23,7 +23,7 @@ type Hooks interface {
 type Storing struct {
 	Place
 	Items     []Item // with keys
-	Agent     string
+	Caller    Caller // who stores
 	RequestID string
 	// Staged says that it comes out of a Stage: only those are to be asked that may refuse.
 	Staged bool
@@ -34,7 +34,7 @@ type Storing struct {
 // Ranking is the best hits of a search, best first, for Hooks to order.
 type Ranking struct {
 	Branch string
-	Agent  string
+	Caller Caller // who searches
 	Query  string
 	Now    time.Time
 	Hits   int
@@ -56,7 +56,7 @@ func (s *Space) storing(ctx context.Context, p Place, items []Item, w Write, sta
 	for i, it := range items {
 		before[i] = it.Value
 	}
-	changed, notes, err := s.hooks.Storing(ctx, Storing{Place: p, Items: items, Agent: w.Agent, RequestID: w.RequestID, Staged: staged, DryRun: w.DryRun})
+	changed, notes, err := s.hooks.Storing(ctx, Storing{Place: p, Items: items, Caller: w.by, RequestID: w.RequestID, Staged: staged, DryRun: w.DryRun})
 	if err != nil {
 		return nil, err
 	}

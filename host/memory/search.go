@@ -81,7 +81,8 @@ func (q Search) indexQuery() search.Query {
 // checkSearch completes a search, and confines it to what the caller may read.
 func (a *Access) checkSearch(q *Search) (err error) {
 	s := a.space
-	q.K = cmp.Or(q.K, 10)
+	q.K, q.by = cmp.Or(q.K, 10), a.caller
+	q.by.Agent = cmp.Or(q.by.Agent, q.Agent)
 	if q.Text == "" {
 		return invalid("query is empty: ask something in plain words")
 	}

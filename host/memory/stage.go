@@ -63,6 +63,7 @@ type stagedCount struct {
 type Collection struct {
 	Name     string
 	PerSpace bool          // the same on every branch
+	Internal bool          // the server's own: no guest can name it, and no caller's rights bound it
 	Expires  time.Duration // after which a record is gone; 0: never
 	Fields   []string      // whose text is searched
 	Quota    Quota         // of all collections of the same family: those with the same name in front of the slash
@@ -112,7 +113,7 @@ func (a *Access) StageAt(ctx context.Context, branch string, at AsOf) (*Stage, e
 // blind begins a write that reads the newest versions, and expects at its commit only what was named to expect. It costs no
 // read of the engine.
 func (a *Access) blind(b *lineage.Branch) *Stage {
-	return &Stage{access: a, space: a.space, branch: b, version: store.Latest, now: a.space.clock().UTC(), agent: a.caller.Agent, blind: true}
+	return &Stage{access: a, space: a.space, branch: b, version: store.Latest, now: a.space.clock().UTC(), agent: a.caller.author(), blind: true}
 }
 
 // reading completes the name of a namespace that may be read.

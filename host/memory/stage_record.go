@@ -18,9 +18,19 @@ func recordSites(c Collection, namespace string, keys []string) []site {
 	return sites
 }
 
+// allowing is the stage with the rights that a collection takes: those of the caller, unless it is Internal.
+func (t *Stage) allowing(c Collection) *Stage {
+	if !c.Internal {
+		return t
+	}
+	all := *t
+	all.access = t.space.As(Caller{Rights: FullRights()})
+	return &all
+}
+
 // Records reads records; nil where there is none.
 func (t *Stage) Records(ctx context.Context, c Collection, namespace string, keys []string) ([]*Record, error) {
-	namespace, err := t.readingKeys(namespace, keys)
+	namespace, err := t.allowing(c).readingKeys(namespace, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +51,7 @@ func (t *Stage) Records(ctx context.Context, c Collection, namespace string, key
 // ListRecords reads records in the order of their keys, after the key after, at most limit. next is the after of the next
 // page; empty when that was all.
 func (t *Stage) ListRecords(ctx context.Context, c Collection, namespace, prefix, after string, limit int) (list []Record, next string, err error) {
-	namespace, err = t.reading(namespace)
+	namespace, err = t.allowing(c).reading(namespace)
 	if err != nil {
 		return nil, "", err
 	}
@@ -54,7 +64,7 @@ func (t *Stage) ListRecords(ctx context.Context, c Collection, namespace, prefix
 
 // PutRecord stages a record. want is the version that it must be at, 0 for none; nil: any.
 func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key string, value json.RawMessage, want *uint64) error {
-	namespace, err := t.writingKeys(namespace, []string{key})
+	namespace, err := t.allowing(c).writingKeys(namespace, []string{key})
 	if err != nil {
 		return err
 	}
@@ -156,7 +166,7 @@ func (t *Stage) useChanges(c Commit) []useChange {
 // ExpectRecord has the commit expect a record at a version, in place of the one that the stage read: the same work wrote it by
 // another stage.
 func (t *Stage) ExpectRecord(c Collection, namespace, key string, version uint64) {
-	if _, err := t.reading(namespace); err != nil {
+	if _, err := t.allowing(c).reading(namespace); err != nil {
 		return // the conflict would tell its version
 	}
 	remember(&t.seen, site{c.PerSpace, store.Key{Namespace: namespace, Collection: c.Name, Name: key}}, version)
@@ -164,7 +174,7 @@ func (t *Stage) ExpectRecord(c Collection, namespace, key string, version uint64
 
 // DeleteRecords stages the deletion of records, and counts those that were there.
 func (t *Stage) DeleteRecords(ctx context.Context, c Collection, namespace string, keys []string) (int, error) {
-	namespace, err := t.writingKeys(namespace, keys)
+	namespace, err := t.allowing(c).writingKeys(namespace, keys)
 	if err != nil {
 		return 0, err
 	}

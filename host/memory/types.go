@@ -136,6 +136,7 @@ type Search struct {
 	Distinct   bool      // of near-duplicates only the best
 
 	weights []search.Weighted
+	by      Caller
 }
 
 // Hit is a memory, or an event, that a search found.

@@ -16,8 +16,8 @@ import (
 
 // records is the collection of jobs, and schedules that of when those with a schedule ran last.
 var (
-	records   = memory.Collection{Name: "_jobs", PerSpace: true}
-	schedules = memory.Collection{Name: "_schedules", PerSpace: true}
+	records   = memory.Collection{Name: "_jobs", PerSpace: true, Internal: true}
+	schedules = memory.Collection{Name: "_schedules", PerSpace: true, Internal: true}
 )
 
 // State is where a job is in its life.
@@ -128,8 +128,8 @@ type Families interface {
 
 // Options are what a queue is made of. All are required.
 type Options struct {
-	Space     *memory.Space
-	Namespace string // where the records of jobs are
+	Space     *memory.Access // with full rights: those of who queues a job bound the job, not the queue
+	Namespace string         // where the records of jobs are
 	Families  Families
 	Clock     func() time.Time
 	NewID     func(now time.Time) string // an id that sorts by time
@@ -297,7 +297,7 @@ func Backoff(first time.Duration, failures int) time.Duration {
 
 // note writes what became of a job that is still as it was begun.
 func (q *Queue) note(ctx context.Context, job *Job) error {
-	stage, err := q.o.Space.Stage(ctx, memory.Default, "")
+	stage, err := q.o.Space.Stage(ctx, memory.Default)
 	if err != nil {
 		return err
 	}
@@ -331,7 +331,7 @@ func (q *Queue) Find(ctx context.Context, stage *memory.Stage, id string) (*Job,
 }
 
 func (q *Queue) isCancelled(ctx context.Context, id string) bool {
-	stage, err := q.o.Space.Stage(context.WithoutCancel(ctx), memory.Default, "")
+	stage, err := q.o.Space.Stage(context.WithoutCancel(ctx), memory.Default)
 	if err != nil {
 		return false
 	}
@@ -370,7 +370,7 @@ func (q *Queue) Describe(job *Job) {
 // NoteSent notes what a job does outside in its record, before it does it. A job that was cancelled meanwhile does nothing more.
 func (q *Queue) NoteSent(stage *memory.Stage, id string) func(context.Context, []string) error {
 	return func(ctx context.Context, sent []string) error {
-		own, err := q.o.Space.Stage(ctx, memory.Default, "")
+		own, err := q.o.Space.Stage(ctx, memory.Default)
 		if err != nil {
 			return err
 		}

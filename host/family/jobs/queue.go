@@ -141,7 +141,7 @@ func (q *Queue) noteOutcome(job Job) {
 
 // all lists the jobs that are remembered, oldest first, without what they were queued with, and the version at which it read them.
 func (q *Queue) all(ctx context.Context) (list []Job, at uint64, err error) {
-	stage, err := q.o.Space.Stage(ctx, memory.Default, "")
+	stage, err := q.o.Space.Stage(ctx, memory.Default)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -196,7 +196,7 @@ func (q *Queue) Forget(ctx context.Context, now time.Time) error {
 		}
 	}
 	for part := range slices.Chunk(old, 500) {
-		stage, err := q.o.Space.Stage(ctx, memory.Default, "")
+		stage, err := q.o.Space.Stage(ctx, memory.Default)
 		if err != nil {
 			return err
 		}

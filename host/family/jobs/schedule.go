@@ -28,7 +28,7 @@ type Schedule struct {
 
 // schedule queues a job whose time has come; the first time is one interval after its hook was turned on.
 func (q *Queue) schedule(ctx context.Context, s Schedule, now time.Time) error {
-	stage, err := q.o.Space.Stage(ctx, memory.Default, "")
+	stage, err := q.o.Space.Stage(ctx, memory.Default)
 	if err != nil {
 		return err
 	}

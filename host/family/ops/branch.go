@@ -19,7 +19,7 @@ func (call *Call) branchOr(name string) string {
 }
 
 func branchList(call *Call, ctx context.Context, _ abi.BranchListRequest) (out abi.BranchListResponse, err error) {
-	found, err := call.host.Space.Branches(ctx)
+	found, err := call.space().Branches(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -63,7 +63,7 @@ func branchDiff(call *Call, ctx context.Context, r abi.BranchDiffRequest) (out a
 	if err != nil {
 		return out, err
 	}
-	d, err := call.host.Space.Diff(ctx, memory.DiffQuery{Source: r.Source, Target: target, Namespaces: namespaces, Limit: cmp.Or(r.Limit, defaultPage)})
+	d, err := call.space().Diff(ctx, memory.DiffQuery{Source: r.Source, Target: target, Namespaces: namespaces, Limit: cmp.Or(r.Limit, defaultPage)})
 	if err != nil {
 		return out, err
 	}
@@ -91,7 +91,7 @@ func branchFork(call *Call, _ context.Context, r abi.BranchForkRequest) (out abi
 		return out, err
 	}
 	call.After(fmt.Sprintf("fork %s from %s", r.Name, from), func(ctx context.Context) error {
-		_, err := call.host.Space.Fork(ctx, from, r.Name, at, memory.Write{Agent: call.Caller.Agent})
+		_, err := call.space().Fork(ctx, from, r.Name, at, memory.Write{})
 		return err
 	})
 	return abi.BranchForkResponse{Name: r.Name, From: from}, nil
@@ -102,7 +102,7 @@ func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out
 	if err != nil {
 		return out, err
 	}
-	merged, err := call.host.Space.Merge(ctx, m, memory.Write{Agent: call.Caller.Agent})
+	merged, err := call.space().Merge(ctx, m, memory.Write{})
 	if err != nil {
 		return out, err
 	}
@@ -113,7 +113,7 @@ func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out
 	out.Merged = merged.Unresolved == 0
 	call.After(fmt.Sprintf("merge %s into %s", m.Source, m.Target), func(ctx context.Context) error {
 		m.Preview = false
-		_, err := call.host.Space.Merge(ctx, m, memory.Write{Agent: call.Caller.Agent})
+		_, err := call.space().Merge(ctx, m, memory.Write{})
 		return err
 	})
 	return out, nil
@@ -151,7 +151,7 @@ func branchDelete(call *Call, _ context.Context, r abi.BranchDeleteRequest) (out
 		return out, &abi.Error{Code: abi.CodeDenied, Message: "deleting a branch needs memory.write for every namespace"}
 	}
 	call.After("delete "+r.Name, func(ctx context.Context) error {
-		return call.host.Space.Delete(ctx, r.Name, memory.Write{Agent: call.Caller.Agent})
+		return call.space().Delete(ctx, r.Name, memory.Write{})
 	})
 	return out, nil
 }

@@ -108,6 +108,9 @@ type Call struct {
 	later    []func(ctx context.Context) error // to be done behind the commit
 }
 
+// space is the space for the caller, for what the stage does not do.
+func (call *Call) space() *memory.Access { return call.host.Space.As(call.Caller) }
+
 // Begin begins a call.
 func (h *Host) Begin(r Request) *Call { return &Call{host: h, Request: r} }
 

@@ -100,7 +100,7 @@ func (call *Call) get(ctx context.Context, namespace string, keys []string, asOf
 	}
 	found := make([]*memory.Memory, len(keys))
 	for i, key := range keys {
-		if found[i], err = call.host.Space.Recall(ctx, memory.Place{Branch: call.Stage.Branch(), Namespace: namespace}, key, at); err != nil {
+		if found[i], err = call.space().Recall(ctx, memory.Place{Branch: call.Stage.Branch(), Namespace: namespace}, key, at); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +134,7 @@ func (call *Call) list(ctx context.Context, namespace string, r abi.MemoryListRe
 	if at.IsNow() {
 		return call.Stage.List(ctx, namespace, r.Prefix, r.After, limit)
 	}
-	list, err := call.host.Space.List(ctx, memory.Place{Branch: call.Stage.Branch(), Namespace: namespace}, r.Prefix, r.After, at, limit)
+	list, err := call.space().List(ctx, memory.Place{Branch: call.Stage.Branch(), Namespace: namespace}, r.Prefix, r.After, at, limit)
 	next := ""
 	if len(list) == limit {
 		next = list[limit-1].Key
@@ -171,7 +171,7 @@ func memoryHistory(call *Call, ctx context.Context, r abi.MemoryHistoryRequest) 
 
 // searchOf is a search as a request describes it, in no namespace yet.
 func (call *Call) searchOf(r abi.MemorySearchRequest) (memory.Search, error) {
-	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset, Tags: r.Tags, Types: r.Types, Features: r.Features, Agent: call.Caller.Agent,
+	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset, Tags: r.Tags, Types: r.Types, Features: r.Features,
 		Mode: memory.Mode(r.Mode), Vector: r.Vector}
 	for _, state := range r.States {
 		q.States = append(q.States, memory.State(state))
