@@ -19,11 +19,13 @@ type step struct{ op, request string }
 // {"ok": …} or {"error": …}, unless it says or does something else.
 type script struct {
 	steps  []step
-	says   string // instead of the responses
-	fails  string // an error body, after the calls
-	traps  bool   // after the calls
-	spins  bool   // after the calls
-	floods bool   // after the calls: more output than it may
+	around [2]string // what it says before and after the list of responses
+	says   string    // instead of the responses
+	fails  string    // an error body, after the calls
+	status int32     // of its answer; not 0: the answer is an error body
+	traps  bool      // after the calls
+	spins  bool      // after the calls
+	floods bool      // after the calls: more output than it may
 }
 
 const scratch = 1 << 19 // where responses are put
@@ -51,7 +53,7 @@ func (s script) module() []byte {
 	var body asm.Code
 	answers := s.says == "" && s.fails == ""
 	if answers {
-		body = append(body, say("[")...)
+		body = append(body, say(s.around[0]+"[")...)
 	}
 	for i, st := range s.steps {
 		op, opLength := put(st.op)
@@ -71,9 +73,9 @@ func (s script) module() []byte {
 		body = append(body, say("}")...)
 	}
 	if answers {
-		body = append(body, say("]")...)
+		body = append(body, say("]"+s.around[1])...)
 	}
-	status := int32(0)
+	status := s.status
 	switch {
 	case s.traps:
 		body = append(body, asm.Unreachable()...)
