@@ -127,7 +127,7 @@ func (j *jumping) grant() {
 
 // scheduled reports whether the interval of the scheduled job has begun.
 func (j *jumping) scheduled() bool {
-	stage, err := host.Space(j.host).Stage(j.t.Context(), "", "")
+	stage, err := owned(host.Space(j.host), "").Stage(j.t.Context(), "")
 	if err != nil {
 		j.t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func (j *jumping) scheduled() bool {
 // asked is how often a family was asked.
 func (j *jumping) asked(name string) int {
 	j.t.Helper()
-	stage, err := host.Space(j.host).Stage(j.t.Context(), "", "")
+	stage, err := owned(host.Space(j.host), "").Stage(j.t.Context(), "")
 	if err != nil {
 		j.t.Fatal(err)
 	}
@@ -254,13 +254,13 @@ func (j *jumping) check() {
 	}
 	say(t, c, "memory_recall", map[string]any{"key": "counted"})
 	j.recalls++
-	if counted, err := s.Counters(ctx, memory.Place{}, "counted"); err != nil || counted.Accesses != j.recalls {
+	if counted, err := owned(s, "").Counters(ctx, memory.Place{}, "counted"); err != nil || counted.Accesses != j.recalls {
 		t.Errorf("%d accesses are counted of %d (%v)", counted.Accesses, j.recalls, err)
 	}
 	if found := say(t, c, "memory_search", map[string]any{"query": "tea", "k": 3}); len(found.Results) != 3 {
 		t.Errorf("found %v", found)
 	}
-	if n, err := s.VerifyLog(ctx, memory.Place{}); err != nil || n == 0 {
+	if n, err := owned(s, "").VerifyLog(ctx, memory.Place{}); err != nil || n == 0 {
 		t.Errorf("%d events verify (%v)", n, err)
 	}
 	j.followFeed()
@@ -292,9 +292,9 @@ func (j *jumping) growsStrictly() {
 func (j *jumping) followFeed() {
 	j.t.Helper()
 	for more := true; more; {
-		feed, err := host.Space(j.host).Feed(j.t.Context(), "", nil, j.watermark, 50)
+		feed, err := owned(host.Space(j.host), "").Feed(j.t.Context(), "", nil, j.watermark, 50)
 		if err == nil && feed.Expired && j.forward > feedAge { // as the feed says of what is older than that
-			feed, err = host.Space(j.host).WholeFeed(j.t.Context(), "", nil, j.watermark, 50)
+			feed, err = owned(host.Space(j.host), "").WholeFeed(j.t.Context(), "", nil, j.watermark, 50)
 		}
 		if err != nil || feed.Expired || feed.Watermark < j.watermark {
 			j.t.Fatalf("the feed after %d: %+v (%v)", j.watermark, feed, err)
@@ -378,7 +378,7 @@ func TestAClockThatJumpsWhileAServerIsUsed(t *testing.T) {
 }
 
 func (j *jumping) latest() int {
-	extent, err := host.Space(j.host).Extent(j.t.Context(), "")
+	extent, err := owned(host.Space(j.host), "").Extent(j.t.Context(), "")
 	if err != nil {
 		j.t.Fatal(err)
 	}
@@ -407,7 +407,7 @@ func (j *jumping) reopened(folder string) {
 	for _, dir := range []string{j.dir, fresh} {
 		h := mustOpen(j.t, dir)
 		for key := range j.stored {
-			if m, err := host.Space(h).Recall(j.t.Context(), memory.Place{}, key, memory.AsOf{}); err != nil || m == nil {
+			if m, err := owned(host.Space(h), "").Recall(j.t.Context(), memory.Place{}, key, memory.AsOf{}); err != nil || m == nil {
 				j.t.Errorf("%s: %s is %v (%v)", dir, key, m, err)
 			}
 		}

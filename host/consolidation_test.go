@@ -19,7 +19,7 @@ import (
 func put(t *testing.T, s *memory.Space, items ...memory.Item) {
 	t.Helper()
 	for part := range slices.Chunk(items, 500) {
-		if _, err := s.Store(t.Context(), memory.Place{}, part, memory.Write{}); err != nil {
+		if _, err := owned(s, "").Store(t.Context(), memory.Place{}, part, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +50,7 @@ func ask(t *testing.T, f *family.Families, tool, arguments string, out any) fami
 
 func stateOf(t *testing.T, s *memory.Space, branch, key string) memory.State {
 	t.Helper()
-	m, err := s.Recall(t.Context(), memory.Place{Branch: branch}, key, memory.AsOf{})
+	m, err := owned(s, "").Recall(t.Context(), memory.Place{Branch: branch}, key, memory.AsOf{})
 	if err != nil || m == nil {
 		t.Fatalf("%s on %q: %v, %v", key, branch, m, err)
 	}
@@ -72,20 +72,20 @@ func TestConsolidationProposesAndIsUndoneByDroppingTheBranch(t *testing.T) {
 	if got := stateOf(t, s, result.Proposal, "note"); got != memory.Merged {
 		t.Errorf("on the branch of the proposal the duplicate is %s", got)
 	}
-	if kept, err := s.Recall(t.Context(), memory.Place{Branch: result.Proposal}, "tea", memory.AsOf{}); err != nil || !slices.Equal(kept.Supersedes, []string{"note"}) || !slices.Equal(kept.Links, []string{"note"}) {
+	if kept, err := owned(s, "").Recall(t.Context(), memory.Place{Branch: result.Proposal}, "tea", memory.AsOf{}); err != nil || !slices.Equal(kept.Supersedes, []string{"note"}) || !slices.Equal(kept.Links, []string{"note"}) {
 		t.Errorf("the one that is kept is %+v, %v", kept, err)
 	}
 	if got := stateOf(t, s, "", "note"); got != memory.Active {
 		t.Errorf("the proposal changed the memories: the duplicate is %s", got)
 	}
-	if err := s.Delete(t.Context(), result.Proposal, memory.Write{}); err != nil {
+	if err := owned(s, "").Delete(t.Context(), result.Proposal, memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	result = ask(t, f, "memory_consolidate", `{}`, &out)
 	if out.Changed != 2 || result.Proposal == "" {
 		t.Errorf("after the proposal was dropped: %+v", out)
 	}
-	accepted, err := s.Merge(t.Context(), memory.Merge{Source: result.Proposal}, memory.Write{})
+	accepted, err := owned(s, "").Merge(t.Context(), memory.Merge{Source: result.Proposal}, memory.Write{})
 	if err != nil || !accepted.Merged {
 		t.Fatalf("%+v, %v", accepted, err)
 	}
@@ -122,7 +122,7 @@ func TestAutoTagTagsANamespaceInJobs(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"m000", "m449"} {
-		m, err := s.Recall(t.Context(), memory.Place{}, key, memory.AsOf{})
+		m, err := owned(s, "").Recall(t.Context(), memory.Place{}, key, memory.AsOf{})
 		if err != nil || !slices.Contains(m.Tags, "hamburg") || m.Type != "observation" || m.Importance == nil {
 			t.Errorf("%s is %+v, %v", key, m, err)
 		}
@@ -139,7 +139,7 @@ func TestRankingPutsWhatWasUsefulFirst(t *testing.T) {
 	put(t, s, memoryOf("one", "the harbour office in Hamburg opens at nine"), memoryOf("two", "the harbour office in Hamburg opens at nine o'clock sharp"))
 	on(t, f, "ranking", abi.HookRank)
 	first := func() string {
-		found, err := s.Search(t.Context(), memory.Search{Text: "harbour office Hamburg"})
+		found, err := owned(s, "").Search(t.Context(), memory.Search{Text: "harbour office Hamburg"})
 		if err != nil || len(found.Hits) != 2 || len(found.Notes) > 0 {
 			t.Fatalf("%+v, %v", found, err)
 		}

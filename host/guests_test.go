@@ -107,14 +107,14 @@ func TestConsolidationOfTenThousandMemoriesIsAProposalAndUndoneByDroppingIt(t *t
 			}
 			items = append(items, memory.Item{Key: m.Key, Value: value})
 		}
-		if _, err := s.Store(t.Context(), memory.Place{}, items, memory.Write{}); err != nil {
+		if _, err := owned(s, "").Store(t.Context(), memory.Place{}, items, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := f.Load(t.Context(), "consolidation"); err != nil {
 		t.Fatal(err)
 	}
-	before, err := s.Extent(t.Context(), memory.Default)
+	before, err := owned(s, "").Extent(t.Context(), memory.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,19 +136,19 @@ func TestConsolidationOfTenThousandMemoriesIsAProposalAndUndoneByDroppingIt(t *t
 	if result.Proposal == "" || out.Totals["duplicates"] < 450 || out.Totals["contradictions"] < 40 {
 		t.Errorf("proposed %v on %q", out.Totals, result.Proposal)
 	}
-	diff, err := s.Diff(t.Context(), memory.DiffQuery{Source: result.Proposal, Target: memory.Default})
+	diff, err := owned(s, "").Diff(t.Context(), memory.DiffQuery{Source: result.Proposal, Target: memory.Default})
 	if err != nil || diff.Changed+diff.Added < 500 || diff.Clashes != 0 {
 		t.Errorf("the proposal differs by %d and %d, with %d clashes: %v", diff.Added, diff.Changed, diff.Clashes, err)
 	}
-	changes, err := s.Feed(t.Context(), memory.Default, nil, before.LatestVersion, 0)
+	changes, err := owned(s, "").Feed(t.Context(), memory.Default, nil, before.LatestVersion, 0)
 	if err != nil || len(changes.Notices) != 0 {
 		t.Errorf("%d changes on the branch itself, %v", len(changes.Notices), err)
 	}
-	if err := s.Delete(t.Context(), result.Proposal, memory.Write{}); err != nil {
+	if err := owned(s, "").Delete(t.Context(), result.Proposal, memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range set.Memories[:200] {
-		got, err := s.Recall(t.Context(), memory.Place{}, m.Key, memory.AsOf{})
+		got, err := owned(s, "").Recall(t.Context(), memory.Place{}, m.Key, memory.AsOf{})
 		if err != nil || got == nil || got.State != memory.Active {
 			t.Fatalf("%s is %+v after the proposal was dropped, %v", m.Key, got, err)
 		}

@@ -26,7 +26,7 @@ var (
 // keep commits what families keep, and one memory, in one commit with an answer.
 func keep(t *testing.T, h *host.Host, n string) {
 	t.Helper()
-	stage, err := host.Space(h).Stage(t.Context(), "", "family:notes")
+	stage, err := owned(host.Space(h), "family:notes").Stage(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func wantKept(t *testing.T, dir string, names ...string) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	stage, err := host.Space(h).Stage(t.Context(), "", "")
+	stage, err := owned(host.Space(h), "").Stage(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,34 +143,34 @@ func TestARepairKeepsWhatFamiliesKeep(t *testing.T) {
 func TestWhatIsTheSameOnAllBranchesIsItselfNoBranchAndInNoComparison(t *testing.T) {
 	h := mustOpen(t, t.TempDir())
 	space := host.Space(h)
-	if _, err := space.Fork(t.Context(), "", "draft", memory.AsOf{}, memory.Write{}); err != nil {
+	if _, err := owned(space, "").Fork(t.Context(), "", "draft", memory.AsOf{}, memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	keep(t, h, "one")
 	const hidden = "_system"
-	_, stored := space.Store(t.Context(), memory.Place{Branch: hidden}, []memory.Item{{Key: "k", Value: json.RawMessage(`1`)}}, memory.Write{})
-	_, read := space.List(t.Context(), memory.Place{Branch: hidden}, "", "", memory.AsOf{}, 10)
-	_, forked := space.Fork(t.Context(), hidden, "copy", memory.AsOf{}, memory.Write{})
-	_, made := space.Fork(t.Context(), "", hidden, memory.AsOf{}, memory.Write{})
-	_, compared := space.Diff(t.Context(), memory.DiffQuery{Source: hidden, Target: "draft"})
-	_, merged := space.Merge(t.Context(), memory.Merge{Source: hidden, Target: "draft"}, memory.Write{})
-	_, fed := space.Feed(t.Context(), hidden, nil, 0, 10)
-	_, staged := space.Stage(t.Context(), hidden, "")
+	_, stored := owned(space, "").Store(t.Context(), memory.Place{Branch: hidden}, []memory.Item{{Key: "k", Value: json.RawMessage(`1`)}}, memory.Write{})
+	_, read := owned(space, "").List(t.Context(), memory.Place{Branch: hidden}, "", "", memory.AsOf{}, 10)
+	_, forked := owned(space, "").Fork(t.Context(), hidden, "copy", memory.AsOf{}, memory.Write{})
+	_, made := owned(space, "").Fork(t.Context(), "", hidden, memory.AsOf{}, memory.Write{})
+	_, compared := owned(space, "").Diff(t.Context(), memory.DiffQuery{Source: hidden, Target: "draft"})
+	_, merged := owned(space, "").Merge(t.Context(), memory.Merge{Source: hidden, Target: "draft"}, memory.Write{})
+	_, fed := owned(space, "").Feed(t.Context(), hidden, nil, 0, 10)
+	_, staged := owned(space, "").Stage(t.Context(), hidden)
 	for what, err := range map[string]error{"store": stored, "list": read, "fork": forked, "fork to": made, "diff": compared, "merge": merged,
-		"feed": fed, "stage": staged, "delete": space.Delete(t.Context(), hidden, memory.Write{})} {
+		"feed": fed, "stage": staged, "delete": owned(space, "").Delete(t.Context(), hidden, memory.Write{})} {
 		if err == nil {
 			t.Errorf("%s reaches it", what)
 		}
 	}
-	d, err := space.Diff(t.Context(), memory.DiffQuery{Source: memory.Default, Target: "draft"})
+	d, err := owned(space, "").Diff(t.Context(), memory.DiffQuery{Source: memory.Default, Target: "draft"})
 	if err != nil || len(d.Differences) != 2 || d.Differences[0].Collection != onABranch.Name || d.Differences[1].Collection != "" {
 		t.Errorf("the comparison shows %+v, %v", d.Differences, err)
 	}
-	branches, err := space.Branches(t.Context())
+	branches, err := owned(space, "").Branches(t.Context())
 	if err != nil || len(branches) != 2 {
 		t.Errorf("the branches are %+v, %v", branches, err)
 	}
-	if m, err := space.Merge(t.Context(), memory.Merge{Source: memory.Default, Target: "draft"}, memory.Write{}); err != nil || len(m.Applied) != 2 {
+	if m, err := owned(space, "").Merge(t.Context(), memory.Merge{Source: memory.Default, Target: "draft"}, memory.Write{}); err != nil || len(m.Applied) != 2 {
 		t.Errorf("the merge brings %+v, %v", m.Applied, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -72,4 +73,9 @@ func (d testDriver) Open(ctx context.Context, dir string, o store.Options) (stor
 		*d.opened = e
 	}
 	return e, err
+}
+
+// owned is a space for its owner; agent is the author of what is written.
+func owned(s *memory.Space, agent string) *memory.Access {
+	return s.As(memory.Caller{Agent: agent, Rights: memory.FullRights()})
 }

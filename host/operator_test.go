@@ -166,28 +166,28 @@ func haveSecrets(t *testing.T, h *host.Host, c *operator.Client) {
 		t.Helper()
 		raw, err := json.Marshal(value)
 		ok(err)
-		_, err = s.Store(t.Context(), memory.Place{Branch: branch}, []memory.Item{{Key: key, Value: raw, Tags: []string{"private"}}},
-			memory.Write{Agent: "a", RequestID: fmt.Sprint(branch, key, len(value))})
+		_, err = owned(s, "a").Store(t.Context(), memory.Place{Branch: branch}, []memory.Item{{Key: key, Value: raw, Tags: []string{"private"}}},
+			memory.Write{RequestID: fmt.Sprint(branch, key, len(value))})
 		ok(err)
 	}
 	store("", "small", smallSecret)
 	store("", "large", strings.Repeat(largeSecret+" ", 3000))
-	_, err := s.Append(t.Context(), memory.Place{}, "said", json.RawMessage(`"`+loggedSecret+`"`), memory.Write{})
+	_, err := owned(s, "").Append(t.Context(), memory.Place{}, "said", json.RawMessage(`"`+loggedSecret+`"`), memory.Write{})
 	ok(err)
 	_, err = c.Import(t.Context(), operator.ImportRequest{Memories: []operator.Memory{{Key: "imported", Value: json.RawMessage(`"` + importSecret + `"`)}}})
 	ok(err)
 	parent := ""
 	for i := range 20 {
 		name := fmt.Sprint("deep", i)
-		_, err := s.Fork(t.Context(), parent, name, memory.AsOf{}, memory.Write{})
+		_, err := owned(s, "").Fork(t.Context(), parent, name, memory.AsOf{}, memory.Write{})
 		ok(err)
 		parent = name
 	}
 	store(parent, "small", smallSecret+" again")
 	store("", "elsewhere", "kept")
-	_, err = s.Merge(t.Context(), memory.Merge{Source: parent, Target: "default"}, memory.Write{})
+	_, err = owned(s, "").Merge(t.Context(), memory.Merge{Source: parent, Target: "default"}, memory.Write{})
 	ok(err)
-	_, err = s.Forget(t.Context(), memory.Place{}, []string{"small"}, memory.Write{})
+	_, err = owned(s, "").Forget(t.Context(), memory.Place{}, []string{"small"}, memory.Write{})
 	ok(err)
 	ok(s.WaitIdle(t.Context()))
 }

@@ -88,7 +88,7 @@ func resident(status string) int64 {
 
 func soakTrimAll(ctx context.Context, s *memory.Space) {
 	before := memory.AsOf{Time: fastClock().Add(-soakAge)}
-	branches, err := s.Branches(ctx)
+	branches, err := owned(s, "").Branches(ctx)
 	for _, b := range branches {
 		if _, trimErr := s.Trim(ctx, b.Name, before); trimErr != nil && ctx.Err() == nil && !isNotFound(trimErr) {
 			err = errors.Join(err, trimErr)
