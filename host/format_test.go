@@ -67,6 +67,10 @@ func TestADataDirectoryOfFormatThreeOpensUnchangedAndAnswers(t *testing.T) {
 	if err != nil || len(v.Findings) > 0 || v.Versions != 16 || v.Branches != branches || v.Events != 7 {
 		t.Errorf("verified: %+v (%v)", v, err)
 	}
+	named, err := owned(host.Space(h), "").Branches(t.Context())
+	if err != nil || len(named) != branches-1 {
+		t.Errorf("branches that have a name: %+v (%v)", named, err)
+	}
 	wantMemories(t, h, map[memory.Place]map[string]string{
 		{}:                  {"editor": `"prefers vim"`, "draft": `"a draft that is merged"`, "after": `"stored after the first backup"`, "gone": "", "plan": "", "secret": ""},
 		{Branch: "idea"}:    {"plan": `"sail around the island"`, "editor": `"prefers vim"`, "draft": ""},
