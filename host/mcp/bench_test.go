@@ -21,12 +21,12 @@ func BenchmarkRecallOverAConnection(b *testing.B) {
 }
 
 func BenchmarkRecallInTheDomain(b *testing.B) {
-	space, ctx := newSpace(b), context.Background()
-	if _, err := space.As(memory.Caller{Rights: memory.FullRights()}).Store(ctx, memory.Place{}, []memory.Item{{Key: "k", Value: json.RawMessage(`"v"`)}}, memory.Write{}); err != nil {
+	space, ctx := ownersAccess(newSpace(b)), context.Background()
+	if _, err := space.Store(ctx, memory.Place{}, []memory.Item{{Key: "k", Value: json.RawMessage(`"v"`)}}, memory.Write{}); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := space.As(memory.Caller{Rights: memory.FullRights()}).Recall(ctx, memory.Place{}, "k", memory.AsOf{}); err != nil {
+		if _, err := space.Recall(ctx, memory.Place{}, "k", memory.AsOf{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -49,6 +49,11 @@ func newSpace(t testing.TB) *memory.Space {
 	return space
 }
 
+// ownersAccess is a space as its owner may use it.
+func ownersAccess(s *memory.Space) *memory.Access {
+	return s.As(memory.Caller{Rights: memory.FullRights()})
+}
+
 func newServer(t testing.TB, o Options, families ...tool.Source) *Server {
 	t.Helper()
 	return newServerOf(t, newSpace(t), o, families...)

@@ -30,7 +30,7 @@ type Progress func(done, total float64, message string)
 // Call is a Request whose tool was found and whose arguments were read. It is the Handler's.
 type Call struct {
 	Tool      *Tool
-	Caller    memory.Caller
+	Caller    memory.Caller // its Call is the id of the call, under which memory.Access.Commits finds what it wrote
 	Session   *Session
 	Arguments *Arguments
 	JSON      json.RawMessage // the arguments as the tool's Input has them; nil when the tool is Lenient
@@ -63,9 +63,9 @@ func (c *Call) Place() memory.Place {
 	return memory.Place{Branch: cmp.Or(c.Branch, branch), Namespace: cmp.Or(c.Namespace, namespace)}
 }
 
-// Write says who writes, and gathers what the space has to say about it.
+// Write is how the call writes. What the space has to say about it becomes notes.
 func (c *Call) Write() memory.Write {
-	return memory.Write{Agent: c.Caller.Agent, RequestID: c.RequestID, Note: c.Note}
+	return memory.Write{RequestID: c.RequestID, DryRun: c.DryRun, Note: c.Note}
 }
 
 // Note adds what the caller should know beside the answer, such as which hook was skipped and why.

@@ -3,6 +3,7 @@ package tool
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 type Options struct {
 	Logger *slog.Logger     // nil: discards
 	Clock  func() time.Time // nil: time.Now
+	ID     func() string    // an id that was never given; nil: random
 }
 
 // Dispatcher calls tools. Its methods may be called from many goroutines at once.
@@ -31,6 +33,9 @@ func NewDispatcher(r *Registry, o Options) *Dispatcher {
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
+	}
+	if o.ID == nil {
+		o.ID = rand.Text
 	}
 	return &Dispatcher{registry: r, options: o}
 }
@@ -114,6 +119,7 @@ func (d *Dispatcher) newCall(t *Tool, r Request, p Prepared) (*Call, error) {
 		Branch: cmp.Or(p.Branch, r.Branch), Namespace: cmp.Or(p.Namespace, r.Namespace),
 		RequestID: r.RequestID, DryRun: r.DryRun || p.DryRun, Progress: r.Progress, Now: d.options.Clock(), dispatcher: d,
 	}
+	c.Caller.Call = cmp.Or(r.Caller.Call, r.RequestID, d.options.ID())
 	if c.Session == nil {
 		c.Session = NewSession(SessionOptions{Stateless: true})
 	}

@@ -188,7 +188,7 @@ func createBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	made, err := b.space().Create(ctx, name, b.Write())
+	made, err := b.access().Create(ctx, name, b.Write())
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -200,7 +200,7 @@ func forkBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	made, err := b.space().Fork(ctx, cmp.Or(b.source, b.current), name, b.asOf, b.Write())
+	made, err := b.access().Fork(ctx, cmp.Or(b.source, b.current), name, b.asOf, b.Write())
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -212,7 +212,7 @@ func deleteBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	if err := b.space().Delete(ctx, name, b.Write()); err != nil {
+	if err := b.access().Delete(ctx, name, b.Write()); err != nil {
 		return tool.Answer{}, err
 	}
 	if at, _ := b.Session.At(); at == name {
@@ -240,7 +240,7 @@ func switchBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	}
 	// The domain knows what can be a branch and a namespace, and says so.
 	branch, here := b.Session.At()
-	if _, err := b.space().Status(ctx, memory.Place{Branch: cmp.Or(b.name, branch), Namespace: cmp.Or(namespace, here)}); err != nil {
+	if _, err := b.access().Status(ctx, memory.Place{Branch: cmp.Or(b.name, branch), Namespace: cmp.Or(namespace, here)}); err != nil {
 		return tool.Answer{}, err
 	}
 	if b.DryRun {
@@ -271,7 +271,7 @@ func (listed) dropValue()             {}
 func (listed) dropDetails()           {}
 
 func listBranches(ctx context.Context, b *branchCall) (tool.Answer, error) {
-	branches, err := b.space().Branches(ctx)
+	branches, err := b.access().Branches(ctx)
 	if err != nil {
 		return tool.Answer{}, err
 	}

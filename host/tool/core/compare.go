@@ -98,7 +98,7 @@ func diffBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	d, err := b.space().Diff(ctx, memory.DiffQuery{Source: compare, Target: cmp.Or(b.target, b.current), Namespaces: b.namespaces, Limit: mostDifferences})
+	d, err := b.access().Diff(ctx, memory.DiffQuery{Source: compare, Target: cmp.Or(b.target, b.current), Namespaces: b.namespaces, Limit: mostDifferences})
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -163,7 +163,7 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	m, err := b.space().Merge(ctx, memory.Merge{
+	m, err := b.access().Merge(ctx, memory.Merge{
 		Source: source, Target: cmp.Or(b.target, b.current), Strategy: b.strategy, Resolutions: b.resolutions,
 		Namespaces: b.namespaces, Preview: b.preview,
 	}, b.Write())

@@ -51,7 +51,8 @@ type call struct {
 	kit *kit
 }
 
-func (c *call) space() *memory.Space { return c.kit.Space }
+// access is the space as the caller may use it.
+func (c *call) access() *memory.Access { return c.kit.Space.As(c.Caller) }
 
 // place is where the call reads or writes.
 func (c *call) place() memory.Place {

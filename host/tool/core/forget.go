@@ -71,12 +71,12 @@ func forget(ctx context.Context, c *call) (tool.Answer, error) {
 		return rehearseForget(ctx, c, place, keys)
 	}
 	if !archive {
-		count, err := c.space().Forget(ctx, place, keys, c.Write())
-		f := forgotten{Deleted: count > 0, Count: count}
+		found, err := c.access().Forget(ctx, place, keys, c.Write())
+		f := forgotten{Deleted: len(found) > 0, Count: len(found)}
 		return tool.Answer{Structured: f, Plain: f}, err
 	}
-	count, err := c.space().SetState(ctx, place, keys, memory.Archived, c.Write())
-	aside := count > 0
-	f := forgotten{Archived: &aside, Count: count}
+	found, err := c.access().SetState(ctx, place, keys, memory.Archived, c.Write())
+	aside := len(found) > 0
+	f := forgotten{Archived: &aside, Count: len(found)}
 	return tool.Answer{Structured: f, Plain: f}, err
 }

@@ -88,7 +88,7 @@ func history(ctx context.Context, c *call) (tool.Answer, error) {
 
 // versions lists the versions of a key, or of a memory by its id.
 func (c *call) versions(ctx context.Context, place memory.Place, key string, at memory.AsOf, limit int) ([]memory.Memory, uint64, error) {
-	versions, more, err := c.space().History(ctx, place, key, at, limit)
+	versions, more, err := c.access().History(ctx, place, key, at, limit)
 	if len(versions) > 0 || err != nil {
 		return versions, more, err
 	}
@@ -96,7 +96,7 @@ func (c *call) versions(ctx context.Context, place memory.Place, key string, at 
 	if !ok {
 		return nil, 0, nil
 	}
-	versions, more, err = c.space().History(ctx, there, name, at, limit)
+	versions, more, err = c.access().History(ctx, there, name, at, limit)
 	return versions, more, orNotAnID(err)
 }
 
@@ -155,7 +155,7 @@ func historyNote(kept []*versionRow, c cut, key string, more uint64, same string
 
 // extent is how far back a branch can be read.
 func extent(ctx context.Context, c *call, branch string) (tool.Answer, error) {
-	e, err := c.space().Extent(ctx, branch)
+	e, err := c.access().Extent(ctx, branch)
 	if err != nil {
 		return tool.Answer{}, err
 	}

@@ -59,7 +59,7 @@ func appendEvent(ctx context.Context, c *call) (tool.Answer, error) {
 	if c.DryRun {
 		return rehearseLog(ctx, c, place, event, data)
 	}
-	e, err := c.space().Append(ctx, place, event, data, c.Write())
+	e, err := c.access().Append(ctx, place, event, data, c.Write())
 	if err != nil {
 		return tool.Answer{}, err
 	}

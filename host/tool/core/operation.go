@@ -3,7 +3,6 @@ package core
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -98,7 +97,7 @@ type operationMetadata struct {
 func operate(ctx context.Context, c *call) (tool.Answer, error) {
 	o, err := decodeOperation(c)
 	r := operated{Version: operationVersion, Method: tool.Clip(o.Tool, longestMethod)}
-	r.Metadata = operationMetadata{RequestID: cmp.Or(c.RequestID, rand.Text()), Timestamp: memory.FormatTime(c.Now), DryRun: o.DryRun}
+	r.Metadata = operationMetadata{RequestID: c.Caller.Call, Timestamp: memory.FormatTime(c.Now), DryRun: o.DryRun}
 	var a tool.Answer
 	if err == nil {
 		a, err = c.Dispatch(ctx, o)

@@ -69,14 +69,14 @@ func recall(ctx context.Context, c *call) (tool.Answer, error) {
 
 // recalled reads a memory by its key, or by its id; then elsewhere is its namespace. It is nil when there is none.
 func (c *call) recalled(ctx context.Context, place memory.Place, key string, at memory.AsOf) (m *memory.Memory, elsewhere string, err error) {
-	if m, err = c.space().Recall(ctx, place, key, at); m != nil || err != nil {
+	if m, err = c.access().Recall(ctx, place, key, at); m != nil || err != nil {
 		return m, "", err
 	}
 	there, name, ok := c.identified(key, place)
 	if !ok {
 		return nil, "", nil
 	}
-	m, err = c.space().Recall(ctx, there, name, at)
+	m, err = c.access().Recall(ctx, there, name, at)
 	return m, there.Namespace, orNotAnID(err)
 }
 

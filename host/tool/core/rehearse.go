@@ -22,7 +22,7 @@ func rehearsed(would map[string]any) tool.Answer {
 
 // stage begins work that is not committed.
 func (c *call) stage(ctx context.Context, place memory.Place) (*memory.Stage, error) {
-	return c.space().Stage(ctx, place.Branch, c.Caller.Agent)
+	return c.access().Stage(ctx, place.Branch)
 }
 
 // rehearseStore says what storing would replace.
@@ -95,7 +95,7 @@ func rehearseBranch(ctx context.Context, b *branchCall, action string) (tool.Ans
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	_, err = b.space().Status(ctx, memory.Place{Branch: name})
+	_, err = b.access().Status(ctx, memory.Place{Branch: name})
 	var known *memory.Error
 	missing := errors.As(err, &known) && known.Code == memory.NotFound
 	switch {
@@ -103,7 +103,7 @@ func rehearseBranch(ctx context.Context, b *branchCall, action string) (tool.Ans
 	case err == nil:
 		err = &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("there is a branch %q: choose another name", name)}
 	case action == "fork":
-		_, err = b.space().Status(ctx, memory.Place{Branch: cmp.Or(b.source, b.current)})
+		_, err = b.access().Status(ctx, memory.Place{Branch: cmp.Or(b.source, b.current)})
 	default:
 		err = nil
 	}

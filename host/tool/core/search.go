@@ -132,7 +132,7 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	found, err := c.space().Search(ctx, q)
+	found, err := c.access().Search(ctx, q)
 	if err != nil {
 		return tool.Answer{}, err
 	}

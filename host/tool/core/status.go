@@ -76,7 +76,7 @@ func status(ctx context.Context, c *call) (tool.Answer, error) {
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
 	}
-	st, err := c.space().Status(ctx, place)
+	st, err := c.access().Status(ctx, place)
 	if err != nil {
 		return tool.Answer{}, err
 	}

@@ -73,7 +73,7 @@ func store(ctx context.Context, c *call) (tool.Answer, error) {
 	if c.DryRun {
 		return rehearseStore(ctx, c, place, items)
 	}
-	stored, err := c.space().Store(ctx, place, items, c.Write())
+	stored, err := c.access().Store(ctx, place, items, c.Write())
 	if err != nil {
 		return tool.Answer{}, err
 	}
