@@ -110,8 +110,14 @@ func (a *Access) checkMerge(m *Merge, w Write) error {
 	return a.confine(m, w)
 }
 
-// confine limits a merge to namespaces that the caller may write, and tells the caller when it did not name them itself.
+// confine limits a merge to namespaces that the caller may write, and tells the caller when it did not name them itself. Who may
+// only read can have a preview, of what can be read.
 func (a *Access) confine(m *Merge, w Write) error {
+	if a.caller.Rights.WritesNothing() && (w.DryRun || m.Preview) {
+		namespaces, err := a.readable(m.Namespaces)
+		m.Namespaces = namespaces
+		return err
+	}
 	for _, r := range m.Resolutions {
 		if namespace := r.key().Namespace; !a.caller.Rights.MayWrite(namespace) {
 			return denied("write", namespace)

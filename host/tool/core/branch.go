@@ -92,10 +92,6 @@ func branch(ctx context.Context, c *call) (tool.Answer, error) {
 	if chosen.writes && c.ReadOnly() && !b.preview {
 		return tool.Answer{}, c.Registry().Denied("memory_branch can only list, diff, switch and preview merges here")
 	}
-	if c.DryRun && chosen.writes && word != "merge" {
-		return rehearseBranch(ctx, b, word)
-	}
-	b.preview = b.preview || c.DryRun
 	return chosen.run(ctx, b)
 }
 
@@ -175,7 +171,10 @@ func branchOf(b memory.Branch) branchRow {
 }
 
 // made answers with a new branch. Making one does not move the session, which is easily overlooked.
-func (b *branchCall) made(m memory.Branch) tool.Answer {
+func (b *branchCall) made(action string, m memory.Branch) tool.Answer {
+	if b.DryRun {
+		return rehearsed(map[string]any{"action": action, "name": m.Name})
+	}
 	r := struct {
 		branchRow
 		Current string `json:"current"`
@@ -192,7 +191,7 @@ func createBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	return b.made(made), nil
+	return b.made("create", made), nil
 }
 
 func forkBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
@@ -204,7 +203,7 @@ func forkBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	return b.made(made), nil
+	return b.made("fork", made), nil
 }
 
 func deleteBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
@@ -214,6 +213,9 @@ func deleteBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	}
 	if err := b.access().Delete(ctx, name, b.Write()); err != nil {
 		return tool.Answer{}, err
+	}
+	if b.DryRun {
+		return rehearsed(map[string]any{"action": "delete", "name": name}), nil
 	}
 	if at, _ := b.Session.At(); at == name {
 		b.Session.Move(memory.Default, "")

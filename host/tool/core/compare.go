@@ -163,10 +163,11 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
+	w := b.Write()
+	w.DryRun = w.DryRun || b.preview
 	m, err := b.access().Merge(ctx, memory.Merge{
-		Source: source, Target: cmp.Or(b.target, b.current), Strategy: b.strategy, Resolutions: b.resolutions,
-		Namespaces: b.namespaces, Preview: b.preview,
-	}, b.Write())
+		Source: source, Target: cmp.Or(b.target, b.current), Strategy: b.strategy, Resolutions: b.resolutions, Namespaces: b.namespaces,
+	}, w)
 	if err != nil {
 		return tool.Answer{}, err
 	}

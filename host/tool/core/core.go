@@ -71,6 +71,12 @@ func (c *call) namespaces() []string {
 	return []string{c.Namespace}
 }
 
+// rehearsed is the answer of a dry run: what the call would do.
+func rehearsed(would map[string]any) tool.Answer {
+	r := map[string]any{"dry_run": true, "would": would}
+	return tool.Answer{Structured: r, Plain: r}
+}
+
 // same says which of some parameters a call that follows this one must repeat.
 func (c *call) same(names ...string) string {
 	var given []string

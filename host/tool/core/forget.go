@@ -67,16 +67,26 @@ func forget(ctx context.Context, c *call) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
+	found, err := c.forget(ctx, place, keys, archive)
+	if err != nil {
+		return tool.Answer{}, err
+	}
 	if c.DryRun {
-		return rehearseForget(ctx, c, place, keys)
+		return rehearsed(map[string]any{"forget": append([]string{}, found...)}), nil
 	}
-	if !archive {
-		found, err := c.access().Forget(ctx, place, keys, c.Write())
-		f := forgotten{Deleted: len(found) > 0, Count: len(found)}
-		return tool.Answer{Structured: f, Plain: f}, err
+	f, any := forgotten{Count: len(found)}, len(found) > 0
+	if archive {
+		f.Archived = &any
+	} else {
+		f.Deleted = any
 	}
-	found, err := c.access().SetState(ctx, place, keys, memory.Archived, c.Write())
-	aside := len(found) > 0
-	f := forgotten{Archived: &aside, Count: len(found)}
-	return tool.Answer{Structured: f, Plain: f}, err
+	return tool.Answer{Structured: f, Plain: f}, nil
+}
+
+// forget deletes or archives memories, and lists the keys of those that there were.
+func (c *call) forget(ctx context.Context, place memory.Place, keys []string, archive bool) ([]string, error) {
+	if archive {
+		return c.access().SetState(ctx, place, keys, memory.Archived, c.Write())
+	}
+	return c.access().Forget(ctx, place, keys, c.Write())
 }

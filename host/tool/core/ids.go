@@ -33,7 +33,7 @@ func orNotAnID(err error) error {
 
 // memories reads memories without counting that they were; nil where there is none.
 func (c *call) memories(ctx context.Context, place memory.Place, keys []string) ([]*memory.Memory, error) {
-	stage, err := c.stage(ctx, place)
+	stage, err := c.access().Stage(ctx, place.Branch)
 	if err != nil {
 		return nil, err
 	}

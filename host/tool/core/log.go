@@ -56,12 +56,12 @@ func appendEvent(ctx context.Context, c *call) (tool.Answer, error) {
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
 	}
-	if c.DryRun {
-		return rehearseLog(ctx, c, place, event, data)
-	}
 	e, err := c.access().Append(ctx, place, event, data, c.Write())
 	if err != nil {
 		return tool.Answer{}, err
+	}
+	if c.DryRun {
+		return rehearsed(map[string]any{"event": e.Event}), nil
 	}
 	l := logged{e.Sequence, memory.FormatTime(e.Timestamp)}
 	return tool.Answer{Structured: l, Plain: l}, nil

@@ -71,7 +71,7 @@ func store(ctx context.Context, c *call) (tool.Answer, error) {
 		return tool.Answer{}, err
 	}
 	if c.DryRun {
-		return rehearseStore(ctx, c, place, items)
+		return c.rehearseStore(ctx, place, items)
 	}
 	stored, err := c.access().Store(ctx, place, items, c.Write())
 	if err != nil {
@@ -90,6 +90,33 @@ func store(ctx context.Context, c *call) (tool.Answer, error) {
 		Stored []receipt `json:"stored"`
 		Notes  []string  `json:"notes,omitempty"`
 	}{receipts, said}, Plain: receipts, Notes: said}, nil
+}
+
+// rehearseStore says what storing would replace, and what hooks would send.
+func (c *call) rehearseStore(ctx context.Context, place memory.Place, items []memory.Item) (tool.Answer, error) {
+	effects := memory.Rehearse()
+	stored, err := c.access().Store(memory.WithEffects(ctx, effects), place, items, c.Write())
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	for _, withheld := range effects.Withheld() {
+		c.Note(withheld)
+	}
+	rows := make([]storeRow, len(stored))
+	for i, s := range stored {
+		rows[i] = storeRow{Key: s.Key, Replaces: s.Replaces, Unchanged: s.Version != 0}
+		if rows[i].Unchanged {
+			rows[i].Replaces = 0
+		}
+	}
+	return rehearsed(map[string]any{"store": rows}), nil
+}
+
+// storeRow is what storing an item would do.
+type storeRow struct {
+	Key       string `json:"key"`
+	Replaces  uint64 `json:"replaces_version,omitempty"`
+	Unchanged bool   `json:"unchanged,omitempty"` // what is there says the same
 }
 
 type receipt struct {
