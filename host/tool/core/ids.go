@@ -22,10 +22,11 @@ func (c *call) identified(key string, place memory.Place) (at memory.Place, name
 	return memory.Place{Branch: place.Branch, Namespace: namespace}, name, true
 }
 
-// orNotAnID is the error of looking for a memory by its id, unless that is no id.
+// orNotAnID is the error of looking for a memory by its id, unless that is no id, or one of a namespace that is hidden from the
+// caller: nothing is there for it.
 func orNotAnID(err error) error {
 	var known *memory.Error
-	if errors.As(err, &known) && known.Code == memory.InvalidArgument {
+	if errors.As(err, &known) && (known.Code == memory.InvalidArgument || known.Code == memory.Denied) {
 		return nil
 	}
 	return err
