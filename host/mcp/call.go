@@ -17,7 +17,7 @@ const (
 	requestIDMeta = "alcove/request-id" // in _meta of tools/call: makes sending the call again harmless
 	versionMeta   = "alcove/version"    // in _meta of a family's answer: of the commit that has what the call wrote
 	proposalMeta  = "alcove/proposal"   // and the branch that has what it proposes
-	notesMeta     = "alcove/notes"      // what the caller should know beside; core tools have a member of their own for it
+	notesMeta     = "alcove/notes"      // what the caller should know beside, unless the answer has a member for it
 
 	longestRequest = 128                // characters of a request id
 	maxText        = 4 * tool.MaxAnswer // bytes of an answer that models are shown whole
@@ -157,11 +157,8 @@ func resultOf(a tool.Answer) (*protocol.CallToolResult, error) {
 	return &protocol.CallToolResult{Content: content, StructuredContent: json.RawMessage(structured), IsError: a.Failed, Result: protocol.Result{Meta: metaOf(a)}}, nil
 }
 
-// metaOf is what programs may want to know beside a family's answer.
+// metaOf is what programs may want to know beside an answer.
 func metaOf(a tool.Answer) *protocol.Meta {
-	if a.Family == "" {
-		return nil
-	}
 	members := map[string]any{}
 	if a.Version != 0 {
 		members[versionMeta] = a.Version
@@ -169,7 +166,7 @@ func metaOf(a tool.Answer) *protocol.Meta {
 	if a.Proposal != "" {
 		members[proposalMeta] = a.Proposal
 	}
-	if len(a.Notes) > 0 {
+	if len(a.Notes) > 0 && !a.HasNotes {
 		members[notesMeta] = a.Notes
 	}
 	if len(members) == 0 {

@@ -20,6 +20,25 @@ func TestAParameterThatAFamilyDoesNotKnowIsNamedInItsNotes(t *testing.T) {
 	}
 }
 
+func TestNotesThatAnAnswerHasNoMemberForAreInItsMeta(t *testing.T) {
+	p := use(t)
+	p.must("memory_store", `{"key":"k","value":1}`)
+	for _, c := range [][2]string{
+		{"memory_recall", `{"key":"k","colour":"red"}`}, {"memory_forget", `{"key":"none","colour":"red"}`}, {"memory_log", `{"event":"e","data":1,"colour":"red"}`},
+		{"memory_status", `{"colour":"red"}`}, {"memory_store", `{"key":"k","value":2,"dry_run":true,"colour":"red"}`}, {"memory_branch", `{"action":"create","name":"b","colour":"red"}`},
+	} {
+		raw := p.request("tools/call", `{"name":"`+c[0]+`","arguments":`+c[1]+`}`)
+		if want := `"alcove/notes":["` + c[0] + ` has no parameter \"colour\": it was ignored."]`; !strings.Contains(raw, want) {
+			t.Errorf("%s %s is answered with %s", c[0], c[1], raw)
+		}
+	}
+	for name, arguments := range map[string]string{"memory_search": `{"query":"k","colour":"red"}`, "memory_store": `{"items":[{"key":"k","value":1}],"colour":"red"}`} {
+		if raw := p.request("tools/call", `{"name":"`+name+`","arguments":`+arguments+`}`); strings.Contains(raw, "alcove/notes") || !strings.Contains(raw, "colour") {
+			t.Errorf("%s, whose answer has a member for notes, is answered with %s", name, raw)
+		}
+	}
+}
+
 func TestAFamilysToolIsCalledInThePast(t *testing.T) {
 	f := newFake()
 	p := withFamilies(t, f, Session{})

@@ -21,6 +21,7 @@ type Answer struct {
 	Plain      any      // nil: null
 	Value      any      // the answer as any JSON value; nil: Structured
 	Notes      []string // what the caller should know beside it
+	HasNotes   bool     // Structured has a member with them, too
 	Failed     bool     // it tells of an error
 	Version    uint64   // of the commit that has what the call wrote, where the tool says so
 	Proposal   string   // the branch that has what the call proposes; empty: none

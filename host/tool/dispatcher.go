@@ -96,7 +96,7 @@ func (d *Dispatcher) call(ctx context.Context, t *Tool, r Request) (Answer, erro
 	a, err := survive(func() (Answer, error) { return t.Handler(ctx, c) })
 	a.Family = t.Family
 	if said := c.TakeNotes(); len(said) > 0 {
-		a.Notes = append(a.Notes, said...)
+		a.Notes, a.HasNotes = append(a.Notes, said...), false
 	}
 	return a, err
 }

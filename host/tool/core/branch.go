@@ -295,5 +295,5 @@ func listBranches(ctx context.Context, b *branchCall) (tool.Answer, error) {
 			tool.MaxAnswer, plural(cut.rows, "branch"), verb(cut.rows))
 	}
 	r.Note = b.also(r.Note)
-	return tool.Answer{Structured: r, Plain: kept, Notes: tool.NotesOf(r.Note)}, nil
+	return tool.Answer{Structured: r, Plain: kept, Notes: tool.NotesOf(r.Note), HasNotes: true}, nil
 }

@@ -114,7 +114,7 @@ func overview(c *call, q question, families []*familyRow, described []*toolRow) 
 		said = append(said, fmt.Sprintf("This client is set up to use %s, which %s not there.", tool.Quoted(missing), verbNow(len(missing))))
 	}
 	r.Note = c.also(said...)
-	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note)}, nil
+	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true}, nil
 }
 
 func verbNow(n int) string {

@@ -111,7 +111,7 @@ func diffBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 		Compare: d.Source, Target: d.Target, Current: b.here(), Added: d.Added, Changed: d.Changed, Removed: d.Removed, Clashes: d.Clashes,
 		Differences: kept, Note: b.also(differencesNote(kept, cut, all-len(kept))), Summary: diffSummary(d),
 	}
-	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note)}, nil
+	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true}, nil
 }
 
 func diffSummary(d memory.Diff) string {
@@ -188,7 +188,7 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 		differencesNote(changes, cutChanges, len(m.Applied)-len(changes)),
 	}
 	r.Note = b.also(notes...)
-	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note)}, nil
+	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true}, nil
 }
 
 // mergeSummary says what a merge did, and what to do when it did nothing.

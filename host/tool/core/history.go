@@ -83,7 +83,7 @@ func history(ctx context.Context, c *call) (tool.Answer, error) {
 	if more > 0 {
 		h.More = fmt.Sprintf("v%d", more)
 	}
-	return tool.Answer{Structured: h, Plain: kept, Notes: tool.NotesOf(h.Note)}, nil
+	return tool.Answer{Structured: h, Plain: kept, Notes: tool.NotesOf(h.Note), HasNotes: true}, nil
 }
 
 // versions lists the versions of a key, or of a memory by its id.

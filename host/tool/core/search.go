@@ -150,7 +150,7 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 		Results []*hit `json:"results"`
 		Total   int    `json:"total"`
 		Note    string `json:"note,omitempty"`
-	}{kept, found.Total, note}, Plain: kept, Notes: tool.NotesOf(note)}, nil
+	}{kept, found.Total, note}, Plain: kept, Notes: tool.NotesOf(note), HasNotes: true}, nil
 }
 
 // hit is a search result: a memory, or an event of the log.

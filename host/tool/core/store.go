@@ -89,7 +89,7 @@ func store(ctx context.Context, c *call) (tool.Answer, error) {
 	return tool.Answer{Structured: struct {
 		Stored []receipt `json:"stored"`
 		Notes  []string  `json:"notes,omitempty"`
-	}{receipts, said}, Plain: receipts, Notes: said}, nil
+	}{receipts, said}, Plain: receipts, Notes: said, HasNotes: true}, nil
 }
 
 // rehearseStore says what storing would replace, and what hooks would send.
