@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/tool/core"
 )
 
 // compiledModules is the folder of compiled modules, in a data directory.
@@ -83,7 +84,7 @@ func (p *parts) openFamilies(ctx context.Context, o Options, box *sandbox.Sandbo
 		outside = outbound.New()
 	}
 	families, err := family.New(ctx, family.Options{
-		Space: p.space, Sandbox: box, Dir: o.Dir, Built: o.Families, Watch: o.FamiliesDir, Locked: o.Locked, ReadOnly: o.ReadOnly,
+		Space: p.space, Sandbox: box, Dir: o.Dir, Built: o.Families, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, ReadOnly: o.ReadOnly,
 		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.embedders,
 	})
 	if err != nil {

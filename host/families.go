@@ -2,11 +2,14 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/core"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -63,12 +66,40 @@ func (f familyTools) spec(name string, t abi.Tool) tool.Spec {
 		Annotations: tool.Annotations{ReadOnly: hint(a.ReadOnly, false), Destructive: hint(a.Destructive, true), Idempotent: hint(a.Idempotent, false), OpenWorld: hint(a.OpenWorld, true)}}
 	s.Handler = func(ctx context.Context, c *tool.Call) (tool.Answer, error) {
 		r, err := f.families.Call(ctx, family.Call{
-			Tool: t.Name, Arguments: c.JSON, Place: c.Place(), RequestID: c.RequestID,
+			Tool: t.Name, Arguments: c.JSON, Checked: t.InputSchema, Place: c.Place(), RequestID: c.RequestID,
 			Caller: c.Caller, DryRun: c.DryRun, AsOf: c.AsOf, Progress: c.Progress,
 		})
 		return s.Answer(tool.Result{Output: r.Output, Version: r.Version, Proposal: r.Proposal, Notes: r.Notes}), err
 	}
 	return s
+}
+
+// callArguments reads the arguments of families' calls of each other's tools as a dispatcher reads those of clients' calls.
+type callArguments struct{ registry *tool.Registry }
+
+// Name implements family.Arguments.
+func (a callArguments) Name(spelling string) string {
+	if t := a.registry.Snapshot().Find(spelling); t != nil {
+		return t.Name
+	}
+	return spelling
+}
+
+// Prepare implements family.Arguments. A tool that is not in the registry is its family's to check.
+func (a callArguments) Prepare(name string, arguments json.RawMessage) (family.Prepared, error) {
+	t := a.registry.Snapshot().Find(name)
+	if t == nil {
+		return family.Prepared{Arguments: arguments}, nil
+	}
+	p, err := t.Prepare(arguments)
+	if err != nil {
+		return family.Prepared{}, err
+	}
+	if p.Branch != "" || p.Namespace != "" || p.AsOf != "" || p.DryRun {
+		return family.Prepared{}, &memory.Error{Code: memory.InvalidArgument, Message: name +
+			" is called as part of the call that is running, on its branch and in its namespace: leave branch, namespace, as_of and dry_run out of the arguments"}
+	}
+	return family.Prepared{Arguments: p.JSON, Checked: t.Input, Notes: p.Notes()}, nil
 }
 
 // FamilyModule is a family that the program carries.
@@ -77,5 +108,5 @@ type FamilyModule = family.Module
 // CheckFamilyNames refuses a family whose names resemble those of the program, or of the families that it carries, unless it is
 // one of those.
 func CheckFamilyNames(m *abi.Manifest, digest string, carried []FamilyModule) error {
-	return family.CheckNames(m, digest, carried)
+	return family.CheckNames(m, digest, core.Names(), carried)
 }

@@ -1,11 +1,16 @@
 package host
 
 import (
+	"encoding/json"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -28,5 +33,37 @@ func TestClientsSeeNoFamilyUnderTheNameOfAnother(t *testing.T) {
 	}
 	if !slices.Equal(hooks["redactor"], []string{"store"}) || !slices.Equal(hooks["other"], []string{"rank"}) {
 		t.Errorf("the hooks are %q", hooks)
+	}
+}
+
+// fixedTools are families that never change.
+type fixedTools struct {
+	tool.Source
+	families []tool.Family
+}
+
+func (f fixedTools) Families() []tool.Family  { return f.families }
+func (f fixedTools) Changed() <-chan struct{} { return nil }
+
+func TestTheArgumentsOfFamiliesCallsAreReadAsThoseOfClients(t *testing.T) {
+	schema := json.RawMessage(`{"type":"object","properties":{"page_size":{"type":"integer"}},"required":["page_size"],"additionalProperties":false}`)
+	arguments := callArguments{tool.NewRegistry(fixedTools{families: []tool.Family{{Name: "site", Tools: []tool.Spec{{Name: "site.pages.list", Input: schema}}}}})}
+	for spelling, want := range map[string]string{"site_pages_list": "site.pages.list", "site.pages.list": "site.pages.list", "memory_store": "memory_store", "none": "none"} {
+		if got := arguments.Name(spelling); got != want {
+			t.Errorf("%s means %s", spelling, got)
+		}
+	}
+	p, err := arguments.Prepare("site.pages.list", json.RawMessage(`{"pageSize":"5","colour":"red"}`))
+	if err != nil || string(p.Arguments) != `{"page_size":5}` || string(p.Checked) != string(schema) || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], `"colour"`) {
+		t.Errorf("prepared is %s, noted %q (%v)", p.Arguments, p.Notes, err)
+	}
+	if p, err := arguments.Prepare("none", json.RawMessage(`{"a":1}`)); err != nil || p.Checked != nil || string(p.Arguments) != `{"a":1}` {
+		t.Errorf("of an unknown tool %+v is prepared (%v)", p, err)
+	}
+	for _, refused := range []string{`{}`, `{"page_size":"many"}`, `{"page_size":5,"dry_run":true}`, `{"page_size":5,"branch":"b"}`, `{"page_size":5,"namespace":"n"}`, `{"page_size":5,"as_of":"v1"}`} {
+		var known *memory.Error
+		if _, err := arguments.Prepare("site.pages.list", json.RawMessage(refused)); !errors.As(err, &known) || known.Code != memory.InvalidArgument {
+			t.Errorf("%s: %v", refused, err)
+		}
 	}
 }

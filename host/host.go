@@ -125,6 +125,9 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 	}
 	all := tool.NewRegistry(families)
 	err := all.Add(core.Specs(core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable})...)
+	if h.families != nil {
+		h.families.ReadArguments(callArguments{all})
+	}
 	return tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock}), err
 }
 

@@ -16,6 +16,7 @@ import (
 type Call struct {
 	Tool      string
 	Arguments json.RawMessage // an object
+	Checked   json.RawMessage // the input schema that Arguments are known to fit; nil: none
 	memory.Place
 	Caller    memory.Caller
 	RequestID string
@@ -50,7 +51,7 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 	if !c.AsOf.IsNow() && !onlyReads(t) {
 		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("%s may write, and the past cannot be changed: leave as_of out to act on the present", t.Name)}
 	}
-	if err := x.checkArguments(t, c.Arguments); err != nil {
+	if err := x.checkArguments(t, Prepared{Arguments: c.Arguments, Checked: c.Checked}); err != nil {
 		return Result{}, err
 	}
 	m, release, err := f.acquire(ctx, x)

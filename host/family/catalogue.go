@@ -321,7 +321,7 @@ func (f *Families) announce() {
 // assignTools assigns each name to a tool, and works out which families cannot be used. The caller holds changing and mu.
 func (f *Families) assignTools() {
 	f.tools = map[string]*family{}
-	names := newUsedNames()
+	names := newUsedNames(f.o.Core)
 	for _, x := range f.byPrecedence() {
 		if x.digest == "" {
 			continue

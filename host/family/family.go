@@ -33,6 +33,7 @@ type Options struct {
 	Dir      string           // the data directory, with alcove.lock and families/
 	Built    []Module         // families that the program carries; they are vetted
 	Watch    string           // a folder whose modules are families, too, as they come and change; empty: none
+	Core     []string         // the server's own tools, whose names no family's tool may have or resemble
 	Locked   bool             // only digests that the lock file has may run
 	ReadOnly bool             // nothing is written by itself: no jobs run, and nobody is told of what was stored
 	Outside  ops.Outside      // nil: nothing outside can be reached
@@ -60,6 +61,7 @@ type Families struct {
 	tools  map[string]*family // by the name of a tool
 	// published are tools that families made while they ran, by the family's name.
 	published map[string][]abi.Tool
+	arguments Arguments // nil: arguments are only checked
 	changed   chan struct{}
 	closing   bool
 	closed    chan struct{} // closed when closing is set

@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/tool/core"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -78,7 +79,7 @@ func openWith(t testing.TB, dir string, clock func() time.Time, change func(*Opt
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Space: space, Sandbox: box, Dir: dir, Clock: clock, Retry: 10 * time.Millisecond, Poll: 10 * time.Millisecond}
+	o := Options{Core: core.Names(), Space: space, Sandbox: box, Dir: dir, Clock: clock, Retry: 10 * time.Millisecond, Poll: 10 * time.Millisecond}
 	if change != nil {
 		change(&o)
 	}

@@ -156,7 +156,7 @@ func (f *Families) mayInstall(m *abi.Manifest) error {
 	if there != nil && there.digest != "" && there.source != built && there.source != installed {
 		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was installed: family %s comes from %s, in place of one that is installed: replace or remove that file", m.Name, there.source)}
 	}
-	names := newUsedNames()
+	names := newUsedNames(f.o.Core)
 	for _, x := range f.known {
 		if x.digest != "" && !x.clashes && (x.name != m.Name || x.source == built) {
 			names.add(x.manifest)

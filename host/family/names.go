@@ -19,14 +19,8 @@ func reservedNames() []string {
 
 // IsReserved reports whether a family's name is reserved for the program, or reads like such a name.
 func IsReserved(name string) bool {
-	_, taken := newUsedNames().families[skeleton(name)]
+	_, taken := newUsedNames(nil).families[skeleton(name)]
 	return taken
-}
-
-// coreTools are the names of the server's own tools.
-func coreTools() []string {
-	return []string{"memory_store", "memory_recall", "memory_search", "memory_forget", "memory_log", "memory_branch", "memory_history", "memory_status",
-		"memory_capabilities", "memory_load_family", "memory_smart_load", "memory_operation"}
 }
 
 // Letters that look like others: those of other scripts like Latin ones, then one like another, then two like one.
@@ -70,13 +64,13 @@ func (t usedTool) String() string {
 	return t.name + " of family " + t.family
 }
 
-// newUsedNames are the names that the program itself has.
-func newUsedNames() *usedNames {
+// newUsedNames are the names that the program itself has, with those of its core tools.
+func newUsedNames(core []string) *usedNames {
 	t := &usedNames{map[string]string{}, map[string]usedTool{}}
 	for _, name := range reservedNames() {
 		t.families[skeleton(name)] = name
 	}
-	for _, name := range coreTools() {
+	for _, name := range core {
 		t.tools[skeleton(name)] = usedTool{name: name}
 	}
 	return t
@@ -141,10 +135,10 @@ func likeness(name, other string) string {
 	return "resembles"
 }
 
-// CheckNames refuses a family whose names resemble those of the program, of families that the program carries, or each other. A
-// family that the program carries itself is not refused.
-func CheckNames(m *abi.Manifest, digest string, carried []Module) error {
-	t := newUsedNames()
+// CheckNames refuses a family whose names resemble those of the program, of its core tools, of families that it carries, or each
+// other. A family that the program carries itself is not refused.
+func CheckNames(m *abi.Manifest, digest string, core []string, carried []Module) error {
+	t := newUsedNames(core)
 	for _, c := range carried {
 		if c.Digest == digest {
 			return nil

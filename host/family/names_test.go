@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool/core"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -46,7 +47,7 @@ func TestNamesThatLookAlikeHaveOneSkeleton(t *testing.T) {
 		}
 	}
 	seen := map[string]string{}
-	for _, name := range append(coreTools(), "memory_auto_tag", "memory_retag", "memory_suggest_tags", "memory_merge_tags", "memory_consolidate", "memory_find_duplicates",
+	for _, name := range append(core.Names(), "memory_auto_tag", "memory_retag", "memory_suggest_tags", "memory_merge_tags", "memory_consolidate", "memory_find_duplicates",
 		"memory_find_contradictions", "memory_find_stale", "memory_explain_ranking", "memory_rank_feedback", "memory_compare_rankings", "memory_tune_ranking") {
 		if other := seen[skeleton(name)]; other != "" {
 			t.Errorf("%s resembles %s", name, other)
@@ -267,19 +268,19 @@ func TestNamesAreCheckedBeforeAModuleIsInstalledAnywhere(t *testing.T) {
 	carried := pack(t, aFamily("ranking"), script{says: `1`})
 	modules := []Module{{Digest: digestOf(carried), Bytes: carried}}
 	for _, m := range []*abi.Manifest{aFamily("core"), withTools("x", "memory.store"), withTools("x", "x_a", "x-a")} {
-		if err := CheckNames(m, "", nil); err == nil {
+		if err := CheckNames(m, "", core.Names(), nil); err == nil {
 			t.Errorf("%s is let through", m.Name)
 		}
 	}
 	for _, m := range []*abi.Manifest{aFamily("ranking"), aFamily("rank-ing"), withTools("x", "ranking-do")} {
-		if err := CheckNames(m, "", modules); err == nil {
+		if err := CheckNames(m, "", core.Names(), modules); err == nil {
 			t.Errorf("%s is let through beside what the program carries", m.Name)
 		}
-		if err := CheckNames(m, "", nil); err != nil {
+		if err := CheckNames(m, "", core.Names(), nil); err != nil {
 			t.Errorf("%s: %v", m.Name, err)
 		}
 	}
-	if err := CheckNames(aFamily("ranking"), digestOf(carried), modules); err != nil {
+	if err := CheckNames(aFamily("ranking"), digestOf(carried), core.Names(), modules); err != nil {
 		t.Errorf("the one that it carries: %v", err)
 	}
 }

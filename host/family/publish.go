@@ -81,7 +81,7 @@ func (r *request) mayPublish(t abi.Tool) error {
 func (f *Families) namesBeside(x *family, tool string) *usedNames {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	names := newUsedNames()
+	names := newUsedNames(f.o.Core)
 	for _, other := range f.byPrecedence() {
 		if other.clashes || other.digest == "" {
 			continue

@@ -97,7 +97,11 @@ func (r toolsOf) Call(ctx context.Context, tool string, arguments json.RawMessag
 	if r.Caller.Rights.WritesNothing() && !onlyReads(t) {
 		return nil, &abi.Error{Code: abi.CodeDenied, Message: tool + " may write, and the caller may only read"}
 	}
-	if err := x.checkArguments(t, arguments); err != nil {
+	p, err := r.prepare(t.Name, arguments)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.checkArguments(t, p); err != nil {
 		return nil, err
 	}
 	m, release, err := r.families.acquire(ctx, x)
@@ -106,7 +110,7 @@ func (r toolsOf) Call(ctx context.Context, tool string, arguments json.RawMessag
 	}
 	defer release()
 	inner := r.within(x, t)
-	output, err := inner.callTool(ctx, m, t, arguments)
+	output, err := inner.callTool(ctx, m, t, p.Arguments)
 	if err != nil {
 		return nil, err
 	}

@@ -64,8 +64,13 @@ func typeOf(value json.RawMessage) string {
 	return "number"
 }
 
-// checkArguments refuses arguments that do not fit a tool's input schema.
-func (x *family) checkArguments(t *abi.Tool, arguments json.RawMessage) error {
+// checkArguments refuses arguments that do not fit a tool's input schema. Those that were checked against the same schema are not
+// checked again: only another version of the family can have come meanwhile.
+func (x *family) checkArguments(t *abi.Tool, p Prepared) error {
+	if len(p.Checked) > 0 && bytes.Equal(p.Checked, t.InputSchema) {
+		return nil
+	}
+	arguments := p.Arguments
 	input, err := x.schemas.compiled(t.InputSchema)
 	if err != nil {
 		return fmt.Errorf("the input schema of %s: %w", t.Name, err)

@@ -50,6 +50,8 @@ type Config interface {
 // Tools are those of other families, and those that the family publishes itself.
 type Tools interface {
 	List() []abi.ForeignTool
+	// Name is the tool that a spelling of its name means; the spelling itself when there is none.
+	Name(spelling string) string
 	// Call calls a tool inside of the caller's stage, with no more than the caller's rights.
 	Call(ctx context.Context, tool string, arguments json.RawMessage) (json.RawMessage, error)
 	Publish(ctx context.Context, t abi.Tool) error

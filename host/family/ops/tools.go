@@ -19,14 +19,18 @@ func toolsList(call *Call, _ context.Context, _ abi.ToolsListRequest) (abi.Tools
 
 // toolsCall calls a tool of another family inside of the same stage. What it staged is dropped if it fails.
 func toolsCall(call *Call, ctx context.Context, r abi.ToolsCallRequest) (out abi.ToolsCallResponse, err error) {
-	if err := call.Powers.Check(abi.CanToolsCall, r.Tool); err != nil {
+	name := call.Tools.Name(r.Tool)
+	if !call.Powers.Allows(abi.CanToolsCall, name) {
+		name = r.Tool // the error tells of no other
+	}
+	if err := call.Powers.Check(abi.CanToolsCall, name); err != nil {
 		return out, err
 	}
 	if len(r.Arguments) == 0 {
 		r.Arguments = json.RawMessage("{}")
 	}
 	before := call.Stage.Save()
-	if out.Result, err = call.Tools.Call(ctx, r.Tool, r.Arguments); err != nil {
+	if out.Result, err = call.Tools.Call(ctx, name, r.Arguments); err != nil {
 		call.Stage.Restore(before)
 	}
 	return out, err

@@ -98,6 +98,15 @@ func (c *call) also(said ...string) string {
 	return strings.Join(said, " ")
 }
 
+// Names lists the names of the core tools, and their other names.
+func Names() []string {
+	var list []string
+	for _, s := range Specs(Options{}) {
+		list = append(append(list, s.Name), s.Aliases...)
+	}
+	return list
+}
+
 // Exported is a tool in the form in which language models' own interfaces take them.
 type Exported struct {
 	Name        string          `json:"name"`
