@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/mcp"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store"
@@ -221,9 +223,21 @@ func (h *Host) ready(ctx context.Context) error {
 
 // session serves a client of the socket.
 func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io.Writer) error {
+	rights := memory.FullRights()
+	if hello.ReadOnly {
+		rights = rights.ReadOnly()
+	}
 	return h.mcp.ServeConn(ctx, r, w, mcp.Session{
 		Namespace: hello.Namespace, Branch: hello.Branch, Agent: hello.Agent,
-		ReadOnly: hello.ReadOnly, Profile: hello.Profile, Families: hello.Families,
+		Rights: rights, Profile: hello.Profile, Families: hello.Families,
+	})
+}
+
+// overHTTP serves clients that have the owner's token.
+func (h *Host) overHTTP() http.Handler {
+	handler, session := h.mcp.Handler(), mcp.Session{Rights: memory.FullRights()}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(w, r.WithContext(mcp.WithSession(r.Context(), session)))
 	})
 }
 

@@ -168,7 +168,7 @@ func (s *service) run(ctx context.Context, stop func(), w *watcher) error {
 	if s.http != nil {
 		all.Go(func() error {
 			defer stop()
-			server := api.HTTP{MCP: s.host.mcp.Handler(), Token: s.host.token, TokenPath: owner.TokenPath(o.Dir),
+			server := api.HTTP{MCP: s.host.overHTTP(), Token: s.host.token, TokenPath: owner.TokenPath(o.Dir),
 				Ready: s.host.ready, Healthy: s.host.Writable, Logger: o.Logger, Use: s.use}
 			ended := context.AfterFunc(ctx, func() { s.host.mcp.Close(context.WithoutCancel(ctx)) }) // or streams hold Serve up
 			defer ended()

@@ -203,7 +203,7 @@ func TestALongDiffSaysWhatItLeftOut(t *testing.T) {
 func TestInReadOnlyModeOnlyReadingToolsAreOfferedAndTheOthersSayWhy(t *testing.T) {
 	for name, p := range map[string]*peer{
 		"server":  connect(t, newServer(t, Options{ReadOnly: true}), Session{}).initialize("tester"),
-		"session": connect(t, newServer(t, Options{}), Session{ReadOnly: true}).initialize("tester"),
+		"session": connect(t, newServer(t, Options{}), Session{Rights: owner().Rights.ReadOnly()}).initialize("tester"),
 	} {
 		var list struct {
 			Result struct{ Tools []wireTool }

@@ -22,7 +22,7 @@ func bridged(t testing.TB, s *Server, lines string) (answers []jsonrpc.Message) 
 		ours, theirs := net.Pipe()
 		go func() {
 			defer ours.Close()
-			s.ServeConn(ctx, ours, ours, Session{}) // a connection that breaks is the bridge's to notice
+			s.ServeConn(ctx, ours, ours, owner()) // a connection that breaks is the bridge's to notice
 		}()
 		return theirs, nil
 	}

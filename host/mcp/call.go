@@ -103,12 +103,9 @@ func (c *toolCall) dispatch(ctx context.Context, request protocol.CallToolReques
 // caller is the client of a request.
 func (s *Server) caller(ctx context.Context, session Session) memory.Caller {
 	client := clientName(ctx)
-	who := memory.Caller{Agent: cmp.Or(agentName(session.Agent), agentName(client)), Client: agentName(client), Rights: memory.FullRights()}
+	who := memory.Caller{Agent: cmp.Or(agentName(session.Agent), agentName(client)), Client: agentName(client), Rights: s.rights(session)}
 	if known := server.ClientSessionFromContext(ctx); known != nil && !server.IsModernRequest(ctx) {
 		who.Session = known.SessionID()
-	}
-	if s.readOnly(session) {
-		who.Rights = who.Rights.ReadOnly()
 	}
 	return who
 }

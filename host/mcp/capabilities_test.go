@@ -103,7 +103,7 @@ func TestADescriptionThatIsTooLongIsCut(t *testing.T) {
 }
 
 func TestToolsThatWriteAreNotDescribedToThoseWhoMayOnlyRead(t *testing.T) {
-	p := withFamilies(t, newFake(), Session{ReadOnly: true})
+	p := withFamilies(t, newFake(), Session{Rights: owner().Rights.ReadOnly()})
 	if d := p.describe(`{"family":"auto-tag"}`); len(d.Tools) != 1 || d.Tools[0].Name != "memory_tag_suggest" {
 		t.Errorf("described %+v", d)
 	}

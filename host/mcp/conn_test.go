@@ -388,7 +388,7 @@ func TestServingEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	in, _ := io.Pipe()
-	go func() { ended <- s.ServeConn(ctx, in, io.Discard, Session{}) }()
+	go func() { ended <- s.ServeConn(ctx, in, io.Discard, owner()) }()
 	cancel()
 	if err := await.Value(t, "the end", ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("it ended with %v", err)
@@ -398,7 +398,7 @@ func TestServingEndsWithItsContext(t *testing.T) {
 func TestServingEndsWhenTheClientCannotBeReadOrWrittenTo(t *testing.T) {
 	s := newServer(t, Options{})
 	broken := errors.New("broken")
-	if err := s.ServeConn(context.Background(), iotest.ErrReader(broken), io.Discard, Session{}); !errors.Is(err, broken) {
+	if err := s.ServeConn(context.Background(), iotest.ErrReader(broken), io.Discard, owner()); !errors.Is(err, broken) {
 		t.Errorf("reading: it ended with %v", err)
 	}
 	in, client := io.Pipe()
@@ -406,7 +406,7 @@ func TestServingEndsWhenTheClientCannotBeReadOrWrittenTo(t *testing.T) {
 	out, server := io.Pipe()
 	out.CloseWithError(broken)
 	ended := make(chan error, 1)
-	go func() { ended <- s.ServeConn(context.Background(), in, server, Session{}) }()
+	go func() { ended <- s.ServeConn(context.Background(), in, server, owner()) }()
 	io.WriteString(client, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
 	if err := await.Value(t, "the end", ended); !errors.Is(err, broken) {
 		t.Errorf("writing: it ended with %v", err)
@@ -420,7 +420,7 @@ func library(t *testing.T, s *Server, version string) *client.Client {
 	out, toClient := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		s.ServeConn(ctx, fromClient, toClient, Session{})
+		s.ServeConn(ctx, fromClient, toClient, owner())
 		toClient.Close()
 	}()
 	c := client.NewClient(transport.NewIO(out, in, io.NopCloser(strings.NewReader(""))))

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -47,6 +48,16 @@ func newSpace(t testing.TB) *memory.Space {
 		t.Fatal(err)
 	}
 	return space
+}
+
+// owner is the session of a client that may do everything.
+func owner() Session { return Session{Rights: memory.FullRights()} }
+
+// as serves requests with a session.
+func as(session Session, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(WithSession(r.Context(), session)))
+	})
 }
 
 // ownersAccess is a space as its owner may use it.
@@ -120,6 +131,9 @@ type peer struct {
 // connect opens a connection to a server. It says nothing yet.
 func connect(t testing.TB, s *Server, session Session) *peer {
 	t.Helper()
+	if _, all := session.Rights.Readable(); !all { // unless a test says otherwise, the client is the owner's
+		session.Rights = owner().Rights
+	}
 	fromClient, in := io.Pipe()
 	out, toClient := io.Pipe()
 	p := &peer{t: t, in: in, ended: make(chan error, 1), lines: make(chan []byte, 1024), waiting: map[string]chan []byte{}}

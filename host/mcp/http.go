@@ -26,7 +26,8 @@ const (
 	sessionIdle = 24 * time.Hour // after which a session is forgotten
 )
 
-// Handler serves streamable HTTP, at whatever path it is mounted. WithSession on a request's context says who asks.
+// Handler serves streamable HTTP, at whatever path it is mounted. WithSession on a request's context says who asks, and what they
+// may do: without it they may do nothing.
 func (s *Server) Handler() http.Handler {
 	s.httpOnce.Do(func() {
 		s.http = server.NewStreamableHTTPServer(s.protocol,

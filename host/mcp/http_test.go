@@ -20,7 +20,7 @@ import (
 
 func serveHTTP(t *testing.T, s *Server) string {
 	t.Helper()
-	h := httptest.NewServer(s.Handler())
+	h := httptest.NewServer(as(owner(), s.Handler()))
 	t.Cleanup(h.Close)
 	return h.URL
 }
@@ -277,7 +277,11 @@ func TestWhoAsksOverHTTPIsSaidByTheContext(t *testing.T) {
 	s := newServer(t, Options{})
 	inner := s.Handler()
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		inner.ServeHTTP(w, r.WithContext(WithSession(r.Context(), Session{Agent: "ada", Namespace: "work", ReadOnly: r.Header.Get("X-Reader") != ""})))
+		session := Session{Agent: "ada", Namespace: "work", Rights: owner().Rights}
+		if r.Header.Get("X-Reader") != "" {
+			session.Rights = session.Rights.ReadOnly()
+		}
+		as(session, inner).ServeHTTP(w, r)
 	}))
 	t.Cleanup(h.Close)
 	callModern(t, h.URL, "memory_store", `{"key":"k","value":1}`)

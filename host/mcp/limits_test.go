@@ -38,7 +38,7 @@ func pipe(t *testing.T, s *Server) (conn net.Conn, left chan struct{}) {
 	go func() {
 		defer close(left)
 		defer theirs.Close()
-		s.ServeConn(context.Background(), theirs, theirs, Session{}) // it ends when the client leaves
+		s.ServeConn(context.Background(), theirs, theirs, owner()) // it ends when the client leaves
 	}()
 	t.Cleanup(func() {
 		ours.Close()

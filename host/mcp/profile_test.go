@@ -27,7 +27,7 @@ func TestProfilesSayWhichToolsAreListed(t *testing.T) {
 		{Session{Profile: ProfileFull}, 11, all},
 		{Session{Profile: ProfileDeferred}, 11, all},
 		{Session{Families: []string{"auto-tag", "nowhere", "broken"}}, 11, tagging},
-		{Session{ReadOnly: true, Profile: ProfileFull}, 8, "memory_tag_suggest site_memory_store odd_loose odd_far site_memory_recall"},
+		{Session{Rights: owner().Rights.ReadOnly(), Profile: ProfileFull}, 8, "memory_tag_suggest site_memory_store odd_loose odd_far site_memory_recall"},
 	} {
 		p := withFamilies(t, newFake(), c.session)
 		for _, params := range []string{`{}`, `{` + modernMeta + `}`} {

@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/alcove-memory/alcove/host/jsonrpc"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -102,7 +103,15 @@ func (s *Server) unknown(name string, session Session) string {
 	return s.registry.Unknown(name, s.readOnly(session))
 }
 
-func (s *Server) readOnly(session Session) bool { return s.options.ReadOnly || session.ReadOnly }
+// rights are those of a client, as far as the server permits any to write.
+func (s *Server) rights(session Session) memory.Rights {
+	if s.options.ReadOnly {
+		return session.Rights.ReadOnly()
+	}
+	return session.Rights
+}
+
+func (s *Server) readOnly(session Session) bool { return s.rights(session).WritesNothing() }
 
 // state is what lasts between the calls of a request's client: on its connection, in its HTTP session, or, when each
 // request stands alone, nowhere.

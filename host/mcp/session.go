@@ -5,16 +5,17 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// Session is what a client's calls mean when they do not say. The zero Session is a client of the default branch
-// and namespace that may write.
+// Session is what a client's calls mean when they do not say, and what it may do. The zero Session is a client of the default
+// branch and namespace that may read and write nothing.
 type Session struct {
 	Namespace string // empty: default
 	Branch    string // empty: default
 	Agent     string // empty: the name that the client gives itself
-	ReadOnly  bool
+	Rights    memory.Rights
 	Profile   string   // which tools are listed; empty: ProfileAgent
 	Families  []string // whose tools are listed from the start
 }
