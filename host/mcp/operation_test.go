@@ -151,7 +151,7 @@ func TestADryRunWritesNothing(t *testing.T) {
 	latest := p.must("memory_status", `{}`).field("latest_version")
 	for arguments, want := range map[string]string{
 		`{"method":"memory_store","params":{"key":"k","value":2}`:                           `"store":[{"key":"k","replaces_version":`,
-		`{"method":"memory_store","params":{"items":[{"value":2},{"key":"new","value":3}]}`: `"store":["},{"key":"new"}]`,
+		`{"method":"memory_store","params":{"items":[{"value":2},{"key":"new","value":3}]}`: `"store":[{"key":"m-m1f48tinqfhabdh5"},{"key":"new"}]`,
 		`{"method":"memory_store","params":{"key":"k","value":2,"if_version":0}`:            `E_CONFLICT`,
 		`{"method":"memory_store","params":{"key":"k"}`:                                     `needs value`,
 		`{"method":"memory_forget","params":{"key":["k","none"]}`:                           `"forget":["k"]`,
