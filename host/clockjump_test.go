@@ -19,6 +19,7 @@ import (
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/datadir"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
@@ -401,7 +402,7 @@ func (j *jumping) reopened(folder string) {
 		j.t.Fatal(err)
 	}
 	fresh := j.t.TempDir() + "/data"
-	if _, err := (host.Directory{Path: fresh}).Restore(j.t.Context(), folder, host.RestoreOptions{}); err != nil {
+	if _, err := host.Directory(fresh).Restore(j.t.Context(), folder, datadir.RestoreOptions{}); err != nil {
 		j.t.Fatal(err)
 	}
 	for _, dir := range []string{j.dir, fresh} {

@@ -184,7 +184,7 @@ func (c *crash) kill() (*host.Host, store.Engine) {
 			return h, engine
 		}
 		// Until the killed process is gone; or another was just starting, and is killed next.
-		if owned := (*host.OwnedError)(nil); !errors.As(err, &owned) || time.Now().After(deadline) {
+		if owned := (*owner.OwnedError)(nil); !errors.As(err, &owned) || time.Now().After(deadline) {
 			c.t.Fatalf("open what the killed owner left: %v", err)
 		}
 		time.Sleep(time.Millisecond)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/datadir"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -120,7 +121,7 @@ func TestBackupsOfFormatThreeAreRestored(t *testing.T) {
 	from := formatThree(t)
 	for _, backup := range []string{"backup", "backup.alcove"} {
 		dir := filepath.Join(t.TempDir(), "data")
-		v, err := host.Directory{Path: dir}.Restore(t.Context(), filepath.Join(from, backup), host.RestoreOptions{})
+		v, err := host.Directory(dir).Restore(t.Context(), filepath.Join(from, backup), datadir.RestoreOptions{})
 		if err != nil || len(v.Findings) > 0 || v.Versions != 16 {
 			t.Fatalf("%s: %+v (%v)", backup, v, err)
 		}

@@ -59,7 +59,7 @@ type Options struct {
 type Host struct {
 	options  Options
 	token    string // empty: the directory has none, and cannot be written
-	lock     *dirLock
+	lock     *owner.Lock
 	dir      *os.File // the data directory, open so that no other gets its inode
 	readOnly bool     // the directory cannot be written
 	parts
@@ -71,7 +71,7 @@ type Host struct {
 }
 
 // Open takes possession of a data directory and opens what is in it. When another process has it, the
-// error is an OwnedError.
+// error is an owner.OwnedError.
 func Open(ctx context.Context, o Options) (*Host, error) {
 	o = o.withDefaults()
 	dir, err := filepath.Abs(o.Dir)
@@ -143,10 +143,10 @@ func (h *Host) openDir() (err error) {
 	for _, w := range warnings {
 		h.options.Logger.Warn(w)
 	}
-	if h.lock, err = lock(dir); err != nil {
+	if h.lock, err = owner.AcquireLock(dir); err != nil {
 		return err
 	}
-	h.closers.later("the lock", func() error { return h.lock.Close() }) // it may be another by then
+	h.closers.later("the lock", h.lock.Close)
 	if h.dir, err = os.Open(dir); err != nil {
 		return fmt.Errorf("open the data directory: %w", err)
 	}
@@ -155,7 +155,7 @@ func (h *Host) openDir() (err error) {
 		h.options.Logger.Warn("the data directory cannot be written: it is served read-only, without tool families", "error", err)
 		h.readOnly = true
 	}
-	if err := h.directory().Missing(); err != nil {
+	if err := h.directory().CheckDatabase(); err != nil {
 		return err
 	}
 	if h.readOnly {
@@ -242,7 +242,4 @@ func (h *Host) overHTTP() http.Handler {
 }
 
 // Tools lists the tools that clients are offered, in the form that model APIs take.
-func Tools() []Tool { return core.Export() }
-
-// Tool is a tool in that form.
-type Tool = core.Exported
+func Tools() []core.Exported { return core.Export() }

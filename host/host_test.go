@@ -61,7 +61,7 @@ func TestADataDirectoryHasOneOwner(t *testing.T) {
 	dir := t.TempDir()
 	h := mustOpen(t, dir)
 	_, err := host.Open(t.Context(), host.Options{Dir: dir})
-	var owned *host.OwnedError
+	var owned *owner.OwnedError
 	if !errors.As(err, &owned) {
 		t.Fatalf("the second Open: %v", err)
 	}
@@ -95,7 +95,7 @@ func TestAnOpenThatFailsGivesTheDirectoryUp(t *testing.T) {
 	if !errors.Is(err, broken) {
 		t.Fatalf("got %v", err)
 	}
-	if err := host.Owned(dir); err != nil {
+	if err := owner.CheckFree(dir); err != nil {
 		t.Errorf("the lock is still held: %v", err)
 	}
 }

@@ -93,12 +93,15 @@ func rules() []rule {
 		{pkg: "host/operator", own: []string{"abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/retention", "host/sandbox", "host/store"}, never: []string{"net/http", "os", "os/exec"}},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},
 		{pkg: "host/jsonrpc", never: append(outside, "os")},
-		{pkg: "host/owner", own: []string{"host/durable", "host/jsonrpc"}, others: []string{"golang.org/x/sys"}},
+		{pkg: "host/owner", own: []string{"host/durable", "host/jsonrpc"}, others: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
+		{pkg: "host/watch", own: []string{"host/owner", "host/store"}, never: outside},
+		{pkg: "host/settings", own: []string{"abi", "registry", "host/backup", "host/bundle", "host/durable", "host/embedders", "host/family"}, never: outside},
+		{pkg: "host/datadir", own: []string{"host/backup", "host/bundle", "host/memory", "host/owner", "host/search/semantic", "host/settings", "host/store"}, never: outside},
 		{pkg: "host/api", own: []string{"host/durable", "host/owner"}},
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge"}, never: append(outside, "os")},
-		{pkg: "host", own: []string{"host/family/ops", "host/tool/core", "host/search/semantic", "host/*", "host/store/bolt", "abi", "registry"}, others: []string{"github.com/gofrs/flock", "golang.org/x/sync"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/sandbox", "cmd/alcove/terminal"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
+		{pkg: "host", own: []string{"host/family/ops", "host/tool/core", "host/*", "host/store/bolt", "abi", "registry"}, others: []string{"golang.org/x/sync"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/sandbox", "host/settings", "cmd/alcove/terminal"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}
 }

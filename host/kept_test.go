@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/backup"
+	"github.com/alcove-memory/alcove/host/datadir"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 )
@@ -90,7 +91,7 @@ func TestABundleCarriesWhatFamiliesKeep(t *testing.T) {
 	h.Close()
 	wantKept(t, dir, "one")
 	fresh := filepath.Join(t.TempDir(), "data")
-	if v, err := (host.Directory{Path: fresh}).Import(t.Context(), &bundle, nil); err != nil || len(v.Findings) > 0 {
+	if v, err := host.Directory(fresh).Import(t.Context(), &bundle, nil); err != nil || len(v.Findings) > 0 {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	wantKept(t, fresh, "one")
@@ -113,7 +114,7 @@ func TestABackupAndItsIncrementsCarryWhatFamiliesKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh := filepath.Join(t.TempDir(), "data")
-	if v, err := (host.Directory{Path: fresh}).Restore(t.Context(), safe, host.RestoreOptions{}); err != nil || len(v.Findings) > 0 {
+	if v, err := host.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil || len(v.Findings) > 0 {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	wantKept(t, fresh, "one", "two")
@@ -134,7 +135,7 @@ func TestARepairKeepsWhatFamiliesKeep(t *testing.T) {
 	if err := os.WriteFile(path, bytes.ReplaceAll(data, []byte("counters"), []byte("coun\x00ers")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (host.Directory{Path: dir}).Repair(t.Context(), host.RepairOptions{}); err != nil {
+	if _, err := host.Directory(dir).Repair(t.Context(), datadir.RepairOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	wantKept(t, dir, "one")

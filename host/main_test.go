@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -40,7 +41,7 @@ func own(dir string) int {
 		o.Clock = fastClock
 	}
 	h, err := host.Open(ctx, o)
-	var owned *host.OwnedError
+	var owned *owner.OwnedError
 	if errors.As(err, &owned) {
 		return 0
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/bridge"
 	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/datadir"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
@@ -229,7 +230,7 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh := filepath.Join(t.TempDir(), "data")
-	if _, err := (host.Directory{Path: fresh}).Restore(t.Context(), safe, host.RestoreOptions{}); err != nil {
+	if _, err := host.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	increment := t.TempDir()

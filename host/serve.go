@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/mcp"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/watch"
 )
 
 // DefaultHTTP is the address for HTTP unless another is chosen.
@@ -47,8 +48,8 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 		return errors.Join(err, s.closeListeners())
 	}
 	w := s.watcher(l, record, stop)
-	w.look()
-	defer w.leave()
+	w.Look()
+	defer w.Leave()
 	h.options.Logger.Info("serving", "dir", h.options.Dir, "socket", record.Socket, "http", record.HTTP, "pid", record.PID)
 	if l.Started != nil {
 		l.Started(record)
@@ -95,6 +96,14 @@ func (s *service) listen(l Listen) (owner.Record, error) {
 	}
 	record.Socket, record.Admin = s.socket.Path(), s.admin.Path()
 	return record, nil
+}
+
+func (s *service) watcher(l Listen, r owner.Record, stop func()) *watch.Watcher {
+	h := s.host
+	return watch.New(watch.Options{
+		Dir: h.options.Dir, Opened: h.dir, Lock: h.lock, Record: r, Clients: s.socket, Operators: s.admin, Writable: h.Writable,
+		Unused: s.use.None, Stop: stop, Every: l.Look, ReadOnly: h.readOnly, OnDemand: l.Idle > 0, Logger: h.options.Logger,
+	})
 }
 
 // socketPaths are where clients are listened to.
@@ -147,11 +156,11 @@ func (s *service) closeListeners() error {
 }
 
 // run serves on all listeners. When one ends, all stop; the first failure is the error.
-func (s *service) run(ctx context.Context, stop func(), w *watcher) error {
+func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error {
 	o := s.host.options
 	var all errgroup.Group
 	all.Go(func() error {
-		w.watch(ctx)
+		w.Run(ctx)
 		return nil
 	})
 	all.Go(func() error {

@@ -143,11 +143,11 @@ func TestALockThatAnotherProcessTookIsTakenBackWhenItIsFree(t *testing.T) {
 	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}
-	await.That(t, "the lock is held again", func() bool { return host.Owned(dir) != nil })
+	await.That(t, "the lock is held again", func() bool { return owner.CheckFree(dir) != nil })
 	if err := errors.Join(stop(), h.Close()); err != nil {
 		t.Error(err)
 	}
-	if err := host.Owned(dir); err != nil {
+	if err := owner.CheckFree(dir); err != nil {
 		t.Errorf("the lock is still held: %v", err)
 	}
 }

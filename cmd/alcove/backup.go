@@ -13,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/backup"
+	"github.com/alcove-memory/alcove/host/datadir"
 	"github.com/alcove-memory/alcove/host/operator"
 )
 
@@ -118,7 +119,7 @@ refused, unless it is to go on with that.`,
 				return err
 			}
 			bar := a.progress("restoring", -1)
-			r, err := host.Directory{Path: dir}.Restore(c.Context(), args[0], host.RestoreOptions{KeepSettings: keep, Progress: func(done, all int64) {
+			r, err := host.Directory(dir).Restore(c.Context(), args[0], datadir.RestoreOptions{KeepSettings: keep, Progress: func(done, all int64) {
 				bar.ChangeMax64(all)
 				_ = bar.Set64(done)
 			}})

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +68,12 @@ func toolName(given string) string {
 }
 
 func isCore(tool string) bool {
-	return slices.ContainsFunc(host.Tools(), func(t host.Tool) bool { return t.Name == tool })
+	for _, t := range host.Tools() {
+		if t.Name == tool {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *app) toolsCommand() *cobra.Command {

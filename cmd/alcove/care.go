@@ -50,7 +50,7 @@ func (a *app) verify(ctx context.Context) (v operator.Verified, err error) {
 	if err != nil {
 		return v, err
 	}
-	if v.Findings, err = (host.Directory{Path: dir}).Examine(); len(v.Findings) > 0 || err != nil {
+	if v.Findings, err = host.Directory(dir).Examine(); len(v.Findings) > 0 || err != nil {
 		return v, err
 	}
 	return asked(ctx, a, operator.Operator.Verify)

@@ -174,8 +174,8 @@ func (a *app) examineDir(dir string) finding {
 
 // examineLock reports whether a server is running, and its process as far as it is known.
 func examineLock(dir string) (pid int, running bool, f finding) {
-	err := host.Owned(dir)
-	var owned *host.OwnedError
+	err := owner.CheckFree(dir)
+	var owned *owner.OwnedError
 	switch {
 	case errors.As(err, &owned) && owned.PID == 0:
 		return 0, true, finding{"lock", true, "held by an unidentified process"}
@@ -240,7 +240,7 @@ func endProcess(dir string, pid int) string {
 // examineStore checks the store, through the server if it answers.
 func (a *app) examineStore(ctx context.Context, dir string, pid int, reached bool) finding {
 	if !reached {
-		if err := (host.Directory{Path: dir}).Missing(); err != nil {
+		if err := host.Directory(dir).CheckDatabase(); err != nil {
 			return finding{"store", false, err.Error()}
 		}
 		return finding{"store", true, "is opened by the next server"}

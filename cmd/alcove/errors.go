@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/admin"
 	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/owner"
@@ -36,7 +35,7 @@ func exitCode(err error) int {
 	var failure *client.Error
 	var act *admin.Error
 	var refused *owner.Refusal
-	var owned *host.OwnedError
+	var owned *owner.OwnedError
 	var outcome *outcomeError
 	var module *sandbox.Refusal
 	var exposed *owner.ExposedError

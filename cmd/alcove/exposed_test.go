@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/owner"
 )
@@ -262,5 +261,5 @@ func endOwner(t *testing.T, u *plainUser, dir string) {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	await.That(t, "the owner ends", func() bool { return gone(pid) && host.Owned(dir) == nil })
+	await.That(t, "the owner ends", func() bool { return gone(pid) && owner.CheckFree(dir) == nil })
 }

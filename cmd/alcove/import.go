@@ -91,7 +91,7 @@ func (a *app) importBundle(ctx context.Context, path string, o importOptions) er
 		return err
 	}
 	bar := a.progress("importing", info.Size())
-	v, err := host.Directory{Path: dir}.Import(ctx, f, func(n int64) { _ = bar.Set64(n) })
+	v, err := host.Directory(dir).Import(ctx, f, func(n int64) { _ = bar.Set64(n) })
 	if err = errors.Join(err, bar.Close()); err != nil {
 		return fmt.Errorf("import %s: %w", path, err)
 	}

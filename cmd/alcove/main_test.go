@@ -14,7 +14,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/owner"
 )
@@ -77,7 +76,7 @@ func stopOwner(t testing.TB, dir string) {
 	t.Helper()
 	await.That(t, "the owner of "+dir+" ends", func() bool {
 		running := startedOwners(dir)
-		if owned := host.Owned(dir); owned == nil && len(running) == 0 {
+		if owned := owner.CheckFree(dir); owned == nil && len(running) == 0 {
 			return true
 		} else if r, err := owner.ReadRecord(dir); owned != nil && err == nil { // otherwise it has not said who it is, or is just leaving
 			running = append(running, r.PID)

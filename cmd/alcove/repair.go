@@ -5,6 +5,7 @@ import (
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/datadir"
 )
 
 func (a *app) repairCommand() *cobra.Command {
@@ -18,11 +19,11 @@ func (a *app) repairCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			directory := host.Directory{Path: dir}
+			directory := host.Directory(dir)
 			if has, err := directory.HasStore(); !has || err != nil {
 				return notFound("there is no store in %s", dir)
 			}
-			r, err := directory.Repair(c.Context(), host.RepairOptions{DryRun: dry})
+			r, err := directory.Repair(c.Context(), datadir.RepairOptions{DryRun: dry})
 			if err != nil {
 				return err
 			}
@@ -36,7 +37,7 @@ func (a *app) repairCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) printRepaired(r host.Repaired, dry bool) error {
+func (a *app) printRepaired(r datadir.Repaired, dry bool) error {
 	for _, f := range r.Faults {
 		if err := a.printf("%s %s\n", a.out.Style(terminal.Red, "BAD "), f); err != nil {
 			return err

@@ -3,11 +3,12 @@ package main
 import (
 	"strings"
 
-	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/datadir"
+	hostsettings "github.com/alcove-memory/alcove/host/settings"
 )
 
 // printRestored reports a restore, and the missing modules and keys.
-func (a *app) printRestored(dir string, r host.Restored) error {
+func (a *app) printRestored(dir string, r datadir.Restored) error {
 	if a.asJSON {
 		return a.printJSON(r)
 	}
@@ -23,7 +24,7 @@ func (a *app) printRestored(dir string, r host.Restored) error {
 }
 
 // printImportedBundle reports an imported bundle, and the families without which nothing is stored.
-func (a *app) printImportedBundle(dir string, r host.Restored) error {
+func (a *app) printImportedBundle(dir string, r datadir.Restored) error {
 	if a.asJSON {
 		return a.printJSON(r)
 	}
@@ -43,7 +44,7 @@ func (a *app) printImportedBundle(dir string, r host.Restored) error {
 	return nil
 }
 
-func restoredLines(s host.RestoredSettings) (lines []string) {
+func restoredLines(s hostsettings.Restored) (lines []string) {
 	if !s.Carried {
 		lines = append(lines, "the backup is of an older format and carries no grants, modules or embedders: grant again what families may do, redactors first")
 	}
@@ -71,7 +72,7 @@ func restoredLines(s host.RestoredSettings) (lines []string) {
 	return lines
 }
 
-func restoredFamily(f host.RestoredFamily) string {
+func restoredFamily(f hostsettings.Family) string {
 	line := strings.TrimSpace("family "+f.Family+" "+f.Version) + " has its grant"
 	if f.Guard != "" {
 		line += ", and nothing is stored without it"
@@ -80,7 +81,7 @@ func restoredFamily(f host.RestoredFamily) string {
 }
 
 // untilThen is the effect of a missing module.
-func untilThen(f host.RestoredFamily, digest string) string {
+func untilThen(f hostsettings.Family, digest string) string {
 	if digest == f.Guard {
 		return "; until then nothing is stored, unless a watched folder has it"
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/backup"
+	hostsettings "github.com/alcove-memory/alcove/host/settings"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -52,27 +53,27 @@ func TestABackupThatLostTheModuleOfARedactorIsRefusedByName(t *testing.T) {
 	if err == nil || !strings.Contains(string(out), "the module of family hide with the SHA-256 "+digest+" is not in the backup") {
 		t.Errorf("%s (%v)", out, err)
 	}
-	if has, err := (host.Directory{Path: dir}).HasStore(); has || err != nil {
+	if has, err := host.Directory(dir).HasStore(); has || err != nil {
 		t.Errorf("there is a store: %t (%v)", has, err)
 	}
 }
 
 func TestARestoreSaysWhatItDidNotRestore(t *testing.T) {
 	for name, c := range map[string]struct {
-		settings host.RestoredSettings
+		settings hostsettings.Restored
 		says     string
 	}{
-		"an older format": {host.RestoredSettings{}, "carries no grants, modules or embedders"},
-		"nothing granted": {host.RestoredSettings{Carried: true}, "no family has a grant"},
-		"a missing module": {host.RestoredSettings{Carried: true, Families: []host.RestoredFamily{{Family: "notes", Missing: []string{"abc"}}}},
+		"an older format": {hostsettings.Restored{}, "carries no grants, modules or embedders"},
+		"nothing granted": {hostsettings.Restored{Carried: true}, "no family has a grant"},
+		"a missing module": {hostsettings.Restored{Carried: true, Families: []hostsettings.Family{{Family: "notes", Missing: []string{"abc"}}}},
 			"its module with the SHA-256 abc is not in the backup: alcove family install FILE"},
-		"a missing redactor": {host.RestoredSettings{Carried: true, Families: []host.RestoredFamily{{Family: "hide", Guard: "abc", Missing: []string{"abc"}}}},
+		"a missing redactor": {hostsettings.Restored{Carried: true, Families: []hostsettings.Family{{Family: "hide", Guard: "abc", Missing: []string{"abc"}}}},
 			"until then nothing is stored"},
-		"a missing version beside the one that serves the hook": {host.RestoredSettings{Carried: true, Families: []host.RestoredFamily{{Family: "hide", Guard: "def", Missing: []string{"abc"}}}},
+		"a missing version beside the one that serves the hook": {hostsettings.Restored{Carried: true, Families: []hostsettings.Family{{Family: "hide", Guard: "def", Missing: []string{"abc"}}}},
 			"alcove family install FILE\x00"},
-		"other grants": {host.RestoredSettings{Carried: true, Kept: []string{"alcove.lock"}, Dropped: []string{"hide"}},
+		"other grants": {hostsettings.Restored{Carried: true, Kept: []string{"alcove.lock"}, Dropped: []string{"hide"}},
 			"nothing was stored without family hide; here memories are stored without it"},
-		"keys": {host.RestoredSettings{Carried: true, Endpoints: []string{"small"}}, "endpoints: small; their keys are not in a backup"},
+		"keys": {hostsettings.Restored{Carried: true, Endpoints: []string{"small"}}, "endpoints: small; their keys are not in a backup"},
 	} {
 		if said := strings.Join(restoredLines(c.settings), "\x00") + "\x00"; !strings.Contains(said, c.says) {
 			t.Errorf("%s: %s", name, said)

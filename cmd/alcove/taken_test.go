@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/owner"
 )
@@ -125,7 +124,7 @@ func TestAnOwnerMakesAgainWhatItIsFoundBy(t *testing.T) {
 		if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("the socket: %v (%v)", info, err)
 		}
-		await.That(t, "the lock is held", func() bool { return host.Owned(dir) != nil })
+		await.That(t, "the lock is held", func() bool { return owner.CheckFree(dir) != nil })
 		if out, err := run(t, dir, "doctor"); err != nil {
 			t.Errorf("the doctor without %s: %v\n%s", lost, err, out)
 		}

@@ -1,4 +1,4 @@
-package host_test
+package datadir_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/backup"
-	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/datadir"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/registry"
@@ -68,7 +68,7 @@ func backupOf(t *testing.T, have []string, list ...backup.OpenFile) string {
 
 func TestSettingsAreRestoredForTheirUserAlone(t *testing.T) {
 	path, dir := backupOf(t, nil, carried("families/approved/"+digestOf("m")+".wasm", "m"), carried("alcove.lock", guarded(t, "m"))), filepath.Join(t.TempDir(), "data")
-	r, err := host.Directory{Path: dir}.Restore(t.Context(), path, host.RestoreOptions{})
+	r, err := host.Directory(dir).Restore(t.Context(), path, datadir.RestoreOptions{})
 	if err != nil || !r.Settings.Carried || len(r.Settings.Families) != 1 || r.Settings.Families[0].Guard != digestOf("m") || len(r.Settings.Families[0].Missing) > 0 {
 		t.Fatalf("%+v (%v)", r.Settings, err)
 	}
@@ -113,7 +113,7 @@ func TestHostileSettingsAreNotRestored(t *testing.T) {
 		"a module that is none":               {[]backup.OpenFile{carried("families/x.wasm", "m"), lock}, nil, "does not restore"},
 	} {
 		dir := filepath.Join(t.TempDir(), "data")
-		if _, err := (host.Directory{Path: dir}).Restore(t.Context(), backupOf(t, c.have, c.list...), host.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := host.Directory(dir).Restore(t.Context(), backupOf(t, c.have, c.list...), datadir.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 		left, err := os.ReadDir(dir)
@@ -130,7 +130,7 @@ func TestAHostileBundleGrantsNothing(t *testing.T) {
 		return lines + fmt.Sprintf(`{"end":true,"lines":9,"sha256":"%s"}`, digestOf(lines)) + "\n"
 	}
 	dir := filepath.Join(t.TempDir(), "data")
-	r, err := host.Directory{Path: dir}.Import(t.Context(), strings.NewReader(bundled(`{"guard":{"family":"hide","version":"1","digest":"`+digestOf("m")+`"}}`)), nil)
+	r, err := host.Directory(dir).Import(t.Context(), strings.NewReader(bundled(`{"guard":{"family":"hide","version":"1","digest":"`+digestOf("m")+`"}}`)), nil)
 	if err != nil || len(r.Settings.Families) != 1 {
 		t.Fatalf("%+v (%v)", r, err)
 	}
@@ -145,8 +145,8 @@ func TestAHostileBundleGrantsNothing(t *testing.T) {
 		"terminal escape": `{"guard":{"family":"\u001b[2J","digest":"` + digestOf("m") + `"}}`,
 	} {
 		dir := filepath.Join(t.TempDir(), "data")
-		_, err := host.Directory{Path: dir}.Import(t.Context(), strings.NewReader(bundled(guard)), nil)
-		if has, errHas := (host.Directory{Path: dir}).HasStore(); err == nil || has || errHas != nil {
+		_, err := host.Directory(dir).Import(t.Context(), strings.NewReader(bundled(guard)), nil)
+		if has, errHas := host.Directory(dir).HasStore(); err == nil || has || errHas != nil {
 			t.Errorf("%s: a store: %t (%v)", name, has, errors.Join(err, errHas))
 		}
 	}
@@ -158,49 +158,10 @@ func TestModulesAreNotRestoredThroughALink(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(dir, "families")); err != nil {
 		t.Skip("symbolic links cannot be made:", err)
 	}
-	if _, err := (host.Directory{Path: dir}).Restore(t.Context(), path, host.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "families is no folder") {
+	if _, err := host.Directory(dir).Restore(t.Context(), path, datadir.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "families is no folder") {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
 		t.Errorf("%v are elsewhere (%v)", left, err)
-	}
-}
-
-func TestARestoredDirectoryHasItsEmbeddersAndVectorsAndVerifyingSendsNoTexts(t *testing.T) {
-	server, dir, safe := newSpeaks(t), t.TempDir(), t.TempDir()
-	h, act, stop := served(t, host.Options{Dir: dir})
-	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: server.config("s")}); err != nil {
-		t.Fatal(err)
-	}
-	remember(t, h, "a cat sleeps", "a car drives")
-	until(t, act, has(2))
-	stop() // which writes the vectors
-	h, act, stop = served(t, host.Options{Dir: dir})
-	until(t, act, has(2))
-	c := asOperator(t, dir)
-	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return c.Backup(ctx, operator.BackupRequest{Since: since}, w)
-	}
-	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if found := findBytes(t, safe, h.Token()); h.Token() == "" || len(found) > 0 {
-		t.Errorf("the token %q is in the backup: %v", h.Token(), found)
-	}
-	stop()
-	before, fresh := server.asked(), filepath.Join(t.TempDir(), "data")
-	r, err := host.Directory{Path: fresh}.Restore(t.Context(), safe, host.RestoreOptions{})
-	if err != nil || !r.Settings.Embedders || len(r.Findings) > 0 {
-		t.Fatalf("%+v (%v)", r, err)
-	}
-	had, errHad := os.ReadFile(filepath.Join(dir, "embedders.json"))
-	restored, errHas := os.ReadFile(filepath.Join(fresh, "embedders.json"))
-	if err := errors.Join(errHad, errHas); err != nil || !bytes.Equal(had, restored) {
-		t.Errorf("%s became %s (%v)", had, restored, err)
-	}
-	_, act, _ = served(t, host.Options{Dir: fresh})
-	until(t, act, has(2))
-	if server.asked() != before {
-		t.Errorf("%d texts were sent again", server.asked()-before)
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package settings
 
 import (
 	"bytes"
@@ -16,35 +16,22 @@ import (
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family"
-	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// RestoreOptions say how a backup is restored.
-type RestoreOptions struct {
-	KeepSettings bool                  // go on with settings of the directory that differ from the backup's; otherwise it is refused
-	Progress     func(done, all int64) // may be nil
-}
-
-// Restored is what a restore made.
+// Restored tells which settings a restored store runs with.
 type Restored struct {
-	memory.Verified
-	Settings RestoredSettings `json:"settings"`
-}
-
-// RestoredSettings are what runs on a restored store.
-type RestoredSettings struct {
-	Carried   bool             `json:"carried"`             // the backup says which there are; one of an older format does not
-	Kept      []string         `json:"kept,omitempty"`      // files that the directory had, and goes on with
-	Families  []RestoredFamily `json:"families"`            // that the directory has a grant for
-	Endpoints []string         `json:"endpoints,omitempty"` // likewise
-	Embedders bool             `json:"embedders,omitempty"` // came from the backup
-	// Dropped are families without which nothing was stored in the backup's directory, and that are not asked in this one.
+	Carried   bool     `json:"carried"`             // the backup lists its settings; one of an older format does not
+	Kept      []string `json:"kept,omitempty"`      // files that the directory had, and keeps
+	Families  []Family `json:"families"`            // with a grant in the directory
+	Endpoints []string `json:"endpoints,omitempty"` // likewise
+	Embedders bool     `json:"embedders,omitempty"` // came from the backup
+	// Dropped are families that are required in the backup, and not in the directory.
 	Dropped []string `json:"dropped,omitempty"`
 }
 
-// RestoredFamily is a family that a restored directory has a grant for.
-type RestoredFamily struct {
+// Family is a family that a restored directory has a grant for.
+type Family struct {
 	Family  string   `json:"family"`
 	Version string   `json:"version,omitempty"`
 	Digest  string   `json:"digest"`
@@ -53,40 +40,50 @@ type RestoredFamily struct {
 	Missing []string `json:"missing,omitempty"` // digests of its modules that are neither in the backup nor in the directory
 }
 
-// settingsFolder is where contents are until it is known which files there are, beside a store that is being loaded.
-const settingsFolder = "settings"
-
-// restoring takes the settings in a backup.
-type restoring struct {
-	dir, loading string // the data directory, and where a store is being made for it
-	keep         bool
-
-	have map[string]bool // contents that came, by digest
-	list []backup.File
-	said bool
+// Options say how settings are restored.
+type Options struct {
+	Keep bool // keep settings of the directory that differ from the backup's; otherwise they are an error
 }
 
-func (r *restoring) contentPath(digest string) string {
-	return filepath.Join(r.loading, settingsFolder, digest)
+// contentsFolder holds contents beside a store that is being loaded, until the list of files is known.
+const contentsFolder = "settings"
+
+// Restorer takes the settings from a backup, as backup.Read delivers them.
+type Restorer struct {
+	dir, loading string // the data directory, and the folder in which a store is being made for it
+	options      Options
+
+	have   map[string]bool // digests of the contents so far
+	list   []backup.File
+	listed bool // the backup has a list
 }
 
-// File keeps a content.
-func (r *restoring) File(digest string, content []byte) error {
+// NewRestorer restores settings to dir, for which a store is being made in loading.
+func NewRestorer(dir, loading string, o Options) *Restorer {
+	return &Restorer{dir: dir, loading: loading, options: o}
+}
+
+func (r *Restorer) contentPath(digest string) string {
+	return filepath.Join(r.loading, contentsFolder, digest)
+}
+
+// File implements backup.Files.
+func (r *Restorer) File(digest string, content []byte) error {
 	if r.have[digest] {
 		return nil
 	}
 	if r.have == nil {
 		r.have = map[string]bool{}
 	}
-	if err := os.MkdirAll(filepath.Join(r.loading, settingsFolder), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(r.loading, contentsFolder), 0o700); err != nil {
 		return err
 	}
 	r.have[digest] = true
 	return writeNew(r.contentPath(digest), content)
 }
 
-// Files checks which files there are to be.
-func (r *restoring) Files(list []backup.File) error {
+// Files implements backup.Files. It refuses files that are no settings.
+func (r *Restorer) Files(list []backup.File) error {
 	for _, f := range list {
 		digest, isModule := family.ModuleName(f.Name)
 		limit := abi.DefaultModuleLimits().ModuleBytes
@@ -108,44 +105,44 @@ func (r *restoring) Files(list []backup.File) error {
 			return fmt.Errorf("%s is absent: %.200s", f.Name, f.Absent)
 		}
 	}
-	r.list, r.said = list, true
+	r.list, r.listed = list, true
 	return nil
 }
 
-// finish puts the settings beside the store that is being made, and tells what its directory goes on with.
-func (r *restoring) finish() (s RestoredSettings, err error) {
-	carried, err := r.lock()
+// Finish writes the settings beside the store that is being made.
+func (r *Restorer) Finish() (s Restored, err error) {
+	carried, err := r.carriedLock()
 	if err != nil {
 		return s, err
 	}
 	if err := r.checkModules(carried); err != nil {
 		return s, err
 	}
-	if err := r.noLinks(); err != nil {
+	if err := r.refuseLinks(); err != nil {
 		return s, err
 	}
 	own, err := registry.Read(r.dir)
 	if err != nil {
 		return s, err
 	}
-	s = RestoredSettings{Carried: r.said, Families: []RestoredFamily{}}
+	s = Restored{Carried: r.listed, Families: []Family{}}
 	lock := carried
 	if own.Decides() {
 		lock = own
 	}
-	if s.Kept, err = r.own(own, carried); err != nil {
+	if s.Kept, err = r.kept(own, carried); err != nil {
 		return s, err
 	}
-	if err := r.put(lock, s.Kept); err != nil {
+	if err := r.write(lock, s.Kept); err != nil {
 		return s, err
 	}
 	s.Embedders = r.named(embedders.File) && !slices.Contains(s.Kept, embedders.File)
-	r.tell(&s, lock, carried)
-	return s, os.RemoveAll(filepath.Join(r.loading, settingsFolder))
+	r.describe(&s, lock, carried)
+	return s, os.RemoveAll(filepath.Join(r.loading, contentsFolder))
 }
 
-// lock is what operators decided, as the backup has it.
-func (r *restoring) lock() (registry.Lock, error) {
+// carriedLock is the lock file of the backup.
+func (r *Restorer) carriedLock() (registry.Lock, error) {
 	for _, f := range r.list {
 		if f.Absent == "" && !r.have[f.SHA256] {
 			return registry.Lock{}, fmt.Errorf("%s is not in the backup, which says that it is: make another backup, or use an older one", f.Name)
@@ -166,8 +163,8 @@ func (r *restoring) lock() (registry.Lock, error) {
 	return l, nil
 }
 
-// checkModules makes sure that the backup has the modules that its lock file names, or says why not, and no others.
-func (r *restoring) checkModules(l registry.Lock) error {
+// checkModules refuses a backup that lists other modules than its lock file names.
+func (r *Restorer) checkModules(l registry.Lock) error {
 	named := family.ModulesOf(l)
 	listed := map[string]bool{}
 	for _, f := range r.list {
@@ -186,8 +183,8 @@ func (r *restoring) checkModules(l registry.Lock) error {
 	return nil
 }
 
-// noLinks refuses a directory whose modules would be put elsewhere.
-func (r *restoring) noLinks() error {
+// refuseLinks refuses a directory with a symbolic link that would lead modules elsewhere.
+func (r *Restorer) refuseLinks() error {
 	for _, f := range r.list {
 		for at := filepath.Dir(filepath.FromSlash(f.Name)); at != "."; at = filepath.Dir(at) {
 			path := filepath.Join(r.dir, at)
@@ -203,9 +200,9 @@ func (r *restoring) noLinks() error {
 	return nil
 }
 
-// own names the settings that the directory has already, and goes on with. Others than the backup's are refused, because what
-// was approved there or here would not be in force.
-func (r *restoring) own(own, carried registry.Lock) (kept []string, err error) {
+// kept lists the settings that the directory has already, and keeps. It refuses settings that differ from the backup's, because
+// what was approved in one of them would not be in force.
+func (r *Restorer) kept(own, carried registry.Lock) (kept []string, err error) {
 	if own.Decides() {
 		kept = append(kept, registry.File)
 	}
@@ -216,7 +213,7 @@ func (r *restoring) own(own, carried registry.Lock) (kept []string, err error) {
 	if configured != nil {
 		kept = append(kept, embedders.File)
 	}
-	if r.keep {
+	if r.options.Keep {
 		return kept, nil
 	}
 	a, errOwn := registry.Encode(own)
@@ -233,16 +230,17 @@ func (r *restoring) own(own, carried registry.Lock) (kept []string, err error) {
 	return kept, nil
 }
 
-func (r *restoring) differs(file string) error {
+func (r *Restorer) differs(file string) error {
 	return fmt.Errorf("%s differs from the one in the backup: move it away to restore that, or go on with this one with --keep-settings", filepath.Join(r.dir, file))
 }
 
-func (r *restoring) named(file string) bool {
+func (r *Restorer) named(file string) bool {
 	return slices.ContainsFunc(r.list, func(f backup.File) bool { return f.Name == file })
 }
 
-// put puts the files beside the store, without those that the directory keeps, and without modules that the lock in force does not name.
-func (r *restoring) put(lock registry.Lock, kept []string) error {
+// write writes the files beside the store, without those that the directory keeps, and without modules that the lock file in
+// force does not name.
+func (r *Restorer) write(lock registry.Lock, kept []string) error {
 	named := family.ModulesOf(lock)
 	for _, f := range r.list {
 		digest, isModule := family.ModuleName(f.Name)
@@ -273,12 +271,12 @@ func copyFile(from, to string) error {
 	})
 }
 
-// tell says what the lock in force grants, and which modules it needs that are not there.
-func (r *restoring) tell(s *RestoredSettings, lock, carried registry.Lock) {
+// describe adds what the lock file in force grants, and which of its modules are missing.
+func (r *Restorer) describe(s *Restored, lock, carried registry.Lock) {
 	modules := family.ModulesOf(lock)
 	for _, name := range slices.Sorted(maps.Keys(lock.Families)) {
 		g := lock.Families[name]
-		f := RestoredFamily{Family: name, Version: g.Version, Digest: g.Digest, Guard: guardOf(g).Digest, Carried: g.Asked != nil}
+		f := Family{Family: name, Version: g.Version, Digest: g.Digest, Guard: guardOf(g).Digest, Carried: g.Asked != nil}
 		for _, digest := range slices.Sorted(maps.Keys(modules)) {
 			if modules[digest] == name && !family.HasModule(r.loading, digest) && !family.HasModule(r.dir, digest) {
 				f.Missing = append(f.Missing, digest)
@@ -288,18 +286,8 @@ func (r *restoring) tell(s *RestoredSettings, lock, carried registry.Lock) {
 	}
 	s.Endpoints = slices.Sorted(maps.Keys(lock.Endpoints))
 	for _, name := range slices.Sorted(maps.Keys(carried.Families)) {
-		if refuses(carried.Families[name]) && !refuses(lock.Families[name]) {
+		if isRequired(carried.Families[name]) && !isRequired(lock.Families[name]) {
 			s.Dropped = append(s.Dropped, name)
 		}
 	}
 }
-
-// guardOf is the version of a family without which nothing is stored; zero: there is none.
-func guardOf(g registry.Grant) registry.Guard {
-	if a, ok := g.Approved(); ok && !g.Disabled {
-		return a
-	}
-	return registry.Guard{}
-}
-
-func refuses(g registry.Grant) bool { return guardOf(g).Digest != "" }

@@ -1,11 +1,14 @@
-package host
+// Package settings carries the settings of a data directory in backups and bundles.
+//
+// Settings are the files beside the store that say what runs on it: the operator's grants, the modules that the grants name,
+// and the embedders. They contain no token and no keys.
+package settings
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/alcove-memory/alcove/host/backup"
@@ -14,44 +17,27 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Settings are the files beside the store that say what runs on it: the operator's grants, the modules that these name, and
-// which embedders there are. A token is none of them, and keys are not in them.
-
-// settings opens the files for a backup. Their holders keep them from changing meanwhile, so that they belong together.
-func (h *Host) settings() (list []backup.OpenFile, err error) {
-	snapshot, err := h.snapshot()
-	if err != nil {
-		return nil, fmt.Errorf("take along what operators decided: %w", err)
-	}
-	for _, m := range snapshot.Modules {
+// Files returns the settings for a backup, which closes the modules of the snapshot; on an error they are closed already.
+// embedded is the content of the embedders' file; nil: there is none.
+func Files(s *family.Snapshot, embedded []byte) (list []backup.OpenFile, err error) {
+	for _, m := range s.Modules {
 		f := backup.OpenFile{File: backup.File{Name: m.Name, SHA256: m.Digest, Bytes: m.Bytes, Absent: m.Gone}}
 		if m.File != nil {
 			f.Content = m.File
 		}
 		list = append(list, f)
 	}
-	if snapshot.Lock.Decides() {
-		data, err := registry.Encode(snapshot.Lock)
+	if s.Lock.Decides() {
+		data, err := registry.Encode(s.Lock)
 		if err != nil {
-			return nil, errors.Join(err, snapshot.Close())
+			return nil, errors.Join(err, s.Close())
 		}
 		list = append(list, inMemory(registry.File, data))
 	}
-	data, err := h.embedders.Snapshot()
-	if err != nil {
-		return nil, errors.Join(err, snapshot.Close())
-	}
-	if data != nil {
-		list = append(list, inMemory(embedders.File, data))
+	if embedded != nil {
+		list = append(list, inMemory(embedders.File, embedded))
 	}
 	return list, nil
-}
-
-func (h *Host) snapshot() (*family.Snapshot, error) {
-	if h.families == nil { // nobody decides anything
-		return family.OpenSnapshot(h.options.Dir)
-	}
-	return h.families.Snapshot()
 }
 
 type memoryFile struct{ *bytes.Reader }
@@ -66,7 +52,7 @@ func inMemory(name string, data []byte) backup.OpenFile {
 	}
 }
 
-// writeNew writes a file that is not there, durably.
+// writeNew writes a file durably. It is an error if the file exists.
 func writeNew(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
