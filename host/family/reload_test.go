@@ -1,6 +1,7 @@
 package family
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -79,22 +80,43 @@ func TestABrokenFileIsAFamilyThatSaysWhy(t *testing.T) {
 	}
 }
 
+// blockingEmbedder holds the calls of guests until it is released.
+type blockingEmbedder struct{ asked, release chan struct{} }
+
+func (b blockingEmbedder) Embed(ctx context.Context, texts []string, purpose string) (string, [][]float32, error) {
+	close(b.asked)
+	select {
+	case <-b.release:
+	case <-ctx.Done():
+	}
+	return embedder{}.Embed(ctx, texts, purpose)
+}
+
 func TestRunningCallsFinishOnTheOldVersionAndNewOnesTakeTheNew(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "notes.wasm")
 	slow := aFamily("notes")
-	slow.Limits.CPUMS = 600
-	writeFile(t, file, pack(t, slow, script{spins: true}))
-	w := open(t, func(o *Options) { o.Watch = folder })
+	slow.Limits.CPUMS, slow.Limits.WallMS = 600, await.Limit.Milliseconds()
+	writeFile(t, file, pack(t, slow, script{steps: []step{{"embed.texts", `{"texts":["tea"]}`}}, spins: true}))
+	embedder := blockingEmbedder{make(chan struct{}), make(chan struct{})}
+	w := open(t, func(o *Options) { o.Watch, o.Embedder = folder, embedder })
+	if _, err := w.Grant(GrantRequest{Family: "notes", All: true}); err != nil {
+		t.Fatal(err)
+	}
 	if err := w.Load(t.Context(), "notes"); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan string)
 	go func() { ended <- w.says("notes_do") }()
 	old := w.knownNow("notes")
-	await.That(t, "the call runs", func() bool { old.mu.Lock(); defer old.mu.Unlock(); return old.running == 1 })
+	await.Value(t, "the call of the embedder", embedder.asked)
+	if old.mu.Lock(); old.running != 1 {
+		t.Errorf("%d calls run", old.running)
+	}
+	old.mu.Unlock()
 	writeFile(t, file, pack(t, aFamily("notes"), script{says: `2`}))
 	await.That(t, "the new version answers", func() bool { return w.says("notes_do") == "2" })
+	close(embedder.release)
 	if got := <-ended; !strings.Contains(got, "ran for longer than 600 ms") {
 		t.Errorf("the call on the old version ended with %s", got)
 	}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/sandbox/asm"
+	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
 // What the environment makes of the test binary.
@@ -184,15 +187,51 @@ func TestEveryEndHasItsClass(t *testing.T) {
 	}
 }
 
+// running is a host that tells when the guest runs.
+type running func()
+
+func (r running) Call(context.Context, abi.Op, []byte) ([]byte, error) {
+	r()
+	return []byte("[]"), nil
+}
+
+// endless is a guest that calls its host, and then loops for ever, or waits for an hour when that is asked.
+func endless() []byte {
+	m := &asm.Module{}
+	read := m.Import("alcove", "read", asm.I32s(3), asm.I32s(1))
+	call := m.Import("alcove", "call", asm.I32s(4), asm.I32s(1))
+	poll := m.Import("wasi_snapshot_preview1", "poll_oneoff", asm.I32s(4), asm.I32s(1))
+	m.Memory(1)
+	const op, subscription, event, request = 16, 500, 600, 1024
+	m.Put(op, []byte("echo.it"))
+	m.Put(subscription+16, []byte{1}) // the monotonic clock
+	m.Put(subscription+24, binary.LittleEndian.AppendUint64(nil, uint64(time.Hour)))
+	waits := asm.Two(wasm.OpI32Eq, asm.Load(wasm.OpI32Load8U, asm.I32(request)), asm.I32('w'))
+	m.Export("alcove_handle", wasm.KindFunc, m.Func(asm.Func{Params: asm.I32s(2), Results: asm.I32s(1), Body: asm.Seq(
+		asm.Drop(asm.Call(read, asm.I32(0), asm.I32(request), asm.I32(1))),
+		asm.Drop(asm.Call(call, asm.I32(op), asm.I32(7), asm.I32(request), asm.I32(1))),
+		asm.If(waits, asm.Drop(asm.Call(poll, asm.I32(subscription), asm.I32(event), asm.I32(1), asm.I32(0)))),
+		asm.Loop(asm.Br(0)),
+		asm.I32(0),
+	)}))
+	return m.Bytes()
+}
+
 func TestGuestIsStoppedWhenItsCallerGivesUp(t *testing.T) {
-	m := acts(t, testConfig(t), abi.Limits{WallMS: 60000, CPUMS: 60000})
+	limits := abi.Limits{WallMS: 60000, CPUMS: 60000}
+	m, err := newSandbox(t, testConfig(t)).Admit(t.Context(), endless(), Options{Bare: true, Limits: limits})
+	must(t, err)
 	for _, request := range []string{"l", "w"} {
 		ctx, cancel := context.WithCancel(context.Background())
-		time.AfterFunc(20*time.Millisecond, cancel)
-		r, err := m.Call(ctx, Request{Kind: abi.KindTool, Payload: []byte(request)})
+		// The guest loops or waits by then. Where it does not, because the machine is slow, it is stopped on its way there.
+		soon := running(func() { time.AfterFunc(20*time.Millisecond, cancel) })
+		r, err := m.Call(ctx, Request{Kind: abi.KindTool, Payload: []byte(request), Host: soon})
 		must(t, err)
 		if r.Class != abi.ClassCancelled {
 			t.Errorf("%s: %s, %v", request, r.Class, r.Error)
+		}
+		if r.HostCalls != 1 {
+			t.Errorf("%s: %d host calls", request, r.HostCalls)
 		}
 	}
 }
