@@ -328,6 +328,7 @@ func (j *jumping) backUp(folder string, number int) {
 
 // TestAClockThatJumpsWhileAServerIsUsed puts the clock of a live server forward and back by an hour and by ten days.
 func TestAClockThatJumpsWhileAServerIsUsed(t *testing.T) {
+	t.Parallel()
 	j := openJumping(t)
 	folder := t.TempDir()
 	c := j.clients[0]

@@ -109,6 +109,7 @@ func endedJobs(t *testing.T, f *family.Families, name string) (own []jobs.Job) {
 }
 
 func TestAutoTagTagsANamespaceInJobs(t *testing.T) {
+	t.Parallel()
 	s, f := space(t, t.TempDir(), compiledHere())
 	var items []memory.Item
 	for i := range 450 {

@@ -21,7 +21,7 @@ import (
 const (
 	linearClients = 4
 	linearKeys    = 2   // that are fought over at a time
-	linearRounds  = 40  // kills
+	linearRounds  = 12  // kills, without ALCOVE_KILLS
 	linearEpoch   = 100 // operations after which the clients go on to other keys
 )
 
@@ -252,6 +252,7 @@ func (r *race) killAndOpen(do func()) {
 }
 
 func TestGetPutAndCompareAndSetAreLinearizableWhileTheOwnerIsKilled(t *testing.T) {
+	t.Parallel()
 	rounds := kills(t, linearRounds, 3)
 	r := newRace(t)
 	stop := r.run()
