@@ -45,11 +45,11 @@ func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p p
 		return p, fmt.Errorf("open the store in %s: %w", o.Dir, err)
 	}
 	closing.later("the store", p.engine.Close)
-	searching, err := o.searching()
+	tuned, err := search.Tuning{Languages: o.Language, BM25: o.BM25, Conversations: o.Conversations}.Options()
 	if err != nil {
 		return p, err
 	}
-	index := search.New(searching)
+	index := search.New(tuned)
 	p.embedders, err = embedders.Open(ctx, embedders.Options{Dir: o.Dir, Blobs: p.engine, Index: index, Logger: o.Logger, Getenv: os.Getenv, Serve: o.Embedder})
 	if err != nil {
 		return p, err
