@@ -253,7 +253,11 @@ func (e *Embedders) Embed(ctx context.Context, texts []string, purpose string) (
 	if model == "" {
 		return "", nil, &abi.Error{Code: abi.CodeUnavailable, Message: "no embedder is configured: the operator can, with alcove embedder set"}
 	}
-	list, err = e.keeper.Texts(ctx, model, texts, purpose == "query")
+	embed := e.keeper.Texts
+	if purpose == "query" {
+		embed = e.keeper.Questions
+	}
+	list, err = embed(ctx, model, texts)
 	if err != nil {
 		return "", nil, &abi.Error{Code: abi.CodeUnavailable, Retryable: true, Message: err.Error()}
 	}

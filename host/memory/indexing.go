@@ -282,7 +282,11 @@ func (s *Space) saveIndex(ctx context.Context, all bool) {
 	if !s.isReady() || s.distrusted || s.readOnly {
 		return
 	}
-	if err := s.index.Save(ctx, s.engine, s.applied.upTo(), all); err != nil && ctx.Err() == nil {
+	save := s.index.Save
+	if all {
+		save = s.index.SaveAll
+	}
+	if err := save(ctx, s.engine, s.applied.upTo()); err != nil && ctx.Err() == nil {
 		s.logger.Warn("the search index was not saved; the next start takes longer", "error", err)
 	}
 }

@@ -23,8 +23,9 @@ func (noIndex) Due() <-chan struct{} { return nil }
 func (noIndex) Load(context.Context, search.Blobs, *slog.Logger) (search.Coverage, error) {
 	return search.Coverage{}, nil
 }
-func (noIndex) Save(context.Context, search.Blobs, uint64, bool) error { return nil }
-func (noIndex) Drop(store.BranchID)                                    {}
+func (noIndex) Save(context.Context, search.Blobs, uint64) error    { return nil }
+func (noIndex) SaveAll(context.Context, search.Blobs, uint64) error { return nil }
+func (noIndex) Drop(store.BranchID)                                 {}
 
 // BenchmarkStore stores memories of 200 bytes, by 16 writers and one by one or in batches, with an index and without.
 func BenchmarkStore(b *testing.B) { benchmarkStore(b, Caller{Rights: FullRights()}) }

@@ -149,7 +149,7 @@ func TestADamagedFileOfTheIndexIsNamedAndMadeAnew(t *testing.T) {
 			t.Errorf("%+v, %v", v, err)
 		}
 		s.close(t)
-		if !strings.Contains(s.log.String(), "made anew") || !strings.Contains(s.log.String(), "search/") {
+		if !strings.Contains(s.log.String(), "rebuilt") || !strings.Contains(s.log.String(), "search/") {
 			t.Errorf("the log says %s", s.log.String())
 		}
 	}
@@ -176,12 +176,12 @@ func TestACrashWhileTheIndexIsSavedLeavesItSearchable(t *testing.T) {
 	}
 	s.fill(t, "", 0, 260)
 	s.saving.Lock() // the background does not save
-	if err := s.index.Save(t.Context(), s.engine, s.applied.upTo(), true); err != nil {
+	if err := s.index.SaveAll(t.Context(), s.engine, s.applied.upTo()); err != nil {
 		t.Fatal(err)
 	}
 	s.fill(t, "", 260, 420)
 	record(true)
-	err := errors.Join(s.index.Tend(t.Context()), s.index.Save(t.Context(), s.engine, s.applied.upTo(), true))
+	err := errors.Join(s.index.Tend(t.Context()), s.index.SaveAll(t.Context(), s.engine, s.applied.upTo()))
 	record(false)
 	s.saving.Unlock()
 	if err != nil || len(images) == 0 {

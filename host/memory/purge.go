@@ -372,7 +372,7 @@ func (s *Space) reindex(ctx context.Context, purged []store.Entry) error {
 func (s *Space) rewriteIndex(ctx context.Context) error {
 	err := s.index.Tend(ctx)
 	if err == nil && !s.distrusted {
-		err = s.index.Save(ctx, s.engine, s.applied.upTo(), true)
+		err = s.index.SaveAll(ctx, s.engine, s.applied.upTo())
 	}
 	if err != nil {
 		return fmt.Errorf("files of the search index may have it still; a restart of the server makes them anew: %w", err)

@@ -59,7 +59,9 @@ type Files interface {
 	// Load reads what was saved, and says what that covers.
 	Load(ctx context.Context, from search.Blobs, logger *slog.Logger) (search.Coverage, error)
 	// Save saves the index; everything up to a version was applied.
-	Save(ctx context.Context, to search.Blobs, upTo uint64, all bool) error
+	Save(ctx context.Context, to search.Blobs, upTo uint64) error
+	// SaveAll saves the uncompressed part of the index too, unless it is small.
+	SaveAll(ctx context.Context, to search.Blobs, upTo uint64) error
 	// Unsave makes sure that nothing is loaded before the next Save.
 	Unsave(ctx context.Context, from search.Blobs) error
 }

@@ -2,20 +2,20 @@ package search
 
 import "slices"
 
-// sameness is from which part of their words on that two texts share they are near-duplicates.
+// sameness is the Jaccard similarity of their terms from which two texts are near-duplicates.
 const sameness = .8
 
-// Alike finds near-duplicates, text by text.
+// Alike detects near-duplicates among texts that are added one by one.
 type Alike struct {
 	by   *Analyser
 	seen [][]string
 }
 
-// Alike makes an Alike for texts of a collection.
+// Alike returns an empty Alike with the collection's analyser.
 func (x *Index) Alike(collection string) *Alike { return &Alike{by: x.analyserOf(collection)} }
 
-// Of is which of the texts before it a text is nearly the same as: its number, from 0 on, or -1 for one that is new. Only
-// new ones are numbered. Two texts without words are not alike.
+// Of returns the number of the earlier text that this one nearly duplicates, or -1 when the text is new. New texts are
+// numbered from 0; duplicates get no number. Two texts without words are not alike.
 func (a *Alike) Of(text []string) int {
 	var terms []string
 	for _, passage := range text {
@@ -32,7 +32,7 @@ func (a *Alike) Of(text []string) int {
 	return -1
 }
 
-// common counts what two sorted lists have in common.
+// common counts the elements that two sorted lists share.
 func common(a, b []string) (n int) {
 	for len(a) > 0 && len(b) > 0 {
 		switch {

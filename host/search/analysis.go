@@ -13,75 +13,74 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// analysisVersion names what analysers do, so that an index made by other ones can be told apart.
+// analysisVersion changes whenever analysers produce other terms, so that stored indexes are rebuilt.
 const analysisVersion = "unicode-2"
 
-// maxTerm is how many bytes of a word count; longer ones are cut.
+// maxTerm is the length in bytes to which longer words are cut.
 const maxTerm = 64
 
-// word is a term and where it stands in its text, in bytes.
+// word is a term and its byte range in the text.
 type word struct {
 	known
 	start, end int
-	lone       bool // a single character of a script without spaces; otherwise it would be half of a pair
+	lone       bool // a single character of a script without spaces, not a bigram
 }
 
 // known is the analysis of a word.
 type known struct {
 	term string
-	id   uint64 // of the term: words with the same id have the same term; 0: it has none
+	id   uint64 // of the term: equal ids mean equal terms; 0: none
 	stop bool
 }
 
-// Analyser turns texts into the terms they are found by: their Unicode words, split further at anything that is not a
-// letter, a digit or a mark, in lower case, stemmed as the language has it. Of scripts that put no spaces between words,
-// such as Chinese, Japanese, Korean and Thai, each two neighbouring characters are a term. It may be used from many
-// goroutines.
+// Analyser turns text into index terms: Unicode words, split further at anything that is not a letter, a digit or a mark,
+// lower-cased and stemmed for the language. Scripts without spaces between words, such as Chinese, Japanese, Korean and
+// Thai, are indexed as character bigrams. It is safe for concurrent use.
 type Analyser struct {
 	language string
 	stemmer  func(*snowballstem.Env) bool // nil: none
 	stops    map[string]bool
-	clitics  bool // apostrophes are parts of words, and what is spoken together with them is dropped
+	clitics  bool // apostrophes are parts of words, and clitics such as 's are dropped
 
 	mu    sync.RWMutex
-	words map[string]known  // that were met lately, as they were written
-	ids   map[string]uint64 // of their terms
-	last  uint64            // id
+	words map[string]known  // the cache, by the word as written
+	ids   map[string]uint64 // by term
+	last  uint64            // the last id given
 
-	forgot atomic.Uint64 // how often they were forgotten
+	forgot atomic.Uint64 // how often the cache was cleared
 }
 
-// maxWords is how many words are remembered.
+// maxWords is the size of the cache.
 const maxWords = 1 << 16
 
-// NewAnalyser makes an analyser for one of Languages; empty means English.
-func NewAnalyser(language string) (*Analyser, error) {
-	if language == "" {
-		language = english
+// NewAnalyser returns an analyser for one of Languages; empty means English.
+func NewAnalyser(name string) (*Analyser, error) {
+	if name == "" {
+		name = english
 	}
-	at := slices.IndexFunc(languages(), func(l tongue) bool { return l.name == language })
+	at := slices.IndexFunc(languages(), func(l language) bool { return l.name == name })
 	if at < 0 {
-		return nil, fmt.Errorf("there is no language %q: choose one of %s", language, strings.Join(Languages(), ", "))
+		return nil, fmt.Errorf("there is no language %q: choose one of %s", name, strings.Join(Languages(), ", "))
 	}
 	l := languages()[at]
-	a := &Analyser{language: language, stemmer: l.stem, stops: map[string]bool{}, clitics: language == english, words: map[string]known{}, ids: map[string]uint64{}}
+	a := &Analyser{language: name, stemmer: l.stem, stops: map[string]bool{}, clitics: name == english, words: map[string]known{}, ids: map[string]uint64{}}
 	for stop := range strings.FieldsSeq(l.stops) {
 		a.stops[stop] = true
 	}
 	return a, nil
 }
 
-// Terms are the index terms of a text, stop words included, unstemmed.
+// Terms returns the index terms of a text in order; stop words are included, unstemmed.
 func (a *Analyser) Terms(text string) []string {
 	var terms []string
 	a.eachWord(text, func(w word) { terms = append(terms, w.term) })
 	return terms
 }
 
-// ID tells analysers apart whose terms differ.
+// ID identifies the analysis: analysers with equal IDs produce equal terms.
 func (a *Analyser) ID() string { return analysisVersion + "-" + a.language }
 
-// eachWord analyses a text word by word. Invalid UTF-8 separates words.
+// eachWord calls do for each word of a text. Invalid UTF-8 separates words.
 func (a *Analyser) eachWord(text string, do func(word)) {
 	if isASCII(text) {
 		a.eachASCII(text, 0, do)
@@ -100,7 +99,7 @@ func (a *Analyser) eachWord(text string, do func(word)) {
 	}
 }
 
-// eachSpaced is for scripts that put spaces between words.
+// eachSpaced is eachWord for scripts with spaces between words.
 func (a *Analyser) eachSpaced(text string, offset int, do func(word)) {
 	if isASCII(text) {
 		a.eachASCII(text, offset, do)
@@ -121,7 +120,7 @@ func isASCII(text string) bool {
 	return true
 }
 
-// eachASCII does what eachSpaced does, for a text of ASCII characters alone.
+// eachASCII is eachSpaced for ASCII text.
 func (a *Analyser) eachASCII(text string, offset int, do func(word)) {
 	start := -1
 	for i := range len(text) {
@@ -139,7 +138,7 @@ func (a *Analyser) eachASCII(text string, offset int, do func(word)) {
 	}
 }
 
-// classOf is 1 for a letter, 2 for a digit, and 0 for anything else.
+// classOf returns 1 for a letter, 2 for a digit, and 0 for anything else.
 func classOf(c byte) int {
 	switch {
 	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
@@ -155,7 +154,7 @@ func joins(text string, at int) bool {
 	return at > 0 && at+1 < len(text) && classOf(text[at-1]) != 0 && classOf(text[at-1]) == classOf(text[at+1])
 }
 
-// eachPart splits a Unicode word such as "user_name" or "example.com" into the words people would ask for.
+// eachPart splits a Unicode word such as "user_name" or "example.com" into words that a query would use.
 func (a *Analyser) eachPart(text string, offset int, do func(word)) {
 	start := -1
 	for i, r := range text {
@@ -182,7 +181,7 @@ func isWordRune(r rune) bool {
 
 func isApostrophe(r rune) bool { return r == '\'' || r == '’' }
 
-// analyse returns the analysis of a word, cached: few words of a text are new.
+// analyse looks a word up in the cache, and adds it if it is new.
 func (a *Analyser) analyse(text string, start int, do func(word)) {
 	a.mu.RLock()
 	k, ok := a.words[text]
@@ -205,7 +204,7 @@ func (a *Analyser) meet(text string) known {
 		clear(a.ids)
 		a.forgot.Add(1)
 	}
-	k.term = strings.Clone(k.term) // which may be a part of a long text
+	k.term = strings.Clone(k.term) // so that a cached term does not retain a long text
 	if k.id = a.ids[k.term]; k.id == 0 {
 		a.last++
 		k.id = a.last
@@ -238,7 +237,7 @@ func withoutClitic(lower string) string {
 	return lower
 }
 
-// cut shortens a word to maxTerm bytes, at the start of a character.
+// cut shortens a word to at most maxTerm bytes, at a character boundary.
 func cut(text string) string {
 	if len(text) <= maxTerm {
 		return text
@@ -250,7 +249,7 @@ func cut(text string) string {
 	return text[:end]
 }
 
-// stem is the stem of a word in lower case.
+// stem returns the stem of a lower-case word.
 func (a *Analyser) stem(text string) string {
 	if len(text) < 3 || a.stemmer == nil {
 		return text
@@ -260,7 +259,7 @@ func (a *Analyser) stem(text string) string {
 	return env.Current()
 }
 
-// terms are the distinct terms of a text, sorted; its stop words only when there is nothing else.
+// terms returns the distinct terms of a text, sorted; stop words only if there are no others.
 func (a *Analyser) terms(text string) []string {
 	var terms, stops []string
 	a.eachWord(text, func(w word) {

@@ -1,6 +1,6 @@
 package search
 
-// Attach gives the index what ranks by meaning, and tells it of all documents. Nothing is attached before.
+// Attach sets the index's Semantic and adds every live document to it. It is called at most once.
 func (x *Index) Attach(s Semantic) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -8,7 +8,7 @@ func (x *Index) Attach(s Semantic) {
 	for _, b := range x.branches {
 		for _, number := range b.rows {
 			if !x.table.row(number).gone {
-				x.tellAdded(number)
+				x.semanticAdd(number)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ func newBitset(size int) bitset { return make(bitset, (size+63)/64) }
 
 func (b bitset) has(n uint32) bool { return int(n/64) < len(b) && b[n/64]&(1<<(n%64)) != 0 }
 
-// add puts a number in and reports whether it is new. The set grows as needed.
+// add inserts a number and reports whether it is new. The set grows as needed.
 func (b *bitset) add(n uint32) bool {
 	if missing := int(n/64) + 1 - len(*b); missing > 0 {
 		*b = append(*b, make([]uint64, missing)...)
@@ -19,7 +19,7 @@ func (b *bitset) add(n uint32) bool {
 	return was != (*b)[n/64]
 }
 
-// remove takes a number out and reports whether it was there.
+// remove deletes a number and reports whether it was in the set.
 func (b bitset) remove(n uint32) bool {
 	if !b.has(n) {
 		return false
@@ -28,7 +28,7 @@ func (b bitset) remove(n uint32) bool {
 	return true
 }
 
-// count is how many numbers are in the set.
+// count returns the size of the set.
 func (b bitset) count() (n int) {
 	for _, word := range b {
 		n += bits.OnesCount64(word)
@@ -36,7 +36,7 @@ func (b bitset) count() (n int) {
 	return n
 }
 
-// each calls do for the numbers of the set in ascending order, until it returns false.
+// each calls do for the numbers in ascending order until do returns false.
 func (b bitset) each(do func(n uint32) bool) {
 	for i, word := range b {
 		for word != 0 {

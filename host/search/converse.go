@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// converse adjusts the scores of turns by their conversation, and ranks the matches.
+// converse adjusts the scores of conversation turns and ranks the matches.
 func (r *ranking) converse() {
 	if !r.keepAll {
 		return
 	}
 	if !r.query.Plain && r.visible.turns > 0 {
-		date, rest := dateIn(r.query.Text, r.index.asker(r.view))
+		date, rest := dateIn(r.query.Text, r.index.queryAnalyser(r.view))
 		if r.date = date; date != (day{}) && (!rest || r.matches == 0) {
 			r.saidOnDate()
 		}
@@ -29,8 +29,8 @@ func (r *ranking) converse() {
 	}
 }
 
-// saidOnDate finds what was said on a date, whatever its words, when a question asks for nothing else, or nothing else
-// that is there.
+// saidOnDate adds every turn of the query's date as a match. It applies when the query has no other words, or when no
+// document has them.
 func (r *ranking) saidOnDate() {
 	for _, l := range r.leaves {
 		l.matching.each(func(local uint32) bool {
@@ -50,13 +50,13 @@ func (r *ranking) saidOnDate() {
 	}
 }
 
-// find is where a leaf has the match of a document.
+// find returns the index of a document among the leaf's matches.
 func (l *leaf) find(local uint32) (int, bool) {
 	return slices.BinarySearchFunc(l.matches, local, func(m match, local uint32) int { return cmp.Compare(m.local, local) })
 }
 
 func (r *ranking) applyFactors() {
-	speakers := make([]float64, len(r.index.table.speakers)) // 0: not worked out yet
+	speakers := make([]float64, len(r.index.table.speakers)) // 0: not computed yet
 	for _, l := range r.leaves {
 		for i := range l.matches {
 			m := &l.matches[i]
@@ -73,7 +73,7 @@ func (r *ranking) applyFactors() {
 	}
 }
 
-// speakerFactor is how much more a turn counts because its speaker is named.
+// speakerFactor is the factor for a turn whose speaker the query names.
 func (r *ranking) speakerFactor(t *turn) float64 {
 	for _, term := range r.index.table.speakers[t.speaker] {
 		if slices.ContainsFunc(r.asked.clauses, func(c clause) bool { return c.label == term && !c.added }) {
@@ -87,8 +87,8 @@ func (r *ranking) dateFactor(t *turn) float64 {
 	return r.date.factor(t.saidAt(), r.index.conversation.Date)
 }
 
-// giveToNeighbours lets the best turns give a part of their scores to the turns around them. Of what a turn is given, the
-// earlier turns' parts are added first, and of turns at one position those of the lesser key.
+// giveToNeighbours adds a part of the best turns' scores to the turns around them. Parts are summed in the order of the
+// conversation, and by key at one position, so that rounding does not depend on the order of the matches.
 func (r *ranking) giveToNeighbours() {
 	part := r.index.conversation.Neighbour
 	if part == 0 {
@@ -109,7 +109,7 @@ func (r *ranking) giveToNeighbours() {
 	}
 }
 
-// givers are the best turns, in the order of their conversations.
+// givers returns the best turns in the order of their conversations.
 func (r *ranking) givers() []candidate {
 	best := heap{index: r.index, most: neighbourhood}
 	t := r.index.table
@@ -128,7 +128,7 @@ func (r *ranking) givers() []candidate {
 	return best.list
 }
 
-// neighbours calls do for each document around a turn that may be found.
+// neighbours calls do for each searchable document near a turn.
 func (r *ranking) neighbours(number uint32, do func(number uint32, distance int64)) {
 	t := r.index.table
 	here := t.turnOf(t.row(number)).position

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Weighted is a term and how much it counts.
+// Weighted is a term with its weight.
 type Weighted struct {
 	Term   string
 	Weight float64
 }
 
-// How a question is expanded by what its best hits say (the relevance model RM3 of Abdul-Jaleel and others, 2004).
+// Parameters of query expansion by pseudo-relevance feedback (RM3, Abdul-Jaleel and others, 2004).
 const (
-	expandedPart  = .3 // of the weight goes to terms of the hits
+	expandedPart  = .3 // the part of the weight that goes to terms of the hits
 	expandedTerms = 20
 )
 
-// Expand weighs the terms of a question and those that stand out in texts that answer it, given how well each does: for
-// Query.Weights. Nil when there is nothing to go by.
+// Expand returns weights for Query.Weights: the terms of a question, and the most characteristic terms of texts that
+// answer it, with each text's score. It returns nil when there are no texts or no terms to expand with.
 func (x *Index) Expand(collection, question string, texts [][]string, scores []float64) []Weighted {
 	a := x.analyserOf(collection)
 	asked := a.parse(question).clauses
@@ -46,7 +46,7 @@ func (x *Index) Expand(collection, question string, texts [][]string, scores []f
 	return list
 }
 
-// likely are the terms that texts are likeliest to use, weighed by their scores.
+// likely returns the most probable terms of the texts, weighted by the texts' scores.
 func (a *Analyser) likely(texts [][]string, scores []float64) []Weighted {
 	sum := 0.0
 	for _, score := range scores {
@@ -69,7 +69,7 @@ func (a *Analyser) likely(texts [][]string, scores []float64) []Weighted {
 	return list[:min(len(list), expandedTerms)]
 }
 
-// count counts the terms of a text that are no stop words.
+// count counts the terms of a text without its stop words.
 func (a *Analyser) count(text []string) (counts map[string]float64, length float64) {
 	counts = map[string]float64{}
 	for _, passage := range text {
@@ -83,7 +83,7 @@ func (a *Analyser) count(text []string) (counts map[string]float64, length float
 	return counts, length
 }
 
-// weigh gives the clauses of a question other weights, and adds terms.
+// weigh sets the weights of a question's clauses and adds missing terms.
 func (q *question) weigh(weights []Weighted) {
 	for _, w := range weights {
 		i := slices.IndexFunc(q.clauses, func(c clause) bool { return c.label == w.Term })

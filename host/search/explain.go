@@ -2,7 +2,7 @@ package search
 
 import "slices"
 
-// explain tells how the score of a document came about.
+// explain breaks a document's score down.
 func (r *ranking) explain(number uint32) *Explanation {
 	d := r.index.table.row(number)
 	n := r.normOf(number)
@@ -21,7 +21,7 @@ func (r *ranking) explain(number uint32) *Explanation {
 	return e
 }
 
-// frequency is how often a document has a clause.
+// frequency is a clause's frequency in a document.
 func (p *part) frequency(c *clause, doc uint32) uint32 {
 	list, _ := c.open(p)
 	if list == nil {
@@ -35,7 +35,7 @@ func (p *part) frequency(c *clause, doc uint32) uint32 {
 	return 0
 }
 
-// explainTurn explains the conversation's part in a turn's score.
+// explainTurn adds the conversation's factors to an explanation.
 func (r *ranking) explainTurn(number uint32, e *Explanation) {
 	t := r.index.table.turnOf(r.index.table.row(number))
 	if t == nil || r.query.Plain {

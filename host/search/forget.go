@@ -6,7 +6,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Drop forgets a branch that no view will ask for any more.
+// Drop removes a branch. No later view may include it.
 func (x *Index) Drop(id store.BranchID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -28,8 +28,9 @@ func (x *Index) Drop(id store.BranchID) {
 	delete(x.branches, id)
 }
 
-// Trim forgets the versions on a branch that no view will ask for any more: of each document it keeps the newest at or
-// below floor, all above it, and the newest at or below each pin. Pins are in ascending order.
+// Trim removes old versions from a branch. Of each document it keeps the newest version at or below floor, all above it,
+// and the newest at or below each pin. Pins are in ascending order. No later view may read the branch at another version
+// below floor.
 func (x *Index) Trim(id store.BranchID, floor uint64, pins []uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -46,17 +47,17 @@ func (x *Index) Trim(id store.BranchID, floor uint64, pins []uint64) {
 	if len(b.rows) < held {
 		x.unlinkUnneeded(b, floor, pins)
 	}
-	x.beDue() // what is saved must not be missing more than the change log still has
+	x.signalDue() // the saved index must not lag behind the start of the change log
 }
 
-// needed reports whether a view may still ask for a row. The newest version of a document always is.
+// needed reports whether a view may still read a row. The newest version of a document is always needed.
 func (x *Index) needed(number uint32, floor uint64, pins []uint64) bool {
 	r := x.table.row(number)
 	pin, _ := slices.BinarySearch(pins, r.version)
 	return r.until > floor || pin < len(pins) && pins[pin] < r.until
 }
 
-// unlinkUnneeded takes rows that are not needed out of the chains of versions, going along each chain once, and erases them.
+// unlinkUnneeded unlinks unneeded rows from their version chains in one pass over each chain, and erases them.
 func (x *Index) unlinkUnneeded(b *branch, floor uint64, pins []uint64) {
 	t := x.table
 	for _, head := range b.rows {
@@ -77,8 +78,8 @@ func (x *Index) unlinkUnneeded(b *branch, floor uint64, pins []uint64) {
 	}
 }
 
-// erase takes a row, which no chain of versions leads to, out of its part and the table. The row before it keeps its end:
-// views that could tell are no longer asked for.
+// erase removes an unlinked row from its part and the table. The previous row keeps its `until`: the views in which it
+// would differ are gone.
 func (x *Index) erase(number uint32) {
 	r := x.table.row(number)
 	p := x.parts[r.part]
@@ -87,7 +88,7 @@ func (x *Index) erase(number uint32) {
 	} else {
 		p.rows[r.local] = none
 		p.dead++
-		x.tellRemoved(number)
+		x.semanticRemove(number)
 	}
 	x.table.remove(number)
 }

@@ -2,8 +2,8 @@ package search
 
 import "context"
 
-// Frequencies counts the active, unexpired documents of a view, and of these those that have each of some terms, as Terms
-// makes them.
+// Frequencies counts the active, unexpired documents of a view, and for each term, as Terms returns it, those of them
+// that contain it.
 func (x *Index) Frequencies(ctx context.Context, view View, terms []string) (documents int, counts []int, err error) {
 	asked := question{clauses: make([]clause, len(terms))}
 	for i, term := range terms {

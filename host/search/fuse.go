@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// fuse ranks by words and meaning together: the best by words, and the nearest, as the index's Semantic weighs them.
+// fuse ranks the best lexical matches and the nearest vectors by the fused score of the index's Semantic.
 func (r *ranking) fuse(ctx context.Context) error {
 	wanted := r.query.K + r.query.Offset
 	most := max(4*wanted, 200)
@@ -22,7 +22,7 @@ func (r *ranking) fuse(ctx context.Context) error {
 	return nil
 }
 
-// candidates are the best by words, and the nearest.
+// candidates merges the best lexical matches with the nearest vectors.
 func (r *ranking) candidates(most int, near []Near) (list []Candidate) {
 	at := map[uint32]int{}
 	add := func(number uint32, lexical, semantic float64) {
@@ -63,7 +63,7 @@ func (r *ranking) eachScored(do func(candidate)) {
 	}
 }
 
-// lexical is how well a document's words match.
+// lexical is a document's lexical score; 0 when it does not match.
 func (r *ranking) lexical(number uint32) float64 {
 	d := r.index.table.row(number)
 	l := r.leafOf[d.part]
@@ -73,7 +73,7 @@ func (r *ranking) lexical(number uint32) float64 {
 	return r.given[number]
 }
 
-// members are the documents that a ranking may find.
+// members is the Set of documents that the view and the query's filters admit.
 type members struct{ r *ranking }
 
 func (m members) Has(number uint32) bool {
@@ -81,7 +81,7 @@ func (m members) Has(number uint32) bool {
 }
 
 func (m members) Len() (n int) {
-	if !m.r.filtered { // bits tell all there is to tell
+	if !m.r.filtered { // the bitsets are exact
 		for _, l := range m.r.leaves {
 			n += l.matching.count()
 		}

@@ -6,25 +6,25 @@ import (
 	"slices"
 )
 
-// candidate is a document that may become a hit.
+// candidate is a possible hit.
 type candidate struct {
 	row                      uint32
 	score, lexical, semantic float64
 }
 
-// plain is a candidate that words alone decide about.
+// plain is a candidate with a lexical score alone.
 func plain(row uint32, score float64) candidate {
 	return candidate{row, score, score, math.NaN()}
 }
 
-// heap keeps the best candidates, the worst of them first.
+// heap keeps the best candidates in a binary heap with the worst at the root.
 type heap struct {
 	index *Index
 	most  int
 	list  []candidate
 }
 
-// worse orders candidates. No two documents of a view are equal.
+// worse orders candidates totally: by score, then by name.
 func (h *heap) worse(a, b *candidate) bool {
 	if a.score != b.score {
 		return a.score < b.score
@@ -33,8 +33,8 @@ func (h *heap) worse(a, b *candidate) bool {
 	return t.compareNames(t.row(a.row), t.row(b.row)) > 0
 }
 
-// takes reports whether a candidate with a score may be among the best.
-func (h *heap) takes(score float64) bool {
+// accepts reports whether a candidate with this score may be among the best.
+func (h *heap) accepts(score float64) bool {
 	return len(h.list) < h.most || h.most > 0 && score >= h.list[0].score
 }
 
@@ -44,7 +44,7 @@ func (h *heap) push(c candidate) {
 		h.up(len(h.list) - 1)
 		return
 	}
-	if !h.takes(c.score) || h.worse(&c, &h.list[0]) {
+	if !h.accepts(c.score) || h.worse(&c, &h.list[0]) {
 		return
 	}
 	h.list[0] = c
@@ -78,7 +78,7 @@ func (h *heap) down() {
 	}
 }
 
-// sorted takes the candidates out, best first.
+// sorted empties the heap and returns its candidates, best first.
 func (h *heap) sorted() []candidate {
 	list := h.list
 	h.list = nil

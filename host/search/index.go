@@ -12,14 +12,14 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Params shape how BM25 scores: K1 how soon repeating a word stops to count, B how much long documents are
-// held back. Zero fields are worked out from how long documents are.
+// Params are BM25's parameters: K1 sets how fast a repeated term saturates, B how much long documents are penalised.
+// Zero fields are derived from the average length of the documents.
 type Params struct {
 	K1, B float64
 }
 
-// Documents of at most brief terms on average score as remarks do, those of at least ample terms as articles do, and
-// in between in between: in a remark a repeated word and a few words more say little.
+// Default parameters are interpolated by the average length, in terms: those for remarks apply up to brief, those for
+// articles from ample. In a remark, repetition and length say little.
 const (
 	brief, ample = 25, 75
 	remarkK1     = .9
@@ -28,27 +28,27 @@ const (
 	articleB     = .75
 )
 
-// of fills in defaults for documents of an average number of terms.
+// of fills in the defaults for an average document length in terms.
 func (p Params) of(average float64) Params {
 	part := min(1, max(0, (average-brief)/(ample-brief)))
 	return Params{K1: cmp.Or(p.K1, remarkK1+part*(articleK1-remarkK1)), B: cmp.Or(p.B, remarkB+part*(articleB-remarkB))}
 }
 
-// Options are how an index scores. Zero fields mean the default in the comment.
+// Options configure an index. Zero fields mean the default in the comment.
 type Options struct {
-	Collections  map[string]Params // how a collection scores; the others as Params.of says
-	Views        int               // views kept ready; 64
+	Collections  map[string]Params // by collection; derived from the average length
+	Views        int               // cached views; 64
 	Conversation Conversation
-	Semantic     Semantic // nil: words alone decide
-	// Language is that of collections whose language Languages, by collection, does not say; "english".
+	Semantic     Semantic // nil: lexical search alone
+	// Language applies to collections that are not in Languages; "english".
 	Language  string
 	Languages map[string]string
-	// Tail is how many documents of a branch are kept as they came before they are compressed; 8192.
+	// Tail is the number of documents of a branch that stay uncompressed; 8192.
 	Tail int
 }
 
-// Index finds every version of every document. Its methods may be called from many goroutines at once; a search sees each
-// Apply wholly or not at all.
+// Index is an in-memory full-text index of every version of every document. It is safe for concurrent use; a search sees
+// each Apply wholly or not at all.
 type Index struct {
 	collections  map[string]Params
 	maxViews     int
@@ -66,23 +66,23 @@ type Index struct {
 	lastPart uint32
 
 	tending sync.Mutex // held while parts are compressed, merged, stored or loaded
-	saved   []byte     // the manifest that was stored last
+	saved   []byte     // the last stored manifest
 	due     chan struct{}
 
-	sheets sync.Pool // of *sheet, all clear
+	sheets sync.Pool // of zeroed *sheet
 
 	cacheMu sync.Mutex
 	cache   map[string]*visible
-	clock   uint64 // of uses of views, for forgetting the one unused for longest
+	clock   uint64 // counts view lookups, for evicting the least recently used
 }
 
 // branch is the index of a branch.
 type branch struct {
-	rows  []uint32 // all its rows, tombstones too
-	parts []*part  // sealed ones by age, and last the tail if there is one
+	rows  []uint32 // including tombstones
+	parts []*part  // sealed parts, oldest first, then the tail, if any
 }
 
-// tail is the part that grows, or nil.
+// tail returns the part that grows, or nil.
 func (b *branch) tail() *part {
 	if n := len(b.parts); n > 0 && b.parts[n-1].tail != nil && !b.parts[n-1].frozen {
 		return b.parts[n-1]
@@ -90,7 +90,7 @@ func (b *branch) tail() *part {
 	return nil
 }
 
-// New makes an empty index. It panics when a language is not one of Languages.
+// New returns an empty index. It panics when a language is not one of Languages.
 func New(o Options) *Index {
 	x := &Index{
 		analyser:     mustAnalyser(o.Language),
@@ -128,9 +128,8 @@ func (x *Index) analyserOf(collection string) *Analyser {
 	return x.analyser
 }
 
-// asker is the analyser for questions about a view: that of its collection. Where collections of different languages are
-// searched at once, it is the index's.
-func (x *Index) asker(v View) *Analyser {
+// queryAnalyser is the analyser for queries over a view: that of its collections, or the index's when they differ.
+func (x *Index) queryAnalyser(v View) *Analyser {
 	for i, collection := range v.Collections {
 		if a := x.analyserOf(collection); a != x.analyserOf(v.Collections[0]) {
 			return x.analyser
@@ -141,9 +140,9 @@ func (x *Index) asker(v View) *Analyser {
 	return x.analyser
 }
 
-// Apply adds versions of documents. They may come in any order, and again.
+// Apply adds versions of documents, in any order. Versions that the index has already are skipped.
 func (x *Index) Apply(docs ...Doc) {
-	analysed := make([]prepared, len(docs)) // outside the lock: it is most of the work
+	analysed := make([]prepared, len(docs)) // outside the lock, as it takes most of the time
 	for i, d := range docs {
 		analysed[i] = x.prepare(d)
 	}
@@ -156,14 +155,14 @@ func (x *Index) Apply(docs ...Doc) {
 	}
 }
 
-// prepared is the analysis of a document, which needs no lock.
+// prepared is the analysis of a document, made without the lock.
 type prepared struct {
 	terms   []occurrence
 	length  int // terms that are not stop words
 	speaker []string
 }
 
-// passageGap keeps phrases from going on in the next passage.
+// passageGap is the distance in positions between passages; it keeps phrases from matching across them.
 const passageGap = 8
 
 func (x *Index) prepare(d Doc) (p prepared) {
@@ -185,10 +184,10 @@ func (x *Index) prepare(d Doc) (p prepared) {
 	return p
 }
 
-// analysed is the words of a document so far.
+// analysed collects the words of a document.
 type analysed struct {
 	by     *Analyser
-	forgot uint64 // how often by had forgotten words before the first of these
+	forgot uint64 // by.forgot before the first word
 	words  []placed
 	at     uint32
 	length int
@@ -217,8 +216,8 @@ func (a *analysed) text(text string) {
 	a.at += passageGap
 }
 
-// sort brings equal terms together, in the order of their places. Ids are quicker to compare than terms; but some have none,
-// and terms may have got other ids when what was remembered of words was forgotten.
+// sort orders the words by term and position. Ids compare faster than terms, but are valid only if every word has one and
+// the analyser's cache was not cleared meanwhile.
 func (a *analysed) sort() {
 	slices.SortFunc(a.words, func(x, y placed) int { return cmp.Or(cmp.Compare(x.id, y.id), cmp.Compare(x.at, y.at)) })
 	if len(a.words) > 0 && a.words[0].id != 0 && a.by.forgot.Load() == a.forgot {
@@ -227,7 +226,7 @@ func (a *analysed) sort() {
 	slices.SortFunc(a.words, func(x, y placed) int { return cmp.Or(cmp.Compare(x.term, y.term), cmp.Compare(x.at, y.at)) })
 }
 
-// occurrences are the words by term.
+// occurrences groups the words by term.
 func (a *analysed) occurrences() []occurrence {
 	a.sort()
 	list := make([]occurrence, 0, len(a.words))
@@ -263,11 +262,11 @@ func (x *Index) insert(d *Doc, p *prepared) {
 	if !d.Deleted {
 		r.extra = x.extraOf(d, p, n.space)
 	}
-	x.place(r, p)
+	x.insertRow(r, p)
 }
 
-// place adds a row where it belongs, and to the views that see it.
-func (x *Index) place(r row, p *prepared) {
+// insertRow adds a row to the table, its branch, the branch's tail, and the cached views that see it.
+func (x *Index) insertRow(r row, p *prepared) {
 	t := x.table
 	views := x.viewsOf(r.branch, r.version)
 	before := make([]uint32, len(views))
@@ -280,7 +279,7 @@ func (x *Index) place(r row, p *prepared) {
 	b.rows = append(b.rows, number)
 	x.addToTail(b, number, p)
 	if !r.gone {
-		x.tellAdded(number)
+		x.semanticAdd(number)
 	}
 	for i, v := range views {
 		v.replace(x, before[i], x.visibleIn(v.lineage, r.name))
@@ -347,7 +346,7 @@ func (x *Index) addToTail(b *branch, number uint32, p *prepared) {
 	r.local = uint32(tail.docs())
 	tail.rows = append(tail.rows, number)
 	if x.full(tail) {
-		x.beDue()
+		x.signalDue()
 	}
 	if x.table.expiresAt(r) != 0 {
 		tail.expiring = append(tail.expiring, r.local)
@@ -355,7 +354,7 @@ func (x *Index) addToTail(b *branch, number uint32, p *prepared) {
 	tail.tail.add(p.terms, r.length)
 }
 
-// visibleIn finds the row of a document that a lineage sees, or none.
+// visibleIn returns the row of a document that a lineage sees, or none.
 func (x *Index) visibleIn(l store.Lineage, name uint32) uint32 {
 	for _, segment := range l {
 		if number := x.table.at(segment.Branch, name, segment.At); number != none {
@@ -368,13 +367,13 @@ func (x *Index) visibleIn(l store.Lineage, name uint32) uint32 {
 	return none
 }
 
-func (x *Index) tellAdded(number uint32) {
+func (x *Index) semanticAdd(number uint32) {
 	if x.semantic != nil {
 		x.semantic.Add(number, x.ref(x.table.row(number)))
 	}
 }
 
-func (x *Index) tellRemoved(number uint32) {
+func (x *Index) semanticRemove(number uint32) {
 	if x.semantic != nil {
 		x.semantic.Remove(number)
 	}

@@ -24,14 +24,14 @@ import (
 
 const english = "english"
 
-// tongue is how a language is analysed. Its stop words are those that nearly every text has, and that questions are full of.
-type tongue struct {
+// language is a stemmer and stop words: those of nearly every text and query.
+type language struct {
 	name  string
 	stem  func(*snowballstem.Env) bool
 	stops string
 }
 
-// Languages are the languages there are analysers for; "none" stems nothing and has no stop words.
+// Languages returns the names of the supported languages; "none" stems nothing and has no stop words.
 func Languages() []string {
 	var names []string
 	for _, l := range languages() {
@@ -40,8 +40,8 @@ func Languages() []string {
 	return names
 }
 
-func languages() []tongue {
-	return []tongue{
+func languages() []language {
+	return []language{
 		{"none", nil, ""},
 		{"arabic", arabic.Stem, ""},
 		{"danish", danish.Stem, "af alle at blev da de dem den der deres det dig din du efter eller en er et for fra før han har have hendes her hun hvad hvor i ikke ind jeg jo kan man med men mig min mit ned nej nu og også om op os over på sig sin skal som så til ud under var ved vi vil være"},

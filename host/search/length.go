@@ -2,11 +2,11 @@ package search
 
 import "math/bits"
 
-// Lengths of documents are kept in a byte: exactly below exactLengths, and above that by the power of two and eight steps
-// in each, so that a length is at most a sixteenth wrong however long the document is.
+// Document lengths are coded in a byte: exactly below exactLengths, and above it in eight steps per power of two, so that
+// the error is at most a sixteenth.
 const exactLengths = 32
 
-// lengthCode is the byte that stands for a length.
+// lengthCode encodes a length.
 func lengthCode(length int) byte {
 	if length < exactLengths {
 		return byte(max(0, length))
@@ -16,7 +16,7 @@ func lengthCode(length int) byte {
 	return byte(min(code, 255))
 }
 
-// lengthOf is the length that a byte stands for: the middle of those that have it.
+// lengthOf decodes a length to the middle of its step.
 func lengthOf(code byte) int {
 	if code < exactLengths {
 		return int(code)

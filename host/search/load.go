@@ -17,7 +17,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Blobs keeps the files of an index.
+// Blobs stores the files of an index.
 type Blobs interface {
 	PutBlob(ctx context.Context, name string, r io.Reader) (store.Blob, error)
 	GetBlob(ctx context.Context, name string) (store.BlobReader, error)
@@ -25,29 +25,29 @@ type Blobs interface {
 	Blobs(ctx context.Context, prefix string) ([]store.Blob, error)
 }
 
-// How the files of an index are named.
+// Names of an index's files.
 const (
 	blobPrefix   = "search/"
 	manifestName = blobPrefix + "manifest"
 )
 
-// manifest says which files an index consists of.
+// manifest lists the files of an index.
 type manifest struct {
 	Format    int               `json:"format"`
-	Analysers map[string]string `json:"analysers"` // by collection; of the others under ""
+	Analysers map[string]string `json:"analysers"` // by collection; "" for the others
 	Branches  []manifestBranch  `json:"branches"`
-	Others    uint64            `json:"others"` // of branches that are not listed, there is nothing up to this version
+	Others    uint64            `json:"others"` // unlisted branches have no documents up to this version
 }
 
 type manifestBranch struct {
 	ID      store.BranchID `json:"id"`
-	Covered uint64         `json:"covered"` // the parts have every version up to this one
+	Covered uint64         `json:"covered"` // the parts contain every version up to this one
 	Parts   []string       `json:"parts"`
 }
 
 const manifestFormat = 1
 
-// encode writes the manifest, behind a checksum.
+// encode returns the manifest after its checksum.
 func (m *manifest) encode() ([]byte, error) {
 	data, err := json.Marshal(m)
 	return append(manifestSum(data), data...), err
@@ -60,21 +60,21 @@ func manifestSum(data []byte) []byte {
 func (m *manifest) decode(data []byte) error {
 	sum, rest, _ := bytes.Cut(data, []byte("\n"))
 	if !bytes.Equal(append(sum, '\n'), manifestSum(rest)) {
-		return errors.New("it is damaged")
+		return errors.New("its checksum does not match")
 	}
 	return json.Unmarshal(rest, m)
 }
 
-// maxManifest is how many bytes of a manifest are read.
+// maxManifest bounds a manifest, in bytes.
 const maxManifest = 256 << 20
 
-// Coverage is up to which version an index has everything.
+// Coverage is the version of each branch up to which an index is complete.
 type Coverage struct {
 	branches map[store.BranchID]uint64
 	others   uint64
 }
 
-// Of is up to which version the index has everything of a branch; 0 when it has nothing.
+// Of returns the version up to which the index has every change of a branch; 0: none.
 func (c Coverage) Of(b store.BranchID) uint64 {
 	if version, ok := c.branches[b]; ok {
 		return version
@@ -82,18 +82,18 @@ func (c Coverage) Of(b store.BranchID) uint64 {
 	return c.others
 }
 
-// Branches are those of which the index has anything.
+// Branches returns the branches of which the index has documents, in ascending order.
 func (c Coverage) Branches() []store.BranchID { return slices.Sorted(maps.Keys(c.branches)) }
 
-// Load reads what Save stored into an empty index. It returns up to which version the index now has everything; what is
-// missing is to be applied. Files that are damaged, or of another analysis, are named in
-// the log and dropped, and their branches are missing as a whole. An error says that the files could not be got at.
+// Load reads a saved index into an empty one and returns its coverage; the caller applies later changes. Files that are
+// damaged or of another analysis are logged and dropped, and the coverage of their branches is 0. An error means that
+// blobs could not be listed or dropped.
 func (x *Index) Load(ctx context.Context, blobs Blobs, logger *slog.Logger) (Coverage, error) {
 	x.tending.Lock()
 	defer x.tending.Unlock()
 	m, err := x.readManifest(ctx, blobs)
 	if err != nil {
-		logger.Warn("the search index is made anew", "why", err)
+		logger.Warn("the search index is rebuilt", "why", err)
 		if err := blobs.DropBlob(ctx, manifestName); err != nil {
 			return Coverage{}, fmt.Errorf("drop %s: %w", manifestName, err)
 		}
@@ -105,7 +105,7 @@ func (x *Index) Load(ctx context.Context, blobs Blobs, logger *slog.Logger) (Cov
 				return Coverage{}, ctx.Err()
 			}
 			covered.branches[b.ID], x.saved = 0, nil
-			logger.Warn("the search index of a branch is made anew", "branch", b.ID, "why", err)
+			logger.Warn("the search index of a branch is rebuilt", "branch", b.ID, "why", err)
 			continue
 		}
 		covered.branches[b.ID] = b.Covered
@@ -113,7 +113,7 @@ func (x *Index) Load(ctx context.Context, blobs Blobs, logger *slog.Logger) (Cov
 	return covered, x.dropUnused(ctx, blobs)
 }
 
-// readManifest reads the manifest, if there is one that fits.
+// readManifest reads the manifest; the zero manifest if there is none. A manifest of other analysers is an error.
 func (x *Index) readManifest(ctx context.Context, blobs Blobs) (m manifest, err error) {
 	data, err := readBlob(ctx, blobs, manifestName, maxManifest)
 	if errors.Is(err, store.ErrNotFound) {
@@ -126,7 +126,7 @@ func (x *Index) readManifest(ctx context.Context, blobs Blobs) (m manifest, err 
 		return manifest{}, fmt.Errorf("read %s: %w", manifestName, err)
 	}
 	if m.Format != manifestFormat || !maps.Equal(m.Analysers, x.analyserIDs()) {
-		return manifest{}, errors.New("texts are analysed differently now")
+		return manifest{}, errors.New("it was made by other text analysers")
 	}
 	x.saved = data
 	return m, nil
@@ -156,17 +156,17 @@ func readBlob(ctx context.Context, blobs Blobs, name string, most int64) (data [
 	return data, nil
 }
 
-// maxPart is how many bytes of a part are read.
+// maxPart bounds a stored part, in bytes.
 const maxPart = 4 << 30
 
-// loaded is a part that was read.
+// loaded is a stored part, read and checked.
 type loaded struct {
 	name   string
 	sealed *segment.Segment
 	stored stored
 }
 
-// loadBranch reads all parts of a branch, and then adds them.
+// loadBranch reads all parts of a branch before it adds any.
 func (x *Index) loadBranch(ctx context.Context, blobs Blobs, b manifestBranch) error {
 	parts := make([]loaded, len(b.Parts))
 	for i, name := range b.Parts {
@@ -220,7 +220,7 @@ func (x *Index) addPart(id store.BranchID, l loaded) {
 	}
 }
 
-// addStored adds a row, unless the index has that version already.
+// addStored adds a row and returns its number, or none when the index has that version already.
 func (x *Index) addStored(b *branch, p *part, d *storedDoc, gone bool, local uint32) uint32 {
 	if d.dead {
 		p.dead++
@@ -247,7 +247,7 @@ func (x *Index) addStored(b *branch, p *part, d *storedDoc, gone bool, local uin
 		p.expiring = append(p.expiring, local)
 	}
 	if !gone {
-		x.tellAdded(number)
+		x.semanticAdd(number)
 	}
 	return number
 }

@@ -64,7 +64,10 @@ func TestAnIndexIsUsedByManyAtOnce(t *testing.T) {
 		if i%3 == 2 {
 			x.Drop(9)
 		}
-		return x.Save(ctx, s, 0, i%2 == 0)
+		if i%2 == 0 {
+			return x.SaveAll(ctx, s, 0)
+		}
+		return x.Save(ctx, s, 0)
 	})
 	writers.Wait()
 	close(done)

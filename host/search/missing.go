@@ -1,6 +1,6 @@
 package search
 
-// Missing is how many of some versions of documents the index does not have, or has otherwise than they are.
+// Missing counts the given versions that the index lacks or has with other content.
 func (x *Index) Missing(docs ...Doc) (missing int) {
 	analysed := make([]prepared, len(docs))
 	for i, d := range docs {
@@ -9,15 +9,15 @@ func (x *Index) Missing(docs ...Doc) (missing int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for i := range docs {
-		if !x.holds(&docs[i], &analysed[i]) {
+		if !x.contains(&docs[i], &analysed[i]) {
 			missing++
 		}
 	}
 	return missing
 }
 
-// holds reports whether the index has a version of a document as it is.
-func (x *Index) holds(d *Doc, p *prepared) bool {
+// contains reports whether the index has a version of a document with the same content.
+func (x *Index) contains(d *Doc, p *prepared) bool {
 	t := x.table
 	space, ok := t.spaceOf[space{d.Namespace, d.Collection}]
 	if !ok {
@@ -39,7 +39,7 @@ func (x *Index) holds(d *Doc, p *prepared) bool {
 	return t.facets[r.facet] == facet{space, d.State, d.Type} && part.lengths()[r.local] == lengthCode(p.length) && part.hasAll(p.terms, r.local)
 }
 
-// hasAll reports whether a document has each of some terms as often as it should. A few are enough to tell.
+// hasAll reports whether a document has terms with the given frequencies. It checks a sample of the terms.
 func (p *part) hasAll(terms []occurrence, local uint32) bool {
 	const looked = 3
 	for i := 0; i < len(terms); i += 1 + len(terms)/looked {

@@ -9,27 +9,27 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// part has the postings of some documents of one branch: a tail, which grows, or a sealed segment.
+// part is the postings of some documents of one branch: a growing tail or a sealed segment.
 type part struct {
 	id       uint32
 	branch   store.BranchID
-	rows     []uint32 // of each document, or none for those that were dropped
-	dead     int      // documents that were dropped
-	ghosts   []uint32 // rows of tombstones that came with them, or none
+	rows     []uint32 // by document; none for removed ones
+	dead     int      // removed documents
+	ghosts   []uint32 // rows of tombstones; none for removed ones
 	expiring []uint32 // documents that expire
-	first    uint64   // the oldest version in it
+	first    uint64   // the oldest version
 
 	tail   *tail
-	frozen bool // the tail grows no more
+	frozen bool // the tail is being compressed: nothing is added
 	sealed *segment.Segment
 	data   []byte // of the sealed segment, until it is stored
-	blob   string // that it is stored as; empty: it is not stored
-	purged bool   // something that was purged is in it still
+	blob   string // the stored file's name; empty: not stored
+	purged bool   // it still contains purged text
 }
 
 func (p *part) docs() int { return len(p.rows) }
 
-// lengths are the length codes of the part's documents.
+// lengths returns the length codes of the part's documents.
 func (p *part) lengths() []byte {
 	if p.sealed != nil {
 		return p.sealed.Lengths()
@@ -37,17 +37,17 @@ func (p *part) lengths() []byte {
 	return p.tail.lengths
 }
 
-// reader reads a term's postings: documents in ascending order, and how often each has the term, block by block. What Next
-// returns is valid until the next call, and empty at the end.
+// reader iterates over a term's postings block by block: documents in ascending order with their frequencies. The result
+// of Next is valid until the next call, and empty at the end.
 type reader interface {
 	Next() (docs, frequencies []uint32)
-	// Skip passes over blocks that have nothing from doc on.
+	// Skip skips blocks whose documents are all less than doc.
 	Skip(doc uint32)
 	// Positions calls do for each posting of the last block.
 	Positions(do func(i int, positions []byte))
 }
 
-// find looks a term up; nil when no document has it.
+// find returns a term's postings and their number; nil if there are none.
 func (p *part) find(term string) (r reader, documents int) {
 	if p.sealed != nil {
 		found, ok := p.sealed.Find(term)
@@ -78,7 +78,7 @@ func (p *part) eachTerm(prefix string, do func(term string)) {
 	}
 }
 
-// tail has postings that may still be added to.
+// tail is the uncompressed postings of a growing part.
 type tail struct {
 	terms   map[string]*list
 	lengths []byte
@@ -87,7 +87,7 @@ type tail struct {
 
 func newTail() *tail { return &tail{terms: map[string]*list{}} }
 
-// list is a term's postings, or those of several terms together.
+// list is the postings of a term, or the union of several terms'.
 type list struct {
 	docs, frequencies []uint32
 	positions         []byte
@@ -107,7 +107,7 @@ func (t *tail) add(terms []occurrence, length byte) {
 		l := t.terms[o.term]
 		if l == nil {
 			l = &list{}
-			t.terms[strings.Clone(o.term)] = l // which may be a part of a long text
+			t.terms[strings.Clone(o.term)] = l // the clone does not retain a long text
 		}
 		l.docs = append(l.docs, doc)
 		l.frequencies = append(l.frequencies, o.frequency)
@@ -116,10 +116,10 @@ func (t *tail) add(terms []occurrence, length byte) {
 	}
 }
 
-// listBlock is how many postings of a list are read at once.
+// listBlock is the block size of listReader, in postings.
 const listBlock = 1024
 
-// listReader reads a list.
+// listReader is the reader of a list.
 type listReader struct {
 	list     *list
 	at, size int
@@ -132,7 +132,7 @@ func (r *listReader) Next() (docs, frequencies []uint32) {
 	return r.list.docs[r.at : r.at+r.size], r.list.frequencies[r.at : r.at+r.size]
 }
 
-// pass goes behind the last block.
+// pass advances past the current block.
 func (r *listReader) pass() {
 	if r.list.positions != nil {
 		for _, frequency := range r.list.frequencies[r.at : r.at+r.size] {
@@ -159,7 +159,7 @@ func (r *listReader) Positions(do func(i int, positions []byte)) {
 	}
 }
 
-// extent is how many bytes so many positions take.
+// extent is the size of count positions in bytes.
 func extent(positions []byte, count uint32) int {
 	end := 0
 	for range count {
@@ -169,7 +169,7 @@ func extent(positions []byte, count uint32) int {
 	return end
 }
 
-// write makes a sealed segment of a tail, which no longer grows.
+// write compresses a frozen tail to a segment.
 func (t *tail) write(payload []byte) ([]byte, error) {
 	terms := make([]string, 0, len(t.terms))
 	for term := range t.terms {

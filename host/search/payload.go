@@ -16,7 +16,7 @@ import (
 
 const payloadFormat = 1
 
-// flags of a stored document.
+// Flags of a stored document.
 const (
 	isDead = 1 << iota
 	hasImportance
@@ -24,8 +24,8 @@ const (
 	hasTurn
 )
 
-// describing writes the rows of a part.
-type describing struct {
+// payloadWriter encodes the rows of a part.
+type payloadWriter struct {
 	table   *table
 	strings map[string]int
 	texts   []string
@@ -36,14 +36,14 @@ type describing struct {
 	time    int64
 }
 
-// describe encodes the payload of a stored part.
+// describe encodes the payload of a part.
 func (x *Index) describe(p *part) []byte {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.describeRows(p)
 }
 
-// describeMerged is describe for a part that is made of others.
+// describeMerged encodes the payload of a merged part.
 func (x *Index) describeMerged(m merging, parts []*part) []byte {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -52,7 +52,7 @@ func (x *Index) describeMerged(m merging, parts []*part) []byte {
 }
 
 func (x *Index) describeRows(p *part) []byte {
-	d := &describing{table: x.table, strings: map[string]int{}, facets: map[uint32]int{}}
+	d := &payloadWriter{table: x.table, strings: map[string]int{}, facets: map[uint32]int{}}
 	d.uint(uint64(len(p.rows)))
 	for _, number := range p.rows {
 		d.document(number)
@@ -70,16 +70,16 @@ func (x *Index) describeRows(p *part) []byte {
 	return d.finish()
 }
 
-func (d *describing) uint(n uint64) { d.out = binary.AppendUvarint(d.out, n) }
-func (d *describing) int(n int64)   { d.out = binary.AppendVarint(d.out, n) }
+func (d *payloadWriter) uint(n uint64) { d.out = binary.AppendUvarint(d.out, n) }
+func (d *payloadWriter) int(n int64)   { d.out = binary.AppendVarint(d.out, n) }
 
-func (d *describing) bytes(text string) {
+func (d *payloadWriter) bytes(text string) {
 	d.uint(uint64(len(text)))
 	d.out = append(d.out, text...)
 }
 
-// number numbers texts as they come.
-func (d *describing) number(text string) uint64 {
+// number interns a text.
+func (d *payloadWriter) number(text string) uint64 {
 	n, ok := d.strings[text]
 	if !ok {
 		n = len(d.texts)
@@ -89,15 +89,15 @@ func (d *describing) number(text string) uint64 {
 	return uint64(n)
 }
 
-func (d *describing) text(text string) { d.uint(d.number(text)) }
+func (d *payloadWriter) text(text string) { d.uint(d.number(text)) }
 
-func (d *describing) when(r *row) {
+func (d *payloadWriter) when(r *row) {
 	d.int(int64(r.version - d.version))
 	d.int(r.time - d.time)
 	d.version, d.time = r.version, r.time
 }
 
-func (d *describing) facet(number uint32) {
+func (d *payloadWriter) facet(number uint32) {
 	n, ok := d.facets[number]
 	if !ok {
 		n = len(d.list)
@@ -107,7 +107,7 @@ func (d *describing) facet(number uint32) {
 	d.uint(uint64(n))
 }
 
-func (d *describing) document(number uint32) {
+func (d *payloadWriter) document(number uint32) {
 	if number == none {
 		d.out = append(d.out, isDead)
 		return
@@ -147,8 +147,8 @@ func (d *describing) document(number uint32) {
 	}
 }
 
-// finish prepends the values that the rows refer to.
-func (d *describing) finish() []byte {
+// finish returns the interned values followed by the rows.
+func (d *payloadWriter) finish() []byte {
 	rows := d.out
 	d.out = nil
 	d.uint(uint64(len(d.list)))
@@ -168,7 +168,7 @@ func (d *describing) finish() []byte {
 	return slices.Concat(d.out, facets, rows)
 }
 
-// stored is a part as it was described.
+// stored is a decoded payload.
 type stored struct {
 	documents []storedDoc
 	ghosts    []storedDoc
@@ -189,10 +189,10 @@ type storedDoc struct {
 	at, said                   int64
 }
 
-var errPayload = errors.New("what is kept beside the postings cannot be read")
+var errPayload = errors.New("the payload is damaged")
 
-// reading reads what describing wrote. After the first thing that cannot be read, everything reads as zero.
-type reading struct {
+// payloadReader decodes a payload. After the first error everything reads as zero.
+type payloadReader struct {
 	in      []byte
 	texts   []string
 	facets  [][4]string
@@ -201,9 +201,9 @@ type reading struct {
 	time    int64
 }
 
-// readPayload reads the rows of a part with so many documents.
+// readPayload decodes the payload of a part with this many documents.
 func readPayload(data []byte, documents int) (s stored, err error) {
-	r := &reading{in: data}
+	r := &payloadReader{in: data}
 	if len(data) == 0 || data[0] != payloadFormat {
 		return s, fmt.Errorf("%w: it has another format", errPayload)
 	}
@@ -234,7 +234,7 @@ func readPayload(data []byte, documents int) (s stored, err error) {
 	return s, nil
 }
 
-func (r *reading) uint() uint64 {
+func (r *payloadReader) uint() uint64 {
 	n, size := binary.Uvarint(r.in)
 	if size <= 0 {
 		r.bad, r.in = true, nil
@@ -244,7 +244,7 @@ func (r *reading) uint() uint64 {
 	return n
 }
 
-func (r *reading) int() int64 {
+func (r *payloadReader) int() int64 {
 	n, size := binary.Varint(r.in)
 	if size <= 0 {
 		r.bad, r.in = true, nil
@@ -254,8 +254,8 @@ func (r *reading) int() int64 {
 	return n
 }
 
-// count reads how many follow, of which each takes at least so many bytes.
-func (r *reading) count(least int) int {
+// count reads the number of elements that follow, each of at least so many bytes.
+func (r *payloadReader) count(least int) int {
 	n := r.uint()
 	if n > uint64(len(r.in)/least) {
 		r.bad, r.in = true, nil
@@ -264,7 +264,7 @@ func (r *reading) count(least int) int {
 	return int(n)
 }
 
-func (r *reading) take(n int) []byte {
+func (r *payloadReader) next(n int) []byte {
 	if n > len(r.in) {
 		r.bad, r.in = true, nil
 		return make([]byte, min(n, 8))
@@ -274,9 +274,9 @@ func (r *reading) take(n int) []byte {
 	return taken
 }
 
-func (r *reading) bytes() string { return string(r.take(r.count(1))) }
+func (r *payloadReader) bytes() string { return string(r.next(r.count(1))) }
 
-func (r *reading) text() string {
+func (r *payloadReader) text() string {
 	if n := r.uint(); n < uint64(len(r.texts)) {
 		return r.texts[n]
 	}
@@ -284,7 +284,7 @@ func (r *reading) text() string {
 	return ""
 }
 
-func (r *reading) when(d *storedDoc) {
+func (r *payloadReader) when(d *storedDoc) {
 	r.version += uint64(r.int())
 	r.time += r.int()
 	if d.version, d.time = r.version, r.time; d.version == 0 || d.version == store.Latest {
@@ -292,8 +292,8 @@ func (r *reading) when(d *storedDoc) {
 	}
 }
 
-func (r *reading) document(d *storedDoc) {
-	flags := r.take(1)[0]
+func (r *payloadReader) document(d *storedDoc) {
+	flags := r.next(1)[0]
 	if flags&isDead != 0 {
 		d.dead = true
 		return
@@ -308,7 +308,7 @@ func (r *reading) document(d *storedDoc) {
 	r.when(d)
 	d.importance = float32(math.NaN())
 	if flags&hasImportance != 0 {
-		d.importance = math.Float32frombits(binary.LittleEndian.Uint32(r.take(4)))
+		d.importance = math.Float32frombits(binary.LittleEndian.Uint32(r.next(4)))
 	}
 	if flags&hasExtra != 0 {
 		d.expires = r.int()

@@ -2,9 +2,9 @@ package search
 
 import "github.com/alcove-memory/alcove/host/search/segment"
 
-// eachWithPhrase calls do for each document of a part that has terms following one another, in ascending order.
+// eachWithPhrase calls do, in ascending order, for each document of a part that contains the terms as a phrase.
 func (p *part) eachWithPhrase(terms []string, do func(doc uint32)) {
-	var found []standing
+	var found []partialMatch
 	for i, term := range terms {
 		list, _ := p.find(term)
 		if list == nil {
@@ -24,16 +24,16 @@ func (p *part) eachWithPhrase(terms []string, do func(doc uint32)) {
 	}
 }
 
-// standing is where in a document the words so far began.
-type standing struct {
+// partialMatch is the positions in a document where the terms matched so far begin.
+type partialMatch struct {
 	doc   uint32
 	begin []uint32
 }
 
-func everywhere(list reader) (found []standing) {
+func everywhere(list reader) (found []partialMatch) {
 	for docs, _ := list.Next(); len(docs) > 0; docs, _ = list.Next() {
 		list.Positions(func(i int, positions []byte) {
-			s := standing{doc: docs[i]}
+			s := partialMatch{doc: docs[i]}
 			segment.EachPosition(positions, func(at uint32) { s.begin = append(s.begin, at) })
 			found = append(found, s)
 		})
@@ -41,8 +41,8 @@ func everywhere(list reader) (found []standing) {
 	return found
 }
 
-// followedBy leaves the places that have a term so many words further.
-func followedBy(found []standing, list reader, distance uint32) (left []standing) {
+// followedBy keeps the matches that have the list's term at a distance, in words, from their beginning.
+func followedBy(found []partialMatch, list reader, distance uint32) (left []partialMatch) {
 	next := 0
 	for docs, _ := list.Next(); len(docs) > 0 && next < len(found); docs, _ = list.Next() {
 		list.Positions(func(i int, positions []byte) {
@@ -53,14 +53,14 @@ func followedBy(found []standing, list reader, distance uint32) (left []standing
 				return
 			}
 			if begin := both(found[next].begin, positions, distance); len(begin) > 0 {
-				left = append(left, standing{docs[i], begin})
+				left = append(left, partialMatch{docs[i], begin})
 			}
 		})
 	}
 	return left
 }
 
-// both are the places, in ascending order, for which positions have one so much further.
+// both returns, in ascending order, the beginnings for which positions contains begin + distance.
 func both(begin []uint32, positions []byte, distance uint32) (left []uint32) {
 	i := 0
 	segment.EachPosition(positions, func(at uint32) {

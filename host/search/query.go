@@ -11,8 +11,8 @@ import (
 
 // Limits of a query.
 const (
-	maxQuery  = 4 << 10 // bytes of its text
-	maxWanted = 200_000 // K and Offset together
+	maxQuery  = 4 << 10 // bytes of Text
+	maxWanted = 200_000 // K + Offset
 )
 
 // Count counts the unexpired documents of a view, in any state.
@@ -26,14 +26,14 @@ func (x *Index) Count(ctx context.Context, view View) (int, error) {
 	return all.documents, ctx.Err()
 }
 
-// Search finds the documents of a view that have at least one of the query's terms, best first. A document
-// scores, by BM25 (Robertson and Zaragoza 2009, with the always positive idf of Lucene), the sum over the
-// query's distinct terms, in their sorted order, of
+// Search returns the documents of a view with at least one of the query's terms, best first. The score is BM25
+// (Robertson and Zaragoza 2009, with the always positive idf of Lucene): the sum over the query's distinct terms, in
+// sorted order, of
 //
 //	ln(1 + (N − df + ½) / (df + ½)) · tf·(k1 + 1) / (tf + k1·(1 − b + b·length/average))
 //
-// where lengths of 32 terms and more are rounded as they are kept. What the turns of conversations score beyond that is
-// said at Conversation. Ties go by namespace, collection and key.
+// Lengths of 32 terms and more are rounded. Conversation describes the further scores of turns. Ties are ordered by
+// namespace, collection and key. Queries over 4 KiB, and K + Offset over 200,000, are errors.
 func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) {
 	if len(q.Text) > maxQuery {
 		return Result{}, fmt.Errorf("search: the query has %d bytes: at most %d are allowed", len(q.Text), maxQuery)
@@ -42,9 +42,9 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 	if q.K < 0 || q.Offset < 0 || q.K+q.Offset > maxWanted {
 		return Result{}, fmt.Errorf("search: %d hits from %d on are asked for: at most %d in all are allowed", q.K, q.Offset, maxWanted)
 	}
-	by := x.asker(view)
+	by := x.queryAnalyser(view)
 	asked := by.parse(q.Text)
-	x.approach(&asked, q.Text, by)
+	x.addSubstitutes(&asked, q.Text, by)
 	asked.weigh(q.Weights)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -55,7 +55,7 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
-	r.nearby()
+	r.addSubstituteScores()
 	r.converse()
 	if x.semantic != nil && q.Vector != nil && q.Mode != Lexical {
 		if err := r.fuse(ctx); err != nil {
@@ -74,44 +74,44 @@ type ranking struct {
 	now      int64 // µs
 	asked    question
 	states   []string
-	filtered bool // documents must be looked at one by one
+	filtered bool // documents must be tested one by one
 	total    sum
 	leaves   []*leaf
 	leafOf   map[uint32]*leaf // by part
-	norms    map[string]*norm // by collection, where collections score differently; else under ""
-	keepAll  bool             // every match is needed, not only the best
+	norms    map[string]*norm // by collection if their parameters differ; else under ""
+	keepAll  bool             // every match is kept, not only the best
 	best     heap
 	matches  int
-	others   []candidate        // that do not match, and got a score from elsewhere
-	given    map[uint32]float64 // what turns got from those around them, by row
+	others   []candidate        // without a matching term, scored by their neighbours
+	given    map[uint32]float64 // scores from neighbouring turns, by row
 	date     day
 }
 
-// leaf is a part that the ranking looks into.
+// leaf is a searched part.
 type leaf struct {
 	part     *part
 	picked   *picked
-	active   bitset   // what statistics cover
-	matching bitset   // what may be found, as far as bits can tell
+	active   bitset   // the documents that statistics count
+	matching bitset   // the possible hits, before per-document filters
 	whole    bool     // every document of the part is active and unexpired
 	own      bool     // active is shared with other searches: nothing in the part has expired
 	opened   []opened // of each clause
 	matches  []match
 }
 
-// opened is a clause's postings in a leaf, not read yet; nil when there are none.
+// opened is a clause's unread postings in a leaf; list is nil when there are none.
 type opened struct {
 	list      reader
 	documents int
 }
 
-// match is a document that matches part of the query.
+// match is a document that contains at least one clause.
 type match struct {
 	local, row uint32
 	score      float64
 }
 
-// newRanking ranks the view as it is now. The caller holds mu for reading until it is done with the ranking.
+// newRanking prepares the ranking of a view. The caller holds mu for reading as long as it uses the ranking.
 func (x *Index) newRanking(ctx context.Context, view View, q Query, asked question) (*ranking, error) {
 	r := &ranking{index: x, view: view, query: q, asked: asked, now: view.Now.UnixMicro(), states: q.States, leafOf: map[uint32]*leaf{}, best: heap{index: x, most: q.K + q.Offset}}
 	if len(r.states) == 0 {
@@ -131,7 +131,7 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 		}
 	}
 	x.cacheMu.Unlock()
-	r.keepAll = r.visible.turns > 0 && !q.Plain || q.Vector != nil || asked.approached()
+	r.keepAll = r.visible.turns > 0 && !q.Plain || q.Vector != nil || asked.hasSubstitutes()
 	for _, l := range r.leaves {
 		r.leafOf[l.part.id] = l
 		r.prepareLeaf(l, onlyActive)
@@ -146,7 +146,7 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 	return r, nil
 }
 
-// prepareLeaf works out which documents of a part count, and which may be found.
+// prepareLeaf computes the leaf's bitsets: documents that statistics count, and possible hits.
 func (r *ranking) prepareLeaf(l *leaf, onlyActive bool) {
 	l.active, l.matching, l.own = l.picked.active, l.picked.all, true
 	r.index.eachExpired(l.part, r.now, func(local uint32) {
@@ -168,7 +168,7 @@ func (r *ranking) prepareLeaf(l *leaf, onlyActive bool) {
 	}
 }
 
-// countFound counts, for each clause, the active documents that have it.
+// countFound counts each clause's active documents.
 func (r *ranking) countFound(ctx context.Context) error {
 	for i := range r.asked.clauses {
 		if err := ctx.Err(); err != nil {
@@ -187,7 +187,7 @@ func (r *ranking) countFound(ctx context.Context) error {
 	return nil
 }
 
-// count counts the active documents of a leaf that have a clause. It leaves the list as it is.
+// count counts the active documents of a leaf that have a clause. It does not advance the list.
 func (l *leaf) count(c *clause, list reader, documents int) int {
 	if l.whole || list == nil {
 		return documents
@@ -211,7 +211,7 @@ func (l *leaf) count(c *clause, list reader, documents int) int {
 	return n
 }
 
-// maxFound is of how many terms it is remembered how many documents of a part have them.
+// maxFound bounds the cached document frequencies of a part, in terms.
 const maxFound = 10_000
 
 func (l *leaf) countAgain(c *clause) (n int) {
@@ -236,7 +236,7 @@ func (r *ranking) average() float64 {
 	return float64(r.total.length) / float64(r.total.documents)
 }
 
-// norm is what BM25 makes of lengths, by their codes.
+// norm is BM25's length normalisation by length code.
 type norm struct {
 	Params
 	of [256]float64
@@ -255,7 +255,7 @@ func (n *norm) weight(frequency uint32, length byte) float64 {
 	return tf * (n.K1 + 1) / (tf + n.of[length])
 }
 
-// makeNorms works the norms out: one for all, unless collections score differently.
+// makeNorms computes one norm for all collections, or one each if their parameters differ.
 func (r *ranking) makeNorms() {
 	r.norms = map[string]*norm{}
 	if len(r.index.collections) > 0 {
@@ -275,7 +275,7 @@ func (r *ranking) makeNorms() {
 	}
 }
 
-// normOf is the norm of a document.
+// normOf returns a document's norm.
 func (r *ranking) normOf(number uint32) *norm {
 	if n := r.norms[""]; n != nil {
 		return n
@@ -309,14 +309,14 @@ func (r *ranking) wants(number uint32) bool {
 	return true
 }
 
-// passes reports whether a document may be found at all.
+// passes reports whether a document is visible, unexpired and admitted by the filters.
 func (r *ranking) passes(number uint32) bool {
 	d := r.index.table.row(number)
 	l := r.leafOf[d.part]
 	return l != nil && l.matching.has(d.local) && r.wants(number)
 }
 
-// result takes the best hits.
+// result returns the best hits after Offset.
 func (r *ranking) result() Result {
 	list := r.best.sorted()
 	result := Result{Total: r.matches + len(r.others)}

@@ -9,25 +9,25 @@ import (
 
 // question is a parsed query.
 type question struct {
-	clauses    []clause    // what scores, by label
-	conditions []condition // what must hold
+	clauses    []clause    // scored, by label
+	conditions []condition // required or excluded
 }
 
-// clause is something that scores: a term, or all terms of a kind.
+// clause is a scored unit of a query: a term, or all terms with a prefix or within an edit distance.
 type clause struct {
-	label  string // the term itself, or how the clause is written
+	label  string // the term, or the clause as written
 	kind   clauseKind
-	word   string // what follows from kind
+	word   string // the operand of the kind's operator
 	stem   string // of the word
 	weight float64
-	added  bool // the question does not have it
+	added  bool // by expansion
 
-	near       []nearTerm // terms that may stand for it, the nearest first
+	near       []nearTerm // similar terms, nearest first
 	nearWeight float64
 
-	found int // active documents that have it
+	found int // document frequency among active documents
 	idf   float64
-	small *[3][256]float64 // scores of the frequencies 1, 2 and 3 by length; nil: too few postings to bother
+	small *[3][256]float64 // scores of the frequencies 1, 2 and 3 by length; nil: not tabulated
 }
 
 type clauseKind int
@@ -35,10 +35,10 @@ type clauseKind int
 const (
 	exactly    clauseKind = iota
 	startsWith            // terms that begin with word, and its stem
-	roughly               // terms that are few letters from word
+	roughly               // terms within an edit distance of word
 )
 
-// open opens the postings of a clause in a part; nil when there are none.
+// open returns the postings of a clause in a part; nil if there are none.
 func (c *clause) open(p *part) (list reader, documents int) {
 	if c.kind == exactly {
 		return p.find(c.label)
@@ -46,7 +46,7 @@ func (c *clause) open(p *part) (list reader, documents int) {
 	return p.union(c.terms(p))
 }
 
-// is reports whether the clause stands for a term.
+// is reports whether the clause matches a term.
 func (c *clause) is(term string) bool {
 	switch c.kind {
 	case startsWith:
@@ -58,7 +58,7 @@ func (c *clause) is(term string) bool {
 	return term == c.label
 }
 
-// terms are the terms of a part that a clause stands for.
+// terms returns the terms of a part that the clause matches.
 func (c *clause) terms(p *part) (terms []string) {
 	switch c.kind {
 	case startsWith:
@@ -79,7 +79,7 @@ func (c *clause) terms(p *part) (terms []string) {
 	return terms
 }
 
-// union is the postings of several terms as if they were one.
+// union merges the postings of several terms into one list.
 func (p *part) union(terms []string) (reader, int) {
 	frequencies := make([]uint32, p.docs())
 	for _, term := range terms {
@@ -105,7 +105,7 @@ func (p *part) union(terms []string) (reader, int) {
 	return &listReader{list: all}, len(all.docs)
 }
 
-// edits is how many letters a word of so many may be off.
+// edits is the allowed edit distance for a word of this many letters.
 func edits(letters int) int {
 	switch {
 	case letters < 3:
@@ -116,7 +116,7 @@ func edits(letters int) int {
 	return 2
 }
 
-// near reports whether a term is at most so many insertions, deletions or changes of a letter from a word.
+// near reports whether the Levenshtein distance between a word and a term is at most `most`.
 func near(word []rune, term string, most int) bool {
 	if d := utf8.RuneCountInString(term) - len(word); d > most || -d > most {
 		return false
@@ -144,14 +144,22 @@ func near(word []rune, term string, most int) bool {
 	return row[len(word)] <= most
 }
 
+// occur says whether an operand is wanted or excluded.
+type occur int
+
+const (
+	wanted occur = iota
+	excluded
+)
+
 // condition is a required or excluded part of a query.
 type condition struct {
-	not    bool
-	phrase []string // terms that follow one another
-	clause *clause  // instead of a phrase
+	occur  occur
+	phrase []string // consecutive terms
+	clause *clause  // or a clause
 }
 
-// apply leaves of a part's documents those that meet the condition.
+// apply returns the documents of the set that meet the condition.
 func (c condition) apply(p *part, documents bitset) bitset {
 	met := newBitset(p.docs())
 	if c.clause != nil {
@@ -166,11 +174,11 @@ func (c condition) apply(p *part, documents bitset) bitset {
 		p.eachWithPhrase(c.phrase, func(doc uint32) { met.add(doc) })
 	}
 	left := make(bitset, min(len(documents), len(met)))
-	if c.not {
+	if c.occur == excluded {
 		left = slices.Clone(documents)
 	}
 	for i := range min(len(documents), len(met)) {
-		if c.not {
+		if c.occur == excluded {
 			left[i] = documents[i] &^ met[i]
 		} else {
 			left[i] = documents[i] & met[i]
@@ -179,9 +187,8 @@ func (c condition) apply(p *part, documents bitset) bitset {
 	return left
 }
 
-// parse parses a query: words, "phrases in quotes" that must be there, -words and -"phrases" that must not,
-// prefixes* and fuzzy~ words. It never fails: what is no operator is a word, and a question of nothing but exclusions is
-// taken literally.
+// parse parses a query: words, required "quoted phrases", excluded -words and -"phrases", prefixes* and fuzzy~ words. It
+// never fails: anything else is a word, and a query of exclusions alone is read literally.
 func (a *Analyser) parse(text string) question {
 	p := parser{by: a}
 	p.read(text)
@@ -192,19 +199,19 @@ func (a *Analyser) parse(text string) question {
 	return p.question()
 }
 
-// parser collects a question.
+// parser collects the parts of a question.
 type parser struct {
 	by         *Analyser
-	plain      strings.Builder // words that are nothing special
+	plain      strings.Builder // words without operators
 	clauses    []clause
 	conditions []condition
-	stops      []string // of phrases
-	wide       int      // clauses that stand for several terms
+	stops      []string // stop words of phrases
+	wide       int      // clauses that match several terms
 }
 
-// What costs much is read as plain words beyond these numbers.
+// Costly clauses beyond these numbers are read as plain words.
 const (
-	maxWide       = 8 // prefixes and fuzzy words
+	maxWide       = 8 // prefix and fuzzy clauses
 	maxConditions = 16
 )
 
@@ -215,23 +222,23 @@ func (p *parser) empty() bool {
 func (p *parser) read(text string) {
 	for text != "" {
 		text = strings.TrimLeftFunc(text, unicode.IsSpace)
-		not := false
+		occur := wanted
 		if rest, found := strings.CutPrefix(text, "-"); found && startsOperand(rest) {
-			text, not = rest, true
+			text, occur = rest, excluded
 		}
 		if phrase, rest, ok := quoted(text); ok && len(p.conditions) < maxConditions {
-			p.phrase(phrase, not)
+			p.phrase(phrase, occur)
 			text = rest
 			continue
 		}
 		end := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || isQuote(r) })
-		if end == 0 { // a quote that is never closed
+		if end == 0 { // an unclosed quote
 			_, end = utf8.DecodeRuneInString(text)
 		}
 		if end < 0 {
 			end = len(text)
 		}
-		p.word(text[:end], not)
+		p.word(text[:end], occur)
 		text = text[end:]
 	}
 }
@@ -257,8 +264,8 @@ func quoted(text string) (phrase, rest string, ok bool) {
 	return text[size : size+end], text[size+end+closing:], true
 }
 
-// eachWord goes through the words of a question. The last character of a run without spaces is no word of its own: the pair
-// before it has it.
+// eachWord calls do for the words of a query. The last character of a run without spaces is skipped: the bigram before it
+// covers it.
 func (p *parser) eachWord(text string, do func(word)) {
 	last := -1
 	p.by.eachWord(text, func(w word) {
@@ -270,7 +277,8 @@ func (p *parser) eachWord(text string, do func(word)) {
 	})
 }
 
-// clauseOf is the clause of a word: its term, or, of a single character where pairs are terms, all pairs that it begins.
+// clauseOf returns the clause of a word: its term, or for a lone character of a bigram script all bigrams that begin with
+// it.
 func (p *parser) clauseOf(w word) clause {
 	if w.lone && p.wide < maxWide {
 		p.wide++
@@ -279,10 +287,10 @@ func (p *parser) clauseOf(w word) clause {
 	return clause{label: w.term}
 }
 
-// phrase adds words that must follow one another.
-func (p *parser) phrase(text string, not bool) {
-	words := p.require(text, not)
-	if not {
+// phrase adds a quoted phrase: a condition and, unless it is excluded, its words as clauses.
+func (p *parser) phrase(text string, occur occur) {
+	words := p.require(text, occur)
+	if occur == excluded {
 		return
 	}
 	for _, w := range words {
@@ -294,9 +302,9 @@ func (p *parser) phrase(text string, not bool) {
 	}
 }
 
-// require makes it a condition that words follow one another, or that they do not.
-func (p *parser) require(text string, not bool) (words []word) {
-	c := condition{not: not}
+// require adds the condition that the words occur as a phrase, or do not.
+func (p *parser) require(text string, occur occur) (words []word) {
+	c := condition{occur: occur}
 	p.eachWord(text, func(w word) {
 		words = append(words, w)
 		c.phrase = append(c.phrase, w.term)
@@ -311,8 +319,8 @@ func (p *parser) require(text string, not bool) (words []word) {
 	return words
 }
 
-// word adds a word, which may be several, and may end in an operator.
-func (p *parser) word(text string, not bool) {
+// word adds a field of the query: one or several words, perhaps with an operator at the end.
+func (p *parser) word(text string, occur occur) {
 	kind := exactly
 	bare := strings.TrimRight(text, "?!.,;:)")
 	if cut, found := strings.CutSuffix(bare, "*"); found {
@@ -328,28 +336,28 @@ func (p *parser) word(text string, not bool) {
 		head, last := lastWord(bare)
 		if last != "" {
 			c := clause{label: last + []string{"", "*", "~"}[kind], kind: kind, word: last, stem: p.by.stem(last)}
-			p.word(head, not)
-			p.operator(c, not)
+			p.word(head, occur)
+			p.operator(c, occur)
 			return
 		}
 	}
-	if !not || len(p.conditions) >= maxConditions {
+	if occur == wanted || len(p.conditions) >= maxConditions {
 		p.plain.WriteString(text)
 		p.plain.WriteByte(' ')
 		return
 	}
-	p.require(text, true)
+	p.require(text, excluded)
 }
 
-func (p *parser) operator(c clause, not bool) {
-	if not {
-		p.conditions = append(p.conditions, condition{not: true, clause: &c})
+func (p *parser) operator(c clause, occur occur) {
+	if occur == excluded {
+		p.conditions = append(p.conditions, condition{occur: excluded, clause: &c})
 		return
 	}
 	p.clauses = append(p.clauses, c)
 }
 
-// lastWord is the last word of a text, if the text ends in it, in lower case, and what is before it.
+// lastWord splits off the word that a text ends with, lower-cased; empty if the text ends otherwise.
 func lastWord(text string) (head, last string) {
 	start := len(text)
 	for start > 0 {
@@ -362,7 +370,7 @@ func lastWord(text string) (head, last string) {
 	return text[:start], cut(strings.ToLower(text[start:]))
 }
 
-// question assembles the parsed parts. Stop words count only if there is nothing else.
+// question assembles the parsed parts. Stop words are kept only if there is nothing else.
 func (p *parser) question() question {
 	clauses := p.clauses
 	var stops []string

@@ -1,8 +1,8 @@
 package search
 
-// Replace changes what versions of documents say, which otherwise never changes: something was purged. What it said is in no
-// part any more after the next Tend, and in no file after the next Save. Versions that the index does not have are added,
-// unless they say nothing any more.
+// Replace rewrites versions of documents after a purge, the one operation that changes written versions. The old text is
+// gone from memory after the next Tend, and from the files after the next Save. Versions that the index lacks are added
+// unless they are deleted.
 func (x *Index) Replace(docs ...Doc) {
 	analysed := make([]prepared, len(docs))
 	for i, d := range docs {
@@ -15,7 +15,7 @@ func (x *Index) Replace(docs ...Doc) {
 	for i := range docs {
 		x.replaceOne(&docs[i], &analysed[i])
 	}
-	x.beDue()
+	x.signalDue()
 }
 
 func (x *Index) replaceOne(d *Doc, p *prepared) {
@@ -48,7 +48,7 @@ func (x *Index) replaceOne(d *Doc, p *prepared) {
 	}
 }
 
-// rewrite moves a row from its part to its branch's tail, changed.
+// rewrite moves a row from its part to its branch's tail with new content.
 func (x *Index) rewrite(number uint32, d *Doc, p *prepared, space uint32) {
 	t := x.table
 	r := t.row(number)
@@ -56,19 +56,19 @@ func (x *Index) rewrite(number uint32, d *Doc, p *prepared, space uint32) {
 	was.rows[r.local], was.purged = none, true
 	was.dead++
 	t.strip(number)
-	x.tellRemoved(number)
+	x.semanticRemove(number)
 	if r.gone = d.Deleted; !r.gone {
 		r.facet, r.length = t.facetNumber(facet{space, d.State, d.Type}), lengthCode(p.length)
 		r.extra = x.extraOf(d, p, space)
-		t.enter(number)
+		t.addTurn(number)
 	}
 	x.addToTail(x.branch(r.branch), number, p)
 	if !r.gone {
-		x.tellAdded(number)
+		x.semanticAdd(number)
 	}
 }
 
-// viewsWith are the views that see a row. The caller holds cacheMu.
+// viewsWith returns the cached views that see a row. The caller holds cacheMu.
 func (x *Index) viewsWith(number uint32) (views []*visible) {
 	for _, v := range x.cache {
 		if v.rows.has(number) {

@@ -10,19 +10,29 @@ import (
 	"slices"
 )
 
-// worthStoring is from how many documents on a tail is stored when an index is saved for good.
+// worthStoring is the number of documents from which SaveAll stores a tail.
 const worthStoring = 512
 
-// Save stores the index without its tails; with all, for the last time, also tails that are worth it. upTo is a
-// version up to which everything was applied. If it is interrupted, Load finds the previous state or the new one.
-func (x *Index) Save(ctx context.Context, blobs Blobs, upTo uint64, all bool) error {
+// Save stores the sealed parts of the index. Every change up to version upTo has been applied. After an interruption,
+// Load finds the previous state or the new one.
+func (x *Index) Save(ctx context.Context, blobs Blobs, upTo uint64) error {
 	x.tending.Lock()
 	defer x.tending.Unlock()
-	if all {
-		if err := x.tend(ctx, func(p *part) bool { return p.docs()+len(p.ghosts) >= worthStoring }); err != nil {
-			return err
-		}
+	return x.save(ctx, blobs, upTo)
+}
+
+// SaveAll seals all but short tails and then does what Save does. It is for the last save before the process ends.
+func (x *Index) SaveAll(ctx context.Context, blobs Blobs, upTo uint64) error {
+	x.tending.Lock()
+	defer x.tending.Unlock()
+	if err := x.tend(ctx, func(p *part) bool { return p.docs()+len(p.ghosts) >= worthStoring }); err != nil {
+		return err
 	}
+	return x.save(ctx, blobs, upTo)
+}
+
+// save stores the sealed parts and the manifest. The caller holds tending.
+func (x *Index) save(ctx context.Context, blobs Blobs, upTo uint64) error {
 	branches, m := x.inventory(upTo)
 	for i, parts := range branches {
 		for _, p := range parts {
@@ -33,7 +43,7 @@ func (x *Index) Save(ctx context.Context, blobs Blobs, upTo uint64, all bool) er
 		}
 	}
 	if x.saved == nil && !slices.ContainsFunc(m.Branches, func(b manifestBranch) bool { return b.Parts != nil }) {
-		return x.dropUnused(ctx, blobs) // there is too little to be worth it
+		return x.dropUnused(ctx, blobs) // nothing is stored, and rebuilding it is quick
 	}
 	data, err := m.encode()
 	if err != nil || bytes.Equal(data, x.saved) {
@@ -46,7 +56,7 @@ func (x *Index) Save(ctx context.Context, blobs Blobs, upTo uint64, all bool) er
 	return x.dropUnused(ctx, blobs)
 }
 
-// inventory lists the sealed parts of each branch, and the manifest without their names.
+// inventory returns the sealed parts of each branch and a manifest without their names.
 func (x *Index) inventory(upTo uint64) (branches [][]*part, m manifest) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -67,7 +77,7 @@ func (x *Index) inventory(upTo uint64) (branches [][]*part, m manifest) {
 	return branches, m
 }
 
-// store stores a part, if it is not stored yet. The caller holds tending.
+// store writes a part that is not stored yet. The caller holds tending.
 func (x *Index) store(ctx context.Context, blobs Blobs, p *part) error {
 	if p.blob != "" {
 		return nil
@@ -81,7 +91,7 @@ func (x *Index) store(ctx context.Context, blobs Blobs, p *part) error {
 	return nil
 }
 
-// dropUnused drops files that no part is stored as. The caller holds tending.
+// dropUnused drops files of no part. The caller holds tending.
 func (x *Index) dropUnused(ctx context.Context, blobs Blobs) error {
 	used := map[string]bool{manifestName: true}
 	x.mu.RLock()
@@ -104,7 +114,7 @@ func (x *Index) dropUnused(ctx context.Context, blobs Blobs) error {
 	return nil
 }
 
-// Unsave invalidates the saved index until the next Save.
+// Unsave drops the stored manifest: until the next Save, Load finds no index.
 func (x *Index) Unsave(ctx context.Context, blobs Blobs) error {
 	x.tending.Lock()
 	defer x.tending.Unlock()

@@ -86,7 +86,11 @@ func TestWhatIsLoadedIsWhatWasSavedAndWhatWasMissed(t *testing.T) {
 			}
 			if rng.Intn(15) == 0 {
 				s.fails = rng.Intn(12)
-				if err := x.Save(t.Context(), s, uint64(i+1), rng.Intn(2) == 0); err != nil && !errors.Is(err, errShelf) {
+				save := x.Save
+				if rng.Intn(2) == 0 {
+					save = x.SaveAll
+				}
+				if err := save(t.Context(), s, uint64(i+1)); err != nil && !errors.Is(err, errShelf) {
 					t.Fatal(err)
 				}
 			}
@@ -134,7 +138,7 @@ func TestEverythingAboutADocumentIsSaved(t *testing.T) {
 	x, s := New(Options{Tail: 1}), &shelf{blobs: map[string][]byte{}}
 	x.Apply(d, Doc{Branch: 7, Version: 4, Namespace: "n", Collection: "c", Key: "gone", Deleted: true})
 	tend(t, x)
-	if err := x.Save(t.Context(), s, 4, false); err != nil {
+	if err := x.Save(t.Context(), s, 4); err != nil {
 		t.Fatal(err)
 	}
 	y := New(Options{})
@@ -179,7 +183,7 @@ func TestADamagedFileIsNamedAndItsBranchLeftOut(t *testing.T) {
 			x.Apply(Doc{Branch: branch, Version: uint64(branch + 1), Key: "k", Text: []string{"tea"}, State: Active})
 		}
 		tend(t, x)
-		if err := x.Save(t.Context(), s, 3, true); err != nil {
+		if err := x.SaveAll(t.Context(), s, 3); err != nil {
 			t.Fatal(err)
 		}
 		var name string
@@ -207,7 +211,7 @@ func TestAnIndexOfAnotherAnalysisIsNotLoaded(t *testing.T) {
 	x, s := New(Options{Tail: 1}), &shelf{blobs: map[string][]byte{}}
 	x.Apply(Doc{Branch: 1, Version: 1, Key: "k", Text: []string{"tea"}, State: Active})
 	tend(t, x)
-	if err := x.Save(t.Context(), s, 1, false); err != nil {
+	if err := x.Save(t.Context(), s, 1); err != nil {
 		t.Fatal(err)
 	}
 	y := New(Options{Language: "german"})
@@ -228,7 +232,7 @@ func TestWhatWasPurgedIsInNoPartAndNoFile(t *testing.T) {
 			x.Apply(Doc{Branch: 1, Version: uint64(i + 1), Key: fmt.Sprint(i), Text: []string{"tea zebra"}, State: Active})
 			tend(t, x)
 		}
-		if err := x.Save(t.Context(), s, 8, false); err != nil {
+		if err := x.Save(t.Context(), s, 8); err != nil {
 			t.Fatal(err)
 		}
 		view := View{Lineage: trunk}
@@ -246,7 +250,7 @@ func TestWhatWasPurgedIsInNoPartAndNoFile(t *testing.T) {
 			t.Errorf("found %q", got)
 		}
 		tend(t, x)
-		if err := x.Save(t.Context(), s, 8, true); err != nil {
+		if err := x.SaveAll(t.Context(), s, 8); err != nil {
 			t.Fatal(err)
 		}
 		for name, data := range s.blobs {

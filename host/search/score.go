@@ -5,16 +5,16 @@ import (
 	"math/bits"
 )
 
-// sheetSize is how many documents are scored at a time: their scores stay in a processor's cache.
+// sheetSize is the number of documents scored at a time, chosen so that their scores stay in the processor's cache.
 const sheetSize = 1 << 15
 
-// sheet is where a window's scores are added up.
+// sheet accumulates the scores of a window of documents.
 type sheet struct {
 	scores  [sheetSize]float64
 	touched [sheetSize / 64]uint64
 }
 
-// score finds what matches, leaf by leaf.
+// score collects the matches leaf by leaf.
 func (r *ranking) score(ctx context.Context) error {
 	s, ok := r.index.sheets.Get().(*sheet)
 	if !ok {
@@ -32,11 +32,11 @@ func (r *ranking) score(ctx context.Context) error {
 			r.collect(l, s, uint32(from))
 		}
 	}
-	r.index.sheets.Put(s) // it is clear again
+	r.index.sheets.Put(s) // collect has zeroed it
 	return nil
 }
 
-// open opens the lists of the clauses that a leaf has.
+// open returns the postings of the clauses that occur in a leaf.
 func (r *ranking) open(l *leaf) (lists []scoring) {
 	for i := range r.asked.clauses {
 		c := &r.asked.clauses[i]
@@ -47,23 +47,23 @@ func (r *ranking) open(l *leaf) (lists []scoring) {
 	return lists
 }
 
-// scoring is a clause's postings in a leaf, and how they score.
+// scoring is a clause's postings in a leaf with what their scores need.
 type scoring struct {
 	list      reader
-	docs, tfs []uint32 // of the current block, what is left of it
+	docs, tfs []uint32 // the rest of the current block
 	done      bool
 	leaf      *leaf
 	ranking   *ranking
-	norm      *norm // nil: it depends on the document
+	norm      *norm // nil: per document
 	lengths   []byte
 	gain      float64
-	small     *[3][256]float64 // scores of the frequencies 1, 2 and 3; nil: too few postings to bother
+	small     *[3][256]float64 // scores of the frequencies 1, 2 and 3; nil: not tabulated
 }
 
-// tabulated is from how many postings on a table of scores is worth making.
+// tabulated is the number of postings from which a table of scores pays.
 const tabulated = 2 * 3 * 256
 
-// tabulate works out the scores of the frequencies 1, 2 and 3, for a clause with many postings.
+// tabulate computes the scores of the frequencies 1, 2 and 3 for a clause with many postings.
 func (r *ranking) tabulate(i int) {
 	c, n, postings := &r.asked.clauses[i], r.norms[""], 0
 	for _, l := range r.leaves {
@@ -96,7 +96,7 @@ func (s *scoring) add(sheet *sheet, from, to uint32) {
 	}
 }
 
-// addBlock returns how many postings of the block are in the window.
+// addBlock adds the scores of a block and returns how many of its postings are in the window.
 func (s *scoring) addBlock(sheet *sheet, from, to uint32) int {
 	matching := s.leaf.matching
 	tfs := s.tfs[:len(s.docs)]
@@ -112,7 +112,7 @@ func (s *scoring) addBlock(sheet *sheet, from, to uint32) int {
 		if f := tfs[i]; s.small != nil && f <= 3 {
 			sheet.scores[at] += s.small[f-1][s.lengths[doc]]
 		} else {
-			sheet.scores[at] += float64(s.gain * s.normOf(doc).weight(f, s.lengths[doc])) // rounded, as in a table
+			sheet.scores[at] += float64(s.gain * s.normOf(doc).weight(f, s.lengths[doc])) // rounded as in the table: no fused multiply-add
 		}
 	}
 	return len(s.docs)
@@ -125,7 +125,7 @@ func (s *scoring) normOf(doc uint32) *norm {
 	return s.ranking.normOf(s.leaf.part.rows[doc])
 }
 
-// collect takes the matches of a window and clears the sheet.
+// collect records the matches of a window and zeroes the sheet.
 func (r *ranking) collect(l *leaf, s *sheet, from uint32) {
 	for i, word := range s.touched[:min(len(s.touched), (l.part.docs()-int(from)+63)/64)] {
 		for word != 0 {
@@ -142,7 +142,7 @@ func (r *ranking) collect(l *leaf, s *sheet, from uint32) {
 				l.matches = append(l.matches, match{from + at, number, score})
 				continue
 			}
-			if r.best.takes(score) {
+			if r.best.accepts(score) {
 				r.best.push(plain(number, score))
 			}
 		}

@@ -7,8 +7,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Doc is one version of an entry, as the index sees it. Deleted documents carry only what names them:
-// they hide older versions of the key.
+// Doc is one version of an entry. A deleted one has only its identifying fields; it hides older versions of the key.
 type Doc struct {
 	Branch     store.BranchID
 	Version    uint64
@@ -17,26 +16,25 @@ type Doc struct {
 	Key        string
 
 	Deleted bool
-	Text    []string // what can be searched, passage by passage; tags and key are not repeated here
+	Text    []string // searchable passages; tags and key are indexed without being repeated here
 	Tags    []string
 	Type    string
-	State   string    // only documents in state Active are counted in statistics
+	State   string    // statistics count documents in state Active only
 	Time    time.Time // when this version was written
 	Expires time.Time // zero: never
-	// Importance is how much it matters, from 0 to 1; nil: not given. Searches give it back and do nothing with it.
+	// Importance, from 0 to 1, is returned with hits and does not affect scores; nil: not given.
 	Importance *float64
-	Turn       *Turn // what it is in a conversation; nil: nothing
+	Turn       *Turn // its position in a conversation; nil: none
 
-	Vector   []float32 // what it means, if it came with that; searches by words do without it
-	VectorOf string    // the embedder that the vector is of; empty: any with as many dimensions
+	Vector   []float32 // its embedding, if stored with it; nil: none
+	VectorOf string    // the vector's embedder; empty: any of the same dimensions
 }
 
 // Active is the state of documents that are searched unless a query says otherwise.
 const Active = "active"
 
-// View says which documents there are: those that a lineage sees, in some namespaces and collections,
-// unexpired at an instant. All statistics of a search are those of its view's active documents, so results are
-// those of an index that had only ever held that view.
+// View is the set of documents that a lineage sees in some namespaces and collections, unexpired at an instant. Search
+// statistics cover the view's active documents alone, so results equal those of an index that only ever held that view.
 type View struct {
 	Lineage     store.Lineage
 	Namespaces  []string // nil: all
@@ -44,7 +42,7 @@ type View struct {
 	Now         time.Time
 }
 
-// Query says what to look for. Filters apply before the best K are taken.
+// Query is a search request. Filters apply before the best K are chosen.
 type Query struct {
 	Text    string
 	K       int       // how many hits; 0 means 10
@@ -56,26 +54,26 @@ type Query struct {
 	Until   time.Time // a hit was written before this; zero: any time
 	Explain bool
 
-	Plain bool // turns score as if they were no turns
-	// Weights say how much terms count, as Expand makes them; those that the question does not have are added. Nil: 1 each.
+	Plain bool // score turns as ordinary documents
+	// Weights are the terms' weights, as Expand returns them; terms that Text lacks are added. Nil: 1 each.
 	Weights []Weighted
 
 	// Vector is the query's embedding, in the dimensions of the index's Semantic; nil: lexical search alone.
 	Vector []float32
-	// Embedder is whose vectors are searched; empty: those of the standard one.
+	// Embedder names the embedder whose vectors are searched; empty: the default one.
 	Embedder string
-	// Mode says what decides when there is a Vector.
+	// Mode chooses lexical, vector or hybrid ranking when there is a Vector.
 	Mode Mode
 }
 
-// Mode is what decides how documents are ranked.
+// Mode selects the ranking.
 type Mode int
 
 // The modes of a query. Without a Vector they are all Lexical.
 const (
-	Hybrid  Mode = iota // words and meaning
-	Lexical             // words alone
-	Meaning             // meaning alone
+	Hybrid  Mode = iota // lexical and vector scores, fused
+	Lexical             // lexical scores alone
+	Meaning             // vector scores alone
 )
 
 // Ref names a version of a document.
@@ -87,7 +85,7 @@ type Ref struct {
 	Key        string
 }
 
-// Hit is a document that matches, with its score: higher is better.
+// Hit is a matching document with its score: higher is better.
 type Hit struct {
 	Branch     store.BranchID
 	Version    uint64
@@ -95,39 +93,39 @@ type Hit struct {
 	Collection string
 	Key        string
 	Score      float64
-	Lexical    float64   // how well its words match; Score is the same unless the index has a Semantic
-	Semantic   float64   // how near its vector is; NaN where that is not known
+	Lexical    float64   // the lexical score; equal to Score unless the index has a Semantic
+	Semantic   float64   // the vector's similarity; NaN: unknown
 	Time       time.Time // when this version was written
 	Type       string
-	Importance float64      // NaN where it was not given
+	Importance float64      // NaN: not given
 	Length     int          // terms that are not stop words
-	Why        *Explanation // when the query asked for it
+	Why        *Explanation // nil unless Query.Explain
 }
 
-// Explanation shows how a score came about: it is the sum of its terms' scores, times the factors of a conversation's
-// turn, plus what the turns around it gave.
+// Explanation breaks a score down: the sum of the terms' scores, times the factors of a conversation's turn, plus the
+// part of neighbouring turns.
 type Explanation struct {
 	Terms     []Term
 	Documents int     // active documents in the view
 	Length    int     // terms in this document
 	Average   float64 // terms in the view's average document
 	K1, B     float64
-	Speaker   float64 // factor for a speaker whom the question names; 0: none
-	Date      float64 // factor for a date that the question names; 0: none
-	Around    float64 // what the turns before and after gave to the score
+	Speaker   float64 // factor for a speaker named in the query; 0: none
+	Date      float64 // factor for a date named in the query; 0: none
+	Around    float64 // the part of neighbouring turns
 }
 
-// Term is one query term's part in a score.
+// Term is the contribution of one query term to a score.
 type Term struct {
 	Term      string
 	Frequency int // in the document
-	Documents int // active documents in the view that have it
+	Documents int // document frequency among the view's active documents
 	IDF       float64
 	Score     float64
 }
 
-// Result is the result of a search.
+// Result is the best hits of a search.
 type Result struct {
 	Hits  []Hit
-	Total int // how many documents match, of which Hits are the best
+	Total int // matching documents
 }

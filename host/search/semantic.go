@@ -2,42 +2,40 @@ package search
 
 import "context"
 
-// Semantic ranks documents by meaning. An index that was made with one asks it in searches that have a
-// vector, and adds its scores to those of the words.
+// Semantic ranks documents by their vectors. Searches with a Vector call it and fuse its scores with the lexical ones.
 //
-// Documents are numbered: a document keeps its number as long as the index holds it, numbers are dense from 0, and
-// those of documents that were dropped are given again. Add and Remove are called in commit order, one
-// at a time, and must be quick: implementations defer slow work.
+// Documents have dense numbers from 0, stable as long as the index holds the document, and reused after it is dropped.
+// Add and Remove are called in commit order, one at a time, and must be quick: implementations defer slow work.
 type Semantic interface {
-	// Add tells of a document and its number.
+	// Add registers a document under a number.
 	Add(number uint32, r Ref)
-	// Remove tells that a number stands for no document any more.
+	// Remove releases a number.
 	Remove(number uint32)
-	// Nearest are the documents of a set that are most like the query's vector, best first, at most k. A document
-	// without a vector is left out.
+	// Nearest returns up to k documents of a set by similarity to the query's vector, best first. Documents without a
+	// vector are omitted.
 	Nearest(ctx context.Context, q Query, among Set, k int) ([]Near, error)
-	// Fuse computes each candidate's Score from its features. The list is complete.
+	// Fuse sets each candidate's Score. The list has all candidates, so that scores can be normalised over it.
 	Fuse(q Query, list []Candidate)
 }
 
-// Set is the documents that a view and the filters of a query let through. It is valid until Nearest returns.
+// Set is the documents that a view and a query's filters admit. It is valid until Nearest returns.
 type Set interface {
 	Has(number uint32) bool
 	Len() int
-	// Each goes through the numbers in ascending order until do returns false.
+	// Each calls do for the numbers in ascending order until do returns false.
 	Each(do func(number uint32) bool)
 }
 
-// Near is how like a document is to a vector; higher is nearer.
+// Near is a document's similarity to a vector; higher is nearer.
 type Near struct {
 	Number uint32
 	Score  float64
 }
 
-// Candidate is a document that may become a hit.
+// Candidate is a possible hit.
 type Candidate struct {
 	Number   uint32
-	Lexical  float64 // how well its words match; 0: not at all
-	Semantic float64 // what Nearest said; NaN: it was not among the nearest, or has no vector
-	Score    float64 // what decides
+	Lexical  float64 // the lexical score; 0: no match
+	Semantic float64 // the score of Nearest; NaN: not among the nearest, or without a vector
+	Score    float64 // the fused score
 }

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// snippetScan is how much of a long text is looked at for a snippet, in bytes.
+// snippetScan bounds the text that Snippet reads, in bytes.
 const snippetScan = 256 << 10
 
-// Snippet cuts the passage out of a text of a collection that says most about a question: the part of at most limit characters
-// with the most different terms of the query, at word ends, with … where something was left out.
+// Snippet returns the part of a text with the most distinct terms of the query, at most limit characters long, cut
+// between words, with … where text was left out.
 func (x *Index) Snippet(collection string, text []string, query string, limit int) string {
 	return x.analyserOf(collection).snippet(text, query, limit)
 }
@@ -31,7 +31,7 @@ func (a *Analyser) snippet(text []string, query string, limit int) string {
 	return window(whole, start, limit)
 }
 
-// flatten joins passages and makes each run of white space one space.
+// flatten joins passages and collapses white space.
 func flatten(text []string) string {
 	var b strings.Builder
 	for _, passage := range text {
@@ -48,7 +48,7 @@ func flatten(text []string) string {
 	return b.String()
 }
 
-// bestStart is where the stretch of so many bytes begins that has the most different terms.
+// bestStart returns the start of the stretch, in bytes, with the most distinct terms.
 func bestStart(matches []word, stretch int) int {
 	best, most := 0, 0
 	inside := map[string]int{}
@@ -69,7 +69,7 @@ func bestStart(matches []word, stretch int) int {
 	return best
 }
 
-// window cuts limit characters around start: a little before it, at word ends, with ellipses.
+// window cuts limit characters from a little before start, between words, with ellipses.
 func window(text string, start, limit int) string {
 	const mark = "…"
 	begin := back(text, start, limit/8)
@@ -80,16 +80,16 @@ func window(text string, start, limit int) string {
 			begin = start
 		}
 	}
-	room := limit
+	length := limit
 	prefix, suffix := "", ""
 	if begin > 0 {
 		prefix = mark
-		room--
+		length--
 	}
-	end := forward(text, begin, room)
+	end := forward(text, begin, length)
 	if end < len(text) {
 		suffix = mark
-		end = forward(text, begin, room-1)
+		end = forward(text, begin, length-1)
 		if space := strings.LastIndexByte(text[begin:end], ' '); space > 0 {
 			end = begin + space
 		}
@@ -97,7 +97,7 @@ func window(text string, start, limit int) string {
 	return prefix + text[begin:end] + suffix
 }
 
-// back goes so many characters back from a place in a text.
+// back returns the offset that is so many characters before from.
 func back(text string, from, characters int) int {
 	for ; characters > 0 && from > 0; characters-- {
 		_, size := utf8.DecodeLastRuneInString(text[:from])
@@ -106,7 +106,7 @@ func back(text string, from, characters int) int {
 	return from
 }
 
-// forward goes so many characters on.
+// forward returns the offset that is so many characters after from.
 func forward(text string, from, characters int) int {
 	for ; characters > 0 && from < len(text); characters-- {
 		_, size := utf8.DecodeRuneInString(text[from:])

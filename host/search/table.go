@@ -9,29 +9,29 @@ import (
 // none stands for no row, name or part.
 const none = ^uint32(0)
 
-// row is a version of a document. Rows are numbered, and a row keeps its number as long as it is there.
+// row is a version of a document. Its number is stable until the row is removed.
 type row struct {
 	version    uint64
-	until      uint64 // the first newer version of the document on the branch; store.Latest: there is none
+	until      uint64 // the next version of the document on the branch; store.Latest: none
 	branch     store.BranchID
 	time       int64 // µs
 	name       uint32
 	facet      uint32
-	previous   uint32 // the row of the version before it on the branch, or none
-	part       uint32 // that it is in
-	local      uint32 // its number among the part's documents, or its tombstones
-	extra      uint32 // what few documents have, or none
+	previous   uint32 // the row of the previous version on the branch, or none
+	part       uint32 // its part's id
+	local      uint32 // its number among the part's documents or tombstones
+	extra      uint32 // its rare fields, or none
 	importance float32
 	length     byte
-	gone       bool // a tombstone: it hides older versions and says nothing itself
+	gone       bool // a tombstone: it hides older versions
 }
 
-// newestAt reports whether the row is the newest version of its document that its branch has at a version.
+// newestAt reports whether the row is the newest of its document on its branch at a version.
 func (r *row) newestAt(version uint64) bool {
 	return r.version <= version && (version < r.until || r.until == store.Latest)
 }
 
-// space is the unit that a search includes or not: a collection of a namespace.
+// space is a collection of a namespace, the unit that searches select.
 type space struct{ namespace, collection string }
 
 // name identifies a document across its versions.
@@ -42,16 +42,16 @@ type name struct {
 
 type named struct {
 	name
-	rows int // that have it
+	rows int // rows with this name
 }
 
-// facet is what documents are summed up by.
+// facet is the key by which statistics are grouped.
 type facet struct {
 	space       uint32
 	state, kind string
 }
 
-// extra is what few documents have.
+// extra is the rare fields of a row.
 type extra struct {
 	tags    []string
 	expires int64 // µs; 0: never
@@ -65,7 +65,7 @@ type turn struct {
 	said    int64 // µs; 0: not known
 }
 
-// position is where a turn stands: in which session, and at which place there.
+// position is a turn's session and its position there.
 type position struct {
 	session uint32
 	at      int64
@@ -76,13 +76,13 @@ type sessionName struct {
 	name  string
 }
 
-// rowsPerChunk is how many rows are allocated at once.
+// rowsPerChunk is the number of rows allocated at once.
 const rowsPerChunk = 1 << 12
 
-// table holds all rows, and their interned values.
+// table holds all rows and their interned values.
 type table struct {
 	chunks [][]row
-	used   uint32 // rows of the chunks that were ever given out
+	used   uint32 // the number of rows ever used
 	free   []uint32
 
 	names     []named
@@ -102,8 +102,8 @@ type table struct {
 	extras     []extra
 	freeExtras []uint32
 
-	newest map[headKey]uint32 // the row of each document's newest version on a branch
-	linked uint32             // the row that was linked last, or none
+	newest map[headKey]uint32 // the row of a document's newest version on a branch
+	linked uint32             // the last linked row, or none
 	turns  map[position][]uint32
 }
 
@@ -135,18 +135,18 @@ func (t *table) add(r row) uint32 {
 	}
 	*t.row(number) = r
 	t.names[r.name].rows++
-	t.enter(number)
+	t.addTurn(number)
 	return number
 }
 
-// enter makes a row's turn findable.
-func (t *table) enter(number uint32) {
+// addTurn indexes a row's turn by its position.
+func (t *table) addTurn(number uint32) {
 	if turn := t.turnOf(t.row(number)); turn != nil {
 		t.turns[turn.position] = append(t.turns[turn.position], number)
 	}
 }
 
-// remove forgets a row, and its name with the last row of it.
+// remove frees a row, and its name with the name's last row.
 func (t *table) remove(number uint32) {
 	r := t.row(number)
 	if n := &t.names[r.name]; n.rows > 1 {
@@ -207,7 +207,7 @@ func (t *table) expiresAt(r *row) int64 {
 	return t.extras[r.extra].expires
 }
 
-// intern numbers values; equal ones share a number.
+// intern returns the number of a value; equal values share it.
 func intern[K comparable](numbers map[K]uint32, list *[]K, key K) uint32 {
 	if n, ok := numbers[key]; ok {
 		return n
@@ -260,7 +260,7 @@ func (t *table) sessionNumber(s sessionName) uint32 {
 	return n
 }
 
-// speakerNumber numbers a speaker, by the terms of the name.
+// speakerNumber interns a speaker by the terms of the name.
 func (t *table) speakerNumber(terms []string) uint32 {
 	joined := strings.Join(terms, " ")
 	if n, ok := t.speakerOf[joined]; ok {
@@ -272,7 +272,7 @@ func (t *table) speakerNumber(terms []string) uint32 {
 	return n
 }
 
-// tag gives one copy of equal tags.
+// tag interns a tag.
 func (t *table) tag(tag string) string {
 	if kept, ok := t.tags[tag]; ok {
 		return kept
@@ -310,7 +310,7 @@ func (t *table) compareNames(a, b *row) int {
 	return strings.Compare(x.key, y.key)
 }
 
-// at finds the row of a document that a branch has at a version, tombstones too, or none.
+// at returns the row of a document on a branch at a version, tombstones included, or none.
 func (t *table) at(b store.BranchID, name uint32, version uint64) uint32 {
 	number, ok := t.newest[headKey{b, name}]
 	if !ok {
@@ -322,8 +322,8 @@ func (t *table) at(b store.BranchID, name uint32, version uint64) uint32 {
 	return number
 }
 
-// link puts a row among the versions of its document on its branch. It returns the row of the same version if there is one,
-// and links nothing then.
+// link inserts a row into the version chain of its document on its branch. If the chain has that version already, link
+// returns its row and changes nothing; otherwise it returns none.
 func (t *table) link(number uint32) (same uint32) {
 	r := t.row(number)
 	key := headKey{r.branch, r.name}
@@ -331,7 +331,7 @@ func (t *table) link(number uint32) (same uint32) {
 	if head, ok := t.newest[key]; ok {
 		below = head
 	}
-	if t.linked != none { // versions that come newest first do not start over at the newest
+	if t.linked != none { // versions in descending order continue at the last linked row
 		if l := t.row(t.linked); l.branch == r.branch && l.name == r.name && l.version > r.version {
 			above, below = t.linked, l.previous
 		}

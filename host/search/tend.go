@@ -9,34 +9,34 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// maxTailBytes is how many bytes of positions a tail may have, whatever its documents.
+// maxTailBytes bounds the positions of a tail, in bytes.
 const maxTailBytes = 8 << 20
 
-// mergeRun is how many neighbouring segments of about one size are merged into one.
+// mergeRun is the number of adjacent segments of one size class that are merged.
 const mergeRun = 4
 
-// full reports whether a tail has grown enough.
+// full reports whether a tail is large enough to be sealed.
 func (x *Index) full(p *part) bool { return p.docs() >= x.maxTail || p.tail.size >= maxTailBytes }
 
-// Due tells when there is something to Tend to.
+// Due signals that Tend has work.
 func (x *Index) Due() <-chan struct{} { return x.due }
 
-func (x *Index) beDue() {
+func (x *Index) signalDue() {
 	select {
 	case x.due <- struct{}{}:
 	default:
 	}
 }
 
-// Tend compresses tails that have grown enough, merges small segments, and gives back what dropped documents take. Searches
-// and writes go on meanwhile.
+// Tend seals full tails, merges small segments, and reclaims the memory of removed documents. Searches and writes
+// continue meanwhile.
 func (x *Index) Tend(ctx context.Context) error {
 	x.tending.Lock()
 	defer x.tending.Unlock()
 	return x.tend(ctx, x.full)
 }
 
-// tend is Tend for a caller that holds tending and says which tails have grown enough.
+// tend is Tend with a choice of tails to seal. The caller holds tending.
 func (x *Index) tend(ctx context.Context, enough func(*part) bool) error {
 	for _, p := range x.freeze(enough) {
 		if err := x.seal(p); err != nil {
@@ -55,7 +55,7 @@ func (x *Index) tend(ctx context.Context, enough func(*part) bool) error {
 	return ctx.Err()
 }
 
-// freeze ends the growth of tails. The caller holds tending.
+// freeze stops the growth of tails and returns them. The caller holds tending.
 func (x *Index) freeze(which func(*part) bool) (frozen []*part) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -72,7 +72,7 @@ func (x *Index) freeze(which func(*part) bool) (frozen []*part) {
 	return frozen
 }
 
-// seal compresses a frozen tail. Its documents keep their numbers.
+// seal compresses a frozen tail. Documents keep their local numbers.
 func (x *Index) seal(p *part) error {
 	data, err := p.tail.write(x.describe(p))
 	if err != nil {
@@ -88,13 +88,13 @@ func (x *Index) seal(p *part) error {
 	return nil
 }
 
-// mergeable finds neighbouring segments that are to become one, or one with much that was dropped.
+// mergeable returns adjacent segments of one size class, or one segment with many removed documents.
 func (x *Index) mergeable() []*part {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, b := range x.branches {
 		var run []*part
-		for i := len(b.parts) - 1; i >= 0; i-- { // the youngest are the smallest
+		for i := len(b.parts) - 1; i >= 0; i-- { // the newest are the smallest
 			p := b.parts[i]
 			if p.sealed == nil {
 				run = nil
@@ -115,7 +115,7 @@ func (x *Index) mergeable() []*part {
 	return nil
 }
 
-// class is how large a part is, in powers of mergeRun.
+// class is a part's size class: the logarithm of its size to base mergeRun.
 func (x *Index) class(p *part) (class int) {
 	for size := p.docs() + len(p.ghosts); size >= mergeRun*x.maxTail*3/4; size /= mergeRun {
 		class++
@@ -123,13 +123,13 @@ func (x *Index) class(p *part) (class int) {
 	return class
 }
 
-// merging is parts that become one.
+// merging is the plan of a merge.
 type merging struct {
 	into  *part
-	moved [][]uint32 // of each part and document, its number in the new one, or none
+	moved [][]uint32 // by part and document, the number in the new part, or none
 }
 
-// refresh leaves out what was dropped since the documents were numbered: rows that are free may stand for others by now.
+// refresh omits documents that were removed since plan: their rows may have been reused.
 func (m *merging) refresh(parts []*part) {
 	m.into.dead, m.into.ghosts = 0, nil
 	for i, p := range parts {
@@ -149,7 +149,7 @@ func (m *merging) refresh(parts []*part) {
 	}
 }
 
-// merge merges parts of a branch, without their dropped documents.
+// merge merges parts of a branch without their removed documents.
 func (x *Index) merge(parts []*part) error {
 	m := x.plan(parts)
 	data, err := x.join(m, parts)
@@ -169,7 +169,7 @@ func (x *Index) merge(parts []*part) error {
 	return nil
 }
 
-// plan numbers the documents of a merged part.
+// plan numbers the documents of the merged part.
 func (x *Index) plan(parts []*part) merging {
 	x.mu.Lock()
 	x.lastPart++
@@ -192,7 +192,7 @@ func (x *Index) plan(parts []*part) merging {
 	return m
 }
 
-// join writes the postings of parts into one segment.
+// join writes the merged segment.
 func (x *Index) join(m merging, parts []*part) ([]byte, error) {
 	w := &segment.Writer{}
 	lengths := make([]byte, len(m.into.rows))
@@ -227,8 +227,8 @@ func copyPostings(w *segment.Writer, from segment.Postings, moved []uint32) {
 	}
 }
 
-// swap puts a merged part in the place of those it was made of, unless one of them is no more. What was dropped meanwhile
-// is dropped from it too.
+// swap replaces the source parts by the merged one, unless one of them was dropped. Documents removed meanwhile are
+// removed from it too.
 func (x *Index) swap(m merging, parts []*part) {
 	b := x.branches[m.into.branch]
 	if b == nil {

@@ -10,18 +10,18 @@ import (
 
 // Thesaurus finds semantically similar words.
 type Thesaurus interface {
-	// Near gives words with how near they are, from 0 to 1. It may be called from many goroutines at once.
+	// Near returns similar words with their similarity. It is safe for concurrent use.
 	Near(word string) []NearWord
 }
 
-// NearWord is a word that is near to another.
+// NearWord is a word with its similarity to another, from 0 to 1.
 type NearWord struct {
 	Word string
 	Near float64
 }
 
-// SetThesaurus lets a document that lacks a word of a question count for its nearest word: by weight times how near that
-// is, and as much as the word is rare. nil: it does not. Names are left out.
+// SetThesaurus lets documents that lack a query term match a similar word, with a score of weight × similarity × idf.
+// Capitalised words of a query are taken for names and not replaced. nil switches it off.
 func (x *Index) SetThesaurus(t Thesaurus, weight float64) {
 	if t == nil {
 		x.thesaurus.Store(nil)
@@ -36,17 +36,17 @@ type thesaurus struct {
 	weight float64
 }
 
-// mostNear is how many terms may stand for one.
+// mostNear bounds the substitutes of a term.
 const mostNear = 24
 
-// nearTerm is a term that may stand for another.
+// nearTerm is a substitute for a term.
 type nearTerm struct {
 	term string
 	near float64
 }
 
-// approach notes, for each term of a question that is no name, which terms may stand for it.
-func (x *Index) approach(q *question, text string, by *Analyser) {
+// addSubstitutes looks up the similar terms of each term of a question, names excepted.
+func (x *Index) addSubstitutes(q *question, text string, by *Analyser) {
 	t := x.thesaurus.Load()
 	if t == nil {
 		return
@@ -55,7 +55,7 @@ func (x *Index) approach(q *question, text string, by *Analyser) {
 	by.eachWord(text, func(w word) {
 		surface := text[w.start:w.end]
 		if first, _ := utf8.DecodeRuneInString(surface); unicode.IsUpper(first) && w.start > 0 {
-			return // a name, most likely
+			return // probably a name
 		}
 		if _, known := surfaces[w.term]; !known {
 			surfaces[w.term] = strings.ToLower(surface)
@@ -69,12 +69,12 @@ func (x *Index) approach(q *question, text string, by *Analyser) {
 	}
 }
 
-// approached reports whether other terms may stand for one of the question's.
-func (q *question) approached() bool {
+// hasSubstitutes reports whether any clause has similar terms.
+func (q *question) hasSubstitutes() bool {
 	return slices.ContainsFunc(q.clauses, func(c clause) bool { return len(c.near) > 0 })
 }
 
-// nearTerms are the terms of words, the nearest first.
+// nearTerms returns the terms of similar words, nearest first.
 func nearTerms(words []NearWord, self string, by *Analyser) []nearTerm {
 	best := map[string]float64{}
 	for _, w := range words {
@@ -91,9 +91,9 @@ func nearTerms(words []NearWord, self string, by *Analyser) []nearTerm {
 	return list[:min(mostNear, len(list))]
 }
 
-// nearby adds to the matches what near words are worth.
-func (r *ranking) nearby() {
-	if !r.asked.approached() {
+// addSubstituteScores adds the scores of similar words to the matches.
+func (r *ranking) addSubstituteScores() {
+	if !r.asked.hasSubstitutes() {
 		return
 	}
 	for _, l := range r.leaves {
@@ -111,10 +111,10 @@ func (r *ranking) isSpeaker(term string) bool {
 	return slices.ContainsFunc(r.index.table.speakers, func(terms []string) bool { return slices.Contains(terms, term) })
 }
 
-// addNear adds the scores of a clause's near words in documents that lack the clause.
+// addNear adds the scores of a clause's similar terms in documents that lack the clause.
 func (r *ranking) addNear(l *leaf, c *clause, worth map[uint32]float64) {
 	nearest := map[uint32]float64{}
-	for _, t := range c.near { // the nearest first, so what comes first stays
+	for _, t := range c.near { // nearest first: the first score of a document stays
 		l.each(t.term, func(doc uint32) {
 			if _, there := nearest[doc]; !there && l.matching.has(doc) {
 				nearest[doc] = t.near
@@ -129,7 +129,7 @@ func (r *ranking) addNear(l *leaf, c *clause, worth map[uint32]float64) {
 
 func (c *clause) nearWorth(near float64) float64 { return c.idf * c.weight * c.nearWeight * near }
 
-// each goes through the documents of a leaf that have a term.
+// each calls do for the matching documents of a leaf that have a term.
 func (l *leaf) each(term string, do func(doc uint32)) {
 	list, _ := l.part.find(term)
 	if list == nil {
@@ -142,7 +142,7 @@ func (l *leaf) each(term string, do func(doc uint32)) {
 	}
 }
 
-// addWorth adds to the matches of a leaf, and adds new matches.
+// addWorth adds scores to the matches of a leaf, and adds new matches.
 func (r *ranking) addWorth(l *leaf, worth map[uint32]float64) {
 	for i := range l.matches {
 		m := &l.matches[i]
@@ -158,7 +158,7 @@ func (r *ranking) addWorth(l *leaf, worth map[uint32]float64) {
 	slices.SortFunc(l.matches, func(a, b match) int { return cmp.Compare(a.local, b.local) })
 }
 
-// explainNear is the score of a near word in a document that lacks a clause; the zero Term if there is none.
+// explainNear explains the score of a similar term in a document that lacks a clause; the zero Term if there is none.
 func (r *ranking) explainNear(l *leaf, c *clause, doc uint32) (t Term) {
 	if r.isSpeaker(c.label) {
 		return t

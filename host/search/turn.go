@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// Turn is the position of a document in a conversation. Turns that follow one another belong together: a question often has
-// the words of one and is answered by the next.
+// Turn is a document's position in a conversation. Adjacent turns raise each other's score: a question often has the
+// words of one and is answered by the next.
 type Turn struct {
-	Session  string    // which conversation
-	Position int64     // in the session; turns whose positions are next to each other are neighbours
+	Session  string    // the conversation
+	Position int64     // in the session; turns at adjacent positions are neighbours
 	Speaker  string    // who said it; searched like text
 	Caption  string    // of a picture that went with it; searched like text
-	Said     time.Time // when; zero: not known
+	Said     time.Time // zero: unknown
 }
 
-// Conversation is how turns score. Zero fields mean the default in the comment; a negative number switches a part off.
+// Conversation configures the scores of turns. Zero fields mean the default in the comment; a negative number disables
+// the feature.
 type Conversation struct {
-	// Neighbour is the part of its score that a turn gives to the turns next to it; half as much goes to those one
-	// further. .5
+	// Neighbour is the part of a turn's score added to the adjacent turns; half of it goes to those at distance 2. .5
 	Neighbour float64
-	// Speaker is how much more a turn counts when the question names who said it. .2
+	// Speaker is the increase of a turn's score when the query names its speaker; .2 means 20 %. .2
 	Speaker float64
-	// Date is how much more a turn counts when it was said in the month that the question names, and near the day if
-	// it names one; a quarter of that when it names a year alone. 1
+	// Date is the increase of a turn's score when it was said in the month that the query names, and within 7 days of the
+	// day if it names one; half of it further from the day, a quarter when the query names a year alone. 1
 	Date float64
 }
 
@@ -35,19 +35,19 @@ func (c Conversation) withDefaults() Conversation {
 	}
 }
 
-// neighbourhood is how many of the best turns give to their neighbours.
+// neighbourhood is the number of best turns that raise their neighbours' scores.
 const neighbourhood = 2000
 
-// reach is how far away a neighbour may be.
+// reach is the largest distance of a neighbour, in positions.
 const reach = 2
 
-// nearDay is how many days around a day that a question names count as that day.
+// nearDay is the tolerance around a day named in a query, in days.
 const nearDay = 7
 
-// day is a date that a question names; zero parts were not named.
+// day is a date named in a query; zero fields were not given.
 type day struct{ year, month, day int }
 
-// factor is how much more a turn counts that was said at an instant.
+// factor is the score factor of a turn said at an instant.
 func (d day) factor(said time.Time, boost float64) float64 {
 	switch {
 	case d == day{} || said.IsZero():
@@ -64,8 +64,8 @@ func (d day) factor(said time.Time, boost float64) float64 {
 	return 1 + boost
 }
 
-// dateIn finds the date that a question names: "7 May 2023", "in May", "2023-05-07", "during 2022". rest reports whether
-// the question has other words than the date's and stop words.
+// dateIn parses the date named in a question: "7 May 2023", "in May", "2023-05-07", "during 2022". rest reports whether
+// the question has words besides the date and stop words.
 func dateIn(question string, by *Analyser) (d day, rest bool) {
 	if at, ok := isoDate(question); ok {
 		d = at
@@ -114,8 +114,8 @@ func isoDate(text string) (day, bool) {
 	return day{}, false
 }
 
-// monthOf is the number of a month's name, or of its first three letters. "may" and "march" are months only beside a
-// number or a word that goes before months.
+// monthOf returns the month of a name or its first three letters; 0 for any other word. "may" and "march" are months
+// only beside a number or after a word such as "in".
 func monthOf(w, before, after string) int {
 	months := [...]string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
 	at := slices.IndexFunc(months[:], func(m string) bool { return w == m || w == m[:3] || w == "sept" && m == "september" })
@@ -131,7 +131,7 @@ func monthOf(w, before, after string) int {
 	return at + 1
 }
 
-// ordinal reads 7, 7th or 2023; 0 for anything else.
+// ordinal parses 7, 7th or 2023; 0 for anything else.
 func ordinal(w string) int {
 	for _, suffix := range []string{"st", "nd", "rd", "th"} {
 		w = strings.TrimSuffix(w, suffix)

@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// isUnspaced reports whether a character is of a script that puts no spaces between words, or has them between more than
-// words.
+// isUnspaced reports whether a character belongs to a script whose words are not separated by spaces.
 func isUnspaced(r rune) bool {
 	if r < 0x0E00 {
 		return false
@@ -15,7 +14,7 @@ func isUnspaced(r rune) bool {
 		unicode.IsLetter(r) || r == 'ー'
 }
 
-// unspaced is how many bytes at the beginning of a text are of such scripts.
+// unspaced is the length in bytes of the text's prefix in such scripts.
 func unspaced(text string) int {
 	for i, r := range text {
 		if !isUnspaced(r) && !(i > 0 && unicode.IsMark(r)) {
@@ -25,7 +24,7 @@ func unspaced(text string) int {
 	return len(text)
 }
 
-// spaced is how many bytes at the beginning are not.
+// spaced is the length in bytes of the text's prefix in other scripts.
 func spaced(text string) int {
 	for i, r := range text {
 		if isUnspaced(r) {
@@ -35,7 +34,7 @@ func spaced(text string) int {
 	return len(text)
 }
 
-// eachPair makes a term of each two neighbouring characters, with the marks on them, and of the last one alone, so that each
+// eachPair calls do for each bigram of characters with their marks, and for the last character alone, so that every
 // character begins a term.
 func (a *Analyser) eachPair(text string, offset int, do func(word)) {
 	for at, first := 0, character(text); at < len(text); {
@@ -45,7 +44,7 @@ func (a *Analyser) eachPair(text string, offset int, do func(word)) {
 	}
 }
 
-// character is how many bytes a character takes, with the marks on it.
+// character is the length in bytes of the first character with its combining marks.
 func character(text string) int {
 	_, size := utf8.DecodeRuneInString(text)
 	for size < len(text) {

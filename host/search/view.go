@@ -9,8 +9,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// visible is which rows a lineage sees, and their sums. Apply, with mu locked for writing, keeps it up to date; searches,
-// which hold mu for reading, add selections with cacheMu locked.
+// visible is the rows that a lineage sees, with their statistics. Writers update it with mu locked; searches, which hold
+// mu for reading, add selections with cacheMu locked.
 type visible struct {
 	lineage    store.Lineage
 	rows       bitset
@@ -29,7 +29,7 @@ func (s sum) plus(other sum, sign int) sum {
 	return sum{s.documents + sign*other.documents, s.length + sign*other.length}
 }
 
-// replace makes the view see one row instead of another; none stands for nothing.
+// replace removes one row from the view and adds another; either may be none.
 func (v *visible) replace(x *Index, before, after uint32) {
 	if before == after {
 		return
@@ -55,17 +55,17 @@ func (v *visible) count(x *Index, number uint32, sign int) {
 	}
 }
 
-// sees reports whether the view changes with a version of a branch.
+// sees reports whether the view includes a version of a branch.
 func (v *visible) sees(b store.BranchID, version uint64) bool {
 	return slices.ContainsFunc(v.lineage, func(s store.Segment) bool { return s.Branch == b && s.At >= version })
 }
 
-// before reports whether the view reads a branch as it was before a version.
+// before reports whether the view reads a branch at an earlier version.
 func (v *visible) before(b store.BranchID, version uint64) bool {
 	return slices.ContainsFunc(v.lineage, func(s store.Segment) bool { return s.Branch == b && s.At < version })
 }
 
-// viewsOf are the cached views that a version of a branch is part of. The caller holds cacheMu.
+// viewsOf returns the cached views that include a version of a branch. The caller holds cacheMu.
 func (x *Index) viewsOf(b store.BranchID, version uint64) []*visible {
 	var views []*visible
 	for _, v := range x.cache {
@@ -85,22 +85,22 @@ func lineageID(l store.Lineage) string {
 	return string(id)
 }
 
-// view returns the cached view of a lineage, or builds it. The caller holds mu for reading, and cacheMu.
+// view returns the view of a lineage from the cache, or builds it. The caller holds mu for reading, and cacheMu.
 func (x *Index) view(l store.Lineage) *visible {
 	x.clock++
 	id := lineageID(l)
 	v := x.cache[id]
 	if v == nil {
 		v = x.build(l)
-		x.makeRoom()
+		x.evict()
 		x.cache[id] = v
 	}
 	v.used = x.clock
 	return v
 }
 
-// build computes the view of a lineage: of each branch, nearest first, the rows that are the newest of their documents at
-// the branch's cut, but for documents of which a nearer branch has any version.
+// build computes the view of a lineage: from each branch, nearest first, the newest row of each document at the branch's
+// cut, except documents of which a nearer branch has a version.
 func (x *Index) build(l store.Lineage) *visible {
 	v := &visible{lineage: slices.Clone(l), rows: newBitset(int(x.table.used)), sums: map[uint32]sum{}, selections: map[string]*selection{}}
 	hidden := newBitset(len(x.table.names))
@@ -125,8 +125,8 @@ func (x *Index) build(l store.Lineage) *visible {
 	return v
 }
 
-// makeRoom forgets the view that was not used for longest.
-func (x *Index) makeRoom() {
+// evict drops the least recently used view if the cache is full.
+func (x *Index) evict() {
 	if len(x.cache) < x.maxViews {
 		return
 	}
@@ -139,29 +139,29 @@ func (x *Index) makeRoom() {
 	delete(x.cache, oldest)
 }
 
-// selection is the documents of a view in some namespaces and collections, part by part.
+// selection is the documents of a view in some namespaces and collections, by part.
 type selection struct {
-	facets []choice // of each facet; those beyond are not known yet
-	view   View     // whose namespaces and collections they are
+	facets []choice // by facet, filled on demand
+	view   View     // its namespaces and collections
 	parts  map[uint32]*picked
 }
 
 // choice is the effect of a selection on a facet.
 type choice struct{ selected, active bool }
 
-// picked is the documents of a part that a selection has.
+// picked is the selected documents of a part.
 type picked struct {
 	all, active bitset
-	count       int // of the active ones
+	count       int // of active documents
 
 	mu    sync.Mutex
-	found map[string]int // active documents that have a term; forgotten with each change
+	found map[string]int // cached document frequencies among active documents; reset by each change
 }
 
-// maxSelections is how many selections of a view are kept.
+// maxSelections bounds the cached selections of a view.
 const maxSelections = 8
 
-// choose finds or makes a selection of a view. The caller holds mu for reading, and cacheMu.
+// choose returns the cached selection of a view, or builds it. The caller holds mu for reading, and cacheMu.
 func (x *Index) choose(v *visible, view View) *selection {
 	id := selectionID(view)
 	s := v.selections[id]
@@ -217,7 +217,7 @@ func (s *selection) of(x *Index, number uint32) choice {
 	return s.facets[number]
 }
 
-// change adds or removes a document that the view sees, or sees no more.
+// change adds or removes a document.
 func (s *selection) change(x *Index, r *row, visible bool) {
 	if p := s.parts[r.part]; p != nil {
 		p.change(s.of(x, r.facet), r.local, visible)
@@ -242,7 +242,7 @@ func (p *picked) change(c choice, local uint32, visible bool) {
 	p.found = nil
 }
 
-// forgetPart is for a part that is no more.
+// forgetPart drops the selections of a removed part.
 func (x *Index) forgetPart(id uint32) {
 	for _, v := range x.cache {
 		for _, s := range v.selections {
@@ -256,7 +256,7 @@ func (v View) selects(namespace, collection string) bool {
 		(v.Collections == nil || slices.Contains(v.Collections, collection))
 }
 
-// statistics are the sums of a view's selected, unexpired documents; those of active ones when only they are asked for.
+// statistics sums over a view's selected, unexpired documents, or over the active ones among them.
 func (x *Index) statistics(v *visible, s *selection, now int64, activeOnly bool) sum {
 	var total sum
 	counts := func(facet uint32) bool {

@@ -153,7 +153,7 @@ func (a *ofAlcove) build(dir string, texts []string) error {
 		default:
 		}
 	}
-	return a.index.Save(context.Background(), a.files, uint64(len(texts)), true)
+	return a.index.SaveAll(context.Background(), a.files, uint64(len(texts)))
 }
 
 func (a *ofAlcove) bytes() (int64, error) { return sizeOf(string(a.files)) }

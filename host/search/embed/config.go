@@ -10,36 +10,36 @@ import (
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
-// Kind is what an embedder is.
+// Kind selects the implementation of an embedder.
 type Kind string
 
 // The kinds of embedders.
 const (
-	OpenAI Kind = "openai" // a server that speaks as OpenAI's embeddings endpoint does
+	OpenAI Kind = "openai" // a server with OpenAI's embeddings API
 	Ollama Kind = "ollama"
-	Static Kind = "static" // a folder with model.safetensors and tokenizer.json, as model2vec makes them
+	Static Kind = "static" // a model2vec folder with model.safetensors and tokenizer.json
 	Family Kind = "family" // a tool family's embed hook
-	Given  Kind = "given"  // none: vectors come with what is stored and with what is asked
+	Given  Kind = "given"  // none: callers supply the vectors of entries and queries
 )
 
-// Config describes an embedder. It holds no secrets: it says where the key is.
+// Config describes an embedder. It holds no secrets, only the source of the key.
 type Config struct {
 	Name       string `json:"name"`
 	Kind       Kind   `json:"kind"`
-	Dimensions int    `json:"dimensions,omitempty"` // 0: what the first answer has
+	Dimensions int    `json:"dimensions,omitempty"` // 0: those of the first answer
 	Metric     string `json:"metric,omitempty"`     // cosine (when empty), or dot
 
-	URL       string `json:"url,omitempty"` // of a server, up to what is before /embeddings or /api/embed
+	URL       string `json:"url,omitempty"` // the server's base URL, without /embeddings or /api/embed
 	Model     string `json:"model,omitempty"`
 	KeyEnv    string `json:"key_env,omitempty"`    // the environment variable that holds the key
-	KeyFile   string `json:"key_file,omitempty"`   // or the file
-	Batch     int    `json:"batch,omitempty"`      // texts in one request; 32
-	TimeoutMS int    `json:"timeout_ms,omitempty"` // for one request; 30,000
+	KeyFile   string `json:"key_file,omitempty"`   // or the file that holds it
+	Batch     int    `json:"batch,omitempty"`      // texts per request; 32
+	TimeoutMS int    `json:"timeout_ms,omitempty"` // per request; 30,000
 
-	Path   string `json:"path,omitempty"`   // of a static model's folder
-	Family string `json:"family,omitempty"` // by name
+	Path   string `json:"path,omitempty"`   // the folder of a static model
+	Family string `json:"family,omitempty"` // the family's name
 
-	MaxChars       int    `json:"max_chars,omitempty"` // of a text; 8,000
+	MaxChars       int    `json:"max_chars,omitempty"` // characters of a text that are embedded; 8,000
 	QueryPrefix    string `json:"query_prefix,omitempty"`
 	DocumentPrefix string `json:"document_prefix,omitempty"`
 }
@@ -124,7 +124,7 @@ func (c Config) checkServer() error {
 
 const longestKeyFile = 64 << 10 // bytes
 
-// key reads the key; empty when there is none.
+// key returns the key; empty if none is configured.
 func (c Config) key(getenv func(string) string) (string, error) {
 	if c.KeyEnv != "" {
 		key := strings.TrimSpace(getenv(c.KeyEnv))
@@ -150,8 +150,8 @@ func (c Config) timeout() time.Duration {
 	return time.Duration(c.TimeoutMS) * time.Millisecond
 }
 
-// Open makes the embedder that a configuration describes, other than a Family or Given one. Nothing outside is asked yet.
-// getenv is os.Getenv, but in tests.
+// Open returns the embedder of a configuration; the kinds Family and Given are errors. It sends no requests. getenv is
+// os.Getenv outside of tests.
 func Open(c Config, getenv func(string) string) (Embedder, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -172,13 +172,13 @@ func Open(c Config, getenv func(string) string) (Embedder, error) {
 	return nil, fmt.Errorf("an embedder of kind %s is not made here", c.Kind)
 }
 
-// Named is a model under the name of its configuration.
+// Named is a model with its configuration's name.
 type Named struct {
 	*Model
 	name string
 }
 
-// Named gives the model a name.
+// Named returns the model under a name.
 func (m *Model) Named(name string) Named { return Named{m, name} }
 
 // Name implements Embedder.

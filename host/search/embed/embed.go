@@ -1,4 +1,4 @@
-// Package embed embeds texts: with a server, a static model, or a function.
+// Package embed turns texts into vectors with a server, a static model, or a function.
 package embed
 
 import (
@@ -8,23 +8,23 @@ import (
 	"math"
 )
 
-// Embedder turns texts into vectors of one dimension. It may be called from many goroutines at once.
+// Embedder turns texts into vectors of equal length. It is safe for concurrent use.
 type Embedder interface {
 	// Name is the embedder's name in its configuration.
 	Name() string
-	// Dimensions is how many elements its vectors have; 0 as long as that is not known.
+	// Dimensions is the length of its vectors; 0 until it is known.
 	Dimensions() int
-	// Embed gives a vector for each text, in their order, or an error and none. What means nothing to it gets nil.
+	// Embed returns a vector for each text, in order; nil for a text without known tokens. ErrRefused: a retry is useless.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// ErrRefused means that an embedder will never accept the text: trying again does not help.
+// ErrRefused means that the embedder will never accept the texts; a retry is useless.
 var ErrRefused = errors.New("refused")
 
 // MaxDimensions bounds the elements of a vector.
 const MaxDimensions = 8192
 
-// Func is an embedder made of a function, such as the embed hook of a tool family.
+// Func adapts a function, such as the embed hook of a tool family, to Embedder.
 type Func struct {
 	Called  string
 	Vectors int // dimensions
@@ -37,7 +37,7 @@ func (f Func) Name() string { return f.Called }
 // Dimensions implements Embedder.
 func (f Func) Dimensions() int { return f.Vectors }
 
-// Embed implements Embedder. What the function gives is checked.
+// Embed implements Embedder. It validates the function's result.
 func (f Func) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := f.F(ctx, texts)
 	if err != nil {
@@ -49,7 +49,7 @@ func (f Func) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return vectors, nil
 }
 
-// check validates the vectors of some texts. dimensions 0: any.
+// check validates the number, dimensions and elements of vectors. dimensions 0: any.
 func check(vectors [][]float32, texts, dimensions int) error {
 	if len(vectors) != texts {
 		return fmt.Errorf("%d vectors came for %d texts", len(vectors), texts)

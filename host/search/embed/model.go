@@ -13,21 +13,21 @@ import (
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
-// Model is a file of word vectors with its tokenizer, as model2vec makes them: a text's vector is the mean of those of its
-// tokens. Its methods may be called from many goroutines at once.
+// Model is a model2vec model: token vectors with a tokenizer. A text's vector is the mean of its tokens' vectors. It is
+// safe for concurrent use.
 type Model struct {
 	tokenizer  *tokenizer
 	vectors    tensor
-	weights    *tensor // of tokens; nil: all 1
-	mapping    *tensor // from tokens to vectors; nil: the same number
+	weights    *tensor // by token; nil: all 1
+	mapping    *tensor // from tokens to rows; nil: the identity
 	dimensions int
 	normalize  bool
 }
 
-// longestText bounds the tokens of a text that count.
+// longestText bounds the embedded tokens of a text.
 const longestText = 4096
 
-// OpenModel reads model.safetensors, tokenizer.json and, if it is there, config.json in a folder.
+// OpenModel reads model.safetensors, tokenizer.json and an optional config.json from a folder.
 func OpenModel(dir string) (*Model, error) {
 	m, err := openModel(dir)
 	if err != nil {
@@ -87,7 +87,7 @@ func newModel(weights, description, settings []byte) (*Model, error) {
 		return nil, fmt.Errorf("read model.safetensors: %w", err)
 	}
 	m := &Model{normalize: config.Normalize == nil || *config.Normalize}
-	if err := m.take(list); err != nil {
+	if err := m.setTensors(list); err != nil {
 		return nil, fmt.Errorf("read model.safetensors: %w", err)
 	}
 	if m.tokenizer, err = newTokenizer(description); err != nil {
@@ -96,8 +96,8 @@ func newModel(weights, description, settings []byte) (*Model, error) {
 	return m, nil
 }
 
-// take finds the model's tensors.
-func (m *Model) take(list map[string]tensor) error {
+// setTensors sets the model's tensors.
+func (m *Model) setTensors(list map[string]tensor) error {
 	vectors, ok := list["embeddings"]
 	if !ok {
 		vectors, ok = list["embedding.weight"]
@@ -122,7 +122,7 @@ func (m *Model) take(list map[string]tensor) error {
 	return nil
 }
 
-// Words are the words that the model knows as a whole, sorted.
+// Words returns the words that are tokens of their own, sorted.
 func (m *Model) Words() []string { return m.tokenizer.words }
 
 // Name implements Embedder.
@@ -143,7 +143,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return vectors, nil
 }
 
-// Vector is the embedding of a text; nil if the model knows none of its words.
+// Vector returns the embedding of a text; nil if the model knows none of its tokens.
 func (m *Model) Vector(text string) []float32 {
 	sum, n := make([]float64, m.dimensions), 0
 	for _, token := range m.tokenizer.tokens(text, longestText) {
@@ -170,7 +170,7 @@ func (m *Model) Vector(text string) []float32 {
 	return v
 }
 
-// add adds a token's vector, by its weight. It reports whether there is one.
+// add adds a token's weighted vector to sum. It reports whether the token has one.
 func (m *Model) add(sum []float64, token int) bool {
 	row, weight := token, 1.0
 	if m.mapping != nil {

@@ -10,16 +10,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// deepest is how far normalizers and splitters may be nested.
+// deepest bounds the nesting of normalizers and pre-tokenizers.
 const deepest = 8
 
-// pattern is a text to be looked for, or an expression, of which only runs of white space are understood.
+// pattern is a literal text, or a regular expression; only runs of white space are supported.
 type pattern struct {
 	String *string
 	Regex  *string
 }
 
-// step describes a normalizer or a splitter.
+// step is the configuration of a normalizer or pre-tokenizer.
 type step struct {
 	Type        string            `json:"type"`
 	Normalizers []json.RawMessage `json:"normalizers"`
@@ -55,7 +55,7 @@ func readStep(raw json.RawMessage, depth int) (step, error) {
 
 func isTrue(b *bool) bool { return b == nil || *b }
 
-// normalizer makes the function that a description of a normalizer means.
+// normalizer returns the function of a normalizer's configuration.
 func normalizer(raw json.RawMessage, depth int) (func(string) string, error) {
 	s, err := readStep(raw, depth)
 	if err != nil {
@@ -74,7 +74,7 @@ func normalizer(raw json.RawMessage, depth int) (func(string) string, error) {
 		return norm.NFC.String, nil
 	case "NFD":
 		return norm.NFD.String, nil
-	case "NFKC", "Precompiled", "Nmt": // the map that is precompiled is that of NFKC, with some more white space
+	case "NFKC", "Precompiled", "Nmt": // the precompiled map is NFKC with more white space
 		return norm.NFKC.String, nil
 	case "NFKD":
 		return norm.NFKD.String, nil
@@ -132,7 +132,7 @@ func (s step) replace() (func(string) string, error) {
 	return nil, errors.New("its normalizer replaces what is not understood")
 }
 
-// bert does what BERT's own tokenizer does first.
+// bert returns BERT's basic normalizer.
 func (s step) bert() func(string) string {
 	clean, chinese, lower := isTrue(s.CleanText), isTrue(s.Chinese), isTrue(s.Lowercase)
 	accents := s.StripAccents == nil && lower || s.StripAccents != nil && *s.StripAccents
@@ -171,7 +171,7 @@ func withoutAccents(t string) string {
 	}, t)
 }
 
-// preTokenizer makes the function that a description of a splitter means.
+// preTokenizer returns the function of a pre-tokenizer's configuration.
 func preTokenizer(raw json.RawMessage, depth int) (func(string) []string, error) {
 	s, err := readStep(raw, depth)
 	if err != nil {
@@ -220,7 +220,7 @@ func preTokenizers(list []json.RawMessage, depth int) (func(string) []string, er
 	}, nil
 }
 
-// metaspace turns spaces into a mark that begins words.
+// metaspace replaces spaces by a mark that begins words.
 func (s step) metaspace() func(string) []string {
 	mark := s.Replacement
 	if mark == "" {
@@ -252,11 +252,11 @@ func notWord(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && r != '_'
 }
 
-// splitRunes cuts at white space, which goes, and where a run of other characters meets those of a class; with alone,
-// each of the class stands alone.
+// splitRunes splits at white space, which is dropped, and between characters of a class and others; with alone, each
+// character of the class is a word.
 func splitRunes(t string, class func(rune) bool, alone bool) []string {
 	var words []string
-	from, was := -1, false // where the word begins, and whether it is of the class
+	from, was := -1, false // the word's offset, and whether it is of the class
 	for at, r := range t {
 		is := class(r)
 		space := unicode.IsSpace(r)
@@ -273,7 +273,7 @@ func splitRunes(t string, class func(rune) bool, alone bool) []string {
 	return words
 }
 
-// splitKeeping makes a word of each character of a class, and keeps everything else.
+// splitKeeping splits out each character of a class and keeps everything else.
 func splitKeeping(t string, class func(rune) bool) []string {
 	var words []string
 	from := 0
@@ -293,7 +293,7 @@ func splitKeeping(t string, class func(rune) bool) []string {
 	return words
 }
 
-// splitDigits parts digits from everything else, and with each, from one another.
+// splitDigits separates digits from everything else, and with each, from one another.
 func splitDigits(t string, each bool) []string {
 	if each {
 		return splitKeeping(t, unicode.IsNumber)

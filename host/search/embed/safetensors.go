@@ -14,14 +14,14 @@ const (
 	largestHeader = 16 << 20
 )
 
-// tensor is an array of numbers in a file in the format safetensors: eight bytes of length, a header in JSON, numbers.
+// tensor is an array of a safetensors file: eight bytes with the header's length, a JSON header, then the numbers.
 type tensor struct {
 	kind  string
 	shape []int
 	data  []byte // little-endian
 }
 
-// tensors parses a file. The tensors share its memory.
+// tensors parses a safetensors file. The tensors share its memory.
 func tensors(file []byte) (map[string]tensor, error) {
 	if len(file) < 8 {
 		return nil, errors.New("it is too short to be safetensors")
@@ -74,7 +74,7 @@ func cutTensor(description json.RawMessage, data []byte) (tensor, error) {
 	return t, nil
 }
 
-// width is the size of a number in bytes; 0: unknown.
+// width is an element's size in bytes; 0: unsupported.
 func (t tensor) width() int {
 	switch t.kind {
 	case "F64", "I64":
@@ -89,7 +89,7 @@ func (t tensor) width() int {
 	return 0
 }
 
-// at is a number of the tensor.
+// at returns element i.
 func (t tensor) at(i int) float32 {
 	switch t.kind {
 	case "F64":
@@ -108,7 +108,7 @@ func (t tensor) at(i int) float32 {
 	return float32(int8(t.data[i]))
 }
 
-// half is a number of 16 bits: one of sign, five of exponent, ten of fraction.
+// half decodes an IEEE 754 half-precision number.
 func half(bits uint16) float32 {
 	sign, exponent, fraction := uint32(bits>>15)<<31, uint32(bits>>10&31), uint32(bits&1023)
 	switch exponent {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// How a server that fails is asked again.
+// Retries of failed requests.
 const (
 	attempts     = 4
 	firstWait    = 300 * time.Millisecond
@@ -25,12 +25,12 @@ const (
 	defaultBatch = 32
 )
 
-// server asks over HTTP.
+// server is an Embedder over HTTP.
 type server struct {
 	config     Config
 	getenv     func(string) string
 	client     *http.Client
-	wait       time.Duration // before the second attempt
+	wait       time.Duration // before the first retry
 	dimensions atomic.Int64
 }
 
@@ -50,7 +50,7 @@ func (s *server) Name() string { return s.config.Name }
 // Dimensions implements Embedder.
 func (s *server) Dimensions() int { return int(s.dimensions.Load()) }
 
-// Embed implements Embedder: in batches, and again when the server is busy or cannot be reached.
+// Embed implements Embedder. It sends batches, and retries when the server is busy or unreachable.
 func (s *server) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	var all [][]float32
 	for size := cmp.Or(s.config.Batch, defaultBatch); len(texts) > 0; {
@@ -83,10 +83,10 @@ func (s *server) patiently(ctx context.Context, texts []string) ([][]float32, er
 	}
 }
 
-// never, as a wait, is that asking again is in vain.
+// never is the wait after an error for which a retry is useless.
 const never = -1
 
-// ask asks once. When it fails it says how long to wait at least before asking again.
+// ask sends one request. After a failure, again is the least wait before a retry.
 func (s *server) ask(ctx context.Context, texts []string) (vectors [][]float32, again time.Duration, err error) {
 	key, err := s.config.key(s.getenv)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *server) ask(ctx context.Context, texts []string) (vectors [][]float32, 
 	}
 	reply, err := s.client.Do(request)
 	if err != nil {
-		return nil, 0, errors.New(without(err.Error(), key)) // a URL is in it, and whatever a proxy says
+		return nil, 0, errors.New(without(err.Error(), key)) // it contains the URL and perhaps a proxy's text
 	}
 	defer reply.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(reply.Body, longestReply+1))
@@ -140,7 +140,7 @@ func (s *server) request(ctx context.Context, texts []string, key string) (*http
 	return request, nil
 }
 
-// failed is the error of an answer that is none, and whether to ask again.
+// failed returns the error of an answer without status 200, and the wait before a retry.
 func (s *server) failed(reply *http.Response, body []byte, key string) ([][]float32, time.Duration, error) {
 	err := fmt.Errorf("%s answers %s: %.200s", s.config.URL, reply.Status, without(string(bytes.TrimSpace(body)), key))
 	switch code := reply.StatusCode; {
@@ -156,7 +156,7 @@ func (s *server) failed(reply *http.Response, body []byte, key string) ([][]floa
 	return nil, never, err
 }
 
-// without takes a secret out of a text.
+// without redacts a secret in a text.
 func without(text, secret string) string {
 	if secret == "" {
 		return text
@@ -164,7 +164,7 @@ func without(text, secret string) string {
 	return strings.ReplaceAll(text, secret, "[key]")
 }
 
-// decode reads the vectors of an answer.
+// decode parses the vectors of an answer.
 func (s *server) decode(body []byte, texts int) ([][]float32, error) {
 	if s.config.Kind == Ollama {
 		var answer struct {

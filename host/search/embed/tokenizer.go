@@ -15,18 +15,18 @@ import (
 // largestTokenizer bounds a tokenizer.json, in bytes.
 const largestTokenizer = 256 << 20
 
-// tokenizer cuts texts into tokens as a tokenizer.json of Hugging Face's tokenizers says.
+// tokenizer implements the tokenizer.json of Hugging Face's tokenizers.
 type tokenizer struct {
 	normalize func(string) string
 	split     func(string) []string
 	cut       func(word string, into []int) []int // into tokens
-	unknown   int                                 // the token of what is unknown, which is left out; −1: none
+	unknown   int                                 // the token for unknown text, which is dropped; −1: none
 	words     []string                            // tokens that are whole words
 }
 
-// tokens are the numbers of a text's tokens, at most so many, without unknown ones.
+// tokens returns the ids of a text's known tokens, at most `most`.
 func (t *tokenizer) tokens(text string, most int) []int {
-	if longest := 16 * most; len(text) > longest { // no need to look at what will not count
+	if longest := 16 * most; len(text) > longest { // the rest cannot yield further tokens
 		for longest > 0 && !utf8.RuneStart(text[longest]) {
 			longest--
 		}
@@ -86,7 +86,7 @@ func (t *tokenizer) model(raw json.RawMessage) error {
 	return fmt.Errorf("its model is of type %.40q: only WordPiece, Unigram and WordLevel are understood", kind.Type)
 }
 
-// checkVocabulary bounds the numbers of tokens.
+// checkVocabulary validates token ids.
 func checkVocabulary(vocabulary map[string]int) error {
 	if len(vocabulary) == 0 {
 		return errors.New("its vocabulary is empty")
@@ -120,7 +120,7 @@ func (t *tokenizer) wordLevel(raw json.RawMessage) error {
 	return checkVocabulary(m.Vocabulary)
 }
 
-// wordPiece takes the longest token at the front of a word, again and again.
+// wordPiece configures WordPiece, which splits off the longest token at the front of a word repeatedly.
 func (t *tokenizer) wordPiece(raw json.RawMessage) error {
 	var m struct {
 		Vocabulary map[string]int `json:"vocab"`
@@ -159,7 +159,7 @@ func (t *tokenizer) wordPiece(raw json.RawMessage) error {
 	return checkVocabulary(m.Vocabulary)
 }
 
-// wholeWords are the tokens that are made of letters, but for a mark in front of them, sorted.
+// wholeWords returns the tokens of letters alone after an optional mark, sorted.
 func wholeWords(tokens iter.Seq[string], mark string) []string {
 	var words []string
 	for token := range tokens {
@@ -172,7 +172,7 @@ func wholeWords(tokens iter.Seq[string], mark string) []string {
 	return words
 }
 
-// longestPiece is the longest token that a word begins with, and how many bytes of the word it is.
+// longestPiece returns the longest token that a word begins with, and its length in bytes.
 func longestPiece(vocabulary map[string]int, word, prefix string, inside bool) (token, size int) {
 	for end := len(word); end > 0; {
 		piece := word[:end]
@@ -188,7 +188,7 @@ func longestPiece(vocabulary map[string]int, word, prefix string, inside bool) (
 	return 0, 0
 }
 
-// unigram cuts a word into the tokens whose logarithms of probability have the largest sum.
+// unigram configures Unigram, which splits a word into the tokens with the highest total log-probability.
 func (t *tokenizer) unigram(raw json.RawMessage) error {
 	var m struct {
 		Vocabulary [][2]any `json:"vocab"`
@@ -229,18 +229,18 @@ type piece struct {
 
 type unigram struct {
 	pieces  map[string]piece
-	longest int     // bytes of a token
-	least   float64 // of all scores
+	longest int     // the longest token, in bytes
+	least   float64 // the lowest score
 	unknown int
 }
 
 const (
-	longestToken   = 256 // bytes of a token of unigram; longer ones are never looked for
+	longestToken   = 256 // bytes of a unigram token; longer ones are ignored
 	longestWord    = 4096
 	unknownPenalty = 10
 )
 
-// cut finds the best way by looking, at each place, at all tokens that begin there.
+// cut finds the best split with the Viterbi algorithm.
 func (u *unigram) cut(word string, into []int) []int {
 	if len(word) > longestWord {
 		head := strings.ToValidUTF8(word[:longestWord], "")

@@ -1,4 +1,4 @@
-// Package near finds semantically similar words by the word vectors of a static model.
+// Package near finds similar words by the word vectors of a static model.
 package near
 
 import (
@@ -12,22 +12,22 @@ import (
 	"github.com/alcove-memory/alcove/host/search/vector"
 )
 
-// Model knows the vectors of words.
+// Model is a vocabulary with word vectors.
 type Model interface {
 	Words() []string
 	Dimensions() int
-	// Vector is a text's vector; nil when it has none.
+	// Vector returns a text's vector; nil if it has none.
 	Vector(text string) []float32
 }
 
 const (
-	mostWords = 200_000 // of a model that are looked among
-	mostNear  = 40      // of a word
-	leastNear = .35     // cosine: what is farther says little
-	mostAsked = 4096    // words whose neighbours are remembered
+	mostWords = 200_000 // words of a model that are searched
+	mostNear  = 40      // neighbours of a word
+	leastNear = .35     // the least cosine similarity of a neighbour
+	mostAsked = 4096    // words with cached neighbours
 )
 
-// Words is the words of a model. Its methods may be called from many goroutines at once.
+// Words is a search.Thesaurus of a model's words. It is safe for concurrent use.
 type Words struct {
 	model Model
 	words []string
@@ -37,7 +37,7 @@ type Words struct {
 	asked map[string][]search.NearWord
 }
 
-// New looks up the vectors of a model's words, which takes some microseconds a word.
+// New reads the vectors of a model's words, which takes some microseconds a word.
 func New(m Model) (*Words, error) {
 	set, err := vector.New(vector.Options{Dimensions: m.Dimensions()})
 	if err != nil {
@@ -48,7 +48,7 @@ func New(m Model) (*Words, error) {
 	for i := range w.words {
 		v, err := w.vector(uint32(i))
 		if err != nil {
-			continue // a word that means nothing is near to none
+			continue // a zero vector has no neighbours
 		}
 		if err := set.PutKept(uint32(i), v, w, uint32(i)); err != nil {
 			return nil, fmt.Errorf("look for near words: %w", err)
@@ -59,7 +59,7 @@ func New(m Model) (*Words, error) {
 
 func (w *Words) vector(at uint32) ([]float32, error) { return w.set.Ready(w.model.Vector(w.words[at])) }
 
-// ReadVector implements vector.Reader: the model has the vectors, and nothing else needs to keep them.
+// ReadVector implements vector.Reader from the model, so that vectors are not held twice.
 func (w *Words) ReadVector(at uint32, into []float32) error {
 	v, err := w.vector(at)
 	copy(into, v)
@@ -84,7 +84,7 @@ func (w *Words) Near(word string) []search.NearWord {
 	return near
 }
 
-// find is empty for a word that is not in the model as a whole: of names and rare words, pieces say little.
+// find returns a word's neighbours; nil for a word that the model knows only in pieces, such as names and rare words.
 func (w *Words) find(word string) []search.NearWord {
 	if _, whole := slices.BinarySearch(w.words, strings.ToLower(word)); !whole {
 		return nil

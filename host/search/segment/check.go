@@ -2,7 +2,7 @@ package segment
 
 import "encoding/binary"
 
-// check reads every term and posting, so that later readers need no bounds checks.
+// check validates every term and posting, so that later reads need no bounds checks.
 func (s *Segment) check() error {
 	runs := (s.count + restartEach - 1) / restartEach
 	if len(s.restarts) != runs*restartSize {
@@ -35,7 +35,7 @@ func (s *Segment) check() error {
 	return nil
 }
 
-// check reads a term's postings.
+// check validates a term's postings.
 func (p Postings) check(docs int) error {
 	size := len(p.postings) - padding
 	if p.Count < 1 || p.Count > docs || p.full()*skipSize > size {
@@ -82,7 +82,7 @@ func (p Postings) checkBlock(at, gapWidth, moreWidth int, previous *int64, docs 
 	return occurrences, nil
 }
 
-// checkRest reads the postings after the last full block.
+// checkRest validates the postings after the last full block.
 func (p Postings) checkRest(at, placed, occurrences int, previous int64, docs int) error {
 	data := p.postings[at : len(p.postings)-padding]
 	for range p.Count - p.full()*blockSize {
@@ -111,7 +111,7 @@ func (p Postings) checkRest(at, placed, occurrences int, previous int64, docs in
 	return checkPositions(p.positions[placed:], occurrences)
 }
 
-// checkPositions counts positions.
+// checkPositions validates that data has want positions.
 func checkPositions(data []byte, want int) error {
 	for range want {
 		n, size := binary.Uvarint(data)

@@ -2,36 +2,37 @@ package segment
 
 import "encoding/binary"
 
-// Cursor reads postings from the first on, a block at a time.
+// Cursor iterates over postings, a block at a time.
 type Cursor struct {
 	p        Postings
-	block    int   // the next one
-	previous int64 // the last document before it
+	block    int   // the next block
+	previous int64 // the last document before the next block
 	docs     [blockSize]uint32
 	tfs      [blockSize]uint32
 	placed   int // where the current block's positions begin
 	size     int // of the current block, in postings
 }
 
-// Cursor makes a cursor before the first posting.
+// Cursor returns a cursor before the first posting.
 func (p Postings) Cursor() *Cursor {
 	c := &Cursor{}
 	c.Reset(p)
 	return c
 }
 
-// Reset makes the cursor one before the first of these postings.
+// Reset moves the cursor before the first of these postings.
 func (c *Cursor) Reset(p Postings) { c.p, c.block, c.previous, c.placed, c.size = p, 0, -1, 0, 0 }
 
 func (p Postings) full() int { return p.Count / blockSize }
 
-// skip is what the skip table says of a full block: its last document, and where it and its positions end.
+// skip returns a full block's entry in the skip table: its last document, and the end offsets of the block and its
+// positions.
 func (p Postings) skip(block int) (last uint32, end, placed int) {
 	at := p.postings[block*skipSize:]
 	return binary.LittleEndian.Uint32(at), int(binary.LittleEndian.Uint32(at[4:])), int(binary.LittleEndian.Uint32(at[8:]))
 }
 
-// Skip passes over blocks whose documents are all less than doc.
+// Skip skips blocks whose documents are all less than doc.
 func (c *Cursor) Skip(doc uint32) {
 	for c.block < c.p.full() {
 		last, _, _ := c.p.skip(c.block)
@@ -43,8 +44,8 @@ func (c *Cursor) Skip(doc uint32) {
 	}
 }
 
-// Next reads the next block: documents in ascending order, and how often each has the term. Both are valid until the
-// next call; they are empty after the last block.
+// Next returns the documents of the next block in ascending order, with their frequencies. Both slices are valid until
+// the next call, and empty after the last block.
 func (c *Cursor) Next() (docs, frequencies []uint32) {
 	full := c.p.full()
 	c.size = 0
@@ -59,7 +60,7 @@ func (c *Cursor) Next() (docs, frequencies []uint32) {
 	return c.docs[:c.size], c.tfs[:c.size]
 }
 
-// begins is where a block and its positions begin.
+// begins returns the offsets of a block and its positions.
 func (p Postings) begins(block int) (at, placed int) {
 	base := p.full() * skipSize
 	if block == 0 {
@@ -102,7 +103,7 @@ func (c *Cursor) readRest() {
 	}
 }
 
-// Positions calls do for each posting of the current block with its positions, as they were added.
+// Positions calls do with the encoded positions of each posting of the current block; EachPosition decodes them.
 func (c *Cursor) Positions(do func(i int, positions []byte)) {
 	data := c.p.positions[c.placed:]
 	for i, frequency := range c.tfs[:c.size] {
@@ -116,7 +117,7 @@ func (c *Cursor) Positions(do func(i int, positions []byte)) {
 	}
 }
 
-// EachPosition reads positions that AppendPositions wrote.
+// EachPosition decodes positions that AppendPositions encoded.
 func EachPosition(positions []byte, do func(uint32)) {
 	last := uint32(0)
 	for len(positions) > 0 {

@@ -1,7 +1,7 @@
 package segment
 
-// Merge calls do for each term of several segments, in ascending order, with its postings in each; those of a segment that
-// does not have it are zero.
+// Merge calls do for each term of several segments, in ascending order, with its postings in each segment; zero Postings
+// for a segment without the term.
 func Merge(segments []*Segment, do func(term string, of []Postings)) {
 	walks := make([]walk, len(segments))
 	for i, s := range segments {
@@ -30,11 +30,11 @@ func Merge(segments []*Segment, do func(term string, of []Postings)) {
 	}
 }
 
-// walk goes through a segment's terms.
+// walk iterates over a segment's terms.
 type walk struct {
 	segment *Segment
-	next    int // the term after this one
-	at      int // where it is
+	next    int // the number of the next term
+	at      int // its offset
 	left    bool
 	entry
 }
@@ -47,7 +47,7 @@ func (w *walk) advance() {
 		w.at, w.entry = w.segment.restart(w.next / restartEach)
 	}
 	at, err := w.segment.next(w.at, &w.entry)
-	if w.left = err == nil; w.left { // Open has checked that there is no error
+	if w.left = err == nil; w.left { // Open has validated the terms
 		w.at = at
 		w.next++
 	}

@@ -5,13 +5,13 @@ import (
 	"math/bits"
 )
 
-// blockSize is how many postings are packed together.
+// blockSize is the number of postings packed together.
 const blockSize = 128
 
-// padding follows packed numbers, so that eight bytes can be read from wherever one begins.
+// padding, in bytes, follows packed numbers so that eight bytes can be read at any number's offset.
 const padding = 8
 
-// widthOf is how many bits the greatest of some numbers takes.
+// widthOf is the bit width of the greatest number.
 func widthOf(list []uint32) int {
 	all := uint32(0)
 	for _, n := range list {
@@ -20,7 +20,7 @@ func widthOf(list []uint32) int {
 	return bits.Len32(all)
 }
 
-// pack appends numbers of so many bits each, least significant bit first.
+// pack appends numbers of width bits each, least significant bit first.
 func pack(out []byte, list []uint32, width int) []byte {
 	var buffer uint64
 	have := 0
@@ -39,7 +39,7 @@ func pack(out []byte, list []uint32, width int) []byte {
 	return out
 }
 
-// unpack reads blockSize numbers. packed must go on for padding bytes after them.
+// unpack reads blockSize numbers. They must be followed by padding bytes.
 func unpack(list *[blockSize]uint32, packed []byte, width int) {
 	if width == 0 {
 		*list = [blockSize]uint32{}
@@ -53,5 +53,5 @@ func unpack(list *[blockSize]uint32, packed []byte, width int) {
 	}
 }
 
-// packedSize is how many bytes blockSize numbers take.
+// packedSize is the size of blockSize numbers in bytes.
 func packedSize(width int) int { return blockSize / 8 * width }

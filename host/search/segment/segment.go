@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Segment is an opened segment. It keeps the bytes that it was opened from, and may be read from many goroutines.
+// Segment is an opened segment. It retains the bytes that it was opened from. It is safe for concurrent use.
 type Segment struct {
 	docs, count                                            int
 	terms, restarts, postings, positions, lengths, payload []byte
 }
 
-// ErrCorrupt is what Open returns for bytes that are no segment, or a damaged one.
+// ErrCorrupt is the error of Open for bytes that are not an intact segment.
 var ErrCorrupt = errors.New("the segment is damaged")
 
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf("open segment: %w: %s", ErrCorrupt, fmt.Sprintf(format, args...))
 }
 
-// Open reads a segment and checks all of it.
+// Open validates all of a segment. It retains data, which must not change. The error is ErrCorrupt.
 func Open(data []byte) (*Segment, error) {
 	s, err := split(data)
 	if err != nil {
@@ -33,7 +33,7 @@ func Open(data []byte) (*Segment, error) {
 	return s, nil
 }
 
-// split finds the sections and compares their checksums.
+// split locates the sections and verifies their checksums.
 func split(data []byte) (*Segment, error) {
 	if len(data) < headerSize || string(data[:len(magic)]) != magic {
 		return nil, corrupt("it does not begin as one")
@@ -61,35 +61,35 @@ func split(data []byte) (*Segment, error) {
 	return s, nil
 }
 
-// Docs is how many documents there are, numbered from 0.
+// Docs returns the number of documents; they are numbered from 0.
 func (s *Segment) Docs() int { return s.docs }
 
-// Lengths are a byte for each document, as the Writer was given them. The caller must not change them.
+// Lengths returns the length codes given to Finish, a byte for each document. The caller must not change them.
 func (s *Segment) Lengths() []byte { return s.lengths }
 
-// Payload is the Writer's payload. The caller must not change it.
+// Payload returns the payload given to Finish. The caller must not change it.
 func (s *Segment) Payload() []byte { return s.payload }
 
-// Size is how many bytes the segment's terms, postings, positions and lengths take.
+// Size returns the size of the terms, postings, positions and lengths in bytes.
 func (s *Segment) Size() int {
 	return len(s.terms) + len(s.restarts) + len(s.postings) + len(s.positions) + len(s.lengths)
 }
 
 // Postings are a term's postings.
 type Postings struct {
-	Count     int // of documents
+	Count     int // the document frequency
 	postings  []byte
 	positions []byte
 }
 
-// entry is a term in the dictionary.
+// entry is a term of the dictionary.
 type entry struct {
 	Postings
 	term                   []byte
-	postingsEnd, placedEnd int // in their sections
+	postingsEnd, placedEnd int // offsets in their sections
 }
 
-// next reads the term at an offset, the one before it being e, and returns the offset behind it.
+// next decodes the term at an offset into e, which holds the previous term, and returns the offset after it.
 func (s *Segment) next(at int, e *entry) (int, error) {
 	var numbers [5]uint64
 	read := func(i int) bool {
@@ -117,14 +117,14 @@ func (s *Segment) next(at int, e *entry) (int, error) {
 	return at, nil
 }
 
-// restart is where a run of terms begins.
+// restart returns the offset of a run of terms, and the entry before it.
 func (s *Segment) restart(i int) (at int, e entry) {
 	r := s.restarts[i*restartSize:]
 	e.postingsEnd, e.placedEnd = int(binary.LittleEndian.Uint32(r[4:])), int(binary.LittleEndian.Uint32(r[8:]))
 	return int(binary.LittleEndian.Uint32(r)), e
 }
 
-// firstOf is the first term of a run, which shares nothing with the one before it.
+// firstOf returns the first term of a run, which is stored without a shared prefix.
 func (s *Segment) firstOf(i int) []byte {
 	at := int(binary.LittleEndian.Uint32(s.restarts[i*restartSize:]))
 	_, shared := binary.Uvarint(s.terms[at:])
@@ -133,8 +133,7 @@ func (s *Segment) firstOf(i int) []byte {
 	return s.terms[at : at+int(size)]
 }
 
-// From calls do for each term that is at least from, in ascending order, until it returns false. The term is the
-// caller's only until do returns.
+// From calls do for each term ≥ from, in ascending order, until do returns false. The term is valid until do returns.
 func (s *Segment) From(from string, do func(term []byte, p Postings) bool) {
 	runs := len(s.restarts) / restartSize
 	run := sort.Search(runs, func(i int) bool { return string(s.firstOf(i)) > from })
@@ -143,7 +142,7 @@ func (s *Segment) From(from string, do func(term []byte, p Postings) bool) {
 		for range min(restartEach, s.count-run*restartEach) {
 			var err error
 			if at, err = s.next(at, &e); err != nil {
-				return // Open has checked that there is none
+				return // impossible: Open has validated the terms
 			}
 			if string(e.term) >= from && !do(e.term, e.Postings) {
 				return
@@ -152,7 +151,7 @@ func (s *Segment) From(from string, do func(term []byte, p Postings) bool) {
 	}
 }
 
-// Find looks a term up.
+// Find returns a term's postings.
 func (s *Segment) Find(term string) (found Postings, ok bool) {
 	s.From(term, func(t []byte, p Postings) bool {
 		if ok = string(t) == term; ok {
@@ -163,7 +162,7 @@ func (s *Segment) Find(term string) (found Postings, ok bool) {
 	return found, ok
 }
 
-// Prefixed calls do for each term that begins with a prefix, until it returns false.
+// Prefixed calls do for each term with a prefix, in ascending order, until do returns false.
 func (s *Segment) Prefixed(prefix string, do func(term []byte, p Postings) bool) {
 	s.From(prefix, func(t []byte, p Postings) bool {
 		return strings.HasPrefix(string(t), prefix) && do(t, p)

@@ -1,16 +1,16 @@
-// Package segment keeps the postings of a fixed set of documents in compressed form.
+// Package segment stores the postings of a fixed set of documents in compressed form.
 //
 // A segment is one run of bytes:
 //
 //	header     magic, counts, the sections' sizes and checksums, the header's checksum
-//	terms      sorted, each by what it does not share with the one before it, with its count and sizes
-//	restarts   where every 16th term begins, and its postings and positions
-//	postings   of each term: where its blocks end, blocks of 128, and the rest as varints
+//	terms      sorted and front-coded, each with its count and sizes
+//	restarts   offsets of every 16th term, its postings and its positions
+//	postings   of each term: the skip table, blocks of 128, and the rest as varints
 //	positions  of each posting, as varints of their differences
 //	lengths    a byte for each document
 //	payload    whatever the caller keeps with it
 //
-// Open checks all of it, so that reading needs no further checks.
+// Open validates all of it, so that reads need no further checks.
 package segment
 
 import (
@@ -30,7 +30,7 @@ const (
 	headerSize  = len(magic) + 4 + 4 + sections*(8+4) + 4
 )
 
-// Writer makes a segment. Terms come in ascending order, and of each its postings by ascending document.
+// Writer builds a segment. The caller adds terms in ascending order, and each term's postings by ascending document.
 type Writer struct {
 	terms, restarts, postings, positions []byte
 
@@ -38,18 +38,18 @@ type Writer struct {
 	last, term string
 	docs       []uint32
 	tfs        []uint32
-	placed     []int // where each posting's positions end, from the term's beginning
-	before     int   // where the term's positions begin
+	placed     []int // the end of each posting's positions, relative to the term's
+	before     int   // the offset of the term's positions
 }
 
-// Term begins a term. It must be greater than the one before it.
+// Term begins a term, which must be greater than the previous one.
 func (w *Writer) Term(term string) {
 	w.finishTerm()
 	w.term, w.before = term, len(w.positions)
 }
 
-// Add adds a posting to the term: how often a document has it, and where, as AppendPositions writes it. frequency is at
-// least 1.
+// Add adds a posting to the current term: a document, the term's frequency there, at least 1, and its positions as
+// AppendPositions encodes them.
 func (w *Writer) Add(doc, frequency uint32, positions []byte) {
 	w.docs = append(w.docs, doc)
 	w.tfs = append(w.tfs, frequency)
@@ -57,7 +57,7 @@ func (w *Writer) Add(doc, frequency uint32, positions []byte) {
 	w.placed = append(w.placed, len(w.positions)-w.before)
 }
 
-// AppendPositions appends ascending positions to out.
+// AppendPositions appends the encoding of ascending positions to out.
 func AppendPositions(out []byte, positions []uint32) []byte {
 	last := uint32(0)
 	for _, p := range positions {
@@ -67,7 +67,7 @@ func AppendPositions(out []byte, positions []uint32) []byte {
 	return out
 }
 
-// finishTerm writes the term that was begun, if it has postings.
+// finishTerm writes the current term if it has postings.
 func (w *Writer) finishTerm() {
 	if len(w.docs) == 0 {
 		return
@@ -137,10 +137,11 @@ func (w *Writer) writeBlock(docs, tfs []uint32, previous int64) int64 {
 	return previous
 }
 
-// ErrTooLarge is what Finish returns for a segment that would not fit the format.
+// ErrTooLarge is the error of Finish for a segment with a section of 4 GiB or more.
 var ErrTooLarge = errors.New("a segment holds less than 4 GiB of each kind of data")
 
-// Finish returns the segment: with a length byte for each document, and the caller's own payload. The writer is used up.
+// Finish returns the segment with a length code for each document and the caller's payload. The writer must not be used
+// again. The error is ErrTooLarge.
 func (w *Writer) Finish(lengths, payload []byte) ([]byte, error) {
 	w.finishTerm()
 	w.postings = append(w.postings, make([]byte, padding)...)

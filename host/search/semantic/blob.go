@@ -18,22 +18,22 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// A blob of vectors, all numbers little-endian:
+// The format of a blob of vectors; numbers are little-endian:
 //
 //	"alcovec1"  u32 dimensions  u32 rows  u32 check of all that follows  u32 0
 //	rows × { key [16]byte  text [16]byte }
 //	rows × { float32 × dimensions }
 //
-// The check is CRC-32C. A row's key identifies the version of a document, its text the embedded text.
+// The check is CRC-32C. key is the digest of a document version's identity, text that of the embedded text.
 const (
 	blobPrefix = "vectors/"
 	blobMagic  = "alcovec1"
 	blobHeader = 24
 	blobEntry  = 32
-	mostRows   = 1 << 24 // of a blob
+	mostRows   = 1 << 24 // rows of a blob
 )
 
-// digest is the beginning of a SHA-256.
+// digest is the first 16 bytes of a SHA-256.
 type digest [16]byte
 
 func digestOf(parts ...string) digest {
@@ -47,7 +47,7 @@ func digestOf(parts ...string) digest {
 	return digest(h.Sum(nil)[:16])
 }
 
-// keyOf names a version of a document in blobs.
+// keyOf is the digest of a document version's identity.
 func keyOf(r search.Ref) digest {
 	var at [16]byte
 	binary.LittleEndian.PutUint64(at[:], uint64(r.Branch))
@@ -55,7 +55,7 @@ func keyOf(r search.Ref) digest {
 	return digestOf(string(at[:]), r.Namespace, r.Collection, r.Key)
 }
 
-// row is a vector to be kept.
+// row is a vector to be stored.
 type row struct {
 	number uint32
 	key    digest
@@ -63,11 +63,11 @@ type row struct {
 	vector []float32
 }
 
-// IsVectors reports whether a blob, by its name, is one of vectors. They are those of texts' digests: they stay true whatever is
-// stored.
+// IsVectors reports whether a blob's name is that of vectors. They are keyed by digests of texts, so they stay valid
+// whatever entries the space has.
 func IsVectors(blob string) bool { return strings.HasPrefix(blob, blobPrefix) }
 
-// encodeRows makes a blob.
+// encodeRows encodes a blob.
 func encodeRows(dimensions int, rows []row) []byte {
 	out := make([]byte, blobHeader, blobHeader+len(rows)*(blobEntry+4*dimensions))
 	copy(out, blobMagic)
@@ -92,14 +92,14 @@ type file struct {
 	dimensions int
 	keys       []digest
 	texts      []digest
-	numbers    []uint32 // by row; none where no document claims it. Guarded by the lane.
+	numbers    []uint32 // by row; none: unclaimed. Guarded by the lane.
 	claimed    int
 	buffers    sync.Pool
 }
 
 const none = ^uint32(0)
 
-// openFile opens a blob and checks all of it.
+// openFile opens a blob and validates all of it.
 func openFile(ctx context.Context, blobs Blobs, name string, dimensions int) (*file, error) {
 	r, err := blobs.GetBlob(ctx, name)
 	if err != nil {
@@ -121,11 +121,11 @@ func (f *file) read(from io.Reader, size int64) error {
 	dimensions, rows := int64(binary.LittleEndian.Uint32(header[8:])), int64(binary.LittleEndian.Uint32(header[12:]))
 	switch {
 	case string(header[:8]) != blobMagic:
-		return errors.New("it does not begin as vectors do")
+		return errors.New("its magic number is not that of vectors")
 	case dimensions != int64(f.dimensions):
 		return fmt.Errorf("its vectors have %d dimensions, not %d", dimensions, f.dimensions)
 	case rows > mostRows || size != blobHeader+rows*(blobEntry+4*dimensions):
-		return fmt.Errorf("%d vectors do not fit %d bytes", rows, size)
+		return fmt.Errorf("its size of %d bytes is not that of %d vectors", size, rows)
 	}
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	checked := io.TeeReader(in, sum)
@@ -140,12 +140,12 @@ func (f *file) read(from io.Reader, size int64) error {
 		return err
 	}
 	if sum.Sum32() != binary.LittleEndian.Uint32(header[16:]) {
-		return errors.New("its check does not match")
+		return errors.New("its checksum does not match")
 	}
 	return nil
 }
 
-// buffer is the bytes of a vector, to be read into and put back.
+// buffer returns a pooled buffer for a vector's bytes.
 func (f *file) buffer() *[]byte {
 	if b, ok := f.buffers.Get().(*[]byte); ok {
 		return b
@@ -169,7 +169,7 @@ func (f *file) ReadVector(at uint32, into []float32) error {
 	return nil
 }
 
-// write keeps rows as a blob and opens it.
+// write stores rows as a blob and opens it.
 func write(ctx context.Context, blobs Blobs, name string, dimensions int, rows []row) (*file, error) {
 	if _, err := blobs.PutBlob(ctx, name, bytes.NewReader(encodeRows(dimensions, rows))); err != nil {
 		return nil, err

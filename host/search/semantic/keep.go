@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// largestFile is how large merged files may become, in bytes: they are written from memory.
+// largestFile bounds merged files, in bytes: they are written from memory.
 const largestFile = 48 << 20
 
-// mergedAtOnce is how many files of about one size become one.
+// mergedAtOnce is the number of files of one size class that are merged.
 const mergedAtOnce = 8
 
-// load opens the files of the lane. A damaged one is dropped: its vectors are made again.
+// load opens the files of the lane. A damaged file is dropped and its texts are embedded again.
 func (l *lane) load(ctx context.Context) {
 	l.work.Lock()
 	defer l.work.Unlock()
 	log := l.keeper.options.Logger
 	list, err := l.keeper.options.Blobs.Blobs(ctx, blobPrefix+l.id+"/")
 	if err != nil {
-		log.Warn("vectors cannot be read, and are made again", "embedder", l.name, "error", err)
+		log.Warn("vectors cannot be read and are computed again", "embedder", l.name, "error", err)
 		return
 	}
 	for _, b := range list {
@@ -35,9 +35,9 @@ func (l *lane) load(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			log.Warn("a file of vectors is dropped, and they are made again", "embedder", l.name, "error", err)
+			log.Warn("a file of vectors is dropped; they are computed again", "embedder", l.name, "error", err)
 			if err := l.keeper.options.Blobs.DropBlob(ctx, b.Name); err != nil {
-				log.Warn("it could not be dropped", "error", err)
+				log.Warn("a damaged file of vectors could not be dropped", "embedder", l.name, "error", err)
 			}
 			continue
 		}
@@ -45,43 +45,43 @@ func (l *lane) load(ctx context.Context) {
 		l.files = append(l.files, f)
 		for i, key := range f.keys {
 			if _, twice := l.known[key]; !twice {
-				l.known[key] = place{f, uint32(i), true}
+				l.known[key] = location{f, uint32(i), true}
 			}
 		}
 		l.mu.Unlock()
 	}
 }
 
-// claim gives documents the vectors that files have of them, and returns those without.
-func (l *lane) claim(list []wanting) []wanting {
+// claim assigns stored vectors to documents and returns the documents without one.
+func (l *lane) claim(list []pending) []pending {
 	l.work.Lock()
 	defer l.work.Unlock()
 	return l.claimAll(list)
 }
 
-// claimAll is claim for a caller that holds work.
-func (l *lane) claimAll(list []wanting) []wanting {
-	var left []wanting
+// claimAll is claim. The caller holds work.
+func (l *lane) claimAll(list []pending) []pending {
+	var left []pending
 	v := make([]float32, l.dimensions)
 	for _, w := range list {
 		key := keyOf(w.ref)
 		l.mu.Lock()
 		at, ok := l.known[key]
 		l.mu.Unlock()
-		if !ok || at.file.ReadVector(at.row, v) != nil || !l.take(w, key, at, v) {
+		if !ok || at.file.ReadVector(at.row, v) != nil || !l.assign(w, key, at, v) {
 			left = append(left, w)
 		}
 	}
 	return left
 }
 
-// take gives a document the vector at a place.
-func (l *lane) take(w wanting, key digest, at place, v []float32) bool {
+// assign assigns the vector at a location to a document.
+func (l *lane) assign(w pending, key digest, at location, v []float32) bool {
 	k := l.keeper
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	if k.ref(w.number) != w.ref {
-		return true // it is gone, and wants nothing
+		return true // the document is gone
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +89,7 @@ func (l *lane) take(w wanting, key digest, at place, v []float32) bool {
 		return false
 	}
 	delete(l.known, key)
-	l.stay(w.number, at)
+	l.setLocation(w.number, at)
 	at.file.numbers[at.row] = w.number
 	at.file.claimed++
 	if text := at.file.texts[at.row]; l.settings.Costly && text != (digest{}) {
@@ -103,7 +103,7 @@ func (l *lane) blobName() string {
 	return fmt.Sprintf("%s%s/%016x", blobPrefix, l.id, l.next-1)
 }
 
-// flush keeps the tail in a file, and merges files.
+// flush writes the tail to a file, and merges files.
 func (l *lane) flush(ctx context.Context) error {
 	l.work.Lock()
 	defer l.work.Unlock()
@@ -120,7 +120,7 @@ func (l *lane) flush(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		rows[i].vector = v // nil when it was released meanwhile
+		rows[i].vector = v // nil if it was released meanwhile
 	}
 	rows = slices.DeleteFunc(rows, func(r row) bool { return r.vector == nil })
 	if err := l.keep(ctx, rows, nil); err != nil {
@@ -129,7 +129,7 @@ func (l *lane) flush(ctx context.Context) error {
 	return l.merge(ctx)
 }
 
-// keep writes rows to a new file, which takes the place of the tail, or of some files. The caller holds work.
+// keep writes rows to a new file that replaces the tail or some files. The caller holds work.
 func (l *lane) keep(ctx context.Context, rows []row, instead []*file) error {
 	var f *file
 	if len(rows) > 0 {
@@ -139,16 +139,16 @@ func (l *lane) keep(ctx context.Context, rows []row, instead []*file) error {
 		}
 	}
 	k := l.keeper
-	k.mu.RLock() // so that no number changes what it stands for
+	k.mu.RLock() // so that no number is reused
 	l.mu.Lock()
 	for i, r := range rows {
-		at := place{f, uint32(i), true}
-		if r.number == none || int(r.number) >= len(l.places) || !l.places[r.number].set || keyOf(k.ref(r.number)) != r.key {
+		at := location{f, uint32(i), true}
+		if r.number == none || int(r.number) >= len(l.locations) || !l.locations[r.number].set || keyOf(k.ref(r.number)) != r.key {
 			l.known[r.key] = at
 			continue
 		}
 		l.set.Moved(r.number, f, uint32(i))
-		l.places[r.number] = at
+		l.locations[r.number] = at
 		f.numbers[i] = r.number
 		f.claimed++
 	}
@@ -159,7 +159,7 @@ func (l *lane) keep(ctx context.Context, rows []row, instead []*file) error {
 	if f != nil {
 		l.files = append(l.files, f)
 	}
-	for key, at := range l.known { // what was not taken over is gone
+	for key, at := range l.known { // rows that were not copied are gone
 		if at.file != nil && slices.Contains(instead, at.file) {
 			delete(l.known, key)
 		}
@@ -177,7 +177,7 @@ func (l *lane) drop(ctx context.Context, files []*file) error {
 	return errors.Join(errs...)
 }
 
-// merge makes one file of several of about one size. The caller holds work.
+// merge merges files of one size class. The caller holds work.
 func (l *lane) merge(ctx context.Context) error {
 	levels := map[int][]*file{}
 	for _, f := range l.files {
@@ -196,14 +196,14 @@ func (l *lane) merge(ctx context.Context) error {
 	return nil
 }
 
-// rewrite writes files anew as one, with or without the rows that no document claims. The caller holds work.
+// rewrite merges files into one, with or without unclaimed rows. The caller holds work.
 func (l *lane) rewrite(ctx context.Context, files []*file, unclaimed bool) error {
 	var rows []row
 	for _, f := range files {
 		for i, key := range f.keys {
 			l.mu.Lock()
 			r := row{number: f.numbers[i], key: key, text: f.texts[i]}
-			current := l.known[key] == place{f, uint32(i), true}
+			current := l.known[key] == location{f, uint32(i), true}
 			l.mu.Unlock()
 			if r.number == none && (!unclaimed || !current) {
 				continue
@@ -218,12 +218,12 @@ func (l *lane) rewrite(ctx context.Context, files []*file, unclaimed bool) error
 	return l.keep(ctx, rows, files)
 }
 
-// scrub rewrites files that have rows of documents that are gone.
+// scrub rewrites files with unclaimed rows.
 func (l *lane) scrub(ctx context.Context) error {
 	l.work.Lock()
 	defer l.work.Unlock()
 	numbers := l.queue.all()
-	l.claimAll(l.wanting(numbers))
+	l.claimAll(l.pending(numbers))
 	for _, f := range slices.Clone(l.files) {
 		l.mu.Lock()
 		whole := f.claimed == len(f.keys)
@@ -238,7 +238,7 @@ func (l *lane) scrub(ctx context.Context) error {
 	return nil
 }
 
-// tidy rewrites a file most of whose rows no document claims any more, when nothing waits that could claim one.
+// tidy rewrites a file with mostly unclaimed rows if no waiting document could claim them.
 func (l *lane) tidy(ctx context.Context) {
 	l.keeper.mu.RLock()
 	settled := l.keeper.settled
@@ -255,13 +255,13 @@ func (l *lane) tidy(ctx context.Context) {
 		return
 	}
 	if err := l.rewrite(ctx, []*file{l.files[at]}, false); err != nil && ctx.Err() == nil {
-		l.keeper.options.Logger.Warn("vectors that nobody needs stay on the disk", "embedder", l.name, "error", err)
+		l.keeper.options.Logger.Warn("unused vectors stay on the disk", "embedder", l.name, "error", err)
 		return
 	}
-	l.wakeUp() // there may be another
+	l.wakeUp() // another file may qualify
 }
 
-// close keeps the tail and closes the files. Nothing else may run.
+// close flushes the tail and closes the files. The lane's goroutine has ended.
 func (l *lane) close() error {
 	if l.ended == nil {
 		return nil
@@ -295,9 +295,9 @@ func (l *lane) flushLast() error {
 	return f.reader.Close()
 }
 
-// dropAll drops the lane's files. Nothing else may run.
+// dropAll drops the lane's files. The lane's goroutine has ended.
 func (l *lane) dropAll(ctx context.Context) error {
-	l.using.Lock() // searches that began before may end
+	l.using.Lock() // waits for running searches
 	defer l.using.Unlock()
 	err := l.drop(ctx, l.files)
 	list, more := l.keeper.options.Blobs.Blobs(ctx, blobPrefix+l.id+"/")

@@ -1,6 +1,6 @@
-// Package semantic is the vector index: it embeds new documents in the background, and ranks by their vectors.
+// Package semantic is the vector index: it embeds new documents in the background and ranks documents by their vectors.
 //
-// Vectors are derived. What is missing, after a crash for instance, is embedded again.
+// Vectors are derived data: missing ones, for instance after a crash, are computed again.
 package semantic
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Blobs keeps files of vectors.
+// Blobs stores files of vectors.
 type Blobs interface {
 	PutBlob(ctx context.Context, name string, r io.Reader) (store.Blob, error)
 	GetBlob(ctx context.Context, name string) (store.BlobReader, error)
@@ -27,7 +27,7 @@ type Blobs interface {
 	Blobs(ctx context.Context, prefix string) ([]store.Blob, error)
 }
 
-// Source reads documents. One that is not there any more is answered as deleted.
+// Source reads documents by reference, in order. A document that no longer exists is returned as Deleted.
 type Source interface {
 	Documents(ctx context.Context, refs []search.Ref) ([]search.Doc, error)
 }
@@ -37,46 +37,46 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Settings say how an embedder is used.
+// Settings configure an embedder. Zero fields mean the default in the comment.
 type Settings struct {
 	Name       string
-	Identity   string // of all that its vectors depend on: under another identity they are made anew
+	Identity   string // of all that its vectors depend on; another identity means other vectors
 	Dimensions int
 	Metric     vector.Metric
 	Embedder   Embedder // nil: vectors come with documents and queries
-	Asker      Embedder // of queries, where those are embedded otherwise; nil: Embedder
-	Batch      int      // texts asked for at once; 32
-	MaxChars   int      // of a text; 8,000
-	Prefix     string   // of documents
+	Asker      Embedder // for queries; nil: Embedder
+	Batch      int      // texts per request; 32
+	MaxChars   int      // embedded characters of a text; 8,000
+	Prefix     string   // prefix of documents
 	Question   string   // prefix of queries
-	Weight     float64  // of meaning beside words, from 0 to 1; .5
-	Threshold  float64  // nearness below which meaning alone finds nothing; 0: none
-	Costly     bool     // texts that were embedded before are not embedded again
+	Weight     float64  // of vector scores beside lexical ones, from 0 to 1; .5
+	Threshold  float64  // the least similarity of a hit without a lexical match; 0: none
+	Costly     bool     // reuse vectors of equal texts
 }
 
 // Options configure a Keeper.
 type Options struct {
 	Blobs    Blobs
 	Logger   *slog.Logger                             // nil: discards
-	Refused  func(error) bool                         // whether an embedder will never take a text, however often it is asked; nil: never
-	Switched func(name string)                        // called when new vectors of an embedder have taken the place of its old ones; may be nil
-	Gate     func(collection string) (weight float64) // how much meaning counts in a collection, from 0 (nothing is embedded) to 1; nil: 1
+	Refused  func(error) bool                         // reports whether an error of an embedder is permanent for its text; nil: none is
+	Switched func(name string)                        // called after an embedder's new vectors replaced its old ones; may be nil
+	Gate     func(collection string) (weight float64) // the weight of vector scores in a collection, from 0 (nothing is embedded) to 1; nil: 1
 
-	Retry      time.Duration // from a failure to the next attempt, at first; 1 s
-	FlushAfter time.Duration // how long vectors may wait to be kept, and so what a crash costs; 3 s
+	Retry      time.Duration // between a failure and the first retry; 1 s
+	FlushAfter time.Duration // the longest time that vectors stay unwritten; a crash loses those; 3 s
 }
 
-// Keeper keeps the vectors of a space's documents, of any number of embedders. It is the Semantic of an index. Its
-// methods may be called from many goroutines at once.
+// Keeper is a search.Semantic with the vectors of a space's documents by any number of embedders. It is safe for
+// concurrent use.
 type Keeper struct {
 	options Options
 
 	mu       sync.RWMutex
-	refs     []search.Ref // by number; the zero Ref where there is none
+	refs     []search.Ref // by number; zero: none
 	settled  bool
 	source   Source
 	entries  map[string]*entry
-	standard string // the embedder of searches that name none
+	standard string // the default embedder
 	running  sync.WaitGroup
 	ctx      context.Context
 	stop     context.CancelFunc
@@ -84,13 +84,13 @@ type Keeper struct {
 	questions *questions
 }
 
-// entry is an embedder: its vectors, and those that shall take their place.
+// entry is an embedder: its vectors in use, and those that will replace them.
 type entry struct {
 	serving  *lane
 	building *lane // nil: none
 }
 
-// New makes a Keeper without embedders.
+// New returns a Keeper without embedders.
 func New(o Options) *Keeper {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -107,7 +107,7 @@ func New(o Options) *Keeper {
 	return k
 }
 
-// Start lets embedders work from documents that source reads.
+// Start starts embedding the documents of a source in the background.
 func (k *Keeper) Start(source Source) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -117,7 +117,7 @@ func (k *Keeper) Start(source Source) {
 	}
 }
 
-// Settled tells the Keeper that the index is complete: vectors of other documents are obsolete.
+// Settled reports that the index is complete: vectors of other documents are obsolete.
 func (k *Keeper) Settled() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -127,7 +127,7 @@ func (k *Keeper) Settled() {
 	}
 }
 
-// Close keeps what waits to be kept, and ends all work.
+// Close ends all work and writes what is unwritten.
 func (k *Keeper) Close() error {
 	k.stop()
 	k.running.Wait()
@@ -140,7 +140,7 @@ func (k *Keeper) Close() error {
 	return errors.Join(errs...)
 }
 
-// lanes are all there are. The caller holds mu.
+// lanes returns all lanes. The caller holds mu.
 func (k *Keeper) lanes() []*lane {
 	var list []*lane
 	for _, e := range k.entries {
@@ -152,7 +152,7 @@ func (k *Keeper) lanes() []*lane {
 	return list
 }
 
-// run starts a lane's work, once there is a source. The caller holds mu.
+// run starts a lane's goroutine if there is a source. The caller holds mu.
 func (k *Keeper) run(l *lane) {
 	if k.source == nil || k.ctx.Err() != nil {
 		return
@@ -165,8 +165,8 @@ func (k *Keeper) run(l *lane) {
 	})
 }
 
-// Set adds an embedder, or changes one. When its vectors have to be made anew, searches use the old ones until that is
-// done. The first embedder is the standard one.
+// Set adds or changes an embedder. If its identity changes, searches use the old vectors until the new ones are complete.
+// The first embedder becomes the default.
 func (k *Keeper) Set(s Settings) error {
 	s.Batch, s.MaxChars = cmp.Or(s.Batch, defaultBatch), cmp.Or(s.MaxChars, defaultChars)
 	l, err := newLane(k, s)
@@ -197,7 +197,7 @@ func (k *Keeper) Set(s Settings) error {
 	return nil
 }
 
-// adjust changes what does not change vectors. The caller holds mu.
+// adjust applies settings that do not affect vectors. The caller holds mu.
 func (k *Keeper) adjust(e *entry, s Settings) {
 	for _, l := range []*lane{e.serving, e.building} {
 		if l == nil || l.settings.Identity != s.Identity {
@@ -208,13 +208,13 @@ func (k *Keeper) adjust(e *entry, s Settings) {
 		l.mu.Unlock()
 		l.wakeUp()
 	}
-	if e.building != nil && e.serving.settings.Identity == s.Identity { // back to what it was
+	if e.building != nil && e.serving.settings.Identity == s.Identity { // back to the former identity
 		k.discard(e.building)
 		e.building = nil
 	}
 }
 
-// Drop forgets an embedder and its vectors.
+// Drop removes an embedder and, in the background, its vectors.
 func (k *Keeper) Drop(name string) {
 	k.questions.clear()
 	k.mu.Lock()
@@ -231,14 +231,14 @@ func (k *Keeper) Drop(name string) {
 	}
 }
 
-// SetStandard chooses the embedder of searches that name none; empty: none, and searches are by words.
+// SetStandard sets the default embedder; empty: none, and searches without a named embedder are lexical.
 func (k *Keeper) SetStandard(name string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.standard = name
 }
 
-// discard ends a lane and, in the background, drops its blobs. The caller holds mu.
+// discard stops a lane and drops its blobs in the background. The caller holds mu.
 func (k *Keeper) discard(l *lane) {
 	if l == nil {
 		return
@@ -251,12 +251,12 @@ func (k *Keeper) discard(l *lane) {
 			<-l.ended
 		}
 		if err := l.dropAll(context.WithoutCancel(k.ctx)); err != nil {
-			k.options.Logger.Warn("vectors that nobody needs stay on the disk until the next start", "embedder", l.name, "error", err)
+			k.options.Logger.Warn("unused vectors stay on the disk until the next start", "embedder", l.name, "error", err)
 		}
 	})
 }
 
-// awaits reports whether a lane is to take another's place.
+// awaits reports whether a lane will replace another.
 func (k *Keeper) awaits(l *lane) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -264,7 +264,7 @@ func (k *Keeper) awaits(l *lane) bool {
 	return e != nil && e.building == l
 }
 
-// completed lets a lane serve that has all its vectors.
+// completed puts a complete lane into use.
 func (k *Keeper) completed(l *lane) {
 	k.mu.Lock()
 	e := k.entries[l.name]
@@ -282,7 +282,7 @@ func (k *Keeper) completed(l *lane) {
 	}
 }
 
-// Sweep drops blobs of vectors that no embedder has. It is called after all have been set.
+// Sweep drops blobs of vectors of unknown embedders. It must be called after all embedders have been set.
 func (k *Keeper) Sweep(ctx context.Context) error {
 	list, err := k.options.Blobs.Blobs(ctx, blobPrefix)
 	if err != nil {
@@ -319,7 +319,7 @@ func (k *Keeper) Add(number uint32, r search.Ref) {
 	}
 }
 
-// Recheck looks again at which documents want vectors, after the gate has changed.
+// Recheck applies a change of Options.Gate to all documents.
 func (k *Keeper) Recheck() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -349,7 +349,7 @@ func (k *Keeper) Remove(number uint32) {
 	}
 }
 
-// ref is the document of a number; the zero Ref if there is none.
+// ref returns the document of a number; the zero Ref if there is none.
 func (k *Keeper) ref(number uint32) search.Ref {
 	if int(number) >= len(k.refs) {
 		return search.Ref{}
@@ -357,19 +357,19 @@ func (k *Keeper) ref(number uint32) search.Ref {
 	return k.refs[number]
 }
 
-// Status is what there is of an embedder's vectors.
+// Status is the progress of an embedder.
 type Status struct {
 	Name       string
 	Standard   bool
 	Dimensions int
-	Vectors    int    // documents that have one
+	Vectors    int    // documents with a vector
 	Waiting    int    // documents that wait for one
-	Refused    int    // documents that the embedder does not take
-	Making     bool   // these are new vectors, which will take the place of those in use when they are complete
-	Error      string // why nothing is embedded just now; empty: nothing is wrong
+	Refused    int    // documents that the embedder refused
+	Making     bool   // new vectors that will replace those in use
+	Error      string // the current failure; empty: none
 }
 
-// Status tells how far embedding is, by the embedders' names.
+// Status returns the progress of each embedder, ordered by name.
 func (k *Keeper) Status() []Status {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -388,7 +388,7 @@ func (k *Keeper) Status() []Status {
 	return list
 }
 
-// Scrub makes sure that no file has vectors of documents that are gone. The index must hold everything.
+// Scrub removes vectors of deleted documents from all files. The index must be complete.
 func (k *Keeper) Scrub(ctx context.Context) error {
 	k.mu.RLock()
 	lanes := k.lanes()

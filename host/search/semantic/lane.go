@@ -13,36 +13,36 @@ import (
 	"github.com/alcove-memory/alcove/host/search/vector"
 )
 
-// lane is the vectors of one embedder under one identity. Locks are taken in this order: work, Keeper.mu, mu.
+// lane is the vectors of one embedder under one identity. The lock order is work, Keeper.mu, mu.
 type lane struct {
 	keeper     *Keeper
 	name       string
 	dimensions int
-	id         string // of its blobs: blobPrefix + id + "/"
+	id         string // names its blobs: blobPrefix + id + "/"
 	set        *vector.Set
 	queue      queue
 	wake       chan struct{}
-	stop       context.CancelFunc // nil: it does not run yet
+	stop       context.CancelFunc // nil: not running yet
 	ended      chan struct{}
 
-	using sync.RWMutex // read-held while a search reads from files; held while they are dropped
-	work  sync.Mutex   // held while files are read from or rewritten; never while an embedder is asked
+	using sync.RWMutex // read-held while a search reads files; held while they are dropped
+	work  sync.Mutex   // held while files are read or rewritten; never during a request to an embedder
 
-	mu       sync.Mutex
-	settings Settings
-	files    []*file
-	next     uint64 // of blobs' names
-	places   []place
-	known    map[digest]place // rows that no document claims
-	tail     []row            // not yet in a file; number none: gone. Vectors are in set
-	since    time.Time        // when the tail began
-	texts    map[digest]uint32
-	refused  map[uint32]bool
-	trouble  error
+	mu        sync.Mutex
+	settings  Settings
+	files     []*file
+	next      uint64 // the next blob's number
+	locations []location
+	known     map[digest]location // unclaimed rows
+	tail      []row               // not yet in a file; number none: removed. Vectors are in set
+	since     time.Time           // when the tail began
+	texts     map[digest]uint32
+	refused   map[uint32]bool
+	trouble   error
 }
 
-// place is where a number's vector is kept: a row of a file, or of the tail.
-type place struct {
+// location is the row of a file, or of the tail, that holds a vector.
+type location struct {
 	file *file // nil: tail
 	row  uint32
 	set  bool
@@ -63,7 +63,7 @@ func newLane(k *Keeper, s Settings) (*lane, error) {
 	}
 	sum := digestOf(s.Identity)
 	return &lane{keeper: k, name: s.Name, dimensions: s.Dimensions, settings: s, set: set, id: s.Name + "-" + hex.EncodeToString(sum[:6]), wake: make(chan struct{}, 1),
-		known: map[digest]place{}, texts: map[digest]uint32{}, refused: map[uint32]bool{}}, nil
+		known: map[digest]location{}, texts: map[digest]uint32{}, refused: map[uint32]bool{}}, nil
 }
 
 func (l *lane) owns(blob string) bool { return strings.HasPrefix(blob, blobPrefix+l.id+"/") }
@@ -75,13 +75,13 @@ func (l *lane) wakeUp() {
 	}
 }
 
-// run embeds what waits until ctx ends.
+// run embeds waiting documents until ctx ends.
 func (l *lane) run(ctx context.Context, source Source) {
 	l.load(ctx)
 	for failures := 0; ctx.Err() == nil; {
 		numbers := l.queue.pop(takenAtOnce)
 		if len(numbers) == 0 {
-			l.rest(ctx)
+			l.wait(ctx)
 			continue
 		}
 		err := l.serve(ctx, source, numbers)
@@ -94,7 +94,7 @@ func (l *lane) run(ctx context.Context, source Source) {
 		}
 		failures++
 		pause := min(l.keeper.options.Retry<<min(failures-1, 20), longestPause)
-		l.keeper.options.Logger.Warn("embedding failed; it is tried again", "embedder", l.name, "after", pause, "error", err)
+		l.keeper.options.Logger.Warn("embedding failed and will be retried", "embedder", l.name, "after", pause, "error", err)
 		sleep(ctx, pause)
 	}
 }
@@ -108,8 +108,8 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// rest waits until there is something to do, and keeps what waited long enough.
-func (l *lane) rest(ctx context.Context) {
+// wait waits for work, and flushes the tail when FlushAfter has passed.
+func (l *lane) wait(ctx context.Context) {
 	l.mu.Lock()
 	waits, since := len(l.tail) > 0, l.since
 	l.mu.Unlock()
@@ -138,23 +138,23 @@ func (l *lane) rest(ctx context.Context) {
 
 func (l *lane) flushOrSay(ctx context.Context) {
 	if err := l.flush(ctx); err != nil && ctx.Err() == nil {
-		l.keeper.options.Logger.Warn("vectors could not be kept; after a restart they are made again", "embedder", l.name, "error", err)
+		l.keeper.options.Logger.Warn("vectors were not written; after a restart they are computed again", "embedder", l.name, "error", err)
 		l.mu.Lock()
 		l.since = time.Now()
 		l.mu.Unlock()
 	}
 }
 
-// wanting is a document that wants a vector.
-type wanting struct {
+// pending is a document without a vector.
+type pending struct {
 	number uint32
 	ref    search.Ref
 }
 
-// serve gives vectors to documents. When it fails, those that have none wait again.
+// serve computes documents' vectors. After a failure, the remaining documents are queued again.
 func (l *lane) serve(ctx context.Context, source Source, numbers []uint32) error {
-	list := l.claim(l.wanting(numbers))
-	defer l.queue.hold(0)
+	list := l.claim(l.pending(numbers))
+	defer l.queue.setOut(0)
 	for len(list) > 0 {
 		n := min(len(list), l.current().Batch)
 		if err := l.embed(ctx, source, list[:n]); err != nil {
@@ -164,7 +164,7 @@ func (l *lane) serve(ctx context.Context, source Source, numbers []uint32) error
 			return err
 		}
 		list = list[n:]
-		l.queue.hold(len(list))
+		l.queue.setOut(len(list))
 		if l.tailLen() >= tailRows {
 			l.flushOrSay(ctx)
 		}
@@ -184,22 +184,22 @@ func (l *lane) tailLen() int {
 	return len(l.tail)
 }
 
-// wanting leaves out numbers that stand for nothing, or have a vector.
-func (l *lane) wanting(numbers []uint32) []wanting {
+// pending returns the documents of the numbers that need a vector.
+func (l *lane) pending(numbers []uint32) []pending {
 	k := l.keeper
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	list := make([]wanting, 0, len(numbers))
+	list := make([]pending, 0, len(numbers))
 	for _, n := range numbers {
 		if r := k.ref(n); r != (search.Ref{}) && k.options.Gate(r.Collection) > 0 && !l.set.Has(n) {
-			list = append(list, wanting{n, r})
+			list = append(list, pending{n, r})
 		}
 	}
 	return list
 }
 
-// embed gives vectors to a batch of documents.
-func (l *lane) embed(ctx context.Context, source Source, list []wanting) error {
+// embed computes the vectors of a batch of documents.
+func (l *lane) embed(ctx context.Context, source Source, list []pending) error {
 	refs := make([]search.Ref, len(list))
 	for i, w := range list {
 		refs[i] = w.ref
@@ -209,10 +209,10 @@ func (l *lane) embed(ctx context.Context, source Source, list []wanting) error {
 		return fmt.Errorf("read documents: %w", err)
 	}
 	if len(docs) != len(list) {
-		return fmt.Errorf("read documents: %d came for %d", len(docs), len(list))
+		return fmt.Errorf("read documents: got %d for %d references", len(docs), len(list))
 	}
 	s := l.current()
-	var asked []wanting
+	var asked []pending
 	var texts []string
 	for i, d := range docs {
 		text := s.text(d)
@@ -236,7 +236,7 @@ func (l *lane) embed(ctx context.Context, source Source, list []wanting) error {
 	return nil
 }
 
-// text is the part of a document that is embedded.
+// text returns the embedded text of a document.
 func (s Settings) text(d search.Doc) string {
 	parts := d.Text
 	if d.Turn != nil {
@@ -268,7 +268,7 @@ func clipped(text string, most int) string {
 	return text
 }
 
-// given is the vector that a document came with, if it fits.
+// given returns a document's own vector if it is of this embedder and its dimensions; else nil.
 func given(s Settings, d search.Doc) []float32 {
 	if len(d.Vector) != s.Dimensions || d.VectorOf != "" && d.VectorOf != s.Name {
 		return nil
@@ -276,7 +276,7 @@ func given(s Settings, d search.Doc) []float32 {
 	return d.Vector
 }
 
-// ask embeds texts. Those that the embedder will never take, or that mean nothing to it, get nil.
+// ask embeds texts. The vector of a refused text, or one without known tokens, is nil.
 func (l *lane) ask(ctx context.Context, s Settings, texts []string) ([][]float32, error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -288,7 +288,7 @@ func (l *lane) ask(ctx context.Context, s Settings, texts []string) ([][]float32
 	case err == nil || !l.keeper.options.Refused(err):
 		return vectors, err
 	case len(texts) == 1:
-		l.keeper.options.Logger.Warn("an embedder does not take a text; it is found by its words alone", "embedder", s.Name, "error", err)
+		l.keeper.options.Logger.Warn("an embedder refused a text; only lexical search finds it", "embedder", s.Name, "error", err)
 		return [][]float32{nil}, nil
 	}
 	half := len(texts) / 2
@@ -300,8 +300,8 @@ func (l *lane) ask(ctx context.Context, s Settings, texts []string) ([][]float32
 	return append(front, back...), err
 }
 
-// put gives a document its vector, unless the number stands for another by now.
-func (l *lane) put(w wanting, text digest, v []float32) {
+// put stores a document's vector, unless its number was reused meanwhile.
+func (l *lane) put(w pending, text digest, v []float32) {
 	k := l.keeper
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -320,23 +320,23 @@ func (l *lane) put(w wanting, text digest, v []float32) {
 	if len(l.tail) == 0 {
 		l.since = time.Now()
 	}
-	l.stay(w.number, place{row: uint32(len(l.tail)), set: true})
+	l.setLocation(w.number, location{row: uint32(len(l.tail)), set: true})
 	l.tail = append(l.tail, row{number: w.number, key: keyOf(w.ref), text: text})
 	if l.settings.Costly && text != (digest{}) {
 		l.texts[text] = w.number
 	}
 }
 
-// stay notes where a number's vector is. The caller holds mu.
-func (l *lane) stay(number uint32, at place) {
-	for int(number) >= len(l.places) {
-		l.places = append(l.places, place{})
+// setLocation records the location of a number's vector. The caller holds mu.
+func (l *lane) setLocation(number uint32, at location) {
+	for int(number) >= len(l.locations) {
+		l.locations = append(l.locations, location{})
 	}
-	l.places[number] = at
+	l.locations[number] = at
 }
 
-// copied gives a document the vector of another with the same text, if there is one.
-func (l *lane) copied(w wanting, text digest) bool {
+// copied copies the vector of another document with the same text, and reports whether there is one.
+func (l *lane) copied(w pending, text digest) bool {
 	l.mu.Lock()
 	other, ok := l.texts[text]
 	l.mu.Unlock()
@@ -351,16 +351,16 @@ func (l *lane) copied(w wanting, text digest) bool {
 	return true
 }
 
-// release takes a number's vector away. In a file it waits to be claimed again. The caller holds Keeper.mu.
+// release removes a number's vector. A stored row becomes unclaimed. The caller holds Keeper.mu.
 func (l *lane) release(number uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.refused, number)
-	if int(number) >= len(l.places) || !l.places[number].set {
+	if int(number) >= len(l.locations) || !l.locations[number].set {
 		return
 	}
-	at := l.places[number]
-	l.places[number] = place{}
+	at := l.locations[number]
+	l.locations[number] = location{}
 	l.set.Remove(number)
 	text := digest{}
 	if at.file != nil {

@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// queue holds distinct numbers of waiting documents. The newest is served first: it is the likeliest to be searched for.
+// queue is a set of waiting documents, by number. The newest is served first: it is the most likely to be searched for.
 type queue struct {
 	mu   sync.Mutex
 	list []uint32
 	in   map[uint32]bool
-	out  int // taken, and neither done nor back
+	out  int // popped, and neither done nor back
 }
 
 func (q *queue) push(numbers ...uint32) {
@@ -27,7 +27,7 @@ func (q *queue) push(numbers ...uint32) {
 	}
 }
 
-// pop takes at most so many, until hold says otherwise.
+// pop removes up to most numbers. They count as waiting until setOut.
 func (q *queue) pop(most int) []uint32 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -44,21 +44,21 @@ func (q *queue) pop(most int) []uint32 {
 	return taken
 }
 
-// hold says how many of those taken still wait.
-func (q *queue) hold(n int) {
+// setOut sets how many popped numbers still wait.
+func (q *queue) setOut(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.out = n
 }
 
-// len is how many wait.
+// len returns the number of waiting documents, popped ones included.
 func (q *queue) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.list) + q.out
 }
 
-// all are those that wait and were not taken.
+// all returns the waiting numbers that were not popped.
 func (q *queue) all() []uint32 {
 	q.mu.Lock()
 	defer q.mu.Unlock()

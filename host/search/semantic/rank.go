@@ -12,10 +12,10 @@ import (
 	"github.com/alcove-memory/alcove/host/search/vector"
 )
 
-// ErrNone says that there is no such embedder.
+// ErrNone means that no embedder has the given name.
 var ErrNone = errors.New("there is no such embedder")
 
-// lane is the vectors in use of an embedder; of the standard one when name is empty. They stay until done is called.
+// lane returns an embedder's vectors in use; empty name: the default embedder's. Their files stay until done is called.
 func (k *Keeper) lane(name string) (l *lane, done func(), err error) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -30,14 +30,14 @@ func (k *Keeper) lane(name string) (l *lane, done func(), err error) {
 	return e.serving, e.serving.using.RUnlock, nil
 }
 
-// Standard is the embedder of searches that name none; empty when they are by words.
+// Standard returns the default embedder's name; empty: none.
 func (k *Keeper) Standard() string {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return k.standard
 }
 
-// Dimensions is how many elements an embedder's vectors have; 0 where there is no such embedder.
+// Dimensions returns the length of an embedder's vectors; 0 if there is no such embedder.
 func (k *Keeper) Dimensions(embedder string) int {
 	l, done, err := k.lane(embedder)
 	if err != nil {
@@ -47,7 +47,7 @@ func (k *Keeper) Dimensions(embedder string) int {
 	return l.dimensions
 }
 
-// Weight is how much meaning counts beside words in a collection, from 0 to 1; 0 where there is no such embedder.
+// Weight returns the weight of vector scores in a collection, from 0 to 1; 0 if there is no such embedder.
 func (k *Keeper) Weight(embedder, collection string) float64 {
 	l, done, err := k.lane(embedder)
 	if err != nil {
@@ -57,7 +57,7 @@ func (k *Keeper) Weight(embedder, collection string) float64 {
 	return l.current().weight() * k.options.Gate(collection)
 }
 
-// Check validates a query's vector.
+// Check validates a query's vector for an embedder.
 func (k *Keeper) Check(embedder string, v []float32) error {
 	l, done, err := k.lane(embedder)
 	if err != nil {
@@ -82,16 +82,15 @@ func (k *Keeper) Nearest(ctx context.Context, q search.Query, among search.Set, 
 	near := make([]search.Near, 0, len(found))
 	for _, n := range found {
 		if least != 0 && n.Score < least {
-			break // they come nearest first
+			break // the list is sorted, nearest first
 		}
 		near = append(near, search.Near{Number: n.Number, Score: n.Score})
 	}
 	return near, nil
 }
 
-// Fuse implements search.Semantic: a candidate's score is the weighted mean of how well its words match, as a part of
-// the best match, and of where its nearness lies between that of the farthest candidate and that of the nearest. Of a
-// document that has no vector the words speak for its meaning too.
+// Fuse implements search.Semantic. A score is the weighted mean of the lexical score, relative to the best one, and the
+// vector score, scaled between the candidates' lowest and highest. Without a vector the lexical score counts for both.
 func (k *Keeper) Fuse(q search.Query, candidates []search.Candidate) {
 	l, done, err := k.lane(q.Embedder)
 	if err != nil {
@@ -113,7 +112,7 @@ func (k *Keeper) Fuse(q search.Query, candidates []search.Candidate) {
 	k.mix(l.current().weight(), candidates)
 }
 
-// complete estimates the nearness of candidates that were found by their words alone.
+// complete estimates the vector scores of candidates that were found lexically.
 func (l *lane) complete(question []float32, candidates []search.Candidate) {
 	var missing []int
 	var numbers []uint32
@@ -175,14 +174,14 @@ func (s Settings) weight() float64 {
 	return min(s.Weight, 1)
 }
 
-// Embed gives the vector of a question; nil when it means nothing to the embedder, or vectors come with questions.
+// Embed returns a query's vector; nil for a query without known tokens, or if callers supply the embedder's vectors.
 func (k *Keeper) Embed(ctx context.Context, embedder, question string) ([]float32, error) {
 	l, done, err := k.lane(embedder)
 	if err != nil {
 		return nil, err
 	}
 	s := l.current()
-	done() // asking takes long
+	done() // a request may take long
 	if s.Embedder == nil {
 		return nil, nil
 	}
@@ -205,10 +204,10 @@ func (k *Keeper) Embed(ctx context.Context, embedder, question string) ([]float3
 	return vectors[0], nil
 }
 
-// questions caches the vectors of the latest queries.
+// questions is an LRU cache of query vectors.
 type questions struct {
 	mu    sync.Mutex
-	order *list.List // of remembered, the last used in front
+	order *list.List // of remembered, most recently used first
 	known map[digest]*list.Element
 }
 
@@ -255,8 +254,17 @@ func (q *questions) clear() {
 	clear(q.known)
 }
 
-// Texts gives the vectors of texts as documents have them, or questions; nil for those that mean nothing to the embedder.
-func (k *Keeper) Texts(ctx context.Context, embedder string, texts []string, questions bool) ([][]float32, error) {
+// Texts returns the vectors of texts, embedded as documents; nil for a text without known tokens.
+func (k *Keeper) Texts(ctx context.Context, embedder string, texts []string) ([][]float32, error) {
+	return k.embed(ctx, embedder, texts, func(s Settings) (string, Embedder) { return s.Prefix, s.Embedder })
+}
+
+// Questions returns the vectors of texts, embedded as queries; nil for a text without known tokens.
+func (k *Keeper) Questions(ctx context.Context, embedder string, texts []string) ([][]float32, error) {
+	return k.embed(ctx, embedder, texts, func(s Settings) (string, Embedder) { return s.Question, s.asker() })
+}
+
+func (k *Keeper) embed(ctx context.Context, embedder string, texts []string, as func(Settings) (prefix string, by Embedder)) ([][]float32, error) {
 	l, done, err := k.lane(embedder)
 	if err != nil {
 		return nil, err
@@ -264,19 +272,16 @@ func (k *Keeper) Texts(ctx context.Context, embedder string, texts []string, que
 	s := l.current()
 	done()
 	if s.Embedder == nil {
-		return nil, fmt.Errorf("the vectors of %s are given: it makes none", s.Name)
+		return nil, fmt.Errorf("embed with %s: callers supply its vectors; choose another embedder", s.Name)
 	}
-	prefix, by := s.Prefix, s.Embedder
-	if questions {
-		prefix, by = s.Question, s.asker()
-	}
+	prefix, by := as(s)
 	asked := make([]string, len(texts))
 	for i, text := range texts {
 		asked[i] = prefix + clipped(text, s.MaxChars)
 	}
 	vectors, err := by.Embed(ctx, asked)
 	if err == nil && len(vectors) != len(texts) {
-		err = fmt.Errorf("%d vectors came for %d texts", len(vectors), len(texts))
+		err = fmt.Errorf("embed with %s: got %d vectors for %d texts", s.Name, len(vectors), len(texts))
 	}
 	return vectors, err
 }

@@ -2,19 +2,19 @@ package vector
 
 import "math"
 
-// candidate is a row with its rough score.
+// candidate is a row with its approximate score.
 type candidate struct {
 	score  float32
 	number uint32
 	row    uint32
 }
 
-// better orders candidates; of equals the lower number is better.
+// better orders candidates by score, then by ascending number.
 func (a candidate) better(b candidate) bool {
 	return a.score > b.score || a.score == b.score && a.number < b.number
 }
 
-// best keeps the best k candidates in a heap with the worst on top.
+// best keeps the best k candidates in a heap with the worst at the root.
 type best struct {
 	list []candidate
 	most int
@@ -22,7 +22,7 @@ type best struct {
 
 func newBest(most int) *best { return &best{make([]candidate, 0, min(most, 4096)), most} }
 
-// worst is the score below which nothing is kept any more.
+// worst is the score below which candidates are rejected.
 func (b *best) worst() float32 {
 	if len(b.list) < b.most {
 		return float32(math.Inf(-1))

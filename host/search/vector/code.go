@@ -2,10 +2,10 @@ package vector
 
 import "math"
 
-// codeZero is the code of 0: codes go from 1 to 127.
+// codeZero is the code of 0; codes range from 1 to 127.
 const codeZero = 64
 
-// encode writes the codes of a vector: its elements, in steps of a 63rd of the largest. It returns the step.
+// encode quantises a vector in steps of a 63rd of its largest element. It returns the step.
 func encode(v []float32, codes []uint8) (step float32) {
 	step = largest(v) / (codeZero - 1)
 	for i := range codes {
@@ -39,7 +39,7 @@ func encodeQuery(v []float32, stride int) codedQuery {
 	return q
 }
 
-// score is about the dot product of the vectors.
+// score approximates the dot product of the vectors.
 func (q *codedQuery) score(dot int32, step float32) float32 {
 	return float32(float32(dot-q.zero)*q.step) * step
 }
@@ -52,7 +52,7 @@ func largest(v []float32) float32 {
 	return most
 }
 
-// setBits writes which elements are positive, into every step-th word.
+// setBits writes the signs of the elements as bits into every step-th word.
 func setBits(v []float32, words []uint64, step int) {
 	for at := 0; at < len(v); at += 64 {
 		var w uint64
@@ -65,7 +65,7 @@ func setBits(v []float32, words []uint64, step int) {
 	}
 }
 
-// norm is the length of a vector.
+// norm is the Euclidean norm.
 func norm(v []float32) float64 {
 	sum := 0.0
 	for _, x := range v {

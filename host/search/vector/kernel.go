@@ -9,23 +9,22 @@ import (
 const (
 	floatBlock = 16 // float32 elements
 	codeBlock  = 64 // codes
-	bitGroup   = 8  // rows whose words of bits lie beside one another
+	bitGroup   = 8  // rows with interleaved words of bits
 )
 
-// kernels work out a number for each of many rows. All implementations give the same numbers, bit for bit.
+// kernels compute a number for each of many rows. All implementations return identical bits.
 type kernels struct {
-	// dotFloats are the dot products of a query with rows that lie one behind the other. len(query) is a multiple of
-	// floatBlock.
+	// dotFloats computes dot products of a query with consecutive rows. len(query) is a multiple of floatBlock.
 	dotFloats func(query, rows, out []float32)
-	// dotCodes are the dot products with codes from 0 to 127; the query's elements go from −127 to 127, so that pairs
-	// of products fit 16 bits. len(query) is a multiple of codeBlock.
+	// dotCodes computes dot products with codes from 0 to 127. The query's elements range from −127 to 127, so that pairs
+	// of products fit in 16 bits. len(query) is a multiple of codeBlock.
 	dotCodes func(query []int8, codes []uint8, out []int32)
-	// differ counts the bits in which rows differ from a query. Rows lie in groups of bitGroup: the first word of
-	// each, then the second word of each. len(out) is a multiple of bitGroup.
+	// differ computes Hamming distances. Rows are interleaved in groups of bitGroup: the first word of each, then the
+	// second word of each. len(out) is a multiple of bitGroup.
 	differ func(query, bits, out []uint64)
 }
 
-// checkRows panics where a kernel would read or write out of bounds.
+// checkRows panics if a kernel would read or write out of bounds.
 func checkRows(have, stride, n, block int) {
 	if stride == 0 || n == 0 || stride%block != 0 || have < n*stride {
 		panic(fmt.Sprintf("vector: %d rows of %d do not fit %d elements", n, stride, have))
@@ -45,7 +44,7 @@ func dotFloats(query, rows, out []float32) {
 			var a, b, c, d float32
 			for at := lane; at < len(row); at += floatBlock {
 				x, y := (*[4]float32)(row[at:]), (*[4]float32)(query[at:])
-				// The conversions keep compilers from fusing, which rounds otherwise.
+				// The conversions prevent fused multiply-add, which rounds differently.
 				a += float32(x[0] * y[0])
 				b += float32(x[1] * y[1])
 				c += float32(x[2] * y[2])
@@ -57,7 +56,7 @@ func dotFloats(query, rows, out []float32) {
 	}
 }
 
-// sum16 adds halves to halves, which is how vector registers are summed up.
+// sum16 sums pairwise by halves, in the order of the vector kernels.
 func sum16(s *[floatBlock]float32) float32 {
 	for width := floatBlock / 2; width > 0; width /= 2 {
 		for i := range width {
@@ -71,7 +70,7 @@ func dotCodes(query []int8, codes []uint8, out []int32) {
 	checkRows(len(codes), len(query), len(out), codeBlock)
 	for i := range out {
 		row := codes[i*len(query) : (i+1)*len(query)]
-		var a, b, c, d int32 // four sums at once keep the processor busier than one
+		var a, b, c, d int32 // four accumulators for instruction-level parallelism
 		for at := 0; at < len(row); at += codeBlock {
 			x, y := (*[codeBlock]uint8)(row[at:]), (*[codeBlock]int8)(query[at:])
 			for j := 0; j < codeBlock; j += 4 {

@@ -14,7 +14,7 @@ func dotCodesAVX2(query *int8, codes *uint8, n, stride int, out *int32)
 //go:noescape
 func differAVX2(query, bits *uint64, n, words int, out *uint64)
 
-// fastest are the kernels of this processor.
+// fastest returns the kernels for this processor.
 func fastest() kernels {
 	if !cpu.X86.HasAVX2 {
 		return portable()

@@ -2,5 +2,5 @@
 
 package vector
 
-// fastest are the kernels of this processor.
+// fastest returns the kernels for this processor.
 func fastest() kernels { return portable() }

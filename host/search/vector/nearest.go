@@ -8,40 +8,40 @@ import (
 	"slices"
 )
 
-// Near is a vector's number and how near it is: higher is nearer. With Cosine scores go from −1 to 1.
+// Near is a vector's number and score: higher is nearer. Cosine scores range from −1 to 1.
 type Near struct {
 	Number uint32
 	Score  float64
 }
 
-// Among is the numbers that a query is asked of.
+// Among is the numbers that a query searches.
 type Among interface {
 	Has(number uint32) bool
 	Len() int
-	// Each goes through the numbers until do returns false.
+	// Each calls do for the numbers until do returns false.
 	Each(do func(number uint32) bool)
 }
 
-// Scan is how a set is gone through.
+// Scan is the representation that a query scans.
 type Scan uint8
 
-// The scans. All end in scores of full precision.
+// The scans. All return scores of full precision.
 const (
-	Auto   Scan = iota // by how much there is
-	Floats             // everything in full precision
-	Codes              // seven bits an element, and the best again
-	Bits               // one bit an element, the best again in codes, and of these the best again
+	Auto   Scan = iota // by the number of vectors
+	Floats             // all vectors in full precision
+	Codes              // seven bits an element; the best are rescored in full precision
+	Bits               // one bit an element; the best are rescored in codes, and the best of those in full precision
 )
 
-// How many are scored again: at least so many, and so many more than, or for each that, is asked for.
+// Numbers of rescored vectors: the minimum, and the surplus over K or factor of K.
 const (
-	leastRescored, rescoredMore = 40, 30 // after codes, in full precision
-	leastRecoded, recodedEach   = 800, 8 // after bits, in codes
-	recodedPart                 = 300    // and one in so many
-	sparse                      = 16     // one in so many: below, rows are looked up one by one
+	leastRescored, rescoredMore = 40, 30 // codes → full precision
+	leastRecoded, recodedEach   = 800, 8 // bits → codes
+	recodedPart                 = 300    // and at least one in so many
+	sparse                      = 16     // a query of less than one row in so many looks rows up one by one
 )
 
-// Query is what to look for.
+// Query is a nearest-neighbour query.
 type Query struct {
 	Vector []float32
 	Among  Among // nil: all
@@ -49,7 +49,7 @@ type Query struct {
 	Scan   Scan
 }
 
-// Nearest are the vectors nearest to a query, at most K, the nearest first, and of equals the lower number first.
+// Nearest returns up to K vectors nearest to a query, nearest first; ties are ordered by number.
 func (s *Set) Nearest(ctx context.Context, q Query) ([]Near, error) {
 	ready, err := s.Ready(q.Vector)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Set) Nearest(ctx context.Context, q Query) ([]Near, error) {
 	if q.K = min(q.K, among); q.K <= 0 {
 		return nil, nil
 	}
-	r := &reading{set: s, ctx: ctx, among: q.Among, query: make([]float32, s.stride.floats)}
+	r := &search{set: s, ctx: ctx, among: q.Among, query: make([]float32, s.stride.floats)}
 	copy(r.query, ready)
 	if q.Scan == Auto {
 		q.Scan = s.scanOf(among, q.K)
@@ -76,7 +76,7 @@ func (s *Set) Nearest(ctx context.Context, q Query) ([]Near, error) {
 	return r.exact(rows, q.K)
 }
 
-// scanOf chooses the scan: full precision when nearly all would be read again anyway.
+// scanOf chooses the scan: full precision if nearly all would be rescored.
 func (s *Set) scanOf(among, k int) Scan {
 	switch {
 	case among <= max(leastRescored, k+rescoredMore):
@@ -87,16 +87,16 @@ func (s *Set) scanOf(among, k int) Scan {
 	return Bits
 }
 
-// reading is one query at work.
-type reading struct {
+// search is one running query.
+type search struct {
 	set   *Set
 	ctx   context.Context
 	among Among
 	query []float32
 }
 
-// candidates are the rows to be scored in full precision.
-func (r *reading) candidates(q Query, among int) ([]uint32, error) {
+// candidates returns the rows to be scored in full precision.
+func (r *search) candidates(q Query, among int) ([]uint32, error) {
 	s := r.set
 	few := among*sparse < len(s.numbers)
 	switch q.Scan {
@@ -118,8 +118,8 @@ func (r *reading) candidates(q Query, among int) ([]uint32, error) {
 	return r.recode(rows, &coded, max(leastRescored, q.K+rescoredMore)), err
 }
 
-// all are the rows that the query is asked of.
-func (r *reading) all() []uint32 {
+// all returns the rows that the query searches.
+func (r *search) all() []uint32 {
 	var rows []uint32
 	if r.among == nil {
 		for row, number := range r.set.numbers {
@@ -138,11 +138,11 @@ func (r *reading) all() []uint32 {
 	return rows
 }
 
-// scores works out how near each row of a chunk is, roughly or exactly.
+// scores computes the score of each row of a chunk, approximately or exactly.
 type scores func(c *chunk, into []float32)
 
-// scan goes through all rows and keeps the best.
-func (r *reading) scan(wanted int, score scores) ([]uint32, error) {
+// scan scores all rows and returns the best.
+func (r *search) scan(wanted int, score scores) ([]uint32, error) {
 	s := r.set
 	kept := newBest(wanted)
 	into := make([]float32, chunkRows)
@@ -168,7 +168,7 @@ func (r *reading) scan(wanted int, score scores) ([]uint32, error) {
 	return kept.rows(), nil
 }
 
-func (r *reading) floatScores() scores {
+func (r *search) floatScores() scores {
 	s := r.set
 	row := make([]float32, s.stride.floats)
 	return func(c *chunk, into []float32) {
@@ -178,19 +178,19 @@ func (r *reading) floatScores() scores {
 		if c.inMemory == chunkRows {
 			return
 		}
-		for i, at := range c.places {
+		for i, at := range c.sources {
 			if at.reader == nil {
 				continue
 			}
 			into[i] = float32(math.Inf(-1))
-			if at.reader.ReadVector(at.at, row[:s.options.Dimensions]) == nil { // exact names what cannot be read
+			if at.reader.ReadVector(at.at, row[:s.options.Dimensions]) == nil { // exact reports a read error
 				s.kernels.dotFloats(r.query, row, into[i:i+1])
 			}
 		}
 	}
 }
 
-func (r *reading) codeScores(q *codedQuery) scores {
+func (r *search) codeScores(q *codedQuery) scores {
 	dots := make([]int32, chunkRows)
 	return func(c *chunk, into []float32) {
 		r.set.kernels.dotCodes(q.elements, c.codes, dots)
@@ -200,7 +200,7 @@ func (r *reading) codeScores(q *codedQuery) scores {
 	}
 }
 
-func (r *reading) bitScores() scores {
+func (r *search) bitScores() scores {
 	s := r.set
 	query, counts := make([]uint64, s.stride.bits), make([]uint64, chunkRows)
 	setBits(r.query[:s.options.Dimensions], query, 1)
@@ -219,8 +219,8 @@ func (r *reading) bitScores() scores {
 	}
 }
 
-// recode keeps the best of some rows by their codes.
-func (r *reading) recode(rows []uint32, q *codedQuery, wanted int) []uint32 {
+// recode returns the best rows by their codes.
+func (r *search) recode(rows []uint32, q *codedQuery, wanted int) []uint32 {
 	s := r.set
 	if len(rows) <= wanted {
 		return rows
@@ -235,8 +235,8 @@ func (r *reading) recode(rows []uint32, q *codedQuery, wanted int) []uint32 {
 	return kept.rows()
 }
 
-// exact scores rows in full precision and keeps the best.
-func (r *reading) exact(rows []uint32, k int) ([]Near, error) {
+// exact scores rows in full precision and returns the best k.
+func (r *search) exact(rows []uint32, k int) ([]Near, error) {
 	s := r.set
 	v, list := make([]float32, s.stride.floats), make([]Near, 0, len(rows))
 	var dot [1]float32
@@ -251,7 +251,7 @@ func (r *reading) exact(rows []uint32, k int) ([]Near, error) {
 	return list[:min(k, len(list))], nil
 }
 
-// Score is how near a number's vector is to a query, and whether it has one.
+// Score returns the score of a number's vector for a query; ok reports whether it has a vector.
 func (s *Set) Score(query []float32, number uint32) (score float64, ok bool, err error) {
 	ready, err := s.Ready(query)
 	if err != nil {
@@ -263,7 +263,7 @@ func (s *Set) Score(query []float32, number uint32) (score float64, ok bool, err
 	if row == none {
 		return 0, false, nil
 	}
-	r := &reading{set: s, query: make([]float32, s.stride.floats)}
+	r := &search{set: s, query: make([]float32, s.stride.floats)}
 	copy(r.query, ready)
 	list, err := r.exact([]uint32{row}, 1)
 	if err != nil {
@@ -272,8 +272,7 @@ func (s *Set) Score(query []float32, number uint32) (score float64, ok bool, err
 	return list[0].Score, true, nil
 }
 
-// Estimate is about how near the vectors of some numbers are to a query, worked out from codes alone; NaN where there is
-// none.
+// Estimate approximates the scores of numbers from codes alone; NaN for a number without a vector.
 func (s *Set) Estimate(query []float32, numbers []uint32) []float64 {
 	scores := make([]float64, len(numbers))
 	ready, err := s.Ready(query)

@@ -1,7 +1,7 @@
 // Package vector finds the nearest vectors of a set by exhaustive scans.
 //
-// A large set is scanned in one bit an element, a middling one in codes of seven bits; what these find best is scored
-// again in full precision.
+// A large set is scanned with one bit an element, a smaller one with seven bits; the best candidates are rescored in full
+// precision.
 package vector
 
 import (
@@ -13,13 +13,13 @@ import (
 	"sync"
 )
 
-// Metric says which vectors are near.
+// Metric is the similarity of vectors.
 type Metric uint8
 
 // The metrics.
 const (
-	Cosine Metric = iota // by direction alone
-	Dot                  // by dot product: length counts
+	Cosine Metric = iota // cosine similarity
+	Dot                  // dot product
 )
 
 // MaxDimensions bounds the elements of a vector.
@@ -29,16 +29,16 @@ const MaxDimensions = 8192
 type Options struct {
 	Dimensions int    // required
 	Metric     Metric // Cosine
-	Codes      int    // up to how many vectors a scan reads codes; beyond it bits; 50,000
-	Portable   bool   // do without the processor's vector instructions
+	Codes      int    // the size up to which scans use codes, and beyond it bits; 50,000
+	Portable   bool   // use no vector instructions
 }
 
-// Reader reads vectors where they are kept, in full precision. It may be called from many goroutines at once.
+// Reader reads stored vectors in full precision. It is safe for concurrent use.
 type Reader interface {
 	ReadVector(at uint32, into []float32) error
 }
 
-// Set holds vectors by number. Its methods may be called from many goroutines at once.
+// Set is vectors by number. It is safe for concurrent use.
 type Set struct {
 	options Options
 	kernels kernels
@@ -46,35 +46,35 @@ type Set struct {
 
 	mu      sync.RWMutex
 	chunks  []*chunk
-	rows    []uint32 // by number; none where there is no vector
-	numbers []uint32 // by row; none where the row is free
+	rows    []uint32 // by number; none: no vector
+	numbers []uint32 // by row; none: free
 	free    []uint32 // rows
 	count   int
 }
 
 const none = ^uint32(0)
 
-// chunkRows is how many rows are kept together, a multiple of bitGroup.
+// chunkRows is the number of rows of a chunk, a multiple of bitGroup.
 const chunkRows = 1024
 
-// chunk is some rows. What is not in floats is read from where it is kept.
+// chunk is chunkRows rows. Vectors that are not in floats are read from their Reader.
 type chunk struct {
 	codes    []uint8
 	bits     []uint64
 	steps    []float32
 	norms    []float32 // with Dot only
-	floats   []float32 // nil when no row is in memory
-	inMemory int       // rows that have no place
-	places   []place
+	floats   []float32 // nil if no row is in memory
+	inMemory int       // rows in floats
+	sources  []source
 }
 
-// place is where a vector is kept; the zero place is in floats.
-type place struct {
+// source is the location of a vector; the zero source is floats.
+type source struct {
 	reader Reader
 	at     uint32
 }
 
-// New makes an empty set.
+// New returns an empty set.
 func New(o Options) (*Set, error) {
 	if o.Dimensions < 1 || o.Dimensions > MaxDimensions {
 		return nil, fmt.Errorf("make a set of vectors: %d dimensions: they go from 1 to %d", o.Dimensions, MaxDimensions)
@@ -92,7 +92,7 @@ func New(o Options) (*Set, error) {
 
 func padded(n, block int) int { return (n + block - 1) / block * block }
 
-// Len is how many vectors there are.
+// Len returns the number of vectors.
 func (s *Set) Len() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -113,10 +113,10 @@ func (s *Set) row(number uint32) uint32 {
 	return s.rows[number]
 }
 
-// errZero says that a vector has no direction.
+// errZero rejects a vector without a direction.
 var errZero = errors.New("the vector is zero, which is near to nothing")
 
-// Check validates a vector or query.
+// Check validates the dimensions and elements of a vector or query.
 func (s *Set) Check(v []float32) error {
 	if len(v) != s.options.Dimensions {
 		return fmt.Errorf("the vector has %d dimensions: those here have %d", len(v), s.options.Dimensions)
@@ -131,7 +131,7 @@ func (s *Set) Check(v []float32) error {
 	return nil
 }
 
-// Ready returns the stored form of a vector: normalised with Cosine. v is not changed.
+// Ready returns the stored form of a vector: with Cosine, normalised. v is not changed.
 func (s *Set) Ready(v []float32) ([]float32, error) {
 	if err := s.Check(v); err != nil {
 		return nil, err
@@ -146,36 +146,36 @@ func (s *Set) Ready(v []float32) ([]float32, error) {
 	return ready, nil
 }
 
-// Put sets a number's vector, which is kept in memory.
+// Put sets a number's vector and holds it in memory.
 func (s *Set) Put(number uint32, v []float32) error {
 	ready, err := s.Ready(v)
 	if err != nil {
 		return err
 	}
-	s.put(number, ready, place{})
+	s.put(number, ready, source{})
 	return nil
 }
 
-// PutKept sets a number's vector, which Ready made and which from, at a place, gives again. from is asked whenever full
-// precision is needed.
+// PutKept sets a number's vector, as Ready returned it. Only its codes are held in memory; from reads it, at an index,
+// whenever full precision is needed.
 func (s *Set) PutKept(number uint32, ready []float32, from Reader, at uint32) error {
 	if err := s.Check(ready); err != nil {
 		return err
 	}
-	s.put(number, ready, place{from, at})
+	s.put(number, ready, source{from, at})
 	return nil
 }
 
-// Moved tells that a number's vector is kept elsewhere now.
+// Moved changes the reader and index of a number's vector.
 func (s *Set) Moved(number uint32, to Reader, at uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if row := s.row(number); row != none {
-		s.chunks[row/chunkRows].place(row%chunkRows, place{to, at})
+		s.chunks[row/chunkRows].setSource(row%chunkRows, source{to, at})
 	}
 }
 
-func (s *Set) put(number uint32, v []float32, at place) {
+func (s *Set) put(number uint32, v []float32, at source) {
 	codes := make([]uint8, s.stride.codes)
 	step := encode(v, codes)
 	length := float32(norm(v))
@@ -183,7 +183,7 @@ func (s *Set) put(number uint32, v []float32, at place) {
 	defer s.mu.Unlock()
 	row := s.row(number)
 	if row == none {
-		row = s.take(number)
+		row = s.allocate(number)
 	}
 	c, i := s.chunks[row/chunkRows], row%chunkRows
 	copy(c.codes[int(i)*s.stride.codes:], codes)
@@ -193,7 +193,7 @@ func (s *Set) put(number uint32, v []float32, at place) {
 	}
 	group := int(i) / bitGroup * bitGroup * s.stride.bits
 	setBits(v, c.bits[group+int(i)%bitGroup:], bitGroup)
-	c.place(i, at)
+	c.setSource(i, at)
 	if at.reader == nil {
 		if c.floats == nil {
 			c.floats = make([]float32, chunkRows*s.stride.floats)
@@ -202,8 +202,8 @@ func (s *Set) put(number uint32, v []float32, at place) {
 	}
 }
 
-// take gives a number a row.
-func (s *Set) take(number uint32) uint32 {
+// allocate assigns a row to a number.
+func (s *Set) allocate(number uint32) uint32 {
 	if len(s.free) == 0 {
 		s.grow()
 	}
@@ -213,7 +213,7 @@ func (s *Set) take(number uint32) uint32 {
 		s.rows = append(s.rows, none)
 	}
 	s.rows[number], s.numbers[row] = row, number
-	s.chunks[row/chunkRows].inMemory++ // until it gets its place
+	s.chunks[row/chunkRows].inMemory++ // until setSource
 	s.count++
 	return row
 }
@@ -221,7 +221,7 @@ func (s *Set) take(number uint32) uint32 {
 func (s *Set) grow() {
 	c := &chunk{
 		codes: make([]uint8, chunkRows*s.stride.codes), bits: make([]uint64, chunkRows*s.stride.bits),
-		steps: make([]float32, chunkRows), places: make([]place, chunkRows),
+		steps: make([]float32, chunkRows), sources: make([]source, chunkRows),
 	}
 	if s.options.Metric == Dot {
 		c.norms = make([]float32, chunkRows)
@@ -234,21 +234,21 @@ func (s *Set) grow() {
 	}
 }
 
-// place sets where a row's vector is, and gives memory back that no row needs.
-func (c *chunk) place(i uint32, at place) {
-	if was := c.places[i].reader == nil; was != (at.reader == nil) {
+// setSource sets the location of a row's vector, and frees floats if no row uses it.
+func (c *chunk) setSource(i uint32, at source) {
+	if was := c.sources[i].reader == nil; was != (at.reader == nil) {
 		if was {
 			c.inMemory--
 		} else {
 			c.inMemory++
 		}
 	}
-	if c.places[i] = at; c.inMemory == 0 {
+	if c.sources[i] = at; c.inMemory == 0 {
 		c.floats = nil
 	}
 }
 
-// Remove forgets a number's vector.
+// Remove removes a number's vector.
 func (s *Set) Remove(number uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -257,10 +257,10 @@ func (s *Set) Remove(number uint32) {
 		return
 	}
 	c := s.chunks[row/chunkRows]
-	if c.places[row%chunkRows].reader == nil {
+	if c.sources[row%chunkRows].reader == nil {
 		c.inMemory--
 	}
-	c.places[row%chunkRows] = place{}
+	c.sources[row%chunkRows] = source{}
 	if c.inMemory == 0 {
 		c.floats = nil
 	}
@@ -269,7 +269,7 @@ func (s *Set) Remove(number uint32) {
 	s.count--
 }
 
-// Vector is a number's vector as Ready made it; nil when there is none.
+// Vector returns a number's vector in stored form; nil if there is none.
 func (s *Set) Vector(number uint32) ([]float32, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -282,10 +282,10 @@ func (s *Set) Vector(number uint32) ([]float32, error) {
 	return v[:s.options.Dimensions], err
 }
 
-// read reads a row in full precision. into is as long as a row, and zero beyond its dimensions.
+// read reads a row in full precision into a padded row; elements beyond the dimensions are zero.
 func (s *Set) read(row uint32, into []float32) error {
 	c, i := s.chunks[row/chunkRows], row%chunkRows
-	if at := c.places[i]; at.reader != nil {
+	if at := c.sources[i]; at.reader != nil {
 		return at.reader.ReadVector(at.at, into[:s.options.Dimensions])
 	}
 	copy(into, c.floats[int(i)*s.stride.floats:(int(i)+1)*s.stride.floats])
