@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// Driver keeps spaces in data directories, in the layout of its engine. The caller makes sure that no other process uses a directory
-// that is opened, loaded, examined or repaired.
+// Driver manages spaces in data directories. The caller ensures that no other process uses a directory that is opened,
+// loaded, examined or repaired.
 type Driver interface {
-	// Exists reports whether a directory has a space.
+	// Exists reports whether a directory contains a space.
 	Exists(dir string) (bool, error)
-	// Open opens the space of a directory, or makes one, and removes what an interrupted Load left. ErrDamaged: Examine lists the
-	// faults, Repair saves what can be read.
+	// Open opens the space of a directory, or creates one, and removes the remains of an interrupted Load. On ErrDamaged,
+	// Examine lists the faults and Repair recovers what is readable.
 	Open(ctx context.Context, dir string, o Options) (Engine, error)
-	// Load makes a space in a directory, wholly or not at all. ErrNotEmpty: there is a space already.
+	// Load creates a space in a directory atomically. ErrNotEmpty: it has a space already.
 	Load(ctx context.Context, dir string, l Load) error
-	// Examine reads a space without opening it, and returns its faults. err is that it could not be read.
+	// Examine reads a space without opening it, and returns its faults. err means that it could not be read.
 	Examine(dir string) (faults []error, err error)
-	// Repair replaces a damaged space by one of all that can be read of it, and moves the old files into a folder in SetAside. An intact
-	// space is left alone.
+	// Repair replaces a damaged space by one of all its readable records, and moves the old files to a folder in SetAside.
+	// An intact space stays unchanged.
 	Repair(ctx context.Context, dir string, r Repair) (Repaired, error)
 }
 
 // SetAside is the folder of a data directory for the files that repairs replaced.
 const SetAside = "set-aside"
 
-// Options are how a Driver opens a space. The zero value is ready for use.
+// Options configure Open. The zero value is ready for use.
 type Options struct {
 	Clock    func() time.Time // nil: time.Now
 	Logger   *slog.Logger     // nil: discards
-	ReadOnly bool             // open an existing space without writing to the directory; all writes are refused
+	ReadOnly bool             // open an existing space without writing to the directory; writes fail with ErrReadOnly
 }
 
-// Load is the source of a space for a directory that has none.
+// Load is the source of a new space.
 type Load struct {
-	// Read gives the loader every piece. Files that it puts into the folder appear in the directory with the space.
+	// Read passes every piece to the loader. Files that it creates in folder appear in the directory with the space.
 	Read func(l Loader, folder string) error
 	// Verify opens the loaded space in a temporary directory. Its error discards the space; nil Verify accepts any.
 	Verify func(ctx context.Context, dir string) error
@@ -65,14 +65,14 @@ type Aside struct {
 	Why    string   `json:"why"`
 }
 
-// Filed is a Driver whose spaces are files of the data directory.
+// Filed is a Driver that stores spaces as files of the data directory.
 type Filed interface {
-	// Files are the paths of the files of a space in a directory, whether they exist or not.
+	// Files returns the paths of a space's files, whether they exist or not.
 	Files(dir string) Files
 }
 
 // Files are the paths of a space.
 type Files struct {
-	Database string // there is a space where this exists
-	Blobs    string // the folder beside it, made before the database
+	Database string // exists if there is a space
+	Blobs    string // the folder of blobs, created before the database
 }

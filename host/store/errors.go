@@ -6,39 +6,39 @@ import (
 )
 
 var (
-	// ErrConflict is what a ConflictError is.
+	// ErrConflict matches every ConflictError.
 	ErrConflict = errors.New("conflict")
-	// ErrRequestReused says that a request id was used before for something else.
+	// ErrRequestReused means that a request id was used before with another digest.
 	ErrRequestReused = errors.New("request id was already used for a different request")
-	// ErrTrimmed is what a TrimmedError is.
+	// ErrTrimmed matches every TrimmedError.
 	ErrTrimmed = errors.New("that past is no longer kept")
-	// ErrNotFound says that there is no such blob or version.
+	// ErrNotFound means that a blob or version does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrFull says that there is no space left to write in. Nothing was changed.
+	// ErrFull means that the disk is full. Nothing was changed.
 	ErrFull = errors.New("the disk is full")
-	// ErrReadOnly says that the data directory cannot be written.
+	// ErrReadOnly means that the data directory cannot be written, or was opened read-only.
 	ErrReadOnly = errors.New("the data directory cannot be written")
-	// ErrReplaced says that the files that are open are not the ones in the data directory: they were moved, deleted or
-	// replaced. What would be written could not be found again.
+	// ErrReplaced means that the open files are no longer those in the data directory: they were moved, deleted or replaced.
+	// A write would be lost at the next start.
 	ErrReplaced = errors.New("the files of the store were moved, deleted or replaced while the server has them open")
-	// ErrDamaged says that what is stored is not as it was written. Nothing of it was answered.
+	// ErrDamaged means that stored data is corrupt. None of it was returned.
 	ErrDamaged = errors.New("the store is damaged")
-	// ErrChanged says that old versions were dropped while a dump was made: it must be made again.
+	// ErrChanged means that old versions were dropped during a dump, which must be started again.
 	ErrChanged = errors.New("old versions were dropped meanwhile: start again")
-	// ErrHeld is what a HeldError is.
+	// ErrHeld matches every HeldError.
 	ErrHeld = errors.New("old versions are held for a backup or an export")
-	// ErrNotEmpty says that a space is there already.
+	// ErrNotEmpty means that the directory has a space already.
 	ErrNotEmpty = errors.New("there is a store already: choose an empty directory")
-	// ErrClosed says that the engine was closed.
+	// ErrClosed means that the engine is closed.
 	ErrClosed = errors.New("store is closed")
 )
 
-// ConflictError says which expectation of a batch did not hold. It is an ErrConflict.
+// ConflictError is an unmet condition of a batch, an Expectation or a Quiet. errors.Is matches it with ErrConflict.
 type ConflictError struct {
 	Key    Key      // of the Expectation; zero for a Quiet
 	Branch BranchID // of the Quiet
-	Want   uint64   // the version that was expected
-	Have   uint64   // the version that was there; 0 for none
+	Want   uint64   // the expected version
+	Have   uint64   // the current version; 0: none
 }
 
 func (e *ConflictError) Error() string {
@@ -48,28 +48,29 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%s is at version %d, not %d", e.Key, e.Have, e.Want)
 }
 
-// Is makes a ConflictError an ErrConflict.
+// Is matches ErrConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// TrimmedError says how far back a branch is kept. It is an ErrTrimmed.
+// TrimmedError is a read below a branch's floor. errors.Is matches it with ErrTrimmed.
 type TrimmedError struct {
 	Branch BranchID
-	Floor  Point // the oldest point that can be asked for
+	Floor  Point // the oldest readable point
 }
 
 func (e *TrimmedError) Error() string {
 	return fmt.Sprintf("branch %d is kept from version %d (%s) on", e.Branch, e.Floor.Version, e.Floor.Time.Format("2006-01-02T15:04:05.000000Z07:00"))
 }
 
-// Is makes a TrimmedError an ErrTrimmed.
+// Is matches ErrTrimmed.
 func (e *TrimmedError) Is(target error) bool { return target == ErrTrimmed }
 
-// HeldError says that old versions cannot be dropped now. Nothing was changed. It is an ErrHeld.
+// HeldError means that a dump holds old versions, so they cannot be dropped now. Nothing was changed. errors.Is matches
+// it with ErrHeld.
 type HeldError struct {
-	Released <-chan struct{} // closed when it is worth another try
+	Released <-chan struct{} // closed when a retry may succeed
 }
 
 func (e *HeldError) Error() string { return ErrHeld.Error() + ": they are dropped when it is done" }
 
-// Is makes a HeldError an ErrHeld.
+// Is matches ErrHeld.
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }

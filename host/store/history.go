@@ -2,17 +2,17 @@ package store
 
 import "slices"
 
-// Incarnation is the stretch of a space's history that one data directory wrote.
+// Incarnation is the part of a space's history that one data directory wrote.
 type Incarnation struct {
 	ID   string `json:"id"`             // random
-	From uint64 `json:"from,omitempty"` // the version that it went on from; 0: it began the space
+	From uint64 `json:"from,omitempty"` // the version that it continued from; 0: it created the space
 }
 
-// History tells spaces apart that have versions of the same numbers: it names the directories that wrote a space, the one
-// that began it first. A directory that is made from a copy goes on in an incarnation of its own.
+// History identifies a space: it lists the incarnations that wrote it, oldest first. A directory restored from a copy
+// continues in a new incarnation, so equal version numbers of different copies can be told apart.
 type History []Incarnation
 
-// Root names the space, in all directories that go on from it; empty when nothing is known.
+// Root returns the first incarnation's ID, common to all copies of the space; empty for an empty history.
 func (h History) Root() string {
 	if len(h) == 0 {
 		return ""
@@ -20,8 +20,8 @@ func (h History) Root() string {
 	return h[0].ID
 }
 
-// Continues reports whether a space with history h has all that a copy holds: one that was taken when the history was
-// copied and the newest version until.
+// Continues reports whether a space with history h contains everything in a copy whose history was copied and whose
+// newest version was until.
 func (h History) Continues(copied History, until uint64) bool {
 	if len(copied) == 0 || len(copied) > len(h) || !slices.Equal(h[:len(copied)], copied) {
 		return false

@@ -9,13 +9,13 @@ import (
 
 // WriteChecker is an engine that can lose the ability to write while it is open.
 type WriteChecker interface {
-	// Writable is why commits fail, for instance ErrReplaced or ErrFull; nil while they succeed.
+	// Writable returns the error that commits fail with, for instance ErrReplaced or ErrFull; nil while they succeed.
 	Writable() error
 }
 
-// Compactor is an engine whose files keep the bytes of deleted data until they are rewritten.
+// Compactor is an engine whose files retain the bytes of deleted data until they are rewritten.
 type Compactor interface {
-	// Compact rewrites the files without deleted data. Reads go on; commits wait.
+	// Compact rewrites the files without deleted data. Reads continue; commits wait.
 	Compact(ctx context.Context) (Compacted, error)
 }
 
@@ -35,11 +35,11 @@ type Durability struct {
 	Syncs    uint64        `json:"syncs"`            // writes to the disk; concurrent commits share one
 	Failed   uint64        `json:"failed"`           // failed writes; their commits were not acknowledged
 	Last     time.Time     `json:"last_commit"`      // zero: none yet
-	LastSync time.Duration `json:"last_sync_ns"`     // how long the last write took
-	Slowest  time.Duration `json:"slowest_sync_ns"`  // how long the slowest took
-	Bytes    int64         `json:"database_bytes"`   // of the file
-	Unused   int64         `json:"unused_bytes"`     // of these, free pages
-	Overlays int           `json:"overlays"`         // merged stretches of history
+	LastSync time.Duration `json:"last_sync_ns"`     // duration of the last write
+	Slowest  time.Duration `json:"slowest_sync_ns"`  // duration of the slowest write
+	Bytes    int64         `json:"database_bytes"`   // size of the file
+	Unused   int64         `json:"unused_bytes"`     // free pages among them
+	Overlays int           `json:"overlays"`         // merged segments of lineages
 	Blobs    int           `json:"blobs"`            // files beside the database
 	Compact  time.Time     `json:"last_compaction"`  // zero: none since it was opened
 	Purging  bool          `json:"purge_unfinished"` // bytes of purged values may still be in the file
@@ -48,9 +48,9 @@ type Durability struct {
 	Unsaved  uint64        `json:"not_backed_up"`    // versions since
 }
 
-// BackupNoter is an engine that records the last backup, so that operators can see its age.
+// BackupNoter is an engine that records the last backup for operators.
 type BackupNoter interface {
-	// NoteBackup records a backup that is complete and synced.
+	// NoteBackup records a complete and synced backup.
 	NoteBackup(ctx context.Context, b BackedUp) error
 }
 

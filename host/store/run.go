@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// A run is pieces of a dump, one behind the other, in a form that costs little to write: a byte that says what follows, and
-// then numbers as varints, and texts and values behind their lengths.
+// A run is the concatenation of encoded pieces of a dump: a type byte, then numbers as varints, and length-prefixed texts
+// and values.
 const (
-	runBranches byte = iota + 1 // how many, then each
+	runBranches byte = iota + 1 // count, ids
 	runPoint                    // version, µs
-	runBranch                   // id, version and µs of the floor, how many pins, then each
+	runBranch                   // id, version and µs of the floor, count, pins
 	runEntry                    // branch, version, namespace, collection, name, value
 	runDeleted                  // the same without a value
 	runCounter                  // the same with a value
 	runForgot                   // the same without a value
-	runKeeping                  // a branch, then how many keeps, then of each: namespace, versions, from
+	runKeeping                  // branch, count, then of each keep: namespace, versions, from
 )
 
-// AppendRun adds a piece to a run.
+// AppendRun appends the encoding of a piece to a run.
 func AppendRun(run []byte, p Piece) []byte {
 	switch {
 	case p.Entry != nil:
@@ -44,7 +44,7 @@ func AppendRun(run []byte, p Piece) []byte {
 	return appendNumbers(append(run, runBranches), p.Branches)
 }
 
-// appendKeep adds nothing where there is none.
+// appendKeep appends nothing for an empty list.
 func appendKeep(run []byte, keep []Keep) []byte {
 	if len(keep) == 0 {
 		return run
@@ -56,7 +56,7 @@ func appendKeep(run []byte, keep []Keep) []byte {
 	return run
 }
 
-// AppendRunEntry adds an entry, of which it keeps nothing.
+// AppendRunEntry appends the encoding of an entry. It does not retain the entry's value.
 func AppendRunEntry(run []byte, e Entry) []byte {
 	if e.Deleted {
 		return appendPlace(append(run, runDeleted), e.Branch, e.Version, e.Key)
@@ -89,12 +89,12 @@ func appendNumbers[T ~uint64](run []byte, list []T) []byte {
 	return run
 }
 
-// runMade is for how many numbers memory is made before they were read: a damaged run may say anything.
+// runMade bounds the memory allocated by a count that a damaged run claims, in numbers.
 const runMade = 1 << 10
 
 var errRun = errors.New("the run is damaged")
 
-// ReadRun gives the pieces of a run, which share nothing with it.
+// ReadRun yields the pieces of a run. They share no memory with it.
 func ReadRun(run []byte, yield func(Piece) error) error {
 	r := &runReader{rest: run}
 	for len(r.rest) > 0 {
@@ -110,7 +110,7 @@ func ReadRun(run []byte, yield func(Piece) error) error {
 	return nil
 }
 
-// runReader reads what is left. Once something is bad it reads zeros.
+// runReader decodes the rest of a run. After an error everything reads as zero.
 type runReader struct {
 	rest []byte
 	bad  bool

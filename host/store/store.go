@@ -1,12 +1,10 @@
-// Package store says how versioned entries are kept on branches, and what an engine that keeps them
-// must do.
+// Package store defines versioned entries on branches, and the interface of the engines that store them.
 //
 // An engine holds one space. A space is a set of branches, each a set of entries under
-// (namespace, collection, name), every write of which is a new version. Versions are assigned by the
-// engine, grow by one with every commit in the space, and are shared by all entries of one commit.
-// Branches are numbers that are never reused; what they are called, who forked whom and which of them
-// still exist is the caller's to remember (see package memory), for instance as entries of branch
-// Catalogue. What a branch can see is a Lineage.
+// (namespace, collection, name). Every write is a new version. The engine assigns versions: they grow by
+// one with every commit in the space, and all entries of a commit share one. Branches are numbers that
+// are never reused. Their names, ancestry and existence are the caller's data (see package memory), for
+// instance entries of branch Catalogue. A Lineage is what a branch sees.
 package store
 
 import (
@@ -19,11 +17,11 @@ import (
 	"time"
 )
 
-// BranchID names a branch for ever: ids are never used twice in a space.
+// BranchID identifies a branch. A space never reuses an id.
 type BranchID uint64
 
-// Catalogue is the branch on which callers keep what they must remember about the others. It is an
-// ordinary branch that is never forked, trimmed or reclaimed.
+// Catalogue is the branch for the callers' data about other branches. It is an ordinary branch that is
+// never forked, trimmed or reclaimed.
 const Catalogue BranchID = 0
 
 // Latest, as a Segment's At, sees every version of its branch.
@@ -62,8 +60,7 @@ func (l Lineage) Has(b BranchID) bool {
 	return slices.ContainsFunc(l, func(s Segment) bool { return s.Branch == b })
 }
 
-// Key is where an entry lives. Names may hold any bytes; namespaces and collections must not contain
-// a zero byte.
+// Key identifies an entry. Names may contain any bytes; namespaces and collections no zero byte.
 type Key struct {
 	Namespace  string
 	Collection string
@@ -79,20 +76,19 @@ type Point struct {
 	Time    time.Time
 }
 
-// Entry is one version of a key.
+// Entry is a version of a key.
 type Entry struct {
 	Key
 	Point
-	Branch  BranchID // the branch that it was written on
+	Branch  BranchID // the branch on which it was written
 	Value   []byte   // the caller's own copy; nil when Deleted
 	Deleted bool     // a tombstone
 }
 
-// Exists reports whether the entry is there: found, and not a tombstone.
+// Exists reports whether the entry was found and is not a tombstone.
 func (e Entry) Exists() bool { return e.Version != 0 && !e.Deleted }
 
-// Range selects keys, in the order of their bytes (namespace, then collection, then name). Empty
-// fields do not select: the zero Range is everything.
+// Range selects keys, in byte order by namespace, collection and name. Empty fields match everything.
 type Range struct {
 	Namespace  string
 	Collection string // needs Namespace
@@ -103,10 +99,10 @@ type Range struct {
 }
 
 // Cursor continues a listing where the last page ended; empty at the start, and again after the end.
-// It is only meaningful for the lineage and range it came from.
+// It is valid only with the same lineage and range.
 type Cursor string
 
-// Change says that a commit wrote or deleted a key on a branch.
+// Change is a key that a commit wrote or deleted on a branch.
 type Change struct {
 	Key
 	Version uint64
@@ -122,26 +118,26 @@ type Write struct {
 }
 
 // Append adds an entry with the next sequence number of a collection: one more than the newest that
-// Lineage sees, starting at 1. Its name is SequenceName of that number. Two appends to one collection in
-// one batch follow one another.
+// Lineage sees, starting at 1. Its name is SequenceName of that number. Appends to one collection in one
+// batch get consecutive numbers.
 type Append struct {
 	Lineage    Lineage // of the branch that is written to: its first segment
 	Namespace  string
 	Collection string
-	// Seal makes the value from the entry before it (the zero Entry for the first), the sequence number
-	// and the point of this commit. It runs inside the commit: it must be quick, pure, and must not call
-	// the engine.
+	// Seal computes the value from the previous entry (the zero Entry for the first), the sequence number
+	// and the point of this commit. It runs inside the commit: it must be quick and pure, and must not
+	// call the engine.
 	Seal func(last Entry, sequence uint64, at Point) ([]byte, error)
 }
 
-// SequenceName is the name of the entry with this sequence number; names sort as the numbers do.
+// SequenceName returns the name of the entry with this sequence number; names sort like the numbers.
 func SequenceName(sequence uint64) string { return fmt.Sprintf("%020d", sequence) }
 
 // ParseSequence is the inverse of SequenceName.
 func ParseSequence(name string) (uint64, error) { return strconv.ParseUint(name, 10, 64) }
 
-// CounterWrite sets what is counted about a key on a branch, as seen from Version on. It replaces every
-// record of the key on the branch that is newer than Keep; older ones stay, for branches forked there.
+// CounterWrite sets a key's counter on a branch, from Version on. It replaces every record of the key on
+// the branch newer than Keep; older ones stay, for branches forked there.
 type CounterWrite struct {
 	Branch  BranchID
 	Key     Key
@@ -150,21 +146,21 @@ type CounterWrite struct {
 	Value   []byte // nil forgets: the counter reads as absent from Version on
 }
 
-// Counted is a counter record: what a CounterWrite left.
+// Counted is a counter record.
 type Counted struct {
 	Key     Key
 	Version uint64
 	Value   []byte // nil when forgotten
 }
 
-// Keep says which versions a branch keeps below its floor, for the histories of keys, beyond those that can still be read there.
+// Keep selects versions below a branch's floor that Trim retains for the histories of keys.
 type Keep struct {
-	Namespace string `json:"namespace,omitempty"` // empty: all that have no Keep of their own
-	Versions  int    `json:"versions,omitempty"`  // of each key, the newest so many
+	Namespace string `json:"namespace,omitempty"` // empty: all namespaces without a Keep of their own
+	Versions  int    `json:"versions,omitempty"`  // the newest versions of each key
 	From      uint64 `json:"from,omitempty"`      // and all from this version on; 0: none
 }
 
-// Keeps reports whether a version of a key in a namespace is kept: nth is how many of the key are newer.
+// Keeps reports whether keep retains a version of a key with nth newer ones.
 func Keeps(keep []Keep, namespace string, version uint64, nth int) bool {
 	at := slices.IndexFunc(keep, func(k Keep) bool { return k.Namespace == namespace })
 	if at < 0 {
@@ -195,8 +191,8 @@ type Request struct {
 	Digest [32]byte
 }
 
-// Batch is what one commit does, all of it or nothing. An empty batch commits too: a version in which
-// nothing changed.
+// Batch is the writes and conditions of one atomic commit. An empty batch commits a version without
+// changes.
 type Batch struct {
 	Writes   []Write
 	Appends  []Append
@@ -210,7 +206,7 @@ type Batch struct {
 type Committed struct {
 	Point
 	Sequences []uint64 // of the batch's Appends, in their order
-	Replayed  bool     // the request had been committed before; nothing was written now
+	Replayed  bool     // the request was committed earlier; nothing was written now
 }
 
 // Blob describes a stored blob.
@@ -227,71 +223,71 @@ type BlobReader interface {
 	Size() int64
 }
 
-// Engine keeps the entries of one space. All methods may be called from many goroutines at once, and
-// what they return belongs to the caller. A method that is given a cancelled context returns its error;
-// a Commit that was already handed to the disk may nevertheless happen.
+// Engine stores the entries of one space. It is safe for concurrent use, and results belong to the
+// caller. With a cancelled context a method returns its error; a Commit that is being written may take
+// effect nevertheless.
 type Engine interface {
-	// Head is the newest commit of the space; the zero Point in an empty one.
+	// Head returns the newest commit; the zero Point in an empty space.
 	Head(ctx context.Context) (Point, error)
-	// VersionAt is the newest commit at or before t; the zero Point when there is none.
+	// VersionAt returns the newest commit at or before t; the zero Point if there is none.
 	VersionAt(ctx context.Context, t time.Time) (Point, error)
-	// PointOf is the commit with this version; ErrNotFound when there is none.
+	// PointOf returns the commit with a version; ErrNotFound if there is none.
 	PointOf(ctx context.Context, version uint64) (Point, error)
 
-	// GetAt looks up each key: the newest entry that the lineage sees, which may be a tombstone, or the
-	// zero Entry. The result has the length and order of keys.
+	// GetAt returns, in the order of keys, the newest entry of each key that the lineage sees, which may
+	// be a tombstone, or the zero Entry.
 	GetAt(ctx context.Context, l Lineage, keys []Key) ([]Entry, error)
 	// ScanAt lists the live entries that the lineage sees, in key order, at most limit.
 	ScanAt(ctx context.Context, l Lineage, r Range, c Cursor, limit int) ([]Entry, Cursor, error)
-	// Versions lists every version that the lineage sees, tombstones too: keys in order, and of each key
-	// the newest first. A page may end inside a key.
+	// Versions lists every version that the lineage sees, tombstones included: keys in order, newest
+	// version first. A page may end inside a key.
 	Versions(ctx context.Context, l Lineage, r Range, c Cursor, limit int) ([]Entry, Cursor, error)
-	// Changes lists what was written on a branch with from < version <= to, oldest first. The result
-	// ends with a whole version; next is the version to go on from, or 0 when there is no more. It holds
-	// at least one version's changes if there are any, even beyond limit. A TrimmedError when from is below
-	// the branch's floor: the log before it is gone.
+	// Changes lists the changes of a branch with from < version <= to, oldest first. The result ends with
+	// a whole version and has at least one version's changes if there are any, even beyond limit. next is
+	// the version to continue from; 0: the end. If from is below the branch's floor, the log is trimmed
+	// and the error is a TrimmedError.
 	Changes(ctx context.Context, b BranchID, from, to uint64, limit int) (changes []Change, next uint64, err error)
 
-	// Commit applies a batch durably, or fails and changes nothing: with a ConflictError when an
-	// expectation does not hold, with ErrRequestReused when the request's id was used for another digest.
+	// Commit applies a batch durably, or fails and changes nothing. A ConflictError means an unmet
+	// condition; ErrRequestReused, a request id that was used with another digest.
 	Commit(ctx context.Context, b Batch) (Committed, error)
 
-	// Requested looks for an earlier commit of the same request; ErrRequestReused as for Commit.
+	// Requested returns the earlier commit of a request, if done; ErrRequestReused as for Commit.
 	Requested(ctx context.Context, r Request) (c Committed, done bool, err error)
 
-	// Counters looks up what is counted about each key as the lineage sees it; nil for nothing.
+	// Counters returns the counter of each key that the lineage sees; nil for none.
 	Counters(ctx context.Context, l Lineage, keys []Key) ([][]byte, error)
 
-	// CountersOn lists, of one branch alone, each key's newest counter record that is newer than after.
+	// CountersOn lists each key's newest counter record on one branch that is newer than after.
 	CountersOn(ctx context.Context, b BranchID, after uint64, c Cursor, limit int) ([]Counted, Cursor, error)
 
-	// Consolidate makes reading a deep lineage fast by merging its ancestors' segments into shared
-	// overlays. It changes no answer. It may take long; commits go on meanwhile.
+	// Consolidate speeds up reads of a deep lineage by merging its ancestors' segments into shared
+	// overlays. Results do not change. It may take long; commits continue.
 	Consolidate(ctx context.Context, l Lineage) error
-	// Trim drops the versions of a branch that nobody can ask for any more: of each key it keeps the
-	// newest at or below floor, all above it, and the newest at or below each pin. Afterwards reading a
-	// segment of the branch below floor, other than exactly at a pin, is a TrimmedError. The change log
-	// up to floor goes too; pins are versions at which branches were forked or merged. A floor below an
-	// earlier one changes nothing, and neither does 0. What keep says is kept too, to be listed by Versions.
+	// Trim drops old versions of a branch. Of each key it retains the newest at or below floor, all above
+	// it, the newest at or below each pin, and those that keep selects, for Versions alone. Pins are the
+	// versions at which branches were forked or merged. Afterwards, reading the branch below floor at
+	// other versions than pins is a TrimmedError. The change log up to floor is dropped. A floor of 0 or
+	// below an earlier one changes nothing. A HeldError means that a dump is running.
 	Trim(ctx context.Context, b BranchID, floor uint64, pins []uint64, keep ...Keep) error
-	// Reclaim erases a branch and everything derived from it. The caller makes sure that no lineage in
-	// use contains it. Reclaiming a branch that does not exist succeeds.
+	// Reclaim erases a branch and its derived data. The caller ensures that no lineage in use contains
+	// it. Reclaiming a branch that does not exist succeeds. A HeldError means that a dump is running.
 	Reclaim(ctx context.Context, b BranchID) error
 
-	// PutBlob stores all that r gives under name, replacing what was there, durably.
+	// PutBlob durably stores the content of r under name, replacing an earlier blob.
 	PutBlob(ctx context.Context, name string, r io.Reader) (Blob, error)
-	// GetBlob opens a blob; ErrNotFound when there is none. A reader stays good when the blob is dropped.
+	// GetBlob opens a blob; ErrNotFound if there is none. A reader stays valid after the blob is dropped.
 	GetBlob(ctx context.Context, name string) (BlobReader, error)
-	// DropBlob forgets a blob; dropping one that does not exist succeeds.
+	// DropBlob removes a blob. Dropping one that does not exist succeeds.
 	DropBlob(ctx context.Context, name string) error
 	// Blobs lists the blobs whose names start with prefix, by name.
 	Blobs(ctx context.Context, prefix string) ([]Blob, error)
 
-	// Watch tells of new commits: the channel carries the newest version, skipping those that the reader
-	// was too slow for, and is closed when ctx or the engine ends.
+	// Watch returns a channel of new versions. A slow receiver gets only the newest. The channel is closed
+	// when ctx or the engine ends.
 	Watch(ctx context.Context) <-chan uint64
 
-	// Check reads everything and reports what is inconsistent; nil when nothing is.
+	// Check reads everything and returns the inconsistencies, joined; nil if there are none.
 	Check(ctx context.Context) error
 	// Close waits for running calls, refuses new ones with ErrClosed, and releases the space.
 	Close() error

@@ -18,10 +18,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// Blobs are files named by the digest of their content. Which names they have stands in the database, so that a
-// crash leaves at most a file that nothing names, which the next Open removes.
+// Blobs are files named by the digest of their content. The database maps names to digests, so a crash leaves at most an
+// unreferenced file, which the next Open removes.
 
-const partial = "partial-" // begins the name of a file that is being written
+const partial = "partial-" // prefix of the name of a file that is being written
 
 func (e *Engine) blobDir() string { return layout.Blobs(e.dir) }
 
@@ -32,9 +32,9 @@ func (e *Engine) PutBlob(ctx context.Context, name string, r io.Reader) (store.B
 	if err := layout.CheckBlobName(name); err != nil {
 		return store.Blob{}, fmt.Errorf("put blob: %w", err)
 	}
-	e.blobMu.Lock() // a file that was just written must not be taken for an orphan
+	e.blobMu.Lock() // a sweep must not remove the new file as an orphan
 	defer e.blobMu.Unlock()
-	if err := e.Writable(); err != nil { // the directory may be another store's
+	if err := e.Writable(); err != nil { // the directory may belong to another store
 		return store.Blob{}, fmt.Errorf("put blob %s: %w", name, err)
 	}
 	blob, err := e.writeBlob(name, r)
@@ -53,13 +53,13 @@ func (e *Engine) PutBlob(ctx context.Context, name string, r io.Reader) (store.B
 		return blob, fmt.Errorf("put blob %s: %w", name, err)
 	}
 	e.passed(BlobRecorded)
-	if err := e.sweepBlobs(); err != nil { // the blob is stored all the same
-		e.logger.Warn("files that are no blobs were not removed", "error", err)
+	if err := e.sweepBlobs(); err != nil { // the blob is stored nevertheless
+		e.logger.Warn("unreferenced files of blobs were not removed", "error", err)
 	}
 	return blob, nil
 }
 
-// writeBlob writes the file, and makes sure that it and its name are on the disk.
+// writeBlob writes a blob's file and syncs it and its directory.
 func (e *Engine) writeBlob(name string, r io.Reader) (blob store.Blob, err error) {
 	f, err := os.CreateTemp(e.blobDir(), partial+"*")
 	if err != nil {
@@ -118,7 +118,7 @@ func (e *Engine) GetBlob(ctx context.Context, name string) (store.BlobReader, er
 	return blobReader{f, blob.Size}, nil
 }
 
-// DropBlob forgets a blob.
+// DropBlob removes a blob.
 func (e *Engine) DropBlob(ctx context.Context, name string) error {
 	e.blobMu.Lock()
 	defer e.blobMu.Unlock()
@@ -146,8 +146,7 @@ func (e *Engine) Blobs(ctx context.Context, prefix string) (list []store.Blob, e
 	return list, err
 }
 
-// sweepBlobs removes the files that no name stands for. One that a reader still has open may stay on Windows
-// until the next sweep.
+// sweepBlobs removes unreferenced files. On Windows, a file that a reader has open may stay until the next sweep.
 func (e *Engine) sweepBlobs() error {
 	named := map[string]bool{}
 	err := e.view(func(tx *bbolt.Tx) error {
@@ -161,7 +160,7 @@ func (e *Engine) sweepBlobs() error {
 	if err != nil {
 		return fmt.Errorf("sweep blobs: %w", err)
 	}
-	if err := e.Writable(); err != nil { // the files may be another store's
+	if err := e.Writable(); err != nil { // the files may belong to another store
 		return fmt.Errorf("sweep blobs: %w", err)
 	}
 	files, err := os.ReadDir(e.blobDir())
@@ -173,7 +172,7 @@ func (e *Engine) sweepBlobs() error {
 			continue
 		}
 		if err := os.Remove(e.blobPath(f.Name())); err != nil {
-			e.logger.Warn("a file that is no blob could not be removed", "file", f.Name(), "error", err)
+			e.logger.Warn("an unreferenced file of blobs could not be removed", "file", f.Name(), "error", err)
 			continue
 		}
 		e.passed(UnusedFileGone)

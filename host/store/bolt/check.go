@@ -18,11 +18,11 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/salvage"
 )
 
-// checkSlice is the duration of one read transaction of a check. Commits that must map the file anew wait for it.
+// checkSlice bounds a read transaction of a check. Commits that must remap the file wait for it.
 const checkSlice = 20 * time.Millisecond
 
-// Check reads everything and returns what is damaged or inconsistent, at most 20 faults. It works in slices of 20 ms, each of which sees
-// the newest state; commits wait no longer.
+// Check reads everything and returns up to 20 faults, joined. It runs in transactions of 20 ms, each of which sees the
+// newest state; commits wait for at most one.
 func (e *Engine) Check(ctx context.Context) error {
 	c := &check{engine: e, ctx: ctx}
 	if err := e.Writable(); errors.Is(err, store.ErrReplaced) {
@@ -83,7 +83,7 @@ func (c *check) head(page uint64) error {
 	})
 }
 
-// look runs a part of the check, each time in a transaction of its own, until it is done.
+// look runs a part of the check in repeated transactions until it is done.
 func (c *check) look(what string, part func(tx *bbolt.Tx, until time.Time) (done bool)) {
 	for done := false; !done && c.ctx.Err() == nil; {
 		began := time.Now()
@@ -115,8 +115,8 @@ func (c *check) directory(what string, find func(tx *bbolt.Tx) *bbolt.Bucket) {
 	})
 }
 
-// scan visits the elements of a bucket behind a key: by its pages, or, if it is inline, by a cursor of bbolt. When its time is over it
-// stops, and sets the key from which to continue.
+// scan visits the elements of a bucket after a key, by its pages, or if it is inline by a bbolt cursor. When until has
+// passed it stops and sets the key from which to continue.
 func (c *check) scan(b *bbolt.Bucket, what string, after *[]byte, until time.Time, visit func(salvage.Element)) (done bool) {
 	done = true
 	each := func(e salvage.Element) (more bool) {
@@ -142,14 +142,14 @@ func (c *check) scan(b *bbolt.Bucket, what string, after *[]byte, until time.Tim
 	return done
 }
 
-// judge makes a function that checks, in a transaction, an intact record against others.
+// judge returns a function that checks an intact record against others in the same transaction.
 type judge func(tx *bbolt.Tx) func(e salvage.Element) error
 
 func (c *check) nothingMore(*bbolt.Tx) func(e salvage.Element) error {
 	return func(salvage.Element) error { return nil }
 }
 
-// records checks the records of a bucket, and their sum if nothing was written to the bucket meanwhile.
+// records checks the records of a bucket, and their sum if the bucket was not written meanwhile.
 func (c *check) records(what string, find func(tx *bbolt.Tx) layout.Records, with judge) {
 	var after []byte
 	sum, sequence, began := uint64(0), uint64(0), false
@@ -182,7 +182,7 @@ func (c *check) records(what string, find func(tx *bbolt.Tx) layout.Records, wit
 	})
 }
 
-// judgePoints makes sure that versions and instants grow together without gaps, and agree with the index of instants.
+// judgePoints checks that versions and instants grow together without gaps and agree with the index of instants.
 func (c *check) judgePoints() judge {
 	var last store.Point
 	return func(tx *bbolt.Tx) func(e salvage.Element) error {
@@ -258,13 +258,13 @@ func (c *check) parts(what string, id store.BranchID, find func(tx *bbolt.Tx) *b
 	}
 }
 
-// judgeEntries makes sure that entries were committed, with their values, and that the log names those above the floor.
+// judgeEntries checks that entries were committed, with their values, and that the log has those above the floor.
 func (c *check) judgeEntries(id store.BranchID) judge {
 	return func(tx *bbolt.Tx) func(e salvage.Element) error {
 		r, points := newReader(tx), layout.InSpace(tx, layout.KindPoints)
 		branch := layout.Branch(tx, id)
 		log := layout.InBranch(branch, id, layout.KindLog)
-		t, _, _ := layout.ReadTrim(branch, id) // what is damaged of it is found where it is
+		t, _, _ := layout.ReadTrim(branch, id) // the check of its own record reports damage
 		return func(raw salvage.Element) error {
 			e, err := r.decode(raw.Key, raw.Value)
 			if err != nil {
@@ -286,7 +286,7 @@ func (c *check) judgeEntries(id store.BranchID) judge {
 	}
 }
 
-// judgeChanges makes sure that what the log names above the floor is there.
+// judgeChanges checks that the entries in the log above the floor exist.
 func (c *check) judgeChanges(id store.BranchID) judge {
 	return func(tx *bbolt.Tx) func(e salvage.Element) error {
 		branch := layout.Branch(tx, id)
@@ -302,10 +302,10 @@ func (c *check) judgeChanges(id store.BranchID) judge {
 	}
 }
 
-// overlays makes sure that overlays hold what their segments hold.
+// overlays checks that overlays equal their segments.
 func (c *check) overlays() error {
 	e := c.engine
-	e.building.Lock() // none is made or dropped meanwhile
+	e.building.Lock() // no overlay is built or dropped meanwhile
 	defer e.building.Unlock()
 	e.mu.RLock()
 	overlays := e.overlays
@@ -331,7 +331,7 @@ func (c *check) overlays() error {
 	return nil
 }
 
-// checkOverlaysInUse makes sure that every complete overlay in the file is in use: an unknown one would not be erased with its
+// checkOverlaysInUse checks that every complete overlay in the file is in use: an unknown one would not be erased with its
 // segments.
 func (e *Engine) checkOverlaysInUse(ctx context.Context, overlays []*overlay) error {
 	return e.read(ctx, func(tx *bbolt.Tx) error {
@@ -370,7 +370,7 @@ func sameWalk(a, b *merged, until time.Time) (next []byte, err error) {
 	}
 }
 
-// step is the next key that has visible versions, and these.
+// step returns the next key with visible versions, and those versions.
 func (m *merged) step() (raw []byte, versions string, err error) {
 	for raw = bytes.Clone(m.next()); raw != nil; raw = bytes.Clone(m.next()) {
 		_, err = m.versions(raw, store.Latest, func(e store.Entry) bool {
@@ -384,7 +384,7 @@ func (m *merged) step() (raw []byte, versions string, err error) {
 	return nil, "", nil
 }
 
-// checkBlobs makes sure that blobs are there and are what they are named after.
+// checkBlobs checks that blobs exist and match their digests.
 func (e *Engine) checkBlobs(ctx context.Context) error {
 	blobs, err := e.Blobs(ctx, "")
 	if err != nil {
@@ -398,7 +398,7 @@ func (e *Engine) checkBlobs(ctx context.Context) error {
 	return nil
 }
 
-// replaced reports whether a blob that was listed has been replaced or dropped since, so that what was read is another.
+// replaced reports whether a listed blob has been replaced or dropped since.
 func (e *Engine) replaced(ctx context.Context, blob store.Blob) bool {
 	now, err := e.Blobs(ctx, blob.Name)
 	return err == nil && (len(now) == 0 || now[0] != blob)

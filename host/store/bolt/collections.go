@@ -12,7 +12,7 @@ import (
 
 var _ store.Collecting = (*Engine)(nil)
 
-// Collections seeks from one collection to the next: it reads a key of each.
+// Collections seeks from collection to collection and reads one key of each.
 func (e *Engine) Collections(ctx context.Context, b store.BranchID) (list []store.Key, err error) {
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
 		entries := newReader(tx).bucket(block{segment: store.Segment{Branch: b}})

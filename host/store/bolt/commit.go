@@ -16,7 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// job is a commit, or other work, waiting for the writer.
+// job is a commit or other work that waits for the writer.
 type job struct {
 	ctx   context.Context
 	batch *store.Batch
@@ -28,13 +28,13 @@ type job struct {
 }
 
 const (
-	groupJobs  = 512     // commits that share one write to the disk, at most
-	groupBytes = 8 << 20 // and their values' bytes, about
+	groupJobs  = 512     // the most commits that share one sync
+	groupBytes = 8 << 20 // and the approximate size of their values, in bytes
 	requestAge = 24 * time.Hour
-	pruneStep  = 16 // old requests dropped with each commit, at most
+	pruneStep  = 16 // the most old requests dropped by a commit
 )
 
-// Commit applies a batch. Batches that wait while the disk is busy share the next write to it.
+// Commit applies a batch. Batches that wait during a sync share the next one (group commit).
 func (e *Engine) Commit(ctx context.Context, b store.Batch) (store.Committed, error) {
 	if err := checkBatch(b); err != nil {
 		return store.Committed{}, fmt.Errorf("commit: %w", err)
@@ -44,12 +44,12 @@ func (e *Engine) Commit(ctx context.Context, b store.Batch) (store.Committed, er
 	return j.done, err
 }
 
-// update runs work in a write transaction of its own, in turn with the commits.
+// update queues work for a write transaction of its own.
 func (e *Engine) update(ctx context.Context, work func(tx *bbolt.Tx) error) error {
 	return e.do(&job{ctx: ctx, work: work})
 }
 
-// do hands a job to the writer and waits. A job that is still waiting when its context ends is not done.
+// do queues a job for the writer and waits. A job that is still queued when its context ends is not executed.
 func (e *Engine) do(j *job) error {
 	end, err := e.begin(j.ctx)
 	if err != nil {
@@ -78,7 +78,7 @@ func (e *Engine) write() {
 	}
 }
 
-// gather takes what waits behind the first job: commits together, other work alone.
+// gather collects the queued commits behind the first job; other work runs alone.
 func (e *Engine) gather(first *job) []*job {
 	group := []*job{first}
 	if first.batch == nil {
@@ -108,7 +108,7 @@ func (e *Engine) runGroup(group []*job) {
 	if first := group[0]; first.alone != nil {
 		first.err = first.ctx.Err()
 		if e.db == nil {
-			first.err = e.failed // it could not be opened again
+			first.err = e.failed // the file could not be reopened
 		}
 		if first.err == nil {
 			first.err = first.alone()
@@ -116,7 +116,7 @@ func (e *Engine) runGroup(group []*job) {
 		close(first.ready)
 		return
 	}
-	head, began := e.head, time.Now() // only the writer changes the head; the time is only counted
+	head, began := e.head, time.Now() // only the writer changes the head; the time is for statistics
 	err := e.transact(func(tx *bbolt.Tx) error {
 		for _, j := range group {
 			if j.err = j.ctx.Err(); j.err != nil {
@@ -181,8 +181,8 @@ func checkBatch(b store.Batch) error {
 	return nil
 }
 
-// apply does one batch. What is wrong with the batch alone ends in j.err with nothing written; an error from the
-// file is returned and undoes the whole group.
+// apply applies one batch. An error of the batch itself goes to j.err with nothing written; an error of the file is
+// returned and rolls back the whole group.
 func (e *Engine) apply(tx *bbolt.Tx, head store.Point, j *job) (store.Point, error) {
 	b := j.batch
 	done, replayed, err := requested(tx, b.Request, e.now())
@@ -203,7 +203,7 @@ func (e *Engine) apply(tx *bbolt.Tx, head store.Point, j *job) (store.Point, err
 	return at, e.put(tx, b, writes, j.done)
 }
 
-// next is the point of the next commit. Its instant is later than the last one's even when the clock went back.
+// next returns the point of the next commit. Its instant is later than the last one's even if the clock went back.
 func (e *Engine) next(head store.Point) store.Point {
 	now := time.UnixMicro(e.now().UnixMicro()).UTC()
 	if head.Version != 0 && !now.After(head.Time) {
@@ -235,7 +235,7 @@ func (e *Engine) expect(tx *bbolt.Tx, b *store.Batch) error {
 	return nil
 }
 
-// lastWrite is the newest version in a branch's log; 0 for none.
+// lastWrite returns the newest version in a branch's log; 0: none.
 func lastWrite(tx *bbolt.Tx, b store.BranchID) uint64 {
 	branch := layout.Branch(tx, b)
 	if branch == nil {
@@ -248,7 +248,7 @@ func lastWrite(tx *bbolt.Tx, b store.BranchID) uint64 {
 	return layout.ChangeVersion(last)
 }
 
-// makeAppends makes the values of a batch's appends. It returns all that is to be written, in the order of the file.
+// makeAppends computes the values of a batch's appends. It returns all writes in key order, and the appends' sequences.
 func (e *Engine) makeAppends(tx *bbolt.Tx, b *store.Batch, at store.Point) ([]store.Write, []uint64, error) {
 	writes := slices.Clone(b.Writes)
 	var sequences []uint64
@@ -271,7 +271,7 @@ func (e *Engine) makeAppends(tx *bbolt.Tx, b *store.Batch, at store.Point) ([]st
 			return nil, nil, err
 		}
 		lasts[id] = entry
-		sequence, _ := store.ParseSequence(entry.Name) // it was just made
+		sequence, _ := store.ParseSequence(entry.Name) // made by makeAppend
 		sequences = append(sequences, sequence)
 		writes = append(writes, store.Write{Branch: id.branch, Key: entry.Key, Value: entry.Value})
 	}
@@ -291,7 +291,7 @@ func makeAppend(a store.Append, last store.Entry, at store.Point) (e store.Entry
 		sequence = before + 1
 	}
 	defer func() {
-		if p := recover(); p != nil { // one caller's mistake must not fail the others
+		if p := recover(); p != nil { // one caller's panic must not fail other commits
 			err = fmt.Errorf("seal panicked: %v", p)
 		}
 	}()
@@ -303,8 +303,8 @@ func makeAppend(a store.Append, last store.Entry, at store.Point) (e store.Entry
 	return store.Entry{Key: key, Point: at, Branch: a.Lineage[0].Branch, Value: value}, nil
 }
 
-// lastOf is the newest entry of a collection of sequence numbers. In a segment that is cut, the newest that is
-// visible is found by halving: numbers and versions grow together.
+// lastOf returns the newest entry of a collection of sequence numbers. In a cut segment it finds the newest visible one
+// by binary search: numbers and versions grow together.
 func (e *Engine) lastOf(tx *bbolt.Tx, a store.Append) (store.Entry, error) {
 	r := newReader(tx)
 	key := store.Key{Namespace: a.Namespace, Collection: a.Collection}
@@ -329,7 +329,7 @@ func (e *Engine) lastOf(tx *bbolt.Tx, a store.Append) (store.Entry, error) {
 
 func (r *reader) lastVisible(blocks []block, key store.Key, high uint64) (store.Entry, error) {
 	var best store.Entry
-	middle := high // most often the last one is visible
+	middle := high // usually the last one is visible
 	for low := uint64(1); low <= high; middle = low + (high-low)/2 {
 		key.Name = store.SequenceName(middle)
 		found, err := r.get(blocks, key)
@@ -384,8 +384,8 @@ func putEntry(tx *bbolt.Tx, w store.Write, at store.Point) error {
 	return layout.Append(layout.InBranch(branch, w.Branch, layout.KindLog), change, deleted)
 }
 
-// putCounter replaces the records of a key that are newer than Keep. When that was is kept too: a record's own version may be
-// far older, and an increment must have it.
+// putCounter replaces the records of a key that are newer than Keep. It also records the version of this commit: the
+// record's own version may be far older, and an incremental dump needs it.
 func putCounter(tx *bbolt.Tx, c store.CounterWrite, at uint64) error {
 	branch, err := layout.MakeBranch(tx, c.Branch)
 	if err != nil {
@@ -432,7 +432,7 @@ func requested(tx *bbolt.Tx, r store.Request, now time.Time) (done store.Committ
 	return store.Committed{Point: at, Sequences: was.Sequences, Replayed: true}, true, nil
 }
 
-// remember keeps a request, in a second place by age too, and drops a few that are too old.
+// remember records a request, also in an index by age, and drops a few expired ones.
 func remember(tx *bbolt.Tx, r store.Request, done store.Committed) error {
 	if r == (store.Request{}) {
 		return nil
@@ -451,8 +451,8 @@ func remember(tx *bbolt.Tx, r store.Request, done store.Committed) error {
 	return forgetRequests(requests, ages, done.Time.Add(-requestAge).UnixMicro())
 }
 
-// forgetRequests drops a few requests that are older than before. One that was used again since then has a younger
-// age too, and stays until that one is due.
+// forgetRequests drops a few requests older than before. A request that was used again has a newer age too, and stays
+// until that one expires.
 func forgetRequests(requests, ages layout.Records, before int64) error {
 	for range pruneStep {
 		key, _ := ages.Cursor().First()
@@ -460,7 +460,7 @@ func forgetRequests(requests, ages layout.Records, before int64) error {
 		if key == nil || micros >= before {
 			return nil
 		}
-		request = bytes.Clone(request) // deleting moves what it points to
+		request = bytes.Clone(request) // a deletion invalidates it
 		if err := ages.Remove(bytes.Clone(key)); err != nil {
 			return err
 		}
@@ -478,7 +478,7 @@ func forgetRequests(requests, ages layout.Records, before int64) error {
 	return nil
 }
 
-// Requested looks for an earlier commit of the same request.
+// Requested returns the earlier commit of a request, if found.
 func (e *Engine) Requested(ctx context.Context, r store.Request) (done store.Committed, found bool, err error) {
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
 		done, found, err = requested(tx, r, e.now())

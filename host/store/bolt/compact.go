@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	compacting = "alcove.db.compacting" // the name of a copy in the making
+	compacting = "alcove.db.compacting" // the name of an unfinished copy
 	compactTx  = 16 << 20               // bytes copied in one transaction
 )
 
 var _ store.Compactor = (*Engine)(nil)
 
-// Compact rewrites the database without the space that deleted and replaced data left, which shrinks the file, and
-// erases what was there. Reads go on; commits wait. A crash leaves the old file or the new one.
+// Compact rewrites the database without free pages, which shrinks the file and erases deleted data. Reads continue;
+// commits wait. A crash leaves the old file or the new one.
 func (e *Engine) Compact(ctx context.Context) (c store.Compacted, err error) {
 	e.building.Lock() // an overlay in the making counts on the numbers of the file's transactions
 	defer e.building.Unlock()
@@ -41,7 +41,7 @@ func size(path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// compact runs on the goroutine of the writer.
+// compact runs on the writer's goroutine.
 func (e *Engine) compact() error {
 	if err := e.mayWrite(); err != nil {
 		return err
@@ -61,15 +61,15 @@ func (e *Engine) compact() error {
 	return e.replaceFile(copied)
 }
 
-// replaceFile puts the copy in the place of the file. Should the copy not open, which only a broken disk can cause, the
-// engine answers nothing any more.
+// replaceFile replaces the file by the copy. If the copy does not open, which only a broken disk can cause, all further
+// calls fail.
 func (e *Engine) replaceFile(copied string) error {
 	was := e.open.info
 	copy, err := os.Stat(copied)
 	if err != nil {
 		return err
 	}
-	if err := e.db.Close(); err != nil { // some systems do not replace an open file
+	if err := e.db.Close(); err != nil { // Windows does not replace an open file
 		return err
 	}
 	err = os.Rename(copied, e.path())
@@ -84,13 +84,13 @@ func (e *Engine) replaceFile(copied string) error {
 		return errors.Join(err, openErr)
 	}
 	e.written.compacted.Store(e.now().UnixMicro())
-	for _, o := range e.overlays { // in the new file, transactions are numbered anew
+	for _, o := range e.overlays { // the new file restarts transaction numbers
 		o.since = 0
 	}
 	return err
 }
 
-// compactFile copies what is in use into a new file, durably.
+// compactFile copies the used pages to a new file and syncs it.
 func compactFile(from *bbolt.DB, path string) error {
 	to, err := layout.Create(path)
 	if err != nil {

@@ -25,8 +25,8 @@ func (e *Engine) view(do func(tx *bbolt.Tx) error) (err error) {
 	return e.db.View(do)
 }
 
-// contain turns the panic of a transaction into ErrDamaged. bbolt panics at a damaged page, and a reference beyond the file is a fault
-// of the memory map. Its result is to be deferred around every read.
+// contain turns a panic of a transaction into ErrDamaged: bbolt panics at a damaged page, and a reference beyond the file
+// faults in the memory map. Callers defer its result around every read.
 func (e *Engine) contain(err *error) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {
@@ -49,7 +49,7 @@ func (e *Engine) transact(do func(tx *bbolt.Tx) error) error {
 		return e.mayAcknowledge(id)
 	case !applied:
 		return err
-	case errors.Is(err, store.ErrDamaged): // the state in bbolt's memory may be wrong now
+	case errors.Is(err, store.ErrDamaged): // bbolt's in-memory state may be wrong now
 		return e.fail(err)
 	}
 	if !e.maybeCommitted(id) {
@@ -58,8 +58,8 @@ func (e *Engine) transact(do func(tx *bbolt.Tx) error) error {
 	return e.resolveCommit(id, err)
 }
 
-// attempt runs a write transaction, and returns its number and whether the commit began. After a panic bbolt is not asked to roll
-// back: it would read the whole file again, in a goroutine whose panics cannot be contained.
+// attempt runs a write transaction, and returns its number and whether the commit began. After a panic it does not roll
+// back: bbolt would read the whole file in a goroutine whose panics cannot be recovered.
 func (e *Engine) attempt(do func(tx *bbolt.Tx) error) (id int, applied bool, err error) {
 	tx, err := e.db.Begin(true)
 	if err != nil {
@@ -81,7 +81,7 @@ func (e *Engine) contained(do func() error) (err error) {
 	return do()
 }
 
-// maybeCommitted reports whether a failed commit is visible nevertheless: it was written, and not synced.
+// maybeCommitted reports whether a failed commit is visible nevertheless: written but not synced.
 func (e *Engine) maybeCommitted(id int) bool {
 	seen := id
 	err := e.db.View(func(tx *bbolt.Tx) error {
@@ -96,11 +96,11 @@ const (
 	resolvePause    = 100 * time.Millisecond
 )
 
-// resolveCommit finds out whether a commit that was written and not synced is on the disk, which cannot be known until the disk syncs
-// again. Until then nothing may be written: it would reuse pages of the commit before. If the disk does not recover, the engine is
-// read-only from then on.
+// resolveCommit determines whether an unsynced commit is on the disk, which is unknown until a sync succeeds. Until then
+// nothing may be written, as a write would reuse pages of the previous commit. If the disk does not recover, the engine
+// stays read-only.
 func (e *Engine) resolveCommit(id int, cause error) error {
-	e.logger.Error("a commit was not synced; the database is opened again", "error", cause)
+	e.logger.Error("a commit was not synced; the database is reopened", "error", cause)
 	e.file.Lock()
 	defer e.file.Unlock()
 	err := cause
@@ -118,8 +118,8 @@ func (e *Engine) resolveCommit(id int, cause error) error {
 	return e.failed
 }
 
-// reopen opens the database again, syncs it, and reports whether a commit is in it. It writes nothing: even an empty commit would
-// overwrite the only meta page that is surely on the disk. The caller holds file.
+// reopen reopens and syncs the database, and reports whether it contains a commit. It writes nothing: even an empty commit
+// would overwrite the only meta page that is certainly on the disk. The caller holds file.
 func (e *Engine) reopen(id int) (there bool, err error) {
 	if err := e.present(); err != nil {
 		return false, err
@@ -149,7 +149,7 @@ func (e *Engine) reopen(id int) (there bool, err error) {
 	return there, e.db.View(e.loadState)
 }
 
-// diskError wraps an error of the system in the sentinel that callers branch on: store.ErrFull or store.ErrReadOnly.
+// diskError wraps an operating system error in store.ErrFull or store.ErrReadOnly where one applies.
 func diskError(err error) error {
 	switch {
 	case err == nil:
@@ -162,7 +162,7 @@ func diskError(err error) error {
 	return err
 }
 
-// isAny also finds an error of which bbolt kept only the text.
+// isAny also matches an error of which bbolt kept only the text.
 func isAny(err error, any []error) bool {
 	for _, one := range any {
 		if errors.Is(err, one) || strings.HasSuffix(err.Error(), ": "+one.Error()) {

@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/salvage"
 )
 
-// Driver is the store.Driver of this engine. Its zero value is ready for use.
+// Driver is the store.Driver of this engine. The zero value is ready for use.
 type Driver struct {
 	Steps  func(Step) error // see Options
 	NoSync bool             // likewise
@@ -22,16 +22,16 @@ var (
 	_ store.Filed  = Driver{}
 )
 
-// Open opens the space in a directory, or makes one.
+// Open opens the space in a directory, or creates one.
 func (d Driver) Open(ctx context.Context, dir string, o store.Options) (store.Engine, error) {
 	e, err := Open(ctx, dir, Options{Now: o.Clock, Logger: o.Logger, ReadOnly: o.ReadOnly, Steps: d.Steps, NoSync: d.NoSync})
 	if err != nil {
-		return nil, err // and no interface with a nil engine in it
+		return nil, err // a nil interface, not one with a nil *Engine
 	}
 	return e, nil
 }
 
-// Exists reports whether there is a database in a directory.
+// Exists reports whether a directory has a database.
 func (Driver) Exists(dir string) (bool, error) {
 	_, err := os.Stat(layout.Database(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,18 +40,18 @@ func (Driver) Exists(dir string) (bool, error) {
 	return err == nil, err
 }
 
-// Examine reads the database of a directory page by page, in a few pages of memory, and returns its faults.
+// Examine reads the database of a directory page by page, in constant memory, and returns its faults.
 func (Driver) Examine(dir string) ([]error, error) {
 	found, err := salvage.Examine(layout.Database(dir))
 	return found.All(), err
 }
 
-// Repair replaces the database of a directory by one of all that can be read of it.
+// Repair replaces the database of a directory by one of all its readable records.
 func (Driver) Repair(ctx context.Context, dir string, r store.Repair) (store.Repaired, error) {
 	return salvage.Repair(ctx, dir, r)
 }
 
-// Files are the database and the folder of blobs.
+// Files returns the paths of the database and the folder of blobs.
 func (Driver) Files(dir string) store.Files {
 	return store.Files{Database: layout.Database(dir), Blobs: layout.Blobs(dir)}
 }

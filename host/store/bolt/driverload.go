@@ -20,13 +20,13 @@ const (
 	LoadAppeared Step = "a loaded space is in the directory, and its temporary folder is left" // too late to fail
 )
 
-const loadFolder = "loading" // where a space is made and verified
+const loadFolder = "loading" // the temporary folder of a Load
 
-// removeLoadFolder removes what an interrupted load left.
+// removeLoadFolder removes the remains of an interrupted load.
 func removeLoadFolder(dir string) error { return os.RemoveAll(filepath.Join(dir, loadFolder)) }
 
-// Load makes and verifies the space in a folder of the directory, and then moves its files, the database last. ErrNotEmpty: there is a
-// space already.
+// Load creates and verifies the space in a temporary folder of the directory, then moves its files, the database last.
+// ErrNotEmpty: the directory has a space already.
 func (d Driver) Load(ctx context.Context, dir string, l store.Load) error {
 	if has, err := d.Exists(dir); has || err != nil {
 		return fmt.Errorf("load into %s: %w", dir, errors.Join(store.ErrNotEmpty, err))
@@ -45,7 +45,7 @@ func (d Driver) Load(ctx context.Context, dir string, l store.Load) error {
 	return nil
 }
 
-// make makes and verifies a space in its temporary folder.
+// make creates and verifies a space in its temporary folder.
 func (d Driver) make(ctx context.Context, dir string, l store.Load) error {
 	loader, err := newLoader(dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func (d Driver) make(ctx context.Context, dir string, l store.Load) error {
 	return d.reach(LoadVerified)
 }
 
-// move moves all files of a space, the database last: without it there is no space.
+// move moves all files of a space, the database last: it makes the space exist.
 func (d Driver) move(from, to string) error {
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || path == from || path == layout.Database(from) {

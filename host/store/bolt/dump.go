@@ -14,7 +14,7 @@ import (
 
 var _ store.Portable = (*Engine)(nil)
 
-// Dump gives the space as it was at a version.
+// Dump yields the pieces of the space at a version.
 func (e *Engine) Dump(ctx context.Context, since, at uint64, yield func(store.Piece) error) error {
 	d := &dump{engine: e, ctx: ctx, since: since, at: at, out: &pieceOutput{yield: yield}}
 	if err := d.run(); err != nil {
@@ -28,7 +28,7 @@ type dump struct {
 	ctx       context.Context
 	since, at uint64
 	out       output
-	found     store.Entry // the last one: it is not made anew for each
+	found     store.Entry // reused for each entry
 }
 
 func (d *dump) run() error {
@@ -58,7 +58,7 @@ func (d *dump) run() error {
 	return d.unchanged(states)
 }
 
-// states are the branches and their floors, and the keys of what was purged on each.
+// states returns the branches with their floors, and the purged keys of each.
 func (d *dump) states() (states []store.BranchState, purged map[store.BranchID][][]byte, err error) {
 	err = d.engine.read(d.ctx, func(tx *bbolt.Tx) error {
 		branches := layout.Branches(tx)
@@ -78,7 +78,7 @@ func (d *dump) states() (states []store.BranchState, purged map[store.BranchID][
 	return states, purged, err
 }
 
-// unchanged makes sure that nothing was dropped meanwhile.
+// unchanged returns ErrChanged if anything was dropped since the dump began.
 func (d *dump) unchanged(before []store.BranchState) error {
 	after, _, err := d.states()
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *dump) unchanged(before []store.BranchState) error {
 	return nil
 }
 
-// pages calls read again and again, each time in a transaction of its own, until there is no more.
+// pages calls read in a transaction each until there is no more.
 func (d *dump) pages(read func(tx *bbolt.Tx) (more bool, err error)) error {
 	for more := true; more; {
 		err := d.engine.read(d.ctx, func(tx *bbolt.Tx) (err error) {
@@ -146,13 +146,13 @@ func (d *dump) branch(s store.BranchState, purged [][]byte) error {
 	return d.counters(s.ID)
 }
 
-// entries gives all entries of a branch.
+// entries yields all entries of a branch.
 func (d *dump) entries(id store.BranchID) error {
 	resume := []byte{}
 	return d.pages(func(tx *bbolt.Tx) (bool, error) {
 		branch := layout.Branch(tx, id)
 		if branch == nil {
-			return false, nil // unchanged will say so
+			return false, nil // unchanged reports it
 		}
 		p := newPeeker(branch, id)
 		c := branch.Bucket(layout.KindEntries.Bucket()).Cursor()
@@ -176,7 +176,7 @@ func (d *dump) entry(p *peeker, key, value []byte) (err error) {
 	return err
 }
 
-// changed gives the entries of a branch that its change log names, and what was purged.
+// changed yields the entries in the branch's change log, and purged ones.
 func (d *dump) changed(id store.BranchID, keys [][]byte) error {
 	next := d.since + 1
 	for more := true; more; {
@@ -223,15 +223,15 @@ func (d *dump) changed(id store.BranchID, keys [][]byte) error {
 	})
 }
 
-// countedAt is when the counters of a key were last written; 0 when they came with a restore.
+// countedAt returns the version at which a key's counters were last written; 0: by a restore.
 func countedAt(branch *bbolt.Bucket, id store.BranchID, raw []byte) (uint64, error) {
 	at, err := layout.InBranch(branch, id, layout.KindCounted).Read(raw)
 	return layout.FromU64(at), err
 }
 
-const counterKeys = 10_000 // looked at in one transaction, at most
+const counterKeys = 10_000 // the most counter keys read in one transaction
 
-// counters gives all records of the keys that were counted since.
+// counters yields all records of the keys counted since.
 func (d *dump) counters(id store.BranchID) error {
 	resume := []byte{}
 	return d.pages(func(tx *bbolt.Tx) (bool, error) {

@@ -13,7 +13,7 @@ import (
 
 var _ store.Durable = (*Engine)(nil)
 
-// written are counts of what was written, and of checks. Only the writer changes the former.
+// written is statistics of commits and checks. Only the writer updates those of commits.
 type written struct {
 	commits, syncs, failed atomic.Uint64
 	last, compacted        atomic.Int64 // µs since the epoch
@@ -21,13 +21,13 @@ type written struct {
 	looks, longestLook     atomic.Int64 // of checks; ns
 }
 
-// looked counts a slice of a check.
+// looked records the duration of a slice of a check.
 func (w *written) looked(took time.Duration) {
 	w.looks.Add(1)
 	w.longestLook.Store(max(w.longestLook.Load(), int64(took)))
 }
 
-// count notes a write of a group of commits.
+// count records a group of commits.
 func (w *written) count(commits int, took time.Duration, now time.Time, err error) {
 	if err != nil {
 		w.failed.Add(1)
@@ -47,7 +47,7 @@ func instant(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
-// Durability tells what was made durable, and how.
+// Durability returns the counters of commits and the state of the file.
 func (e *Engine) Durability(ctx context.Context) (store.Durability, error) {
 	d := store.Durability{
 		Commits: e.written.commits.Load(), Syncs: e.written.syncs.Load(), Failed: e.written.failed.Load(), Last: instant(e.written.last.Load()),

@@ -1,4 +1,4 @@
-// Package bolt keeps a space in one bbolt file, with its blobs as files beside it.
+// Package bolt stores a space in one bbolt file, with its blobs as files beside it.
 package bolt
 
 import (
@@ -21,19 +21,19 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/salvage"
 )
 
-// Options are how an engine works. The zero value is fit for use.
+// Options configure an engine. The zero value is ready for use.
 type Options struct {
 	Now    func() time.Time // nil: time.Now
 	Logger *slog.Logger     // nil: discards
-	// Steps is called at each step; its error stops the work there, unless it is too late. For tests of interruptions; nil in use.
+	// Steps is called at each step; its error stops the operation there if it can still fail. For tests; nil in production.
 	Steps func(Step) error
-	// NoSync acknowledges commits before they are on the disk. Only for tests, as the negative control of power failures.
+	// NoSync acknowledges commits before they are synced. It is the negative control of the power-failure tests.
 	NoSync bool
-	// ReadOnly opens an existing space without writing to the directory. All writes are refused.
+	// ReadOnly opens an existing space without writing to the directory; writes fail with store.ErrReadOnly.
 	ReadOnly bool
-	// Held is how long a dump keeps a trim or reclaim waiting; 0: an hour.
+	// Held is how long a dump blocks trims and reclaims; 0: an hour.
 	Held time.Duration
-	// MapSize is the initial memory map of the file, in bytes; 0: 1 GiB. Growing beyond it waits for running reads.
+	// MapSize is the initial size of the memory map in bytes; 0: 1 GiB. Growing it waits for running reads.
 	MapSize int
 
 	migrations map[uint64]migration // of older formats
@@ -45,10 +45,10 @@ type Engine struct {
 	dir     string
 	options Options
 	file    sync.RWMutex // write-held while db is replaced
-	db      *bbolt.DB    // nil when it could not be opened again
-	open    openFile     // what db has open
+	db      *bbolt.DB    // nil if it could not be reopened
+	open    openFile     // db's file
 	blobs   *os.File     // the directory, open so that no other gets its inode; nil when read-only
-	failed  error        // why nothing is written any more; set with db
+	failed  error        // why writes are refused until a restart; set with db
 	now     func() time.Time
 	logger  *slog.Logger
 	steps   func(Step) error
@@ -71,15 +71,16 @@ type Engine struct {
 	blobMu sync.Mutex
 
 	pins    pins       // of old versions, for dumps
-	writing commitGate // of the writer, which dumps let go first
+	writing commitGate // lets dumps yield to commits
 
 	written written
 }
 
 var _ store.Engine = (*Engine)(nil)
 
-// Open opens the space in a directory, or makes one. ErrDamaged: a page or record is damaged; store.ErrReadOnly: it must be written
-// before it can be read. The caller makes sure that no other process has it open.
+// Open opens the space in a directory, or creates one. store.ErrDamaged: a page or record is damaged; store.ErrReadOnly:
+// the file must be written, by a migration or repair, before it can be read. The caller ensures that no other process has
+// it open.
 func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	e := &Engine{
 		dir: dir, options: o, now: o.Now, logger: o.Logger, steps: o.Steps, jobs: make(chan *job, 1024), quit: make(chan struct{}),
@@ -147,9 +148,8 @@ func (e *Engine) openFile() (err error) {
 	return nil
 }
 
-// syncFirst syncs the database before anything is written: a process that was killed, or whose disk failed, may have left a commit
-// that is only in the page cache. The next commit would overwrite the meta page of the last one on the disk, and a power failure
-// could leave neither.
+// syncFirst syncs the database before the first write: after a kill or a disk failure, the last commit may be in the page
+// cache alone. The next commit would overwrite the meta page of the last synced one, and a power failure could lose both.
 func (e *Engine) syncFirst() error {
 	if e.options.NoSync {
 		return nil
@@ -162,8 +162,7 @@ func (e *Engine) syncFirst() error {
 
 func (e *Engine) path() string { return layout.Database(e.dir) }
 
-// examine reads every page and record before bbolt does, which trusts every page that it reads and ends the process at a damaged
-// one.
+// examine validates every page and record before bbolt reads them: bbolt crashes the process at a damaged page.
 func (e *Engine) examine() error {
 	unlock, err := e.alone()
 	if err != nil {
@@ -192,7 +191,7 @@ func damaged(by error) error {
 	return fmt.Errorf("%w: %w (alcove verify lists every fault, alcove repair saves what can be read)", store.ErrDamaged, by)
 }
 
-// mendMeta writes a meta page that was damaged. When that cannot be, and a commit was written that the other page does not lead to,
+// mendMeta rewrites a damaged meta page. If it cannot, and a commit exists that the other meta page does not reference,
 // the file is not opened: the commit may have been acknowledged, and its pages would be reused.
 func (e *Engine) mendMeta(found salvage.Findings) error {
 	for _, fault := range found.Meta {
@@ -217,7 +216,7 @@ func (e *Engine) alone() (unlock func() error, err error) {
 		return nil, fmt.Errorf("another process has the file open: %w", err)
 	}
 	if err != nil {
-		return func() error { return nil }, nil // the examination tells why
+		return func() error { return nil }, nil // examine reports the error
 	}
 	return db.Close, nil
 }
@@ -259,8 +258,8 @@ func (e *Engine) openDB() (*bbolt.DB, error) {
 	return db, nil
 }
 
-// makeFile makes a new database under a temporary name, so that a power failure never leaves half of one. Directories are synced
-// whether they are new or not: the process that made them may have crashed before it synced them.
+// makeFile creates a database under a temporary name, so that a power failure leaves no partial one. It syncs existing
+// directories too: the process that created them may have crashed before it did.
 func (e *Engine) makeFile(path string) error {
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -303,15 +302,14 @@ func (e *Engine) load(ctx context.Context) error {
 	if err := e.finishTrims(ctx); err != nil {
 		return err
 	}
-	e.open.txid = e.open.newest() // written here
+	e.open.txid = e.open.newest() // of this process
 	if err := e.finishPurge(); err != nil {
 		return err
 	}
 	return e.sweepBlobs()
 }
 
-// prepare makes the buckets of a new file. A bucket that is missing from another file is damage: its content would be missed
-// silently.
+// prepare creates the buckets of a new file. In an existing file a missing bucket is damage: its records are lost.
 func (e *Engine) prepare(tx *bbolt.Tx) error {
 	if first, _ := tx.Cursor().First(); first == nil {
 		if err := layout.MakeBuckets(tx); err != nil {
@@ -351,7 +349,7 @@ func (e *Engine) loadState(tx *bbolt.Tx) error {
 	return err
 }
 
-// begin registers a call, so that Close waits for it.
+// begin registers a call for which Close waits.
 func (e *Engine) begin(ctx context.Context) (end func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -375,7 +373,7 @@ func (e *Engine) read(ctx context.Context, do func(tx *bbolt.Tx) error) error {
 	return e.view(do)
 }
 
-// Head is the newest commit.
+// Head returns the newest commit.
 func (e *Engine) Head(ctx context.Context) (store.Point, error) {
 	end, err := e.begin(ctx)
 	if err != nil {
@@ -387,7 +385,7 @@ func (e *Engine) Head(ctx context.Context) (store.Point, error) {
 	return e.head, nil
 }
 
-// VersionAt is the newest commit at or before t.
+// VersionAt returns the newest commit at or before t.
 func (e *Engine) VersionAt(ctx context.Context, t time.Time) (p store.Point, err error) {
 	if t.Before(time.UnixMicro(0)) {
 		return p, ctx.Err()
@@ -409,7 +407,7 @@ func (e *Engine) VersionAt(ctx context.Context, t time.Time) (p store.Point, err
 	return p, err
 }
 
-// PointOf is the commit with a version.
+// PointOf returns the commit with a version.
 func (e *Engine) PointOf(ctx context.Context, version uint64) (p store.Point, err error) {
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
 		points := layout.InSpace(tx, layout.KindPoints)
@@ -446,7 +444,7 @@ func (e *Engine) unwatch(ch chan uint64) {
 	}
 }
 
-// announce publishes a new head. In the channel of a slow watcher it replaces the last one.
+// announce publishes a new head, replacing an unread one in a watcher's channel.
 func (e *Engine) announce(head store.Point) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

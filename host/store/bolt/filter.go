@@ -10,10 +10,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// falseRate is how many of the keys that an overlay does not have are looked for in vain.
+// falseRate is the false positive rate of an overlay's filter.
 const falseRate = 0.01
 
-// encodeFilter is the checksum of a filter and the filter.
+// encodeFilter returns a filter's checksum and encoding.
 func encodeFilter(f *bloom.BloomFilter) ([]byte, error) {
 	data, err := f.MarshalBinary()
 	if err != nil {
@@ -22,13 +22,12 @@ func encodeFilter(f *bloom.BloomFilter) ([]byte, error) {
 	return append(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(data)), data...), nil
 }
 
-// decodeFilter is the filter of an overlay; nil, so that every key is looked for, when there is none or it rotted:
-// a wrong filter would hide entries.
+// decodeFilter decodes an overlay's filter; nil if it is missing or damaged, as a wrong filter would hide entries.
 func decodeFilter(data []byte) *bloom.BloomFilter {
 	if len(data) < 4 || binary.BigEndian.Uint32(data) != crc32.ChecksumIEEE(data[4:]) {
 		return nil
 	}
-	if !filterFits(data[4:]) {
+	if !validFilter(data[4:]) {
 		return nil
 	}
 	f := new(bloom.BloomFilter)
@@ -43,9 +42,8 @@ const (
 	maxHashes    = 64
 )
 
-// filterFits reports whether a filter's header is true to its size, so that reading it takes no more memory than it has
-// bytes.
-func filterFits(data []byte) bool {
+// validFilter reports whether a filter's header matches its size, so that decoding allocates no more than that.
+func validFilter(data []byte) bool {
 	if len(data) < filterHeader {
 		return false
 	}

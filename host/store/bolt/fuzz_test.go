@@ -37,7 +37,7 @@ func FuzzLineage(f *testing.F) {
 			if n := o.covers(l); n < 0 || n > len(l) {
 				t.Errorf("%v covers %d of %v", run, n, l)
 			}
-			o.holds(l)
+			o.contains(l)
 		}
 	})
 }

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// commitWait is how long a backup lets commits go first, at most: it must end however busy the space is.
+// commitWait bounds a backup's wait for a commit, so that it ends however busy the space is.
 const commitWait = 3 * time.Millisecond
 
-// commitGate is closed while a commit is being written: what a backup writes to the disk then would delay the commit.
+// commitGate tracks whether a commit is being written. A backup that writes to the same disk would delay it.
 type commitGate struct {
 	mu   sync.Mutex
-	idle chan struct{} // closed when the commit is written; nil when there is none
+	idle chan struct{} // closed when the commit is written; nil: none
 }
 
 func (g *commitGate) begin() {
@@ -28,7 +28,7 @@ func (g *commitGate) end() {
 	g.idle = nil
 }
 
-// WaitTurn waits until no commit is being written, for 3 ms at most. A backup calls it before it writes to the same disk.
+// WaitTurn waits until no commit is being written, at most 3 ms. A backup calls it before it writes to the same disk.
 func (e *Engine) WaitTurn(ctx context.Context) { e.writing.wait(ctx) }
 
 // wait waits until no commit is being written.

@@ -9,7 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// History tells which directories wrote the space.
+// History returns the incarnations that wrote the space.
 func (e *Engine) History(ctx context.Context) (h store.History, err error) {
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
 		h, err = layout.ReadHistory(tx)
@@ -18,7 +18,7 @@ func (e *Engine) History(ctx context.Context) (h store.History, err error) {
 	return h, err
 }
 
-// beginHistory gives a file that has no history one of its own.
+// beginHistory starts a history in a file without one.
 func beginHistory(tx *bbolt.Tx) error {
 	if before, err := layout.InSpace(tx, layout.KindMeta).Read(layout.KeyHistory); before != nil || err != nil {
 		return err

@@ -17,12 +17,12 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// loading is the name of a database that is being loaded. Nothing else looks at it.
+// loading is the file name of an unfinished load.
 const loading = "alcove.db.loading"
 
 const (
-	loadPieces = 20_000   // written in one transaction
-	loadBytes  = 32 << 20 // likewise, of values
+	loadPieces = 20_000   // pieces written in one transaction
+	loadBytes  = 32 << 20 // bytes of values written in one transaction
 )
 
 // loader is a store.Loader.
@@ -32,16 +32,16 @@ type loader struct {
 	waiting []store.Piece
 	bytes   int
 	states  []store.BranchState
-	counted map[string]bool // keys whose counters were dropped before the first of them came again
-	dumps   int             // 1 for the first, more for those on top of it
-	history store.History   // that the space goes on from
+	counted map[string]bool // keys whose earlier counters were dropped
+	dumps   int             // the current dump's number, from 1
+	history store.History   // that the space continues
 	head    uint64          // the newest version so far
-	blobs   []store.Blob    // that there are to be
-	blob    *os.File        // whose content comes now; nil: none
-	files   map[string]bool // of blobs that came, by digest
+	blobs   []store.Blob    // the final list
+	blob    *os.File        // the blob being written; nil: none
+	files   map[string]bool // written blobs, by digest
 }
 
-// NewLoader prepares to make a space in a directory that has none.
+// NewLoader returns a loader for a directory without a space; store.ErrNotEmpty if it has one.
 func NewLoader(dir string) (store.Loader, error) {
 	l, err := newLoader(dir)
 	if err != nil {
@@ -75,9 +75,9 @@ func (l *loader) create() error {
 	return db.Update(layout.MakeBuckets)
 }
 
-// Add takes a piece.
+// Add adds a piece.
 func (l *loader) Add(p store.Piece) error {
-	if p.Branches != nil && len(l.waiting) > 0 { // what came before must be there to be dropped
+	if p.Branches != nil && len(l.waiting) > 0 { // buffered pieces must be written before branches are dropped
 		if err := l.flush(); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (l *loader) flush() error {
 	return nil
 }
 
-// change is a record of a change log that waits to be written in order.
+// change is a buffered record of a change log, to be written in order.
 type change struct {
 	branch     store.BranchID
 	key, value []byte
@@ -159,7 +159,7 @@ func (l *loader) put(tx *bbolt.Tx, p store.Piece, log *[]change) error {
 	return errors.New("a piece is empty")
 }
 
-// dropOthers drops the branches that are there no more.
+// dropOthers drops the branches that are not in keep.
 func (l *loader) dropOthers(tx *bbolt.Tx, keep []store.BranchID) error {
 	var drop [][]byte
 	branches := layout.Branches(tx)
@@ -195,7 +195,7 @@ func (l *loader) entry(tx *bbolt.Tx, e *store.Entry, log *[]change) error {
 	if apart != nil {
 		err = values.WriteSealed(key, apart)
 	} else if l.dumps > 1 {
-		err = values.Remove(key) // it may have been large before it was purged
+		err = values.Remove(key) // its value may have been large before a purge
 	}
 	if err := errors.Join(err, entries.WriteSealed(key, r.Encode(key))); err != nil {
 		return err
@@ -207,7 +207,7 @@ func (l *loader) entry(tx *bbolt.Tx, e *store.Entry, log *[]change) error {
 	return nil
 }
 
-// counter puts a record. Of its key, a later dump has all records: those of an earlier one go.
+// counter adds a counter record. A later dump has all records of a key, so an earlier dump's are dropped.
 func (l *loader) counter(tx *bbolt.Tx, c *store.CounterRecord) error {
 	branch, err := layout.MakeBranch(tx, c.Branch)
 	if err != nil {
@@ -226,11 +226,11 @@ func (l *loader) counter(tx *bbolt.Tx, c *store.CounterRecord) error {
 	return counters.Write(layout.VersionKey(raw, c.Version), layout.EncodeCounter(c.Value))
 }
 
-// Continue says whose history the space goes on from.
+// Continue sets the history that the space continues.
 func (l *loader) Continue(h store.History) { l.history = h }
 
-// Finish writes the floors, drops what is below them, and lets the space appear. What a later dump replaced is not left
-// in unused parts of the file either.
+// Finish writes the floors, drops versions below them, and makes the space visible. After several dumps it copies the file,
+// so that replaced values do not remain in free pages.
 func (l *loader) Finish(ctx context.Context) error {
 	err := l.flush()
 	if err == nil {
@@ -243,7 +243,7 @@ func (l *loader) Finish(ctx context.Context) error {
 		err = l.db.Update(func(tx *bbolt.Tx) error { return layout.WriteHistory(tx, l.history, l.head) })
 	}
 	if err == nil && l.dumps > 1 {
-		err = l.squeeze()
+		err = l.compact()
 	}
 	if err == nil {
 		err = l.db.Sync()
@@ -261,7 +261,7 @@ func (l *loader) Finish(ctx context.Context) error {
 	if err := layout.SyncDir(l.dir); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
-	_ = layout.SyncDir(filepath.Dir(l.dir)) // the directory may be new; the one above it may not be ours
+	_ = layout.SyncDir(filepath.Dir(l.dir)) // l.dir may be new; syncing its parent may not be permitted
 	return nil
 }
 
@@ -289,8 +289,8 @@ func (l *loader) trim() error {
 	return nil
 }
 
-// squeeze copies what is in use into a file of its own.
-func (l *loader) squeeze() error {
+// compact copies the used pages to a new file.
+func (l *loader) compact() error {
 	if err := compactFile(l.db, l.path()+".2"); err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (l *loader) squeeze() error {
 	return err
 }
 
-// Abort removes what was loaded so far.
+// Abort removes the unfinished space.
 func (l *loader) Abort() error {
 	if l.db == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// Blob takes the next bytes of a blob's content. Those of one blob follow one another.
+// Blob adds bytes to a blob's content. The calls for one blob are consecutive.
 func (l *loader) Blob(digest string, data []byte) error {
 	if err := layout.CheckDigest(digest); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (l *loader) Blob(digest string, data []byte) error {
 	return nil
 }
 
-// Blobs says which blobs there are, instead of those that were said before.
+// Blobs sets the list of blobs, replacing an earlier one.
 func (l *loader) Blobs(list []store.Blob) { l.blobs = list }
 
 func (l *loader) closeBlob() error {
@@ -52,7 +52,7 @@ func (l *loader) closeBlob() error {
 	return nil
 }
 
-// finishBlobs records the blobs, whose files must be what they are named after. Those of others go.
+// finishBlobs verifies the blobs' files against their digests, records the blobs, and removes other files.
 func (l *loader) finishBlobs() error {
 	if err := l.closeBlob(); err != nil {
 		return err

@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	migrating   = "alcove.db.migrating" // the name of a file that is made in the new format
+	migrating   = "alcove.db.migrating" // the name of an unfinished file in the new format
 	migrateRows = 2000                  // records written in one transaction
-	copyBytes   = 4 << 20               // likewise, bytes
+	copyBytes   = 4 << 20               // bytes written in one transaction
 )
 
-// A migration makes a file of this program's format of an older one: it copies the records of from into to, which has empty
-// buckets.
+// migration converts a file of an older format: it copies the records of from to to, which has empty buckets.
 type migration func(c copying) error
 
-// migrates reports whether a file of another format is migrated, and refuses it when it is not.
+// migrates reports whether a file needs a migration. A format without one is an error.
 func (e *Engine) migrates(found uint64) error {
 	if e.options.migrations[found] == nil {
 		return layout.FormatError(found)
@@ -29,8 +28,8 @@ func (e *Engine) migrates(found uint64) error {
 	return nil
 }
 
-// migrate brings a file to the format of this program: it makes a new one beside it, which takes its place when it is
-// whole and on the disk. A crash leaves the old one or the new one.
+// migrate converts a file to this program's format: it writes a new file, syncs it, and replaces the old one. A crash
+// leaves the old file or the new one.
 func (e *Engine) migrate() error {
 	var found uint64
 	err := e.db.View(func(tx *bbolt.Tx) (err error) {
@@ -78,14 +77,14 @@ func (e *Engine) migrateTo(path string, run migration) (err error) {
 	return to.Sync()
 }
 
-// copying is the work of a migration.
+// copying is a running migration.
 type copying struct {
 	from  *bbolt.Tx
 	to    *bbolt.DB
 	reach func(Step) error
 }
 
-// row is a record on its way: what it becomes, and the part of its value that is kept apart.
+// row is a converted record; apart is the part of its value that is stored separately.
 type row struct{ key, data, apart []byte }
 
 func insertAll(r layout.Records, rows []row) error {
@@ -98,7 +97,7 @@ func insertAll(r layout.Records, rows []row) error {
 	return nil
 }
 
-// copy converts the records of a bucket, a chunk at a time. Those that become nothing are left out.
+// copy converts the records of a bucket in chunks. Records that convert to nothing are omitted.
 func (c copying) copy(from *bbolt.Bucket, convert func(key, value []byte) (row, error), write func(tx *bbolt.Tx, rows []row) error) error {
 	if from == nil {
 		return nil

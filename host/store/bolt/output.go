@@ -13,8 +13,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// output takes the pieces of a dump. add and full are called within a transaction, and what add is given belongs to that;
-// flush is called behind it.
+// output receives the pieces of a dump. add and full are called within a transaction, which owns add's arguments; flush is
+// called after it.
 type output interface {
 	add(p store.Piece)
 	full() bool
@@ -23,7 +23,7 @@ type output interface {
 
 const dumpPage = 2000 // pieces read in one transaction
 
-// pieceOutput gives pieces to be kept.
+// pieceOutput yields pieces that the receiver may retain.
 type pieceOutput struct {
 	page  []store.Piece
 	yield func(store.Piece) error
@@ -53,9 +53,9 @@ func (o *pieceOutput) flush() error {
 	return nil
 }
 
-const runSize = 1 << 20 // bytes, about: what can be written to a disk while nobody waits for it
+const runSize = 1 << 20 // approximate bytes of a run
 
-// runOutput gives pieces as runs.
+// runOutput yields pieces as runs.
 type runOutput struct {
 	run   []byte
 	start int // of the run in it
@@ -87,7 +87,7 @@ func (o *runOutput) next() (err error) {
 	return err
 }
 
-// DumpRuns gives the space as it was at a version, in runs.
+// DumpRuns yields the pieces of the space at a version, in runs.
 func (e *Engine) DumpRuns(ctx context.Context, since, at uint64, begin func() ([]byte, error), end func(run []byte, pieces int) error) error {
 	out := &runOutput{begin: begin, end: end}
 	d := &dump{engine: e, ctx: ctx, since: since, at: at, out: out}
@@ -101,7 +101,7 @@ func (e *Engine) DumpRuns(ctx context.Context, since, at uint64, begin func() ([
 	return nil
 }
 
-// peeker decodes entries of a branch in the order of their keys, without copying their values.
+// peeker decodes entries of a branch in key order without copying their values.
 type peeker struct {
 	table, apart          layout.Table // of entries, and of values that are kept apart
 	values                *bbolt.Cursor
@@ -113,7 +113,7 @@ func newPeeker(branch *bbolt.Bucket, id store.BranchID) *peeker {
 	return &peeker{table: layout.TableOf(layout.KindEntries, 0), apart: layout.TableOf(layout.KindValues, uint64(id)), values: branch.Bucket(layout.KindValues.Bucket()).Cursor()}
 }
 
-// peek decodes an entry, whose value belongs to the transaction.
+// peek decodes an entry. The transaction owns its value.
 func (p *peeker) peek(key, data []byte) (e store.Entry, err error) {
 	raw, version, err := layout.SplitVersion(key)
 	if err != nil {
@@ -136,7 +136,7 @@ func (p *peeker) peek(key, data []byte) (e store.Entry, err error) {
 	return e, nil
 }
 
-// largeValue is the value that is kept apart, most often the one behind the last.
+// largeValue returns a separately stored value, usually the one after the last.
 func (p *peeker) largeValue(key []byte) []byte {
 	if p.value != nil {
 		p.value, p.large = p.values.Next()
@@ -150,7 +150,7 @@ func (p *peeker) largeValue(key []byte) []byte {
 	return p.large
 }
 
-// key decodes a key. Namespaces and collections are seldom others than before.
+// key decodes a key. It reuses the last namespace and collection if they are equal.
 func (p *peeker) key(raw []byte) (store.Key, error) {
 	n, c := len(p.namespace), len(p.collection)
 	same := len(raw) > n+c+4 && raw[n] == 0 && raw[n+1+c] == 0 && string(raw[:n]) == p.namespace && string(raw[n+1:n+1+c]) == p.collection
@@ -162,7 +162,7 @@ func (p *peeker) key(raw []byte) (store.Key, error) {
 	return k, err
 }
 
-// sortedUnique sorts keys and leaves out those that are there twice.
+// sortedUnique sorts keys and removes duplicates.
 func sortedUnique(keys [][]byte) [][]byte {
 	slices.SortFunc(keys, bytes.Compare)
 	return slices.CompactFunc(keys, bytes.Equal)

@@ -16,27 +16,27 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// overlay is a stretch of a lineage, front segment first, merged into one bucket of entries. Versions in a lineage
-// grow towards its front, so a lineage cut anywhere can read it: it looks for nothing newer than its cut.
+// overlay is consecutive segments of a lineage, front first, merged into one bucket of entries. Versions in a lineage grow
+// towards its front, so a lineage cut within them can read it too, ignoring versions above the cut.
 type overlay struct {
 	id      uint64
 	run     store.Lineage
 	entries int
-	since   int                // the transaction from which on it can be read
-	keys    *bloom.BloomFilter // which keys it may have; nil: any
+	since   int                // the first transaction that can read it
+	keys    *bloom.BloomFilter // of its keys; nil: any
 }
 
 var (
 	keyRun      = []byte("run")
 	keyFilter   = []byte("filter")
 	keyCount    = []byte("count") // written last: an overlay without it is unfinished
-	deepEnough  = 16              // blocks of a lineage that may be read one by one
-	rewriteRate = 4               // a block may be rewritten when it is at most this much larger than those in front
+	deepEnough  = 16              // the most blocks of a lineage that need no consolidation
+	rewriteRate = 4               // the largest ratio of a merged block's size to that of those in front
 )
 
 const (
 	chunkEntries = 2000 // entries copied or dropped in one transaction
-	maxPlans     = 4096 // lineages whose blocks are remembered
+	maxPlans     = 4096 // cached plans
 )
 
 func (o *overlay) bucket(tx *bbolt.Tx) *bbolt.Bucket {
@@ -46,8 +46,8 @@ func (o *overlay) bucket(tx *bbolt.Tx) *bbolt.Bucket {
 	return nil
 }
 
-// covers is how many segments at the front of l the overlay stands for; 0 for none. The front one may be cut
-// earlier than the overlay's.
+// covers returns how many segments at the front of l the overlay contains; 0: none. The front one may be cut earlier than
+// the overlay's.
 func (o *overlay) covers(l store.Lineage) int {
 	skip := slices.IndexFunc(o.run, func(s store.Segment) bool { return s.Branch == l[0].Branch && l[0].At <= s.At })
 	if skip < 0 || len(o.run)-skip > len(l) || !slices.Equal(o.run[skip+1:], l[1:len(o.run)-skip]) {
@@ -56,8 +56,8 @@ func (o *overlay) covers(l store.Lineage) int {
 	return len(o.run) - skip
 }
 
-// holds reports whether run is part of the overlay's, so that whatever read run can read the overlay instead.
-func (o *overlay) holds(run store.Lineage) bool {
+// contains reports whether run is part of the overlay's, so that readers of run can read the overlay instead.
+func (o *overlay) contains(run store.Lineage) bool {
 	at := slices.Index(o.run, run[0])
 	return at >= 0 && len(o.run)-at >= len(run) && slices.Equal(o.run[at:at+len(run)], run)
 }
@@ -79,9 +79,9 @@ func decodeLineage(data []byte) store.Lineage {
 	return l
 }
 
-// blocks says what a transaction reads for a lineage: the plan, or, where the transaction began before one of its
-// overlays was finished, the plain segments. An overlay is forgotten before it is erased, so a transaction that
-// began before the plan was asked for can still read all that the plan names.
+// blocks returns the blocks that a transaction reads for a lineage: the plan, or the plain segments if the transaction
+// began before one of the plan's overlays was finished. Overlays leave the plans before they are erased, so a transaction
+// that began before the plan was made can read all of its overlays.
 func (e *Engine) blocks(r *reader, l store.Lineage) []block {
 	plan := e.plan(l)
 	for _, b := range plan {
@@ -92,7 +92,7 @@ func (e *Engine) blocks(r *reader, l store.Lineage) []block {
 	return plan
 }
 
-// overlay finds an overlay's entries.
+// overlay returns the bucket of an overlay's entries.
 func (r *reader) overlay(o *overlay) *bbolt.Bucket {
 	found, ok := r.overlays[o]
 	if !ok {
@@ -102,12 +102,12 @@ func (r *reader) overlay(o *overlay) *bbolt.Bucket {
 	return found
 }
 
-// mayHave reports false where the block surely has no version of a key.
+// mayHave reports false if the block certainly has no version of a key.
 func (b block) mayHave(raw []byte) bool {
 	return b.overlay == nil || b.overlay.keys == nil || b.overlay.keys.Test(raw)
 }
 
-// plan chooses overlays where there are any. Plans are remembered until overlays change.
+// plan returns the blocks of a lineage with overlays where possible. Plans are cached until overlays change.
 func (e *Engine) plan(l store.Lineage) []block {
 	if len(l) <= 2 {
 		return rawBlocks(l)
@@ -129,13 +129,13 @@ func (e *Engine) plan(l store.Lineage) []block {
 	return blocks
 }
 
-// planned is a plan and what it is for.
+// planned is a cached plan with its lineage.
 type planned struct {
 	lineage store.Lineage
 	blocks  []block
 }
 
-// hashLineage mixes a lineage's numbers (FNV-1a over words). Two lineages with the same hash only share a place among the plans.
+// hashLineage hashes a lineage (FNV-1a over words). Lineages with equal hashes evict each other's plans.
 func hashLineage(l store.Lineage) uint64 {
 	h := uint64(14695981039346656037)
 	for _, s := range l {
@@ -153,7 +153,7 @@ func rawBlocks(l store.Lineage) []block {
 	return blocks
 }
 
-// makePlan takes at each place the overlay that reaches furthest. The caller holds mu.
+// makePlan chooses at each segment the longest overlay. The caller holds mu.
 func (e *Engine) makePlan(l store.Lineage) []block {
 	var blocks []block
 	for i := 0; i < len(l); {
@@ -169,7 +169,7 @@ func (e *Engine) makePlan(l store.Lineage) []block {
 	return blocks
 }
 
-// Consolidate merges the blocks of a lineage behind its own segment while there are too many of them.
+// Consolidate merges the blocks of a lineage behind its own segment until they are few enough.
 func (e *Engine) Consolidate(ctx context.Context, l store.Lineage) error {
 	e.building.Lock()
 	defer e.building.Unlock()
@@ -195,8 +195,8 @@ func (e *Engine) Consolidate(ctx context.Context, l store.Lineage) error {
 	}
 }
 
-// choose picks neighbouring blocks to merge, from the newest ancestor back as long as the next is not over
-// rewriteRate times those in front of it; where none can be merged so, the two that cost least for their gain.
+// choose picks adjacent blocks to merge, from the newest ancestor back as long as the next is at most rewriteRate times
+// the size of those in front; failing that, the two with the lowest cost for their gain.
 func (e *Engine) choose(ctx context.Context, blocks []block) (first, last int, err error) {
 	sizes := make([]int, len(blocks))
 	for i := 1; i < len(blocks); i++ {
@@ -232,8 +232,8 @@ func (e *Engine) sizeOf(ctx context.Context, b block) (n int, err error) {
 	return n, err
 }
 
-// buildOverlay copies the blocks' entries into a new overlay, a chunk at a time so that commits go on, and drops the
-// overlays that it holds wholly.
+// buildOverlay copies the blocks' entries to a new overlay, in chunks so that commits continue, and drops the overlays
+// that it contains.
 func (e *Engine) buildOverlay(ctx context.Context, run store.Lineage, blocks []block) error {
 	o, err := e.emptyOverlay(ctx, run, blocks)
 	if err != nil {
@@ -249,7 +249,7 @@ func (e *Engine) buildOverlay(ctx context.Context, run store.Lineage, blocks []b
 	if err := e.reach(OverlayUsed); err != nil {
 		return err
 	}
-	err = e.dropOverlays(ctx, func(old *overlay) bool { return old != o && o.holds(old.run) })
+	err = e.dropOverlays(ctx, func(old *overlay) bool { return old != o && o.contains(old.run) })
 	return errors.Join(err, e.reach(OverlaysDropped))
 }
 
@@ -290,16 +290,16 @@ func (o *overlay) begin(tx *bbolt.Tx) (err error) {
 	return overlayRecords(b, o.id).Write(keyRun, encodeLineage(o.run))
 }
 
-// overlayRecords are what an overlay says of itself.
+// overlayRecords returns an overlay's metadata records.
 func overlayRecords(b *bbolt.Bucket, id uint64) layout.Records {
 	return layout.In(b, layout.KindOverlay, id)
 }
 
-// abandonWithin is how long erasing an unfinished overlay may take.
+// abandonWithin bounds the time to erase an unfinished overlay.
 const abandonWithin = 10 * time.Second
 
-// abandon erases an overlay that could not be finished, also when ctx ended. What cannot be erased now is with
-// the next overlays, or when the store is next opened.
+// abandon erases an unfinished overlay, even after ctx ended. What remains is erased with the next overlays or by the next
+// Open.
 func (e *Engine) abandon(ctx context.Context, o *overlay) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
 	defer cancel()
@@ -308,7 +308,7 @@ func (e *Engine) abandon(ctx context.Context, o *overlay) {
 	}
 }
 
-// emptyOverlay has room in its filter for all that the blocks have.
+// emptyOverlay returns a new overlay with a filter sized for the blocks' entries.
 func (e *Engine) emptyOverlay(ctx context.Context, run store.Lineage, blocks []block) (*overlay, error) {
 	total := 0
 	for _, b := range blocks {
@@ -321,7 +321,7 @@ func (e *Engine) emptyOverlay(ctx context.Context, run store.Lineage, blocks []b
 	return &overlay{run: run, keys: bloom.NewWithEstimates(uint(max(total, 1)), falseRate)}, nil
 }
 
-// copyChunk copies whole keys of about limit entries from resume on, and returns where to go on; nil at the end.
+// copyChunk copies whole keys of about limit entries from resume on, and returns the next key; nil at the end.
 func (o *overlay) copyChunk(tx *bbolt.Tx, blocks []block, resume []byte, limit int) ([]byte, error) {
 	target := layout.In(o.bucket(tx), layout.KindEntries, 0)
 	if target.Bucket == nil {
@@ -365,7 +365,7 @@ func (m *merged) copyKey(raw []byte, target layout.Records) (int, error) {
 	return n, nil
 }
 
-// finishOverlay puts an overlay to use, unless it was dropped meanwhile.
+// finishOverlay puts an overlay into use, unless it was dropped meanwhile.
 func (e *Engine) finishOverlay(ctx context.Context, o *overlay) error {
 	filter, err := encodeFilter(o.keys)
 	if err != nil {
@@ -387,7 +387,7 @@ func (e *Engine) finishOverlay(ctx context.Context, o *overlay) error {
 	return nil
 }
 
-// dropOverlays forgets overlays, and then erases them.
+// dropOverlays takes overlays out of use, and then erases them.
 func (e *Engine) dropOverlays(ctx context.Context, which func(*overlay) bool) error {
 	dropped := e.forgetOverlays(which)
 	err := e.update(ctx, func(tx *bbolt.Tx) error { return eraseOverlays(tx, dropped) })
@@ -413,20 +413,19 @@ func (e *Engine) forgetOverlays(which func(*overlay) bool) (forgotten []*overlay
 	return forgotten
 }
 
-// recallOverlays puts overlays that could not be erased back to use. Otherwise they would still be in the file, and
-// nobody would know that they hold what is erased elsewhere.
+// recallOverlays puts overlays that could not be erased back into use, so that later erasures include them.
 func (e *Engine) recallOverlays(forgotten []*overlay) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, o := range forgotten {
-		if !slices.ContainsFunc(e.overlays, func(known *overlay) bool { return known.id == o.id }) { // it may have been read again
+		if !slices.ContainsFunc(e.overlays, func(known *overlay) bool { return known.id == o.id }) { // a reopened file may have loaded it
 			e.overlays = append(e.overlays, o)
 		}
 	}
 	clear(e.plans)
 }
 
-// eraseOverlays erases overlays, and those that nobody finished and abandon could not erase.
+// eraseOverlays erases overlays, and the unfinished ones that abandon could not erase.
 func eraseOverlays(tx *bbolt.Tx, forgotten []*overlay) error {
 	for _, o := range forgotten {
 		if err := layout.Overlays(tx).DeleteBucket(layout.U64(o.id)); err != nil {
@@ -448,7 +447,7 @@ func readOverlays(tx *bbolt.Tx) ([]*overlay, error) {
 	return list, err
 }
 
-// readOverlay is an overlay in the file; nil when the making of it was cut short, or it does not say what it is of.
+// readOverlay reads an overlay's metadata; nil if it is unfinished or damaged.
 func readOverlay(b *bbolt.Bucket, id uint64) *overlay {
 	r := overlayRecords(b, id)
 	run, errRun := r.Read(keyRun)
@@ -461,7 +460,7 @@ func readOverlay(b *bbolt.Bucket, id uint64) *overlay {
 	return o
 }
 
-// dropUnfinished erases overlays that are unfinished. None is being made meanwhile.
+// dropUnfinished erases unfinished overlays. No overlay is under construction.
 func dropUnfinished(tx *bbolt.Tx) error {
 	overlays := layout.Overlays(tx)
 	var drop [][]byte

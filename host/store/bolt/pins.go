@@ -8,23 +8,23 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// pinLimit is how long dumps keep a trim or reclaim waiting. A dump that takes longer ends with ErrChanged: one whose reader sleeps
-// must not keep old versions for ever.
+// pinLimit is how long dumps block trims and reclaims. A longer dump ends with ErrChanged: a stalled reader must not
+// retain old versions forever.
 const pinLimit = time.Hour
 
-// pins excludes drops of old versions, by Trim and Reclaim, while a dump has them pinned, and dumps while a drop runs.
+// pins is the mutual exclusion of dumps and of drops of old versions by Trim and Reclaim.
 type pins struct {
 	mu          sync.Mutex
 	limit       time.Duration
-	pinned      int           // dumps
-	drops       int           // running
+	pinned      int           // running dumps
+	drops       int           // running drops
 	overdue     bool          // a drop has waited longer than the limit
-	timer       *time.Timer   // of the limit; nil when no drop waits
-	dropsMayRun chan struct{} // closed when drops may try again; nil when no drop waits
-	idle        chan struct{} // closed when no drop runs; nil when no dump waits
+	timer       *time.Timer   // of the limit; nil: no drop waits
+	dropsMayRun chan struct{} // closed when drops may retry; nil: no drop waits
+	idle        chan struct{} // closed when no drop runs; nil: no dump waits
 }
 
-// Hold keeps old versions from being dropped until release is called, which may be more than once.
+// Hold prevents drops of old versions until release is called. release is idempotent.
 func (e *Engine) Hold(ctx context.Context) (release func(), err error) {
 	end, err := e.begin(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *pins) unpin() {
 	}
 }
 
-// wakeDrops lets waiting drops try again.
+// wakeDrops lets waiting drops retry.
 func (p *pins) wakeDrops() {
 	if p.dropsMayRun == nil {
 		return

@@ -17,13 +17,13 @@ var keyErase = []byte("erase")
 
 var _ store.Purger = (*Engine)(nil)
 
-// Replace puts other values in the place of versions.
+// Replace replaces the values of versions.
 func (e *Engine) Replace(ctx context.Context, list []store.Replacement) error {
 	on := map[store.BranchID]bool{}
 	for _, r := range list {
 		on[r.Branch] = true
 	}
-	e.building.Lock() // no overlay is copied from what is being replaced
+	e.building.Lock() // no overlay may copy values that are being replaced
 	defer e.building.Unlock()
 	forgotten := e.forgetOverlays(func(o *overlay) bool {
 		return slices.ContainsFunc(o.run, func(s store.Segment) bool { return on[s.Branch] })
@@ -67,7 +67,7 @@ func (e *Engine) replaceAll(tx *bbolt.Tx, list []store.Replacement) (replaced in
 	return replaced, nil
 }
 
-// Erase rewrites the file, if values in it were replaced.
+// Erase rewrites the file if it may contain replaced values.
 func (e *Engine) Erase(ctx context.Context) error {
 	e.building.Lock() // an overlay in the making counts on the numbers of the file's transactions
 	defer e.building.Unlock()
@@ -85,7 +85,7 @@ func (e *Engine) Erase(ctx context.Context) error {
 	return nil
 }
 
-// hasErase reports whether values were replaced whose bytes may still be in the file.
+// hasErase reports whether bytes of replaced values may still be in the file.
 func hasErase(tx *bbolt.Tx) (bool, error) {
 	mark, err := layout.InSpace(tx, layout.KindMeta).Read(keyErase)
 	return mark != nil, err
@@ -93,7 +93,7 @@ func hasErase(tx *bbolt.Tx) (bool, error) {
 
 func (e *Engine) replaceValue(tx *bbolt.Tx, branch *bbolt.Bucket, was store.Entry, value []byte) error {
 	if len(value) > layout.LargeValue {
-		return fmt.Errorf("what replaces %s has %d bytes: at most %d are allowed", was.Key, len(value), layout.LargeValue)
+		return fmt.Errorf("replace %s: the new value has %d bytes: at most %d are allowed", was.Key, len(value), layout.LargeValue)
 	}
 	key := layout.VersionKey(layout.EncodeKey(was.Key), was.Version)
 	r, _ := layout.NewRecord(was.Branch, key, was.Point, value, false)
@@ -103,7 +103,7 @@ func (e *Engine) replaceValue(tx *bbolt.Tx, branch *bbolt.Bucket, was store.Entr
 		layout.InSpace(tx, layout.KindPurged).Write(append(layout.U64(uint64(was.Branch)), key...), layout.U64(e.head.Version)))
 }
 
-// erase runs on the goroutine of the writer.
+// erase runs on the writer's goroutine.
 func (e *Engine) erase() error {
 	if err := e.compact(); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (e *Engine) erase() error {
 	return e.transact(func(tx *bbolt.Tx) error { return layout.InSpace(tx, layout.KindMeta).Remove(keyErase) })
 }
 
-// finishPurge erases what a crash left of purged values. It runs before the writer does.
+// finishPurge erases purged values that a crash left. It runs before the writer starts.
 func (e *Engine) finishPurge() error {
 	pending := false
 	err := e.db.View(func(tx *bbolt.Tx) (err error) {

@@ -13,11 +13,11 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// block is a stretch of a lineage that is read at once: a segment, or an overlay of several.
+// block is a unit of reading: a segment of a lineage, or an overlay of several.
 type block struct {
-	segment store.Segment // of an overlay: the front one
-	overlay *overlay      // nil: the segment itself
-	length  int           // segments it stands for
+	segment store.Segment // the segment, or the overlay's front one
+	overlay *overlay      // nil: a plain segment
+	length  int           // the number of segments
 }
 
 // reader reads within one transaction.
@@ -25,8 +25,8 @@ type reader struct {
 	tx       *bbolt.Tx
 	branches *bbolt.Bucket
 	table    layout.Table                     // of entries
-	entries  map[store.BranchID]*bbolt.Bucket // those looked up so far; nil for a branch without any
-	overlays map[*overlay]*bbolt.Bucket       // likewise
+	entries  map[store.BranchID]*bbolt.Bucket // cached; nil for a branch without entries
+	overlays map[*overlay]*bbolt.Bucket       // cached
 }
 
 func newReader(tx *bbolt.Tx) *reader {
@@ -48,7 +48,7 @@ func (r *reader) bucket(b block) *bbolt.Bucket {
 	return entries
 }
 
-// get finds the newest entry of a key that the blocks see; the zero Entry for none.
+// get returns the newest entry of a key that the blocks see; the zero Entry if there is none.
 func (r *reader) get(blocks []block, key store.Key) (store.Entry, error) {
 	raw := layout.EncodeKey(key)
 	for _, b := range blocks {
@@ -91,7 +91,7 @@ func (r *reader) decode(key, data []byte) (store.Entry, error) {
 	return rec.Entry(name, version), nil
 }
 
-// large is a value that is kept apart and has a checksum.
+// large returns a separately stored value and verifies its checksum.
 func (r *reader) large(b store.BranchID, key, sum []byte) ([]byte, error) {
 	branch := r.branches.Bucket(layout.U64(uint64(b)))
 	if branch == nil {
@@ -101,7 +101,7 @@ func (r *reader) large(b store.BranchID, key, sum []byte) ([]byte, error) {
 	return layout.OpenLarge(values.Table, key, values.Get(key), sum)
 }
 
-// readLineage runs a read of a lineage, unless part of it was trimmed.
+// readLineage runs a read of a lineage; a TrimmedError if part of it was trimmed.
 func (e *Engine) readLineage(ctx context.Context, l store.Lineage, do func(r *reader, blocks []block) error) error {
 	return e.read(ctx, func(tx *bbolt.Tx) error {
 		if err := e.checkFloors(l); err != nil {
@@ -112,7 +112,7 @@ func (e *Engine) readLineage(ctx context.Context, l store.Lineage, do func(r *re
 	})
 }
 
-// GetAt looks up keys.
+// GetAt returns the newest entry of each key.
 func (e *Engine) GetAt(ctx context.Context, l store.Lineage, keys []store.Key) (found []store.Entry, err error) {
 	found = make([]store.Entry, len(keys))
 	err = e.readLineage(ctx, l, func(r *reader, blocks []block) error {
@@ -126,7 +126,7 @@ func (e *Engine) GetAt(ctx context.Context, l store.Lineage, keys []store.Key) (
 	return found, err
 }
 
-// merged walks the keys of several blocks in order.
+// merged is a merge iterator over the keys of several blocks.
 type merged struct {
 	reader  *reader
 	prefix  []byte
@@ -134,14 +134,14 @@ type merged struct {
 	sources []*source
 }
 
-// source is a block's place in a walk: key is the next one there, nil at the end.
+// source is a block's cursor in a merge; key is the next one, nil at the end.
 type source struct {
 	block  block
 	cursor *bbolt.Cursor
 	key    []byte
 }
 
-// walk starts at the first encoded key (without version) at or after from, within prefix.
+// walk returns an iterator at the first encoded key (without version) at or after from, within prefix.
 func (r *reader) walk(blocks []block, prefix, from []byte, reverse bool) *merged {
 	m := &merged{reader: r, prefix: prefix, reverse: reverse}
 	for _, b := range blocks {
@@ -160,7 +160,7 @@ func (r *reader) walk(blocks []block, prefix, from []byte, reverse bool) *merged
 	return m
 }
 
-// before is the last key of a bucket that is below limit; nil limit: the last of all.
+// before returns the last key of a bucket below limit; nil limit: the last key.
 func before(c *bbolt.Cursor, limit []byte) []byte {
 	if limit == nil {
 		key, _ := c.Last()
@@ -174,7 +174,7 @@ func before(c *bbolt.Cursor, limit []byte) []byte {
 	return key
 }
 
-// next is the next key that any block has, without version; nil at the end of the prefix.
+// next returns the next key of any block, without version; nil at the end of the prefix.
 func (m *merged) next() []byte {
 	var best []byte
 	for _, s := range m.sources {
@@ -189,7 +189,7 @@ func (m *merged) next() []byte {
 	return best
 }
 
-// newest is the newest entry of a key that the blocks see, and moves every block past the key.
+// newest returns the newest entry of a key that the blocks see, and moves every block past the key.
 func (m *merged) newest(raw []byte) (found store.Entry, err error) {
 	for _, s := range m.sources {
 		if !isVersionOf(s.key, raw) {
@@ -222,8 +222,8 @@ func (s *source) pass(raw []byte, reverse bool) {
 	s.key = key
 }
 
-// versions gives the versions of a key that the blocks see below a version, newest first, until do says stop.
-// It moves every block past the key unless it was stopped.
+// versions calls do with the versions of a key that the blocks see below a version, newest first, until do returns false.
+// Unless stopped, it moves every block past the key.
 func (m *merged) versions(raw []byte, below uint64, do func(store.Entry) (more bool)) (more bool, err error) {
 	for _, s := range m.sources {
 		if !isVersionOf(s.key, raw) {
@@ -246,7 +246,7 @@ func (m *merged) versions(raw []byte, below uint64, do func(store.Entry) (more b
 
 var errCursor = errors.New("cursor does not belong to this listing")
 
-// start is where a listing begins: at the cursor, or where the range does.
+// start returns the first key of a listing: the cursor's, or the range's.
 func start(r store.Range, prefix []byte, c store.Cursor) ([]byte, error) {
 	if c != "" {
 		if !bytes.HasPrefix([]byte(c), prefix) {
@@ -266,7 +266,7 @@ func start(r store.Range, prefix []byte, c store.Cursor) ([]byte, error) {
 	return prefix, nil
 }
 
-// reverseStart is the first encoded key that a listing backwards does not give; nil for none.
+// reverseStart returns the exclusive upper bound of a reverse listing; nil: none.
 func reverseStart(r store.Range, prefix []byte) []byte {
 	if r.From != "" {
 		return layout.VersionKey(layout.EncodeKey(store.Key{Namespace: r.Namespace, Collection: r.Collection, Name: r.From}), 0)
@@ -313,7 +313,7 @@ func (e *Engine) ScanAt(ctx context.Context, l store.Lineage, r store.Range, c s
 	return list, next, err
 }
 
-// Versions lists every version. A cursor inside a key carries the version to go on from.
+// Versions lists every version. A cursor inside a key has the version to continue from.
 func (e *Engine) Versions(ctx context.Context, l store.Lineage, r store.Range, c store.Cursor, limit int) (list []store.Entry, next store.Cursor, err error) {
 	prefix := layout.Prefix(r)
 	var resume []byte
@@ -351,7 +351,7 @@ func (e *Engine) Versions(ctx context.Context, l store.Lineage, r store.Range, c
 	return list, next, err
 }
 
-// lastName is the greatest name in a collection on one branch; empty for none.
+// lastName returns the greatest name of a collection on one branch; empty if there is none.
 func (r *reader) lastName(b store.BranchID, namespace, collection string) (string, error) {
 	entries := r.bucket(block{segment: store.Segment{Branch: b}})
 	if entries == nil {
@@ -403,7 +403,7 @@ func (e *Engine) Changes(ctx context.Context, b store.BranchID, from, to uint64,
 	return changes, next, err
 }
 
-// Counters looks up counters, segment by segment.
+// Counters returns counters, searching segment by segment.
 func (e *Engine) Counters(ctx context.Context, l store.Lineage, keys []store.Key) (found [][]byte, err error) {
 	found = make([][]byte, len(keys))
 	err = e.read(ctx, func(tx *bbolt.Tx) error {

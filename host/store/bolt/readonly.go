@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// openReadOnly opens a file of this program's format as it is. What a crash left undone stays undone, and is not seen.
+// openReadOnly opens a file of this program's format. Work that a crash interrupted stays unfinished and invisible.
 func (e *Engine) openReadOnly() (err error) {
 	if err := e.examine(); err != nil {
 		return err

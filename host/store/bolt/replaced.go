@@ -11,17 +11,17 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// openFile is the database file that an engine has open. bbolt owns and closes it.
+// openFile is an engine's database file. bbolt owns and closes it.
 type openFile struct {
 	*os.File
 	info     fs.FileInfo
 	pageSize uint64
-	txid     uint64 // of the newest commit that the engine knows of
+	txid     uint64 // the engine's newest commit
 }
 
 var _ store.WriteChecker = (*Engine)(nil)
 
-// Writable tells why nothing is written; nil when commits are.
+// Writable returns the error that commits fail with; nil while they succeed.
 func (e *Engine) Writable() error {
 	e.file.RLock()
 	defer e.file.RUnlock()
@@ -31,7 +31,7 @@ func (e *Engine) Writable() error {
 	return e.present()
 }
 
-// present makes sure that the next start would find the files that are open now. The caller holds file, or is the writer.
+// present checks that the open files are those in the data directory. The caller holds file, or is the writer.
 func (e *Engine) present() error {
 	if err := samePath(e.path(), e.open.info); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (e *Engine) present() error {
 	return samePath(e.blobDir(), blobs)
 }
 
-// samePath makes sure that a path names an open file. An unreadable path counts as replaced.
+// samePath checks that a path names an open file. An unreadable path counts as replaced.
 func samePath(path string, opened fs.FileInfo) error {
 	now, err := os.Stat(path)
 	switch {
@@ -57,7 +57,7 @@ func samePath(path string, opened fs.FileInfo) error {
 	return nil
 }
 
-// unchanged makes sure that no other process wrote to the file: an older one copied over it keeps its inode.
+// unchanged checks that no other process wrote to the file: a file copied over it keeps its inode.
 func (e *Engine) unchanged() error {
 	if e.open.newest() != e.open.txid {
 		return fmt.Errorf("%w: %s was overwritten", store.ErrReplaced, e.path())
@@ -65,7 +65,7 @@ func (e *Engine) unchanged() error {
 	return nil
 }
 
-// newest is the number of the newest commit in the file; 0 when there is none.
+// newest returns the number of the newest commit in the file; 0: none.
 func (f openFile) newest() (txid uint64) {
 	for place := range uint64(2) {
 		if m, err := layout.MetaAt(f, place, f.pageSize); err == nil {
@@ -75,7 +75,7 @@ func (f openFile) newest() (txid uint64) {
 	return txid
 }
 
-// mayWrite makes sure that a write would be found by the next start. The writer calls it before each transaction, so that files that
+// mayWrite checks that the next start would find a write. The writer calls it before each transaction, so that files that
 // were moved away and back are writable again.
 func (e *Engine) mayWrite() error {
 	if e.failed != nil {
@@ -90,8 +90,8 @@ func (e *Engine) mayWrite() error {
 	return nil
 }
 
-// mayAcknowledge makes sure that the commit that was just synced will be found by the next start. Otherwise nothing is written until a
-// restart: the commit may be in a file that comes back.
+// mayAcknowledge checks that the next start will find the commit just synced. Otherwise writes are refused until a
+// restart: the commit may be in a file that is moved back.
 func (e *Engine) mayAcknowledge(txid int) error {
 	e.open.txid = uint64(txid)
 	err := e.present()
@@ -112,7 +112,7 @@ func (e *Engine) fail(err error) error {
 	return err
 }
 
-// openAgain opens the database after its file was closed. Only one of the files that are named is taken.
+// openAgain reopens the database. The file must be one of files.
 func (e *Engine) openAgain(files ...fs.FileInfo) error {
 	db, err := e.openDB()
 	if err == nil && !slices.ContainsFunc(files, func(f fs.FileInfo) bool { return os.SameFile(f, e.open.info) }) {

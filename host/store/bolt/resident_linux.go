@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// releasePages drops the pages of the database, all of which Open has read, from the memory of this process. They stay in the page
-// cache.
+// releasePages drops the database's pages, all of which Open has read, from the process's resident memory. They stay in
+// the page cache.
 func (e *Engine) releasePages() {
 	file, err := os.Stat(e.path())
 	if err == nil {
@@ -15,7 +15,7 @@ func (e *Engine) releasePages() {
 			err = failed
 		}
 	}
-	if err != nil { // it is for less memory alone
+	if err != nil { // not an error: it only saves memory
 		e.logger.Debug("the pages of the database stay in memory", "error", err)
 	}
 }

@@ -2,5 +2,5 @@
 
 package bolt
 
-// releasePages does nothing: only Linux is known to allow it.
+// releasePages does nothing on this system.
 func (e *Engine) releasePages() {}

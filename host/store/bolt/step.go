@@ -1,10 +1,10 @@
 package bolt
 
-// Step is a place in the engine's work at which an interruption would leave something half-done: a test that is
-// told of each can stop there, and look at what a crash would have left.
+// Step is a point of an operation at which an interruption leaves it unfinished. A test stops there and examines the
+// state that a crash would leave.
 type Step string
 
-// The steps, in the order in which the work reaches them.
+// The steps, in order of execution.
 const (
 	MigrationPart    Step = "part of a database was copied in the new format"
 	MigrationCopied  Step = "a database was copied in the new format, and the old one is in its place"
@@ -31,7 +31,7 @@ const (
 	UnusedFileGone   Step = "a file that nothing refers to was removed"               // too late to fail
 )
 
-// Steps are all steps.
+// Steps returns all steps.
 func Steps() []Step {
 	return []Step{
 		MigrationPart, MigrationCopied, MigrationSwapped, BatchApplied, GroupDurable,
@@ -43,7 +43,7 @@ func Steps() []Step {
 	}
 }
 
-// reach tells of a step.
+// reach reports a step; the operation stops at its error.
 func (e *Engine) reach(s Step) error {
 	if e.steps == nil {
 		return nil
@@ -51,7 +51,7 @@ func (e *Engine) reach(s Step) error {
 	return e.steps(s)
 }
 
-// passed tells of a step at which it is too late to fail.
+// passed reports a step after which the operation cannot fail.
 func (e *Engine) passed(s Step) {
 	if e.steps != nil {
 		_ = e.steps(s)

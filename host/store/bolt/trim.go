@@ -35,8 +35,8 @@ func (e *Engine) checkFloors(l store.Lineage) error {
 	return nil
 }
 
-// Trim drops old versions. The floor is made known first, so that nobody reads what is being dropped. What an
-// interruption leaves is dropped when the branch is trimmed again, or the store is next opened.
+// Trim drops old versions. It records the floor first, so that nobody reads versions that are being dropped. After an
+// interruption, the next trim of the branch or the next Open completes it.
 func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins []uint64, keep ...store.Keep) error {
 	if floor == 0 {
 		return ctx.Err()
@@ -46,7 +46,7 @@ func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins 
 		return err
 	}
 	defer done()
-	e.building.Lock() // no overlay is copied from what is being dropped
+	e.building.Lock() // no overlay may copy versions that are being dropped
 	defer e.building.Unlock()
 	t, err := e.beginTrim(ctx, b, floor, pins, keep)
 	if err == nil && !t.Done {
@@ -58,7 +58,7 @@ func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins 
 	return nil
 }
 
-// beginTrim is the trim to carry out: the last one, when the floor is not above its.
+// beginTrim returns the trim to execute: the last one if the floor is not above its floor.
 func (e *Engine) beginTrim(ctx context.Context, b store.BranchID, floor uint64, pins []uint64, keep []store.Keep) (t layout.Trim, err error) {
 	t.Keep = keep
 	old, again := e.floor(b)
@@ -91,7 +91,7 @@ func (e *Engine) finishTrim(ctx context.Context, b store.BranchID, t layout.Trim
 	return nil
 }
 
-// recordTrim makes the floor known, and drops the overlays that hold what is below it.
+// recordTrim records the floor, and drops the overlays with versions below it.
 func (e *Engine) recordTrim(ctx context.Context, b store.BranchID, t layout.Trim) error {
 	forgotten := e.forgetOverlays(func(o *overlay) bool { return o.run.Has(b) })
 	err := e.update(ctx, func(tx *bbolt.Tx) error {
@@ -111,7 +111,7 @@ func (e *Engine) recordTrim(ctx context.Context, b store.BranchID, t layout.Trim
 	return nil
 }
 
-// finishTrims goes on with what a crash interrupted. It runs before the writer does.
+// finishTrims completes trims that a crash interrupted. It runs before the writer starts.
 func (e *Engine) finishTrims(ctx context.Context) error {
 	for b, t := range e.floors {
 		if t.Done {
@@ -129,7 +129,7 @@ func (e *Engine) finishTrims(ctx context.Context) error {
 	return nil
 }
 
-// dropOld drops, a chunk at a time, what a trim does not keep.
+// dropOld drops, in chunks, the versions that a trim does not retain.
 func (e *Engine) dropOld(b store.BranchID, t layout.Trim, update func(func(tx *bbolt.Tx) error) error) error {
 	for resume := []byte{}; resume != nil; {
 		err := update(func(tx *bbolt.Tx) (err error) {
@@ -170,14 +170,14 @@ func (e *Engine) dropOld(b store.BranchID, t layout.Trim, update func(func(tx *b
 	return nil
 }
 
-// dropEntries drops versions of about limit entries from a key on, and returns where to go on.
+// dropEntries processes about limit entries from a key on, and returns the next key; nil at the end.
 func dropEntries(t layout.Trim, branch *bbolt.Bucket, b store.BranchID, resume []byte, limit int) ([]byte, error) {
 	entries, values := layout.InBranch(branch, b, layout.KindEntries), layout.InBranch(branch, b, layout.KindValues)
 	var drop [][]byte
 	var raw []byte
 	newer := uint64(0)   // the next newer version of the same key
-	seen, nth := 0, 0    // of all, and how many of the key are newer
-	var namespace string // of the key
+	seen, nth := 0, 0    // entries processed, and newer versions of the key
+	var namespace string // the key's
 	c := entries.Cursor()
 	key, _ := c.Seek(resume)
 	for ; key != nil; key, _ = c.Next() {
@@ -226,7 +226,7 @@ func dropLog(t layout.Trim, log layout.Records, limit int) (more bool, err error
 	return more, nil
 }
 
-// Reclaim erases a branch, and the overlays that hold entries of it, at once.
+// Reclaim erases a branch and the overlays with its entries, in one transaction.
 func (e *Engine) Reclaim(ctx context.Context, b store.BranchID) error {
 	done, err := e.pins.beginDrop()
 	if err != nil {
