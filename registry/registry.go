@@ -1,4 +1,4 @@
-// Package registry is the lock file of a data directory: the modules that may run there, and their grants.
+// Package registry reads and writes the lock file of a data directory: the modules that may run there, and their grants.
 package registry
 
 import (
@@ -28,36 +28,36 @@ const (
 	mostNames = 1000 // families, and endpoints
 )
 
-// Lock is what the operator decided. The zero Lock decided nothing.
+// Lock is the operator's grants and endpoints. The zero Lock has none.
 type Lock struct {
 	Format    int                 `json:"format"`
 	Families  map[string]Grant    `json:"families,omitempty"`  // by name
 	Endpoints map[string]Endpoint `json:"endpoints,omitempty"` // by the operator's name for it
 }
 
-// Grant is what a family may do. It is for one digest: a module with another one has none of it. Where Asked is set, it is for
-// the family of its name that the program carries, in every release.
+// Grant is the permissions of a family. It is valid for the module with its Digest alone; with Asked set, for the built-in
+// family of its name in every release.
 type Grant struct {
 	Digest       string           `json:"digest"`            // SHA-256 of the module, hexadecimal
-	Version      string           `json:"version,omitempty"` // of the family, to be read by people
+	Version      string           `json:"version,omitempty"` // of the family, for display
 	Disabled     bool             `json:"disabled,omitempty"`
-	Asked        *Asked           `json:"asked,omitempty"` // by a family that the program carries; nil: it is another
+	Asked        *Asked           `json:"asked,omitempty"` // nil: not a built-in family
 	Capabilities []Capability     `json:"capabilities,omitempty"`
 	Hooks        map[abi.Hook]On  `json:"hooks,omitempty"`
 	Limits       map[string]int64 `json:"limits,omitempty"` // by their names: lower ones than the manifest asks for, and quotas
 	Guard        *Guard           `json:"guard,omitempty"`  // nil: no other version serves a hook
 }
 
-// Asked is what a family that the program carries asked for when its grant was decided. What a later release asks for beyond
-// it is not granted, and is shown as newly asked for.
+// Asked is the request of a built-in family at the time of its grant. Further requests of a later release are not granted,
+// and are shown as new.
 type Asked struct {
 	Manifest     string       `json:"manifest,omitempty"` // SHA-256 of the manifest's bytes, hexadecimal; empty: not known
 	Capabilities []Capability `json:"capabilities,omitempty"`
 	Hooks        []abi.Hook   `json:"hooks,omitempty"`
 }
 
-// Guard is the version of a family whose store hook an operator approved with on_failure refuse. It serves that hook, with what
-// it was granted, in place of the version that the grant is for.
+// Guard is the version of a family whose store hook an operator approved with on_failure refuse. It serves that hook, with
+// its own grants, instead of the granted version.
 type Guard struct {
 	Digest       string           `json:"digest"` // SHA-256 of the module, hexadecimal
 	Version      string           `json:"version,omitempty"`
@@ -65,21 +65,21 @@ type Guard struct {
 	Limits       map[string]int64 `json:"limits,omitempty"`
 }
 
-// Capability is granted, for a scope.
+// Capability is a granted capability with its scope.
 type Capability struct {
 	Name  abi.Capability `json:"name"`
-	Scope []string       `json:"scope,omitempty"` // what it is limited to; * stands for everything of its kind
+	Scope []string       `json:"scope,omitempty"` // its limits; * matches everything of its kind
 }
 
-// On says how a hook is used.
+// On configures a hook.
 type On struct {
-	OnFailure abi.OnFailure `json:"on_failure,omitempty"` // of the store hook; empty: what the manifest says
+	OnFailure abi.OnFailure `json:"on_failure,omitempty"` // of the store hook; empty: the manifest's
 }
 
-// Endpoint is a server outside that families may be granted to reach, under the operator's name for it.
+// Endpoint is an external server that families may be granted access to, under the operator's name for it.
 type Endpoint struct {
 	Kind    string `json:"kind"`               // openai, ollama or http
-	URL     string `json:"url"`                // where its paths begin
+	URL     string `json:"url"`                // the base of its paths
 	Model   string `json:"model,omitempty"`    // of openai and ollama
 	KeyEnv  string `json:"key_env,omitempty"`  // the environment variable that has the key; it is never logged
 	KeyFile string `json:"key_file,omitempty"` // or the file
@@ -91,8 +91,8 @@ var (
 	digestForm   = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// Read reads the lock file in a directory. One that is not there decides nothing; one that cannot be understood is an error,
-// because what it forbids would be allowed without it.
+// Read reads the lock file in a directory. A missing file is the zero Lock. An unreadable or invalid one is an error: to
+// ignore it would lift its restrictions.
 func Read(dir string) (Lock, error) {
 	path := filepath.Join(dir, File)
 	data, err := readRegular(path)
@@ -109,8 +109,7 @@ func Read(dir string) (Lock, error) {
 	return l, nil
 }
 
-// readRegular reads a regular file, up to just beyond the limit. Anything else is refused without waiting: a FIFO would block its
-// reader for ever.
+// readRegular reads a regular file, up to just beyond the limit. It rejects other files without blocking, such as a FIFO.
 func readRegular(path string) (data []byte, err error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, err
@@ -134,7 +133,7 @@ func readRegular(path string) (data []byte, err error) {
 
 var errNotRegular = errors.New("it is not a regular file: move it away")
 
-// Parse reads a lock file's bytes.
+// Parse decodes and validates a lock file.
 func Parse(data []byte) (Lock, error) {
 	if len(data) > FileLimit {
 		return Lock{}, fmt.Errorf("it has more than %d bytes", FileLimit)
@@ -151,7 +150,7 @@ func Parse(data []byte) (Lock, error) {
 	return l, l.Check()
 }
 
-// Check finds what cannot be meant.
+// Check validates a lock.
 func (l Lock) Check() error {
 	if l.Format != format {
 		return fmt.Errorf("its format is %d; this program has %d", l.Format, format)
@@ -282,7 +281,7 @@ func Write(dir string, l Lock) error {
 	return nil
 }
 
-// Encode is a lock file's bytes. Locks that decide the same have the same ones.
+// Encode returns a lock file's canonical bytes: equal locks have equal bytes.
 func Encode(l Lock) ([]byte, error) {
 	l.Format = format
 	if err := l.Check(); err != nil {
@@ -295,5 +294,5 @@ func Encode(l Lock) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// Decides reports whether an operator decided anything in a lock.
+// Decides reports whether a lock has any decision of an operator.
 func (l Lock) Decides() bool { return len(l.Families)+len(l.Endpoints) > 0 }

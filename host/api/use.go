@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Use notices when a server is no longer used. Its zero value is ready.
+// Use detects when a server is idle. The zero value is ready for use.
 type Use struct {
 	mu     sync.Mutex
 	now    int // clients and requests that are being served
 	latest time.Time
 }
 
-// Begin notes that something is being served, until the function it returns is called.
+// Begin counts a running request or client until the returned function is called.
 func (u *Use) Begin() (end func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -26,7 +26,7 @@ func (u *Use) Begin() (end func()) {
 	}
 }
 
-// None reports whether nothing is being served.
+// None reports whether nothing is running.
 func (u *Use) None() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

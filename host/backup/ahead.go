@@ -2,16 +2,16 @@ package backup
 
 import "io"
 
-// ahead writes in a goroutine of its own what is given to it, so that the next frame is made meanwhile.
+// ahead writes in a goroutine of its own, while the caller fills the next buffer.
 type ahead struct {
-	w    io.Writer
-	turn func() // waits until writing disturbs nobody
-	free chan written
-	full chan []byte
-	done chan error
+	w     io.Writer
+	yield func() // waits until no commit is being written
+	free  chan written
+	full  chan []byte
+	done  chan error
 }
 
-// written is a buffer that is free again, and what became of it.
+// written is a reusable buffer and the error of its write.
 type written struct {
 	buffer []byte
 	err    error
@@ -19,8 +19,8 @@ type written struct {
 
 const aheadFrames = 2 // buffers: one is filled while the other is written
 
-func newAhead(w io.Writer, turn func()) *ahead {
-	a := &ahead{w: w, turn: turn, free: make(chan written, aheadFrames), full: make(chan []byte, aheadFrames), done: make(chan error, 1)}
+func newAhead(w io.Writer, yield func()) *ahead {
+	a := &ahead{w: w, yield: yield, free: make(chan written, aheadFrames), full: make(chan []byte, aheadFrames), done: make(chan error, 1)}
 	for range aheadFrames {
 		a.free <- written{}
 	}
@@ -32,7 +32,7 @@ func (a *ahead) run() {
 	var failed error
 	for b := range a.full {
 		if failed == nil {
-			a.turn()
+			a.yield()
 			_, failed = a.w.Write(b)
 		}
 		a.free <- written{b[:0], failed}
@@ -40,16 +40,16 @@ func (a *ahead) run() {
 	a.done <- failed
 }
 
-// buffer is an empty one. An error is that of an earlier write.
+// buffer returns an empty buffer. The error is that of an earlier write.
 func (a *ahead) buffer() ([]byte, error) {
 	w := <-a.free
 	return w.buffer, w.err
 }
 
-// send has a buffer written, which belongs to ahead from then on.
+// send writes a buffer in the background and takes ownership of it.
 func (a *ahead) send(b []byte) { a.full <- b }
 
-// close waits until everything is written.
+// close waits for all writes and returns the first error.
 func (a *ahead) close() error {
 	close(a.full)
 	return <-a.done

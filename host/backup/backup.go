@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// Source writes a part: a space, or its changes since a base. See Write.
+// Source writes a part: a space, or its changes since a base, as Write does.
 type Source func(ctx context.Context, since Base, w io.Writer) error
 
-// Full makes a full backup in a folder, and then removes the parts of an earlier one of the same space.
+// Full writes a full backup to a folder, and then removes the parts of an earlier backup of the same space.
 func Full(ctx context.Context, dir string, from Source, now time.Time) (Part, error) {
 	old, err := ReadManifest(dir)
 	if err != nil && !errors.Is(err, ErrNone) && !errors.Is(err, ErrBroken) {
@@ -36,7 +36,7 @@ func Full(ctx context.Context, dir string, from Source, now time.Time) (Part, er
 	return p, nil
 }
 
-// ErrOccupied says that a place has the backup of another space, which a full backup would remove.
+// ErrOccupied means that the destination has the backup of another space, which a full backup would remove.
 var ErrOccupied = errors.New("it has the backup of another store, which would be removed: choose another place, or delete that backup first")
 
 func sameSpace(dir string, old Manifest, p Part) error {
@@ -46,7 +46,7 @@ func sameSpace(dir string, old Manifest, p Part) error {
 	return nil
 }
 
-// Increment adds what changed since the newest part.
+// Increment adds a part with the changes since the newest part.
 func Increment(ctx context.Context, dir string, from Source, now time.Time) (Part, error) {
 	m, err := ReadManifest(dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func Increment(ctx context.Context, dir string, from Source, now time.Time) (Par
 	return p, nil
 }
 
-// writePart has a part written to a file, which is on the disk and closed afterwards.
+// writePart writes a part to a file, syncs it and closes it.
 func writePart(ctx context.Context, f *os.File, since Base, from Source, now time.Time) (Part, error) {
 	w, err := newPartFile(f)
 	if err == nil {
@@ -83,7 +83,7 @@ func writePart(ctx context.Context, f *os.File, since Base, from Source, now tim
 	return p, nil
 }
 
-// part describes a part that was read.
+// part returns the manifest's description of a validated part.
 func (p *parser) part() Part {
 	kind := "full"
 	if p.header.Since.Version > 0 {
@@ -96,7 +96,7 @@ func (p *parser) part() Part {
 	}
 }
 
-// makeFolder makes a folder, whose name is on the disk too.
+// makeFolder creates a folder and syncs its parent.
 func makeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -104,8 +104,7 @@ func makeFolder(dir string) error {
 	return syncFolder(filepath.Dir(dir))
 }
 
-// syncFolder makes sure that the names in a folder are on the disk. A folder that this user may only search stays as it
-// is.
+// syncFolder syncs a folder's entries. A folder that this user cannot read is skipped.
 func syncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil // folders cannot be synced there

@@ -6,22 +6,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// direct has what is written to a file go to the disk at once, past the memory of the system: syncs of other files have
-// nothing of it to write, and what they need stays in memory. Offsets, sizes and buffers must be aligned then. It reports
-// whether the file system can.
-func direct(f *os.File, on bool) bool {
+// enableDirect makes writes to a file bypass the page cache, so that they neither delay syncs of other files nor evict
+// their pages. Offsets, sizes and buffers must be aligned from then on. It reports whether the file system supports it.
+func enableDirect(f *os.File) bool {
 	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
-	if err != nil {
-		return false
-	}
-	if flags &^= unix.O_DIRECT; on {
-		flags |= unix.O_DIRECT
-	}
-	_, err = unix.FcntlInt(f.Fd(), unix.F_SETFL, flags)
+	return err == nil && setFlags(f, flags|unix.O_DIRECT)
+}
+
+// disableDirect makes writes to a file go through the page cache again, and reports whether they do.
+func disableDirect(f *os.File) bool {
+	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	return err == nil && setFlags(f, flags&^unix.O_DIRECT)
+}
+
+func setFlags(f *os.File, flags int) bool {
+	_, err := unix.FcntlInt(f.Fd(), unix.F_SETFL, flags)
 	return err == nil
 }
 
-// alignedBuffer begins at a page. It is given back with freeBuffer.
+// alignedBuffer allocates a page-aligned buffer. The caller frees it with freeBuffer.
 func alignedBuffer(size int) ([]byte, error) {
 	return unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 }

@@ -4,8 +4,11 @@ package backup
 
 import "os"
 
-// direct is not known on this system.
-func direct(*os.File, bool) bool { return false }
+// enableDirect reports false: this system has no direct writes.
+func enableDirect(*os.File) bool { return false }
+
+// disableDirect reports false: this system has no direct writes.
+func disableDirect(*os.File) bool { return false }
 
 func alignedBuffer(size int) ([]byte, error) { return make([]byte, size), nil }
 

@@ -11,8 +11,8 @@ const (
 	syncEvery = 8 << 20 // bytes, where the system has no such writes
 )
 
-// partFile is a file that a part is written to. It checks the part, and sees to it that little waits to be written: a long
-// sync at the end would keep the store's own commits waiting.
+// partFile is the file of a part. It validates what is written, and bounds unwritten data: a long sync at the end would
+// delay the store's commits.
 type partFile struct {
 	f      *os.File
 	parser *parser
@@ -24,7 +24,7 @@ type partFile struct {
 
 func newPartFile(f *os.File) (*partFile, error) {
 	block, err := alignedBuffer(blockSize)
-	return &partFile{f: f, parser: newParser(nil), direct: direct(f, true), block: block}, err
+	return &partFile{f: f, parser: newParser(nil), direct: enableDirect(f), block: block}, err
 }
 
 func (w *partFile) Write(b []byte) (int, error) {
@@ -48,12 +48,12 @@ func (w *partFile) Write(b []byte) (int, error) {
 func (w *partFile) flush() error {
 	if w.direct && w.filled%alignment != 0 {
 		w.direct = false
-		if !direct(w.f, false) {
-			return errors.New("the file cannot be written through the system's memory any more")
+		if !disableDirect(w.f) {
+			return errors.New("switch the file from direct writes back to the page cache: the system refused it")
 		}
 	}
 	n, err := w.f.Write(w.block[:w.filled])
-	if w.direct && n == 0 && err != nil && direct(w.f, false) { // a file system that takes larger pages only
+	if w.direct && n == 0 && err != nil && disableDirect(w.f) { // a file system with larger blocks
 		w.direct = false
 		n, err = w.f.Write(w.block[:w.filled])
 	}
@@ -65,7 +65,7 @@ func (w *partFile) flush() error {
 	return err
 }
 
-// finish makes sure that a whole part is on the disk. The file is closed in any case.
+// finish checks that the part is complete, syncs it, and closes the file in any case.
 func (w *partFile) finish(err error) error {
 	if err == nil {
 		err = w.parser.finish()

@@ -68,10 +68,10 @@ func (m Manifest) Base() Base {
 	return base
 }
 
-// ErrNone says that a folder has no backup.
+// ErrNone means that a folder has no backup.
 var ErrNone = errors.New("there is no backup")
 
-// ErrBroken says that the parts of a backup do not fit together.
+// ErrBroken means that the parts of a backup are inconsistent.
 var ErrBroken = errors.New("the backup cannot be restored: make a full one")
 
 // ReadManifest reads the manifest of a folder.
@@ -98,7 +98,7 @@ func ReadManifest(dir string) (Manifest, error) {
 	return m, m.check()
 }
 
-// check makes sure that parts are files of the folder and go on from one another.
+// check validates the names and the sequence of the parts.
 func (m Manifest) check() error {
 	ending := extension
 	if m.Format == oldFormat {
@@ -127,7 +127,7 @@ func (m Manifest) check() error {
 	return nil
 }
 
-// follows makes sure that a part goes on from exactly what another ends with.
+// follows checks that a part continues exactly where the previous one ends.
 func (p Part) follows(last Part) error {
 	switch {
 	case p.Since > last.Until:
@@ -140,7 +140,7 @@ func (p Part) follows(last Part) error {
 	return nil
 }
 
-// matches makes sure that a part is the one that the manifest names.
+// matches checks a part against its description in the manifest.
 func (p Part) matches(found Part) error {
 	if found.SHA256 != p.SHA256 || found.Since != p.Since || found.Until != p.Until || found.History.Root() != p.History.Root() {
 		return fmt.Errorf("it is another part than the manifest says: from version %d to %d with the sum %s", found.Since, found.Until, found.SHA256)

@@ -14,12 +14,12 @@ import (
 
 var (
 	errCut = errors.New("its end is missing: it was cut short, or its writing was interrupted")
-	// ErrNoPart says that a file does not begin as a part does.
+	// ErrNoPart means that a file is not a part of a backup.
 	ErrNoPart = errors.New("it is not a backup of Alcove's")
 )
 
-// parser reads a part as it is written to it, checks it, and gives each run to run, the content of blobs to content, and
-// that of files to file; each may be nil. What was given counts only if finish has no error.
+// parser validates a part that is written to it, and passes runs, contents of blobs and contents of files to its callbacks,
+// each of which may be nil. They are valid only if finish returns no error.
 type parser struct {
 	run     func([]byte) error
 	content func(digest string, data []byte) error
@@ -105,7 +105,7 @@ func (p *parser) missing() *int64 {
 	return &p.blobs.missing
 }
 
-// finish reports whether all of a part was there.
+// finish returns an error unless the part was complete.
 func (p *parser) finish() error {
 	if p.failed != nil {
 		return p.failed

@@ -35,7 +35,7 @@ const (
 	kindEnd     = 'e'
 )
 
-// Base is the state that an increment goes on from; the zero Base is none, and what goes on from it is whole.
+// Base is the state that an increment continues from; the zero Base is that of a full part.
 type Base struct {
 	Version uint64        `json:"version"`
 	Time    time.Time     `json:"time,omitzero"` // of the version
@@ -58,7 +58,7 @@ type end struct {
 	SHA256 string `json:"sha256"` // over the headers of all frames before it, which have the sums of what is in them
 }
 
-// Space is what can be backed up.
+// Space is the source of a backup.
 type Space interface {
 	Hold(context.Context) (release func(), err error)
 	Head(context.Context) (store.Point, error)
@@ -67,15 +67,15 @@ type Space interface {
 	DumpRuns(ctx context.Context, since, at uint64, begin func() ([]byte, error), end func(run []byte, pieces int) error) error
 	Blobs(ctx context.Context, prefix string) ([]store.Blob, error)
 	GetBlob(ctx context.Context, name string) (store.BlobReader, error)
-	// WaitTurn waits, for a moment at most, until no commit is being written.
+	// WaitTurn waits briefly until no commit is being written.
 	WaitTurn(context.Context)
 }
 
-// ErrOther says that an increment does not continue the backup.
+// ErrOther means that the backup and the store have different histories.
 var ErrOther = errors.New("the backup holds another history than this store's: make a full backup")
 
 // Write writes a part: the space, or its changes since a base, and the settings files unless settings is nil.
-// Bytes that were written before an error are no part: the end is missing.
+// After an error the output is not a valid part: its end is missing.
 func Write(ctx context.Context, w io.Writer, from Space, since Base, settings Settings) error {
 	p := &partWriter{w: newAhead(w, func() { from.WaitTurn(ctx) }), sum: sha256.New()}
 	err := p.write(ctx, from, since, settings)

@@ -1,9 +1,8 @@
-// Package bridge carries an MCP client's stdio to the owner of a data directory.
+// Package bridge connects an MCP client's stdio to the owner of a data directory.
 //
-// Messages are copied as they are. The client does not notice when the
-// owner dies: the bridge dials again, which starts an owner if need be, introduces the client anew and
-// sends the requests again that were not answered. Each tool call carries a request id by which the
-// server recognises one that it had already carried out, so a call happens once.
+// Messages are forwarded unchanged. When the owner dies, the bridge reconnects, which starts an owner if
+// necessary, repeats the initialization, and resends unanswered requests. Each tool call has a request id
+// by which the server recognises a repeated one, so a call is executed once.
 package bridge
 
 import (
@@ -28,13 +27,13 @@ const (
 	notifyCancelled   = "notifications/cancelled"
 )
 
-// LineLimit is how long a message of the client may be, in bytes.
+// LineLimit bounds a client's message, in bytes.
 const LineLimit = 16 << 20
 
-// ownerLimit is how long an answer of the owner may be. It is there to notice a fault, not to limit.
+// ownerLimit bounds an owner's answer, in bytes, to detect a fault.
 const ownerLimit = 256 << 20
 
-// Options say what to carry where.
+// Options configure Run.
 type Options struct {
 	// Dial connects to the owner, for a session that starts at the place. Each connection is closed by the
 	// bridge.
@@ -61,7 +60,7 @@ type bridge struct {
 	dead bool // the bridge has ended: connect no more
 }
 
-// Run carries messages until In has ended and all requests are answered, ctx ends, or Out fails.
+// Run forwards messages until In has ended and all requests are answered, ctx ends, or Out fails.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

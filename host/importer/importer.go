@@ -1,7 +1,7 @@
 // Package importer converts the data of other tools to memories.
 //
-// Every reader gives the same keys for the same input, so that importing twice changes nothing, and streams: what it
-// holds in memory is one element, or an index of names.
+// Readers produce the same keys for the same input, so a repeated import changes nothing. They stream: memory holds one
+// element, or an index of names.
 package importer
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
-// Format names what wrote the input.
+// Format is the format of the input.
 type Format string
 
 // The formats.
@@ -37,19 +37,19 @@ const (
 	Claude      Format = "claude"       // conversations.json of an export of Claude's
 )
 
-// Input is what another tool wrote.
+// Input is the data of another tool.
 type Input struct {
 	Path   string // a file or folder
 	Format Format
-	// Skip is told of a line, element or note that cannot be used, and which is passed over unless there is an error. Nil: the
-	// first one ends the reading.
+	// Skip is called for each invalid line, element or note. It is skipped if Skip returns nil. A nil Skip: the first one
+	// ends Read with its error.
 	Skip func(*InputError) error
 }
 
-// Yield takes a memory.
+// Yield receives a memory.
 type Yield func(memory.PortableMemory) error
 
-// InputError says where the input is wrong.
+// InputError is an error in the input with its location.
 type InputError struct {
 	Path  string
 	Place string // such as "line 3"; may be empty
@@ -72,10 +72,10 @@ func readers() map[Format]func(in Input, yield Yield) error {
 	}
 }
 
-// Formats are the names of all formats, sorted.
+// Formats returns the names of all formats, sorted.
 func Formats() []Format { return slices.Sorted(maps.Keys(readers())) }
 
-// Read reads the input. What was given before an error is right; the error says where to look.
+// Read converts the input. Memories yielded before an error are valid; the error names its location.
 func (in Input) Read(ctx context.Context, yield Yield) error {
 	read := readers()[in.Format]
 	if read == nil {
@@ -116,7 +116,7 @@ func (in Input) quietly() Input {
 	return in
 }
 
-// Detect tells the format of a file or folder from how it begins.
+// Detect returns the format of a file or folder, judged by its beginning.
 func Detect(path string) (Format, error) {
 	info, err := os.Stat(path)
 	if err != nil {

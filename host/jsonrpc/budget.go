@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// freeBytes is what each client may buffer regardless of others: small messages always pass.
+// freeBytes is the buffer of each client that does not count towards the Budget: small messages never wait.
 const freeBytes = 128 << 10
 
 // DefaultPatience is how long a client waits for room in a Budget, unless it says otherwise.
@@ -26,11 +26,11 @@ type Budget struct {
 	waiting []*waiter
 }
 
-// Account is what one client has of a Budget. A nil Account has no bounds.
+// Account is one client's share of a Budget. A nil Account is unlimited.
 type Account struct {
 	budget *Budget
 	held   int64 // bytes; those beyond freeBytes count
-	closed bool  // nothing counts any more
+	closed bool  // Reserve and Release have no effect
 }
 
 type waiter struct {
@@ -39,10 +39,10 @@ type waiter struct {
 	granted chan struct{}
 }
 
-// BusyError says that the Budget had no room for a message within its patience.
+// BusyError means that a message did not fit in the Budget within the client's patience.
 type BusyError struct {
 	Limit int64         // bytes of the Budget
-	After time.Duration // that were waited
+	After time.Duration // the time waited
 }
 
 func (e *BusyError) Error() string {
@@ -50,7 +50,7 @@ func (e *BusyError) Error() string {
 		"send it again later, or less at once", e.Limit, e.Limit>>20, e.After)
 }
 
-// NewBudget makes a budget of a number of bytes. Patience is how long a client waits for room; 0: DefaultPatience.
+// NewBudget returns a budget in bytes. patience is how long a client waits; 0: DefaultPatience.
 func NewBudget(limit int64, patience time.Duration) *Budget {
 	if patience == 0 {
 		patience = DefaultPatience
@@ -58,17 +58,17 @@ func NewBudget(limit int64, patience time.Duration) *Budget {
 	return &Budget{limit: limit, patience: patience}
 }
 
-// Used is how many bytes count now.
+// Used returns the counted bytes.
 func (b *Budget) Used() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used
 }
 
-// Account opens an account for a client, which closes it when it leaves.
+// Account opens a client's account. The caller closes it.
 func (b *Budget) Account() *Account { return &Account{budget: b} }
 
-// Reserve waits until the client may have more bytes. The error is a BusyError, or that of ctx.
+// Reserve reserves bytes, waiting if necessary. The error is a BusyError, or that of ctx.
 func (a *Account) Reserve(ctx context.Context, bytes int64) error {
 	if a == nil {
 		return nil
@@ -87,7 +87,7 @@ func (a *Account) Reserve(ctx context.Context, bytes int64) error {
 	}
 }
 
-// Release gives bytes back.
+// Release returns reserved bytes.
 func (a *Account) Release(bytes int64) {
 	if a == nil {
 		return
@@ -99,7 +99,7 @@ func (a *Account) Release(bytes int64) {
 	}
 }
 
-// Close returns everything, once: later reads and releases do not count.
+// Close returns all reserved bytes; later calls have no effect.
 func (a *Account) Close() {
 	if a == nil {
 		return
@@ -112,7 +112,7 @@ func (a *Account) Close() {
 	}
 }
 
-// giveBack takes bytes from an account; the caller holds mu.
+// giveBack subtracts bytes from an account; the caller holds mu.
 func (b *Budget) giveBack(a *Account, bytes int64) {
 	b.used -= charge(a.held) - charge(a.held-bytes)
 	a.held -= bytes
@@ -126,7 +126,7 @@ func (b *Budget) enter(w *waiter) {
 	b.grant()
 }
 
-// abandon stops waiting, unless room was granted just now.
+// abandon stops waiting, unless the bytes were granted just now.
 func (b *Budget) abandon(w *waiter, err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

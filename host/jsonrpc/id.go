@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// MaxID is how long the id of a request may be, in bytes as it is sent.
+// MaxID bounds the id of a request, in bytes as sent.
 const MaxID = 1 << 10
 
-// Plain reports whether an id is text or a number.
+// Plain reports whether an id is a string or a number.
 func Plain(id []byte) bool {
 	return len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9')
 }
 
-// Key is the same for every way to write an id: 1 and 1.0, "a" and "\u0061".
+// Key returns the canonical form of an id: equal for 1 and 1.0, and for "a" and "\u0061".
 func Key(id []byte) string {
 	if len(id) > 0 && id[0] == '"' {
 		return "s" + Text(id)
@@ -30,8 +30,7 @@ func Key(id []byte) string {
 	return "n" + string(id)
 }
 
-// FindID is the id of a message that cannot be read, so that its sender does not wait for ever; nil where none is found,
-// or more than one.
+// FindID returns the id of an invalid message, so that its sender gets an answer; nil if there is none or more than one.
 func FindID(raw []byte) []byte {
 	var f idFinder
 	f.read(raw)

@@ -14,16 +14,16 @@ import (
 // shortLine is up to how many bytes a line waits for its end in the reader's own buffer.
 const shortLine = 64 << 10
 
-// Skipped is the error of a line that was passed over: reading goes on with the next one.
+// Skipped is the error of a skipped line; reading continues with the next one.
 type Skipped struct {
-	ID  []byte // of the message in it, so that its sender can be told; nil: none was found
+	ID  []byte // the message's id, for an answer; nil: none found
 	Err error  // a TooLongError, a SlowError or a BusyError
 }
 
 func (s *Skipped) Error() string { return s.Err.Error() }
 func (s *Skipped) Unwrap() error { return s.Err }
 
-// TooLongError says that a line was longer than allowed.
+// TooLongError means that a line exceeds the limit.
 type TooLongError struct{ Limit int64 }
 
 func (e *TooLongError) Error() string {
@@ -31,29 +31,29 @@ func (e *TooLongError) Error() string {
 		e.Limit, e.Limit>>20)
 }
 
-// SlowError says that a line did not end in time.
+// SlowError means that a line did not end in time.
 type SlowError struct{ Within time.Duration }
 
 func (e *SlowError) Error() string {
 	return fmt.Sprintf("the message is longer than %d bytes and had not arrived within %s, which is the limit, and was skipped: send it again", shortLine, e.Within)
 }
 
-// Lines reads lines.
+// Lines reads lines from a peer within limits of size, time and memory.
 type Lines struct {
-	Account *Account      // what the lines count to until Release; nil: nothing counts them
-	Within  time.Duration // how long a line of more than 64 KiB may take to arrive; 0: for ever
+	Account *Account      // charged for each line until Release; nil: none
+	Within  time.Duration // how long a line over 64 KiB may take to arrive; 0: unlimited
 
 	r     *bufio.Reader
 	limit int64
 }
 
-// NewLines reads lines of at most limit bytes, their ends not counted.
+// NewLines returns a reader of lines of at most limit bytes without their ends.
 func NewLines(r io.Reader, limit int64) *Lines {
 	return &Lines{r: bufio.NewReaderSize(r, shortLine), limit: limit}
 }
 
-// Next is the next line that is not blank, without its end, and the caller's own. It counts to the Account until it is
-// given to Release. The last line needs no end. An error that is not a Skipped is the last one.
+// Next returns the next line that is not blank, without its end. The caller owns it, and passes it to Release. The last
+// line needs no end. After any error but a Skipped, reading ends.
 func (l *Lines) Next(ctx context.Context) ([]byte, error) {
 	for {
 		line, err := l.read(ctx)
@@ -68,7 +68,7 @@ func (l *Lines) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// NextWhole is Next on a connection that may break in the middle of a line: a line without an end is none.
+// NextWhole is Next for a connection that may break within a line: a line without an end is dropped.
 func (l *Lines) NextWhole(ctx context.Context) ([]byte, error) {
 	for {
 		line, err := l.read(ctx)
@@ -83,8 +83,8 @@ func (l *Lines) NextWhole(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// First is the first line of a peer that nobody knows yet: one that is too long is not read to its end. At most 64 KiB
-// can be asked for.
+// First returns the first line of an unauthenticated peer. A line that is too long is not read to its end. The limit is
+// at most 64 KiB.
 func (l *Lines) First() ([]byte, error) {
 	line, err := l.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) || int64(len(line)) > l.limit {
@@ -96,7 +96,7 @@ func (l *Lines) First() ([]byte, error) {
 	return bytes.Clone(bytes.TrimSuffix(line, []byte("\n"))), nil
 }
 
-// Release says that a line is not needed any more.
+// Release returns a line's bytes to the Account.
 func (l *Lines) Release(line []byte) { l.Account.Release(int64(len(line))) }
 
 // read reads a line. With io.EOF it may give one that has no end.

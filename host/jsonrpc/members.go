@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// Span is where a value is in a line; the zero Span is no value.
+// Span is a value's byte range in a line; the zero Span is no value.
 type Span struct{ From, To int }
 
-// Of is the value; nil when there is none.
+// Of returns the value; nil for the zero Span.
 func (s Span) Of(line []byte) []byte {
 	if s == (Span{}) {
 		return nil
@@ -16,7 +16,7 @@ func (s Span) Of(line []byte) []byte {
 	return line[s.From:s.To:s.To]
 }
 
-// Text decodes a JSON string; anything else is empty.
+// Text decodes a JSON string; empty for any other value.
 func Text(raw []byte) string {
 	if len(raw) < 2 || raw[0] != '"' {
 		return ""

@@ -1,9 +1,8 @@
-// Package jsonrpc reads JSON-RPC messages, one a line, the same way in every process of Alcove.
+// Package jsonrpc parses JSON-RPC messages, one a line, for the bridge and the server alike.
 //
-// A client's bridge and its server both decide from a message which request it is, and whether it will be answered.
-// Where they decide differently, one of them waits for an answer that the other never gives. So there is one reader:
-// names of members are case-sensitive, as JSON-RPC says, a member that is given twice is refused, and what is refused
-// here reaches nobody else.
+// Bridge and server must agree on a message's id and on whether it will be answered; otherwise one waits for an answer
+// that the other never sends. So both use this parser: names of members are case-sensitive, as in JSON-RPC, a duplicate
+// member is an error, and invalid messages go no further.
 package jsonrpc
 
 import (
@@ -20,12 +19,11 @@ const (
 	CodeParse         = -32700
 	CodeInvalid       = -32600
 	CodeInvalidParams = -32602
-	// CodeServer is that of the server's own errors.
+	// CodeServer is the code of the server's own errors.
 	CodeServer = -32000
 )
 
-// Message is a JSON-RPC message whose envelope was read. All else stays the bytes that were sent, so numbers of any
-// size arrive as they left.
+// Message is a JSON-RPC message with a parsed envelope. The rest stays as sent, so numbers of any size are preserved.
 type Message struct {
 	Line   []byte // without white space around it
 	ID     Span   // zero: there is none
@@ -35,7 +33,7 @@ type Message struct {
 	Error  Span   // of an answer
 }
 
-// Fault is why a message is refused.
+// Fault is the error of an invalid message.
 type Fault struct {
 	Code int
 	ID   []byte // to answer it with; nil: null
@@ -44,7 +42,7 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Text }
 
-// Parse reads a message. What it refuses is to be answered with the Fault.
+// Parse parses a message. The caller answers an invalid one with the Fault.
 func Parse(line []byte) (Message, *Fault) {
 	m := Message{Line: bytes.TrimSpace(line)}
 	switch {
@@ -148,22 +146,22 @@ func (m *Message) plainID() []byte {
 	return nil
 }
 
-// IsRequest reports whether the message wants an answer.
+// IsRequest reports whether the message is a request, to be answered.
 func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != Span{} }
 
-// IsAnswer reports whether the message answers a request.
+// IsAnswer reports whether the message is a response.
 func (m *Message) IsAnswer() bool { return m.Method == "" }
 
-// Failed reports whether the message is an error.
+// Failed reports whether the message is an error response.
 func (m *Message) Failed() bool { return m.Error != Span{} }
 
-// RawID is the id as it was sent; nil when there is none.
+// RawID returns the id as sent; nil if there is none.
 func (m *Message) RawID() []byte { return m.ID.Of(m.Line) }
 
-// Key is that of the message's id.
+// Key returns the canonical form of the message's id.
 func (m *Message) Key() string { return Key(m.RawID()) }
 
-// Field is a member of the object at s; the zero Span when there is none, or no object.
+// Field returns a member of the object at s; the zero Span if there is no such member or no object.
 func (m *Message) Field(s Span, name string) Span {
 	found, _ := m.members(s)
 	return found[name]

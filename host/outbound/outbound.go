@@ -1,8 +1,7 @@
 // Package outbound sends requests to the endpoints that an operator configured: language models and HTTP servers.
 //
-// It goes where the endpoint's URL says and nowhere else, by the proxy of the server's environment if that names one:
-// redirects are not followed, and paths cannot climb out of it. What guests are told of failures has no addresses, files or
-// variables in it.
+// Requests go to the endpoint's URL and the paths below it alone, through the proxy of the server's environment if one is
+// set. Redirects are not followed. Errors for guests contain no addresses, files or variables.
 package outbound
 
 import (
@@ -37,16 +36,16 @@ const (
 	errorText   = 300 // bytes of what a server says about a failure that are passed on
 )
 
-// Client reaches endpoints. The zero Client works.
+// Client sends requests to endpoints. The zero value is ready for use.
 type Client struct {
 	HTTP    *http.Client                         // for what has no effect; nil: as New has it, but with a connection a request
 	Env     func(name string) string             // nil: os.Getenv
-	Timeout time.Duration                        // of one request; 0: 60 seconds
-	Sleep   func(context.Context, time.Duration) // between attempts; nil: it waits
-	Retries int                                  // after a failure that may pass; 0: 2
+	Timeout time.Duration                        // per request; 0: 60 seconds
+	Sleep   func(context.Context, time.Duration) // waits between attempts; nil: by a timer
+	Retries int                                  // after temporary failures; 0: 2
 }
 
-// New is a Client that keeps its connections.
+// New returns a Client that reuses connections.
 func New() Client {
 	t := transport()
 	t.ForceAttemptHTTP2, t.MaxIdleConns, t.IdleConnTimeout = true, 20, time.Minute
@@ -61,7 +60,7 @@ func over(t *http.Transport) *http.Client {
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// once is a client for one request, which it never repeats: net/http does so on connections that were used before, and over HTTP/2.
+// once returns a client for one request, sent once: net/http resends requests on reused connections and over HTTP/2.
 func once() *http.Client {
 	t := transport()
 	t.DisableKeepAlives, t.Protocols = true, new(http.Protocols)
@@ -69,24 +68,24 @@ func once() *http.Client {
 	return over(t)
 }
 
-// Failure is that an endpoint could not be reached, or would not serve. It says no more than a guest may know.
+// Failure is an endpoint's failure. Its text contains no more than a guest may know.
 type Failure struct {
 	reason   string
-	cause    error // with addresses, files and variables: for the operator's log alone
+	cause    error // may contain addresses, files and variables: for the operator's log alone
 	noEffect bool
 }
 
-// NoEffect reports whether it is certain that nothing happened at the endpoint: the request never reached it, or it said so.
+// NoEffect reports whether the request certainly had no effect: it never reached the endpoint, or the endpoint refused it.
 func (f *Failure) NoEffect() bool { return f.noEffect }
 
 func (f *Failure) Error() string { return f.reason }
 
-// Cause is for the operator.
+// Cause returns the underlying error, for the operator's log.
 func (f *Failure) Cause() error { return f.cause }
 
 var _ ops.Outside = Client{}
 
-// Complete asks a language model.
+// Complete requests a completion from a language model.
 func (c Client) Complete(ctx context.Context, e registry.Endpoint, q abi.LLMCompleteRequest, leaving ops.Leaving) (abi.LLMCompleteResponse, error) {
 	if e.Kind == "ollama" {
 		return c.ollama(ctx, e, q, leaving)
@@ -153,7 +152,7 @@ func (c Client) ollama(ctx context.Context, e registry.Endpoint, q abi.LLMComple
 	return abi.LLMCompleteResponse{Text: answer.Message.Content, Model: answer.Model, TokensIn: answer.In, TokensOut: answer.Out}, nil
 }
 
-// post sends JSON and reads JSON, again after failures that may pass and cost nothing.
+// post sends and receives JSON. It retries temporary failures without an effect.
 func (c Client) post(ctx context.Context, e registry.Endpoint, to string, request, answer any, leaving ops.Leaving) error {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -182,8 +181,8 @@ func (c Client) post(ctx context.Context, e registry.Endpoint, to string, reques
 	}
 }
 
-// refused is that a language model answered with an error. With two statuses it says that it did nothing; the others may have cost
-// something.
+// refused is the Failure of an answer with an error status. Two statuses mean no effect; a request with another one may
+// have been charged.
 func refused(r response) error {
 	reason := fmt.Sprintf("the language model answered %d: %.*s", r.status, errorText, bytes.TrimSpace(r.body))
 	notNow := r.status == http.StatusTooManyRequests || r.status == http.StatusServiceUnavailable
@@ -203,7 +202,7 @@ func (c Client) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Fetch makes a request to an endpoint.
+// Fetch sends an HTTP request to an endpoint.
 func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchRequest, leaving ops.Leaving) (abi.HTTPFetchResponse, error) {
 	header := http.Header{}
 	for name, value := range f.Headers {
@@ -237,7 +236,7 @@ func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchR
 	return out, nil
 }
 
-// mayHeader refuses headers that say who asks, or where: those are the operator's.
+// mayHeader reports whether a guest may set a header. Credentials and addresses are the operator's.
 func mayHeader(name string) bool {
 	switch http.CanonicalHeaderKey(name) {
 	case "Host", "Authorization", "Cookie", "Proxy-Authorization", "Connection", "Transfer-Encoding", "Content-Length", "Upgrade", "Te", "Trailer":
@@ -246,7 +245,7 @@ func mayHeader(name string) bool {
 	return true
 }
 
-// outgoing is a request that is to be made.
+// outgoing is a request to be sent.
 type outgoing struct {
 	method, to string
 	query      url.Values
@@ -255,7 +254,7 @@ type outgoing struct {
 	leaving    ops.Leaving
 }
 
-// repeatable reports whether the request may go out more than once.
+// repeatable reports whether the request may be sent more than once.
 func (o outgoing) repeatable() bool { return o.method == http.MethodGet || o.method == http.MethodHead }
 
 type response struct {
@@ -298,12 +297,14 @@ func (c Client) do(ctx context.Context, e registry.Endpoint, o outgoing) (respon
 	}
 	answered, err := client.Do(request)
 	if err != nil {
-		return response{}, unreachable(err, !connected.Load())
+		failure := unreachable(err)
+		failure.noEffect = !connected.Load()
+		return response{}, failure
 	}
 	defer answered.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(answered.Body, bodyLimit+1))
 	if err != nil {
-		return response{}, unreachable(err, false)
+		return response{}, unreachable(err)
 	}
 	if len(data) > bodyLimit {
 		return response{}, fmt.Errorf("the endpoint answered more than %d bytes, which is the limit", bodyLimit)
@@ -318,8 +319,9 @@ func (c Client) client() *http.Client {
 	return once()
 }
 
-// unreachable is why no answer came, in words that name nothing of the operator's.
-func unreachable(err error, noEffect bool) error {
+// unreachable returns the failure of a request without an answer. Its text contains nothing of the operator's
+// configuration.
+func unreachable(err error) *Failure {
 	reason := "the connection failed, or its answer is not HTTP"
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
@@ -336,10 +338,10 @@ func unreachable(err error, noEffect bool) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		reason = "it does not accept connections"
 	}
-	return &Failure{"the endpoint cannot be reached: " + reason, err, noEffect}
+	return &Failure{reason: "the endpoint cannot be reached: " + reason, cause: err}
 }
 
-// below is an address under the endpoint's URL.
+// below returns a URL below the endpoint's.
 func below(base, to string, query url.Values) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -350,7 +352,7 @@ func below(base, to string, query url.Values) (string, error) {
 	}
 	if to != "" {
 		root := strings.TrimSuffix(u.Path, "/")
-		joined := path.Join("/", to) // takes .. out before it meets the root
+		joined := path.Join("/", to) // removes .. before the root is prepended
 		if strings.HasSuffix(to, "/") && joined != "/" {
 			joined += "/"
 		}
@@ -362,7 +364,7 @@ func below(base, to string, query url.Values) (string, error) {
 
 const noKey = "the endpoint's key cannot be read: the reason is in the server's log"
 
-// key is the endpoint's key; empty when it has none.
+// key returns the endpoint's key; empty if none is configured.
 func (c Client) key(e registry.Endpoint) (string, error) {
 	switch {
 	case e.KeyEnv != "":

@@ -8,16 +8,16 @@ import (
 	"path/filepath"
 )
 
-// Sharing says which other users may write to a data directory. The zero value: none.
+// Sharing selects the other users that may write to a data directory. The zero value: none.
 type Sharing struct {
 	Group bool // its group, and the user that it belongs to
 }
 
-// ExposedError says that other users can write to a data directory.
+// ExposedError means that other users can write to a data directory.
 type ExposedError struct {
 	Dir string
-	Who string // can do so
-	Do  string // what mends it
+	Who string // the other users
+	Do  string // how to correct it
 }
 
 func (e *ExposedError) Error() string {
@@ -32,9 +32,9 @@ type exposed struct {
 	owner  int // another user, who is not root; 0: none
 }
 
-// CheckDir refuses, as an ExposedError, a data directory in which others could exchange the database, the token or the
-// sockets, and warns of one where some can, or where its name can be given to another directory. One that does not exist is
-// made private.
+// CheckDir returns an ExposedError for a data directory in which others could replace the database, the token or the
+// sockets, and warnings where permitted users can, or where the directory itself can be replaced. A missing directory is
+// created with mode 0700.
 func (s Sharing) CheckDir(dir string) (warnings []string, err error) {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,4 @@
-// Package owner finds the process that owns a data directory, or starts it.
+// Package owner finds or starts the process that owns a data directory.
 //
 // One process at a time owns a data directory and listens on its socket. All others
 // call Dial: it returns a connection to the owner that was found, or to one that
@@ -25,10 +25,10 @@ const (
 	startAgain   = 500 * time.Millisecond // an owner that left quietly is given this long before the next is started
 )
 
-// ErrNone says that nobody owns the data directory and nobody was to be started.
+// ErrNone means that no process owns the data directory and Options.Start is nil.
 var ErrNone = errors.New("no alcove server is running for this data directory")
 
-// Options say whose owner to find, and what to tell it.
+// Options configure Dial.
 type Options struct {
 	Dir     string
 	Hello   Hello
@@ -49,9 +49,9 @@ type Conn struct {
 // Read reads the owner's messages after its welcome.
 func (c *Conn) Read(p []byte) (int, error) { return c.buffer.Read(p) }
 
-// Dial connects to the owner of a data directory. When nobody answers it starts one and waits for it,
-// also when several processes do so at once, or when the owner that was found is just going away. An
-// owner that refuses the hello is a Refusal.
+// Dial connects to the owner of a data directory. If none answers, it starts one and waits for it. It is
+// safe against other processes that do the same, and against an owner that is stopping. The error is a
+// Refusal if the owner refuses the hello.
 func Dial(ctx context.Context, o Options) (*Conn, error) {
 	if o.Wait == 0 {
 		o.Wait = defaultWait
@@ -227,8 +227,8 @@ func reach(ctx context.Context, socket string) (net.Conn, error) {
 	return conn, nil
 }
 
-// DialOperator connects to where the owner of a data directory takes the operator's acts. An owner whose socket was taken away
-// binds it again, which is waited for.
+// DialOperator connects to the operator's socket of a data directory's owner. If the socket was removed, it waits for the
+// owner to bind it again.
 func DialOperator(ctx context.Context, dir string) (net.Conn, error) {
 	usual, err := AdminPaths(dir)
 	if err != nil {
@@ -261,7 +261,7 @@ func isRefusal(err error) bool {
 	return errors.As(err, &refused)
 }
 
-// final reports whether trying again is no use.
+// final reports whether a retry is useless.
 func final(err error) bool {
 	var refused *Refusal
 	if errors.As(err, &refused) {

@@ -17,11 +17,11 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// Options say how a module is admitted. The zero value is for a module of a family that nobody vetted.
+// Options configure Admit. The zero value is for an unvetted module.
 type Options struct {
-	Digest string     // what the module's SHA-256 must be, in hexadecimal digits; empty: any
-	Bare   bool       // a module without a manifest is taken, too
-	Vetted bool       // compiling may take place in this process
+	Digest string     // the required SHA-256, hexadecimal; empty: any
+	Bare   bool       // admit a module without a manifest
+	Vetted bool       // compile in this process
 	Limits abi.Limits // of requests; zero fields: what the manifest asks for, or the default
 }
 
@@ -42,8 +42,8 @@ type admission struct {
 	metering  meter.Report
 }
 
-// Admit checks, meters and compiles a module. What it refuses is a *Refusal; other errors are the host's. binary is
-// not changed, and not used later.
+// Admit validates, meters and compiles a module. A *Refusal means that the module is at fault; other errors are the
+// host's. binary is neither changed nor retained.
 func (s *Sandbox) Admit(ctx context.Context, binary []byte, options Options) (*Module, error) {
 	a := &admission{sandbox: s, options: options, binary: binary, digest: sha256.Sum256(binary)}
 	if err := a.check(); err != nil {

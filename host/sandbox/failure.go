@@ -12,7 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// CompileError says why a module could not be compiled although nothing is known to be wrong with it.
+// CompileError is a failure to compile a module that is not known to be the module's fault.
 type CompileError struct {
 	What      string // happened
 	Do        string // what an operator can do

@@ -14,7 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// Module is an admitted module. Its methods may be called concurrently.
+// Module is an admitted module. It is safe for concurrent use.
 type Module struct {
 	sandbox  *Sandbox
 	family   string
@@ -45,16 +45,16 @@ func instances(l abi.Limits) int64 {
 	return min(max(maxMemory/(l.MemoryPages*pageBytes), 2), maxInstances)
 }
 
-// Family is what the module calls itself; bare and a part of its digest when it has no manifest.
+// Family returns the manifest's family name; without a manifest, "bare-" and a part of the digest.
 func (m *Module) Family() string { return m.family }
 
-// Digest is the SHA-256 of the module's bytes, in hexadecimal digits.
+// Digest returns the SHA-256 of the module's bytes, hexadecimal.
 func (m *Module) Digest() string { return m.digest }
 
-// Manifest is what the module says of itself; nil when it says nothing. It must not be changed.
+// Manifest returns the module's manifest; nil if it has none. The caller must not change it.
 func (m *Module) Manifest() *abi.Manifest { return m.manifest }
 
-// Limits are those of a request that does not say otherwise.
+// Limits returns the default limits of a request.
 func (m *Module) Limits() abi.Limits { return m.limits }
 
 // Request is one request to a guest.
@@ -65,8 +65,8 @@ type Request struct {
 	Limits  abi.Limits // lower ones than the module's; zero fields: the module's
 }
 
-// Call sends a request to the guest and waits for what becomes of it. An error means that the host failed, or that
-// the guest cannot be called from here: an *abi.Error with the code denied.
+// Call sends a request to the guest and waits for its result. An error means that the host failed, or, as an *abi.Error
+// with the code denied, that the guest cannot be called from here.
 func (m *Module) Call(ctx context.Context, r Request) (*Result, error) {
 	nested, err := m.descend(ctx)
 	if err != nil {
@@ -221,7 +221,7 @@ func (m *Module) closeIdle() {
 // largeMemory is how much memory takes long to give back, in bytes.
 const largeMemory = 8 << 20
 
-// Close frees the module. Requests that run go on; later ones fail.
+// Close frees the module. Running requests continue; later ones fail with ErrClosed.
 func (m *Module) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

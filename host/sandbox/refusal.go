@@ -7,7 +7,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// Refusal says why a module was not admitted.
+// Refusal is the reason why a module was not admitted.
 type Refusal struct {
 	Class abi.Class // the step that refused it
 	What  string    // what is wrong
@@ -30,7 +30,7 @@ func refuse(class abi.Class, do, format string, args ...any) *Refusal {
 	return &Refusal{Class: class, What: fmt.Sprintf(format, args...), Do: do}
 }
 
-// Result is what became of a request.
+// Result is the outcome of a request.
 type Result struct {
 	Class     abi.Class
 	Output    []byte        // ClassOK: the result, which is the caller's now

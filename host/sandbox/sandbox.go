@@ -1,9 +1,8 @@
 // Package sandbox admits, compiles and runs untrusted modules.
 //
-// It knows bytes, not memories: what a guest may ask of its host is one interface, given with each request. A
-// module is decoded, checked and metered before wazero sees it, compiled in a process that can be killed, and run
-// within limits of fuel, time, memory and output. An instance serves one request at a time and is put back to the
-// state it started in before the next one.
+// A module is decoded, validated and metered before wazero sees it, compiled in a process that can be killed, and run
+// within limits of fuel, time, memory and output. An instance serves one request at a time and is reset to its initial
+// state before the next one. Guests reach the host through one interface, passed with each request.
 package sandbox
 
 import (
@@ -23,20 +22,20 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// Host is what a guest's calls reach. An error that is an *abi.Error arrives at the guest as it is; any other is
-// logged, and arrives as an internal error without its text.
+// Host executes a guest's operations. An *abi.Error is passed to the guest; any other error is logged, and the guest gets
+// an internal error without its text.
 type Host interface {
 	Call(ctx context.Context, op abi.Op, request []byte) ([]byte, error)
 }
 
-// Config says how a sandbox works. Only Dir has no default.
+// Config configures a sandbox. Dir is required; zero fields mean the default in the comment.
 type Config struct {
-	Dir      string           // of compiled modules; made if need be, for its owner alone
-	Log      *slog.Logger     // what guests print, and what goes wrong in the host; default: nothing is logged
+	Dir      string           // the cache of compiled modules; created with mode 0700
+	Log      *slog.Logger     // guests' output and host errors; default: discards
 	Now      func() time.Time // the clock that guests see; default: the system's
 	Rand     io.Reader        // the randomness that guests see; it may be read concurrently; default: crypto/rand
 	Running  int              // guests that run at once; default: one processor fewer than there are, at least 1
-	Compiler Compiler         // how modules are compiled that nobody vetted
+	Compiler Compiler         // compiles unvetted modules
 }
 
 // Compiler starts the process that runs RunCompiler.
@@ -48,7 +47,7 @@ type Compiler struct {
 	Memory  int64         // bytes; default: compile_bytes of the ABI
 }
 
-// Sandbox runs guests. Its methods may be called concurrently.
+// Sandbox runs guests. It is safe for concurrent use.
 type Sandbox struct {
 	log      *slog.Logger
 	now      func() time.Time
@@ -69,10 +68,10 @@ type Sandbox struct {
 	closed  bool
 }
 
-// ErrClosed says that the sandbox or the module was closed.
+// ErrClosed means that the sandbox or the module is closed.
 var ErrClosed = errors.New("the sandbox is closed")
 
-// New makes a sandbox.
+// New creates a sandbox.
 func New(config Config) (*Sandbox, error) {
 	s := &Sandbox{
 		log: config.Log, now: config.Now, rand: config.Rand, compiler: config.Compiler.withDefaults(),
@@ -141,7 +140,7 @@ func (s *Sandbox) forget(m *Module) {
 	delete(s.modules, m)
 }
 
-// Close closes all modules, and returns when the last request has ended.
+// Close closes all modules and waits for running requests.
 func (s *Sandbox) Close() error {
 	s.mu.Lock()
 	s.closed = true

@@ -8,8 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// ReadManifest reads what a module says of itself without looking at the rest of it. It is for modules that were checked
-// before, and are checked again when they are admitted.
+// ReadManifest reads a module's manifest without validating the rest of the module. Admit validates it.
 func ReadManifest(module []byte) (*abi.Manifest, error) {
 	data, err := ManifestBytes(module)
 	if err != nil {
@@ -18,7 +17,7 @@ func ReadManifest(module []byte) (*abi.Manifest, error) {
 	return abi.ParseManifest(data)
 }
 
-// ManifestBytes are the bytes of a module's manifest, as ReadManifest finds them.
+// ManifestBytes returns the bytes of a module's manifest.
 func ManifestBytes(module []byte) ([]byte, error) {
 	if len(module) < 8 || string(module[:4]) != "\x00asm" {
 		return nil, errors.New("it is not a WebAssembly module")

@@ -13,7 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// Report is what can be known of a module without running it.
+// Report describes a module without running it.
 type Report struct {
 	Digest        string        `json:"digest"` // SHA-256, hexadecimal digits
 	Bytes         int           `json:"bytes"`
@@ -25,7 +25,7 @@ type Report struct {
 	Manifest      *abi.Manifest `json:"manifest"`       // nil: it has none
 }
 
-// Check does what Admit does up to the metering, and reports on the module. What it refuses is a *Refusal.
+// Check validates a module as Admit does before metering, and describes it. A *Refusal means that the module is at fault.
 func Check(module []byte, options Options) (*Report, error) {
 	a := &admission{options: options, binary: module, digest: sha256.Sum256(module)}
 	if err := a.check(); err != nil {
@@ -47,7 +47,7 @@ func Check(module []byte, options Options) (*Report, error) {
 	return r, nil
 }
 
-// Metered is the form in which a module would run. What it refuses is a *Refusal.
+// Metered returns the metered form of a module. A *Refusal means that the module is at fault.
 func Metered(module []byte) ([]byte, meter.Report, error) {
 	a := &admission{binary: module, digest: sha256.Sum256(module)}
 	for _, step := range []func() error{a.checkSize, a.checkStructure, a.checkReserved, a.checkDeclared} {
@@ -61,7 +61,7 @@ func Metered(module []byte) ([]byte, meter.Report, error) {
 	return a.rewritten, a.metering, nil
 }
 
-// Pack puts a manifest into a module, in place of one that it has, and checks that the result can be admitted.
+// Pack sets the manifest of a module, replacing an existing one, and checks that the result can be admitted.
 func Pack(module, manifest []byte) ([]byte, error) {
 	if _, err := wasm.Decode(module, structural()); err != nil {
 		return nil, fmt.Errorf("read the module: %w", err)
