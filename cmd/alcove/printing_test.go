@@ -88,7 +88,7 @@ func printings(s scene) []printing {
 		print("tools"), print("version"), shows("connect"), shows("connect", steering), shows("doctor"),
 
 		shows("family", "inspect", s.module), shows("family", "inspect", "--bare", s.module), shows("family", "install", s.module), shows("family", "install", "none"+steeringName),
-		shows("family", "grant", "hostile", "--all", "--hook", "store"), shows("family", "list"), shows("family", "config", "hostile"), shows("family", "config", "hostile", "words="+steering),
+		shows("family", "grant", "hostile", "--all", "--hook", "store"), shows("family", "list"), shows("family", "info", "hostile"), shows("family", "config", "hostile"), shows("family", "config", "hostile", "words="+steering),
 		{args: []string{"store", "hooked", "a note is made of what the hook says"}, shows: true},
 		{args: []string{"call", "hostile_do", "{}"}, shows: true, once: true}, shows("family", "jobs"),
 		shows("family", "revoke", "hostile", "job", steering), shows("family", "call", s.module, "{}"), shows("family", "call", "--bare", s.module, "{}"),

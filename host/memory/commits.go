@@ -78,7 +78,7 @@ type CommitQuery struct {
 	Limit  int    // 0: Limits.Page
 }
 
-// CommitedBy is a commit, and whose it is.
+// CommittedBy is a commit, and whose it is.
 type CommittedBy struct {
 	Version   uint64
 	Timestamp time.Time

@@ -82,7 +82,6 @@ func (q Search) indexQuery() search.Query {
 func (a *Access) checkSearch(q *Search) (err error) {
 	s := a.space
 	q.K, q.by = cmp.Or(q.K, 10), a.caller
-	q.by.Agent = cmp.Or(q.by.Agent, q.Agent)
 	if q.Text == "" {
 		return invalid("query is empty: ask something in plain words")
 	}

@@ -126,7 +126,6 @@ type Search struct {
 	Until      time.Time
 	AsOf       AsOf
 	Explain    bool
-	Agent      string    // who asks, for Hooks
 	Unranked   bool      // in the space's own order, whatever Hooks say
 	Features   bool      // give the features of each hit
 	Mode       Mode      // empty: Hybrid

@@ -49,7 +49,7 @@ func (w *rewriter) chargeBody() *code {
 		get(0).i64(0).op(wasm.OpI64LtS).when(func(c *code) { c.call(w.tick()) })
 }
 
-// The helpers that move more bytes than a chunk have the operation's operands as locals: to, from or the byte, count.
+// The helpers that move bytes, a chunk at a time, have the operation's operands as locals: to, from or the byte, count.
 const (
 	to    = 0
 	from  = 1
@@ -83,6 +83,14 @@ func (w *rewriter) whole(c *code, operation func(*code), traps ...func(*code)) {
 	c.when(func(c *code) {
 		c.get(to).get(from).get(size)
 		operation(c)
+		c.op(wasm.OpReturn)
+	})
+}
+
+// short runs an operation on at most a chunk, and returns.
+func (w *rewriter) short(c *code, operation func(*code)) {
+	c.get(size).i32(chunk).op(wasm.OpI32LeU).when(func(c *code) {
+		w.rest(c, operation)
 		c.op(wasm.OpReturn)
 	})
 }
@@ -125,6 +133,7 @@ func (w *rewriter) rest(c *code, operation func(*code)) {
 func (w *rewriter) fillBody() *code {
 	c, fill := newCode(), func(c *code) { c.op(wasm.OpMemoryFill).raw(0) }
 	w.whole(c, fill, toBeyond)
+	w.short(c, fill)
 	w.forwards(c, fill, to)
 	return c
 }
@@ -133,6 +142,7 @@ func (w *rewriter) fillBody() *code {
 func (w *rewriter) copyBody() *code {
 	c, move := newCode(), func(c *code) { c.op(wasm.OpMemoryCopy).raw(0, 0) }
 	w.whole(c, move, toBeyond, func(c *code) { memoryBytes(c); beyond(c, from) })
+	w.short(c, move)
 	c.get(to).get(from).op(wasm.OpI32GtU).when(func(c *code) {
 		c.repeat(func(c *code) {
 			w.payForChunk(c)
@@ -153,6 +163,7 @@ func (w *rewriter) initBody(segment uint32) *code {
 	init := func(c *code) { c.index(wasm.OpMemoryInit, segment).raw(0) }
 	length := int64(len(w.from.Data[segment].Bytes))
 	w.whole(c, init, toBeyond, func(c *code) { c.i64(length); beyond(c, from) })
+	w.short(c, init)
 	w.forwards(c, init, to, from)
 	return c
 }

@@ -109,7 +109,6 @@ func decodeSearch(c *call) (q memory.Search, limit int, err error) {
 		AsOf:       a.AsOf("as_of", c.Now),
 		Events:     a.Flag("events"),
 		Explain:    a.Flag("explain"),
-		Agent:      c.Caller.Agent,
 		Mode:       memory.Mode(a.Choice("mode", string(memory.Hybrid), string(memory.Lexical), string(memory.Semantic))),
 		Vector:     a.Numbers("vector"),
 		Embedder:   a.Text("embedder"),
