@@ -18,7 +18,7 @@ import (
 // connected is a client of a server in this process.
 func connected(t *testing.T, dir string) *client.Client {
 	t.Helper()
-	c, err := client.Open(t.Context(), "test", func(ctx context.Context, at bridge.Place) (io.ReadWriteCloser, error) {
+	c, err := client.Open(t.Context(), "test", func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
 		return owner.Dial(ctx, owner.Options{Dir: dir, Hello: owner.Hello{Branch: at.Branch}})
 	})
 	if err != nil {

@@ -255,13 +255,13 @@ func (j *jumping) check() {
 	}
 	say(t, c, "memory_recall", map[string]any{"key": "counted"})
 	j.recalls++
-	if counted, err := owned(s, "").Counters(ctx, memory.Place{}, "counted"); err != nil || counted.Accesses != j.recalls {
+	if counted, err := owned(s, "").Counters(ctx, memory.Location{}, "counted"); err != nil || counted.Accesses != j.recalls {
 		t.Errorf("%d accesses are counted of %d (%v)", counted.Accesses, j.recalls, err)
 	}
 	if found := say(t, c, "memory_search", map[string]any{"query": "tea", "k": 3}); len(found.Results) != 3 {
 		t.Errorf("found %v", found)
 	}
-	if n, err := owned(s, "").VerifyLog(ctx, memory.Place{}); err != nil || n == 0 {
+	if n, err := owned(s, "").VerifyLog(ctx, memory.Location{}); err != nil || n == 0 {
 		t.Errorf("%d events verify (%v)", n, err)
 	}
 	j.followFeed()
@@ -409,7 +409,7 @@ func (j *jumping) reopened(folder string) {
 	for _, dir := range []string{j.dir, fresh} {
 		h := mustOpen(j.t, dir)
 		for key := range j.stored {
-			if m, err := owned(host.Space(h), "").Recall(j.t.Context(), memory.Place{}, key, memory.AsOf{}); err != nil || m == nil {
+			if m, err := owned(host.Space(h), "").Recall(j.t.Context(), memory.Location{}, key, memory.AsOf{}); err != nil || m == nil {
 				j.t.Errorf("%s: %s is %v (%v)", dir, key, m, err)
 			}
 		}

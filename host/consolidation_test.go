@@ -19,7 +19,7 @@ import (
 func put(t *testing.T, s *memory.Space, items ...memory.Item) {
 	t.Helper()
 	for part := range slices.Chunk(items, 500) {
-		if _, err := owned(s, "").Store(t.Context(), memory.Place{}, part, memory.Write{}); err != nil {
+		if _, err := owned(s, "").Store(t.Context(), memory.Location{}, part, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +50,7 @@ func ask(t *testing.T, f *family.Families, tool, arguments string, out any) fami
 
 func stateOf(t *testing.T, s *memory.Space, branch, key string) memory.State {
 	t.Helper()
-	m, err := owned(s, "").Recall(t.Context(), memory.Place{Branch: branch}, key, memory.AsOf{})
+	m, err := owned(s, "").Recall(t.Context(), memory.Location{Branch: branch}, key, memory.AsOf{})
 	if err != nil || m == nil {
 		t.Fatalf("%s on %q: %v, %v", key, branch, m, err)
 	}
@@ -72,7 +72,7 @@ func TestConsolidationProposesAndIsUndoneByDroppingTheBranch(t *testing.T) {
 	if got := stateOf(t, s, result.Proposal, "note"); got != memory.Merged {
 		t.Errorf("on the branch of the proposal the duplicate is %s", got)
 	}
-	if kept, err := owned(s, "").Recall(t.Context(), memory.Place{Branch: result.Proposal}, "tea", memory.AsOf{}); err != nil || !slices.Equal(kept.Supersedes, []string{"note"}) || !slices.Equal(kept.Links, []string{"note"}) {
+	if kept, err := owned(s, "").Recall(t.Context(), memory.Location{Branch: result.Proposal}, "tea", memory.AsOf{}); err != nil || !slices.Equal(kept.Supersedes, []string{"note"}) || !slices.Equal(kept.Links, []string{"note"}) {
 		t.Errorf("the one that is kept is %+v, %v", kept, err)
 	}
 	if got := stateOf(t, s, "", "note"); got != memory.Active {
@@ -123,7 +123,7 @@ func TestAutoTagTagsANamespaceInJobs(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"m000", "m449"} {
-		m, err := owned(s, "").Recall(t.Context(), memory.Place{}, key, memory.AsOf{})
+		m, err := owned(s, "").Recall(t.Context(), memory.Location{}, key, memory.AsOf{})
 		if err != nil || !slices.Contains(m.Tags, "hamburg") || m.Type != "observation" || m.Importance == nil {
 			t.Errorf("%s is %+v, %v", key, m, err)
 		}

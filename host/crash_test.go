@@ -75,7 +75,7 @@ func newCrashIn(t *testing.T, dir string) *crash {
 }
 
 // dial connects a client to the owner, which is started when the gate is open.
-func (c *crash) dial(ctx context.Context, at bridge.Place) (io.ReadWriteCloser, error) {
+func (c *crash) dial(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (c *crash) check(h *host.Host, engine store.Engine, stored, logged map[stri
 
 func checkStored(ctx context.Context, s *memory.Space, stored map[string]uint64) (wrong []string) {
 	for key, version := range stored {
-		versions, _, err := owned(s, "").History(ctx, memory.Place{}, key, memory.AsOf{}, 10)
+		versions, _, err := owned(s, "").History(ctx, memory.Location{}, key, memory.AsOf{}, 10)
 		switch {
 		case err != nil:
 			wrong = append(wrong, fmt.Sprintf("history of %s: %v", key, err))
@@ -244,7 +244,7 @@ func checkLogged(ctx context.Context, s *memory.Space, logged map[string]uint64)
 	found := map[string]uint64{}
 	next := uint64(1)
 	for {
-		events, err := owned(s, "").Events(ctx, memory.Place{}, memory.AsOf{}, next, 1000)
+		events, err := owned(s, "").Events(ctx, memory.Location{}, memory.AsOf{}, next, 1000)
 		if err != nil {
 			return append(wrong, "read the log: "+err.Error())
 		}

@@ -101,7 +101,7 @@ func remember(t *testing.T, h *host.Host, texts ...string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := owned(host.Space(h), "").Store(t.Context(), memory.Place{}, []memory.Item{{Key: text, Value: value}}, memory.Write{}); err != nil {
+		if _, err := owned(host.Space(h), "").Store(t.Context(), memory.Location{}, []memory.Item{{Key: text, Value: value}}, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -261,7 +261,7 @@ func TestCollectionsBehindTheGateAreSearchedByWordsUntilItOpens(t *testing.T) {
 	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: server.config("s")}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := owned(host.Space(h), "").Append(t.Context(), memory.Place{}, "saw", json.RawMessage(`"a cat"`), memory.Write{}); err != nil {
+	if _, err := owned(host.Space(h), "").Append(t.Context(), memory.Location{}, "saw", json.RawMessage(`"a cat"`), memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	remember(t, h, "a cat sleeps")

@@ -35,7 +35,7 @@ func storeAndSearch(ctx context.Context, dir string) error {
 		return err
 	}
 	defer h.Close()
-	c, err := client.Open(ctx, "1.0.0", func(ctx context.Context, _ bridge.Place) (io.ReadWriteCloser, error) {
+	c, err := client.Open(ctx, "1.0.0", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
 		return h.Dial(ctx, owner.Hello{Agent: "example"}), nil
 	})
 	if err != nil {

@@ -66,7 +66,7 @@ func (f familyTools) spec(name string, t abi.Tool) tool.Spec {
 		Annotations: tool.Annotations{ReadOnly: hint(a.ReadOnly, false), Destructive: hint(a.Destructive, true), Idempotent: hint(a.Idempotent, false), OpenWorld: hint(a.OpenWorld, true)}}
 	s.Handler = func(ctx context.Context, c *tool.Call) (tool.Answer, error) {
 		r, err := f.families.Call(ctx, family.Call{
-			Tool: t.Name, Arguments: c.JSON, Checked: t.InputSchema, Place: c.Place(), RequestID: c.RequestID,
+			Tool: t.Name, Arguments: c.JSON, Checked: t.InputSchema, Location: c.Location(), RequestID: c.RequestID,
 			Caller: c.Caller, DryRun: c.DryRun, AsOf: c.AsOf, Progress: c.Progress,
 		})
 		return s.Answer(tool.Result{Output: r.Output, Version: r.Version, Proposal: r.Proposal, Notes: r.Notes}), err

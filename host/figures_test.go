@@ -122,7 +122,7 @@ func storeAll(t testing.TB, s *memory.Space, prefix string, texts []string) []ti
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if _, err := owned(s, "").Store(t.Context(), memory.Place{}, []memory.Item{{Key: fmt.Sprintf("%s%05d", prefix, i), Value: value}}, memory.Write{}); err != nil {
+		if _, err := owned(s, "").Store(t.Context(), memory.Location{}, []memory.Item{{Key: fmt.Sprintf("%s%05d", prefix, i), Value: value}}, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 		took[i] = time.Since(began)
@@ -154,7 +154,7 @@ func TestAutoTagTagsWhatIsStored(t *testing.T) {
 	off(t, f, "auto-tag", abi.HookStore)
 	storeAll(t, s, "without", sentences(1))
 	for key, tagged := range map[string]bool{"with00000": true, "with00009": true, "without00000": false} {
-		m, err := owned(s, "").Recall(t.Context(), memory.Place{}, key, memory.AsOf{})
+		m, err := owned(s, "").Recall(t.Context(), memory.Location{}, key, memory.AsOf{})
 		if err != nil || m == nil || len(m.Tags) > 0 != tagged {
 			t.Errorf("%s is %+v, %v", key, m, err)
 		}
@@ -201,7 +201,7 @@ func storeTexts(t testing.TB, s *memory.Space, texts []string) {
 			}
 			items = append(items, memory.Item{Value: value, Type: "decision"})
 		}
-		if _, err := owned(s, "").Store(t.Context(), memory.Place{}, items, memory.Write{}); err != nil {
+		if _, err := owned(s, "").Store(t.Context(), memory.Location{}, items, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -72,12 +72,12 @@ func TestADataDirectoryOfFormatThreeOpensUnchangedAndAnswers(t *testing.T) {
 	if err != nil || len(named) != branches-1 {
 		t.Errorf("branches that have a name: %+v (%v)", named, err)
 	}
-	wantMemories(t, h, map[memory.Place]map[string]string{
+	wantMemories(t, h, map[memory.Location]map[string]string{
 		{}:                  {"editor": `"prefers vim"`, "draft": `"a draft that is merged"`, "after": `"stored after the first backup"`, "gone": "", "plan": "", "secret": ""},
 		{Branch: "idea"}:    {"plan": `"sail around the island"`, "editor": `"prefers vim"`, "draft": ""},
 		{Namespace: "work"}: {"deadline": `{"day":12,"project":"lantern"}`},
 	})
-	versions, _, err := owned(host.Space(h), "").History(t.Context(), memory.Place{}, "editor", memory.AsOf{}, 10)
+	versions, _, err := owned(host.Space(h), "").History(t.Context(), memory.Location{}, "editor", memory.AsOf{}, 10)
 	if err != nil || len(versions) != 2 || string(versions[1].Value) != `"prefers emacs"` {
 		t.Errorf("the history of editor: %+v (%v)", versions, err)
 	}
@@ -98,7 +98,7 @@ func TestADataDirectoryOfFormatThreeOpensUnchangedAndAnswers(t *testing.T) {
 }
 
 // wantMemories compares what is under keys; empty: nothing is.
-func wantMemories(t *testing.T, h *host.Host, want map[memory.Place]map[string]string) {
+func wantMemories(t *testing.T, h *host.Host, want map[memory.Location]map[string]string) {
 	t.Helper()
 	for place, keys := range want {
 		for key, value := range keys {
@@ -125,6 +125,6 @@ func TestBackupsOfFormatThreeAreRestored(t *testing.T) {
 		if err != nil || len(v.Findings) > 0 || v.Versions != 16 {
 			t.Fatalf("%s: %+v (%v)", backup, v, err)
 		}
-		wantMemories(t, mustOpen(t, dir), map[memory.Place]map[string]string{{}: {"after": `"stored after the first backup"`, "secret": ""}})
+		wantMemories(t, mustOpen(t, dir), map[memory.Location]map[string]string{{}: {"after": `"stored after the first backup"`, "secret": ""}})
 	}
 }

@@ -185,7 +185,7 @@ func (f *full) checkAll() {
 		f.t.Error(err)
 	}
 	for key, version := range f.acked {
-		m, err := owned(host.Space(h), "").Recall(f.t.Context(), memory.Place{}, key, memory.AsOf{})
+		m, err := owned(host.Space(h), "").Recall(f.t.Context(), memory.Location{}, key, memory.AsOf{})
 		if err != nil || m == nil || m.Version != version {
 			f.t.Errorf("%s, acknowledged at version %d, is %v (%v)", key, version, m, err)
 		}
@@ -220,10 +220,10 @@ func TestADirectoryOnAReadOnlyDiskIsServedReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m, err := owned(host.Space(h), "").Recall(t.Context(), memory.Place{}, "k0", memory.AsOf{}); err != nil || m == nil || m.Version != f.acked["k0"] {
+	if m, err := owned(host.Space(h), "").Recall(t.Context(), memory.Location{}, "k0", memory.AsOf{}); err != nil || m == nil || m.Version != f.acked["k0"] {
 		t.Errorf("recalled %v (%v)", m, err)
 	}
-	_, err = owned(host.Space(h), "").Store(t.Context(), memory.Place{}, []memory.Item{{Key: "k1", Value: []byte("1")}}, memory.Write{})
+	_, err = owned(host.Space(h), "").Store(t.Context(), memory.Location{}, []memory.Item{{Key: "k1", Value: []byte("1")}}, memory.Write{})
 	if refused := (*memory.Error)(nil); !errors.As(err, &refused) || refused.Code != memory.Unavailable {
 		t.Errorf("stored on a read-only disk: %v", err)
 	}

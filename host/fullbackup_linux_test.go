@@ -34,7 +34,7 @@ func TestABackupOrARestoreThatDoesNotFitLeavesWhatWasThere(t *testing.T) {
 	}
 	for i := range smallDisk/(1<<19) + 1 {
 		value := json.RawMessage(`"` + strings.Repeat("x", 1<<19) + `"`)
-		if _, err := owned(host.Space(h), "").Store(t.Context(), memory.Place{}, []memory.Item{{Key: fmt.Sprint(i), Value: value}}, memory.Write{}); err != nil {
+		if _, err := owned(host.Space(h), "").Store(t.Context(), memory.Location{}, []memory.Item{{Key: fmt.Sprint(i), Value: value}}, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -109,7 +109,7 @@ func TestConsolidationOfTenThousandMemoriesIsAProposalAndUndoneByDroppingIt(t *t
 			}
 			items = append(items, memory.Item{Key: m.Key, Value: value})
 		}
-		if _, err := owned(s, "").Store(t.Context(), memory.Place{}, items, memory.Write{}); err != nil {
+		if _, err := owned(s, "").Store(t.Context(), memory.Location{}, items, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -150,7 +150,7 @@ func TestConsolidationOfTenThousandMemoriesIsAProposalAndUndoneByDroppingIt(t *t
 		t.Fatal(err)
 	}
 	for _, m := range set.Memories[:200] {
-		got, err := owned(s, "").Recall(t.Context(), memory.Place{}, m.Key, memory.AsOf{})
+		got, err := owned(s, "").Recall(t.Context(), memory.Location{}, m.Key, memory.AsOf{})
 		if err != nil || got == nil || got.State != memory.Active {
 			t.Fatalf("%s is %+v after the proposal was dropped, %v", m.Key, got, err)
 		}

@@ -87,7 +87,7 @@ func TestNoRouteOfTheNetworkReachesAnOperatorsAct(t *testing.T) {
 func TestNoToolIsAnOperatorsAct(t *testing.T) {
 	dir := t.TempDir()
 	serving(t, mustOpen(t, dir), host.Listen{})
-	c, err := client.Open(t.Context(), "test", func(ctx context.Context, _ bridge.Place) (io.ReadWriteCloser, error) {
+	c, err := client.Open(t.Context(), "test", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
 		return owner.Dial(ctx, owner.Options{Dir: dir})
 	})
 	if err != nil {
@@ -167,13 +167,13 @@ func haveSecrets(t *testing.T, h *host.Host, c *operator.Client) {
 		t.Helper()
 		raw, err := json.Marshal(value)
 		ok(err)
-		_, err = owned(s, "a").Store(t.Context(), memory.Place{Branch: branch}, []memory.Item{{Key: key, Value: raw, Tags: []string{"private"}}},
+		_, err = owned(s, "a").Store(t.Context(), memory.Location{Branch: branch}, []memory.Item{{Key: key, Value: raw, Tags: []string{"private"}}},
 			memory.Write{RequestID: fmt.Sprint(branch, key, len(value))})
 		ok(err)
 	}
 	store("", "small", smallSecret)
 	store("", "large", strings.Repeat(largeSecret+" ", 3000))
-	_, err := owned(s, "").Append(t.Context(), memory.Place{}, "said", json.RawMessage(`"`+loggedSecret+`"`), memory.Write{})
+	_, err := owned(s, "").Append(t.Context(), memory.Location{}, "said", json.RawMessage(`"`+loggedSecret+`"`), memory.Write{})
 	ok(err)
 	_, err = c.Import(t.Context(), operator.ImportRequest{Memories: []operator.Memory{{Key: "imported", Value: json.RawMessage(`"` + importSecret + `"`)}}})
 	ok(err)
@@ -188,7 +188,7 @@ func haveSecrets(t *testing.T, h *host.Host, c *operator.Client) {
 	store("", "elsewhere", "kept")
 	_, err = owned(s, "").Merge(t.Context(), memory.Merge{Source: parent, Target: "default"}, memory.Write{})
 	ok(err)
-	_, err = owned(s, "").Forget(t.Context(), memory.Place{}, []string{"small"}, memory.Write{})
+	_, err = owned(s, "").Forget(t.Context(), memory.Location{}, []string{"small"}, memory.Write{})
 	ok(err)
 	ok(s.WaitIdle(t.Context()))
 }

@@ -81,7 +81,7 @@ func TestAServerThatWasStartedByHandStaysAndSaysThatItsStoreIsGone(t *testing.T)
 			t.Errorf("%s answers %d %s", path, status, body)
 		}
 	}
-	_, err := owned(host.Space(h), "").Store(t.Context(), memory.Place{}, []memory.Item{{Key: "k", Value: []byte("1")}}, memory.Write{})
+	_, err := owned(host.Space(h), "").Store(t.Context(), memory.Location{}, []memory.Item{{Key: "k", Value: []byte("1")}}, memory.Write{})
 	var refused *memory.Error
 	if !errors.As(err, &refused) || refused.Code != memory.Unavailable || !strings.Contains(err.Error(), "alcove.db is gone") {
 		t.Errorf("stored: %v", err)

@@ -275,7 +275,7 @@ func (t *throwaway) open(ctx context.Context, use func(measure.Caller) error) (e
 	defer func() { err = errors.Join(err, h.Close()) }()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	c, err := client.Open(ctx, versionText(), func(ctx context.Context, _ bridge.Place) (io.ReadWriteCloser, error) {
+	c, err := client.Open(ctx, versionText(), func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
 		return h.Dial(ctx, owner.Hello{Agent: "bench"}), nil
 	})
 	if err != nil {

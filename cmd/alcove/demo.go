@@ -109,7 +109,7 @@ func (a *app) demoSession(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	c, err := client.Open(ctx, versionText(), func(ctx context.Context, _ bridge.Place) (io.ReadWriteCloser, error) {
+	c, err := client.Open(ctx, versionText(), func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
 		return runStdio(ctx, a.err, program, "mcp", "--data", dir, "--agent", "demo")
 	})
 	if err != nil {

@@ -163,7 +163,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 }
 
 // dialer connects to the owner of the data directory, found or started, as bridges want it.
-func (a *app) dialer(hello owner.Hello) (func(context.Context, bridge.Place) (io.ReadWriteCloser, error), error) {
+func (a *app) dialer(hello owner.Hello) (func(context.Context, bridge.SessionState) (io.ReadWriteCloser, error), error) {
 	dir, err := a.ownDir()
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (a *app) dialer(hello owner.Hello) (func(context.Context, bridge.Place) (io
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, at bridge.Place) (io.ReadWriteCloser, error) {
+	return func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
 		h := hello
 		h.Branch, h.Namespace = cmp.Or(at.Branch, h.Branch), cmp.Or(at.Namespace, h.Namespace)
 		if at.Families != nil {

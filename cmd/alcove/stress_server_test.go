@@ -158,7 +158,7 @@ type session interface {
 func (s *testServer) connect(kind string) (session, error) {
 	switch kind {
 	case "socket":
-		return client.Open(context.Background(), "test", func(ctx context.Context, at bridge.Place) (io.ReadWriteCloser, error) {
+		return client.Open(context.Background(), "test", func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
 			return owner.Dial(ctx, owner.Options{Dir: s.dir, Hello: owner.Hello{Branch: at.Branch, Agent: "stress"}})
 		})
 	case "stdio":
@@ -177,7 +177,7 @@ type process struct {
 func (p *process) Close() error { return p.close() }
 
 // bridge is a process of alcove mcp.
-func (s *testServer) bridge(context.Context, bridge.Place) (io.ReadWriteCloser, error) {
+func (s *testServer) bridge(context.Context, bridge.SessionState) (io.ReadWriteCloser, error) {
 	cmd := program(s.t, s.dir, "mcp")
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -37,7 +37,7 @@ const ownerLimit = 256 << 20
 type Options struct {
 	// Dial connects to the owner, for a session that starts at the place. Each connection is closed by the
 	// bridge.
-	Dial   func(ctx context.Context, at Place) (io.ReadWriteCloser, error)
+	Dial   func(ctx context.Context, at SessionState) (io.ReadWriteCloser, error)
 	In     io.Reader
 	Out    io.Writer // whole lines are written to it
 	Logger *slog.Logger

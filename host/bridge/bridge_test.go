@@ -24,7 +24,7 @@ type client struct {
 	ended   chan error
 	cancel  context.CancelFunc
 	mu      sync.Mutex
-	dials   []Place
+	dials   []SessionState
 	refused error // what Dial answers, when set
 }
 
@@ -41,7 +41,7 @@ func start(t *testing.T, owners ...owner) *client {
 	n := 0
 	go func() {
 		c.ended <- Run(ctx, Options{In: inRead, Out: outWrite, NewID: func() string { n++; return fmt.Sprintf("R%d", n) },
-			Dial: func(_ context.Context, at Place) (io.ReadWriteCloser, error) {
+			Dial: func(_ context.Context, at SessionState) (io.ReadWriteCloser, error) {
 				return c.dial(owners, at)
 			},
 			Fatal: func(err error) bool { return errors.Is(err, errFatal) },
@@ -54,7 +54,7 @@ func start(t *testing.T, owners ...owner) *client {
 
 var errFatal = errors.New("no such profile")
 
-func (c *client) dial(owners []owner, at Place) (io.ReadWriteCloser, error) {
+func (c *client) dial(owners []owner, at SessionState) (io.ReadWriteCloser, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.dials = append(c.dials, at)
@@ -290,7 +290,7 @@ func TestARefusedSessionEndsTheBridge(t *testing.T) {
 	inRead, inWrite := io.Pipe()
 	defer inWrite.Close()
 	err := Run(t.Context(), Options{In: inRead, Out: io.Discard,
-		Dial:  func(context.Context, Place) (io.ReadWriteCloser, error) { return nil, errFatal },
+		Dial:  func(context.Context, SessionState) (io.ReadWriteCloser, error) { return nil, errFatal },
 		Fatal: func(err error) bool { return errors.Is(err, errFatal) }})
 	if !errors.Is(err, errFatal) {
 		t.Errorf("got %v", err)

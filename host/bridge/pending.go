@@ -89,9 +89,9 @@ func (o object) object(name string) object {
 	return object{raw}
 }
 
-// Place is where a session is: what its calls mean when they do not say. Empty fields are as the session
+// SessionState is where a session is: what its calls mean when they do not say. Empty fields are as the session
 // began.
-type Place struct {
+type SessionState struct {
 	Branch    string
 	Namespace string
 	Families  []string // that are loaded; nil: as the session began
@@ -106,7 +106,7 @@ type pending struct {
 	leaving     int           // requests that were taken and whose answer is on its way out
 	initialize  *message      // that was answered well; nil before
 	initialized []byte        // the notification that followed
-	place       Place         // that the session was moved to
+	place       SessionState  // that the session was moved to
 	left        chan struct{} // tells that a request is done
 }
 
@@ -208,7 +208,7 @@ func (p *pending) confirmed(line []byte) {
 }
 
 // session is the state that a new owner needs.
-func (p *pending) session() (initialize *message, initialized []byte, place Place) {
+func (p *pending) session() (initialize *message, initialized []byte, place SessionState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.initialize, p.initialized, p.place

@@ -50,7 +50,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 
 // Open starts a session over the connections that dial makes; see [bridge.Options].
-func Open(ctx context.Context, version string, dial func(context.Context, bridge.Place) (io.ReadWriteCloser, error)) (*Client, error) {
+func Open(ctx context.Context, version string, dial func(context.Context, bridge.SessionState) (io.ReadWriteCloser, error)) (*Client, error) {
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()
 	c := &Client{in: inWrite, out: bufio.NewReader(outRead), ended: make(chan error, 1)}

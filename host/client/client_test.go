@@ -18,7 +18,7 @@ import (
 // error of the protocol.
 func open(t *testing.T, answer string) *Client {
 	t.Helper()
-	c, err := Open(t.Context(), "test", func(context.Context, bridge.Place) (io.ReadWriteCloser, error) {
+	c, err := Open(t.Context(), "test", func(context.Context, bridge.SessionState) (io.ReadWriteCloser, error) {
 		near, far := net.Pipe()
 		go serve(far, answer)
 		return near, nil
@@ -83,7 +83,7 @@ func TestErrorsOfToolsAndOfTheProtocolHaveTheirCode(t *testing.T) {
 }
 
 func TestWithoutAnOwnerOpenSaysWhy(t *testing.T) {
-	_, err := Open(t.Context(), "test", func(context.Context, bridge.Place) (io.ReadWriteCloser, error) {
+	_, err := Open(t.Context(), "test", func(context.Context, bridge.SessionState) (io.ReadWriteCloser, error) {
 		return nil, errors.New("the disk is on fire")
 	})
 	if err == nil || !strings.Contains(err.Error(), "the disk is on fire") {

@@ -18,7 +18,7 @@ func TestAToolThatOnlyReadsCanBeCalledInThePast(t *testing.T) {
 	reads.Tools[0].Annotations.ReadOnly = &yes
 	w := open(t, nil).with(reads, script{steps: steps})
 	w.store("a", `"apple then"`)
-	before, err := w.space.As(owner("")).Recall(t.Context(), memory.Place{}, "a", memory.AsOf{})
+	before, err := w.space.As(owner("")).Recall(t.Context(), memory.Location{}, "a", memory.AsOf{})
 	if err != nil {
 		t.Fatal(err)
 	}

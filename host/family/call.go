@@ -17,7 +17,7 @@ type Call struct {
 	Tool      string
 	Arguments json.RawMessage // an object
 	Checked   json.RawMessage // the input schema that Arguments are known to fit; nil: none
-	memory.Place
+	memory.Location
 	Caller    memory.Caller
 	RequestID string
 	DryRun    bool        // what the tool stages is thrown away
@@ -198,9 +198,9 @@ func (f *Families) ownSpace(x *family) *memory.Access { return f.spaceFor(ownCal
 // content is everything that was asked for.
 func (c Call) content() json.RawMessage {
 	data, err := json.Marshal(struct {
-		Place     memory.Place    `json:"place"`
+		Location  memory.Location `json:"place"`
 		Arguments json.RawMessage `json:"arguments"`
-	}{c.Place, c.Arguments})
+	}{c.Location, c.Arguments})
 	if err != nil { // arguments are valid JSON
 		return c.Arguments
 	}

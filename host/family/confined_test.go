@@ -29,14 +29,14 @@ func curious() []step {
 // lit is a space with a lantern in the namespace work: in a memory, an event, a record of the family nosy and on the branch draft.
 func lit(t *testing.T) *world {
 	t.Helper()
-	w, all, work := open(t, nil), owner(""), memory.Place{Namespace: "work"}
-	keep := func(p memory.Place, value string) {
+	w, all, work := open(t, nil), owner(""), memory.Location{Namespace: "work"}
+	keep := func(p memory.Location, value string) {
 		t.Helper()
 		if _, err := w.space.As(all).Store(t.Context(), p, []memory.Item{{Key: "k", Value: json.RawMessage(value)}}, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	keep(memory.Place{Namespace: "home"}, `"tea at home"`)
+	keep(memory.Location{Namespace: "home"}, `"tea at home"`)
 	keep(work, `"a lantern at work"`)
 	if _, err := w.space.As(all).Append(t.Context(), work, "lit", json.RawMessage(`"a lantern"`), memory.Write{}); err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func lit(t *testing.T) *world {
 	if _, err := w.space.As(all).Fork(t.Context(), "", "draft", memory.AsOf{}, memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
-	keep(memory.Place{Branch: "draft", Namespace: "work"}, `"two lanterns"`)
+	keep(memory.Location{Branch: "draft", Namespace: "work"}, `"two lanterns"`)
 	return w
 }
 
@@ -82,7 +82,7 @@ func TestAStoreHookReadsWhatTheCallerMayRead(t *testing.T) {
 	w := lit(t).with(m, script{steps: curious(), around: [2]string{`{"entries":[{"metadata":{"saw":`, `}}]}`}})
 	saw := func(c memory.Caller) string {
 		t.Helper()
-		place := memory.Place{Namespace: "home"}
+		place := memory.Location{Namespace: "home"}
 		if _, err := w.space.As(c).Store(t.Context(), place, []memory.Item{{Key: c.Agent + "s", Value: json.RawMessage(`1`)}}, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
@@ -139,11 +139,11 @@ func TestACommitIsFoundUnderItsCallAndItsFamily(t *testing.T) {
 func TestAConfinedCallersRequestIsAnsweredTwiceAndDoneOnce(t *testing.T) {
 	w := open(t, nil).with(nosy(), script{steps: []step{{"log.append", `{"event":"e","namespace":"home","data":1}`}}})
 	for range 2 {
-		if _, err := w.call(Call{Tool: "nosy_do", Place: memory.Place{Namespace: "home"}, Caller: atHome(), RequestID: "r1"}); err != nil {
+		if _, err := w.call(Call{Tool: "nosy_do", Location: memory.Location{Namespace: "home"}, Caller: atHome(), RequestID: "r1"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	said, err := w.space.As(atHome()).Events(t.Context(), memory.Place{Namespace: "home"}, memory.AsOf{}, 0, 0)
+	said, err := w.space.As(atHome()).Events(t.Context(), memory.Location{Namespace: "home"}, memory.AsOf{}, 0, 0)
 	if err != nil || len(said) != 1 {
 		t.Errorf("%d events (%v)", len(said), err)
 	}

@@ -133,7 +133,7 @@ func (h *webhooks) overtakes(w *world) {
 	var n atomic.Int32
 	h.do(func(http.ResponseWriter, *http.Request) {
 		value := json.RawMessage(fmt.Sprint(n.Add(1)))
-		if _, err := w.space.As(owner("")).Store(context.Background(), memory.Place{}, []memory.Item{{Key: "hot", Value: value}}, memory.Write{}); err != nil {
+		if _, err := w.space.As(owner("")).Store(context.Background(), memory.Location{}, []memory.Item{{Key: "hot", Value: value}}, memory.Write{}); err != nil {
 			w.t.Error(err)
 		}
 	})
@@ -478,12 +478,12 @@ func TestAStoreThatIsAConflictSaysWhatItsHookSent(t *testing.T) {
 			w.store("hot", `"theirs"`)
 		}
 	})
-	now, err := w.space.As(owner("")).Recall(t.Context(), memory.Place{}, "hot", memory.AsOf{})
+	now, err := w.space.As(owner("")).Recall(t.Context(), memory.Location{}, "hot", memory.AsOf{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := len(h.got())
-	_, err = w.space.As(owner("")).Store(t.Context(), memory.Place{}, []memory.Item{{Key: "hot", Value: json.RawMessage(`1`), IfVersion: &now.Version}}, memory.Write{RequestID: "r"})
+	_, err = w.space.As(owner("")).Store(t.Context(), memory.Location{}, []memory.Item{{Key: "hot", Value: json.RawMessage(`1`), IfVersion: &now.Version}}, memory.Write{RequestID: "r"})
 	if code(err) != memory.Conflict || !strings.Contains(err.Error(), "POST hooks/notify was sent and answered 201; nothing was stored: ") {
 		t.Errorf("%v", err)
 	}
@@ -502,14 +502,14 @@ func TestAStoreThatIsSentAgainAfterACrashDoesNotAskItsHookAgain(t *testing.T) {
 		var notes []string
 		item := []memory.Item{{Key: "k", Value: json.RawMessage(`"tea"`)}}
 		write := memory.Write{RequestID: "r", Note: func(note string) { notes = append(notes, note) }}
-		if _, err := w.space.As(owner("")).Store(t.Context(), memory.Place{}, item, write); err != nil {
+		if _, err := w.space.As(owner("")).Store(t.Context(), memory.Location{}, item, write); err != nil {
 			t.Fatal(err)
 		}
 		after := reaching(t, dir, h)
 		if err := after.Load(t.Context(), "posts"); err != nil {
 			t.Fatal(err)
 		}
-		_, err := after.space.As(owner("")).Store(t.Context(), memory.Place{}, item, write)
+		_, err := after.space.As(owner("")).Store(t.Context(), memory.Location{}, item, write)
 		said := strings.Join(notes, "\n")
 		if err != nil {
 			said = err.Error()
@@ -521,7 +521,7 @@ func TestAStoreThatIsSentAgainAfterACrashDoesNotAskItsHookAgain(t *testing.T) {
 		if err != nil || len(jobs) != 0 || len(h.got())-before != 1 {
 			t.Errorf("%s: queued %+v after %q, %v", failure, jobs, h.got()[before:], err)
 		}
-		if _, err := w.space.As(owner("")).Store(t.Context(), memory.Place{}, item, write); err != nil || len(h.got())-before != 1 {
+		if _, err := w.space.As(owner("")).Store(t.Context(), memory.Location{}, item, write); err != nil || len(h.got())-before != 1 {
 			t.Errorf("%s, sent again without a crash: %v after %q", failure, err, h.got()[before:])
 		}
 	}

@@ -158,7 +158,7 @@ func responses(t testing.TB, output json.RawMessage) []response {
 
 func (w *world) store(key, value string) {
 	w.t.Helper()
-	if _, err := w.space.As(owner("")).Store(w.t.Context(), memory.Place{}, []memory.Item{{Key: key, Value: json.RawMessage(value)}}, memory.Write{}); err != nil {
+	if _, err := w.space.As(owner("")).Store(w.t.Context(), memory.Location{}, []memory.Item{{Key: key, Value: json.RawMessage(value)}}, memory.Write{}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -166,7 +166,7 @@ func (w *world) store(key, value string) {
 // value is what is under a key on a branch, as JSON; empty when there is nothing.
 func (w *world) value(branch, key string) string {
 	w.t.Helper()
-	m, err := w.space.As(owner("")).Recall(w.t.Context(), memory.Place{Branch: branch}, key, memory.AsOf{})
+	m, err := w.space.As(owner("")).Recall(w.t.Context(), memory.Location{Branch: branch}, key, memory.AsOf{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestAToolsWritesAreCommittedTogetherWithItsAnswer(t *testing.T) {
 	if w.value("", "a") != "1" || w.value("", "b") != "2" || result.Version == 0 || result.Proposal != "" {
 		t.Errorf("committed %+v", result)
 	}
-	events, err := w.space.As(owner("")).Events(t.Context(), memory.Place{}, memory.AsOf{}, 0, 0)
+	events, err := w.space.As(owner("")).Events(t.Context(), memory.Location{}, memory.AsOf{}, 0, 0)
 	if err != nil || len(events) != 1 || events[0].Version != result.Version {
 		t.Errorf("the event is %+v, %v: not of the same commit", events, err)
 	}

@@ -31,10 +31,10 @@ func (w *world) keep(key, value string) (*memory.Memory, []string, error) {
 	w.t.Helper()
 	var notes []string
 	write := memory.Write{Note: func(note string) { notes = append(notes, note) }}
-	if _, err := w.space.As(owner("")).Store(w.t.Context(), memory.Place{}, []memory.Item{{Key: key, Value: json.RawMessage(value), Tags: []string{"mine"}}}, write); err != nil {
+	if _, err := w.space.As(owner("")).Store(w.t.Context(), memory.Location{}, []memory.Item{{Key: key, Value: json.RawMessage(value), Tags: []string{"mine"}}}, write); err != nil {
 		return nil, notes, err
 	}
-	m, err := w.space.As(owner("")).Recall(w.t.Context(), memory.Place{}, key, memory.AsOf{})
+	m, err := w.space.As(owner("")).Recall(w.t.Context(), memory.Location{}, key, memory.AsOf{})
 	return m, notes, err
 }
 
@@ -154,7 +154,7 @@ func TestAStoreHookThatIsPutOffIsAskedLater(t *testing.T) {
 	}
 	w.with(m, script{says: `{"entries":[{"tags":["mine","late"]}]}`})
 	await.That(t, "the hook is asked again", func() bool {
-		m, err := w.space.As(owner("")).Recall(t.Context(), memory.Place{}, "k", memory.AsOf{})
+		m, err := w.space.As(owner("")).Recall(t.Context(), memory.Location{}, "k", memory.AsOf{})
 		return err == nil && slices.Contains(m.Tags, "late")
 	})
 	jobs, err := w.Jobs(t.Context())
@@ -316,7 +316,7 @@ func TestACallerWhoGivesUpStoresNothing(t *testing.T) {
 	w := open(t, nil).with(m, script{spins: true})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := w.space.As(owner("")).Store(ctx, memory.Place{}, []memory.Item{{Key: "k", Value: json.RawMessage(`1`)}}, memory.Write{})
+	_, err := w.space.As(owner("")).Store(ctx, memory.Location{}, []memory.Item{{Key: "k", Value: json.RawMessage(`1`)}}, memory.Write{})
 	var known *memory.Error
 	if !errors.As(err, &known) || known.Code != memory.Timeout || w.value("", "k") != "" {
 		t.Errorf("%v", err)

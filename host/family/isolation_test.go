@@ -57,7 +57,7 @@ func secretly(t *testing.T, text string) *world {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.space.As(owner("a")).Store(t.Context(), memory.Place{Branch: branch, Namespace: namespace}, []memory.Item{{Key: key, Value: raw, Tags: []string{"secret"}}}, memory.Write{})
+		_, err = w.space.As(owner("a")).Store(t.Context(), memory.Location{Branch: branch, Namespace: namespace}, []memory.Item{{Key: key, Value: raw, Tags: []string{"secret"}}}, memory.Write{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,10 +65,10 @@ func secretly(t *testing.T, text string) *world {
 	keep("", "work", "w", "tea at work")
 	keep("", "home", "gone", text+" once")
 	keep("", "home", "k", text+" at home")
-	if _, err := w.space.As(owner("")).Forget(t.Context(), memory.Place{Namespace: "home"}, []string{"gone"}, memory.Write{}); err != nil {
+	if _, err := w.space.As(owner("")).Forget(t.Context(), memory.Location{Namespace: "home"}, []string{"gone"}, memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.space.As(owner("")).Append(t.Context(), memory.Place{Namespace: "home"}, "said", json.RawMessage(`"`+text+`"`), memory.Write{}); err != nil {
+	if _, err := w.space.As(owner("")).Append(t.Context(), memory.Location{Namespace: "home"}, "said", json.RawMessage(`"`+text+`"`), memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.space.As(owner("")).Fork(t.Context(), "", "draft", memory.AsOf{}, memory.Write{}); err != nil {
@@ -79,7 +79,7 @@ func secretly(t *testing.T, text string) *world {
 	other.Collections = []abi.Collection{{Name: "own", Searchable: []string{"text"}}}
 	w.with(other, script{steps: []step{{"memory.get", `{"keys":["k"],"namespace":"home"}`}, {"record.put", `{"collection":"own","items":[{"key":"r","value":{"text":"` + text + ` of another"}}]}`},
 		{"memory.put", `{"items":[{"key":"k2","namespace":"home","value":"` + text + `"}]}`}}})
-	if _, err := w.call(Call{Tool: "other_do", Place: memory.Place{Namespace: "home"}}); err != nil {
+	if _, err := w.call(Call{Tool: "other_do", Location: memory.Location{Namespace: "home"}}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -129,7 +129,7 @@ func (p probed) answers(t *testing.T, granted []registry.Capability) []response 
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := p.call(Call{Tool: "probe_do", Place: memory.Place{Namespace: "work"}})
+	result, err := p.call(Call{Tool: "probe_do", Location: memory.Location{Namespace: "work"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func (p probed) answers(t *testing.T, granted []registry.Capability) []response 
 // valueAt is what is under a key of a namespace; empty when there is nothing.
 func (w *world) valueAt(namespace, key string) string {
 	w.t.Helper()
-	m, err := w.space.As(owner("")).Recall(w.t.Context(), memory.Place{Namespace: namespace}, key, memory.AsOf{})
+	m, err := w.space.As(owner("")).Recall(w.t.Context(), memory.Location{Namespace: namespace}, key, memory.AsOf{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestAnotherFamilysPowersAreReachedOnlyThroughToolsThatWereGranted(t *testin
 		t.Errorf("a family that may call meek_do alone was answered with %+v", got)
 	}
 	calls("insider", "*")
-	result, err := w.call(Call{Tool: "insider_do", Place: memory.Place{Namespace: "work"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"work"})}})
+	result, err := w.call(Call{Tool: "insider_do", Location: memory.Location{Namespace: "work"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"work"})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestACallerWhoMayOnlyReadChangesNothingThroughFamilies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := w.call(Call{Tool: "probe_do", Place: memory.Place{Namespace: "work"}, Caller: readingCaller()})
+	result, err := w.call(Call{Tool: "probe_do", Location: memory.Location{Namespace: "work"}, Caller: readingCaller()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -176,7 +176,7 @@ func (l *listener) sendHook(v vectors.Message) error {
 
 func (l *listener) keep(items ...memory.Item) error {
 	l.t.Helper()
-	_, err := l.space.As(owner("ann")).Store(l.t.Context(), memory.Place{}, items, memory.Write{RequestID: "request-1"})
+	_, err := l.space.As(owner("ann")).Store(l.t.Context(), memory.Location{}, items, memory.Write{RequestID: "request-1"})
 	return err
 }
 

@@ -188,7 +188,7 @@ func TestFamiliesThatMisbehaveLeaveOthersAlone(t *testing.T) {
 		good.Go(func() {
 			for i := range each {
 				key := fmt.Sprintf("c%02d-%02d", c, i)
-				if _, err := w.space.As(owner("")).Store(t.Context(), memory.Place{}, []memory.Item{{Key: key, Value: json.RawMessage(`"tea of ` + key + `"`)}}, memory.Write{}); err != nil {
+				if _, err := w.space.As(owner("")).Store(t.Context(), memory.Location{}, []memory.Item{{Key: key, Value: json.RawMessage(`"tea of ` + key + `"`)}}, memory.Write{}); err != nil {
 					t.Errorf("store %s: %v", key, err)
 				}
 				if _, err := w.space.As(owner("")).Search(t.Context(), memory.Search{Text: "tea of " + key}); err != nil {

@@ -39,7 +39,7 @@ func TestAFamilyThatMayReadNoMemoriesFindsNoneInComparisonsAndCounts(t *testing.
 	if _, err := w.space.As(owner("")).Fork(t.Context(), "", "draft", memory.AsOf{}, memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.space.As(owner("")).Store(t.Context(), memory.Place{Branch: "draft"}, []memory.Item{{Key: "k", Value: json.RawMessage(`"a new secret"`)}}, memory.Write{}); err != nil {
+	if _, err := w.space.As(owner("")).Store(t.Context(), memory.Location{Branch: "draft"}, []memory.Item{{Key: "k", Value: json.RawMessage(`"a new secret"`)}}, memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	w.with(m, script{steps: []step{
@@ -69,7 +69,7 @@ func TestAMergeShowsOnlyWhatMayBeReadToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, namespace := range []string{"open", "closed"} {
-		if _, err := w.space.As(owner("")).Store(t.Context(), memory.Place{Branch: "draft", Namespace: namespace}, []memory.Item{{Key: "k", Value: json.RawMessage(`"in ` + namespace + `"`)}}, memory.Write{}); err != nil {
+		if _, err := w.space.As(owner("")).Store(t.Context(), memory.Location{Branch: "draft", Namespace: namespace}, []memory.Item{{Key: "k", Value: json.RawMessage(`"in ` + namespace + `"`)}}, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestACallerWritesWhereTheyMayWriteAndReadsElsewhere(t *testing.T) {
 		{"memory.put", `{"items":[{"key":"a","namespace":"shared","value":1}]}`}, {"record.put", `{"collection":"own","namespace":"shared","items":[{"key":"a","value":1}]}`},
 		{"memory.get", `{"keys":["k"],"namespace":"closed"}`}, {"record.list", `{"collection":"own","namespace":"closed"}`}}
 	w := open(t, nil).with(m, script{steps: append(steps, step{"job.enqueue", `{"job":"tidy"}`})})
-	result, err := w.call(Call{Tool: "notes_do", Place: memory.Place{Namespace: "work"}, Caller: memory.Caller{Rights: memory.RightsTo([]string{"shared"}, []string{"work"})}})
+	result, err := w.call(Call{Tool: "notes_do", Location: memory.Location{Namespace: "work"}, Caller: memory.Caller{Rights: memory.RightsTo([]string{"shared"}, []string{"work"})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestACallersNamespacesBoundWhatAFamilyKeepsForThem(t *testing.T) {
 	if _, err := stage.Commit(t.Context(), memory.Commit{}); err != nil {
 		t.Fatal(err)
 	}
-	result, err := w.call(Call{Tool: "notes_do", Place: memory.Place{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"open"})}})
+	result, err := w.call(Call{Tool: "notes_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"open"})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,14 +163,14 @@ func TestACallersNamespacesBoundWhatAFamilyKeepsForThem(t *testing.T) {
 func TestAJobHasNoMoreRightsThanWhoeverQueuedIt(t *testing.T) {
 	m := withJob("tidy", "")
 	w := open(t, nil).with(m, script{steps: []step{{"job.enqueue", `{"job":"tidy"}`}, {"memory.put", `{"items":[{"key":"a","namespace":"closed","value":1}]}`}}})
-	if _, err := w.call(Call{Tool: "tidy_do", Place: memory.Place{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"open"})}}); err != nil {
+	if _, err := w.call(Call{Tool: "tidy_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"open"})}}); err != nil {
 		t.Fatal(err)
 	}
 	await.That(t, "the job ran", func() bool {
 		list, err := w.Jobs(t.Context())
 		return err == nil && slices.ContainsFunc(list, func(j jobs.Job) bool { return j.State == jobs.Done || j.State == jobs.Failed })
 	})
-	found, err := w.space.As(owner("")).Recall(t.Context(), memory.Place{Namespace: "closed"}, "a", memory.AsOf{})
+	found, err := w.space.As(owner("")).Recall(t.Context(), memory.Location{Namespace: "closed"}, "a", memory.AsOf{})
 	if err != nil || found != nil {
 		t.Errorf("it wrote %+v, %v", found, err)
 	}
@@ -215,7 +215,7 @@ func TestAComparisonShowsNoOtherFamilysRecords(t *testing.T) {
 	for _, m := range []*abi.Manifest{mine, other} {
 		w.with(m, script{steps: []step{{"branch.diff", `{"source":"draft","target":"default"}`},
 			{"record.put", `{"collection":"own","items":[{"key":"k","value":"of ` + m.Name + `"}]}`}}})
-		if _, err := w.call(Call{Tool: m.Name + "_do", Place: memory.Place{Branch: "draft"}}); err != nil {
+		if _, err := w.call(Call{Tool: m.Name + "_do", Location: memory.Location{Branch: "draft"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

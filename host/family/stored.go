@@ -277,7 +277,7 @@ func entriesOf(ctx context.Context, space *memory.Access, branch string, x *fami
 			continue
 		}
 		if !e.Deleted {
-			m, err := space.Recall(ctx, memory.Place{Branch: branch, Namespace: n.Namespace}, n.Key, memory.AsOf{Version: n.Watermark})
+			m, err := space.Recall(ctx, memory.Location{Branch: branch, Namespace: n.Namespace}, n.Key, memory.AsOf{Version: n.Watermark})
 			var known *memory.Error
 			if errors.As(err, &known) && known.Code == memory.InvalidArgument || err == nil && m == nil {
 				continue // its past was dropped, or it was purged or expired

@@ -57,7 +57,7 @@ func TestAFamilyIsToldOfWhatIsStoredOnABranchTheMomentItIsMade(t *testing.T) {
 			t.Fatal(err)
 		}
 		item := memory.Item{Key: "k", Value: json.RawMessage(`"on ` + branch + `"`)}
-		if _, err := w.space.As(owner("")).Store(t.Context(), memory.Place{Branch: branch}, []memory.Item{item}, memory.Write{}); err != nil {
+		if _, err := w.space.As(owner("")).Store(t.Context(), memory.Location{Branch: branch}, []memory.Item{item}, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}

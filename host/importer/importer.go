@@ -51,16 +51,16 @@ type Yield func(memory.PortableMemory) error
 
 // InputError is an error in the input with its location.
 type InputError struct {
-	Path  string
-	Place string // such as "line 3"; may be empty
-	Err   error
+	Path     string
+	Location string // such as "line 3"; may be empty
+	Err      error
 }
 
 func (e *InputError) Error() string {
-	if e.Place == "" {
+	if e.Location == "" {
 		return fmt.Sprintf("%s: %v", e.Path, e.Err)
 	}
-	return fmt.Sprintf("%s, %s: %v", e.Path, e.Place, e.Err)
+	return fmt.Sprintf("%s, %s: %v", e.Path, e.Location, e.Err)
 }
 
 func (e *InputError) Unwrap() error { return e.Err }
@@ -230,7 +230,7 @@ func at(path, place string, err error) *InputError {
 	if errors.As(err, &placed) {
 		return placed
 	}
-	return &InputError{Path: path, Place: place, Err: err}
+	return &InputError{Path: path, Location: place, Err: err}
 }
 
 // bounded reads at most so many bytes between calls of its reset.

@@ -146,7 +146,7 @@ func TestWhatCannotBeUsedIsSkippedAndTheRestIsRead(t *testing.T) {
 	} {
 		var keys, places []string
 		in := importer.Input{Path: filepath.Join(dir, c.path), Format: c.format, Skip: func(err *importer.InputError) error {
-			place, _, _ := strings.Cut(err.Place, ":")
+			place, _, _ := strings.Cut(err.Location, ":")
 			if c.format == importer.Markdown || c.format == importer.BasicMemory {
 				place = filepath.Base(err.Path)
 			}

@@ -22,11 +22,11 @@ func BenchmarkRecallOverAConnection(b *testing.B) {
 
 func BenchmarkRecallInTheDomain(b *testing.B) {
 	space, ctx := ownersAccess(newSpace(b)), context.Background()
-	if _, err := space.Store(ctx, memory.Place{}, []memory.Item{{Key: "k", Value: json.RawMessage(`"v"`)}}, memory.Write{}); err != nil {
+	if _, err := space.Store(ctx, memory.Location{}, []memory.Item{{Key: "k", Value: json.RawMessage(`"v"`)}}, memory.Write{}); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := space.Recall(ctx, memory.Place{}, "k", memory.AsOf{}); err != nil {
+		if _, err := space.Recall(ctx, memory.Location{}, "k", memory.AsOf{}); err != nil {
 			b.Fatal(err)
 		}
 	}

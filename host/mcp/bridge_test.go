@@ -18,7 +18,7 @@ import (
 func bridged(t testing.TB, s *Server, lines string) (answers []jsonrpc.Message) {
 	t.Helper()
 	var out bytes.Buffer
-	dial := func(ctx context.Context, _ bridge.Place) (io.ReadWriteCloser, error) {
+	dial := func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
 		ours, theirs := net.Pipe()
 		go func() {
 			defer ours.Close()

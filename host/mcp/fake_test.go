@@ -94,7 +94,7 @@ func (f *fake) Families() []tool.Family {
 func (f *fake) handler(spec tool.Spec, family string) tool.Handler {
 	spec.Family = family
 	return func(ctx context.Context, c *tool.Call) (tool.Answer, error) {
-		at := c.Place()
+		at := c.Location()
 		r, err := f.call(ctx, familyCall{
 			Tool: spec.Name, Arguments: c.JSON, Branch: at.Branch, Namespace: at.Namespace, Agent: c.Caller.Agent, RequestID: c.RequestID,
 			ReadOnly: c.ReadOnly(), DryRun: c.DryRun, AsOf: c.AsOf, Progress: c.Progress,

@@ -13,7 +13,7 @@ import (
 func TestAClientHasTheRightsOfItsSession(t *testing.T) {
 	space := newSpace(t)
 	for _, namespace := range []string{"home", "work", "vault"} {
-		if _, err := ownersAccess(space).Store(context.Background(), memory.Place{Namespace: namespace}, []memory.Item{{Key: "tea", Value: json.RawMessage(`"tea of ` + namespace + `"`)}}, memory.Write{}); err != nil {
+		if _, err := ownersAccess(space).Store(context.Background(), memory.Location{Namespace: namespace}, []memory.Item{{Key: "tea", Value: json.RawMessage(`"tea of ` + namespace + `"`)}}, memory.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -37,7 +37,7 @@ func denied(verb, namespace string) *Error {
 }
 
 // reading completes a place that may be read.
-func (a *Access) reading(p Place) (Place, error) {
+func (a *Access) reading(p Location) (Location, error) {
 	p, err := a.space.limits.checkPlace(p)
 	if err == nil && !a.caller.Rights.MayRead(p.Namespace) {
 		return p, denied("read", p.Namespace)
@@ -45,7 +45,7 @@ func (a *Access) reading(p Place) (Place, error) {
 	return p, err
 }
 
-func (a *Access) readingKey(p Place, key string) (Place, error) {
+func (a *Access) readingKey(p Location, key string) (Location, error) {
 	p, err := a.reading(p)
 	if err != nil {
 		return p, err
@@ -54,7 +54,7 @@ func (a *Access) readingKey(p Place, key string) (Place, error) {
 }
 
 // writing completes a place that may be written.
-func (a *Access) writing(p Place) (Place, error) {
+func (a *Access) writing(p Location) (Location, error) {
 	p, err := a.space.limits.checkPlace(p)
 	if err == nil && !a.caller.Rights.MayWrite(p.Namespace) {
 		return p, denied("write", p.Namespace)

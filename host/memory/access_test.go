@@ -52,7 +52,7 @@ func openWorld(t *testing.T, secrets bool) *world {
 	w.must(w.As(ann).Fork(t.Context(), "", "draft", AsOf{}, Write{}))
 	w.must(w.As(ann).Create(t.Context(), "own", Write{}))
 	w.fill("draft")
-	w.must(w.As(ann).Store(t.Context(), Place{"own", "work"}, []Item{{Key: "mine", Value: json.RawMessage(`"alone"`)}}, Write{}))
+	w.must(w.As(ann).Store(t.Context(), Location{"own", "work"}, []Item{{Key: "mine", Value: json.RawMessage(`"alone"`)}}, Write{}))
 	return w
 }
 
@@ -122,27 +122,27 @@ var deeds = []deed{
 	{"Caller", func(_ context.Context, a *Access, say func(any, error)) { say(a.Caller().Agent, nil) }},
 	{"Recall", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
-			m, err := a.Recall(ctx, Place{"", ns}, "k1", AsOf{})
+			m, err := a.Recall(ctx, Location{"", ns}, "k1", AsOf{})
 			say(m, err)
-			m, err = a.Recall(ctx, Place{"draft", ns}, "k1"+secretWord, AsOf{Version: 6})
+			m, err = a.Recall(ctx, Location{"draft", ns}, "k1"+secretWord, AsOf{Version: 6})
 			say(m, err)
 		})
 	}},
 	{"List", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
-			l, err := a.List(ctx, Place{"", ns}, "k", "", AsOf{}, 0)
+			l, err := a.List(ctx, Location{"", ns}, "k", "", AsOf{}, 0)
 			say(l, err)
 		})
 	}},
 	{"History", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
-			l, more, err := a.History(ctx, Place{"draft", ns}, "k1", AsOf{}, 0)
+			l, more, err := a.History(ctx, Location{"draft", ns}, "k1", AsOf{}, 0)
 			say([]any{l, more}, err)
 		})
 	}},
 	{"Counters", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
-			c, err := a.Counters(ctx, Place{"", ns}, "k1")
+			c, err := a.Counters(ctx, Location{"", ns}, "k1")
 			say(c, err)
 		})
 	}},
@@ -152,7 +152,7 @@ var deeds = []deed{
 	}},
 	{"Status", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
-			s, err := a.Status(ctx, Place{"", ns})
+			s, err := a.Status(ctx, Location{"", ns})
 			s.Searchable = true
 			say(s, err)
 		})
@@ -169,13 +169,13 @@ var deeds = []deed{
 	}},
 	{"Events", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
-			l, err := a.Events(ctx, Place{"", ns}, AsOf{}, 0, 0)
+			l, err := a.Events(ctx, Location{"", ns}, AsOf{}, 0, 0)
 			say(l, err)
 		})
 	}},
 	{"VerifyLog", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
-			n, err := a.VerifyLog(ctx, Place{"", ns})
+			n, err := a.VerifyLog(ctx, Location{"", ns})
 			say(n, err)
 		})
 	}},
@@ -234,24 +234,24 @@ var deeds = []deed{
 	{"Store", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, dry := range []bool{true, false} {
 			each(func(ns string) {
-				stored, err := a.Store(ctx, Place{"", ns}, item, Write{DryRun: dry})
+				stored, err := a.Store(ctx, Location{"", ns}, item, Write{DryRun: dry})
 				say(stored, err)
 				none := uint64(0)
-				stored, err = a.Store(ctx, Place{"", ns}, []Item{{Key: "k1" + secretWord, Value: item[0].Value, IfVersion: &none}}, Write{RequestID: "store" + ns, DryRun: dry})
+				stored, err = a.Store(ctx, Location{"", ns}, []Item{{Key: "k1" + secretWord, Value: item[0].Value, IfVersion: &none}}, Write{RequestID: "store" + ns, DryRun: dry})
 				say(stored, err)
 			})
 		}
 	}},
 	{"SetState", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
-			keys, err := a.SetState(ctx, Place{"", ns}, []string{"k0", "k1" + secretWord}, Archived, Write{})
+			keys, err := a.SetState(ctx, Location{"", ns}, []string{"k0", "k1" + secretWord}, Archived, Write{})
 			say(keys, err)
 		})
 	}},
 	{"Forget", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, dry := range []bool{true, false} {
 			each(func(ns string) {
-				keys, err := a.Forget(ctx, Place{"", ns}, []string{"k0", "k1" + secretWord}, Write{DryRun: dry})
+				keys, err := a.Forget(ctx, Location{"", ns}, []string{"k0", "k1" + secretWord}, Write{DryRun: dry})
 				say(keys, err)
 			})
 		}
@@ -259,7 +259,7 @@ var deeds = []deed{
 	{"Append", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, dry := range []bool{true, false} {
 			each(func(ns string) {
-				e, err := a.Append(ctx, Place{"", ns}, "said", json.RawMessage(`1`), Write{DryRun: dry})
+				e, err := a.Append(ctx, Location{"", ns}, "said", json.RawMessage(`1`), Write{DryRun: dry})
 				say(e, err)
 			})
 		}
@@ -292,7 +292,7 @@ var deeds = []deed{
 			b, err := a.Fork(ctx, "draft", "theirs", AsOf{}, Write{DryRun: dry})
 			say(b, err)
 		}
-		m, err := a.Recall(ctx, Place{"theirs", hidden}, "k1"+secretWord, AsOf{}) // a fork grants nothing
+		m, err := a.Recall(ctx, Location{"theirs", hidden}, "k1"+secretWord, AsOf{}) // a fork grants nothing
 		say(m, err)
 		f, err := a.Search(ctx, Search{Branch: "theirs", Text: secretWord})
 		say(f, err)
@@ -518,13 +518,13 @@ func TestABranchIsDeletedOnlyByThoseWhoMayWriteAllThatItHas(t *testing.T) {
 	if err := w.As(clerk).Delete(ctx, "own", Write{DryRun: true}); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.As(clerk).Recall(ctx, Place{"own", "work"}, "mine", AsOf{}); err != nil {
+	if _, err := w.As(clerk).Recall(ctx, Location{"own", "work"}, "mine", AsOf{}); err != nil {
 		t.Errorf("a dry run deleted the branch: %v", err)
 	}
 	if err := w.As(clerk).Delete(ctx, "own", Write{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.As(clerk).Recall(ctx, Place{"own", "work"}, "mine", AsOf{}); codeOf(err) != NotFound {
+	if _, err := w.As(clerk).Recall(ctx, Location{"own", "work"}, "mine", AsOf{}); codeOf(err) != NotFound {
 		t.Errorf("the branch is still there: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ func TestAPurgedMemoryIsGoneEverywhereAndItsDigestStays(t *testing.T) {
 			t.Errorf("branch %q: a search finds %d (%v)", branch, found.Total, err)
 		}
 	}
-	versions, _, err := s.History(t.Context(), Place{Branch: "try"}, "secret", AsOf{}, 10)
+	versions, _, err := s.History(t.Context(), Location{Branch: "try"}, "secret", AsOf{}, 10)
 	if err != nil || len(versions) != 2 || versions[0].Purged == "" || string(versions[0].Value) != "null" {
 		t.Errorf("history: %+v (%v)", versions, err)
 	}
@@ -47,18 +47,18 @@ func TestAPurgedMemoryIsGoneEverywhereAndItsDigestStays(t *testing.T) {
 func TestAPurgedEventLeavesTheChainWhole(t *testing.T) {
 	s := testSpace(t)
 	for _, data := range []string{`"one"`, `"two"`, `"three"`} {
-		if _, err := s.Append(t.Context(), Place{}, "noted", json.RawMessage(data), Write{}); err != nil {
+		if _, err := s.Append(t.Context(), Location{}, "noted", json.RawMessage(data), Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := s.Purge(t.Context(), Purge{Event: 2}); err != nil {
 		t.Fatal(err)
 	}
-	list, err := s.Events(t.Context(), Place{}, AsOf{}, 0, 10)
+	list, err := s.Events(t.Context(), Location{}, AsOf{}, 0, 10)
 	if err != nil || len(list) != 3 || list[1].Data != nil || list[1].Digest == "" {
 		t.Errorf("%+v (%v)", list, err)
 	}
-	if n, err := s.VerifyLog(t.Context(), Place{}); err != nil || n != 3 {
+	if n, err := s.VerifyLog(t.Context(), Location{}); err != nil || n != 3 {
 		t.Errorf("%d events verify (%v)", n, err)
 	}
 }
@@ -93,7 +93,7 @@ func TestRetentionTrimsWhatIsOlderThanThePolicyKeeps(t *testing.T) {
 	if trimmed, err := s.Retain(t.Context()); err != nil || len(trimmed.Trimmed) != 1 {
 		t.Fatalf("trimmed %v (%v)", trimmed, err)
 	}
-	if _, err := s.Recall(t.Context(), Place{}, "k", AsOf{Version: first.Version}); err == nil {
+	if _, err := s.Recall(t.Context(), Location{}, "k", AsOf{Version: first.Version}); err == nil {
 		t.Error("the old version can still be asked for")
 	}
 	if got := text(t, s, "", "k", AsOf{}); got != "new" {
@@ -115,7 +115,7 @@ func TestAPurgedVersionIsPurgedWhereverTheKeyHoldsTheSame(t *testing.T) {
 	if got := text(t, s, "", "k", AsOf{}); got != "something else" {
 		t.Errorf("another version was purged too: %q", got)
 	}
-	versions, _, err := s.History(t.Context(), Place{Branch: "try"}, "k", AsOf{}, 10)
+	versions, _, err := s.History(t.Context(), Location{Branch: "try"}, "k", AsOf{}, 10)
 	if err != nil || len(versions) != 3 || versions[0].Purged == "" || versions[1].Purged != "" || versions[2].Purged == "" {
 		t.Errorf("history: %+v (%v)", versions, err)
 	}
@@ -125,7 +125,7 @@ func TestAPurgedEventIsTheOneOfItsBranch(t *testing.T) {
 	s := testSpace(t)
 	note := func(branch, data string) {
 		t.Helper()
-		if _, err := s.Append(t.Context(), Place{Branch: branch}, "noted", json.RawMessage(data), Write{}); err != nil {
+		if _, err := s.Append(t.Context(), Location{Branch: branch}, "noted", json.RawMessage(data), Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -136,7 +136,7 @@ func TestAPurgedEventIsTheOneOfItsBranch(t *testing.T) {
 	if erased, err := s.Purge(t.Context(), Purge{Event: 2, Branch: "try"}); err != nil || len(erased.Erased) != 1 || erased.Erased[0].Branch != "try" {
 		t.Fatalf("%+v (%v)", erased, err)
 	}
-	here, err := s.Events(t.Context(), Place{}, AsOf{}, 0, 10)
+	here, err := s.Events(t.Context(), Location{}, AsOf{}, 0, 10)
 	if err != nil || len(here) != 2 || here[1].Data == nil {
 		t.Errorf("the other branch has %+v (%v)", here, err)
 	}
@@ -154,7 +154,7 @@ func TestRetentionKeepsVersionsInHistories(t *testing.T) {
 	namespaces := []string{"default", "work", "diary", "scratch"}
 	for range 6 {
 		for _, namespace := range namespaces {
-			if _, err := s.Store(t.Context(), Place{Namespace: namespace}, []Item{{Key: "k", Value: json.RawMessage(`"` + now.String() + `"`)}}, Write{}); err != nil {
+			if _, err := s.Store(t.Context(), Location{Namespace: namespace}, []Item{{Key: "k", Value: json.RawMessage(`"` + now.String() + `"`)}}, Write{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -172,7 +172,7 @@ func TestRetentionKeepsVersionsInHistories(t *testing.T) {
 	check := func() {
 		t.Helper()
 		for namespace, want := range map[string]int{"default": 3, "work": 4, "diary": 6, "scratch": 2} {
-			versions, _, err := s.History(t.Context(), Place{Namespace: namespace}, "k", AsOf{}, 10)
+			versions, _, err := s.History(t.Context(), Location{Namespace: namespace}, "k", AsOf{}, 10)
 			if err != nil || len(versions) != want || len(versions) > 0 && len(versions[len(versions)-1].Value) < 10 {
 				t.Errorf("%s has %d versions, not %d (%v)", namespace, len(versions), want, err)
 			}
@@ -180,7 +180,7 @@ func TestRetentionKeepsVersionsInHistories(t *testing.T) {
 		if verified, err := s.Verify(t.Context()); err != nil || len(verified.Findings) != 0 {
 			t.Errorf("%+v (%v)", verified, err)
 		}
-		if _, err := s.Recall(t.Context(), Place{Namespace: "diary"}, "k", AsOf{Time: now.Add(-48 * time.Hour)}); err == nil {
+		if _, err := s.Recall(t.Context(), Location{Namespace: "diary"}, "k", AsOf{Time: now.Add(-48 * time.Hour)}); err == nil {
 			t.Error("the branch can be read back further than it is kept")
 		}
 	}

@@ -30,11 +30,11 @@ func oneOfEach(t *testing.T, s *Space) map[string]CommittedBy {
 	at := func(key string) []CommittedChange { return []CommittedChange{{Namespace: Default, Key: key}} }
 	first := store.SequenceName(1)
 	act("store", Default, at("k"), func(a *Access) error {
-		_, err := a.Store(ctx, Place{}, []Item{{Key: "k", Value: json.RawMessage(`1`)}}, Write{})
+		_, err := a.Store(ctx, Location{}, []Item{{Key: "k", Value: json.RawMessage(`1`)}}, Write{})
 		return err
 	})
 	act("append", Default, []CommittedChange{{Namespace: Default, Collection: events, Key: first}}, func(a *Access) error {
-		_, err := a.Append(ctx, Place{}, "said", json.RawMessage(`1`), Write{})
+		_, err := a.Append(ctx, Location{}, "said", json.RawMessage(`1`), Write{})
 		return err
 	})
 	act("fork", "draft", nil, func(a *Access) error {
@@ -42,7 +42,7 @@ func oneOfEach(t *testing.T, s *Space) map[string]CommittedBy {
 		return err
 	})
 	act("state", "draft", at("k"), func(a *Access) error {
-		_, err := a.SetState(ctx, Place{Branch: "draft"}, []string{"k"}, Archived, Write{})
+		_, err := a.SetState(ctx, Location{Branch: "draft"}, []string{"k"}, Archived, Write{})
 		return err
 	})
 	act("import", "draft", at("in"), func(a *Access) error {
@@ -55,7 +55,7 @@ func oneOfEach(t *testing.T, s *Space) map[string]CommittedBy {
 			return err
 		})
 	act("forget", Default, []CommittedChange{{Namespace: Default, Key: "k", Deleted: true}}, func(a *Access) error {
-		_, err := a.Forget(ctx, Place{}, []string{"k"}, Write{})
+		_, err := a.Forget(ctx, Location{}, []string{"k"}, Write{})
 		return err
 	})
 	act("create", "new", nil, func(a *Access) error {
@@ -66,7 +66,7 @@ func oneOfEach(t *testing.T, s *Space) map[string]CommittedBy {
 	act("stage", Default, []CommittedChange{{Namespace: Default, Collection: "fam/notes", Key: "r"}, {Namespace: Default, Key: "staged"},
 		{Namespace: Default, Collection: "fam/all", Key: "everywhere"}}, func(a *Access) error { return stageOne(ctx, a, "") })
 	act("proposal", "proposed", []CommittedChange{{Namespace: Default, Collection: "fam/notes", Key: "r"}, {Namespace: Default, Key: "staged"}}, func(a *Access) error {
-		if _, err := a.Forget(ctx, Place{}, []string{"staged"}, Write{}); err != nil {
+		if _, err := a.Forget(ctx, Location{}, []string{"staged"}, Write{}); err != nil {
 			return err
 		}
 		return stageOne(ctx, a, "proposed")
@@ -142,7 +142,7 @@ func TestACommitIsFoundByTheCallThatMadeItAlsoAfterARestart(t *testing.T) {
 	again, closeAgain := openSpace(t, dir, time.Now)
 	defer closeAgain()
 	check(again)
-	if _, err := again.As(Caller{Call: "later", Rights: FullRights()}).Store(t.Context(), Place{}, item, Write{}); err != nil {
+	if _, err := again.As(Caller{Call: "later", Rights: FullRights()}).Store(t.Context(), Location{}, item, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	if found, _, err := again.As(Caller{Rights: FullRights()}).Commits(t.Context(), CommitQuery{Limit: 1}); err != nil || found[0].Caller.Call != "later" {
@@ -174,7 +174,7 @@ func TestRetentionForgetsWhoseTheCommitsWereThatItDrops(t *testing.T) {
 	a := s.As(ann)
 	for range 4 {
 		now = now.Add(24 * time.Hour)
-		if _, err := a.Store(t.Context(), Place{}, []Item{{Key: "k", Value: json.RawMessage(`"` + FormatTime(now) + `"`)}}, Write{}); err != nil {
+		if _, err := a.Store(t.Context(), Location{}, []Item{{Key: "k", Value: json.RawMessage(`"` + FormatTime(now) + `"`)}}, Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -212,7 +212,7 @@ func TestASpaceOfBeforeCommitsWereNotedOpensAndNotesThem(t *testing.T) {
 	for _, call := range []string{"first", "second"} {
 		s, closeSpace := openSpace(t, dir, time.Now)
 		a := s.As(Caller{Call: call, Rights: FullRights()})
-		if _, err := a.Store(t.Context(), Place{}, []Item{{Key: call, Value: json.RawMessage(`1`)}}, Write{}); err != nil {
+		if _, err := a.Store(t.Context(), Location{}, []Item{{Key: call, Value: json.RawMessage(`1`)}}, Write{}); err != nil {
 			t.Fatal(err)
 		}
 		if found, _, err := a.Commits(t.Context(), CommitQuery{Call: call}); err != nil || len(found) != 1 || len(found[0].Changes) != 1 {

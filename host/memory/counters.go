@@ -265,7 +265,7 @@ func (s *Space) stillLive(b *lineage.Branch) bool {
 }
 
 // Counters are what was counted about a memory on a branch, and on those it was forked from.
-func (a *Access) Counters(ctx context.Context, p Place, key string) (Counters, error) {
+func (a *Access) Counters(ctx context.Context, p Location, key string) (Counters, error) {
 	s := a.space
 	p, err := a.readingKey(p, key)
 	if err != nil {

@@ -140,7 +140,7 @@ func TestWhatIsForgottenOrDeletedIsNoLongerCountedAsWaiting(t *testing.T) {
 		key, branch := fmt.Sprint("k", i), fmt.Sprint("b", i)
 		put(t, s, "", key, "v")
 		text(t, s, "", key, AsOf{})
-		if _, err := s.Forget(t.Context(), Place{}, []string{key}, Write{}); err != nil {
+		if _, err := s.Forget(t.Context(), Location{}, []string{key}, Write{}); err != nil {
 			t.Fatal(err)
 		}
 		fork(t, s, "", branch)

@@ -12,17 +12,17 @@ func (s *Space) owner(agent string) *Access {
 }
 
 // Recall is Access.Recall for the owner.
-func (s *Space) Recall(ctx context.Context, p Place, key string, at AsOf) (*Memory, error) {
+func (s *Space) Recall(ctx context.Context, p Location, key string, at AsOf) (*Memory, error) {
 	return s.owner("").Recall(ctx, p, key, at)
 }
 
 // List is Access.List for the owner.
-func (s *Space) List(ctx context.Context, p Place, prefix, after string, at AsOf, limit int) ([]Memory, error) {
+func (s *Space) List(ctx context.Context, p Location, prefix, after string, at AsOf, limit int) ([]Memory, error) {
 	return s.owner("").List(ctx, p, prefix, after, at, limit)
 }
 
 // History is Access.History for the owner.
-func (s *Space) History(ctx context.Context, p Place, key string, at AsOf, limit int) ([]Memory, uint64, error) {
+func (s *Space) History(ctx context.Context, p Location, key string, at AsOf, limit int) ([]Memory, uint64, error) {
 	return s.owner("").History(ctx, p, key, at, limit)
 }
 
@@ -32,12 +32,12 @@ func (s *Space) Extent(ctx context.Context, branch string) (Extent, error) {
 }
 
 // Status is Access.Status for the owner.
-func (s *Space) Status(ctx context.Context, p Place) (Status, error) {
+func (s *Space) Status(ctx context.Context, p Location) (Status, error) {
 	return s.owner("").Status(ctx, p)
 }
 
 // Counters is Access.Counters for the owner.
-func (s *Space) Counters(ctx context.Context, p Place, key string) (Counters, error) {
+func (s *Space) Counters(ctx context.Context, p Location, key string) (Counters, error) {
 	return s.owner("").Counters(ctx, p, key)
 }
 
@@ -47,12 +47,12 @@ func (s *Space) Search(ctx context.Context, q Search) (Found, error) {
 }
 
 // Events is Access.Events for the owner.
-func (s *Space) Events(ctx context.Context, p Place, at AsOf, from uint64, limit int) ([]Event, error) {
+func (s *Space) Events(ctx context.Context, p Location, at AsOf, from uint64, limit int) ([]Event, error) {
 	return s.owner("").Events(ctx, p, at, from, limit)
 }
 
 // VerifyLog is Access.VerifyLog for the owner.
-func (s *Space) VerifyLog(ctx context.Context, p Place) (int, error) {
+func (s *Space) VerifyLog(ctx context.Context, p Location) (int, error) {
 	return s.owner("").VerifyLog(ctx, p)
 }
 
@@ -77,24 +77,24 @@ func (s *Space) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
 }
 
 // Store is Access.Store for the owner.
-func (s *Space) Store(ctx context.Context, p Place, items []Item, w Write) ([]Stored, error) {
+func (s *Space) Store(ctx context.Context, p Location, items []Item, w Write) ([]Stored, error) {
 	return s.owner(w.Agent).Store(ctx, p, items, w)
 }
 
 // Forget is Access.Forget for the owner, and counts.
-func (s *Space) Forget(ctx context.Context, p Place, keys []string, w Write) (int, error) {
+func (s *Space) Forget(ctx context.Context, p Location, keys []string, w Write) (int, error) {
 	found, err := s.owner(w.Agent).Forget(ctx, p, keys, w)
 	return len(found), err
 }
 
 // SetState is Access.SetState for the owner, and counts.
-func (s *Space) SetState(ctx context.Context, p Place, keys []string, state State, w Write) (int, error) {
+func (s *Space) SetState(ctx context.Context, p Location, keys []string, state State, w Write) (int, error) {
 	found, err := s.owner(w.Agent).SetState(ctx, p, keys, state, w)
 	return len(found), err
 }
 
 // Append is Access.Append for the owner.
-func (s *Space) Append(ctx context.Context, p Place, event string, data json.RawMessage, w Write) (Event, error) {
+func (s *Space) Append(ctx context.Context, p Location, event string, data json.RawMessage, w Write) (Event, error) {
 	return s.owner(w.Agent).Append(ctx, p, event, data, w)
 }
 

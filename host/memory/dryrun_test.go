@@ -30,7 +30,7 @@ func TestADryRunChecksEverythingAndCommitsNothing(t *testing.T) {
 	s := testSpace(t)
 	ctx := t.Context()
 	a := s.As(ann)
-	was, err := a.Store(ctx, Place{}, []Item{{Key: "there", Value: json.RawMessage(`1`)}, {Key: "same", Value: json.RawMessage(`1`), Tags: []string{"seen"}}}, Write{})
+	was, err := a.Store(ctx, Location{}, []Item{{Key: "there", Value: json.RawMessage(`1`)}, {Key: "same", Value: json.RawMessage(`1`), Tags: []string{"seen"}}}, Write{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestADryRunChecksEverythingAndCommitsNothing(t *testing.T) {
 	}
 	dry := Write{DryRun: true, RequestID: "r"}
 
-	stored, err := a.Store(ctx, Place{}, []Item{{Key: "there", Value: json.RawMessage(`2`)}, {Key: "new", Value: json.RawMessage(`2`)},
+	stored, err := a.Store(ctx, Location{}, []Item{{Key: "there", Value: json.RawMessage(`2`)}, {Key: "new", Value: json.RawMessage(`2`)},
 		{Key: "same", Value: json.RawMessage(`1`), Tags: []string{"seen"}}}, dry)
 	version := was[0].Version
 	if err != nil || len(stored) != 3 || stored[0].Replaces != version || stored[0].Version != 0 || stored[1].Replaces != 0 || stored[1].Version != 0 ||
@@ -57,17 +57,17 @@ func TestADryRunChecksEverythingAndCommitsNothing(t *testing.T) {
 	}
 	for name, items := range map[string][]Item{"a refused value": {{Key: "k", Value: json.RawMessage(`"no"`)}}, "a long key": {{Key: string(make([]byte, 2000)), Value: json.RawMessage(`1`)}},
 		"another version": {{Key: "there", Value: json.RawMessage(`3`), IfVersion: new(uint64)}}} {
-		if _, err := a.Store(ctx, Place{}, items, dry); err == nil {
+		if _, err := a.Store(ctx, Location{}, items, dry); err == nil {
 			t.Errorf("%s would be stored", name)
 		}
 	}
-	if keys, err := a.Forget(ctx, Place{}, []string{"there", "absent"}, dry); err != nil || !slices.Equal(keys, []string{"there"}) {
+	if keys, err := a.Forget(ctx, Location{}, []string{"there", "absent"}, dry); err != nil || !slices.Equal(keys, []string{"there"}) {
 		t.Errorf("of two keys %v would be forgotten (%v)", keys, err)
 	}
-	if keys, err := a.SetState(ctx, Place{}, []string{"there", "absent"}, Archived, dry); err != nil || !slices.Equal(keys, []string{"there"}) {
+	if keys, err := a.SetState(ctx, Location{}, []string{"there", "absent"}, Archived, dry); err != nil || !slices.Equal(keys, []string{"there"}) {
 		t.Errorf("of two keys %v would be archived (%v)", keys, err)
 	}
-	if e, err := a.Append(ctx, Place{}, "said", json.RawMessage(`1`), dry); err != nil || e.Sequence != 1 || e.Agent != "ann" {
+	if e, err := a.Append(ctx, Location{}, "said", json.RawMessage(`1`), dry); err != nil || e.Sequence != 1 || e.Agent != "ann" {
 		t.Errorf("the event would be %+v (%v)", e, err)
 	}
 	if b, err := a.Fork(ctx, "", "next", AsOf{}, dry); err != nil || b.Name != "next" || b.Parent != Default || b.ForkedAt == 0 || b.Depth != 1 {
@@ -101,7 +101,7 @@ func TestADryRunChecksEverythingAndCommitsNothing(t *testing.T) {
 	if now, err := s.engine.Head(ctx); err != nil || now != head {
 		t.Errorf("after dry runs the newest version is %d, not %d (%v)", now.Version, head.Version, err)
 	}
-	if _, err := a.Store(ctx, Place{}, item, Write{RequestID: "r"}); err != nil { // the request was not used up
+	if _, err := a.Store(ctx, Location{}, item, Write{RequestID: "r"}); err != nil { // the request was not used up
 		t.Error(err)
 	}
 }

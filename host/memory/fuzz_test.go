@@ -79,7 +79,7 @@ func FuzzItem(f *testing.F) {
 	}
 	s := testSpace(f)
 	f.Fuzz(func(t *testing.T, value []byte, key string) {
-		stored, err := s.Store(t.Context(), Place{}, []Item{{Key: key, Value: value}}, Write{})
+		stored, err := s.Store(t.Context(), Location{}, []Item{{Key: key, Value: value}}, Write{})
 		if err != nil {
 			var told *Error
 			if !errors.As(err, &told) || told.Code == Internal {
@@ -87,7 +87,7 @@ func FuzzItem(f *testing.F) {
 			}
 			return
 		}
-		m, err := s.Recall(t.Context(), Place{}, stored[0].Key, AsOf{})
+		m, err := s.Recall(t.Context(), Location{}, stored[0].Key, AsOf{})
 		if err != nil || m == nil {
 			t.Fatalf("%q was stored under %q, and recalled as %v %v", value, stored[0].Key, m, err)
 		}

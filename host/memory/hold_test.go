@@ -38,7 +38,7 @@ func TestBranchesCanBeMadeAndDeletedDuringABackupAndAreErasedAfterIt(t *testing.
 	}
 	_, err := s.Fork(t.Context(), "", "side", AsOf{}, Write{})
 	ok(err)
-	_, err = s.Store(t.Context(), Place{Branch: "side"}, []Item{{Key: "k", Value: []byte("1")}}, Write{})
+	_, err = s.Store(t.Context(), Location{Branch: "side"}, []Item{{Key: "k", Value: []byte("1")}}, Write{})
 	ok(err)
 	side := slices.Max(kept(t, s))
 	release, err := s.engine.Hold(t.Context())

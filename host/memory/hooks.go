@@ -21,7 +21,7 @@ type Hooks interface {
 
 // Storing is what is about to be stored.
 type Storing struct {
-	Place
+	Location
 	Items     []Item // with keys
 	Caller    Caller // who stores
 	RequestID string
@@ -48,7 +48,7 @@ type Ranking struct {
 func (s *Space) SetHooks(h Hooks) { s.hooks = h }
 
 // storing asks the hooks about what is about to be stored.
-func (s *Space) storing(ctx context.Context, p Place, items []Item, w Write, staged bool) ([]Item, error) {
+func (s *Space) storing(ctx context.Context, p Location, items []Item, w Write, staged bool) ([]Item, error) {
 	if s.hooks == nil {
 		return items, nil
 	}
@@ -56,7 +56,7 @@ func (s *Space) storing(ctx context.Context, p Place, items []Item, w Write, sta
 	for i, it := range items {
 		before[i] = it.Value
 	}
-	changed, notes, err := s.hooks.Storing(ctx, Storing{Place: p, Items: items, Caller: w.by, RequestID: w.RequestID, Staged: staged, DryRun: w.DryRun})
+	changed, notes, err := s.hooks.Storing(ctx, Storing{Location: p, Items: items, Caller: w.by, RequestID: w.RequestID, Staged: staged, DryRun: w.DryRun})
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func benchmarkStore(b *testing.B, by Caller) {
 							}
 							items[i] = Item{Key: fmt.Sprint("key", k), Value: fmt.Appendf(nil, "%q", text.String())}
 						}
-						if _, err := s.As(by).Store(context.Background(), Place{}, items, Write{}); err != nil {
+						if _, err := s.As(by).Store(context.Background(), Location{}, items, Write{}); err != nil {
 							b.Error(err)
 							return
 						}

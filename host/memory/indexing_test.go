@@ -72,7 +72,7 @@ func (s *indexed) fill(t *testing.T, branch string, from, to int) {
 		for j := i; j < min(i+10, to); j++ {
 			items = append(items, Item{Key: fmt.Sprint("k", j), Value: fmt.Appendf(nil, `"tea own%d %s"`, j, branch)})
 		}
-		if _, err := s.Store(t.Context(), Place{Branch: branch}, items, Write{}); err != nil {
+		if _, err := s.Store(t.Context(), Location{Branch: branch}, items, Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -254,7 +254,7 @@ func TestWhatIsAcknowledgedIsFoundWhileManyWriteAndSearch(t *testing.T) {
 			for n := range 12 {
 				word := fmt.Sprintf("own%dx%d", w, n)
 				item := Item{Key: fmt.Sprintf("k%d-%d", w, n/2), Value: fmt.Appendf(nil, `"tea %s"`, word)}
-				if _, err := s.Store(t.Context(), Place{}, []Item{item}, Write{}); err != nil {
+				if _, err := s.Store(t.Context(), Location{}, []Item{item}, Write{}); err != nil {
 					t.Error(err)
 					return
 				}
@@ -308,7 +308,7 @@ func TestAWrongIndexIsNoticedAndMadeAnew(t *testing.T) {
 
 func mustRecall(t *testing.T, s *indexed, key string) *Memory {
 	t.Helper()
-	m, err := s.Recall(t.Context(), Place{}, key, AsOf{})
+	m, err := s.Recall(t.Context(), Location{}, key, AsOf{})
 	if err != nil || m == nil {
 		t.Fatal(key, err)
 	}

@@ -57,7 +57,7 @@ func (s *interrupted) look(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for _, b := range branches {
-		place := Place{Branch: b.Name}
+		place := Location{Branch: b.Name}
 		list, errL := s.List(t.Context(), place, "", "", AsOf{}, 0)
 		logged, errE := s.Events(t.Context(), place, AsOf{}, 1, 100)
 		counted, errC := s.Counters(t.Context(), place, "read")
@@ -91,10 +91,10 @@ func mergeFixture(t *testing.T) string {
 	for i := range 10 {
 		put(t, s.Space, "side", fmt.Sprint("k", i), "other word")
 	}
-	if _, err := s.Forget(t.Context(), Place{Branch: "side"}, []string{"k15"}, Write{}); err != nil {
+	if _, err := s.Forget(t.Context(), Location{Branch: "side"}, []string{"k15"}, Write{}); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := s.Recall(t.Context(), Place{Branch: "side"}, "read", AsOf{}); m == nil || err != nil {
+	if m, err := s.Recall(t.Context(), Location{Branch: "side"}, "read", AsOf{}); m == nil || err != nil {
 		t.Fatal("read is not there", err)
 	}
 	s.close(t)
@@ -132,7 +132,7 @@ func spaceWorks() map[string]func(ctx context.Context, s *interrupted) error {
 			for i := range items {
 				items[i] = Item{Key: fmt.Sprint("many", i), Value: json.RawMessage(`"word"`)}
 			}
-			_, err := s.Store(ctx, Place{}, items, Write{RequestID: "s"})
+			_, err := s.Store(ctx, Location{}, items, Write{RequestID: "s"})
 			return err
 		},
 	}

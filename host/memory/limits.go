@@ -64,8 +64,8 @@ func (l Limits) checkName(what, name string) error {
 	return nil
 }
 
-func (l Limits) checkPlace(p Place) (Place, error) {
-	p = Place{Branch: cmp.Or(p.Branch, Default), Namespace: cmp.Or(p.Namespace, Default)}
+func (l Limits) checkPlace(p Location) (Location, error) {
+	p = Location{Branch: cmp.Or(p.Branch, Default), Namespace: cmp.Or(p.Namespace, Default)}
 	if err := l.checkName("branch", p.Branch); err != nil {
 		return p, err
 	}

@@ -99,7 +99,7 @@ func logAppend(b *lineage.Branch, namespace, event, agent string, data json.RawM
 }
 
 // Append adds an event to the log of a branch and namespace. It can never be changed.
-func (a *Access) Append(ctx context.Context, p Place, event string, data json.RawMessage, w Write) (Event, error) {
+func (a *Access) Append(ctx context.Context, p Location, event string, data json.RawMessage, w Write) (Event, error) {
 	s, w := a.space, a.sign(w)
 	p, err := a.writing(p)
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *Space) event(e store.Entry) (Event, error) {
 }
 
 // Events reads a log, oldest first, from a sequence number on, at most limit.
-func (a *Access) Events(ctx context.Context, p Place, at AsOf, from uint64, limit int) ([]Event, error) {
+func (a *Access) Events(ctx context.Context, p Location, at AsOf, from uint64, limit int) ([]Event, error) {
 	s := a.space
 	p, err := a.reading(p)
 	if err != nil {
@@ -191,7 +191,7 @@ func (a *Access) Events(ctx context.Context, p Place, at AsOf, from uint64, limi
 
 // VerifyLog checks a log's chain from its first event on: that no event is missing, changed or out of order.
 // It returns how many events it checked.
-func (a *Access) VerifyLog(ctx context.Context, p Place) (int, error) {
+func (a *Access) VerifyLog(ctx context.Context, p Location) (int, error) {
 	before, checked := "", 0
 	for {
 		page, err := a.Events(ctx, p, AsOf{}, uint64(checked)+1, 0)

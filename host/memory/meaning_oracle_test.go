@@ -54,11 +54,11 @@ func compareMeaning(t *testing.T, r *rand.Rand) {
 			text := fmt.Sprintf("%s %s %d", words[r.IntN(len(words))], words[r.IntN(len(words))], r.IntN(9))
 			versions = append(versions, put(t, s, branch, key, text).Version)
 		case n < 16:
-			if _, err := s.Forget(t.Context(), Place{Branch: branch}, []string{key}, Write{}); err != nil {
+			if _, err := s.Forget(t.Context(), Location{Branch: branch}, []string{key}, Write{}); err != nil {
 				t.Fatal(err)
 			}
 		case n < 18:
-			if _, err := s.SetState(t.Context(), Place{Branch: branch}, []string{key}, Archived, Write{}); err != nil {
+			if _, err := s.SetState(t.Context(), Location{Branch: branch}, []string{key}, Archived, Write{}); err != nil {
 				t.Fatal(err)
 			}
 		case len(branches) < 5:
@@ -93,14 +93,14 @@ func onlyThat(t *testing.T, s *Space, q Search) *Space {
 	alone, _ := meaningful(t, t.TempDir(), byHash())
 	for i := range 25 {
 		key := fmt.Sprint("k", i)
-		m, err := s.Recall(t.Context(), Place{Branch: q.Branch}, key, q.AsOf)
+		m, err := s.Recall(t.Context(), Location{Branch: q.Branch}, key, q.AsOf)
 		if isNotFound(err) || m == nil {
 			continue
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := alone.Store(t.Context(), Place{}, []Item{{Key: key, Value: json.RawMessage(m.Value), State: m.State}}, Write{}); err != nil {
+		if _, err := alone.Store(t.Context(), Location{}, []Item{{Key: key, Value: json.RawMessage(m.Value), State: m.State}}, Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -99,7 +99,7 @@ func ofKinds(k *kinds) semantic.Settings {
 func embedded(t *testing.T, s *Space) {
 	t.Helper()
 	await.That(t, "all is embedded", func() bool {
-		st, err := s.Status(t.Context(), Place{})
+		st, err := s.Status(t.Context(), Location{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestFiltersApplyBeforeTheNearestAreTaken(t *testing.T) {
 		items = append(items, Item{Key: string(rune('a'+i%26)) + strings.Repeat("x", i/26), Value: json.RawMessage(`"a cat and a dog"`)})
 	}
 	items = append(items, Item{Key: "tagged", Value: json.RawMessage(`"a hammer"`), Tags: []string{"far"}})
-	if _, err := s.Store(t.Context(), Place{}, items, Write{}); err != nil {
+	if _, err := s.Store(t.Context(), Location{}, items, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	embedded(t, s)
@@ -238,10 +238,10 @@ func TestVectorsComeWithMemoriesAndQuestions(t *testing.T) {
 		{Key: "east", Value: json.RawMessage(`"x"`), Vector: Vector{Values: []float32{1, 0}}},
 		{Key: "north", Value: json.RawMessage(`"x"`), Vector: Vector{Embedder: "mine", Values: []float32{0, 1}}},
 	}
-	if _, err := s.Store(t.Context(), Place{}, items, Write{}); err != nil {
+	if _, err := s.Store(t.Context(), Location{}, items, Write{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.SetState(t.Context(), Place{}, []string{"east"}, Archived, Write{}); err != nil {
+	if _, err := s.SetState(t.Context(), Location{}, []string{"east"}, Archived, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	embedded(t, s)
@@ -256,7 +256,7 @@ func TestVectorsComeWithMemoriesAndQuestions(t *testing.T) {
 		}
 	}
 	huge := Item{Key: "huge", Value: json.RawMessage(`1`), Vector: Vector{Values: make([]float32, largestVector+1)}}
-	if _, err := s.Store(t.Context(), Place{}, []Item{huge}, Write{}); err == nil || !strings.Contains(err.Error(), "8192") {
+	if _, err := s.Store(t.Context(), Location{}, []Item{huge}, Write{}); err == nil || !strings.Contains(err.Error(), "8192") {
 		t.Errorf("%v", err)
 	}
 }
@@ -328,7 +328,7 @@ func TestDocumentsAreReadAtTheirVersionEvenBelowWhatIsKept(t *testing.T) {
 func TestVectorsThatMemoriesCameWithAreWrittenOutAndReadAgain(t *testing.T) {
 	from, to := testSpace(t), testSpace(t)
 	it := Item{Key: "east", Value: json.RawMessage(`"x"`), Vector: Vector{Embedder: "mine", Values: []float32{1, -.25}}}
-	if _, err := from.Store(t.Context(), Place{}, []Item{it}, Write{}); err != nil {
+	if _, err := from.Store(t.Context(), Location{}, []Item{it}, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
@@ -342,7 +342,7 @@ func TestVectorsThatMemoriesCameWithAreWrittenOutAndReadAgain(t *testing.T) {
 	if _, err := to.Import(t.Context(), "", []PortableMemory{line}, Write{}); err != nil {
 		t.Fatal(err)
 	}
-	m, err := to.Recall(t.Context(), Place{}, "east", AsOf{})
+	m, err := to.Recall(t.Context(), Location{}, "east", AsOf{})
 	if err != nil || m == nil || m.Vector.Embedder != "mine" || !slices.Equal(m.Vector.Values, it.Vector.Values) {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -371,7 +371,7 @@ func TestAVectorGoesWhenAHookChangesWhatItIsOf(t *testing.T) {
 	s.SetHooks(redactor{})
 	vector := Vector{Values: []float32{1, 0}}
 	items := []Item{{Key: "secret", Value: json.RawMessage(`"pin 1234"`), Vector: vector}, {Key: "plain", Value: json.RawMessage(`"nothing"`), Vector: vector}}
-	if _, err := s.Store(t.Context(), Place{}, items, Write{}); err != nil {
+	if _, err := s.Store(t.Context(), Location{}, items, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	embedded(t, s)

@@ -18,7 +18,7 @@ func TestAWriteInAnotherNamespaceDoesNotMakeAnOldStateABase(t *testing.T) {
 	s := testSpace(t)
 	put(t, s, "", "k", "one")
 	fork(t, s, "", "a")
-	if _, err := s.Store(t.Context(), Place{Namespace: "other"}, []Item{{Key: "x", Value: json.RawMessage(`1`)}}, Write{}); err != nil {
+	if _, err := s.Store(t.Context(), Location{Namespace: "other"}, []Item{{Key: "x", Value: json.RawMessage(`1`)}}, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	fork(t, s, "", "b")
@@ -53,11 +53,11 @@ func TestAMergeBringsWhatWasCountedOnTheBranchesBetween(t *testing.T) {
 	text(t, s, "middle", "k", AsOf{})
 	fork(t, s, "middle", "leaf")
 	mustMerge(t, s, Merge{Source: "leaf"})
-	if c, err := s.Counters(t.Context(), Place{}, "k"); err != nil || c.Accesses != 2 {
+	if c, err := s.Counters(t.Context(), Location{}, "k"); err != nil || c.Accesses != 2 {
 		t.Errorf("after the merge: %d accesses, not 2 (%v)", c.Accesses, err)
 	}
 	mustMerge(t, s, Merge{Source: "leaf"})
-	if c, err := s.Counters(t.Context(), Place{}, "k"); err != nil || c.Accesses != 2 {
+	if c, err := s.Counters(t.Context(), Location{}, "k"); err != nil || c.Accesses != 2 {
 		t.Errorf("after the same merge again: %d accesses, not 2 (%v)", c.Accesses, err)
 	}
 }

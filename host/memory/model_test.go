@@ -198,7 +198,7 @@ func (m *model) put() {
 		c = m.edit(was)
 	}
 	m.note("put %s %v %s", branch, p, c.says())
-	stored, err := m.space.Store(m.t.Context(), Place{branch, p.namespace}, []Item{c.item(p.key)}, Write{})
+	stored, err := m.space.Store(m.t.Context(), Location{branch, p.namespace}, []Item{c.item(p.key)}, Write{})
 	m.must(err)
 	if was := m.oracle.head(branch).cell(p); was.says() == c.says() {
 		if stored[0].Version != was.version {
@@ -212,13 +212,13 @@ func (m *model) put() {
 func (m *model) log() {
 	branch, namespace, text := m.branch(), pickOne(m, modelNamespaces), m.text()
 	m.note("log %s %s %s", branch, namespace, text)
-	e, err := m.space.Append(m.t.Context(), Place{branch, namespace}, "noted", json.RawMessage(strconv.Quote(text)), Write{})
+	e, err := m.space.Append(m.t.Context(), Location{branch, namespace}, "noted", json.RawMessage(strconv.Quote(text)), Write{})
 	m.must(err)
 	m.oracle.write(branch, e.Version, e.Timestamp, commit{events: map[string]string{namespace: "noted " + strconv.Quote(text)}})
 }
 
 func (m *model) newest(branch string, p place2) Memory {
-	versions, _, err := m.space.History(m.t.Context(), Place{branch, p.namespace}, p.key, AsOf{}, 1)
+	versions, _, err := m.space.History(m.t.Context(), Location{branch, p.namespace}, p.key, AsOf{}, 1)
 	m.must(err)
 	return versions[0]
 }
@@ -231,7 +231,7 @@ func (m *model) live(branch string, p place2) (cell, bool) {
 func (m *model) forget() {
 	branch, p := m.branch(), m.where()
 	m.note("forget %s %v", branch, p)
-	n, err := m.space.Forget(m.t.Context(), Place{branch, p.namespace}, []string{p.key}, Write{})
+	n, err := m.space.Forget(m.t.Context(), Location{branch, p.namespace}, []string{p.key}, Write{})
 	m.must(err)
 	_, live := m.live(branch, p)
 	if live != (n == 1) {
@@ -246,7 +246,7 @@ func (m *model) forget() {
 func (m *model) archive() {
 	branch, p := m.branch(), m.where()
 	m.note("archive %s %v", branch, p)
-	_, err := m.space.SetState(m.t.Context(), Place{branch, p.namespace}, []string{p.key}, Archived, Write{})
+	_, err := m.space.SetState(m.t.Context(), Location{branch, p.namespace}, []string{p.key}, Archived, Write{})
 	m.must(err)
 	c, live := m.live(branch, p)
 	if live && c.state != Archived {
@@ -420,7 +420,7 @@ func (m *model) look() {
 	m.note("look at %s as of %+v", branch, at)
 	for i := range 12 {
 		p := place2{pickOne(m, modelNamespaces), fmt.Sprintf("k%d", i)}
-		got, err := m.space.Recall(m.t.Context(), Place{branch, p.namespace}, p.key, at)
+		got, err := m.space.Recall(m.t.Context(), Location{branch, p.namespace}, p.key, at)
 		if m.trimmedAway(err, m.versionOf(at, branch)) {
 			return
 		}
@@ -434,7 +434,7 @@ func (m *model) look() {
 // compareLog reads a log as it was, and checks the chain of the log as it is.
 func (m *model) compareLog(branch string, at AsOf, n tree) {
 	namespace := pickOne(m, modelNamespaces)
-	list, err := m.space.Events(m.t.Context(), Place{branch, namespace}, at, 0, 1000)
+	list, err := m.space.Events(m.t.Context(), Location{branch, namespace}, at, 0, 1000)
 	m.must(err)
 	var got []string
 	for _, e := range list {
@@ -450,7 +450,7 @@ func (m *model) compareLog(branch string, at AsOf, n tree) {
 		m.fail("the log of %s is\n%s\nnot\n%s", namespace, strings.Join(got, "\n"), strings.Join(n[namespace].events, "\n"))
 	}
 	now := m.oracle.head(branch)[namespace].events
-	if count, err := m.space.VerifyLog(m.t.Context(), Place{branch, namespace}); err != nil || count != len(now) {
+	if count, err := m.space.VerifyLog(m.t.Context(), Location{branch, namespace}); err != nil || count != len(now) {
 		m.fail("the log of %s verifies %d of %d events: %v", namespace, count, len(now), err)
 	}
 }

@@ -155,7 +155,7 @@ func (a *Access) Import(ctx context.Context, branch string, list []PortableMemor
 		groups[namespace] = append(groups[namespace], m.item())
 	}
 	for _, namespace := range order {
-		if _, err := a.writing(Place{b.Name, namespace}); err != nil {
+		if _, err := a.writing(Location{b.Name, namespace}); err != nil {
 			return done, err
 		}
 	}
@@ -177,7 +177,7 @@ func (a *Access) importTo(ctx context.Context, b *lineage.Branch, namespace stri
 	if _, err := t.Put(ctx, namespace, items); err != nil || t.Changes() == 0 {
 		return 0, err
 	}
-	_, err := a.Store(ctx, Place{b.Name, namespace}, items, w)
+	_, err := a.Store(ctx, Location{b.Name, namespace}, items, w)
 	return t.Changes(), err
 }
 

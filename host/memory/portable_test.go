@@ -9,7 +9,7 @@ func TestAPreviewOfAnImportCountsAndWritesNothing(t *testing.T) {
 	s := testSpace(t)
 	ctx := t.Context()
 	value := json.RawMessage(`"a"`)
-	if _, err := s.Store(ctx, Place{}, []Item{{Key: "kept", Value: value}}, Write{}); err != nil {
+	if _, err := s.Store(ctx, Location{}, []Item{{Key: "kept", Value: value}}, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	list := []PortableMemory{{Key: "kept", Value: value}, {Key: "new", Value: value}, {Key: "other", Namespace: "n", Value: value}}
@@ -17,7 +17,7 @@ func TestAPreviewOfAnImportCountsAndWritesNothing(t *testing.T) {
 	if got, err := s.Import(ctx, "", list, Write{DryRun: true}); err != nil || got != want {
 		t.Errorf("the preview is %+v (%v), not %+v", got, err, want)
 	}
-	if m, err := s.Recall(ctx, Place{}, "new", AsOf{}); m != nil || err != nil {
+	if m, err := s.Recall(ctx, Location{}, "new", AsOf{}); m != nil || err != nil {
 		t.Errorf("the preview stored %v (%v)", m, err)
 	}
 	if got, err := s.Import(ctx, "", list, Write{}); err != nil || got != want {

@@ -218,7 +218,7 @@ func (s *Space) purgePlan(ctx context.Context, p Purge) (purgePlan, error) {
 	case p.Collection != "":
 		return s.purgeRecord(p)
 	}
-	place, err := s.limits.checkPlace(Place{Branch: p.Branch, Namespace: p.Namespace})
+	place, err := s.limits.checkPlace(Location{Branch: p.Branch, Namespace: p.Namespace})
 	if err != nil {
 		return purgePlan{}, err
 	}
@@ -296,7 +296,7 @@ func (s *Space) payloadsAt(ctx context.Context, key store.Key, version uint64) (
 
 // purgeEvent is the plan for an event that a branch sees. Another branch may have a different event under the same number, which is
 // left alone.
-func (s *Space) purgeEvent(ctx context.Context, p Place, sequence uint64) (purgePlan, error) {
+func (s *Space) purgeEvent(ctx context.Context, p Location, sequence uint64) (purgePlan, error) {
 	key := store.Key{Namespace: p.Namespace, Collection: events, Name: store.SequenceName(sequence)}
 	b, err := s.branch(p.Branch)
 	if err != nil {

@@ -107,7 +107,7 @@ func (p *purgedSpace) left(t *testing.T, branch string, c Collection) (names []s
 
 func (p *purgedSpace) remember(t *testing.T, key, value string) {
 	t.Helper()
-	if _, err := p.Store(t.Context(), Place{}, []Item{{Key: key, Value: json.RawMessage(value)}}, Write{}); err != nil {
+	if _, err := p.Store(t.Context(), Location{}, []Item{{Key: key, Value: json.RawMessage(value)}}, Write{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -162,7 +162,7 @@ func TestAPurgeErasesEncodedCopiesAndNamesWhatMayBeOne(t *testing.T) {
 	p.keep(t, "aside", keptRecords, map[string]string{"on a fork": `{"copy":` + tracestest.JSON(tracestest.JSON(text)) + `}`})
 	p.remember(t, "twin", tracestest.JSON(text))
 	for agent, event := range map[string]string{"family:notes": "kept", "anna": "said"} {
-		if _, err := p.Append(t.Context(), Place{}, event, json.RawMessage(`{"quote":`+tracestest.JSON(text)+`}`), Write{Agent: agent}); err != nil {
+		if _, err := p.Append(t.Context(), Location{}, event, json.RawMessage(`{"quote":`+tracestest.JSON(text)+`}`), Write{Agent: agent}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -194,7 +194,7 @@ func TestAPurgeErasesEncodedCopiesAndNamesWhatMayBeOne(t *testing.T) {
 	if done.Copies.List[0].Family != "notes" || done.Possible.List[0].Why == "" {
 		t.Errorf("%+v, %+v", done.Copies.List[0], done.Possible.List[0])
 	}
-	if n, err := p.VerifyLog(t.Context(), Place{}); err != nil || n != 2 {
+	if n, err := p.VerifyLog(t.Context(), Location{}); err != nil || n != 2 {
 		t.Errorf("%d events verify (%v)", n, err)
 	}
 	for _, secret := range []string{"4155550133", "x9!k2"} {

@@ -60,7 +60,7 @@ func collection(t *testing.T, docs []judged) (*Space, map[string]string) {
 	}
 	for namespace, list := range items {
 		for chunk := range slices.Chunk(list, 1000) {
-			if _, err := s.Store(t.Context(), Place{Namespace: namespace}, chunk, Write{}); err != nil {
+			if _, err := s.Store(t.Context(), Location{Namespace: namespace}, chunk, Write{}); err != nil {
 				t.Fatal(err)
 			}
 		}

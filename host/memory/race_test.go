@@ -25,11 +25,11 @@ func TestManyMergesIntoABusyBranchAllEnd(t *testing.T) {
 				default:
 				}
 				key := fmt.Sprint("busy", i)
-				if _, err := s.Store(ctx, Place{}, []Item{{Key: key, Value: fmt.Appendf(nil, "%d", n)}}, Write{}); err != nil {
+				if _, err := s.Store(ctx, Location{}, []Item{{Key: key, Value: fmt.Appendf(nil, "%d", n)}}, Write{}); err != nil {
 					t.Error(err)
 					return
 				}
-				if _, err := s.Recall(ctx, Place{}, key, AsOf{}); err != nil { // so that there is something to count
+				if _, err := s.Recall(ctx, Location{}, key, AsOf{}); err != nil { // so that there is something to count
 					t.Error(err)
 					return
 				}
@@ -42,9 +42,9 @@ func TestManyMergesIntoABusyBranchAllEnd(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				_, err := s.Store(ctx, Place{Branch: name}, []Item{{Key: name, Value: []byte("1")}}, Write{})
+				_, err := s.Store(ctx, Location{Branch: name}, []Item{{Key: name, Value: []byte("1")}}, Write{})
 				if err == nil {
-					_, err = s.Recall(ctx, Place{Branch: name}, name, AsOf{})
+					_, err = s.Recall(ctx, Location{Branch: name}, name, AsOf{})
 				}
 				if err == nil {
 					_, err = s.Merge(ctx, Merge{Source: name}, Write{})
@@ -64,7 +64,7 @@ func TestManyMergesIntoABusyBranchAllEnd(t *testing.T) {
 	await.Value(t, "the merges end", ended)
 	close(stop)
 	writers.Wait()
-	if list, err := s.List(ctx, Place{}, "b", "", AsOf{}, 0); err != nil || len(list) != 4*15+4 {
+	if list, err := s.List(ctx, Location{}, "b", "", AsOf{}, 0); err != nil || len(list) != 4*15+4 {
 		t.Errorf("%d memories are there (%v)", len(list), err)
 	}
 	if err := s.WaitIdle(ctx); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Recall gives the memory under a key, or nil when there is none. Reading the present counts as an access.
-func (a *Access) Recall(ctx context.Context, p Place, key string, at AsOf) (*Memory, error) {
+func (a *Access) Recall(ctx context.Context, p Location, key string, at AsOf) (*Memory, error) {
 	s := a.space
 	p, err := a.readingKey(p, key)
 	if err != nil {
@@ -46,7 +46,7 @@ func (v view) present(e store.Entry) (*Memory, error) {
 }
 
 // List gives memories of a namespace in the order of their keys, after the key after, at most limit.
-func (a *Access) List(ctx context.Context, p Place, prefix, after string, at AsOf, limit int) ([]Memory, error) {
+func (a *Access) List(ctx context.Context, p Location, prefix, after string, at AsOf, limit int) ([]Memory, error) {
 	s := a.space
 	p, err := a.reading(p)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Space) page(limit int) int {
 
 // History lists the versions of a key, newest first, none newer than at, at most limit. more is the version to
 // ask for next, as AsOf; 0 when that was all.
-func (a *Access) History(ctx context.Context, p Place, key string, at AsOf, limit int) (versions []Memory, more uint64, err error) {
+func (a *Access) History(ctx context.Context, p Location, key string, at AsOf, limit int) (versions []Memory, more uint64, err error) {
 	s := a.space
 	p, err = a.readingKey(p, key)
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *Space) floor(ctx context.Context, b *lineage.Branch) (store.Point, erro
 }
 
 // Status sums up a branch and namespace.
-func (a *Access) Status(ctx context.Context, p Place) (Status, error) {
+func (a *Access) Status(ctx context.Context, p Location) (Status, error) {
 	s := a.space
 	p, err := a.reading(p)
 	if err != nil {

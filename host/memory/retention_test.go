@@ -91,7 +91,7 @@ func retain(t *testing.T, s *Space) Retained {
 
 func versionsOf(t *testing.T, s *Space, branch string) int {
 	t.Helper()
-	versions, _, err := s.History(t.Context(), Place{Branch: branch}, "k", AsOf{}, 100)
+	versions, _, err := s.History(t.Context(), Location{Branch: branch}, "k", AsOf{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestAnEmptySpaceCanBeRetained(t *testing.T) {
 func TestARuleThatFailsIsReportedWhileTheOthersAreApplied(t *testing.T) {
 	s, engine, now, logged := retained(t)
 	setRetention(t, s, retention.Policy{Keep: seconds(5 * oneDay), Namespaces: map[string]retention.Namespace{"torn": {Keep: seconds(7 * oneDay)}}})
-	if _, err := s.Store(t.Context(), Place{Namespace: "torn"}, []Item{{Key: "k", Value: json.RawMessage(`1`)}}, Write{}); err != nil {
+	if _, err := s.Store(t.Context(), Location{Namespace: "torn"}, []Item{{Key: "k", Value: json.RawMessage(`1`)}}, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	broken := errors.New("a page is torn")
@@ -206,7 +206,7 @@ func TestTheTimeBeforeTheFirstVersionIsEmpty(t *testing.T) {
 	if got := text(t, s, "", "k", before); got != "" {
 		t.Errorf("recalled %q", got)
 	}
-	list, err := s.List(t.Context(), Place{}, "", "", before, 10)
+	list, err := s.List(t.Context(), Location{}, "", "", before, 10)
 	if err != nil || len(list) != 0 {
 		t.Errorf("listed %v (%v)", list, err)
 	}
@@ -214,11 +214,11 @@ func TestTheTimeBeforeTheFirstVersionIsEmpty(t *testing.T) {
 	if err != nil || found.Total != 0 {
 		t.Errorf("found %d (%v)", found.Total, err)
 	}
-	versions, more, err := s.History(t.Context(), Place{}, "k", before, 10)
+	versions, more, err := s.History(t.Context(), Location{}, "k", before, 10)
 	if err != nil || len(versions) != 0 || more != 0 {
 		t.Errorf("history %v (%v)", versions, err)
 	}
-	log, err := s.Events(t.Context(), Place{}, before, 0, 10)
+	log, err := s.Events(t.Context(), Location{}, before, 0, 10)
 	if err != nil || len(log) != 0 {
 		t.Errorf("log %v (%v)", log, err)
 	}
@@ -236,7 +236,7 @@ func TestTheTimeBeforeTheFirstVersionIsEmpty(t *testing.T) {
 	if got := text(t, s, "early", "k", AsOf{}); got != "written later" {
 		t.Errorf("after retention: %q", got)
 	}
-	if _, err := s.Recall(t.Context(), Place{}, "k", AsOf{Time: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)}); err == nil || !strings.Contains(err.Error(), "further back than is kept") {
+	if _, err := s.Recall(t.Context(), Location{}, "k", AsOf{Time: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)}); err == nil || !strings.Contains(err.Error(), "further back than is kept") {
 		t.Errorf("a past that is not kept: %v", err)
 	}
 }

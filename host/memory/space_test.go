@@ -54,7 +54,7 @@ func put(t testing.TB, s *Space, branch, key, text string) Stored {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := s.Store(t.Context(), Place{Branch: branch}, []Item{{Key: key, Value: value}}, Write{})
+	stored, err := s.Store(t.Context(), Location{Branch: branch}, []Item{{Key: key, Value: value}}, Write{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func put(t testing.TB, s *Space, branch, key, text string) Stored {
 
 func text(t testing.TB, s *Space, branch, key string, at AsOf) string {
 	t.Helper()
-	m, err := s.Recall(t.Context(), Place{Branch: branch}, key, at)
+	m, err := s.Recall(t.Context(), Location{Branch: branch}, key, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,16 +132,16 @@ func TestAQuestionInPlainWordsFindsItsAnswer(t *testing.T) {
 func TestStoringTheSameAgainChangesNothing(t *testing.T) {
 	s := testSpace(t)
 	items := []Item{{Value: json.RawMessage(`{"b":1,"a":12345678901234567890}`)}}
-	once, err := s.Store(t.Context(), Place{}, items, Write{})
+	once, err := s.Store(t.Context(), Location{}, items, Write{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.Store(t.Context(), Place{}, items, Write{})
+	again, err := s.Store(t.Context(), Location{}, items, Write{})
 	once[0].Replaces = once[0].Version // there is nothing to write, and the version stays
 	if err != nil || again[0] != once[0] {
 		t.Fatalf("%v, then %v (%v)", once, again, err)
 	}
-	m, err := s.Recall(t.Context(), Place{}, once[0].Key, AsOf{})
+	m, err := s.Recall(t.Context(), Location{}, once[0].Key, AsOf{})
 	if err != nil || string(m.Value) != `{"b":1,"a":12345678901234567890}` {
 		t.Fatalf("recalled %s (%v)", m.Value, err)
 	}
@@ -150,15 +150,15 @@ func TestStoringTheSameAgainChangesNothing(t *testing.T) {
 func TestARepeatedRequestIsDoneOnce(t *testing.T) {
 	s := testSpace(t)
 	w := Write{Agent: "a", RequestID: "r1"}
-	first, err := s.Append(t.Context(), Place{}, "met", json.RawMessage(`"Anna"`), w)
+	first, err := s.Append(t.Context(), Location{}, "met", json.RawMessage(`"Anna"`), w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.Append(t.Context(), Place{}, "met", json.RawMessage(`"Anna"`), w)
+	again, err := s.Append(t.Context(), Location{}, "met", json.RawMessage(`"Anna"`), w)
 	if err != nil || again.Sequence != first.Sequence || again.Hash != first.Hash {
 		t.Fatalf("%+v, then %+v (%v)", first, again, err)
 	}
-	_, err = s.Append(t.Context(), Place{}, "met", json.RawMessage(`"Ben"`), w)
+	_, err = s.Append(t.Context(), Location{}, "met", json.RawMessage(`"Ben"`), w)
 	var e *Error
 	if !errors.As(err, &e) || e.Code != Conflict {
 		t.Fatalf("another request with the same id: %v", err)
@@ -168,20 +168,20 @@ func TestARepeatedRequestIsDoneOnce(t *testing.T) {
 func TestALogsChainIsContinuedByForksAndChecked(t *testing.T) {
 	s := testSpace(t)
 	for i := range 3 {
-		if _, err := s.Append(t.Context(), Place{}, "step", json.RawMessage(fmt.Sprint(i)), Write{}); err != nil {
+		if _, err := s.Append(t.Context(), Location{}, "step", json.RawMessage(fmt.Sprint(i)), Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	fork(t, s, "", "try")
-	if _, err := s.Append(t.Context(), Place{}, "step", json.RawMessage(`"later"`), Write{}); err != nil {
+	if _, err := s.Append(t.Context(), Location{}, "step", json.RawMessage(`"later"`), Write{}); err != nil {
 		t.Fatal(err)
 	}
-	e, err := s.Append(t.Context(), Place{Branch: "try"}, "step", json.RawMessage(`"aside"`), Write{})
+	e, err := s.Append(t.Context(), Location{Branch: "try"}, "step", json.RawMessage(`"aside"`), Write{})
 	if err != nil || e.Sequence != 4 {
 		t.Fatalf("the fork's first event is %+v (%v)", e, err)
 	}
 	for _, branch := range []string{"default", "try"} {
-		if n, err := s.VerifyLog(t.Context(), Place{Branch: branch}); n != 4 || err != nil {
+		if n, err := s.VerifyLog(t.Context(), Location{Branch: branch}); n != 4 || err != nil {
 			t.Errorf("%s: %d events checked, %v", branch, n, err)
 		}
 	}
@@ -219,7 +219,7 @@ func TestAMergeBringsChangesAndStopsAtClashes(t *testing.T) {
 	if m, err = s.Merge(t.Context(), Merge{Source: "try"}, Write{}); err != nil || len(m.Applied)+len(m.Clashes) != 0 {
 		t.Errorf("merging again: %+v (%v)", m, err)
 	}
-	events, err := s.Events(t.Context(), Place{}, AsOf{}, 0, 10)
+	events, err := s.Events(t.Context(), Location{}, AsOf{}, 0, 10)
 	if err != nil || len(events) != 1 || events[0].Event != "merge" {
 		t.Errorf("the log has %+v (%v)", events, err)
 	}
@@ -229,7 +229,7 @@ func TestFieldsOfAnObjectAreMergedOneByOne(t *testing.T) {
 	s := testSpace(t)
 	set := func(branch, value string) {
 		t.Helper()
-		if _, err := s.Store(t.Context(), Place{Branch: branch}, []Item{{Key: "p", Value: json.RawMessage(value)}}, Write{}); err != nil {
+		if _, err := s.Store(t.Context(), Location{Branch: branch}, []Item{{Key: "p", Value: json.RawMessage(value)}}, Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -241,7 +241,7 @@ func TestFieldsOfAnObjectAreMergedOneByOne(t *testing.T) {
 	if err != nil || !m.Merged {
 		t.Fatalf("%+v (%v)", m, err)
 	}
-	got, err := s.Recall(t.Context(), Place{}, "p", AsOf{})
+	got, err := s.Recall(t.Context(), Location{}, "p", AsOf{})
 	if err != nil || string(got.Value) != `{"city":"Linz","deep":{"x":1,"y":2},"name":"Anne"}` {
 		t.Errorf("merged into %s (%v)", got.Value, err)
 	}
@@ -256,7 +256,7 @@ func TestCountersAreInheritedByForksAndAddedByMerges(t *testing.T) {
 		}
 	}
 	accesses := func(branch string) int64 {
-		c, err := s.Counters(t.Context(), Place{Branch: branch}, "k")
+		c, err := s.Counters(t.Context(), Location{Branch: branch}, "k")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +311,7 @@ func TestAskingForAPastThatIsNotKeptIsAnErrorThatSaysSo(t *testing.T) {
 	if _, err := s.Trim(t.Context(), "", AsOf{Version: kept.Version}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Recall(t.Context(), Place{}, "k", AsOf{Version: old.Version})
+	_, err := s.Recall(t.Context(), Location{}, "k", AsOf{Version: old.Version})
 	var e *Error
 	if !errors.As(err, &e) || e.Code != InvalidArgument || !strings.Contains(e.Message, "further back than is kept") {
 		t.Fatalf("recall: %v", err)
@@ -393,7 +393,7 @@ func TestASearchIsAnsweredWhenWhatItFoundIsOverwrittenAndItsPastTrimmed(t *testi
 	for name, overwrite := range map[string]func(s *Space) error{
 		"overwritten": func(s *Space) error { put(t, s, "", "k", "word again"); return nil },
 		"forgotten": func(s *Space) error {
-			_, err := s.Forget(t.Context(), Place{}, []string{"k"}, Write{})
+			_, err := s.Forget(t.Context(), Location{}, []string{"k"}, Write{})
 			return err
 		},
 		"never there": func(*Space) error { return nil },

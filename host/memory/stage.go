@@ -118,7 +118,7 @@ func (a *Access) blind(b *lineage.Branch) *Stage {
 
 // reading completes the name of a namespace that may be read.
 func (t *Stage) reading(namespace string) (string, error) {
-	p, err := t.access.reading(Place{Namespace: namespace})
+	p, err := t.access.reading(Location{Namespace: namespace})
 	return p.Namespace, err
 }
 
@@ -127,7 +127,7 @@ func (t *Stage) writing(namespace string) (string, error) {
 	if !t.at.IsNow() {
 		return "", invalid("nothing can be written at a moment in the past: leave as_of out")
 	}
-	p, err := t.access.writing(Place{Namespace: namespace})
+	p, err := t.access.writing(Location{Namespace: namespace})
 	return p.Namespace, err
 }
 

@@ -198,7 +198,7 @@ func (t *Stage) askHooks(ctx context.Context, w Write) error {
 		for i, at := range sites {
 			items[i] = t.changed[at].item(at.Name)
 		}
-		changed, err := t.space.storing(ctx, Place{t.branch.Name, namespace}, items, w, true)
+		changed, err := t.space.storing(ctx, Location{t.branch.Name, namespace}, items, w, true)
 		if err != nil {
 			return err
 		}

@@ -486,5 +486,5 @@ func (t *Stage) History(ctx context.Context, namespace, key string, before uint6
 		_, err := t.reading(namespace)
 		return nil, 0, err
 	}
-	return t.access.History(ctx, Place{Branch: t.branch.Name, Namespace: namespace}, key, at, limit)
+	return t.access.History(ctx, Location{Branch: t.branch.Name, Namespace: namespace}, key, at, limit)
 }

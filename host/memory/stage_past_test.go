@@ -12,7 +12,7 @@ func TestAStageOfThePastReadsWhatThereWasAndChangesNothing(t *testing.T) {
 	defer end()
 	put := func(key, text string) Stored {
 		t.Helper()
-		stored, err := s.Store(t.Context(), Place{}, []Item{{Key: key, Value: json.RawMessage(`"` + text + `"`), ExpiresAt: now.Add(time.Hour)}}, Write{})
+		stored, err := s.Store(t.Context(), Location{}, []Item{{Key: key, Value: json.RawMessage(`"` + text + `"`), ExpiresAt: now.Add(time.Hour)}}, Write{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestAStageOfThePastReadsWhatThereWasAndChangesNothing(t *testing.T) {
 			t.Errorf("as of %+v a commit of nothing is %+v, %v", at, done, err)
 		}
 	}
-	if m, err := s.Recall(t.Context(), Place{}, "k", AsOf{}); err != nil || string(m.Value) != `"apple now"` {
+	if m, err := s.Recall(t.Context(), Location{}, "k", AsOf{}); err != nil || string(m.Value) != `"apple now"` {
 		t.Errorf("k is %v, %v", m, err)
 	}
 	if _, err := s.As(Caller{Rights: FullRights()}).StageAt(t.Context(), "", AsOf{Version: 1 << 40}); err == nil {

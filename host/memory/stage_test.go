@@ -273,7 +273,7 @@ func TestAPatchChangesOnlyWhatItNames(t *testing.T) {
 	half := 0.5
 	item := Item{Key: "k", Value: json.RawMessage(`"v"`), Tags: []string{"a", "b"}, Type: "fact", Importance: &half,
 		Metadata: map[string]json.RawMessage{"x": json.RawMessage(`1`), "y": json.RawMessage(`2`)}}
-	if _, err := s.Store(t.Context(), Place{}, []Item{item}, Write{Agent: "owner"}); err != nil {
+	if _, err := s.Store(t.Context(), Location{}, []Item{item}, Write{Agent: "owner"}); err != nil {
 		t.Fatal(err)
 	}
 	st := stage(t, s, "")
@@ -285,7 +285,7 @@ func TestAPatchChangesOnlyWhatItNames(t *testing.T) {
 		t.Fatalf("missing %q, %v", missing, err)
 	}
 	stageCommit(t, st, Commit{})
-	m, err := s.Recall(t.Context(), Place{}, "k", AsOf{})
+	m, err := s.Recall(t.Context(), Location{}, "k", AsOf{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func TestARepeatedStageIsAnsweredAsTheFirstTime(t *testing.T) {
 
 func TestAStagesEventsContinueTheChainOfTheLog(t *testing.T) {
 	s := testSpace(t)
-	if _, err := s.Append(t.Context(), Place{}, "first", json.RawMessage(`1`), Write{}); err != nil {
+	if _, err := s.Append(t.Context(), Location{}, "first", json.RawMessage(`1`), Write{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, proposal := range []string{"", "proposals/p"} {
@@ -326,7 +326,7 @@ func TestAStagesEventsContinueTheChainOfTheLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		done := stageCommit(t, st, Commit{Proposal: proposal})
-		if n, err := s.VerifyLog(t.Context(), Place{Branch: done.Branch}); err != nil || n < 2 {
+		if n, err := s.VerifyLog(t.Context(), Location{Branch: done.Branch}); err != nil || n < 2 {
 			t.Errorf("the log of %s has %d events: %v", done.Branch, n, err)
 		}
 	}
@@ -359,15 +359,15 @@ func TestHooksChangeOrRefuseWhatIsStored(t *testing.T) {
 		return items, []string{"tagged"}, nil
 	}})
 	var notes []string
-	stored, err := s.Store(t.Context(), Place{}, []Item{{Value: json.RawMessage(`"tea"`)}}, Write{Note: func(n string) { notes = append(notes, n) }})
+	stored, err := s.Store(t.Context(), Location{}, []Item{{Value: json.RawMessage(`"tea"`)}}, Write{Note: func(n string) { notes = append(notes, n) }})
 	if err != nil || !slices.Equal(notes, []string{"tagged"}) {
 		t.Fatalf("stored with the notes %q: %v", notes, err)
 	}
-	m, err := s.Recall(t.Context(), Place{}, stored[0].Key, AsOf{})
+	m, err := s.Recall(t.Context(), Location{}, stored[0].Key, AsOf{})
 	if err != nil || !slices.Equal(m.Tags, []string{"seen"}) {
 		t.Errorf("stored %+v, %v", m, err)
 	}
-	_, err = s.Store(t.Context(), Place{}, []Item{{Key: "s", Value: json.RawMessage(`"secret"`)}}, Write{})
+	_, err = s.Store(t.Context(), Location{}, []Item{{Key: "s", Value: json.RawMessage(`"secret"`)}}, Write{})
 	var known *Error
 	if !errors.As(err, &known) || known.Code != Denied || text(t, s, "", "s", AsOf{}) != "" {
 		t.Errorf("a refused memory: %v", err)
@@ -384,7 +384,7 @@ func TestHooksOrderTheBestHitsAndPagesFitTogether(t *testing.T) {
 	for i := range 30 {
 		importance := float64(i) / 100
 		item := Item{Key: fmt.Sprintf("k%02d", i), Value: json.RawMessage(`"green tea"`), Importance: &importance, Type: "fact"}
-		if _, err := s.Store(t.Context(), Place{}, []Item{item}, Write{}); err != nil {
+		if _, err := s.Store(t.Context(), Location{}, []Item{item}, Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // Default is the name of the first branch and of the first namespace.
 const Default = "default"
 
-// Place is where a request reads or writes. Empty fields mean Default.
-type Place struct {
+// Location is where a request reads or writes. Empty fields mean Default.
+type Location struct {
 	Branch    string
 	Namespace string
 }

@@ -204,7 +204,7 @@ func (s *Space) missingOf(ctx context.Context, b *lineage.Branch, key store.Key)
 // verifyView checks what a branch sees: the chains of its logs, and the number of memories in the index.
 func (s *Space) verifyView(ctx context.Context, b *lineage.Branch, namespaces []string, v *Verified) {
 	for _, namespace := range namespaces {
-		n, err := s.As(Caller{Rights: FullRights()}).VerifyLog(ctx, Place{Branch: b.Name, Namespace: namespace})
+		n, err := s.As(Caller{Rights: FullRights()}).VerifyLog(ctx, Location{Branch: b.Name, Namespace: namespace})
 		v.Events += n
 		if !s.stillLive(b) {
 			return

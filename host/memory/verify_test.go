@@ -74,7 +74,7 @@ func TestAVerifyPassesOverACommitThatHasNotReachedTheIndex(t *testing.T) {
 	index.apply.Store(&hold)
 	stored := make(chan error, 1)
 	go func() {
-		_, err := s.Store(context.WithoutCancel(t.Context()), Place{}, []Item{{Key: "b", Value: json.RawMessage(`"on its way"`)}}, Write{})
+		_, err := s.Store(context.WithoutCancel(t.Context()), Location{}, []Item{{Key: "b", Value: json.RawMessage(`"on its way"`)}}, Write{})
 		stored <- err
 	}()
 	<-arrived
@@ -93,7 +93,7 @@ func TestAVerifyCountsMemoriesInAllStates(t *testing.T) {
 	s := testSpace(t)
 	put(t, s, "", "a", "active")
 	put(t, s, "", "b", "set aside")
-	if _, err := s.SetState(t.Context(), Place{}, []string{"b"}, Archived, Write{}); err != nil {
+	if _, err := s.SetState(t.Context(), Location{}, []string{"b"}, Archived, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	if v := verify(t, s); len(v.Findings) != 0 {
@@ -119,7 +119,7 @@ func (b *busy) ok(err error) {
 }
 
 func (b *busy) store(branch, key, value string, expires time.Time) {
-	_, err := b.space.Store(b.t.Context(), Place{Branch: branch}, []Item{{Key: key, Value: json.RawMessage(`"` + value + `"`), ExpiresAt: expires}}, Write{})
+	_, err := b.space.Store(b.t.Context(), Location{Branch: branch}, []Item{{Key: key, Value: json.RawMessage(`"` + value + `"`), ExpiresAt: expires}}, Write{})
 	b.ok(err)
 }
 
@@ -134,15 +134,15 @@ func (b *busy) client(id, operations int) {
 		case 3, 4:
 			b.store("", shared, "tea again "+own, time.Time{})
 		case 5:
-			_, err := b.space.Forget(ctx, Place{}, []string{shared}, Write{})
+			_, err := b.space.Forget(ctx, Location{}, []string{shared}, Write{})
 			b.ok(err)
 		case 6:
-			_, err := b.space.SetState(ctx, Place{}, []string{shared}, Archived, Write{})
+			_, err := b.space.SetState(ctx, Location{}, []string{shared}, Archived, Write{})
 			b.ok(err)
 		case 7:
 			b.store("", "passing"+own, "tea for a while", time.Unix(0, b.clock.Load()).Add(time.Duration(r.IntN(300)+1)*time.Second))
 		case 8:
-			_, err := b.space.Append(ctx, Place{}, "drank", json.RawMessage(`"tea"`), Write{})
+			_, err := b.space.Append(ctx, Location{}, "drank", json.RawMessage(`"tea"`), Write{})
 			b.ok(err)
 		case 9, 10:
 			b.fork(ctx, own, shared, r.IntN(2) == 0)

@@ -92,7 +92,7 @@ func (s *Space) docs(batch store.Batch, sealed [][]byte, done store.Committed) (
 
 // Store keeps memories, all of them or none. Storing what is there already, word for word, changes nothing
 // and is answered with the version that has it. Of items with the same key the last one counts.
-func (a *Access) Store(ctx context.Context, p Place, items []Item, w Write) ([]Stored, error) {
+func (a *Access) Store(ctx context.Context, p Location, items []Item, w Write) ([]Stored, error) {
 	s, w := a.space, a.sign(w)
 	p, err := a.writing(p)
 	if err != nil {
@@ -135,7 +135,7 @@ func (a *Access) hookEffects(ctx context.Context, w Write) *Effects {
 }
 
 // store asks the hooks, once, and stores what they make of items that were checked.
-func (a *Access) store(ctx context.Context, b *lineage.Branch, p Place, keys []store.Key, items []Item, w Write, req store.Request) ([]Stored, error) {
+func (a *Access) store(ctx context.Context, b *lineage.Branch, p Location, keys []store.Key, items []Item, w Write, req store.Request) ([]Stored, error) {
 	items, err := a.space.storing(ctx, p, named(items, keys), w, false)
 	if err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ func receiptsFor(keys []store.Key) []Stored {
 }
 
 // Forget deletes the memories under keys, and lists those that there were. Their past can still be read.
-func (a *Access) Forget(ctx context.Context, p Place, keys []string, w Write) ([]string, error) {
+func (a *Access) Forget(ctx context.Context, p Location, keys []string, w Write) ([]string, error) {
 	return a.change(ctx, p, keys, w, "forget", func(t *Stage, namespace string, keys []string) ([]string, error) {
 		removed, err := t.remove(ctx, memorySites(namespace, keys))
 		return namesAt(removed), err
@@ -238,7 +238,7 @@ func (a *Access) Forget(ctx context.Context, p Place, keys []string, w Write) ([
 }
 
 // SetState moves memories to a state, for instance to archive or to restore them, and lists the keys of those that it found.
-func (a *Access) SetState(ctx context.Context, p Place, keys []string, state State, w Write) ([]string, error) {
+func (a *Access) SetState(ctx context.Context, p Location, keys []string, state State, w Write) ([]string, error) {
 	if err := checkState(state); err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ const attempts = 16
 type changing func(t *Stage, namespace string, keys []string) ([]string, error)
 
 // change commits a change of memories, again when they are changed meanwhile.
-func (a *Access) change(ctx context.Context, p Place, names []string, w Write, operation string, stage changing) ([]string, error) {
+func (a *Access) change(ctx context.Context, p Location, names []string, w Write, operation string, stage changing) ([]string, error) {
 	s, w := a.space, a.sign(w)
 	p, err := a.writing(p)
 	if err != nil {

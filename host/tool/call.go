@@ -57,10 +57,10 @@ func (c *Call) Dispatch(ctx context.Context, r Request) (Answer, error) {
 // ReadOnly reports whether the caller may not write anything.
 func (c *Call) ReadOnly() bool { return c.Caller.Rights.WritesNothing() }
 
-// Place is where the call goes unless the tool's own parameters say otherwise.
-func (c *Call) Place() memory.Place {
+// Location is where the call goes unless the tool's own parameters say otherwise.
+func (c *Call) Location() memory.Location {
 	branch, namespace := c.Session.At()
-	return memory.Place{Branch: cmp.Or(c.Branch, branch), Namespace: cmp.Or(c.Namespace, namespace)}
+	return memory.Location{Branch: cmp.Or(c.Branch, branch), Namespace: cmp.Or(c.Namespace, namespace)}
 }
 
 // Write is how the call writes. What the space has to say about it becomes notes.

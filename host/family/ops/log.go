@@ -26,7 +26,7 @@ func logRead(call *Call, ctx context.Context, r abi.LogReadRequest) (out abi.Log
 		return out, nil
 	}
 	at := memory.AsOf{Version: call.Stage.Version()}
-	found, err := call.space().Events(ctx, memory.Place{Branch: call.Stage.Branch(), Namespace: namespace}, at, r.From, cmp.Or(r.Limit, defaultPage))
+	found, err := call.space().Events(ctx, memory.Location{Branch: call.Stage.Branch(), Namespace: namespace}, at, r.From, cmp.Or(r.Limit, defaultPage))
 	for _, e := range found {
 		out.Events = append(out.Events, abi.Event{Namespace: e.Namespace, Sequence: e.Sequence, Event: e.Event, Data: e.Data, Agent: e.Agent, Timestamp: memory.FormatTime(e.Timestamp)})
 	}

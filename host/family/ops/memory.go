@@ -100,7 +100,7 @@ func (call *Call) get(ctx context.Context, namespace string, keys []string, asOf
 	}
 	found := make([]*memory.Memory, len(keys))
 	for i, key := range keys {
-		if found[i], err = call.space().Recall(ctx, memory.Place{Branch: call.Stage.Branch(), Namespace: namespace}, key, at); err != nil {
+		if found[i], err = call.space().Recall(ctx, memory.Location{Branch: call.Stage.Branch(), Namespace: namespace}, key, at); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +134,7 @@ func (call *Call) list(ctx context.Context, namespace string, r abi.MemoryListRe
 	if at.IsNow() {
 		return call.Stage.List(ctx, namespace, r.Prefix, r.After, limit)
 	}
-	list, err := call.space().List(ctx, memory.Place{Branch: call.Stage.Branch(), Namespace: namespace}, r.Prefix, r.After, at, limit)
+	list, err := call.space().List(ctx, memory.Location{Branch: call.Stage.Branch(), Namespace: namespace}, r.Prefix, r.After, at, limit)
 	next := ""
 	if len(list) == limit {
 		next = list[limit-1].Key

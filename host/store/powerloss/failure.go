@@ -12,7 +12,7 @@ import (
 // Failure is the moment at which the power failed.
 type Failure struct {
 	Said  []byte // what the process had written to its standard output
-	Place int    // how many calls had begun or ended
+	Calls int    // how many calls had begun or ended
 	How   string // what became of what was not synced
 
 	disk *disk
@@ -89,7 +89,7 @@ func (t *Trace) Failures(r *rand.Rand, n int, lie func(name string) bool, check 
 	for i, m := range t.marks {
 		for ; round < len(places) && places[round] == i; round++ {
 			how := ways[round%len(ways)]
-			f := &Failure{Said: slices.Clone(d.said), Place: i, How: how.name, disk: d, rand: r, how: how}
+			f := &Failure{Said: slices.Clone(d.said), Calls: i, How: how.name, disk: d, rand: r, how: how}
 			if err := check(f); err != nil {
 				return fmt.Errorf("power failed at %d of %d, %s: %w", i, len(t.marks), f.How, err)
 			}

@@ -35,7 +35,7 @@ func outcomes(t *testing.T, trace *Trace, lie func(string) bool) map[string]bool
 	seen := map[string]bool{}
 	r := rand.New(rand.NewPCG(1, 2))
 	err := trace.Failures(r, 600, lie, func(f *Failure) error {
-		if f.Place < len(trace.marks)-1 {
+		if f.Calls < len(trace.marks)-1 {
 			return nil
 		}
 		for range 5 {
@@ -152,7 +152,7 @@ func TestWhatWasSaidIsKnownFromTheMomentItIsSaid(t *testing.T) {
 	trace := plain(t, made+"1 write(1</w/out>, \"one\", 3) = 3\n1 pwrite64(5</d/a>, \"x\", 1, 1) = 1")
 	after := map[int]string{}
 	err := trace.Failures(rand.New(rand.NewPCG(1, 2)), 200, nil, func(f *Failure) error {
-		after[f.Place] = string(f.Said)
+		after[f.Calls] = string(f.Said)
 		return nil
 	})
 	if err != nil {

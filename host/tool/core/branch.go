@@ -242,7 +242,7 @@ func switchBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	}
 	// The domain knows what can be a branch and a namespace, and says so.
 	branch, here := b.Session.At()
-	if _, err := b.access().Status(ctx, memory.Place{Branch: cmp.Or(b.name, branch), Namespace: cmp.Or(namespace, here)}); err != nil {
+	if _, err := b.access().Status(ctx, memory.Location{Branch: cmp.Or(b.name, branch), Namespace: cmp.Or(namespace, here)}); err != nil {
 		return tool.Answer{}, err
 	}
 	if b.DryRun {

@@ -55,13 +55,13 @@ type call struct {
 func (c *call) access() *memory.Access { return c.kit.Space.As(c.Caller) }
 
 // place is where the call reads or writes.
-func (c *call) place() memory.Place {
-	p := c.Place()
-	return memory.Place{Branch: c.branch(), Namespace: cmp.Or(c.Arguments.Text("namespace"), p.Namespace)}
+func (c *call) location() memory.Location {
+	p := c.Location()
+	return memory.Location{Branch: c.branch(), Namespace: cmp.Or(c.Arguments.Text("namespace"), p.Namespace)}
 }
 
 // branch is the branch that the call reads or writes.
-func (c *call) branch() string { return cmp.Or(c.Arguments.Text("branch"), c.Place().Branch) }
+func (c *call) branch() string { return cmp.Or(c.Arguments.Text("branch"), c.Location().Branch) }
 
 // namespaces are those that the call is limited to; nil: it is not limited.
 func (c *call) namespaces() []string {

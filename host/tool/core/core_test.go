@@ -103,7 +103,7 @@ func (u *user) keys(arguments string) string {
 // version is the newest version of the space.
 func (u *user) version() uint64 {
 	u.t.Helper()
-	s, err := u.space.As(u.caller).Status(u.t.Context(), memory.Place{})
+	s, err := u.space.As(u.caller).Status(u.t.Context(), memory.Location{})
 	if err != nil {
 		u.t.Fatal(err)
 	}

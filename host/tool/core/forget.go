@@ -56,18 +56,18 @@ type forgotten struct {
 }
 
 func forget(ctx context.Context, c *call) (tool.Answer, error) {
-	place, keys, archive := c.place(), c.Arguments.Texts("key"), c.Arguments.Flag("archive")
+	location, keys, archive := c.location(), c.Arguments.Texts("key"), c.Arguments.Flag("archive")
 	if _, given := c.Arguments.Get("key"); !given || len(keys) == 0 && c.Arguments.Err() == nil {
 		c.Arguments.Missing("key", "the key to forget, or a list of keys")
 	}
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
 	}
-	place, keys, err := c.locate(ctx, place, keys)
+	location, keys, err := c.locate(ctx, location, keys)
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	found, err := c.forget(ctx, place, keys, archive)
+	found, err := c.forget(ctx, location, keys, archive)
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -84,9 +84,9 @@ func forget(ctx context.Context, c *call) (tool.Answer, error) {
 }
 
 // forget deletes or archives memories, and lists the keys of those that there were.
-func (c *call) forget(ctx context.Context, place memory.Place, keys []string, archive bool) ([]string, error) {
+func (c *call) forget(ctx context.Context, location memory.Location, keys []string, archive bool) ([]string, error) {
 	if archive {
-		return c.access().SetState(ctx, place, keys, memory.Archived, c.Write())
+		return c.access().SetState(ctx, location, keys, memory.Archived, c.Write())
 	}
-	return c.access().Forget(ctx, place, keys, c.Write())
+	return c.access().Forget(ctx, location, keys, c.Write())
 }

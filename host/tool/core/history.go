@@ -56,15 +56,15 @@ func (k *kit) historyTool() tool.Spec {
 }
 
 func history(ctx context.Context, c *call) (tool.Answer, error) {
-	place, key := c.place(), c.Arguments.Text("key")
+	location, key := c.location(), c.Arguments.Text("key")
 	limit, at := c.Arguments.Whole("limit", defaultVersions, 1, mostVersions), c.Arguments.AsOf("as_of", c.Now)
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
 	}
 	if key == "" {
-		return extent(ctx, c, place.Branch)
+		return extent(ctx, c, location.Branch)
 	}
-	versions, more, err := c.versions(ctx, place, key, at, int(limit))
+	versions, more, err := c.versions(ctx, location, key, at, int(limit))
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -87,12 +87,12 @@ func history(ctx context.Context, c *call) (tool.Answer, error) {
 }
 
 // versions lists the versions of a key, or of a memory by its id.
-func (c *call) versions(ctx context.Context, place memory.Place, key string, at memory.AsOf, limit int) ([]memory.Memory, uint64, error) {
-	versions, more, err := c.access().History(ctx, place, key, at, limit)
+func (c *call) versions(ctx context.Context, location memory.Location, key string, at memory.AsOf, limit int) ([]memory.Memory, uint64, error) {
+	versions, more, err := c.access().History(ctx, location, key, at, limit)
 	if len(versions) > 0 || err != nil {
 		return versions, more, err
 	}
-	there, name, ok := c.identified(key, place)
+	there, name, ok := c.identified(key, location)
 	if !ok {
 		return nil, 0, nil
 	}

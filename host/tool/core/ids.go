@@ -13,13 +13,13 @@ import (
 // the call does not name another namespace. New memories are never stored under an id: what is given there is the key.
 
 // identified takes a key apart that may be an id; ok is false when it cannot be one.
-func (c *call) identified(key string, place memory.Place) (at memory.Place, name string, ok bool) {
+func (c *call) identified(key string, location memory.Location) (at memory.Location, name string, ok bool) {
 	namespace, name, found := strings.Cut(key, "#")
 	_, given := c.Arguments.Get("namespace")
-	if !found || namespace == "" || name == "" || (given || c.Namespace != "") && namespace != place.Namespace {
-		return place, key, false
+	if !found || namespace == "" || name == "" || (given || c.Namespace != "") && namespace != location.Namespace {
+		return location, key, false
 	}
-	return memory.Place{Branch: place.Branch, Namespace: namespace}, name, true
+	return memory.Location{Branch: location.Branch, Namespace: namespace}, name, true
 }
 
 // orNotAnID is the error of looking for a memory by its id, unless that is no id, or one of a namespace that is hidden from the
@@ -33,46 +33,46 @@ func orNotAnID(err error) error {
 }
 
 // memories reads memories without counting that they were; nil where there is none.
-func (c *call) memories(ctx context.Context, place memory.Place, keys []string) ([]*memory.Memory, error) {
-	stage, err := c.access().Stage(ctx, place.Branch)
+func (c *call) memories(ctx context.Context, location memory.Location, keys []string) ([]*memory.Memory, error) {
+	stage, err := c.access().Stage(ctx, location.Branch)
 	if err != nil {
 		return nil, err
 	}
-	return stage.Get(ctx, place.Namespace, keys)
+	return stage.Get(ctx, location.Namespace, keys)
 }
 
 // locate finds the namespace of keys that may be ids, which must all be in the same one.
-func (c *call) locate(ctx context.Context, place memory.Place, keys []string) (memory.Place, []string, error) {
-	located, at := make([]string, len(keys)), make([]memory.Place, len(keys))
+func (c *call) locate(ctx context.Context, location memory.Location, keys []string) (memory.Location, []string, error) {
+	located, at := make([]string, len(keys)), make([]memory.Location, len(keys))
 	for i, key := range keys {
 		var err error
-		if at[i], located[i], err = c.locateOne(ctx, place, key); err != nil {
-			return place, nil, err
+		if at[i], located[i], err = c.locateOne(ctx, location, key); err != nil {
+			return location, nil, err
 		}
 		if at[i] != at[0] {
-			return place, nil, tool.Invalid(map[string]any{"parameters": []string{"key"}},
+			return location, nil, tool.Invalid(map[string]any{"parameters": []string{"key"}},
 				"%s works in one namespace at a time: %q is in %s, %q in %s; nothing was changed: call it once for each",
 				c.Tool.Name, tool.Clip(keys[0], 64), at[0].Namespace, tool.Clip(key, 64), at[i].Namespace)
 		}
 	}
 	if len(at) > 0 {
-		place = at[0]
+		location = at[0]
 	}
-	return place, located, nil
+	return location, located, nil
 }
 
-func (c *call) locateOne(ctx context.Context, place memory.Place, key string) (memory.Place, string, error) {
-	at, name, ok := c.identified(key, place)
+func (c *call) locateOne(ctx context.Context, location memory.Location, key string) (memory.Location, string, error) {
+	at, name, ok := c.identified(key, location)
 	if !ok {
-		return place, key, nil
+		return location, key, nil
 	}
-	here, err := c.memories(ctx, place, []string{key})
+	here, err := c.memories(ctx, location, []string{key})
 	if err != nil || here[0] != nil {
-		return place, key, err
+		return location, key, err
 	}
 	there, err := c.memories(ctx, at, []string{name})
 	if err != nil || there[0] == nil {
-		return place, key, orNotAnID(err)
+		return location, key, orNotAnID(err)
 	}
 	return at, name, nil
 }

@@ -48,7 +48,7 @@ type logged struct {
 }
 
 func appendEvent(ctx context.Context, c *call) (tool.Answer, error) {
-	place, event := c.place(), c.Arguments.NeedText("event", "what kind of event it is")
+	location, event := c.location(), c.Arguments.NeedText("event", "what kind of event it is")
 	data, ok := c.Arguments.Value("data")
 	if !ok {
 		c.Arguments.Missing("data", "what happened, as any JSON value")
@@ -56,7 +56,7 @@ func appendEvent(ctx context.Context, c *call) (tool.Answer, error) {
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
 	}
-	e, err := c.access().Append(ctx, place, event, data, c.Write())
+	e, err := c.access().Append(ctx, location, event, data, c.Write())
 	if err != nil {
 		return tool.Answer{}, err
 	}

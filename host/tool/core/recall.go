@@ -49,11 +49,11 @@ func (k *kit) recallTool() tool.Spec {
 }
 
 func recall(ctx context.Context, c *call) (tool.Answer, error) {
-	place, key, at := c.place(), c.Arguments.NeedText("key", "the key that the memory was stored under"), c.Arguments.AsOf("as_of", c.Now)
+	location, key, at := c.location(), c.Arguments.NeedText("key", "the key that the memory was stored under"), c.Arguments.AsOf("as_of", c.Now)
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
 	}
-	m, elsewhere, err := c.recalled(ctx, place, key, at)
+	m, elsewhere, err := c.recalled(ctx, location, key, at)
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -68,11 +68,11 @@ func recall(ctx context.Context, c *call) (tool.Answer, error) {
 }
 
 // recalled reads a memory by its key, or by its id; then elsewhere is its namespace. It is nil when there is none.
-func (c *call) recalled(ctx context.Context, place memory.Place, key string, at memory.AsOf) (m *memory.Memory, elsewhere string, err error) {
-	if m, err = c.access().Recall(ctx, place, key, at); m != nil || err != nil {
+func (c *call) recalled(ctx context.Context, location memory.Location, key string, at memory.AsOf) (m *memory.Memory, elsewhere string, err error) {
+	if m, err = c.access().Recall(ctx, location, key, at); m != nil || err != nil {
 		return m, "", err
 	}
-	there, name, ok := c.identified(key, place)
+	there, name, ok := c.identified(key, location)
 	if !ok {
 		return nil, "", nil
 	}

@@ -67,16 +67,16 @@ type embedderState struct {
 	Vectors    int    `json:"vectors"`
 	Waiting    int    `json:"waiting"`
 	Refused    int    `json:"refused,omitempty"`
-	Making     bool   `json:"making,omitempty"` // these take the place of those in use when they are complete
+	Making     bool   `json:"making,omitempty"` // these take the location of those in use when they are complete
 	Error      string `json:"error,omitempty"`
 }
 
 func status(ctx context.Context, c *call) (tool.Answer, error) {
-	place := c.place()
+	location := c.location()
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
 	}
-	st, err := c.access().Status(ctx, place)
+	st, err := c.access().Status(ctx, location)
 	if err != nil {
 		return tool.Answer{}, err
 	}

@@ -65,15 +65,15 @@ func (k *kit) storeTool() tool.Spec {
 }
 
 func store(ctx context.Context, c *call) (tool.Answer, error) {
-	place := c.place()
+	location := c.location()
 	items, batch := decodeItems(c)
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
 	}
 	if c.DryRun {
-		return c.rehearseStore(ctx, place, items)
+		return c.rehearseStore(ctx, location, items)
 	}
-	stored, err := c.access().Store(ctx, place, items, c.Write())
+	stored, err := c.access().Store(ctx, location, items, c.Write())
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -93,9 +93,9 @@ func store(ctx context.Context, c *call) (tool.Answer, error) {
 }
 
 // rehearseStore says what storing would replace, and what hooks would send.
-func (c *call) rehearseStore(ctx context.Context, place memory.Place, items []memory.Item) (tool.Answer, error) {
+func (c *call) rehearseStore(ctx context.Context, location memory.Location, items []memory.Item) (tool.Answer, error) {
 	effects := memory.Rehearse()
-	stored, err := c.access().Store(memory.WithEffects(ctx, effects), place, items, c.Write())
+	stored, err := c.access().Store(memory.WithEffects(ctx, effects), location, items, c.Write())
 	if err != nil {
 		return tool.Answer{}, err
 	}
