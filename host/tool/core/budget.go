@@ -19,7 +19,7 @@ type row interface {
 
 // cut is what shorten left out.
 type cut struct {
-	values  []int // the rows whose values were dropped, by their location in the list
+	values  []int // the rows whose values were dropped, by their index in the list
 	details bool  // rows lost more than values
 	rows    int   // how many rows at the end were dropped
 }

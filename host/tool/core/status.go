@@ -67,7 +67,7 @@ type embedderState struct {
 	Vectors    int    `json:"vectors"`
 	Waiting    int    `json:"waiting"`
 	Refused    int    `json:"refused,omitempty"`
-	Making     bool   `json:"making,omitempty"` // these take the location of those in use when they are complete
+	Making     bool   `json:"making,omitempty"` // these replace those in use when they are complete
 	Error      string `json:"error,omitempty"`
 }
 
