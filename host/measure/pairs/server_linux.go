@@ -45,6 +45,9 @@ func run(ctx context.Context, binary string, calls int) (f figures, err error) {
 		return nil, err
 	}
 	defer end()
+	if f["memory, idle (MiB)"], err = s.memory("VmRSS:"); err != nil {
+		return nil, err
+	}
 	for _, front := range []struct {
 		name string
 		call caller
@@ -53,7 +56,10 @@ func run(ctx context.Context, binary string, calls int) (f figures, err error) {
 			return nil, fmt.Errorf("%s: %w", front.name, err)
 		}
 	}
-	f["memory, peak (MiB)"], err = s.peak()
+	if f["memory, after the calls (MiB)"], err = s.memory("VmRSS:"); err != nil {
+		return nil, err
+	}
+	f["memory, peak (MiB)"], err = s.memory("VmHWM:")
 	return f, err
 }
 
@@ -247,13 +253,13 @@ func (s *server) cpu() (time.Duration, error) {
 	return time.Duration(user+system) * time.Second / ticks, errors.Join(err, other)
 }
 
-// peak is the most memory that the server has held, in MiB.
-func (s *server) peak() (float64, error) {
+// memory is what a line of the server's status says, in MiB: VmRSS is what it holds, VmHWM the most that it has held.
+func (s *server) memory(line string) (float64, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.command.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
-	_, rest, found := strings.Cut(string(data), "VmHWM:")
+	_, rest, found := strings.Cut(string(data), line)
 	if !found {
 		return 0, syscall.ENOTSUP
 	}
