@@ -10,7 +10,7 @@ import (
 )
 
 // TestTheSessionInTheReadmeIsReal runs the commands of the README's session one after the other in an empty home, and
-// compares what they print, but for times.
+// compares their output, with times masked.
 func TestTheSessionInTheReadmeIsReal(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 type Access struct {
 	space  *Space
 	caller Caller
-	owner  bool // of a method of Space: the Write says who writes
 }
 
 // As is the space for a caller.
@@ -23,11 +22,7 @@ func (a *Access) Caller() Caller { return a.caller }
 
 // sign makes a write the caller's.
 func (a *Access) sign(w Write) Write {
-	w.by = a.caller
-	if !a.owner {
-		w.Agent = a.caller.Agent
-	}
-	w.by.Agent = w.Agent
+	w.by, w.Agent = a.caller, a.caller.Agent
 	return w
 }
 

@@ -8,7 +8,7 @@ import (
 // What follows is for those that do not say yet on whose behalf they ask: each is the owner's, with the author that a Write names.
 
 func (s *Space) owner(agent string) *Access {
-	return &Access{space: s, caller: Caller{Agent: agent, Rights: FullRights()}, owner: true}
+	return &Access{space: s, caller: Caller{Agent: agent, Rights: FullRights()}}
 }
 
 // Recall is Access.Recall for the owner.

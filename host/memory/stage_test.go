@@ -438,7 +438,7 @@ func TestOldAnswersAndTheSystemsPastAreDropped(t *testing.T) {
 	}
 	kept := 0
 	for i := range 3 {
-		answer, _, err := s.Answered(t.Context(), Commit{Write: Write{RequestID: fmt.Sprint(i)}})
+		answer, _, err := s.Answered(t.Context(), Commit{Write: Write{Agent: "guest", RequestID: fmt.Sprint(i)}})
 		if err != nil {
 			t.Fatal(err)
 		}
