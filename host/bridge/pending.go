@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	pendingLimit = 1024     // requests that wait for an answer
+	pendingLimit = 1024     // unanswered requests
 	pendingBytes = 64 << 20 // and the bytes in them
-	sendLimit    = 4        // times that a request is sent before its owner's deaths are put down to it
+	sendLimit    = 4        // sends of a request before it is blamed for its owners' deaths
 )
 
-// request is a request of the client that has not been answered.
+// request is an unanswered request of the client.
 type request struct {
 	message
 	number     int // in the order they came
 	sent       int // how often
 	initialize bool
-	listens    bool // it is answered only when it ends
-	moves      bool // it may leave the session on another branch or in another namespace
+	listens    bool // a stream, answered only at its end
+	moves      bool // may move the session to another branch or namespace
 }
 
 func newRequest(m message) *request {
@@ -40,7 +40,7 @@ func newRequest(m message) *request {
 	return r
 }
 
-// movesSession reports whether a tool call is one whose answer says where the session is, or which families it has.
+// movesSession reports whether a tool call's answer carries the session's state: branch, namespace, families.
 func movesSession(m message) bool {
 	tool, arguments := called(m)
 	switch tool {
@@ -63,10 +63,10 @@ func called(m message) (tool string, arguments object) {
 	return flat(tool), arguments
 }
 
-// flat is a tool's name as most clients write it: memory.branch is memory_branch.
+// flat returns a tool's name as most clients write it: memory.branch is memory_branch.
 func flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
-// object is an object of JSON; without bytes it is none.
+// object is a JSON object; without bytes there is none.
 type object struct{ json []byte }
 
 func (o object) member(name string) (raw []byte) {
@@ -207,14 +207,14 @@ func (p *pending) confirmed(line []byte) {
 	p.initialized = line
 }
 
-// session is the state that a new owner needs.
+// session returns the state that a new owner needs.
 func (p *pending) session() (initialize *message, initialized []byte, place SessionState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.initialize, p.initialized, p.place
 }
 
-// all lists the requests in the order they came.
+// all lists the requests in order of arrival.
 func (p *pending) all() []*request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -226,8 +226,8 @@ func (p *pending) all() []*request {
 	return list
 }
 
-// resend lists the requests to send to an owner that takes over, counting it, and apart from them those
-// that were sent too often.
+// resend lists the requests for a new owner, counting the attempt, and separately those
+// that reached the send limit.
 func (p *pending) resend() (again, hopeless []*request) {
 	for _, r := range p.all() {
 		if r.sent++; r.sent > sendLimit {

@@ -1,7 +1,7 @@
 // Package bundle writes a space as lines of JSON, and reads it back.
 //
-// The first line names the format, the last one counts and sums up all others, so that a bundle that was cut short or
-// changed is known before anything of it is used. Everything else is one piece of a dump a line: see docs/guides.
+// The first line names the format; the last one has the count and checksum of all others, so a truncated or
+// changed bundle is detected before it is used. Every other line is one piece of a dump: see docs/guides.
 package bundle
 
 import (
@@ -19,15 +19,15 @@ import (
 // The versions of the format.
 const (
 	Format  = 1
-	guarded = 2 // the same with guards, which an older program would leave out
+	guarded = 2 // with guards, which an older program would drop
 )
 
-// Guard is a family without which nothing was stored where a bundle was written. It has no powers.
+// Guard is a family whose store hook every store had to pass where the bundle was written. It carries no powers.
 type Guard struct {
 	Family  string `json:"family"`
-	Version string `json:"version,omitempty"` // to be read by people
+	Version string `json:"version,omitempty"` // for people
 	Digest  string `json:"digest"`            // SHA-256 of its module, hexadecimal
-	Carried bool   `json:"carried,omitempty"` // by the program
+	Carried bool   `json:"carried,omitempty"` // built in
 }
 
 // Bounds of guards.
@@ -43,7 +43,7 @@ func (g Guard) check() error {
 	return nil
 }
 
-// maxLine is how long a line may be, in bytes: an entry is at most a megabyte, and its text may be escaped.
+// maxLine bounds a line, in bytes: an entry is at most a megabyte, and its text may be escaped.
 const maxLine = 16 << 20
 
 // header is the first line.
@@ -61,7 +61,7 @@ type trailer struct {
 	SHA256 string `json:"sha256"` // of all bytes before this line
 }
 
-// line is a piece, as JSON. Which fields there are tells what it is.
+// line is a piece as JSON. Its fields determine its kind.
 type line struct {
 	Guard    *Guard           `json:"guard,omitempty"`
 	Branches []store.BranchID `json:"branches,omitempty"`
@@ -105,7 +105,7 @@ func appendPiece(out []byte, p store.Piece) ([]byte, error) {
 	return append(append(out, data...), '\n'), err
 }
 
-// plain are the pieces of which there are few.
+// plain encodes the infrequent pieces.
 func plain(p store.Piece) line {
 	switch {
 	case p.Point != nil:
@@ -137,14 +137,14 @@ func appendPlace(out []byte, b store.BranchID, k store.Key, version uint64) []by
 func appendString(out []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x7f {
-			data, _ := json.Marshal(s) // a string always can be
+			data, _ := json.Marshal(s) // strings always encode
 			return append(out, data...)
 		}
 	}
 	return append(append(append(out, '"'), s...), '"')
 }
 
-// appendValue keeps JSON as it is, which is what values are, and anything else as base64.
+// appendValue appends JSON values unchanged, and others as base64.
 func appendValue(out, value []byte) []byte {
 	if len(value) > 0 && json.Valid(value) && bytes.IndexByte(value, '\n') < 0 && value[0] > ' ' && value[len(value)-1] > ' ' {
 		return append(append(out, `,"x":`...), value...)

@@ -18,13 +18,13 @@ type graphLine struct {
 	RelationType string   `json:"relationType"`
 }
 
-// relation is one way out of an entity.
+// relation is an outgoing edge of an entity.
 type relation struct {
 	To   string `json:"to"`
 	Type string `json:"type"`
 }
 
-// relations are the ways out of an entity, in order, each once.
+// relations are the outgoing edges of an entity, in order, without duplicates.
 type relations struct {
 	list []relation
 	has  map[relation]bool
@@ -41,7 +41,7 @@ func (r *relations) add(x relation) {
 	r.list = append(r.list, x)
 }
 
-// readGraph reads the file twice: relations may stand anywhere, and become links of the entity they start from.
+// readGraph reads the file twice: relations may appear anywhere, and become links of their source entity.
 func readGraph(in Input, yield Yield) error {
 	out, entities, known := map[string]*relations{}, map[string]bool{}, index{}
 	err := in.quietly().eachGraphLine(func(l graphLine) error {
