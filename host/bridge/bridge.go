@@ -193,7 +193,7 @@ func (b *bridge) ask(ctx context.Context, m message) {
 	b.send.Lock()
 	defer b.send.Unlock()
 	switch {
-	case r.sent > 0 || !b.pending.holds(r):
+	case r.sent > 0 || !b.pending.has(r):
 		return // another connect sent it or gave up on it
 	case b.conn == nil:
 		b.revive(ctx)
@@ -222,7 +222,7 @@ func (b *bridge) tell(m message) {
 
 // cancel forgets a request that the client has cancelled.
 func (b *bridge) cancel(key string) {
-	if b.pending.take(key) != nil {
+	if b.pending.remove(key) != nil {
 		b.pending.done()
 	}
 }
@@ -328,7 +328,7 @@ func (b *bridge) answer(line []byte) {
 		return
 	}
 	if m.IsAnswer() && string(m.RawID()) != "null" {
-		r := b.pending.take(m.Key())
+		r := b.pending.remove(m.Key())
 		if r == nil {
 			return
 		}
@@ -340,7 +340,7 @@ func (b *bridge) answer(line []byte) {
 
 // giveUp answers a request with an error, unless it was answered.
 func (b *bridge) giveUp(r *request, err error) {
-	if b.pending.take(r.Key()) != nil {
+	if b.pending.remove(r.Key()) != nil {
 		defer b.pending.done()
 		b.fail(r.RawID(), jsonrpc.CodeServer, err)
 	}

@@ -131,12 +131,12 @@ func (p *pending) add(r *request) error {
 	return nil
 }
 
-var errTooMany = fmt.Errorf("more than %d requests (or %d MiB of them) wait for an answer: wait for some before sending more",
+var errTooMany = fmt.Errorf("more than %d requests (or %d MiB of them) are unanswered: wait for answers before sending more",
 	pendingLimit, pendingBytes>>20)
 
-// take hands over a request that was answered or cancelled, once; nil when it is not waited for. Whoever
-// takes one calls done when its answer is out.
-func (p *pending) take(key string) *request {
+// remove removes a request that was answered or cancelled and returns it; nil: it is not pending. The caller
+// calls done once the answer is written.
+func (p *pending) remove(key string) *request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.requests[key]
@@ -149,7 +149,7 @@ func (p *pending) take(key string) *request {
 	return r
 }
 
-// done says that the answer to a request that was taken is out.
+// done records that the answer to a removed request is written.
 func (p *pending) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,8 +160,8 @@ func (p *pending) done() {
 	}
 }
 
-// holds reports whether a request still waits.
-func (p *pending) holds(r *request) bool {
+// has reports whether a request is pending.
+func (p *pending) has(r *request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.requests[r.Key()] == r
