@@ -53,6 +53,8 @@ type Engine struct {
 	logger  *slog.Logger
 	steps   func(Step) error
 
+	lastStamp uint64 // of the last write transaction of this process, even if it failed; the writer's, and before it runs Open's
+
 	jobs   chan *job
 	quit   chan struct{}
 	closed sync.Once
@@ -293,7 +295,7 @@ func (e *Engine) load(ctx context.Context) error {
 	if e.options.ReadOnly {
 		return e.db.View(e.loadReadOnly)
 	}
-	if err := e.db.Update(e.prepare); err != nil {
+	if err := e.db.Update(e.stamped(e.prepare)); err != nil {
 		return err
 	}
 	if err := e.db.View(e.loadState); err != nil {
