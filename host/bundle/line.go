@@ -65,7 +65,7 @@ type trailer struct {
 type line struct {
 	Guard    *Guard           `json:"guard,omitempty"`
 	Branches []store.BranchID `json:"branches,omitempty"`
-	// A point: version and instant in µs since the epoch.
+	// A point: version and instant in µs since the epoch. The note of its commit is the value.
 	Point []int64 `json:"point,omitempty"`
 	// A branch: floor is a point.
 	Branch *store.BranchID `json:"branch,omitempty"`
@@ -102,6 +102,9 @@ func appendPiece(out []byte, p store.Piece) ([]byte, error) {
 		return append(out, "}\n"...), nil
 	}
 	data, err := json.Marshal(plain(p))
+	if len(p.Note) > 0 && err == nil {
+		data = append(appendValue(data[:len(data)-1], p.Note), '}')
+	}
 	return append(append(out, data...), '\n'), err
 }
 
@@ -165,7 +168,11 @@ func (l line) piece() (store.Piece, error) {
 		return l.placed()
 	case l.Point != nil:
 		p, err := point(l.Point)
-		return store.Piece{Point: &p}, err
+		if err != nil {
+			return store.Piece{}, err
+		}
+		note, err := l.value()
+		return store.Piece{Point: &p, Note: note}, err
 	case l.Branch != nil:
 		s := store.BranchState{ID: *l.Branch, Pins: l.Pins, Keep: l.Keep}
 		var err error
@@ -186,6 +193,18 @@ func point(n []int64) (store.Point, error) {
 	return store.Point{Version: uint64(n[0]), Time: time.UnixMicro(n[1]).UTC()}, nil
 }
 
+// value is the value of a line; nil for none.
+func (l line) value() ([]byte, error) {
+	if l.X64 == nil {
+		return l.X, nil
+	}
+	value, err := base64.StdEncoding.DecodeString(*l.X64)
+	if err != nil {
+		return nil, fmt.Errorf("its value: %w", err)
+	}
+	return value, nil
+}
+
 func (l line) placed() (store.Piece, error) {
 	key := store.Key{Namespace: l.N, Collection: l.C, Name: l.K}
 	if l.K64 != "" {
@@ -195,12 +214,9 @@ func (l line) placed() (store.Piece, error) {
 		}
 		key.Name = string(name)
 	}
-	value := []byte(l.X)
-	if l.X64 != nil {
-		var err error
-		if value, err = base64.StdEncoding.DecodeString(*l.X64); err != nil {
-			return store.Piece{}, fmt.Errorf("its value: %w", err)
-		}
+	value, err := l.value()
+	if err != nil {
+		return store.Piece{}, err
 	}
 	if l.Counter {
 		return store.Piece{Counter: &store.CounterRecord{Branch: *l.B, Key: key, Version: l.V, Value: value}}, nil

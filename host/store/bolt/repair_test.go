@@ -29,6 +29,7 @@ func (s *stage) fillSmall() {
 			Writes:   []store.Write{{Branch: store.BranchID(1 + i%3), Key: stageKey(name), Value: bytes.Repeat([]byte{byte('A' + i%26)}, 50+i*40)}},
 			Counters: []store.CounterWrite{{Branch: 1, Key: stageKey(name), Version: uint64(i), Value: fmt.Append(nil, i)}},
 			Request:  store.Request{Caller: "c", ID: fmt.Sprint("r", i), Digest: [32]byte{1}},
+			Note:     bytes.Repeat(fmt.Appendf(nil, "note %d ", i), i%4),
 		})
 	}
 	s.commit(e, store.Batch{Writes: []store.Write{{Branch: 2, Key: stageKey("kb"), Delete: true}}})

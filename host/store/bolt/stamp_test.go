@@ -47,6 +47,8 @@ func transactions() []transaction {
 		{"replace a value", func(s *stage, e *bolt.Engine) error {
 			return e.Replace(s.t.Context(), []store.Replacement{{Branch: 1, Key: stageKey("ka"), Version: 1, Value: []byte("gone")}})
 		}},
+		{"drop a note", func(s *stage, e *bolt.Engine) error { return e.DropNotes(s.t.Context(), []uint64{2}) }},
+		{"purge a note", func(s *stage, e *bolt.Engine) error { return e.PurgeNotes(s.t.Context(), []uint64{3}) }},
 		{"refuse a commit", func(s *stage, e *bolt.Engine) error {
 			_, err := e.Commit(s.t.Context(), store.Batch{Quiet: []store.Quiet{{Branch: 1, Since: 1}}})
 			if err == nil {
