@@ -210,7 +210,7 @@ func (a *Access) Delete(ctx context.Context, name string, w Write) error {
 	if err != nil {
 		return err
 	}
-	batch, err := s.noted(store.Batch{
+	batch, err := noted(store.Batch{
 		Writes:  []store.Write{write},
 		Expect:  []store.Expectation{b.Alive()},
 		Quiet:   quiet,

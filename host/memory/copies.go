@@ -3,7 +3,9 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
@@ -22,7 +24,7 @@ const mostCopies = 200
 // Copy is a record, a memory or an event with what was purged, on a branch.
 type Copy struct {
 	Family     string `json:"family,omitempty"` // that keeps it; empty: not known, or none
-	Collection string `json:"collection"`       // memory and _log are no family's; _answers are what requests were answered with
+	Collection string `json:"collection"`       // memory and _log are no family's; _answers are what requests were answered with, _commits whose commits were
 	Namespace  string `json:"namespace"`
 	Key        string `json:"key"` // the sequence number of an event
 	Branch     string `json:"branch"`
@@ -69,7 +71,28 @@ func (r *purging) copies(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.flush(ctx)
+	return errors.Join(r.flush(ctx), r.notes(ctx))
+}
+
+// notes searches the notes of commits for the traces so far. One with a certain copy is dropped.
+func (r *purging) notes(ctx context.Context) error {
+	var drop []uint64
+	system := r.space.catalogue.System()
+	for n, err := range r.space.eachEngineNote(ctx, 0, store.Latest) {
+		if err != nil {
+			return err
+		}
+		e := store.Entry{Key: store.Key{Namespace: lineage.Namespace, Collection: commitNotes, Name: strconv.FormatUint(n.Version, 10)}, Point: n.Point, Value: n.Note}
+		verdict, why := r.judge(e)
+		switch {
+		case verdict == isCopy:
+			r.done.Copies.add(copyOf(e, system, why))
+			drop = append(drop, n.Version)
+		case verdict == mayBeCopy:
+			r.done.Possible.add(copyOf(e, system, why))
+		}
+	}
+	return r.engine.PurgeNotes(ctx, drop)
 }
 
 // judgement is how a purge treats a version.
@@ -155,7 +178,10 @@ func ofFamily(agent string) string {
 }
 
 func copyOf(e store.Entry, b *lineage.Branch, why string) Copy {
-	found := Copy{Family: familyOf(e), Collection: e.Collection, Namespace: e.Namespace, Key: e.Name, Branch: b.Name, Why: why}
+	found := Copy{Family: familyOf(e), Collection: e.Collection, Namespace: e.Namespace, Key: e.Name, Why: why}
+	if b != nil {
+		found.Branch = b.Name
+	}
 	if e.Collection == events {
 		if sequence, err := store.ParseSequence(e.Name); err == nil {
 			found.Key = fmt.Sprint(sequence)

@@ -317,3 +317,30 @@ func TestAPurgeOfMoreThanIsLookedForAtOnce(t *testing.T) {
 		t.Errorf("%d versions and %d copies were erased, %q are left (%v)", len(done.Erased), done.Copies.Records, p.left(t, "", keptRecords), err)
 	}
 }
+
+// TestAPurgeDropsTheNotesOfCommitsThatHaveWhatIsPurged: a caller names itself, its session and its calls as it likes.
+func TestAPurgeDropsTheNotesOfCommitsThatHaveWhatIsPurged(t *testing.T) {
+	p := purgeable(t)
+	secret := "the password is swordfish-and-more"
+	p.remember(t, "k", tracestest.JSON(secret))
+	for _, by := range []Caller{{Call: secret}, {Call: "harmless"}} {
+		by.Rights = FullRights()
+		if _, err := p.As(by).Store(t.Context(), Location{}, []Item{{Key: "other " + by.Call[:3], Value: json.RawMessage(`1`)}}, Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := p.Purge(t.Context(), Purge{Key: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keys := keysOfCopies(done.Copies); len(keys) != 1 || !strings.HasPrefix(keys[0], commitNotes+" ") {
+		t.Errorf("the copies are %q, not the note", keys)
+	}
+	if found := p.has(t, "swordfish"); len(found) > 0 {
+		t.Errorf("it is still in %s", found)
+	}
+	found, _, err := p.As(Caller{Rights: FullRights()}).Commits(t.Context(), CommitQuery{})
+	if err != nil || len(found) != 1 || found[0].Caller.Call != "harmless" {
+		t.Errorf("the commits are %+v (%v)", found, err)
+	}
+}

@@ -107,11 +107,12 @@ type Space struct {
 	counters  *counting
 	chores    *chores
 	usage     *usage
-	noting    noting
 
 	branching sync.Mutex    // held while the set of branches changes
 	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges
 	purges    atomic.Uint64 // begun and ended ones: odd while one is under way
+
+	notesDropped atomic.Uint64 // the version up to which no commit has a note any more
 
 	looked store.BranchID // the reclaimed branch that was last tried to be forgotten; the chores' alone
 
@@ -135,9 +136,6 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
 	if err := s.ensureBranches(ctx); err != nil {
-		return nil, fmt.Errorf("open space: %w", err)
-	}
-	if err := s.noting.load(ctx, s); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
 	head, err := s.engine.Head(ctx)

@@ -41,7 +41,7 @@ func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r lineage.Re
 	if err != nil {
 		return nil, store.Point{}, err
 	}
-	if batch, err = s.noted(batch, id, r.Name, by); err != nil {
+	if batch, err = noted(batch, id, r.Name, by); err != nil {
 		return nil, store.Point{}, err
 	}
 	batch.Writes = append(batch.Writes, write)
@@ -61,7 +61,7 @@ func (s *Space) retainSystem(ctx context.Context) error {
 	if err := s.dropAnswers(ctx, b); err != nil {
 		return err
 	}
-	if err := s.dropNotes(ctx, b); err != nil {
+	if err := s.dropNotes(ctx); err != nil {
 		return err
 	}
 	floor, err := s.engine.VersionAt(ctx, s.clock().Add(-systemKept))

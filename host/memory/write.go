@@ -44,7 +44,7 @@ func (s *Space) commit(ctx context.Context, b *lineage.Branch, batch store.Batch
 
 // commitLocked is commit for a caller that holds writing.
 func (s *Space) commitLocked(ctx context.Context, b *lineage.Branch, batch store.Batch, by Caller) (store.Committed, error) {
-	batch, err := s.noted(batch, b.ID, b.Name, by)
+	batch, err := noted(batch, b.ID, b.Name, by)
 	if err != nil {
 		return store.Committed{}, err
 	}
