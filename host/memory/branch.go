@@ -290,6 +290,7 @@ func (s *Space) conflictError(err *store.ConflictError) *Error {
 	case err.Key == (store.Key{}):
 		return &Error{Code: Conflict, Retryable: true, cause: err, Message: "the branch was written meanwhile: try again"}
 	}
+	// Not retryable: versions only grow, so the same request would fail again. The caller reads, and sends another.
 	e := conflict("%q is at version %d, not %d: recall it, then store with if_version=%d", err.Key.Name, err.Have, err.Want, err.Have)
 	if err.Have == 0 {
 		e = conflict("%q does not exist, so it is not at version %d: store it with if_version=0 or without", err.Key.Name, err.Want)
