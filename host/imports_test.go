@@ -61,10 +61,10 @@ func rules() []rule {
 		{pkg: "host/memory/traces/tracestest", never: append(outside, "os")}, // serves tests only
 		{pkg: "host/memory/lineage", own: []string{"host/store"}, never: append(outside, "os")},
 		{pkg: "host/memory/retention", never: append(outside, "os")},
-		{pkg: "host/memory/threeway", never: append(outside, "os")},
-		{pkg: "host/memory", own: []string{"host/memory/lineage", "host/memory/retention", "host/memory/threeway", "host/memory/traces", "host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/memory/threeway", own: []string{"host/jsontext"}, never: append(outside, "os")},
+		{pkg: "host/memory", own: []string{"host/memory/lineage", "host/memory/retention", "host/memory/threeway", "host/memory/traces", "host/store", "host/search", "host/jsontext"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
-		{pkg: "host/tool", own: []string{"host/memory", "host/schema", "host/jsonrpc"}, never: append(outside, "os")},
+		{pkg: "host/tool", own: []string{"host/memory", "host/schema", "host/jsonrpc", "host/jsontext"}, never: append(outside, "os")},
 		{pkg: "host/tool/core", own: []string{"host/memory", "host/search", "host/tool"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/tool", "host/jsonrpc"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/mcp/clients"}, // tests only
@@ -72,9 +72,9 @@ func rules() []rule {
 		{pkg: "registry", own: []string{"abi", "host/durable"}, never: outside}, // never the rest of the host
 		{pkg: "host/policy", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/regular", "registry"}, never: []string{"os/exec"}},
-		{pkg: "host/family/ops", own: []string{"abi", "registry", "host/memory", "host/policy", "host/search"}, never: append(outside, "os")},
+		{pkg: "host/family/ops", own: []string{"abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext"}, never: append(outside, "os")},
 		{pkg: "host/family/jobs", own: []string{"abi", "host/memory"}, never: append(outside, "os")},
-		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema"}, others: []string{"golang.org/x/text"}, never: outside},
+		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema", "host/jsontext"}, others: []string{"golang.org/x/text"}, never: outside},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/spectest"},                    // serves tests only
@@ -84,7 +84,7 @@ func rules() []rule {
 		{pkg: "host/sandbox/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/bundle", own: []string{"host/store"}, never: append(outside, "os")},
 		{pkg: "host/backup", own: []string{"host/bundle", "host/regular", "host/store"}, others: []string{"golang.org/x/sys"}, never: outside},
-		{pkg: "host/importer", own: []string{"host/memory", "host/regular"}, others: []string{"github.com/goccy/go-yaml"}, never: outside},
+		{pkg: "host/importer", own: []string{"host/memory", "host/regular", "host/jsontext"}, others: []string{"github.com/goccy/go-yaml"}, never: outside},
 		{pkg: "host/regular", never: outside},
 		{pkg: "host/durable", never: outside},
 		{pkg: "host/measure/pairs"}, // serves measurements only
@@ -92,11 +92,12 @@ func rules() []rule {
 		{pkg: "host/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},
 		{pkg: "host/operator", own: []string{"abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/retention", "host/policy", "host/sandbox", "host/store"}, never: []string{"net/http", "os", "os/exec"}},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},
+		{pkg: "host/jsontext", never: append(outside, "os")}, // the standard library only
 		{pkg: "host/jsonrpc", never: append(outside, "os")},
 		{pkg: "host/owner", own: []string{"host/durable", "host/jsonrpc"}, others: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
 		{pkg: "host/watch", own: []string{"host/owner", "host/store"}, never: outside},
 		{pkg: "host/settings", own: []string{"abi", "registry", "host/backup", "host/bundle", "host/durable", "host/embedders", "host/family"}, never: outside},
-		{pkg: "host/datadir", own: []string{"host/backup", "host/bundle", "host/memory", "host/owner", "host/search/semantic", "host/settings", "host/store"}, never: outside},
+		{pkg: "host/datadir", own: []string{"host/backup", "host/bundle", "host/memory", "host/owner", "host/search/semantic", "host/settings", "host/store", "host/jsontext"}, never: outside},
 		{pkg: "host/api", own: []string{"host/durable", "host/owner"}},
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge", "host/jsonrpc"}, never: append(outside, "os")},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/bundle"
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/settings"
 	"github.com/alcove-memory/alcove/host/store"
@@ -66,7 +67,7 @@ type nestingLimiter struct{ store.Loader }
 
 func (l nestingLimiter) Add(p store.Piece) error {
 	if p.Entry != nil {
-		if n := memory.Nesting(p.Entry.Value); n > mostNesting && json.Valid(p.Entry.Value) {
+		if n := jsontext.Depth(p.Entry.Value); n > mostNesting && json.Valid(p.Entry.Value) {
 			return fmt.Errorf("the value of %q in %q is nested %d deep: at most %d are loaded; use another export or backup", p.Entry.Key.Name, p.Entry.Key.Namespace, n, mostNesting)
 		}
 	}

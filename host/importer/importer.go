@@ -19,6 +19,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/regular"
 )
@@ -325,13 +326,11 @@ func toArray(dec *json.Decoder, fields []string) error {
 }
 
 func encode(v any) json.RawMessage {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	out, err := jsontext.Encode(v)
+	if err != nil {
 		return json.RawMessage("null") // strings, numbers and decoded JSON always encode
 	}
-	return bytes.TrimSpace(out.Bytes())
+	return out
 }
 
 // key joins the parts of a key, which is at most a kilobyte.

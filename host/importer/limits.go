@@ -3,7 +3,7 @@ package importer
 import (
 	"fmt"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/jsontext"
 )
 
 // Input limits. Each is checked before decoding, which takes many times the memory.
@@ -36,7 +36,7 @@ func (e *LimitError) Error() string { return fmt.Sprintf("more than %d %s: %s", 
 
 // checkJSON bounds JSON before it is decoded; it does not validate.
 func checkJSON(raw []byte) error {
-	if memory.Nesting(raw) > maxDepth {
+	if jsontext.Depth(raw) > maxDepth {
 		return &LimitError{"nested lists and objects", maxDepth, "make it flatter"}
 	}
 	values, quoted := 1, false

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/search"
 )
 
@@ -31,9 +32,9 @@ func (s *Space) expanded(ctx context.Context, v view, q Search) ([]search.Weight
 // text is what a hit says.
 func (h Hit) text() []string {
 	if t := conversationTurn(h.Metadata); t != nil {
-		return append(leaves(h.Value), t.Speaker, t.Caption)
+		return append(jsontext.Strings(h.Value), t.Speaker, t.Caption)
 	}
-	return leaves(h.Value)
+	return jsontext.Strings(h.Value)
 }
 
 // How many hits are looked at for those that are distinct: a few times as many as are wanted, within limits.

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -9,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -24,15 +24,7 @@ type eventRecord struct {
 	Hash   string          `json:"h"`
 }
 
-func (r eventRecord) encode() ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		return nil, fmt.Errorf("encode event: %w", err)
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
-}
+func (r eventRecord) encode() ([]byte, error) { return jsontext.Encode(r) }
 
 func decodeEvent(e store.Entry) (eventRecord, error) {
 	var r eventRecord
@@ -47,7 +39,7 @@ func describeEvent(d *search.Doc, e store.Entry) error {
 	if err != nil {
 		return err
 	}
-	d.Text, d.Type, d.State = append([]string{r.Event}, leaves(r.Data)...), r.Event, search.Active
+	d.Text, d.Type, d.State = append([]string{r.Event}, jsontext.Strings(r.Data)...), r.Event, search.Active
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/store"
@@ -287,7 +288,7 @@ func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
 			}
 		}
 	}
-	value, err := compact(r.Value)
+	value, err := jsontext.Compact(r.Value)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -41,7 +42,7 @@ type record struct {
 }
 
 func newRecord(it Item, agent string) (record, error) {
-	value, err := compact(it.Value)
+	value, err := jsontext.Compact(it.Value)
 	if err != nil {
 		return record{}, invalid("value is not valid JSON: %v", err)
 	}
@@ -69,24 +70,7 @@ func tidyTags(tags []string) []string {
 	return tidy
 }
 
-// compact drops white space between tokens and keeps everything else byte for byte.
-func compact(value json.RawMessage) (json.RawMessage, error) {
-	var out bytes.Buffer
-	if err := json.Compact(&out, value); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
-}
-
-func (r record) encode() ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false) // values keep their bytes
-	if err := enc.Encode(r); err != nil {
-		return nil, fmt.Errorf("encode memory: %w", err)
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
-}
+func (r record) encode() ([]byte, error) { return jsontext.Encode(r) }
 
 func decodeRecord(e store.Entry) (record, error) {
 	var r record
@@ -179,7 +163,7 @@ func (r record) searched() []string {
 	var text []string
 	for _, name := range r.Fields {
 		if value, ok := fields[name]; ok {
-			text = append(text, leaves(value)...)
+			text = append(text, jsontext.Strings(value)...)
 		}
 	}
 	return text
@@ -197,69 +181,19 @@ func describeMemory(d *search.Doc, e store.Entry) error {
 		d.Deleted = true
 		return nil
 	}
-	d.Text, d.Tags, d.Type, d.State, d.Expires, d.Importance = leaves(r.Value), r.Tags, r.Type, string(r.state()), r.expiresAt(), r.Importance
+	d.Text, d.Tags, d.Type, d.State, d.Expires, d.Importance = jsontext.Strings(r.Value), r.Tags, r.Type, string(r.state()), r.expiresAt(), r.Importance
 	d.Turn = conversationTurn(r.Metadata)
 	d.Vector, d.VectorOf = decodedVector(r.Vector), r.VectorOf
 	return nil
 }
 
-// leaves are the strings in a JSON value, in their order.
-func leaves(value json.RawMessage) []string {
-	dec := json.NewDecoder(bytes.NewReader(value))
-	dec.UseNumber()
-	var found []string
-	var inObject []bool // per open bracket: is it an object?
-	name := false       // the next string is a field's name
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return found
-		}
-		switch t := token.(type) {
-		case json.Delim:
-			if t == '{' || t == '[' {
-				inObject = append(inObject, t == '{')
-				name = t == '{'
-				continue
-			}
-			inObject = inObject[:len(inObject)-1]
-		case string:
-			if name {
-				name = false
-				continue
-			}
-			if t != "" {
-				found = append(found, t)
-			}
-		}
-		name = len(inObject) > 0 && inObject[len(inObject)-1]
-	}
-}
-
 // derivedKey names a memory that was stored without a key, so that storing it again is the same memory.
 func derivedKey(namespace string, value json.RawMessage) (string, error) {
-	canonical, err := canonicalJSON(value)
+	canonical, err := jsontext.Canonical(value)
 	if err != nil {
-		return "", err
+		return "", invalid("value is not valid JSON: %v", err)
 	}
 	sum := sha256.Sum256(append([]byte(namespace+"\x00"), canonical...))
 	name := base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10])
 	return "m-" + strings.ToLower(name), nil
-}
-
-// canonicalJSON writes a value with sorted field names, so that equal values have equal bytes.
-func canonicalJSON(value json.RawMessage) ([]byte, error) {
-	dec := json.NewDecoder(bytes.NewReader(value))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, invalid("value is not valid JSON: %v", err)
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode value: %w", err)
-	}
-	return out.Bytes(), nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -290,7 +291,7 @@ func (t *Stage) patched(r record, p Patch) (record, error) {
 		if err := t.space.limits.checkJSON("value", p.Value, t.space.limits.Value); err != nil {
 			return r, err
 		}
-		value, err := compact(p.Value)
+		value, err := jsontext.Compact(p.Value)
 		if err != nil {
 			return r, invalid("value is not valid JSON: %v", err)
 		}
@@ -451,7 +452,7 @@ func (t *Stage) Log(namespace, event string, data json.RawMessage) error {
 	if err := t.space.limits.checkJSON("data", data, t.space.limits.Value); err != nil {
 		return err
 	}
-	if data, err = compact(data); err != nil {
+	if data, err = jsontext.Compact(data); err != nil {
 		return invalid("data is not valid JSON: %v", err)
 	}
 	t.events = append(t.events, stagedEvent{namespace, event, data})

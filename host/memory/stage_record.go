@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -72,7 +73,7 @@ func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key stri
 	if err := t.space.limits.checkJSON("value", value, t.space.limits.Value); err != nil {
 		return err
 	}
-	if value, err = compact(value); err != nil {
+	if value, err = jsontext.Compact(value); err != nil {
 		return invalid("value is not valid JSON: %v", err)
 	}
 	records, entries, err := t.current(ctx, sites)

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/registry"
@@ -145,7 +146,7 @@ func (call *Call) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, 
 	if needs := abi.Ops()[op]; needs != "" && !call.Powers.Has(needs) && !call.mayInstead(needs) {
 		return nil, call.Powers.Check(needs, call.meant(needs, request))
 	}
-	if depth := memory.Nesting(request); depth > LongestNesting {
+	if depth := jsontext.Depth(request); depth > LongestNesting {
 		return nil, invalid("the request is nested %d deep: at most %d are allowed", depth, LongestNesting)
 	}
 	answer, err := serve(call, ctx, request)
