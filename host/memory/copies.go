@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -115,7 +116,7 @@ func (r *purging) judge(e store.Entry) (judgement, string) {
 	case events:
 		return r.judgeEvent(e)
 	}
-	if kept, err := decodeRecord(e); err == nil && kept.Purged != "" {
+	if kept, err := record.Decode(e); err == nil && kept.Purged != "" {
 		return isNone, ""
 	}
 	found := r.plan.traces.Find(e.Value)
@@ -149,7 +150,7 @@ func (r *purging) judgeMemory(e store.Entry) (judgement, string) {
 
 // judgeEvent treats a copy in an event as certain only if a family logged the event.
 func (r *purging) judgeEvent(e store.Entry) (judgement, string) {
-	logged, err := decodeEvent(e)
+	logged, err := record.DecodeEvent(e)
 	if _, purge := r.plan.replace(e); err != nil || logged.Data == nil || purge && e.Key == r.plan.key() {
 		return isNone, ""
 	}
@@ -186,7 +187,7 @@ func copyOf(e store.Entry, b *lineage.Branch, why string) Copy {
 		if sequence, err := store.ParseSequence(e.Name); err == nil {
 			found.Key = fmt.Sprint(sequence)
 		}
-		if logged, err := decodeEvent(e); err == nil {
+		if logged, err := record.DecodeEvent(e); err == nil {
 			found.Family = ofFamily(logged.Agent)
 		}
 	}
@@ -238,9 +239,9 @@ func purgedCopy(e store.Entry) ([]byte, bool) {
 
 // purgedAnswer keeps only that a request had outside effects, so that a retry does not repeat them.
 func purgedAnswer(e store.Entry) ([]byte, bool) {
-	var was, left answerRecord
+	var was, left record.Answer
 	if json.Unmarshal(e.Value, &was) == nil && len(was.Sent) > 0 {
-		left = answerRecord{Sent: []string{fmt.Sprintf("%d requests were sent, which a purge erased", len(was.Sent))}, Expires: was.Expires}
+		left = record.Answer{Sent: []string{fmt.Sprintf("%d requests were sent, which a purge erased", len(was.Sent))}, Expires: was.Expires}
 	}
 	value, err := json.Marshal(left)
 	return value, err == nil

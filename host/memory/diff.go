@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -347,12 +348,12 @@ func stateOf(e store.Entry) (string, error) {
 	if e.Collection == events {
 		return "=" + string(e.Value), nil
 	}
-	r, err := decodeRecord(e)
+	r, err := record.Decode(e)
 	if err != nil {
 		return "", err
 	}
 	r.Agent = ""
-	value, err := r.encode()
+	value, err := r.Encode()
 	return "=" + string(value), err
 }
 

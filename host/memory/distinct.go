@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/alcove-memory/alcove/host/jsontext"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 )
 
@@ -31,7 +32,7 @@ func (s *Space) expanded(ctx context.Context, v view, q Search) ([]search.Weight
 
 // text is what a hit says.
 func (h Hit) text() []string {
-	if t := conversationTurn(h.Metadata); t != nil {
+	if t := record.Turn(h.Metadata); t != nil {
 		return append(jsontext.Strings(h.Value), t.Speaker, t.Caption)
 	}
 	return jsontext.Strings(h.Value)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -231,7 +232,7 @@ func (s *Space) applyChanges(ctx context.Context, id store.BranchID, changes []s
 func (s *Space) apply(entries []store.Entry) error {
 	docs := make([]search.Doc, 0, len(entries))
 	for _, e := range entries {
-		d, ok, err := doc(e)
+		d, ok, err := record.Doc(e)
 		if err != nil {
 			return err
 		}

@@ -2,11 +2,11 @@ package memory
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -75,23 +75,6 @@ func (v Vector) check() error {
 		return invalid("embedder is longer than 64 bytes")
 	}
 	return nil
-}
-
-// encoded is how a vector is kept: four bytes an element, little-endian.
-func (v Vector) encoded() []byte {
-	var out []byte
-	for _, x := range v.Values {
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
-	}
-	return out
-}
-
-func decodedVector(raw []byte) []float32 {
-	var v []float32
-	for ; len(raw) >= 4; raw = raw[4:] {
-		v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
-	}
-	return v
 }
 
 // mean puts into a query what it means. A note says why words alone decide, where more was asked for.
@@ -176,7 +159,7 @@ func (s *Space) Documents(ctx context.Context, refs []search.Ref) ([]search.Doc,
 			list[i].Deleted = true
 			continue
 		}
-		d, ok, err := doc(e)
+		d, ok, err := record.Doc(e)
 		if err != nil {
 			return nil, err
 		}

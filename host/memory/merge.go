@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -279,11 +280,11 @@ func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
 	case "delete":
 		return outcome{}, nil
 	}
-	var keep record // what is not the value comes from the source, or else the target
+	var keep record.Record // what is not the value comes from the source, or else the target
 	for _, e := range []store.Entry{t.target, t.source} {
 		if e.Exists() {
 			var err error
-			if keep, err = decodeRecord(e); err != nil {
+			if keep, err = record.Decode(e); err != nil {
 				return outcome{}, err
 			}
 		}
@@ -293,7 +294,7 @@ func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
 		return outcome{}, err
 	}
 	keep.Value, keep.Agent = value, p.agent
-	encoded, err := keep.encode()
+	encoded, err := keep.Encode()
 	return outcome{value: encoded}, err
 }
 
@@ -318,35 +319,35 @@ func (p *mergePlan) mergeFields(t triple) (outcome, error) {
 	if t.key.Collection != memories || !t.source.Exists() || !t.target.Exists() {
 		return outcome{unresolved: true}, nil
 	}
-	var base record
+	var base record.Record
 	var err error
 	if t.base().Exists() {
-		if base, err = decodeRecord(t.base()); err != nil {
+		if base, err = record.Decode(t.base()); err != nil {
 			return outcome{}, err
 		}
 	}
-	source, err := decodeRecord(t.source)
+	source, err := record.Decode(t.source)
 	if err != nil {
 		return outcome{}, err
 	}
-	target, err := decodeRecord(t.target)
+	target, err := record.Decode(t.target)
 	if err != nil {
 		return outcome{}, err
 	}
-	merged, ok := mergeRecords(base, source, target)
+	merged, ok := record.Merge(base, source, target)
 	if !ok {
 		return outcome{unresolved: true}, nil
 	}
 	merged.Agent = p.agent
-	value, err := merged.encode()
+	value, err := merged.Encode()
 	return outcome{value: value}, err
 }
 
 // commit writes the plan: the keys, a record of the merge for later merges, an event in the log of each
 // namespace that got something, and what was counted on the source. The caller holds Space.writing.
 func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult, error) {
-	record := lineage.MergeRecord{Source: p.source.branch.ID, SourceAt: p.at, Target: p.target.branch.ID, Namespaces: p.namespaces, Silent: p.silent}
-	write, err := record.Write()
+	merge := lineage.MergeRecord{Source: p.source.branch.ID, SourceAt: p.at, Target: p.target.branch.ID, Namespaces: p.namespaces, Silent: p.silent}
+	write, err := merge.Write()
 	if err != nil {
 		return MergeResult{}, err
 	}
@@ -371,7 +372,7 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 		return MergeResult{}, err
 	}
 	p.space.usage.count(done.Version, p.kept)
-	p.space.catalogue.AddMerge(lineage.Merge{MergeRecord: record, At: done.Version, Stored: write.Key})
+	p.space.catalogue.AddMerge(lineage.Merge{MergeRecord: merge, At: done.Version, Stored: write.Key})
 	p.result.Merged, p.result.Version, p.result.Timestamp = true, done.Version, done.Time
 	return p.result, nil
 }
@@ -405,7 +406,7 @@ func (p *mergePlan) events(ctx context.Context) ([]store.Append, error) {
 		if err != nil {
 			return nil, err
 		}
-		appends = append(appends, logAppend(p.target.branch, namespace, mergeEvent, p.agent, data))
+		appends = append(appends, record.Event{Event: mergeEvent, Data: data, Agent: p.agent}.Append(p.target.branch.Lineage, namespace))
 	}
 	return appends, nil
 }

@@ -277,7 +277,7 @@ func (m *model) fork() {
 	m.deepest = max(m.deepest, made.Depth)
 	kept := slices.Clone(line)
 	if at.Version != 0 {
-		kept = slices.DeleteFunc(kept, func(x moment) bool { return x.version > at.Version })
+		kept = slices.DeleteFunc(kept, func(x instant) bool { return x.version > at.Version })
 	}
 	m.oracle.timelines[name] = kept
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/traces"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -240,7 +241,7 @@ func (s *Space) purgeMemory(ctx context.Context, key store.Key, version uint64) 
 	}
 	held, err := s.payloadsAt(ctx, key, version)
 	plan.replace = func(e store.Entry) ([]byte, bool) {
-		if r, err := decodeRecord(e); err != nil || !held[string(r.Value)] {
+		if r, err := record.Decode(e); err != nil || !held[string(r.Value)] {
 			return nil, false
 		}
 		return purgedMemory(e)
@@ -281,7 +282,7 @@ func (s *Space) payloadsAt(ctx context.Context, key store.Key, version uint64) (
 			if e.Version != version || e.Deleted {
 				return nil
 			}
-			r, err := decodeRecord(e)
+			r, err := record.Decode(e)
 			if err == nil && r.Purged == "" {
 				held[string(r.Value)] = true
 			}
@@ -309,9 +310,9 @@ func (s *Space) purgeEvent(ctx context.Context, p Location, sequence uint64) (pu
 	if !found[0].Exists() {
 		return purgePlan{}, notFound("there is no event %d in namespace %q on branch %q", sequence, p.Namespace, b.Name)
 	}
-	meant, err := decodeEvent(found[0])
+	meant, err := record.DecodeEvent(found[0])
 	same := func(e store.Entry) ([]byte, bool) {
-		if r, err := decodeEvent(e); err != nil || r.Digest != meant.Digest {
+		if r, err := record.DecodeEvent(e); err != nil || r.Digest != meant.Digest {
 			return nil, false
 		}
 		return purgedEvent(e)
@@ -320,23 +321,23 @@ func (s *Space) purgeEvent(ctx context.Context, p Location, sequence uint64) (pu
 }
 
 func purgedMemory(e store.Entry) ([]byte, bool) {
-	r, err := decodeRecord(e)
+	r, err := record.Decode(e)
 	if err == nil && r.Purged != "" {
 		return nil, false
 	}
-	left := record{Value: json.RawMessage("null"), Purged: digest(e.Value)}
-	value, err := left.encode()
+	left := record.Record{Value: json.RawMessage("null"), Purged: digest(e.Value)}
+	value, err := left.Encode()
 	return value, err == nil
 }
 
 // purgedEvent keeps what the hash chain of the log needs.
 func purgedEvent(e store.Entry) ([]byte, bool) {
-	r, err := decodeEvent(e)
+	r, err := record.DecodeEvent(e)
 	if err != nil || r.Data == nil {
 		return nil, false
 	}
 	r.Data = nil
-	value, err := r.encode()
+	value, err := r.Encode()
 	return value, err == nil
 }
 
@@ -353,7 +354,7 @@ func (s *Space) reindex(ctx context.Context, purged []store.Entry) error {
 		} else {
 			e.Deleted = true // no view reads it any more
 		}
-		d, ok, err := doc(e)
+		d, ok, err := record.Doc(e)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -34,14 +35,14 @@ func (v view) present(e store.Entry) (*Memory, error) {
 	if !e.Exists() {
 		return nil, nil
 	}
-	r, err := decodeRecord(e)
+	r, err := record.Decode(e)
 	if err != nil {
 		return nil, err
 	}
-	if r.expired(v.now) || r.Purged != "" {
+	if r.Expired(v.now) || r.Purged != "" {
 		return nil, nil
 	}
-	m := r.memory(e)
+	m := memoryOf(e, r)
 	return &m, nil
 }
 
@@ -214,7 +215,7 @@ func (s *Space) count(ctx context.Context, v view, namespace, collection string)
 		if err != nil {
 			return 0, s.translate("count", err)
 		}
-		d, _, err := doc(e)
+		d, _, err := record.Doc(e)
 		if err != nil {
 			return 0, err
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -160,7 +161,7 @@ func (s *Space) asFound(ctx context.Context, v view, h search.Hit, key store.Key
 }
 
 func (s *Space) hit(h search.Hit, e store.Entry, query string) (Hit, error) {
-	d, _, err := doc(e)
+	d, _, err := record.Doc(e)
 	if err != nil {
 		return Hit{}, err
 	}

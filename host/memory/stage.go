@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -31,7 +32,7 @@ type Stage struct {
 	blind bool
 
 	seen    map[site]uint64 // versions that the commit expects; 0: there is none
-	changed map[site]*record
+	changed map[site]*record.Record
 	order   []site // of changed
 	events  []stagedEvent
 	counts  []stagedCount
@@ -160,7 +161,7 @@ func (t *Stage) lineage(system bool) store.Lineage {
 }
 
 // current reads entries as the stage sees them: what it changed, or what was there. A nil record is not there.
-func (t *Stage) current(ctx context.Context, sites []site) ([]*record, []store.Entry, error) {
+func (t *Stage) current(ctx context.Context, sites []site) ([]*record.Record, []store.Entry, error) {
 	if len(t.seen) > t.space.limits.StageReads {
 		return nil, nil, t.exhausted("entries are read", t.space.limits.StageReads)
 	}
@@ -173,7 +174,7 @@ func (t *Stage) current(ctx context.Context, sites []site) ([]*record, []store.E
 			return nil, nil, err
 		}
 	}
-	records := make([]*record, len(sites))
+	records := make([]*record.Record, len(sites))
 	for i, at := range sites {
 		if staged, ok := t.changed[at]; ok {
 			records[i], found[i] = staged, store.Entry{Key: at.Key}
@@ -247,36 +248,24 @@ func remember[K comparable, V any](m *map[K]V, key K, value V) {
 }
 
 // live decodes an entry; nil when there is none, it has expired, or it was erased.
-func (t *Stage) live(e store.Entry) (*record, error) {
+func (t *Stage) live(e store.Entry) (*record.Record, error) {
 	if !e.Exists() {
 		return nil, nil
 	}
-	r, err := decodeRecord(e)
-	if err != nil || r.expired(t.now) || r.Purged != "" {
+	r, err := record.Decode(e)
+	if err != nil || r.Expired(t.now) || r.Purged != "" {
 		return nil, err
 	}
 	return &r, nil
 }
 
 // set stages a record, or with nil its deletion.
-func (t *Stage) set(at site, r *record) {
+func (t *Stage) set(at site, r *record.Record) {
 	if _, staged := t.changed[at]; !staged {
 		t.order = append(t.order, at)
 	}
-	t.bytes += r.size() - t.changed[at].size()
+	t.bytes += r.Size() - t.changed[at].Size()
 	remember(&t.changed, at, r)
-}
-
-// size is about how many bytes a record has in memory.
-func (r *record) size() int {
-	if r == nil {
-		return 0
-	}
-	n := len(r.Value) + len(r.Vector)
-	for name, value := range r.Metadata {
-		n += len(name) + len(value)
-	}
-	return n
 }
 
 // room is an error when the stage changes as much as it may.
@@ -298,7 +287,7 @@ func (t *Stage) exhausted(what string, most int) error {
 // stagedEntry is an entry of a listing.
 type stagedEntry struct {
 	site
-	record record
+	record record.Record
 	point  store.Point
 }
 

@@ -8,13 +8,14 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
 // Saved is what a stage had staged at a moment.
 type Saved struct {
-	changed map[site]*record
+	changed map[site]*record.Record
 	order   []site
 	events  int
 	counts  int
@@ -106,7 +107,7 @@ func (s *Space) payloads(ctx context.Context, b *lineage.Branch, notices []Notic
 		if !found[0].Exists() {
 			continue
 		}
-		r, err := decodeRecord(found[0])
+		r, err := record.Decode(found[0])
 		if err != nil {
 			return err
 		}

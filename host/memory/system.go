@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -90,7 +91,7 @@ func (s *Space) dropAnswers(ctx context.Context, b *lineage.Branch) error {
 		}
 		batch := store.Batch{Expect: []store.Expectation{b.Alive()}}
 		for _, e := range page {
-			var a answerRecord
+			var a record.Answer
 			if err := json.Unmarshal(e.Value, &a); err != nil {
 				return fmt.Errorf("read an answer: %w", err)
 			}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -48,7 +49,7 @@ func (c tally) at(now time.Time) Use {
 func hours(t time.Time) int64 { return t.Unix() / 3600 }
 
 // tallyRecord is how a record counts; nil counts nothing.
-func tallyRecord(name string, r *record) tally {
+func tallyRecord(name string, r *record.Record) tally {
 	if r == nil || r.Purged != "" {
 		return tally{}
 	}
@@ -64,7 +65,7 @@ func tallyEntry(e store.Entry, b store.BranchID) (tally, error) {
 	if !e.Exists() || e.Branch != b {
 		return tally{}, nil
 	}
-	r, err := decodeRecord(e)
+	r, err := record.Decode(e)
 	return tallyRecord(e.Name, &r), err
 }
 

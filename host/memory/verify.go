@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -120,7 +121,7 @@ func (s *Space) verifyEntries(ctx context.Context, b *lineage.Branch, v *Verifie
 			if !slices.Contains(namespaces, e.Namespace) {
 				namespaces = append(namespaces, e.Namespace)
 			}
-			d, ok, err := doc(e)
+			d, ok, err := record.Doc(e)
 			if err != nil {
 				v.add(fmt.Sprintf("branch %s: %v", b.Name, err), doRepair)
 			}
@@ -194,7 +195,7 @@ func (s *Space) missingOf(ctx context.Context, b *lineage.Branch, key store.Key)
 		if err != nil {
 			return n, s.translate("verify branch "+b.Name, err)
 		}
-		if d, ok, err := doc(e); asked(e) && ok && err == nil && e.Version <= upTo {
+		if d, ok, err := record.Doc(e); asked(e) && ok && err == nil && e.Version <= upTo {
 			n += s.index.Missing(d)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -70,7 +71,7 @@ func recordSeals(appends []store.Append) [][]byte {
 func (s *Space) docs(batch store.Batch, sealed [][]byte, done store.Committed) ([]search.Doc, error) {
 	var docs []search.Doc
 	add := func(e store.Entry) error {
-		d, ok, err := doc(e)
+		d, ok, err := record.Doc(e)
 		if ok {
 			docs = append(docs, d)
 		}
