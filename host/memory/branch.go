@@ -239,7 +239,7 @@ func (a *Access) mayDelete(ctx context.Context, b *lineage.Branch) ([]store.Quie
 	if err != nil {
 		return nil, a.space.translate("read the newest version", err)
 	}
-	for page, err := range eachPage(ctx, a.space.engine.Versions, b.Lineage, store.Range{}, fillPage) {
+	for page, err := range store.Pages(ctx, a.space.engine.Versions, b.Lineage, store.Range{}, fillPage) {
 		if err != nil {
 			return nil, a.space.translate("look through branch "+b.Name, err)
 		}

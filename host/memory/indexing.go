@@ -249,7 +249,7 @@ const fillPage = 2000
 // fillBranch gives the index every version on a branch.
 func (s *Space) fillBranch(ctx context.Context, id store.BranchID) error {
 	own := store.Lineage{{Branch: id, At: store.Latest}}
-	for page, err := range eachPage(ctx, s.engine.Versions, own, store.Range{}, fillPage) {
+	for page, err := range store.Pages(ctx, s.engine.Versions, own, store.Range{}, fillPage) {
 		if err != nil {
 			return err
 		}

@@ -180,7 +180,7 @@ func (s *Space) version(ctx context.Context, r search.Ref) (store.Entry, error) 
 		return store.Entry{}, err
 	}
 	only := store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
-	for e, err := range eachEntry(ctx, s.engine.Versions, store.Lineage{{Branch: r.Branch, At: store.Latest}}, only, fillPage) {
+	for e, err := range store.Entries(ctx, s.engine.Versions, store.Lineage{{Branch: r.Branch, At: store.Latest}}, only, fillPage) {
 		if err != nil || e.Version == r.Version {
 			return e, err
 		}

@@ -33,7 +33,7 @@ func (s *Space) oldNotes(ctx context.Context, after, before uint64) iter.Seq2[st
 			oldest = p.Time.Add(-longestCommit)
 		}
 		within := store.Range{Namespace: lineage.Namespace, Collection: commitNotes, Reverse: true}
-		for e, err := range eachEntry(ctx, s.engine.ScanAt, system.Lineage, within, fillPage) {
+		for e, err := range store.Entries(ctx, s.engine.ScanAt, system.Lineage, within, fillPage) {
 			switch {
 			case err != nil:
 				yield(store.Noted{}, err)
@@ -57,7 +57,7 @@ func (s *Space) dropOldNotes(ctx context.Context, upTo uint64, gone func(store.N
 		return nil
 	}
 	within := store.Range{Namespace: lineage.Namespace, Collection: commitNotes}
-	for page, err := range eachPage(ctx, s.engine.ScanAt, system.Lineage, within, cataloguePage) {
+	for page, err := range store.Pages(ctx, s.engine.ScanAt, system.Lineage, within, cataloguePage) {
 		if err != nil {
 			return err
 		}

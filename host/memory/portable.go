@@ -67,7 +67,7 @@ func (s *Space) WriteMemories(ctx context.Context, q Selection, w io.Writer) err
 		return err
 	}
 	n := 0
-	for e, err := range eachEntry(ctx, s.engine.ScanAt, v.lineage, store.Range{Namespace: q.Namespace}, fillPage) {
+	for e, err := range store.Entries(ctx, s.engine.ScanAt, v.lineage, store.Range{Namespace: q.Namespace}, fillPage) {
 		if err != nil {
 			return s.translate("export", err)
 		}

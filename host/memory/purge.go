@@ -163,7 +163,7 @@ func (r *purging) each(ctx context.Context, do func(e store.Entry, left []byte) 
 // eachVersion calls do with all versions that were written on a branch.
 func (s *Space) eachVersion(ctx context.Context, b *lineage.Branch, within store.Range, do func(store.Entry) error) error {
 	own := store.Lineage{{Branch: b.ID, At: store.Latest}}
-	for e, err := range eachEntry(ctx, s.engine.Versions, own, within, purgePage) {
+	for e, err := range store.Entries(ctx, s.engine.Versions, own, within, purgePage) {
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,7 @@ func (a *Access) List(ctx context.Context, p Location, prefix, after string, at 
 
 // scan reads entries of a view until limit of them turned into something; nil passes one over.
 func scan[T any](ctx context.Context, s *Space, v view, r store.Range, limit int, read func(store.Entry) (*T, error)) (list []T, err error) {
-	for e, err := range eachEntry(ctx, s.engine.ScanAt, v.lineage, r, limit) {
+	for e, err := range store.Entries(ctx, s.engine.ScanAt, v.lineage, r, limit) {
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func (a *Access) History(ctx context.Context, p Location, key string, at AsOf, l
 	}
 	limit = s.page(limit)
 	r := store.Range{Namespace: p.Namespace, Collection: memories, Prefix: key, Exact: true}
-	for e, err := range eachEntry(ctx, s.engine.Versions, v.lineage, r, limit+1) {
+	for e, err := range store.Entries(ctx, s.engine.Versions, v.lineage, r, limit+1) {
 		if err != nil {
 			return nil, 0, s.translate("read the history of "+clip(key, 64), err)
 		}
@@ -211,7 +211,7 @@ func (s *Space) count(ctx context.Context, v view, namespace, collection string)
 	}
 	n := 0
 	within := store.Range{Namespace: namespace, Collection: collection}
-	for e, err := range eachEntry(ctx, s.engine.ScanAt, v.lineage, within, s.limits.Page) {
+	for e, err := range store.Entries(ctx, s.engine.ScanAt, v.lineage, within, s.limits.Page) {
 		if err != nil {
 			return 0, s.translate("count", err)
 		}

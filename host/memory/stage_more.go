@@ -131,7 +131,7 @@ func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
 	}
 	var list []string
 	scanned := 0
-	for page, err := range eachPage(ctx, t.space.engine.ScanAt, t.lineage(false), store.Range{}, fillPage) {
+	for page, err := range store.Pages(ctx, t.space.engine.ScanAt, t.lineage(false), store.Range{}, fillPage) {
 		if err != nil {
 			return nil, t.space.translate("list namespaces", err)
 		}

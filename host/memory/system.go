@@ -85,7 +85,7 @@ func (s *Space) trimSystem(ctx context.Context, b *lineage.Branch, floor uint64)
 // dropAnswers deletes the recorded answers of expired requests.
 func (s *Space) dropAnswers(ctx context.Context, b *lineage.Branch) error {
 	now, r := s.clock().UnixMicro(), store.Range{Namespace: lineage.Namespace, Collection: answers}
-	for page, err := range eachPage(ctx, s.engine.ScanAt, b.Lineage, r, cataloguePage) {
+	for page, err := range store.Pages(ctx, s.engine.ScanAt, b.Lineage, r, cataloguePage) {
 		if err != nil {
 			return err
 		}

@@ -397,7 +397,7 @@ func (s *Space) countBranch(ctx context.Context, id store.BranchID, at uint64, f
 	}
 	own := store.Lineage{{Branch: id, At: at}}
 	for _, r := range ranges {
-		for e, err := range eachEntry(ctx, s.engine.ScanAt, own, r, fillPage) {
+		for e, err := range store.Entries(ctx, s.engine.ScanAt, own, r, fillPage) {
 			if err != nil {
 				return err
 			}

@@ -111,7 +111,7 @@ func (s *Space) verifyEntries(ctx context.Context, b *lineage.Branch, v *Verifie
 		v.add(err.Error(), doRepair)
 		return nil, ctx.Err()
 	}
-	for page, err := range eachPage(ctx, s.engine.Versions, store.Lineage{{Branch: b.ID, At: store.Latest}}, store.Range{}, fillPage) {
+	for page, err := range store.Pages(ctx, s.engine.Versions, store.Lineage{{Branch: b.ID, At: store.Latest}}, store.Range{}, fillPage) {
 		if err != nil {
 			v.add(fmt.Sprintf("branch %s cannot be read: %v", b.Name, err), doRepair)
 			return namespaces, ctx.Err()
@@ -191,7 +191,7 @@ func (s *Space) missingOf(ctx context.Context, b *lineage.Branch, key store.Key)
 		return 0, err
 	}
 	only := store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
-	for e, err := range eachEntry(ctx, s.engine.Versions, store.Lineage{{Branch: b.ID, At: store.Latest}}, only, fillPage) {
+	for e, err := range store.Entries(ctx, s.engine.Versions, store.Lineage{{Branch: b.ID, At: store.Latest}}, only, fillPage) {
 		if err != nil {
 			return n, s.translate("verify branch "+b.Name, err)
 		}
@@ -283,7 +283,7 @@ func (s *Space) findWrong(ctx context.Context, v *Verified, what string) {
 
 // countPresent counts the memories of a view by reading them.
 func (s *Space) countPresent(ctx context.Context, v view) (n int, err error) {
-	for e, err := range eachEntry(ctx, s.engine.ScanAt, v.lineage, store.Range{}, fillPage) {
+	for e, err := range store.Entries(ctx, s.engine.ScanAt, v.lineage, store.Range{}, fillPage) {
 		if err != nil {
 			return n, err
 		}
