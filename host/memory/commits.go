@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -45,7 +46,7 @@ func noteField(text string) string {
 	if len(text) <= noteText {
 		return text
 	}
-	return strings.ToValidUTF8(text[:noteText-2*sha256.Size-3], "") + "…" + digest([]byte(text))
+	return strings.ToValidUTF8(text[:noteText-2*sha256.Size-3], "") + "…" + record.Digest([]byte(text))
 }
 
 // decodeNote is a note of a commit; ok is false for one that was not written here.
@@ -118,30 +119,12 @@ func (a *Access) Commits(ctx context.Context, q CommitQuery) (list []CommittedBy
 // write, and then that version's.
 func (s *Space) eachNote(ctx context.Context, after, before uint64) iter.Seq2[store.Noted, error] {
 	return func(yield func(store.Noted, error) bool) {
-		for _, notes := range []iter.Seq2[store.Noted, error]{s.eachEngineNote(ctx, after, before), s.oldNotes(ctx, after, before)} {
+		for _, notes := range []iter.Seq2[store.Noted, error]{store.Notes(ctx, s.engine.Notes, after, before, fillPage), s.oldNotes(ctx, after, before)} {
 			for n, err := range notes {
 				if !yield(n, err) || err != nil {
 					return
 				}
 			}
-		}
-	}
-}
-
-func (s *Space) eachEngineNote(ctx context.Context, after, before uint64) iter.Seq2[store.Noted, error] {
-	return func(yield func(store.Noted, error) bool) {
-		for more := true; more; {
-			page, err := s.engine.Notes(ctx, after, before, fillPage)
-			if err != nil {
-				yield(store.Noted{}, err)
-				return
-			}
-			for _, n := range page {
-				if before = n.Version; !yield(n, nil) {
-					return
-				}
-			}
-			more = len(page) == fillPage
 		}
 	}
 }
@@ -216,7 +199,7 @@ func (s *Space) dropNotes(ctx context.Context) error {
 		return err
 	}
 	var drop []uint64
-	for n, err := range s.eachEngineNote(ctx, s.notesDropped.Load(), newest+1) {
+	for n, err := range store.Notes(ctx, s.engine.Notes, s.notesDropped.Load(), newest+1, fillPage) {
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -230,7 +231,7 @@ func TestASpaceOfBeforeCommitsWereNotedOpensAndNotesThem(t *testing.T) {
 func noteAsBefore(t *testing.T, s *Space, call string) uint64 {
 	t.Helper()
 	system, b := s.catalogue.System(), s.catalogue.Named(Default)
-	value, err := (record{Value: json.RawMessage(`1`)}).encode()
+	value, err := (record.Record{Value: json.RawMessage(`1`)}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

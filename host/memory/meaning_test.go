@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/search/semantic"
 	"github.com/alcove-memory/alcove/host/store"
@@ -289,7 +290,7 @@ func TestAPurgeLeavesNoVectorInAnyFile(t *testing.T) {
 		return rows
 	}
 	await.That(t, "two vectors are kept", func() bool { return files() == 2 })
-	if _, err := s.Purge(t.Context(), Purge{Key: "secret"}); err != nil {
+	if _, err := s.Purge(t.Context(), purge.Request{Key: "secret"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := files(); n != 1 {

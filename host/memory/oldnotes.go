@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
 // commitNotes is the collection of the system branch in which the previous version noted whose each commit is: an entry beside what the
 // commit wrote, named by the instant at which the commit began. They are read and dropped, and no longer written.
-const commitNotes = "_commits"
+const commitNotes = record.CommitNotes
 
 // longestCommit is how long a commit took at most: names of notes are that much out of the order of versions.
 const longestCommit = 10 * time.Minute

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -172,7 +173,7 @@ func (b *busy) care(ctx context.Context, which int, own string) {
 		return
 	}
 	b.store("", "secret"+own, "a secret of "+own, time.Time{})
-	_, err := b.space.Purge(ctx, Purge{Key: "secret" + own})
+	_, err := b.space.Purge(ctx, purge.Request{Key: "secret" + own})
 	b.ok(err)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/registry"
@@ -86,7 +87,7 @@ type (
 	Memory             = memory.PortableMemory
 	Imported           = memory.Imported
 	// Copy is a record, a memory or an event with what was purged.
-	Copy       = memory.Copy
+	Copy       = purge.Copy
 	Durability = store.Durability
 	Compacted  = store.Compacted
 	BackedUp   = store.BackedUp
@@ -133,7 +134,7 @@ type ImportRequest struct {
 
 // PurgeRequest says what to erase.
 type PurgeRequest struct {
-	memory.Purge
+	purge.Request
 	// SetAside removes what repairs have set aside, which may hold what is to be erased. Without it a purge refuses while
 	// there is any.
 	SetAside bool
@@ -141,7 +142,7 @@ type PurgeRequest struct {
 
 // Purged is what a purge did, and who may still have what was purged.
 type Purged struct {
-	memory.Purged
+	purge.Result
 	// Families saw it, or may have. What they keep of it in other words cannot be found.
 	Families []Witness `json:"families"`
 	// Outside are the servers that embedders and families may have sent it to.

@@ -41,3 +41,26 @@ func Entries(ctx context.Context, read PageReader, l Lineage, r Range, size int)
 		}
 	}
 }
+
+// NoteReader reads the notes of commits a page at a time, the newest first, as Notes of an engine does.
+type NoteReader func(ctx context.Context, after, before uint64, limit int) ([]Noted, error)
+
+// Notes iterates over the notes of commits of versions between after and before, exclusively, the newest first. It reads them in pages
+// of at most size. An error comes alone and is the last.
+func Notes(ctx context.Context, read NoteReader, after, before uint64, size int) iter.Seq2[Noted, error] {
+	return func(yield func(Noted, error) bool) {
+		for more := true; more; {
+			page, err := read(ctx, after, before, size)
+			if err != nil {
+				yield(Noted{}, err)
+				return
+			}
+			for _, n := range page {
+				if before = n.Version; !yield(n, nil) {
+					return
+				}
+			}
+			more = len(page) == size
+		}
+	}
+}

@@ -19,7 +19,9 @@ import (
 const (
 	Memories = "memory"
 	Events   = "_log"
-	Answers  = "_answers" // on the system branch
+	// CommitNotes is the collection of the system branch in which an earlier version kept the notes of commits.
+	CommitNotes = "_commits"
+	Answers     = "_answers" // on the system branch
 )
 
 // Record is how a memory, or a record of a family, is stored.

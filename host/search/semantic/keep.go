@@ -201,7 +201,7 @@ type rowFilter int
 
 const (
 	claimed rowFilter = iota // of present documents
-	current             // likewise, and unclaimed ones without a newer copy, which a document may claim later
+	current                  // likewise, and unclaimed ones without a newer copy, which a document may claim later
 )
 
 // rewrite merges the selected rows of files into one file. The caller holds work.

@@ -1,4 +1,4 @@
-package memory
+package purge
 
 import (
 	"context"
@@ -19,8 +19,8 @@ type Copies struct {
 	List    []Copy `json:"list"`    // the first
 }
 
-// mostCopies is how many are listed.
-const mostCopies = 200
+// ListLimit is how many copies a result lists.
+const ListLimit = 200
 
 // Copy is a record, a memory or an event with what was purged, on a branch.
 type Copy struct {
@@ -34,7 +34,7 @@ type Copy struct {
 
 func (c *Copies) add(found Copy) {
 	c.Records++
-	if len(c.List) < mostCopies {
+	if len(c.List) < ListLimit {
 		c.List = append(c.List, found)
 	}
 }
@@ -42,7 +42,7 @@ func (c *Copies) add(found Copy) {
 // copies searches every version for the traces so far. A certain copy that a family made, and an answer with one, is erased; what
 // others wrote, and a possible copy, is only listed.
 func (r *purging) copies(ctx context.Context) error {
-	for _, b := range r.space.catalogue.Kept() {
+	for _, b := range r.space.Branches.Kept() {
 		var key store.Key // the last one; listed and named are about it
 		var listed, named bool
 		err := r.space.eachVersion(ctx, b, store.Range{}, func(e store.Entry) error {
@@ -75,15 +75,18 @@ func (r *purging) copies(ctx context.Context) error {
 	return errors.Join(r.flush(ctx), r.notes(ctx))
 }
 
+// notesPage is how many notes of commits are read at once.
+const notesPage = 500
+
 // notes searches the notes of commits for the traces so far. One with a certain copy is dropped.
 func (r *purging) notes(ctx context.Context) error {
 	var drop []uint64
-	system := r.space.catalogue.System()
-	for n, err := range r.space.eachEngineNote(ctx, 0, store.Latest) {
+	system := r.space.Branches.System()
+	for n, err := range store.Notes(ctx, r.space.Engine.Notes, 0, store.Latest, notesPage) {
 		if err != nil {
 			return err
 		}
-		e := store.Entry{Key: store.Key{Namespace: lineage.Namespace, Collection: commitNotes, Name: strconv.FormatUint(n.Version, 10)}, Point: n.Point, Value: n.Note}
+		e := store.Entry{Key: store.Key{Namespace: lineage.Namespace, Collection: record.CommitNotes, Name: strconv.FormatUint(n.Version, 10)}, Point: n.Point, Value: n.Note}
 		verdict, why := r.judge(e)
 		switch {
 		case verdict == isCopy:
@@ -93,7 +96,7 @@ func (r *purging) notes(ctx context.Context) error {
 			r.done.Possible.add(copyOf(e, system, why))
 		}
 	}
-	return r.engine.PurgeNotes(ctx, drop)
+	return r.space.Engine.PurgeNotes(ctx, drop)
 }
 
 // judgement is how a purge treats a version.
@@ -111,9 +114,9 @@ func (r *purging) judge(e store.Entry) (judgement, string) {
 		return isNone, ""
 	}
 	switch e.Collection {
-	case memories:
+	case record.Memories:
 		return r.judgeMemory(e)
-	case events:
+	case record.Events:
 		return r.judgeEvent(e)
 	}
 	if kept, err := record.Decode(e); err == nil && kept.Purged != "" {
@@ -123,9 +126,9 @@ func (r *purging) judge(e store.Entry) (judgement, string) {
 	named := r.plan.traces.Find(fmt.Appendf(nil, "%q", e.Name))
 	found.Key = found.Key || named.Key
 	switch {
-	case found.Copy(), e.Collection == answers && (found.Value || found.Part):
+	case found.Copy(), e.Collection == record.Answers && (found.Value || found.Part):
 		return isCopy, ""
-	case e.Collection == answers: // which go with the day
+	case e.Collection == record.Answers: // which go with the day
 		return isNone, ""
 	case found.Doubt() != "":
 		return mayBeCopy, found.Doubt()
@@ -165,7 +168,7 @@ func (r *purging) judgeEvent(e store.Entry) (judgement, string) {
 }
 
 // key is the key that is purged; the zero key for everything of a family.
-func (p purgePlan) key() store.Key {
+func (p Plan) key() store.Key {
 	return store.Key{Namespace: p.within.Namespace, Collection: p.within.Collection, Name: p.within.Prefix}
 }
 
@@ -183,7 +186,7 @@ func copyOf(e store.Entry, b *lineage.Branch, why string) Copy {
 	if b != nil {
 		found.Branch = b.Name
 	}
-	if e.Collection == events {
+	if e.Collection == record.Events {
 		if sequence, err := store.ParseSequence(e.Name); err == nil {
 			found.Key = fmt.Sprint(sequence)
 		}
@@ -229,9 +232,9 @@ func payloadsOf(e store.Entry) []json.RawMessage {
 // purgedCopy is what is left of a copy.
 func purgedCopy(e store.Entry) ([]byte, bool) {
 	switch e.Collection {
-	case answers:
+	case record.Answers:
 		return purgedAnswer(e)
-	case events:
+	case record.Events:
 		return purgedEvent(e)
 	}
 	return purgedMemory(e)
