@@ -260,8 +260,7 @@ func (s *Space) Flush(ctx context.Context) error {
 
 // stillLive reports whether the branch has not been deleted.
 func (s *Space) stillLive(b *lineage.Branch) bool {
-	now, err := s.branch(b.Name)
-	return err == nil && now.ID == b.ID
+	return s.catalogue.IsLive(b)
 }
 
 // Counters are what was counted about a memory on a branch, and on those it was forked from.

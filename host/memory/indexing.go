@@ -292,10 +292,12 @@ func (s *Space) saveIndex(ctx context.Context, all bool) {
 	}
 }
 
-// distrustIndex makes the next start rebuild the index.
-func (s *Space) distrustIndex(ctx context.Context) error {
+// distrustIndex makes the next start rebuild the index, which is wrong.
+func (s *Space) distrustIndex(ctx context.Context) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	s.distrusted = true
-	return s.index.Unsave(ctx, s.engine)
+	if err := s.index.Unsave(ctx, s.engine); err != nil {
+		s.logger.Error("the saved search index, which is wrong, could not be dropped", "error", err)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
@@ -77,7 +78,7 @@ type Families interface {
 
 // Types of the domain that acts take and give.
 type (
-	Verified         = memory.Verified
+	Verified         = integrity.Report
 	Retention        = retention.Policy
 	Retained         = memory.Retained         // what an application of the policy did
 	RetentionFailure = memory.RetentionFailure // a rule that could not be applied
