@@ -65,8 +65,9 @@ func rules() []rule {
 		{pkg: "host/memory/moment", never: append(outside, "os")},
 		{pkg: "host/memory/record", own: []string{"host/jsontext", "host/memory/moment", "host/memory/threeway", "host/search", "host/store"}, never: append(outside, "os")},
 		{pkg: "host/memory/integrity", own: []string{"host/memory/lineage", "host/memory/record", "host/search", "host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory/portable", never: append(outside, "os")}, // the standard library only
 		{pkg: "host/memory/purge", own: []string{"host/memory/lineage", "host/memory/record", "host/memory/traces", "host/store"}, never: append(outside, "os")},
-		{pkg: "host/memory", own: []string{"host/memory/integrity", "host/memory/purge", "host/memory/lineage", "host/memory/retention", "host/memory/threeway", "host/store", "host/search", "host/jsontext", "host/memory/moment", "host/memory/record"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/memory", own: []string{"host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/lineage", "host/memory/retention", "host/memory/threeway", "host/store", "host/search", "host/jsontext", "host/memory/moment", "host/memory/record"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
 		{pkg: "host/tool", own: []string{"host/memory", "host/schema", "host/jsonrpc", "host/jsontext"}, never: append(outside, "os")},
 		{pkg: "host/tool/core", own: []string{"host/memory", "host/search", "host/tool"}, never: append(outside, "os")},
@@ -88,13 +89,13 @@ func rules() []rule {
 		{pkg: "host/sandbox/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/bundle", own: []string{"host/store"}, never: append(outside, "os")},
 		{pkg: "host/backup", own: []string{"host/bundle", "host/regular", "host/store"}, others: []string{"golang.org/x/sys"}, never: outside},
-		{pkg: "host/importer", own: []string{"host/memory", "host/regular", "host/jsontext"}, others: []string{"github.com/goccy/go-yaml"}, never: outside},
+		{pkg: "host/importer", own: []string{"host/memory/portable", "host/regular", "host/jsontext"}, others: []string{"github.com/goccy/go-yaml"}, never: outside},
 		{pkg: "host/regular", never: outside},
 		{pkg: "host/durable", never: outside},
 		{pkg: "host/measure/pairs"}, // serves measurements only
 		{pkg: "host/measure", never: append(outside, "os")},
 		{pkg: "host/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},
-		{pkg: "host/operator", own: []string{"abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/integrity", "host/memory/purge", "host/memory/retention", "host/policy", "host/sandbox", "host/store"}, never: []string{"net/http", "os", "os/exec"}},
+		{pkg: "host/operator", own: []string{"abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/retention", "host/policy", "host/sandbox", "host/store"}, never: []string{"net/http", "os", "os/exec"}},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},
 		{pkg: "host/jsontext", never: append(outside, "os")}, // the standard library only
 		{pkg: "host/jsonrpc", never: append(outside, "os")},

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
 // turn is one message of a conversation.
@@ -19,8 +19,8 @@ type turn struct {
 	at                     time.Time
 }
 
-func (t turn) memory() memory.PortableMemory {
-	m := memory.PortableMemory{
+func (t turn) memory() portable.Memory {
+	m := portable.Memory{
 		Key: key(t.source, t.session, fmt.Sprintf("%05d", t.seq)), Value: encode(t.text), Type: "message", Tags: []string{t.source},
 		Metadata: meta("session", t.session, "title", t.title, "speaker", t.speaker),
 	}
@@ -201,7 +201,7 @@ func readMem0(in Input, yield Yield) error {
 		if m.ID == "" || m.Memory == "" {
 			return fmt.Errorf("it has no id or no memory")
 		}
-		p := memory.PortableMemory{
+		p := portable.Memory{
 			Key: key("mem0", m.ID), Value: encode(m.Memory), Tags: m.Categories, Agent: m.AgentID,
 			Metadata: meta("user_id", m.UserID, "run_id", m.RunID, "created_at", m.CreatedAt, "updated_at", m.UpdatedAt),
 		}

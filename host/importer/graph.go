@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
 // graphLine is an entity or a relation.
@@ -65,7 +65,7 @@ func readGraph(in Input, yield Yield) error {
 		if entities[l.From] {
 			return nil
 		}
-		return yield(memory.PortableMemory{
+		return yield(portable.Memory{
 			Key: key("relation", l.From, l.RelationType, l.To), Type: "relation",
 			Value: encode(map[string]string{"from": l.From, "to": l.To, "relation": l.RelationType}),
 			Links: []string{key("entity", l.From), key("entity", l.To)},
@@ -73,8 +73,8 @@ func readGraph(in Input, yield Yield) error {
 	})
 }
 
-func entity(l graphLine, out *relations) memory.PortableMemory {
-	m := memory.PortableMemory{
+func entity(l graphLine, out *relations) portable.Memory {
+	m := portable.Memory{
 		Key: key("entity", l.Name), Type: l.EntityType,
 		Value: encode(struct {
 			Name         string   `json:"name"`

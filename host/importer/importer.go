@@ -20,7 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/host/jsontext"
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
@@ -48,7 +48,7 @@ type Input struct {
 }
 
 // Yield receives a memory.
-type Yield func(memory.PortableMemory) error
+type Yield func(portable.Memory) error
 
 // InputError is an error in the input with its location.
 type InputError struct {
@@ -82,7 +82,7 @@ func (in Input) Read(ctx context.Context, yield Yield) error {
 	if read == nil {
 		return fmt.Errorf("there is no format %q: use one of %v", in.Format, Formats())
 	}
-	return read(in, func(m memory.PortableMemory) error {
+	return read(in, func(m portable.Memory) error {
 		err := ctx.Err()
 		if err == nil {
 			err = yield(m)
@@ -370,24 +370,22 @@ func readMemories(in Input, yield Yield) error {
 	}
 	err := in.lines(func(n int, line []byte) error {
 		if n == 1 {
-			var h memory.MemoriesHeader
-			if json.Unmarshal(line, &h) != nil || h.Alcove != "memories" || h.Format != 1 {
-				return &refused{errors.New("it is not the header of exported memories of format 1")}
+			if err := portable.CheckHeader(line); err != nil {
+				return &refused{err}
 			}
 			return nil
 		}
 		if ended {
 			return &refused{errors.New("something follows the last line")}
 		}
-		if bytes.HasPrefix(line, []byte(`{"end":`)) {
-			var t memory.MemoriesTrailer
-			if err := json.Unmarshal(line, &t); err != nil || t.Memories != count {
-				return &refused{fmt.Errorf("the file has %d memories and should have %d", count, t.Memories)}
+		if bytes.HasPrefix(line, []byte(portable.Trailer)) {
+			if err := portable.CheckTrailer(line, count); err != nil {
+				return &refused{err}
 			}
 			ended = true
 			return nil
 		}
-		var m memory.PortableMemory
+		var m portable.Memory
 		if err := json.Unmarshal(line, &m); err != nil {
 			return err
 		}

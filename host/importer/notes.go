@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
@@ -151,8 +151,8 @@ func (o *once) add(s string) {
 }
 
 // metadata returns the front matter without the fields that a memory has itself.
-func (n note) memory(k string, own ...string) memory.PortableMemory {
-	m := memory.PortableMemory{Key: key(k), Tags: n.tags(), Type: n.text("type")}
+func (n note) memory(k string, own ...string) portable.Memory {
+	m := portable.Memory{Key: key(k), Tags: n.tags(), Type: n.text("type")}
 	own = append(own, "tags", "type")
 	pairs := []any{}
 	for name, value := range n.front {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -267,7 +268,7 @@ var deeds = []deed{
 	{"Import", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, dry := range []bool{true, false} {
 			each(func(ns string) {
-				done, err := a.Import(ctx, "", []PortableMemory{{Namespace: "work", Key: "in", Value: json.RawMessage(`1`)},
+				done, err := a.Import(ctx, "", []portable.Memory{{Namespace: "work", Key: "in", Value: json.RawMessage(`1`)},
 					{Namespace: ns, Key: "in" + secretWord, Value: json.RawMessage(`2`)}}, Write{DryRun: dry})
 				say(done, err)
 			})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -48,7 +49,7 @@ func oneOfEach(t *testing.T, s *Space) map[string]CommittedBy {
 		return err
 	})
 	act("import", "draft", at("in"), func(a *Access) error {
-		_, err := a.Import(ctx, "draft", []PortableMemory{{Key: "in", Value: json.RawMessage(`1`)}}, Write{})
+		_, err := a.Import(ctx, "draft", []portable.Memory{{Key: "in", Value: json.RawMessage(`1`)}}, Write{})
 		return err
 	})
 	act("merge", Default, []CommittedChange{{Namespace: Default, Collection: events, Key: store.SequenceName(2)}, {Namespace: Default, Key: "in"}, {Namespace: Default, Key: "k"}},

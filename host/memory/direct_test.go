@@ -3,6 +3,8 @@ package memory
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
 // What follows is for those that do not say yet on whose behalf they ask: each is the owner's, with the author that a Write names.
@@ -119,7 +121,7 @@ func (s *Space) Merge(ctx context.Context, m Merge, w Write) (MergeResult, error
 }
 
 // Import is Access.Import for the owner.
-func (s *Space) Import(ctx context.Context, branch string, list []PortableMemory, w Write) (Imported, error) {
+func (s *Space) Import(ctx context.Context, branch string, list []portable.Memory, w Write) (Imported, error) {
 	return s.owner(w.Agent).Import(ctx, branch, list, w)
 }
 

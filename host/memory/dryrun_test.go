@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
 // askedHooks refuse what says "no", put a tag on all else, and remember whether it was a dry run.
@@ -82,7 +84,7 @@ func TestADryRunChecksEverythingAndCommitsNothing(t *testing.T) {
 	if err := a.Delete(ctx, "draft", dry); err != nil {
 		t.Error(err)
 	}
-	if done, err := a.Import(ctx, "", []PortableMemory{{Key: "in", Value: json.RawMessage(`1`)}}, dry); err != nil || done.Stored != 1 {
+	if done, err := a.Import(ctx, "", []portable.Memory{{Key: "in", Value: json.RawMessage(`1`)}}, dry); err != nil || done.Stored != 1 {
 		t.Errorf("the import would do %+v (%v)", done, err)
 	}
 	stage, err := a.Stage(ctx, "")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/search/semantic"
@@ -336,11 +337,11 @@ func TestVectorsThatMemoriesCameWithAreWrittenOutAndReadAgain(t *testing.T) {
 	if err := from.WriteMemories(t.Context(), Selection{}, &out); err != nil {
 		t.Fatal(err)
 	}
-	var line PortableMemory
+	var line portable.Memory
 	if err := json.Unmarshal(bytes.Split(out.Bytes(), []byte("\n"))[1], &line); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := to.Import(t.Context(), "", []PortableMemory{line}, Write{}); err != nil {
+	if _, err := to.Import(t.Context(), "", []portable.Memory{line}, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	m, err := to.Recall(t.Context(), Location{}, "east", AsOf{})

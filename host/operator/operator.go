@@ -13,6 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/integrity"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
@@ -85,7 +86,7 @@ type (
 	// NamespaceRetention is how much of the history of its memories a namespace keeps.
 	NamespaceRetention = retention.Namespace
 	Selection          = memory.Selection
-	Memory             = memory.PortableMemory
+	Memory             = portable.Memory
 	Imported           = memory.Imported
 	// Copy is a record, a memory or an event with what was purged.
 	Copy       = purge.Copy
