@@ -27,7 +27,7 @@ func (s *Space) expanded(ctx context.Context, v view, q Search) ([]search.Weight
 	for i, h := range hits {
 		texts[i], scores[i] = h.text(), h.Score
 	}
-	return s.index.Expand(q.collection(), q.Text, texts, scores), nil
+	return s.index.Analyser(q.collection()).Expand(q.Text, texts, scores), nil
 }
 
 // text is what a hit says.
@@ -53,7 +53,7 @@ func (s *Space) distinct(ctx context.Context, v view, q Search) (Found, error) {
 	if err != nil {
 		return found, err
 	}
-	alike := s.index.Alike(q.collection())
+	alike := s.index.Analyser(q.collection()).Alike()
 	var kept []Hit
 	for _, h := range found.Hits {
 		if of := alike.Of(h.text()); of >= 0 {

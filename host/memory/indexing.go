@@ -156,7 +156,7 @@ func (s *Space) fillIndex(ctx context.Context) {
 	if s.meaning != nil {
 		s.meaning.Settled()
 	}
-	s.saveIndex(ctx, false)
+	s.saveIndex(ctx, s.index.Save)
 	debug.FreeOSMemory() // filling takes more than what is filled
 }
 
@@ -270,22 +270,17 @@ func (s *Space) tendIndex(ctx context.Context, index Index) {
 			if err := index.Tend(ctx); err != nil && ctx.Err() == nil {
 				s.logger.Warn("the search index was not made compact", "error", err)
 			}
-			s.saveIndex(ctx, false)
+			s.saveIndex(ctx, s.index.Save)
 		}
 	}
 }
 
-// saveIndex saves the index, if it has everything; with all, for the last time. What it cannot save is made anew at the
-// next start.
-func (s *Space) saveIndex(ctx context.Context, all bool) {
+// saveIndex saves the index with one of its methods, if it has everything. What it cannot save is rebuilt at the next start.
+func (s *Space) saveIndex(ctx context.Context, save func(ctx context.Context, to search.Blobs, upTo uint64) error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	if !s.isReady() || s.distrusted || s.readOnly {
 		return
-	}
-	save := s.index.Save
-	if all {
-		save = s.index.SaveAll
 	}
 	if err := save(ctx, s.engine, s.applied.upTo()); err != nil && ctx.Err() == nil {
 		s.logger.Warn("the search index was not saved; the next start takes longer", "error", err)

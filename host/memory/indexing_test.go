@@ -209,7 +209,7 @@ func TestAfterAPurgeNoFileOfTheIndexHasTheWords(t *testing.T) {
 	s.fill(t, "", 0, 300)
 	put(t, s.Space, "", "secret", "tea xylophonist")
 	s.fill(t, "", 300, 600)
-	s.saveIndex(t.Context(), true)
+	s.saveIndex(t.Context(), s.index.SaveAll)
 	if !inFiles(t, dir, "xylophonist") {
 		t.Fatal("it is in no file to begin with")
 	}

@@ -165,7 +165,7 @@ func (s *Space) hit(h search.Hit, e store.Entry, query string) (Hit, error) {
 	if err != nil {
 		return Hit{}, err
 	}
-	hit := Hit{Score: h.Score, Why: h.Why, Branch: s.catalogue.NameOf(h.Branch), Snippet: s.index.Snippet(e.Collection, d.Text, query, snippetLength)}
+	hit := Hit{Score: h.Score, Why: h.Why, Branch: s.catalogue.NameOf(h.Branch), Snippet: s.index.Analyser(e.Collection).Snippet(d.Text, query, snippetLength)}
 	if e.Collection == events {
 		event, err := s.event(e)
 		hit.Memory = Memory{Namespace: e.Namespace, Key: e.Name, Value: event.Data, Type: event.Event, Agent: event.Agent,

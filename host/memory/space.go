@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -22,40 +23,24 @@ import (
 
 // Index finds documents. It is kept up to date with every commit before the commit is acknowledged.
 type Index interface {
-	Indexing
-	Querying
-	Files
-}
+	integrity.Index
 
-// Indexing is how an index follows what is stored.
-type Indexing interface {
 	Apply(docs ...search.Doc)
 	// Replace changes what versions of documents say. What they said before is in no file after the next Save.
 	Replace(docs ...search.Doc)
 	Drop(b store.BranchID)
 	// Trim forgets the versions on a branch that an engine's Trim, with the same arguments, drops.
 	Trim(b store.BranchID, floor uint64, pins []uint64)
-	// Missing is how many of some versions are not in the index, or otherwise than they should be.
-	Missing(docs ...search.Doc) int
-	// Due tells when there is something to Tend to, which takes a while and gets in nobody's way.
+	// Due tells when Tend has work, which takes a while and blocks nothing.
 	Due() <-chan struct{}
 	Tend(ctx context.Context) error
-}
 
-// Querying is what is asked of an index.
-type Querying interface {
 	Search(ctx context.Context, v search.View, q search.Query) (search.Result, error)
-	Count(ctx context.Context, v search.View) (int, error)
 	// Frequencies counts the active documents, and those that have each of some terms.
 	Frequencies(ctx context.Context, v search.View, terms []string) (documents int, counts []int, err error)
-	Snippet(collection string, text []string, query string, limit int) string
-	Alike(collection string) *search.Alike
-	// Expand weighs the terms of a question and of texts that answer it.
-	Expand(collection, question string, texts [][]string, scores []float64) []search.Weighted
-}
+	// Analyser is how the texts of a collection are read.
+	Analyser(collection string) *search.Analyser
 
-// Files are how an index is kept from one start to the next.
-type Files interface {
 	// Load reads what was saved, and says what that covers.
 	Load(ctx context.Context, from search.Blobs, logger *slog.Logger) (search.Coverage, error)
 	// Save saves the index; everything up to a version was applied.
@@ -189,7 +174,7 @@ func newSpace(o Options) *Space {
 func (s *Space) Close(ctx context.Context) error {
 	s.stop()
 	s.background.Wait()
-	s.saveIndex(ctx, true)
+	s.saveIndex(ctx, s.index.SaveAll)
 	return s.counters.flush(ctx)
 }
 

@@ -265,7 +265,7 @@ func (s *Space) searchRecords(ctx context.Context, l store.Lineage, b *lineage.B
 		if err != nil {
 			return nil, 0, err
 		}
-		hits = append(hits, RecordHit{Score: h.Score, Snippet: s.index.Snippet(c.Name, r.Searched(), q.Text, snippetLength),
+		hits = append(hits, RecordHit{Score: h.Score, Snippet: s.index.Analyser(c.Name).Snippet(r.Searched(), q.Text, snippetLength),
 			Record: Record{h.Namespace, h.Key, r.Value, entries[0].Version, entries[0].Time}})
 	}
 	return hits, found.Total, nil

@@ -120,8 +120,8 @@ func mustAnalyser(language string) *Analyser {
 	return a
 }
 
-// analyserOf is the analyser of a collection.
-func (x *Index) analyserOf(collection string) *Analyser {
+// Analyser is the analyser of a collection.
+func (x *Index) Analyser(collection string) *Analyser {
 	if a := x.analysers[collection]; a != nil {
 		return a
 	}
@@ -131,7 +131,7 @@ func (x *Index) analyserOf(collection string) *Analyser {
 // queryAnalyser is the analyser for queries over a view: that of its collections, or the index's when they differ.
 func (x *Index) queryAnalyser(v View) *Analyser {
 	for i, collection := range v.Collections {
-		if a := x.analyserOf(collection); a != x.analyserOf(v.Collections[0]) {
+		if a := x.Analyser(collection); a != x.Analyser(v.Collections[0]) {
 			return x.analyser
 		} else if i == len(v.Collections)-1 {
 			return a
@@ -169,7 +169,7 @@ func (x *Index) prepare(d Doc) (p prepared) {
 	if d.Deleted {
 		return p
 	}
-	by := x.analyserOf(d.Collection)
+	by := x.Analyser(d.Collection)
 	a := analysed{by: by, forgot: by.forgot.Load()}
 	a.texts(d.Text)
 	a.texts(d.Tags)
