@@ -78,7 +78,7 @@ func TestADryRunChecksEverythingAndCommitsNothing(t *testing.T) {
 	if _, err := a.Fork(ctx, "", "draft", AsOf{}, dry); codeOf(err) != Conflict {
 		t.Errorf("a fork with a name that is taken: %v", err)
 	}
-	if m, err := a.Merge(ctx, Merge{Source: "draft"}, dry); err != nil || !m.Preview || m.Merged {
+	if m, err := a.Merge(ctx, Merge{Source: "draft"}, dry); err != nil || !m.DryRun || m.Merged {
 		t.Errorf("the merge would be %+v (%v)", m, err)
 	}
 	if err := a.Delete(ctx, "draft", dry); err != nil {

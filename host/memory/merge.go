@@ -46,14 +46,13 @@ type Merge struct {
 	Strategy    Strategy // empty: Strict
 	Resolutions []Resolution
 	Namespaces  []string // nil: all
-	Preview     bool     // as Write.DryRun, which takes its place
 }
 
 // MergeResult is what a merge did, or would do.
 type MergeResult struct {
 	Source, Target string
 	Namespaces     []string     // that it covers; nil: all
-	Preview        bool         // nothing was written
+	DryRun         bool         // nothing was written
 	Merged         bool         // it was written, or there was nothing to write
 	Applied        []Difference // what the target gets
 	Clashes        []Difference // what was changed on both sides
@@ -72,7 +71,7 @@ func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, erro
 	if err := a.checkMerge(&m, w); err != nil {
 		return MergeResult{}, err
 	}
-	req := request(w, "merge", m)
+	req := mergeRequest(w, m)
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
 		return MergeResult{Source: m.Source, Target: m.Target, Namespaces: m.Namespaces, Merged: true, Version: done.Version, Timestamp: done.Time}, err
 	}
@@ -86,6 +85,15 @@ func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, erro
 	defer s.writing.Unlock()
 	result, err := s.tryMerge(ctx, m, w, req, held{})
 	return result, s.translate("merge", err)
+}
+
+// mergeRequest identifies a merge. Its digest has a field that Merge had before, so that a merge that is repeated after an upgrade is
+// recognised.
+func mergeRequest(w Write, m Merge) store.Request {
+	return request(w, "merge", struct {
+		Merge
+		Preview bool
+	}{Merge: m})
 }
 
 // checkMerge completes a merge, and confines it to what the caller may write.
@@ -113,9 +121,9 @@ func (a *Access) checkMerge(m *Merge, w Write) error {
 }
 
 // confine limits a merge to namespaces that the caller may write, and tells the caller when it did not name them itself. Who may
-// only read can have a preview, of what can be read.
+// only read can have a dry run, of what can be read.
 func (a *Access) confine(m *Merge, w Write) error {
-	if a.caller.Rights.WritesNothing() && (w.DryRun || m.Preview) {
+	if a.caller.Rights.WritesNothing() && w.DryRun {
 		namespaces, err := a.readable(m.Namespaces)
 		m.Namespaces = namespaces
 		return err
@@ -155,11 +163,11 @@ func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Reques
 		}
 	}
 	plan := &mergePlan{comparison: c, merge: m, agent: w.Agent, by: w.by, brought: map[string]int{}}
-	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: m.Namespaces, Preview: w.DryRun || m.Preview}
+	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: m.Namespaces, DryRun: w.DryRun}
 	if err := c.each(ctx, plan.decide); err != nil {
 		return MergeResult{}, err
 	}
-	if plan.result.Preview || plan.result.Unresolved > 0 {
+	if plan.result.DryRun || plan.result.Unresolved > 0 {
 		return plan.result, nil
 	}
 	writing.Lock()
