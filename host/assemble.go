@@ -56,7 +56,7 @@ func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p p
 	}
 	closing.later("the vectors", p.embedders.Close)
 	p.space, err = memory.Open(ctx, memory.Options{
-		Engine: p.engine, Index: index, Meaning: p.embedders.ForMemory(), Clock: o.Clock, Logger: o.Logger, ReadOnly: a.readOnly,
+		Engine: p.engine, Index: index, Vectors: p.embedders.ForMemory(), Clock: o.Clock, Logger: o.Logger, ReadOnly: a.readOnly,
 	})
 	if err != nil {
 		return p, fmt.Errorf("open the memory in %s: %w", o.Dir, err)

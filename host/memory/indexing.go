@@ -153,8 +153,8 @@ func (s *Space) fillIndex(ctx context.Context) {
 		return
 	}
 	close(s.searchable)
-	if s.meaning != nil {
-		s.meaning.Settled()
+	if s.vectors != nil {
+		s.vectors.IndexFilled()
 	}
 	s.saveIndex(ctx, s.index.Save)
 	debug.FreeOSMemory() // filling takes more than what is filled

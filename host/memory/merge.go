@@ -83,7 +83,7 @@ func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, erro
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	result, err := s.tryMerge(ctx, m, w, req, held{})
+	result, err := s.tryMerge(ctx, m, w, req, locked{})
 	return result, s.translate("merge", err)
 }
 
@@ -141,11 +141,11 @@ func (a *Access) confine(m *Merge, w Write) error {
 	return err
 }
 
-// held is a lock that the caller already holds.
-type held struct{}
+// locked is a lock that the caller has already.
+type locked struct{}
 
-func (held) Lock()   {}
-func (held) Unlock() {}
+func (locked) Lock()   {}
+func (locked) Unlock() {}
 
 // tryMerge merges unless the target is written meanwhile. writing is Space.writing, which is locked before the counters
 // are: two merges that lock them in different orders would deadlock.

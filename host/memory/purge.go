@@ -49,8 +49,8 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 	if err != nil {
 		return done, s.translate("purge; repeat it", err)
 	}
-	if s.meaning != nil {
-		if err := s.meaning.Scrub(ctx); err != nil {
+	if s.vectors != nil {
+		if err := s.vectors.Scrub(ctx); err != nil {
 			return done, fmt.Errorf("purge: what was erased is gone, but for its vectors, which a second purge erases: %w", err)
 		}
 	}

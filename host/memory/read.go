@@ -196,7 +196,7 @@ func (a *Access) Status(ctx context.Context, p Location) (Status, error) {
 	if st.Keys, err = s.count(ctx, v, p.Namespace, memories); err != nil {
 		return st, err
 	}
-	if s.meaning != nil {
+	if s.vectors != nil {
 		st.Embedders = a.embedders()
 	}
 	st.Events, err = s.count(ctx, v, p.Namespace, events)

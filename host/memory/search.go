@@ -55,7 +55,7 @@ func (s *Space) found(ctx context.Context, v view, q Search) (Found, error) {
 	}
 	if err == nil && q.Explain && len(hits) == len(result.Hits) {
 		for i := range hits {
-			hits[i].Meant = s.meant(q, result.Hits[i])
+			hits[i].SemanticWeight = s.semanticWeight(q, result.Hits[i])
 		}
 	}
 	return Found{Hits: hits, Total: result.Total, Notes: notes}, err

@@ -55,8 +55,8 @@ type Index interface {
 type Options struct {
 	Engine store.Engine // required; the caller closes it after the space
 	Index  Index        // required, empty
-	// Meaning is what the index ranks by beside words; nil: nothing.
-	Meaning Meaning
+	// Vectors are what the index ranks by beside words; nil: nothing.
+	Vectors Vectors
 	// QuestionTime is how long a search waits for the vector of its question, before words alone decide; 0: 3 seconds.
 	QuestionTime time.Duration
 	Clock        func() time.Time
@@ -77,7 +77,7 @@ type Options struct {
 type Space struct {
 	engine       store.Engine
 	index        Index
-	meaning      Meaning // nil: none
+	vectors      Vectors // nil: none
 	questionTime time.Duration
 	clock        func() time.Time
 	logger       *slog.Logger
@@ -147,7 +147,7 @@ func newSpace(o Options) *Space {
 	s := &Space{
 		engine:       o.Engine,
 		index:        o.Index,
-		meaning:      o.Meaning,
+		vectors:      o.Vectors,
 		questionTime: cmp.Or(o.QuestionTime, 3*time.Second),
 		clock:        o.Clock,
 		logger:       o.Logger,

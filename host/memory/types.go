@@ -148,8 +148,8 @@ type Hit struct {
 	Why     *search.Explanation
 	// Features are those that Hooks can rank by, without the type and those that are missing, where they were asked for.
 	Features map[string]float32
-	// Meant is how much meaning counted beside words, from 0 to 1, when the search asked to explain itself.
-	Meant float64
+	// SemanticWeight is how much vectors counted beside words, from 0 to 1, when the search asked to explain itself.
+	SemanticWeight float64
 }
 
 // Found is the answer to a Search.

@@ -245,12 +245,12 @@ func (u *usage) reserve(ctx context.Context, now time.Time, growth map[string]Us
 			return nil, err
 		}
 	}
-	r.hold(1)
+	r.add(1)
 	return r, nil
 }
 
-// hold adds the room to what is reserved, or with -1 takes it away. The caller holds mu.
-func (r *reservation) hold(sign int64) {
+// add adds the room to what is reserved, or with -1 removes it. The caller holds mu.
+func (r *reservation) add(sign int64) {
 	for owner, more := range r.growth {
 		o := r.usage.owner(owner)
 		o.reserved = o.reserved.plus(Use{sign * more.Records, sign * more.Bytes})
@@ -264,7 +264,7 @@ func (r *reservation) release() {
 	}
 	r.usage.mu.Lock()
 	defer r.usage.mu.Unlock()
-	r.hold(-1)
+	r.add(-1)
 }
 
 // apply counts what was committed in place of the room that was kept for it.
@@ -274,7 +274,7 @@ func (r *reservation) apply(version uint64, changes []useChange) {
 	}
 	r.usage.mu.Lock()
 	defer r.usage.mu.Unlock()
-	r.hold(-1)
+	r.add(-1)
 	r.usage.apply(version, changes)
 }
 

@@ -213,15 +213,15 @@ func (x *Index) addPart(id store.BranchID, l loaded) {
 	}
 	b.parts = slices.Insert(b.parts, at, p)
 	for i := range l.stored.documents {
-		p.rows = append(p.rows, x.addStored(b, p, &l.stored.documents[i], false, uint32(i)))
+		p.rows = append(p.rows, x.addStored(b, p, &l.stored.documents[i], uint32(i)))
 	}
 	for i := range l.stored.ghosts {
-		p.ghosts = append(p.ghosts, x.addStored(b, p, &l.stored.ghosts[i], true, uint32(i)))
+		p.ghosts = append(p.ghosts, x.addStored(b, p, &l.stored.ghosts[i], uint32(i)))
 	}
 }
 
 // addStored adds a row and returns its number, or none when the index has that version already.
-func (x *Index) addStored(b *branch, p *part, d *storedDoc, gone bool, local uint32) uint32 {
+func (x *Index) addStored(b *branch, p *part, d *storedDoc, local uint32) uint32 {
 	if d.dead {
 		p.dead++
 		return none
@@ -229,12 +229,12 @@ func (x *Index) addStored(b *branch, p *part, d *storedDoc, gone bool, local uin
 	t := x.table
 	space := t.spaceNumber(d.namespace, d.collection)
 	r := row{version: d.version, branch: p.branch, time: d.time, name: t.nameNumber(name{space, d.key}), previous: none, extra: none,
-		importance: d.importance, part: p.id, local: local, gone: gone}
+		importance: d.importance, part: p.id, local: local, gone: d.gone}
 	if at := t.at(p.branch, r.name, d.version); at != none && t.row(at).version == d.version {
 		p.dead++
 		return none
 	}
-	if !gone {
+	if !d.gone {
 		r.facet = t.facetNumber(facet{space, d.state, d.kind})
 		r.length = p.sealed.Lengths()[local]
 		r.extra = x.storedExtra(d, space)
@@ -246,7 +246,7 @@ func (x *Index) addStored(b *branch, p *part, d *storedDoc, gone bool, local uin
 	if d.expires != 0 {
 		p.expiring = append(p.expiring, local)
 	}
-	if !gone {
+	if !d.gone {
 		x.semanticAdd(number)
 	}
 	return number

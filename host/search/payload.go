@@ -177,6 +177,7 @@ type stored struct {
 // storedDoc is a version of a document, or a tombstone.
 type storedDoc struct {
 	dead                       bool
+	gone                       bool // a tombstone
 	namespace, collection, key string
 	state, kind                string
 	version                    uint64
@@ -225,6 +226,7 @@ func readPayload(data []byte, documents int) (s stored, err error) {
 	s.ghosts = make([]storedDoc, r.count(5))
 	for i := range s.ghosts {
 		g := &s.ghosts[i]
+		g.gone = true
 		g.namespace, g.collection, g.key = r.text(), r.text(), r.bytes()
 		r.when(g)
 	}

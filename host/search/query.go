@@ -22,7 +22,7 @@ func (x *Index) Count(ctx context.Context, view View) (int, error) {
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
 	v := x.view(view.Lineage)
-	all := x.statistics(v, x.choose(v, view), view.Now.UnixMicro(), false)
+	all := x.statistics(v, x.choose(v, view), view.Now.UnixMicro(), choice.isSelected)
 	return all.documents, ctx.Err()
 }
 
@@ -122,7 +122,7 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 	x.cacheMu.Lock()
 	r.visible = x.view(view.Lineage)
 	chosen := x.choose(r.visible, view)
-	r.total = x.statistics(r.visible, chosen, r.now, true)
+	r.total = x.statistics(r.visible, chosen, r.now, choice.isActive)
 	for _, segment := range view.Lineage {
 		if b := x.branches[segment.Branch]; b != nil {
 			for _, p := range b.parts {

@@ -73,7 +73,7 @@ type Mode int
 const (
 	Hybrid  Mode = iota // lexical and vector scores, fused
 	Lexical             // lexical scores alone
-	Meaning             // vector scores alone
+	Dense               // vector scores alone
 )
 
 // Ref names a version of a document.

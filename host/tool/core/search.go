@@ -235,7 +235,7 @@ func whyOf(h memory.Hit) *why {
 		e = &search.Explanation{}
 	}
 	w := &why{Branch: h.Branch, Features: map[string]float64{}, Terms: []whyTerm{}, Documents: e.Documents, Length: e.Length, Average: rounded(e.Average), K1: rounded(e.K1), B: rounded(e.B),
-		Speaker: e.Speaker, Date: e.Date, Around: rounded(e.Around), Meaning: rounded(h.Meant)}
+		Speaker: e.Speaker, Date: e.Date, Around: rounded(e.Around), Meaning: rounded(h.SemanticWeight)}
 	for name, value := range h.Features {
 		w.Features[name] = rounded(float64(value))
 	}
