@@ -131,8 +131,8 @@ var deeds = []deed{
 	}},
 	{"List", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
-			l, err := a.List(ctx, Location{"", ns}, "k", "", AsOf{}, 0)
-			say(l, err)
+			l, next, err := a.List(ctx, Location{"", ns}, "k", "", AsOf{}, 0)
+			say([]any{l, next}, err)
 		})
 	}},
 	{"History", func(ctx context.Context, a *Access, say func(any, error)) {

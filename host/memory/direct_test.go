@@ -20,7 +20,8 @@ func (s *Space) Recall(ctx context.Context, p Location, key string, at AsOf) (*M
 
 // List is Access.List for the owner.
 func (s *Space) List(ctx context.Context, p Location, prefix, after string, at AsOf, limit int) ([]Memory, error) {
-	return s.owner("").List(ctx, p, prefix, after, at, limit)
+	list, _, err := s.owner("").List(ctx, p, prefix, after, at, limit)
+	return list, err
 }
 
 // History is Access.History for the owner.

@@ -46,23 +46,28 @@ func (v view) present(e store.Entry) (*Memory, error) {
 	return &m, nil
 }
 
-// List gives memories of a namespace in the order of their keys, after the key after, at most limit.
-func (a *Access) List(ctx context.Context, p Location, prefix, after string, at AsOf, limit int) ([]Memory, error) {
+// List gives memories of a namespace in the order of their keys, after the key after, at most limit. next is the after of the next
+// page; empty when that was all.
+func (a *Access) List(ctx context.Context, p Location, prefix, after string, at AsOf, limit int) (list []Memory, next string, err error) {
 	s := a.space
-	p, err := a.reading(p)
+	p, err = a.reading(p)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	v, err := s.view(ctx, p.Branch, at)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	r := store.Range{Namespace: p.Namespace, Collection: memories, Prefix: prefix}
 	if after != "" {
 		r.From = after + "\x00"
 	}
-	list, err := scan(ctx, s, v, r, s.page(limit), v.present)
-	return list, s.translate("list memories", err)
+	limit = s.page(limit)
+	list, err = scan(ctx, s, v, r, limit+1, v.present)
+	if len(list) > limit {
+		list, next = list[:limit], list[limit-1].Key
+	}
+	return list, next, s.translate("list memories", err)
 }
 
 // scan reads entries of a view until limit of them turned into something; nil passes one over.

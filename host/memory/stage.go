@@ -303,26 +303,27 @@ func (t *Stage) list(ctx context.Context, system bool, namespace, collection, pr
 	limit = t.space.page(limit)
 	if lineage := t.lineage(system); lineage != nil {
 		v := view{branch: t.branch, lineage: lineage, now: t.now}
-		list, err = scan(ctx, t.space, v, r, limit, func(e store.Entry) (*stagedEntry, error) { return t.listed(system, e) })
+		list, err = scan(ctx, t.space, v, r, limit+1, func(e store.Entry) (*stagedEntry, error) { return t.listed(system, e) })
 		if err != nil {
 			return nil, "", t.space.translate("list", err)
 		}
 	}
-	upTo := ""
-	if len(list) == limit {
-		upTo = list[limit-1].Name
-	}
 	for _, at := range t.order {
 		in := at.system == system && at.Namespace == namespace && at.Collection == collection && strings.HasPrefix(at.Name, prefix)
-		if in && at.Name > after && (upTo == "" || at.Name <= upTo) && t.changed[at] != nil {
+		if in && at.Name > after && t.changed[at] != nil {
 			list = append(list, stagedEntry{site: at, record: *t.changed[at]})
 		}
 	}
 	slices.SortFunc(list, func(a, b stagedEntry) int { return cmp.Compare(a.Name, b.Name) })
 	if len(list) > limit {
-		list, upTo = list[:limit], list[limit-1].Name
+		list, next = list[:limit], list[limit-1].Name
 	}
-	return list, upTo, nil
+	for _, l := range list {
+		if l.point.Version != 0 {
+			t.note(l.site, store.Entry{Key: l.Key, Point: l.point})
+		}
+	}
+	return list, next, nil
 }
 
 // listed is an entry that a listing found, unless it was changed since, which list adds.
@@ -335,6 +336,5 @@ func (t *Stage) listed(system bool, e store.Entry) (*stagedEntry, error) {
 	if r == nil || err != nil {
 		return nil, err
 	}
-	t.note(at, e)
 	return &stagedEntry{site: at, record: *r, point: e.Point}, nil
 }

@@ -134,12 +134,7 @@ func (call *Call) list(ctx context.Context, namespace string, r abi.MemoryListRe
 	if at.IsNow() {
 		return call.Stage.List(ctx, namespace, r.Prefix, r.After, limit)
 	}
-	list, err := call.space().List(ctx, memory.Location{Branch: call.Stage.Branch(), Namespace: namespace}, r.Prefix, r.After, at, limit)
-	next := ""
-	if len(list) == limit {
-		next = list[limit-1].Key
-	}
-	return list, next, err
+	return call.space().List(ctx, memory.Location{Branch: call.Stage.Branch(), Namespace: namespace}, r.Prefix, r.After, at, limit)
 }
 
 func memoryNamespaces(call *Call, ctx context.Context, _ abi.MemoryNamespacesRequest) (out abi.MemoryNamespacesResponse, err error) {
