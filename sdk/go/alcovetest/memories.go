@@ -95,7 +95,7 @@ func page[T any](all map[address]*T, collection, namespace, prefix, after string
 		}
 	}
 	slices.Sort(keys)
-	if limit = cmp.Or(limit, 100); len(keys) >= limit {
+	if limit = cmp.Or(limit, 100); len(keys) > limit {
 		keys = keys[:limit]
 		next = keys[limit-1]
 	}
