@@ -658,7 +658,7 @@ type HTTPFetchResponse struct {
 	Body    string            `json:"body"`    // the body
 }
 
-// ToolsListRequest is the request of tools.list: tools of other families that may be called.
+// ToolsListRequest is the request of tools.list: tools of other families, and of the core, that may be called.
 type ToolsListRequest struct {
 }
 

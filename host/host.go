@@ -127,10 +127,11 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 	}
 	all := tool.NewRegistry(families)
 	err := all.Add(core.Specs(core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable})...)
+	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock})
 	if h.families != nil {
-		h.families.ReadArguments(callArguments{all})
+		h.families.SetCallable(callable{d})
 	}
-	return tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock}), err
+	return d, err
 }
 
 // openDir takes possession of the data directory.

@@ -86,7 +86,7 @@ func (a *app) printReport(r *sandbox.Report) error {
 	if m := r.Manifest; m != nil {
 		a.printf("%s %s: %s\n", a.bold(m.Name), m.Version, m.Description)
 		for _, t := range m.Tools {
-			a.printf("  tool %s: %s\n", t.Name, t.Description)
+			a.printf("  tool %s: %s\n", namesOf(t), t.Description)
 		}
 		for _, p := range m.Capabilities {
 			a.printf("  asks for %s %s: %s\n", p.Name, strings.Join(p.Scope, ", "), p.Reason)
@@ -96,6 +96,18 @@ func (a *app) printReport(r *sandbox.Report) error {
 	}
 	return a.printf("sha256 %s\n%d bytes, %d functions, %d pages of memory, %d table elements\nimports %s\n",
 		r.Digest, r.Bytes, r.Functions, r.MemoryPages, r.TableElements, strings.Join(r.Imports, ", "))
+}
+
+// namesOf is the name of a tool, and its aliases.
+func namesOf(t abi.Tool) string {
+	if len(t.Aliases) == 0 {
+		return t.Name
+	}
+	var others []string
+	for _, alias := range t.Aliases {
+		others = append(others, alias.Name)
+	}
+	return t.Name + " (also " + strings.Join(others, ", ") + ")"
 }
 
 func (a *app) familyPackCommand() *cobra.Command {

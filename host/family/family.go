@@ -61,7 +61,7 @@ type Families struct {
 	tools  map[string]*family // by the name of a tool
 	// published are tools that families made while they ran, by the family's name.
 	published map[string][]abi.Tool
-	arguments Arguments // nil: arguments are only checked
+	callable  Callable // nil: families call each other by exact names, and arguments are only checked
 	changed   chan struct{}
 	closing   bool
 	closed    chan struct{} // closed when closing is set

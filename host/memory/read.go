@@ -30,6 +30,15 @@ func (a *Access) Recall(ctx context.Context, p Location, key string, at AsOf) (*
 	return m, err
 }
 
+// Get reads memories without counting an access; nil where there is none.
+func (a *Access) Get(ctx context.Context, p Location, keys []string) ([]*Memory, error) {
+	stage, err := a.Stage(ctx, p.Branch)
+	if err != nil {
+		return nil, err
+	}
+	return stage.Get(ctx, p.Namespace, keys)
+}
+
 // present decodes an entry, if at the view's instant there is a memory in it.
 func (v view) present(e store.Entry) (*Memory, error) {
 	if !e.Exists() {

@@ -103,7 +103,13 @@ func (d *Dispatcher) call(ctx context.Context, t *Tool, r Request) (Answer, erro
 
 // authorise refuses a call that the caller may not make, and one of a family that cannot be used.
 func (d *Dispatcher) authorise(t *Tool, r Request) error {
-	if !t.Annotations.Permitted(r.Caller.Rights.WritesNothing()) {
+	if r.Stage != nil && !t.Staged {
+		return &memory.Error{Code: memory.InvalidArgument, Message: t.Name + " cannot be called by a family: use the host's operations"}
+	}
+	switch denied := !t.Annotations.Permitted(r.Caller.Rights.WritesNothing()); {
+	case denied && r.Stage != nil:
+		return &memory.Error{Code: memory.Denied, Message: t.Name + " would write: the family needs memory.read and memory.write for the namespace, and its caller the right to write there"}
+	case denied:
 		return d.registry.Denied(t.Name + " would write")
 	}
 	if t.set != nil && t.set.Fault != "" {
@@ -115,7 +121,7 @@ func (d *Dispatcher) authorise(t *Tool, r Request) error {
 
 func (d *Dispatcher) newCall(t *Tool, r Request, p Prepared) (*Call, error) {
 	c := &Call{
-		Tool: t, Caller: r.Caller, Session: r.Session, Arguments: p.Arguments, JSON: p.JSON,
+		Tool: t, Caller: r.Caller, Session: r.Session, Stage: r.Stage, Arguments: p.Arguments, JSON: p.JSON,
 		Branch: cmp.Or(p.Branch, r.Branch), Namespace: cmp.Or(p.Namespace, r.Namespace),
 		RequestID: r.RequestID, DryRun: r.DryRun || p.DryRun, Progress: r.Progress, Now: d.options.Clock(), dispatcher: d,
 	}

@@ -112,7 +112,7 @@ const (
 	OpEmbedTexts       Op = "embed.texts"       // vectors of texts
 	OpLLMComplete      Op = "llm.complete"      // a completion by a configured language model
 	OpHTTPFetch        Op = "http.fetch"        // a request to an endpoint that the operator named
-	OpToolsList        Op = "tools.list"        // tools of other families that may be called
+	OpToolsList        Op = "tools.list"        // tools of other families, and of the core, that may be called
 	OpToolsCall        Op = "tools.call"        // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish     Op = "tools.publish"     // publish a tool of its own
 	OpToolsWithdraw    Op = "tools.withdraw"    // withdraw a published tool

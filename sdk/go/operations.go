@@ -2428,7 +2428,7 @@ func (c *Call) HTTPFetch(r HTTPFetchRequest) (out HTTPFetchResponse, err error) 
 	return out, err
 }
 
-// ToolsList runs tools.list: tools of other families that may be called.
+// ToolsList runs tools.list: tools of other families, and of the core, that may be called.
 func (c *Call) ToolsList() (out ToolsListResponse, err error) {
 	err = c.exchange(OpToolsList, nil, &out)
 	return out, err

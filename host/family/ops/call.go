@@ -51,10 +51,15 @@ type Config interface {
 // Tools are those of other families, and those that the family publishes itself.
 type Tools interface {
 	List() []abi.ForeignTool
-	// Name is the tool that a spelling of its name means; the spelling itself when there is none.
+	// Name is the tool that a spelling of its name, or an alias, means; the spelling itself when there is none.
 	Name(spelling string) string
-	// Call calls a tool inside of the caller's stage, with no more than the caller's rights.
-	Call(ctx context.Context, tool string, arguments json.RawMessage) (json.RawMessage, error)
+	// Call calls a family's tool inside of the caller's stage, with no more than the caller's rights. spelling is the name that
+	// was asked for, such as an alias that stands for arguments, too.
+	Call(ctx context.Context, name, spelling string, arguments json.RawMessage) (json.RawMessage, error)
+	// IsCore reports whether a tool is one of the core.
+	IsCore(name string) bool
+	// CallCore calls a core tool inside of the caller's stage, within rights.
+	CallCore(ctx context.Context, name string, arguments json.RawMessage, rights memory.Rights) (json.RawMessage, error)
 	Publish(ctx context.Context, t abi.Tool) error
 	Withdraw(ctx context.Context, tool string) error
 }

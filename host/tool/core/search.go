@@ -88,6 +88,7 @@ func (k *kit) searchTool() tool.Spec {
 			"embedding":      "vector",
 		},
 		Lenient: true,
+		Staged:  true,
 		Handler: k.handler(find),
 	}
 }
@@ -131,7 +132,7 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	found, err := c.access().Search(ctx, q)
+	found, err := c.memories().Search(ctx, q)
 	if err != nil {
 		return tool.Answer{}, err
 	}
