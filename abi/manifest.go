@@ -93,7 +93,19 @@ type Job struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Every       string `json:"every,omitempty"` // as in 30m, 6h or 1d; empty: only when it is queued
+	// Each is what a job with a schedule is queued for each of. Branches of proposals are left out.
+	Each Each `json:"each,omitempty"`
 }
+
+// Each is what a scheduled job is queued for each of.
+type Each string
+
+// The values of Each.
+const (
+	EachNone      Each = ""          // once: on branch default, in namespace default
+	EachBranch    Each = "branch"    // each branch, in namespace default
+	EachNamespace Each = "namespace" // each namespace of each branch that has memories there
+)
 
 // Request asks for a capability.
 type Request struct {

@@ -108,6 +108,9 @@ func (m *Manifest) checkJobs() error {
 		if _, err := Duration(j.Every); err != nil {
 			return fmt.Errorf("job %s every: %w", j.Name, err)
 		}
+		if j.Each != EachNone && j.Every == "" {
+			return fmt.Errorf("job %s: each is for a job with a schedule: give every, too", j.Name)
+		}
 	}
 	return once("job", m.Hooks.Jobs, func(j Job) string { return j.Name })
 }
