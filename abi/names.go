@@ -144,6 +144,7 @@ const (
 	CanHTTP          Capability = "http"           // fetch from endpoints that the operator named
 	CanToolsCall     Capability = "tools.call"     // call tools of other families, and core tools that the scope names
 	CanToolsPublish  Capability = "tools.publish"  // publish and withdraw tools while running
+	CanToolsUsage    Capability = "tools.usage"    // read which agents call which tools, and how often
 )
 
 // The operations of the host.
@@ -191,6 +192,7 @@ const (
 	OpToolsCall        Op = "tools.call"        // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish     Op = "tools.publish"     // publish a tool of its own
 	OpToolsWithdraw    Op = "tools.withdraw"    // withdraw a published tool
+	OpToolsUsage       Op = "tools.usage"       // how often agents called tools; a caller who may not read every namespace learns of its own calls alone
 )
 
 // The names of limits, as errors and manifests say them.
@@ -609,6 +611,8 @@ func (c Capability) Scope() string {
 		return "tools"
 	case CanToolsPublish:
 		return "none"
+	case CanToolsUsage:
+		return "none"
 	}
 	return ""
 }
@@ -636,6 +640,7 @@ func Capabilities() []Capability {
 		CanHTTP,
 		CanToolsCall,
 		CanToolsPublish,
+		CanToolsUsage,
 	}
 }
 
@@ -685,5 +690,6 @@ func Ops() map[Op]Capability {
 		OpToolsCall:        "tools.call",
 		OpToolsPublish:     "tools.publish",
 		OpToolsWithdraw:    "tools.publish",
+		OpToolsUsage:       "tools.usage",
 	}
 }

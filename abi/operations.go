@@ -156,6 +156,16 @@ type ForeignTool struct {
 	InputSchema json.RawMessage `json:"input_schema"` // the JSON Schema of its arguments
 }
 
+// ToolUsage is how an agent used a tool.
+type ToolUsage struct {
+	Agent  string `json:"agent"`            // the agent; empty: it has no name; (others): those beyond a day's 1,000 rows
+	Tool   string `json:"tool"`             // the tool's own name
+	As     string `json:"as,omitempty"`     // the alias by which it was called; absent: its own name
+	Calls  int    `json:"calls"`            // calls
+	Errors int    `json:"errors,omitempty"` // calls that failed
+	Last   string `json:"last"`             // RFC 3339, UTC: the last call
+}
+
 // MemoryGetRequest is the request of memory.get: memories by their keys.
 type MemoryGetRequest struct {
 	Keys      []string `json:"keys"`                // keys; 1 to 1000 elements
@@ -696,6 +706,17 @@ type ToolsWithdrawRequest struct {
 type ToolsWithdrawResponse struct {
 }
 
+// ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller who may not read every namespace learns of its own calls alone.
+type ToolsUsageRequest struct {
+	Days  int      `json:"days,omitempty"`  // until now, today included; 0 to 90; default: 30
+	Tools []string `json:"tools,omitempty"` // tools, by their names or aliases; default: all
+}
+
+// ToolsUsageResponse is the response of tools.usage.
+type ToolsUsageResponse struct {
+	Usage []ToolUsage `json:"usage"` // by agent and tool
+}
+
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *MemoryFields) Check() error {
 	if r.Tags != nil {
@@ -1099,5 +1120,15 @@ func (r *ToolsPublishRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *ToolsWithdrawRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ToolsUsageRequest) Check() error {
+	if r.Days != 0 {
+		if err := checkNumber("days", float64(r.Days), 0, 90); err != nil {
+			return err
+		}
+	}
 	return nil
 }

@@ -127,7 +127,13 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 	}
 	all := tool.NewRegistry(families)
 	err := all.Add(core.Specs(core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable})...)
-	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock})
+	options := tool.Options{Logger: h.options.Logger, Clock: h.options.Clock}
+	if h.usage != nil {
+		options.Called = func(t *tool.Tool, r tool.Request, err error) {
+			h.usage.Count(r.Caller.Agent, t.Name, t.Alias(r), err != nil)
+		}
+	}
+	d := tool.NewDispatcher(all, options)
 	if h.families != nil {
 		h.families.SetCallable(callable{d})
 	}

@@ -3,6 +3,7 @@ package host_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -221,5 +222,52 @@ func TestWhatACoreToolWroteForAFamilyIsPartOfItsCall(t *testing.T) {
 	r, err := c.Call("memory_recall", map[string]any{"key": "half"})
 	if errors.As(err, &failed) || !strings.Contains(string(r.Structured), `"found":false`) {
 		t.Errorf("something of it is there: %.300s (%v)", r.Structured, err)
+	}
+}
+
+// usageOf is how agents called tools, as a family with tools.usage sees it.
+func usageOf(t *testing.T, c *client.Client) string {
+	t.Helper()
+	r, err := c.Call("report_do", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer abi.ToolsUsageResponse
+	if err := json.Unmarshal(r.Structured, &answer); err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, u := range answer.Usage {
+		if u.Tool != "report_do" {
+			list = append(list, fmt.Sprintf("%s %s %d/%d", u.Tool, u.As, u.Calls, u.Errors))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func TestHowToolsAreUsedIsCountedForWhomIsGranted(t *testing.T) {
+	dir := t.TempDir()
+	h := mustOpen(t, dir)
+	_, stop := serving(t, h, host.Listen{})
+	o, c := asOperator(t, dir), connected(t, dir)
+	list := aTool("notes_list", `{"limit":{"type":"integer"}}`)
+	list.Aliases = []abi.Alias{{Name: "notes_recent"}}
+	installed(t, o, abi.Manifest{Name: "notes", Tools: []abi.Tool{list}}, echoing)
+	installed(t, o, abi.Manifest{Name: "report", Tools: []abi.Tool{aTool("report_do", `{}`)},
+		Capabilities: []abi.Request{{Name: abi.CanToolsUsage, Reason: "to report"}}}, relaying(`tools.usage {"days":1}`))
+	for _, call := range []struct{ tool, arguments string }{{"notes_list", `{}`}, {"notes.recent", `{}`}, {"notes_recent", `{"limit":"many"}`}, {"memory_status", `{}`}} {
+		_, _ = c.Call(call.tool, json.RawMessage(call.arguments)) // one of them fails
+	}
+	const want = "memory_status  1/0, notes_list  1/0, notes_list notes_recent 2/1"
+	if got := usageOf(t, c); got != want {
+		t.Errorf("counted are %s", got)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	did(t, h.Close())
+	serving(t, mustOpen(t, dir), host.Listen{})
+	if got := usageOf(t, connected(t, dir)); got != want {
+		t.Errorf("after a restart counted are %s", got)
 	}
 }

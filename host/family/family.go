@@ -38,6 +38,7 @@ type Options struct {
 	ReadOnly bool             // nothing is written by itself: no jobs run, and nobody is told of what was stored
 	Outside  ops.Outside      // nil: nothing outside can be reached
 	Embedder ops.Embedder     // nil: there is none
+	Usage    ops.Usage        // nil: the calls of tools are not counted
 	Clock    func() time.Time
 	Rand     func() string // a name that was never given; nil: random
 	Logger   *slog.Logger  // nil: discards
@@ -111,7 +112,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 		return nil, err
 	}
 	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, shown: map[string]string{}}
-	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Logger: f.o.Logger})
+	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Usage: f.o.Usage, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ownCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.scan()
 	f.noteCarried(lock)

@@ -18,6 +18,8 @@ type Options struct {
 	Logger *slog.Logger     // nil: discards
 	Clock  func() time.Time // nil: time.Now
 	ID     func() string    // an id that was never given; nil: random
+	// Called is told of each call of a tool by a client, which has ended with err. Nil: nobody asks.
+	Called func(t *Tool, r Request, err error)
 }
 
 // Dispatcher calls tools. Its methods may be called from many goroutines at once.
@@ -51,6 +53,9 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, d.notFound(r)
 	}
 	a, err := d.within(ctx, t, r)
+	if d.options.Called != nil && r.Stage == nil {
+		d.options.Called(t, r, err)
+	}
 	if err == nil {
 		return a, nil
 	}
@@ -65,6 +70,14 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 func (d *Dispatcher) notFound(r Request) error {
 	return &memory.Error{Code: memory.NotFound, Message: d.registry.Unknown(r.Tool, r.Caller.Rights.WritesNothing()),
 		Details: map[string]any{"method": Clip(r.Tool, gotLength), "searched_families": append([]string{CoreFamily}, d.registry.Snapshot().Names()...)}}
+}
+
+// Alias is the name by which a request calls the tool; empty: the tool's own.
+func (t *Tool) Alias(r Request) string {
+	if name := flat(r.Tool); name != t.Spelling {
+		return name
+	}
+	return ""
 }
 
 // within calls a tool within the time that the request gives it.

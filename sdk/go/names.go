@@ -116,4 +116,5 @@ const (
 	OpToolsCall        Op = "tools.call"        // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish     Op = "tools.publish"     // publish a tool of its own
 	OpToolsWithdraw    Op = "tools.withdraw"    // withdraw a published tool
+	OpToolsUsage       Op = "tools.usage"       // how often agents called tools; a caller who may not read every namespace learns of its own calls alone
 )

@@ -627,6 +627,37 @@ func (x *ForeignTool) read(s *scan.Scanner) {
 	}
 }
 
+// ToolUsage is how an agent used a tool.
+type ToolUsage struct {
+	Agent  string `json:"agent"`           // the agent; empty: it has no name; (others): those beyond a day's 1,000 rows
+	Tool   string `json:"tool"`            // the tool's own name
+	As     string `json:"as,omitzero"`     // the alias by which it was called; absent: its own name
+	Calls  int    `json:"calls"`           // calls
+	Errors int    `json:"errors,omitzero"` // calls that failed
+	Last   string `json:"last"`            // RFC 3339, UTC: the last call
+}
+
+func (x *ToolUsage) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "agent":
+			x.Agent = s.String()
+		case "tool":
+			x.Tool = s.String()
+		case "as":
+			x.As = s.String()
+		case "calls":
+			x.Calls = int(s.Int())
+		case "errors":
+			x.Errors = int(s.Int())
+		case "last":
+			x.Last = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // MemoryGetRequest is the request of memory.get: memories by their keys.
 type MemoryGetRequest struct {
 	Keys      []string `json:"keys"`               // keys; 1 to 1000 elements
@@ -2198,6 +2229,41 @@ func (x *ToolsWithdrawRequest) write(w *writer) {
 	w.close()
 }
 
+// ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller who may not read every namespace learns of its own calls alone.
+type ToolsUsageRequest struct {
+	Days  int      `json:"days,omitzero"`  // until now, today included; 0 to 90; default: 30
+	Tools []string `json:"tools,omitzero"` // tools, by their names or aliases; default: all
+}
+
+func (x *ToolsUsageRequest) write(w *writer) {
+	w.open()
+	if x.Days != 0 {
+		w.key("days")
+		w.int(int64(x.Days))
+	}
+	if x.Tools != nil {
+		w.key("tools")
+		w.texts(x.Tools)
+	}
+	w.close()
+}
+
+// ToolsUsageResponse is the response of tools.usage.
+type ToolsUsageResponse struct {
+	Usage []ToolUsage `json:"usage"` // by agent and tool
+}
+
+func (x *ToolsUsageResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "usage":
+			x.Usage = readList(s, func() ToolUsage { return readObject[ToolUsage](s) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // MemoryGet runs memory.get: memories by their keys.
 func (c *Call) MemoryGet(r MemoryGetRequest) (out MemoryGetResponse, err error) {
 	err = c.exchange(OpMemoryGet, &r, &out)
@@ -2448,4 +2514,10 @@ func (c *Call) ToolsPublish(r ToolsPublishRequest) error {
 // ToolsWithdraw runs tools.withdraw: withdraw a published tool.
 func (c *Call) ToolsWithdraw(r ToolsWithdrawRequest) error {
 	return c.exchange(OpToolsWithdraw, &r, nil)
+}
+
+// ToolsUsage runs tools.usage: how often agents called tools; a caller who may not read every namespace learns of its own calls alone.
+func (c *Call) ToolsUsage(r ToolsUsageRequest) (out ToolsUsageResponse, err error) {
+	err = c.exchange(OpToolsUsage, &r, &out)
+	return out, err
 }

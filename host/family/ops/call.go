@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/usage"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -64,6 +65,11 @@ type Tools interface {
 	Withdraw(ctx context.Context, tool string) error
 }
 
+// Usage counts the calls of tools.
+type Usage interface {
+	Usage(ctx context.Context, q usage.Query) ([]usage.Row, error)
+}
+
 // Jobs are the background jobs of the family that calls.
 type Jobs interface {
 	Enqueue(ctx context.Context, r abi.JobEnqueueRequest) (id string, err error)
@@ -77,6 +83,7 @@ type Host struct {
 	Embedder  Embedder                            // nil: there is none
 	Outside   Outside                             // nil: nothing outside can be reached
 	Endpoints func() map[string]registry.Endpoint // that an operator named; nil: none
+	Usage     Usage                               // nil: the calls of tools are not counted
 	Logger    *slog.Logger
 	// Trace is told of every operation that a guest asks for, known or not, before it is served. It must not keep the request,
 	// nor wait. Nil: nobody asks.
@@ -302,6 +309,7 @@ func operations() map[abi.Op]operation {
 		abi.OpToolsCall:     decoded(toolsCall),
 		abi.OpToolsPublish:  decoded(toolsPublish),
 		abi.OpToolsWithdraw: decoded(toolsWithdraw),
+		abi.OpToolsUsage:    decoded(toolsUsage),
 	}
 }
 

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/usage"
 )
 
 func toolsList(call *Call, _ context.Context, _ abi.ToolsListRequest) (abi.ToolsListResponse, error) {
@@ -71,4 +73,24 @@ func toolsPublish(call *Call, ctx context.Context, r abi.ToolsPublishRequest) (o
 
 func toolsWithdraw(call *Call, ctx context.Context, r abi.ToolsWithdrawRequest) (out abi.ToolsWithdrawResponse, err error) {
 	return out, call.Tools.Withdraw(ctx, r.Name)
+}
+
+// toolsUsage tells how tools were used: by all agents, or to a caller who may not read everything, by the caller alone.
+func toolsUsage(call *Call, ctx context.Context, r abi.ToolsUsageRequest) (out abi.ToolsUsageResponse, err error) {
+	if call.host.Usage == nil {
+		return out, &abi.Error{Code: abi.CodeUnavailable, Message: "this server does not count the calls of tools"}
+	}
+	q := usage.Query{Days: cmp.Or(r.Days, 30), Tools: r.Tools}
+	if _, all := call.Caller.Rights.Readable(); !all {
+		q.Agent = &call.Caller.Agent
+	}
+	rows, err := call.host.Usage.Usage(ctx, q)
+	if err != nil {
+		return out, err
+	}
+	out.Usage = make([]abi.ToolUsage, len(rows))
+	for i, row := range rows {
+		out.Usage[i] = abi.ToolUsage{Agent: row.Agent, Tool: row.Tool, As: row.Alias, Calls: int(row.Calls), Errors: int(row.Errors), Last: memory.FormatTime(row.Last)}
+	}
+	return out, nil
 }
