@@ -52,7 +52,7 @@ func rebuildTo(ctx context.Context, path string, p *pages, keeps func(store.Blob
 }
 
 func (b *rebuilder) run() error {
-	steps := []func() error{b.instants, b.eachPart, b.others, b.adoptEvidence, b.adoptEntries, b.values, b.raiseFloors, b.reconcile, b.timeline, b.history, b.reportAside}
+	steps := []func() error{b.instants, b.eachPart, b.others, b.adoptEvidence, b.adoptEntries, b.values, b.raiseFloors, b.reachFloors, b.reconcile, b.timeline, b.history, b.reportAside}
 	for _, step := range steps {
 		if err := errors.Join(b.ctx.Err(), step()); err != nil {
 			return err
@@ -255,6 +255,27 @@ func (b *rebuilder) raiseFloors() error {
 		}
 	}
 	return nil
+}
+
+// reachFloors adds the versions of floors above the newest version that is left: they were committed, and no dump has a floor that is
+// still to come.
+func (b *rebuilder) reachFloors() error {
+	return b.to.Update(func(tx *bbolt.Tx) error {
+		points := layout.InSpace(tx, layout.KindPoints)
+		for _, id := range b.branches {
+			t, trimmed, err := layout.ReadTrim(layout.Branch(tx, id), id)
+			if err != nil || !trimmed {
+				continue // an unreadable floor was set aside
+			}
+			if last, _ := points.Cursor().Last(); layout.FromU64(last) >= t.Floor.Version {
+				continue
+			}
+			if err := points.Write(layout.U64(t.Floor.Version), layout.EncodePoint(t.Floor, nil)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // entry copies an entry. Its instant must be that of its version, unless the indexes have lost that.
