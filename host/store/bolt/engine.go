@@ -16,6 +16,7 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 	"github.com/alcove-memory/alcove/host/store/bolt/salvage"
@@ -267,10 +268,10 @@ func (e *Engine) makeFile(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = e.makeEmpty(path)
 	}
-	if err = errors.Join(err, layout.SyncDir(e.dir)); err != nil {
+	if err = errors.Join(err, durable.SyncDir(e.dir)); err != nil {
 		return err
 	}
-	if err := layout.SyncDir(filepath.Dir(e.dir)); err != nil {
+	if err := durable.SyncDir(filepath.Dir(e.dir)); err != nil {
 		e.logger.Debug("the directory above the store cannot be synced", "error", err) // not ours, perhaps
 	}
 	return nil

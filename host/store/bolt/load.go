@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
@@ -262,10 +263,10 @@ func (l *loader) Finish(ctx context.Context) error {
 		return fmt.Errorf("load: %w", err)
 	}
 	l.db = nil
-	if err := layout.SyncDir(l.dir); err != nil {
+	if err := durable.SyncDir(l.dir); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
-	_ = layout.SyncDir(filepath.Dir(l.dir)) // l.dir may be new; syncing its parent may not be permitted
+	_ = durable.SyncDir(filepath.Dir(l.dir)) // l.dir may be new; syncing its parent may not be permitted
 	return nil
 }
 
