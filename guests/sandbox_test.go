@@ -87,7 +87,7 @@ func admitted(t testing.TB, family string) *sandbox.Module {
 	built.mu.Lock()
 	defer built.mu.Unlock()
 	if built.sandbox == nil {
-		s, err := sandbox.New(sandbox.Config{Dir: filepath.Join(built.dir, "cache")})
+		s, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: filepath.Join(built.dir, "cache")}})
 		must(t, err)
 		built.sandbox = s
 	}

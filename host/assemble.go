@@ -20,8 +20,8 @@ import (
 	"github.com/alcove-memory/alcove/host/usage"
 )
 
-// compiledModules is the folder of compiled modules, in a data directory.
-const compiledModules = "modules"
+// oldCompiledModules is where earlier releases kept compiled modules, in a data directory.
+const oldCompiledModules = "modules"
 
 // parts are what serves the space of a data directory.
 type parts struct {
@@ -76,7 +76,10 @@ func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p p
 // openFamilies makes families ready to be called. Without a sandbox there are none, and the server goes on.
 func (p *parts) openFamilies(ctx context.Context, o Options, box *sandbox.Sandbox, closing *closers) (err error) {
 	if box == nil {
-		box, err = sandbox.New(sandbox.Config{Dir: filepath.Join(o.Dir, compiledModules), Log: o.Logger, Compiler: o.Compiler})
+		if err := sandbox.RemoveOldCache(filepath.Join(o.Dir, oldCompiledModules)); err != nil {
+			o.Logger.Warn("the compiled modules of an earlier release could not be removed", "error", err)
+		}
+		box, err = sandbox.New(sandbox.Config{Cache: o.Cache, Scratch: []string{os.TempDir(), o.Dir}, Log: o.Logger, Compiler: o.Compiler})
 		if err != nil {
 			o.Logger.Warn("going on without tool families", "error", err)
 			return nil

@@ -41,7 +41,7 @@ func space(t testing.TB, dir, compiled string) (*memory.Space, *family.Families)
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := sandbox.New(sandbox.Config{Dir: compiled})
+	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: compiled}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,6 +41,7 @@ type Options struct {
 	FamiliesDir string
 	Locked      bool
 	Compiler    sandbox.Compiler // of modules; the zero value: this program
+	Cache       sandbox.Cache    // of compiled modules, which data directories share; the zero value: none
 	Outside     ops.Outside      // reaches endpoints for families; nil: over HTTP
 	// Language is that of the texts that are searched, one of search.Languages; empty: English. Collections may have others:
 	// "german,notes=french".

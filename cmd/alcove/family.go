@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -333,8 +332,9 @@ func (a *app) object(argument string) (json.RawMessage, error) {
 
 // toolRequest is the request of a tool call without a caller.
 func toolRequest(manifest *abi.Manifest, tool string, arguments json.RawMessage) ([]byte, error) {
-	config := map[string]json.RawMessage{}
+	config, family := map[string]json.RawMessage{}, ""
 	if manifest != nil {
+		family = manifest.Name
 		for _, s := range manifest.Config {
 			config[s.Key] = s.Default
 		}
@@ -344,7 +344,7 @@ func toolRequest(manifest *abi.Manifest, tool string, arguments json.RawMessage)
 	request := map[string]any{
 		"tool": tool, "arguments": arguments, "config": config,
 		"context": map[string]any{
-			"caller": "", "namespace": "default", "branch": "default", "now": time.Now().UTC().Format(time.RFC3339), "request_id": hex.EncodeToString(id),
+			"family": family, "caller": "", "namespace": "default", "branch": "default", "now": time.Now().UTC().Format(time.RFC3339), "request_id": hex.EncodeToString(id),
 		},
 	}
 	data, err := json.Marshal(request)
@@ -354,23 +354,21 @@ func toolRequest(manifest *abi.Manifest, tool string, arguments json.RawMessage)
 	return data, nil
 }
 
-// openSandbox opens a sandbox whose compiled modules are kept for the next time, where the system keeps such things.
+// openSandbox opens a sandbox with the user's cache of compiled modules.
 func (a *app) openSandbox() (*sandbox.Sandbox, func(), error) {
 	log := slog.New(slog.NewTextHandler(a.err, nil))
-	clean := func() {}
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		if dir, err = os.MkdirTemp("", "alcove-*"); err != nil {
-			return nil, nil, fmt.Errorf("make a directory for compiled modules: %w", err)
-		}
-		clean = func() { os.RemoveAll(dir) }
+	if err := removeOldCache(); err != nil {
+		log.Warn("the compiled modules of an earlier release could not be removed", "error", err)
 	}
-	s, err := sandbox.New(sandbox.Config{Dir: filepath.Join(dir, "alcove", "modules"), Log: log, Compiler: sandbox.Compiler{Args: []string{compileModule}}})
+	cache, err := a.moduleCache()
 	if err != nil {
-		clean()
 		return nil, nil, err
 	}
-	return s, func() { s.Close(); clean() }, nil
+	s, err := sandbox.New(sandbox.Config{Cache: cache, Log: log, Compiler: sandbox.Compiler{Args: []string{compileModule}}})
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, func() { s.Close() }, nil
 }
 
 // outcomeError ends the program with the exit code of an outcome. What is to be said was said, or is its error.

@@ -89,7 +89,7 @@ func compileIn(dir string) (exitCode int, err error) {
 		return unwritten(err), err
 	}
 	ctx := context.Background()
-	runtime := wazero.NewRuntimeWithConfig(ctx, runtimeConfig(cache, maxPages))
+	runtime := wazero.NewRuntimeWithConfig(ctx, runtimeConfig(cache))
 	_, err = runtime.CompileModule(ctx, binary)
 	switch {
 	case err == nil:
