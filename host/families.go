@@ -131,6 +131,9 @@ func (a callable) Prepare(name string, arguments json.RawMessage) (family.Prepar
 // FamilyModule is a family that the program carries.
 type FamilyModule = family.Module
 
+// FamilyModuleOf is a family that the program carries, as its packed module.
+func FamilyModuleOf(packed []byte) (FamilyModule, error) { return family.ModuleOf(packed) }
+
 // CheckFamilyNames refuses a family whose names resemble those of the program, or of the families that it carries, unless it is
 // one of those.
 func CheckFamilyNames(m *abi.Manifest, digest string, carried []FamilyModule) error {

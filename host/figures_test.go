@@ -47,7 +47,7 @@ func space(t testing.TB, dir, compiled string) (*memory.Space, *family.Families)
 	}
 	var built []family.Module
 	for _, g := range guests.All() {
-		built = append(built, family.Module{Digest: g.Digest, Bytes: g.Bytes})
+		built = append(built, family.Module{Digest: g.Digest, Manifest: []byte(g.Manifest), Read: g.Read})
 	}
 	f, err := family.New(t.Context(), family.Options{Space: s, Sandbox: box, Dir: dir, Built: built, Outside: outbound.Client{}})
 	if err != nil {

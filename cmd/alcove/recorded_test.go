@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -121,7 +120,11 @@ func distFamilies(t *testing.T) []host.FamilyModule {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, host.FamilyModule{Digest: fmt.Sprintf("%x", sha256.Sum256(data)), Bytes: data})
+		m, err := host.FamilyModuleOf(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, m)
 	}
 	return list
 }

@@ -5,6 +5,7 @@ package family
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"sync"
@@ -22,8 +23,18 @@ import (
 
 // Module is a family's module that the program carries.
 type Module struct {
-	Digest string // SHA-256 of its bytes, hexadecimal
-	Bytes  []byte
+	Digest   string                 // SHA-256 of its bytes, hexadecimal
+	Manifest []byte                 // what its section for the manifest holds
+	Read     func() ([]byte, error) // its bytes, which are read only if their code is not in the cache
+}
+
+// ModuleOf is a module whose bytes are in memory.
+func ModuleOf(packed []byte) (Module, error) {
+	manifest, err := sandbox.ManifestBytes(packed)
+	if err != nil {
+		return Module{}, fmt.Errorf("read a module that the program carries: %w", err)
+	}
+	return Module{Digest: digestOf(packed), Manifest: manifest, Read: func() ([]byte, error) { return packed, nil }}, nil
 }
 
 // Options are what families are made of. Space, Sandbox and Dir are required.
@@ -83,6 +94,7 @@ type family struct {
 	source   string // built, installed, or the path of a file
 	manifest *abi.Manifest
 	binary   func() ([]byte, error)
+	section  []byte         // the manifest's bytes, of one that is built in
 	asks     registry.Asked // of one that is built in
 	fault    string         // why it cannot be used; empty: it can
 	clashes  bool           // the fault is its names

@@ -84,11 +84,7 @@ func (f *Families) load(x *family) error {
 		}
 	}()
 	began := f.o.Clock()
-	data, err := x.binary()
-	if err != nil {
-		return fmt.Errorf("load family %s: %w", x.name, err)
-	}
-	m, err := f.o.Sandbox.Admit(ctx, data, sandbox.Options{Digest: x.digest}) // also what is vetted: a child needs no memory of this process
+	m, err := f.admit(ctx, x)
 	var refused *sandbox.Refusal
 	if errors.As(err, &refused) {
 		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.name + " was refused: " + refused.Error()}
@@ -109,6 +105,18 @@ func (f *Families) load(x *family) error {
 	}
 	x.module, x.used = m, f.o.Clock() // or it would look as if nobody had called it for long
 	return nil
+}
+
+// admit admits a family's module. What is vetted is compiled in a child, too, which needs no memory of this process.
+func (f *Families) admit(ctx context.Context, x *family) (*sandbox.Module, error) {
+	if x.source == built {
+		return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: x.digest, Manifest: x.section, Read: x.binary}, sandbox.Options{})
+	}
+	data, err := x.binary()
+	if err != nil {
+		return nil, err
+	}
+	return f.o.Sandbox.Admit(ctx, data, sandbox.Options{Digest: x.digest})
 }
 
 // limitsOf are those that an operator lowered.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 // reservedNames are those that no family may have: who reads one means the program itself.
@@ -157,7 +156,7 @@ func CheckNames(m *abi.Manifest, digest string, core []string, carried []Module)
 		if c.Digest == digest {
 			return nil
 		}
-		other, err := sandbox.ReadManifest(c.Bytes)
+		other, err := abi.ParseManifest(c.Manifest)
 		if err != nil {
 			return fmt.Errorf("read a family that the program carries: %w", err)
 		}

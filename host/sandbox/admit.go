@@ -34,8 +34,9 @@ type admission struct {
 	options   Options
 	binary    []byte
 	digest    [sha256.Size]byte
+	body      string // the name in the cache of all but its custom sections; empty: not known
 	module    *wasm.Module
-	validated *wasm.Validated // nil: it was validated before
+	validated *wasm.Validated
 	manifest  *abi.Manifest
 	limits    abi.Limits
 	rewritten []byte
@@ -85,6 +86,9 @@ func (a *admission) admit(ctx context.Context, manifest []byte) (*Module, error)
 	if m, err := a.known(ctx, manifest); m != nil || err != nil {
 		return m, err
 	}
+	if m, err := a.knownBody(ctx); m != nil || err != nil {
+		return m, err
+	}
 	if err := a.check(); err != nil {
 		return nil, err
 	}
@@ -92,7 +96,11 @@ func (a *admission) admit(ctx context.Context, manifest []byte) (*Module, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.keep(c, manifest); err != nil {
+	k := admitted{Code: hex.EncodeToString(c.digest[:])}
+	for _, m := range a.module.Memories {
+		k.MemoryPages += int64(m.Min)
+	}
+	if err := a.keep(k, manifest); err != nil {
 		a.sandbox.log.Warn("a module has to be checked again next time", "error", err)
 	}
 	return a.finish(c)

@@ -138,6 +138,8 @@ func TestDamagedCacheIsFilledAgain(t *testing.T) {
 		"the native code is cut":         func(t *testing.T, dir string) { overwrite(t, dir, dirCode+"/*", cut) },
 		"what the checks found is gone":  func(t *testing.T, dir string) { overwrite(t, dir, dirAdmitted+"/*", nil) },
 		"what the checks found is other": func(t *testing.T, dir string) { overwrite(t, dir, dirAdmitted+"/*", flip) },
+		"the body is gone":               func(t *testing.T, dir string) { overwrite(t, dir, dirBodies+"/*", nil) },
+		"the body is other":              func(t *testing.T, dir string) { overwrite(t, dir, dirBodies+"/*", flip) },
 		"what the checks found is cut":   func(t *testing.T, dir string) { overwrite(t, dir, dirAdmitted+"/*", cut) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +214,7 @@ func TestCompilerThatTakesTooMuchMemoryIsEnded(t *testing.T) {
 // leftovers finds what compilers left behind.
 func leftovers(t *testing.T, dir string) {
 	t.Helper()
-	for _, sub := range []string{dirWork + "/*/compile-*", dirWork + "/*/native-*", dirWork + "/*/" + dirEngine + "/*", dirAdmitted, dirCode} {
+	for _, sub := range []string{dirWork + "/*/compile-*", dirWork + "/*/native-*", dirWork + "/*/" + dirEngine + "/*", dirAdmitted, dirBodies, dirCode} {
 		if found, _ := filepath.Glob(filepath.Join(dir, sub, "*")); len(found) > 0 {
 			t.Errorf("left behind: %v", found)
 		}

@@ -30,6 +30,7 @@ type cache struct {
 // Directories of the cache.
 const (
 	dirAdmitted = "admitted" // what the checks of a module found, by the module's digest and the version of the checks
+	dirBodies   = "bodies"   // likewise, by the digest of all but the module's custom sections
 	dirCode     = "code"     // rewritten modules with their native code, by the digest of the rewritten module and the engine
 	dirWork     = "work"     // one directory for each process that uses the cache
 )
@@ -50,8 +51,8 @@ func openCache(dir, keyFile string, most int64) (*cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range []string{dir, filepath.Join(dir, dirAdmitted), filepath.Join(dir, dirCode), filepath.Join(dir, dirWork)} {
-		if err := private(path); err != nil {
+	for _, sub := range []string{"", dirAdmitted, dirBodies, dirCode, dirWork} {
+		if err := private(filepath.Join(dir, sub)); err != nil {
 			return nil, err
 		}
 	}
@@ -209,7 +210,7 @@ func (c *cache) evict() {
 
 // files lists the entries. Those that were not finished are removed once their writers are surely gone.
 func (c *cache) files() (list []cacheFile) {
-	for _, kind := range []string{dirAdmitted, dirCode} {
+	for _, kind := range []string{dirAdmitted, dirBodies, dirCode} {
 		entries, _ := os.ReadDir(filepath.Join(c.dir, kind)) // what cannot be listed cannot be removed
 		for _, e := range entries {
 			info, err := e.Info()

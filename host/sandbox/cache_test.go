@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -163,6 +164,26 @@ func TestEntriesOfAnotherKeyAreCompiledAgain(t *testing.T) {
 	}
 }
 
+// With the body of another module a family would run that one's code.
+func TestBodiesOfTwoModulesCannotBeExchanged(t *testing.T) {
+	config := testConfig(t)
+	a, b := packedAs(t, "notes", ""), otherCode(t)
+	fill(t, config, a, b)
+	files := entries(t, config, dirBodies)
+	if len(files) != 2 {
+		t.Fatalf("there are %q", files)
+	}
+	must(t, errors.Join(os.Rename(files[0], files[0]+"x"), os.Rename(files[1], files[0]), os.Rename(files[0]+"x", files[1])))
+	for _, path := range entries(t, config, dirAdmitted) {
+		must(t, os.Remove(path))
+	}
+	m, err := newSandbox(t, config).Admit(t.Context(), a, Options{})
+	must(t, err)
+	if r := ask(t, m, "c"); string(r.Output) != "1121" {
+		t.Errorf("it answers %q", r.Output)
+	}
+}
+
 // What somebody else wrote under the right names is of no use without the key, however well it is made.
 func TestAForgedEntryIsNotRun(t *testing.T) {
 	config := testConfig(t)
@@ -312,13 +333,13 @@ func TestTheCacheKeepsToItsBound(t *testing.T) {
 	config := testConfig(t)
 	old, other, used := packedAs(t, "notes", ""), otherCode(t), packedAs(t, "used", "")
 	fill(t, config, old, other)
-	for _, path := range append(entries(t, config, dirCode), entries(t, config, dirAdmitted)...) {
+	for _, path := range slices.Concat(entries(t, config, dirCode), entries(t, config, dirBodies), entries(t, config, dirAdmitted)) {
 		long := time.Now().Add(-48 * time.Hour)
 		must(t, os.Chtimes(path, long, long))
 	}
 	fill(t, config, used) // which uses the code of the first again
 	config.Cache.Bytes = 0
-	for _, path := range append(entries(t, config, dirCode), entries(t, config, dirAdmitted)...) {
+	for _, path := range slices.Concat(entries(t, config, dirCode), entries(t, config, dirBodies), entries(t, config, dirAdmitted)) {
 		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) < time.Hour {
 			config.Cache.Bytes += info.Size()
 		}
@@ -332,7 +353,7 @@ func TestTheCacheKeepsToItsBound(t *testing.T) {
 	}
 	config.Cache.Bytes = 1
 	fill(t, config, old)
-	if files := append(entries(t, config, dirCode), entries(t, config, dirAdmitted)...); len(files) > 0 {
+	if files := slices.Concat(entries(t, config, dirCode), entries(t, config, dirBodies), entries(t, config, dirAdmitted)); len(files) > 0 {
 		t.Errorf("in a cache of one byte are %q", files)
 	}
 }

@@ -2,12 +2,14 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
 // packedAs is the guest of acts.wat with a manifest.
@@ -224,4 +226,52 @@ func TestUnloadingWhileAnotherFamilyRuns(t *testing.T) {
 		}
 	})
 	all.Wait()
+}
+
+// The code is known, and what is wrong with another manifest of it is found all the same.
+func TestKnownCodeDoesNotHideWhatIsWrongWithAnotherManifest(t *testing.T) {
+	s := newSandbox(t, testConfig(t))
+	_, err := s.Admit(t.Context(), packedAs(t, "good", ""), Options{})
+	must(t, err)
+	bare := testdata(t, "acts.wasm")
+	with := func(manifests ...string) []byte {
+		module := append([]byte(nil), bare...)
+		for _, m := range manifests {
+			content := append(wasm.AppendName(nil, abi.Section), m...)
+			module = append(wasm.AppendU32(append(module, customSection), uint32(len(content))), content...)
+		}
+		return module
+	}
+	many := append([]byte(nil), with(smallManifest)...)
+	for range abi.DefaultModuleLimits().Customs + 1 {
+		many = append(many, customSection, 2, 1, 'x')
+	}
+	for name, c := range map[string]struct {
+		module  []byte
+		options Options
+		class   abi.Class
+	}{
+		"none":                 {bare, Options{}, abi.ClassManifest},
+		"two":                  {with(smallManifest, smallManifest), Options{}, abi.ClassManifest},
+		"of another schema":    {with(`{"abi":1,"name":"x"}`), Options{}, abi.ClassManifest},
+		"a bad schema in it":   {with(strings.TrimSuffix(smallManifest, "}") + `,"tools":[{"name":"notes_add","description":"Adds.","input_schema":{"type":"object","properties":{"x":{"type":"strin"}}}}]}`), Options{}, abi.ClassManifest},
+		"too little memory":    {with(strings.TrimSuffix(smallManifest, "}") + `,"limits":{"memory_pages":2}}`), Options{}, abi.ClassDeclared},
+		"less by the operator": {with(smallManifest), Options{Limits: abi.Limits{MemoryPages: 2}}, abi.ClassDeclared},
+		"another digest":       {with(smallManifest), Options{Digest: strings.Repeat("0", 64)}, abi.ClassDigest},
+		"too large":            {append(with(smallManifest), make([]byte, 32<<20)...), Options{}, abi.ClassSize},
+		"too many sections":    {many, Options{}, abi.ClassStructure},
+		"cut off":              {with(smallManifest)[:len(bare)+20], Options{}, abi.ClassStructure},
+	} {
+		_, err := s.Admit(t.Context(), c.module, c.options)
+		var refused *Refusal
+		if !errors.As(err, &refused) || refused.Class != c.class {
+			t.Errorf("%s: %v, want %s", name, err, c.class)
+		}
+	}
+	if _, err := s.Admit(t.Context(), bare, Options{Bare: true}); err != nil {
+		t.Errorf("without a manifest, which is allowed: %v", err)
+	}
+	if _, err := s.Admit(t.Context(), bare, Options{}); err == nil {
+		t.Error("what was admitted bare is admitted where it must not be")
+	}
 }

@@ -25,6 +25,8 @@ type Op string
 
 // Family is what a guest serves. It is filled before Serve and not changed afterwards.
 type Family struct {
+	name   string             // in a module of several families
+	named  map[string]*Family // those that this one stands for; nil: it is one itself
 	tools  map[string]handler
 	jobs   map[string]handler
 	store  func(*Call, []Entry) ([]*Change, error)
@@ -86,15 +88,4 @@ func (f *Family) Meet(values ...any) {
 	for _, v := range values {
 		f.types = append(f.types, reflect.TypeOf(v))
 	}
-}
-
-// served is the family of this program: the exported function that the host calls has no other way to find it.
-var served *Family
-
-// Serve makes the family that which this guest serves. It is called from the init function of package main, before any
-// request: what it prepares is in the state that each request starts from.
-func Serve(f *Family) {
-	served = f
-	meet(f.types)
-	reserve()
 }
