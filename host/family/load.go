@@ -74,15 +74,8 @@ func (f *Families) acquire(ctx context.Context, x *family) (m *sandbox.Module, r
 // load admits the module, until Close. It does not end with the call that wanted it: others may want it, too. Whoever calls
 // has room in loading.
 func (f *Families) load(x *family) error {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := f.untilClosed()
 	defer cancel()
-	go func() {
-		select {
-		case <-f.closed:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	began := f.o.Clock()
 	m, err := f.admit(ctx, x)
 	var refused *sandbox.Refusal
@@ -105,6 +98,19 @@ func (f *Families) load(x *family) error {
 	}
 	x.module, x.used = m, f.o.Clock() // or it would look as if nobody had called it for long
 	return nil
+}
+
+// untilClosed is a context that ends with Close, or when it is cancelled.
+func (f *Families) untilClosed() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		select {
+		case <-f.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // admit admits a family's module. What is vetted is compiled in a child, too, which needs no memory of this process.
