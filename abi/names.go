@@ -253,7 +253,7 @@ type Limits struct {
 	WallMS int64 `json:"wall_ms,omitempty"`
 	// what a request runs by itself, host calls excluded; 2000 ms by default, at most 60000; a manifest may ask for it
 	CPUMS int64 `json:"cpu_ms,omitempty"`
-	// what a request may charge; one unit is about one instruction; 20000000000 units by default, at most 1000000000000; a manifest may ask for it
+	// what a request may charge; one unit is about one instruction; it may fall 10,000 + 2 × 16,384 units below zero before the request is stopped; 20000000000 units by default, at most 1000000000000; a manifest may ask for it
 	Fuel int64 `json:"fuel,omitempty"`
 	// how deep calls of the guest may be nested when the host looks, those with large frames counted more than once; 10000 calls by default, at most 10000
 	CallDepth int64 `json:"call_depth,omitempty"`

@@ -56,14 +56,12 @@ needed: an image of a container, or a package's script, can be built with it.`,
 	}
 }
 
-// compiled has a family compiled, or finds it in the cache.
+// compiled has a family compiled, or finds it in the cache. It stays in memory until the sandbox is closed, for the others of
+// the same code.
 func compiled(ctx context.Context, box *sandbox.Sandbox, f image.Family) (carriedFamily, error) {
 	began := time.Now()
-	m, err := box.AdmitSource(ctx, sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: f.Read}, sandbox.Options{})
-	if err != nil {
-		return carriedFamily{}, err
-	}
-	return carriedFamily{TookMS: milliseconds(time.Since(began))}, m.Close()
+	_, err := box.AdmitSource(ctx, sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: f.Read}, sandbox.Options{})
+	return carriedFamily{TookMS: milliseconds(time.Since(began))}, err
 }
 
 // eachCarried does something with each family that this program carries, and says what became of it. It fails if one failed.
