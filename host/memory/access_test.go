@@ -332,6 +332,23 @@ var stageDeeds = []stageDeed{
 			say([]any{l, next}, err)
 		})
 	}},
+	{"Select", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			for _, order := range []Order{ByKey, ByNewest, ByAccesses} {
+				l, err := t.Select(ctx, Listing{Namespace: ns, Order: order, Limit: 2, Count: CountAlso, Filter: Filter{Expiry: WithExpired}})
+				say(l, err)
+			}
+		})
+	}},
+	{"IncludingExpired", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			say(nil, t.IncludingExpired(func() error {
+				l, err := t.Get(ctx, ns, []string{"k1", "k1" + secretWord})
+				say(l, err)
+				return err
+			}))
+		})
+	}},
 	{"History", func(ctx context.Context, t *Stage, say func(any, error)) {
 		each(func(ns string) {
 			l, more, err := t.History(ctx, ns, "k1"+secretWord, 100, 0)

@@ -352,8 +352,7 @@ func stateOf(e store.Entry) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r.Agent = ""
-	value, err := r.Encode()
+	value, err := r.Content().Encode()
 	return "=" + string(value), err
 }
 

@@ -36,6 +36,11 @@ type Index interface {
 	Tend(ctx context.Context) error
 
 	Search(ctx context.Context, v search.View, q search.Query) (search.Result, error)
+	Count(ctx context.Context, v search.View) (int, error)
+	// Select calls do for the documents that a filter selects, with the index locked.
+	Select(ctx context.Context, v search.View, f search.Filter, do func(*search.Columns) bool) error
+	// Namespaces lists those with documents, in order.
+	Namespaces(ctx context.Context, v search.View) ([]string, error)
 	// Frequencies counts the active documents, and those that have each of some terms.
 	Frequencies(ctx context.Context, v search.View, terms []string) (documents int, counts []int, err error)
 	// Analyser is how the texts of a collection are read.

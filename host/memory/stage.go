@@ -30,6 +30,8 @@ type Stage struct {
 	at      AsOf // the past that is read; nothing can be written there. The zero AsOf: the present
 	// blind says that what is only read is no condition of the commit: see Access.blind.
 	blind bool
+	// expiry says whether keys find memories that have expired.
+	expiry Expiry
 
 	seen    map[site]uint64 // versions that the commit expects; 0: there is none
 	changed map[site]*record.Record
@@ -253,10 +255,18 @@ func (t *Stage) live(e store.Entry) (*record.Record, error) {
 		return nil, nil
 	}
 	r, err := record.Decode(e)
-	if err != nil || r.Expired(t.now) || r.Purged != "" {
+	if err != nil || r.Expired(t.now) && t.expiry == HideExpired || r.Purged != "" {
 		return nil, err
 	}
 	return &r, nil
+}
+
+// IncludingExpired does work in which keys also find memories that have expired.
+func (t *Stage) IncludingExpired(work func() error) error {
+	was := t.expiry
+	t.expiry = WithExpired
+	defer func() { t.expiry = was }()
+	return work()
 }
 
 // set stages a record, or with nil its deletion.

@@ -199,6 +199,7 @@ func (t *Stage) askHooks(ctx context.Context, w Write) error {
 			if err != nil {
 				return err
 			}
+			r.Created = t.changed[at].Created
 			t.changed[at] = &r
 		}
 	}

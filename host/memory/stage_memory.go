@@ -218,6 +218,9 @@ func (t *Stage) putOne(at site, it Item, was *record.Record, e store.Entry) (Sto
 		receipt.Version, receipt.Timestamp = e.Version, e.Time
 		return receipt, nil
 	}
+	if was != nil {
+		r.Succeed(was, e)
+	}
 	t.set(at, &r)
 	return receipt, nil
 }
@@ -277,6 +280,7 @@ func (t *Stage) patch(at site, p Patch, was record.Record, e store.Entry) error 
 	if err != nil || was.SameContent(r) {
 		return err
 	}
+	r.Succeed(&was, e)
 	t.expect(at, e)
 	t.set(at, &r)
 	return nil

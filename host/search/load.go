@@ -45,7 +45,7 @@ type manifestBranch struct {
 	Parts   []string       `json:"parts"`
 }
 
-const manifestFormat = 1
+const manifestFormat = 2
 
 // encode returns the manifest after its checksum.
 func (m *manifest) encode() ([]byte, error) {
@@ -126,7 +126,7 @@ func (x *Index) readManifest(ctx context.Context, blobs Blobs) (m manifest, err 
 		return manifest{}, fmt.Errorf("read %s: %w", manifestName, err)
 	}
 	if m.Format != manifestFormat || !maps.Equal(m.Analysers, x.analyserIDs()) {
-		return manifest{}, errors.New("it was made by other text analysers")
+		return manifest{}, errors.New("it was made by another version, or by other text analysers")
 	}
 	x.saved = data
 	return m, nil
@@ -235,13 +235,14 @@ func (x *Index) addStored(b *branch, p *part, d *storedDoc, local uint32) uint32
 		return none
 	}
 	if !d.gone {
+		r.agent = t.agentNumber(d.agent)
 		r.facet = t.facetNumber(facet{space, d.state, d.kind})
 		r.length = p.sealed.Lengths()[local]
 		r.extra = x.storedExtra(d, space)
 	}
 	number := t.add(r)
 	t.link(number)
-	b.rows = append(b.rows, number)
+	b.rows, b.newest = append(b.rows, number), max(b.newest, r.version)
 	p.first = min(p.first, d.version)
 	if d.expires != 0 {
 		p.expiring = append(p.expiring, local)
@@ -253,15 +254,15 @@ func (x *Index) addStored(b *branch, p *part, d *storedDoc, local uint32) uint32
 }
 
 func (x *Index) storedExtra(d *storedDoc, space uint32) uint32 {
-	if d.expires == 0 && d.tags == nil && !d.turn {
-		return none
-	}
-	e := extra{expires: d.expires}
+	e := extra{expires: d.expires, created: d.created, fields: x.table.storedFields(d.fields)}
 	for _, tag := range d.tags {
 		e.tags = append(e.tags, x.table.tag(tag))
 	}
 	if d.turn {
 		e.turn = &turn{position{x.table.sessionNumber(sessionName{space, d.session}), d.at}, x.table.speakerNumber(strings.Fields(d.speaker)), d.said}
+	}
+	if e.isZero() {
+		return none
 	}
 	return x.table.addExtra(e)
 }

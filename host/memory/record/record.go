@@ -36,6 +36,7 @@ type Record struct {
 	Links      []string                   `json:"l,omitempty"`
 	Expires    int64                      `json:"x,omitempty"` // µs since the epoch; 0: never
 	Agent      string                     `json:"a,omitempty"`
+	Created    int64                      `json:"c,omitempty"`  // µs since the epoch; 0: with this version
 	Purged     string                     `json:"p,omitempty"`  // digest of what was erased here; all else is empty
 	Vector     []byte                     `json:"e,omitempty"`  // that the memory came with, as EncodeVector writes it
 	VectorOf   string                     `json:"eo,omitempty"` // its embedder
@@ -54,11 +55,16 @@ func Decode(e store.Entry) (Record, error) {
 // Encode writes the record. Values in it keep their bytes.
 func (r Record) Encode() ([]byte, error) { return jsontext.Encode(r) }
 
-// SameContent reports whether two records are equal but for their agents.
+// Content is the record without its author and the time of its creation.
+func (r Record) Content() Record {
+	r.Agent, r.Created = "", 0
+	return r
+}
+
+// SameContent reports whether two records have the same Content.
 func (r Record) SameContent(other Record) bool {
-	r.Agent, other.Agent = "", ""
-	a, errA := r.Encode()
-	b, errB := other.Encode()
+	a, errA := r.Content().Encode()
+	b, errB := other.Content().Encode()
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
@@ -71,6 +77,22 @@ func (r Record) ExpiresAt() time.Time {
 		return time.Time{}
 	}
 	return time.UnixMicro(r.Expires).UTC()
+}
+
+// CreatedAt is when the memory of an entry was created: at its first version since it was last deleted. Of a memory older than the
+// field, it is the first version written since.
+func (r Record) CreatedAt(e store.Entry) time.Time {
+	if r.Created == 0 {
+		return e.Time
+	}
+	return time.UnixMicro(r.Created).UTC()
+}
+
+// Succeed makes the record the next version of another, which an entry has.
+func (r *Record) Succeed(was *Record, e store.Entry) {
+	if r.Created = was.Created; r.Created == 0 && e.Exists() {
+		r.Created = e.Time.UnixMicro()
+	}
 }
 
 // Expired reports whether the record has expired.
