@@ -150,7 +150,7 @@ const (
 // The operations of the host.
 const (
 	OpMemoryGet        Op = "memory.get"        // memories by their keys
-	OpMemoryList       Op = "memory.list"       // memories in the order of their keys, page by page
+	OpMemoryList       Op = "memory.list"       // memories of a namespace, page by page: in the order of their keys, or by their fields and in another order
 	OpMemoryNamespaces Op = "memory.namespaces" // the namespaces that have memories, of those that may be read
 	OpMemoryHistory    Op = "memory.history"    // the versions of one memory, the newest first
 	OpMemorySearch     Op = "memory.search"     // lexical, semantic or hybrid search; what was staged is not found

@@ -88,8 +88,8 @@ func aTool(name, properties string) abi.Tool {
 	return abi.Tool{Name: name, Description: "Does it.", InputSchema: json.RawMessage(`{"type":"object","properties":` + properties + `,"additionalProperties":false}`)}
 }
 
-// arguments are those that a guest which echoes its request was called with.
-func arguments(t *testing.T, c *client.Client, tool, given string) string {
+// givenTo is the tool and the arguments that a guest which echoes its request was called with.
+func givenTo(t *testing.T, c *client.Client, tool, given string) string {
 	t.Helper()
 	r, err := c.Call(tool, json.RawMessage(given))
 	if err != nil {
@@ -118,7 +118,7 @@ func TestAToolAnswersToItsAliases(t *testing.T) {
 		{"site_notes", `{"limit":"1"}`, `notes_list {"limit":1}`},
 		{"site.notes", `{}`, `notes_list {}`},
 	} {
-		if got := arguments(t, c, call.tool, call.given); got != call.want {
+		if got := givenTo(t, c, call.tool, call.given); got != call.want {
 			t.Errorf("%s %s became %s", call.tool, call.given, got)
 		}
 	}

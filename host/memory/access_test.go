@@ -340,9 +340,9 @@ var stageDeeds = []stageDeed{
 			}
 		})
 	}},
-	{"IncludingExpired", func(ctx context.Context, t *Stage, say func(any, error)) {
+	{"Seeing", func(ctx context.Context, t *Stage, say func(any, error)) {
 		each(func(ns string) {
-			say(nil, t.IncludingExpired(func() error {
+			say(nil, t.Seeing(WithExpired, func() error {
 				l, err := t.Get(ctx, ns, []string{"k1", "k1" + secretWord})
 				say(l, err)
 				return err

@@ -126,23 +126,32 @@ func (e entry) admitted(key string, f Filter, now time.Time) bool {
 // listed are the keys of a namespace that a listing has, in order.
 func listed(entries map[place2]entry, l Listing, now time.Time) []string {
 	var keys []string
+	for _, p := range ordered(entries, l.Order, func(p place2, e entry) bool { return p.namespace == l.Namespace && e.admitted(p.key, l.Filter, now) }) {
+		keys = append(keys, p.key)
+	}
+	return keys
+}
+
+// ordered are the places of entries in an order.
+func ordered(entries map[place2]entry, o Order, wanted func(place2, entry) bool) []place2 {
+	var keys []place2
 	for p, e := range entries {
-		if p.namespace == l.Namespace && e.admitted(p.key, l.Filter, now) {
-			keys = append(keys, p.key)
+		if wanted(p, e) {
+			keys = append(keys, p)
 		}
 	}
-	of := func(key string) entry { return entries[place2{l.Namespace, key}] }
-	importance := func(key string) float64 {
+	of := func(p place2) entry { return entries[p] }
+	importance := func(key place2) float64 {
 		if e := of(key); e.item.Importance != nil {
 			return *e.item.Importance
 		}
 		return -1
 	}
-	slices.SortFunc(keys, func(a, b string) int {
+	slices.SortFunc(keys, func(a, b place2) int {
 		x, y := of(a), of(b)
 		by := map[Order]int{ByNewest: y.created.Compare(x.created), ByOldest: x.created.Compare(y.created), ByUpdate: y.updated.Compare(x.updated),
 			ByImportance: cmp.Compare(importance(b), importance(a)), ByAccesses: cmp.Compare(y.accesses, x.accesses), ByAccess: y.accessed.Compare(x.accessed)}
-		return cmp.Or(by[l.Order], strings.Compare(a, b))
+		return cmp.Or(by[o], strings.Compare(a.namespace, b.namespace), strings.Compare(a.key, b.key))
 	})
 	return keys
 }
@@ -230,7 +239,7 @@ func (r *lister) change(st *Stage, entries map[place2]entry) map[place2]entry {
 		namespace, key := r.one(listNamespaces...), r.key()
 		p := place2{namespace, key}
 		was, there := entries[p]
-		alive := there && !was.Expired(st.Now())
+		alive := there && !was.expired(st.Now())
 		switch r.rng.IntN(6) {
 		case 0:
 			_, err := st.Delete(r.Context(), namespace, []string{key})
@@ -439,6 +448,37 @@ func (r *lister) check(st *Stage, l Listing, entries map[place2]entry, now time.
 	}
 }
 
+// search compares an ordered search, with a text or without, with the entries of a ledger.
+func (r *lister) search(branch string, entries map[place2]entry) {
+	q := Search{Branch: branch, K: 1 + r.rng.IntN(50), Offset: r.rng.IntN(10), Order: Order(r.one("", "newest", "oldest", "updated", "importance", "accesses", "accessed", "key")), Tags: r.some("red"),
+		Types: r.some("fact", "rule"), Writers: r.some("ann", "bob", "family:facts")}
+	f := Filter{States: []State{Active}, Tags: q.Tags, Types: q.Types, Writers: q.Writers}
+	if r.chance(3) {
+		q.MinImportance = pointer(.3)
+		f.Importance.Min = q.MinImportance
+	}
+	if r.chance(2) {
+		q.Namespaces = []string{"other"}
+	}
+	order := cmp.Or(q.Order, ByNewest)
+	if q.Order != "" && r.chance(2) {
+		q.Text = "a text of something"
+	}
+	want := ordered(entries, order, func(p place2, e entry) bool {
+		return (q.Namespaces == nil || p.namespace == "other") && (q.Text == "" || strings.HasPrefix(string(e.item.Value), `"`)) && e.admitted(p.key, f, r.now)
+	})
+	found, err := r.space.Search(r.Context(), q)
+	r.must(err)
+	var got []place2
+	for _, h := range found.Hits {
+		got = append(got, place2{h.Namespace, h.Key})
+	}
+	page := want[min(q.Offset, len(want)):]
+	if page = page[:min(q.K, len(page))]; found.Total != len(want) || !slices.Equal(got, page) {
+		r.Fatalf("%+v: found %v of %d, not %v of %d", q, got, found.Total, page, len(want))
+	}
+}
+
 // behind runs something while the index does not have everything.
 func (r *lister) behind(do func()) {
 	token := r.space.applied.begin()
@@ -496,6 +536,7 @@ func TestListingsAgreeWithAFullScanOfAllThatWasWritten(t *testing.T) {
 		default:
 			st := r.begin(branch)
 			r.check(st, r.listing(false), entries, st.Now(), nil)
+			r.search(branch, entries)
 		}
 		asked++
 	}
@@ -542,7 +583,7 @@ func TestExpiredMemoriesAreFoundChangedAndDeletedWhereThatIsAskedFor(t *testing.
 	if missing, err := st.Patch(t.Context(), "", []Patch{{Key: "archived", State: Archived}}); err != nil || len(missing) != 1 {
 		t.Errorf("a patch finds an expired memory: missing %q, %v", missing, err)
 	}
-	err := st.IncludingExpired(func() error {
+	err := st.Seeing(WithExpired, func() error {
 		if _, err := st.Patch(t.Context(), "", []Patch{{Key: "archived", State: Archived}, {Key: "revived", Clear: []string{"expires_at"}}}); err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ func (v view) search(namespaces []string, collection string) search.View {
 // Search finds memories, or events, by what they say.
 func (a *Access) Search(ctx context.Context, q Search) (Found, error) {
 	s := a.space
+	q.complete()
 	if err := a.checkSearch(&q); err != nil {
 		return Found{}, err
 	}
@@ -31,6 +32,9 @@ func (a *Access) Search(ctx context.Context, q Search) (Found, error) {
 	}
 	if err := s.Ready(ctx); err != nil {
 		return Found{}, err
+	}
+	if q.Order != "" {
+		return s.browse(ctx, v, q)
 	}
 	if q.Expand {
 		if q.weights, err = s.expanded(ctx, v, q); err != nil {
@@ -74,8 +78,8 @@ func (q Search) indexQuery() search.Query {
 		states[i] = string(state)
 	}
 	return search.Query{
-		Text: q.Text, K: q.K, Offset: q.Offset, Tags: q.Tags, Types: q.Types, States: states,
-		Since: q.Since, Until: q.Until, Explain: q.Explain, Weights: q.weights,
+		Text: q.Text, K: q.K, Offset: q.Offset, Tags: q.Tags, Types: q.Types, States: states, Agents: q.Writers,
+		Since: q.Since, Until: q.Until, MinImportance: q.MinImportance, Explain: q.Explain, Weights: q.weights,
 	}
 }
 
@@ -83,7 +87,7 @@ func (q Search) indexQuery() search.Query {
 func (a *Access) checkSearch(q *Search) (err error) {
 	s := a.space
 	q.K, q.by = cmp.Or(q.K, 10), a.caller
-	if q.Text == "" {
+	if q.Text == "" && q.Order == "" {
 		return invalid("query is empty: ask something in plain words")
 	}
 	if err := s.limits.checkText("query", q.Text, s.limits.Query); err != nil {
@@ -102,6 +106,9 @@ func (a *Access) checkSearch(q *Search) (err error) {
 	}
 	if len(q.Tags) > s.limits.Tags || len(q.Types) > s.limits.Tags {
 		return invalid("too many tags or types to filter by: at most %d", s.limits.Tags)
+	}
+	if err := q.checkOrder(s.limits); err != nil {
+		return err
 	}
 	q.Namespaces, err = a.readable(q.Namespaces)
 	return err

@@ -261,10 +261,10 @@ func (t *Stage) live(e store.Entry) (*record.Record, error) {
 	return &r, nil
 }
 
-// IncludingExpired does work in which keys also find memories that have expired.
-func (t *Stage) IncludingExpired(work func() error) error {
+// Seeing does work in which keys find memories that have expired, or do not.
+func (t *Stage) Seeing(e Expiry, work func() error) error {
 	was := t.expiry
-	t.expiry = WithExpired
+	t.expiry = e
 	defer func() { t.expiry = was }()
 	return work()
 }

@@ -479,7 +479,7 @@ func (t *Stage) Search(ctx context.Context, q Search) (Found, error) {
 		return Found{}, t.space.translate("search", err)
 	}
 	if len(changes) > 0 {
-		q.AsOf = AsOf{Version: t.version}
+		q.AsOf, q.present = AsOf{Version: t.version}, true
 	}
 	return t.access.Search(ctx, q)
 }

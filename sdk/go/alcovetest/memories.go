@@ -111,6 +111,9 @@ func (h *host) list(in abi.MemoryListRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if in.Filter != nil || in.Order != "" || in.Count != "" {
+		return h.selected(in, memories)
+	}
 	found, next := page(memories, "memory", h.namespace(in.Namespace), in.Prefix, in.After, in.Limit)
 	for i := range found {
 		found[i] = *shown(&found[i], in.Counters)
@@ -136,8 +139,8 @@ func (h *host) versions(in abi.MemoryHistoryRequest) (any, error) {
 
 func (h *host) search(in abi.MemorySearchRequest) (any, error) {
 	switch {
-	case strings.TrimSpace(in.Query) == "":
-		return nil, alcove.Errorf(alcove.InvalidArgument, "query is empty: ask something in plain words")
+	case in.Order != "" && (in.Mode == "semantic" || len(in.Vector) > 0 || in.Features):
+		return nil, alcove.Errorf(alcove.InvalidArgument, "an ordered search goes by words alone")
 	case in.Mode == "semantic" || len(in.Vector) > 0:
 		return nil, alcove.Errorf(alcove.InvalidArgument, "no embedder is configured, so searches are by words: omit mode and vector")
 	case in.Since != "" || in.Until != "" || in.AsOf != "":
@@ -153,12 +156,19 @@ func (h *host) search(in abi.MemorySearchRequest) (any, error) {
 				shared++
 			}
 		}
-		if shared > 0 && h.among(in.Namespaces, p.namespace) && asked(in, m) {
-			hits = append(hits, alcove.MemoryHit{Memory: *shown(m, false), Score: float64(shared) / float64(len(wanted))})
+		if (shared > 0 || strings.TrimSpace(in.Query) == "") && h.among(in.Namespaces, p.namespace) && asked(in, m) {
+			hits = append(hits, alcove.MemoryHit{Memory: *shown(m, false), Score: float64(shared) / float64(max(1, len(wanted)))})
 		}
 	}
+	order := in.Order
+	if strings.TrimSpace(in.Query) == "" {
+		order = cmp.Or(order, "newest")
+	}
 	slices.SortFunc(hits, func(a, b alcove.MemoryHit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Memory.Namespace, b.Memory.Namespace), cmp.Compare(a.Memory.Key, b.Memory.Key))
+		if order == "" {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Memory.Namespace, b.Memory.Namespace), cmp.Compare(a.Memory.Key, b.Memory.Key))
+		}
+		return cmp.Or(h.compare(order, &a.Memory, &b.Memory), cmp.Compare(a.Memory.Namespace, b.Memory.Namespace), cmp.Compare(a.Memory.Key, b.Memory.Key))
 	})
 	total := len(hits)
 	hits = hits[min(in.Offset, total):]
@@ -176,7 +186,7 @@ func asked(in abi.MemorySearchRequest, m *alcove.Memory) bool {
 	if len(states) == 0 {
 		states = []string{"active"}
 	}
-	return slices.Contains(states, m.State) && (len(in.Types) == 0 || slices.Contains(in.Types, m.Type))
+	return within(m.Importance, in.MinImportance, nil) && (len(in.Writers) == 0 || slices.Contains(in.Writers, m.Agent)) && slices.Contains(states, m.State) && (len(in.Types) == 0 || slices.Contains(in.Types, m.Type))
 }
 
 func (h *host) put(in abi.MemoryPutRequest) (any, error) {
