@@ -532,7 +532,7 @@ func TestAStoreHookThatWasPutOffAndSentSomethingIsNotAskedAgain(t *testing.T) {
 	m := onStore("later", abi.OnFailureDefer)
 	w := reaching(t, t.TempDir(), h).with(m, script{traps: true})
 	x := w.knownNow("later")
-	x.pause(w.Families) // so that it is put off
+	x.rest.Begin(w.o.Clock()) // so that it is put off
 	if _, notes, err := w.keep("k", `"tea"`); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "asked later") {
 		t.Fatalf("%q, %v", notes, err)
 	}
@@ -552,12 +552,7 @@ func TestAStoredHookThatSentSomethingIsNotToldAgain(t *testing.T) {
 	m.Hooks.Stored = &abi.StoreHook{}
 	w := reaching(t, t.TempDir(), h).with(m, script{steps: []step{notify}, traps: true})
 	await.That(t, "its hook is seen on", func() bool {
-		stage, err := w.space.As(owner("")).Stage(t.Context(), "")
-		if err != nil {
-			return false
-		}
-		_, on, err := watermark(t.Context(), stage, "told")
-		return on && err == nil
+		return w.isFollowed("told")
 	})
 	var once sync.Once
 	dirs := make(chan string, 1)

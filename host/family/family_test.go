@@ -88,7 +88,7 @@ func openWith(t testing.TB, dir string, clock func() time.Time, change func(*Opt
 	if err != nil {
 		t.Fatal(err)
 	}
-	space.SetHooks(f)
+	space.SetHooks(f.Hooks())
 	t.Cleanup(func() {
 		if err := errors.Join(f.Close(), box.Close(), space.Close(context.Background()), engine.Check(context.Background()), engine.Close()); err != nil {
 			t.Error(err)

@@ -134,7 +134,7 @@ func (l *listener) send(v vectors.Message) error {
 	var r abi.EmbedRequest
 	l.read(v.Request, &r)
 	l.on(abi.HookEmbed)
-	e, _ := l.EmbedderOf("sample")
+	e, _ := l.Hooks().EmbedderOf("sample")
 	_, err := e.Embed(ctx, r.Texts, r.Purpose)
 	return err
 }
@@ -158,14 +158,7 @@ func (l *listener) sendHook(v vectors.Message) error {
 		_, err = w.commit(l.t.Context(), l.space.As(owner("ann")), memory.Commit{Answer: json.RawMessage(`{}`)})
 		return err
 	case abi.HookStored:
-		await.That(l.t, "the family is told of what is stored", func() bool {
-			stage, err := l.space.As(owner("")).Stage(l.t.Context(), "")
-			if err != nil {
-				return false
-			}
-			_, known, err := watermark(l.t.Context(), stage, "sample")
-			return known && err == nil
-		})
+		await.That(l.t, "the family is told of what is stored", func() bool { return l.isFollowed("sample") })
 	}
 	var items []memory.Item
 	for _, e := range r.Entries {

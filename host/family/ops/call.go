@@ -126,6 +126,12 @@ type Call struct {
 // space is the space for the caller, for what the stage does not do.
 func (call *Call) space() *memory.Access { return call.host.Space.As(call.Caller) }
 
+// OwnCaller is a family itself, or with an empty name all families: no caller's rights bound what it keeps, and its guest is bounded
+// by its grant alone.
+func OwnCaller(family string) memory.Caller {
+	return memory.Caller{Family: family, Rights: memory.FullRights()}
+}
+
 // Begin begins a call.
 func (h *Host) Begin(r Request) *Call { return &Call{host: h, Request: r} }
 

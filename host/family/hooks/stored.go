@@ -1,12 +1,10 @@
-package family
+package hooks
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,15 +13,6 @@ import (
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
-
-// missing is a column of which nothing is known.
-func missing(n int) []float32 {
-	column := make([]float32, n)
-	for i := range column {
-		column[i] = float32(math.NaN())
-	}
-	return column
-}
 
 // watermarks is the collection of how far families were told of what was stored: a record a family and branch, and one a family for the
 // version at which its hook was first seen on.
@@ -34,25 +23,25 @@ const (
 	storedRetry = time.Minute // at the latest, after a failure
 )
 
-// followStored tells families whose stored hook is on of what was stored: all of it, in order, branch by branch, also what
+// Follow tells the families whose stored hook is on what was stored: all of it, in order, branch by branch, also what
 // was stored while the server did not run, or while they failed. None of them waits for another. It ends with ctx.
-func (f *Families) followStored(ctx context.Context) {
-	commits := f.o.Space.Watch(ctx)
+func (h *Hooks) Follow(ctx context.Context) {
+	commits := h.o.Space.Watch(ctx)
 	look := time.NewTicker(storedRetry)
 	defer look.Stop()
 	var following sync.WaitGroup
 	defer following.Wait()
 	wake := map[string]chan struct{}{} // by the name of a family
 	for {
-		changed := f.Changed()
-		for _, x := range f.listeners() {
-			if wake[x.name] == nil {
+		changed := h.o.Families.Changed()
+		for _, x := range h.o.Families.On(abi.HookStored) {
+			if wake[x.Name()] == nil {
 				news := make(chan struct{}, 1)
-				wake[x.name] = news
-				following.Go(func() { f.follow(ctx, x.name, news) })
+				wake[x.Name()] = news
+				following.Go(func() { h.follow(ctx, x.Name(), news) })
 			}
 			select {
-			case wake[x.name] <- struct{}{}:
+			case wake[x.Name()] <- struct{}{}:
 			default:
 			}
 		}
@@ -70,7 +59,7 @@ func (f *Families) followStored(ctx context.Context) {
 }
 
 // follow tells one family, whenever there is news, and less and less often while it fails, until ctx ends.
-func (f *Families) follow(ctx context.Context, name string, news <-chan struct{}) {
+func (h *Hooks) follow(ctx context.Context, name string, news <-chan struct{}) {
 	for failures := 0; ; {
 		select {
 		case <-ctx.Done():
@@ -79,12 +68,12 @@ func (f *Families) follow(ctx context.Context, name string, news <-chan struct{}
 		}
 		for more := true; more; {
 			var err error
-			if more, err = f.tellAll(ctx, name); err == nil {
+			if more, err = h.tellAll(ctx, name); err == nil {
 				failures = 0
 				continue
 			}
 			failures++
-			more = wait(ctx, min(jobs.Backoff(f.o.Retry, failures), storedRetry))
+			more = wait(ctx, min(jobs.Backoff(h.o.Retry, failures), storedRetry))
 		}
 	}
 }
@@ -101,41 +90,26 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// listeners are the families whose stored hook is on.
-func (f *Families) listeners() []*family {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	var list []*family
-	for _, x := range f.known {
-		if _, on := f.hookOf(x, abi.HookStored); on {
-			list = append(list, x)
-		}
-	}
-	return list
-}
-
 // tellAll tells a family of a page of each branch, if its hook is on, and reports whether there is more. A branch that fails
 // does not keep it from the others.
-func (f *Families) tellAll(ctx context.Context, name string) (more bool, err error) {
-	list := f.listeners()
-	at := slices.IndexFunc(list, func(x *family) bool { return x.name == name })
-	if at < 0 {
+func (h *Hooks) tellAll(ctx context.Context, name string) (more bool, err error) {
+	x, on := h.named(abi.HookStored, name)
+	if !on {
 		return false, nil
 	}
-	x := list[at]
-	since, on, err := f.listensSince(ctx, x)
+	since, on, err := h.listensSince(ctx, x)
 	if err != nil || !on {
 		return false, err
 	}
-	branches, err := f.ownSpace(x).Branches(ctx)
+	branches, err := h.own(x).Branches(ctx)
 	if err != nil {
 		return false, err
 	}
 	var failed error
 	for _, b := range branches {
-		again, err := f.tell(ctx, x, b.Name, since)
+		again, err := h.tell(ctx, x, b.Name, since)
 		if err != nil && ctx.Err() == nil {
-			f.o.Logger.Warn("a family could not be told of what was stored; it is tried again", "family", x.name, "branch", b.Name, "error", err)
+			h.o.Logger.Warn("a family could not be told of what was stored; it is tried again", "family", x.Name(), "branch", b.Name, "error", err)
 			failed = err
 		}
 		more = more || again
@@ -144,15 +118,15 @@ func (f *Families) tellAll(ctx context.Context, name string) (more bool, err err
 }
 
 // listensSince is the version at which a family's hook was first seen on; on is false when that is now.
-func (f *Families) listensSince(ctx context.Context, x *family) (at uint64, on bool, err error) {
-	stage, err := f.ownSpace(x).Stage(ctx, memory.Default)
+func (h *Hooks) listensSince(ctx context.Context, x Family) (at uint64, on bool, err error) {
+	stage, err := h.own(x).Stage(ctx, memory.Default)
 	if err != nil {
 		return 0, false, err
 	}
-	if at, on, err = watermark(ctx, stage, x.name); on || err != nil {
+	if at, on, err = watermark(ctx, stage, x.Name()); on || err != nil {
 		return at, on, err
 	}
-	if err := note(ctx, stage, x.name, stage.Version()); err != nil {
+	if err := note(ctx, stage, x.Name(), stage.Version()); err != nil {
 		return 0, false, err
 	}
 	_, err = stage.Commit(ctx, memory.Commit{})
@@ -161,13 +135,13 @@ func (f *Families) listensSince(ctx context.Context, x *family) (at uint64, on b
 
 // tell tells a family of the next page of a branch, from a version on if it was told nothing of it yet. What it stages and
 // how far it was told are committed together.
-func (f *Families) tell(ctx context.Context, x *family, branch string, since uint64) (more bool, err error) {
-	space := f.ownSpace(x)
+func (h *Hooks) tell(ctx context.Context, x Family, branch string, since uint64) (more bool, err error) {
+	space := h.own(x)
 	stage, err := space.Stage(ctx, branch)
 	if err != nil {
 		return false, err
 	}
-	key := x.name + "/" + branch
+	key := x.Name() + "/" + branch
 	after, known, err := watermark(ctx, stage, key)
 	if err != nil {
 		return false, err
@@ -188,20 +162,33 @@ func (f *Families) tell(ctx context.Context, x *family, branch string, since uin
 		return false, nil // what is noted can wait until there is something
 	}
 	effects := memory.NewEffects(toldBefore(space, stage, key, feed.Watermark))
-	ctx = memory.WithEffects(ctx, effects)
-	w := f.newRequest(x, stage, ownCaller(x.name), "", "")
-	if len(entries) > 0 {
-		err = w.askStored(ctx, entries)
-	}
-	if err == nil {
-		err = w.commitTold(ctx, key, feed.Watermark)
+	if err = note(ctx, stage, key, feed.Watermark); err == nil {
+		err = h.tellPage(memory.WithEffects(ctx, effects), x, stage, entries)
 	}
 	if err != nil && effects.Count() > 0 {
-		f.o.Logger.Error("a family failed after it had sent something; it is not told again of what it was told", "family", x.name, "branch", branch,
+		h.o.Logger.Error("a family failed after it had sent something; it is not told again of what it was told", "family", x.Name(), "branch", branch,
 			"up_to_version", feed.Watermark, "sent", effects.List(), "error", err)
 		return feed.More, nil
 	}
 	return feed.More && err == nil, err
+}
+
+// tellPage tells a family of entries, and commits what it stages.
+func (h *Hooks) tellPage(ctx context.Context, x Family, stage *memory.Stage, entries []abi.Entry) error {
+	if len(entries) == 0 {
+		_, err := stage.Commit(ctx, memory.Commit{})
+		return err
+	}
+	guest, err := x.Load(ctx)
+	if err != nil {
+		return err
+	}
+	defer guest.Release()
+	r := guest.Begin(stage, ops.OwnCaller(x.Name()), "", "")
+	if err := askStored(ctx, r, entries); err != nil {
+		return err
+	}
+	return r.Commit(ctx)
 }
 
 // toldBefore counts a family as told before it sends something: what it does outside is not repeated, come what may.
@@ -248,27 +235,10 @@ func note(ctx context.Context, stage *memory.Stage, key string, at uint64) error
 	return stage.PutRecord(ctx, watermarks, ops.SystemNamespace, key, value, nil)
 }
 
-// commitTold commits how far a family was told with all that it staged. What it may only propose is on a branch of its own
-// then.
-func (w *request) commitTold(ctx context.Context, key string, at uint64) error {
-	var c memory.Commit
-	if w.Proposes() {
-		c.Proposal = w.proposalName()
-	}
-	if err := note(ctx, w.Stage, key, at); err != nil {
-		return err
-	}
-	if _, err := w.commitStage(ctx, c); err != nil {
-		return err
-	}
-	w.FinishUnseen(ctx)
-	return nil
-}
-
 // entriesOf are what notices are about, as it was stored.
-func entriesOf(ctx context.Context, space *memory.Access, branch string, x *family, notices []memory.Notice) ([]abi.Entry, error) {
+func entriesOf(ctx context.Context, space *memory.Access, branch string, x Family, notices []memory.Notice) ([]abi.Entry, error) {
 	var entries []abi.Entry
-	if !about(x.manifest.Hooks.Stored.Collections, "memory") {
+	if !about(x.Manifest().Hooks.Stored.Collections, "memory") {
 		return nil, nil
 	}
 	for _, n := range notices {
@@ -285,7 +255,7 @@ func entriesOf(ctx context.Context, space *memory.Access, branch string, x *fami
 			if err != nil {
 				return nil, err
 			}
-			if m.Agent == "family:"+x.name {
+			if m.Agent == "family:"+x.Name() {
 				continue // or it would be told of what it answered to being told
 			}
 			e.Value, e.Tags, e.Type, e.Importance, e.Metadata = m.Value, m.Tags, m.Type, m.Importance, m.Metadata
@@ -295,21 +265,16 @@ func entriesOf(ctx context.Context, space *memory.Access, branch string, x *fami
 	return entries, nil
 }
 
-// askStored tells the guest.
-func (w *request) askStored(ctx context.Context, entries []abi.Entry) error {
-	m, release, err := w.families.acquire(ctx, w.family)
+// askStored tells a guest.
+func askStored(ctx context.Context, r Request, entries []abi.Entry) error {
+	config, err := r.Config(ctx)
 	if err != nil {
 		return err
 	}
-	defer release()
-	config, err := w.configJSON(ctx)
+	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookStored, Entries: entries, Config: config, Context: r.Operations().Context()})
 	if err != nil {
 		return err
 	}
-	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookStored, Entries: entries, Config: config, Context: w.Context()})
-	if err != nil {
-		return err
-	}
-	_, err = w.ask(ctx, m, abi.KindHook, request)
+	_, err = r.Ask(ctx, abi.KindHook, request, 0)
 	return err
 }
