@@ -75,8 +75,10 @@ type plainRequest struct {
 	call   *ops.Call
 }
 
-func (r plainRequest) Operations() *ops.Call                           { return r.call }
-func (r plainRequest) Config(context.Context) (json.RawMessage, error) { return json.RawMessage(`{}`), nil }
+func (r plainRequest) Operations() *ops.Call { return r.call }
+func (r plainRequest) Config(context.Context) (json.RawMessage, error) {
+	return json.RawMessage(`{}`), nil
+}
 
 func (r plainRequest) Ask(_ context.Context, _ abi.Kind, request []byte, _ time.Duration) ([]byte, error) {
 	r.family.mu.Lock()
