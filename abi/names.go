@@ -94,8 +94,9 @@ const (
 
 // The hooks.
 const (
-	HookStore  Hook = "store"  // before a commit: may change or refuse what is being stored
+	HookStore  Hook = "store"  // before a commit: may change, refuse or propose what is being stored, and refuse or propose a deletion or a change of state
 	HookStored Hook = "stored" // after a commit
+	HookMerged Hook = "merged" // after a merge of branches was committed
 	HookRank   Hook = "rank"   // scores the candidates of a search
 	HookEmbed  Hook = "embed"  // turns texts into vectors
 	HookJob    Hook = "job"    // on a schedule, or because it was queued
@@ -556,6 +557,8 @@ func (h Hook) Kind() Kind {
 	case HookStore:
 		return KindHook
 	case HookStored:
+		return KindHook
+	case HookMerged:
 		return KindHook
 	case HookRank:
 		return KindScore

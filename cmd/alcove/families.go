@@ -140,6 +140,9 @@ func hookState(f operator.Family, h abi.Hook) string {
 		return "off"
 	}
 	state := strings.TrimSpace("on " + string(on.OnFailure))
+	if on.Generations > 0 {
+		state = fmt.Sprintf("on, for %d generations of answers", on.Generations)
+	}
 	if advice := f.Manifest.Hooks.Store; h == abi.HookStore && advice != nil && advice.OnFailure != "" && advice.OnFailure != on.OnFailure {
 		state += ", in place of " + string(advice.OnFailure) + ", which its manifest says"
 	}
@@ -196,7 +199,7 @@ func scopeOf(f operator.Family, asked abi.Request) []string {
 
 func hooksOf(h abi.Hooks) []abi.Hook {
 	var list []abi.Hook
-	for name, there := range map[abi.Hook]bool{abi.HookStore: h.Store != nil, abi.HookStored: h.Stored != nil, abi.HookRank: h.Rank != nil,
+	for name, there := range map[abi.Hook]bool{abi.HookStore: h.Store != nil, abi.HookStored: h.Stored != nil, abi.HookMerged: h.Merged != nil, abi.HookRank: h.Rank != nil,
 		abi.HookEmbed: h.Embed != nil, abi.HookJob: len(h.Jobs) > 0} {
 		if there {
 			list = append(list, name)
@@ -331,8 +334,12 @@ func (f grantFlags) request(args []string) (operator.GrantRequest, error) {
 		r.Limits[name] = n
 	}
 	for _, given := range f.hooks {
-		name, onFailure, _ := strings.Cut(given, "=")
-		r.Hooks[abi.Hook(name)] = operator.HookOn{OnFailure: abi.OnFailure(onFailure)}
+		name, value, _ := strings.Cut(given, "=")
+		if n, err := strconv.Atoi(value); err == nil {
+			r.Hooks[abi.Hook(name)] = operator.HookOn{Generations: n}
+			continue
+		}
+		r.Hooks[abi.Hook(name)] = operator.HookOn{OnFailure: abi.OnFailure(value)}
 	}
 	return r, nil
 }

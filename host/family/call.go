@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/ops"
@@ -291,9 +292,9 @@ func (w *request) commit(ctx context.Context, space *memory.Access, c memory.Com
 		return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}}, err
 	}
 	result.Version = done.Version
-	if c.Proposal != "" {
-		result.Proposal = c.Proposal
-		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it", c.Proposal))
+	if done.Version != 0 && done.Branch != w.Stage.Branch() { // by the family, or by a hook
+		result.Proposal = done.Branch
+		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it", done.Branch))
 	}
 	result.Notes = append(result.Notes, w.Finish(ctx)...)
 	return result, nil
@@ -304,5 +305,10 @@ func (w *request) proposal() string {
 	if !w.Proposes() {
 		return ""
 	}
-	return fmt.Sprintf("proposals/%s/%s-%s", w.family.name, w.Stage.Now().Format("20060102-150405"), w.families.o.Rand())
+	return w.families.proposalName(w.family.name, w.Stage.Now())
+}
+
+// proposalName is a name for a branch of what a family proposes.
+func (f *Families) proposalName(family string, now time.Time) string {
+	return fmt.Sprintf("proposals/%s/%s-%s", family, now.UTC().Format("20060102-150405"), f.o.Rand())
 }

@@ -18,7 +18,7 @@ func asksOf(manifest []byte, m *abi.Manifest) registry.Asked {
 	for _, c := range m.Capabilities {
 		asks.Capabilities = append(asks.Capabilities, registry.Capability{Name: c.Name, Scope: c.Scope})
 	}
-	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookRank, abi.HookEmbed, abi.HookJob} {
+	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookMerged, abi.HookRank, abi.HookEmbed, abi.HookJob} {
 		if has(m.Hooks, h) {
 			asks.Hooks = append(asks.Hooks, h)
 		}

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -58,6 +59,32 @@ type hooked struct {
 func (h hooked) Name() string            { return h.family.name }
 func (h hooked) Manifest() *abi.Manifest { return h.family.manifest }
 func (h hooked) Rest() *hooks.Rest       { return &h.family.rest }
+
+// Rights implements hooks.Family: the namespaces of its grant to read memories, or without one to write or propose them. A family
+// without any such grant is told of all that its hooks are about.
+func (h hooked) Rights() memory.Rights {
+	g := h.families.grantOf(h.family)
+	powers := h.families.powersOf(h.family, ops.OwnCaller(h.family.name))
+	switch {
+	case granted(g, abi.CanMemoryRead):
+		return memory.RightsTo(powers.Scope(abi.CanMemoryRead), nil)
+	case granted(g, abi.CanMemoryWrite), granted(g, abi.CanMemoryPropose):
+		return memory.RightsTo(append(powers.Scope(abi.CanMemoryWrite), powers.Scope(abi.CanMemoryPropose)...), nil)
+	}
+	return memory.FullRights().ReadOnly()
+}
+
+// Generations implements hooks.Family: what the operator says, else the manifest, else one.
+func (h hooked) Generations(hook abi.Hook) int {
+	h.families.mu.RLock()
+	defer h.families.mu.RUnlock()
+	said, _ := h.families.hookOf(h.family, hook)
+	asked := 0
+	if stored := h.family.manifest.Hooks.Stored; hook == abi.HookStored && stored != nil {
+		asked = stored.Generations
+	}
+	return cmp.Or(said.Generations, asked, 1)
+}
 
 // ReachesOutside implements hooks.Family.
 func (h hooked) ReachesOutside() bool {

@@ -192,6 +192,10 @@ var deeds = []deed{
 			say(f.Notices, err)
 		}
 	}},
+	{"Written", func(ctx context.Context, a *Access, say func(any, error)) {
+		w, err := a.Written(ctx, WrittenQuery{Branch: "draft", Memories: true, Collections: []string{"notes/own"}, Merges: true})
+		say([]any{w.Entries, w.Merges}, err) // the watermark is a version, which is everybody's
+	}},
 	{"Branches", func(ctx context.Context, a *Access, say func(any, error)) {
 		l, err := a.Branches(ctx)
 		say(l, err)

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,10 +77,11 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	if err := t.room(); err != nil {
 		return done, err
 	}
-	if err := t.askHooks(ctx, c.Write); err != nil {
+	proposal, err := t.askHooks(ctx, c.Write)
+	if err != nil {
 		return done, err
 	}
-	if c.Proposal != "" {
+	if c.Proposal = cmp.Or(c.Proposal, proposal); c.Proposal != "" {
 		done.Branch = c.Proposal
 	}
 	committed, err := t.finish(ctx, c, request(c.Write, c.Operation, c.Content), "commit")
@@ -170,40 +172,6 @@ func (t *Stage) write(ctx context.Context, batch store.Batch, system *lineage.Br
 		batch.Expect = append(batch.Expect, system.Alive())
 	}
 	return t.space.commit(ctx, t.branch, batch, by)
-}
-
-// askHooks lets those refuse, or change, the memories that may refuse any.
-func (t *Stage) askHooks(ctx context.Context, w Write) error {
-	byNamespace, order := map[string][]site{}, []string{}
-	for _, at := range t.order {
-		if at.Collection != memories || at.system || t.changed[at] == nil {
-			continue
-		}
-		if byNamespace[at.Namespace] == nil {
-			order = append(order, at.Namespace)
-		}
-		byNamespace[at.Namespace] = append(byNamespace[at.Namespace], at)
-	}
-	for _, namespace := range order {
-		sites := byNamespace[namespace]
-		items := make([]Item, len(sites))
-		for i, at := range sites {
-			items[i] = itemOf(at.Name, *t.changed[at])
-		}
-		changed, err := t.space.storing(ctx, Location{t.branch.Name, namespace}, items, w, true)
-		if err != nil {
-			return err
-		}
-		for i, at := range sites {
-			r, err := newRecord(changed[i], t.agent)
-			if err != nil {
-				return err
-			}
-			r.Created = t.changed[at].Created
-			t.changed[at] = &r
-		}
-	}
-	return nil
 }
 
 // systemFor is the branch for what is the same on all branches, if something is to be written there.

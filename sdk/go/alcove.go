@@ -31,6 +31,7 @@ type Family struct {
 	jobs   map[string]handler
 	store  func(*Call, []Entry) ([]*Change, error)
 	stored func(*Call, []Entry) error
+	merged func(*Call, MergeNotice) error
 	rank   func(*Ranking) error
 	embed  func(*Texts) ([][]float32, error)
 	types  []reflect.Type // what encoding/json should know before the first request
@@ -69,11 +70,15 @@ func adapt[In, Out any](f *Family, what string, handle func(*Call, In) (Out, err
 }
 
 // OnStore handles what is about to be stored. It answers with what changes in each entry, nil for those that stay as
-// they are; or with nothing. Refuse refuses the entries; any other error is a failure of the hook.
+// they are; or with nothing. Refuse refuses the entries, and Propose has them, changed as it answers, proposed; any other error is
+// a failure of the hook. An entry with a Change is refused or proposed, never changed.
 func (f *Family) OnStore(handle func(*Call, []Entry) ([]*Change, error)) { f.store = handle }
 
 // OnStored handles what was stored.
 func (f *Family) OnStored(handle func(*Call, []Entry) error) { f.stored = handle }
+
+// OnMerged handles a merge that was committed.
+func (f *Family) OnMerged(handle func(*Call, MergeNotice) error) { f.merged = handle }
 
 // OnRank scores the candidates of a search: handle fills Ranking.Scores, which hold zeros. The host ranks by itself
 // when it fails.

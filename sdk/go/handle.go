@@ -67,6 +67,8 @@ func (f *Family) handleHook(host Host, request []byte) ([]byte, error) {
 		return f.handleStore(c, r.Entries)
 	case r.Hook == hookStored && f.stored != nil:
 		return nil, f.stored(c, r.Entries)
+	case r.Hook == hookMerged && f.merged != nil && r.Merge != nil:
+		return nil, f.merged(c, *r.Merge)
 	case r.Hook == hookJob && f.jobs[r.Job] != nil:
 		return result(f.jobs[r.Job](c, r.Payload))
 	case r.Hook == hookJob:
@@ -86,9 +88,12 @@ func result(answer any, err error) ([]byte, error) {
 func (f *Family) handleStore(c *Call, entries []Entry) ([]byte, error) {
 	changes, err := f.store(c, entries)
 	var refused *Refusal
+	var proposed *Proposal
 	switch {
 	case errors.As(err, &refused):
 		return encode(&storeResult{Refuse: &refused.Reason})
+	case errors.As(err, &proposed):
+		return encode(&storeResult{Entries: changes, Propose: &proposed.Reason})
 	case err != nil || changes == nil:
 		return nil, err
 	}

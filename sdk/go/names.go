@@ -29,8 +29,9 @@ const (
 
 // The hooks.
 const (
-	hookStore  = "store"  // before a commit: may change or refuse what is being stored
+	hookStore  = "store"  // before a commit: may change, refuse or propose what is being stored, and refuse or propose a deletion or a change of state
 	hookStored = "stored" // after a commit
+	hookMerged = "merged" // after a merge of branches was committed
 	hookRank   = "rank"   // scores the candidates of a search
 	hookEmbed  = "embed"  // turns texts into vectors
 	hookJob    = "job"    // on a schedule, or because it was queued

@@ -50,7 +50,7 @@ func Deferred(ctx context.Context, r Request, payload json.RawMessage) error {
 	if len(items) == 0 {
 		return nil // forgotten since
 	}
-	changes, err := askStore(ctx, r, call.Namespace, items)
+	answer, err := askStore(ctx, r, memory.ChangeStore, call.Namespace, items)
 	var refused *refusal
 	if errors.As(err, &refused) { // too late, and not to be tried again
 		return &memory.Error{Code: memory.Denied, Message: "family " + call.Manifest.Name + " would have refused what is stored already: " + refused.reason}
@@ -58,7 +58,10 @@ func Deferred(ctx context.Context, r Request, payload json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	for i, c := range changes {
+	if answer.Propose != nil { // too late as well
+		return &memory.Error{Code: memory.Denied, Message: "family " + call.Manifest.Name + " would have proposed what is stored already: " + oneLine(*answer.Propose)}
+	}
+	for i, c := range answer.Entries {
 		if c == nil {
 			continue
 		}

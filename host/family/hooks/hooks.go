@@ -31,6 +31,10 @@ type Family interface {
 	Manifest() *abi.Manifest
 	// ReachesOutside reports whether it may do something that no conflict undoes.
 	ReachesOutside() bool
+	// Rights are the namespaces of which its hooks are told.
+	Rights() memory.Rights
+	// Generations is how many hooks may answer each other until its hook is not told any more.
+	Generations(hook abi.Hook) int
 	// Rest is how often its hooks failed; the same for all hooks of a version.
 	Rest() *Rest
 	// Loaded is its guest. ok is false while it is being loaded, which Loaded begins and does not wait for.
@@ -81,7 +85,8 @@ func (f Failure) Unwrap() error { return f.error }
 type Options struct {
 	Space    *memory.Space
 	Families Families
-	Behind   func(do func()) (begun bool) // has something done that nobody waits for
+	Behind   func(do func()) (begun bool)              // has something done that nobody waits for
+	Proposal func(family string, now time.Time) string // the name of a branch for what a family proposes
 	Clock    func() time.Time
 	Retry    time.Duration // from a first failure of telling a family to the next attempt
 	Logger   *slog.Logger

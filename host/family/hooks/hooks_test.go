@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +39,9 @@ type plain struct {
 	loading  bool
 	replaced int // loads that fail because another version took its place
 
+	reads       []string // the namespaces of its grant; nil: all
+	generations int      // 0: 1
+
 	mu       sync.Mutex
 	asked    [][]byte
 	deferred []json.RawMessage
@@ -48,6 +52,15 @@ func (x *plain) Manifest() *abi.Manifest { return &x.manifest }
 func (x *plain) ReachesOutside() bool    { return false }
 func (x *plain) Rest() *Rest             { return &x.rest }
 func (x *plain) Release()                {}
+
+func (x *plain) Generations(abi.Hook) int { return cmp.Or(x.generations, 1) }
+
+func (x *plain) Rights() memory.Rights {
+	if x.reads == nil {
+		return memory.FullRights()
+	}
+	return memory.RightsTo(x.reads, nil)
+}
 
 func (x *plain) Loaded() (Guest, bool) { return x, !x.loading && x.replaced == 0 }
 
@@ -123,7 +136,7 @@ func open(t *testing.T, families Families) (*Hooks, *memory.Space) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := New(Options{Space: space, Families: families, Behind: func(do func()) bool { do(); return true }, Clock: time.Now, Retry: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	h := New(Options{Space: space, Families: families, Behind: func(do func()) bool { do(); return true }, Proposal: func(family string, _ time.Time) string { return "proposals/" + family + "/1" }, Clock: time.Now, Retry: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
 	space.SetHooks(h)
 	t.Cleanup(func() {
 		if err := errors.Join(space.Close(context.Background()), engine.Close()); err != nil {
@@ -306,7 +319,7 @@ func TestAFamilyIsToldAgainUntilItSucceeds(t *testing.T) {
 			t.Error(more, err)
 		}
 	}
-	if x.times() != 3 || !strings.Contains(string(x.asked[2]), `"key":"k","version":3,"value":"tea"`) {
+	if x.times() != 3 || !strings.Contains(string(x.asked[2]), `"key":"k","version":3,"agent":"ann","value":"tea"`) {
 		t.Errorf("it was asked %d times: %s", x.times(), x.asked)
 	}
 }

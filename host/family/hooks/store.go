@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,13 +24,18 @@ const (
 // attempts is how often a store hook is asked whose family is replaced.
 const attempts = 8
 
-// storing are the families that are asked before a store, in the order of their names, those that redact last.
-func (h *Hooks) storing(collection string) ([]Store, error) {
+// storing are the families that are asked about a change of memories, in the order of their names, those that redact last. One without
+// which nothing may be stored is asked about every namespace, and others about those that their grants cover.
+func (h *Hooks) storing(what memory.Storing) ([]Store, error) {
 	list, err := h.o.Families.Storing()
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(s Store) bool { return !about(s.Manifest().Hooks.Store.Collections, collection) })
+	list = slices.DeleteFunc(list, func(s Store) bool {
+		hook := s.Manifest().Hooks.Store
+		asked := asksAbout(hook, what.Change) || what.Staged && what.Change == memory.ChangeState && asksAbout(hook, memory.ChangeStore)
+		return !asked || !about(hook.Collections, "memory") || s.OnFailure != abi.OnFailureRefuse && (what.Staged || !s.Rights().MayRead(what.Namespace))
+	})
 	slices.SortFunc(list, func(a, b Store) int {
 		if redacts := a.Manifest().Hooks.Store.Redacts; redacts != b.Manifest().Hooks.Store.Redacts {
 			if redacts {
@@ -42,47 +48,82 @@ func (h *Hooks) storing(collection string) ([]Store, error) {
 	return list, nil
 }
 
-// Storing implements memory.Hooks. A hook that fails is skipped, or put off, or keeps the write out, as the operator said.
-func (h *Hooks) Storing(ctx context.Context, s memory.Storing) ([]memory.Item, []string, error) {
-	list, err := h.storing("memory")
-	if err != nil {
-		return nil, nil, err
+// asksAbout reports whether a store hook is about a change.
+func asksAbout(hook *abi.StoreHook, c memory.Change) bool {
+	if len(hook.Changes) == 0 {
+		return c == memory.ChangeStore
 	}
-	items, notes := s.Items, []string(nil)
+	return slices.Contains(hook.Changes, string(c))
+}
+
+// Asks implements memory.Hooks. A family that is missing keeps out what is stored, and no deletion: nobody knows whether it asked
+// about those.
+func (h *Hooks) Asks(c memory.Change) bool {
+	list, err := h.o.Families.Storing()
+	return err == nil && slices.ContainsFunc(list, func(s Store) bool { return asksAbout(s.Manifest().Hooks.Store, c) })
+}
+
+// Storing implements memory.Hooks. A hook that fails is skipped, or put off, or keeps the write out, as the operator said.
+func (h *Hooks) Storing(ctx context.Context, s memory.Storing) (memory.Decision, error) {
+	list, err := h.storing(s)
+	if err != nil {
+		return memory.Decision{}, err
+	}
+	d := memory.Decision{Items: s.Items}
 	var put []Store // off
 	for _, x := range list {
-		if s.Staged && x.OnFailure != abi.OnFailureRefuse {
-			continue
+		later, err := h.askOne(ctx, x, s, &d)
+		if err != nil {
+			return memory.Decision{}, err
 		}
-		sent := memory.EffectsOf(ctx).Count()
-		changed, err := h.askNow(ctx, x, s, items)
-		if err == nil {
-			items = changed
-			continue
-		}
-		once := memory.EffectsOf(ctx).Count() > sent || memory.EffectsOf(ctx).Earlier(ctx) != nil // asked again, it would send that again
-		var refused *refusal
-		switch {
-		case errors.As(err, &refused):
-			return nil, nil, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("family %s refused it: %s", x.Name(), refused.reason)}
-		case ctx.Err() != nil:
-			return nil, nil, &memory.Error{Code: memory.Timeout, Retryable: true, Message: "the store was given up while family " + x.Name() + " was asked: nothing was stored"}
-		case x.OnFailure == abi.OnFailureRefuse:
-			return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: !once,
-				Message: fmt.Sprintf("nothing was stored, because family %s has to be asked first and failed: %v", x.Name(), err)}
-		case x.OnFailure == abi.OnFailureDefer && !once:
+		if later {
 			put = append(put, x)
-			notes = append(notes, fmt.Sprintf("family %s is asked later: %v", x.Name(), err))
-		default:
-			notes = append(notes, fmt.Sprintf("family %s was skipped: %v", x.Name(), err))
 		}
 	}
 	for _, x := range put { // now that all were asked, so that what it is to be asked about is soon there
-		if err := putOff(ctx, x, s, items); err != nil {
-			return nil, nil, err
+		if err := putOff(ctx, x, s, d.Items); err != nil {
+			return memory.Decision{}, err
 		}
 	}
-	return items, notes, nil
+	return d, nil
+}
+
+// askOne asks one family, and adds what it answers to a decision. later reports that it is to be put off.
+func (h *Hooks) askOne(ctx context.Context, x Store, s memory.Storing, d *memory.Decision) (later bool, err error) {
+	sent := memory.EffectsOf(ctx).Count()
+	said, err := h.askNow(ctx, x, s, d.Items)
+	if err == nil {
+		d.Items = said.items
+		if said.proposes {
+			d.Notes = append(d.Notes, fmt.Sprintf("family %s proposes it: %s", x.Name(), said.reason))
+			d.Proposal = cmp.Or(d.Proposal, h.o.Proposal(x.Name(), h.o.Clock()))
+		}
+		return false, nil
+	}
+	once := memory.EffectsOf(ctx).Count() > sent || memory.EffectsOf(ctx).Earlier(ctx) != nil // asked again, it would send that again
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused):
+		return false, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("family %s refused it: %s", x.Name(), refused.reason)}
+	case ctx.Err() != nil:
+		return false, &memory.Error{Code: memory.Timeout, Retryable: true, Message: fmt.Sprintf("the %s was given up while family %s was asked: nothing was %s", s.Change, x.Name(), done(s.Change))}
+	case x.OnFailure == abi.OnFailureRefuse:
+		return false, &memory.Error{Code: memory.Unavailable, Retryable: !once,
+			Message: fmt.Sprintf("nothing was %s, because family %s has to be asked first and failed: %v", done(s.Change), x.Name(), err)}
+	case x.OnFailure == abi.OnFailureDefer && !once && s.Change == memory.ChangeStore:
+		d.Notes = append(d.Notes, fmt.Sprintf("family %s is asked later: %v", x.Name(), err))
+		return true, nil
+	}
+	d.Notes = append(d.Notes, fmt.Sprintf("family %s was skipped: %v", x.Name(), err))
+	return false, nil
+}
+
+// done is what was not done by a change that failed.
+func done(c memory.Change) string {
+	if c == memory.ChangeStore {
+		return "stored"
+	}
+	return "changed"
 }
 
 // refusal is a guest's own decision to keep something out. It is no failure of the guest.
@@ -90,8 +131,11 @@ type refusal struct{ reason string }
 
 func (r *refusal) Error() string { return "it was refused: " + r.reason }
 
-// refused is the refusal for a reason that a guest gave: a line of bounded length that steers no terminal.
-func refused(reason string) *refusal {
+// refused is the refusal for a reason that a guest gave.
+func refused(reason string) *refusal { return &refusal{oneLine(reason)} }
+
+// oneLine is a reason that a guest gave as it is shown: a line of bounded length that steers no terminal.
+func oneLine(reason string) string {
 	reason = strings.TrimSpace(strings.Map(printable, strings.ToValidUTF8(reason, "\uFFFD")))
 	if most := int(abi.DefaultLimits().RefuseBytes); len(reason) > most {
 		reason = strings.ToValidUTF8(reason[:most], "") + "…"
@@ -99,7 +143,7 @@ func refused(reason string) *refusal {
 	if reason == "" {
 		reason = "it gave no reason"
 	}
-	return &refusal{reason}
+	return reason
 }
 
 // printable is a character as it may be shown: white space is a blank, and what is unseen or changes the direction of a text is
@@ -116,61 +160,79 @@ func printable(r rune) rune {
 
 // askNow asks one family about what is to be stored. When another version takes its place before it is asked, that which has the
 // hook then is asked; when none has it any more, nothing changes.
-func (h *Hooks) askNow(ctx context.Context, x Store, s memory.Storing, items []memory.Item) ([]memory.Item, error) {
-	changed, err := h.ask(ctx, x, s, items)
+func (h *Hooks) askNow(ctx context.Context, x Store, s memory.Storing, items []memory.Item) (verdict, error) {
+	said, err := h.ask(ctx, x, s, items)
 	for attempt := 2; attempt <= attempts && errors.Is(err, ErrReplaced) && ctx.Err() == nil; attempt++ {
-		list, missing := h.storing("memory")
+		list, missing := h.storing(s)
 		if missing != nil {
-			return nil, missing
+			return verdict{}, missing
 		}
 		i := slices.IndexFunc(list, func(now Store) bool { return now.Name() == x.Name() })
 		if i < 0 {
-			return items, nil
+			return verdict{items: items}, nil
 		}
-		changed, err = h.ask(ctx, list[i], s, items)
+		said, err = h.ask(ctx, list[i], s, items)
 	}
-	return changed, err
+	return said, err
+}
+
+// verdict is what one family says of a change.
+type verdict struct {
+	items    []memory.Item
+	proposes bool
+	reason   string // to propose it
 }
 
 // ask asks one family about what is to be stored, and makes the changes that it answers.
-func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memory.Item) ([]memory.Item, error) {
+func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memory.Item) (said verdict, err error) {
 	if x.OnFailure != abi.OnFailureRefuse && x.Rest().resting(h.o.Clock()) {
-		return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed again and again, and is not asked for %v", Pause)}
+		return said, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed again and again, and is not asked for %v", Pause)}
 	}
 	if x.ReachesOutside() {
 		if err := memory.EffectsOf(ctx).Earlier(ctx); err != nil {
-			return nil, err
+			return said, err
 		}
 	}
 	guest, err := x.guest(ctx)
 	if err != nil {
-		return nil, err
+		return said, err
 	}
 	defer guest.Release()
 	ctx, cancel := context.WithTimeout(ctx, storeWithin)
 	defer cancel()
 	stage, err := h.as(s.Caller, x).Stage(ctx, s.Branch)
 	if err != nil {
-		return nil, err
+		return said, err
 	}
 	r := guest.Begin(stage, s.Caller, s.Namespace, s.RequestID)
 	r.Operations().DryRun = s.DryRun
-	changes, err := askStore(ctx, r, s.Namespace, items)
+	answer, err := askStore(ctx, r, x.change(s), s.Namespace, items)
 	switch {
 	case errors.As(err, new(*refusal)): // it did what it is for
 		x.Rest().asked(nil, h.o.Clock())
-		return nil, err
+		return said, err
 	case err != nil:
 		x.Rest().asked(err, h.o.Clock())
-		return nil, err
+		return said, err
 	}
-	changed, err := h.apply(items, changes)
+	said.items, err = h.apply(items, answer.Entries)
 	x.Rest().asked(err, h.o.Clock())
 	if err != nil {
-		return nil, err
+		return said, err
+	}
+	if answer.Propose != nil {
+		said.proposes, said.reason = true, oneLine(*answer.Propose)
 	}
 	h.commitBehind(x, r)
-	return changed, nil
+	return said, nil
+}
+
+// change is what a family is told of a change: one that does not ask about states sees a staged one as a store.
+func (s Store) change(what memory.Storing) memory.Change {
+	if asksAbout(s.Manifest().Hooks.Store, what.Change) {
+		return what.Change
+	}
+	return memory.ChangeStore
 }
 
 // guest is the guest of a store hook. One that is not loaded is waited for only where the write must not go on without it.
@@ -184,32 +246,46 @@ func (s Store) guest(ctx context.Context) (Guest, error) {
 	return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "it is being loaded"}
 }
 
-// askStore asks a guest what to change.
-func askStore(ctx context.Context, r Request, namespace string, items []memory.Item) ([]*abi.Change, error) {
+// askStore asks a guest about a change of memories.
+func askStore(ctx context.Context, r Request, c memory.Change, namespace string, items []memory.Item) (answer abi.StoreResult, err error) {
 	config, err := r.Config(ctx)
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
 	entries := make([]abi.Entry, len(items))
 	for i, it := range items {
-		entries[i] = abi.Entry{Namespace: namespace, Collection: "memory", Key: it.Key, Value: it.Value, Tags: it.Tags, Type: it.Type, Importance: it.Importance, Metadata: it.Metadata}
+		entries[i] = abi.Entry{Namespace: namespace, Collection: "memory", Key: it.Key, Value: it.Value, Tags: it.Tags, Type: it.Type, Importance: it.Importance, Metadata: it.Metadata,
+			State: stateText(it.State)}
+		if c != memory.ChangeStore {
+			entries[i].Change = string(c)
+		}
 	}
 	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookStore, Entries: entries, Config: config, Context: r.Operations().Context()})
 	if err != nil {
-		return nil, fmt.Errorf("ask about a store: %w", err)
+		return answer, fmt.Errorf("ask about a store: %w", err)
 	}
 	output, err := r.Ask(ctx, abi.KindHook, request, storeCPU)
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
-	answer, err := abi.ParseStoreResult(output, len(items))
+	answer, err = abi.ParseStoreResult(output, len(items))
 	switch {
 	case err != nil:
-		return nil, &memory.Error{Code: memory.Unavailable, Message: err.Error()}
+		return answer, &memory.Error{Code: memory.Unavailable, Message: err.Error()}
 	case answer.Refuse != nil:
-		return nil, refused(*answer.Refuse)
+		return answer, refused(*answer.Refuse)
+	case c != memory.ChangeStore && slices.ContainsFunc(answer.Entries, func(c *abi.Change) bool { return c != nil }):
+		return answer, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the result of the store hook changes an entry whose change is %q: that can only be refused or proposed", c)}
 	}
-	return answer.Entries, nil
+	return answer, nil
+}
+
+// stateText is a state as guests see it: none for what is active.
+func stateText(s memory.State) string {
+	if s == memory.Active {
+		return ""
+	}
+	return string(s)
 }
 
 // apply makes the changes that a hook answered with, if what comes out can be stored.

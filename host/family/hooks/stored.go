@@ -3,8 +3,8 @@ package hooks
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,8 +23,8 @@ const (
 	storedRetry = time.Minute // at the latest, after a failure
 )
 
-// Follow tells the families whose stored hook is on what was stored: all of it, in order, branch by branch, also what
-// was stored while the server did not run, or while they failed. None of them waits for another. It ends with ctx.
+// Follow tells the families whose hook stored or merged is on what was stored and merged: all of it, in order, branch by branch, also
+// what was while the server did not run, or while they failed. None of them waits for another. It ends with ctx.
 func (h *Hooks) Follow(ctx context.Context) {
 	commits := h.o.Space.Watch(ctx)
 	look := time.NewTicker(storedRetry)
@@ -34,7 +34,7 @@ func (h *Hooks) Follow(ctx context.Context) {
 	wake := map[string]chan struct{}{} // by the name of a family
 	for {
 		changed := h.o.Families.Changed()
-		for _, x := range h.o.Families.On(abi.HookStored) {
+		for _, x := range h.followers() {
 			if wake[x.Name()] == nil {
 				news := make(chan struct{}, 1)
 				wake[x.Name()] = news
@@ -90,26 +90,44 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// followers are the families that are told.
+func (h *Hooks) followers() []Family {
+	list := h.o.Families.On(abi.HookStored)
+	for _, x := range h.o.Families.On(abi.HookMerged) {
+		if !slices.ContainsFunc(list, func(y Family) bool { return y.Name() == x.Name() }) {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
 // tellAll tells a family of a page of each branch, if its hook is on, and reports whether there is more. A branch that fails
 // does not keep it from the others.
 func (h *Hooks) tellAll(ctx context.Context, name string) (more bool, err error) {
-	x, on := h.named(abi.HookStored, name)
-	if !on {
+	_, stored := h.named(abi.HookStored, name)
+	_, merged := h.named(abi.HookMerged, name)
+	at := slices.IndexFunc(h.followers(), func(x Family) bool { return x.Name() == name })
+	if at < 0 {
 		return false, nil
 	}
-	since, on, err := h.listensSince(ctx, x)
+	l := listener{Family: h.followers()[at], stored: stored, merged: merged}
+	since, on, err := h.listensSince(ctx, l)
 	if err != nil || !on {
 		return false, err
 	}
-	branches, err := h.own(x).Branches(ctx)
+	branches, err := h.own(l).Branches(ctx)
 	if err != nil {
 		return false, err
 	}
-	var failed error
+	sources := []source{{perSpace: true}}
 	for _, b := range branches {
-		again, err := h.tell(ctx, x, b.Name, since)
+		sources = append(sources, source{branch: b.Name})
+	}
+	var failed error
+	for _, from := range sources {
+		again, err := h.tell(ctx, l, from, since)
 		if err != nil && ctx.Err() == nil {
-			h.o.Logger.Warn("a family could not be told of what was stored; it is tried again", "family", x.Name(), "branch", b.Name, "error", err)
+			h.o.Logger.Warn("a family could not be told of what was stored; it is tried again", "family", name, "branch", from.branch, "error", err)
 			failed = err
 		}
 		more = more || again
@@ -131,64 +149,6 @@ func (h *Hooks) listensSince(ctx context.Context, x Family) (at uint64, on bool,
 	}
 	_, err = stage.Commit(ctx, memory.Commit{})
 	return stage.Version(), err == nil, err
-}
-
-// tell tells a family of the next page of a branch, from a version on if it was told nothing of it yet. What it stages and
-// how far it was told are committed together.
-func (h *Hooks) tell(ctx context.Context, x Family, branch string, since uint64) (more bool, err error) {
-	space := h.own(x)
-	stage, err := space.Stage(ctx, branch)
-	if err != nil {
-		return false, err
-	}
-	key := x.Name() + "/" + branch
-	after, known, err := watermark(ctx, stage, key)
-	if err != nil {
-		return false, err
-	}
-	after = max(after, since)
-	if after >= stage.Version() {
-		return false, nil
-	}
-	feed, err := space.WholeFeed(ctx, branch, nil, after, storedPage)
-	if err != nil || feed.Watermark <= after {
-		return false, err
-	}
-	entries, err := entriesOf(ctx, space, stage.Branch(), x, feed.Notices)
-	if err != nil {
-		return false, err
-	}
-	if len(entries) == 0 && !feed.More && (!known || feed.Watermark-after < storedPage) {
-		return false, nil // what is noted can wait until there is something
-	}
-	effects := memory.NewEffects(toldBefore(space, stage, key, feed.Watermark))
-	if err = note(ctx, stage, key, feed.Watermark); err == nil {
-		err = h.tellPage(memory.WithEffects(ctx, effects), x, stage, entries)
-	}
-	if err != nil && effects.Count() > 0 {
-		h.o.Logger.Error("a family failed after it had sent something; it is not told again of what it was told", "family", x.Name(), "branch", branch,
-			"up_to_version", feed.Watermark, "sent", effects.List(), "error", err)
-		return feed.More, nil
-	}
-	return feed.More && err == nil, err
-}
-
-// tellPage tells a family of entries, and commits what it stages.
-func (h *Hooks) tellPage(ctx context.Context, x Family, stage *memory.Stage, entries []abi.Entry) error {
-	if len(entries) == 0 {
-		_, err := stage.Commit(ctx, memory.Commit{})
-		return err
-	}
-	guest, err := x.Load(ctx)
-	if err != nil {
-		return err
-	}
-	defer guest.Release()
-	r := guest.Begin(stage, ops.OwnCaller(x.Name()), "", "")
-	if err := askStored(ctx, r, entries); err != nil {
-		return err
-	}
-	return r.Commit(ctx)
 }
 
 // toldBefore counts a family as told before it sends something: what it does outside is not repeated, come what may.
@@ -233,48 +193,4 @@ func note(ctx context.Context, stage *memory.Stage, key string, at uint64) error
 		return err
 	}
 	return stage.PutRecord(ctx, watermarks, ops.SystemNamespace, key, value, nil)
-}
-
-// entriesOf are what notices are about, as it was stored.
-func entriesOf(ctx context.Context, space *memory.Access, branch string, x Family, notices []memory.Notice) ([]abi.Entry, error) {
-	var entries []abi.Entry
-	if !about(x.Manifest().Hooks.Stored.Collections, "memory") {
-		return nil, nil
-	}
-	for _, n := range notices {
-		e := abi.Entry{Namespace: n.Namespace, Collection: "memory", Key: n.Key, Version: n.Watermark, Deleted: n.Kind == memory.MemoryForgotten}
-		if n.Kind != memory.MemoryStored && n.Kind != memory.MemoryForgotten {
-			continue
-		}
-		if !e.Deleted {
-			m, err := space.Recall(ctx, memory.Location{Branch: branch, Namespace: n.Namespace}, n.Key, memory.AsOf{Version: n.Watermark})
-			var known *memory.Error
-			if errors.As(err, &known) && known.Code == memory.InvalidArgument || err == nil && m == nil {
-				continue // its past was dropped, or it was purged or expired
-			}
-			if err != nil {
-				return nil, err
-			}
-			if m.Agent == "family:"+x.Name() {
-				continue // or it would be told of what it answered to being told
-			}
-			e.Value, e.Tags, e.Type, e.Importance, e.Metadata = m.Value, m.Tags, m.Type, m.Importance, m.Metadata
-		}
-		entries = append(entries, e)
-	}
-	return entries, nil
-}
-
-// askStored tells a guest.
-func askStored(ctx context.Context, r Request, entries []abi.Entry) error {
-	config, err := r.Config(ctx)
-	if err != nil {
-		return err
-	}
-	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookStored, Entries: entries, Config: config, Context: r.Operations().Context()})
-	if err != nil {
-		return err
-	}
-	_, err = r.Ask(ctx, abi.KindHook, request, 0)
-	return err
 }
