@@ -121,6 +121,15 @@ func (a *app) examineFamilies(ctx context.Context) (found []finding) {
 	if err != nil {
 		return []finding{{"families", true, "unknown: " + err.Error()}}
 	}
+	uses, err := asked(ctx, a, operator.Operator.FamilyUses)
+	if err != nil {
+		return []finding{{"families", true, "unknown: " + err.Error()}}
+	}
+	for _, u := range uses {
+		if u.Cut != nil {
+			found = append(found, finding{"family " + u.Family, true, "was not told of " + u.Cut.String()})
+		}
+	}
 	for _, f := range list {
 		what := "family " + f.Manifest.Name
 		if f.Fault != "" {

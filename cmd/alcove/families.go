@@ -105,6 +105,9 @@ func withUses(list []operator.Family, uses []operator.FamilyUse) []usedFamily {
 
 // printUse prints a family's use of storage, if any.
 func (a *app) printUse(u *operator.FamilyUse) error {
+	if u != nil && u.Cut != nil {
+		a.printf("  was not told of %s\n", u.Cut)
+	}
 	if u == nil || u.Records+u.Jobs == 0 {
 		return nil
 	}

@@ -104,7 +104,7 @@ func (w *world) with(m *abi.Manifest, s script) *world {
 		w.t.Fatal(err)
 	}
 	hooks := map[abi.Hook]registry.On{}
-	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookRank, abi.HookJob} {
+	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookMerged, abi.HookRank, abi.HookJob} {
 		if has(m.Hooks, h) {
 			hooks[h] = registry.On{}
 		}

@@ -45,7 +45,7 @@ func TestTwoFamiliesThatAnswerEachOtherStopAfterAGeneration(t *testing.T) {
 	w.store("k", `"user"`)
 	await.That(t, "an answer to an answer was left out", func() bool {
 		for _, name := range []string{"ping", "pong"} {
-			if info, err := w.Info(t.Context(), name); err != nil || info.Cut != nil {
+			if info, err := w.Info(t.Context(), name); err != nil || info.Use.Cut != nil {
 				return err == nil
 			}
 		}

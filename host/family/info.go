@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/family/hooks"
 )
 
 // Info is all that an operator can know of a family.
@@ -15,7 +14,6 @@ type Info struct {
 	Config map[string]json.RawMessage `json:"config,omitempty"` // none of a family that cannot be used
 	Limits map[string]Limit           `json:"limits"`           // limits of requests and quotas, by name
 	Use    Use                        `json:"use"`
-	Cut    *hooks.Cut                 `json:"cut,omitempty"` // what its hooks were not told of
 }
 
 // Limit is what a family may use of something.
@@ -40,9 +38,6 @@ func (f *Families) Info(ctx context.Context, name string) (Info, error) {
 	}
 	if i := slices.IndexFunc(uses, func(u Use) bool { return u.Family == name }); i >= 0 {
 		info.Use = uses[i]
-	}
-	if info.Cut, err = f.hooks.CutOf(ctx, name); err != nil {
-		return Info{}, err
 	}
 	if d.Fault == "" {
 		info.Config, err = f.Configure(ctx, name, nil)
