@@ -281,7 +281,8 @@ func (a *app) familyGrantCommand() *cobra.Command {
 this version of the module alone; --digest makes sure of which. What is granted to a family that the program carries holds in the
 next release, too. A hook is turned on with --hook NAME. The store hook may say what happens when the family fails: skip (the
 memory is stored without it), defer (it is asked again later) or refuse (nothing is stored); without that the manifest's word
-holds, and a hook on refuse stays so.`,
+holds, and a hook on refuse stays so. The hooks stored and merged may take a number from 1 to 8: how many hooks answer each other
+until the family is not told any more. Without it the manifest's number holds, or 1.`,
 		Example: `  alcove family grant auto-tag --hook store
   alcove family grant ranking --hook rank
   alcove family grant notes memory.read=work,home record=notes
@@ -290,7 +291,7 @@ holds, and a hook on refuse stays so.`,
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.all, "all", false, "everything that the manifest asks for, hooks excepted")
-	flags.StringSliceVar(&f.hooks, "hook", nil, "a hook to turn on, as in store=defer or rank; several with commas or again")
+	flags.StringSliceVar(&f.hooks, "hook", nil, "a hook to turn on, as in store=defer, stored=3 or rank; several with commas or again")
 	flags.StringVar(&f.digest, "digest", "", "grant only if the family has this digest")
 	flags.StringToStringVar(&f.limits, "limit", nil, "a lower limit than the manifest asks for, as wall_ms=100, or a quota, as record_bytes=1000000000; wall_ms=default resets it")
 	flags.BoolVar(&f.disable, "disable", false, "refuse all calls of it")

@@ -99,6 +99,17 @@ func (s *Space) storing(ctx context.Context, what Storing, w Write) (Decision, e
 	return d, nil
 }
 
+// noteProposed tells the caller of a request that was carried out before if a hook had proposed it.
+func (s *Space) noteProposed(ctx context.Context, branch string, version uint64, w Write) {
+	b, err := s.branch(branch)
+	if err != nil || s.hooks == nil || version == 0 {
+		return
+	}
+	if changes, _, err := s.engine.Changes(ctx, b.ID, version-1, version, 1); err == nil && len(changes) == 0 {
+		w.note("This request was carried out before, and nothing was changed here: it was proposed on a branch of its own.")
+	}
+}
+
 // asks reports whether hooks are asked about a change.
 func (s *Space) asks(c Change) bool { return s.hooks != nil && s.hooks.Asks(c) }
 

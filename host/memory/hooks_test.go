@@ -156,6 +156,9 @@ func TestWhatAHookProposesGoesToABranchOfItsOwn(t *testing.T) {
 		if err := do(s.As(ann), write); err != nil { // the same request
 			t.Errorf("%s again: %v", name, err)
 		}
+		if name != "stage" && (len(notes) != 3 || !strings.Contains(notes[2], "carried out before, and nothing was changed here")) {
+			t.Errorf("%s again notes %q", name, notes)
+		}
 		if list, err := s.As(ann).Branches(t.Context()); err != nil || len(list) != 2 {
 			t.Errorf("%s: %+v, %v", name, list, err)
 		}

@@ -108,6 +108,7 @@ func (a *Access) Store(ctx context.Context, p Location, items []Item, w Write) (
 	}
 	req := request(w, "store", p, items)
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
+		s.noteProposed(ctx, p.Branch, done.Version, w)
 		return receiptsAt(receiptsFor(keys), done.Point), err
 	}
 	b, err := s.branch(p.Branch)
@@ -296,6 +297,7 @@ func (a *Access) change(ctx context.Context, p Location, names []string, w Write
 	}
 	req := request(w, operation, p, names)
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
+		s.noteProposed(ctx, p.Branch, done.Version, w)
 		return s.changedBy(ctx, b, done, err)
 	}
 	stageKeys := func(t *Stage) ([]string, error) { return stage(t, p.Namespace, slices.Clone(keys)) }

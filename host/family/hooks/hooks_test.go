@@ -323,3 +323,77 @@ func TestAFamilyIsToldAgainUntilItSucceeds(t *testing.T) {
 		t.Errorf("it was asked %d times: %s", x.times(), x.asked)
 	}
 }
+
+func TestAFamilyIsToldOfOneGenerationAtOnceAndOfNoneBeyondItsNumber(t *testing.T) {
+	l := listener{Family: &plain{manifest: abi.Manifest{Name: "x", Hooks: abi.Hooks{Stored: &abi.StoreHook{}}}}, stored: true, merged: true}
+	h := New(Options{Clock: time.Now})
+	entry := func(version uint64, key, family string, generation int) memory.WrittenEntry {
+		return memory.WrittenEntry{Memory: memory.Memory{Key: key, Version: version}, By: memory.Caller{Family: family, Generation: generation}}
+	}
+	page := memory.Written{Upto: 9, Entries: []memory.WrittenEntry{entry(1, "a", "", 0), entry(2, "own", "x", 0), entry(3, "beyond", "y", 2), entry(4, "b", "", 0),
+		entry(6, "answer", "y", 1), entry(7, "later", "y", 2), entry(8, "c", "", 0)},
+		Merges: []memory.MergedBranch{{Source: "draft", Version: 5}, {Source: "own", Version: 5, By: memory.Caller{Family: "x"}}, {Source: "next", Version: 8}}}
+	n := h.pick(l, "default", page)
+	var told []string
+	for _, e := range n.entries {
+		told = append(told, e.Key)
+	}
+	if strings.Join(told, " ") != "a b" || len(n.merges) != 1 || n.merges[0].Source != "draft" || n.upto != 5 || !n.more || n.generation != 0 {
+		t.Errorf("%q and %+v up to %d, more %t, of generation %d", told, n.merges, n.upto, n.more, n.generation)
+	}
+	if n.cut == nil || n.cut.Count != 1 || n.cut.Version != 3 || n.cut.By != "y" || n.cut.Generation != 2 {
+		t.Errorf("cut %+v", n.cut)
+	}
+	l.Family.(*plain).generations = 2
+	if n := h.pick(l, "default", page); n.cut != nil || n.upto != 2 || len(n.entries) != 1 {
+		t.Errorf("with two generations: %+v", n)
+	}
+}
+
+func TestAStoreHookIsAskedAboutTheChangesThatItNames(t *testing.T) {
+	x := storer("x", says(`{"refuse":"no"}`))
+	_, space := open(t, present{storing: []Store{{x, abi.OnFailureSkip}}})
+	a := space.As(memory.Caller{Rights: memory.FullRights()})
+	space.SetHooks(nil)
+	if _, _, err := keep(t, space, "k", `1`); err != nil {
+		t.Fatal(err)
+	}
+	h := New(Options{Space: space, Families: present{storing: []Store{{x, abi.OnFailureSkip}}}, Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	space.SetHooks(h)
+	forget := func() error {
+		_, err := a.Forget(t.Context(), memory.Location{}, []string{"k"}, memory.Write{DryRun: true})
+		return err
+	}
+	archive := func() error {
+		_, err := a.SetState(t.Context(), memory.Location{}, []string{"k"}, memory.Archived, memory.Write{DryRun: true})
+		return err
+	}
+	for _, c := range []struct {
+		changes        []string
+		forget, change bool
+	}{{nil, true, true}, {[]string{"delete"}, false, true}, {[]string{"state"}, true, false}, {[]string{"store", "delete", "state"}, false, false}} {
+		x.manifest.Hooks.Store.Changes = c.changes
+		if deleted, changed := forget() == nil, archive() == nil; deleted != c.forget || changed != c.change {
+			t.Errorf("%q: deleted %t, changed %t", c.changes, deleted, changed)
+		}
+	}
+	x.answer = says(`{"entries":[{"value":2}]}`)
+	var notes []string
+	_, err := a.Forget(t.Context(), memory.Location{}, []string{"k"}, memory.Write{DryRun: true, Note: func(note string) { notes = append(notes, note) }})
+	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "can only be refused or proposed") {
+		t.Errorf("a change of what is deleted: %q, %v", notes, err)
+	}
+}
+
+func TestAHookThatMayNotReadANamespaceIsNotAskedAboutIt(t *testing.T) {
+	x := storer("x", says(`{"refuse":"no"}`))
+	x.reads = []string{"work"}
+	_, space := open(t, present{storing: []Store{{x, abi.OnFailureSkip}}})
+	if _, notes, err := keep(t, space, "k", `1`); err != nil || len(notes) != 0 || x.times() != 0 {
+		t.Errorf("%q, %v", notes, err)
+	}
+	_, space = open(t, present{storing: []Store{{x, abi.OnFailureRefuse}}})
+	if _, _, err := keep(t, space, "k", `1`); code(err) != memory.Denied || x.times() != 1 {
+		t.Errorf("without which nothing may be stored: %v", err)
+	}
+}
