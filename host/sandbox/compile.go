@@ -118,7 +118,7 @@ func (w *workspace) takeOver(from string, functions int) (native string, err err
 		return "", fmt.Errorf("take over a compiled module: the compiler left %d files, not 1", len(found))
 	}
 	relative, err := filepath.Rel(from, found[0])
-	if err != nil || filepath.Dir(relative) != w.engine || !nativeName.MatchString(filepath.Base(relative)) {
+	if err != nil || filepath.Dir(relative) != w.engine || !isNativeName(filepath.Base(relative)) {
 		return "", fmt.Errorf("take over a compiled module: %q is no name that the compiler gives", relative)
 	}
 	data, err := regular.Read(found[0], maxEntry)
