@@ -57,7 +57,14 @@ type selecting struct {
 	facet  uint32          // the last facet asked for, or none
 	agent  uint32          // the last agent asked for, or none
 	ok     [2]bool         // the answers for these
+	fields []requiredField
 	row    Columns
+}
+
+// requiredField is a field that the filter wants a document to have.
+type requiredField struct {
+	name   uint32 // none: no document has it
+	equals *Digest
 }
 
 type pickedPart struct {
@@ -68,6 +75,19 @@ type pickedPart struct {
 // newSelecting prepares a Select. The caller holds mu for reading.
 func (x *Index) newSelecting(view View, f Filter) *selecting {
 	s := &selecting{index: x, test: f.At(view.Now), kinds: map[uint32]bool{}, agents: map[uint32]bool{}, facet: none, agent: none}
+	for _, test := range f.Fields {
+		if test.Test == Absent || slices.Contains(ColumnFields(), test.Name) {
+			continue
+		}
+		required := requiredField{name: none}
+		if number, ok := x.table.fieldOf[test.Name]; ok {
+			required.name = number
+		}
+		if test.Test == Equal {
+			required.equals = &test.Equals
+		}
+		s.fields = append(s.fields, required)
+	}
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
 	chosen := x.choose(x.view(view.Lineage), view)
@@ -87,7 +107,7 @@ func (s *selecting) part(p pickedPart, do func(*Columns) bool) bool {
 	p.docs.each(func(local uint32) bool {
 		number := p.part.rows[local]
 		r := s.index.table.row(number)
-		if !s.shared(r) {
+		if !s.shared(r) || len(s.fields) > 0 && !s.mayHaveFields(r) {
 			return true
 		}
 		s.index.columns(r, &s.row, s.test)
@@ -97,6 +117,22 @@ func (s *selecting) part(p pickedPart, do func(*Columns) bool) bool {
 		return more
 	})
 	return more
+}
+
+// mayHaveFields reports whether a document has the fields that the filter wants, at little cost; Test.rest decides.
+func (s *selecting) mayHaveFields(r *row) bool {
+	if r.extra == none {
+		return false
+	}
+	fields := s.index.table.extras[r.extra].fields
+	for _, required := range s.fields {
+		if !slices.ContainsFunc(fields, func(f storedField) bool {
+			return f.name == required.name && (required.equals == nil || f.value == *required.equals)
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // shared tests the columns that documents share.
@@ -124,24 +160,24 @@ func remembered(answers map[uint32]bool, number uint32, ask func() bool) bool {
 func (x *Index) columns(r *row, c *Columns, test *Test) {
 	t := x.table
 	n, f := &t.names[r.name], &t.facets[r.facet]
-	fields := c.Fields[:0]
-	*c = Columns{Ref: Ref{Branch: r.branch, Version: r.version, Key: n.key}, State: f.state, Type: f.kind, Agent: t.agents[r.agent],
-		Importance: r.importance, Created: r.time, Updated: r.time}
+	c.Branch, c.Version, c.Key = r.branch, r.version, n.key
 	c.Namespace, c.Collection = t.spaces[n.space].namespace, t.spaces[n.space].collection
+	c.State, c.Type, c.Agent, c.Importance, c.Created, c.Updated = f.state, f.kind, t.agents[r.agent], r.importance, r.time, r.time
 	if r.extra == none {
+		c.Tags, c.Expires, c.Fields = nil, 0, c.Fields[:0]
 		return
 	}
 	e := &t.extras[r.extra]
-	c.Tags, c.Expires = e.tags, e.expires
-	if e.created != 0 {
+	if c.Tags, c.Expires = e.tags, e.expires; e.created != 0 {
 		c.Created = e.created
 	}
+	fields := c.Fields[:0]
 	if len(test.filter.Fields) > 0 {
 		for _, f := range e.fields {
 			fields = append(fields, Field{t.fields[f.name], f.value})
 		}
-		c.Fields = fields
 	}
+	c.Fields = fields
 }
 
 // selectMatching is Select for documents that match a text.
