@@ -723,3 +723,26 @@ func TestAStoredSearchIndexAnswersListingsAfterAStart(t *testing.T) {
 		t.Errorf("%d before the start, %d after, by %d selects: %v", before.Total, after.Total, index.selects.Load(), err)
 	}
 }
+
+func TestEqualFieldsHaveEqualDigests(t *testing.T) {
+	same := [][]string{
+		{`1`, `1.0`, `1e0`, `10E-1`}, {`0`, `-0`, `0.0`}, {`"a"`, `"\u0061"`}, {`"/"`, `"\/"`}, {"\"\u2028\"", `"\u2028"`}, {`"<"`, `"\u003c"`},
+		{`{"a":1,"b":[2]}`, `{ "b" : [ 2.0 ], "a" : 1 }`}, {`true`}, {`false`}, {`"true"`}, {`"1"`}, {`[]`}, {`{}`}, {`""`}, {`9007199254740993`}, {`9007199254740992`},
+		{`0.1`, `1e-1`}, {`1e300`, `1.0e300`}, {`1e400`},
+	}
+	seen := map[search.Digest]int{}
+	for i, list := range same {
+		for _, text := range list {
+			d := fieldDigest(json.RawMessage(text))
+			if other, ok := seen[d]; ok && other != i || d == (search.Digest{}) {
+				t.Errorf("%s is as one of %q", text, same[other])
+			}
+			if seen[d] = i; d != fieldDigest(json.RawMessage(list[0])) {
+				t.Errorf("%s is not as %s", text, list[0])
+			}
+		}
+	}
+	if d := fieldDigest(json.RawMessage(`"` + strings.Repeat("x", longestEqual) + `"`)); d != (search.Digest{}) {
+		t.Error("a value that is too long equals another")
+	}
+}

@@ -347,6 +347,7 @@ func (p *mergePlan) mergeFields(t triple) (outcome, error) {
 		return outcome{unresolved: true}, nil
 	}
 	merged.Agent = p.agent
+	merged.Succeed(&target, t.target)
 	value, err := merged.Encode()
 	return outcome{value: value}, err
 }

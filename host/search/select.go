@@ -13,29 +13,25 @@ import (
 // Select calls do for the documents of a view that a filter selects, in no order, until do returns false. The columns are
 // valid until do returns. The index is locked meanwhile: do is quick and uses the index for nothing.
 func (x *Index) Select(ctx context.Context, view View, f Filter, do func(*Columns) bool) error {
-	view.Lineage = x.present(view.Lineage)
 	if f.Text != "" {
 		return x.selectMatching(ctx, view, f, do)
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	view.Lineage = x.present(view.Lineage)
 	s := x.newSelecting(view, f)
 	for _, picked := range s.picked {
-		if err := ctx.Err(); err != nil {
+		if more, err := s.part(ctx, picked, do); err != nil || !more {
 			return err
-		}
-		if !s.part(picked, do) {
-			return nil
 		}
 	}
 	return ctx.Err()
 }
 
 // present returns a lineage that sees the same documents: one whose own branch was not written after its cut reads that
-// branch without a cut, so that its view is the one that writes keep up to date.
+// branch without a cut, so that its view is the one that writes keep up to date. The caller holds mu for reading as long as it uses
+// the lineage.
 func (x *Index) present(l store.Lineage) store.Lineage {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
 	if len(l) == 0 || l[0].At == store.Latest {
 		return l
 	}
@@ -101,10 +97,17 @@ func (x *Index) newSelecting(view View, f Filter) *selecting {
 	return s
 }
 
+// rowsPerCheck is after how many documents of a part a Select looks whether its caller still waits.
+const rowsPerCheck = 1 << 10
+
 // part selects the documents of a part. It reports whether to go on.
-func (s *selecting) part(p pickedPart, do func(*Columns) bool) bool {
-	more := true
+func (s *selecting) part(ctx context.Context, p pickedPart, do func(*Columns) bool) (more bool, err error) {
+	more = true
 	p.docs.each(func(local uint32) bool {
+		if local%rowsPerCheck == 0 && ctx.Err() != nil {
+			err = ctx.Err()
+			return false
+		}
 		number := p.part.rows[local]
 		r := s.index.table.row(number)
 		if !s.shared(r) || len(s.fields) > 0 && !s.mayHaveFields(r) {
@@ -116,7 +119,7 @@ func (s *selecting) part(p pickedPart, do func(*Columns) bool) bool {
 		}
 		return more
 	})
-	return more
+	return more, err
 }
 
 // mayHaveFields reports whether a document has the fields that the filter wants, at little cost; Test.rest decides.
@@ -189,6 +192,7 @@ func (x *Index) selectMatching(ctx context.Context, view View, f Filter, do func
 	asked := x.understand(view, q)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	view.Lineage = x.present(view.Lineage)
 	r, err := x.newRanking(ctx, view, q, asked)
 	if err != nil {
 		return fmt.Errorf("select: %w", err)
@@ -211,9 +215,9 @@ func (x *Index) selectMatching(ctx context.Context, view View, f Filter, do func
 
 // Namespaces lists the namespaces with documents in a view, expired ones included, in order.
 func (x *Index) Namespaces(ctx context.Context, view View) ([]string, error) {
-	view.Lineage = x.present(view.Lineage)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	view.Lineage = x.present(view.Lineage)
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
 	found := map[string]bool{}
