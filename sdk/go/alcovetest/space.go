@@ -202,8 +202,8 @@ func (s *Space) RunJobs() error {
 	return nil
 }
 
-// Store runs the store hook. An error that is an *alcove.Refusal is the hook's decision that nothing is stored; any other is a
-// failure of the hook, whatever its code.
+// Store runs the store hook. An error that is an *alcove.Refusal is the hook's decision that nothing is stored, an *alcove.Proposal
+// beside changes that it is proposed; any other is a failure of the hook, whatever its code.
 func (s *Space) Store(entries ...alcove.Entry) ([]*alcove.Change, error) {
 	before := s.kept
 	out, err := s.hook(abi.HookRequest{Hook: abi.HookStore, Entries: hostEntries(entries)}, s.context(s.Caller, s.request()))
@@ -222,7 +222,20 @@ func (s *Space) Store(entries ...alcove.Entry) ([]*alcove.Change, error) {
 	for _, c := range r.Entries {
 		changes = append(changes, (*alcove.Change)(c))
 	}
+	if r.Propose != nil {
+		return changes, alcove.Propose(*r.Propose)
+	}
 	return changes, nil
+}
+
+// Merged runs the merged hook.
+func (s *Space) Merged(m alcove.MergeNotice) error {
+	merge := abi.MergeNotice{Source: m.Source, Target: m.Target, Version: m.Version, Agent: m.Agent, Count: m.Count, Keys: []abi.MergeKey{}}
+	for _, k := range m.Keys {
+		merge.Keys = append(merge.Keys, abi.MergeKey(k))
+	}
+	_, err := s.hook(abi.HookRequest{Hook: abi.HookMerged, Merge: &merge}, s.context("", ""))
+	return err
 }
 
 // Stored runs the stored hook.

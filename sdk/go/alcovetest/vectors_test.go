@@ -2,6 +2,7 @@ package alcovetest_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -176,6 +177,7 @@ func send(t *testing.T, s *alcovetest.Space, v vectors.Message) any {
 		Arguments, Payload              json.RawMessage
 		Entries                         []alcove.Entry
 		Texts                           []string
+		Merge                           alcove.MergeNotice
 	}
 	if err := json.Unmarshal(v.Request, &r); err != nil {
 		t.Fatal(err)
@@ -190,8 +192,19 @@ func send(t *testing.T, s *alcovetest.Space, v vectors.Message) any {
 	case r.Hook == "store":
 		var changes []*alcove.Change
 		changes, err = s.Store(r.Entries...)
-		text, _ := json.Marshal(map[string]any{"entries": changes})
+		answer := abi.StoreResult{}
+		for _, c := range changes {
+			answer.Entries = append(answer.Entries, (*abi.Change)(c))
+		}
+		var proposed *alcove.Proposal
+		if errors.As(err, &proposed) {
+			answer.Propose, err = &proposed.Reason, nil
+		}
+		text, _ := json.Marshal(answer)
 		got = string(text)
+	case r.Hook == "merged":
+		err = s.Merged(r.Merge)
+		got = ""
 	case r.Hook == "stored":
 		err = s.Stored(r.Entries...)
 		got = ""
