@@ -124,7 +124,9 @@ func (s *Space) queueCatchUp(token int, batch store.Batch) {
 	since := s.applied.since(token)
 	var ids []store.BranchID
 	for _, w := range batch.Writes {
-		ids = append(ids, w.Branch)
+		if _, _, index := ofShadow(w.Branch); !index {
+			ids = append(ids, w.Branch)
+		}
 	}
 	for _, a := range batch.Appends {
 		ids = append(ids, a.Lineage[0].Branch)

@@ -63,6 +63,7 @@ func (s *Space) Purge(ctx context.Context, p Purge) (Purged, error) {
 	defer s.writing.Unlock()
 	s.purges.Add(1)
 	defer s.purges.Add(1)
+	defer s.rebuildIndexes()
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	if err := s.index.Unsave(ctx, s.engine); err != nil { // or a crash would bring it back
@@ -70,6 +71,7 @@ func (s *Space) Purge(ctx context.Context, p Purge) (Purged, error) {
 	}
 	run := &purging{space: s, engine: engine, plan: plan, done: Purged{Erased: []Erased{}}}
 	err = run.all(ctx)
+	err = errors.Join(err, run.retire(ctx))
 	s.queueCount() // families' records may be smaller now
 	err = errors.Join(err, engine.Erase(ctx), s.rewriteIndex(ctx))
 	if err != nil {
@@ -100,7 +102,8 @@ type purging struct {
 	plan   purgePlan
 	done   Purged
 	batch  []store.Replacement
-	was    []store.Entry // of batch
+	was    []store.Entry   // of batch
+	in     map[string]bool // collections whose indexes may have what was erased
 }
 
 const (
@@ -176,6 +179,7 @@ func (s *Space) eachVersion(ctx context.Context, b *lineage.Branch, within store
 // erase replaces a version by what is left of it, in batches.
 func (r *purging) erase(ctx context.Context, e store.Entry, left []byte) error {
 	r.batch = append(r.batch, store.Replacement{Branch: e.Branch, Key: e.Key, Version: e.Version, Value: left})
+	r.noteIndexed(e)
 	e.Value = nil
 	r.was = append(r.was, e)
 	if len(r.batch) < purgeBatch {

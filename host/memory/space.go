@@ -108,6 +108,7 @@ type Space struct {
 	chores    *chores
 	usage     *usage
 	noting    noting
+	indexes   indexes
 
 	branching sync.Mutex    // held while the set of branches changes
 	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges
@@ -140,6 +141,9 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	if err := s.noting.load(ctx, s); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
+	if err := s.indexes.load(ctx, s); err != nil {
+		return nil, fmt.Errorf("open space: %w", err)
+	}
 	head, err := s.engine.Head(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
@@ -157,6 +161,7 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	s.background.Go(func() { s.keepRetaining(running) })
 	s.queueCount()
 	s.queueReclaim()
+	s.queueRetired()
 	return s, nil
 }
 

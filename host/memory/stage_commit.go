@@ -117,6 +117,9 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	if err != nil {
 		return store.Committed{}, err
 	}
+	if batch, err = t.indexed(ctx, c, batch); err != nil {
+		return store.Committed{}, err
+	}
 	batch.Request = req
 	changes := t.useChanges(c)
 	room, err := t.reserve(ctx, changes)
@@ -320,6 +323,9 @@ func moveTo(batch store.Batch, from *lineage.Branch, to store.BranchID, lineage 
 	for i := range batch.Writes {
 		if batch.Writes[i].Branch == from.ID {
 			batch.Writes[i].Branch = to
+		}
+		if index, b, ok := ofShadow(batch.Writes[i].Branch); ok && b == from.ID {
+			batch.Writes[i].Branch = shadow(index, to)
 		}
 	}
 	for i := range batch.Appends {
