@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -82,27 +83,27 @@ func (s *Space) keptOn(b builds) (*indexSet, keptIndex, *lineage.Branch, error) 
 	return set, set.Indexes[at], branch, nil
 }
 
-// begin finds in which namespaces a lineage has the collection.
-func (b *building) begin(ctx context.Context, s *Space, l store.Lineage) error {
-	b.started = true
+// rangesOf are where a lineage may have entries of a collection: its namespaces, in order.
+func (s *Space) rangesOf(ctx context.Context, l store.Lineage, collection string) ([]store.Range, error) {
 	engine, ok := s.engine.(store.Collecting)
 	if !ok {
-		b.rest = []store.Range{{}}
-		return nil
+		return []store.Range{{}}, nil
 	}
+	var ranges []store.Range
 	for _, segment := range l {
 		list, err := engine.Collections(ctx, segment.Branch)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, key := range list {
 			r := store.Range{Namespace: key.Namespace, Collection: key.Collection}
-			if key.Collection == b.collection && !slices.Contains(b.rest, r) {
-				b.rest = append(b.rest, r)
+			if key.Collection == collection && !slices.Contains(ranges, r) {
+				ranges = append(ranges, r)
 			}
 		}
 	}
-	return nil
+	slices.SortFunc(ranges, func(a, b store.Range) int { return cmp.Compare(a.Namespace, b.Namespace) })
+	return ranges, nil
 }
 
 // page indexes a page of records. They are conditions of the commit.
@@ -114,9 +115,10 @@ func (b *building) page(ctx context.Context, s *Space) error {
 		return err
 	}
 	if !b.started {
-		if err := b.begin(ctx, s, branch.Lineage); err != nil {
+		if b.rest, err = s.rangesOf(ctx, branch.Lineage, b.collection); err != nil {
 			return err
 		}
+		b.started = true
 	}
 	if len(b.rest) == 0 {
 		return nil

@@ -102,6 +102,9 @@ func (t *Stage) indexed(ctx context.Context, c Commit, batch store.Batch) (store
 	for _, at := range t.order {
 		set, known := sets[at.Collection]
 		if !known {
+			if err := t.space.keepDeclared(ctx, at.Collection); err != nil {
+				return batch, err
+			}
 			set = t.space.indexes.of(at.Collection)
 			sets[at.Collection] = set
 		}

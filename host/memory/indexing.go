@@ -98,6 +98,9 @@ func (s *Space) indexedUpTo(ctx context.Context, least uint64) (uint64, error) {
 
 // commitIndexed commits a batch and makes what it wrote searchable.
 func (s *Space) commitIndexed(ctx context.Context, batch store.Batch) (store.Committed, error) {
+	if err := s.indexes.unaware(batch); err != nil {
+		return store.Committed{}, err
+	}
 	sealed := recordSeals(batch.Appends)
 	token := s.applied.begin()
 	done, err := s.engine.Commit(ctx, batch)

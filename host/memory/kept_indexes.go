@@ -74,6 +74,8 @@ type indexes struct {
 	built map[uint32]map[store.BranchID]uint64
 	due   map[builds]bool // queued
 	asked sync.Once       // for links back
+
+	declared map[string]Collection // by manifests, whether they are kept yet or not
 }
 
 // builds is an index of a collection to be built on a branch.
@@ -94,6 +96,7 @@ func builtKey(index uint32, b store.BranchID) store.Key {
 // load reads what is kept, once, before anything is written.
 func (x *indexes) load(ctx context.Context, s *Space) error {
 	x.sets, x.built, x.due = map[string]*indexSet{}, map[uint32]map[store.BranchID]uint64{}, map[builds]bool{}
+	x.declared = map[string]Collection{}
 	for _, collection := range []string{indexSets, indexBuilt} {
 		within := store.Range{Namespace: lineage.Namespace, Collection: collection}
 		for e, err := range eachEntry(ctx, s.engine.ScanAt, lineage.Root(), within, cataloguePage) {
@@ -194,6 +197,50 @@ func (set *indexSet) kept(fields FieldIndex) *keptIndex {
 	return nil
 }
 
+// DeclareIndexes has the indexes kept that a collection declares, and no others. Where none are kept yet, that begins when the
+// collection is first used.
+func (s *Space) DeclareIndexes(c Collection) {
+	x := &s.indexes
+	x.mu.Lock()
+	x.declared[c.Name] = c
+	kept := x.sets[c.Name] != nil
+	x.mu.Unlock()
+	if kept {
+		s.queueDeclared(c.Name)
+	}
+}
+
+// changed finds a collection whose declared indexes are not those that are kept.
+func (x *indexes) changed(collection string) (c Collection, changed bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	c, declared := x.declared[collection]
+	return c, declared && !x.sets[collection].matches(c)
+}
+
+// matches reports whether the indexes of a set are those that a collection declares.
+func (set *indexSet) matches(c Collection) bool {
+	if set == nil {
+		return len(c.Indexes) == 0
+	}
+	return set.PerSpace == c.PerSpace && !slices.ContainsFunc(c.Indexes, func(fields FieldIndex) bool { return set.kept(fields) == nil }) &&
+		!slices.ContainsFunc(set.Indexes, func(k keptIndex) bool { return !slices.ContainsFunc(c.Indexes, k.Fields.Equal) })
+}
+
+// queueDeclared has kept what is declared for a collection.
+func (s *Space) queueDeclared(collection string) {
+	if _, changed := s.indexes.changed(collection); changed && !s.readOnly {
+		s.chores.add("keep the indexes of "+collection, func(ctx context.Context) error { return s.keepDeclared(ctx, collection) })
+	}
+}
+
+func (s *Space) keepDeclared(ctx context.Context, collection string) error {
+	if c, changed := s.indexes.changed(collection); changed {
+		return s.KeepIndexes(ctx, c)
+	}
+	return nil
+}
+
 // KeepIndexes has the indexes kept that a collection declares, and no others. Those that are new are built in the background.
 func (s *Space) KeepIndexes(ctx context.Context, c Collection) error {
 	if s.readOnly {
@@ -234,7 +281,7 @@ func (s *Space) keepLinks(ctx context.Context) error {
 
 // changeIndexes commits a change of what is kept for a collection, and has built what is new, and reclaimed what is retired.
 func (s *Space) changeIndexes(ctx context.Context, collection string, change func(set *indexSet, next func() uint32) (changed bool)) error {
-	if err := s.commitIndexSet(ctx, collection, change); err != nil {
+	if err := s.beginIndexes(ctx, collection, change); err != nil {
 		return s.translate("change the indexes of "+collection, err)
 	}
 	s.queueRetired()
@@ -248,6 +295,39 @@ func (s *Space) changeIndexes(ctx context.Context, collection string, change fun
 		}
 	}
 	return nil
+}
+
+// beginIndexes commits a change while nothing else is written, so that no commit is without what it has to write to an index.
+func (s *Space) beginIndexes(ctx context.Context, collection string, change func(set *indexSet, next func() uint32) (changed bool)) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.commitIndexSet(ctx, collection, change)
+}
+
+// unaware is a conflict when a batch writes to a collection without what its indexes need, which are kept since it was made.
+func (x *indexes) unaware(batch store.Batch) error {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if len(x.sets) == 0 {
+		return nil
+	}
+	for _, w := range batch.Writes {
+		set := x.sets[w.Key.Collection]
+		if set == nil || len(set.Indexes) == 0 || w.Branch&shadowed != 0 {
+			continue
+		}
+		expected := set.expectation(w.Key.Collection)
+		if !slices.ContainsFunc(batch.Expect, func(e store.Expectation) bool { return e.Key == expected.Key && e.Version == expected.Version }) {
+			return &store.ConflictError{Key: expected.Key, Have: set.version}
+		}
+	}
+	return nil
+}
+
+// indexesChanged reports whether a commit failed only because other indexes are kept now.
+func indexesChanged(err error) bool {
+	var conflict *store.ConflictError
+	return errors.As(err, &conflict) && conflict.Key.Namespace == lineage.Namespace && conflict.Key.Collection == indexSets
 }
 
 // firstIndexed is the branch on which an index is built before anybody asks for it; nil: there is none yet.
@@ -282,16 +362,47 @@ func (s *Space) commitIndexSet(ctx context.Context, collection string, change fu
 		return err
 	}
 	key := setKey(collection)
-	done, err := s.engine.Commit(ctx, store.Batch{
+	batch := store.Batch{
 		Writes: []store.Write{{Branch: store.Catalogue, Key: key, Value: value}},
 		Expect: []store.Expectation{{Lineage: lineage.Root(), Key: key, Version: set.version}},
-	})
+	}
+	fresh, err := s.unused(ctx, collection, set)
 	if err != nil {
 		return err
+	}
+	for _, b := range fresh {
+		batch.Writes = append(batch.Writes, store.Write{Branch: store.Catalogue, Key: builtKey(b.index, b.branch), Value: []byte("{}")})
+	}
+	done, err := s.engine.Commit(ctx, batch)
+	if err != nil {
+		return err
+	}
+	for _, b := range fresh {
+		x.noteBuilt(b.index, b.branch, done.Version)
 	}
 	set.version = done.Version
 	x.sets[collection] = set
 	return nil
+}
+
+// unused are the new indexes of a set where there is nothing to build yet. The caller holds writing and the indexes' lock.
+func (s *Space) unused(ctx context.Context, collection string, set *indexSet) (list []builds, err error) {
+	b := s.firstIndexed(set)
+	if b == nil {
+		return nil, nil
+	}
+	for _, index := range set.Indexes {
+		if _, done := s.indexes.built[index.ID][b.ID]; !done {
+			list = append(list, builds{collection, index.ID, b.ID})
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	if ranges, err := s.rangesOf(ctx, b.Lineage, collection); err != nil || len(ranges) > 0 {
+		return nil, err
+	}
+	return list, nil
 }
 
 // retireIndexes replaces the indexes of a collection, and reclaims the old ones: a purge erased something in the collection. The

@@ -146,8 +146,7 @@ func (run *linkRun) indexed(ctx context.Context) (list []Ref, err error) {
 	if run.query.After != (Ref{}) {
 		r.From = prefix + string(appendEnded(nil, run.query.After.Namespace)) + run.query.After.Key
 	}
-	size := queryPage
-	for e, err := range eachEntry(ctx, s.engine.ScanAt, covering, r, size) {
+	for e, err := range eachEntry(ctx, s.engine.ScanAt, covering, r, queryPage) {
 		if err != nil {
 			return nil, err
 		}
@@ -164,28 +163,28 @@ func (run *linkRun) indexed(ctx context.Context) (list []Ref, err error) {
 // scan stands in for an index that is not built yet, or was not at the stage's moment.
 func (run *linkRun) scan(ctx context.Context, l store.Lineage) (list []Ref, err error) {
 	t, read := run.stage, 0
-	namespaces, all := t.access.caller.Rights.Readable()
-	if all {
-		namespaces = []string{""}
+	ranges, err := t.space.rangesOf(ctx, l, memories)
+	if err != nil {
+		return nil, err
 	}
-	for _, namespace := range namespaces {
-		for e, err := range eachEntry(ctx, t.space.engine.ScanAt, l, store.Range{Namespace: namespace}, fillPage) {
+	for _, r := range ranges {
+		if r.Namespace != "" && !run.may(r.Namespace) {
+			continue
+		}
+		for e, err := range eachEntry(ctx, t.space.engine.ScanAt, l, r, fillPage) {
 			if err != nil {
 				return nil, err
 			}
-			from := Ref{e.Namespace, e.Name}
-			if e.Collection != memories || !run.wanted(from) {
+			if e.Collection != memories || !run.wanted(Ref{e.Namespace, e.Name}) {
 				continue
 			}
 			if read++; read > mostLinkers {
 				return nil, run.unbuilt()
 			}
-			r, err := stored(e)
-			if err != nil {
+			if linked, err := stored(e); err != nil {
 				return nil, err
-			}
-			if len(r.Links) > 0 {
-				list = append(list, from)
+			} else if len(linked.Links) > 0 {
+				list = append(list, Ref{e.Namespace, e.Name})
 			}
 		}
 	}

@@ -211,6 +211,9 @@ func (m *indexModel) step() {
 	case n < 71:
 		m.close()
 		m.open()
+		if m.c.Indexes != nil {
+			m.s.DeclareIndexes(m.c)
+		}
 		m.trace = append(m.trace, "reopen")
 	case n < 74:
 		m.ticks.Add(20 * time.Second.Microseconds())
@@ -270,9 +273,7 @@ func (m *indexModel) declare() {
 		}
 	}
 	m.c.Indexes = append(m.c.Indexes, all[0])
-	if err := m.s.KeepIndexes(context.Background(), m.c); err != nil {
-		m.fatal("declare: %v", err)
-	}
+	m.s.DeclareIndexes(m.c)
 	m.trace = append(m.trace, fmt.Sprintf("declare %v", m.c.Indexes))
 }
 

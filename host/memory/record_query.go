@@ -223,10 +223,10 @@ func (c Collection) plan(namespace string, q RecordQuery) (*recordPlan, error) {
 	switch {
 	case best == nil:
 		return nil, invalid("no index of collection %s has the order %s behind the fields that are filtered for one value; declare one in the manifest, as \"indexes\": [[%s]]",
-			c.Name, q.Order, strings.Join(append(points(conditions), strconv.Quote(q.Order)), ", "))
+			c.Name, q.Order, strings.Join(append(points(conditions), c.quoted(q.Order)), ", "))
 	case most == 0 && q.Order == "" && len(conditions) > 0:
 		path := conditions[0].field.Path
-		return nil, invalid("filter on %s: no index of collection %s begins with it; declare one in the manifest, as \"indexes\": [[%q]]", path, c.Name, path)
+		return nil, invalid("filter on %s: no index of collection %s begins with it; declare one in the manifest, as \"indexes\": [[%s]]", path, c.Name, c.quoted(path))
 	}
 	best.query = q
 	identity, err := json.Marshal([]any{c.Name, namespace, q, best.index})
@@ -238,11 +238,25 @@ func (c Collection) plan(namespace string, q RecordQuery) (*recordPlan, error) {
 	return best, nil
 }
 
+// quoted is a field as a manifest has it.
+func (f Field) quoted() string {
+	if f.Type == StringField {
+		return strconv.Quote(f.Path)
+	}
+	return strconv.Quote(f.Path + ":" + string(f.Type))
+}
+
+// quoted is a declared field as the manifest has it.
+func (c Collection) quoted(path string) string {
+	f, _ := c.declared(path)
+	return f.quoted()
+}
+
 // points are the fields that are filtered for one value, quoted.
 func points(conditions []condition) (list []string) {
 	for _, c := range conditions {
 		if len(c.in) == 1 && c.in[0].point {
-			list = append(list, strconv.Quote(c.field.Path))
+			list = append(list, c.field.quoted())
 		}
 	}
 	return list
@@ -402,6 +416,7 @@ func (run *recordRun) choose(ctx context.Context) error {
 	if lineage == nil {
 		return nil
 	}
+	t.space.queueDeclared(c.Name)
 	run.kept = t.space.indexes.of(c.Name).kept(run.plan.index)
 	if run.kept != nil {
 		if run.lineage = t.space.indexes.covering(run.kept.ID, lineage); run.lineage != nil {
