@@ -48,6 +48,7 @@ func openWorld(t *testing.T, secrets bool) *world {
 		}
 	})
 	w := &world{s, t, secrets}
+	w.must(nil, s.keepLinks(t.Context())) // or the first question about links would have it kept, some time between the others
 	w.fill("default")
 	w.must(w.As(ann).Fork(t.Context(), "", "draft", AsOf{}, Write{}))
 	w.must(w.As(ann).Create(t.Context(), "own", Write{}))
