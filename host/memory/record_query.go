@@ -346,7 +346,7 @@ func (p *recordPlan) position() (string, error) {
 		return "", invalid("after has %d bytes: at most %d are allowed; give the next of the page before", len(p.query.After), mostCursor)
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(p.query.After)
-	if err != nil || len(raw) <= cursorQuery || string(raw[:cursorQuery]) != p.id {
+	if err != nil || len(raw) <= cursorQuery || p.cursor(string(raw[cursorQuery:])) != p.query.After { // of this query, in the one spelling
 		return "", invalid("after belongs to another query: give the next of the page before, with the same filters and order")
 	}
 	return string(raw[cursorQuery:]), nil
