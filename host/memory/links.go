@@ -58,19 +58,17 @@ func (t *Stage) LinkedFrom(ctx context.Context, q LinkQuery) (list []Ref, more b
 	if q.To.Namespace, err = t.readingKeys(q.To.Namespace, []string{q.To.Key}); err != nil {
 		return nil, false, err
 	}
-	run := &linkRun{stage: t, query: q}
-	candidates, err := run.candidates(ctx)
-	if err != nil {
-		return nil, false, err
-	}
 	most := q.Limit
 	if most <= 0 {
 		most = mostLinkers
 	}
-	for len(candidates) > 0 && len(list) <= most {
-		page := candidates[:min(len(candidates), queryPage)]
-		candidates = candidates[len(page):]
-		refer, err := run.referring(ctx, page)
+	run := &linkRun{stage: t, query: q, behind: q.After}
+	for !run.ended && len(list) <= most {
+		candidates, err := run.candidates(ctx, min(most-len(list)+1, queryPage))
+		if err != nil {
+			return nil, false, t.space.translate("list links", err)
+		}
+		refer, err := run.referring(ctx, candidates)
 		if err != nil {
 			return nil, false, err
 		}
@@ -88,8 +86,10 @@ func (t *Stage) LinkedFrom(ctx context.Context, q LinkQuery) (list []Ref, more b
 
 // linkRun is a question about links back that is being answered.
 type linkRun struct {
-	stage *Stage
-	query LinkQuery
+	stage  *Stage
+	query  LinkQuery
+	behind Ref  // where it goes on; the zero Ref: at the start
+	ended  bool // nothing is behind
 }
 
 func (run *linkRun) may(namespace string) bool {
@@ -103,61 +103,58 @@ func (r Ref) compare(other Ref) int {
 	return strings.Compare(r.Key, other.Key)
 }
 
-// wanted reports whether a memory is behind where the page begins, and may be listed.
+// wanted reports whether a memory is behind where the run goes on, and may be listed.
 func (run *linkRun) wanted(from Ref) bool {
-	return run.may(from.Namespace) && (run.query.After == Ref{} || from.compare(run.query.After) > 0)
+	return run.may(from.Namespace) && (run.behind == Ref{} || from.compare(run.behind) > 0)
 }
 
-// candidates are the memories that may refer to the one, in order: staged ones, and what the index has.
-func (run *linkRun) candidates(ctx context.Context) ([]Ref, error) {
+// candidates are the next memories that may refer to the one, in order: what the index has, about most of it, and what is staged.
+func (run *linkRun) candidates(ctx context.Context, most int) ([]Ref, error) {
 	t := run.stage
-	list, err := run.indexed(ctx)
+	list, last, err := run.indexed(ctx, most)
 	if err != nil {
-		return nil, t.space.translate("list links", err)
+		return nil, err
 	}
 	for _, at := range t.order {
 		from := Ref{at.Namespace, at.Name}
-		if at.Collection == memories && !at.system && t.changed[at] != nil && len(t.changed[at].Links) > 0 && run.wanted(from) {
+		if at.Collection == memories && !at.system && t.changed[at] != nil && len(t.changed[at].Links) > 0 && run.wanted(from) && (run.ended || from.compare(last) <= 0) {
 			list = append(list, from)
 		}
 	}
+	run.behind = last
 	slices.SortFunc(list, Ref.compare)
 	return slices.Compact(list), nil
 }
 
-// indexed reads the index, or all memories where it does not have what the stage sees.
-func (run *linkRun) indexed(ctx context.Context) (list []Ref, err error) {
+// indexed reads the index, or all memories where it does not have what the stage sees. last is the last one that was looked at.
+func (run *linkRun) indexed(ctx context.Context, most int) (list []Ref, last Ref, err error) {
 	t, s := run.stage, run.stage.space
-	l := t.lineage(false)
-	set := s.indexes.of(memories)
+	l, set := t.lineage(false), s.indexes.of(memories)
+	var covering store.Lineage
 	if set == nil {
 		s.queueLinks()
-		return run.scan(ctx, l)
+	} else if covering = s.indexes.covering(set.Indexes[0].ID, l); covering == nil && t.at.IsNow() {
+		s.queueBuild(builds{memories, set.Indexes[0].ID, l[0].Branch})
 	}
-	covering := s.indexes.covering(set.Indexes[0].ID, l)
 	if covering == nil {
-		if t.at.IsNow() {
-			s.queueBuild(builds{memories, set.Indexes[0].ID, l[0].Branch})
-		}
-		return run.scan(ctx, l)
+		run.ended = true
+		list, err = run.scan(ctx, l)
+		return list, last, err
 	}
 	prefix := linkPrefix(run.query.To)
 	r := store.Range{Namespace: lineage.Namespace, Collection: indexEntries, Prefix: prefix}
-	if run.query.After != (Ref{}) {
-		r.From = prefix + string(appendEnded(nil, run.query.After.Namespace)) + run.query.After.Key
+	if run.behind != (Ref{}) {
+		r.From = prefix + string(appendEnded(nil, run.behind.Namespace)) + run.behind.Key + "\x00"
 	}
-	for e, err := range eachEntry(ctx, s.engine.ScanAt, covering, r, queryPage) {
-		if err != nil {
-			return nil, err
-		}
-		if from, ok := linkSource(e.Name, prefix); ok && run.wanted(from) {
+	page, next, err := s.engine.ScanAt(ctx, covering, r, "", most)
+	run.ended = next == ""
+	for _, e := range page {
+		from, ok := linkSource(e.Name, prefix)
+		if last = from; ok && run.wanted(from) {
 			list = append(list, from)
 		}
-		if run.query.Limit > 0 && len(list) > 2*run.query.Limit+queryPage || len(list) > 2*mostLinkers {
-			break
-		}
 	}
-	return list, nil
+	return list, last, err
 }
 
 // scan stands in for an index that is not built yet, or was not at the stage's moment.
