@@ -351,3 +351,39 @@ func FuzzIndexedValuesSortAsTheyDo(f *testing.F) {
 		}
 	})
 }
+
+func TestExpiredRecordsOfAllBranchesAreSweptADayLater(t *testing.T) {
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	defer closeSpace()
+	c := tasksCollection()
+	c.PerSpace, c.Unversioned = true, true
+	s.DeclareIndexes(c)
+	until := now.Add(time.Hour)
+	st := stage(t, s, "")
+	keepIn(t, st, c, "stays", `{"owner":"ann"}`)
+	if err := st.Keep(t.Context(), c, "", RecordItem{Key: "goes", Value: json.RawMessage(`{"owner":"ann"}`), ExpiresAt: &until}); err != nil {
+		t.Fatal(err)
+	}
+	stageCommit(t, st, Commit{})
+	settled(t, s)
+	for _, at := range []struct {
+		after time.Duration
+		want  string
+	}{{2 * time.Hour, "goes stays"}, {26 * time.Hour, "stays"}} {
+		after := at.after
+		now = until.Add(-time.Hour + after)
+		if _, err := s.Retain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := queried(t, stage(t, s, "").Expired(), c, byOwner("ann")); got != at.want {
+			t.Errorf("after %v there are %q", after, got)
+		}
+		if got := queried(t, stage(t, s, ""), c, byOwner("ann")); got != "stays" {
+			t.Errorf("after %v %q have not expired", after, got)
+		}
+	}
+	if use, err := s.UseOf(t.Context(), "fam"); err != nil || use.Records != 1 {
+		t.Errorf("the use is %+v, %v", use, err)
+	}
+}

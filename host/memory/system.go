@@ -64,6 +64,9 @@ func (s *Space) retainSystem(ctx context.Context) error {
 	if err := s.dropNotes(ctx, b); err != nil {
 		return err
 	}
+	if err := s.sweep(ctx, b); err != nil {
+		return err
+	}
 	floor, err := s.engine.VersionAt(ctx, s.clock().Add(-systemKept))
 	if err != nil || floor.Version <= b.Version {
 		return err
