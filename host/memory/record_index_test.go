@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
 
@@ -38,6 +39,7 @@ type indexModel struct {
 	versions []uint64 // of commits on default
 	answered int      // from an index
 	trace    []string
+	pieces   [][]store.Piece // of copies
 }
 
 func (m *indexModel) open() {

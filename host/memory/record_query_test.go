@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -353,13 +354,14 @@ func FuzzIndexedValuesSortAsTheyDo(f *testing.F) {
 }
 
 func TestExpiredRecordsOfAllBranchesAreSweptADayLater(t *testing.T) {
-	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	began := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	var passed atomic.Int64
+	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return began.Add(time.Duration(passed.Load())) })
 	defer closeSpace()
 	c := tasksCollection()
 	c.PerSpace, c.Unversioned = true, true
 	s.DeclareIndexes(c)
-	until := now.Add(time.Hour)
+	until := began.Add(time.Hour)
 	st := stage(t, s, "")
 	keepIn(t, st, c, "stays", `{"owner":"ann"}`)
 	if err := st.Keep(t.Context(), c, "", RecordItem{Key: "goes", Value: json.RawMessage(`{"owner":"ann"}`), ExpiresAt: &until}); err != nil {
@@ -372,7 +374,7 @@ func TestExpiredRecordsOfAllBranchesAreSweptADayLater(t *testing.T) {
 		want  string
 	}{{2 * time.Hour, "goes stays"}, {26 * time.Hour, "stays"}} {
 		after := at.after
-		now = until.Add(-time.Hour + after)
+		passed.Store(int64(after))
 		if _, err := s.Retain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
