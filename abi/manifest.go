@@ -138,4 +138,9 @@ type Collection struct {
 	Per        string   `json:"per,omitempty"`        // branch (default) or space
 	Expires    string   `json:"expires,omitempty"`    // as in 7d; empty: never
 	Searchable []string `json:"searchable,omitempty"` // fields whose text is searched; empty: none
+	// Indexes are lists of fields by which records are found and sorted: path, or path:type with type string (default), number,
+	// bool or time.
+	Indexes [][]string `json:"indexes,omitempty"`
+	// Versioned is false where only the newest version of a record can be read; nil: true. Such a collection is per space.
+	Versioned *bool `json:"versioned,omitempty"`
 }

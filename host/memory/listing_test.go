@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/stress"
 )
@@ -733,16 +734,16 @@ func TestEqualFieldsHaveEqualDigests(t *testing.T) {
 	seen := map[search.Digest]int{}
 	for i, list := range same {
 		for _, text := range list {
-			d := fieldDigest(json.RawMessage(text))
+			d := record.FieldDigest(json.RawMessage(text))
 			if other, ok := seen[d]; ok && other != i || d == (search.Digest{}) {
 				t.Errorf("%s is as one of %q", text, same[other])
 			}
-			if seen[d] = i; d != fieldDigest(json.RawMessage(list[0])) {
+			if seen[d] = i; d != record.FieldDigest(json.RawMessage(list[0])) {
 				t.Errorf("%s is not as %s", text, list[0])
 			}
 		}
 	}
-	if d := fieldDigest(json.RawMessage(`"` + strings.Repeat("x", longestEqual) + `"`)); d != (search.Digest{}) {
+	if d := record.FieldDigest(json.RawMessage(`"` + strings.Repeat("x", record.LongestEqual) + `"`)); d != (search.Digest{}) {
 		t.Error("a value that is too long equals another")
 	}
 }

@@ -107,22 +107,12 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	if err != nil {
 		return store.Committed{}, err
 	}
-	batch, err := t.batch(c, system)
-	if err != nil {
-		return store.Committed{}, err
-	}
-	batch.Request = req
 	changes := t.useChanges(c)
 	room, err := t.reserve(ctx, changes)
 	if err != nil {
 		return store.Committed{}, t.discreet(err)
 	}
-	var done store.Committed
-	if c.Proposal != "" {
-		done.Point, done.Replayed, err = t.propose(ctx, c, batch, changes)
-	} else {
-		done, err = t.write(ctx, batch, system, c.by)
-	}
+	done, err := t.commitBatch(ctx, c, system, req, changes)
 	if err != nil || done.Replayed {
 		room.release()
 	} else {
@@ -138,6 +128,27 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 		t.count()
 	}
 	return done, nil
+}
+
+// commitBatch makes the batch and commits it, again when other indexes are kept meanwhile.
+func (t *Stage) commitBatch(ctx context.Context, c Commit, system *lineage.Branch, req store.Request, changes []useChange) (done store.Committed, err error) {
+	for attempt := 1; ; attempt++ {
+		batch, err := t.batch(c, system)
+		if err == nil {
+			batch, err = t.indexed(ctx, c, batch)
+		}
+		if err != nil {
+			return done, err
+		}
+		batch.Request = req
+		if c.Proposal != "" {
+			done.Point, done.Replayed, err = t.propose(ctx, c, batch, changes)
+			return done, err
+		}
+		if done, err = t.write(ctx, batch, system, c.by); !indexesChanged(err) || attempt == attempts {
+			return done, err
+		}
+	}
 }
 
 // rehearse is what could keep a commit from being made.
@@ -272,6 +283,8 @@ func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, change
 	r := lineage.Record{Name: c.Proposal, Parent: t.branch.Name, From: front[0].Branch, At: front[0].At}
 	moved := moveTo(batch, t.branch, id, front.Fork(id))
 	moved.Expect = append(moved.Expect, t.branch.Alive())
+	s.writing.RLock() // other indexes would be kept meanwhile
+	defer s.writing.RUnlock()
 	_, at, err = s.addBranchAs(ctx, id, r, moved, c.by)
 	return at, false, err
 }
@@ -281,6 +294,9 @@ func moveTo(batch store.Batch, from *lineage.Branch, to store.BranchID, lineage 
 	for i := range batch.Writes {
 		if batch.Writes[i].Branch == from.ID {
 			batch.Writes[i].Branch = to
+		}
+		if index, b, ok := ofShadow(batch.Writes[i].Branch); ok && b == from.ID {
+			batch.Writes[i].Branch = shadow(index, to)
 		}
 	}
 	for i := range batch.Appends {

@@ -95,6 +95,7 @@ func operations() map[alcove.Op]operation {
 		alcove.OpRecordPut:        serve((*host).putRecords),
 		alcove.OpRecordDelete:     serve((*host).deleteRecords),
 		alcove.OpRecordList:       serve((*host).listRecords),
+		alcove.OpRecordHistory:    absent[abi.RecordHistoryRequest](alcove.OpRecordHistory),
 		alcove.OpRecordSearch:     absent[abi.RecordSearchRequest](alcove.OpRecordSearch),
 		alcove.OpRecordAppend:     serve((*host).appendRecords),
 		alcove.OpLogAppend:        serve((*host).appendLog),

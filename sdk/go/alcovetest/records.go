@@ -34,6 +34,9 @@ func (h *host) listRecords(in abi.RecordListRequest) (any, error) {
 	if err := h.declared(in.Collection); err != nil {
 		return nil, err
 	}
+	if len(in.Filters) > 0 || in.Order != "" {
+		return nil, alcove.Errorf(alcove.Unavailable, "the host in memory has no indexes: try the family in a real one")
+	}
 	found, next := page(h.staged.records, in.Collection, h.namespace(in.Namespace), in.Prefix, in.After, in.Limit)
 	return alcove.RecordListResponse{Records: found, Next: next}, nil
 }

@@ -17,15 +17,23 @@ import (
 
 // lacking is why the host in memory answers otherwise: to a whole operation, which is then unavailable, or to one vector of it.
 func lacking() map[string]string {
+	indexes := "lists by key"
 	outside, past, branches := "reaches outside", "reads what was committed in the past", "there is one branch"
 	return map[string]string{
-		"record.search": "ranks by statistics of words", "log.read": past, "feed.read": past,
+		"record.search": "ranks by statistics of words", "record.history": past, "log.read": past, "feed.read": past,
 		"branch.list": branches, "branch.diff": branches, "branch.fork": branches, "branch.merge": branches, "branch.delete": branches,
 		"job.status": "jobs run when the test says so", "job.cancel": "jobs run when the test says so",
 		"embed.texts": outside, "llm.complete": outside, "http.fetch": outside,
 		"tools.list": "there is one family", "tools.call": "there is one family", "tools.publish": "the manifest has all tools", "tools.withdraw": "the manifest has all tools",
 
-		"memory.get a namespace beyond the grant":           "nothing is denied",
+		"memory.get a namespace beyond the grant":                          "nothing is denied",
+		"record.list records by an indexed field, in the order of another": indexes, "record.list a range of an indexed field, the last first": indexes,
+		"record.list staged records are found by their fields": indexes, "record.list records without an indexed field": indexes,
+		"record.list a filter on a field that no index has": indexes, "record.list an order that no index has": indexes,
+		"record.list the next of another query": indexes, "record.list a filter with a value of another type": indexes,
+		"record.list records of a family that the manifest does not name": "nothing is denied", "link.add a link to a namespace that may not be read": "nothing is denied",
+		"record.get records of another family": "there is one family",
+		"record.get a record that expires":     "records do not expire", "record.put an expiry in the past": "records do not expire", "link.list a page of links": "links come in one page",
 		"memory.search hits with features":                  "the columns of the rank hook come with the ranking of a real host",
 		"job.enqueue one job more than the quota":           "there are no quotas",
 		"config.set a value that its schema does not allow": "settings are not checked by their schemas",
