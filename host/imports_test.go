@@ -72,9 +72,11 @@ func rules() []rule {
 		{pkg: "registry", own: []string{"abi", "host/durable"}, never: outside}, // never the rest of the host
 		{pkg: "host/policy", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/regular", "registry"}, never: []string{"os/exec"}},
-		{pkg: "host/family/ops", own: []string{"abi", "registry", "host/memory", "host/policy", "host/search"}, never: append(outside, "os")},
+		{pkg: "host/family/ops", own: []string{"abi", "registry", "host/family/config", "host/memory", "host/policy", "host/search", "host/tokens"}, never: append(outside, "os")},
+		{pkg: "host/family/config", own: []string{"abi", "host/memory", "host/schema"}, never: append(outside, "os")},
+		{pkg: "host/tokens", never: append(outside, "os")},
 		{pkg: "host/family/jobs", own: []string{"abi", "host/memory"}, never: append(outside, "os")},
-		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema"}, others: []string{"golang.org/x/text"}, never: outside},
+		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/family/config", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema"}, others: []string{"golang.org/x/text"}, never: outside},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/spectest"},                    // serves tests only

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -138,7 +139,8 @@ func (f *Families) unusable(name, source, fault string) *family {
 			return x
 		}
 	}
-	return &family{name: name, source: source, fault: fault, manifest: &abi.Manifest{Name: name, Description: "It cannot be used."}}
+	m := &abi.Manifest{Name: name, Description: "It cannot be used."}
+	return &family{name: name, source: source, fault: fault, manifest: m, declared: config.Declared(m)}
 }
 
 // findInstalled is the family that the lock file has under a name; nil if its module was not installed.
@@ -267,6 +269,9 @@ func (f *Families) find(source, digest string, binary func() ([]byte, error)) (*
 		return nil, err
 	}
 	x := newFamily(source, digest, manifest, binary)
+	if err := x.declared.Check(); err != nil {
+		return nil, err
+	}
 	if source == built {
 		x.asks, err = asksOf(data, manifest)
 	}
@@ -274,7 +279,7 @@ func (f *Families) find(source, digest string, binary func() ([]byte, error)) (*
 }
 
 func newFamily(source, digest string, m *abi.Manifest, binary func() ([]byte, error)) *family {
-	return &family{name: m.Name, digest: digest, source: source, manifest: m, binary: binary,
+	return &family{name: m.Name, digest: digest, source: source, manifest: m, declared: config.Declared(m), binary: binary,
 		loading: make(chan struct{}, 1), again: make(chan struct{}, 1), schemas: &schemas{}}
 }
 
@@ -347,6 +352,7 @@ func (f *Families) assignTools() {
 			x.clashes, x.fault = true, "the program carries a family of this name, which stays in use: give this one another name"
 		}
 	}
+	f.shared = names.settings
 	f.assignPublished(names)
 }
 

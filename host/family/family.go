@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -62,6 +63,7 @@ type Families struct {
 	// published are tools that families made while they ran, by the family's name.
 	published map[string][]abi.Tool
 	arguments Arguments // nil: arguments are only checked
+	shared    *config.Keys
 	changed   chan struct{}
 	closing   bool
 	closed    chan struct{} // closed when closing is set
@@ -81,6 +83,7 @@ type family struct {
 	digest   string
 	source   string // built, installed, or the path of a file
 	manifest *abi.Manifest
+	declared *config.Family // settings of the manifest
 	binary   func() ([]byte, error)
 	asks     registry.Asked // of one that is built in
 	fault    string         // why it cannot be used; empty: it can
@@ -110,7 +113,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, shown: map[string]string{}}
+	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, shown: map[string]string{}}
 	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ownCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.scan()

@@ -67,6 +67,48 @@ func (s *Space) noted(batch store.Batch, b store.BranchID, name string, by Calle
 	return batch, nil
 }
 
+// mostCredited is how many notes of commits are read for the authors of one page of the feed.
+const mostCredited = 10_000
+
+// creditCommits fills in who deleted what notices are about, by the notes of commits: a deletion has no author of its own.
+func (s *Space) creditCommits(ctx context.Context, notices []Notice) error {
+	system := s.catalogue.System()
+	if system == nil {
+		return nil
+	}
+	missing := map[uint64][]int{}
+	for i, n := range notices {
+		if n.Agent == "" && n.Kind == MemoryForgotten {
+			missing[n.Watermark] = append(missing[n.Watermark], i)
+		}
+	}
+	first, last := notices[0], notices[len(notices)-1]
+	// Notes are named by when their commits began, which may be a while before they were written.
+	const began = time.Minute
+	from := store.SequenceName(uint64(max(first.Timestamp.Add(-began).UnixMicro(), 0)))
+	read := 0
+	for e, err := range eachEntry(ctx, s.engine.ScanAt, system.Lineage, store.Range{Namespace: lineage.Namespace, Collection: commitNotes, From: from}, fillPage) {
+		if err != nil {
+			return s.translate("read the feed", err)
+		}
+		if read++; read > mostCredited || len(missing) == 0 || e.Time.After(last.Timestamp.Add(began)) {
+			return nil
+		}
+		if len(missing[e.Version]) == 0 {
+			continue
+		}
+		var note commitNote
+		if err := json.Unmarshal(e.Value, &note); err != nil {
+			return fmt.Errorf("decode the note of commit %d: %w", e.Version, err)
+		}
+		for _, i := range missing[e.Version] {
+			notices[i].Agent = note.Agent
+		}
+		delete(missing, e.Version)
+	}
+	return nil
+}
+
 // CommitQuery says whose commits to list. Empty fields do not select.
 type CommitQuery struct {
 	Call   string

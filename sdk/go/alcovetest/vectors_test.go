@@ -24,6 +24,15 @@ func lacking() map[string]string {
 		"embed.texts": outside, "llm.complete": outside, "http.fetch": outside,
 		"tools.list": "there is one family", "tools.call": "there is one family", "tools.publish": "the manifest has all tools", "tools.withdraw": "the manifest has all tools",
 
+		"config.list": "settings are not shared", "config.put": "settings are not shared", "config.history": "settings are not shared",
+		"config.rollback": "settings are not shared", "config.rules": "settings are not shared", "text.tokens": "there is no vocabulary",
+		"log.verify": past, "namespace.list": past, "namespace.delete": past, "status.get": past, "version.at": past, "embed.rebuild": outside,
+
+		"config.get settings of others, and where their values come from": "settings are not shared",
+		"config.get settings as they apply in another namespace":          "settings are not shared",
+		"config.get a setting that nobody declares":                       "settings are not shared",
+		"log.append the sequence number of an event":                      past,
+
 		"memory.get a namespace beyond the grant":           "nothing is denied",
 		"memory.search hits with features":                  "the columns of the rank hook come with the ranking of a real host",
 		"job.enqueue one job more than the quota":           "there are no quotas",
