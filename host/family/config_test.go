@@ -251,3 +251,24 @@ func TestValuesThatTogetherBreakARuleAreNotUsed(t *testing.T) {
 		t.Errorf("it is given %s", got)
 	}
 }
+
+func TestASettingOfANamespaceAppliesToTheRankingOfItsSearchesOnly(t *testing.T) {
+	m := sharing("ranks")
+	m.Hooks.Rank = &abi.RankHook{Features: []string{"lexical"}}
+	w := open(t, nil)
+	w.installed(m, script{says: `{}`})
+	if err := w.put(t, config.Scope{Kind: config.Namespace, Name: "work"}, map[string]string{"weight_a": "0.2", "weight_b": "0.8"}); err != nil {
+		t.Fatal(err)
+	}
+	for want, namespaces := range map[string][]string{`"weight_a":0.2`: {"work"}, `"weight_a":0.7`: {"work", "home"}, `"weight_a":0.7,"weight_b":0.3`: nil} {
+		stage, err := w.space.As(owner("ann")).Stage(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		column := func(string) []float32 { return []float32{1} }
+		request, err := w.newRequest(w.knownNow("ranks"), stage, owner("ann"), "", "").scoring(t.Context(), memory.Ranking{Hits: 1, Types: []string{""}, Column: column, Namespaces: namespaces})
+		if err != nil || !strings.Contains(string(request), want) {
+			t.Errorf("a search of %v is ranked by %.300s, %v; not by %s", namespaces, request, err, want)
+		}
+	}
+}

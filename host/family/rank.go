@@ -83,6 +83,9 @@ func (f *Families) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool,
 
 // scoring is the request that asks a family to rank.
 func (w *request) scoring(ctx context.Context, r memory.Ranking) ([]byte, error) {
+	if len(r.Namespaces) == 1 { // over several, what is set for all counts
+		w.applies = r.Namespaces[0]
+	}
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 
 const (
 	standardPriority = 100
+	mostPriority     = 1000
 	longestValue     = 16 << 10 // bytes
 	longestReason    = 1000     // bytes
 	keptVersions     = 1000     // changes of a key in a scope that the history keeps
@@ -164,6 +165,9 @@ func (p *put) change(c Change, rolledBackTo *uint64) {
 		return
 	case len(c.Value) > longestValue:
 		p.fault(c.Key, memory.InvalidArgument, "its value has %d bytes: at most %d are allowed", len(c.Value), longestValue)
+		return
+	case c.Priority != nil && (*c.Priority < 0 || *c.Priority > mostPriority):
+		p.fault(c.Key, memory.InvalidArgument, "its priority is %d: it must be from 0 to %d", *c.Priority, mostPriority)
 		return
 	case c.IfVersion != nil && *c.IfVersion != before.Version:
 		p.fault(c.Key, memory.Conflict, "it has version %d and not %d: read it again", before.Version, *c.IfVersion)
