@@ -639,7 +639,7 @@ type ConfigListResponse struct {
 // ConfigPutRequest is the request of config.put: stage changes of settings that families share: all, or with any fault none.
 type ConfigPutRequest struct {
 	Changes []SettingChange `json:"changes"`          // the changes; 1 to 256 elements
-	Scope   string          `json:"scope,omitempty"`  // where they apply; `system` needs a caller that may write every namespace: system, namespace, agent; default: system
+	Scope   string          `json:"scope,omitempty"`  // where they apply; `system` and `agent` need a caller that may write every namespace: system, namespace, agent; default: system
 	Name    string          `json:"name,omitempty"`   // the namespace or agent of the scope; default: the call's namespace, or its caller
 	Reason  string          `json:"reason,omitempty"` // why, for the history; at most 1,000 bytes
 }

@@ -3,10 +3,13 @@ package family
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
@@ -120,8 +123,7 @@ func TestWithABadChangeNoneIsMade(t *testing.T) {
 }
 
 func TestARolledBackSettingHasANewVersionAndItsHistoryStays(t *testing.T) {
-	dir := t.TempDir()
-	w := openIn(t, dir, nil).with(sharing("one"), script{says: `{}`})
+	w := open(t, nil).with(sharing("one"), script{says: `{}`})
 	system := config.Scope{Kind: config.System}
 	for _, a := range []string{"0.705", "0.695"} {
 		if err := w.put(t, system, map[string]string{"weight_a": a}); err != nil {
@@ -133,7 +135,8 @@ func TestARolledBackSettingHasANewVersionAndItsHistoryStays(t *testing.T) {
 	if err != nil || done.Version != 3 || string(done.After) != "0.705" {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	h, err := w.SettingHistory(t.Context(), SettingKey{Scope: system, Key: "weight_a"})
+	again := openIn(t, snapshot(w), nil)
+	h, err := again.SettingHistory(t.Context(), SettingKey{Scope: system, Key: "weight_a"})
 	if err != nil || len(h.Versions) != 3 || h.Next != 0 {
 		t.Fatalf("%+v, %v", h, err)
 	}
@@ -196,11 +199,11 @@ func TestACallerWithNarrowRightsChangesSettingsOfItsNamespacesOnly(t *testing.T)
 		{"config.put", `{` + change + `}`}, {"config.put", `{` + change + `,"scope":"namespace","name":"home"}`}, {"config.put", `{` + change + `,"scope":"agent","name":"bob"}`},
 		{"config.rollback", `{"key":"weight_a","version":0}`}, {"config.get", `{"keys":["weight_a"],"namespace":"home"}`}, {"config.list", `{"scope":"namespace","name":"home"}`},
 		{"config.history", `{"key":"weight_a","scope":"namespace","name":"home"}`}, {"config.list", `{"scope":"agent","name":"bob"}`}, {"config.history", `{"key":"weight_a","scope":"family","name":"two"}`},
-		{"config.put", `{` + change + `,"scope":"namespace"}`}, {"config.put", `{` + change + `,"scope":"agent"}`}, {"config.list", `{"scope":"namespace"}`},
+		{"config.put", `{` + change + `,"scope":"agent"}`}, {"config.put", `{` + change + `,"scope":"namespace"}`}, {"config.list", `{"scope":"namespace"}`},
 	}})
 	ann := memory.Caller{Agent: "ann", Rights: memory.RightsTo(nil, []string{"work"})}
 	for i, r := range w.askAs(t, "one", "work", ann) {
-		if denied := r.Error != nil && r.Error.Code == abi.CodeDenied; denied != (i < 9) {
+		if denied := r.Error != nil && r.Error.Code == abi.CodeDenied; denied != (i < 10) {
 			t.Errorf("%d: %s, %v", i, r.OK, r.Error)
 		}
 	}
@@ -269,6 +272,84 @@ func TestASettingOfANamespaceAppliesToTheRankingOfItsSearchesOnly(t *testing.T) 
 		request, err := w.newRequest(w.knownNow("ranks"), stage, owner("ann"), "", "").scoring(t.Context(), memory.Ranking{Hits: 1, Types: []string{""}, Column: column, Namespaces: namespaces})
 		if err != nil || !strings.Contains(string(request), want) {
 			t.Errorf("a search of %v is ranked by %.300s, %v; not by %s", namespaces, request, err, want)
+		}
+	}
+}
+
+func TestTheHistoryKeepsTheNewestChanges(t *testing.T) {
+	w := open(t, nil)
+	w.installed(sharing("one"), script{says: `{}`})
+	stage, err := w.operatorStage(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := config.Settings{Stage: stage, Keys: w.sharedKeys()}
+	system := config.Scope{Kind: config.System}
+	for i := range 1005 {
+		value := json.RawMessage(fmt.Sprintf("0.7%03d", i%10))
+		if _, err := s.Put(t.Context(), system, []config.Change{{Key: "weight_a", Value: value}}, config.By{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := stage.Commit(t.Context(), memory.Commit{}); err != nil {
+		t.Fatal(err)
+	}
+	key := SettingKey{Scope: system, Key: "weight_a", Limit: 999}
+	h, err := w.SettingHistory(t.Context(), key)
+	if err != nil || len(h.Versions) != 999 || h.Versions[0].Version != 1005 || h.Next != 6 {
+		t.Fatalf("%d versions, then %d: %v", len(h.Versions), h.Next, err)
+	}
+	key.Before = h.Next
+	if h, err = w.SettingHistory(t.Context(), key); err != nil || len(h.Versions) != 1 || h.Versions[0].Version != 6 || h.Next != 0 {
+		t.Errorf("%+v, %v", h, err)
+	}
+	old := uint64(5)
+	if _, err := w.RollBackSetting(t.Context(), SettingKey{Scope: system, Key: "weight_a", To: &old}); err == nil || !strings.Contains(err.Error(), "the newest 1000 versions are kept") {
+		t.Error(err)
+	}
+}
+
+func TestAFileInTheWatchedFolderThatDeclaresASharedSettingOtherwiseIsNotUsed(t *testing.T) {
+	folder := t.TempDir()
+	w := open(t, func(o *Options) { o.Watch = folder })
+	w.installed(sharing("one"), script{says: `{}`})
+	other := sharing("two")
+	other.Config[0].Default, other.ConfigRules = json.RawMessage("0.2"), nil
+	if err := os.WriteFile(filepath.Join(folder, "two.wasm"), pack(t, other, script{says: `{}`}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	await.That(t, "the file is seen", func() bool { return w.described("two").Fault != "" })
+	if fault := w.described("two").Fault; !strings.Contains(fault, "its shared setting weight_a has the default 0.2, and that of family one has 0.7") {
+		t.Errorf("its fault is %s", fault)
+	}
+}
+
+// BenchmarkConfig reads the configuration of a family with 42 shared keys, a few of which are set.
+func BenchmarkConfig(b *testing.B) {
+	m := sharing("one")
+	for i := range 40 {
+		m.Config = append(m.Config, abi.Setting{Key: fmt.Sprintf("key_%d", i), Shared: true, Schema: json.RawMessage(`{"type":"number","minimum":0,"maximum":1}`), Default: json.RawMessage("0.5")})
+	}
+	dir := b.TempDir()
+	w := openIn(b, dir, nil)
+	if _, err := w.Install(pack(b, m, script{says: `{}`})); err != nil {
+		b.Fatal(err)
+	}
+	var changes []config.Change
+	for i := range 20 {
+		changes = append(changes, config.Change{Key: fmt.Sprintf("key_%d", i), Value: json.RawMessage("0.25")})
+	}
+	if _, err := w.ChangeSettings(b.Context(), SettingChanges{Scope: config.Scope{Kind: config.System}, Changes: changes}); err != nil {
+		b.Fatal(err)
+	}
+	x := w.knownNow("one")
+	for b.Loop() {
+		stage, err := w.ownSpace(x).Stage(b.Context(), "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := w.settingsOf(x, stage).Values(b.Context(), config.For{Family: "one", Agent: "ann", Namespace: "work"}); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -2128,7 +2128,7 @@ func (x *ConfigListResponse) read(s *scan.Scanner) {
 // ConfigPutRequest is the request of config.put: stage changes of settings that families share: all, or with any fault none.
 type ConfigPutRequest struct {
 	Changes []SettingChange `json:"changes"`         // the changes; 1 to 256 elements
-	Scope   string          `json:"scope,omitzero"`  // where they apply; `system` needs a caller that may write every namespace: system, namespace, agent; default: system
+	Scope   string          `json:"scope,omitzero"`  // where they apply; `system` and `agent` need a caller that may write every namespace: system, namespace, agent; default: system
 	Name    string          `json:"name,omitzero"`   // the namespace or agent of the scope; default: the call's namespace, or its caller
 	Reason  string          `json:"reason,omitzero"` // why, for the history; at most 1,000 bytes
 }

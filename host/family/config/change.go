@@ -134,14 +134,12 @@ func (s Settings) begin(ctx context.Context, scope Scope, by By) (*put, error) {
 	if len(by.Reason) > longestReason {
 		return nil, invalid("the reason has %d bytes: at most %d are allowed", len(by.Reason), longestReason)
 	}
-	found, err := read(ctx, s.Stage, []Scope{scope})
+	found, err := readOne(ctx, s.Stage, scope)
 	if err != nil {
 		return nil, err
 	}
-	p := &put{Settings: s, scope: scope, by: by, set: maps.Clone(found[0])}
-	if p.set == nil {
-		p.set = document{}
-	}
+	p := &put{Settings: s, scope: scope, by: by, set: document{}}
+	maps.Copy(p.set, found)
 	return p, nil
 }
 
@@ -214,11 +212,11 @@ func compacted(value json.RawMessage) json.RawMessage {
 func (p *put) checkRules(ctx context.Context) error {
 	r := &resolver{all: p.Keys, own: p.Own, layers: []layer{{p.scope, p.set}}}
 	if p.scope.Kind != System {
-		system, err := read(ctx, p.Stage, []Scope{{Kind: System}})
+		system, err := readOne(ctx, p.Stage, Scope{Kind: System})
 		if err != nil {
 			return err
 		}
-		r.layers = append(r.layers, layer{Scope{Kind: System}, system[0]})
+		r.layers = append(r.layers, layer{Scope{Kind: System}, system})
 	}
 	for _, rule := range r.rules() {
 		i := slices.IndexFunc(p.done, func(c Changed) bool { return slices.Contains(rule.Keys, c.Key) })
@@ -309,11 +307,11 @@ func (s Settings) History(ctx context.Context, scope Scope, key string, before u
 	if err := scope.check(); err != nil {
 		return nil, 0, err
 	}
-	found, err := read(ctx, s.Stage, []Scope{scope})
+	found, err := readOne(ctx, s.Stage, scope)
 	if err != nil {
 		return nil, 0, err
 	}
-	newest := found[0][key].Version
+	newest := found[key].Version
 	from, oldest := min(cmp.Or(before, newest), newest), uint64(1)
 	if newest > keptVersions {
 		oldest = newest - keptVersions + 1

@@ -65,6 +65,8 @@ type Family struct {
 	Name  string
 	keys  []*Key
 	rules []*Rule
+
+	resolved cache
 }
 
 // Declared is what a manifest declares.

@@ -197,19 +197,19 @@ type Settings struct {
 	Own   *Family // whose own keys are known beside those that are shared; nil: none
 }
 
-func (s Settings) resolver(ctx context.Context, scopes []Scope) (*resolver, error) {
-	found, err := read(ctx, s.Stage, scopes)
-	if err != nil {
-		return nil, err
-	}
+func (s Settings) resolver(found []kept) (*resolver, error) {
 	r := &resolver{all: s.Keys, own: s.Own}
-	for i, d := range found {
-		r.layers = append(r.layers, layer{scopes[i], d})
+	for _, k := range found {
+		d, err := k.document()
+		if err != nil {
+			return nil, err
+		}
+		r.layers = append(r.layers, layer{k.scope, d})
 	}
 	return r, nil
 }
 
-// Values are the values of all keys that Own declares.
+// Values are the values of all keys that Own declares. The map is not to be changed.
 func (s Settings) Values(ctx context.Context, f For) (map[string]json.RawMessage, error) {
 	values := make(map[string]json.RawMessage, len(s.Own.keys))
 	if len(s.Own.keys) == 0 {
@@ -219,7 +219,15 @@ func (s Settings) Values(ctx context.Context, f For) (map[string]json.RawMessage
 	if !slices.ContainsFunc(s.Own.keys, func(k *Key) bool { return k.Shared }) {
 		scopes = []Scope{{OfFamily, s.Own.Name}}
 	}
-	r, err := s.resolver(ctx, scopes)
+	found, err := read(ctx, s.Stage, scopes)
+	if err != nil {
+		return nil, err
+	}
+	at, cacheable := stateOf(s.Keys, found)
+	if known := s.Own.resolved.get(at); known != nil && cacheable {
+		return known, nil
+	}
+	r, err := s.resolver(found)
 	if err != nil {
 		return nil, err
 	}
@@ -230,12 +238,19 @@ func (s Settings) Values(ctx context.Context, f For) (map[string]json.RawMessage
 	for _, state := range r.resolve(names) {
 		values[state.Key.Key] = state.Value
 	}
+	if cacheable {
+		s.Own.resolved.put(at, values)
+	}
 	return values, nil
 }
 
 // States are settings as they apply; a key that is not declared is left out.
 func (s Settings) States(ctx context.Context, names []string, f For) ([]State, error) {
-	r, err := s.resolver(ctx, f.scopes())
+	found, err := read(ctx, s.Stage, f.scopes())
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.resolver(found)
 	if err != nil {
 		return nil, err
 	}
@@ -247,13 +262,13 @@ func (s Settings) In(ctx context.Context, scope Scope) ([]State, error) {
 	if err := scope.check(); err != nil {
 		return nil, err
 	}
-	found, err := read(ctx, s.Stage, []Scope{scope})
+	found, err := readOne(ctx, s.Stage, scope)
 	if err != nil {
 		return nil, err
 	}
 	var list []State
 	for _, name := range s.Names() {
-		if e := found[0][name]; e.set() {
+		if e := found[name]; e.set() {
 			list = append(list, State{Key: s.key(name), Value: e.Value, Scope: scope, entry: e})
 		}
 	}

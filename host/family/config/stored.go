@@ -80,8 +80,15 @@ func (e entry) set() bool { return len(e.Value) > 0 }
 // count is the record with the number of scopes.
 const count = "scopes"
 
-// read reads what is set in some scopes, in their order.
-func read(ctx context.Context, stage *memory.Stage, scopes []Scope) ([]document, error) {
+// kept is the record of what is set in a scope.
+type kept struct {
+	scope  Scope
+	record *memory.Record // nil: nothing is set
+	former bool           // it is of the previous version
+}
+
+// read reads the records of some scopes, in their order.
+func read(ctx context.Context, stage *memory.Stage, scopes []Scope) ([]kept, error) {
 	names := make([]string, len(scopes))
 	for i, s := range scopes {
 		names[i] = s.String()
@@ -90,29 +97,49 @@ func read(ctx context.Context, stage *memory.Stage, scopes []Scope) ([]document,
 	if err != nil {
 		return nil, err
 	}
-	list := make([]document, len(scopes))
+	list := make([]kept, len(scopes))
 	for i, r := range records {
-		switch {
-		case r != nil:
-			err = json.Unmarshal(r.Value, &list[i])
-		case scopes[i].Kind == OfFamily:
-			list[i], err = readFormer(ctx, stage, scopes[i].Name)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the settings of %s: %w", scopes[i], err)
+		list[i] = kept{scope: scopes[i], record: r}
+		if r == nil && scopes[i].Kind == OfFamily {
+			before, err := stage.Records(ctx, former, namespace, []string{scopes[i].Name})
+			if err != nil {
+				return nil, err
+			}
+			list[i].record, list[i].former = before[0], true
 		}
 	}
 	return list, nil
 }
 
-// readFormer reads what the previous version kept of a family.
-func readFormer(ctx context.Context, stage *memory.Stage, family string) (document, error) {
-	records, err := stage.Records(ctx, former, namespace, []string{family})
-	if err != nil || records[0] == nil {
+// readOne reads what is set in one scope.
+func readOne(ctx context.Context, stage *memory.Stage, s Scope) (document, error) {
+	list, err := read(ctx, stage, []Scope{s})
+	if err != nil {
 		return nil, err
 	}
+	return list[0].document()
+}
+
+// document is what is set in the scope.
+func (k kept) document() (d document, err error) {
+	switch {
+	case k.record == nil:
+		return nil, nil
+	case k.former:
+		d, err = formerDocument(k.record.Value)
+	default:
+		err = json.Unmarshal(k.record.Value, &d)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the settings of %s: %w", k.scope, err)
+	}
+	return d, nil
+}
+
+// formerDocument is what the previous version kept of a family.
+func formerDocument(value json.RawMessage) (document, error) {
 	var values map[string]json.RawMessage
-	if err := json.Unmarshal(records[0].Value, &values); err != nil {
+	if err := json.Unmarshal(value, &values); err != nil {
 		return nil, err
 	}
 	d := document{}

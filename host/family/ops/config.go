@@ -116,8 +116,8 @@ func (call *Call) mayReadScope(s config.Scope) error {
 	return nil
 }
 
-// mayWriteScope checks the right to change what is set in a scope: that of the system, or of another agent, is for callers that may write
-// every namespace.
+// mayWriteScope checks the right to change what is set in a scope: that of the system, or of an agent, is for callers that may write every
+// namespace. Clients choose the names of agents themselves, and two in different namespaces may have the same.
 func (call *Call) mayWriteScope(s config.Scope) error {
 	_, all := call.Caller.Rights.Writable()
 	switch {
@@ -125,8 +125,8 @@ func (call *Call) mayWriteScope(s config.Scope) error {
 		return &abi.Error{Code: abi.CodeDenied, Message: "scope system applies to every namespace, and the caller may not write all: use scope namespace"}
 	case s.Kind == config.Namespace && !call.Caller.Rights.MayWrite(s.Name):
 		return noAccess("write", s.Name)
-	case s.Kind == config.Agent && s.Name != call.Caller.Agent && !all:
-		return &abi.Error{Code: abi.CodeDenied, Message: "what is set for another agent is changed by callers that may write every namespace"}
+	case s.Kind == config.Agent && !all:
+		return &abi.Error{Code: abi.CodeDenied, Message: "scope agent applies in every namespace, and the caller may not write all: use scope namespace"}
 	}
 	return nil
 }
