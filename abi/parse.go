@@ -77,8 +77,13 @@ func (m *Manifest) checkSettings() error {
 		shared[s.Key] = s.Shared
 	}
 	for _, r := range m.ConfigRules {
-		if r.Rule == RuleOneOf && len(r.Keys) != 2 {
+		switch {
+		case r.Rule != RuleSum && r.Rule != RuleLessThan && r.Rule != RuleOneOf:
+			return fmt.Errorf("config_rules: there is no rule %q; it is one of %s, %s, %s", r.Rule, RuleSum, RuleLessThan, RuleOneOf)
+		case r.Rule == RuleOneOf && len(r.Keys) != 2:
 			return fmt.Errorf("config_rules one_of: it is about two keys, a value and a list; this one has %d", len(r.Keys))
+		case len(r.Keys) < 2:
+			return fmt.Errorf("config_rules %s: it is about two keys at least", r.Rule)
 		}
 		for _, key := range r.Keys {
 			if _, declared := shared[key]; !declared {
