@@ -179,6 +179,25 @@ var deeds = []deed{
 			say(n, err)
 		})
 	}},
+	{"CheckLog", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			c, err := a.CheckLog(ctx, Location{"", ns}, AsOf{}, 2, 1)
+			say(c, err)
+		})
+	}},
+	{"ReadFeed", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			for _, q := range []FeedQuery{{}, {Kinds: []string{string(MemoryForgotten), "bell.*"}}, {Agents: []string{"ann", secretWord}, Limit: 1}} {
+				q.Branch, q.Namespaces = "draft", namespaces
+				f, err := a.ReadFeed(ctx, q)
+				say(f.Notices, err)
+			}
+		}
+	}},
+	{"VersionAt", func(ctx context.Context, a *Access, say func(any, error)) {
+		v, _, err := a.VersionAt(ctx, "draft", AsOf{Version: 8})
+		say(v, err)
+	}},
 	{"Feed", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, namespaces := range sets {
 			f, err := a.Feed(ctx, "draft", namespaces, 0, 0)
@@ -408,6 +427,24 @@ var stageDeeds = []stageDeed{
 	}},
 	{"Log", func(ctx context.Context, t *Stage, say func(any, error)) {
 		each(func(ns string) { say(nil, t.Log(ns, "said", json.RawMessage(`1`))) })
+	}},
+	{"LogNumbered", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			n, err := t.LogNumbered(ctx, ns, "said", json.RawMessage(`1`))
+			say(n, err)
+		})
+	}},
+	{"Count", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			kept, logged, err := t.Count(ctx, ns)
+			say([]int{kept, logged}, err)
+		})
+	}},
+	{"DeleteSome", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			n, more, err := t.DeleteSome(ctx, ns, 1)
+			say([]any{n, more}, err)
+		})
 	}},
 	{"Emit", func(ctx context.Context, t *Stage, say func(any, error)) {
 		each(func(ns string) { say(nil, t.Emit(ctx, ns, "bell", "rang", nil)) })
