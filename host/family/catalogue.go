@@ -352,7 +352,9 @@ func (f *Families) assignTools() {
 			x.clashes, x.fault = true, "the program carries a family of this name, which stays in use: give this one another name"
 		}
 	}
-	f.shared = names.settings
+	if !f.shared.Same(names.settings) { // what was worked out for the same is not forgotten
+		f.shared = names.settings
+	}
 	f.assignPublished(names)
 }
 

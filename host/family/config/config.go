@@ -169,6 +169,15 @@ func ordered(names []string, more string) []string {
 	return names
 }
 
+// Same reports whether two declare the same.
+func (all *Keys) Same(o *Keys) bool {
+	keys := func(a, b *Key) bool {
+		return a.Description == b.Description && a.Category == b.Category && slices.Equal(a.Families, b.Families) && sameJSON(a.Allowed(), b.Allowed()) && sameJSON(a.Default, b.Default)
+	}
+	rules := func(a, b *Rule) bool { return a.same(b) && slices.Equal(a.Families, b.Families) }
+	return maps.EqualFunc(all.shared, o.shared, keys) && slices.EqualFunc(all.rules, o.rules, rules)
+}
+
 // Names are the keys, in order.
 func (all *Keys) Names() []string { return slices.Sorted(maps.Keys(all.shared)) }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -47,6 +48,8 @@ func (s Scope) String() string {
 // longestName is how many bytes the name of a scope may have.
 const longestName = 512
 
+var namespaceForm = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`)
+
 func (s Scope) check() error {
 	switch {
 	case s.Kind == System && s.Name != "":
@@ -57,6 +60,8 @@ func (s Scope) check() error {
 		return invalid("there is no scope %.64q: it is one of system, namespace, agent, family", s.Kind)
 	case s.Name == "":
 		return invalid("scope %s needs a name", s.Kind)
+	case s.Kind == Namespace && !namespaceForm.MatchString(s.Name):
+		return invalid("%.140q is no name of a namespace: it has up to 128 letters, digits and . _ / -", s.Name)
 	case len(s.Name) > longestName:
 		return invalid("the name of the scope has %d bytes: at most %d are allowed", len(s.Name), longestName)
 	}
