@@ -64,7 +64,8 @@ func feedRead(call *Call, ctx context.Context, r abi.FeedReadRequest) (out abi.F
 	if err != nil {
 		return out, err
 	}
-	feed, err := call.space().ReadFeed(ctx, memory.FeedQuery{Branch: call.Stage.Branch(), Namespaces: namespaces, Kinds: r.Kinds, Agents: r.Agents, After: r.After, Limit: cmp.Or(r.Limit, defaultPage)})
+	feed, err := call.space().ReadFeed(ctx, memory.FeedQuery{Branch: call.Stage.Branch(), Namespaces: namespaces, Kinds: r.Kinds,
+		Agents: r.Agents, After: r.After, Limit: cmp.Or(r.Limit, defaultPage)})
 	if err != nil {
 		return out, err
 	}
@@ -74,7 +75,8 @@ func feedRead(call *Call, ctx context.Context, r abi.FeedReadRequest) (out abi.F
 			Timestamp: memory.FormatTime(n.Timestamp), Payload: n.Payload, Agent: n.Agent, Family: n.Family})
 	}
 	if feed.Expired && r.After > 0 {
-		out.Missed = &abi.Missed{After: r.After, Oldest: feed.Oldest, Message: fmt.Sprintf("the feed is complete behind watermark %d only: notices between %d and that are gone; read what is stored now instead", feed.Oldest, r.After)}
+		out.Missed = &abi.Missed{After: r.After, Oldest: feed.Oldest,
+			Message: fmt.Sprintf("the feed begins after watermark %d: notices between %d and that are gone; read what is stored now instead", feed.Oldest, r.After)}
 	}
 	return out, nil
 }
