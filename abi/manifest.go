@@ -26,6 +26,7 @@ type Manifest struct {
 	Capabilities []Request    `json:"capabilities,omitempty"`
 	Limits       Limits       `json:"limits,omitzero"`
 	Config       []Setting    `json:"config,omitempty"`
+	ConfigRules  []ConfigRule `json:"config_rules,omitempty"`
 	Collections  []Collection `json:"collections,omitempty"`
 }
 
@@ -126,10 +127,28 @@ type Request struct {
 
 // Setting is a key of the family's configuration.
 type Setting struct {
-	Key         string          `json:"key"`
-	Description string          `json:"description,omitempty"`
-	Schema      json.RawMessage `json:"schema,omitempty"` // what values are valid; absent: those of the default's type
-	Default     json.RawMessage `json:"default"`
+	Key         string `json:"key"`
+	Description string `json:"description,omitempty"`
+	// Shared keys are the same for all families that declare them. Their schemas and defaults must be the same, too.
+	Shared   bool            `json:"shared,omitempty"`
+	Category string          `json:"category,omitempty"` // of a shared key, such as importance_weights
+	Schema   json.RawMessage `json:"schema,omitempty"`   // what values are valid; absent: those of the default's type
+	Default  json.RawMessage `json:"default"`
+}
+
+// The rules of a ConfigRule.
+const (
+	RuleSum      = "sum"       // the values add up to Equals, give or take Within
+	RuleLessThan = "less_than" // each value is less than the next
+	RuleOneOf    = "one_of"    // the first value is in the list that the second is
+)
+
+// ConfigRule is what values of several keys satisfy together: all of them shared, or none.
+type ConfigRule struct {
+	Rule   string   `json:"rule"`
+	Keys   []string `json:"keys"`
+	Equals float64  `json:"equals,omitempty"` // of sum
+	Within float64  `json:"within,omitempty"` // of sum
 }
 
 // Collection is a collection of the family's own.

@@ -98,6 +98,11 @@ func TestManifestsThatThePackageRefuses(t *testing.T) {
 		{"a spelling of nothing", `{` + head + `,"tools":[{"name":"a","input_schema":{"properties":{"x":{}}},"parameters":{"z":"y"}}]}`, `stands for "y"`},
 		{"a job twice", `{` + head + `,"hooks":{"jobs":[{"name":"a"},{"name":"a"}]}}`, "job a"},
 		{"a setting twice", `{` + head + `,"config":[{"key":"a","default":1},{"key":"a","default":2}]}`, "config a"},
+		{"a rule that is none", `{` + head + `,"config_rules":[{"rule":"max","keys":["a","b"]}]}`, `no rule "max"`},
+		{"a rule about one key", `{` + head + `,"config":[{"key":"a","default":1}],"config_rules":[{"rule":"sum","keys":["a"]}]}`, "two keys at least"},
+		{"a choice of three keys", `{` + head + `,"config_rules":[{"rule":"one_of","keys":["a","b","c"]}]}`, "this one has 3"},
+		{"a rule about a key that is not there", `{` + head + `,"config":[{"key":"a","default":1}],"config_rules":[{"rule":"sum","keys":["a","b"]}]}`, "config has no key b"},
+		{"a rule about a shared key and another", `{` + head + `,"config":[{"key":"a","default":1,"shared":true},{"key":"b","default":1}],"config_rules":[{"rule":"sum","keys":["a","b"]}]}`, "a and b differ"},
 		{"a capability twice", `{` + head + `,"capabilities":[{"name":"embed","reason":"r"},{"name":"embed","reason":"r"}]}`, "capability embed"},
 		{"an unknown capability", `{` + head + `,"capabilities":[{"name":"root","reason":"r"}]}`, `capability "root"`},
 		{"a forgotten scope", `{` + head + `,"capabilities":[{"name":"http","reason":"r"}]}`, "name the endpoints"},
@@ -141,6 +146,9 @@ func TestManifestsThatTheSchemaRefuses(t *testing.T) {
 		`,"capabilities":[{"name":"memory.read","scope":["*"]}]`,
 		`,"collections":[{"name":"a","per":"universe"}]`,
 		`,"homepage":"javascript:alert(1)"`,
+		`,"config_rules":[{"rule":"max","keys":["a","b"]}]`,
+		`,"config_rules":[{"rule":"sum","keys":["a","b"],"within":-1}]`,
+		`,"config":[{"key":"a","default":1,"category":"Two Words"}]`,
 	} {
 		if fits(t, schema, `{`+head+more+`}`) == nil {
 			t.Errorf("it accepts %s", more)

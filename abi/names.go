@@ -125,28 +125,33 @@ const (
 
 // The capabilities that a manifest may ask for.
 const (
-	CanMemoryRead    Capability = "memory.read"    // read and search memories
-	CanMemoryWrite   Capability = "memory.write"   // store, change and delete memories
-	CanMemoryPropose Capability = "memory.propose" // the same, onto a branch of proposals
-	CanMemoryCount   Capability = "memory.count"   // count accesses and other use
-	CanRecord        Capability = "record"         // keep its own collections
-	CanRecordsRead   Capability = "records.read"   // read the collections of other families
-	CanLogRead       Capability = "log.read"       // read the log
-	CanLogAppend     Capability = "log.append"     // append to the log
-	CanFeedRead      Capability = "feed.read"      // read the feed of changes
-	CanFeedEmit      Capability = "feed.emit"      // announce events of its own on the feed
-	CanBranchRead    Capability = "branch.read"    // list and compare branches
-	CanBranchWrite   Capability = "branch.write"   // fork, merge and delete branches
-	CanLinkRead      Capability = "link.read"      // read links between memories
-	CanLinkWrite     Capability = "link.write"     // make and remove links between memories
-	CanConfigWrite   Capability = "config.write"   // change its own configuration
-	CanJob           Capability = "job"            // queue jobs of its own
-	CanEmbed         Capability = "embed"          // have texts embedded by the configured embedder
-	CanLLM           Capability = "llm"            // ask a configured language model
-	CanHTTP          Capability = "http"           // fetch from endpoints that the operator named
-	CanToolsCall     Capability = "tools.call"     // call tools of other families, and core tools that the scope names
-	CanToolsPublish  Capability = "tools.publish"  // publish and withdraw tools while running
-	CanToolsUsage    Capability = "tools.usage"    // read which agents call which tools, and how often
+	CanMemoryRead      Capability = "memory.read"      // read and search memories
+	CanMemoryWrite     Capability = "memory.write"     // store, change and delete memories
+	CanMemoryPropose   Capability = "memory.propose"   // the same, onto a branch of proposals
+	CanMemoryCount     Capability = "memory.count"     // count accesses and other use
+	CanRecord          Capability = "record"           // keep its own collections
+	CanRecordsRead     Capability = "records.read"     // read the collections of other families
+	CanLogRead         Capability = "log.read"         // read the log
+	CanLogAppend       Capability = "log.append"       // append to the log
+	CanFeedRead        Capability = "feed.read"        // read the feed of changes
+	CanFeedEmit        Capability = "feed.emit"        // announce events of its own on the feed
+	CanFeedKind        Capability = "feed.kind"        // announce events of its own under these names, without its own in front
+	CanBranchRead      Capability = "branch.read"      // list and compare branches
+	CanBranchWrite     Capability = "branch.write"     // fork, merge and delete branches
+	CanLinkRead        Capability = "link.read"        // read links between memories
+	CanLinkWrite       Capability = "link.write"       // make and remove links between memories
+	CanConfigWrite     Capability = "config.write"     // change its own configuration
+	CanConfigRead      Capability = "config.read"      // read settings that families share, with their history
+	CanConfigShared    Capability = "config.shared"    // change settings that families share
+	CanJob             Capability = "job"              // queue jobs of its own
+	CanEmbed           Capability = "embed"            // have texts embedded by the configured embedder
+	CanEmbedRebuild    Capability = "embed.rebuild"    // have all vectors made again
+	CanNamespaceDelete Capability = "namespace.delete" // delete all memories of a namespace
+	CanLLM             Capability = "llm"              // ask a configured language model
+	CanHTTP            Capability = "http"             // fetch from endpoints that the operator named
+	CanToolsCall       Capability = "tools.call"       // call tools of other families, and core tools that the scope names
+	CanToolsPublish    Capability = "tools.publish"    // publish and withdraw tools while running
+	CanToolsUsage      Capability = "tools.usage"      // read which agents call which tools, and how often
 )
 
 // The operations of the host.
@@ -169,6 +174,7 @@ const (
 	OpRecordAppend     Op = "record.append"     // stage records with the next sequence numbers as their keys
 	OpLogAppend        Op = "log.append"        // stage an event of the log, which gets its sequence number at the commit
 	OpLogRead          Op = "log.read"          // events of the log, the oldest first
+	OpLogVerify        Op = "log.verify"        // check the chain of a log page by page: that no event is missing, changed or out of order
 	OpFeedRead         Op = "feed.read"         // changes since a watermark
 	OpFeedEmit         Op = "feed.emit"         // stage an event of the feed
 	OpBranchList       Op = "branch.list"       // the branches
@@ -179,7 +185,12 @@ const (
 	OpLinkList         Op = "link.list"         // links from and to a memory; a memory of another namespace is `namespace#key`, and is left out if it may not be read
 	OpLinkAdd          Op = "link.add"          // stage links
 	OpLinkRemove       Op = "link.remove"       // stage the removal of links
-	OpConfigGet        Op = "config.get"        // its own configuration
+	OpConfigGet        Op = "config.get"        // its own configuration, or settings by their keys with where their values come from
+	OpConfigList       Op = "config.list"       // settings that families share, in the order of their keys, page by page
+	OpConfigPut        Op = "config.put"        // stage changes of settings that families share: all, or with any fault none
+	OpConfigHistory    Op = "config.history"    // the changes of a shared setting in a scope, the newest first
+	OpConfigRollback   Op = "config.rollback"   // stage the value that a shared setting had at a version, as a new version
+	OpConfigRules      Op = "config.rules"      // the rules about settings that the family may read
 	OpConfigSet        Op = "config.set"        // stage a change of its own configuration
 	OpCallerGet        Op = "caller.get"        // who asks, and what the call may do
 	OpCallerProgress   Op = "caller.progress"   // tells how far the call, or the job, has come; acts at once
@@ -188,7 +199,13 @@ const (
 	OpJobCancel        Op = "job.cancel"        // cancel a job
 	OpTextAnalyze      Op = "text.analyze"      // the terms of texts, as search sees them
 	OpTextCount        Op = "text.count"        // how many memories, or records, hold each of some terms
+	OpTextTokens       Op = "text.tokens"       // how many tokens texts have for a language model
 	OpEmbedTexts       Op = "embed.texts"       // vectors of texts
+	OpEmbedRebuild     Op = "embed.rebuild"     // have all vectors made again, after the commit and at most once in ten minutes; the old ones serve until then
+	OpNamespaceList    Op = "namespace.list"    // the namespaces that have memories, of those that may be read, in order, page by page
+	OpNamespaceDelete  Op = "namespace.delete"  // stage the deletion of memories of a namespace, a bounded number at a time; its history, log and records stay. Refused where retention would drop at once what is deleted
+	OpStatusGet        Op = "status.get"        // how the memory is, as far as the call may read it
+	OpVersionAt        Op = "version.at"        // the newest version of a branch at a moment
 	OpLLMComplete      Op = "llm.complete"      // a completion by a configured language model
 	OpHTTPFetch        Op = "http.fetch"        // a request to an endpoint that the operator named
 	OpToolsList        Op = "tools.list"        // tools of other families, and of the core, that may be called
@@ -596,6 +613,8 @@ func (c Capability) Scope() string {
 		return "namespaces"
 	case CanFeedEmit:
 		return "namespaces"
+	case CanFeedKind:
+		return "kinds"
 	case CanBranchRead:
 		return "branches"
 	case CanBranchWrite:
@@ -606,10 +625,18 @@ func (c Capability) Scope() string {
 		return "namespaces"
 	case CanConfigWrite:
 		return "none"
+	case CanConfigRead:
+		return "keys"
+	case CanConfigShared:
+		return "keys"
 	case CanJob:
 		return "none"
 	case CanEmbed:
 		return "none"
+	case CanEmbedRebuild:
+		return "none"
+	case CanNamespaceDelete:
+		return "namespaces"
 	case CanLLM:
 		return "endpoints"
 	case CanHTTP:
@@ -637,13 +664,18 @@ func Capabilities() []Capability {
 		CanLogAppend,
 		CanFeedRead,
 		CanFeedEmit,
+		CanFeedKind,
 		CanBranchRead,
 		CanBranchWrite,
 		CanLinkRead,
 		CanLinkWrite,
 		CanConfigWrite,
+		CanConfigRead,
+		CanConfigShared,
 		CanJob,
 		CanEmbed,
+		CanEmbedRebuild,
+		CanNamespaceDelete,
 		CanLLM,
 		CanHTTP,
 		CanToolsCall,
@@ -673,6 +705,7 @@ func Ops() map[Op]Capability {
 		OpRecordAppend:     "record",
 		OpLogAppend:        "log.append",
 		OpLogRead:          "log.read",
+		OpLogVerify:        "log.read",
 		OpFeedRead:         "feed.read",
 		OpFeedEmit:         "feed.emit",
 		OpBranchList:       "branch.read",
@@ -684,6 +717,11 @@ func Ops() map[Op]Capability {
 		OpLinkAdd:          "link.write",
 		OpLinkRemove:       "link.write",
 		OpConfigGet:        "",
+		OpConfigList:       "config.read",
+		OpConfigPut:        "config.shared",
+		OpConfigHistory:    "config.read",
+		OpConfigRollback:   "config.shared",
+		OpConfigRules:      "",
 		OpConfigSet:        "config.write",
 		OpCallerGet:        "",
 		OpCallerProgress:   "",
@@ -692,7 +730,13 @@ func Ops() map[Op]Capability {
 		OpJobCancel:        "job",
 		OpTextAnalyze:      "",
 		OpTextCount:        "",
+		OpTextTokens:       "",
 		OpEmbedTexts:       "embed",
+		OpEmbedRebuild:     "embed.rebuild",
+		OpNamespaceList:    "memory.read",
+		OpNamespaceDelete:  "namespace.delete",
+		OpStatusGet:        "memory.read",
+		OpVersionAt:        "",
 		OpLLMComplete:      "llm",
 		OpHTTPFetch:        "http",
 		OpToolsList:        "tools.call",

@@ -148,12 +148,14 @@ type Event struct {
 
 // Notice is a change, or an event that a family announced.
 type Notice struct {
-	Kind      string          `json:"kind"`              // what happened: `stored`, `forgotten`, …, or `FAMILY.KIND`
+	Kind      string          `json:"kind"`              // what happened: `memory_stored`, `memory_forgotten`, `event_logged`, or what a family announced, as `FAMILY.KIND` or `KIND`
 	Namespace string          `json:"namespace"`         // where
 	Key       string          `json:"key"`               // the memory, where it is about one
 	Watermark uint64          `json:"watermark"`         // its place in the feed
 	Timestamp string          `json:"timestamp"`         // when it was committed, RFC 3339
 	Payload   json.RawMessage `json:"payload,omitempty"` // what a family announced with it
+	Agent     string          `json:"agent,omitempty"`   // who did it, where that is known
+	Family    string          `json:"family,omitempty"`  // the family that announced it
 }
 
 // Branch is a branch.
@@ -187,6 +189,84 @@ type Progress struct {
 	Done    float64 `json:"done"`              // how much is done
 	Total   float64 `json:"total,omitempty"`   // of how much; absent where that is unknown
 	Message string  `json:"message,omitempty"` // what is being done
+}
+
+// SettingState is a setting, and where its value comes from.
+type SettingState struct {
+	Key         string          `json:"key"`                   // its key
+	Value       json.RawMessage `json:"value"`                 // its value
+	Scope       string          `json:"scope"`                 // the scope that the value is set in; `default`: in none: default, system, namespace, agent, family
+	Name        string          `json:"name,omitempty"`        // the namespace, agent or family of that scope
+	Version     uint64          `json:"version,omitempty"`     // of the key in that scope; 0: it was never set there
+	Priority    int             `json:"priority,omitempty"`    // what it was set with
+	UpdatedAt   string          `json:"updated_at,omitempty"`  // when it was set, RFC 3339
+	UpdatedBy   string          `json:"updated_by,omitempty"`  // who set it
+	Unused      []string        `json:"unused,omitempty"`      // nearer values that are not used, and why
+	Default     json.RawMessage `json:"default"`               // the default of the manifest
+	Schema      json.RawMessage `json:"schema"`                // the JSON Schema of its values
+	Category    string          `json:"category,omitempty"`    // the category that its manifest names
+	Description string          `json:"description,omitempty"` // what it does
+	Families    []string        `json:"families"`              // the families that declare it
+}
+
+// SettingChange is a change of a setting.
+type SettingChange struct {
+	Key       string          `json:"key"`                  // its key
+	Value     json.RawMessage `json:"value"`                // its new value; null unsets it in the scope
+	Priority  *int            `json:"priority,omitempty"`   // of values in several scopes the highest priority decides, and then the nearest scope; not in scope `system`, whose values come last; 0 to 1000; default: 100
+	IfVersion *uint64         `json:"if_version,omitempty"` // the version that the key has to have in the scope; 0: it was never set there
+}
+
+// SettingChanged is a setting that was changed.
+type SettingChanged struct {
+	Key     string          `json:"key"`              // its key
+	Version uint64          `json:"version"`          // its version in the scope now; the one before where nothing changed
+	Before  json.RawMessage `json:"before,omitempty"` // what was set there before; absent: nothing
+	After   json.RawMessage `json:"after,omitempty"`  // what is set there now; absent: nothing
+}
+
+// SettingVersion is a change of a setting in its history.
+type SettingVersion struct {
+	Version      uint64          `json:"version"`                  // the version of the key in the scope that it made
+	Before       json.RawMessage `json:"before,omitempty"`         // what was set before; absent: nothing
+	After        json.RawMessage `json:"after,omitempty"`          // what it set; absent: it unset it
+	Priority     int             `json:"priority,omitempty"`       // what it was set with
+	Timestamp    string          `json:"timestamp"`                // when, RFC 3339
+	Agent        string          `json:"agent,omitempty"`          // who did it
+	Family       string          `json:"family,omitempty"`         // through which family
+	Reason       string          `json:"reason,omitempty"`         // why
+	RolledBackTo *uint64         `json:"rolled_back_to,omitempty"` // the version whose value it set again
+}
+
+// SettingRule is what values of several settings must satisfy together.
+type SettingRule struct {
+	Rule     string   `json:"rule"`             // `sum`: they add up to `equals`; `less_than`: each is less than the next; `one_of`: the first is in the list that the second is: sum, less_than, one_of
+	Keys     []string `json:"keys"`             // their keys
+	Equals   float64  `json:"equals,omitempty"` // of `sum`
+	Within   float64  `json:"within,omitempty"` // of `sum`: how far off they may be
+	Families []string `json:"families"`         // the families that declare it
+}
+
+// Namespace is a namespace.
+type Namespace struct {
+	Namespace string `json:"namespace"`          // its name
+	Memories  *int   `json:"memories,omitempty"` // how many memories are active in it, where they were asked for
+	Events    *int   `json:"events,omitempty"`   // how many events its log has, where they were asked for and may be read
+}
+
+// Embedding is how far an embedder is.
+type Embedding struct {
+	Name    string `json:"name"`    // its name
+	Vectors int    `json:"vectors"` // vectors there are; 0 for callers that may not read every namespace, as all counts
+	Waiting int    `json:"waiting"` // documents that wait for one
+	Refused int    `json:"refused"` // documents that it refused
+}
+
+// Missed is why a page of the feed does not begin at the watermark that was asked for.
+type Missed struct {
+	After   uint64 `json:"after"`   // the watermark that was asked for
+	Oldest  uint64 `json:"oldest"`  // the watermark behind which the feed is complete: notices between the two are gone
+	Message string `json:"message"` // the same in words
 }
 
 // ForeignTool is a tool of another family.
@@ -446,10 +526,12 @@ type LogAppendRequest struct {
 	Event     string          `json:"event"`               // its name
 	Data      json.RawMessage `json:"data,omitempty"`      // what is logged; default: null
 	Namespace string          `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Sequence  bool            `json:"sequence,omitempty"`  // answers its sequence number; a call that others overtake in the namespace's log is then a conflict, and is repeated as any other
 }
 
 // LogAppendResponse is the response of log.append.
 type LogAppendResponse struct {
+	Sequence uint64 `json:"sequence,omitempty"` // its number, where it was asked for
 }
 
 // LogReadRequest is the request of log.read: events of the log, the oldest first.
@@ -464,23 +546,43 @@ type LogReadResponse struct {
 	Events []Event `json:"events"` // the page
 }
 
+// LogVerifyRequest is the request of log.verify: check the chain of a log page by page: that no event is missing, changed or out of order.
+type LogVerifyRequest struct {
+	Namespace string `json:"namespace,omitempty"` // the namespace; default: the call's own
+	From      uint64 `json:"from,omitempty"`      // the first sequence number; the event before it is trusted; default: 1
+	Limit     int    `json:"limit,omitempty"`     // events to check; 1 to 10000; default: 1000
+}
+
+// LogVerifyResponse is the response of log.verify.
+type LogVerifyResponse struct {
+	Verified bool   `json:"verified"`            // all that were checked are sound
+	Checked  int    `json:"checked"`             // how many are sound
+	Next     uint64 `json:"next,omitempty"`      // `from` of the next page; absent at the end
+	BrokenAt uint64 `json:"broken_at,omitempty"` // the first sequence number that is not sound
+	Fault    string `json:"fault,omitempty"`     // what is wrong with it
+	Hash     string `json:"hash,omitempty"`      // the hash of the last event that is sound, hexadecimal: it vouches for all before it
+}
+
 // FeedReadRequest is the request of feed.read: changes since a watermark.
 type FeedReadRequest struct {
 	After      uint64   `json:"after,omitempty"`      // the watermark after which to begin; default: the beginning of what is kept
 	Namespaces []string `json:"namespaces,omitempty"` // the namespaces; `*` alone stands for all that the call may read; default: the call's own
+	Kinds      []string `json:"kinds,omitempty"`      // only notices of these kinds; a kind that ends in `.*` stands for all of that family; at most 100 elements; default: all
+	Agents     []string `json:"agents,omitempty"`     // only what these agents did; at most 100 elements; default: all
 	Limit      int      `json:"limit,omitempty"`      // entries in one page; 1 to 1000; default: 100
 }
 
 // FeedReadResponse is the response of feed.read.
 type FeedReadResponse struct {
-	Notices   []Notice `json:"notices"`   // the oldest first
-	Watermark uint64   `json:"watermark"` // `after` of the next page
-	More      bool     `json:"more"`      // there are more now
+	Notices   []Notice `json:"notices"`          // the oldest first
+	Watermark uint64   `json:"watermark"`        // `after` of the next page
+	More      bool     `json:"more"`             // there are more now
+	Missed    *Missed  `json:"missed,omitempty"` // notices after the watermark that was asked for are gone; absent: none are
 }
 
 // FeedEmitRequest is the request of feed.emit: stage an event of the feed.
 type FeedEmitRequest struct {
-	Kind      string          `json:"kind"`                // its name; others see `FAMILY.KIND`
+	Kind      string          `json:"kind"`                // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
 	Payload   json.RawMessage `json:"payload,omitempty"`   // what is announced with it
 	Namespace string          `json:"namespace,omitempty"` // the namespace; default: the call's own
 }
@@ -594,13 +696,86 @@ type LinkRemoveResponse struct {
 	Removed int `json:"removed"` // how many there were
 }
 
-// ConfigGetRequest is the request of config.get: its own configuration.
+// ConfigGetRequest is the request of config.get: its own configuration, or settings by their keys with where their values come from.
 type ConfigGetRequest struct {
+	Keys      []string `json:"keys,omitempty"`      // keys; those of other families need `config.read`; at most 256 elements; default: those of the manifest's config
+	Namespace string   `json:"namespace,omitempty"` // the namespace that they are to apply to; default: the call's own
+	Details   bool     `json:"details,omitempty"`   // adds `settings`
 }
 
 // ConfigGetResponse is the response of config.get.
 type ConfigGetResponse struct {
-	Config map[string]json.RawMessage `json:"config"` // a value for every key of the manifest's config
+	Config   map[string]json.RawMessage `json:"config"`             // a value for every key
+	Settings []SettingState             `json:"settings,omitempty"` // the same with where each value comes from, where that was asked for
+}
+
+// ConfigListRequest is the request of config.list: settings that families share, in the order of their keys, page by page.
+type ConfigListRequest struct {
+	Category  string `json:"category,omitempty"`  // only those of this category
+	Prefix    string `json:"prefix,omitempty"`    // only keys that begin with it
+	Namespace string `json:"namespace,omitempty"` // the namespace that they are to apply to; default: the call's own
+	Scope     string `json:"scope,omitempty"`     // only what is set in this scope, as it is set there: system, namespace, agent
+	Name      string `json:"name,omitempty"`      // the namespace or agent of the scope; default: the call's namespace, or its caller
+	After     string `json:"after,omitempty"`     // the key after which the page begins, or `next` of the page before
+	Limit     int    `json:"limit,omitempty"`     // entries in one page; 1 to 1000; default: 100
+}
+
+// ConfigListResponse is the response of config.list.
+type ConfigListResponse struct {
+	Settings []SettingState `json:"settings"`       // the page
+	Next     string         `json:"next,omitempty"` // `after` of the next page; absent at the end
+}
+
+// ConfigPutRequest is the request of config.put: stage changes of settings that families share: all, or with any fault none.
+type ConfigPutRequest struct {
+	Changes []SettingChange `json:"changes"`          // the changes; 1 to 256 elements
+	Scope   string          `json:"scope,omitempty"`  // where they apply; `system` and `agent` need a caller that may write every namespace: system, namespace, agent; default: system
+	Name    string          `json:"name,omitempty"`   // the namespace or agent of the scope; default: the call's namespace, or its caller
+	Reason  string          `json:"reason,omitempty"` // why, for the history; at most 1,000 bytes
+}
+
+// ConfigPutResponse is the response of config.put.
+type ConfigPutResponse struct {
+	Changed []SettingChanged `json:"changed"` // in the order of the changes
+}
+
+// ConfigHistoryRequest is the request of config.history: the changes of a shared setting in a scope, the newest first.
+type ConfigHistoryRequest struct {
+	Key    string `json:"key"`              // its key
+	Scope  string `json:"scope,omitempty"`  // the scope; `family`: the calling family's own value: system, namespace, agent, family; default: system
+	Name   string `json:"name,omitempty"`   // the namespace or agent of the scope; default: the call's namespace, or its caller
+	Before uint64 `json:"before,omitempty"` // only this version and older ones: `next` of the page before
+	Limit  int    `json:"limit,omitempty"`  // entries in one page; 1 to 1000; default: 100
+}
+
+// ConfigHistoryResponse is the response of config.history.
+type ConfigHistoryResponse struct {
+	Versions []SettingVersion `json:"versions"`       // the page
+	Next     uint64           `json:"next,omitempty"` // the newest version of the next page, its `before`; absent at the end
+}
+
+// ConfigRollbackRequest is the request of config.rollback: stage the value that a shared setting had at a version, as a new version.
+type ConfigRollbackRequest struct {
+	Key       string  `json:"key"`                  // its key
+	Version   uint64  `json:"version"`              // the version; 0: before it was ever set
+	Scope     string  `json:"scope,omitempty"`      // the scope: system, namespace, agent; default: system
+	Name      string  `json:"name,omitempty"`       // the namespace or agent of the scope; default: the call's namespace, or its caller
+	IfVersion *uint64 `json:"if_version,omitempty"` // the version that the key has to have in the scope now
+	Reason    string  `json:"reason,omitempty"`     // why, for the history; at most 1,000 bytes
+}
+
+// ConfigRollbackResponse is the response of config.rollback.
+type ConfigRollbackResponse struct {
+	Changed SettingChanged `json:"changed"` // what it did
+}
+
+// ConfigRulesRequest is the request of config.rules: the rules about settings that the family may read.
+type ConfigRulesRequest struct {
+}
+
+// ConfigRulesResponse is the response of config.rules.
+type ConfigRulesResponse struct {
+	Rules []SettingRule `json:"rules"` // those with a key of its own, or one that it may read
 }
 
 // ConfigSetRequest is the request of config.set: stage a change of its own configuration.
@@ -700,6 +875,19 @@ type TextCountResponse struct {
 	Counts    []int `json:"counts"`    // for each term, how many hold it
 }
 
+// TextTokensRequest is the request of text.tokens: how many tokens texts have for a language model.
+type TextTokensRequest struct {
+	Texts  []string `json:"texts"`            // the texts; together at most 1 MiB; 1 to 256 elements
+	Tokens bool     `json:"tokens,omitempty"` // adds the tokens themselves
+}
+
+// TextTokensResponse is the response of text.tokens.
+type TextTokensResponse struct {
+	Encoding string     `json:"encoding"`         // the vocabulary: `cl100k_base`
+	Counts   []int      `json:"counts"`           // how many tokens each text has; exact for models of that vocabulary, an estimate for others
+	Tokens   [][]string `json:"tokens,omitempty"` // the tokens of each text, where they were asked for; a part of a character is shown as U+FFFD
+}
+
 // EmbedTextsRequest is the request of embed.texts: vectors of texts.
 type EmbedTextsRequest struct {
 	Texts   []string `json:"texts"`             // the texts; 1 to 256 elements
@@ -711,6 +899,71 @@ type EmbedTextsResponse struct {
 	Model      string      `json:"model"`      // the model that made them
 	Dimensions int         `json:"dimensions"` // values in each
 	Vectors    [][]float32 `json:"vectors"`    // a vector for each text
+}
+
+// EmbedRebuildRequest is the request of embed.rebuild: have all vectors made again, after the commit and at most once in ten minutes; the old ones serve until then.
+type EmbedRebuildRequest struct {
+}
+
+// EmbedRebuildResponse is the response of embed.rebuild.
+type EmbedRebuildResponse struct {
+	Embedder string `json:"embedder"` // the embedder that makes them
+	Queued   int    `json:"queued"`   // documents that it has vectors of; 0 for callers that may not read every namespace
+}
+
+// NamespaceListRequest is the request of namespace.list: the namespaces that have memories, of those that may be read, in order, page by page.
+type NamespaceListRequest struct {
+	Prefix string `json:"prefix,omitempty"` // only names that begin with it
+	After  string `json:"after,omitempty"`  // the name after which the page begins, or `next` of the page before
+	Limit  int    `json:"limit,omitempty"`  // entries in one page; 1 to 1000; default: 100
+	Counts bool   `json:"counts,omitempty"` // adds how much each has
+}
+
+// NamespaceListResponse is the response of namespace.list.
+type NamespaceListResponse struct {
+	Namespaces []Namespace `json:"namespaces"`     // the page
+	Next       string      `json:"next,omitempty"` // `after` of the next page; absent at the end
+}
+
+// NamespaceDeleteRequest is the request of namespace.delete: stage the deletion of memories of a namespace, a bounded number at a time; its history, log and records stay. Refused where retention would drop at once what is deleted.
+type NamespaceDeleteRequest struct {
+	Namespace string `json:"namespace"`       // the namespace
+	Limit     int    `json:"limit,omitempty"` // memories to delete; 1 to 10000; default: 1000
+}
+
+// NamespaceDeleteResponse is the response of namespace.delete.
+type NamespaceDeleteResponse struct {
+	Deleted int  `json:"deleted"` // how many are deleted
+	More    bool `json:"more"`    // there are more: ask again, in this call or the next
+}
+
+// StatusGetRequest is the request of status.get: how the memory is, as far as the call may read it.
+type StatusGetRequest struct {
+	Namespace string `json:"namespace,omitempty"` // the namespace; default: the call's own
+}
+
+// StatusGetResponse is the response of status.get.
+type StatusGetResponse struct {
+	Branch     string      `json:"branch"`           // the call's branch
+	Namespace  string      `json:"namespace"`        // the namespace
+	Branches   int         `json:"branches"`         // branches there are
+	Memories   int         `json:"memories"`         // active memories in the namespace
+	Events     *int        `json:"events,omitempty"` // events in its log, where that may be read
+	Version    uint64      `json:"version"`          // the newest version
+	Searchable bool        `json:"searchable"`       // searches find everything; false while the index is rebuilt after a start
+	Embedders  []Embedding `json:"embedders"`        // the embedders; of no meaning search, an empty list
+}
+
+// VersionAtRequest is the request of version.at: the newest version of a branch at a moment.
+type VersionAtRequest struct {
+	AsOf   string `json:"as_of"`            // the moment: `v123`, an instant, a date, `1h ago`
+	Branch string `json:"branch,omitempty"` // a branch; another one needs `branch.read`; default: the call's own
+}
+
+// VersionAtResponse is the response of version.at.
+type VersionAtResponse struct {
+	Version   uint64 `json:"version"`   // the version; as `as_of` it is written `v123`
+	Timestamp string `json:"timestamp"` // the moment, RFC 3339
 }
 
 // LLMCompleteRequest is the request of llm.complete: a completion by a configured language model.
@@ -946,6 +1199,16 @@ func (r *RecordItem) Check() error {
 }
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *SettingChange) Check() error {
+	if r.Priority != nil {
+		if err := checkNumber("priority", float64(*r.Priority), 0, 1000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *MemoryGetRequest) Check() error {
 	if err := checkLength("keys", len(r.Keys), 1, 1000); err != nil {
 		return err
@@ -1163,7 +1426,27 @@ func (r *LogReadRequest) Check() error {
 }
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *LogVerifyRequest) Check() error {
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 1, 10000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *FeedReadRequest) Check() error {
+	if r.Kinds != nil {
+		if err := checkLength("kinds", len(r.Kinds), 0, 100); err != nil {
+			return err
+		}
+	}
+	if r.Agents != nil {
+		if err := checkLength("agents", len(r.Agents), 0, 100); err != nil {
+			return err
+		}
+	}
 	if r.Limit != 0 {
 		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
 			return err
@@ -1238,6 +1521,66 @@ func (r *LinkRemoveRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *ConfigGetRequest) Check() error {
+	if r.Keys != nil {
+		if err := checkLength("keys", len(r.Keys), 0, 256); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ConfigListRequest) Check() error {
+	if err := checkEnum("scope", []string{r.Scope}, "", "system", "namespace", "agent"); err != nil {
+		return err
+	}
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ConfigPutRequest) Check() error {
+	if err := checkLength("changes", len(r.Changes), 1, 256); err != nil {
+		return err
+	}
+	for i := range r.Changes {
+		if err := r.Changes[i].Check(); err != nil {
+			return inElement("changes", i, err)
+		}
+	}
+	if err := checkEnum("scope", []string{r.Scope}, "", "system", "namespace", "agent"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ConfigHistoryRequest) Check() error {
+	if err := checkEnum("scope", []string{r.Scope}, "", "system", "namespace", "agent", "family"); err != nil {
+		return err
+	}
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ConfigRollbackRequest) Check() error {
+	if err := checkEnum("scope", []string{r.Scope}, "", "system", "namespace", "agent"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ConfigRulesRequest) Check() error {
 	return nil
 }
 
@@ -1293,6 +1636,14 @@ func (r *TextCountRequest) Check() error {
 }
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *TextTokensRequest) Check() error {
+	if err := checkLength("texts", len(r.Texts), 1, 256); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *EmbedTextsRequest) Check() error {
 	if err := checkLength("texts", len(r.Texts), 1, 256); err != nil {
 		return err
@@ -1300,6 +1651,41 @@ func (r *EmbedTextsRequest) Check() error {
 	if err := checkEnum("purpose", []string{r.Purpose}, "", "document", "query"); err != nil {
 		return err
 	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *EmbedRebuildRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *NamespaceListRequest) Check() error {
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *NamespaceDeleteRequest) Check() error {
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 1, 10000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *StatusGetRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *VersionAtRequest) Check() error {
 	return nil
 }
 

@@ -147,6 +147,28 @@ func (m *Manifest) checkJobs() error {
 }
 
 func (m *Manifest) checkSettings() error {
+	shared := map[string]bool{}
+	for _, s := range m.Config {
+		shared[s.Key] = s.Shared
+	}
+	for _, r := range m.ConfigRules {
+		switch {
+		case r.Rule != RuleSum && r.Rule != RuleLessThan && r.Rule != RuleOneOf:
+			return fmt.Errorf("config_rules: there is no rule %q; it is one of %s, %s, %s", r.Rule, RuleSum, RuleLessThan, RuleOneOf)
+		case r.Rule == RuleOneOf && len(r.Keys) != 2:
+			return fmt.Errorf("config_rules one_of: it is about two keys, a value and a list; this one has %d", len(r.Keys))
+		case len(r.Keys) < 2:
+			return fmt.Errorf("config_rules %s: it is about two keys at least", r.Rule)
+		}
+		for _, key := range r.Keys {
+			if _, declared := shared[key]; !declared {
+				return fmt.Errorf("config_rules %s: config has no key %s", r.Rule, key)
+			}
+			if shared[key] != shared[r.Keys[0]] {
+				return fmt.Errorf("config_rules %s: either all of its keys are shared or none: %s and %s differ", r.Rule, r.Keys[0], key)
+			}
+		}
+	}
 	return once("config", m.Config, func(s Setting) string { return s.Key })
 }
 

@@ -182,3 +182,19 @@ func (a acts) SetEndpoint(_ context.Context, r operator.EndpointRequest) error {
 	_, err := withFamilies(a, func(f *family.Families) (struct{}, error) { return struct{}{}, f.SetEndpoint(r.Name, r.Endpoint) })
 	return err
 }
+
+func (a acts) Settings(ctx context.Context, q operator.SettingQuery) ([]operator.Setting, error) {
+	return withFamilies(a, func(f *family.Families) ([]operator.Setting, error) { return f.Settings(ctx, q) })
+}
+
+func (a acts) ChangeSettings(ctx context.Context, c operator.SettingChanges) ([]operator.SettingChanged, error) {
+	return withFamilies(a, func(f *family.Families) ([]operator.SettingChanged, error) { return f.ChangeSettings(ctx, c) })
+}
+
+func (a acts) SettingHistory(ctx context.Context, k operator.SettingKey) (operator.SettingHistory, error) {
+	return withFamilies(a, func(f *family.Families) (operator.SettingHistory, error) { return f.SettingHistory(ctx, k) })
+}
+
+func (a acts) RollBackSetting(ctx context.Context, k operator.SettingKey) (operator.SettingChanged, error) {
+	return withFamilies(a, func(f *family.Families) (operator.SettingChanged, error) { return f.RollBackSetting(ctx, k) })
+}

@@ -381,18 +381,11 @@ func (a *app) familyConfigCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			r := operator.ConfigureRequest{Family: args[0], Values: map[string]json.RawMessage{}}
 			for _, given := range args[1:] {
-				key, value, ok := strings.Cut(given, "=")
-				if !ok {
-					return &usageError{fmt.Errorf("%.80s: give KEY=JSON", given)}
+				key, value, err := keyValue(given)
+				if err != nil {
+					return err
 				}
-				if !json.Valid([]byte(value)) { // a word is a string
-					quoted, err := json.Marshal(value)
-					if err != nil {
-						return err
-					}
-					value = string(quoted)
-				}
-				r.Values[key] = json.RawMessage(value)
+				r.Values[key] = value
 			}
 			config, err := answeredBy(c.Context(), a, operator.Operator.ConfigureFamily, r)
 			if err != nil {

@@ -247,6 +247,26 @@ func (v vectors) Embedders() []memory.Embedder {
 	return list
 }
 
+// Rebuildable names the standard embedder, whose vectors families may have made again, and how many it has.
+func (e *Embedders) Rebuildable() (name string, vectors int, err error) {
+	name = e.keeper.Standard()
+	for _, s := range e.States() {
+		switch {
+		case s.Name != name:
+			continue
+		case s.Kind == embed.Given:
+			return "", 0, &abi.Error{Code: abi.CodeUnavailable, Message: fmt.Sprintf("the vectors of embedder %s come with the documents: they cannot be made again", name)}
+		case s.Making > 0:
+			return "", 0, &abi.Error{Code: abi.CodeUnavailable, Retryable: true, Message: fmt.Sprintf("the vectors of embedder %s are being made again: %d so far", name, s.Making)}
+		}
+		return name, s.Vectors, nil
+	}
+	return "", 0, &abi.Error{Code: abi.CodeUnavailable, Message: "no embedder is configured: the operator can, with alcove embedder set"}
+}
+
+// Rebuild makes all vectors of an embedder anew.
+func (e *Embedders) Rebuild(_ context.Context, name string) error { return e.Regenerate(name) }
+
 // Embed makes vectors of texts with the standard embedder, for families. A text of which it knows no word gets zeros.
 func (e *Embedders) Embed(ctx context.Context, texts []string, purpose string) (model string, list [][]float32, err error) {
 	model = e.keeper.Standard()

@@ -162,7 +162,7 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sand
 	if err != nil {
 		return Result{}, err
 	}
-	w := f.newRequest(x, stage, forTool(c.Caller, t), c.Namespace, c.RequestID)
+	w := f.newRequest(x, stage, forTool(c.Caller, t), cmp.Or(c.Namespace, memory.Default), c.RequestID)
 	w.DryRun, w.Progress, w.ended = c.DryRun, c.Progress, c.Ended
 	output, err := w.callTool(ctx, m, t, c.Arguments)
 	if err != nil || c.DryRun {

@@ -36,7 +36,7 @@ func builtGrant(x *family) registry.Grant {
 	g := registry.Grant{Digest: x.digest, Version: x.manifest.Version}
 	for _, c := range x.manifest.Capabilities {
 		switch c.Name {
-		case abi.CanLLM, abi.CanHTTP, abi.CanToolsCall, abi.CanToolsPublish, abi.CanRecordsRead:
+		case abi.CanLLM, abi.CanHTTP, abi.CanToolsCall, abi.CanToolsPublish, abi.CanToolsUsage, abi.CanRecordsRead, abi.CanNamespaceDelete, abi.CanEmbedRebuild:
 			continue
 		case abi.CanMemoryWrite:
 			if proposes {

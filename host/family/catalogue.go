@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -138,7 +139,8 @@ func (f *Families) unusable(name, source, fault string) *family {
 			return x
 		}
 	}
-	return &family{name: name, source: source, fault: fault, manifest: &abi.Manifest{Name: name, Description: "It cannot be used."}}
+	m := &abi.Manifest{Name: name, Description: "It cannot be used."}
+	return &family{name: name, source: source, fault: fault, manifest: m, declared: config.Declared(m)}
 }
 
 // findInstalled is the family that the lock file has under a name; nil if its module was not installed.
@@ -266,7 +268,8 @@ func (f *Families) find(source, digest string, binary func() ([]byte, error)) (*
 	if err != nil {
 		return nil, err
 	}
-	return newFamily(source, digest, manifest, binary), nil
+	x := newFamily(source, digest, manifest, binary)
+	return x, x.declared.Check()
 }
 
 // findBuilt is a family that the program carries. Its module is not read.
@@ -286,7 +289,7 @@ func (f *Families) findBuilt(m Module) (*family, error) {
 }
 
 func newFamily(source, digest string, m *abi.Manifest, binary func() ([]byte, error)) *family {
-	return &family{name: m.Name, digest: digest, source: source, manifest: m, binary: binary,
+	return &family{name: m.Name, digest: digest, source: source, manifest: m, declared: config.Declared(m), binary: binary,
 		loading: make(chan struct{}, 1), again: make(chan struct{}, 1), schemas: &schemas{}}
 }
 
@@ -359,6 +362,9 @@ func (f *Families) assignTools() {
 		if x.digest != "" {
 			x.clashes, x.fault = true, "the program carries a family of this name, which stays in use: give this one another name"
 		}
+	}
+	if !f.shared.Same(names.settings) { // what was worked out for the same is not forgotten
+		f.shared = names.settings
 	}
 	f.assignPublished(names)
 }

@@ -4,91 +4,66 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// settings is the collection of what was configured: a record a family, with its keys.
-var settings = memory.Collection{Name: "_config", PerSpace: true, Internal: true}
-
-// config reads a family's configuration: what was set, and the defaults of the manifest.
-func (x *family) config(ctx context.Context, stage *memory.Stage) (map[string]json.RawMessage, error) {
-	values := make(map[string]json.RawMessage, len(x.manifest.Config))
-	for _, c := range x.manifest.Config {
-		values[c.Key] = c.Default
-	}
-	if len(values) == 0 {
-		return values, nil
-	}
-	set, err := x.configured(ctx, stage)
-	if err != nil {
-		return nil, err
-	}
-	for key, value := range set {
-		if x.checkSetting(key, value) == nil { // the manifest may have changed since
-			values[key] = value
-		}
-	}
-	return values, nil
+// sharedKeys are the settings that the families share now.
+func (f *Families) sharedKeys() *config.Keys {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.shared
 }
 
-// configured is what was set.
-func (x *family) configured(ctx context.Context, stage *memory.Stage) (map[string]json.RawMessage, error) {
-	records, err := stage.Records(ctx, settings, ops.SystemNamespace, []string{x.name})
-	if err != nil || records[0] == nil {
-		return map[string]json.RawMessage{}, err
-	}
-	var set map[string]json.RawMessage
-	if err := json.Unmarshal(records[0].Value, &set); err != nil {
-		return nil, fmt.Errorf("read the configuration of %s: %w", x.name, err)
-	}
-	return set, nil
+// settingsOf are the settings in a stage, with those of a family alone.
+func (f *Families) settingsOf(x *family, stage *memory.Stage) config.Settings {
+	return config.Settings{Stage: stage, Keys: f.sharedKeys(), Own: x.declared}
 }
 
-// configure stages a change of the configuration; null goes back to the default.
-func (x *family) configure(ctx context.Context, stage *memory.Stage, values map[string]json.RawMessage) (map[string]json.RawMessage, error) {
-	set, err := x.configured(ctx, stage)
-	if err != nil {
-		return nil, err
-	}
-	for key, value := range values {
-		if string(value) == "null" {
-			delete(set, key)
-			continue
-		}
-		if err := x.checkSetting(key, value); err != nil {
-			return nil, err
-		}
-		set[key] = value
-	}
-	data, err := json.Marshal(set)
-	if err != nil {
-		return nil, err
-	}
-	if err := stage.PutRecord(ctx, settings, ops.SystemNamespace, x.name, data, nil); err != nil {
-		return nil, err
-	}
-	return x.config(ctx, stage)
+// configOf is the configuration of a request's family.
+type configOf struct{ *request }
+
+// For is whom settings apply to in the request.
+func (c configOf) For() config.For {
+	return config.For{Family: c.family.name, Agent: c.Caller.Agent, Namespace: c.applies}
 }
 
-// checkSetting refuses a value that a key of the configuration does not take.
-func (x *family) checkSetting(key string, value json.RawMessage) error {
-	for _, c := range x.manifest.Config {
-		if c.Key != key {
-			continue
+// Settings implements ops.Config.
+func (c configOf) Settings() config.Settings { return c.families.settingsOf(c.family, c.Stage) }
+
+// Config implements ops.Config.
+func (c configOf) Config(ctx context.Context) (map[string]json.RawMessage, error) {
+	return c.Settings().Values(ctx, c.For())
+}
+
+// Configure implements ops.Config.
+func (c configOf) Configure(ctx context.Context, values map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	by := config.By{Agent: c.Caller.Agent, Family: c.family.name}
+	if err := configure(ctx, c.Settings(), values, by); err != nil {
+		return nil, err
+	}
+	return c.Config(ctx)
+}
+
+// configure stages a change of a family's own values; null goes back to the default, or to what is set for all.
+func configure(ctx context.Context, s config.Settings, values map[string]json.RawMessage, by config.By) error {
+	var changes []config.Change
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if !s.Own.Declares(key) {
+			return &abi.Error{Code: abi.CodeNotFound, Message: fmt.Sprintf("family %s has no configuration key %.64q", s.Own.Name, key)}
 		}
-		allowed, err := x.schemas.compiled(settingSchema(c))
-		if err != nil {
-			return fmt.Errorf("the schema of %s: %w", key, err)
-		}
-		if err := allowed.Check(value); err != nil {
+		if err := s.Own.Allows(key, values[key]); err != nil && string(values[key]) != "null" {
 			return &abi.Error{Code: abi.CodeInvalidArgument, Message: fmt.Sprintf("%s is not valid: %v", key, err)}
 		}
-		return nil
+		changes = append(changes, config.Change{Key: key, Value: values[key]})
 	}
-	return &abi.Error{Code: abi.CodeNotFound, Message: fmt.Sprintf("family %s has no configuration key %.64q", x.name, key)}
+	_, err := s.Put(ctx, config.Scope{Kind: config.OfFamily, Name: s.Own.Name}, changes, by)
+	return err
 }
 
 // Configure changes a family's configuration; null goes back to the default. It returns all of it.
@@ -100,19 +75,31 @@ func (f *Families) Configure(ctx context.Context, name string, values map[string
 	if err != nil {
 		return nil, err
 	}
-	operator := ops.OwnCaller(x.name)
-	operator.Agent = "operator"
-	stage, err := f.spaceFor(operator, x).Stage(ctx, memory.Default)
+	stage, err := f.operatorStage(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	if len(values) == 0 {
-		return x.config(ctx, stage)
-	}
-	config, err := x.configure(ctx, stage, values)
-	if err != nil {
+	s := f.settingsOf(x, stage)
+	if err := configure(ctx, s, values, config.By{Agent: operatorName}); err != nil {
 		return nil, asMemory(err)
 	}
+	values, err = s.Values(ctx, config.For{Family: x.name})
+	if err != nil {
+		return nil, err
+	}
 	_, err = stage.Commit(ctx, memory.Commit{})
-	return config, err
+	return values, err
+}
+
+// operatorName is the author of what an operator changes.
+const operatorName = "operator"
+
+// operatorStage begins a change by an operator, of a family's own records; nil: of what all share.
+func (f *Families) operatorStage(ctx context.Context, x *family) (*memory.Stage, error) {
+	operator := ops.OwnCaller("")
+	if x != nil {
+		operator = ops.OwnCaller(x.name)
+	}
+	operator.Agent = operatorName
+	return f.o.Space.As(operator).Stage(ctx, memory.Default)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
@@ -76,6 +77,7 @@ type Families struct {
 	// published are tools that families made while they ran, by the family's name.
 	published map[string][]abi.Tool
 	callable  Callable // nil: families call each other by exact names, and arguments are only checked
+	shared    *config.Keys
 	changed   chan struct{}
 	closing   bool
 	closed    chan struct{} // closed when closing is set
@@ -95,6 +97,7 @@ type family struct {
 	digest   string
 	source   string // built, installed, or the path of a file
 	manifest *abi.Manifest
+	declared *config.Family // settings of the manifest
 	binary   func() ([]byte, error)
 	section  []byte         // the manifest's bytes, of one that is built in
 	asks     registry.Asked // of one that is built in
@@ -124,7 +127,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, shown: map[string]string{}}
+	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, shown: map[string]string{}}
 	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Usage: f.o.Usage, Manifest: f.manifestOf, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ops.OwnCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.hooks = hooks.New(hooks.Options{Space: f.o.Space, Families: hookFamilies{f}, Behind: f.behind, Proposal: f.proposalName, Clock: f.o.Clock, Retry: f.o.Retry, Logger: f.o.Logger})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
@@ -407,8 +408,8 @@ func TestTheApprovedVersionServesItsHookWithItsPowersAndItsConfiguration(t *test
 	if err != nil {
 		t.Fatal(err)
 	}
-	if config, err := x.config(t.Context(), stage); err != nil || string(config["word"]) != `"mine"` {
-		t.Errorf("its configuration is %s, %v", config, err)
+	if values, err := w.settingsOf(x, stage).Values(t.Context(), config.For{Family: x.name}); err != nil || string(values["word"]) != `"mine"` {
+		t.Errorf("its configuration is %s, %v", values, err)
 	}
 	await.That(t, "what it keeps is committed", func() bool {
 		stage, err := w.space.As(owner("")).Stage(t.Context(), "")

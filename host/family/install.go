@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -112,6 +113,9 @@ func (f *Families) Install(binary []byte) (Described, error) {
 	defer f.changing.Unlock()
 	if err := f.reread(); err != nil {
 		return Described{}, err
+	}
+	if err := config.Declared(report.Manifest).Check(); err != nil {
+		return Described{}, &memory.Error{Code: memory.InvalidArgument, Message: "nothing was installed: " + err.Error()}
 	}
 	if err := f.mayInstall(report.Manifest); err != nil {
 		return Described{}, err

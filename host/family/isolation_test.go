@@ -46,6 +46,12 @@ func probes() []step {
 		{"text.count", `{"terms":["velvet","hammer"]}`}, {"text.count", `{"terms":["velvet"],"namespaces":["home"]}`}, {"text.count", `{"terms":["velvet"],"namespaces":["*"]}`}, {"text.count", `{"terms":["velvet"],` + record + `}`},
 		{"embed.texts", `{"texts":["tea"]}`}, {"llm.complete", `{"prompt":"tea","endpoint":"secret"}`}, {"llm.complete", `{"prompt":"tea"}`}, {"http.fetch", `{"endpoint":"secret"}`}, {"http.fetch", `{"endpoint":"http://127.0.0.1:1"}`},
 		{"tools.list", `{}`}, {"tools.call", `{"tool":"other_do","arguments":{}}`}, {"tools.call", `{"tool":"memory_store","arguments":{"key":"k","value":1,"namespace":"home"}}`}, {"tools.call", `{"tool":"probe_do","arguments":{}}`},
+		{"config.get", `{"keys":["weight"],` + home + `,"details":true}`}, {"config.list", `{` + home + `}`}, {"config.list", `{"scope":"namespace","name":"home"}`}, {"config.list", `{"scope":"agent","name":"a"}`},
+		{"config.put", `{"changes":[{"key":"weight","value":1}],"scope":"namespace","name":"home"}`}, {"config.put", `{"changes":[{"key":"weight","value":1}]}`}, {"config.history", `{"key":"weight","scope":"namespace","name":"home"}`},
+		{"config.history", `{"key":"weight","scope":"family","name":"other"}`}, {"config.rollback", `{"key":"weight","version":0,"scope":"namespace","name":"home"}`}, {"config.rules", `{}`}, {"text.tokens", `{"texts":["velvet hammer"]}`},
+		{"log.verify", `{` + home + `}`}, {"log.verify", `{}`}, {"log.append", `{"event":"probed",` + home + `,"sequence":true}`}, {"feed.read", `{"kinds":["memory_stored"],"agents":["a"]}`},
+		{"namespace.list", `{"counts":true}`}, {"namespace.list", `{"prefix":"ho"}`}, {"namespace.delete", `{"namespace":"home"}`}, {"namespace.delete", `{"namespace":"*"}`},
+		{"status.get", `{` + home + `}`}, {"status.get", `{}`}, {"version.at", `{"as_of":"v3"}`}, {"version.at", `{"as_of":"v3","branch":"draft"}`}, {"embed.rebuild", `{}`},
 		{"tools.publish", `{"tool":{"name":"other_do","description":"d","input_schema":{"type":"object"}}}`}, {"tools.withdraw", `{"name":"other_do"}`},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -50,6 +51,7 @@ func skeleton(name string) string {
 type usedNames struct {
 	families map[string]string   // names by their skeletons
 	tools    map[string]usedTool // by the skeletons of their names
+	settings *config.Keys        // that they share
 }
 
 type usedTool struct {
@@ -65,7 +67,7 @@ func (t usedTool) String() string {
 
 // newUsedNames are the names that the program itself has, with those of its core tools.
 func newUsedNames(core []string) *usedNames {
-	t := &usedNames{map[string]string{}, map[string]usedTool{}}
+	t := &usedNames{map[string]string{}, map[string]usedTool{}, config.NewKeys()}
 	for _, name := range reservedNames() {
 		t.families[skeleton(name)] = name
 	}
@@ -84,13 +86,14 @@ func (t *usedNames) add(m *abi.Manifest) {
 			t.addTool(m.Name, a.Name)
 		}
 	}
+	t.settings.Add(config.Declared(m))
 }
 
 func (t *usedNames) addTool(family, tool string) {
 	t.tools[skeleton(tool)] = usedTool{tool, family}
 }
 
-// clash says which name of a family is, or resembles, one that is taken; empty: none.
+// clash says which name of a family is, or resembles, one that is taken, or which setting is declared otherwise; empty: none.
 func (t *usedNames) clash(m *abi.Manifest) string {
 	if name, ok := t.families[skeleton(m.Name)]; ok {
 		if name == m.Name {
@@ -119,7 +122,7 @@ func (t *usedNames) clash(m *abi.Manifest) string {
 			own[skeleton(a.Name)] = tool.Name
 		}
 	}
-	return ""
+	return t.settings.Clash(config.Declared(m))
 }
 
 // clashOf says which name a tool's name or title is, or resembles; empty: none.

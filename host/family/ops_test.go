@@ -98,6 +98,10 @@ func TestAFamilyReachesOnlyEndpointsThatItWasGranted(t *testing.T) {
 // embedder makes vectors of the lengths of texts.
 type embedder struct{}
 
+func (embedder) Rebuildable() (string, int, error) { return "lengths", 3, nil }
+
+func (embedder) Rebuild(context.Context, string) error { return nil }
+
 func (embedder) Embed(_ context.Context, texts []string, purpose string) (string, [][]float32, error) {
 	var vectors [][]float32
 	for _, text := range texts {

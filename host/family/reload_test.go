@@ -81,7 +81,11 @@ func TestABrokenFileIsAFamilyThatSaysWhy(t *testing.T) {
 }
 
 // blockingEmbedder holds the calls of guests until it is released.
-type blockingEmbedder struct{ asked, release chan struct{} }
+type blockingEmbedder struct {
+	embedder
+	asked, release chan struct {
+	}
+}
 
 func (b blockingEmbedder) Embed(ctx context.Context, texts []string, purpose string) (string, [][]float32, error) {
 	close(b.asked)
@@ -98,7 +102,7 @@ func TestRunningCallsFinishOnTheOldVersionAndNewOnesTakeTheNew(t *testing.T) {
 	slow := aFamily("notes")
 	slow.Limits.CPUMS, slow.Limits.WallMS = 600, await.Limit.Milliseconds()
 	writeFile(t, file, pack(t, slow, script{steps: []step{{"embed.texts", `{"texts":["tea"]}`}}, spins: true}))
-	embedder := blockingEmbedder{make(chan struct{}), make(chan struct{})}
+	embedder := blockingEmbedder{asked: make(chan struct{}), release: make(chan struct{})}
 	w := open(t, func(o *Options) { o.Watch, o.Embedder = folder, embedder })
 	if _, err := w.Grant(GrantRequest{Family: "notes", All: true}); err != nil {
 		t.Fatal(err)

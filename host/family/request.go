@@ -20,17 +20,18 @@ type request struct {
 	families *Families
 	family   *family
 
-	ended  func(*sandbox.Result) // nil: nobody asks
-	notes  []string
-	queued []jobs.Job // that were staged
+	applies string                // the namespace whose settings apply; empty: those of none
+	ended   func(*sandbox.Result) // nil: nobody asks
+	notes   []string
+	queued  []jobs.Job // that were staged
 }
 
 func (f *Families) newRequest(x *family, stage *memory.Stage, caller memory.Caller, namespace, requestID string) *request {
+	r := &request{families: f, family: x, applies: namespace}
 	if namespace == "" {
 		namespace = memory.Default
 	}
 	caller.Family = x.name
-	r := &request{families: f, family: x}
 	r.Call = f.operations.Begin(ops.Request{
 		Manifest: x.manifest, Stage: stage, Caller: caller, Powers: f.powersOf(x, caller), Namespace: namespace, RequestID: requestID,
 		Quota: recordQuota(f.grantOf(x)), Config: configOf{r}, Tools: toolsOf{r}, Jobs: jobsOf{r},
@@ -46,24 +47,11 @@ func (r *request) within(x *family, t *abi.Tool) *request {
 }
 
 func (r *request) configJSON(ctx context.Context) (json.RawMessage, error) {
-	config, err := r.family.config(ctx, r.Stage)
+	config, err := configOf{r}.Config(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(config)
-}
-
-// configOf is the configuration of a request's family.
-type configOf struct{ *request }
-
-// Config implements ops.Config.
-func (c configOf) Config(ctx context.Context) (map[string]json.RawMessage, error) {
-	return c.family.config(ctx, c.Stage)
-}
-
-// Configure implements ops.Config.
-func (c configOf) Configure(ctx context.Context, values map[string]json.RawMessage) (map[string]json.RawMessage, error) {
-	return c.family.configure(ctx, c.Stage, values)
 }
 
 // toolsOf are the tools that a request's family may call, and publishes.

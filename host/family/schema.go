@@ -40,31 +40,6 @@ func (s *schemas) compiled(text json.RawMessage) (*schema.Schema, error) {
 	return compiled, nil
 }
 
-// settingSchema says which values a key of the configuration takes.
-func settingSchema(c abi.Setting) json.RawMessage {
-	if len(c.Schema) > 0 {
-		return c.Schema
-	}
-	return json.RawMessage(fmt.Sprintf(`{"type":%q}`, typeOf(c.Default)))
-}
-
-// typeOf is the type of a JSON value, as a schema says it.
-func typeOf(value json.RawMessage) string {
-	switch value = bytes.TrimSpace(value); {
-	case len(value) == 0 || value[0] == 'n':
-		return "null"
-	case value[0] == '{':
-		return "object"
-	case value[0] == '[':
-		return "array"
-	case value[0] == '"':
-		return "string"
-	case value[0] == 't' || value[0] == 'f':
-		return "boolean"
-	}
-	return "number"
-}
-
 // checkArguments refuses arguments that do not fit a tool's input schema. Those that were checked against the same schema are not
 // checked again: only another version of the family can have come meanwhile.
 func (x *family) checkArguments(t *abi.Tool, p Prepared) error {

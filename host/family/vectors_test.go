@@ -49,6 +49,7 @@ func openSample(t *testing.T) *sample {
 	}
 	other := aFamily("other")
 	other.Tools[0].Name, other.Collections = "other_echo", []abi.Collection{{Name: "kept"}}
+	shareWeights(other)
 	w.installed(other, script{says: `{"echo":true}`})
 	data, err := vectors.Family()
 	if err != nil {
@@ -67,6 +68,16 @@ func openSample(t *testing.T) *sample {
 		t.Fatal(err)
 	}
 	return &sample{world: w, family: x}
+}
+
+// shareWeights has a family share two settings that add up to 1.
+func shareWeights(m *abi.Manifest) {
+	between := json.RawMessage(`{"type":"number","minimum":0,"maximum":1}`)
+	m.Config = []abi.Setting{
+		{Key: "weight_a", Description: "Weighs A.", Shared: true, Category: "weights", Schema: between, Default: json.RawMessage("0.7")},
+		{Key: "weight_b", Description: "Weighs B.", Shared: true, Category: "weights", Schema: between, Default: json.RawMessage("0.3")},
+	}
+	m.ConfigRules = []abi.ConfigRule{{Rule: abi.RuleSum, Keys: []string{"weight_a", "weight_b"}, Equals: 1, Within: 0.01}}
 }
 
 // installed installs a family and grants it all that it asks for, without compiling it.

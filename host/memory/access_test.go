@@ -95,7 +95,7 @@ func (w *world) write(branch, namespace string, i int) {
 	}
 	w.must(stage.Put(w.t.Context(), namespace, []Item{{Key: key, Value: value}}))
 	w.must(nil, stage.Log(namespace, "noted", value))
-	w.must(nil, stage.Emit(w.t.Context(), namespace, "rang", value))
+	w.must(nil, stage.Emit(w.t.Context(), namespace, "bell", "rang", value))
 	w.must(nil, stage.PutRecord(w.t.Context(), records, namespace, key, json.RawMessage(`{"text":`+string(value)+`}`), nil))
 	w.must(stage.Commit(w.t.Context(), Commit{}))
 }
@@ -127,6 +127,12 @@ var deeds = []deed{
 			m, err := a.Recall(ctx, Location{"", ns}, "k1", AsOf{})
 			say(m, err)
 			m, err = a.Recall(ctx, Location{"draft", ns}, "k1"+secretWord, AsOf{Version: 6})
+			say(m, err)
+		})
+	}},
+	{"Get", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			m, err := a.Get(ctx, Location{"draft", ns}, []string{"k1", "k1" + secretWord})
 			say(m, err)
 		})
 	}},
@@ -180,6 +186,25 @@ var deeds = []deed{
 			n, err := a.VerifyLog(ctx, Location{"", ns})
 			say(n, err)
 		})
+	}},
+	{"CheckLog", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			c, err := a.CheckLog(ctx, Location{"", ns}, AsOf{}, 2, 1)
+			say(c, err)
+		})
+	}},
+	{"ReadFeed", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			for _, q := range []FeedQuery{{}, {Kinds: []string{string(MemoryForgotten), "bell.*"}}, {Agents: []string{"ann", secretWord}, Limit: 1}} {
+				q.Branch, q.Namespaces = "draft", namespaces
+				f, err := a.ReadFeed(ctx, q)
+				say(f.Notices, err)
+			}
+		}
+	}},
+	{"VersionAt", func(ctx context.Context, a *Access, say func(any, error)) {
+		v, _, err := a.VersionAt(ctx, "draft", AsOf{Version: 8})
+		say(v, err)
 	}},
 	{"Feed", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, namespaces := range sets {
@@ -460,8 +485,26 @@ var stageDeeds = []stageDeed{
 	{"Log", func(ctx context.Context, t *Stage, say func(any, error)) {
 		each(func(ns string) { say(nil, t.Log(ns, "said", json.RawMessage(`1`))) })
 	}},
+	{"LogNumbered", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			n, err := t.LogNumbered(ctx, ns, "said", json.RawMessage(`1`))
+			say(n, err)
+		})
+	}},
+	{"Count", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			kept, logged, err := t.Count(ctx, ns)
+			say([]int{kept, logged}, err)
+		})
+	}},
+	{"DeleteSome", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			n, more, err := t.DeleteSome(ctx, ns, 1)
+			say([]any{n, more}, err)
+		})
+	}},
 	{"Emit", func(ctx context.Context, t *Stage, say func(any, error)) {
-		each(func(ns string) { say(nil, t.Emit(ctx, ns, "rang", nil)) })
+		each(func(ns string) { say(nil, t.Emit(ctx, ns, "bell", "rang", nil)) })
 	}},
 	{"PutRecord", func(ctx context.Context, t *Stage, say func(any, error)) {
 		each(func(ns string) {
@@ -495,6 +538,34 @@ var stageDeeds = []stageDeed{
 		say(nil, t.Log("work", "said", json.RawMessage(`1`)))
 		done, err := t.Commit(ctx, Commit{})
 		say(done, err)
+	}},
+	{"For", func(ctx context.Context, t *Stage, say func(any, error)) {
+		for _, rights := range []Rights{FullRights(), RightsTo([]string{"library", hidden}, []string{hidden})} { // never more than the stage's
+			s := t.For(Caller{Agent: "clerk", Rights: rights})
+			each(func(ns string) {
+				at := Location{Namespace: ns}
+				m, err := s.Recall(ctx, at, "k1", AsOf{})
+				say(m, err)
+				m, err = s.Recall(ctx, at, "k1", AsOf{Version: 6})
+				say(m, err)
+				l, err := s.Get(ctx, at, []string{"k1"})
+				say(l, err)
+				h, more, err := s.History(ctx, at, "k1", AsOf{}, 10)
+				say([]any{h, more}, err)
+				h, more, err = s.History(ctx, at, "k1", AsOf{Version: 6}, 10)
+				say([]any{h, more}, err)
+				w, err := s.Store(ctx, at, item, Write{DryRun: true})
+				say(len(w), err)
+				k, err := s.Forget(ctx, at, []string{"k1"}, Write{DryRun: true})
+				say(k, err)
+				k, err = s.SetState(ctx, at, []string{"k1"}, Archived, Write{DryRun: true})
+				say(k, err)
+			})
+			for _, set := range sets {
+				f, err := s.Search(ctx, Search{Text: "tea", Namespaces: set})
+				say(f, err)
+			}
+		}
 	}},
 	{"Commit", func(ctx context.Context, t *Stage, say func(any, error)) {
 		_, err := t.Put(ctx, "work", item)

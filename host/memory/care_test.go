@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/purge"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/retention"
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 func TestAPurgedMemoryIsGoneEverywhereAndItsDigestStays(t *testing.T) {
@@ -194,6 +196,82 @@ func TestRetentionKeepsVersionsInHistories(t *testing.T) {
 		var refused *Error
 		if err := s.SetRetention(t.Context(), wrong); !errors.As(err, &refused) || refused.Code != InvalidArgument {
 			t.Errorf("%+v: %v", wrong, err)
+		}
+	}
+}
+
+func TestACheckOfALogFindsWhereItIsBroken(t *testing.T) {
+	rewrite := func(e record.Event) []store.Write {
+		value, err := e.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []store.Write{{Key: store.Key{Namespace: Default, Collection: events, Name: store.SequenceName(3)}, Value: value}}
+	}
+	for says, spoil := range map[string]func(e record.Event) []store.Write{
+		"the data of event 3 is not what was logged": func(e record.Event) []store.Write { e.Data = json.RawMessage(`"other"`); return rewrite(e) },
+		"event 3 does not continue the chain":        func(e record.Event) []store.Write { e.Agent = "mallory"; return rewrite(e) },
+		"event 3 is missing; found 4": func(record.Event) []store.Write {
+			return []store.Write{{Key: store.Key{Namespace: Default, Collection: events, Name: store.SequenceName(3)}, Delete: true}}
+		},
+	} {
+		s := testSpace(t)
+		for range 5 {
+			if _, err := s.Append(t.Context(), Location{}, "noted", json.RawMessage(`"data"`), Write{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := s.branch("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := s.engine.GetAt(t.Context(), b.Lineage, []store.Key{{Namespace: Default, Collection: events, Name: store.SequenceName(3)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := record.DecodeEvent(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		writes := spoil(e)
+		for i := range writes {
+			writes[i].Branch = b.ID
+		}
+		if _, err := s.engine.Commit(t.Context(), store.Batch{Writes: writes}); err != nil {
+			t.Fatal(err)
+		}
+		a := s.owner("")
+		whole, err := a.CheckLog(t.Context(), Location{}, AsOf{}, 1, 100)
+		if err != nil || whole.Broken != 3 || whole.Checked != 2 || !strings.Contains(whole.Fault, says) || whole.Hash == "" {
+			t.Errorf("%s: %+v, %v", says, whole, err)
+		}
+		if part, err := a.CheckLog(t.Context(), Location{}, AsOf{}, 1, 2); err != nil || part.Broken != 0 || part.Next != 3 || part.Hash != whole.Hash {
+			t.Errorf("%s: the part before is %+v, %v", says, part, err)
+		}
+		if behind, err := a.CheckLog(t.Context(), Location{}, AsOf{}, 5, 100); err != nil || behind.Broken != 0 || behind.Checked != 1 {
+			t.Errorf("%s: the part behind is %+v, %v", says, behind, err)
+		}
+	}
+}
+
+func TestTheVersionAtAMoment(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	defer closeSpace()
+	begin := now
+	now = now.Add(time.Hour)
+	first := put(t, s, "", "k", "old")
+	now = now.Add(time.Hour)
+	second := put(t, s, "", "k", "new")
+	a := s.owner("")
+	for at, want := range map[AsOf]uint64{{}: second.Version, {Time: begin.Add(90 * time.Minute)}: first.Version, {Version: first.Version}: first.Version, {Time: now.Add(time.Second)}: second.Version} {
+		if got, _, err := a.VersionAt(t.Context(), "", at); err != nil || got != want {
+			t.Errorf("at %+v it is %d, not %d: %v", at, got, want, err)
+		}
+	}
+	for _, at := range []AsOf{{Time: begin.Add(-time.Hour)}, {Version: 99}, {Time: now.Add(time.Hour)}} {
+		if got, _, err := a.VersionAt(t.Context(), "", at); err == nil {
+			t.Errorf("at %+v it is %d", at, got)
 		}
 	}
 }

@@ -3,9 +3,12 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -30,6 +33,8 @@ type Notice struct {
 	Watermark uint64 // the version that did it
 	Timestamp time.Time
 	Payload   json.RawMessage // of a family's notice; nil: it has none
+	Agent     string          // who did it; empty: unknown. WholeFeed leaves it out
+	Family    string          // that announced it; empty: it is no family's notice, or an old one
 }
 
 // Feed is a page of notices.
@@ -38,12 +43,63 @@ type Feed struct {
 	Watermark uint64 // ask from here next; unchanged when there is nothing new
 	More      bool   // there is more already
 	Expired   bool   // notices after the watermark that was asked for are gone; this page begins where the feed does
+	Oldest    uint64 // the watermark behind which the feed is complete
+}
+
+// FeedQuery says which notices to read. Empty fields do not select.
+type FeedQuery struct {
+	Branch     string
+	Namespaces []string // nil: all
+	Kinds      []string // one that ends in ".*" stands for all kinds of a family
+	Agents     []string
+	After      uint64 // a watermark
+	Limit      int
+}
+
+func (q FeedQuery) selects(n Notice) bool {
+	return (len(q.Kinds) == 0 || slices.ContainsFunc(q.Kinds, n.isOf)) && (len(q.Agents) == 0 || slices.Contains(q.Agents, n.Agent))
+}
+
+// isOf reports whether a notice is of a kind, or of a family's kinds.
+func (n Notice) isOf(kind string) bool {
+	family, all := strings.CutSuffix(kind, ".*")
+	return string(n.Kind) == kind || all && n.Family == family && family != ""
+}
+
+// mostFiltered is how many changes one page looks through for notices that are selected.
+const mostFiltered = 10_000
+
+// ReadFeed is Feed with a selection. A page may have fewer notices than there are, or none, with More.
+func (a *Access) ReadFeed(ctx context.Context, q FeedQuery) (Feed, error) {
+	whole, err := a.Feed(ctx, q.Branch, q.Namespaces, q.After, q.Limit)
+	if err != nil || len(q.Kinds)+len(q.Agents) == 0 {
+		return whole, err
+	}
+	limit := a.space.page(q.Limit)
+	whole.keep(q)
+	for looked := limit; whole.More && len(whole.Notices) == 0 && looked < mostFiltered; looked += limit {
+		next, err := a.Feed(ctx, q.Branch, q.Namespaces, whole.Watermark, limit)
+		if err != nil {
+			return Feed{}, err
+		}
+		next.keep(q)
+		whole.Notices, whole.Watermark, whole.More = next.Notices, next.Watermark, next.More
+	}
+	return whole, nil
+}
+
+func (f *Feed) keep(q FeedQuery) {
+	f.Notices = slices.DeleteFunc(f.Notices, func(n Notice) bool { return !q.selects(n) })
 }
 
 // Feed reads what happened on a branch after a watermark, oldest first: about limit notices, never part of a
 // commit. namespaces nil means all. A branch's feed begins when it was forked, and goes FeedAge back.
 func (a *Access) Feed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
-	return a.feed(ctx, name, namespaces, after, limit, a.space.feedAge)
+	feed, err := a.feed(ctx, name, namespaces, after, limit, a.space.feedAge)
+	if err != nil {
+		return Feed{}, err
+	}
+	return feed, a.space.credit(ctx, name, feed.Notices)
 }
 
 // WholeFeed is Feed as far back as the branch is kept. It misses nothing while the clock is ahead.
@@ -66,7 +122,7 @@ func (a *Access) feed(ctx context.Context, name string, namespaces []string, aft
 	if err != nil {
 		return Feed{}, err
 	}
-	feed := Feed{Watermark: max(after, begin), Expired: after < begin}
+	feed := Feed{Watermark: max(after, begin), Expired: after < begin, Oldest: begin}
 	changes, next, err := s.engine.Changes(ctx, b.ID, feed.Watermark, store.Latest, s.page(limit))
 	if err != nil {
 		return Feed{}, s.translate("read the feed", err)
@@ -127,6 +183,52 @@ func selected(names []string, name string) bool {
 		}
 	}
 	return false
+}
+
+// credit fills in who did what notices are about.
+func (s *Space) credit(ctx context.Context, name string, notices []Notice) error {
+	b, err := s.branch(name)
+	if err != nil {
+		return err
+	}
+	unknown := false
+	for i := range notices {
+		n := &notices[i]
+		switch {
+		case n.Agent != "":
+		case n.Kind == MemoryForgotten:
+			unknown = true
+		default:
+			if n.Agent, err = s.authorOf(ctx, b, *n); err != nil {
+				return err
+			}
+		}
+	}
+	if !unknown {
+		return nil
+	}
+	return s.creditCommits(ctx, notices)
+}
+
+// authorOf is who wrote the memory or event of a notice; empty: its past is not kept.
+func (s *Space) authorOf(ctx context.Context, b *lineage.Branch, n Notice) (string, error) {
+	collection := memories
+	if n.Kind == EventLogged {
+		collection = events
+	}
+	found, err := s.engine.GetAt(ctx, b.Lineage.At(n.Watermark), []store.Key{{Namespace: n.Namespace, Collection: collection, Name: n.Key}})
+	if _, trimmed := asTrimmed(err); trimmed {
+		return "", nil
+	}
+	if err != nil || !found[0].Exists() {
+		return "", s.translate("read the feed", err)
+	}
+	if n.Kind == EventLogged {
+		r, err := record.DecodeEvent(found[0])
+		return r.Agent, err
+	}
+	r, err := record.Decode(found[0])
+	return r.Agent, err
 }
 
 // date fills in when the notices' versions were committed.

@@ -59,10 +59,12 @@ type Decision struct {
 type Ranking struct {
 	Branch string
 	Caller Caller // who searches
-	Query  string
-	Now    time.Time
-	Hits   int
-	Types  []string // of each hit
+	// Namespaces are those that are searched; nil: all.
+	Namespaces []string
+	Query      string
+	Now        time.Time
+	Hits       int
+	Types      []string // of each hit
 	// Column gives a feature of each hit, NaN where it is missing, and nil for a name that is not known. The names are
 	// those of the ABI; type is not among them.
 	Column func(name string) []float32

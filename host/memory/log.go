@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
@@ -100,6 +101,51 @@ func (a *Access) Events(ctx context.Context, p Location, at AsOf, from uint64, l
 	return list, s.translate("read the log", err)
 }
 
+// LogCheck is what a check of a part of a log found.
+type LogCheck struct {
+	Checked int    // events that are sound, from the first on
+	Next    uint64 // the sequence number after them; 0: there is none
+	Hash    string // of the last of them; empty: there is none
+	Broken  uint64 // the first sequence number that is not sound; 0: all are
+	Fault   string // what is wrong with it
+}
+
+// CheckLog checks at most limit events of a log's chain, from a sequence number on. The event before that is trusted.
+func (a *Access) CheckLog(ctx context.Context, p Location, at AsOf, from uint64, limit int) (LogCheck, error) {
+	c, from := LogCheck{}, max(from, 1)
+	if from > 1 {
+		before, err := a.Events(ctx, p, at, from-1, 1)
+		if err != nil {
+			return c, err
+		}
+		if len(before) == 0 {
+			return c, invalid("the log has no event %d: begin at one that it has, or at 1", from-1)
+		}
+		if before[0].Sequence != from-1 {
+			return LogCheck{Broken: from - 1, Fault: fmt.Sprintf("event %d is missing; found %d", from-1, before[0].Sequence)}, nil
+		}
+		c.Hash = before[0].Hash
+	}
+	for next := from; c.Checked < limit; {
+		page, err := a.Events(ctx, p, at, next, min(limit-c.Checked+1, a.space.limits.Page))
+		if err != nil || len(page) == 0 {
+			return c, err
+		}
+		for _, e := range page {
+			if c.Checked == limit {
+				c.Next = next
+				return c, nil
+			}
+			if err := verifyEvent(c.Hash, next, e); err != nil {
+				c.Broken, c.Fault = next, strings.TrimPrefix(err.Error(), "verify log: ")
+				return c, nil
+			}
+			c.Hash, c.Checked, next = e.Hash, c.Checked+1, next+1
+		}
+	}
+	return c, nil
+}
+
 // VerifyLog checks a log's chain from its first event on: that no event is missing, changed or out of order.
 // It returns how many events it checked.
 func (a *Access) VerifyLog(ctx context.Context, p Location) (int, error) {
@@ -110,16 +156,20 @@ func (a *Access) VerifyLog(ctx context.Context, p Location) (int, error) {
 			return checked, err
 		}
 		for _, e := range page {
-			sequence := uint64(checked) + 1
-			if e.Sequence != sequence {
-				return checked, fmt.Errorf("verify log: event %d is missing; found %d", sequence, e.Sequence)
-			}
-			r := record.Event{Event: e.Event, Data: e.Data, Agent: e.Agent, Digest: e.Digest, Hash: e.Hash}
-			if err := r.Verify(before, sequence, store.Point{Version: e.Version, Time: e.Timestamp}); err != nil {
+			if err := verifyEvent(before, uint64(checked)+1, e); err != nil {
 				return checked, err
 			}
 			before = e.Hash
 			checked++
 		}
 	}
+}
+
+// verifyEvent checks that an event has its place in a log's chain, after the event with the hash before.
+func verifyEvent(before string, sequence uint64, e Event) error {
+	if e.Sequence != sequence {
+		return fmt.Errorf("verify log: event %d is missing; found %d", sequence, e.Sequence)
+	}
+	r := record.Event{Event: e.Event, Data: e.Data, Agent: e.Agent, Digest: e.Digest, Hash: e.Hash}
+	return r.Verify(before, sequence, store.Point{Version: e.Version, Time: e.Timestamp})
 }

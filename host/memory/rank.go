@@ -46,7 +46,7 @@ func (s *Space) order(ctx context.Context, v view, q Search, hits []search.Hit) 
 	for i, h := range hits {
 		types[i] = h.Type
 	}
-	scores, ok, err := s.hooks.Rank(ctx, Ranking{Branch: v.branch.Name, Caller: q.by, Query: q.Text, Now: v.now, Hits: len(hits), Types: types, Column: column})
+	scores, ok, err := s.hooks.Rank(ctx, Ranking{Branch: v.branch.Name, Caller: q.by, Namespaces: q.Namespaces, Query: q.Text, Now: v.now, Hits: len(hits), Types: types, Column: column})
 	if err != nil || !ok {
 		return err
 	}

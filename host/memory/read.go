@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
@@ -189,6 +190,26 @@ func (s *Space) floor(ctx context.Context, b *lineage.Branch) (store.Point, erro
 		}
 		floor = trimmed.Floor
 	}
+}
+
+// VersionAt is the newest version that a branch had at a moment, and the instant that this stands for.
+func (a *Access) VersionAt(ctx context.Context, branch string, at AsOf) (uint64, time.Time, error) {
+	s := a.space
+	if _, err := a.branch(branch); err != nil {
+		return 0, time.Time{}, err
+	}
+	v, err := s.view(ctx, branch, at)
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	if !v.past {
+		head, err := s.engine.Head(ctx)
+		return head.Version, v.now, s.translate("read the newest version", err)
+	}
+	if v.version == 0 {
+		return 0, time.Time{}, notFound("nothing had been written by %s: give a later moment", FormatTime(v.now))
+	}
+	return v.version, v.now, s.reachable(ctx, v)
 }
 
 // Status sums up a branch and namespace.

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -34,6 +35,23 @@ func (s *Space) Retention(ctx context.Context) (retention.Policy, error) {
 		return r, fmt.Errorf("read the retention policy: %w", err)
 	}
 	return r, nil
+}
+
+// KeepsDeleted reports whether the past of a branch, or the histories of a namespace, keep for a time what is deleted now.
+func (s *Space) KeepsDeleted(ctx context.Context, p Location, d time.Duration) (bool, error) {
+	policy, err := s.Retention(ctx)
+	if err != nil {
+		return false, err
+	}
+	age := policy.Age(cmp.Or(p.Branch, Default))
+	if age == 0 || age >= d {
+		return true, nil
+	}
+	rule, named := policy.Namespaces[cmp.Or(p.Namespace, Default)]
+	if !named {
+		return policy.Versions > 1, nil
+	}
+	return rule.Forever || rule.Versions > 1 || rule.Keep >= int64(d/time.Second), nil
 }
 
 // SetRetention changes the policy. It takes effect with the next Retain, which runs every hour by itself.

@@ -465,6 +465,69 @@ func (t *Stage) Log(namespace, event string, data json.RawMessage) error {
 	return t.room()
 }
 
+// LogNumbered is Log, and gives the event's sequence number. Others that log in the namespace before the commit are a conflict.
+func (t *Stage) LogNumbered(ctx context.Context, namespace, event string, data json.RawMessage) (uint64, error) {
+	if err := t.Log(namespace, event, data); err != nil {
+		return 0, err
+	}
+	namespace = t.events[len(t.events)-1].namespace
+	last, err := t.space.lastEvent(ctx, t.lineage(false), namespace)
+	if err != nil {
+		return 0, err
+	}
+	next := site{Key: store.Key{Namespace: namespace, Collection: events, Name: store.SequenceName(last.Sequence + 1)}}
+	remember(&t.seen, next, 0)
+	staged := uint64(0)
+	for _, e := range t.events {
+		if e.namespace == namespace {
+			staged++
+		}
+	}
+	return last.Sequence + staged, nil
+}
+
+// Count counts the active memories and the events of a namespace, without what is staged.
+func (t *Stage) Count(ctx context.Context, namespace string) (kept, logged int, err error) {
+	namespace, err = t.reading(namespace)
+	if err != nil {
+		return 0, 0, err
+	}
+	v := view{branch: t.branch, lineage: t.lineage(false), version: t.version, now: t.now}
+	if kept, err = t.space.count(ctx, v, namespace, memories); err != nil {
+		return 0, 0, err
+	}
+	logged, err = t.space.count(ctx, v, namespace, events)
+	return kept, logged, err
+}
+
+// DeleteSome stages the deletion of at most limit memories of a namespace, in the order of their keys. more is whether there are
+// others.
+func (t *Stage) DeleteSome(ctx context.Context, namespace string, limit int) (deleted int, more bool, err error) {
+	after := ""
+	for deleted < limit {
+		page, next, err := t.List(ctx, namespace, "", after, min(limit-deleted, t.space.limits.Page))
+		if err != nil {
+			return deleted, false, err
+		}
+		keys := make([]string, len(page))
+		for i, m := range page {
+			keys[i] = m.Key
+		}
+		if len(keys) > 0 {
+			n, err := t.Delete(ctx, namespace, keys)
+			if err != nil {
+				return deleted, false, err
+			}
+			deleted += n
+		}
+		if after = next; next == "" {
+			return deleted, false, nil
+		}
+	}
+	rest, _, err := t.List(ctx, namespace, "", after, 1)
+	return deleted, len(rest) > 0, err
+}
+
 // Search searches at the stage's version. It does not see what is staged.
 func (t *Stage) Search(ctx context.Context, q Search) (Found, error) {
 	q.Branch = t.branch.Name

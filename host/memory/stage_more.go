@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
@@ -72,10 +73,14 @@ const emitted = "_feed"
 type emittedRecord struct {
 	Kind    Kind            `json:"kind"`
 	Payload json.RawMessage `json:"payload,omitempty"`
+	Family  string          `json:"family,omitempty"`
 }
 
-// Emit stages a notice of the feed.
-func (t *Stage) Emit(ctx context.Context, namespace string, kind Kind, payload json.RawMessage) error {
+// Emit stages a notice of the feed by a family.
+func (t *Stage) Emit(ctx context.Context, namespace, family string, kind Kind, payload json.RawMessage) error {
+	if kind == MemoryStored || kind == MemoryForgotten || kind == EventLogged {
+		return invalid("kind %s is the memory's own: choose another name", kind)
+	}
 	if err := t.space.limits.checkName("kind", string(kind)); err != nil {
 		return err
 	}
@@ -84,7 +89,7 @@ func (t *Stage) Emit(ctx context.Context, namespace string, kind Kind, payload j
 			return err
 		}
 	}
-	value, err := json.Marshal(emittedRecord{kind, payload})
+	value, err := json.Marshal(emittedRecord{kind, payload, family})
 	if err != nil {
 		return err
 	}
@@ -115,7 +120,10 @@ func (s *Space) payloads(ctx context.Context, b *lineage.Branch, notices []Notic
 		if err := json.Unmarshal(r.Value, &said); err != nil {
 			return err
 		}
-		n.Kind, n.Payload = said.Kind, said.Payload
+		n.Kind, n.Payload, n.Agent, n.Family = said.Kind, said.Payload, r.Agent, said.Family
+		if family, _, prefixed := strings.Cut(string(said.Kind), "."); n.Family == "" && prefixed {
+			n.Family = family // of the previous version, which prefixed all kinds
+		}
 	}
 	return nil
 }

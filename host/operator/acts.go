@@ -54,6 +54,11 @@ const (
 	familyJobs      act[none, []FamilyJob]              = "family-jobs"
 	listEndpoints   act[none, map[string]Endpoint]      = "endpoints"
 	setEndpoint     act[EndpointRequest, none]          = "endpoint-set"
+
+	listSettings    act[SettingQuery, []Setting]          = "settings"
+	changeSettings  act[SettingChanges, []SettingChanged] = "settings-change"
+	settingHistory  act[SettingKey, SettingHistory]       = "setting-history"
+	rollBackSetting act[SettingKey, SettingChanged]       = "setting-rollback"
 )
 
 // table binds each act to the method that carries it out.
@@ -71,6 +76,8 @@ func table(o Operator) []served {
 		installFamily.by(o.InstallFamily).changing(), removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
 		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), listEndpoints.asked(o.Endpoints),
 		told(setEndpoint, o.SetEndpoint).changing(),
+
+		listSettings.by(o.Settings), changeSettings.by(o.ChangeSettings), settingHistory.by(o.SettingHistory), rollBackSetting.by(o.RollBackSetting),
 	}
 }
 

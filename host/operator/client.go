@@ -170,3 +170,23 @@ func (c *Client) Endpoints(ctx context.Context) (map[string]Endpoint, error) {
 func (c *Client) SetEndpoint(ctx context.Context, r EndpointRequest) error {
 	return tell(ctx, c, setEndpoint, r)
 }
+
+// Settings implements Operator.
+func (c *Client) Settings(ctx context.Context, q SettingQuery) ([]Setting, error) {
+	return call(ctx, c, listSettings, q)
+}
+
+// ChangeSettings implements Operator.
+func (c *Client) ChangeSettings(ctx context.Context, r SettingChanges) ([]SettingChanged, error) {
+	return call(ctx, c, changeSettings, r)
+}
+
+// SettingHistory implements Operator.
+func (c *Client) SettingHistory(ctx context.Context, k SettingKey) (SettingHistory, error) {
+	return call(ctx, c, settingHistory, k)
+}
+
+// RollBackSetting implements Operator.
+func (c *Client) RollBackSetting(ctx context.Context, k SettingKey) (SettingChanged, error) {
+	return call(ctx, c, rollBackSetting, k)
+}

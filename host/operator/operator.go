@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/integrity"
@@ -26,6 +27,7 @@ type Operator interface {
 	Copies
 	Embedders
 	Families
+	Settings
 }
 
 // Care keeps a space sound and small.
@@ -77,6 +79,15 @@ type Families interface {
 	SetEndpoint(ctx context.Context, r EndpointRequest) error
 }
 
+// Settings reads and changes the settings that families share, and those of one family.
+type Settings interface {
+	Settings(ctx context.Context, q SettingQuery) ([]Setting, error)
+	// ChangeSettings changes all, or with any fault none.
+	ChangeSettings(ctx context.Context, c SettingChanges) ([]SettingChanged, error)
+	SettingHistory(ctx context.Context, k SettingKey) (SettingHistory, error)
+	RollBackSetting(ctx context.Context, k SettingKey) (SettingChanged, error)
+}
+
 // Types of the domain that acts take and give.
 type (
 	Verified         = integrity.Report
@@ -109,6 +120,17 @@ type (
 	HookOn        = registry.On
 	Capability    = registry.Capability
 	Endpoint      = registry.Endpoint
+
+	Setting        = family.Setting
+	SettingQuery   = family.SettingQuery
+	SettingChanges = family.SettingChanges
+	SettingKey     = family.SettingKey
+	SettingHistory = family.SettingHistory
+	SettingScope   = config.Scope
+	SettingKind    = config.Kind
+	SettingChange  = config.Change
+	SettingChanged = config.Changed
+	SettingVersion = config.Version
 )
 
 // Health is how a server is.

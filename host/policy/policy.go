@@ -69,7 +69,7 @@ func (p Powers) readOnly() bool {
 func writes(c abi.Capability) bool {
 	switch c {
 	case abi.CanMemoryWrite, abi.CanMemoryPropose, abi.CanLogAppend, abi.CanFeedEmit, abi.CanBranchWrite, abi.CanLinkWrite,
-		abi.CanConfigWrite, abi.CanToolsPublish, abi.CanJob, abi.CanMemoryCount:
+		abi.CanConfigWrite, abi.CanConfigShared, abi.CanToolsPublish, abi.CanJob, abi.CanMemoryCount, abi.CanFeedKind, abi.CanNamespaceDelete, abi.CanEmbedRebuild:
 		return true
 	}
 	return false

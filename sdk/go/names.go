@@ -92,6 +92,7 @@ const (
 	OpRecordAppend     Op = "record.append"     // stage records with the next sequence numbers as their keys
 	OpLogAppend        Op = "log.append"        // stage an event of the log, which gets its sequence number at the commit
 	OpLogRead          Op = "log.read"          // events of the log, the oldest first
+	OpLogVerify        Op = "log.verify"        // check the chain of a log page by page: that no event is missing, changed or out of order
 	OpFeedRead         Op = "feed.read"         // changes since a watermark
 	OpFeedEmit         Op = "feed.emit"         // stage an event of the feed
 	OpBranchList       Op = "branch.list"       // the branches
@@ -102,7 +103,12 @@ const (
 	OpLinkList         Op = "link.list"         // links from and to a memory; a memory of another namespace is `namespace#key`, and is left out if it may not be read
 	OpLinkAdd          Op = "link.add"          // stage links
 	OpLinkRemove       Op = "link.remove"       // stage the removal of links
-	OpConfigGet        Op = "config.get"        // its own configuration
+	OpConfigGet        Op = "config.get"        // its own configuration, or settings by their keys with where their values come from
+	OpConfigList       Op = "config.list"       // settings that families share, in the order of their keys, page by page
+	OpConfigPut        Op = "config.put"        // stage changes of settings that families share: all, or with any fault none
+	OpConfigHistory    Op = "config.history"    // the changes of a shared setting in a scope, the newest first
+	OpConfigRollback   Op = "config.rollback"   // stage the value that a shared setting had at a version, as a new version
+	OpConfigRules      Op = "config.rules"      // the rules about settings that the family may read
 	OpConfigSet        Op = "config.set"        // stage a change of its own configuration
 	OpCallerGet        Op = "caller.get"        // who asks, and what the call may do
 	OpCallerProgress   Op = "caller.progress"   // tells how far the call, or the job, has come; acts at once
@@ -111,7 +117,13 @@ const (
 	OpJobCancel        Op = "job.cancel"        // cancel a job
 	OpTextAnalyze      Op = "text.analyze"      // the terms of texts, as search sees them
 	OpTextCount        Op = "text.count"        // how many memories, or records, hold each of some terms
+	OpTextTokens       Op = "text.tokens"       // how many tokens texts have for a language model
 	OpEmbedTexts       Op = "embed.texts"       // vectors of texts
+	OpEmbedRebuild     Op = "embed.rebuild"     // have all vectors made again, after the commit and at most once in ten minutes; the old ones serve until then
+	OpNamespaceList    Op = "namespace.list"    // the namespaces that have memories, of those that may be read, in order, page by page
+	OpNamespaceDelete  Op = "namespace.delete"  // stage the deletion of memories of a namespace, a bounded number at a time; its history, log and records stay. Refused where retention would drop at once what is deleted
+	OpStatusGet        Op = "status.get"        // how the memory is, as far as the call may read it
+	OpVersionAt        Op = "version.at"        // the newest version of a branch at a moment
 	OpLLMComplete      Op = "llm.complete"      // a completion by a configured language model
 	OpHTTPFetch        Op = "http.fetch"        // a request to an endpoint that the operator named
 	OpToolsList        Op = "tools.list"        // tools of other families, and of the core, that may be called

@@ -630,12 +630,14 @@ func (x *Event) read(s *scan.Scanner) {
 
 // Notice is a change, or an event that a family announced.
 type Notice struct {
-	Kind      string          `json:"kind"`             // what happened: `stored`, `forgotten`, …, or `FAMILY.KIND`
+	Kind      string          `json:"kind"`             // what happened: `memory_stored`, `memory_forgotten`, `event_logged`, or what a family announced, as `FAMILY.KIND` or `KIND`
 	Namespace string          `json:"namespace"`        // where
 	Key       string          `json:"key"`              // the memory, where it is about one
 	Watermark uint64          `json:"watermark"`        // its place in the feed
 	Timestamp string          `json:"timestamp"`        // when it was committed, RFC 3339
 	Payload   json.RawMessage `json:"payload,omitzero"` // what a family announced with it
+	Agent     string          `json:"agent,omitzero"`   // who did it, where that is known
+	Family    string          `json:"family,omitzero"`  // the family that announced it
 }
 
 func (x *Notice) read(s *scan.Scanner) {
@@ -653,6 +655,10 @@ func (x *Notice) read(s *scan.Scanner) {
 			x.Timestamp = s.String()
 		case "payload":
 			x.Payload = s.Raw()
+		case "agent":
+			x.Agent = s.String()
+		case "family":
+			x.Family = s.String()
 		default:
 			s.Skip()
 		}
@@ -754,6 +760,248 @@ func (x *Progress) read(s *scan.Scanner) {
 			x.Done = s.Number()
 		case "total":
 			x.Total = s.Number()
+		case "message":
+			x.Message = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// SettingState is a setting, and where its value comes from.
+type SettingState struct {
+	Key         string          `json:"key"`                  // its key
+	Value       json.RawMessage `json:"value"`                // its value
+	Scope       string          `json:"scope"`                // the scope that the value is set in; `default`: in none: default, system, namespace, agent, family
+	Name        string          `json:"name,omitzero"`        // the namespace, agent or family of that scope
+	Version     uint64          `json:"version,omitzero"`     // of the key in that scope; 0: it was never set there
+	Priority    int             `json:"priority,omitzero"`    // what it was set with
+	UpdatedAt   string          `json:"updated_at,omitzero"`  // when it was set, RFC 3339
+	UpdatedBy   string          `json:"updated_by,omitzero"`  // who set it
+	Unused      []string        `json:"unused,omitzero"`      // nearer values that are not used, and why
+	Default     json.RawMessage `json:"default"`              // the default of the manifest
+	Schema      json.RawMessage `json:"schema"`               // the JSON Schema of its values
+	Category    string          `json:"category,omitzero"`    // the category that its manifest names
+	Description string          `json:"description,omitzero"` // what it does
+	Families    []string        `json:"families"`             // the families that declare it
+}
+
+func (x *SettingState) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "key":
+			x.Key = s.String()
+		case "value":
+			x.Value = s.Raw()
+		case "scope":
+			x.Scope = s.String()
+		case "name":
+			x.Name = s.String()
+		case "version":
+			x.Version = s.Uint()
+		case "priority":
+			x.Priority = int(s.Int())
+		case "updated_at":
+			x.UpdatedAt = s.String()
+		case "updated_by":
+			x.UpdatedBy = s.String()
+		case "unused":
+			x.Unused = s.Strings()
+		case "default":
+			x.Default = s.Raw()
+		case "schema":
+			x.Schema = s.Raw()
+		case "category":
+			x.Category = s.String()
+		case "description":
+			x.Description = s.String()
+		case "families":
+			x.Families = s.Strings()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// SettingChange is a change of a setting.
+type SettingChange struct {
+	Key       string          `json:"key"`                 // its key
+	Value     json.RawMessage `json:"value"`               // its new value; null unsets it in the scope
+	Priority  *int            `json:"priority,omitzero"`   // of values in several scopes the highest priority decides, and then the nearest scope; not in scope `system`, whose values come last; 0 to 1000; default: 100
+	IfVersion *uint64         `json:"if_version,omitzero"` // the version that the key has to have in the scope; 0: it was never set there
+}
+
+func (x *SettingChange) write(w *writer) {
+	w.open()
+	w.key("key")
+	w.text(x.Key)
+	w.key("value")
+	w.raw(x.Value)
+	if x.Priority != nil {
+		w.key("priority")
+		w.int(int64(*x.Priority))
+	}
+	if x.IfVersion != nil {
+		w.key("if_version")
+		w.uint(*x.IfVersion)
+	}
+	w.close()
+}
+
+// SettingChanged is a setting that was changed.
+type SettingChanged struct {
+	Key     string          `json:"key"`             // its key
+	Version uint64          `json:"version"`         // its version in the scope now; the one before where nothing changed
+	Before  json.RawMessage `json:"before,omitzero"` // what was set there before; absent: nothing
+	After   json.RawMessage `json:"after,omitzero"`  // what is set there now; absent: nothing
+}
+
+func (x *SettingChanged) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "key":
+			x.Key = s.String()
+		case "version":
+			x.Version = s.Uint()
+		case "before":
+			x.Before = s.Raw()
+		case "after":
+			x.After = s.Raw()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// SettingVersion is a change of a setting in its history.
+type SettingVersion struct {
+	Version      uint64          `json:"version"`                 // the version of the key in the scope that it made
+	Before       json.RawMessage `json:"before,omitzero"`         // what was set before; absent: nothing
+	After        json.RawMessage `json:"after,omitzero"`          // what it set; absent: it unset it
+	Priority     int             `json:"priority,omitzero"`       // what it was set with
+	Timestamp    string          `json:"timestamp"`               // when, RFC 3339
+	Agent        string          `json:"agent,omitzero"`          // who did it
+	Family       string          `json:"family,omitzero"`         // through which family
+	Reason       string          `json:"reason,omitzero"`         // why
+	RolledBackTo *uint64         `json:"rolled_back_to,omitzero"` // the version whose value it set again
+}
+
+func (x *SettingVersion) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "version":
+			x.Version = s.Uint()
+		case "before":
+			x.Before = s.Raw()
+		case "after":
+			x.After = s.Raw()
+		case "priority":
+			x.Priority = int(s.Int())
+		case "timestamp":
+			x.Timestamp = s.String()
+		case "agent":
+			x.Agent = s.String()
+		case "family":
+			x.Family = s.String()
+		case "reason":
+			x.Reason = s.String()
+		case "rolled_back_to":
+			x.RolledBackTo = readPointer(s, func() uint64 { return s.Uint() })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// SettingRule is what values of several settings must satisfy together.
+type SettingRule struct {
+	Rule     string   `json:"rule"`            // `sum`: they add up to `equals`; `less_than`: each is less than the next; `one_of`: the first is in the list that the second is: sum, less_than, one_of
+	Keys     []string `json:"keys"`            // their keys
+	Equals   float64  `json:"equals,omitzero"` // of `sum`
+	Within   float64  `json:"within,omitzero"` // of `sum`: how far off they may be
+	Families []string `json:"families"`        // the families that declare it
+}
+
+func (x *SettingRule) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "rule":
+			x.Rule = s.String()
+		case "keys":
+			x.Keys = s.Strings()
+		case "equals":
+			x.Equals = s.Number()
+		case "within":
+			x.Within = s.Number()
+		case "families":
+			x.Families = s.Strings()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// Namespace is a namespace.
+type Namespace struct {
+	Namespace string `json:"namespace"`         // its name
+	Memories  *int   `json:"memories,omitzero"` // how many memories are active in it, where they were asked for
+	Events    *int   `json:"events,omitzero"`   // how many events its log has, where they were asked for and may be read
+}
+
+func (x *Namespace) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "namespace":
+			x.Namespace = s.String()
+		case "memories":
+			x.Memories = readPointer(s, func() int { return int(s.Int()) })
+		case "events":
+			x.Events = readPointer(s, func() int { return int(s.Int()) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// Embedding is how far an embedder is.
+type Embedding struct {
+	Name    string `json:"name"`    // its name
+	Vectors int    `json:"vectors"` // vectors there are; 0 for callers that may not read every namespace, as all counts
+	Waiting int    `json:"waiting"` // documents that wait for one
+	Refused int    `json:"refused"` // documents that it refused
+}
+
+func (x *Embedding) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "name":
+			x.Name = s.String()
+		case "vectors":
+			x.Vectors = int(s.Int())
+		case "waiting":
+			x.Waiting = int(s.Int())
+		case "refused":
+			x.Refused = int(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// Missed is why a page of the feed does not begin at the watermark that was asked for.
+type Missed struct {
+	After   uint64 `json:"after"`   // the watermark that was asked for
+	Oldest  uint64 `json:"oldest"`  // the watermark behind which the feed is complete: notices between the two are gone
+	Message string `json:"message"` // the same in words
+}
+
+func (x *Missed) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "after":
+			x.After = s.Uint()
+		case "oldest":
+			x.Oldest = s.Uint()
 		case "message":
 			x.Message = s.String()
 		default:
@@ -1606,6 +1854,7 @@ type LogAppendRequest struct {
 	Event     string          `json:"event"`              // its name
 	Data      json.RawMessage `json:"data,omitzero"`      // what is logged; default: null
 	Namespace string          `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Sequence  bool            `json:"sequence,omitzero"`  // answers its sequence number; a call that others overtake in the namespace's log is then a conflict, and is repeated as any other
 }
 
 func (x *LogAppendRequest) write(w *writer) {
@@ -1620,7 +1869,27 @@ func (x *LogAppendRequest) write(w *writer) {
 		w.key("namespace")
 		w.text(x.Namespace)
 	}
+	if x.Sequence {
+		w.key("sequence")
+		w.bool(x.Sequence)
+	}
 	w.close()
+}
+
+// LogAppendResponse is the response of log.append.
+type LogAppendResponse struct {
+	Sequence uint64 `json:"sequence,omitzero"` // its number, where it was asked for
+}
+
+func (x *LogAppendResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "sequence":
+			x.Sequence = s.Uint()
+		default:
+			s.Skip()
+		}
+	}
 }
 
 // LogReadRequest is the request of log.read: events of the log, the oldest first.
@@ -1663,10 +1932,67 @@ func (x *LogReadResponse) read(s *scan.Scanner) {
 	}
 }
 
+// LogVerifyRequest is the request of log.verify: check the chain of a log page by page: that no event is missing, changed or out of order.
+type LogVerifyRequest struct {
+	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
+	From      uint64 `json:"from,omitzero"`      // the first sequence number; the event before it is trusted; default: 1
+	Limit     int    `json:"limit,omitzero"`     // events to check; 1 to 10000; default: 1000
+}
+
+func (x *LogVerifyRequest) write(w *writer) {
+	w.open()
+	if x.Namespace != "" {
+		w.key("namespace")
+		w.text(x.Namespace)
+	}
+	if x.From != 0 {
+		w.key("from")
+		w.uint(x.From)
+	}
+	if x.Limit != 0 {
+		w.key("limit")
+		w.int(int64(x.Limit))
+	}
+	w.close()
+}
+
+// LogVerifyResponse is the response of log.verify.
+type LogVerifyResponse struct {
+	Verified bool   `json:"verified"`           // all that were checked are sound
+	Checked  int    `json:"checked"`            // how many are sound
+	Next     uint64 `json:"next,omitzero"`      // `from` of the next page; absent at the end
+	BrokenAt uint64 `json:"broken_at,omitzero"` // the first sequence number that is not sound
+	Fault    string `json:"fault,omitzero"`     // what is wrong with it
+	Hash     string `json:"hash,omitzero"`      // the hash of the last event that is sound, hexadecimal: it vouches for all before it
+}
+
+func (x *LogVerifyResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "verified":
+			x.Verified = s.Bool()
+		case "checked":
+			x.Checked = int(s.Int())
+		case "next":
+			x.Next = s.Uint()
+		case "broken_at":
+			x.BrokenAt = s.Uint()
+		case "fault":
+			x.Fault = s.String()
+		case "hash":
+			x.Hash = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // FeedReadRequest is the request of feed.read: changes since a watermark.
 type FeedReadRequest struct {
 	After      uint64   `json:"after,omitzero"`      // the watermark after which to begin; default: the beginning of what is kept
 	Namespaces []string `json:"namespaces,omitzero"` // the namespaces; `*` alone stands for all that the call may read; default: the call's own
+	Kinds      []string `json:"kinds,omitzero"`      // only notices of these kinds; a kind that ends in `.*` stands for all of that family; at most 100 elements; default: all
+	Agents     []string `json:"agents,omitzero"`     // only what these agents did; at most 100 elements; default: all
 	Limit      int      `json:"limit,omitzero"`      // entries in one page; 1 to 1000; default: 100
 }
 
@@ -1680,6 +2006,14 @@ func (x *FeedReadRequest) write(w *writer) {
 		w.key("namespaces")
 		w.texts(x.Namespaces)
 	}
+	if x.Kinds != nil {
+		w.key("kinds")
+		w.texts(x.Kinds)
+	}
+	if x.Agents != nil {
+		w.key("agents")
+		w.texts(x.Agents)
+	}
 	if x.Limit != 0 {
 		w.key("limit")
 		w.int(int64(x.Limit))
@@ -1689,9 +2023,10 @@ func (x *FeedReadRequest) write(w *writer) {
 
 // FeedReadResponse is the response of feed.read.
 type FeedReadResponse struct {
-	Notices   []Notice `json:"notices"`   // the oldest first
-	Watermark uint64   `json:"watermark"` // `after` of the next page
-	More      bool     `json:"more"`      // there are more now
+	Notices   []Notice `json:"notices"`         // the oldest first
+	Watermark uint64   `json:"watermark"`       // `after` of the next page
+	More      bool     `json:"more"`            // there are more now
+	Missed    *Missed  `json:"missed,omitzero"` // notices after the watermark that was asked for are gone; absent: none are
 }
 
 func (x *FeedReadResponse) read(s *scan.Scanner) {
@@ -1703,6 +2038,8 @@ func (x *FeedReadResponse) read(s *scan.Scanner) {
 			x.Watermark = s.Uint()
 		case "more":
 			x.More = s.Bool()
+		case "missed":
+			x.Missed = readNullable[Missed](s)
 		default:
 			s.Skip()
 		}
@@ -1711,7 +2048,7 @@ func (x *FeedReadResponse) read(s *scan.Scanner) {
 
 // FeedEmitRequest is the request of feed.emit: stage an event of the feed.
 type FeedEmitRequest struct {
-	Kind      string          `json:"kind"`               // its name; others see `FAMILY.KIND`
+	Kind      string          `json:"kind"`               // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
 	Payload   json.RawMessage `json:"payload,omitzero"`   // what is announced with it
 	Namespace string          `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
@@ -2036,9 +2373,34 @@ func (x *LinkRemoveResponse) read(s *scan.Scanner) {
 	}
 }
 
+// ConfigGetRequest is the request of config.get: its own configuration, or settings by their keys with where their values come from.
+type ConfigGetRequest struct {
+	Keys      []string `json:"keys,omitzero"`      // keys; those of other families need `config.read`; at most 256 elements; default: those of the manifest's config
+	Namespace string   `json:"namespace,omitzero"` // the namespace that they are to apply to; default: the call's own
+	Details   bool     `json:"details,omitzero"`   // adds `settings`
+}
+
+func (x *ConfigGetRequest) write(w *writer) {
+	w.open()
+	if x.Keys != nil {
+		w.key("keys")
+		w.texts(x.Keys)
+	}
+	if x.Namespace != "" {
+		w.key("namespace")
+		w.text(x.Namespace)
+	}
+	if x.Details {
+		w.key("details")
+		w.bool(x.Details)
+	}
+	w.close()
+}
+
 // ConfigGetResponse is the response of config.get.
 type ConfigGetResponse struct {
-	Config map[string]json.RawMessage `json:"config"` // a value for every key of the manifest's config
+	Config   map[string]json.RawMessage `json:"config"`            // a value for every key
+	Settings []SettingState             `json:"settings,omitzero"` // the same with where each value comes from, where that was asked for
 }
 
 func (x *ConfigGetResponse) read(s *scan.Scanner) {
@@ -2046,6 +2408,232 @@ func (x *ConfigGetResponse) read(s *scan.Scanner) {
 		switch key {
 		case "config":
 			x.Config = readMap(s, func() json.RawMessage { return s.Raw() })
+		case "settings":
+			x.Settings = readList(s, func() SettingState { return readObject[SettingState](s) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// ConfigListRequest is the request of config.list: settings that families share, in the order of their keys, page by page.
+type ConfigListRequest struct {
+	Category  string `json:"category,omitzero"`  // only those of this category
+	Prefix    string `json:"prefix,omitzero"`    // only keys that begin with it
+	Namespace string `json:"namespace,omitzero"` // the namespace that they are to apply to; default: the call's own
+	Scope     string `json:"scope,omitzero"`     // only what is set in this scope, as it is set there: system, namespace, agent
+	Name      string `json:"name,omitzero"`      // the namespace or agent of the scope; default: the call's namespace, or its caller
+	After     string `json:"after,omitzero"`     // the key after which the page begins, or `next` of the page before
+	Limit     int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
+}
+
+func (x *ConfigListRequest) write(w *writer) {
+	w.open()
+	if x.Category != "" {
+		w.key("category")
+		w.text(x.Category)
+	}
+	if x.Prefix != "" {
+		w.key("prefix")
+		w.text(x.Prefix)
+	}
+	if x.Namespace != "" {
+		w.key("namespace")
+		w.text(x.Namespace)
+	}
+	if x.Scope != "" {
+		w.key("scope")
+		w.text(x.Scope)
+	}
+	if x.Name != "" {
+		w.key("name")
+		w.text(x.Name)
+	}
+	if x.After != "" {
+		w.key("after")
+		w.text(x.After)
+	}
+	if x.Limit != 0 {
+		w.key("limit")
+		w.int(int64(x.Limit))
+	}
+	w.close()
+}
+
+// ConfigListResponse is the response of config.list.
+type ConfigListResponse struct {
+	Settings []SettingState `json:"settings"`      // the page
+	Next     string         `json:"next,omitzero"` // `after` of the next page; absent at the end
+}
+
+func (x *ConfigListResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "settings":
+			x.Settings = readList(s, func() SettingState { return readObject[SettingState](s) })
+		case "next":
+			x.Next = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// ConfigPutRequest is the request of config.put: stage changes of settings that families share: all, or with any fault none.
+type ConfigPutRequest struct {
+	Changes []SettingChange `json:"changes"`         // the changes; 1 to 256 elements
+	Scope   string          `json:"scope,omitzero"`  // where they apply; `system` and `agent` need a caller that may write every namespace: system, namespace, agent; default: system
+	Name    string          `json:"name,omitzero"`   // the namespace or agent of the scope; default: the call's namespace, or its caller
+	Reason  string          `json:"reason,omitzero"` // why, for the history; at most 1,000 bytes
+}
+
+func (x *ConfigPutRequest) write(w *writer) {
+	w.open()
+	w.key("changes")
+	w.list(len(x.Changes), func(i int) { x.Changes[i].write(w) })
+	if x.Scope != "" {
+		w.key("scope")
+		w.text(x.Scope)
+	}
+	if x.Name != "" {
+		w.key("name")
+		w.text(x.Name)
+	}
+	if x.Reason != "" {
+		w.key("reason")
+		w.text(x.Reason)
+	}
+	w.close()
+}
+
+// ConfigPutResponse is the response of config.put.
+type ConfigPutResponse struct {
+	Changed []SettingChanged `json:"changed"` // in the order of the changes
+}
+
+func (x *ConfigPutResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "changed":
+			x.Changed = readList(s, func() SettingChanged { return readObject[SettingChanged](s) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// ConfigHistoryRequest is the request of config.history: the changes of a shared setting in a scope, the newest first.
+type ConfigHistoryRequest struct {
+	Key    string `json:"key"`             // its key
+	Scope  string `json:"scope,omitzero"`  // the scope; `family`: the calling family's own value: system, namespace, agent, family; default: system
+	Name   string `json:"name,omitzero"`   // the namespace or agent of the scope; default: the call's namespace, or its caller
+	Before uint64 `json:"before,omitzero"` // only this version and older ones: `next` of the page before
+	Limit  int    `json:"limit,omitzero"`  // entries in one page; 1 to 1000; default: 100
+}
+
+func (x *ConfigHistoryRequest) write(w *writer) {
+	w.open()
+	w.key("key")
+	w.text(x.Key)
+	if x.Scope != "" {
+		w.key("scope")
+		w.text(x.Scope)
+	}
+	if x.Name != "" {
+		w.key("name")
+		w.text(x.Name)
+	}
+	if x.Before != 0 {
+		w.key("before")
+		w.uint(x.Before)
+	}
+	if x.Limit != 0 {
+		w.key("limit")
+		w.int(int64(x.Limit))
+	}
+	w.close()
+}
+
+// ConfigHistoryResponse is the response of config.history.
+type ConfigHistoryResponse struct {
+	Versions []SettingVersion `json:"versions"`      // the page
+	Next     uint64           `json:"next,omitzero"` // the newest version of the next page, its `before`; absent at the end
+}
+
+func (x *ConfigHistoryResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "versions":
+			x.Versions = readList(s, func() SettingVersion { return readObject[SettingVersion](s) })
+		case "next":
+			x.Next = s.Uint()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// ConfigRollbackRequest is the request of config.rollback: stage the value that a shared setting had at a version, as a new version.
+type ConfigRollbackRequest struct {
+	Key       string  `json:"key"`                 // its key
+	Version   uint64  `json:"version"`             // the version; 0: before it was ever set
+	Scope     string  `json:"scope,omitzero"`      // the scope: system, namespace, agent; default: system
+	Name      string  `json:"name,omitzero"`       // the namespace or agent of the scope; default: the call's namespace, or its caller
+	IfVersion *uint64 `json:"if_version,omitzero"` // the version that the key has to have in the scope now
+	Reason    string  `json:"reason,omitzero"`     // why, for the history; at most 1,000 bytes
+}
+
+func (x *ConfigRollbackRequest) write(w *writer) {
+	w.open()
+	w.key("key")
+	w.text(x.Key)
+	w.key("version")
+	w.uint(x.Version)
+	if x.Scope != "" {
+		w.key("scope")
+		w.text(x.Scope)
+	}
+	if x.Name != "" {
+		w.key("name")
+		w.text(x.Name)
+	}
+	if x.IfVersion != nil {
+		w.key("if_version")
+		w.uint(*x.IfVersion)
+	}
+	if x.Reason != "" {
+		w.key("reason")
+		w.text(x.Reason)
+	}
+	w.close()
+}
+
+// ConfigRollbackResponse is the response of config.rollback.
+type ConfigRollbackResponse struct {
+	Changed SettingChanged `json:"changed"` // what it did
+}
+
+func (x *ConfigRollbackResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "changed":
+			x.Changed = readObject[SettingChanged](s)
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// ConfigRulesResponse is the response of config.rules.
+type ConfigRulesResponse struct {
+	Rules []SettingRule `json:"rules"` // those with a key of its own, or one that it may read
+}
+
+func (x *ConfigRulesResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "rules":
+			x.Rules = readList(s, func() SettingRule { return readObject[SettingRule](s) })
 		default:
 			s.Skip()
 		}
@@ -2317,6 +2905,45 @@ func (x *TextCountResponse) read(s *scan.Scanner) {
 	}
 }
 
+// TextTokensRequest is the request of text.tokens: how many tokens texts have for a language model.
+type TextTokensRequest struct {
+	Texts  []string `json:"texts"`           // the texts; together at most 1 MiB; 1 to 256 elements
+	Tokens bool     `json:"tokens,omitzero"` // adds the tokens themselves
+}
+
+func (x *TextTokensRequest) write(w *writer) {
+	w.open()
+	w.key("texts")
+	w.texts(x.Texts)
+	if x.Tokens {
+		w.key("tokens")
+		w.bool(x.Tokens)
+	}
+	w.close()
+}
+
+// TextTokensResponse is the response of text.tokens.
+type TextTokensResponse struct {
+	Encoding string     `json:"encoding"`        // the vocabulary: `cl100k_base`
+	Counts   []int      `json:"counts"`          // how many tokens each text has; exact for models of that vocabulary, an estimate for others
+	Tokens   [][]string `json:"tokens,omitzero"` // the tokens of each text, where they were asked for; a part of a character is shown as U+FFFD
+}
+
+func (x *TextTokensResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "encoding":
+			x.Encoding = s.String()
+		case "counts":
+			x.Counts = readList(s, func() int { return int(s.Int()) })
+		case "tokens":
+			x.Tokens = readList(s, func() []string { return s.Strings() })
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // EmbedTextsRequest is the request of embed.texts: vectors of texts.
 type EmbedTextsRequest struct {
 	Texts   []string `json:"texts"`            // the texts; 1 to 256 elements
@@ -2350,6 +2977,196 @@ func (x *EmbedTextsResponse) read(s *scan.Scanner) {
 			x.Dimensions = int(s.Int())
 		case "vectors":
 			x.Vectors = readList(s, func() []float32 { return readList(s, func() float32 { return float32(s.Number()) }) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// EmbedRebuildResponse is the response of embed.rebuild.
+type EmbedRebuildResponse struct {
+	Embedder string `json:"embedder"` // the embedder that makes them
+	Queued   int    `json:"queued"`   // documents that it has vectors of; 0 for callers that may not read every namespace
+}
+
+func (x *EmbedRebuildResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "embedder":
+			x.Embedder = s.String()
+		case "queued":
+			x.Queued = int(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// NamespaceListRequest is the request of namespace.list: the namespaces that have memories, of those that may be read, in order, page by page.
+type NamespaceListRequest struct {
+	Prefix string `json:"prefix,omitzero"` // only names that begin with it
+	After  string `json:"after,omitzero"`  // the name after which the page begins, or `next` of the page before
+	Limit  int    `json:"limit,omitzero"`  // entries in one page; 1 to 1000; default: 100
+	Counts bool   `json:"counts,omitzero"` // adds how much each has
+}
+
+func (x *NamespaceListRequest) write(w *writer) {
+	w.open()
+	if x.Prefix != "" {
+		w.key("prefix")
+		w.text(x.Prefix)
+	}
+	if x.After != "" {
+		w.key("after")
+		w.text(x.After)
+	}
+	if x.Limit != 0 {
+		w.key("limit")
+		w.int(int64(x.Limit))
+	}
+	if x.Counts {
+		w.key("counts")
+		w.bool(x.Counts)
+	}
+	w.close()
+}
+
+// NamespaceListResponse is the response of namespace.list.
+type NamespaceListResponse struct {
+	Namespaces []Namespace `json:"namespaces"`    // the page
+	Next       string      `json:"next,omitzero"` // `after` of the next page; absent at the end
+}
+
+func (x *NamespaceListResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "namespaces":
+			x.Namespaces = readList(s, func() Namespace { return readObject[Namespace](s) })
+		case "next":
+			x.Next = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// NamespaceDeleteRequest is the request of namespace.delete: stage the deletion of memories of a namespace, a bounded number at a time; its history, log and records stay. Refused where retention would drop at once what is deleted.
+type NamespaceDeleteRequest struct {
+	Namespace string `json:"namespace"`      // the namespace
+	Limit     int    `json:"limit,omitzero"` // memories to delete; 1 to 10000; default: 1000
+}
+
+func (x *NamespaceDeleteRequest) write(w *writer) {
+	w.open()
+	w.key("namespace")
+	w.text(x.Namespace)
+	if x.Limit != 0 {
+		w.key("limit")
+		w.int(int64(x.Limit))
+	}
+	w.close()
+}
+
+// NamespaceDeleteResponse is the response of namespace.delete.
+type NamespaceDeleteResponse struct {
+	Deleted int  `json:"deleted"` // how many are deleted
+	More    bool `json:"more"`    // there are more: ask again, in this call or the next
+}
+
+func (x *NamespaceDeleteResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "deleted":
+			x.Deleted = int(s.Int())
+		case "more":
+			x.More = s.Bool()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// StatusGetRequest is the request of status.get: how the memory is, as far as the call may read it.
+type StatusGetRequest struct {
+	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
+}
+
+func (x *StatusGetRequest) write(w *writer) {
+	w.open()
+	if x.Namespace != "" {
+		w.key("namespace")
+		w.text(x.Namespace)
+	}
+	w.close()
+}
+
+// StatusGetResponse is the response of status.get.
+type StatusGetResponse struct {
+	Branch     string      `json:"branch"`          // the call's branch
+	Namespace  string      `json:"namespace"`       // the namespace
+	Branches   int         `json:"branches"`        // branches there are
+	Memories   int         `json:"memories"`        // active memories in the namespace
+	Events     *int        `json:"events,omitzero"` // events in its log, where that may be read
+	Version    uint64      `json:"version"`         // the newest version
+	Searchable bool        `json:"searchable"`      // searches find everything; false while the index is rebuilt after a start
+	Embedders  []Embedding `json:"embedders"`       // the embedders; of no meaning search, an empty list
+}
+
+func (x *StatusGetResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "branch":
+			x.Branch = s.String()
+		case "namespace":
+			x.Namespace = s.String()
+		case "branches":
+			x.Branches = int(s.Int())
+		case "memories":
+			x.Memories = int(s.Int())
+		case "events":
+			x.Events = readPointer(s, func() int { return int(s.Int()) })
+		case "version":
+			x.Version = s.Uint()
+		case "searchable":
+			x.Searchable = s.Bool()
+		case "embedders":
+			x.Embedders = readList(s, func() Embedding { return readObject[Embedding](s) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// VersionAtRequest is the request of version.at: the newest version of a branch at a moment.
+type VersionAtRequest struct {
+	AsOf   string `json:"as_of"`           // the moment: `v123`, an instant, a date, `1h ago`
+	Branch string `json:"branch,omitzero"` // a branch; another one needs `branch.read`; default: the call's own
+}
+
+func (x *VersionAtRequest) write(w *writer) {
+	w.open()
+	w.key("as_of")
+	w.text(x.AsOf)
+	if x.Branch != "" {
+		w.key("branch")
+		w.text(x.Branch)
+	}
+	w.close()
+}
+
+// VersionAtResponse is the response of version.at.
+type VersionAtResponse struct {
+	Version   uint64 `json:"version"`   // the version; as `as_of` it is written `v123`
+	Timestamp string `json:"timestamp"` // the moment, RFC 3339
+}
+
+func (x *VersionAtResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "version":
+			x.Version = s.Uint()
+		case "timestamp":
+			x.Timestamp = s.String()
 		default:
 			s.Skip()
 		}
@@ -2684,13 +3501,20 @@ func (c *Call) RecordAppend(r RecordAppendRequest) (out RecordAppendResponse, er
 }
 
 // LogAppend runs log.append: stage an event of the log, which gets its sequence number at the commit.
-func (c *Call) LogAppend(r LogAppendRequest) error {
-	return c.exchange(OpLogAppend, &r, nil)
+func (c *Call) LogAppend(r LogAppendRequest) (out LogAppendResponse, err error) {
+	err = c.exchange(OpLogAppend, &r, &out)
+	return out, err
 }
 
 // LogRead runs log.read: events of the log, the oldest first.
 func (c *Call) LogRead(r LogReadRequest) (out LogReadResponse, err error) {
 	err = c.exchange(OpLogRead, &r, &out)
+	return out, err
+}
+
+// LogVerify runs log.verify: check the chain of a log page by page: that no event is missing, changed or out of order.
+func (c *Call) LogVerify(r LogVerifyRequest) (out LogVerifyResponse, err error) {
+	err = c.exchange(OpLogVerify, &r, &out)
 	return out, err
 }
 
@@ -2752,9 +3576,39 @@ func (c *Call) LinkRemove(r LinkRemoveRequest) (out LinkRemoveResponse, err erro
 	return out, err
 }
 
-// ConfigGet runs config.get: its own configuration.
-func (c *Call) ConfigGet() (out ConfigGetResponse, err error) {
-	err = c.exchange(OpConfigGet, nil, &out)
+// ConfigGet runs config.get: its own configuration, or settings by their keys with where their values come from.
+func (c *Call) ConfigGet(r ConfigGetRequest) (out ConfigGetResponse, err error) {
+	err = c.exchange(OpConfigGet, &r, &out)
+	return out, err
+}
+
+// ConfigList runs config.list: settings that families share, in the order of their keys, page by page.
+func (c *Call) ConfigList(r ConfigListRequest) (out ConfigListResponse, err error) {
+	err = c.exchange(OpConfigList, &r, &out)
+	return out, err
+}
+
+// ConfigPut runs config.put: stage changes of settings that families share: all, or with any fault none.
+func (c *Call) ConfigPut(r ConfigPutRequest) (out ConfigPutResponse, err error) {
+	err = c.exchange(OpConfigPut, &r, &out)
+	return out, err
+}
+
+// ConfigHistory runs config.history: the changes of a shared setting in a scope, the newest first.
+func (c *Call) ConfigHistory(r ConfigHistoryRequest) (out ConfigHistoryResponse, err error) {
+	err = c.exchange(OpConfigHistory, &r, &out)
+	return out, err
+}
+
+// ConfigRollback runs config.rollback: stage the value that a shared setting had at a version, as a new version.
+func (c *Call) ConfigRollback(r ConfigRollbackRequest) (out ConfigRollbackResponse, err error) {
+	err = c.exchange(OpConfigRollback, &r, &out)
+	return out, err
+}
+
+// ConfigRules runs config.rules: the rules about settings that the family may read.
+func (c *Call) ConfigRules() (out ConfigRulesResponse, err error) {
+	err = c.exchange(OpConfigRules, nil, &out)
 	return out, err
 }
 
@@ -2805,9 +3659,45 @@ func (c *Call) TextCount(r TextCountRequest) (out TextCountResponse, err error) 
 	return out, err
 }
 
+// TextTokens runs text.tokens: how many tokens texts have for a language model.
+func (c *Call) TextTokens(r TextTokensRequest) (out TextTokensResponse, err error) {
+	err = c.exchange(OpTextTokens, &r, &out)
+	return out, err
+}
+
 // EmbedTexts runs embed.texts: vectors of texts.
 func (c *Call) EmbedTexts(r EmbedTextsRequest) (out EmbedTextsResponse, err error) {
 	err = c.exchange(OpEmbedTexts, &r, &out)
+	return out, err
+}
+
+// EmbedRebuild runs embed.rebuild: have all vectors made again, after the commit and at most once in ten minutes; the old ones serve until then.
+func (c *Call) EmbedRebuild() (out EmbedRebuildResponse, err error) {
+	err = c.exchange(OpEmbedRebuild, nil, &out)
+	return out, err
+}
+
+// NamespaceList runs namespace.list: the namespaces that have memories, of those that may be read, in order, page by page.
+func (c *Call) NamespaceList(r NamespaceListRequest) (out NamespaceListResponse, err error) {
+	err = c.exchange(OpNamespaceList, &r, &out)
+	return out, err
+}
+
+// NamespaceDelete runs namespace.delete: stage the deletion of memories of a namespace, a bounded number at a time; its history, log and records stay. Refused where retention would drop at once what is deleted.
+func (c *Call) NamespaceDelete(r NamespaceDeleteRequest) (out NamespaceDeleteResponse, err error) {
+	err = c.exchange(OpNamespaceDelete, &r, &out)
+	return out, err
+}
+
+// StatusGet runs status.get: how the memory is, as far as the call may read it.
+func (c *Call) StatusGet(r StatusGetRequest) (out StatusGetResponse, err error) {
+	err = c.exchange(OpStatusGet, &r, &out)
+	return out, err
+}
+
+// VersionAt runs version.at: the newest version of a branch at a moment.
+func (c *Call) VersionAt(r VersionAtRequest) (out VersionAtResponse, err error) {
+	err = c.exchange(OpVersionAt, &r, &out)
 	return out, err
 }
 

@@ -45,6 +45,7 @@ type plain struct {
 	mu       sync.Mutex
 	asked    [][]byte
 	deferred []json.RawMessage
+	begun    string // the namespace of the last request
 }
 
 func (x *plain) Name() string            { return x.manifest.Name }
@@ -78,6 +79,7 @@ func (x *plain) Defer(_ context.Context, _ memory.Caller, _ memory.Location, pay
 }
 
 func (x *plain) Begin(stage *memory.Stage, c memory.Caller, namespace, requestID string) Request {
+	x.begun = namespace
 	host := ops.NewHost(ops.Host{Logger: slog.New(slog.DiscardHandler)})
 	return plainRequest{x, host.Begin(ops.Request{Manifest: &x.manifest, Stage: stage, Caller: c, Powers: policy.Of(x.Name(), nil, nil, c.Rights),
 		Namespace: namespace, RequestID: requestID})}
@@ -284,6 +286,15 @@ func TestTheFirstFamilyThatRanksOrdersTheHits(t *testing.T) {
 		t.Errorf("%t, %v", ok, err)
 	}
 	x.answer = says("\x00\x00\x80\x3f")
+	for _, c := range []struct {
+		namespaces []string
+		want       string
+	}{{nil, ""}, {[]string{"work"}, "work"}, {[]string{"work", "home"}, ""}} {
+		r.Namespaces = c.namespaces
+		if _, ok, err := h.Rank(t.Context(), r); !ok || err != nil || x.begun != c.want {
+			t.Errorf("a search of %q is ranked in namespace %q (%v)", c.namespaces, x.begun, err)
+		}
+	}
 	if scores, ok, err := h.Rank(t.Context(), r); !ok || err != nil || len(scores) != 1 || scores[0] != 1 {
 		t.Errorf("%v, %t, %v", scores, ok, err)
 	}

@@ -59,7 +59,11 @@ func (h *Hooks) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool, er
 	if err != nil {
 		return nil, false, err
 	}
-	asked := guest.Begin(stage, reader, "", "")
+	namespace := ""
+	if len(r.Namespaces) == 1 { // over several, what is set for all counts
+		namespace = r.Namespaces[0]
+	}
+	asked := guest.Begin(stage, reader, namespace, "")
 	request, err := scoring(ctx, x.Manifest().Hooks.Rank, asked, r)
 	if err != nil {
 		return nil, false, err

@@ -9,11 +9,14 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/tokens"
 	"github.com/alcove-memory/alcove/host/usage"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -28,6 +31,9 @@ const LongestNesting = 512
 type Embedder interface {
 	// Embed makes a vector of each text. purpose is document or query.
 	Embed(ctx context.Context, texts []string, purpose string) (model string, vectors [][]float32, err error)
+	// Rebuildable names the embedder whose vectors Rebuild makes again, and how many it has.
+	Rebuildable() (name string, vectors int, err error)
+	Rebuild(ctx context.Context, name string) error
 }
 
 // Outside reaches what an operator named: language models and other servers. leaving is called right before a request goes out,
@@ -47,6 +53,9 @@ type Config interface {
 	Config(ctx context.Context) (map[string]json.RawMessage, error)
 	// Configure stages changes, of which null resets a key to its default, and returns all of the configuration.
 	Configure(ctx context.Context, values map[string]json.RawMessage) (map[string]json.RawMessage, error)
+	// Settings are those of the family and those that families share, in the stage of the call, and For is whom they apply to.
+	Settings() config.Settings
+	For() config.For
 }
 
 // Tools are those of other families, and those that the family publishes itself.
@@ -90,11 +99,14 @@ type Host struct {
 	// nor wait. Nil: nobody asks.
 	Trace func(family string, op abi.Op, request []byte)
 	table map[abi.Op]operation
+
+	rebuilds  *rebuilding
+	tokenizer func() (*tokens.Tokenizer, error)
 }
 
 // NewHost is a host with all operations.
 func NewHost(h Host) *Host {
-	h.table = operations()
+	h.table, h.rebuilds, h.tokenizer = operations(), &rebuilding{}, sync.OnceValues(tokens.Load)
 	return &h
 }
 
@@ -286,6 +298,7 @@ func operations() map[abi.Op]operation {
 
 		abi.OpLogAppend: decoded(logAppend),
 		abi.OpLogRead:   decoded(logRead),
+		abi.OpLogVerify: decoded(logVerify),
 		abi.OpFeedRead:  decoded(feedRead),
 		abi.OpFeedEmit:  decoded(feedEmit),
 
@@ -301,6 +314,11 @@ func operations() map[abi.Op]operation {
 
 		abi.OpConfigGet:      decoded(configGet),
 		abi.OpConfigSet:      decoded(configSet),
+		abi.OpConfigList:     decoded(configList),
+		abi.OpConfigPut:      decoded(configPut),
+		abi.OpConfigHistory:  decoded(configHistory),
+		abi.OpConfigRollback: decoded(configRollback),
+		abi.OpConfigRules:    decoded(configRules),
 		abi.OpCallerGet:      decoded(callerGet),
 		abi.OpCallerProgress: decoded(callerProgress),
 
@@ -310,10 +328,17 @@ func operations() map[abi.Op]operation {
 
 		abi.OpTextAnalyze: decoded(textAnalyze),
 		abi.OpTextCount:   decoded(textCount),
+		abi.OpTextTokens:  decoded(textTokens),
 
-		abi.OpEmbedTexts:  decoded(embedTexts),
-		abi.OpLLMComplete: decoded(llmComplete),
-		abi.OpHTTPFetch:   decoded(httpFetch),
+		abi.OpNamespaceList:   decoded(namespaceList),
+		abi.OpNamespaceDelete: decoded(namespaceDelete),
+		abi.OpStatusGet:       decoded(statusGet),
+		abi.OpVersionAt:       decoded(versionAt),
+
+		abi.OpEmbedTexts:   decoded(embedTexts),
+		abi.OpEmbedRebuild: decoded(embedRebuild),
+		abi.OpLLMComplete:  decoded(llmComplete),
+		abi.OpHTTPFetch:    decoded(httpFetch),
 
 		abi.OpToolsList:     decoded(toolsList),
 		abi.OpToolsCall:     decoded(toolsCall),

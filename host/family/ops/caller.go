@@ -6,16 +6,6 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-func configGet(call *Call, ctx context.Context, _ abi.ConfigGetRequest) (out abi.ConfigGetResponse, err error) {
-	out.Config, err = call.Config.Config(ctx)
-	return out, err
-}
-
-func configSet(call *Call, ctx context.Context, r abi.ConfigSetRequest) (out abi.ConfigSetResponse, err error) {
-	out.Config, err = call.Config.Configure(ctx, r.Values)
-	return out, err
-}
-
 func callerGet(call *Call, _ context.Context, _ abi.CallerGetRequest) (abi.CallerGetResponse, error) {
 	out := abi.CallerGetResponse{Caller: call.Caller.Agent, Namespace: call.Namespace, Branch: call.Stage.Branch(), Capabilities: []abi.Power{},
 		ReadOnly: call.Caller.Rights.WritesNothing(), Proposes: !call.Powers.Has(abi.CanMemoryWrite) && call.Powers.Has(abi.CanMemoryPropose)}

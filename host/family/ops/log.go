@@ -3,17 +3,43 @@ package ops
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-func logAppend(call *Call, _ context.Context, r abi.LogAppendRequest) (out abi.LogAppendResponse, err error) {
+func logAppend(call *Call, ctx context.Context, r abi.LogAppendRequest) (out abi.LogAppendResponse, err error) {
 	namespace := call.in(r.Namespace)
 	if err := call.mayChange(abi.CanLogAppend, namespace); err != nil {
 		return out, err
 	}
-	return out, call.Stage.Log(namespace, r.Event, r.Data)
+	if len(r.Data) == 0 {
+		r.Data = json.RawMessage("null") // as abi.json has it
+	}
+	if !r.Sequence {
+		return out, call.Stage.Log(namespace, r.Event, r.Data)
+	}
+	out.Sequence, err = call.Stage.LogNumbered(ctx, namespace, r.Event, r.Data)
+	return out, err
+}
+
+func logVerify(call *Call, ctx context.Context, r abi.LogVerifyRequest) (out abi.LogVerifyResponse, err error) {
+	namespace := call.in(r.Namespace)
+	if err := call.Powers.Check(abi.CanLogRead, namespace); err != nil {
+		return out, err
+	}
+	if call.Stage.Version() == 0 {
+		return abi.LogVerifyResponse{Verified: true}, nil
+	}
+	at := memory.AsOf{Version: call.Stage.Version()}
+	found, err := call.space().CheckLog(ctx, memory.Location{Branch: call.Stage.Branch(), Namespace: namespace}, at, r.From, cmp.Or(r.Limit, 1000))
+	if err != nil {
+		return out, err
+	}
+	return abi.LogVerifyResponse{Verified: found.Broken == 0, Checked: found.Checked, Next: found.Next, BrokenAt: found.Broken, Fault: found.Fault, Hash: found.Hash}, nil
 }
 
 func logRead(call *Call, ctx context.Context, r abi.LogReadRequest) (out abi.LogReadResponse, err error) {
@@ -38,14 +64,19 @@ func feedRead(call *Call, ctx context.Context, r abi.FeedReadRequest) (out abi.F
 	if err != nil {
 		return out, err
 	}
-	feed, err := call.space().Feed(ctx, call.Stage.Branch(), namespaces, r.After, cmp.Or(r.Limit, defaultPage))
+	feed, err := call.space().ReadFeed(ctx, memory.FeedQuery{Branch: call.Stage.Branch(), Namespaces: namespaces, Kinds: r.Kinds,
+		Agents: r.Agents, After: r.After, Limit: cmp.Or(r.Limit, defaultPage)})
 	if err != nil {
 		return out, err
 	}
 	out = abi.FeedReadResponse{Notices: []abi.Notice{}, Watermark: feed.Watermark, More: feed.More}
 	for _, n := range feed.Notices {
 		out.Notices = append(out.Notices, abi.Notice{Kind: string(n.Kind), Namespace: n.Namespace, Key: n.Key, Watermark: n.Watermark,
-			Timestamp: memory.FormatTime(n.Timestamp), Payload: n.Payload})
+			Timestamp: memory.FormatTime(n.Timestamp), Payload: n.Payload, Agent: n.Agent, Family: n.Family})
+	}
+	if feed.Expired && r.After > 0 {
+		out.Missed = &abi.Missed{After: r.After, Oldest: feed.Oldest,
+			Message: fmt.Sprintf("the feed begins after watermark %d: notices between %d and that are gone; read what is stored now instead", feed.Oldest, r.After)}
 	}
 	return out, nil
 }
@@ -55,5 +86,13 @@ func feedEmit(call *Call, ctx context.Context, r abi.FeedEmitRequest) (out abi.F
 	if err := call.Powers.Check(abi.CanFeedEmit, namespace); err != nil {
 		return out, err
 	}
-	return out, call.Stage.Emit(ctx, namespace, memory.Kind(call.Manifest.Name+"."+r.Kind), r.Payload)
+	return out, call.Stage.Emit(ctx, namespace, call.Manifest.Name, call.kind(r.Kind), r.Payload)
+}
+
+// kind is the kind of a notice as others see it. The scope of feed.kind has to name a bare one: * would be any.
+func (call *Call) kind(name string) memory.Kind {
+	if slices.Contains(call.Powers.Scope(abi.CanFeedKind), name) {
+		return memory.Kind(name)
+	}
+	return memory.Kind(call.Manifest.Name + "." + name)
 }

@@ -152,17 +152,23 @@ func (call *Call) list(ctx context.Context, namespace string, r abi.MemoryListRe
 }
 
 func memoryNamespaces(call *Call, ctx context.Context, _ abi.MemoryNamespacesRequest) (out abi.MemoryNamespacesResponse, err error) {
+	out.Namespaces, err = call.readableNamespaces(ctx)
+	return out, err
+}
+
+// readableNamespaces are the namespaces with memories that the call may read, in order.
+func (call *Call) readableNamespaces(ctx context.Context) ([]string, error) {
 	found, err := call.Stage.Namespaces(ctx)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	out.Namespaces = []string{}
+	readable := []string{}
 	for _, name := range found {
 		if call.Powers.Allows(abi.CanMemoryRead, name) {
-			out.Namespaces = append(out.Namespaces, name)
+			readable = append(readable, name)
 		}
 	}
-	return out, nil
+	return readable, nil
 }
 
 func memoryHistory(call *Call, ctx context.Context, r abi.MemoryHistoryRequest) (out abi.MemoryHistoryResponse, err error) {

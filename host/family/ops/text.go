@@ -6,6 +6,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/tokens"
 )
 
 func textAnalyze(_ *Call, _ context.Context, r abi.TextAnalyzeRequest) (abi.TextAnalyzeResponse, error) {
@@ -41,9 +42,43 @@ func (call *Call) counted(r abi.TextCountRequest) (memory.Collection, []string, 
 	return c, namespaces, err
 }
 
+// mostTokenized is how many bytes of text one text.tokens takes.
+const mostTokenized = 1 << 20
+
+func textTokens(call *Call, ctx context.Context, r abi.TextTokensRequest) (out abi.TextTokensResponse, err error) {
+	size := 0
+	for _, text := range r.Texts {
+		size += len(text)
+	}
+	if size > mostTokenized {
+		return out, invalid("the texts have %d bytes together: at most %d are allowed; count them in several requests", size, mostTokenized)
+	}
+	tokenizer, err := call.host.tokenizer()
+	if err != nil {
+		return out, err
+	}
+	out = abi.TextTokensResponse{Encoding: tokens.Encoding, Counts: make([]int, len(r.Texts))}
+	for i, text := range r.Texts {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		if !r.Tokens {
+			out.Counts[i] = tokenizer.Count(text)
+			continue
+		}
+		list := tokenizer.Split(text)
+		out.Counts[i], out.Tokens = len(list), append(out.Tokens, list)
+	}
+	return out, nil
+}
+
+func noEmbedder() error {
+	return &abi.Error{Code: abi.CodeUnavailable, Message: "no embedder is configured: the operator can, with alcove embedder set"}
+}
+
 func embedTexts(call *Call, ctx context.Context, r abi.EmbedTextsRequest) (out abi.EmbedTextsResponse, err error) {
 	if call.host.Embedder == nil {
-		return out, &abi.Error{Code: abi.CodeUnavailable, Message: "no embedder is configured: the operator can, with alcove embedder set"}
+		return out, noEmbedder()
 	}
 	out.Model, out.Vectors, err = call.host.Embedder.Embed(ctx, r.Texts, r.Purpose)
 	if len(out.Vectors) > 0 {

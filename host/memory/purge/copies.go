@@ -202,6 +202,13 @@ func familyOf(e store.Entry) string {
 	switch family, _, own := strings.Cut(e.Collection, "/"); {
 	case own:
 		return family
+	case e.Collection == "_settings", e.Collection == "_settings_log":
+		scope, _, _ := strings.Cut(e.Name, "/")
+		name, _ := strings.CutPrefix(scope, "family:")
+		if name == scope {
+			return "" // it is set for all families
+		}
+		return name
 	case e.Collection == "_config", e.Collection == "_tools", e.Collection == "_schedules", e.Collection == "_stored":
 		name, _, _ := strings.Cut(e.Name, "/")
 		return name

@@ -204,7 +204,7 @@ func TestAConfigurationGoesBackToItsDefault(t *testing.T) {
 		if err := c.SetConfig(map[string]any{"volume": 7}); err != nil {
 			return err
 		}
-		now, err := c.ConfigGet()
+		now, err := c.ConfigGet(alcove.ConfigGetRequest{})
 		if string(now.Config["volume"]) != "7" {
 			t.Errorf("the configuration is %s", now.Config)
 		}

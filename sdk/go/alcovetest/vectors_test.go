@@ -26,7 +26,6 @@ func lacking() map[string]string {
 		"embed.texts": outside, "llm.complete": outside, "http.fetch": outside,
 		"tools.list": "there is one family", "tools.call": "there is one family", "tools.publish": "the manifest has all tools", "tools.withdraw": "the manifest has all tools",
 
-		"memory.get a namespace beyond the grant":                          "nothing is denied",
 		"record.list records by an indexed field, in the order of another": indexes, "record.list a range of an indexed field, the last first": indexes,
 		"record.list staged records are found by their fields": indexes, "record.list records without an indexed field": indexes,
 		"record.list a filter on a field that no index has": indexes, "record.list an order that no index has": indexes,
@@ -34,6 +33,16 @@ func lacking() map[string]string {
 		"record.list records of a family that the manifest does not name": "nothing is denied", "link.add a link to a namespace that may not be read": "nothing is denied",
 		"record.get records of another family": "there is one family",
 		"record.get a record that expires":     "records do not expire", "record.put an expiry in the past": "records do not expire", "link.list a page of links": "links come in one page",
+		"config.list": "settings are not shared", "config.put": "settings are not shared", "config.history": "settings are not shared",
+		"config.rollback": "settings are not shared", "config.rules": "settings are not shared", "text.tokens": "there is no vocabulary",
+		"log.verify": past, "namespace.list": past, "namespace.delete": past, "status.get": past, "version.at": past, "embed.rebuild": outside,
+
+		"config.get settings of others, and where their values come from": "settings are not shared",
+		"config.get settings as they apply in another namespace":          "settings are not shared",
+		"config.get a setting that nobody declares":                       "settings are not shared",
+		"log.append the sequence number of an event":                      past,
+
+		"memory.get a namespace beyond the grant":           "nothing is denied",
 		"memory.search hits with features":                  "the columns of the rank hook come with the ranking of a real host",
 		"job.enqueue one job more than the quota":           "there are no quotas",
 		"config.set a value that its schema does not allow": "settings are not checked by their schemas",

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host/operator"
+)
+
+func (a *app) configCommand() *cobra.Command {
+	c := &cobra.Command{Use: "config", Short: "Show and change the settings that families share"}
+	c.AddCommand(a.configGetCommand(), a.configListCommand(), a.configSetCommand(), a.configHistoryCommand(), a.configRollbackCommand())
+	return c
+}
+
+// appliesTo adds flags for whom settings are to apply to.
+func appliesTo(c *cobra.Command, q *operator.SettingQuery) {
+	c.Flags().StringVar(&q.Namespace, "namespace", "", "as they apply in this namespace")
+	c.Flags().StringVar(&q.Agent, "agent", "", "as they apply to this agent")
+	c.Flags().StringVar(&q.Family, "family", "", "as they apply to this family, with its own")
+}
+
+// scopeFlag adds the flag of a scope.
+func scopeFlag(c *cobra.Command, in *string, standard string) {
+	c.Flags().StringVar(in, "in", standard, "the scope: system, namespace:NAME, agent:NAME or family:NAME")
+}
+
+// settingScope reads a scope as --in has it.
+func settingScope(text string) (s operator.SettingScope, err error) {
+	kind, name, named := strings.Cut(text, ":")
+	switch kind {
+	case "system", "namespace", "agent", "family":
+		s.Kind, s.Name = operator.SettingKind(kind), name
+	}
+	if s.Kind == "" || named != (kind != "system") || named && name == "" {
+		return s, &usageError{fmt.Errorf("--in %.80s: give system, namespace:NAME, agent:NAME or family:NAME", text)}
+	}
+	return s, nil
+}
+
+// keyValue reads KEY=JSON. A word that is no JSON is a string.
+func keyValue(given string) (key string, value json.RawMessage, err error) {
+	key, text, ok := strings.Cut(given, "=")
+	if !ok {
+		return "", nil, &usageError{fmt.Errorf("%.80s: give KEY=JSON", given)}
+	}
+	if json.Valid([]byte(text)) {
+		return key, json.RawMessage(text), nil
+	}
+	value, err = json.Marshal(text)
+	return key, value, err
+}
+
+func (a *app) configGetCommand() *cobra.Command {
+	var q operator.SettingQuery
+	c := &cobra.Command{
+		Use: "get KEY …", Short: "Show settings with where their values come from", Args: arguments(1, 64),
+		Example: "  alcove config get forget_threshold --namespace work",
+		RunE: func(c *cobra.Command, args []string) error {
+			q.Keys = args
+			list, err := answeredBy(c.Context(), a, operator.Operator.Settings, q)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(list)
+			}
+			for _, s := range list {
+				if err := a.printSetting(s); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	appliesTo(c, &q)
+	return c
+}
+
+// printSetting prints all about a setting.
+func (a *app) printSetting(s operator.Setting) error {
+	a.printf("%s = %s (%s)\n", a.bold(s.Key), string(s.Value), s.Source)
+	if s.Description != "" {
+		a.printf("  %s\n", s.Description)
+	}
+	if s.UpdatedAt != "" {
+		a.printf("  version %d by %s, %s\n", s.Version, s.UpdatedBy, s.UpdatedAt)
+	}
+	for _, unused := range s.Unused {
+		a.printf("  not used: %s\n", unused)
+	}
+	return a.printf("  default %s, allowed %s, declared by %s\n", string(s.Default), string(s.Schema), strings.Join(s.Families, ", "))
+}
+
+func (a *app) configListCommand() *cobra.Command {
+	var q operator.SettingQuery
+	var in string
+	c := &cobra.Command{
+		Use: "list", Short: "List settings, or those that are set in a scope", Args: noArguments,
+		Example: `  alcove config list --category importance_weights
+  alcove config list --in namespace:work`,
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if in != "" {
+				if q.In, err = settingScope(in); err != nil {
+					return err
+				}
+			}
+			list, err := answeredBy(c.Context(), a, operator.Operator.Settings, q)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(list)
+			}
+			for _, s := range list {
+				if err := a.printf("%s = %s (%s)\n", s.Key, string(s.Value), s.Source); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	appliesTo(c, &q)
+	scopeFlag(c, &in, "")
+	c.Flags().StringVar(&q.Category, "category", "", "only those of this category")
+	c.Flags().StringVar(&q.Prefix, "prefix", "", "only keys that begin with this")
+	c.MarkFlagsMutuallyExclusive("in", "namespace")
+	c.MarkFlagsMutuallyExclusive("in", "agent")
+	c.MarkFlagsMutuallyExclusive("in", "family")
+	return c
+}
+
+func (a *app) configSetCommand() *cobra.Command {
+	var r operator.SettingChanges
+	var in string
+	var priority int
+	c := &cobra.Command{
+		Use: "set KEY=JSON …", Short: "Change settings: all, or with any fault none; KEY=null unsets one", Args: arguments(1, 64),
+		Example: `  alcove config set ranking_weight_semantic=0.5 ranking_weight_lexical=0.1 --reason "meaning counts more"
+  alcove config set forget_threshold=0.9 --in namespace:work`,
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if r.Scope, err = settingScope(in); err != nil {
+				return err
+			}
+			for _, given := range args {
+				key, value, err := keyValue(given)
+				if err != nil {
+					return err
+				}
+				change := operator.SettingChange{Key: key, Value: value}
+				if c.Flags().Changed("priority") {
+					change.Priority = &priority
+				}
+				r.Changes = append(r.Changes, change)
+			}
+			done, err := answeredBy(c.Context(), a, operator.Operator.ChangeSettings, r)
+			if err != nil {
+				return err
+			}
+			return a.printChanged(done)
+		},
+	}
+	scopeFlag(c, &in, "system")
+	c.Flags().StringVar(&r.Reason, "reason", "", "why, for the history")
+	c.Flags().IntVar(&priority, "priority", 0, "of values in several scopes the highest priority decides, then the nearest scope; 100 when unsaid")
+	return c
+}
+
+func (a *app) printChanged(list []operator.SettingChanged) error {
+	if a.asJSON {
+		return a.printJSON(list)
+	}
+	for _, c := range list {
+		if err := a.printf("%s = %s, was %s (version %d)\n", c.Key, orUnset(c.After), orUnset(c.Before), c.Version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func orUnset(value json.RawMessage) string {
+	if len(value) == 0 {
+		return "unset"
+	}
+	return string(value)
+}
+
+func (a *app) configHistoryCommand() *cobra.Command {
+	var k operator.SettingKey
+	var in string
+	c := &cobra.Command{
+		Use: "history KEY", Short: "Show who changed a setting, when and from what", Args: arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if k.Scope, err = settingScope(in); err != nil {
+				return err
+			}
+			k.Key = args[0]
+			h, err := answeredBy(c.Context(), a, operator.Operator.SettingHistory, k)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(h)
+			}
+			for _, v := range h.Versions {
+				if err := a.printVersion(v); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	scopeFlag(c, &in, "system")
+	c.Flags().IntVar(&k.Limit, "limit", 0, "how many changes; 100 when unsaid, 1000 at most")
+	c.Flags().Uint64Var(&k.Before, "before", 0, "only this version and older ones")
+	return c
+}
+
+func (a *app) printVersion(v operator.SettingVersion) error {
+	a.printf("%d  %s  %s, was %s  by %s", v.Version, clock(v.At), orUnset(v.After), orUnset(v.Before), v.Agent)
+	if v.Family != "" {
+		a.printf(" through %s", v.Family)
+	}
+	if v.RolledBackTo != nil {
+		a.printf(", back to version %d", *v.RolledBackTo)
+	}
+	if v.Reason != "" {
+		a.printf(": %s", v.Reason)
+	}
+	return a.printf("\n")
+}
+
+func (a *app) configRollbackCommand() *cobra.Command {
+	var k operator.SettingKey
+	var in string
+	c := &cobra.Command{
+		Use: "rollback KEY VERSION", Short: "Give a setting the value that it had at a version, as a new version; 0 unsets it", Args: arguments(2, 2),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if k.Scope, err = settingScope(in); err != nil {
+				return err
+			}
+			to, err := strconv.ParseUint(args[1], 10, 64)
+			if err != nil {
+				return &usageError{fmt.Errorf("%.40s is no version: alcove config history %s lists them", args[1], args[0])}
+			}
+			k.Key, k.To = args[0], &to
+			done, err := answeredBy(c.Context(), a, operator.Operator.RollBackSetting, k)
+			if err != nil {
+				return err
+			}
+			return a.printChanged([]operator.SettingChanged{done})
+		},
+	}
+	scopeFlag(c, &in, "system")
+	c.Flags().StringVar(&k.Reason, "reason", "", "why, for the history")
+	return c
+}

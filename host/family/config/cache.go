@@ -1,0 +1,58 @@
+package config
+
+import (
+	"encoding/json"
+	"sync"
+)
+
+// state is all that values of a family depend on: what is declared, and the versions of what is set.
+type state struct {
+	keys    *Keys
+	records [4]version // by scope, the nearest first
+}
+
+// version is that of a record. One that is not there has no name: its scope is like any other without settings.
+type version struct {
+	scope  Scope
+	at     uint64
+	former bool
+}
+
+// stateOf is the state of what was read; ok is false for what is staged only.
+func stateOf(keys *Keys, found []kept) (s state, ok bool) {
+	s.keys = keys
+	for i, k := range found {
+		if k.record == nil {
+			continue
+		}
+		if k.record.Version == 0 || i >= len(s.records) {
+			return state{}, false
+		}
+		s.records[i] = version{k.scope, k.record.Version, k.former}
+	}
+	return s, true
+}
+
+// mostResolved is how many states of a family are remembered; then all are forgotten.
+const mostResolved = 256
+
+// cache remembers values of a family. It may be used concurrently.
+type cache struct {
+	mu     sync.Mutex
+	values map[state]map[string]json.RawMessage
+}
+
+func (c *cache) get(s state) map[string]json.RawMessage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.values[s]
+}
+
+func (c *cache) put(s state, values map[string]json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.values == nil || len(c.values) >= mostResolved {
+		c.values = map[state]map[string]json.RawMessage{}
+	}
+	c.values[s] = values
+}

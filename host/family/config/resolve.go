@@ -1,0 +1,293 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// For is whom settings apply to. Empty names leave their scopes out.
+type For struct {
+	Family    string
+	Agent     string
+	Namespace string
+}
+
+// scopes are those that apply, the nearest first; system is the last.
+func (f For) scopes() []Scope {
+	var list []Scope
+	for _, s := range []Scope{{OfFamily, f.Family}, {Agent, f.Agent}, {Namespace, f.Namespace}} {
+		if s.Name != "" && len(s.Name) <= longestName {
+			list = append(list, s)
+		}
+	}
+	return append(list, Scope{Kind: System})
+}
+
+// State is a setting, and where its value comes from.
+type State struct {
+	Key   *Key
+	Value json.RawMessage
+	Scope Scope // the zero Scope: the value is the default
+	entry
+	Unused []string // nearer values that are not used, and why
+}
+
+// layer is what is set in a scope.
+type layer struct {
+	scope Scope
+	set   document
+}
+
+// candidate is a value that a key may have.
+type candidate struct {
+	scope Scope
+	entry entry
+}
+
+// resolver works out the values of keys. A key of a family alone is set in that family's scope only.
+type resolver struct {
+	layers []layer // the nearest first
+	all    *Keys
+	own    *Family // nil: none
+}
+
+func (r *resolver) key(name string) *Key {
+	if r.own != nil {
+		if k := r.own.key(name); k != nil {
+			return k
+		}
+	}
+	return r.all.Key(name)
+}
+
+// rules are all that hold for the keys.
+func (r *resolver) rules() []*Rule {
+	list := slices.Clone(r.all.rules)
+	if r.own != nil {
+		for _, rule := range r.own.rules {
+			if !rule.shared(r.own) {
+				list = append(list, rule)
+			}
+		}
+	}
+	return list
+}
+
+// candidates are the values of a key that its schema allows, the one that counts first: by priority, then the nearest; that of the
+// system follows them, and the default is the last.
+func (r *resolver) candidates(k *Key) (list []candidate, unused []string) {
+	var system []candidate
+	for _, l := range r.layers {
+		e := l.set[k.Key]
+		if !e.set() || !k.Shared && l.scope.Kind != OfFamily {
+			continue
+		}
+		if err := k.Check(e.Value); err != nil { // the manifest may have changed since
+			unused = append(unused, fmt.Sprintf("%s in %s: %v", compact(e.Value), l.scope, err))
+			continue
+		}
+		if l.scope.Kind == System {
+			system = append(system, candidate{l.scope, e})
+			continue
+		}
+		list = append(list, candidate{l.scope, e})
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int { return b.entry.Priority - a.entry.Priority })
+	list = append(list, system...)
+	return append(list, candidate{entry: entry{Value: k.Default}}), unused
+}
+
+// resolve works out the values of some keys. Where nearest values break a rule, its keys have those of the system instead, and where
+// these do, the defaults: what a guest is given satisfies every rule.
+func (r *resolver) resolve(names []string) []State {
+	states := map[string]*State{}
+	choices := map[string][]candidate{}
+	add := func(name string) {
+		k := r.key(name)
+		if k == nil || states[name] != nil {
+			return
+		}
+		list, unused := r.candidates(k)
+		states[name], choices[name] = &State{Key: k, Unused: unused}, list
+	}
+	for _, name := range names {
+		add(name)
+	}
+	var rules []*Rule
+	for _, rule := range r.rules() {
+		if slices.ContainsFunc(rule.Keys, func(name string) bool { return states[name] != nil }) {
+			rules = append(rules, rule)
+		}
+	}
+	for _, rule := range rules {
+		for _, name := range rule.Keys {
+			add(name)
+		}
+	}
+	for r.demote(rules, states, choices) {
+	}
+	list := make([]State, 0, len(names))
+	for _, name := range names {
+		if s := states[name]; s != nil {
+			c := choices[name][0]
+			s.Value, s.Scope, s.entry = c.entry.Value, c.scope, c.entry
+			list = append(list, *s)
+		}
+	}
+	return list
+}
+
+// demote drops nearer values of the keys of a rule that is broken, and reports whether there was one.
+func (r *resolver) demote(rules []*Rule, states map[string]*State, choices map[string][]candidate) bool {
+	for _, rule := range rules {
+		values := map[string]json.RawMessage{}
+		for _, name := range rule.Keys {
+			if list := choices[name]; len(list) > 0 {
+				values[name] = list[0].entry.Value
+			}
+		}
+		fault := rule.broken(values)
+		if fault == "" {
+			continue
+		}
+		dropped, near := false, slices.ContainsFunc(rule.Keys, func(name string) bool { return isNear(choices[name]) })
+		for _, name := range rule.Keys {
+			kept := choices[name]
+			if isNear(kept) == near {
+				kept = farther(kept)
+			}
+			for _, c := range choices[name][:len(choices[name])-len(kept)] {
+				dropped = true
+				states[name].Unused = append(states[name].Unused, fmt.Sprintf("%s in %s: it breaks the rule that %s: %s", compact(c.entry.Value), c.scope, rule, fault))
+			}
+			choices[name] = kept
+		}
+		if dropped {
+			return true
+		}
+	}
+	return false
+}
+
+// isNear reports whether the first candidate is that of a namespace, agent or family.
+func isNear(list []candidate) bool {
+	return len(list) > 0 && list[0].scope.Kind != "" && list[0].scope.Kind != System
+}
+
+// farther are the candidates behind those of namespaces, agents and families, or where there are none behind the system's.
+func farther(list []candidate) []candidate {
+	if len(list) == 0 || list[0].scope.Kind == "" {
+		return list
+	}
+	if list[0].scope.Kind == System {
+		return list[1:]
+	}
+	i := slices.IndexFunc(list, func(c candidate) bool { return c.scope.Kind == System || c.scope.Kind == "" })
+	return list[i:]
+}
+
+// Settings are read and changed in a stage. They are for one goroutine at a time, as the stage is.
+type Settings struct {
+	Stage *memory.Stage
+	Keys  *Keys
+	Own   *Family // whose own keys are known beside those that are shared; nil: none
+}
+
+func (s Settings) resolver(found []kept) (*resolver, error) {
+	r := &resolver{all: s.Keys, own: s.Own}
+	for _, k := range found {
+		d, err := k.document()
+		if err != nil {
+			return nil, err
+		}
+		r.layers = append(r.layers, layer{k.scope, d})
+	}
+	return r, nil
+}
+
+// Values are the values of all keys that Own declares. The map is not to be changed.
+func (s Settings) Values(ctx context.Context, f For) (map[string]json.RawMessage, error) {
+	values := make(map[string]json.RawMessage, len(s.Own.keys))
+	if len(s.Own.keys) == 0 {
+		return values, nil
+	}
+	scopes := f.scopes()
+	if !slices.ContainsFunc(s.Own.keys, func(k *Key) bool { return k.Shared }) {
+		scopes = []Scope{{OfFamily, s.Own.Name}}
+	}
+	found, err := read(ctx, s.Stage, scopes)
+	if err != nil {
+		return nil, err
+	}
+	at, cacheable := stateOf(s.Keys, found)
+	if known := s.Own.resolved.get(at); known != nil && cacheable {
+		return known, nil
+	}
+	r, err := s.resolver(found)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(s.Own.keys))
+	for i, k := range s.Own.keys {
+		names[i] = k.Key
+	}
+	for _, state := range r.resolve(names) {
+		values[state.Key.Key] = state.Value
+	}
+	if cacheable {
+		s.Own.resolved.put(at, values)
+	}
+	return values, nil
+}
+
+// States are settings as they apply; a key that is not declared is left out.
+func (s Settings) States(ctx context.Context, names []string, f For) ([]State, error) {
+	found, err := read(ctx, s.Stage, f.scopes())
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.resolver(found)
+	if err != nil {
+		return nil, err
+	}
+	return r.resolve(names), nil
+}
+
+// In are the keys that are set in a scope, as they are set there, in order.
+func (s Settings) In(ctx context.Context, scope Scope) ([]State, error) {
+	if err := scope.check(); err != nil {
+		return nil, err
+	}
+	found, err := readOne(ctx, s.Stage, scope)
+	if err != nil {
+		return nil, err
+	}
+	var list []State
+	for _, name := range s.Names() {
+		if e := found[name]; e.set() {
+			list = append(list, State{Key: s.key(name), Value: e.Value, Scope: scope, entry: e})
+		}
+	}
+	return list, nil
+}
+
+// Rules are all rules about the keys that are known.
+func (s Settings) Rules() []*Rule { return (&resolver{all: s.Keys, own: s.Own}).rules() }
+
+func (s Settings) key(name string) *Key { return (&resolver{all: s.Keys, own: s.Own}).key(name) }
+
+// Names are the keys that are known, in order.
+func (s Settings) Names() []string {
+	list := s.Keys.Names()
+	if s.Own != nil {
+		for _, k := range s.Own.keys {
+			list = append(list, k.Key)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}

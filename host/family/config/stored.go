@@ -1,0 +1,204 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// namespace is where settings are kept, on all branches the same.
+const namespace = "_"
+
+// documents is the collection of what is set: a record a scope. changes is that of the history: a record a change.
+// former is where the previous version kept what was set for a family.
+var (
+	documents = memory.Collection{Name: "_settings", PerSpace: true, Internal: true}
+	changes   = memory.Collection{Name: "_settings_log", PerSpace: true, Internal: true}
+	former    = memory.Collection{Name: "_config", PerSpace: true, Internal: true}
+)
+
+// Kind is a kind of scope.
+type Kind string
+
+// The kinds of scopes, from far to near.
+const (
+	System    Kind = "system"
+	Namespace Kind = "namespace"
+	Agent     Kind = "agent"
+	OfFamily  Kind = "family"
+)
+
+// Scope is where a setting applies. System has no name.
+type Scope struct {
+	Kind Kind   `json:"scope"`
+	Name string `json:"name,omitempty"`
+}
+
+func (s Scope) String() string {
+	if s.Kind == System {
+		return string(s.Kind)
+	}
+	return fmt.Sprintf("%s:%s", s.Kind, s.Name)
+}
+
+// longestName is how many bytes the name of a scope may have.
+const longestName = 512
+
+var namespaceForm = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`)
+
+func (s Scope) check() error {
+	switch {
+	case s.Kind == System && s.Name != "":
+		return invalid("scope system has no name: leave it out")
+	case s.Kind == System:
+		return nil
+	case s.Kind != Namespace && s.Kind != Agent && s.Kind != OfFamily:
+		return invalid("there is no scope %.64q: it is one of system, namespace, agent, family", s.Kind)
+	case s.Name == "":
+		return invalid("scope %s needs a name", s.Kind)
+	case s.Kind == Namespace && !namespaceForm.MatchString(s.Name):
+		return invalid("%.140q is no name of a namespace: it has up to 128 letters, digits and . _ / -", s.Name)
+	case len(s.Name) > longestName:
+		return invalid("the name of the scope has %d bytes: at most %d are allowed", len(s.Name), longestName)
+	}
+	return nil
+}
+
+// document is what is set in a scope, by key.
+type document map[string]entry
+
+// entry is a key in a scope.
+type entry struct {
+	Value    json.RawMessage `json:"value,omitempty"` // absent: it is not set any more
+	Priority int             `json:"priority,omitempty"`
+	Version  uint64          `json:"version,omitempty"` // 0: set before there were versions
+	At       time.Time       `json:"at,omitzero"`
+	By       string          `json:"by,omitempty"`
+}
+
+func (e entry) set() bool { return len(e.Value) > 0 }
+
+// count is the record with the number of scopes.
+const count = "scopes"
+
+// kept is the record of what is set in a scope.
+type kept struct {
+	scope  Scope
+	record *memory.Record // nil: nothing is set
+	former bool           // it is of the previous version
+}
+
+// read reads the records of some scopes, in their order.
+func read(ctx context.Context, stage *memory.Stage, scopes []Scope) ([]kept, error) {
+	names := make([]string, len(scopes))
+	for i, s := range scopes {
+		names[i] = s.String()
+	}
+	records, err := stage.Records(ctx, documents, namespace, names)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]kept, len(scopes))
+	for i, r := range records {
+		list[i] = kept{scope: scopes[i], record: r}
+		if r == nil && scopes[i].Kind == OfFamily {
+			before, err := stage.Records(ctx, former, namespace, []string{scopes[i].Name})
+			if err != nil {
+				return nil, err
+			}
+			list[i].record, list[i].former = before[0], true
+		}
+	}
+	return list, nil
+}
+
+// readOne reads what is set in one scope.
+func readOne(ctx context.Context, stage *memory.Stage, s Scope) (document, error) {
+	list, err := read(ctx, stage, []Scope{s})
+	if err != nil {
+		return nil, err
+	}
+	return list[0].document()
+}
+
+// document is what is set in the scope.
+func (k kept) document() (d document, err error) {
+	switch {
+	case k.record == nil:
+		return nil, nil
+	case k.former:
+		d, err = formerDocument(k.record.Value)
+	default:
+		err = json.Unmarshal(k.record.Value, &d)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the settings of %s: %w", k.scope, err)
+	}
+	return d, nil
+}
+
+// formerDocument is what the previous version kept of a family.
+func formerDocument(value json.RawMessage) (document, error) {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(value, &values); err != nil {
+		return nil, err
+	}
+	d := document{}
+	for key, value := range values {
+		d[key] = entry{Value: value, Priority: standardPriority}
+	}
+	return d, nil
+}
+
+// mostScopes is how many scopes may have settings.
+const mostScopes = 10_000
+
+// write stages what is set in a scope.
+func write(ctx context.Context, stage *memory.Stage, s Scope, d document) error {
+	there, err := stage.Records(ctx, documents, namespace, []string{s.String(), count})
+	if err != nil {
+		return err
+	}
+	if there[0] == nil {
+		if err := countScope(ctx, stage, s, there[1]); err != nil {
+			return err
+		}
+	}
+	value, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	return stage.PutRecord(ctx, documents, namespace, s.String(), value, nil)
+}
+
+// countScope counts a scope that is new, and takes over from the previous version.
+func countScope(ctx context.Context, stage *memory.Stage, s Scope, counted *memory.Record) error {
+	n := 0
+	if counted != nil {
+		if err := json.Unmarshal(counted.Value, &n); err != nil {
+			return fmt.Errorf("read how many scopes have settings: %w", err)
+		}
+	}
+	if n >= mostScopes {
+		return &memory.Error{Code: memory.Exhausted, Message: fmt.Sprintf("%d namespaces, agents and families have settings of their own, which is the limit: set it in scope system", n),
+			Details: map[string]any{"limit": mostScopes}}
+	}
+	if s.Kind == OfFamily {
+		if _, err := stage.DeleteRecords(ctx, former, namespace, []string{s.Name}); err != nil {
+			return err
+		}
+	}
+	value, err := json.Marshal(n + 1)
+	if err != nil {
+		return err
+	}
+	return stage.PutRecord(ctx, documents, namespace, count, value, nil)
+}
+
+func invalid(format string, args ...any) error {
+	return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,178 @@
+package family
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/family/config"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// SettingQuery says which settings an operator wants to see.
+type SettingQuery struct {
+	Keys      []string     `json:"keys,omitempty"` // none: all that are shared
+	Category  string       `json:"category,omitempty"`
+	Prefix    string       `json:"prefix,omitempty"`
+	Namespace string       `json:"namespace,omitempty"` // that they are to apply to
+	Agent     string       `json:"agent,omitempty"`     // the same
+	Family    string       `json:"family,omitempty"`    // the same, and whose own settings are shown beside
+	In        config.Scope `json:"in,omitzero"`         // only what is set there; the zero Scope: what applies
+}
+
+// Setting is a setting as an operator sees it.
+type Setting struct {
+	Key         string          `json:"key"`
+	Value       json.RawMessage `json:"value"`
+	Source      string          `json:"source"` // default, or the scope that it is set in
+	Version     uint64          `json:"version,omitempty"`
+	Priority    int             `json:"priority,omitempty"`
+	UpdatedAt   string          `json:"updated_at,omitempty"`
+	UpdatedBy   string          `json:"updated_by,omitempty"`
+	Unused      []string        `json:"unused,omitempty"`
+	Default     json.RawMessage `json:"default"`
+	Schema      json.RawMessage `json:"schema"`
+	Category    string          `json:"category,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Families    []string        `json:"families"`
+}
+
+func settingOf(s config.State) Setting {
+	out := Setting{Key: s.Key.Key, Value: s.Value, Source: "default", Version: s.Version, Priority: s.Priority, UpdatedBy: s.By, Unused: s.Unused,
+		Default: s.Key.Default, Schema: s.Key.Allowed(), Category: s.Key.Category, Description: s.Key.Description, Families: s.Key.Families}
+	if s.Scope.Kind != "" {
+		out.Source = s.Scope.String()
+	}
+	if !s.At.IsZero() {
+		out.UpdatedAt = memory.FormatTime(s.At)
+	}
+	return out
+}
+
+// SettingChanges are changes of settings by an operator.
+type SettingChanges struct {
+	config.Scope
+	Changes []config.Change `json:"changes"`
+	Reason  string          `json:"reason,omitempty"`
+}
+
+// SettingKey names a setting in a scope, for its history and to roll it back.
+type SettingKey struct {
+	config.Scope
+	Key    string  `json:"key"`
+	Before uint64  `json:"before,omitempty"` // of a history: only this version and older ones
+	Limit  int     `json:"limit,omitempty"`  // of a history: 0: 100
+	To     *uint64 `json:"to,omitempty"`     // the version to roll back to
+	Reason string  `json:"reason,omitempty"` // of a rollback
+}
+
+// SettingHistory is a page of the history of a setting, the newest change first.
+type SettingHistory struct {
+	Versions []config.Version `json:"versions"`
+	Next     uint64           `json:"next,omitempty"` // Before of the next page; 0: that was all
+}
+
+// operatorSettings are the settings as an operator reads and changes them, with those of a family alone where one is named.
+func (f *Families) operatorSettings(ctx context.Context, name string) (config.Settings, error) {
+	var x *family
+	if name != "" {
+		var err error
+		if x, err = f.named(name); err != nil {
+			return config.Settings{}, err
+		}
+	}
+	stage, err := f.operatorStage(ctx, x)
+	if err != nil {
+		return config.Settings{}, err
+	}
+	s := config.Settings{Stage: stage, Keys: f.sharedKeys()}
+	if x != nil {
+		s.Own = x.declared
+	}
+	return s, nil
+}
+
+// Settings lists settings for an operator, in the order of their keys.
+func (f *Families) Settings(ctx context.Context, q SettingQuery) ([]Setting, error) {
+	named := q.Family
+	if q.In.Kind == config.OfFamily {
+		named = q.In.Name
+	}
+	s, err := f.operatorSettings(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	var states []config.State
+	if q.In.Kind != "" {
+		states, err = s.In(ctx, q.In)
+	} else {
+		states, err = s.States(ctx, s.Names(), config.For{Family: q.Family, Agent: q.Agent, Namespace: q.Namespace})
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range q.Keys {
+		if !slices.Contains(s.Names(), key) {
+			return nil, s.Unknown(key)
+		}
+	}
+	list := []Setting{}
+	for _, state := range states {
+		name := state.Key.Key
+		if (len(q.Keys) == 0 || slices.Contains(q.Keys, name)) && strings.HasPrefix(name, q.Prefix) && cmp.Or(q.Category, state.Key.Category) == state.Key.Category {
+			list = append(list, settingOf(state))
+		}
+	}
+	return list, nil
+}
+
+// ChangeSettings changes settings: all, or with any fault none.
+func (f *Families) ChangeSettings(ctx context.Context, c SettingChanges) ([]config.Changed, error) {
+	s, err := f.operatorSettings(ctx, familyOf(c.Scope))
+	if err != nil {
+		return nil, err
+	}
+	done, err := s.Put(ctx, c.Scope, c.Changes, config.By{Agent: operatorName, Reason: c.Reason})
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.Stage.Commit(ctx, memory.Commit{})
+	return done, err
+}
+
+// SettingHistory lists the changes of a setting in a scope.
+func (f *Families) SettingHistory(ctx context.Context, k SettingKey) (SettingHistory, error) {
+	s, err := f.operatorSettings(ctx, familyOf(k.Scope))
+	if err != nil {
+		return SettingHistory{}, err
+	}
+	list, next, err := s.History(ctx, k.Scope, k.Key, k.Before, min(cmp.Or(max(k.Limit, 0), 100), 1000))
+	return SettingHistory{Versions: list, Next: next}, err
+}
+
+// RollBackSetting gives a setting the value that it had in a scope at a version, as a new version.
+func (f *Families) RollBackSetting(ctx context.Context, k SettingKey) (config.Changed, error) {
+	if k.To == nil {
+		return config.Changed{}, &memory.Error{Code: memory.InvalidArgument, Message: "give the version to roll back to; 0 unsets it"}
+	}
+	s, err := f.operatorSettings(ctx, familyOf(k.Scope))
+	if err != nil {
+		return config.Changed{}, err
+	}
+	done, err := s.Rollback(ctx, k.Scope, k.Key, *k.To, nil, config.By{Agent: operatorName, Reason: k.Reason})
+	if err != nil {
+		return config.Changed{}, err
+	}
+	_, err = s.Stage.Commit(ctx, memory.Commit{})
+	return done, err
+}
+
+// familyOf is the family of a scope; empty: it is of none.
+func familyOf(s config.Scope) string {
+	if s.Kind == config.OfFamily {
+		return s.Name
+	}
+	return ""
+}
