@@ -323,7 +323,9 @@ func FuzzCursorsOfQueries(f *testing.F) {
 		if key, ok := p.index.cutKey(name); ok && !strings.HasSuffix(name, key) {
 			t.Errorf("%q has the key %q", name, key)
 		}
-		linkSource(name, "")
+		if from, ok := linkSource(name, ""); ok && from.Key == "" {
+			t.Errorf("%q is a link of nothing", name)
+		}
 	})
 }
 
