@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -10,32 +11,24 @@ import (
 // noCache is the value of --cache that keeps nothing.
 const noCache = "off"
 
-// cacheDir is where modules are kept compiled, for all data directories of this user; empty: nowhere.
-func (a *app) cacheDir() (string, error) {
+// moduleCache is the cache of compiled modules. Its key is where the system keeps a user's settings, wherever the cache is.
+func (a *app) moduleCache() (sandbox.Cache, error) {
+	c := sandbox.UserCache()
 	switch a.cache {
 	case noCache:
-		return "", nil
+		return sandbox.Cache{}, nil
 	case "":
-		dir, err := os.UserCacheDir()
-		if err != nil {
-			return "", nil // the environment names none
-		}
-		return filepath.Join(dir, "alcove", "compiled"), nil
+		return c, nil
 	}
-	return filepath.Abs(a.cache)
-}
-
-// moduleCache is the cache of compiled modules. Its key is where the system keeps a user's settings, never in the cache.
-func (a *app) moduleCache() (sandbox.Cache, error) {
-	dir, err := a.cacheDir()
-	if err != nil || dir == "" {
-		return sandbox.Cache{}, err
-	}
-	config, err := os.UserConfigDir()
+	dir, err := filepath.Abs(a.cache)
 	if err != nil {
-		return sandbox.Cache{}, nil // without a key nothing can be kept
+		return sandbox.Cache{}, fmt.Errorf("find the cache %s: %w", a.cache, err)
 	}
-	return sandbox.Cache{Dir: dir, Key: filepath.Join(config, "alcove", "cache.key")}, nil
+	if c.Key == "" {
+		return sandbox.Cache{}, &usageError{fmt.Errorf("--cache needs a place for its key outside of it: set HOME or XDG_CONFIG_HOME, or give --cache %s", noCache)}
+	}
+	c.Dir = dir
+	return c, nil
 }
 
 // removeOldCache removes the compiled modules that alcove family call of earlier releases kept for this user.

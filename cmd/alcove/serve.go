@@ -192,11 +192,11 @@ func (a *app) starter(dir string) (func() (<-chan error, error), error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program, to start the server with: %w", err)
 	}
-	cache, err := a.cacheDir()
+	cache, err := a.moduleCache()
 	if err != nil {
 		return nil, err
 	}
-	added := []string{"--cache", cmp.Or(cache, noCache)}
+	added := []string{"--cache", cmp.Or(cache.Dir, noCache)}
 	if a.sharing.Group {
 		added = append(added, "--shared-group")
 	}
