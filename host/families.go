@@ -131,6 +131,9 @@ func (a callable) Prepare(name string, arguments json.RawMessage) (family.Prepar
 // FamilyModule is a family that the program carries.
 type FamilyModule = family.Module
 
+// CarriedTimeout is how long the families that the program carries may take to compile.
+const CarriedTimeout = family.CarriedTimeout
+
 // FamilyModuleOf is a family that the program carries, as its packed module.
 func FamilyModuleOf(packed []byte) (FamilyModule, error) { return family.ModuleOf(packed) }
 

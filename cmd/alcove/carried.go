@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/guests/image"
+	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -60,7 +61,7 @@ needed: an image of a container, or a package's script, can be built with it.`,
 // the same code.
 func compiled(ctx context.Context, box *sandbox.Sandbox, f image.Family) (carriedFamily, error) {
 	began := time.Now()
-	_, err := box.AdmitSource(ctx, sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: f.Read}, sandbox.Options{})
+	_, err := box.AdmitSource(ctx, sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: f.Read}, sandbox.Options{CompileTimeout: host.CarriedTimeout})
 	return carriedFamily{TookMS: milliseconds(time.Since(began))}, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/hooks"
@@ -114,10 +115,14 @@ func (f *Families) untilClosed() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
+// CarriedTimeout is how long the families that the program carries may take to compile: they are many in one module, and are
+// known to be compiled in seconds on a machine that has nothing else to do.
+const CarriedTimeout = 5 * time.Minute
+
 // admit admits a family's module. What is vetted is compiled in a child, too, which needs no memory of this process.
 func (f *Families) admit(ctx context.Context, x *family) (*sandbox.Module, error) {
 	if x.source == built {
-		return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: x.digest, Manifest: x.section, Read: x.binary}, sandbox.Options{})
+		return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: x.digest, Manifest: x.section, Read: x.binary}, sandbox.Options{CompileTimeout: CarriedTimeout})
 	}
 	data, err := x.binary()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 
@@ -23,6 +24,9 @@ type Options struct {
 	Bare   bool       // admit a module without a manifest
 	Vetted bool       // compile in this process
 	Limits abi.Limits // of requests; zero fields: what the manifest asks for, or the default
+	// CompileTimeout is for a module that is known to be compiled in the end, however busy the machine is. It counts if it is
+	// longer than the compiler's.
+	CompileTimeout time.Duration
 }
 
 // checks names what admission checks beside the rewriter, for the cache: a module that passed is not checked again.
@@ -397,7 +401,7 @@ func (a *admission) compile(ctx context.Context) (*code, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.compileApart(ctx, digest, a.rewritten, functions)
+	return s.compileApart(ctx, digest, a.rewritten, functions, max(s.compiler.Timeout, a.options.CompileTimeout))
 }
 
 // functions counts what the metered module defines, which also shows that it can be decoded.

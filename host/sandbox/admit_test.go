@@ -196,6 +196,18 @@ func TestCompilerThatTakesTooLongIsKilled(t *testing.T) {
 	leftovers(t, config.Cache.Dir)
 }
 
+func TestAModuleThatIsKnownMayTakeLongerToCompile(t *testing.T) {
+	config := testConfig(t)
+	config.Compiler.Timeout = time.Microsecond
+	var refused *Refusal
+	if _, err := newSandbox(t, config).Admit(t.Context(), testdata(t, "acts.wasm"), Options{Bare: true}); !errors.As(err, &refused) || refused.Class != abi.ClassCompile {
+		t.Errorf("within a microsecond: %v", err)
+	}
+	if _, err := newSandbox(t, config).Admit(t.Context(), testdata(t, "acts.wasm"), Options{Bare: true, CompileTimeout: time.Hour}); err != nil {
+		t.Errorf("within an hour: %v", err)
+	}
+}
+
 func TestCompilerThatTakesTooMuchMemoryIsEnded(t *testing.T) {
 	if underRace {
 		t.Skip("under the race detector, the detector may reach the limit of memory before the compiler and end the process itself")

@@ -47,7 +47,7 @@ func (s *Sandbox) compileHere(ctx context.Context, digest [sha256.Size]byte, bin
 }
 
 // compileApart compiles a rewritten module in a process of its own, and takes over what that wrote.
-func (s *Sandbox) compileApart(ctx context.Context, digest [sha256.Size]byte, binary []byte, functions int) (*code, error) {
+func (s *Sandbox) compileApart(ctx context.Context, digest [sha256.Size]byte, binary []byte, functions int, timeout time.Duration) (*code, error) {
 	if err := s.work.ready(); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s *Sandbox) compileApart(ctx context.Context, digest [sha256.Size]byte, bi
 	if err := os.WriteFile(filepath.Join(dir, childInput), binary, 0o600); err != nil {
 		return nil, notWritten(s.work.dir, err)
 	}
-	if err := s.runCompiler(ctx, dir); err != nil {
+	if err := s.runCompiler(ctx, dir, timeout); err != nil {
 		return nil, err
 	}
 	native, err := s.work.takeOver(filepath.Join(dir, childOutput), functions)
@@ -169,12 +169,12 @@ func readEntryFile(path string) ([]byte, error) {
 }
 
 // runCompiler runs the compiler in its directory, and kills it when it takes too long.
-func (s *Sandbox) runCompiler(ctx context.Context, work string) error {
+func (s *Sandbox) runCompiler(ctx context.Context, work string, timeout time.Duration) error {
 	path, err := s.compiler.program()
 	if err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, s.compiler.Timeout)
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	args := append(append([]string(nil), s.compiler.Args...), work, strconv.FormatInt(s.compiler.Memory, 10))
 	cmd := exec.CommandContext(limited, path, args...)
@@ -192,7 +192,7 @@ func (s *Sandbox) runCompiler(ctx context.Context, work string) error {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return s.failed(limited, err, said.String())
+	return s.failed(limited, timeout, err, said.String())
 }
 
 // bareEnvironment is what a process needs to run at all; secrets of this one are not in it.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+	"time"
 	"unicode"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -79,10 +80,10 @@ type ending struct {
 }
 
 // failed says why a compiler failed: a Refusal where the module is at fault, or else a CompileError. err is of exec.
-func (s *Sandbox) failed(late context.Context, err error, said string) error {
+func (s *Sandbox) failed(late context.Context, timeout time.Duration, err error, said string) error {
 	if late.Err() != nil {
 		return refuse(abi.ClassCompile, "make its functions smaller; trying again helps only if the machine was very busy",
-			"compiling it took longer than %v (%s)", s.compiler.Timeout, abi.LimitCompileMS)
+			"compiling it took longer than %v (%s)", timeout, abi.LimitCompileMS)
 	}
 	e := ending{said: said, limit: s.compiler.Memory}
 	if !errors.As(err, &e.exit) {
