@@ -210,13 +210,6 @@ func (t *table) turnOf(r *row) *turn {
 	return t.extras[r.extra].turn
 }
 
-func (t *table) tagsOf(r *row) []string {
-	if r.extra == none {
-		return nil
-	}
-	return t.extras[r.extra].tags
-}
-
 func (t *table) expiresAt(r *row) int64 {
 	if r.extra == none {
 		return 0
