@@ -140,10 +140,15 @@ type position struct {
 }
 
 func (p *position) compare(o *position) int {
-	if p.value != o.value {
-		return cmp.Compare(o.value, p.value)
+	switch {
+	case p.value > o.value:
+		return -1
+	case p.value < o.value:
+		return 1
+	case p.namespace != o.namespace:
+		return strings.Compare(p.namespace, o.namespace)
 	}
-	return cmp.Or(strings.Compare(p.namespace, o.namespace), strings.Compare(p.key, o.key))
+	return strings.Compare(p.key, o.key)
 }
 
 // cursor is what continues a listing.
@@ -397,35 +402,56 @@ type candidate struct {
 	score   float64
 }
 
-// firsts keeps the first memories of a listing.
+// firsts keeps the first memories of a listing, in a binary heap with the last of them at the root.
 type firsts struct {
 	most int
-	list []candidate // some more than that, the first most of them in order once there were that many
-	full bool        // the last of the first most is known: candidates behind it are left out
+	list []candidate
 }
 
-// cutFrom is from how many candidates sorting them pays.
-const cutFrom = 4096
-
-func (b *firsts) add(c candidate) {
-	if b.full && c.compare(&b.list[b.most-1].position) >= 0 {
-		return
-	}
-	if b.list = append(b.list, c); len(b.list) >= max(2*b.most, cutFrom) {
-		b.cut()
+func (f *firsts) add(c candidate) {
+	switch {
+	case len(f.list) < f.most:
+		f.list = append(f.list, c)
+		f.up(len(f.list) - 1)
+	case f.most > 0 && c.compare(&f.list[0].position) < 0:
+		f.replaceLast(c)
 	}
 }
 
-func (b *firsts) cut() {
-	slices.SortFunc(b.list, func(x, y candidate) int { return x.compare(&y.position) })
-	if len(b.list) >= b.most {
-		b.list, b.full = b.list[:b.most], b.most > 0
+func (f *firsts) up(i int) {
+	for i > 0 {
+		parent := (i - 1) / 2
+		if f.list[i].compare(&f.list[parent].position) <= 0 {
+			return
+		}
+		f.list[i], f.list[parent] = f.list[parent], f.list[i]
+		i = parent
 	}
 }
 
-func (b *firsts) sorted() []candidate {
-	b.cut()
-	return b.list
+// replaceLast puts a candidate in the place of the root.
+func (f *firsts) replaceLast(c candidate) {
+	i := 0
+	for {
+		last := 2*i + 1
+		if last >= len(f.list) {
+			break
+		}
+		if next := last + 1; next < len(f.list) && f.list[next].compare(&f.list[last].position) > 0 {
+			last = next
+		}
+		if c.compare(&f.list[last].position) >= 0 {
+			break
+		}
+		f.list[i] = f.list[last]
+		i = last
+	}
+	f.list[i] = c
+}
+
+func (f *firsts) sorted() []candidate {
+	slices.SortFunc(f.list, func(x, y candidate) int { return x.compare(&y.position) })
+	return f.list
 }
 
 // patience is how long a listing waits for the index before it reads everything instead.
