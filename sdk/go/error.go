@@ -1,12 +1,15 @@
 package alcove
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // Code is the code of an error, the same for guests and hosts.
 type Code string
+
+// String is the code.
+func (c Code) String() string { return string(c) }
+
+// String is the operation's name.
+func (o Op) String() string { return string(o) }
 
 // Error is the code and the message.
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
@@ -25,9 +28,10 @@ func (r *Refusal) Error() string { return "refused: " + r.Reason }
 func Refuse(reason string) error { return &Refusal{reason} }
 
 // Errorf returns an error of a code. A handler that returns it has it passed on to the host; any other error becomes one with the
-// code Internal.
+// code Internal. It knows the verbs %s, %v, %q, %d, %x, %t, %g and %.2f, for text, errors, numbers, lists of text and what has a
+// method String.
 func Errorf(code Code, format string, arguments ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, arguments...), Retryable: code.Retryable()}
+	return &Error{Code: code, Message: sprintf(format, arguments), Retryable: code.Retryable()}
 }
 
 // CodeOf is the code of an error; Internal where it has none, empty for nil.

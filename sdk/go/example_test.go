@@ -8,6 +8,7 @@ import (
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 type shoutIn struct {
@@ -21,7 +22,7 @@ type shoutOut struct {
 // family has one tool, which gives a memory in capital letters.
 func family() *alcove.Family {
 	f := alcove.New()
-	alcove.Tool(f, "shout_memory", func(c *alcove.Call, in shoutIn) (shoutOut, error) {
+	reflected.Tool(f, "shout_memory", func(c *alcove.Call, in shoutIn) (shoutOut, error) {
 		found, err := c.MemoryGet(alcove.MemoryGetRequest{Keys: []string{in.Key}})
 		if err != nil {
 			return shoutOut{}, err
@@ -58,7 +59,7 @@ func ExampleTool() {
 		Version uint64 `json:"version"`
 	}
 	f := alcove.New()
-	alcove.Tool(f, "keep_note", func(c *alcove.Call, in in) (out, error) {
+	reflected.Tool(f, "keep_note", func(c *alcove.Call, in in) (out, error) {
 		if in.Text == "" {
 			return out{}, alcove.Errorf(alcove.InvalidArgument, "the note %q has no text", in.Key)
 		}
@@ -96,11 +97,11 @@ func ExampleFamily_OnStore() {
 
 func TestWhatAFailedRequestStagedIsThrownAway(t *testing.T) {
 	f := alcove.New()
-	alcove.Tool(f, "put", func(c *alcove.Call, in shoutIn) (shoutOut, error) {
+	reflected.Tool(f, "put", func(c *alcove.Call, in shoutIn) (shoutOut, error) {
 		if _, err := c.MemoryPut(alcove.MemoryPutRequest{Items: []alcove.MemoryItem{{Key: in.Key, Value: alcove.JSON(1)}}}); err != nil {
 			return shoutOut{}, err
 		}
-		if err := c.PutRecords("own", "", map[string]any{"r": 1}); err != nil {
+		if err := reflected.PutRecords(c, "own", "", map[string]any{"r": 1}); err != nil {
 			return shoutOut{}, err
 		}
 		if in.Key == "bad" {
@@ -124,7 +125,7 @@ func TestWhatAFailedRequestStagedIsThrownAway(t *testing.T) {
 func TestOnlyARefusalRefusesAStore(t *testing.T) {
 	f := alcove.New()
 	f.OnStore(func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
-		if err := c.PutRecords("seen", "", map[string]any{entries[0].Key: 1}); err != nil {
+		if err := reflected.PutRecords(c, "seen", "", map[string]any{entries[0].Key: 1}); err != nil {
 			return nil, err
 		}
 		switch entries[0].Key {

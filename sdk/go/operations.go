@@ -2,11 +2,7 @@
 
 package alcove
 
-import (
-	"encoding/json"
-
-	"github.com/alcove-memory/alcove/sdk/go/scan"
-)
+import "github.com/alcove-memory/alcove/sdk/go/scan"
 
 // Counters is how a memory was used.
 type Counters struct {
@@ -32,56 +28,56 @@ func (x *Counters) read(s *scan.Scanner) {
 
 // MemoryFields is what the writer of a memory decides.
 type MemoryFields struct {
-	Value      json.RawMessage            `json:"value,omitzero"`      // any JSON value
-	Tags       []string                   `json:"tags,omitzero"`       // tags; at most 64 elements
-	Type       *string                    `json:"type,omitzero"`       // a type
-	Importance *float64                   `json:"importance,omitzero"` // importance; 0 to 1
-	Metadata   map[string]json.RawMessage `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
-	State      string                     `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
-	Supersedes []string                   `json:"supersedes,omitzero"` // keys of memories that it replaces
-	Links      []string                   `json:"links,omitzero"`      // keys of memories that it refers to
-	ExpiresAt  *string                    `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
+	Value      Raw            `json:"value,omitzero"`      // any JSON value
+	Tags       []string       `json:"tags,omitzero"`       // tags; at most 64 elements
+	Type       *string        `json:"type,omitzero"`       // a type
+	Importance *float64       `json:"importance,omitzero"` // importance; 0 to 1
+	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
+	State      string         `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
+	Supersedes []string       `json:"supersedes,omitzero"` // keys of memories that it replaces
+	Links      []string       `json:"links,omitzero"`      // keys of memories that it refers to
+	ExpiresAt  *string        `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
 }
 
-func (x *MemoryFields) write(w *writer) {
-	w.open()
+func (x *MemoryFields) write(w *scan.Writer) {
+	w.Open()
 	if len(x.Value) > 0 {
-		w.key("value")
-		w.raw(x.Value)
+		w.Key("value")
+		w.Raw(x.Value)
 	}
 	if x.Tags != nil {
-		w.key("tags")
-		w.texts(x.Tags)
+		w.Key("tags")
+		w.Texts(x.Tags)
 	}
 	if x.Type != nil {
-		w.key("type")
-		w.text(*x.Type)
+		w.Key("type")
+		w.Text(*x.Type)
 	}
 	if x.Importance != nil {
-		w.key("importance")
-		w.number(*x.Importance)
+		w.Key("importance")
+		w.Number(*x.Importance)
 	}
 	if x.Metadata != nil {
-		w.key("metadata")
-		writeMap(w, x.Metadata, func(v json.RawMessage) { w.raw(v) })
+		w.Key("metadata")
+		scan.WriteMap(w, x.Metadata, func(v Raw) { w.Raw(v) })
 	}
 	if x.State != "" {
-		w.key("state")
-		w.text(x.State)
+		w.Key("state")
+		w.Text(x.State)
 	}
 	if x.Supersedes != nil {
-		w.key("supersedes")
-		w.texts(x.Supersedes)
+		w.Key("supersedes")
+		w.Texts(x.Supersedes)
 	}
 	if x.Links != nil {
-		w.key("links")
-		w.texts(x.Links)
+		w.Key("links")
+		w.Texts(x.Links)
 	}
 	if x.ExpiresAt != nil {
-		w.key("expires_at")
-		w.text(*x.ExpiresAt)
+		w.Key("expires_at")
+		w.Text(*x.ExpiresAt)
 	}
-	w.close()
+	w.Close()
 }
 
 func (x *MemoryFields) read(s *scan.Scanner) {
@@ -92,11 +88,11 @@ func (x *MemoryFields) read(s *scan.Scanner) {
 		case "tags":
 			x.Tags = s.Strings()
 		case "type":
-			x.Type = readPointer(s, func() string { return s.String() })
+			x.Type = scan.ReadPointer(s, func() string { return s.String() })
 		case "importance":
-			x.Importance = readPointer(s, func() float64 { return s.Number() })
+			x.Importance = scan.ReadPointer(s, func() float64 { return s.Number() })
 		case "metadata":
-			x.Metadata = readMap(s, func() json.RawMessage { return s.Raw() })
+			x.Metadata = scan.ReadMap(s, func() Raw { return s.Raw() })
 		case "state":
 			x.State = s.String()
 		case "supersedes":
@@ -104,7 +100,7 @@ func (x *MemoryFields) read(s *scan.Scanner) {
 		case "links":
 			x.Links = s.Strings()
 		case "expires_at":
-			x.ExpiresAt = readPointer(s, func() string { return s.String() })
+			x.ExpiresAt = scan.ReadPointer(s, func() string { return s.String() })
 		default:
 			s.Skip()
 		}
@@ -113,22 +109,22 @@ func (x *MemoryFields) read(s *scan.Scanner) {
 
 // Memory is a memory. One that is staged has version 0.
 type Memory struct {
-	Namespace  string                     `json:"namespace"`           // its namespace
-	Key        string                     `json:"key"`                 // its key
-	Value      json.RawMessage            `json:"value,omitzero"`      // any JSON value
-	Tags       []string                   `json:"tags,omitzero"`       // tags; at most 64 elements
-	Type       string                     `json:"type,omitzero"`       // a type
-	Importance *float64                   `json:"importance,omitzero"` // importance; 0 to 1
-	Metadata   map[string]json.RawMessage `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
-	State      string                     `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
-	Supersedes []string                   `json:"supersedes,omitzero"` // keys of memories that it replaces
-	Links      []string                   `json:"links,omitzero"`      // keys of memories that it refers to
-	ExpiresAt  string                     `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
-	Agent      string                     `json:"agent,omitzero"`      // who wrote this version
-	Version    uint64                     `json:"version"`             // the version of the commit that wrote it
-	Timestamp  string                     `json:"timestamp,omitzero"`  // when it was written, RFC 3339
-	Deleted    bool                       `json:"deleted,omitzero"`    // in histories: this version deleted the key
-	Counters   *Counters                  `json:"counters,omitzero"`   // where they were asked for
+	Namespace  string         `json:"namespace"`           // its namespace
+	Key        string         `json:"key"`                 // its key
+	Value      Raw            `json:"value,omitzero"`      // any JSON value
+	Tags       []string       `json:"tags,omitzero"`       // tags; at most 64 elements
+	Type       string         `json:"type,omitzero"`       // a type
+	Importance *float64       `json:"importance,omitzero"` // importance; 0 to 1
+	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
+	State      string         `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
+	Supersedes []string       `json:"supersedes,omitzero"` // keys of memories that it replaces
+	Links      []string       `json:"links,omitzero"`      // keys of memories that it refers to
+	ExpiresAt  string         `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
+	Agent      string         `json:"agent,omitzero"`      // who wrote this version
+	Version    uint64         `json:"version"`             // the version of the commit that wrote it
+	Timestamp  string         `json:"timestamp,omitzero"`  // when it was written, RFC 3339
+	Deleted    bool           `json:"deleted,omitzero"`    // in histories: this version deleted the key
+	Counters   *Counters      `json:"counters,omitzero"`   // where they were asked for
 }
 
 func (x *Memory) read(s *scan.Scanner) {
@@ -145,9 +141,9 @@ func (x *Memory) read(s *scan.Scanner) {
 		case "type":
 			x.Type = s.String()
 		case "importance":
-			x.Importance = readPointer(s, func() float64 { return s.Number() })
+			x.Importance = scan.ReadPointer(s, func() float64 { return s.Number() })
 		case "metadata":
-			x.Metadata = readMap(s, func() json.RawMessage { return s.Raw() })
+			x.Metadata = scan.ReadMap(s, func() Raw { return s.Raw() })
 		case "state":
 			x.State = s.String()
 		case "supersedes":
@@ -193,153 +189,153 @@ func (x *MemoryID) read(s *scan.Scanner) {
 
 // MemoryItem is a memory to be staged.
 type MemoryItem struct {
-	Key        string                     `json:"key,omitzero"`        // its key; default: derived from the namespace and the value
-	Namespace  string                     `json:"namespace,omitzero"`  // the namespace; default: the call's own
-	Value      json.RawMessage            `json:"value,omitzero"`      // any JSON value
-	Tags       []string                   `json:"tags,omitzero"`       // tags; at most 64 elements
-	Type       *string                    `json:"type,omitzero"`       // a type
-	Importance *float64                   `json:"importance,omitzero"` // importance; 0 to 1
-	Metadata   map[string]json.RawMessage `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
-	State      string                     `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
-	Supersedes []string                   `json:"supersedes,omitzero"` // keys of memories that it replaces
-	Links      []string                   `json:"links,omitzero"`      // keys of memories that it refers to
-	ExpiresAt  *string                    `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
-	IfVersion  *uint64                    `json:"if_version,omitzero"` // the version that has to be the newest; 0: the key must be free
+	Key        string         `json:"key,omitzero"`        // its key; default: derived from the namespace and the value
+	Namespace  string         `json:"namespace,omitzero"`  // the namespace; default: the call's own
+	Value      Raw            `json:"value,omitzero"`      // any JSON value
+	Tags       []string       `json:"tags,omitzero"`       // tags; at most 64 elements
+	Type       *string        `json:"type,omitzero"`       // a type
+	Importance *float64       `json:"importance,omitzero"` // importance; 0 to 1
+	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
+	State      string         `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
+	Supersedes []string       `json:"supersedes,omitzero"` // keys of memories that it replaces
+	Links      []string       `json:"links,omitzero"`      // keys of memories that it refers to
+	ExpiresAt  *string        `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
+	IfVersion  *uint64        `json:"if_version,omitzero"` // the version that has to be the newest; 0: the key must be free
 }
 
-func (x *MemoryItem) write(w *writer) {
-	w.open()
+func (x *MemoryItem) write(w *scan.Writer) {
+	w.Open()
 	if x.Key != "" {
-		w.key("key")
-		w.text(x.Key)
+		w.Key("key")
+		w.Text(x.Key)
 	}
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if len(x.Value) > 0 {
-		w.key("value")
-		w.raw(x.Value)
+		w.Key("value")
+		w.Raw(x.Value)
 	}
 	if x.Tags != nil {
-		w.key("tags")
-		w.texts(x.Tags)
+		w.Key("tags")
+		w.Texts(x.Tags)
 	}
 	if x.Type != nil {
-		w.key("type")
-		w.text(*x.Type)
+		w.Key("type")
+		w.Text(*x.Type)
 	}
 	if x.Importance != nil {
-		w.key("importance")
-		w.number(*x.Importance)
+		w.Key("importance")
+		w.Number(*x.Importance)
 	}
 	if x.Metadata != nil {
-		w.key("metadata")
-		writeMap(w, x.Metadata, func(v json.RawMessage) { w.raw(v) })
+		w.Key("metadata")
+		scan.WriteMap(w, x.Metadata, func(v Raw) { w.Raw(v) })
 	}
 	if x.State != "" {
-		w.key("state")
-		w.text(x.State)
+		w.Key("state")
+		w.Text(x.State)
 	}
 	if x.Supersedes != nil {
-		w.key("supersedes")
-		w.texts(x.Supersedes)
+		w.Key("supersedes")
+		w.Texts(x.Supersedes)
 	}
 	if x.Links != nil {
-		w.key("links")
-		w.texts(x.Links)
+		w.Key("links")
+		w.Texts(x.Links)
 	}
 	if x.ExpiresAt != nil {
-		w.key("expires_at")
-		w.text(*x.ExpiresAt)
+		w.Key("expires_at")
+		w.Text(*x.ExpiresAt)
 	}
 	if x.IfVersion != nil {
-		w.key("if_version")
-		w.uint(*x.IfVersion)
+		w.Key("if_version")
+		w.Uint(*x.IfVersion)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryPatch is a change of some fields of a memory. Absent fields stay as they are; a list replaces the list there is, also an empty one.
 type MemoryPatch struct {
-	Key        string                     `json:"key"`                  // its key
-	Namespace  string                     `json:"namespace,omitzero"`   // the namespace; default: the call's own
-	Value      json.RawMessage            `json:"value,omitzero"`       // any JSON value
-	Tags       []string                   `json:"tags,omitzero"`        // tags; at most 64 elements
-	Type       *string                    `json:"type,omitzero"`        // a type
-	Importance *float64                   `json:"importance,omitzero"`  // importance; 0 to 1
-	Metadata   map[string]json.RawMessage `json:"metadata,omitzero"`    // named values; a patch adds to those there are, and null removes one
-	State      string                     `json:"state,omitzero"`       // the state of its life: active, archived, merged, pruned
-	Supersedes []string                   `json:"supersedes,omitzero"`  // keys of memories that it replaces
-	Links      []string                   `json:"links,omitzero"`       // keys of memories that it refers to
-	ExpiresAt  *string                    `json:"expires_at,omitzero"`  // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
-	AddTags    []string                   `json:"add_tags,omitzero"`    // tags to add
-	RemoveTags []string                   `json:"remove_tags,omitzero"` // tags to remove
-	Clear      []string                   `json:"clear,omitzero"`       // fields to remove: tags, type, importance, metadata, supersedes, links, expires_at
-	IfVersion  *uint64                    `json:"if_version,omitzero"`  // the version that has to be the newest
+	Key        string         `json:"key"`                  // its key
+	Namespace  string         `json:"namespace,omitzero"`   // the namespace; default: the call's own
+	Value      Raw            `json:"value,omitzero"`       // any JSON value
+	Tags       []string       `json:"tags,omitzero"`        // tags; at most 64 elements
+	Type       *string        `json:"type,omitzero"`        // a type
+	Importance *float64       `json:"importance,omitzero"`  // importance; 0 to 1
+	Metadata   map[string]Raw `json:"metadata,omitzero"`    // named values; a patch adds to those there are, and null removes one
+	State      string         `json:"state,omitzero"`       // the state of its life: active, archived, merged, pruned
+	Supersedes []string       `json:"supersedes,omitzero"`  // keys of memories that it replaces
+	Links      []string       `json:"links,omitzero"`       // keys of memories that it refers to
+	ExpiresAt  *string        `json:"expires_at,omitzero"`  // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
+	AddTags    []string       `json:"add_tags,omitzero"`    // tags to add
+	RemoveTags []string       `json:"remove_tags,omitzero"` // tags to remove
+	Clear      []string       `json:"clear,omitzero"`       // fields to remove: tags, type, importance, metadata, supersedes, links, expires_at
+	IfVersion  *uint64        `json:"if_version,omitzero"`  // the version that has to be the newest
 }
 
-func (x *MemoryPatch) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
+func (x *MemoryPatch) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if len(x.Value) > 0 {
-		w.key("value")
-		w.raw(x.Value)
+		w.Key("value")
+		w.Raw(x.Value)
 	}
 	if x.Tags != nil {
-		w.key("tags")
-		w.texts(x.Tags)
+		w.Key("tags")
+		w.Texts(x.Tags)
 	}
 	if x.Type != nil {
-		w.key("type")
-		w.text(*x.Type)
+		w.Key("type")
+		w.Text(*x.Type)
 	}
 	if x.Importance != nil {
-		w.key("importance")
-		w.number(*x.Importance)
+		w.Key("importance")
+		w.Number(*x.Importance)
 	}
 	if x.Metadata != nil {
-		w.key("metadata")
-		writeMap(w, x.Metadata, func(v json.RawMessage) { w.raw(v) })
+		w.Key("metadata")
+		scan.WriteMap(w, x.Metadata, func(v Raw) { w.Raw(v) })
 	}
 	if x.State != "" {
-		w.key("state")
-		w.text(x.State)
+		w.Key("state")
+		w.Text(x.State)
 	}
 	if x.Supersedes != nil {
-		w.key("supersedes")
-		w.texts(x.Supersedes)
+		w.Key("supersedes")
+		w.Texts(x.Supersedes)
 	}
 	if x.Links != nil {
-		w.key("links")
-		w.texts(x.Links)
+		w.Key("links")
+		w.Texts(x.Links)
 	}
 	if x.ExpiresAt != nil {
-		w.key("expires_at")
-		w.text(*x.ExpiresAt)
+		w.Key("expires_at")
+		w.Text(*x.ExpiresAt)
 	}
 	if x.AddTags != nil {
-		w.key("add_tags")
-		w.texts(x.AddTags)
+		w.Key("add_tags")
+		w.Texts(x.AddTags)
 	}
 	if x.RemoveTags != nil {
-		w.key("remove_tags")
-		w.texts(x.RemoveTags)
+		w.Key("remove_tags")
+		w.Texts(x.RemoveTags)
 	}
 	if x.Clear != nil {
-		w.key("clear")
-		w.texts(x.Clear)
+		w.Key("clear")
+		w.Texts(x.Clear)
 	}
 	if x.IfVersion != nil {
-		w.key("if_version")
-		w.uint(*x.IfVersion)
+		w.Key("if_version")
+		w.Uint(*x.IfVersion)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryHit is a memory that a search found.
@@ -360,7 +356,7 @@ func (x *MemoryHit) read(s *scan.Scanner) {
 		case "snippet":
 			x.Snippet = s.String()
 		case "features":
-			x.Features = readMap(s, func() float32 { return float32(s.Number()) })
+			x.Features = scan.ReadMap(s, func() float32 { return float32(s.Number()) })
 		default:
 			s.Skip()
 		}
@@ -369,11 +365,11 @@ func (x *MemoryHit) read(s *scan.Scanner) {
 
 // Record is a record of one of the family's own collections. One that is staged has version 0.
 type Record struct {
-	Namespace string          `json:"namespace"`          // its namespace
-	Key       string          `json:"key"`                // its key; of an appended record its sequence number, in 20 digits
-	Value     json.RawMessage `json:"value"`              // any JSON value
-	Version   uint64          `json:"version"`            // the version of the commit that wrote it
-	Timestamp string          `json:"timestamp,omitzero"` // when it was written, RFC 3339
+	Namespace string `json:"namespace"`          // its namespace
+	Key       string `json:"key"`                // its key; of an appended record its sequence number, in 20 digits
+	Value     Raw    `json:"value"`              // any JSON value
+	Version   uint64 `json:"version"`            // the version of the commit that wrote it
+	Timestamp string `json:"timestamp,omitzero"` // when it was written, RFC 3339
 }
 
 func (x *Record) read(s *scan.Scanner) {
@@ -397,22 +393,22 @@ func (x *Record) read(s *scan.Scanner) {
 
 // RecordItem is a record to be staged.
 type RecordItem struct {
-	Key       string          `json:"key"`                 // its key
-	Value     json.RawMessage `json:"value"`               // any JSON value
-	IfVersion *uint64         `json:"if_version,omitzero"` // the version that has to be the newest; 0: the key must be free
+	Key       string  `json:"key"`                 // its key
+	Value     Raw     `json:"value"`               // any JSON value
+	IfVersion *uint64 `json:"if_version,omitzero"` // the version that has to be the newest; 0: the key must be free
 }
 
-func (x *RecordItem) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
-	w.key("value")
-	w.raw(x.Value)
+func (x *RecordItem) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
+	w.Key("value")
+	w.Raw(x.Value)
 	if x.IfVersion != nil {
-		w.key("if_version")
-		w.uint(*x.IfVersion)
+		w.Key("if_version")
+		w.Uint(*x.IfVersion)
 	}
-	w.close()
+	w.Close()
 }
 
 // RecordHit is a record that a search found.
@@ -439,12 +435,12 @@ func (x *RecordHit) read(s *scan.Scanner) {
 
 // Event is an event of the log.
 type Event struct {
-	Namespace string          `json:"namespace"`      // its namespace
-	Sequence  uint64          `json:"sequence"`       // its number, from 1, without gaps
-	Event     string          `json:"event"`          // its name
-	Data      json.RawMessage `json:"data"`           // what was logged; null once it was purged
-	Agent     string          `json:"agent,omitzero"` // who logged it
-	Timestamp string          `json:"timestamp"`      // when it was committed, RFC 3339
+	Namespace string `json:"namespace"`      // its namespace
+	Sequence  uint64 `json:"sequence"`       // its number, from 1, without gaps
+	Event     string `json:"event"`          // its name
+	Data      Raw    `json:"data"`           // what was logged; null once it was purged
+	Agent     string `json:"agent,omitzero"` // who logged it
+	Timestamp string `json:"timestamp"`      // when it was committed, RFC 3339
 }
 
 func (x *Event) read(s *scan.Scanner) {
@@ -470,12 +466,12 @@ func (x *Event) read(s *scan.Scanner) {
 
 // Notice is a change, or an event that a family announced.
 type Notice struct {
-	Kind      string          `json:"kind"`             // what happened: `stored`, `forgotten`, …, or `FAMILY.KIND`
-	Namespace string          `json:"namespace"`        // where
-	Key       string          `json:"key"`              // the memory, where it is about one
-	Watermark uint64          `json:"watermark"`        // its place in the feed
-	Timestamp string          `json:"timestamp"`        // when it was committed, RFC 3339
-	Payload   json.RawMessage `json:"payload,omitzero"` // what a family announced with it
+	Kind      string `json:"kind"`             // what happened: `stored`, `forgotten`, …, or `FAMILY.KIND`
+	Namespace string `json:"namespace"`        // where
+	Key       string `json:"key"`              // the memory, where it is about one
+	Watermark uint64 `json:"watermark"`        // its place in the feed
+	Timestamp string `json:"timestamp"`        // when it was committed, RFC 3339
+	Payload   Raw    `json:"payload,omitzero"` // what a family announced with it
 }
 
 func (x *Notice) read(s *scan.Scanner) {
@@ -604,10 +600,10 @@ func (x *Progress) read(s *scan.Scanner) {
 
 // ForeignTool is a tool of another family.
 type ForeignTool struct {
-	Name        string          `json:"name"`         // its name
-	Family      string          `json:"family"`       // its family
-	Description string          `json:"description"`  // what it does
-	InputSchema json.RawMessage `json:"input_schema"` // the JSON Schema of its arguments
+	Name        string `json:"name"`         // its name
+	Family      string `json:"family"`       // its family
+	Description string `json:"description"`  // what it does
+	InputSchema Raw    `json:"input_schema"` // the JSON Schema of its arguments
 }
 
 func (x *ForeignTool) read(s *scan.Scanner) {
@@ -635,23 +631,23 @@ type MemoryGetRequest struct {
 	Counters  bool     `json:"counters,omitzero"`  // adds how each memory was used
 }
 
-func (x *MemoryGetRequest) write(w *writer) {
-	w.open()
-	w.key("keys")
-	w.texts(x.Keys)
+func (x *MemoryGetRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("keys")
+	w.Texts(x.Keys)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.AsOf != "" {
-		w.key("as_of")
-		w.text(x.AsOf)
+		w.Key("as_of")
+		w.Text(x.AsOf)
 	}
 	if x.Counters {
-		w.key("counters")
-		w.bool(x.Counters)
+		w.Key("counters")
+		w.Bool(x.Counters)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryGetResponse is the response of memory.get.
@@ -663,7 +659,7 @@ func (x *MemoryGetResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "memories":
-			x.Memories = readList(s, func() *Memory { return readNullable[Memory](s) })
+			x.Memories = scan.ReadList(s, func() *Memory { return readNullable[Memory](s) })
 		default:
 			s.Skip()
 		}
@@ -680,33 +676,33 @@ type MemoryListRequest struct {
 	Counters  bool   `json:"counters,omitzero"`  // adds how each memory was used
 }
 
-func (x *MemoryListRequest) write(w *writer) {
-	w.open()
+func (x *MemoryListRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Prefix != "" {
-		w.key("prefix")
-		w.text(x.Prefix)
+		w.Key("prefix")
+		w.Text(x.Prefix)
 	}
 	if x.After != "" {
-		w.key("after")
-		w.text(x.After)
+		w.Key("after")
+		w.Text(x.After)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
 	if x.AsOf != "" {
-		w.key("as_of")
-		w.text(x.AsOf)
+		w.Key("as_of")
+		w.Text(x.AsOf)
 	}
 	if x.Counters {
-		w.key("counters")
-		w.bool(x.Counters)
+		w.Key("counters")
+		w.Bool(x.Counters)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryListResponse is the response of memory.list.
@@ -719,7 +715,7 @@ func (x *MemoryListResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "memories":
-			x.Memories = readList(s, func() Memory { return readObject[Memory](s) })
+			x.Memories = scan.ReadList(s, func() Memory { return readObject[Memory](s) })
 		case "next":
 			x.Next = s.String()
 		default:
@@ -752,23 +748,23 @@ type MemoryHistoryRequest struct {
 	Limit     int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *MemoryHistoryRequest) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
+func (x *MemoryHistoryRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Before != 0 {
-		w.key("before")
-		w.uint(x.Before)
+		w.Key("before")
+		w.Uint(x.Before)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryHistoryResponse is the response of memory.history.
@@ -781,7 +777,7 @@ func (x *MemoryHistoryResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "versions":
-			x.Versions = readList(s, func() Memory { return readObject[Memory](s) })
+			x.Versions = scan.ReadList(s, func() Memory { return readObject[Memory](s) })
 		case "next":
 			x.Next = s.Uint()
 		default:
@@ -807,59 +803,59 @@ type MemorySearchRequest struct {
 	Features   bool      `json:"features,omitzero"`   // adds the columns of the rank hook to each hit
 }
 
-func (x *MemorySearchRequest) write(w *writer) {
-	w.open()
-	w.key("query")
-	w.text(x.Query)
+func (x *MemorySearchRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("query")
+	w.Text(x.Query)
 	if x.Namespaces != nil {
-		w.key("namespaces")
-		w.texts(x.Namespaces)
+		w.Key("namespaces")
+		w.Texts(x.Namespaces)
 	}
 	if x.K != 0 {
-		w.key("k")
-		w.int(int64(x.K))
+		w.Key("k")
+		w.Int(int64(x.K))
 	}
 	if x.Offset != 0 {
-		w.key("offset")
-		w.int(int64(x.Offset))
+		w.Key("offset")
+		w.Int(int64(x.Offset))
 	}
 	if x.Tags != nil {
-		w.key("tags")
-		w.texts(x.Tags)
+		w.Key("tags")
+		w.Texts(x.Tags)
 	}
 	if x.Types != nil {
-		w.key("types")
-		w.texts(x.Types)
+		w.Key("types")
+		w.Texts(x.Types)
 	}
 	if x.States != nil {
-		w.key("states")
-		w.texts(x.States)
+		w.Key("states")
+		w.Texts(x.States)
 	}
 	if x.Since != "" {
-		w.key("since")
-		w.text(x.Since)
+		w.Key("since")
+		w.Text(x.Since)
 	}
 	if x.Until != "" {
-		w.key("until")
-		w.text(x.Until)
+		w.Key("until")
+		w.Text(x.Until)
 	}
 	if x.AsOf != "" {
-		w.key("as_of")
-		w.text(x.AsOf)
+		w.Key("as_of")
+		w.Text(x.AsOf)
 	}
 	if x.Mode != "" {
-		w.key("mode")
-		w.text(x.Mode)
+		w.Key("mode")
+		w.Text(x.Mode)
 	}
 	if x.Vector != nil {
-		w.key("vector")
-		w.list(len(x.Vector), func(i int) { w.number32(x.Vector[i]) })
+		w.Key("vector")
+		w.List(len(x.Vector), func(i int) { w.Number32(x.Vector[i]) })
 	}
 	if x.Features {
-		w.key("features")
-		w.bool(x.Features)
+		w.Key("features")
+		w.Bool(x.Features)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemorySearchResponse is the response of memory.search.
@@ -872,7 +868,7 @@ func (x *MemorySearchResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "hits":
-			x.Hits = readList(s, func() MemoryHit { return readObject[MemoryHit](s) })
+			x.Hits = scan.ReadList(s, func() MemoryHit { return readObject[MemoryHit](s) })
 		case "total":
 			x.Total = int(s.Int())
 		default:
@@ -886,11 +882,11 @@ type MemoryPutRequest struct {
 	Items []MemoryItem `json:"items"` // the memories; 1 to 1000 elements
 }
 
-func (x *MemoryPutRequest) write(w *writer) {
-	w.open()
-	w.key("items")
-	w.list(len(x.Items), func(i int) { x.Items[i].write(w) })
-	w.close()
+func (x *MemoryPutRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("items")
+	w.List(len(x.Items), func(i int) { x.Items[i].write(w) })
+	w.Close()
 }
 
 // MemoryPutResponse is the response of memory.put.
@@ -902,7 +898,7 @@ func (x *MemoryPutResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "stored":
-			x.Stored = readList(s, func() MemoryID { return readObject[MemoryID](s) })
+			x.Stored = scan.ReadList(s, func() MemoryID { return readObject[MemoryID](s) })
 		default:
 			s.Skip()
 		}
@@ -914,11 +910,11 @@ type MemoryPatchRequest struct {
 	Patches []MemoryPatch `json:"patches"` // the changes; 1 to 1000 elements
 }
 
-func (x *MemoryPatchRequest) write(w *writer) {
-	w.open()
-	w.key("patches")
-	w.list(len(x.Patches), func(i int) { x.Patches[i].write(w) })
-	w.close()
+func (x *MemoryPatchRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("patches")
+	w.List(len(x.Patches), func(i int) { x.Patches[i].write(w) })
+	w.Close()
 }
 
 // MemoryPatchResponse is the response of memory.patch.
@@ -946,15 +942,15 @@ type MemoryDeleteRequest struct {
 	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *MemoryDeleteRequest) write(w *writer) {
-	w.open()
-	w.key("keys")
-	w.texts(x.Keys)
+func (x *MemoryDeleteRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("keys")
+	w.Texts(x.Keys)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryDeleteResponse is the response of memory.delete.
@@ -981,23 +977,23 @@ type MemoryTouchRequest struct {
 	Health    float64  `json:"health,omitzero"`    // added to the health; -1 to 1
 }
 
-func (x *MemoryTouchRequest) write(w *writer) {
-	w.open()
-	w.key("keys")
-	w.texts(x.Keys)
+func (x *MemoryTouchRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("keys")
+	w.Texts(x.Keys)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Accesses != nil {
-		w.key("accesses")
-		w.int(int64(*x.Accesses))
+		w.Key("accesses")
+		w.Int(int64(*x.Accesses))
 	}
 	if x.Health != 0 {
-		w.key("health")
-		w.number(x.Health)
+		w.Key("health")
+		w.Number(x.Health)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryTouchResponse is the response of memory.touch.
@@ -1023,17 +1019,17 @@ type RecordGetRequest struct {
 	Namespace  string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *RecordGetRequest) write(w *writer) {
-	w.open()
-	w.key("collection")
-	w.text(x.Collection)
-	w.key("keys")
-	w.texts(x.Keys)
+func (x *RecordGetRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
+	w.Key("keys")
+	w.Texts(x.Keys)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.close()
+	w.Close()
 }
 
 // RecordGetResponse is the response of record.get.
@@ -1045,7 +1041,7 @@ func (x *RecordGetResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "records":
-			x.Records = readList(s, func() *Record { return readNullable[Record](s) })
+			x.Records = scan.ReadList(s, func() *Record { return readNullable[Record](s) })
 		default:
 			s.Skip()
 		}
@@ -1059,17 +1055,17 @@ type RecordPutRequest struct {
 	Items      []RecordItem `json:"items"`              // the records; 1 to 1000 elements
 }
 
-func (x *RecordPutRequest) write(w *writer) {
-	w.open()
-	w.key("collection")
-	w.text(x.Collection)
+func (x *RecordPutRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.key("items")
-	w.list(len(x.Items), func(i int) { x.Items[i].write(w) })
-	w.close()
+	w.Key("items")
+	w.List(len(x.Items), func(i int) { x.Items[i].write(w) })
+	w.Close()
 }
 
 // RecordPutResponse is the response of record.put.
@@ -1095,17 +1091,17 @@ type RecordDeleteRequest struct {
 	Namespace  string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *RecordDeleteRequest) write(w *writer) {
-	w.open()
-	w.key("collection")
-	w.text(x.Collection)
-	w.key("keys")
-	w.texts(x.Keys)
+func (x *RecordDeleteRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
+	w.Key("keys")
+	w.Texts(x.Keys)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.close()
+	w.Close()
 }
 
 // RecordDeleteResponse is the response of record.delete.
@@ -1133,27 +1129,27 @@ type RecordListRequest struct {
 	Limit      int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *RecordListRequest) write(w *writer) {
-	w.open()
-	w.key("collection")
-	w.text(x.Collection)
+func (x *RecordListRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Prefix != "" {
-		w.key("prefix")
-		w.text(x.Prefix)
+		w.Key("prefix")
+		w.Text(x.Prefix)
 	}
 	if x.After != "" {
-		w.key("after")
-		w.text(x.After)
+		w.Key("after")
+		w.Text(x.After)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // RecordListResponse is the response of record.list.
@@ -1166,7 +1162,7 @@ func (x *RecordListResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "records":
-			x.Records = readList(s, func() Record { return readObject[Record](s) })
+			x.Records = scan.ReadList(s, func() Record { return readObject[Record](s) })
 		case "next":
 			x.Next = s.String()
 		default:
@@ -1184,25 +1180,25 @@ type RecordSearchRequest struct {
 	Offset     int      `json:"offset,omitzero"`     // how many of the best hits are left out; at least 0
 }
 
-func (x *RecordSearchRequest) write(w *writer) {
-	w.open()
-	w.key("collection")
-	w.text(x.Collection)
-	w.key("query")
-	w.text(x.Query)
+func (x *RecordSearchRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
+	w.Key("query")
+	w.Text(x.Query)
 	if x.Namespaces != nil {
-		w.key("namespaces")
-		w.texts(x.Namespaces)
+		w.Key("namespaces")
+		w.Texts(x.Namespaces)
 	}
 	if x.K != 0 {
-		w.key("k")
-		w.int(int64(x.K))
+		w.Key("k")
+		w.Int(int64(x.K))
 	}
 	if x.Offset != 0 {
-		w.key("offset")
-		w.int(int64(x.Offset))
+		w.Key("offset")
+		w.Int(int64(x.Offset))
 	}
-	w.close()
+	w.Close()
 }
 
 // RecordSearchResponse is the response of record.search.
@@ -1215,7 +1211,7 @@ func (x *RecordSearchResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "hits":
-			x.Hits = readList(s, func() RecordHit { return readObject[RecordHit](s) })
+			x.Hits = scan.ReadList(s, func() RecordHit { return readObject[RecordHit](s) })
 		case "total":
 			x.Total = int(s.Int())
 		default:
@@ -1226,22 +1222,22 @@ func (x *RecordSearchResponse) read(s *scan.Scanner) {
 
 // RecordAppendRequest is the request of record.append: stage records with the next sequence numbers as their keys.
 type RecordAppendRequest struct {
-	Collection string            `json:"collection"`         // the collection
-	Namespace  string            `json:"namespace,omitzero"` // the namespace; default: the call's own
-	Values     []json.RawMessage `json:"values"`             // the records; 1 to 1000 elements
+	Collection string `json:"collection"`         // the collection
+	Namespace  string `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Values     []Raw  `json:"values"`             // the records; 1 to 1000 elements
 }
 
-func (x *RecordAppendRequest) write(w *writer) {
-	w.open()
-	w.key("collection")
-	w.text(x.Collection)
+func (x *RecordAppendRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.key("values")
-	w.list(len(x.Values), func(i int) { w.raw(x.Values[i]) })
-	w.close()
+	w.Key("values")
+	w.List(len(x.Values), func(i int) { w.Raw(x.Values[i]) })
+	w.Close()
 }
 
 // RecordAppendResponse is the response of record.append.
@@ -1253,7 +1249,7 @@ func (x *RecordAppendResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "sequences":
-			x.Sequences = readList(s, func() uint64 { return s.Uint() })
+			x.Sequences = scan.ReadList(s, func() uint64 { return s.Uint() })
 		default:
 			s.Skip()
 		}
@@ -1262,24 +1258,24 @@ func (x *RecordAppendResponse) read(s *scan.Scanner) {
 
 // LogAppendRequest is the request of log.append: stage an event of the log, which gets its sequence number at the commit.
 type LogAppendRequest struct {
-	Event     string          `json:"event"`              // its name
-	Data      json.RawMessage `json:"data,omitzero"`      // what is logged; default: null
-	Namespace string          `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Event     string `json:"event"`              // its name
+	Data      Raw    `json:"data,omitzero"`      // what is logged; default: null
+	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *LogAppendRequest) write(w *writer) {
-	w.open()
-	w.key("event")
-	w.text(x.Event)
+func (x *LogAppendRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("event")
+	w.Text(x.Event)
 	if len(x.Data) > 0 {
-		w.key("data")
-		w.raw(x.Data)
+		w.Key("data")
+		w.Raw(x.Data)
 	}
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.close()
+	w.Close()
 }
 
 // LogReadRequest is the request of log.read: events of the log, the oldest first.
@@ -1289,21 +1285,21 @@ type LogReadRequest struct {
 	Limit     int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *LogReadRequest) write(w *writer) {
-	w.open()
+func (x *LogReadRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.From != 0 {
-		w.key("from")
-		w.uint(x.From)
+		w.Key("from")
+		w.Uint(x.From)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // LogReadResponse is the response of log.read.
@@ -1315,7 +1311,7 @@ func (x *LogReadResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "events":
-			x.Events = readList(s, func() Event { return readObject[Event](s) })
+			x.Events = scan.ReadList(s, func() Event { return readObject[Event](s) })
 		default:
 			s.Skip()
 		}
@@ -1329,21 +1325,21 @@ type FeedReadRequest struct {
 	Limit      int      `json:"limit,omitzero"`      // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *FeedReadRequest) write(w *writer) {
-	w.open()
+func (x *FeedReadRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.After != 0 {
-		w.key("after")
-		w.uint(x.After)
+		w.Key("after")
+		w.Uint(x.After)
 	}
 	if x.Namespaces != nil {
-		w.key("namespaces")
-		w.texts(x.Namespaces)
+		w.Key("namespaces")
+		w.Texts(x.Namespaces)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // FeedReadResponse is the response of feed.read.
@@ -1357,7 +1353,7 @@ func (x *FeedReadResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "notices":
-			x.Notices = readList(s, func() Notice { return readObject[Notice](s) })
+			x.Notices = scan.ReadList(s, func() Notice { return readObject[Notice](s) })
 		case "watermark":
 			x.Watermark = s.Uint()
 		case "more":
@@ -1370,24 +1366,24 @@ func (x *FeedReadResponse) read(s *scan.Scanner) {
 
 // FeedEmitRequest is the request of feed.emit: stage an event of the feed.
 type FeedEmitRequest struct {
-	Kind      string          `json:"kind"`               // its name; others see `FAMILY.KIND`
-	Payload   json.RawMessage `json:"payload,omitzero"`   // what is announced with it
-	Namespace string          `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Kind      string `json:"kind"`               // its name; others see `FAMILY.KIND`
+	Payload   Raw    `json:"payload,omitzero"`   // what is announced with it
+	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *FeedEmitRequest) write(w *writer) {
-	w.open()
-	w.key("kind")
-	w.text(x.Kind)
+func (x *FeedEmitRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("kind")
+	w.Text(x.Kind)
 	if len(x.Payload) > 0 {
-		w.key("payload")
-		w.raw(x.Payload)
+		w.Key("payload")
+		w.Raw(x.Payload)
 	}
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.close()
+	w.Close()
 }
 
 // BranchListResponse is the response of branch.list.
@@ -1399,7 +1395,7 @@ func (x *BranchListResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "branches":
-			x.Branches = readList(s, func() Branch { return readObject[Branch](s) })
+			x.Branches = scan.ReadList(s, func() Branch { return readObject[Branch](s) })
 		default:
 			s.Skip()
 		}
@@ -1414,23 +1410,23 @@ type BranchDiffRequest struct {
 	Limit      int      `json:"limit,omitzero"`      // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *BranchDiffRequest) write(w *writer) {
-	w.open()
-	w.key("source")
-	w.text(x.Source)
+func (x *BranchDiffRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("source")
+	w.Text(x.Source)
 	if x.Target != "" {
-		w.key("target")
-		w.text(x.Target)
+		w.Key("target")
+		w.Text(x.Target)
 	}
 	if x.Namespaces != nil {
-		w.key("namespaces")
-		w.texts(x.Namespaces)
+		w.Key("namespaces")
+		w.Texts(x.Namespaces)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // BranchDiffResponse is the response of branch.diff.
@@ -1455,7 +1451,7 @@ func (x *BranchDiffResponse) read(s *scan.Scanner) {
 		case "clashes":
 			x.Clashes = int(s.Int())
 		case "differences":
-			x.Differences = readList(s, func() Difference { return readObject[Difference](s) })
+			x.Differences = scan.ReadList(s, func() Difference { return readObject[Difference](s) })
 		case "truncated":
 			x.Truncated = s.Bool()
 		default:
@@ -1471,19 +1467,19 @@ type BranchForkRequest struct {
 	AsOf string `json:"as_of,omitzero"` // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
 }
 
-func (x *BranchForkRequest) write(w *writer) {
-	w.open()
-	w.key("name")
-	w.text(x.Name)
+func (x *BranchForkRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("name")
+	w.Text(x.Name)
 	if x.From != "" {
-		w.key("from")
-		w.text(x.From)
+		w.Key("from")
+		w.Text(x.From)
 	}
 	if x.AsOf != "" {
-		w.key("as_of")
-		w.text(x.AsOf)
+		w.Key("as_of")
+		w.Text(x.AsOf)
 	}
-	w.close()
+	w.Close()
 }
 
 // BranchForkResponse is the response of branch.fork.
@@ -1514,27 +1510,27 @@ type BranchMergeRequest struct {
 	Preview    bool     `json:"preview,omitzero"`    // only tells what would happen
 }
 
-func (x *BranchMergeRequest) write(w *writer) {
-	w.open()
-	w.key("source")
-	w.text(x.Source)
+func (x *BranchMergeRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("source")
+	w.Text(x.Source)
 	if x.Target != "" {
-		w.key("target")
-		w.text(x.Target)
+		w.Key("target")
+		w.Text(x.Target)
 	}
 	if x.Strategy != "" {
-		w.key("strategy")
-		w.text(x.Strategy)
+		w.Key("strategy")
+		w.Text(x.Strategy)
 	}
 	if x.Namespaces != nil {
-		w.key("namespaces")
-		w.texts(x.Namespaces)
+		w.Key("namespaces")
+		w.Texts(x.Namespaces)
 	}
 	if x.Preview {
-		w.key("preview")
-		w.bool(x.Preview)
+		w.Key("preview")
+		w.Bool(x.Preview)
 	}
-	w.close()
+	w.Close()
 }
 
 // BranchMergeResponse is the response of branch.merge.
@@ -1551,9 +1547,9 @@ func (x *BranchMergeResponse) read(s *scan.Scanner) {
 		case "merged":
 			x.Merged = s.Bool()
 		case "applied":
-			x.Applied = readList(s, func() Difference { return readObject[Difference](s) })
+			x.Applied = scan.ReadList(s, func() Difference { return readObject[Difference](s) })
 		case "clashes":
-			x.Clashes = readList(s, func() Difference { return readObject[Difference](s) })
+			x.Clashes = scan.ReadList(s, func() Difference { return readObject[Difference](s) })
 		case "unresolved":
 			x.Unresolved = int(s.Int())
 		default:
@@ -1567,11 +1563,11 @@ type BranchDeleteRequest struct {
 	Name string `json:"name"` // its name
 }
 
-func (x *BranchDeleteRequest) write(w *writer) {
-	w.open()
-	w.key("name")
-	w.text(x.Name)
-	w.close()
+func (x *BranchDeleteRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("name")
+	w.Text(x.Name)
+	w.Close()
 }
 
 // LinkListRequest is the request of link.list: links from and to a memory.
@@ -1580,15 +1576,15 @@ type LinkListRequest struct {
 	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *LinkListRequest) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
+func (x *LinkListRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.close()
+	w.Close()
 }
 
 // LinkListResponse is the response of link.list.
@@ -1617,17 +1613,17 @@ type LinkAddRequest struct {
 	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *LinkAddRequest) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
-	w.key("to")
-	w.texts(x.To)
+func (x *LinkAddRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
+	w.Key("to")
+	w.Texts(x.To)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.close()
+	w.Close()
 }
 
 // LinkAddResponse is the response of link.add.
@@ -1653,17 +1649,17 @@ type LinkRemoveRequest struct {
 	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *LinkRemoveRequest) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
-	w.key("to")
-	w.texts(x.To)
+func (x *LinkRemoveRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
+	w.Key("to")
+	w.Texts(x.To)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.close()
+	w.Close()
 }
 
 // LinkRemoveResponse is the response of link.remove.
@@ -1684,14 +1680,14 @@ func (x *LinkRemoveResponse) read(s *scan.Scanner) {
 
 // ConfigGetResponse is the response of config.get.
 type ConfigGetResponse struct {
-	Config map[string]json.RawMessage `json:"config"` // a value for every key of the manifest's config
+	Config map[string]Raw `json:"config"` // a value for every key of the manifest's config
 }
 
 func (x *ConfigGetResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "config":
-			x.Config = readMap(s, func() json.RawMessage { return s.Raw() })
+			x.Config = scan.ReadMap(s, func() Raw { return s.Raw() })
 		default:
 			s.Skip()
 		}
@@ -1700,26 +1696,26 @@ func (x *ConfigGetResponse) read(s *scan.Scanner) {
 
 // ConfigSetRequest is the request of config.set: stage a change of its own configuration.
 type ConfigSetRequest struct {
-	Values map[string]json.RawMessage `json:"values"` // new values by key; null goes back to the default
+	Values map[string]Raw `json:"values"` // new values by key; null goes back to the default
 }
 
-func (x *ConfigSetRequest) write(w *writer) {
-	w.open()
-	w.key("values")
-	writeMap(w, x.Values, func(v json.RawMessage) { w.raw(v) })
-	w.close()
+func (x *ConfigSetRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("values")
+	scan.WriteMap(w, x.Values, func(v Raw) { w.Raw(v) })
+	w.Close()
 }
 
 // ConfigSetResponse is the response of config.set.
 type ConfigSetResponse struct {
-	Config map[string]json.RawMessage `json:"config"` // all of it
+	Config map[string]Raw `json:"config"` // all of it
 }
 
 func (x *ConfigSetResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "config":
-			x.Config = readMap(s, func() json.RawMessage { return s.Raw() })
+			x.Config = scan.ReadMap(s, func() Raw { return s.Raw() })
 		default:
 			s.Skip()
 		}
@@ -1746,7 +1742,7 @@ func (x *CallerGetResponse) read(s *scan.Scanner) {
 		case "branch":
 			x.Branch = s.String()
 		case "capabilities":
-			x.Capabilities = readList(s, func() Power { return readObject[Power](s) })
+			x.Capabilities = scan.ReadList(s, func() Power { return readObject[Power](s) })
 		case "read_only":
 			x.ReadOnly = s.Bool()
 		case "proposes":
@@ -1764,41 +1760,41 @@ type CallerProgressRequest struct {
 	Message string  `json:"message,omitzero"` // what is being done; at most 1,000 bytes
 }
 
-func (x *CallerProgressRequest) write(w *writer) {
-	w.open()
-	w.key("done")
-	w.number(x.Done)
+func (x *CallerProgressRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("done")
+	w.Number(x.Done)
 	if x.Total != 0 {
-		w.key("total")
-		w.number(x.Total)
+		w.Key("total")
+		w.Number(x.Total)
 	}
 	if x.Message != "" {
-		w.key("message")
-		w.text(x.Message)
+		w.Key("message")
+		w.Text(x.Message)
 	}
-	w.close()
+	w.Close()
 }
 
 // JobEnqueueRequest is the request of job.enqueue: queue a job of its own.
 type JobEnqueueRequest struct {
-	Job     string          `json:"job"`              // its name, as the manifest declares it
-	Payload json.RawMessage `json:"payload,omitzero"` // what it is to work on; at most 64 KiB
-	AfterS  float64         `json:"after_s,omitzero"` // seconds until it may begin; 0 to 31622400
+	Job     string  `json:"job"`              // its name, as the manifest declares it
+	Payload Raw     `json:"payload,omitzero"` // what it is to work on; at most 64 KiB
+	AfterS  float64 `json:"after_s,omitzero"` // seconds until it may begin; 0 to 31622400
 }
 
-func (x *JobEnqueueRequest) write(w *writer) {
-	w.open()
-	w.key("job")
-	w.text(x.Job)
+func (x *JobEnqueueRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("job")
+	w.Text(x.Job)
 	if len(x.Payload) > 0 {
-		w.key("payload")
-		w.raw(x.Payload)
+		w.Key("payload")
+		w.Raw(x.Payload)
 	}
 	if x.AfterS != 0 {
-		w.key("after_s")
-		w.number(x.AfterS)
+		w.Key("after_s")
+		w.Number(x.AfterS)
 	}
-	w.close()
+	w.Close()
 }
 
 // JobEnqueueResponse is the response of job.enqueue.
@@ -1822,23 +1818,23 @@ type JobStatusRequest struct {
 	ID string `json:"id"` // its id
 }
 
-func (x *JobStatusRequest) write(w *writer) {
-	w.open()
-	w.key("id")
-	w.text(x.ID)
-	w.close()
+func (x *JobStatusRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("id")
+	w.Text(x.ID)
+	w.Close()
 }
 
 // JobStatusResponse is the response of job.status.
 type JobStatusResponse struct {
-	ID       string          `json:"id"`                // its id
-	Job      string          `json:"job"`               // its name
-	State    string          `json:"state"`             // its state: queued, running, done, failed, cancelled
-	Attempts int             `json:"attempts"`          // how often it was begun
-	Progress *Progress       `json:"progress,omitzero"` // how far it has come
-	Error    string          `json:"error,omitzero"`    // why the last attempt failed
-	Result   json.RawMessage `json:"result,omitzero"`   // what it answered
-	Proposal string          `json:"proposal,omitzero"` // the branch that has what it proposes
+	ID       string    `json:"id"`                // its id
+	Job      string    `json:"job"`               // its name
+	State    string    `json:"state"`             // its state: queued, running, done, failed, cancelled
+	Attempts int       `json:"attempts"`          // how often it was begun
+	Progress *Progress `json:"progress,omitzero"` // how far it has come
+	Error    string    `json:"error,omitzero"`    // why the last attempt failed
+	Result   Raw       `json:"result,omitzero"`   // what it answered
+	Proposal string    `json:"proposal,omitzero"` // the branch that has what it proposes
 }
 
 func (x *JobStatusResponse) read(s *scan.Scanner) {
@@ -1871,11 +1867,11 @@ type JobCancelRequest struct {
 	ID string `json:"id"` // its id
 }
 
-func (x *JobCancelRequest) write(w *writer) {
-	w.open()
-	w.key("id")
-	w.text(x.ID)
-	w.close()
+func (x *JobCancelRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("id")
+	w.Text(x.ID)
+	w.Close()
 }
 
 // JobCancelResponse is the response of job.cancel.
@@ -1899,11 +1895,11 @@ type TextAnalyzeRequest struct {
 	Texts []string `json:"texts"` // the texts; 1 to 256 elements
 }
 
-func (x *TextAnalyzeRequest) write(w *writer) {
-	w.open()
-	w.key("texts")
-	w.texts(x.Texts)
-	w.close()
+func (x *TextAnalyzeRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("texts")
+	w.Texts(x.Texts)
+	w.Close()
 }
 
 // TextAnalyzeResponse is the response of text.analyze.
@@ -1915,7 +1911,7 @@ func (x *TextAnalyzeResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "terms":
-			x.Terms = readList(s, func() []string { return s.Strings() })
+			x.Terms = scan.ReadList(s, func() []string { return s.Strings() })
 		default:
 			s.Skip()
 		}
@@ -1929,19 +1925,19 @@ type TextCountRequest struct {
 	Collection string   `json:"collection,omitzero"` // a searchable collection of its own; default: memory
 }
 
-func (x *TextCountRequest) write(w *writer) {
-	w.open()
-	w.key("terms")
-	w.texts(x.Terms)
+func (x *TextCountRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("terms")
+	w.Texts(x.Terms)
 	if x.Namespaces != nil {
-		w.key("namespaces")
-		w.texts(x.Namespaces)
+		w.Key("namespaces")
+		w.Texts(x.Namespaces)
 	}
 	if x.Collection != "" {
-		w.key("collection")
-		w.text(x.Collection)
+		w.Key("collection")
+		w.Text(x.Collection)
 	}
-	w.close()
+	w.Close()
 }
 
 // TextCountResponse is the response of text.count.
@@ -1956,7 +1952,7 @@ func (x *TextCountResponse) read(s *scan.Scanner) {
 		case "documents":
 			x.Documents = int(s.Int())
 		case "counts":
-			x.Counts = readList(s, func() int { return int(s.Int()) })
+			x.Counts = scan.ReadList(s, func() int { return int(s.Int()) })
 		default:
 			s.Skip()
 		}
@@ -1969,15 +1965,15 @@ type EmbedTextsRequest struct {
 	Purpose string   `json:"purpose,omitzero"` // what the vectors are for: document, query; default: document
 }
 
-func (x *EmbedTextsRequest) write(w *writer) {
-	w.open()
-	w.key("texts")
-	w.texts(x.Texts)
+func (x *EmbedTextsRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("texts")
+	w.Texts(x.Texts)
 	if x.Purpose != "" {
-		w.key("purpose")
-		w.text(x.Purpose)
+		w.Key("purpose")
+		w.Text(x.Purpose)
 	}
-	w.close()
+	w.Close()
 }
 
 // EmbedTextsResponse is the response of embed.texts.
@@ -1995,7 +1991,7 @@ func (x *EmbedTextsResponse) read(s *scan.Scanner) {
 		case "dimensions":
 			x.Dimensions = int(s.Int())
 		case "vectors":
-			x.Vectors = readList(s, func() []float32 { return readList(s, func() float32 { return float32(s.Number()) }) })
+			x.Vectors = scan.ReadList(s, func() []float32 { return scan.ReadList(s, func() float32 { return float32(s.Number()) }) })
 		default:
 			s.Skip()
 		}
@@ -2012,31 +2008,31 @@ type LLMCompleteRequest struct {
 	JSON        bool    `json:"json,omitzero"`        // the answer is to be a JSON object
 }
 
-func (x *LLMCompleteRequest) write(w *writer) {
-	w.open()
-	w.key("prompt")
-	w.text(x.Prompt)
+func (x *LLMCompleteRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("prompt")
+	w.Text(x.Prompt)
 	if x.System != "" {
-		w.key("system")
-		w.text(x.System)
+		w.Key("system")
+		w.Text(x.System)
 	}
 	if x.Endpoint != "" {
-		w.key("endpoint")
-		w.text(x.Endpoint)
+		w.Key("endpoint")
+		w.Text(x.Endpoint)
 	}
 	if x.MaxTokens != 0 {
-		w.key("max_tokens")
-		w.int(int64(x.MaxTokens))
+		w.Key("max_tokens")
+		w.Int(int64(x.MaxTokens))
 	}
 	if x.Temperature != 0 {
-		w.key("temperature")
-		w.number(x.Temperature)
+		w.Key("temperature")
+		w.Number(x.Temperature)
 	}
 	if x.JSON {
-		w.key("json")
-		w.bool(x.JSON)
+		w.Key("json")
+		w.Bool(x.JSON)
 	}
-	w.close()
+	w.Close()
 }
 
 // LLMCompleteResponse is the response of llm.complete.
@@ -2074,33 +2070,33 @@ type HTTPFetchRequest struct {
 	Body     string            `json:"body,omitzero"`     // the body
 }
 
-func (x *HTTPFetchRequest) write(w *writer) {
-	w.open()
+func (x *HTTPFetchRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.Endpoint != "" {
-		w.key("endpoint")
-		w.text(x.Endpoint)
+		w.Key("endpoint")
+		w.Text(x.Endpoint)
 	}
 	if x.Method != "" {
-		w.key("method")
-		w.text(x.Method)
+		w.Key("method")
+		w.Text(x.Method)
 	}
 	if x.Path != "" {
-		w.key("path")
-		w.text(x.Path)
+		w.Key("path")
+		w.Text(x.Path)
 	}
 	if x.Query != nil {
-		w.key("query")
-		writeMap(w, x.Query, func(v string) { w.text(v) })
+		w.Key("query")
+		scan.WriteMap(w, x.Query, func(v string) { w.Text(v) })
 	}
 	if x.Headers != nil {
-		w.key("headers")
-		writeMap(w, x.Headers, func(v string) { w.text(v) })
+		w.Key("headers")
+		scan.WriteMap(w, x.Headers, func(v string) { w.Text(v) })
 	}
 	if x.Body != "" {
-		w.key("body")
-		w.text(x.Body)
+		w.Key("body")
+		w.Text(x.Body)
 	}
-	w.close()
+	w.Close()
 }
 
 // HTTPFetchResponse is the response of http.fetch.
@@ -2116,7 +2112,7 @@ func (x *HTTPFetchResponse) read(s *scan.Scanner) {
 		case "status":
 			x.Status = int(s.Int())
 		case "headers":
-			x.Headers = readMap(s, func() string { return s.String() })
+			x.Headers = scan.ReadMap(s, func() string { return s.String() })
 		case "body":
 			x.Body = s.String()
 		default:
@@ -2134,7 +2130,7 @@ func (x *ToolsListResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "tools":
-			x.Tools = readList(s, func() ForeignTool { return readObject[ForeignTool](s) })
+			x.Tools = scan.ReadList(s, func() ForeignTool { return readObject[ForeignTool](s) })
 		default:
 			s.Skip()
 		}
@@ -2143,24 +2139,24 @@ func (x *ToolsListResponse) read(s *scan.Scanner) {
 
 // ToolsCallRequest is the request of tools.call: call another permitted tool inside of the same stage; its errors are passed on.
 type ToolsCallRequest struct {
-	Tool      string          `json:"tool"`               // its name
-	Arguments json.RawMessage `json:"arguments,omitzero"` // its arguments; default: {}
+	Tool      string `json:"tool"`               // its name
+	Arguments Raw    `json:"arguments,omitzero"` // its arguments; default: {}
 }
 
-func (x *ToolsCallRequest) write(w *writer) {
-	w.open()
-	w.key("tool")
-	w.text(x.Tool)
+func (x *ToolsCallRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("tool")
+	w.Text(x.Tool)
 	if len(x.Arguments) > 0 {
-		w.key("arguments")
-		w.raw(x.Arguments)
+		w.Key("arguments")
+		w.Raw(x.Arguments)
 	}
-	w.close()
+	w.Close()
 }
 
 // ToolsCallResponse is the response of tools.call.
 type ToolsCallResponse struct {
-	Result json.RawMessage `json:"result"` // its result
+	Result Raw `json:"result"` // its result
 }
 
 func (x *ToolsCallResponse) read(s *scan.Scanner) {
@@ -2176,14 +2172,14 @@ func (x *ToolsCallResponse) read(s *scan.Scanner) {
 
 // ToolsPublishRequest is the request of tools.publish: publish a tool of its own.
 type ToolsPublishRequest struct {
-	Tool json.RawMessage `json:"tool"` // the tool, as a manifest has it
+	Tool Raw `json:"tool"` // the tool, as a manifest has it
 }
 
-func (x *ToolsPublishRequest) write(w *writer) {
-	w.open()
-	w.key("tool")
-	w.raw(x.Tool)
-	w.close()
+func (x *ToolsPublishRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("tool")
+	w.Raw(x.Tool)
+	w.Close()
 }
 
 // ToolsWithdrawRequest is the request of tools.withdraw: withdraw a published tool.
@@ -2191,11 +2187,11 @@ type ToolsWithdrawRequest struct {
 	Name string `json:"name"` // its name
 }
 
-func (x *ToolsWithdrawRequest) write(w *writer) {
-	w.open()
-	w.key("name")
-	w.text(x.Name)
-	w.close()
+func (x *ToolsWithdrawRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("name")
+	w.Text(x.Name)
+	w.Close()
 }
 
 // MemoryGet runs memory.get: memories by their keys.

@@ -26,7 +26,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func text(s string) json.RawMessage {
+func text(s string) alcove.Raw {
 	data, _ := json.Marshal(s)
 	return data
 }
@@ -38,8 +38,8 @@ func TestAStoreAddsWhatIsMissingAndKeepsWhatWasGiven(t *testing.T) {
 	given := .1
 	changes, err := s.Store(
 		alcove.Entry{Collection: "memory", Namespace: "default", Key: "a", Value: text(decided)},
-		alcove.Entry{Collection: "memory", Namespace: "default", Key: "b", Value: text(decided), Tags: []string{"zeta", "billing"}, Type: "fact", Importance: &given, Metadata: alcove.Metadata{"own": json.RawMessage("1")}},
-		alcove.Entry{Collection: "memory", Namespace: "default", Key: "c", Value: text(decided), Metadata: alcove.Metadata{markName: json.RawMessage(`"mine"`)}},
+		alcove.Entry{Collection: "memory", Namespace: "default", Key: "b", Value: text(decided), Tags: []string{"zeta", "billing"}, Type: "fact", Importance: &given, Metadata: alcove.Metadata{"own": alcove.Raw("1")}},
+		alcove.Entry{Collection: "memory", Namespace: "default", Key: "c", Value: text(decided), Metadata: alcove.Metadata{markName: alcove.Raw(`"mine"`)}},
 		alcove.Entry{Collection: "other", Namespace: "default", Key: "d", Value: text(decided)},
 	)
 	must(t, err)

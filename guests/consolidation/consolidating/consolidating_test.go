@@ -27,7 +27,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func text(s string) json.RawMessage {
+func text(s string) alcove.Raw {
 	data, _ := json.Marshal(s)
 	return data
 }
@@ -206,7 +206,7 @@ func TestWhatIsForgottenIsArchivedOrPruned(t *testing.T) {
 func TestTurnsOfConversationsAreLeftAsTheyAre(t *testing.T) {
 	s := alcovetest.New(t, Family(), manifest(t))
 	for i := range 3 {
-		s.Put(alcove.Memory{Key: fmt.Sprint(i), Value: text("Thanks a lot for the wonderful evening"), Metadata: alcove.Metadata{"session": json.RawMessage(`"s1"`)}})
+		s.Put(alcove.Memory{Key: fmt.Sprint(i), Value: text("Thanks a lot for the wonderful evening"), Metadata: alcove.Metadata{"session": alcove.Raw(`"s1"`)}})
 	}
 	var out result
 	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
@@ -218,9 +218,9 @@ func TestTurnsOfConversationsAreLeftAsTheyAre(t *testing.T) {
 func TestObjectsAreComparedByTheirNamesAndNumbers(t *testing.T) {
 	s := alcovetest.New(t, Family(), manifest(t))
 	s.Put(
-		alcove.Memory{Key: "a", Value: json.RawMessage(`{"service":"billing","region":"Frankfurt","port":8080}`)},
-		alcove.Memory{Key: "b", Value: json.RawMessage(`{"region":"Frankfurt","service":"billing","port":8080}`)},
-		alcove.Memory{Key: "c", Value: json.RawMessage(`{"service":"billing","region":"Frankfurt","port":9090}`)},
+		alcove.Memory{Key: "a", Value: alcove.Raw(`{"service":"billing","region":"Frankfurt","port":8080}`)},
+		alcove.Memory{Key: "b", Value: alcove.Raw(`{"region":"Frankfurt","service":"billing","port":8080}`)},
+		alcove.Memory{Key: "c", Value: alcove.Raw(`{"service":"billing","region":"Frankfurt","port":9090}`)},
 	)
 	var groups duplicatesOut
 	must(t, s.Tool("memory_find_duplicates", map[string]any{}, &groups))

@@ -26,8 +26,8 @@ func space(t *testing.T) *alcovetest.Space {
 	t.Helper()
 	s := alcovetest.New(t, Family(), manifest(t))
 	s.Put(
-		alcove.Memory{Key: "liked", Value: json.RawMessage(`"green tea"`), Type: "observation"},
-		alcove.Memory{Key: "vital", Value: json.RawMessage(`"ann is allergic to tea"`), Type: "decision"},
+		alcove.Memory{Key: "liked", Value: alcove.Raw(`"green tea"`), Type: "observation"},
+		alcove.Memory{Key: "vital", Value: alcove.Raw(`"ann is allergic to tea"`), Type: "decision"},
 	)
 	s.Ops[alcove.OpMemorySearch] = func(request []byte) (any, error) {
 		if !strings.Contains(string(request), `"features":true`) {

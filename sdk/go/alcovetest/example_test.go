@@ -6,13 +6,14 @@ import (
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 // A test stores memories, calls a tool, and looks at what it left.
 func Example() {
 	type in struct{ Key, Tag string }
 	f := alcove.New()
-	alcove.Tool(f, "tag_memory", func(c *alcove.Call, in in) (out struct{ Patched int }, err error) {
+	reflected.Tool(f, "tag_memory", func(c *alcove.Call, in in) (out struct{ Patched int }, err error) {
 		done, err := c.MemoryPatch(alcove.MemoryPatchRequest{Patches: []alcove.MemoryPatch{{Key: in.Key, AddTags: []string{in.Tag}}}})
 		out.Patched = done.Patched
 		return out, err

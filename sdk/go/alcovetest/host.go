@@ -200,6 +200,6 @@ func (h *host) appendLog(in abi.LogAppendRequest) (any, error) {
 	if in.Event == "" {
 		return nil, alcove.Errorf(alcove.InvalidArgument, "event is empty: say what kind of event happened")
 	}
-	h.Events = append(h.Events, alcove.Event{Namespace: h.namespace(in.Namespace), Sequence: uint64(len(h.Events) + 1), Event: in.Event, Data: in.Data})
+	h.Events = append(h.Events, alcove.Event{Namespace: h.namespace(in.Namespace), Sequence: uint64(len(h.Events) + 1), Event: in.Event, Data: alcove.Raw(in.Data)})
 	return struct{}{}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 const manifest = `{"tools":[{"name":"run"}],"config":[{"key":"volume","default":5}],"collections":[{"name":"notes"},{"name":"many"}]}`
@@ -18,7 +19,7 @@ const manifest = `{"tools":[{"name":"run"}],"config":[{"key":"volume","default":
 func run(t *testing.T, handle func(*alcove.Call) error) (*alcovetest.Space, error) {
 	t.Helper()
 	f := alcove.New()
-	alcove.Tool(f, "run", func(c *alcove.Call, _ struct{}) (struct{}, error) { return struct{}{}, handle(c) })
+	reflected.Tool(f, "run", func(c *alcove.Call, _ struct{}) (struct{}, error) { return struct{}{}, handle(c) })
 	s := alcovetest.New(t, f, []byte(manifest))
 	s.Put(alcove.Memory{
 		Key: "tea", Value: alcove.JSON("green tea"), Tags: []string{"drink", "hot"}, Type: "fact", Importance: new(.5), Metadata: alcove.Metadata{"note": alcove.JSON(1)},
@@ -32,8 +33,8 @@ func TestEveryOperationReadsItsRequestStrictly(t *testing.T) {
 	for op := range abi.Ops() {
 		for _, own := range []bool{false, true} {
 			f := alcove.New()
-			alcove.Tool(f, "run", func(c *alcove.Call, _ struct{}) (struct{}, error) {
-				return struct{}{}, c.Ask(alcove.Op(op), map[string]any{"misspelled": 1}, nil)
+			reflected.Tool(f, "run", func(c *alcove.Call, _ struct{}) (struct{}, error) {
+				return struct{}{}, reflected.Ask(c, alcove.Op(op), map[string]any{"misspelled": 1}, nil)
 			})
 			s := alcovetest.New(t, f, []byte(manifest))
 			if own {
@@ -65,7 +66,7 @@ func TestAnOperationThatIsNotPartOfTheTestIsUnavailable(t *testing.T) {
 	if alcove.CodeOf(err) != alcove.Unavailable {
 		t.Errorf("the error is %v", err)
 	}
-	_, err = run(t, func(c *alcove.Call) error { return c.Ask("memory.later", struct{}{}, nil) })
+	_, err = run(t, func(c *alcove.Call) error { return reflected.Ask(c, "memory.later", struct{}{}, nil) })
 	if alcove.CodeOf(err) != alcove.NotFound {
 		t.Errorf("an operation that there is not: %v", err)
 	}
@@ -157,7 +158,7 @@ func TestReadingGivesPagesCountsAndVersions(t *testing.T) {
 			t.Errorf("behind the only hit there is %+v (%v)", found, err)
 		}
 		for i := range 250 {
-			if err := c.PutRecords("many", "", map[string]any{fmt.Sprintf("%03d", i): i}); err != nil {
+			if err := reflected.PutRecords(c, "many", "", map[string]any{fmt.Sprintf("%03d", i): i}); err != nil {
 				return err
 			}
 		}
@@ -201,7 +202,7 @@ func TestLinksAndDeletionsAreCounted(t *testing.T) {
 
 func TestAConfigurationGoesBackToItsDefault(t *testing.T) {
 	s, err := run(t, func(c *alcove.Call) error {
-		if err := c.SetConfig(map[string]any{"volume": 7}); err != nil {
+		if err := reflected.SetConfig(c, map[string]any{"volume": 7}); err != nil {
 			return err
 		}
 		now, err := c.ConfigGet()
@@ -213,11 +214,11 @@ func TestAConfigurationGoesBackToItsDefault(t *testing.T) {
 	if err != nil || s.Config["volume"] != 7.0 {
 		t.Errorf("the configuration is %v (%v)", s.Config, err)
 	}
-	s, err = run(t, func(c *alcove.Call) error { return c.SetConfig(map[string]any{"volume": nil}) })
+	s, err = run(t, func(c *alcove.Call) error { return reflected.SetConfig(c, map[string]any{"volume": nil}) })
 	if err != nil || s.Config["volume"] != 5.0 {
 		t.Errorf("the default is %v (%v)", s.Config, err)
 	}
-	if _, err := run(t, func(c *alcove.Call) error { return c.SetConfig(map[string]any{"loudness": 1}) }); alcove.CodeOf(err) != alcove.NotFound {
+	if _, err := run(t, func(c *alcove.Call) error { return reflected.SetConfig(c, map[string]any{"loudness": 1}) }); alcove.CodeOf(err) != alcove.NotFound {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -146,7 +146,7 @@ func (h *host) search(in abi.MemorySearchRequest) (any, error) {
 	hits := []alcove.MemoryHit{}
 	wanted := terms(in.Query)
 	for p, m := range h.kept.memories {
-		has := terms(text(m.Value) + " " + strings.Join(m.Tags, " ") + " " + m.Key)
+		has := terms(text(json.RawMessage(m.Value)) + " " + strings.Join(m.Tags, " ") + " " + m.Key)
 		shared := 0
 		for _, term := range wanted {
 			if slices.Contains(has, term) {
@@ -278,7 +278,7 @@ func clearFields(m *alcove.Memory, fields []string) {
 // change sets the fields that a request has.
 func change(m *alcove.Memory, f abi.MemoryFields) {
 	if f.Value != nil {
-		m.Value = f.Value
+		m.Value = alcove.Raw(f.Value)
 	}
 	if f.Tags != nil {
 		m.Tags = f.Tags
@@ -309,7 +309,7 @@ func change(m *alcove.Memory, f abi.MemoryFields) {
 			delete(m.Metadata, key)
 			continue
 		}
-		m.Metadata[key] = value
+		m.Metadata[key] = alcove.Raw(value)
 	}
 }
 

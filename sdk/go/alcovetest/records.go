@@ -57,7 +57,7 @@ func (h *host) putRecords(in abi.RecordPutRequest) (any, error) {
 }
 
 func (h *host) record(collection, namespace, key string, value json.RawMessage) {
-	h.staged.records[address{collection, namespace, key}] = &alcove.Record{Namespace: namespace, Key: key, Value: value}
+	h.staged.records[address{collection, namespace, key}] = &alcove.Record{Namespace: namespace, Key: key, Value: alcove.Raw(value)}
 }
 
 func (h *host) deleteRecords(in abi.RecordDeleteRequest) (any, error) {
@@ -126,14 +126,14 @@ func (h *host) values(collection string, namespaces []string) (values []json.Raw
 	if collection == "" || collection == "memory" {
 		for p, m := range h.kept.memories {
 			if h.among(namespaces, p.namespace) {
-				values = append(values, m.Value)
+				values = append(values, json.RawMessage(m.Value))
 			}
 		}
 		return values
 	}
 	for p, r := range h.kept.records {
 		if p.collection == collection && h.among(namespaces, p.namespace) {
-			values = append(values, r.Value)
+			values = append(values, json.RawMessage(r.Value))
 		}
 	}
 	return values

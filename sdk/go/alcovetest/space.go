@@ -220,7 +220,7 @@ func (s *Space) Store(entries ...alcove.Entry) ([]*alcove.Change, error) {
 	}
 	var changes []*alcove.Change
 	for _, c := range r.Entries {
-		changes = append(changes, (*alcove.Change)(c))
+		changes = append(changes, converted[*alcove.Change](c))
 	}
 	return changes, nil
 }
@@ -231,11 +231,23 @@ func (s *Space) Stored(entries ...alcove.Entry) error {
 	return err
 }
 
-func hostEntries(entries []alcove.Entry) (converted []abi.Entry) {
+func hostEntries(entries []alcove.Entry) (list []abi.Entry) {
 	for _, e := range entries {
-		converted = append(converted, abi.Entry(e))
+		list = append(list, converted[abi.Entry](e))
 	}
-	return converted
+	return list
+}
+
+// converted is a message of one side as that of the other.
+func converted[T any](v any) (out T) {
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(data, &out)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("alcovetest: %v", err))
+	}
+	return out
 }
 
 // Rank runs the rank hook over columns in the order of the manifest.

@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/abi/vectors"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 // lacking is why the host in memory answers otherwise: to a whole operation, which is then unavailable, or to one vector of it.
@@ -43,9 +44,9 @@ func answer(t *testing.T, manifest []byte, v vectors.Operation) (got answered) {
 	t.Helper()
 	var asks []vectors.Ask
 	f := alcove.New()
-	alcove.Tool(f, "sample_run", func(c *alcove.Call, _ struct{}) (struct{}, error) {
+	reflected.Tool(f, "sample_run", func(c *alcove.Call, _ struct{}) (struct{}, error) {
 		for _, a := range asks {
-			if got.err = c.Ask(alcove.Op(a.Op), a.Request, &got.response); got.err != nil {
+			if got.err = reflected.Ask(c, alcove.Op(a.Op), a.Request, &got.response); got.err != nil {
 				return struct{}{}, got.err
 			}
 		}

@@ -1,0 +1,52 @@
+package alcove
+
+import (
+	"runtime"
+	"strings"
+)
+
+// recovered is a request whose panic is an error with its text and its place.
+func recovered(host Host, serve func() ([]byte, error)) (result []byte, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			place, trace := panicked()
+			for _, line := range trace {
+				host.Log(line)
+			}
+			result, err = nil, Errorf(Internal, "panic: %s (%s)", panicText(v), place)
+		}
+	}()
+	return serve()
+}
+
+func panicText(v any) string {
+	if text, ok := textOf(v); ok {
+		return text
+	}
+	return sprintf("%v", []any{v})
+}
+
+// mostFrames is how much of a stack is logged.
+const mostFrames = 12
+
+// panicked is where the panic began that is being recovered, and the way there.
+func panicked() (place string, trace []string) {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
+	begun := false
+	for more := true; more && len(trace) < mostFrames; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		inside := strings.HasPrefix(f.Function, "runtime.") || strings.HasPrefix(f.Function, "internal/")
+		if !begun || inside {
+			begun = begun || f.Function == "runtime.gopanic"
+			continue
+		}
+		at := f.File[strings.LastIndexByte(f.File, '/')+1:] + ":" + sprintf("%d", []any{f.Line})
+		if place == "" {
+			place = at
+		}
+		trace = append(trace, "  "+f.Function+" "+at)
+	}
+	return place, trace
+}
