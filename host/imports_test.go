@@ -38,6 +38,7 @@ func rules() []rule {
 		{pkg: "sdk/go", own: []string{"sdk/go/scan"}, never: append(outside, "os")}, // the standard library only
 		{pkg: "sdk/go/scan", never: append(outside, "os")},
 		{pkg: "sdk/go/reflected", own: []string{"sdk/go"}, never: append(outside, "os")},
+		{pkg: "sdk/go/gen", own: []string{"abi"}, never: []string{"net", "net/http"}}, // runs on an author's machine, never in a guest
 		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "abi"}, never: append(outside, "os")},
 		{pkg: "guests/words", never: append(outside, "os")},
 		{pkg: "guests", never: append(outside, "os")},
@@ -102,7 +103,7 @@ func rules() []rule {
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge"}, never: append(outside, "os")},
 		{pkg: "host", own: []string{"host/family/ops", "host/tool/core", "host/*", "host/store/bolt", "abi", "registry"}, others: []string{"golang.org/x/sync"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/sandbox", "host/settings", "cmd/alcove/terminal"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/sandbox", "host/settings", "sdk/go/gen", "cmd/alcove/terminal"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}
 }

@@ -71,3 +71,11 @@ func u32(data []byte) uint32 {
 func appendU32(dst []byte, v uint32) []byte {
 	return append(dst, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
 }
+
+// Expect is an error unless there are so many columns.
+func (r *Ranking) Expect(columns int) error {
+	if len(r.Columns) != columns {
+		return Errorf(InvalidArgument, "there are %d columns; the manifest asks for %d", len(r.Columns), columns)
+	}
+	return nil
+}
