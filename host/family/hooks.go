@@ -16,9 +16,6 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
-// module is what a guest is asked through.
-type module = *sandbox.Module
-
 // Longest times that hooks may take, whatever their manifests ask for: by the clock, and of a processor.
 const (
 	storeWithin = 2 * time.Second
@@ -253,7 +250,7 @@ func (f *Families) storeHook(ctx context.Context, h hook, s memory.Storing, item
 
 // ready is the module of a hook. One that is not loaded is being loaded, and waited for only where the write must not go on
 // without it.
-func (f *Families) ready(ctx context.Context, h hook) (module, func(), error) {
+func (f *Families) ready(ctx context.Context, h hook) (Guest, func(), error) {
 	if m := h.family.hold(f); m != nil {
 		return m, func() { h.family.release(f) }, nil
 	}
@@ -285,7 +282,7 @@ func (f *Families) loadBehind(x *family) {
 }
 
 // askStore asks the guest what to change.
-func (w *request) askStore(ctx context.Context, m module, namespace string, items []memory.Item) ([]*abi.Change, error) {
+func (w *request) askStore(ctx context.Context, m Guest, namespace string, items []memory.Item) ([]*abi.Change, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err
@@ -359,13 +356,18 @@ func (f *Families) commitBehind(w *request) {
 	if w.DryRun || w.Stage.Changes() == 0 || w.Stage.ChangesMemories() {
 		return // memories are changed by what the hook answers
 	}
-	f.behind(func() {
+	commit := func() {
 		if _, err := w.commitStage(context.Background(), memory.Commit{}); err != nil {
 			f.o.Logger.Info("what a hook kept for itself was not committed", "family", w.family.name, "error", err)
 			return
 		}
 		w.FinishUnseen(context.Background())
-	})
+	}
+	if f.o.Stepwise {
+		commit()
+		return
+	}
+	f.behind(commit)
 }
 
 // deferral is what a hook that was put off is to be asked about.
@@ -402,7 +404,7 @@ func (f *Families) putOff(ctx context.Context, h hook, s memory.Storing, items [
 }
 
 // deferred asks a hook about memories that were stored without it, and stages what it changes in them.
-func (w *request) deferred(ctx context.Context, m module, payload json.RawMessage) error {
+func (w *request) deferred(ctx context.Context, m Guest, payload json.RawMessage) error {
 	var d deferral
 	if err := json.Unmarshal(payload, &d); err != nil {
 		return fmt.Errorf("read what to ask about: %w", err)

@@ -173,7 +173,7 @@ func (w *request) finishJob(ctx context.Context, job *jobs.Job) error {
 }
 
 // runJob asks the guest to do a job.
-func (w *request) runJob(ctx context.Context, m module, job jobs.Job) (json.RawMessage, error) {
+func (w *request) runJob(ctx context.Context, m Guest, job jobs.Job) (json.RawMessage, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err

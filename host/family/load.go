@@ -11,6 +11,24 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
+// Guest serves the requests to a family. It is a module in the sandbox, unless Options.Admit says otherwise.
+type Guest interface {
+	Call(ctx context.Context, r sandbox.Request) (*sandbox.Result, error)
+	Close() error
+}
+
+// Admit makes a guest of a module with some digest.
+type Admit func(ctx context.Context, module []byte, digest string) (Guest, error)
+
+// inSandbox admits modules into the sandbox.
+func (f *Families) inSandbox(ctx context.Context, module []byte, digest string) (Guest, error) {
+	m, err := f.o.Sandbox.Admit(ctx, module, sandbox.Options{Digest: digest}) // also what is vetted: a child needs no memory of this process
+	if err != nil {
+		return nil, err // and no guest, rather than one without a module
+	}
+	return m, nil
+}
+
 // Load makes a family ready to be called.
 func (f *Families) Load(ctx context.Context, name string) error {
 	x, err := f.named(name)
@@ -35,7 +53,7 @@ func replacedError(x *family) error {
 }
 
 // acquire loads a family's module if need be, and keeps it loaded until release is called.
-func (f *Families) acquire(ctx context.Context, x *family) (m *sandbox.Module, release func(), err error) {
+func (f *Families) acquire(ctx context.Context, x *family) (m Guest, release func(), err error) {
 	if m := x.hold(f); m != nil {
 		return m, func() { x.release(f) }, nil
 	}
@@ -88,7 +106,7 @@ func (f *Families) load(x *family) error {
 	if err != nil {
 		return fmt.Errorf("load family %s: %w", x.name, err)
 	}
-	m, err := f.o.Sandbox.Admit(ctx, data, sandbox.Options{Digest: x.digest}) // also what is vetted: a child needs no memory of this process
+	m, err := f.o.Admit(ctx, data, x.digest)
 	var refused *sandbox.Refusal
 	if errors.As(err, &refused) {
 		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.name + " was refused: " + refused.Error()}
@@ -119,7 +137,7 @@ func limitsOf(g registry.Grant) abi.Limits {
 }
 
 // hold takes the module if it is loaded.
-func (x *family) hold(f *Families) *sandbox.Module {
+func (x *family) hold(f *Families) Guest {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.module == nil || x.retired {

@@ -306,6 +306,14 @@ func TestAPanicIsAnErrorWithItsTextAndPlace(t *testing.T) {
 	}
 }
 
+func TestTheServedFamilyIsTheOneThatIsServed(t *testing.T) {
+	f := New()
+	Serve(f)
+	if served != f {
+		t.Error("another family is served")
+	}
+}
+
 func TestTheConstantsAreThoseOfTheABI(t *testing.T) {
 	if Version != abi.Version || KindScore != Kind(abi.KindScore) || string(OpMemoryGet) != string(abi.OpMemoryGet) {
 		t.Error("the constants of the SDK are not those of the ABI")

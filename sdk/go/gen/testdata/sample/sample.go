@@ -30,7 +30,7 @@ type Config struct {
 	Endpoint   string             // The operator's name of a model; empty for none
 	Mode       string             `alcove:"enum=report|newest,default=report"`
 	Namespaces []string           `alcove:"max=100"`
-	Ranking    other.Weights      `alcove:"key=ranking_weight_*"`                               // How much * counts
+	Ranking    other.Weights      `alcove:"key=ranking_weight_*"`                                 // How much * counts
 	Decay      map[string]float64 `alcove:"key=decay_*,above=0,max=1,default=plan:0.9 other:0.5"` // What is left of * after a day
 }
 
