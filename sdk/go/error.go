@@ -1,7 +1,5 @@
 package alcove
 
-import "errors"
-
 // Code is the code of an error, the same for guests and hosts.
 type Code string
 
@@ -43,13 +41,34 @@ func CodeOf(err error) Code {
 }
 
 func asError(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := find[*Error](err); ok {
 		return e
 	}
-	var refused *Refusal
-	if errors.As(err, &refused) {
+	if refused, ok := find[*Refusal](err); ok {
 		return Errorf(Denied, "%s", refused.Reason)
 	}
 	return &Error{Code: Internal, Message: err.Error()}
+}
+
+// find is the first error of a type among an error and those that it wraps. errors.As does more, and needs reflection.
+func find[E error](err error) (found E, ok bool) {
+	for err != nil {
+		if found, ok = err.(E); ok {
+			return found, true
+		}
+		switch wrapping := err.(type) {
+		case interface{ Unwrap() error }:
+			err = wrapping.Unwrap()
+		case interface{ Unwrap() []error }:
+			for _, inner := range wrapping.Unwrap() {
+				if found, ok = find[E](inner); ok {
+					return found, true
+				}
+			}
+			return found, false
+		default:
+			return found, false
+		}
+	}
+	return found, false
 }

@@ -1,7 +1,5 @@
 package alcove
 
-import "errors"
-
 // Host is what carries operations out. A guest has one; tests make their own.
 type Host interface {
 	// Call runs an operation. An error that is an *Error is the host's answer.
@@ -71,10 +69,10 @@ func (f *Family) handleHook(host Host, request []byte) ([]byte, error) {
 
 func (f *Family) handleStore(c *Call, entries []Entry) ([]byte, error) {
 	changes, err := f.store(c, entries)
-	var refused *Refusal
-	switch {
-	case errors.As(err, &refused):
+	if refused, ok := find[*Refusal](err); ok {
 		return encode(&storeResult{Refuse: &refused.Reason})
+	}
+	switch {
 	case err != nil || changes == nil:
 		return nil, err
 	}

@@ -1,18 +1,19 @@
 package alcove
 
-import (
-	"strings"
-
-	"github.com/alcove-memory/alcove/sdk/go/scan"
-)
+import "github.com/alcove-memory/alcove/sdk/go/scan"
 
 // ID is the namespace and key of a memory or a record. As text it is namespace#key, or a key alone in the call's namespace.
 type ID struct{ Namespace, Key string }
 
 // ParseID reads an id. What stands before a # that no namespace can be is part of the key.
 func ParseID(text string) ID {
-	if namespace, key, ok := strings.Cut(text, "#"); ok && key != "" && isNamespace(namespace) {
-		return ID{namespace, key}
+	for i := range len(text) {
+		if text[i] == '#' && i+1 < len(text) && isNamespace(text[:i]) {
+			return ID{text[:i], text[i+1:]}
+		}
+		if text[i] == '#' {
+			break
+		}
 	}
 	return ID{Key: text}
 }

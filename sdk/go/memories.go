@@ -1,7 +1,5 @@
 package alcove
 
-import "strings"
-
 // Find is the memory with an id; nil when there is none. The key of an id without a namespace is in the call's. A key that itself has
 // the form of an id is found under that key first.
 func (c *Call) Find(id ID) (*Memory, error) {
@@ -251,7 +249,7 @@ func (e *Edit) Apply() error {
 	}
 	out, err := e.call.MemoryPatch(MemoryPatchRequest{Patches: []MemoryPatch{e.patch}})
 	if err == nil && len(out.Missing) > 0 {
-		err = Errorf(NotFound, "there is no memory %s", strings.Join(out.Missing, ", "))
+		err = Errorf(NotFound, "there is no memory %v", out.Missing)
 	}
 	return err
 }

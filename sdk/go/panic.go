@@ -1,9 +1,6 @@
 package alcove
 
-import (
-	"runtime"
-	"strings"
-)
+import "runtime"
 
 // recovered is a request whose panic is an error with its text and its place.
 func recovered(host Host, serve func() ([]byte, error)) (result []byte, err error) {
@@ -37,16 +34,28 @@ func panicked() (place string, trace []string) {
 	for more := true; more && len(trace) < mostFrames; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		inside := strings.HasPrefix(f.Function, "runtime.") || strings.HasPrefix(f.Function, "internal/")
+		inside := begins(f.Function, "runtime.") || begins(f.Function, "internal/")
 		if !begun || inside {
 			begun = begun || f.Function == "runtime.gopanic"
 			continue
 		}
-		at := f.File[strings.LastIndexByte(f.File, '/')+1:] + ":" + sprintf("%d", []any{f.Line})
+		at := base(f.File) + ":" + sprintf("%d", []any{f.Line})
 		if place == "" {
 			place = at
 		}
 		trace = append(trace, "  "+f.Function+" "+at)
 	}
 	return place, trace
+}
+
+func begins(text, with string) bool { return len(text) >= len(with) && text[:len(with)] == with }
+
+// base is the last element of a path.
+func base(path string) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '/' {
+			return path[i+1:]
+		}
+	}
+	return path
 }

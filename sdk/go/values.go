@@ -1,10 +1,6 @@
 package alcove
 
-import (
-	"slices"
-
-	"github.com/alcove-memory/alcove/sdk/go/scan"
-)
+import "github.com/alcove-memory/alcove/sdk/go/scan"
 
 // The most that is sent in one operation: elements as the host takes them, and bytes that are well below what it takes by default.
 const (
@@ -91,5 +87,10 @@ func (c *Call) CallTool(tool string, arguments any, result scan.Decoder) error {
 
 // Can reports whether the call has a capability, whatever its scope.
 func (r CallerGetResponse) Can(capability string) bool {
-	return slices.ContainsFunc(r.Capabilities, func(p Power) bool { return p.Name == capability })
+	for _, p := range r.Capabilities {
+		if p.Name == capability {
+			return true
+		}
+	}
+	return false
 }

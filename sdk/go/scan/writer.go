@@ -2,9 +2,7 @@ package scan
 
 import (
 	"errors"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 )
 
@@ -130,11 +128,27 @@ func (w *Writer) List(n int, element func(i int)) {
 // WriteMap writes an object with its keys in order, so that equal maps are equal bytes.
 func WriteMap[T any](w *Writer, m map[string]T, value func(v T)) {
 	w.Open()
-	for _, key := range slices.Sorted(maps.Keys(m)) {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	sortTexts(keys)
+	for _, key := range keys {
 		w.Key(key)
 		value(m[key])
 	}
 	w.Close()
+}
+
+// sortTexts sorts by Shell's method: package slices would be 40 kB of a guest.
+func sortTexts(list []string) {
+	for gap := len(list) / 2; gap > 0; gap /= 2 {
+		for i := gap; i < len(list); i++ {
+			for j := i; j >= gap && list[j] < list[j-gap]; j -= gap {
+				list[j], list[j-gap] = list[j-gap], list[j]
+			}
+		}
+	}
 }
 
 // Encoder writes itself as one JSON value.
