@@ -36,18 +36,19 @@ run: build       ## show it: a session with a real MCP client, then serve until 
 build: guests    ## build bin/alcove, with the first-party families in it
 	CGO_ENABLED=0 $(GO) build -trimpath -tags guests -ldflags '$(LDFLAGS)' -o bin/alcove ./cmd/alcove
 
+# One module of all families, packed once with the manifest of each, and the image that the binary carries.
 guests:          ## build the first-party families into guests/dist
 	@mkdir -p $(DIST)/raw
-	@for g in $(GUESTS); do \
-		$(GUEST) -o $(DIST)/raw/$$g.wasm ./guests/$$g && \
-		$(GO) run ./cmd/alcove family pack $(DIST)/raw/$$g.wasm --manifest guests/$$g/manifest.json -o $(DIST)/$$g.wasm || exit 1; done
+	@$(GUEST) -o $(DIST)/raw/all.wasm ./guests/all
+	@$(GO) run ./guests/pack -module $(DIST)/raw/all.wasm -out $(DIST) $(GUESTS:%=guests/%/manifest.json)
 
-# Built twice, elsewhere and without what was built before, they are the same.
+# Built twice, elsewhere and without what was built before, the module is the same. Each family is also built alone, which is the
+# form that third parties copy.
 reproducible: guests
 	@dir="$$(mktemp -d)"; trap 'chmod -R u+w "$$dir"; rm -rf "$$dir"' EXIT; cp -r go.mod go.sum sdk guests "$$dir"; \
-	for g in $(GUESTS); do \
-		(cd "$$dir" && GOCACHE="$$dir/cache" $(GUEST) -o "$$dir/$$g.wasm" ./guests/$$g) && \
-		cmp "$$dir/$$g.wasm" $(DIST)/raw/$$g.wasm || exit 1; done; echo "$(GUESTS): the same bytes twice"
+	for g in all $(GUESTS); do \
+		(cd "$$dir" && GOCACHE="$$dir/cache" $(GUEST) -o "$$dir/$$g.wasm" ./guests/$$g) || exit 1; done; \
+	cmp "$$dir/all.wasm" $(DIST)/raw/all.wasm && echo "$(GUESTS): the same bytes twice, and each alone"
 
 # With the first-party families embedded, as they are in the binary.
 test: guests     ## run all tests

@@ -37,6 +37,18 @@ type Tool struct {
 	InputSchema  json.RawMessage `json:"input_schema"`
 	OutputSchema json.RawMessage `json:"output_schema,omitempty"` // a result that does not fit is an error
 	Annotations  Annotations     `json:"annotations,omitzero"`
+	// Aliases are other names that the tool answers to. No list shows them.
+	Aliases []Alias `json:"aliases,omitempty"`
+	// Parameters are other spellings of parameters, each with the property of InputSchema that it stands for. Case, _ and -
+	// make no difference.
+	Parameters map[string]string `json:"parameters,omitempty"`
+}
+
+// Alias is another name of a tool. A name that a tool of any family has of its own wins over an alias.
+type Alias struct {
+	Name string `json:"name"`
+	// Arguments are the values of parameters that a call by this name does not give: an object.
+	Arguments map[string]json.RawMessage `json:"arguments,omitempty"`
 }
 
 // Annotations are hints about what a tool does. Absent ones are unknown.
@@ -81,7 +93,19 @@ type Job struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Every       string `json:"every,omitempty"` // as in 30m, 6h or 1d; empty: only when it is queued
+	// Each is what a job with a schedule is queued for each of. Branches of proposals are left out.
+	Each Each `json:"each,omitempty"`
 }
+
+// Each is what a scheduled job is queued for each of.
+type Each string
+
+// The values of Each.
+const (
+	EachNone      Each = ""          // once: on branch default, in namespace default
+	EachBranch    Each = "branch"    // each branch, in namespace default
+	EachNamespace Each = "namespace" // each namespace of each branch that has memories there
+)
 
 // Request asks for a capability.
 type Request struct {

@@ -84,7 +84,7 @@ type EmbedRequest struct {
 type Error struct {
 	Code      Code           `json:"code"`              // one of the codes below
 	Message   string         `json:"message"`           // what went wrong and what to do about it
-	Retryable bool           `json:"retryable"`         // the same request may succeed later; a body of a guest without it has what the code says
+	Retryable bool           `json:"retryable"`         // the same request may succeed later. It may not after an `if_version` that is not met: a caller reads again and sends another. A body of a guest without it has what the code says
 	Details   map[string]any `json:"details,omitempty"` // facts for programs, such as the limit that was reached
 }
 

@@ -142,14 +142,15 @@ const (
 	CanEmbed         Capability = "embed"          // have texts embedded by the configured embedder
 	CanLLM           Capability = "llm"            // ask a configured language model
 	CanHTTP          Capability = "http"           // fetch from endpoints that the operator named
-	CanToolsCall     Capability = "tools.call"     // call tools of other families
+	CanToolsCall     Capability = "tools.call"     // call tools of other families, and core tools that the scope names
 	CanToolsPublish  Capability = "tools.publish"  // publish and withdraw tools while running
+	CanToolsUsage    Capability = "tools.usage"    // read which agents call which tools, and how often
 )
 
 // The operations of the host.
 const (
 	OpMemoryGet        Op = "memory.get"        // memories by their keys
-	OpMemoryList       Op = "memory.list"       // memories in the order of their keys, page by page
+	OpMemoryList       Op = "memory.list"       // memories of a namespace, page by page: in the order of their keys, or by their fields and in another order
 	OpMemoryNamespaces Op = "memory.namespaces" // the namespaces that have memories, of those that may be read
 	OpMemoryHistory    Op = "memory.history"    // the versions of one memory, the newest first
 	OpMemorySearch     Op = "memory.search"     // lexical, semantic or hybrid search; what was staged is not found
@@ -187,10 +188,11 @@ const (
 	OpEmbedTexts       Op = "embed.texts"       // vectors of texts
 	OpLLMComplete      Op = "llm.complete"      // a completion by a configured language model
 	OpHTTPFetch        Op = "http.fetch"        // a request to an endpoint that the operator named
-	OpToolsList        Op = "tools.list"        // tools of other families that may be called
+	OpToolsList        Op = "tools.list"        // tools of other families, and of the core, that may be called
 	OpToolsCall        Op = "tools.call"        // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish     Op = "tools.publish"     // publish a tool of its own
 	OpToolsWithdraw    Op = "tools.withdraw"    // withdraw a published tool
+	OpToolsUsage       Op = "tools.usage"       // how often agents called tools; a caller who may not read every namespace learns of its own calls alone
 )
 
 // The names of limits, as errors and manifests say them.
@@ -251,7 +253,7 @@ type Limits struct {
 	WallMS int64 `json:"wall_ms,omitempty"`
 	// what a request runs by itself, host calls excluded; 2000 ms by default, at most 60000; a manifest may ask for it
 	CPUMS int64 `json:"cpu_ms,omitempty"`
-	// what a request may charge; one unit is about one instruction; 20000000000 units by default, at most 1000000000000; a manifest may ask for it
+	// what a request may charge; one unit is about one instruction; it may fall 10,000 + 2 × 16,384 units below zero before the request is stopped; 20000000000 units by default, at most 1000000000000; a manifest may ask for it
 	Fuel int64 `json:"fuel,omitempty"`
 	// how deep calls of the guest may be nested when the host looks, those with large frames counted more than once; 10000 calls by default, at most 10000
 	CallDepth int64 `json:"call_depth,omitempty"`
@@ -609,6 +611,8 @@ func (c Capability) Scope() string {
 		return "tools"
 	case CanToolsPublish:
 		return "none"
+	case CanToolsUsage:
+		return "none"
 	}
 	return ""
 }
@@ -636,6 +640,7 @@ func Capabilities() []Capability {
 		CanHTTP,
 		CanToolsCall,
 		CanToolsPublish,
+		CanToolsUsage,
 	}
 }
 
@@ -685,5 +690,6 @@ func Ops() map[Op]Capability {
 		OpToolsCall:        "tools.call",
 		OpToolsPublish:     "tools.publish",
 		OpToolsWithdraw:    "tools.publish",
+		OpToolsUsage:       "tools.usage",
 	}
 }

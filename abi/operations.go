@@ -64,6 +64,37 @@ type MemoryPatch struct {
 	IfVersion  *uint64  `json:"if_version,omitempty"`  // the version that has to be the newest
 }
 
+// FieldTest is a condition on a field of a memory. A field that is null is not there. Of each memory the first 64 fields can be tested, metadata before value, in the order of their names.
+type FieldTest struct {
+	Field  string          `json:"field"`            // `metadata.NAME`, `value.NAME` of a value that is an object, or one of type, importance, tags, agent, expires_at, links and supersedes, which can only be there or not
+	Equals json.RawMessage `json:"equals,omitempty"` // the field's value, at most 4,096 bytes, as is that of a field that can equal one; 1 and 1.0 are equal
+	Exists *bool           `json:"exists,omitempty"` // whether the field is there; not beside equals; default: true
+}
+
+// MemoryFilter is conditions on memories, which apply together. A list has at most 64 elements; an empty one is no condition.
+type MemoryFilter struct {
+	Types         []string    `json:"types,omitempty"`          // of one of these types; at most 64 elements
+	States        []string    `json:"states,omitempty"`         // in one of these states: active, archived, merged, pruned
+	Writers       []string    `json:"writers,omitempty"`        // the newest version is by one of these agents, as `agent` of a memory names them; `family:NAME` where a family wrote without an agent; at most 64 elements
+	Tags          []string    `json:"tags,omitempty"`           // with all of these tags; at most 64 elements
+	AnyTags       []string    `json:"any_tags,omitempty"`       // with one of these tags; at most 64 elements
+	NoTags        []string    `json:"no_tags,omitempty"`        // with none of these tags; at most 64 elements
+	MinImportance *float64    `json:"min_importance,omitempty"` // at least as important; memories without importance are not; 0 to 1
+	MaxImportance *float64    `json:"max_importance,omitempty"` // at most as important; memories without importance are not; 0 to 1
+	MinAccesses   *int        `json:"min_accesses,omitempty"`   // recalled at least as often; at least 0
+	MaxAccesses   *int        `json:"max_accesses,omitempty"`   // recalled at most as often; at least 0
+	MinHealth     *float64    `json:"min_health,omitempty"`     // of at least this health; -1 to 1
+	MaxHealth     *float64    `json:"max_health,omitempty"`     // of at most this health; -1 to 1
+	AccessedSince string      `json:"accessed_since,omitempty"` // last recalled at this moment or later
+	AccessedUntil string      `json:"accessed_until,omitempty"` // last recalled before this moment; memories that never were are not
+	CreatedSince  string      `json:"created_since,omitempty"`  // created at this moment or later
+	CreatedUntil  string      `json:"created_until,omitempty"`  // created before this moment
+	UpdatedSince  string      `json:"updated_since,omitempty"`  // the newest version was written at this moment or later
+	UpdatedUntil  string      `json:"updated_until,omitempty"`  // the newest version was written before this moment
+	Expired       string      `json:"expired,omitempty"`        // with memories that have expired, or these alone; they stay until they are deleted or written again: include, only; default: memories that have expired are left out
+	Fields        []FieldTest `json:"fields,omitempty"`         // conditions on fields; at most 16 elements
+}
+
 // MemoryHit is a memory that a search found.
 type MemoryHit struct {
 	Memory   Memory             `json:"memory"`             // the memory
@@ -156,12 +187,23 @@ type ForeignTool struct {
 	InputSchema json.RawMessage `json:"input_schema"` // the JSON Schema of its arguments
 }
 
+// ToolUsage is how an agent used a tool.
+type ToolUsage struct {
+	Agent  string `json:"agent"`            // the agent; empty: it has no name; (others): those beyond a day's 1,000 rows
+	Tool   string `json:"tool"`             // the tool's own name
+	As     string `json:"as,omitempty"`     // the alias by which it was called; absent: its own name
+	Calls  int    `json:"calls"`            // calls
+	Errors int    `json:"errors,omitempty"` // calls that failed
+	Last   string `json:"last"`             // RFC 3339, UTC: the last call
+}
+
 // MemoryGetRequest is the request of memory.get: memories by their keys.
 type MemoryGetRequest struct {
 	Keys      []string `json:"keys"`                // keys; 1 to 1000 elements
 	Namespace string   `json:"namespace,omitempty"` // the namespace; default: the call's own
 	AsOf      string   `json:"as_of,omitempty"`     // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
 	Counters  bool     `json:"counters,omitempty"`  // adds how each memory was used
+	Expired   bool     `json:"expired,omitempty"`   // finds memories that have expired, too
 }
 
 // MemoryGetResponse is the response of memory.get.
@@ -169,20 +211,24 @@ type MemoryGetResponse struct {
 	Memories []*Memory `json:"memories"` // in the order of the keys; null where there is none
 }
 
-// MemoryListRequest is the request of memory.list: memories in the order of their keys, page by page.
+// MemoryListRequest is the request of memory.list: memories of a namespace, page by page: in the order of their keys, or by their fields and in another order.
 type MemoryListRequest struct {
-	Namespace string `json:"namespace,omitempty"` // the namespace; default: the call's own
-	Prefix    string `json:"prefix,omitempty"`    // only keys that begin with it
-	After     string `json:"after,omitempty"`     // the key after which the page begins, or `next` of the page before
-	Limit     int    `json:"limit,omitempty"`     // entries in one page; 1 to 1000; default: 100
-	AsOf      string `json:"as_of,omitempty"`     // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
-	Counters  bool   `json:"counters,omitempty"`  // adds how each memory was used
+	Namespace string        `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Prefix    string        `json:"prefix,omitempty"`    // only keys that begin with it
+	After     string        `json:"after,omitempty"`     // the key after which the page begins, or `next` of the page before; with a filter, order or count only the latter, of the same listing, which continues at the version of its first page
+	Limit     int           `json:"limit,omitempty"`     // entries in one page; 1 to 1000; default: 100
+	AsOf      string        `json:"as_of,omitempty"`     // an earlier moment: `v123`, an instant, a date, `1h ago`; not with counters in the filter or order; default: the version at which the call began
+	Counters  bool          `json:"counters,omitempty"`  // adds how each memory was used
+	Filter    *MemoryFilter `json:"filter,omitempty"`    // only memories that meet all of its conditions
+	Order     string        `json:"order,omitempty"`     // newest and oldest go by the creation; all but oldest have the greatest value first, memories without one last, and equal ones in the order of their keys: key, newest, oldest, updated, importance, accesses, accessed; default: key
+	Count     string        `json:"count,omitempty"`     // counts all that the filter admits, beside the page or without one: also, only
 }
 
 // MemoryListResponse is the response of memory.list.
 type MemoryListResponse struct {
-	Memories []Memory `json:"memories"`       // the page
-	Next     string   `json:"next,omitempty"` // `after` of the next page; absent at the end
+	Memories []Memory `json:"memories"`        // the page
+	Next     string   `json:"next,omitempty"`  // `after` of the next page; absent at the end
+	Total    *int     `json:"total,omitempty"` // how many the filter admits, where that was counted
 }
 
 // MemoryNamespacesRequest is the request of memory.namespaces: the namespaces that have memories, of those that may be read.
@@ -210,19 +256,22 @@ type MemoryHistoryResponse struct {
 
 // MemorySearchRequest is the request of memory.search: lexical, semantic or hybrid search; what was staged is not found.
 type MemorySearchRequest struct {
-	Query      string    `json:"query"`                // the question
-	Namespaces []string  `json:"namespaces,omitempty"` // the namespaces; `*` alone stands for all that the call may read; default: the call's own
-	K          int       `json:"k,omitempty"`          // how many hits; 1 to 50; default: 10
-	Offset     int       `json:"offset,omitempty"`     // how many of the best hits are left out; at least 0
-	Tags       []string  `json:"tags,omitempty"`       // only memories with all of them
-	Types      []string  `json:"types,omitempty"`      // only memories of one of them
-	States     []string  `json:"states,omitempty"`     // only memories in one of them: active, archived, merged, pruned; default: active
-	Since      string    `json:"since,omitempty"`      // only versions written at this moment or later
-	Until      string    `json:"until,omitempty"`      // only versions written before this moment
-	AsOf       string    `json:"as_of,omitempty"`      // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
-	Mode       string    `json:"mode,omitempty"`       // how to search: hybrid, lexical, semantic; default: hybrid where there is an embedder, lexical otherwise
-	Vector     []float32 `json:"vector,omitempty"`     // the question's vector; default: made by the embedder
-	Features   bool      `json:"features,omitempty"`   // adds the columns of the rank hook to each hit
+	Query         string    `json:"query"`                    // the question; empty: all memories that meet the other conditions
+	Namespaces    []string  `json:"namespaces,omitempty"`     // the namespaces; `*` alone stands for all that the call may read; default: the call's own
+	K             int       `json:"k,omitempty"`              // how many hits; 1 to 50; default: 10
+	Offset        int       `json:"offset,omitempty"`         // how many of the best hits are left out; at least 0
+	Order         string    `json:"order,omitempty"`          // orders all that matches, as in memory.list; not with mode semantic, vector or features: key, newest, oldest, updated, importance, accesses, accessed; default: the best first; without a query newest
+	MinImportance *float64  `json:"min_importance,omitempty"` // only memories at least as important; 0 to 1
+	Writers       []string  `json:"writers,omitempty"`        // only memories whose newest version is by one of them, as in memory.list; at most 64 elements
+	Tags          []string  `json:"tags,omitempty"`           // only memories with all of them
+	Types         []string  `json:"types,omitempty"`          // only memories of one of them
+	States        []string  `json:"states,omitempty"`         // only memories in one of them: active, archived, merged, pruned; default: active
+	Since         string    `json:"since,omitempty"`          // only versions written at this moment or later
+	Until         string    `json:"until,omitempty"`          // only versions written before this moment
+	AsOf          string    `json:"as_of,omitempty"`          // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Mode          string    `json:"mode,omitempty"`           // how to search: hybrid, lexical, semantic; default: hybrid where there is an embedder, lexical otherwise
+	Vector        []float32 `json:"vector,omitempty"`         // the question's vector; default: made by the embedder
+	Features      bool      `json:"features,omitempty"`       // adds the columns of the rank hook to each hit
 }
 
 // MemorySearchResponse is the response of memory.search.
@@ -243,7 +292,8 @@ type MemoryPutResponse struct {
 
 // MemoryPatchRequest is the request of memory.patch: stage changes of some fields of memories.
 type MemoryPatchRequest struct {
-	Patches []MemoryPatch `json:"patches"` // the changes; 1 to 1000 elements
+	Patches []MemoryPatch `json:"patches"`           // the changes; 1 to 1000 elements
+	Expired bool          `json:"expired,omitempty"` // finds memories that have expired, too
 }
 
 // MemoryPatchResponse is the response of memory.patch.
@@ -256,6 +306,7 @@ type MemoryPatchResponse struct {
 type MemoryDeleteRequest struct {
 	Keys      []string `json:"keys"`                // keys; 1 to 1000 elements
 	Namespace string   `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Expired   bool     `json:"expired,omitempty"`   // finds memories that have expired, too
 }
 
 // MemoryDeleteResponse is the response of memory.delete.
@@ -658,7 +709,7 @@ type HTTPFetchResponse struct {
 	Body    string            `json:"body"`    // the body
 }
 
-// ToolsListRequest is the request of tools.list: tools of other families that may be called.
+// ToolsListRequest is the request of tools.list: tools of other families, and of the core, that may be called.
 type ToolsListRequest struct {
 }
 
@@ -694,6 +745,17 @@ type ToolsWithdrawRequest struct {
 
 // ToolsWithdrawResponse is the response of tools.withdraw.
 type ToolsWithdrawResponse struct {
+}
+
+// ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller who may not read every namespace learns of its own calls alone.
+type ToolsUsageRequest struct {
+	Days  int      `json:"days,omitempty"`  // until now, today included; 0 to 90; default: 30
+	Tools []string `json:"tools,omitempty"` // tools, by their names or aliases; default: all
+}
+
+// ToolsUsageResponse is the response of tools.usage.
+type ToolsUsageResponse struct {
+	Usage []ToolUsage `json:"usage"` // by agent and tool
 }
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
@@ -754,6 +816,87 @@ func (r *MemoryPatch) Check() error {
 }
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *FieldTest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *MemoryFilter) Check() error {
+	if r.Types != nil {
+		if err := checkLength("types", len(r.Types), 0, 64); err != nil {
+			return err
+		}
+	}
+	if err := checkEnum("states", r.States, "active", "archived", "merged", "pruned"); err != nil {
+		return err
+	}
+	if r.Writers != nil {
+		if err := checkLength("writers", len(r.Writers), 0, 64); err != nil {
+			return err
+		}
+	}
+	if r.Tags != nil {
+		if err := checkLength("tags", len(r.Tags), 0, 64); err != nil {
+			return err
+		}
+	}
+	if r.AnyTags != nil {
+		if err := checkLength("any_tags", len(r.AnyTags), 0, 64); err != nil {
+			return err
+		}
+	}
+	if r.NoTags != nil {
+		if err := checkLength("no_tags", len(r.NoTags), 0, 64); err != nil {
+			return err
+		}
+	}
+	if r.MinImportance != nil {
+		if err := checkNumber("min_importance", float64(*r.MinImportance), 0, 1); err != nil {
+			return err
+		}
+	}
+	if r.MaxImportance != nil {
+		if err := checkNumber("max_importance", float64(*r.MaxImportance), 0, 1); err != nil {
+			return err
+		}
+	}
+	if r.MinAccesses != nil {
+		if err := checkNumber("min_accesses", float64(*r.MinAccesses), 0, math.Inf(1)); err != nil {
+			return err
+		}
+	}
+	if r.MaxAccesses != nil {
+		if err := checkNumber("max_accesses", float64(*r.MaxAccesses), 0, math.Inf(1)); err != nil {
+			return err
+		}
+	}
+	if r.MinHealth != nil {
+		if err := checkNumber("min_health", float64(*r.MinHealth), -1, 1); err != nil {
+			return err
+		}
+	}
+	if r.MaxHealth != nil {
+		if err := checkNumber("max_health", float64(*r.MaxHealth), -1, 1); err != nil {
+			return err
+		}
+	}
+	if err := checkEnum("expired", []string{r.Expired}, "", "include", "only"); err != nil {
+		return err
+	}
+	if r.Fields != nil {
+		if err := checkLength("fields", len(r.Fields), 0, 16); err != nil {
+			return err
+		}
+	}
+	for i := range r.Fields {
+		if err := r.Fields[i].Check(); err != nil {
+			return inElement("fields", i, err)
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *RecordItem) Check() error {
 	return nil
 }
@@ -772,6 +915,12 @@ func (r *MemoryListRequest) Check() error {
 		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
 			return err
 		}
+	}
+	if err := checkEnum("order", []string{r.Order}, "", "key", "newest", "oldest", "updated", "importance", "accesses", "accessed"); err != nil {
+		return err
+	}
+	if err := checkEnum("count", []string{r.Count}, "", "also", "only"); err != nil {
+		return err
 	}
 	return nil
 }
@@ -800,6 +949,19 @@ func (r *MemorySearchRequest) Check() error {
 	}
 	if r.Offset != 0 {
 		if err := checkNumber("offset", float64(r.Offset), 0, math.Inf(1)); err != nil {
+			return err
+		}
+	}
+	if err := checkEnum("order", []string{r.Order}, "", "key", "newest", "oldest", "updated", "importance", "accesses", "accessed"); err != nil {
+		return err
+	}
+	if r.MinImportance != nil {
+		if err := checkNumber("min_importance", float64(*r.MinImportance), 0, 1); err != nil {
+			return err
+		}
+	}
+	if r.Writers != nil {
+		if err := checkLength("writers", len(r.Writers), 0, 64); err != nil {
 			return err
 		}
 	}
@@ -1099,5 +1261,15 @@ func (r *ToolsPublishRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *ToolsWithdrawRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ToolsUsageRequest) Check() error {
+	if r.Days != 0 {
+		if err := checkNumber("days", float64(r.Days), 0, 90); err != nil {
+			return err
+		}
+	}
 	return nil
 }

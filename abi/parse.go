@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -47,7 +49,46 @@ func (m *Manifest) Check() error {
 }
 
 func (m *Manifest) checkTools() error {
-	return once("tool", m.Tools, func(t Tool) string { return t.Name })
+	names := []string{}
+	for _, t := range m.Tools {
+		names = append(names, t.Name)
+		for _, a := range t.Aliases {
+			names = append(names, a.Name)
+		}
+		if err := t.checkSpellings(); err != nil {
+			return fmt.Errorf("tool %s: %w", t.Name, err)
+		}
+	}
+	return once("tool", names, func(name string) string { return name })
+}
+
+// checkSpellings refuses aliases and spellings of parameters that the input schema does not have.
+func (t Tool) checkSpellings() error {
+	if len(t.Aliases) == 0 && len(t.Parameters) == 0 {
+		return nil
+	}
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(t.InputSchema, &schema); err != nil {
+		return fmt.Errorf("read the input schema: %w", err)
+	}
+	for _, spelling := range slices.Sorted(maps.Keys(t.Parameters)) {
+		if _, own := schema.Properties[spelling]; own {
+			return fmt.Errorf("parameter %s: the input schema has a property of that name, so it cannot be a spelling of another", spelling)
+		}
+		if _, known := schema.Properties[t.Parameters[spelling]]; !known {
+			return fmt.Errorf("parameter %s: it stands for %q, which is no property of the input schema", spelling, cut(t.Parameters[spelling]))
+		}
+	}
+	for _, a := range t.Aliases {
+		for _, name := range slices.Sorted(maps.Keys(a.Arguments)) {
+			if _, known := schema.Properties[name]; !known {
+				return fmt.Errorf("alias %s: its argument %s is no property of the input schema", a.Name, name)
+			}
+		}
+	}
+	return nil
 }
 
 func (m *Manifest) checkCollections() error {
@@ -66,6 +107,9 @@ func (m *Manifest) checkJobs() error {
 	for _, j := range m.Hooks.Jobs {
 		if _, err := Duration(j.Every); err != nil {
 			return fmt.Errorf("job %s every: %w", j.Name, err)
+		}
+		if j.Each != EachNone && j.Every == "" {
+			return fmt.Errorf("job %s: each is for a job with a schedule: give every, too", j.Name)
 		}
 	}
 	return once("job", m.Hooks.Jobs, func(j Job) string { return j.Name })

@@ -52,7 +52,7 @@ func storeRequest(t testing.TB) []byte {
 		"hook":    "store",
 		"entries": []abi.Entry{{Namespace: "default", Collection: "memory", Key: "db", Value: json.RawMessage(decided)}},
 		"config":  defaults(t, "auto-tag"),
-		"context": abi.Context{Caller: "ada", Namespace: "default", Branch: "default", Now: "2026-06-01T12:00:00Z", RequestID: "r"},
+		"context": abi.Context{Family: "auto-tag", Caller: "ada", Namespace: "default", Branch: "default", Now: "2026-06-01T12:00:00Z", RequestID: "r"},
 	})
 	must(t, err)
 	return request

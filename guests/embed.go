@@ -2,9 +2,9 @@
 
 package guests
 
-import "embed"
+import _ "embed"
 
 const embedded = true
 
-//go:embed dist/*.wasm
-var files embed.FS
+//go:embed dist/families.image
+var carried []byte

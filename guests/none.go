@@ -2,8 +2,6 @@
 
 package guests
 
-import "embed"
-
 const embedded = false
 
-var files embed.FS
+var carried []byte

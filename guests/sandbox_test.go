@@ -40,7 +40,7 @@ type shared struct {
 	mu      sync.Mutex
 	dir     string
 	sandbox *sandbox.Sandbox
-	packed  map[string][]byte
+	packed  map[string][]byte // modules without manifests, by folder
 	modules map[string]*sandbox.Module
 }
 
@@ -60,43 +60,45 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// packed is a family's module with its manifest.
-func packed(t testing.TB, family string) []byte {
+// linked is the module of a folder, without a manifest. The caller holds mu.
+func (s *shared) linked(t testing.TB, folder string) []byte {
 	t.Helper()
-	built.mu.Lock()
-	defer built.mu.Unlock()
-	if built.packed[family] == nil {
-		out := filepath.Join(built.dir, family+".wasm")
-		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w -buildid=", "-o", out, "./"+family)
+	if s.packed[folder] == nil {
+		out := filepath.Join(s.dir, folder+".wasm")
+		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w -buildid=", "-o", out, "./"+folder)
 		build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 		if text, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v\n%s", family, err, text)
+			t.Fatalf("build %s: %v\n%s", folder, err, text)
 		}
 		data, err := os.ReadFile(out)
 		must(t, err)
-		built.packed[family], err = sandbox.Pack(data, manifest(t, family))
-		must(t, err)
+		s.packed[folder] = data
 	}
-	return built.packed[family]
+	return s.packed[folder]
 }
 
-// admitted is a family's module in a sandbox.
-func admitted(t testing.TB, family string) *sandbox.Module {
+// admitted is the module of a family alone, in a sandbox.
+func admitted(t testing.TB, family string) *sandbox.Module { return admittedFrom(t, family, family) }
+
+// admittedFrom is the module of a folder with a family's manifest, in a sandbox.
+func admittedFrom(t testing.TB, folder, family string) *sandbox.Module {
 	t.Helper()
-	binary := packed(t, family)
 	built.mu.Lock()
 	defer built.mu.Unlock()
+	binary, err := sandbox.Pack(built.linked(t, folder), manifest(t, family))
+	must(t, err)
 	if built.sandbox == nil {
-		s, err := sandbox.New(sandbox.Config{Dir: filepath.Join(built.dir, "cache")})
+		s, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: filepath.Join(built.dir, "cache")}})
 		must(t, err)
 		built.sandbox = s
 	}
-	if built.modules[family] == nil {
+	name := folder + " as " + family
+	if built.modules[name] == nil {
 		m, err := built.sandbox.Admit(context.Background(), binary, sandbox.Options{Vetted: true})
 		must(t, err)
-		built.modules[family] = m
+		built.modules[name] = m
 	}
-	return built.modules[family]
+	return built.modules[name]
 }
 
 // guest is a module as alcovetest calls it.
@@ -146,7 +148,11 @@ func must(t testing.TB, err error) {
 // What is packed runs in the sandbox as its family does natively, with the host's operations.
 func TestAPackedModuleIsTestedInTheHost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ranking.wasm")
-	must(t, os.WriteFile(path, packed(t, "ranking"), 0o600))
+	built.mu.Lock()
+	module, err := sandbox.Pack(built.linked(t, "ranking"), manifest(t, "ranking"))
+	built.mu.Unlock()
+	must(t, err)
+	must(t, os.WriteFile(path, module, 0o600))
 	s := alcovetest.Module(t, path)
 	s.Put(
 		alcove.Memory{Key: "liked", Value: alcove.JSON("green tea"), Type: "observation"},

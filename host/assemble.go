@@ -7,18 +7,21 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/outbound"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool/core"
+	"github.com/alcove-memory/alcove/host/usage"
 )
 
-// compiledModules is the folder of compiled modules, in a data directory.
-const compiledModules = "modules"
+// oldCompiledModules is where earlier releases kept compiled modules, in a data directory.
+const oldCompiledModules = "modules"
 
 // parts are what serves the space of a data directory.
 type parts struct {
@@ -26,6 +29,7 @@ type parts struct {
 	embedders *embedders.Embedders
 	space     *memory.Space
 	families  *family.Families // nil: there are none
+	usage     *usage.Counter   // of tools; nil: there are no families that could ask
 }
 
 // assembly says which parts there are beside the space and its vectors.
@@ -56,7 +60,7 @@ func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p p
 	}
 	closing.later("the vectors", p.embedders.Close)
 	p.space, err = memory.Open(ctx, memory.Options{
-		Engine: p.engine, Index: index, Meaning: p.embedders.ForMemory(), Clock: o.Clock, Logger: o.Logger, ReadOnly: a.readOnly,
+		Engine: p.engine, Index: index, Vectors: p.embedders.ForMemory(), Clock: o.Clock, Logger: o.Logger, ReadOnly: a.readOnly,
 	})
 	if err != nil {
 		return p, fmt.Errorf("open the memory in %s: %w", o.Dir, err)
@@ -72,7 +76,10 @@ func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p p
 // openFamilies makes families ready to be called. Without a sandbox there are none, and the server goes on.
 func (p *parts) openFamilies(ctx context.Context, o Options, box *sandbox.Sandbox, closing *closers) (err error) {
 	if box == nil {
-		box, err = sandbox.New(sandbox.Config{Dir: filepath.Join(o.Dir, compiledModules), Log: o.Logger, Compiler: o.Compiler})
+		if err := sandbox.RemoveOldCache(filepath.Join(o.Dir, oldCompiledModules)); err != nil {
+			o.Logger.Warn("the compiled modules of an earlier release could not be removed", "error", err)
+		}
+		box, err = sandbox.New(sandbox.Config{Cache: o.Cache, Scratch: []string{os.TempDir(), o.Dir}, Log: o.Logger, Compiler: o.Compiler})
 		if err != nil {
 			o.Logger.Warn("going on without tool families", "error", err)
 			return nil
@@ -83,9 +90,13 @@ func (p *parts) openFamilies(ctx context.Context, o Options, box *sandbox.Sandbo
 	if outside == nil {
 		outside = outbound.New()
 	}
+	p.usage = usage.New(usage.Options{
+		Space: p.space.As(memory.Caller{Rights: memory.FullRights()}), Namespace: ops.SystemNamespace, Clock: o.Clock, Logger: o.Logger,
+		Wanted: func() bool { return p.families != nil && p.families.AnyGranted(abi.CanToolsUsage) },
+	})
 	families, err := family.New(ctx, family.Options{
 		Space: p.space, Sandbox: box, Dir: o.Dir, Built: o.Families, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, ReadOnly: o.ReadOnly,
-		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.embedders,
+		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.embedders, Usage: p.usage,
 	})
 	if err != nil {
 		return err
@@ -97,7 +108,25 @@ func (p *parts) openFamilies(ctx context.Context, o Options, box *sandbox.Sandbo
 		return embedders.Guest{Model: g.Model, Dimensions: g.Dimensions, Embed: g.Embed}, on
 	})
 	p.space.SetHooks(families)
+	if !o.ReadOnly {
+		closing.later("the usage of tools", running(ctx, p.usage.Run))
+	}
 	return nil
+}
+
+// running runs something until it is closed.
+func running(ctx context.Context, run func(context.Context)) (end func() error) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		run(ctx)
+	}()
+	return func() error {
+		stop()
+		<-ended
+		return nil
+	}
 }
 
 // closers are what has to be closed, in the order of opening.

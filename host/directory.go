@@ -9,7 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/host/bundle"
 	"github.com/alcove-memory/alcove/host/datadir"
 	"github.com/alcove-memory/alcove/host/family"
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/settings"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -20,13 +20,13 @@ func Directory(path string) datadir.Directory { return directory(path, defaultDr
 func (h *Host) directory() datadir.Directory { return directory(h.options.Dir, h.options.Driver) }
 
 func directory(path string, driver store.Driver) datadir.Directory {
-	return datadir.Directory{Path: path, Driver: driver, Verify: func(ctx context.Context, path string) (memory.Verified, error) {
+	return datadir.Directory{Path: path, Driver: driver, Verify: func(ctx context.Context, path string) (integrity.Report, error) {
 		return verify(ctx, path, driver)
 	}}
 }
 
 // verify opens the space in a directory, and verifies it. The caller holds the lock.
-func verify(ctx context.Context, path string, driver store.Driver) (v memory.Verified, err error) {
+func verify(ctx context.Context, path string, driver store.Driver) (v integrity.Report, err error) {
 	var closing closers
 	defer func() { err = errors.Join(err, closing.close()) }()
 	p, err := assemble(ctx, Options{Dir: path, Driver: driver}.withDefaults(), assembly{dormant: true}, &closing)

@@ -64,6 +64,10 @@ func (f familyTools) spec(name string, t abi.Tool) tool.Spec {
 	a := t.Annotations
 	s := tool.Spec{Name: t.Name, Family: name, Description: t.Description, Docs: t.Docs, Input: t.InputSchema, Output: t.OutputSchema, Title: a.Title,
 		Annotations: tool.Annotations{ReadOnly: hint(a.ReadOnly, false), Destructive: hint(a.Destructive, true), Idempotent: hint(a.Idempotent, false), OpenWorld: hint(a.OpenWorld, true)}}
+	s.Parameters, s.Presets = t.Parameters, map[string]map[string]json.RawMessage{}
+	for _, alias := range t.Aliases {
+		s.Aliases, s.Presets[alias.Name] = append(s.Aliases, alias.Name), alias.Arguments
+	}
 	s.Handler = func(ctx context.Context, c *tool.Call) (tool.Answer, error) {
 		r, err := f.families.Call(ctx, family.Call{
 			Tool: t.Name, Arguments: c.JSON, Checked: t.InputSchema, Location: c.Location(), RequestID: c.RequestID,
@@ -74,20 +78,42 @@ func (f familyTools) spec(name string, t abi.Tool) tool.Spec {
 	return s
 }
 
-// callArguments reads the arguments of families' calls of each other's tools as a dispatcher reads those of clients' calls.
-type callArguments struct{ registry *tool.Registry }
+// callable are the tools that families can call. Their arguments are read as those of clients' calls.
+type callable struct{ dispatcher *tool.Dispatcher }
 
-// Name implements family.Arguments.
-func (a callArguments) Name(spelling string) string {
-	if t := a.registry.Snapshot().Find(spelling); t != nil {
+// Name implements family.Callable.
+func (a callable) Name(spelling string) string {
+	if t, ok := a.dispatcher.Registry().Find(spelling); ok {
 		return t.Name
 	}
 	return spelling
 }
 
-// Prepare implements family.Arguments. A tool that is not in the registry is its family's to check.
-func (a callArguments) Prepare(name string, arguments json.RawMessage) (family.Prepared, error) {
-	t := a.registry.Snapshot().Find(name)
+// Core implements family.Callable.
+func (a callable) Core() (list []abi.ForeignTool) {
+	for _, t := range a.dispatcher.Registry().Core() {
+		if t.Staged {
+			list = append(list, abi.ForeignTool{Name: t.Name, Family: tool.CoreFamily, Description: t.Description, InputSchema: t.Input})
+		}
+	}
+	return list
+}
+
+// CallCore implements family.Callable.
+func (a callable) CallCore(ctx context.Context, c family.CoreCall) (json.RawMessage, []string, error) {
+	answer, err := a.dispatcher.Dispatch(ctx, tool.Request{
+		Tool: c.Tool, Arguments: c.Arguments, Caller: c.Caller, Stage: c.Stage, Branch: c.Branch, Namespace: c.Namespace, DryRun: c.DryRun,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err := tool.Encode(answer.Structured)
+	return result, answer.Notes, err
+}
+
+// Prepare implements family.Callable. A tool that is not in the registry is its family's to check.
+func (a callable) Prepare(name string, arguments json.RawMessage) (family.Prepared, error) {
+	t := a.dispatcher.Registry().Snapshot().Find(name)
 	if t == nil {
 		return family.Prepared{Arguments: arguments}, nil
 	}
@@ -104,6 +130,9 @@ func (a callArguments) Prepare(name string, arguments json.RawMessage) (family.P
 
 // FamilyModule is a family that the program carries.
 type FamilyModule = family.Module
+
+// FamilyModuleOf is a family that the program carries, as its packed module.
+func FamilyModuleOf(packed []byte) (FamilyModule, error) { return family.ModuleOf(packed) }
 
 // CheckFamilyNames refuses a family whose names resemble those of the program, or of the families that it carries, unless it is
 // one of those.

@@ -47,7 +47,7 @@ func (f fixedTools) Changed() <-chan struct{} { return nil }
 
 func TestTheArgumentsOfFamiliesCallsAreReadAsThoseOfClients(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"page_size":{"type":"integer"}},"required":["page_size"],"additionalProperties":false}`)
-	arguments := callArguments{tool.NewRegistry(fixedTools{families: []tool.Family{{Name: "site", Tools: []tool.Spec{{Name: "site.pages.list", Input: schema}}}}})}
+	arguments := callable{tool.NewDispatcher(tool.NewRegistry(fixedTools{families: []tool.Family{{Name: "site", Tools: []tool.Spec{{Name: "site.pages.list", Input: schema}}}}}), tool.Options{})}
 	for spelling, want := range map[string]string{"site_pages_list": "site.pages.list", "site.pages.list": "site.pages.list", "memory_store": "memory_store", "none": "none"} {
 		if got := arguments.Name(spelling); got != want {
 			t.Errorf("%s means %s", spelling, got)

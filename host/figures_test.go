@@ -41,13 +41,13 @@ func space(t testing.TB, dir, compiled string) (*memory.Space, *family.Families)
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := sandbox.New(sandbox.Config{Dir: compiled})
+	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: compiled}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var built []family.Module
 	for _, g := range guests.All() {
-		built = append(built, family.Module{Digest: g.Digest, Bytes: g.Bytes})
+		built = append(built, family.Module{Digest: g.Digest, Manifest: []byte(g.Manifest), Read: g.Read})
 	}
 	f, err := family.New(t.Context(), family.Options{Space: s, Sandbox: box, Dir: dir, Built: built, Outside: outbound.Client{}})
 	if err != nil {

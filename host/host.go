@@ -41,6 +41,7 @@ type Options struct {
 	FamiliesDir string
 	Locked      bool
 	Compiler    sandbox.Compiler // of modules; the zero value: this program
+	Cache       sandbox.Cache    // of compiled modules, which data directories share; the zero value: none
 	Outside     ops.Outside      // reaches endpoints for families; nil: over HTTP
 	// Language is that of the texts that are searched, one of search.Languages; empty: English. Collections may have others:
 	// "german,notes=french".
@@ -127,10 +128,17 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 	}
 	all := tool.NewRegistry(families)
 	err := all.Add(core.Specs(core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable})...)
-	if h.families != nil {
-		h.families.ReadArguments(callArguments{all})
+	options := tool.Options{Logger: h.options.Logger, Clock: h.options.Clock}
+	if h.usage != nil {
+		options.Called = func(t *tool.Tool, r tool.Request, err error) {
+			h.usage.Count(r.Caller.Agent, t.Name, t.Alias(r), err != nil)
+		}
 	}
-	return tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock}), err
+	d := tool.NewDispatcher(all, options)
+	if h.families != nil {
+		h.families.SetCallable(callable{d})
+	}
+	return d, err
 }
 
 // openDir takes possession of the data directory.

@@ -35,14 +35,18 @@ func rules() []rule {
 		{pkg: "abi", never: append(outside, "os")}, // the standard library only
 		{pkg: "abi/gen"},
 		{pkg: "abi/vectors", own: []string{"abi"}, never: append(outside, "os")},
-		{pkg: "sdk/go", own: []string{"sdk/go/scan"}, never: append(outside, "os")}, // the standard library only
-		{pkg: "sdk/go/scan", never: append(outside, "os")},
+		// The standard library only, and nothing of it that is large in a guest.
+		{pkg: "sdk/go", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
+		{pkg: "sdk/go/scan", never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
 		{pkg: "sdk/go/reflected", own: []string{"sdk/go"}, never: append(outside, "os")},
 		{pkg: "sdk/go/gen", own: []string{"abi"}, never: []string{"net", "net/http"}}, // runs on an author's machine, never in a guest
 		// It runs families in the host's own code. What runs in a guest, sdk/go, knows nothing of the host.
 		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
 		{pkg: "guests/words", never: append(outside, "os")},
-		{pkg: "guests", never: append(outside, "os")},
+		{pkg: "guests", own: []string{"guests/image"}, never: append(outside, "os")},
+		{pkg: "guests/image", own: []string{"abi"}, never: append(outside, "os")},
+		{pkg: "guests/pack", own: []string{"guests/image", "host/durable", "host/sandbox"}, never: outside},
+		{pkg: "guests/all", own: []string{"sdk/go", "guests/auto-tag/*", "guests/consolidation/*", "guests/ranking/*"}, never: append(outside, "os")},
 		{pkg: "guests/auto-tag", own: []string{"sdk/go", "sdk/go/reflected", "sdk/go/scan", "guests/words", "guests/auto-tag/*"}, never: append(outside, "os")},
 		{pkg: "guests/auto-tag/*", own: []string{"sdk/go", "sdk/go/reflected", "sdk/go/scan", "guests/words", "guests/auto-tag/*"}, never: append(outside, "os")},
 		{pkg: "guests/ranking", own: []string{"sdk/go", "sdk/go/reflected", "sdk/go/scan", "guests/words", "guests/ranking/*"}, never: append(outside, "os")},
@@ -50,9 +54,9 @@ func rules() []rule {
 		{pkg: "guests/consolidation", own: []string{"sdk/go", "sdk/go/reflected", "sdk/go/scan", "guests/words", "guests/consolidation/*"}, never: append(outside, "os")},
 		{pkg: "guests/consolidation/*", own: []string{"sdk/go", "sdk/go/reflected", "sdk/go/scan", "guests/words", "guests/consolidation/*"}, never: append(outside, "os")},
 		{pkg: "host/store", never: append(outside, "os")},
-		{pkg: "host/store/bolt", own: []string{"host/store", "host/store/bolt/layout", "host/store/bolt/salvage"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
+		{pkg: "host/store/bolt", own: []string{"host/durable", "host/store", "host/store/bolt/layout", "host/store/bolt/salvage"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
 		{pkg: "host/store/bolt/layout", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
-		{pkg: "host/store/bolt/salvage", own: []string{"host/store", "host/store/bolt/layout"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
+		{pkg: "host/store/bolt/salvage", own: []string{"host/durable", "host/store", "host/store/bolt/layout"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
 		{pkg: "host/store/*", own: []string{"host/store"}, others: []string{"pgregory.net/rapid"}},
 		{pkg: "host/search/segment", never: append(outside, "os")},
 		{pkg: "host/search", own: []string{"host/store", "host/search/segment"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
@@ -64,20 +68,26 @@ func rules() []rule {
 		{pkg: "host/memory/traces/tracestest", never: append(outside, "os")}, // serves tests only
 		{pkg: "host/memory/lineage", own: []string{"host/store"}, never: append(outside, "os")},
 		{pkg: "host/memory/retention", never: append(outside, "os")},
-		{pkg: "host/memory/threeway", never: append(outside, "os")},
-		{pkg: "host/memory", own: []string{"host/memory/lineage", "host/memory/retention", "host/memory/threeway", "host/memory/traces", "host/store", "host/search"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/memory/threeway", own: []string{"host/jsontext"}, never: append(outside, "os")},
+		{pkg: "host/memory/moment", never: append(outside, "os")},
+		{pkg: "host/memory/record", own: []string{"host/jsontext", "host/memory/moment", "host/memory/threeway", "host/search", "host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory/integrity", own: []string{"host/memory/lineage", "host/memory/record", "host/search", "host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory/portable", never: append(outside, "os")}, // the standard library only
+		{pkg: "host/memory/purge", own: []string{"host/memory/lineage", "host/memory/record", "host/memory/traces", "host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory", own: []string{"host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/lineage", "host/memory/retention", "host/memory/threeway", "host/store", "host/search", "host/jsontext", "host/memory/moment", "host/memory/record"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
-		{pkg: "host/tool", own: []string{"host/memory", "host/schema", "host/jsonrpc"}, never: append(outside, "os")},
+		{pkg: "host/tool", own: []string{"host/memory", "host/schema", "host/jsonrpc", "host/jsontext"}, never: append(outside, "os")},
 		{pkg: "host/tool/core", own: []string{"host/memory", "host/search", "host/tool"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/tool", "host/jsonrpc"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/mcp/clients"}, // tests only
-		{pkg: "host/sandbox", own: []string{"abi", "host/durable", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
+		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "registry", own: []string{"abi", "host/durable"}, never: outside}, // never the rest of the host
 		{pkg: "host/policy", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/regular", "registry"}, never: []string{"os/exec"}},
-		{pkg: "host/family/ops", own: []string{"abi", "registry", "host/memory", "host/policy", "host/search"}, never: append(outside, "os")},
+		{pkg: "host/family/ops", own: []string{"abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/usage"}, never: append(outside, "os")},
+		{pkg: "host/usage", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family/jobs", own: []string{"abi", "host/memory"}, never: append(outside, "os")},
-		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema"}, others: []string{"golang.org/x/text"}, never: outside},
+		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema", "host/jsontext"}, others: []string{"golang.org/x/text"}, never: outside},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/spectest"},                    // serves tests only
@@ -87,24 +97,25 @@ func rules() []rule {
 		{pkg: "host/sandbox/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/bundle", own: []string{"host/store"}, never: append(outside, "os")},
 		{pkg: "host/backup", own: []string{"host/bundle", "host/regular", "host/store"}, others: []string{"golang.org/x/sys"}, never: outside},
-		{pkg: "host/importer", own: []string{"host/memory", "host/regular"}, others: []string{"github.com/goccy/go-yaml"}, never: outside},
+		{pkg: "host/importer", own: []string{"host/memory/portable", "host/regular", "host/jsontext"}, others: []string{"github.com/goccy/go-yaml"}, never: outside},
 		{pkg: "host/regular", never: outside},
 		{pkg: "host/durable", never: outside},
 		{pkg: "host/measure/pairs"}, // serves measurements only
 		{pkg: "host/measure", never: append(outside, "os")},
 		{pkg: "host/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},
-		{pkg: "host/operator", own: []string{"abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/retention", "host/policy", "host/sandbox", "host/store"}, never: []string{"net/http", "os", "os/exec"}},
+		{pkg: "host/operator", own: []string{"abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/retention", "host/policy", "host/sandbox", "host/store"}, never: []string{"net/http", "os", "os/exec"}},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},
+		{pkg: "host/jsontext", never: append(outside, "os")}, // the standard library only
 		{pkg: "host/jsonrpc", never: append(outside, "os")},
 		{pkg: "host/owner", own: []string{"host/durable", "host/jsonrpc"}, others: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
 		{pkg: "host/watch", own: []string{"host/owner", "host/store"}, never: outside},
 		{pkg: "host/settings", own: []string{"abi", "registry", "host/backup", "host/bundle", "host/durable", "host/embedders", "host/family"}, never: outside},
-		{pkg: "host/datadir", own: []string{"host/backup", "host/bundle", "host/memory", "host/owner", "host/search/semantic", "host/settings", "host/store"}, never: outside},
+		{pkg: "host/datadir", own: []string{"host/backup", "host/bundle", "host/memory", "host/memory/integrity", "host/owner", "host/search/semantic", "host/settings", "host/store", "host/jsontext"}, never: outside},
 		{pkg: "host/api", own: []string{"host/durable", "host/owner"}},
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
-		{pkg: "host/client", own: []string{"host/bridge"}, never: append(outside, "os")},
-		{pkg: "host", own: []string{"host/family/ops", "host/tool/core", "host/*", "host/store/bolt", "abi", "registry"}, others: []string{"golang.org/x/sync"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/sandbox", "host/settings", "sdk/go/gen", "cmd/alcove/terminal"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
+		{pkg: "host/client", own: []string{"host/bridge", "host/jsonrpc"}, never: append(outside, "os")},
+		{pkg: "host", own: []string{"host/family/ops", "host/tool/core", "host/*", "host/store/bolt", "abi", "registry", "host/memory/integrity"}, others: []string{"golang.org/x/sync"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/sandbox", "host/settings", "sdk/go/gen", "cmd/alcove/terminal", "guests/image"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}
 }
@@ -141,6 +152,8 @@ func TestImportsThatAreForbiddenAreFound(t *testing.T) {
 		{"host/memory", "go.etcd.io/bbolt"},
 		{"host/store/bolt/salvage", module + "host/store/bolt"},
 		{"host/store/bolt/layout", module + "host/store/bolt/salvage"},
+		{"sdk/go", "encoding/json"},
+		{"sdk/go", module + "host/memory"},
 	} {
 		i := slices.IndexFunc(rules(), func(r rule) bool { return matches(r.pkg, c.pkg) })
 		if rules()[i].forbids(c.imported) == "" {

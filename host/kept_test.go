@@ -150,7 +150,7 @@ func TestWhatIsTheSameOnAllBranchesIsItselfNoBranchAndInNoComparison(t *testing.
 	keep(t, h, "one")
 	const hidden = "_system"
 	_, stored := owned(space, "").Store(t.Context(), memory.Location{Branch: hidden}, []memory.Item{{Key: "k", Value: json.RawMessage(`1`)}}, memory.Write{})
-	_, read := owned(space, "").List(t.Context(), memory.Location{Branch: hidden}, "", "", memory.AsOf{}, 10)
+	_, _, read := owned(space, "").List(t.Context(), memory.Location{Branch: hidden}, "", "", memory.AsOf{}, 10)
 	_, forked := owned(space, "").Fork(t.Context(), hidden, "copy", memory.AsOf{}, memory.Write{})
 	_, made := owned(space, "").Fork(t.Context(), "", hidden, memory.AsOf{}, memory.Write{})
 	_, compared := owned(space, "").Diff(t.Context(), memory.DiffQuery{Source: hidden, Target: "draft"})

@@ -25,6 +25,7 @@ import (
 	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/datadir"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 )
@@ -218,7 +219,7 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 		t.Fatal("the payloads are not there before")
 	}
 	for _, p := range []operator.PurgeRequest{
-		{Purge: memory.Purge{Key: "small"}}, {Purge: memory.Purge{Key: "large"}}, {Purge: memory.Purge{Key: "imported"}}, {Purge: memory.Purge{Event: 1}},
+		{Request: purge.Request{Key: "small"}}, {Request: purge.Request{Key: "large"}}, {Request: purge.Request{Key: "imported"}}, {Request: purge.Request{Event: 1}},
 	} {
 		done, err := c.Purge(t.Context(), p)
 		if err != nil || len(done.Erased) == 0 {
@@ -269,14 +270,14 @@ func TestAPurgeDoesNotOverlookWhatARepairSetAside(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(aside, 0o700), os.WriteFile(filepath.Join(aside, "alcove.db"), []byte("…"+smallSecret), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := c.Purge(t.Context(), operator.PurgeRequest{Purge: memory.Purge{Key: "small"}})
+	_, err := c.Purge(t.Context(), operator.PurgeRequest{Request: purge.Request{Key: "small"}})
 	if err == nil || !strings.Contains(err.Error(), "--set-aside") {
 		t.Errorf("it does not say that there is more: %v", err)
 	}
 	if len(findBytes(t, aside, smallSecret)) == 0 {
 		t.Error("it was removed without being asked for")
 	}
-	_, err = c.Purge(t.Context(), operator.PurgeRequest{Purge: memory.Purge{Key: "small"}, SetAside: true})
+	_, err = c.Purge(t.Context(), operator.PurgeRequest{Request: purge.Request{Key: "small"}, SetAside: true})
 	if found := findBytes(t, dir, smallSecret); err != nil || len(found) > 0 {
 		t.Errorf("it is still in %v (%v)", found, err)
 	}

@@ -20,7 +20,7 @@ func (h *Host) purge(ctx context.Context, r operator.PurgeRequest) (operator.Pur
 	if hasAside && !r.SetAside {
 		return operator.Purged{}, fmt.Errorf("%s has files that a repair replaced, and what is to be purged may be in them: take from there what you still need, then purge with --set-aside, which removes the folder", aside)
 	}
-	purged, err := h.space.Purge(ctx, r.Purge)
+	purged, err := h.space.Purge(ctx, r.Request)
 	if err != nil {
 		return operator.Purged{}, err
 	}
@@ -33,5 +33,5 @@ func (h *Host) purge(ctx context.Context, r operator.PurgeRequest) (operator.Pur
 	}
 	h.options.Logger.Info("purged", "namespace", r.Namespace, "key", r.Key, "event", r.Event, "collection", r.Collection, "family", r.Family, "versions", len(purged.Erased),
 		"copies", purged.Copies.Records, "possible_copies", purged.Possible.Records, "set_aside_removed", hasAside, "error", err)
-	return operator.NewPurged(r.Purge, purged, families, h.embedders.States()), err
+	return operator.NewPurged(r.Request, purged, families, h.embedders.States()), err
 }

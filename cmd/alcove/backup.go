@@ -21,13 +21,17 @@ func (a *app) backupCommand() *cobra.Command {
 	incremental := false
 	c := &cobra.Command{
 		Use:   "backup FOLDER|FILE",
-		Short: "Back up everything into a folder, or a single file, while the server goes on; --incremental adds what is new",
-		Long: `Back up everything, while the server goes on: the store, what operators granted, the modules of families, and which
-embedders there are. Tokens and keys are in no backup. A folder takes increments too; a single file is one whose name has an
-extension, such as space.alcove. Either replaces the backup that was there, if it was of the same store.`,
+		Short: "Back up everything into a folder or a single file while the server runs; --incremental adds changes",
+		Long: `Back up everything while the server runs: the store, grants, family modules and embedder settings. Tokens and keys are
+in no backup. A name with an extension, such as space.alcove, is a single file; any other is a folder, which also takes
+increments. A full backup replaces an earlier one of the same store.`,
 		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			part, err := a.backUp(c.Context(), args[0], incremental)
+			write, err := backupKind(args[0], incremental)
+			if err != nil {
+				return err
+			}
+			part, err := a.backUp(c.Context(), args[0], write)
 			if err != nil {
 				return err
 			}
@@ -44,7 +48,7 @@ extension, such as space.alcove. Either replaces the backup that was there, if i
 	return c
 }
 
-// noteAbsent names the modules that a backup does not have.
+// noteAbsent names the modules that are missing from a backup.
 func (a *app) noteAbsent(list []backup.File) error {
 	for _, f := range list {
 		if f.Absent == "" {
@@ -57,29 +61,35 @@ func (a *app) noteAbsent(list []backup.File) error {
 	return nil
 }
 
-func (a *app) backUp(ctx context.Context, path string, incremental bool) (backup.Part, error) {
-	if err := a.isOutside(path); err != nil {
-		return backup.Part{}, err
-	}
-	do := backup.Full
+// backupFunc writes a backup to a path: backup.Full, backup.Increment or backup.ToFile.
+type backupFunc func(ctx context.Context, path string, from backup.Source, now time.Time) (backup.Part, error)
+
+func backupKind(path string, incremental bool) (backupFunc, error) {
 	switch single := backup.IsFile(path); {
 	case single && incremental:
-		return backup.Part{}, &usageError{errors.New("a single file has no increments: back up into a folder")}
+		return nil, &usageError{errors.New("a single file has no increments: back up into a folder")}
 	case single:
-		do = backup.ToFile
+		return backup.ToFile, nil
 	case incremental:
-		do = backup.Increment
+		return backup.Increment, nil
+	}
+	return backup.Full, nil
+}
+
+func (a *app) backUp(ctx context.Context, path string, write backupFunc) (backup.Part, error) {
+	if err := a.isOutside(path); err != nil {
+		return backup.Part{}, err
 	}
 	bar := a.progress("backing up", -1)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
 		return streamed(ctx, a, operator.Operator.Backup, operator.BackupRequest{Since: since}, io.MultiWriter(w, bar))
 	}
-	part, err := do(ctx, path, from, time.Now())
+	part, err := write(ctx, path, from, time.Now())
 	if err = errors.Join(err, bar.Close()); err != nil {
 		return part, err
 	}
 	if err := told(ctx, a, operator.Operator.NoteBackup, operator.BackedUp{Version: part.Until, Made: part.Made}); err != nil {
-		return part, a.notef("the backup is made, and the server does not know of it: %v\n", err)
+		return part, a.notef("the backup is complete, but the server could not record it: %v\n", err)
 	}
 	return part, nil
 }

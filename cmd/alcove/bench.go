@@ -111,7 +111,10 @@ func (a *app) benchRecall(ctx context.Context, f recallFlags) error {
 	if err = errors.Join(err, bar.Close()); err != nil {
 		return err
 	}
-	return a.printRecall(report, f.verbose)
+	if !f.verbose {
+		report.Questions = nil
+	}
+	return a.printRecall(report)
 }
 
 // embedderPatience is how long an embedder may take to give its first vector.
@@ -166,11 +169,7 @@ func readLines[T any](path, flag string, read func(io.Reader) ([]T, error)) ([]T
 	return list, nil
 }
 
-func (a *app) printRecall(r measure.Report, verbose bool) error {
-	found := r.Questions
-	if !verbose {
-		r.Questions = nil
-	}
+func (a *app) printRecall(r measure.Report) error {
 	if a.asJSON {
 		return a.printJSON(r)
 	}
@@ -184,10 +183,8 @@ func (a *app) printRecall(r measure.Report, verbose bool) error {
 		row("category "+terminal.Line(category).String(), r.ByCategory[category])
 	}
 	fmt.Fprintf(&lines, "%d documents; a search takes %s\n", r.Documents, latency(r.Latency))
-	if verbose {
-		for _, q := range found {
-			fmt.Fprintf(&lines, "%s: %s\n", terminal.Line(q.ID), terminal.Line(strings.Join(q.Hits, " ")))
-		}
+	for _, q := range r.Questions {
+		fmt.Fprintf(&lines, "%s: %s\n", terminal.Line(q.ID), terminal.Line(strings.Join(q.Hits, " ")))
 	}
 	return a.printf("%s", terminal.Lines(lines.String()))
 }

@@ -120,7 +120,7 @@ func (a *app) printFamily(f operator.Family) error {
 	}
 	a.printf("  sha256 %s\n", f.Digest)
 	for _, t := range f.Manifest.Tools {
-		a.printf("  tool %s: %s\n", t.Name, t.Description)
+		a.printf("  tool %s: %s\n", namesOf(t), t.Description)
 	}
 	for _, asked := range f.Manifest.Capabilities {
 		a.printf("  %-11s %s %s: %s\n", grantedWord(f, asked.Name), asked.Name, strings.Join(scopeOf(f, asked), ", "), asked.Reason)

@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -35,7 +34,8 @@ func (a *app) familyCommand() *cobra.Command {
 granted here, and kept in alcove.lock by the module's digest; what they can do is bounded by the sandbox that runs them.`,
 	}
 	c.AddCommand(a.familyListCommand(), a.familyInfoCommand(), a.familyInstallCommand(), a.familyRemoveCommand(), a.familyGrantCommand(), a.familyRevokeCommand(),
-		a.familyConfigCommand(), a.familyJobsCommand(), a.familyInspectCommand(), a.familyPackCommand(), a.familyGenCommand(), a.familyMeterCommand(), a.familyCallCommand())
+		a.familyConfigCommand(), a.familyJobsCommand(), a.familyInspectCommand(), a.familyPackCommand(), a.familyGenCommand(), a.familyMeterCommand(), a.familyCallCommand(),
+		a.familyVerifyCommand(), a.familyWarmCommand())
 	return c
 }
 
@@ -86,7 +86,7 @@ func (a *app) printReport(r *sandbox.Report) error {
 	if m := r.Manifest; m != nil {
 		a.printf("%s %s: %s\n", a.bold(m.Name), m.Version, m.Description)
 		for _, t := range m.Tools {
-			a.printf("  tool %s: %s\n", t.Name, t.Description)
+			a.printf("  tool %s: %s\n", namesOf(t), t.Description)
 		}
 		for _, p := range m.Capabilities {
 			a.printf("  asks for %s %s: %s\n", p.Name, strings.Join(p.Scope, ", "), p.Reason)
@@ -96,6 +96,18 @@ func (a *app) printReport(r *sandbox.Report) error {
 	}
 	return a.printf("sha256 %s\n%d bytes, %d functions, %d pages of memory, %d table elements\nimports %s\n",
 		r.Digest, r.Bytes, r.Functions, r.MemoryPages, r.TableElements, strings.Join(r.Imports, ", "))
+}
+
+// namesOf is the name of a tool, and its aliases.
+func namesOf(t abi.Tool) string {
+	if len(t.Aliases) == 0 {
+		return t.Name
+	}
+	var others []string
+	for _, alias := range t.Aliases {
+		others = append(others, alias.Name)
+	}
+	return t.Name + " (also " + strings.Join(others, ", ") + ")"
 }
 
 func (a *app) familyPackCommand() *cobra.Command {
@@ -321,8 +333,9 @@ func (a *app) object(argument string) (json.RawMessage, error) {
 
 // toolRequest is the request of a tool call without a caller.
 func toolRequest(manifest *abi.Manifest, tool string, arguments json.RawMessage) ([]byte, error) {
-	config := map[string]json.RawMessage{}
+	config, family := map[string]json.RawMessage{}, ""
 	if manifest != nil {
+		family = manifest.Name
 		for _, s := range manifest.Config {
 			config[s.Key] = s.Default
 		}
@@ -332,7 +345,7 @@ func toolRequest(manifest *abi.Manifest, tool string, arguments json.RawMessage)
 	request := map[string]any{
 		"tool": tool, "arguments": arguments, "config": config,
 		"context": map[string]any{
-			"caller": "", "namespace": "default", "branch": "default", "now": time.Now().UTC().Format(time.RFC3339), "request_id": hex.EncodeToString(id),
+			"family": family, "caller": "", "namespace": "default", "branch": "default", "now": time.Now().UTC().Format(time.RFC3339), "request_id": hex.EncodeToString(id),
 		},
 	}
 	data, err := json.Marshal(request)
@@ -342,23 +355,21 @@ func toolRequest(manifest *abi.Manifest, tool string, arguments json.RawMessage)
 	return data, nil
 }
 
-// openSandbox opens a sandbox whose compiled modules are kept for the next time, where the system keeps such things.
+// openSandbox opens a sandbox with the user's cache of compiled modules.
 func (a *app) openSandbox() (*sandbox.Sandbox, func(), error) {
 	log := slog.New(slog.NewTextHandler(a.err, nil))
-	clean := func() {}
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		if dir, err = os.MkdirTemp("", "alcove-*"); err != nil {
-			return nil, nil, fmt.Errorf("make a directory for compiled modules: %w", err)
-		}
-		clean = func() { os.RemoveAll(dir) }
+	if err := removeOldCache(); err != nil {
+		log.Warn("the compiled modules of an earlier release could not be removed", "error", err)
 	}
-	s, err := sandbox.New(sandbox.Config{Dir: filepath.Join(dir, "alcove", "modules"), Log: log, Compiler: sandbox.Compiler{Args: []string{compileModule}}})
+	cache, err := a.moduleCache()
 	if err != nil {
-		clean()
 		return nil, nil, err
 	}
-	return s, func() { s.Close(); clean() }, nil
+	s, err := sandbox.New(sandbox.Config{Cache: cache, Log: log, Compiler: sandbox.Compiler{Args: []string{compileModule}}})
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, func() { s.Close() }, nil
 }
 
 // outcomeError ends the program with the exit code of an outcome. What is to be said was said, or is its error.

@@ -127,12 +127,12 @@ func (a *app) importMemories(ctx context.Context, path string, o importOptions) 
 	if wrong.count > 0 && !o.skip {
 		return wrong.err()
 	}
-	return a.printImported(in.Format, done, wrong, o.dry)
+	return a.printImported(in.Format, done, wrong, o)
 }
 
-func (a *app) printImported(format importer.Format, done operator.Imported, wrong wrongParts, dry bool) error {
+func (a *app) printImported(format importer.Format, done operator.Imported, wrong wrongParts, o importOptions) error {
 	if a.asJSON {
-		return a.printJSON(map[string]any{"format": format, "stored": done.Stored, "unchanged": done.Unchanged, "dry_run": dry, "skipped": wrong.count, "reasons": wrong.reasons()})
+		return a.printJSON(map[string]any{"format": format, "stored": done.Stored, "unchanged": done.Unchanged, "dry_run": o.dry, "skipped": wrong.count, "reasons": wrong.reasons()})
 	}
 	for _, reason := range wrong.reasons() {
 		if err := a.notef("skipped %s\n", reason); err != nil {
@@ -145,7 +145,7 @@ func (a *app) printImported(format importer.Format, done operator.Imported, wron
 		}
 	}
 	would, skipped := "", ""
-	if dry {
+	if o.dry {
 		would = "would be "
 	}
 	if wrong.count > 0 {

@@ -50,6 +50,7 @@ type app struct {
 	env func(string) string
 
 	data    string
+	cache   string        // of compiled modules
 	sharing owner.Sharing // of the data directory
 	warned  bool          // of it
 	asJSON  bool
@@ -91,6 +92,7 @@ All commands talk to the one server of the data directory, and start it if need 
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.data, "data", a.defaultData(), "the data directory (or ALCOVE_DATA)")
+	flags.StringVar(&a.cache, "cache", a.env("ALCOVE_CACHE"), "where modules are kept compiled, or off (or ALCOVE_CACHE; default: the cache directory of this user)")
 	flags.BoolVar(&a.sharing.Group, "shared-group", a.env("ALCOVE_SHARED_GROUP") != "", "the group of the data directory may write to it (or ALCOVE_SHARED_GROUP)")
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
 	root.AddCommand(

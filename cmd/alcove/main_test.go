@@ -29,7 +29,15 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(Main())
 	}
+	withCache()
 	testscript.Main(m, map[string]func(){"alcove": func() { os.Exit(Main()) }})
+}
+
+// withCache keeps compiled modules from one run of the tests to the next, apart from the user's own.
+func withCache() {
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("alcove-tests-%d", os.Getuid()))
+	os.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	os.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 }
 
 // TestScripts runs the scripts in testdata, each with a data directory of its own and no HTTP.
@@ -47,6 +55,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("ALCOVE_LISTEN", "off")
 			e.Setenv("TZ", "UTC")
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
+			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			guests, err := filepath.Abs("../../host/sandbox/testdata/guests")
 			if err != nil {
 				return err

@@ -6,16 +6,16 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/operator"
 )
 
 func TestAPurgeSaysWhatItErasedWhatItDidNotAndWhoSawIt(t *testing.T) {
 	done := operator.Purged{
-		Purged: memory.Purged{
-			Erased: []memory.Erased{{Branch: "default", Version: 12, Digest: "ab"}},
-			Copies: memory.Copies{Records: 3, List: []operator.Copy{{Family: "notes", Collection: "notes/list", Namespace: "work", Key: "a\x1b[2J", Branch: "default"}, {Collection: "_answers", Branch: "_system"}}},
-			Possible: memory.Copies{Records: 4, List: []operator.Copy{
+		Result: purge.Result{
+			Erased: []purge.Erased{{Branch: "default", Version: 12, Digest: "ab"}},
+			Copies: purge.Copies{Records: 3, List: []operator.Copy{{Family: "notes", Collection: "notes/list", Namespace: "work", Key: "a\x1b[2J", Branch: "default"}, {Collection: "_answers", Branch: "_system"}}},
+			Possible: purge.Copies{Records: 4, List: []operator.Copy{
 				{Collection: "notes/list", Namespace: "work", Key: "it's", Branch: "default", Why: "it mentions the key"},
 				{Collection: "memory", Namespace: "work", Key: "-twin", Branch: "default", Why: "a memory has it"},
 				{Collection: "_log", Namespace: "work", Key: "7", Branch: "f", Why: "an event has it"},

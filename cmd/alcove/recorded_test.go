@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -77,17 +75,13 @@ type recordedServer struct {
 
 func (s *recordedServer) advance() { s.now.Add(1) }
 
-// serveRecorded serves a new data directory. compiled is where modules that were compiled before are, or will be.
+// serveRecorded serves a new data directory. compiled is the cache of compiled modules.
 func serveRecorded(t *testing.T, compiled string) *recordedServer {
 	t.Helper()
 	s := &recordedServer{dir: filepath.Join(t.TempDir(), "data")}
-	modules := filepath.Join(s.dir, "modules")
-	if _, err := os.Stat(compiled); err == nil {
-		moveDir(t, compiled, modules)
-	}
 	s.now.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Unix())
 	ctx, stop := context.WithCancel(context.Background())
-	h, err := host.Open(ctx, host.Options{Dir: s.dir, Version: "recorded", Families: distFamilies(t), Compiler: sandbox.Compiler{Timeout: await.Limit}, Clock: func() time.Time { return time.Unix(s.now.Load(), 0) }})
+	h, err := host.Open(ctx, host.Options{Dir: s.dir, Version: "recorded", Cache: sandbox.Cache{Dir: compiled}, Families: distFamilies(t), Compiler: sandbox.Compiler{Timeout: await.Limit}, Clock: func() time.Time { return time.Unix(s.now.Load(), 0) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,16 +104,8 @@ func serveRecorded(t *testing.T, compiled string) *recordedServer {
 		if err := h.Close(); err != nil {
 			t.Error(err)
 		}
-		moveDir(t, modules, compiled)
 	})
 	return s
-}
-
-func moveDir(t *testing.T, from, to string) {
-	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(from, to)); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // distFamilies are the first-party families as make guests builds them.
@@ -134,7 +120,11 @@ func distFamilies(t *testing.T) []host.FamilyModule {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, host.FamilyModule{Digest: fmt.Sprintf("%x", sha256.Sum256(data)), Bytes: data})
+		m, err := host.FamilyModuleOf(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, m)
 	}
 	return list
 }

@@ -30,24 +30,38 @@ func (a *app) repairCommand() *cobra.Command {
 			if a.asJSON {
 				return a.printJSON(r)
 			}
-			return a.printRepaired(r, dry)
+			if dry {
+				return a.printDamage(r)
+			}
+			return a.printRepaired(r)
 		},
 	}
 	c.Flags().BoolVar(&dry, "dry-run", false, "only report the damage")
 	return c
 }
 
-func (a *app) printRepaired(r datadir.Repaired, dry bool) error {
-	for _, f := range r.Faults {
+func (a *app) printDamage(r datadir.Repaired) error {
+	if err := a.printFaults(r.Faults); err != nil || len(r.Faults) == 0 {
+		return err
+	}
+	return a.printf("%d faults: alcove repair mends them\n", len(r.Faults))
+}
+
+func (a *app) printFaults(faults []string) error {
+	for _, f := range faults {
 		if err := a.printf("%s %s\n", a.out.Style(terminal.Red, "BAD "), f); err != nil {
 			return err
 		}
 	}
-	switch {
-	case len(r.Faults) == 0:
+	if len(faults) == 0 {
 		return a.printf("nothing is damaged\n")
-	case dry:
-		return a.printf("%d faults: alcove repair mends them\n", len(r.Faults))
+	}
+	return nil
+}
+
+func (a *app) printRepaired(r datadir.Repaired) error {
+	if err := a.printFaults(r.Faults); err != nil || len(r.Faults) == 0 {
+		return err
 	}
 	for _, x := range r.Aside {
 		if err := a.printf("set aside: branch %d, %s: %s\n", x.Branch, x.Key, x.Why); err != nil {

@@ -12,7 +12,7 @@ func (a *app) printRestored(dir string, r datadir.Restored) error {
 	if a.asJSON {
 		return a.printJSON(r)
 	}
-	if err := a.printLoaded(dir, r.Verified); err != nil {
+	if err := a.printLoaded(dir, r.Report); err != nil {
 		return err
 	}
 	for _, line := range restoredLines(r.Settings) {
@@ -28,7 +28,7 @@ func (a *app) printImportedBundle(dir string, r datadir.Restored) error {
 	if a.asJSON {
 		return a.printJSON(r)
 	}
-	if err := a.printLoaded(dir, r.Verified); err != nil {
+	if err := a.printLoaded(dir, r.Report); err != nil {
 		return err
 	}
 	for _, f := range r.Settings.Families {

@@ -97,9 +97,13 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	cache, err := a.moduleCache()
+	if err != nil {
+		return err
+	}
 	logger := slog.New(slog.NewTextHandler(out, nil))
 	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
-		Families: builtIn(), FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Embedder: embedder})
+		Cache: cache, Families: builtIn(), FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Embedder: embedder})
 	var owned *owner.OwnedError
 	if f.auto && errors.As(err, &owned) {
 		return nil // somebody else was faster
@@ -118,7 +122,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 func builtIn() []host.FamilyModule {
 	var list []host.FamilyModule
 	for _, g := range guests.All() {
-		list = append(list, host.FamilyModule{Digest: g.Digest, Bytes: g.Bytes})
+		list = append(list, host.FamilyModule{Digest: g.Digest, Manifest: []byte(g.Manifest), Read: g.Read})
 	}
 	return list
 }
@@ -188,8 +192,13 @@ func (a *app) starter(dir string) (func() (<-chan error, error), error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program, to start the server with: %w", err)
 	}
-	if a.sharing.Group {
-		return owner.Starter(program, dir, "--shared-group"), nil
+	cache, err := a.cacheDir()
+	if err != nil {
+		return nil, err
 	}
-	return owner.Starter(program, dir), nil
+	added := []string{"--cache", cmp.Or(cache, noCache)}
+	if a.sharing.Group {
+		added = append(added, "--shared-group")
+	}
+	return owner.Starter(program, dir, added...), nil
 }

@@ -13,10 +13,10 @@ import (
 
 const (
 	mostClients    = 1024                   // connections on the socket, and over HTTP
-	mostDismissals = 16                     // connections that are being told why they are refused
-	dismissWithin  = time.Second            // it is said
+	mostDismissals = 16                     // refused connections that are being sent the reason
+	dismissWithin  = time.Second            // time to send the reason
 	acceptPause    = 100 * time.Millisecond // after a failed accept, such as when there are no more file descriptors
-	acceptWarnings = 100                    // of so many failed accepts in a row one is logged
+	acceptWarnings = 100                    // one of this many consecutive failed accepts is logged
 )
 
 // ConnectionLimit is the connection limit of a listener.
@@ -25,21 +25,21 @@ type ConnectionLimit struct {
 	Unidentified int // of these, connections that have not presented a valid token or a hello
 }
 
-// Share shares out a number of file descriptors to the socket and to HTTP. A quarter stays for the store, its blobs,
-// compilers and what connects to other servers.
+// Share divides a number of file descriptors between the socket and HTTP. A quarter is reserved for the store, its blobs,
+// compilers and outbound connections.
 func Share(descriptors int) (socket, http ConnectionLimit) {
 	free := descriptors - max(descriptors/4, min(48, descriptors/2))
 	http = limitOf(min(mostClients, free/3))
 	return limitOf(min(mostClients, free-http.Connections)), http
 }
 
-// limitOf lets half of the connections be unidentified: many clients may begin at once.
+// limitOf allows half of the connections to be unidentified: many clients may connect at once.
 func limitOf(connections int) ConnectionLimit {
 	connections = max(connections, 2)
 	return ConnectionLimit{Connections: connections, Unidentified: connections / 2}
 }
 
-// full says that no more connections are taken.
+// full reports that the connection limit is reached.
 func (r ConnectionLimit) full() string {
 	text := fmt.Sprintf("%d clients are connected, which is the limit: close some", r.Connections)
 	if r.Connections < mostClients {
@@ -48,7 +48,7 @@ func (r ConnectionLimit) full() string {
 	return text
 }
 
-// crowded says that a connection was closed for newer ones.
+// crowded reports that a connection was closed in favour of newer ones.
 func (r ConnectionLimit) crowded() string {
 	return fmt.Sprintf("%d connections are open whose peers have not said who they are, which is the limit, and this was the oldest: try again", r.Unidentified)
 }
@@ -59,8 +59,8 @@ type peers struct {
 
 	mu      sync.Mutex
 	open    map[net.Conn]*peer
-	counter uint64 // orders what happened
-	unknown int    // how many are not identified
+	counter uint64 // orders events
+	unknown int    // unidentified connections
 }
 
 type peer struct {
@@ -68,12 +68,12 @@ type peer struct {
 	identified bool
 	served     bool   // it has sent a request
 	idle       bool   // none of its requests is being served
-	since      uint64 // its last change
+	since      uint64 // counter at its last change
 }
 
 func newPeers(limit ConnectionLimit) *peers { return &peers{limit: limit, open: map[net.Conn]*peer{}} }
 
-// add registers a connection. The caller closes the one that is evicted for it, if any. False: the limit is reached.
+// add registers a connection. The caller closes the evicted one, if any. False: the limit is reached.
 func (p *peers) add(conn net.Conn) (evicted *peer, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +98,7 @@ func (p *peers) add(conn net.Conn) (evicted *peer, ok bool) {
 	return evicted, true
 }
 
-// oldest is the connection that has matched for longest.
+// oldest returns the connection that has matched longest.
 func (p *peers) oldest(like func(*peer) bool) *peer {
 	var found *peer
 	for _, other := range p.open {
@@ -116,7 +116,7 @@ func (p *peers) drop(gone *peer) {
 	}
 }
 
-// leave notes that a connection is closed.
+// leave records that a connection is closed.
 func (p *peers) leave(conn net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +125,7 @@ func (p *peers) leave(conn net.Conn) {
 	}
 }
 
-// identify notes that a peer has said who it is. False: its connection was closed for another.
+// identify records that a peer has identified itself. False: its connection was already evicted.
 func (p *peers) identify(conn net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +137,7 @@ func (p *peers) identify(conn net.Conn) bool {
 	return known != nil
 }
 
-// serving notes whether a request of a connection is being served.
+// serving records whether a request of a connection is being served.
 func (p *peers) serving(conn net.Conn, state http.ConnState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,7 +158,7 @@ type gate struct {
 	net.Listener
 	peers   *peers
 	logger  *slog.Logger
-	tell    func(conn net.Conn, why string) // why it is closed; the connection has a deadline
+	tell    func(conn net.Conn, why string) // sends the reason; the connection has a deadline
 	telling chan struct{}
 }
 
@@ -166,7 +166,7 @@ func newGate(l net.Listener, limit ConnectionLimit, logger *slog.Logger, tell fu
 	return &gate{Listener: l, peers: newPeers(limit), logger: logger, tell: tell, telling: make(chan struct{}, mostDismissals)}
 }
 
-// Accept returns the next connection within the limit, and continues without file descriptors.
+// Accept returns the next connection within the limit. It keeps accepting after running out of file descriptors.
 func (g *gate) Accept() (net.Conn, error) {
 	for failed := 0; ; {
 		conn, err := g.Listener.Accept()
@@ -193,7 +193,7 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 }
 
-// evict closes a connection in favour of a new one. One that was served is not told: it may be in the middle of an answer.
+// evict closes a connection in favour of a new one. A connection that was served gets no reason: an answer may be in progress.
 func (g *gate) evict(p *peer) {
 	if p.served {
 		p.conn.Close()
@@ -202,7 +202,7 @@ func (g *gate) evict(p *peer) {
 	g.dismiss(p.conn, g.peers.limit.crowded())
 }
 
-// dismiss closes a connection and says why, unless there are too many to tell.
+// dismiss closes a connection and sends the reason, unless too many are being dismissed.
 func (g *gate) dismiss(conn net.Conn, why string) {
 	select {
 	case g.telling <- struct{}{}:

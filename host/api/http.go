@@ -21,23 +21,23 @@ const (
 	bodyLimit     = 16 << 20
 	headerWithin  = 10 * time.Second
 	bodyWithin    = 60 * time.Second
-	refusedWithin = 250 * time.Millisecond // what is left of a refused body may arrive, so that its sender hears why
-	writeWithin   = 2 * time.Minute        // a client must take part of an answer
+	refusedWithin = 250 * time.Millisecond // reads the rest of a refused body, so that its sender receives the reason
+	writeWithin   = 2 * time.Minute        // for a client to read part of an answer
 	keepIdle      = 2 * time.Minute
-	httpClients   = 512 // requests that are served at once
+	httpClients   = 512 // concurrent requests
 	longestHeader = 1 << 10
 )
 
-// HTTP serves clients over HTTP: /mcp for those that present the token, /healthz and /readyz for all.
+// HTTP serves clients over HTTP: /mcp with the token, /healthz and /readyz without.
 type HTTP struct {
 	MCP       http.Handler
 	Token     string
-	TokenPath string // where the token can be read, to tell clients without it
+	TokenPath string // the token's file, named to clients without the token
 	Ready     func(context.Context) error
-	Healthy   func() error // tells why the server should be restarted; nil: it never should
+	Healthy   func() error // returns why the server should be restarted; nil: never
 	Logger    *slog.Logger
 	Use       *Use
-	Limit     ConnectionLimit // zero: what the process's file descriptors allow
+	Limit     ConnectionLimit // zero: derived from the process's file descriptors
 }
 
 // ListenHTTP listens on an address such as 127.0.0.1:9742.
@@ -49,7 +49,7 @@ func ListenHTTP(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve serves requests until ctx ends, then lets those that run finish for a moment.
+// Serve serves requests until ctx ends, then gives running requests a moment to finish.
 func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 	if h.Limit == (ConnectionLimit{}) {
 		_, h.Limit = Share(Descriptors())
@@ -72,7 +72,7 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 		limited, cancel := context.WithTimeout(context.Background(), drainLongest)
 		defer cancel()
 		if server.Shutdown(limited) != nil {
-			server.Close() // streams do not end by themselves
+			server.Close() // streams do not end on their own
 		}
 	})
 	err := server.Serve(g)
@@ -85,10 +85,10 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 	return fmt.Errorf("serve HTTP: %w", err)
 }
 
-// identifyKey is of the context of a request: a func() that notes that its connection presented the token.
+// identifyKey is the context key of a func() that records that the request's connection presented the token.
 type identifyKey struct{}
 
-// follow notes what becomes of a connection.
+// follow records a connection's state changes.
 func (g *gate) follow(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateClosed, http.StateHijacked:
@@ -98,14 +98,14 @@ func (g *gate) follow(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// refuseConnection answers a connection on which nothing was answered.
+// refuseConnection answers a connection that had no answer yet.
 func refuseConnection(conn net.Conn, why string) {
 	body := errorBody(http.StatusServiceUnavailable, "exhausted", why)
 	fmt.Fprintf(conn, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	discard(conn)
 }
 
-// Handler is what Serve serves.
+// Handler returns the handler that Serve uses.
 func (h *HTTP) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", h.healthy)
@@ -135,7 +135,7 @@ func (h *HTTP) ready(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "ready\n")
 }
 
-// guard lets through who presents the token.
+// guard admits requests with the token.
 func (h *HTTP) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -159,8 +159,8 @@ func (h *HTTP) guard(next http.Handler) http.Handler {
 	})
 }
 
-// withoutBody withholds the body of a request until withBody: a peer without the token makes the server wait for no more
-// than a header. A connection with an unread body is closed.
+// withoutBody withholds the body of a request until withBody: the server reads only the header of a peer without the
+// token. A connection with an unread body is closed.
 func withoutBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if hasBody(r) {
@@ -173,7 +173,7 @@ func withoutBody(next http.Handler) http.Handler {
 
 func hasBody(r *http.Request) bool { return r.Body != nil && r.Body != http.NoBody }
 
-// withBody lets the body of a request be read.
+// withBody makes the body of a request readable again.
 func withBody(w http.ResponseWriter, r *http.Request) {
 	if !hasBody(r) {
 		return
@@ -184,7 +184,7 @@ func withBody(w http.ResponseWriter, r *http.Request) {
 	r.Body = &timedBody{ReadCloser: http.MaxBytesReader(w, r.Body, bodyLimit), control: control}
 }
 
-// bounded limits how many requests are served at once.
+// bounded limits concurrent requests.
 func (h *HTTP) bounded(next http.Handler) http.Handler {
 	slots := make(chan struct{}, httpClients)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -200,7 +200,7 @@ func (h *HTTP) bounded(next http.Handler) http.Handler {
 	})
 }
 
-// timedBody is a body that must have arrived some time after it was first asked for. The deadline is gone at its end,
+// timedBody is a body with a deadline, which starts at its first read. It is removed at the body's end,
 // because answers may stream for hours.
 type timedBody struct {
 	io.ReadCloser
@@ -220,7 +220,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// patiently gives each part of an answer a while to be taken, however long all of it takes.
+// patiently sets a write deadline for each part of an answer, not for the whole.
 func patiently(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(&timedWriter{w, http.NewResponseController(w)}, r)
@@ -244,17 +244,17 @@ func (w *timedWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// Flush lets answers stream.
+// Flush implements http.Flusher.
 func (w *timedWriter) Flush() {
 	w.extend()
-	w.control.Flush() // a client that left needs nothing
+	w.control.Flush() // the client may be gone
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// onlyLocal refuses requests that a web page made a browser send: those for a name that is not this
-// machine's, though it leads here, and those from another site.
+// onlyLocal refuses requests that a web page made a browser send: those with a foreign Host (DNS rebinding)
+// and those from another origin.
 func (h *HTTP) onlyLocal(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Host) > longestHeader || !localHost(r, r.Host) {
@@ -280,7 +280,7 @@ func localOrigin(r *http.Request, origin string) bool {
 }
 
 // localHost reports whether a host, with or without a port, is localhost, a loopback address or the
-// address that the request came in on.
+// request's local address.
 func localHost(r *http.Request, host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -300,16 +300,16 @@ func localHost(r *http.Request, host string) bool {
 	return ok && local.AddrPort().Addr().Unmap() == address.Unmap()
 }
 
-// refuse answers with an error.
+// refuse writes an error.
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	w.Write(errorBody(status, code, message)) // a client that left needs no answer
+	w.Write(errorBody(status, code, message)) // the client may be gone
 }
 
 func errorBody(status int, code, message string) []byte {
-	body, _ := json.Marshal(map[string]any{"error": map[string]any{ // texts can be encoded
+	body, _ := json.Marshal(map[string]any{"error": map[string]any{ // strings always encode
 		"code": code, "message": message, "retryable": status == http.StatusServiceUnavailable,
 	}})
 	return append(body, '\n')

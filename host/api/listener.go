@@ -13,7 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
-// SocketListener listens on a Unix socket that only this user can connect to. Its file may be taken away under it: Keep binds
+// SocketListener listens on a Unix socket that only this user can connect to. If its file is removed, Keep binds
 // it again.
 type SocketListener struct {
 	paths []string
@@ -21,12 +21,12 @@ type SocketListener struct {
 	mu     sync.Mutex
 	bound  net.Listener
 	path   string      // of bound
-	file   fs.FileInfo // likewise, as it was made
+	file   fs.FileInfo // of bound, when created
 	closed bool
 }
 
-// ListenSocket makes a socket at the first of the paths where this user can make one. It replaces what a killed owner left
-// there, so only the holder of the data directory's lock may call it.
+// ListenSocket creates a socket at the first usable path. It replaces the socket of a killed owner,
+// so only the holder of the data directory's lock may call it.
 func ListenSocket(paths ...string) (*SocketListener, error) {
 	l := &SocketListener{paths: paths}
 	if err := l.bind(); err != nil {
@@ -35,7 +35,7 @@ func ListenSocket(paths ...string) (*SocketListener, error) {
 	return l, nil
 }
 
-// Path is where the socket is.
+// Path returns the socket's path.
 func (l *SocketListener) Path() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,13 +45,13 @@ func (l *SocketListener) Path() string {
 // Addr implements net.Listener.
 func (l *SocketListener) Addr() net.Addr { return &net.UnixAddr{Name: l.Path(), Net: "unix"} }
 
-// Accept implements net.Listener. Who is neither this user nor root is not accepted.
+// Accept implements net.Listener. Peers other than this user and root are refused.
 func (l *SocketListener) Accept() (net.Conn, error) {
 	for {
 		bound := l.current()
 		conn, err := bound.Accept()
 		if err != nil && l.current() != bound {
-			continue // it was bound again
+			continue // Keep bound it again
 		}
 		if err != nil {
 			return nil, err
@@ -69,7 +69,7 @@ func (l *SocketListener) current() net.Listener {
 	return l.bound
 }
 
-// Keep makes the socket again when its file is gone, or another took its place. Who is connected stays so. Only the holder
+// Keep binds the socket again if its file was removed or replaced. Open connections are unaffected. Only the holder
 // of the lock may call it.
 func (l *SocketListener) Keep() (again bool, err error) {
 	l.mu.Lock()
@@ -85,7 +85,7 @@ func (l *SocketListener) Keep() (again bool, err error) {
 	return true, nil
 }
 
-// Close stops listening, and removes the socket's file if it is still the one that was made.
+// Close stops listening and removes the socket's file unless it was replaced.
 func (l *SocketListener) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,13 +100,13 @@ func (l *SocketListener) Close() error {
 	return errors.Join(err, l.bound.Close())
 }
 
-// isThere reports whether the file is the one that was made. On Windows, which does not tell sockets apart, any is.
+// isThere reports whether the file is the one that was created. Windows cannot distinguish sockets: any file counts.
 func (l *SocketListener) isThere() bool {
 	now, err := os.Lstat(l.path)
 	return err == nil && (runtime.GOOS == "windows" || os.SameFile(now, l.file))
 }
 
-// bind listens at the first path where that can be.
+// bind listens at the first usable path.
 func (l *SocketListener) bind() error {
 	var errs []error
 	for _, path := range l.paths {
@@ -123,7 +123,7 @@ func (l *SocketListener) bind() error {
 	return errors.Join(errs...)
 }
 
-// isUnusable reports whether an error says that nothing can be made in a directory.
+// isUnusable reports whether an error means that no file can be created in a directory.
 func isUnusable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EROFS)
 }
@@ -139,7 +139,7 @@ func bindSocket(path string) (net.Listener, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("listen on the socket %s: %w", path, err)
 	}
-	l.SetUnlinkOnClose(false) // by the time it is closed, the file may be another owner's
+	l.SetUnlinkOnClose(false) // at Close, the file may be another owner's
 	file, err := os.Lstat(path)
 	if err == nil {
 		err = os.Chmod(path, 0o600)

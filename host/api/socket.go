@@ -16,24 +16,24 @@ import (
 
 const (
 	helloWithin  = 10 * time.Second
-	drainLongest = 5 * time.Second // for calls that run when the server is stopped
+	drainLongest = 5 * time.Second // for running calls when the server stops
 )
 
-// Session serves one client of the socket, after its hello, until it ends. What it reads and writes is
-// closed by its caller. A Refusal before the first byte was written refuses the client.
+// Session serves one client of the socket, after its hello, until it ends. The caller closes the
+// connection. A Refusal returned before the first byte is written is sent to the client.
 type Session func(ctx context.Context, h owner.Hello, r io.Reader, w io.Writer) error
 
 // Socket serves clients on a Unix socket.
 type Socket struct {
-	Check   func(owner.Hello) *owner.Refusal // whether to serve a client; nil: all
+	Check   func(owner.Hello) *owner.Refusal // returns why a client is refused; nil: none is
 	Session Session
 	Welcome owner.Welcome
 	Logger  *slog.Logger
 	Use     *Use
-	Limit   ConnectionLimit // zero: what the process's file descriptors allow
+	Limit   ConnectionLimit // zero: derived from the process's file descriptors
 }
 
-// Serve accepts clients until ctx ends, then lets calls that run finish and closes the listener.
+// Serve accepts clients until ctx ends, then waits for running calls and closes the listener.
 func (s *Socket) Serve(ctx context.Context, l net.Listener) error {
 	var sessions sync.WaitGroup
 	defer sessions.Wait()
@@ -61,7 +61,7 @@ func (s *Socket) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// refuseOne tells a client why its connection is closed.
+// refuseOne sends a client the reason for its refusal.
 func refuseOne(conn net.Conn, why string) {
 	owner.Refuse(conn, &owner.Refusal{Code: "exhausted", Retryable: true, Message: why})
 	discard(conn)
@@ -71,7 +71,7 @@ func refuseOne(conn net.Conn, why string) {
 func (s *Socket) serve(ctx context.Context, conn net.Conn, all *peers) {
 	defer conn.Close()
 	defer s.Use.Begin()()
-	// When the server is stopped the client is read no more; calls that run may still answer.
+	// When the server stops, reading from the client stops; running calls may still answer.
 	stop := context.AfterFunc(ctx, func() {
 		conn.SetReadDeadline(time.Now())
 		conn.SetWriteDeadline(time.Now().Add(drainLongest))
@@ -112,7 +112,7 @@ func (s *Socket) greet(ctx context.Context, conn net.Conn, r *bufio.Reader, all 
 	}
 	conn.SetDeadline(time.Time{})
 	if ctx.Err() != nil {
-		return owner.Hello{}, false // the deadline that stopping set was just taken back
+		return owner.Hello{}, false // stopping had set the deadline that was just cleared
 	}
 	return hello, true
 }

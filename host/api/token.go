@@ -18,7 +18,7 @@ const (
 	tokenLongest = 4 << 10 // bytes in a token file
 )
 
-// Token reads the token of a data directory, or makes it, as a file that only this user can read. Only the
+// Token reads the token of a data directory, or creates it, in a file that only this user can read. Only the
 // holder of the directory's lock may call it.
 func Token(path string) (string, error) {
 	data, err := os.ReadFile(path)

@@ -9,7 +9,7 @@ import (
 // Use detects when a server is idle. The zero value is ready for use.
 type Use struct {
 	mu     sync.Mutex
-	now    int // clients and requests that are being served
+	now    int // clients and requests being served
 	latest time.Time
 }
 
@@ -33,7 +33,7 @@ func (u *Use) None() bool {
 	return u.now == 0
 }
 
-// left is how long the server must go on unused before it counts as idle; zero or less when it does.
+// left returns how much longer the server must stay unused to count as idle; zero or less: it is idle.
 func (u *Use) left(idle time.Duration) time.Duration {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -43,9 +43,9 @@ func (u *Use) left(idle time.Duration) time.Duration {
 	return idle - time.Since(u.latest)
 }
 
-// Idle returns when nothing was served for the given time, or ctx ends.
+// Idle blocks until nothing was served for the given time, or ctx ends.
 func (u *Use) Idle(ctx context.Context, idle time.Duration) {
-	u.Begin()() // the time begins now
+	u.Begin()() // starts the clock
 	for {
 		wait := u.left(idle)
 		if wait <= 0 {

@@ -19,7 +19,7 @@ type blobFrame struct {
 	Earlier bool   `json:"earlier,omitempty"`
 }
 
-const mostBlobs = 1000 // of a space: files that are open at once. Those beyond are made anew after a restore.
+const mostBlobs = 1000 // of a space, open at once; further ones are derived again after a restore
 
 // openBlob is a blob that is being backed up; it stays readable after it is dropped.
 type openBlob struct {
@@ -27,8 +27,8 @@ type openBlob struct {
 	store.BlobReader
 }
 
-// openBlobs opens the blobs that there are now. One that is replaced or dropped at this moment is left out: what is in blobs
-// is made from the rest.
+// openBlobs opens the present blobs. One that is replaced or dropped at this moment is left out: blobs are derived
+// data.
 func openBlobs(ctx context.Context, from Space) (list []openBlob, err error) {
 	before, err := from.Blobs(ctx, "")
 	if err != nil {
@@ -51,7 +51,7 @@ func openBlobs(ctx context.Context, from Space) (list []openBlob, err error) {
 	return slices.DeleteFunc(list, func(b openBlob) bool {
 		replaced := !slices.Contains(after, b.Blob)
 		if replaced {
-			_ = b.Close() // it was only read
+			_ = b.Close() // read only
 		}
 		return replaced
 	}), nil
@@ -64,7 +64,7 @@ func closeBlobs(list []openBlob) (err error) {
 	return err
 }
 
-// blobs writes all blobs, with the content of those that no earlier part has.
+// blobs writes all blobs, with content unless an earlier part has it.
 func (p *partWriter) blobs(list []openBlob, have []string) error {
 	for _, b := range list {
 		frame := blobFrame{Name: b.Name, Digest: b.Digest, Size: b.Blob.Size, Earlier: slices.Contains(have, b.Digest)}
@@ -98,11 +98,11 @@ func (p *partWriter) content(from io.ReaderAt, size int64) error {
 	return nil
 }
 
-// blobParser follows the blobs of a part.
+// blobParser tracks the blobs of a part.
 type blobParser struct {
 	list    []store.Blob
-	carried []string // digests of those whose content is in the part
-	missing int64    // bytes of the last one that are yet to come
+	carried []string // digests of the contents in the part
+	missing int64    // bytes of the last one still expected
 }
 
 // empty reports whether the last blob is in the part and has no content.

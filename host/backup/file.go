@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	blockSize = 1 << 20 // bytes written to a file at once: a commit that comes in between hardly waits for them
-	alignment = 4 << 10 // of writes past the system's memory
-	syncEvery = 8 << 20 // bytes, where the system has no such writes
+	blockSize = 1 << 20 // bytes per write: short enough not to delay a commit
+	alignment = 4 << 10 // of writes that bypass the page cache
+	syncEvery = 8 << 20 // bytes, on systems without such writes
 )
 
 // partFile is the file of a part. It validates what is written, and bounds unwritten data: a long sync at the end would

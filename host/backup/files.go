@@ -37,15 +37,15 @@ type OpenFile struct {
 	}
 }
 
-// Settings opens the files beside the store, which belong together. It is asked after the newest version was chosen, so that
+// Settings opens the files beside the store, as one consistent set. It is called after the newest version was chosen, so
 // no memory is restored without a grant that it was stored under.
 type Settings func() ([]OpenFile, error)
 
-// Files takes the files that a backup carries.
+// Files receives the files of a backup.
 type Files interface {
-	// File takes a content, which has that digest.
+	// File receives a content and its digest.
 	File(digest string, content []byte) error
-	// Files says which files there are, instead of those that were said before. A part of an older format says nothing.
+	// Files receives the list of files, which replaces earlier lists. Parts of older formats have none.
 	Files([]File) error
 }
 
@@ -88,7 +88,7 @@ func checkFiles(list []File) error {
 	return nil
 }
 
-// files writes the files beside the store, with the content of those that no earlier part has.
+// files writes the files beside the store, with content unless an earlier part has it.
 func (p *partWriter) files(settings Settings, have []string) (err error) {
 	if settings == nil {
 		return nil
@@ -122,12 +122,12 @@ func closeFiles(list []OpenFile) (err error) {
 	return err
 }
 
-// fileParser follows the files of a part.
+// fileParser tracks the files of a part.
 type fileParser struct {
 	list    []File
 	names   map[string]bool
 	content []byte // of the last one, so far
-	missing int64  // bytes of it that are yet to come
+	missing int64  // bytes of it still expected
 }
 
 func (p *fileParser) next(content []byte) error {
@@ -152,7 +152,7 @@ func (p *fileParser) next(content []byte) error {
 	return nil
 }
 
-// add takes content of the last file. The whole of it is given to whole, which may be nil, if it has the digest of the file.
+// add appends content of the last file. Complete and matching its digest, it is passed to whole, which may be nil.
 func (p *fileParser) add(content []byte, whole func(string, []byte) error) error {
 	p.content = append(p.content, content...)
 	if p.missing > 0 {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// abandoned is how long ago a file that was never finished was last written to.
+// abandoned is the age of the last write after which an unfinished file is removed.
 const abandoned = time.Hour
 
 // folder is a folder that a part is added to.
@@ -23,7 +23,7 @@ type folder struct {
 	now    time.Time
 }
 
-// add writes a part behind those of a manifest, and names it there if it is as it must be.
+// add writes a part and appends it to the manifest if it is valid.
 func (f *folder) add(ctx context.Context, m Manifest, from Source, check func(Part) error) (Part, error) {
 	if err := makeFolder(f.dir); err != nil {
 		return Part{}, err
@@ -45,14 +45,14 @@ func (f *folder) add(ctx context.Context, m Manifest, from Source, check func(Pa
 	if err := os.Rename(file.Name(), filepath.Join(f.dir, p.File)); err != nil {
 		return p, err
 	}
-	if err := syncFolder(f.dir); err != nil { // before anything names the part
+	if err := syncFolder(f.dir); err != nil { // before the manifest lists the part
 		return p, err
 	}
 	m.Alcove, m.Format, m.Parts = "backup", format, append(slices.Clone(m.Parts), p)
 	return p, writeManifest(f.dir, m)
 }
 
-// unchanged makes sure that nobody else added a part meanwhile, which would be lost.
+// unchanged checks that no other process added a part meanwhile, which would be lost.
 func (f *folder) unchanged() error {
 	m, err := ReadManifest(f.dir)
 	if err != nil && !errors.Is(err, ErrNone) && !errors.Is(err, ErrBroken) {
@@ -76,7 +76,7 @@ func (f *folder) removeOthers(keep Part) error {
 	return err
 }
 
-// removeAbandoned removes files that backups left which were interrupted.
+// removeAbandoned removes files of interrupted backups.
 func removeAbandoned(dir, prefix string, now time.Time) error {
 	files, err := os.ReadDir(dir)
 	for _, file := range files {

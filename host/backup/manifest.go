@@ -30,14 +30,14 @@ const (
 // Part is a file in the folder.
 type Part struct {
 	File      string        `json:"file"`
-	Since     uint64        `json:"since"` // the version it goes on from; 0: it is whole
+	Since     uint64        `json:"since"` // the base version; 0: a full part
 	SinceTime time.Time     `json:"since_time,omitzero"`
 	Until     uint64        `json:"until"` // the newest version in it
 	UntilTime time.Time     `json:"until_time,omitzero"`
 	History   store.History `json:"history,omitempty"`
 	Pieces    int           `json:"pieces"` // in format 1: entries
 	Bytes     int64         `json:"bytes"`
-	SHA256    string        `json:"sha256"`          // that it ends with
+	SHA256    string        `json:"sha256"`          // in its last frame
 	Blobs     []string      `json:"blobs,omitempty"` // digests of those whose content is in it
 	Files     []File        `json:"files,omitempty"` // beside the store, as of this part
 	Made      time.Time     `json:"made"`
@@ -167,5 +167,5 @@ func writeManifest(dir string, m Manifest) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return syncFolder(dir) // or the manifest before it, whose parts may be removed now, would be back after a power failure
+	return syncFolder(dir) // or a power failure could bring back the previous manifest, whose parts are about to be removed
 }

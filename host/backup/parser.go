@@ -18,7 +18,7 @@ var (
 	ErrNoPart = errors.New("it is not a backup of Alcove's")
 )
 
-// parser validates a part that is written to it, and passes runs, contents of blobs and contents of files to its callbacks,
+// parser validates a part written to it, and passes runs, contents of blobs and contents of files to its callbacks,
 // each of which may be nil. They are valid only if finish returns no error.
 type parser struct {
 	run     func([]byte) error
@@ -28,7 +28,7 @@ type parser struct {
 	files   fileParser
 
 	header    Header
-	withFiles bool // it is of a format that has files
+	withFiles bool // the format has files
 	end       end
 	bytes     int64
 
@@ -56,7 +56,7 @@ func newParser(run func([]byte) error) *parser {
 	return &parser{run: run, need: len(partMagic), sum: sha256.New()}
 }
 
-// Write takes the next bytes. After an error it takes no more.
+// Write parses the next bytes. After an error it refuses all further ones.
 func (p *parser) Write(b []byte) (int, error) {
 	for rest := b; len(rest) > 0 && p.failed == nil; {
 		if p.state == atEnd {
@@ -94,10 +94,10 @@ func (p *parser) wanted() bool {
 	return true
 }
 
-// inFile reports whether the content that comes is that of a file.
+// inFile reports whether the next content is a file's.
 func (p *parser) inFile() bool { return len(p.files.list) > 0 }
 
-// missing is how many bytes of content are to come before anything else.
+// missing returns how many bytes of content are expected next.
 func (p *parser) missing() *int64 {
 	if p.inFile() {
 		return &p.files.missing

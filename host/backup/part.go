@@ -16,8 +16,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// A part begins with a line that says so, and consists of frames: a header, runs of pieces, blobs, files, and the end. A frame begins with
-// its kind, its number from 0, the length of what it holds, and a CRC-32C over these and what it holds, in big-endian order.
+// A part begins with a format line, followed by frames: a header, runs of pieces, blobs, files, and the end. A frame begins with
+// its kind, its number from 0, the length of its content, and a CRC-32C over these and the content, in big-endian order.
 const (
 	partMagic   = "alcove backup 3\n"
 	beforeFiles = "alcove backup 2\n" // the format before it, without files; it can be read
@@ -40,7 +40,7 @@ type Base struct {
 	Version uint64        `json:"version"`
 	Time    time.Time     `json:"time,omitzero"` // of the version
 	History store.History `json:"history,omitempty"`
-	Blobs   []string      `json:"blobs,omitempty"` // digests of those that the backup has
+	Blobs   []string      `json:"blobs,omitempty"` // digests in the backup
 	Files   []string      `json:"files,omitempty"` // likewise
 }
 
@@ -55,7 +55,7 @@ type Header struct {
 type end struct {
 	Frames uint32 `json:"frames"` // before it
 	Pieces int    `json:"pieces"`
-	SHA256 string `json:"sha256"` // over the headers of all frames before it, which have the sums of what is in them
+	SHA256 string `json:"sha256"` // over the headers of all previous frames, which contain the checksums of their contents
 }
 
 // Space is the source of a backup.
@@ -79,7 +79,7 @@ var ErrOther = errors.New("the backup holds another history than this store's: m
 func Write(ctx context.Context, w io.Writer, from Space, since Base, settings Settings) error {
 	p := &partWriter{w: newAhead(w, func() { from.WaitTurn(ctx) }), sum: sha256.New()}
 	err := p.write(ctx, from, since, settings)
-	if last := p.w.close(); err == nil { // an earlier error of it was told by write
+	if last := p.w.close(); err == nil { // write already returned an earlier error
 		err = last
 	}
 	if errors.Is(err, store.ErrDamaged) {
@@ -103,7 +103,7 @@ func (p *partWriter) write(ctx context.Context, from Space, since Base, settings
 		return err
 	}
 	defer release()
-	blobs, err := openBlobs(ctx, from) // before the newest version is looked for: they must not know of newer ones
+	blobs, err := openBlobs(ctx, from) // before the newest version is chosen: they must not include newer ones
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (p *partWriter) write(ctx context.Context, from Space, since Base, settings
 	return p.json(kindEnd, p.end)
 }
 
-// checkBase makes sure that the space has all that the base has.
+// checkBase checks that the space contains the whole base.
 func checkBase(ctx context.Context, from Space, history store.History, since Base) error {
 	if since.Version == 0 {
 		return nil
@@ -179,13 +179,13 @@ func (p *partWriter) put(kind byte, content []byte) error {
 	return nil
 }
 
-// begin is a frame without content, and with place for its header.
+// begin returns an empty frame with room for its header.
 func (p *partWriter) begin() ([]byte, error) {
 	b, err := p.w.buffer()
 	return append(b, make([]byte, frameHeader)...), err
 }
 
-// send writes a frame whose content is there.
+// send writes a complete frame.
 func (p *partWriter) send(kind byte, frame []byte) {
 	h, content := frame[:frameHeader], frame[frameHeader:]
 	h[0] = kind

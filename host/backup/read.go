@@ -14,8 +14,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Read gives a loader all parts of a backup, a folder or a single file, in order, and files the files that
-// it carries. They count only if there is no error. files may be nil; progress is told how many bytes were read of how many, and
+// Read passes all parts of a backup, a folder or a single file, to a loader in order, and its settings files to files.
+// They are valid only if there is no error. files may be nil; progress receives bytes read and in all, and
 // may be nil.
 func Read(ctx context.Context, path string, to store.Loader, files Files, progress func(done, all int64)) error {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {

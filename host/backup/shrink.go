@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Space is given back to the disk bit by bit: where all of a large file goes at once, commits wait for tens of milliseconds.
+// Space is returned to the disk step by step: removing a large file at once would delay commits by tens of milliseconds.
 const (
 	shrinkStep  = 8 << 20 // bytes
 	shrinkPause = 2 * time.Millisecond
 )
 
-// removeSlowly removes a file that nobody needs.
+// removeSlowly removes an unneeded file.
 func removeSlowly(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -24,7 +24,7 @@ func removeSlowly(path string) error {
 	}
 	for size := info.Size() - shrinkStep; size > 0; size -= shrinkStep {
 		if err := os.Truncate(path, size); err != nil {
-			break // removing it may be possible all the same
+			break // removing it may still work
 		}
 		time.Sleep(shrinkPause)
 	}

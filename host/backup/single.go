@@ -41,10 +41,10 @@ func ToFile(ctx context.Context, path string, from Source, now time.Time) (Part,
 	return p, nil
 }
 
-// replace lets a file take the place of another, durably. The space of the other is given back afterwards.
+// replace durably replaces a file by another. The old file's space is returned afterwards.
 func replace(from, to string) error {
 	old := from + "-old" + partial
-	linked := os.Link(to, old) == nil // there may be none, or no such links
+	linked := os.Link(to, old) == nil // there may be no old file, or no hard links
 	if err := os.Rename(from, to); err != nil {
 		return errors.Join(err, os.Remove(from))
 	}
@@ -100,7 +100,7 @@ func readSingle(ctx context.Context, path string, to store.Loader, files Files, 
 	return nil
 }
 
-// IsFile reports whether a path stands for a single file: one that is there, or would have an extension.
+// IsFile reports whether a path means a single file: an existing one, or a name with an extension.
 func IsFile(path string) bool {
 	info, err := os.Stat(path)
 	if err == nil {

@@ -35,16 +35,16 @@ const ownerLimit = 256 << 20
 
 // Options configure Run.
 type Options struct {
-	// Dial connects to the owner, for a session that starts at the place. Each connection is closed by the
-	// bridge.
+	// Dial connects to the owner, for a session that starts in the given state. The bridge closes each
+	// connection.
 	Dial   func(ctx context.Context, at SessionState) (io.ReadWriteCloser, error)
 	In     io.Reader
 	Out    io.Writer // whole lines are written to it
 	Logger *slog.Logger
 	NewID  func() string // makes request ids; nil: random ones
-	Drain  time.Duration // how long answers may take after In has ended; 0: 30 seconds
-	// Fatal reports whether an error of Dial ends the bridge; nil: none does. In any case the requests that
-	// wait are answered with the error.
+	Drain  time.Duration // time for answers after In has ended; 0: 30 seconds
+	// Fatal reports whether an error of Dial ends the bridge; nil: none does. Pending requests are answered
+	// with the error in either case.
 	Fatal func(error) bool
 }
 
@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
-// begin connects before anything is asked, so that the first request need not wait for it.
+// begin connects before the first request, which then need not wait.
 func (b *bridge) begin(ctx context.Context) {
 	b.send.Lock()
 	defer b.send.Unlock()
@@ -109,7 +109,7 @@ func (b *bridge) unreachable(err error) {
 	}
 }
 
-// end ends the bridge; the first reason counts.
+// end ends the bridge; the first reason is kept.
 func (b *bridge) end(err error) {
 	select {
 	case b.ended <- err:
@@ -145,7 +145,7 @@ func (b *bridge) fromClient(ctx context.Context) error {
 	}
 }
 
-// drain waits until everything is answered.
+// drain waits until all requests are answered.
 func (b *bridge) drain(ctx context.Context) error {
 	timer := time.NewTimer(b.Drain)
 	defer timer.Stop()
@@ -161,7 +161,7 @@ func (b *bridge) drain(ctx context.Context) error {
 	return nil
 }
 
-// carry passes on one message of the client. Messages that the server would refuse are refused here, so that bridge and server
+// carry forwards one message of the client. Messages that the server would refuse are refused here, so bridge and server
 // agree on which messages will be answered.
 func (b *bridge) carry(ctx context.Context, line []byte) {
 	read, fault := jsonrpc.Parse(line)
@@ -176,12 +176,12 @@ func (b *bridge) carry(ctx context.Context, line []byte) {
 	}
 }
 
-// ask sends a request and remembers it until it is answered.
+// ask sends a request and keeps it until it is answered.
 func (b *bridge) ask(ctx context.Context, m message) {
 	if m.Method == "tools/call" {
 		m = message{m.With(stamp(m, b.NewID()))}
 	}
-	if len(m.Line) > LineLimit { // with its request id
+	if len(m.Line) > LineLimit { // including its request id
 		b.fail(m.RawID(), jsonrpc.CodeInvalid, &jsonrpc.TooLongError{Limit: LineLimit})
 		return
 	}
@@ -193,8 +193,8 @@ func (b *bridge) ask(ctx context.Context, m message) {
 	b.send.Lock()
 	defer b.send.Unlock()
 	switch {
-	case r.sent > 0 || !b.pending.holds(r):
-		return // sent or given up by another connect
+	case r.sent > 0 || !b.pending.has(r):
+		return // another connect sent it or gave up on it
 	case b.conn == nil:
 		b.revive(ctx)
 		return
@@ -222,12 +222,12 @@ func (b *bridge) tell(m message) {
 
 // cancel forgets a request that the client has cancelled.
 func (b *bridge) cancel(key string) {
-	if b.pending.take(key) != nil {
+	if b.pending.remove(key) != nil {
 		b.pending.done()
 	}
 }
 
-// write sends a message as a line; the caller holds send. When it fails, the connection's reader takes notice.
+// write sends a message as a line; the caller holds send. The connection's reader handles a failure.
 func (b *bridge) write(message []byte) {
 	if _, err := b.conn.Write(append(message, '\n')); err != nil {
 		b.conn.Close()
@@ -271,7 +271,7 @@ func (b *bridge) connect(ctx context.Context) error {
 	return nil
 }
 
-// introduce repeats the client's initialization and keeps the answer from it.
+// introduce repeats the client's initialization and discards the answer.
 func (b *bridge) introduce(ctx context.Context, conn io.ReadWriteCloser, in *jsonrpc.Lines, initialize message, initialized []byte) error {
 	timer := time.AfterFunc(introduceWithin, func() { conn.Close() })
 	defer timer.Stop()
@@ -286,7 +286,7 @@ func (b *bridge) introduce(ctx context.Context, conn io.ReadWriteCloser, in *jso
 		}
 		m, fault := jsonrpc.Parse(line)
 		if fault != nil || !m.IsAnswer() || jsonrpc.Text(m.RawID()) != id {
-			continue // a new owner owes the client nothing else
+			continue // anything else is not for the client
 		}
 		if m.Failed() {
 			return fmt.Errorf("it answered %s", bytes.TrimSpace(line))
@@ -298,7 +298,7 @@ func (b *bridge) introduce(ctx context.Context, conn io.ReadWriteCloser, in *jso
 	}
 }
 
-// fromOwner passes on an owner's messages until the connection ends, then reconnects if requests are pending.
+// fromOwner forwards an owner's messages until the connection ends, then reconnects if requests are pending.
 func (b *bridge) fromOwner(ctx context.Context, conn io.ReadWriteCloser, in *jsonrpc.Lines) {
 	for {
 		line, err := in.NextWhole(ctx)
@@ -319,7 +319,7 @@ func (b *bridge) fromOwner(ctx context.Context, conn io.ReadWriteCloser, in *jso
 	}
 }
 
-// answer passes on one message of the owner. An unexpected answer is dropped: the client cancelled the request, or
+// answer forwards one message of the owner. An unexpected answer is dropped: the client cancelled the request, or
 // another owner has answered it.
 func (b *bridge) answer(line []byte) {
 	m, fault := jsonrpc.Parse(line)
@@ -328,7 +328,7 @@ func (b *bridge) answer(line []byte) {
 		return
 	}
 	if m.IsAnswer() && string(m.RawID()) != "null" {
-		r := b.pending.take(m.Key())
+		r := b.pending.remove(m.Key())
 		if r == nil {
 			return
 		}
@@ -340,7 +340,7 @@ func (b *bridge) answer(line []byte) {
 
 // giveUp answers a request with an error, unless it was answered.
 func (b *bridge) giveUp(r *request, err error) {
-	if b.pending.take(r.Key()) != nil {
+	if b.pending.remove(r.Key()) != nil {
 		defer b.pending.done()
 		b.fail(r.RawID(), jsonrpc.CodeServer, err)
 	}

@@ -9,12 +9,12 @@ import (
 // message is a message as the server reads it, too.
 type message struct{ jsonrpc.Message }
 
-// word is the string in a member of the object at s; empty when there is none.
+// word returns the string in a member of the object at s, or an empty one.
 func (m message) word(s jsonrpc.Span, name string) string {
 	return jsonrpc.Text(m.Field(s, name).Of(m.Line))
 }
 
-// words are the strings in a member of the object at s; false when it is no list of strings.
+// words returns the strings in a member of the object at s; false: it is not a list of strings.
 func (m message) words(s jsonrpc.Span, name string) ([]string, bool) {
 	list := m.Field(s, name)
 	var words []string

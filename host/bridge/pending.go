@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	pendingLimit = 1024     // requests that wait for an answer
+	pendingLimit = 1024     // unanswered requests
 	pendingBytes = 64 << 20 // and the bytes in them
-	sendLimit    = 4        // times that a request is sent before its owner's deaths are put down to it
+	sendLimit    = 4        // sends of a request before it is blamed for its owners' deaths
 )
 
-// request is a request of the client that has not been answered.
+// request is an unanswered request of the client.
 type request struct {
 	message
 	number     int // in the order they came
 	sent       int // how often
 	initialize bool
-	listens    bool // it is answered only when it ends
-	moves      bool // it may leave the session on another branch or in another namespace
+	listens    bool // a stream, answered only at its end
+	moves      bool // may move the session to another branch or namespace
 }
 
 func newRequest(m message) *request {
@@ -40,7 +40,7 @@ func newRequest(m message) *request {
 	return r
 }
 
-// movesSession reports whether a tool call is one whose answer says where the session is, or which families it has.
+// movesSession reports whether a tool call's answer carries the session's state: branch, namespace, families.
 func movesSession(m message) bool {
 	tool, arguments := called(m)
 	switch tool {
@@ -63,10 +63,10 @@ func called(m message) (tool string, arguments object) {
 	return flat(tool), arguments
 }
 
-// flat is a tool's name as most clients write it: memory.branch is memory_branch.
+// flat returns a tool's name as most clients write it: memory.branch is memory_branch.
 func flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
-// object is an object of JSON; without bytes it is none.
+// object is a JSON object; without bytes there is none.
 type object struct{ json []byte }
 
 func (o object) member(name string) (raw []byte) {
@@ -131,12 +131,12 @@ func (p *pending) add(r *request) error {
 	return nil
 }
 
-var errTooMany = fmt.Errorf("more than %d requests (or %d MiB of them) wait for an answer: wait for some before sending more",
+var errTooMany = fmt.Errorf("more than %d requests (or %d MiB of them) are unanswered: wait for answers before sending more",
 	pendingLimit, pendingBytes>>20)
 
-// take hands over a request that was answered or cancelled, once; nil when it is not waited for. Whoever
-// takes one calls done when its answer is out.
-func (p *pending) take(key string) *request {
+// remove removes a request that was answered or cancelled and returns it; nil: it is not pending. The caller
+// calls done once the answer is written.
+func (p *pending) remove(key string) *request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.requests[key]
@@ -149,7 +149,7 @@ func (p *pending) take(key string) *request {
 	return r
 }
 
-// done says that the answer to a request that was taken is out.
+// done records that the answer to a removed request is written.
 func (p *pending) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,8 +160,8 @@ func (p *pending) done() {
 	}
 }
 
-// holds reports whether a request still waits.
-func (p *pending) holds(r *request) bool {
+// has reports whether a request is pending.
+func (p *pending) has(r *request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.requests[r.Key()] == r
@@ -207,14 +207,14 @@ func (p *pending) confirmed(line []byte) {
 	p.initialized = line
 }
 
-// session is the state that a new owner needs.
+// session returns the state that a new owner needs.
 func (p *pending) session() (initialize *message, initialized []byte, place SessionState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.initialize, p.initialized, p.place
 }
 
-// all lists the requests in the order they came.
+// all lists the requests in order of arrival.
 func (p *pending) all() []*request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -226,8 +226,8 @@ func (p *pending) all() []*request {
 	return list
 }
 
-// resend lists the requests to send to an owner that takes over, counting it, and apart from them those
-// that were sent too often.
+// resend lists the requests for a new owner, counting the attempt, and separately those
+// that reached the send limit.
 func (p *pending) resend() (again, hopeless []*request) {
 	for _, r := range p.all() {
 		if r.sent++; r.sent > sendLimit {

@@ -8,11 +8,11 @@ import (
 	"github.com/alcove-memory/alcove/host/jsonrpc"
 )
 
-// requestID is the member of a call's _meta by which the server recognises a call that is sent again.
+// requestID is the member of a call's _meta by which the server recognises a resent call.
 const requestID = "alcove/request-id"
 
 // stamp gives a tool call a request id, unless it has one or has no parameters to put it in. All other
-// bytes stay as they are.
+// bytes stay unchanged.
 func stamp(m message, id string) []byte {
 	if m.Params == (jsonrpc.Span{}) {
 		return m.Line
@@ -30,7 +30,7 @@ func stamp(m message, id string) []byte {
 	return insert(m, meta, member)
 }
 
-// insert puts a member in front of those of the object at s.
+// insert adds a first member to the object at s.
 func insert(m message, s jsonrpc.Span, member string) []byte {
 	inside := s.From + 1
 	if bytes.TrimLeft(m.Line[inside:], " \t\r\n")[0] != '}' {
@@ -39,10 +39,10 @@ func insert(m message, s jsonrpc.Span, member string) []byte {
 	return replace(m, jsonrpc.Span{From: inside, To: inside}, member)
 }
 
-// withID is the message with another id.
+// withID returns the message with another id.
 func withID(m message, id string) []byte { return replace(m, m.ID, strconv.Quote(id)) }
 
-// replace is the message with something else at s.
+// replace returns the message with the span s replaced.
 func replace(m message, s jsonrpc.Span, text string) []byte {
 	return slices.Concat(m.Line[:s.From], []byte(text), m.Line[s.To:])
 }

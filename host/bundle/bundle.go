@@ -15,9 +15,9 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Summary is what a bundle holds.
+// Summary describes a bundle's content.
 type Summary struct {
-	Since   uint64  `json:"since"` // the version it goes on from; 0: it is whole
+	Since   uint64  `json:"since"` // the base version; 0: everything
 	Until   uint64  `json:"until"` // the newest version
 	Lines   int     `json:"lines"`
 	Entries int     `json:"entries"`
@@ -26,8 +26,8 @@ type Summary struct {
 	Guards  []Guard `json:"guards,omitempty"`
 }
 
-// Write dumps an engine's space, as it is now, wholly or what is newer than since. Bytes that were written before an
-// error are no bundle: the last line is missing. guards is asked after the newest version was chosen; nil: there are none.
+// Write dumps an engine's present space, or its changes after since. After an error the output is no valid bundle:
+// its last line is missing. guards is called after the newest version was chosen; nil: no guards.
 func Write(ctx context.Context, w io.Writer, from interface {
 	store.Portable
 	Head(context.Context) (store.Point, error)
@@ -111,7 +111,7 @@ func (e *encoder) finish() error {
 	return nil
 }
 
-// LineError says which line of a bundle is wrong.
+// LineError is an error in a line of a bundle.
 type LineError struct {
 	Line int // from 1
 	Err  error
@@ -120,14 +120,14 @@ type LineError struct {
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 func (e *LineError) Unwrap() error { return e.Err }
 
-// ErrCut says that a bundle has no end.
+// ErrCut means that a bundle is truncated.
 var ErrCut = errors.New("the last line is missing: the file was cut short, or its writing was interrupted")
 
-// ErrNone says that a file is not a bundle.
+// ErrNone means that a file is not a bundle.
 var ErrNone = errors.New("it is not a bundle of Alcove's: the first line does not say so")
 
-// Read reads a bundle to its end and gives each piece to add, which may be nil to check the bundle alone. What was given
-// counts only if there is no error: the sum over all lines is known at the end. progress is told how many bytes were
+// Read reads a bundle to its end and passes each piece to add, which may be nil to validate only. The pieces are valid
+// only if there is no error: the checksum over all lines is at the end. progress receives the number of bytes
 // read; it may be nil.
 func Read(ctx context.Context, r io.Reader, add func(store.Piece) error, progress func(bytes int64)) (Summary, error) {
 	d := &decoder{in: bufio.NewReaderSize(r, 1<<20), sum: sha256.New(), add: add, progress: progress}
@@ -154,7 +154,7 @@ type decoder struct {
 	summary  Summary
 }
 
-// next is the next line, good until the one after it.
+// next returns the next line, valid until the following call.
 func (d *decoder) next() ([]byte, error) {
 	part, err := d.in.ReadSlice('\n')
 	if err == nil {

@@ -41,6 +41,11 @@ func odd(t testing.TB) *bolt.Engine {
 	if _, err := e.Commit(context.Background(), second); err != nil {
 		t.Fatal(err)
 	}
+	for _, note := range []string{`{"a":"<b> & ann"}`, "not JSON"} {
+		if _, err := e.Commit(context.Background(), store.Batch{Note: []byte(note)}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return e
 }
 
@@ -73,6 +78,10 @@ func TestABundleOfABundleIsTheSame(t *testing.T) {
 	defer again.Close()
 	if err := again.Check(t.Context()); err != nil {
 		t.Error(err)
+	}
+	notes, err := again.Notes(t.Context(), 0, store.Latest, 9)
+	if err != nil || len(notes) != 2 || string(notes[0].Note) != "not JSON" || string(notes[1].Note) != `{"a":"<b> & ann"}` {
+		t.Errorf("the notes are %+v (%v)", notes, err)
 	}
 	if second := written(t, again); !bytes.Equal(first, second) {
 		t.Errorf("the second is\n%s\nnot\n%s", second, first)

@@ -1,7 +1,7 @@
 // Package bundle writes a space as lines of JSON, and reads it back.
 //
-// The first line names the format, the last one counts and sums up all others, so that a bundle that was cut short or
-// changed is known before anything of it is used. Everything else is one piece of a dump a line: see docs/guides.
+// The first line names the format; the last one has the count and checksum of all others, so a truncated or
+// changed bundle is detected before it is used. Every other line is one piece of a dump: see docs/guides.
 package bundle
 
 import (
@@ -19,15 +19,15 @@ import (
 // The versions of the format.
 const (
 	Format  = 1
-	guarded = 2 // the same with guards, which an older program would leave out
+	guarded = 2 // with guards, which an older program would drop
 )
 
-// Guard is a family without which nothing was stored where a bundle was written. It has no powers.
+// Guard is a family whose store hook every store had to pass where the bundle was written. It carries no powers.
 type Guard struct {
 	Family  string `json:"family"`
-	Version string `json:"version,omitempty"` // to be read by people
+	Version string `json:"version,omitempty"` // for people
 	Digest  string `json:"digest"`            // SHA-256 of its module, hexadecimal
-	Carried bool   `json:"carried,omitempty"` // by the program
+	Carried bool   `json:"carried,omitempty"` // built in
 }
 
 // Bounds of guards.
@@ -43,7 +43,7 @@ func (g Guard) check() error {
 	return nil
 }
 
-// maxLine is how long a line may be, in bytes: an entry is at most a megabyte, and its text may be escaped.
+// maxLine bounds a line, in bytes: an entry is at most a megabyte, and its text may be escaped.
 const maxLine = 16 << 20
 
 // header is the first line.
@@ -61,11 +61,11 @@ type trailer struct {
 	SHA256 string `json:"sha256"` // of all bytes before this line
 }
 
-// line is a piece, as JSON. Which fields there are tells what it is.
+// line is a piece as JSON. Its fields determine its kind.
 type line struct {
 	Guard    *Guard           `json:"guard,omitempty"`
 	Branches []store.BranchID `json:"branches,omitempty"`
-	// A point: version and instant in µs since the epoch.
+	// A point: version and instant in µs since the epoch. The note of its commit is the value.
 	Point []int64 `json:"point,omitempty"`
 	// A branch: floor is a point.
 	Branch *store.BranchID `json:"branch,omitempty"`
@@ -102,10 +102,13 @@ func appendPiece(out []byte, p store.Piece) ([]byte, error) {
 		return append(out, "}\n"...), nil
 	}
 	data, err := json.Marshal(plain(p))
+	if len(p.Note) > 0 && err == nil {
+		data = append(appendValue(data[:len(data)-1], p.Note), '}')
+	}
 	return append(append(out, data...), '\n'), err
 }
 
-// plain are the pieces of which there are few.
+// plain encodes the infrequent pieces.
 func plain(p store.Piece) line {
 	switch {
 	case p.Point != nil:
@@ -137,14 +140,14 @@ func appendPlace(out []byte, b store.BranchID, k store.Key, version uint64) []by
 func appendString(out []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x7f {
-			data, _ := json.Marshal(s) // a string always can be
+			data, _ := json.Marshal(s) // strings always encode
 			return append(out, data...)
 		}
 	}
 	return append(append(append(out, '"'), s...), '"')
 }
 
-// appendValue keeps JSON as it is, which is what values are, and anything else as base64.
+// appendValue appends JSON values unchanged, and others as base64.
 func appendValue(out, value []byte) []byte {
 	if len(value) > 0 && json.Valid(value) && bytes.IndexByte(value, '\n') < 0 && value[0] > ' ' && value[len(value)-1] > ' ' {
 		return append(append(out, `,"x":`...), value...)
@@ -165,7 +168,11 @@ func (l line) piece() (store.Piece, error) {
 		return l.placed()
 	case l.Point != nil:
 		p, err := point(l.Point)
-		return store.Piece{Point: &p}, err
+		if err != nil {
+			return store.Piece{}, err
+		}
+		note, err := l.value()
+		return store.Piece{Point: &p, Note: note}, err
 	case l.Branch != nil:
 		s := store.BranchState{ID: *l.Branch, Pins: l.Pins, Keep: l.Keep}
 		var err error
@@ -186,6 +193,18 @@ func point(n []int64) (store.Point, error) {
 	return store.Point{Version: uint64(n[0]), Time: time.UnixMicro(n[1]).UTC()}, nil
 }
 
+// value is the value of a line; nil for none.
+func (l line) value() ([]byte, error) {
+	if l.X64 == nil {
+		return l.X, nil
+	}
+	value, err := base64.StdEncoding.DecodeString(*l.X64)
+	if err != nil {
+		return nil, fmt.Errorf("its value: %w", err)
+	}
+	return value, nil
+}
+
 func (l line) placed() (store.Piece, error) {
 	key := store.Key{Namespace: l.N, Collection: l.C, Name: l.K}
 	if l.K64 != "" {
@@ -195,12 +214,9 @@ func (l line) placed() (store.Piece, error) {
 		}
 		key.Name = string(name)
 	}
-	value := []byte(l.X)
-	if l.X64 != nil {
-		var err error
-		if value, err = base64.StdEncoding.DecodeString(*l.X64); err != nil {
-			return store.Piece{}, fmt.Errorf("its value: %w", err)
-		}
+	value, err := l.value()
+	if err != nil {
+		return store.Piece{}, err
 	}
 	if l.Counter {
 		return store.Piece{Counter: &store.CounterRecord{Branch: *l.B, Key: key, Version: l.V, Value: value}}, nil

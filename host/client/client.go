@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/jsonrpc"
 )
 
 const protocolVersion = "2025-11-25"
@@ -170,6 +171,7 @@ func (c *Client) ask(method string, params any) (json.RawMessage, error) {
 			Method string
 			Result json.RawMessage
 			Error  *struct {
+				Code    int
 				Message string
 				Data    json.RawMessage
 			}
@@ -181,13 +183,21 @@ func (c *Client) ask(method string, params any) (json.RawMessage, error) {
 			continue // a notification
 		}
 		if answer.Error != nil {
-			failure := Error{Code: "internal"}
+			failure := Error{Code: codeOf(answer.Error.Code)}
 			json.Unmarshal(answer.Error.Data, &failure) // optional
 			failure.Message = answer.Error.Message
 			return nil, &failure
 		}
 		return answer.Result, nil
 	}
+}
+
+// codeOf is the code of an error of the protocol. Of a tool that does not exist, the server answers that the parameters are invalid.
+func codeOf(protocol int) string {
+	if protocol == jsonrpc.CodeInvalidParams {
+		return "invalid_argument"
+	}
+	return "internal"
 }
 
 func (c *Client) write(message any) error {

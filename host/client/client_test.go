@@ -72,7 +72,8 @@ func TestErrorsOfToolsAndOfTheProtocolHaveTheirCode(t *testing.T) {
 		`"result":{"isError":true,"content":[],"structuredContent":{"error":{"code":"conflict","message":"it changed"}}}`:        "conflict: it changed",
 		`"result":{"isError":true,"content":[{"type":"text","text":"just text"}]}`:                                               "internal: just text",
 		`"error":{"code":-32602,"message":"no such tool","data":{"code":"invalid_argument","retryable":false}}`:                  "invalid_argument: no such tool",
-		`"error":{"code":-32602,"message":"no such tool"}`:                                                                       "internal: no such tool",
+		`"error":{"code":-32602,"message":"no such tool"}`:                                                                       "invalid_argument: no such tool",
+		`"error":{"code":-32603,"message":"it broke"}`:                                                                           "internal: it broke",
 	} {
 		_, err := open(t, answer).Call("x", nil)
 		var failure *Error

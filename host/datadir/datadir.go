@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -17,7 +17,7 @@ type Directory struct {
 	Path   string
 	Driver store.Driver // of its store
 	// Verify opens the space in the directory at path, which is locked, and verifies it. It sends no texts elsewhere.
-	Verify func(ctx context.Context, path string) (memory.Verified, error)
+	Verify func(ctx context.Context, path string) (integrity.Report, error)
 }
 
 // HasStore reports whether the directory has a store.

@@ -9,21 +9,22 @@ import (
 
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/bundle"
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/jsontext"
+	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/settings"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
 // Restored is the result of a restore or an import.
 type Restored struct {
-	memory.Verified
+	integrity.Report
 	Settings settings.Restored `json:"settings"`
 }
 
 // Import makes the space of a bundle in a directory without a store, wholly or not at all, and verifies it. progress may be
 // nil. A bundle grants nothing, but families whose store hook must succeed stay required.
 func (d Directory) Import(ctx context.Context, r io.Reader, progress func(bytes int64)) (made Restored, err error) {
-	made.Verified, err = d.load(ctx, func(l store.Loader, loading string) error {
+	made.Report, err = d.load(ctx, func(l store.Loader, loading string) error {
 		s, err := bundle.Read(ctx, r, nestingLimiter{l}.Add, progress)
 		if err == nil {
 			made.Settings, err = settings.RestoreGuards(s.Guards, d.Path, loading)
@@ -45,7 +46,7 @@ type RestoreOptions struct {
 // Restore makes the space of a backup, with its settings, in a directory without a store, wholly or not at all, and verifies
 // it.
 func (d Directory) Restore(ctx context.Context, from string, o RestoreOptions) (made Restored, err error) {
-	made.Verified, err = d.load(ctx, func(l store.Loader, loading string) error {
+	made.Report, err = d.load(ctx, func(l store.Loader, loading string) error {
 		restorer := settings.NewRestorer(d.Path, loading, settings.Options{Keep: o.KeepSettings})
 		if err := backup.Read(ctx, from, nestingLimiter{l}, restorer, o.Progress); err != nil {
 			return err
@@ -66,7 +67,7 @@ type nestingLimiter struct{ store.Loader }
 
 func (l nestingLimiter) Add(p store.Piece) error {
 	if p.Entry != nil {
-		if n := memory.Nesting(p.Entry.Value); n > mostNesting && json.Valid(p.Entry.Value) {
+		if n := jsontext.Depth(p.Entry.Value); n > mostNesting && json.Valid(p.Entry.Value) {
 			return fmt.Errorf("the value of %q in %q is nested %d deep: at most %d are loaded; use another export or backup", p.Entry.Key.Name, p.Entry.Key.Namespace, n, mostNesting)
 		}
 	}
@@ -74,7 +75,7 @@ func (l nestingLimiter) Add(p store.Piece) error {
 }
 
 // load makes a store from what read adds to it, and verifies it before it moves it into the directory.
-func (d Directory) load(ctx context.Context, read func(l store.Loader, loading string) error) (v memory.Verified, err error) {
+func (d Directory) load(ctx context.Context, read func(l store.Loader, loading string) error) (v integrity.Report, err error) {
 	if has, err := d.HasStore(); has || err != nil {
 		return v, fmt.Errorf("load into %s: %w", d.Path, errors.Join(store.ErrNotEmpty, err))
 	}

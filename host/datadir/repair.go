@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/search/semantic"
 	"github.com/alcove-memory/alcove/host/store"
@@ -13,14 +13,14 @@ import (
 
 // Examine reads the database page by page, without opening it, and lists its damage. A directory without a store, or with a
 // running server, has no findings: the server verifies what it has open, and examined the file before it opened it.
-func (d Directory) Examine() (findings []memory.Finding, err error) {
+func (d Directory) Examine() (findings []integrity.Finding, err error) {
 	if has, err := d.HasStore(); !has || err != nil {
 		return nil, err
 	}
 	err = d.locked(func() error {
 		faults, err := d.Driver.Examine(d.Path)
 		for _, f := range faults {
-			findings = append(findings, memory.Finding{What: "store: " + f.Error(), Do: "run: alcove repair"})
+			findings = append(findings, integrity.Finding{What: "store: " + f.Error(), Do: "run: alcove repair"})
 		}
 		return err
 	})

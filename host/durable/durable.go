@@ -44,11 +44,12 @@ func Write(path string, perm fs.FileMode, write func(w io.Writer) error) (err er
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return syncable(SyncDir(dir))
 }
 
-// syncDir makes the names in a directory durable. Windows cannot sync a directory, and some file systems refuse to.
-func syncDir(dir string) error {
+// SyncDir makes the names in a directory durable. Windows cannot sync a directory: there it does nothing. Where the file system cannot,
+// it returns an error: a caller that promised durability must not go on.
+func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
@@ -56,12 +57,16 @@ func syncDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
-		err = nil
-	}
-	if err = errors.Join(err, d.Close()); err != nil {
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
 		return fmt.Errorf("sync the directory: %w", err)
 	}
 	return nil
+}
+
+// syncable is the error of SyncDir, unless the file system syncs no directories: replacing a file on it is as durable as it can be.
+func syncable(err error) error {
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+		return nil
+	}
+	return err
 }

@@ -234,7 +234,7 @@ func (e *Embedders) States() []State {
 }
 
 // ForMemory are the vectors as a space knows them.
-func (e *Embedders) ForMemory() memory.Meaning { return vectors{e.keeper} }
+func (e *Embedders) ForMemory() memory.Vectors { return vectors{e.keeper} }
 
 // vectors is the keeper as a space knows it.
 type vectors struct{ *semantic.Keeper }

@@ -1,15 +1,35 @@
 package family
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// Arguments reads the arguments of calls that families make of each other's tools.
-type Arguments interface {
-	// Name is the tool that a spelling of its name means; the spelling itself when there is none.
+// Callable are the tools that families can call.
+type Callable interface {
+	// Name is the tool that a spelling of its name, or an alias, means; the spelling itself when there is none.
 	Name(spelling string) string
-	// Prepare makes arguments what a tool's input schema asks for.
-	Prepare(tool string, arguments json.RawMessage) (Prepared, error)
+	// Prepare makes arguments what a family's tool asks for, by the spelling with which it is called.
+	Prepare(spelling string, arguments json.RawMessage) (Prepared, error)
+	// Core lists the core tools that families can call.
+	Core() []abi.ForeignTool
+	// CallCore calls a core tool, and gives its result and what there is to note.
+	CallCore(ctx context.Context, c CoreCall) (result json.RawMessage, notes []string, err error)
+}
+
+// CoreCall is a family's call of a core tool.
+type CoreCall struct {
+	Tool      string
+	Arguments json.RawMessage
+	Caller    memory.Caller  // with the rights that the family has for it
+	Stage     *memory.Staged // for that caller
+	Branch    string
+	Namespace string // that the call means when the arguments name none
+	DryRun    bool
 }
 
 // Prepared is the arguments of a call, ready for the tool.
@@ -19,37 +39,59 @@ type Prepared struct {
 	Notes     []string        // such as which parameters the tool does not know
 }
 
-// ReadArguments has the arguments of families' calls of each other's tools read by a. Until then they are only checked.
-func (f *Families) ReadArguments(a Arguments) {
+// SetCallable makes tools callable by families. Until then families can call each other's by their exact names, with arguments
+// that are only checked.
+func (f *Families) SetCallable(c Callable) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.arguments = a
+	f.callable = c
 }
 
-func (f *Families) reader() Arguments {
+func (f *Families) callableTools() Callable {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return f.arguments
+	return f.callable
 }
 
 // Name implements ops.Tools.
 func (r toolsOf) Name(spelling string) string {
-	if reader := r.families.reader(); reader != nil {
-		return reader.Name(spelling)
+	if c := r.families.callableTools(); c != nil {
+		return c.Name(spelling)
 	}
 	return spelling
+}
+
+// IsCore implements ops.Tools.
+func (r toolsOf) IsCore(name string) bool {
+	c := r.families.callableTools()
+	return c != nil && slices.ContainsFunc(c.Core(), func(t abi.ForeignTool) bool { return t.Name == name })
+}
+
+// CallCore implements ops.Tools.
+func (r toolsOf) CallCore(ctx context.Context, tool string, arguments json.RawMessage, rights memory.Rights) (json.RawMessage, error) {
+	caller := r.Caller
+	caller.Rights = caller.Rights.Within(rights)
+	result, notes, err := r.families.callableTools().CallCore(ctx, CoreCall{
+		Tool: tool, Arguments: arguments, Caller: caller, Stage: r.Stage.For(caller), Branch: r.Stage.Branch(), Namespace: r.Namespace, DryRun: r.DryRun,
+	})
+	r.logNotes(tool, notes)
+	return result, err
 }
 
 // prepare reads the arguments with which a request's family calls another's tool. What there is to note goes to the log: the
 // caller is a program.
 func (r *request) prepare(tool string, arguments json.RawMessage) (Prepared, error) {
-	reader := r.families.reader()
-	if reader == nil {
+	c := r.families.callableTools()
+	if c == nil {
 		return Prepared{Arguments: arguments}, nil
 	}
-	p, err := reader.Prepare(tool, arguments)
-	for _, note := range p.Notes {
-		r.families.o.Logger.Warn("a family called a tool with something that it does not know", "family", r.family.name, "tool", tool, "note", note)
-	}
+	p, err := c.Prepare(tool, arguments)
+	r.logNotes(tool, p.Notes)
 	return p, err
+}
+
+func (r *request) logNotes(tool string, notes []string) {
+	for _, note := range notes {
+		r.families.o.Logger.Warn("a family's call of a tool was answered with a note", "family", r.family.name, "tool", tool, "note", note)
+	}
 }

@@ -1,7 +1,9 @@
 package family
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +19,12 @@ type reading struct {
 }
 
 func (r *reading) Name(spelling string) string { return strings.ReplaceAll(spelling, ".", "_") }
+
+func (r *reading) Core() []abi.ForeignTool { return nil }
+
+func (r *reading) CallCore(context.Context, CoreCall) (json.RawMessage, []string, error) {
+	return nil, nil, errors.New("there are no core tools")
+}
 
 func (r *reading) Prepare(tool string, arguments json.RawMessage) (Prepared, error) {
 	r.asked = append(r.asked, tool+" "+string(arguments))
@@ -37,8 +45,8 @@ func TestAGuestsCallOfAToolIsReadAsACallOfAClient(t *testing.T) {
 	r := &reading{prepare: func(string, json.RawMessage) (Prepared, error) {
 		return Prepared{Arguments: json.RawMessage(`{"n":5}`), Checked: schema}, nil
 	}}
-	w.ReadArguments(r)
-	if got, _ := w.do("outer"); string(got[0].OK) != `{"result":"done"}` || !slices.Equal(r.asked, []string{`inner_do {"N":"5"}`}) {
+	w.SetCallable(r)
+	if got, _ := w.do("outer"); string(got[0].OK) != `{"result":"done"}` || !slices.Equal(r.asked, []string{`inner.do {"N":"5"}`}) {
 		t.Errorf("the call is answered with %+v; read were %q", got, r.asked)
 	}
 	r.prepare = func(string, json.RawMessage) (Prepared, error) {
@@ -57,7 +65,7 @@ func TestAGuestsCallOfAToolIsReadAsACallOfAClient(t *testing.T) {
 
 func TestASpellingReachesNoToolThatIsNotGranted(t *testing.T) {
 	w := open(t, nil).with(aFamily("inner"), script{says: `"done"`})
-	w.ReadArguments(&reading{prepare: func(_ string, arguments json.RawMessage) (Prepared, error) {
+	w.SetCallable(&reading{prepare: func(_ string, arguments json.RawMessage) (Prepared, error) {
 		return Prepared{Arguments: arguments}, nil
 	}})
 	outer := aFamily("outer")

@@ -6,7 +6,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/policy"
-	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -14,11 +13,7 @@ import (
 // in the next release: all of it while the manifest is the same, and of a manifest that changed what it still asks for.
 
 // asksOf is what a family that the program carries asks for.
-func asksOf(module []byte, m *abi.Manifest) (registry.Asked, error) {
-	manifest, err := sandbox.ManifestBytes(module)
-	if err != nil {
-		return registry.Asked{}, err
-	}
+func asksOf(manifest []byte, m *abi.Manifest) registry.Asked {
 	asks := registry.Asked{Manifest: digestOf(manifest)}
 	for _, c := range m.Capabilities {
 		asks.Capabilities = append(asks.Capabilities, registry.Capability{Name: c.Name, Scope: c.Scope})
@@ -28,7 +23,7 @@ func asksOf(module []byte, m *abi.Manifest) (registry.Asked, error) {
 			asks.Hooks = append(asks.Hooks, h)
 		}
 	}
-	return asks, nil
+	return asks
 }
 
 // builtGrant is what a family that the program carries may do when the operator said nothing: what it asks for, but

@@ -17,9 +17,23 @@ import (
 func release(modules ...[]byte) func(*Options) {
 	return func(o *Options) {
 		for _, m := range modules {
-			o.Built = append(o.Built, Module{Digest: digestOf(m), Bytes: m})
+			carried, err := ModuleOf(m)
+			if err != nil {
+				panic(err)
+			}
+			o.Built = append(o.Built, carried)
 		}
 	}
+}
+
+// carrying is a module that the program carries.
+func carrying(t *testing.T, packed []byte) Module {
+	t.Helper()
+	m, err := ModuleOf(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // asking is a manifest that asks for these capabilities, each as NAME or NAME=SCOPE,….

@@ -41,7 +41,7 @@ func (f *Families) scan() (changed bool) {
 func (f *Families) scanLocked() (changed bool) {
 	c := collected{named: map[string]*family{}}
 	for _, m := range f.o.Built {
-		x, err := f.find(built, m.Digest, func() ([]byte, error) { return m.Bytes, nil })
+		x, err := f.findBuilt(m)
 		if err != nil {
 			x = f.unusable("built-in-"+m.Digest[:min(12, len(m.Digest))], built, err.Error())
 		}
@@ -266,11 +266,23 @@ func (f *Families) find(source, digest string, binary func() ([]byte, error)) (*
 	if err != nil {
 		return nil, err
 	}
-	x := newFamily(source, digest, manifest, binary)
-	if source == built {
-		x.asks, err = asksOf(data, manifest)
+	return newFamily(source, digest, manifest, binary), nil
+}
+
+// findBuilt is a family that the program carries. Its module is not read.
+func (f *Families) findBuilt(m Module) (*family, error) {
+	for _, x := range f.every() {
+		if x.digest == m.Digest && x.source == built {
+			return x, nil
+		}
 	}
-	return x, err
+	manifest, err := abi.ParseManifest(m.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	x := newFamily(built, m.Digest, manifest, m.Read)
+	x.section, x.asks = m.Manifest, asksOf(m.Manifest, manifest)
+	return x, nil
 }
 
 func newFamily(source, digest string, m *abi.Manifest, binary func() ([]byte, error)) *family {
@@ -283,7 +295,7 @@ func manifestOf(data []byte, digest, source string) (*abi.Manifest, error) {
 	if source == installed && digestOf(data) != digest {
 		return nil, errors.New("its module was changed since it was installed: install it again")
 	}
-	if source == built || source == installed {
+	if source == installed {
 		return sandbox.ReadManifest(data)
 	}
 	report, err := sandbox.Check(data, sandbox.Options{Digest: digest})

@@ -21,7 +21,7 @@ func TestAFamilyThatCannotBeCompiledNowIsUnavailableAndSaysWhy(t *testing.T) {
 		`kill -9 $$`: {"killed from outside", true},
 		`exit 127`:   {"exit code 127", false},
 	} {
-		box, err := sandbox.New(sandbox.Config{Dir: filepath.Join(t.TempDir(), "modules"), Compiler: sandbox.Compiler{Path: "/bin/sh", Args: []string{"-c", ends, "sh"}}})
+		box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: filepath.Join(t.TempDir(), "modules")}, Compiler: sandbox.Compiler{Path: "/bin/sh", Args: []string{"-c", ends, "sh"}}})
 		if err != nil {
 			t.Fatal(err)
 		}

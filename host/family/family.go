@@ -5,6 +5,7 @@ package family
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"sync"
@@ -22,8 +23,18 @@ import (
 
 // Module is a family's module that the program carries.
 type Module struct {
-	Digest string // SHA-256 of its bytes, hexadecimal
-	Bytes  []byte
+	Digest   string                 // SHA-256 of its bytes, hexadecimal
+	Manifest []byte                 // what its section for the manifest holds
+	Read     func() ([]byte, error) // its bytes, which are read only if their code is not in the cache
+}
+
+// ModuleOf is a module whose bytes are in memory.
+func ModuleOf(packed []byte) (Module, error) {
+	manifest, err := sandbox.ManifestBytes(packed)
+	if err != nil {
+		return Module{}, fmt.Errorf("read a module that the program carries: %w", err)
+	}
+	return Module{Digest: digestOf(packed), Manifest: manifest, Read: func() ([]byte, error) { return packed, nil }}, nil
 }
 
 // Options are what families are made of. Space, Sandbox and Dir are required.
@@ -40,6 +51,7 @@ type Options struct {
 	Stepwise bool             // jobs run, and families are told of what was stored, in Step alone: for tests
 	Outside  ops.Outside      // nil: nothing outside can be reached
 	Embedder ops.Embedder     // nil: there is none
+	Usage    ops.Usage        // nil: the calls of tools are not counted
 	Clock    func() time.Time
 	Rand     func() string // a name that was never given; nil: random
 	Logger   *slog.Logger  // nil: discards
@@ -63,7 +75,7 @@ type Families struct {
 	tools  map[string]*family // by the name of a tool
 	// published are tools that families made while they ran, by the family's name.
 	published map[string][]abi.Tool
-	arguments Arguments // nil: arguments are only checked
+	callable  Callable // nil: families call each other by exact names, and arguments are only checked
 	changed   chan struct{}
 	closing   bool
 	closed    chan struct{} // closed when closing is set
@@ -84,6 +96,7 @@ type family struct {
 	source   string // built, installed, or the path of a file
 	manifest *abi.Manifest
 	binary   func() ([]byte, error)
+	section  []byte         // the manifest's bytes, of one that is built in
 	asks     registry.Asked // of one that is built in
 	fault    string         // why it cannot be used; empty: it can
 	clashes  bool           // the fault is its names
@@ -113,10 +126,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 		return nil, err
 	}
 	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, shown: map[string]string{}}
-	if f.o.Admit == nil {
-		f.o.Admit = f.inSandbox
-	}
-	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Logger: f.o.Logger})
+	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Usage: f.o.Usage, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ownCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.scan()
 	f.noteCarried(lock)

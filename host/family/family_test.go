@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +76,7 @@ func openWith(t testing.TB, dir string, clock func() time.Time, change func(*Opt
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := sandbox.New(sandbox.Config{Dir: os.Getenv(compiled)})
+	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: filepath.Join(os.Getenv(compiled), "cache")}})
 	if err != nil {
 		t.Fatal(err)
 	}

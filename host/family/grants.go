@@ -222,3 +222,15 @@ func revoke(g *registry.Grant, name string) error {
 	}
 	return nil
 }
+
+// AnyGranted reports whether any family has a capability.
+func (f *Families) AnyGranted(c abi.Capability) bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, x := range f.known {
+		if granted(grantIn(f.lock, x), c) {
+			return true
+		}
+	}
+	return false
+}

@@ -491,7 +491,7 @@ func TestAGuardIsServedWhenItsFamilyCannotBeUsed(t *testing.T) {
 	first.Tools[0].Name = "redactor_do"
 	carried := pack(t, first, script{says: `1`})
 	t.Run("another family has its tool", func(t *testing.T) {
-		w := openIn(t, dir, func(o *Options) { o.Built = []Module{{digestOf(carried), carried}} })
+		w := openIn(t, dir, func(o *Options) { o.Built = []Module{carrying(t, carried)} })
 		if d := w.All()[1]; !strings.Contains(d.Fault, "redactor_do of family first") || d.Guard == nil {
 			t.Errorf("%+v", d)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -389,7 +390,7 @@ func TestAPurgeErasesWhatFamiliesAndAnswersHaveOfIt(t *testing.T) {
 	if _, err := w.call(Call{Tool: "copies_do", RequestID: "r1"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.space.Purge(t.Context(), memory.Purge{Key: "secret"}); err != nil {
+	if _, err := w.space.Purge(t.Context(), purge.Request{Key: "secret"}); err != nil {
 		t.Fatal(err)
 	}
 	stage, err := w.space.As(owner("")).Stage(t.Context(), "")

@@ -130,7 +130,27 @@ func (f *Families) Install(binary []byte) (Described, error) {
 	if err != nil {
 		return Described{}, err
 	}
+	f.warm(name)
 	return f.installed(name, before)
+}
+
+// warm compiles a family's module while nobody waits for it, so that the first call finds it in the cache.
+func (f *Families) warm(name string) {
+	x := f.knownNow(name)
+	if x == nil || x.usable() != nil || x.digest == "" {
+		return
+	}
+	f.behind(func() {
+		ctx, cancel := f.untilClosed()
+		defer cancel()
+		m, err := f.admit(ctx, x)
+		if err == nil {
+			err = m.Close()
+		}
+		if err != nil && ctx.Err() == nil {
+			f.o.Logger.Warn("a family that was installed could not be compiled; it is tried again when it is called", "family", name, "error", err)
+		}
+	})
 }
 
 // installed describes a family that was just installed, against what was granted to the version before it.

@@ -44,7 +44,7 @@ func (f jobFamilies) Schedules() (list []jobs.Schedule) {
 		}
 		for _, job := range x.manifest.Hooks.Jobs {
 			if every, err := abi.Duration(job.Every); err == nil && every > 0 {
-				list = append(list, jobs.Schedule{Family: x.name, Job: job.Name, Every: every})
+				list = append(list, jobs.Schedule{Family: x.name, Job: job.Name, Every: every, Each: job.Each})
 			}
 		}
 	}

@@ -20,15 +20,6 @@ type Guest interface {
 // Admit makes a guest of a module with some digest.
 type Admit func(ctx context.Context, module []byte, digest string) (Guest, error)
 
-// inSandbox admits modules into the sandbox.
-func (f *Families) inSandbox(ctx context.Context, module []byte, digest string) (Guest, error) {
-	m, err := f.o.Sandbox.Admit(ctx, module, sandbox.Options{Digest: digest}) // also what is vetted: a child needs no memory of this process
-	if err != nil {
-		return nil, err // and no guest, rather than one without a module
-	}
-	return m, nil
-}
-
 // Load makes a family ready to be called.
 func (f *Families) Load(ctx context.Context, name string) error {
 	x, err := f.named(name)
@@ -92,21 +83,10 @@ func (f *Families) acquire(ctx context.Context, x *family) (m Guest, release fun
 // load admits the module, until Close. It does not end with the call that wanted it: others may want it, too. Whoever calls
 // has room in loading.
 func (f *Families) load(x *family) error {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := f.untilClosed()
 	defer cancel()
-	go func() {
-		select {
-		case <-f.closed:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	began := f.o.Clock()
-	data, err := x.binary()
-	if err != nil {
-		return fmt.Errorf("load family %s: %w", x.name, err)
-	}
-	m, err := f.o.Admit(ctx, data, x.digest)
+	m, err := f.admit(ctx, x)
 	var refused *sandbox.Refusal
 	if errors.As(err, &refused) {
 		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.name + " was refused: " + refused.Error()}
@@ -127,6 +107,46 @@ func (f *Families) load(x *family) error {
 	}
 	x.module, x.used = m, f.o.Clock() // or it would look as if nobody had called it for long
 	return nil
+}
+
+// untilClosed is a context that ends with Close, or when it is cancelled.
+func (f *Families) untilClosed() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		select {
+		case <-f.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// admit admits a family's module. What is vetted is compiled in a child, too, which needs no memory of this process.
+func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
+	if f.o.Admit != nil {
+		data, err := x.binary()
+		if err != nil {
+			return nil, err
+		}
+		return f.o.Admit(ctx, data, x.digest)
+	}
+	m, err := f.admitModule(ctx, x)
+	if err != nil {
+		return nil, err // and no guest, rather than one without a module
+	}
+	return m, nil
+}
+
+func (f *Families) admitModule(ctx context.Context, x *family) (*sandbox.Module, error) {
+	if x.source == built {
+		return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: x.digest, Manifest: x.section, Read: x.binary}, sandbox.Options{})
+	}
+	data, err := x.binary()
+	if err != nil {
+		return nil, err
+	}
+	return f.o.Sandbox.Admit(ctx, data, sandbox.Options{Digest: x.digest})
 }
 
 // limitsOf are those that an operator lowered.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 // reservedNames are those that no family may have: who reads one means the program itself.
@@ -81,6 +80,9 @@ func (t *usedNames) add(m *abi.Manifest) {
 	t.families[skeleton(m.Name)] = m.Name
 	for _, tool := range m.Tools {
 		t.addTool(m.Name, tool.Name)
+		for _, a := range tool.Aliases {
+			t.addTool(m.Name, a.Name)
+		}
 	}
 }
 
@@ -96,7 +98,7 @@ func (t *usedNames) clash(m *abi.Manifest) string {
 		}
 		return fmt.Sprintf("its name %s resembles %s, which is taken: give it another name", m.Name, name)
 	}
-	own := map[string]string{}
+	own := map[string]string{} // the tool that a name belongs to, by its skeleton
 	for _, tool := range m.Tools {
 		if clash := t.clashOf(tool); clash != "" {
 			return clash
@@ -105,6 +107,17 @@ func (t *usedNames) clash(m *abi.Manifest) string {
 			return fmt.Sprintf("its tools %s and %s resemble each other: give one another name", other, tool.Name)
 		}
 		own[skeleton(tool.Name)] = tool.Name
+	}
+	for _, tool := range m.Tools {
+		for _, a := range tool.Aliases {
+			if other, ok := t.tools[skeleton(a.Name)]; ok {
+				return fmt.Sprintf("the alias %s of its tool %s %s %s: give it another name", a.Name, tool.Name, likeness(a.Name, other.name), other)
+			}
+			if other, ok := own[skeleton(a.Name)]; ok && other != tool.Name { // another spelling of its own tool is one a client may know
+				return fmt.Sprintf("the alias %s of its tool %s resembles its tool %s: give one another name", a.Name, tool.Name, other)
+			}
+			own[skeleton(a.Name)] = tool.Name
+		}
 	}
 	return ""
 }
@@ -143,7 +156,7 @@ func CheckNames(m *abi.Manifest, digest string, core []string, carried []Module)
 		if c.Digest == digest {
 			return nil
 		}
-		other, err := sandbox.ReadManifest(c.Bytes)
+		other, err := abi.ParseManifest(c.Manifest)
 		if err != nil {
 			return fmt.Errorf("read a family that the program carries: %w", err)
 		}

@@ -266,7 +266,7 @@ func TestAPublishedToolThatResemblesAnotherIsRefused(t *testing.T) {
 
 func TestNamesAreCheckedBeforeAModuleIsInstalledAnywhere(t *testing.T) {
 	carried := pack(t, aFamily("ranking"), script{says: `1`})
-	modules := []Module{{Digest: digestOf(carried), Bytes: carried}}
+	modules := []Module{carrying(t, carried)}
 	for _, m := range []*abi.Manifest{aFamily("core"), withTools("x", "memory.store"), withTools("x", "x_a", "x-a")} {
 		if err := CheckNames(m, "", core.Names(), nil); err == nil {
 			t.Errorf("%s is let through", m.Name)

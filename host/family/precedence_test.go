@@ -19,7 +19,7 @@ func TestAFamilyCannotTakeTheToolsOfOneThatTheProgramCarries(t *testing.T) {
 		thief.Tools[0].Name = name
 		writeFile(t, filepath.Join(folder, "thief.wasm"), pack(t, thief, script{says: `2`}))
 		w := open(t, func(o *Options) {
-			o.Watch, o.Built = folder, []Module{{Digest: digestOf(carried), Bytes: carried}}
+			o.Watch, o.Built = folder, []Module{carrying(t, carried)}
 		})
 		if got := w.says("notes_do"); got != "1" {
 			t.Errorf("%d: it says %s", i, got)

@@ -57,6 +57,9 @@ func (r toolsOf) Withdraw(ctx context.Context, tool string) error {
 
 // mayPublish refuses a tool that could not be in a manifest, or has the name of another's.
 func (r *request) mayPublish(t abi.Tool) error {
+	if len(t.Aliases) > 0 {
+		return invalidf("%s has aliases, which only tools in a manifest can have: leave them out", t.Name)
+	}
 	manifest := abi.Manifest{ABI: abi.Version, Name: r.family.name, Version: "1.0.0", Description: "It publishes a tool.", Tools: []abi.Tool{t}}
 	data, err := json.Marshal(manifest)
 	if err != nil {

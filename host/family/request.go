@@ -72,6 +72,9 @@ type toolsOf struct{ *request }
 // List implements ops.Tools.
 func (r toolsOf) List() (list []abi.ForeignTool) {
 	f := r.families
+	if c := f.callableTools(); c != nil {
+		list = c.Core()
+	}
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for _, name := range slices.Sorted(maps.Keys(f.tools)) {
@@ -89,7 +92,7 @@ func (r toolsOf) List() (list []abi.ForeignTool) {
 }
 
 // Call implements ops.Tools: the tool's family has its own powers, within those of the caller.
-func (r toolsOf) Call(ctx context.Context, tool string, arguments json.RawMessage) (json.RawMessage, error) {
+func (r toolsOf) Call(ctx context.Context, tool, spelling string, arguments json.RawMessage) (json.RawMessage, error) {
 	x, t, err := r.families.tool(tool)
 	if err != nil {
 		return nil, err
@@ -97,7 +100,7 @@ func (r toolsOf) Call(ctx context.Context, tool string, arguments json.RawMessag
 	if r.Caller.Rights.WritesNothing() && !onlyReads(t) {
 		return nil, &abi.Error{Code: abi.CodeDenied, Message: tool + " may write, and the caller may only read"}
 	}
-	p, err := r.prepare(t.Name, arguments)
+	p, err := r.prepare(spelling, arguments)
 	if err != nil {
 		return nil, err
 	}

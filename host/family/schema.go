@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/schema"
@@ -75,7 +76,7 @@ func (x *family) checkArguments(t *abi.Tool, p Prepared) error {
 	if err != nil {
 		return fmt.Errorf("the input schema of %s: %w", t.Name, err)
 	}
-	if depth := memory.Nesting(arguments); depth > ops.LongestNesting {
+	if depth := jsontext.Depth(arguments); depth > ops.LongestNesting {
 		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the arguments of %s are nested %d deep: at most %d are allowed", t.Name, depth, ops.LongestNesting)}
 	}
 	if err := input.Check(arguments); err != nil {
@@ -94,7 +95,7 @@ func (x *family) checkOutput(t *abi.Tool, output json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("the output schema: %w", err)
 	}
-	if depth := memory.Nesting(output); depth > ops.LongestNesting {
+	if depth := jsontext.Depth(output); depth > ops.LongestNesting {
 		return fmt.Errorf("it is nested %d deep", depth)
 	}
 	return promised.Check(output)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/usage"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -37,7 +39,7 @@ func openSample(t *testing.T) *sample {
 	t.Helper()
 	names := 0
 	w := openAt(t, func() time.Time { return standing }, func(o *Options) {
-		o.Outside, o.Embedder = sampleOutside{}, sampleEmbedder{}
+		o.Outside, o.Embedder, o.Usage = sampleOutside{}, sampleEmbedder{}, sampleUsage{}
 		o.Rand = func() string { names++; return fmt.Sprintf("r%d", names) }
 	})
 	for name, e := range map[string]registry.Endpoint{"model": {Kind: "openai", URL: "http://model", Model: "m"}, "web": {Kind: "http", URL: "http://web"}} {
@@ -89,6 +91,16 @@ func (sampleOutside) Fetch(_ context.Context, _ registry.Endpoint, f abi.HTTPFet
 		return abi.HTTPFetchResponse{}, errors.New("the endpoint cannot be reached")
 	}
 	return abi.HTTPFetchResponse{Status: 200, Headers: map[string]string{"Content-Type": "text/plain"}, Body: f.Path}, nil
+}
+
+// sampleUsage has counted one agent's calls of one tool.
+type sampleUsage struct{}
+
+func (sampleUsage) Usage(_ context.Context, q usage.Query) ([]usage.Row, error) {
+	if q.Days != 7 || !slices.Equal(q.Tools, []string{"other_echo"}) || q.Agent != nil {
+		return nil, fmt.Errorf("asked for %+v", q)
+	}
+	return []usage.Row{{Agent: "ann", Tool: "other_echo", Alias: "other_say", Calls: 3, Errors: 1, Last: time.Date(2026, 5, 20, 10, 0, 0, 0, time.UTC)}}, nil
 }
 
 // sampleEmbedder fails on two texts.

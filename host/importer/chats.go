@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
-// turn is what somebody said in a conversation.
+// turn is one message of a conversation.
 type turn struct {
 	source, session, title string
 	seq                    int
@@ -19,8 +19,8 @@ type turn struct {
 	at                     time.Time
 }
 
-func (t turn) memory() memory.PortableMemory {
-	m := memory.PortableMemory{
+func (t turn) memory() portable.Memory {
+	m := portable.Memory{
 		Key: key(t.source, t.session, fmt.Sprintf("%05d", t.seq)), Value: encode(t.text), Type: "message", Tags: []string{t.source},
 		Metadata: meta("session", t.session, "title", t.title, "speaker", t.speaker),
 	}
@@ -34,7 +34,7 @@ func (t turn) memory() memory.PortableMemory {
 	return m
 }
 
-// chatGPT is a conversation: a tree of messages, of which the branch that was last looked at counts.
+// chatGPT is a conversation: a tree of messages, of which the last viewed branch is imported.
 type chatGPT struct {
 	ID             string `json:"id"`
 	ConversationID string `json:"conversation_id"`
@@ -86,7 +86,7 @@ func readChatGPT(in Input, yield Yield) error {
 	})
 }
 
-// branch is the nodes from the root to the current one; a cycle ends it.
+// branch returns the nodes from the root to the current one; a cycle ends it.
 func (c chatGPT) branch() []string {
 	node := c.CurrentNode
 	if node == "" {
@@ -103,7 +103,7 @@ func (c chatGPT) branch() []string {
 	return path
 }
 
-// lastLeaf is the newest message without an answer, where no node is current.
+// lastLeaf returns the newest leaf, for a tree without a current node.
 func (c chatGPT) lastLeaf() string {
 	best, newest := "", math.Inf(-1)
 	for id, n := range c.Mapping {
@@ -117,7 +117,7 @@ func (c chatGPT) lastLeaf() string {
 	return best
 }
 
-// joinParts takes the parts that are text; others are pictures and the like.
+// joinParts joins the text parts; others are images and the like.
 func joinParts(parts []json.RawMessage, text string) string {
 	var texts []string
 	for _, part := range parts {
@@ -173,7 +173,7 @@ func readClaude(in Input, yield Yield) error {
 			if text == "" {
 				continue
 			}
-			at, _ := time.Parse(time.RFC3339, m.CreatedAt) // one without a time has none
+			at, _ := time.Parse(time.RFC3339, m.CreatedAt) // zero if missing
 			t := turn{source: "claude", session: c.UUID, title: c.Name, seq: seq, speaker: m.Sender, text: text, at: at}
 			if err := yield(t.memory()); err != nil {
 				return err
@@ -183,7 +183,7 @@ func readClaude(in Input, yield Yield) error {
 	})
 }
 
-// mem0Memory is a memory of mem0's.
+// mem0Memory is a memory exported by mem0.
 type mem0Memory struct {
 	ID         string                     `json:"id"`
 	Memory     string                     `json:"memory"`
@@ -201,7 +201,7 @@ func readMem0(in Input, yield Yield) error {
 		if m.ID == "" || m.Memory == "" {
 			return fmt.Errorf("it has no id or no memory")
 		}
-		p := memory.PortableMemory{
+		p := portable.Memory{
 			Key: key("mem0", m.ID), Value: encode(m.Memory), Tags: m.Categories, Agent: m.AgentID,
 			Metadata: meta("user_id", m.UserID, "run_id", m.RunID, "created_at", m.CreatedAt, "updated_at", m.UpdatedAt),
 		}

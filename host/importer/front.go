@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// frontError says in which line of the front matter something is wrong.
+// frontError is an error in a line of the front matter.
 type frontError struct {
 	line int // from 1; 0: unknown
 	err  error
@@ -20,8 +20,8 @@ type frontError struct {
 func (e *frontError) Error() string { return e.err.Error() }
 func (e *frontError) Unwrap() error { return e.err }
 
-// parseFront decodes front matter. What would take far more memory or time than its length suggests is refused first, at each
-// of the steps of decoding: the lexer takes a constant for each byte, the parser grows with the depth, and values with aliases.
+// parseFront decodes front matter. Input whose memory or time would be out of proportion to its length is refused before each
+// step: the lexer's cost is constant per byte, the parser's grows with the depth, and the values' with aliases.
 func parseFront(front []byte) (map[string]any, error) {
 	values := map[string]any{}
 	if len(front) > maxFront {
@@ -48,7 +48,7 @@ func parseFront(front []byte) (map[string]any, error) {
 	return values, nil
 }
 
-// placedInFront finds the line of an error of the library's, and its text without an excerpt.
+// placedInFront extracts the line of a library error, and its text without the excerpt.
 func placedInFront(err error) error {
 	var known yaml.Error
 	if !errors.As(err, &known) || known.GetToken() == nil || known.GetToken().Position == nil {
@@ -57,9 +57,9 @@ func placedInFront(err error) error {
 	return &frontError{known.GetToken().Position.Line, errors.New(firstLine(errors.New(known.GetMessage())))}
 }
 
-// checkTokens bounds how many tokens there are, and how deep the parser will go.
+// checkTokens bounds the number of tokens and the parser's depth.
 func checkTokens(tokens token.Tokens) error {
-	var columns []int // of the lists and maps that are written in lines, from the outermost
+	var columns []int // of block lists and maps, from the outermost
 	flow, line := 0, 0
 	begins := false // a list or map may begin at the next token
 	for i, t := range tokens {
@@ -86,7 +86,7 @@ func checkTokens(tokens token.Tokens) error {
 	return nil
 }
 
-// weighing finds how many bytes there are with what aliases stand for in place of them. Anchors are weighed once.
+// weighing computes the size in bytes with aliases expanded. Each anchor is measured once.
 type weighing struct {
 	bytes   int
 	anchors map[string]int
@@ -135,7 +135,7 @@ func (w *weighing) add(n ast.Node, bytes int) {
 	}
 }
 
-const unfinished = -1 // the weight of an anchor within itself
+const unfinished = -1 // the size of an anchor within itself
 
 func (w *weighing) anchor(n *ast.AnchorNode) {
 	name, before := nameOf(n.Name), w.bytes
@@ -150,7 +150,7 @@ func (w *weighing) alias(n *ast.AliasNode) {
 		w.fail(n, fmt.Errorf("the alias %q stands for what it is in", name))
 		return
 	}
-	w.add(n, w.anchors[name]) // nothing if there is no such anchor, which the decoder will say
+	w.add(n, w.anchors[name]) // zero for an unknown anchor, which the decoder reports
 }
 
 func nameOf(n ast.Node) string {

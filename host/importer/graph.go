@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
 // graphLine is an entity or a relation.
@@ -18,13 +18,13 @@ type graphLine struct {
 	RelationType string   `json:"relationType"`
 }
 
-// relation is one way out of an entity.
+// relation is an outgoing edge of an entity.
 type relation struct {
 	To   string `json:"to"`
 	Type string `json:"type"`
 }
 
-// relations are the ways out of an entity, in order, each once.
+// relations are the outgoing edges of an entity, in order, without duplicates.
 type relations struct {
 	list []relation
 	has  map[relation]bool
@@ -41,7 +41,7 @@ func (r *relations) add(x relation) {
 	r.list = append(r.list, x)
 }
 
-// readGraph reads the file twice: relations may stand anywhere, and become links of the entity they start from.
+// readGraph reads the file twice: relations may appear anywhere, and become links of their source entity.
 func readGraph(in Input, yield Yield) error {
 	out, entities, known := map[string]*relations{}, map[string]bool{}, index{}
 	err := in.quietly().eachGraphLine(func(l graphLine) error {
@@ -65,7 +65,7 @@ func readGraph(in Input, yield Yield) error {
 		if entities[l.From] {
 			return nil
 		}
-		return yield(memory.PortableMemory{
+		return yield(portable.Memory{
 			Key: key("relation", l.From, l.RelationType, l.To), Type: "relation",
 			Value: encode(map[string]string{"from": l.From, "to": l.To, "relation": l.RelationType}),
 			Links: []string{key("entity", l.From), key("entity", l.To)},
@@ -73,8 +73,8 @@ func readGraph(in Input, yield Yield) error {
 	})
 }
 
-func entity(l graphLine, out *relations) memory.PortableMemory {
-	m := memory.PortableMemory{
+func entity(l graphLine, out *relations) portable.Memory {
+	m := portable.Memory{
 		Key: key("entity", l.Name), Type: l.EntityType,
 		Value: encode(struct {
 			Name         string   `json:"name"`

@@ -19,7 +19,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/jsontext"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
@@ -47,7 +48,7 @@ type Input struct {
 }
 
 // Yield receives a memory.
-type Yield func(memory.PortableMemory) error
+type Yield func(portable.Memory) error
 
 // InputError is an error in the input with its location.
 type InputError struct {
@@ -81,7 +82,7 @@ func (in Input) Read(ctx context.Context, yield Yield) error {
 	if read == nil {
 		return fmt.Errorf("there is no format %q: use one of %v", in.Format, Formats())
 	}
-	return read(in, func(m memory.PortableMemory) error {
+	return read(in, func(m portable.Memory) error {
 		err := ctx.Err()
 		if err == nil {
 			err = yield(m)
@@ -93,13 +94,13 @@ func (in Input) Read(ctx context.Context, yield Yield) error {
 	})
 }
 
-// refused is an error that ends the reading whatever is skipped, such as one of whoever takes the memories.
+// refused is an error that ends Read even when errors are skipped, such as one returned by Yield.
 type refused struct{ err error }
 
 func (e *refused) Error() string { return e.err.Error() }
 func (e *refused) Unwrap() error { return e.err }
 
-// wrong ends the reading with an error of a part of the input, or passes over the part.
+// wrong returns the error of a part of the input, or nil if the part is skipped.
 func (in Input) wrong(path, place string, err error) error {
 	placed := at(path, place, err)
 	if isRefused := new(refused); errors.As(err, &isRefused) || in.Skip == nil {
@@ -108,7 +109,7 @@ func (in Input) wrong(path, place string, err error) error {
 	return in.Skip(placed)
 }
 
-// quietly is the input without a report of what is passed over, which another reading makes.
+// quietly returns the input without reports of skipped parts, for a first pass.
 func (in Input) quietly() Input {
 	if in.Skip != nil {
 		in.Skip = func(*InputError) error { return nil }
@@ -159,7 +160,7 @@ func detectJSON(start []byte) Format {
 	return ""
 }
 
-// detectNotes looks at a few notes for what basic-memory writes.
+// detectNotes checks a few notes for basic-memory's syntax.
 func detectNotes(dir string) (Format, error) {
 	notes, err := listNotes(dir)
 	if err != nil {
@@ -171,7 +172,7 @@ func detectNotes(dir string) (Format, error) {
 	for _, n := range notes[:min(len(notes), 20)] {
 		text, err := readNote(dir, n)
 		if err != nil {
-			continue // reading says so
+			continue // Read reports it
 		}
 		if front, _ := frontMatter(text); bytes.Contains(front, []byte("permalink:")) {
 			return BasicMemory, nil
@@ -180,7 +181,7 @@ func detectNotes(dir string) (Format, error) {
 	return Markdown, nil
 }
 
-// lines gives the lines that are not blank, with their numbers.
+// lines yields the non-blank lines with their numbers.
 func (in Input) lines(do func(n int, line []byte) error) (err error) {
 	f, err := regular.Open(in.Path)
 	if err != nil {
@@ -207,7 +208,7 @@ func (in Input) lines(do func(n int, line []byte) error) (err error) {
 	}
 }
 
-// nextLine appends a line, without its end. One that is too long is passed over to its end.
+// nextLine appends a line, without its line break. A line that is too long is skipped.
 func nextLine(r *bufio.Reader, line []byte) (_ []byte, last bool, err error) {
 	for {
 		part, failed := r.ReadSlice('\n')
@@ -224,7 +225,7 @@ func nextLine(r *bufio.Reader, line []byte) (_ []byte, last bool, err error) {
 	}
 }
 
-// at says where an error was, once.
+// at adds a location to an error, once.
 func at(path, place string, err error) *InputError {
 	var placed *InputError
 	if errors.As(err, &placed) {
@@ -233,7 +234,7 @@ func at(path, place string, err error) *InputError {
 	return &InputError{Path: path, Location: place, Err: err}
 }
 
-// bounded reads at most so many bytes between calls of its reset.
+// bounded limits the bytes read between resets.
 type bounded struct {
 	r    io.Reader
 	left int64
@@ -267,7 +268,7 @@ func elements[T any](input Input, fields []string, do func(element T) error) (er
 		place := fmt.Sprintf("element %d", n)
 		in.left = maxElement
 		if err := dec.Decode(&raw); err != nil {
-			return at(input.Path, place, err) // nobody knows where the next one begins
+			return at(input.Path, place, err) // the start of the next one is unknown
 		}
 		if err := decodeElement(raw, do); err != nil {
 			if err := input.wrong(input.Path, place, err); err != nil {
@@ -325,13 +326,11 @@ func toArray(dec *json.Decoder, fields []string) error {
 }
 
 func encode(v any) json.RawMessage {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return json.RawMessage("null") // strings, numbers and what JSON was decoded to always can be
+	out, err := jsontext.Encode(v)
+	if err != nil {
+		return json.RawMessage("null") // strings, numbers and decoded JSON always encode
 	}
-	return bytes.TrimSpace(out.Bytes())
+	return out
 }
 
 // key joins the parts of a key, which is at most a kilobyte.
@@ -346,7 +345,7 @@ func key(parts ...string) string {
 	return k
 }
 
-// meta is metadata without what is empty.
+// meta is metadata without empty values.
 func meta(pairs ...any) map[string]json.RawMessage {
 	m := map[string]json.RawMessage{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -362,7 +361,7 @@ func meta(pairs ...any) map[string]json.RawMessage {
 }
 
 func readMemories(in Input, yield Yield) error {
-	count, ended := 0, false // skipped ones count, too
+	count, ended := 0, false // including skipped ones
 	if skip := in.Skip; skip != nil {
 		in.Skip = func(err *InputError) error {
 			count++
@@ -371,24 +370,22 @@ func readMemories(in Input, yield Yield) error {
 	}
 	err := in.lines(func(n int, line []byte) error {
 		if n == 1 {
-			var h memory.MemoriesHeader
-			if json.Unmarshal(line, &h) != nil || h.Alcove != "memories" || h.Format != 1 {
-				return &refused{errors.New("it is not the header of exported memories of format 1")}
+			if err := portable.CheckHeader(line); err != nil {
+				return &refused{err}
 			}
 			return nil
 		}
 		if ended {
 			return &refused{errors.New("something follows the last line")}
 		}
-		if bytes.HasPrefix(line, []byte(`{"end":`)) {
-			var t memory.MemoriesTrailer
-			if err := json.Unmarshal(line, &t); err != nil || t.Memories != count {
-				return &refused{fmt.Errorf("the file has %d memories and should have %d", count, t.Memories)}
+		if bytes.HasPrefix(line, []byte(portable.Trailer)) {
+			if err := portable.CheckTrailer(line, count); err != nil {
+				return &refused{err}
 			}
 			ended = true
 			return nil
 		}
-		var m memory.PortableMemory
+		var m portable.Memory
 		if err := json.Unmarshal(line, &m); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/importer"
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
 // sample writes files below a folder, and returns it.
@@ -38,7 +38,7 @@ func read(t *testing.T, path string, want importer.Format) []string {
 		t.Fatalf("detected %q, not %q (%v)", got, want, err)
 	}
 	var list []string
-	err = importer.Input{Path: path, Format: want}.Read(t.Context(), func(m memory.PortableMemory) error {
+	err = importer.Input{Path: path, Format: want}.Read(t.Context(), func(m portable.Memory) error {
 		data, err := json.Marshal(m)
 		list = append(list, string(data))
 		return err
@@ -160,7 +160,7 @@ func TestWrongInputIsNamedWithItsPlace(t *testing.T) {
 		{"n", importer.Markdown, "front.md, line 2: its front matter"},
 		{"n2", importer.Markdown, "long.md"},
 	} {
-		err := importer.Input{Path: filepath.Join(dir, c.file), Format: c.format}.Read(t.Context(), func(memory.PortableMemory) error { return nil })
+		err := importer.Input{Path: filepath.Join(dir, c.file), Format: c.format}.Read(t.Context(), func(portable.Memory) error { return nil })
 		var placed *importer.InputError
 		if !errors.As(err, &placed) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", c.file, err)
@@ -220,7 +220,7 @@ func allocated(f func()) uint64 {
 func all(t *testing.T, path string, format importer.Format) string {
 	t.Helper()
 	var out strings.Builder
-	err := importer.Input{Path: path, Format: format}.Read(t.Context(), func(m memory.PortableMemory) error {
+	err := importer.Input{Path: path, Format: format}.Read(t.Context(), func(m portable.Memory) error {
 		if m.Key == "" && format != importer.Memories || len(m.Key) > 1<<10 && format != importer.Memories {
 			t.Errorf("%s gives a key of %d bytes", format, len(m.Key))
 		}

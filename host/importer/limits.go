@@ -3,14 +3,14 @@ package importer
 import (
 	"fmt"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/jsontext"
 )
 
-// Limits of what is read. Each is checked before what it bounds is decoded to values, which take many times the memory.
+// Input limits. Each is checked before decoding, which takes many times the memory.
 const (
 	maxLine    = 16 << 20 // bytes of a line
 	maxElement = 64 << 20 // bytes of an element of an array, such as a conversation
-	maxDepth   = 512      // lists and objects within each other, in a line or element
+	maxDepth   = 512      // nested lists and objects, in a line or element
 	maxValues  = 500_000  // values and names of members, in a line or element
 
 	maxNote  = 1 << 20 // bytes
@@ -18,14 +18,14 @@ const (
 
 	maxFront         = 64 << 10  // bytes of a note's front matter
 	maxFrontTokens   = 10_000    // keys, values and punctuation of it
-	maxFrontDepth    = 32        // lists and maps within each other in it
-	maxFrontExpanded = 256 << 10 // bytes of it with what aliases stand for in place of them
+	maxFrontDepth    = 32        // nested lists and maps
+	maxFrontExpanded = 256 << 10 // bytes with aliases expanded
 
-	maxIndex      = 5_000_000 // names that are remembered
+	maxIndex      = 5_000_000 // names kept in memory
 	maxIndexBytes = 256 << 20 // bytes of them
 )
 
-// LimitError says which limit an input exceeds.
+// LimitError means that an input exceeds a limit.
 type LimitError struct {
 	Limit string // as in "nested lists and objects"
 	Most  int
@@ -34,9 +34,9 @@ type LimitError struct {
 
 func (e *LimitError) Error() string { return fmt.Sprintf("more than %d %s: %s", e.Most, e.Limit, e.Do) }
 
-// checkJSON bounds JSON that is valid, or about to be found not to be.
+// checkJSON bounds JSON before it is decoded; it does not validate.
 func checkJSON(raw []byte) error {
-	if memory.Nesting(raw) > maxDepth {
+	if jsontext.Depth(raw) > maxDepth {
 		return &LimitError{"nested lists and objects", maxDepth, "make it flatter"}
 	}
 	values, quoted := 1, false
@@ -60,7 +60,7 @@ func checkJSON(raw []byte) error {
 	return nil
 }
 
-// remember counts names. That they are too many ends the reading.
+// remember counts names. Exceeding the limit ends Read.
 func (in Input) remember(x *index, names ...string) error {
 	if err := x.add(names...); err != nil {
 		return &refused{err}
@@ -68,10 +68,10 @@ func (in Input) remember(x *index, names ...string) error {
 	return nil
 }
 
-// index counts the names that are remembered until the input was read.
+// index counts the names that are kept until the end of the input.
 type index struct{ names, bytes int }
 
-// add counts names that are remembered.
+// add counts names.
 func (x *index) add(names ...string) error {
 	for _, name := range names {
 		x.names++

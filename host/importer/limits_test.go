@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/importer"
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
 // bomb is an input that exceeds a limit.
@@ -105,7 +105,7 @@ func TestWhatExceedsALimitIsRefusedByItsPlaceAndTheLimit(t *testing.T) {
 		path := b.write(t)
 		var err error
 		n := allocated(func() {
-			err = importer.Input{Path: path, Format: b.format}.Read(t.Context(), func(memory.PortableMemory) error { return nil })
+			err = importer.Input{Path: path, Format: b.format}.Read(t.Context(), func(portable.Memory) error { return nil })
 		})
 		var placed *importer.InputError
 		if !errors.As(err, &placed) || !strings.Contains(err.Error(), b.says) || !strings.HasPrefix(err.Error(), path) {
@@ -153,7 +153,7 @@ func TestWhatCannotBeUsedIsSkippedAndTheRestIsRead(t *testing.T) {
 			places = append(places, place)
 			return nil
 		}}
-		err := in.Read(t.Context(), func(m memory.PortableMemory) error {
+		err := in.Read(t.Context(), func(m portable.Memory) error {
 			keys = append(keys, m.Key)
 			return nil
 		})
@@ -169,7 +169,7 @@ func TestAnErrorOfWhoeverTakesTheMemoriesIsNotSkipped(t *testing.T) {
 		t.Errorf("skipped: %v", err)
 		return nil
 	}}
-	if err := in.Read(t.Context(), func(memory.PortableMemory) error { return full }); !errors.Is(err, full) {
+	if err := in.Read(t.Context(), func(portable.Memory) error { return full }); !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
 }
@@ -185,7 +185,7 @@ func TestManyNamesTakeTimeInProportion(t *testing.T) {
 	dir := sample(t, map[string]string{"notes/a.md": links.String(), "graph.jsonl": graph.String()})
 	for path, format := range map[string]importer.Format{"notes": importer.Markdown, "graph.jsonl": importer.Graph} {
 		var found []string
-		err := importer.Input{Path: filepath.Join(dir, path), Format: format}.Read(t.Context(), func(m memory.PortableMemory) error {
+		err := importer.Input{Path: filepath.Join(dir, path), Format: format}.Read(t.Context(), func(m portable.Memory) error {
 			found = append(found, m.Links...)
 			return nil
 		})

@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
-// listNotes are the Markdown files below a folder, relative to it, sorted. Links to elsewhere are not followed, and
-// hidden folders are passed over.
+// listNotes returns the Markdown files below a folder, relative to it, sorted. Symbolic links that leave the folder are
+// not followed, and hidden folders are skipped.
 func listNotes(dir string) ([]string, error) {
 	var notes []string
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
@@ -44,7 +44,7 @@ func readNote(dir, note string) ([]byte, error) {
 	return bytes.ToValidUTF8(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\uFFFD")), err
 }
 
-// frontMatter parts what stands between two lines of --- at the start from the rest.
+// frontMatter splits a note into the text between two lines of --- at its start, and the rest.
 func frontMatter(text []byte) (front, body []byte) {
 	rest, ok := bytes.CutPrefix(text, []byte("---\n"))
 	if !ok {
@@ -59,7 +59,7 @@ func frontMatter(text []byte) (front, body []byte) {
 	return nil, text
 }
 
-// note is a note that was taken apart.
+// note is a parsed note.
 type note struct {
 	path  string // relative, without .md
 	front map[string]any
@@ -79,7 +79,7 @@ func (in Input) eachNote(do func(note) error) error {
 		if err != nil {
 			file, place := filepath.Join(in.Path, filepath.FromSlash(name)), ""
 			if wrong := new(frontError); errors.As(err, &wrong) && wrong.line > 0 {
-				place = fmt.Sprintf("line %d", wrong.line+1) // the first is ---
+				place = fmt.Sprintf("line %d", wrong.line+1) // line 1 is ---
 			}
 			if err := in.wrong(file, place, err); err != nil {
 				return err
@@ -112,7 +112,7 @@ func (n note) text(name string) string {
 	return s
 }
 
-// tags are those of the front matter: a list, or words with commas or blanks between.
+// tags returns the tags of the front matter: a list, or words separated by commas or blanks.
 func (n note) tags() []string {
 	var tags once
 	add := func(tag string) {
@@ -133,7 +133,7 @@ func (n note) tags() []string {
 	return tags.list
 }
 
-// once is texts in order, each once.
+// once returns texts in order, without duplicates.
 type once struct {
 	list []string
 	has  map[string]bool
@@ -150,9 +150,9 @@ func (o *once) add(s string) {
 	o.list = append(o.list, s)
 }
 
-// metadata is the front matter without what has a place of its own.
-func (n note) memory(k string, own ...string) memory.PortableMemory {
-	m := memory.PortableMemory{Key: key(k), Tags: n.tags(), Type: n.text("type")}
+// metadata returns the front matter without the fields that a memory has itself.
+func (n note) memory(k string, own ...string) portable.Memory {
+	m := portable.Memory{Key: key(k), Tags: n.tags(), Type: n.text("type")}
 	own = append(own, "tags", "type")
 	pairs := []any{}
 	for name, value := range n.front {
@@ -166,7 +166,7 @@ func (n note) memory(k string, own ...string) memory.PortableMemory {
 
 var wikiLink = regexp.MustCompile(`\[\[([^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]`)
 
-// targets are what a text links to, in order.
+// targets returns the link targets of a text, in order.
 func targets(text string) []string {
 	var list once
 	for _, found := range wikiLink.FindAllStringSubmatch(text, -1) {
@@ -177,7 +177,7 @@ func targets(text string) []string {
 	return list.list
 }
 
-// names finds notes by what links call them.
+// names resolves link targets to notes.
 type names map[string]string
 
 func (n names) add(name, k string) {
@@ -186,7 +186,7 @@ func (n names) add(name, k string) {
 	}
 }
 
-// keys are those of the linked notes; a link that leads nowhere yet keeps its text.
+// keys returns the keys of the linked notes; an unresolved link keeps its text.
 func (n names) keys(links []string) []string {
 	var keys once
 	for _, link := range links {
@@ -237,7 +237,7 @@ var (
 
 func parseObservation(line string) (observation, bool) {
 	found := observationLine.FindStringSubmatch(line)
-	if found == nil || found[1] == " " || found[1] == "x" { // boxes of lists of tasks
+	if found == nil || found[1] == " " || found[1] == "x" { // task list boxes
 		return observation{}, false
 	}
 	o := observation{Category: found[1], Text: strings.TrimSpace(found[2])}
@@ -251,7 +251,7 @@ func parseObservation(line string) (observation, bool) {
 	return o, true
 }
 
-// facts are the observations and relations of a note, and its text without them.
+// facts returns the observations and relations of a note, and its text without them.
 func facts(body string) (observations []observation, relations []relation, text string) {
 	var rest []string
 	for _, line := range strings.Split(body, "\n") {

@@ -105,7 +105,7 @@ func (a *Access) mayBranch() error {
 
 // embedders are those of the space. How much they embedded is of every namespace, and for those who may read all.
 func (a *Access) embedders() []Embedder {
-	list := slices.Clone(a.space.meaning.Embedders())
+	list := slices.Clone(a.space.vectors.Embedders())
 	if a.caller.Rights.readsAll() {
 		return list
 	}

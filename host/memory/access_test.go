@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -130,8 +131,8 @@ var deeds = []deed{
 	}},
 	{"List", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
-			l, err := a.List(ctx, Location{"", ns}, "k", "", AsOf{}, 0)
-			say(l, err)
+			l, next, err := a.List(ctx, Location{"", ns}, "k", "", AsOf{}, 0)
+			say([]any{l, next}, err)
 		})
 	}},
 	{"History", func(ctx context.Context, a *Access, say func(any, error)) {
@@ -267,7 +268,7 @@ var deeds = []deed{
 	{"Import", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, dry := range []bool{true, false} {
 			each(func(ns string) {
-				done, err := a.Import(ctx, "", []PortableMemory{{Namespace: "work", Key: "in", Value: json.RawMessage(`1`)},
+				done, err := a.Import(ctx, "", []portable.Memory{{Namespace: "work", Key: "in", Value: json.RawMessage(`1`)},
 					{Namespace: ns, Key: "in" + secretWord, Value: json.RawMessage(`2`)}}, Write{DryRun: dry})
 				say(done, err)
 			})
@@ -329,6 +330,23 @@ var stageDeeds = []stageDeed{
 		each(func(ns string) {
 			l, next, err := t.List(ctx, ns, "", "", 2)
 			say([]any{l, next}, err)
+		})
+	}},
+	{"Select", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			for _, order := range []Order{ByKey, ByNewest, ByAccesses} {
+				l, err := t.Select(ctx, Listing{Namespace: ns, Order: order, Limit: 2, Count: CountAlso, Filter: Filter{Expiry: WithExpired}})
+				say(l, err)
+			}
+		})
+	}},
+	{"Seeing", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			say(nil, t.Seeing(WithExpired, func() error {
+				l, err := t.Get(ctx, ns, []string{"k1", "k1" + secretWord})
+				say(l, err)
+				return err
+			}))
 		})
 	}},
 	{"History", func(ctx context.Context, t *Stage, say func(any, error)) {

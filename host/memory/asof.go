@@ -3,12 +3,12 @@ package memory
 import (
 	"context"
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/moment"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -36,7 +36,7 @@ func ParseAsOf(text string, now time.Time) (AsOf, error) {
 			return AsOf{Version: version}, nil
 		}
 	}
-	t, ok := parseMoment(text, now)
+	t, ok := moment.Parse(text, now)
 	if !ok {
 		return AsOf{}, invalid(`as_of %q is not a moment: use %s, or "v123" for a version`, clip(text, 64), timeForms)
 	}
@@ -49,7 +49,7 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 	if strings.EqualFold(text, "now") {
 		return now.UTC(), nil
 	}
-	t, ok := parseMoment(text, now)
+	t, ok := moment.Parse(text, now)
 	if !ok {
 		return time.Time{}, invalid("%q is not a moment: use %s", clip(text, 64), timeForms)
 	}
@@ -60,103 +60,14 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 func ParseExpiry(text string, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	span := strings.TrimSpace(strings.TrimPrefix(strings.ToLower(text), "in "))
-	if t, ok := shift(span, now, 1); ok {
+	if t, ok := moment.FromNow(span, now); ok {
 		return t, nil
 	}
-	t, ok := parseMoment(text, now)
+	t, ok := moment.Parse(text, now)
 	if !ok {
 		return time.Time{}, invalid(`expiry %q is not a moment: use "in 2h", "30 days", RFC 3339 or a date`, clip(text, 64))
 	}
 	return t, nil
-}
-
-func parseMoment(text string, now time.Time) (time.Time, bool) {
-	for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
-		if t, err := time.Parse(form, text); err == nil {
-			return inCalendar(t)
-		}
-	}
-	if day, err := time.Parse(time.DateOnly, text); err == nil {
-		return inCalendar(day.AddDate(0, 0, 1).Add(-time.Microsecond))
-	}
-	if epoch, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return fromEpoch(epoch)
-	}
-	if strings.EqualFold(text, "yesterday") {
-		return now.UTC().Add(-24 * time.Hour), true
-	}
-	if span, found := strings.CutSuffix(strings.ToLower(text), "ago"); found {
-		return shift(strings.TrimSpace(span), now, -1)
-	}
-	return time.Time{}, false
-}
-
-// inCalendar is a moment in UTC, unless its year could not be written. The zero time, which stands for no moment at all,
-// becomes the one after it.
-func inCalendar(t time.Time) (time.Time, bool) {
-	if t = t.UTC(); t.IsZero() {
-		t = t.Add(time.Microsecond)
-	}
-	return t, t.Year() >= 1 && t.Year() <= 9999
-}
-
-// fromEpoch tells units apart by size: seconds until the year 5138, then milliseconds until then, then
-// microseconds.
-func fromEpoch(epoch int64) (time.Time, bool) {
-	switch {
-	case epoch <= 0:
-		return time.Time{}, false
-	case epoch < 1e11:
-		return time.Unix(epoch, 0).UTC(), true
-	case epoch < 1e14:
-		return time.UnixMilli(epoch).UTC(), true
-	case epoch < 1e17:
-		return time.UnixMicro(epoch).UTC(), true
-	}
-	return time.Time{}, false
-}
-
-var spanPart = regexp.MustCompile(`^\s*(\d{1,9}|an?)\s*(milliseconds?|ms|months?|mo|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)(?:\s+and\b|,|\b)?`)
-
-// shift moves now by a span such as "90 minutes", "an hour" or "1h30m", forward or back by sign.
-func shift(span string, now time.Time, sign int) (time.Time, bool) {
-	if span == "" || len(span) > 64 {
-		return time.Time{}, false
-	}
-	t := now.UTC()
-	for span != "" {
-		m := spanPart.FindStringSubmatch(span)
-		if m == nil {
-			return time.Time{}, false
-		}
-		n := 1
-		if m[1][0] != 'a' {
-			n, _ = strconv.Atoi(m[1]) // at most nine digits
-		}
-		t = step(t, sign*n, m[2])
-		span = strings.TrimSpace(span[len(m[0]):])
-	}
-	return inCalendar(t)
-}
-
-func step(t time.Time, n int, unit string) time.Time {
-	switch {
-	case strings.HasPrefix(unit, "mo"):
-		return t.AddDate(0, n, 0)
-	case strings.HasPrefix(unit, "y"):
-		return t.AddDate(n, 0, 0)
-	case strings.HasPrefix(unit, "w"):
-		return t.AddDate(0, 0, 7*n)
-	case strings.HasPrefix(unit, "d"):
-		return t.AddDate(0, 0, n)
-	case strings.HasPrefix(unit, "h"):
-		return t.Add(time.Duration(n) * time.Hour)
-	case strings.HasPrefix(unit, "milli"), unit == "ms":
-		return t.Add(time.Duration(n) * time.Millisecond)
-	case strings.HasPrefix(unit, "m"):
-		return t.Add(time.Duration(n) * time.Minute)
-	}
-	return t.Add(time.Duration(n) * time.Second)
 }
 
 // clip shortens text for a message.

@@ -210,7 +210,7 @@ func (a *Access) Delete(ctx context.Context, name string, w Write) error {
 	if err != nil {
 		return err
 	}
-	batch, err := s.noted(store.Batch{
+	batch, err := noted(store.Batch{
 		Writes:  []store.Write{write},
 		Expect:  []store.Expectation{b.Alive()},
 		Quiet:   quiet,
@@ -239,7 +239,7 @@ func (a *Access) mayDelete(ctx context.Context, b *lineage.Branch) ([]store.Quie
 	if err != nil {
 		return nil, a.space.translate("read the newest version", err)
 	}
-	for page, err := range eachPage(ctx, a.space.engine.Versions, b.Lineage, store.Range{}, fillPage) {
+	for page, err := range store.Pages(ctx, a.space.engine.Versions, b.Lineage, store.Range{}, fillPage) {
 		if err != nil {
 			return nil, a.space.translate("look through branch "+b.Name, err)
 		}
@@ -290,6 +290,7 @@ func (s *Space) conflictError(err *store.ConflictError) *Error {
 	case err.Key == (store.Key{}):
 		return &Error{Code: Conflict, Retryable: true, cause: err, Message: "the branch was written meanwhile: try again"}
 	}
+	// Not retryable: versions only grow, so the same request would fail again. The caller reads, and sends another.
 	e := conflict("%q is at version %d, not %d: recall it, then store with if_version=%d", err.Key.Name, err.Have, err.Want, err.Have)
 	if err.Have == 0 {
 		e = conflict("%q does not exist, so it is not at version %d: store it with if_version=0 or without", err.Key.Name, err.Want)

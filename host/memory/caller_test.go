@@ -1,8 +1,12 @@
 package memory
 
 import (
+	"encoding/json"
+	"errors"
 	"slices"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 func TestRightsPermitOnlyWhatTheyName(t *testing.T) {
@@ -49,5 +53,37 @@ func TestRightsListTheirNamespaces(t *testing.T) {
 	}
 	if readable, all := FullRights().Readable(); !all || readable != nil {
 		t.Errorf("all: %q, %t", readable, all)
+	}
+}
+
+// TestAConflictIsRetryableWhereTheSameRequestMaySucceed is what the ABI says of the word, for the three kinds of conflict.
+func TestAConflictIsRetryableWhereTheSameRequestMaySucceed(t *testing.T) {
+	s := testSpace(t)
+	a := s.As(Caller{Rights: FullRights()})
+	write := func(value string, ifVersion *uint64) error {
+		_, err := a.Store(t.Context(), Location{}, []Item{{Key: "k", Value: json.RawMessage(value), IfVersion: ifVersion}}, Write{})
+		return err
+	}
+	for _, value := range []string{"1", "2"} {
+		if err := write(value, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	early := uint64(1)
+	for name, c := range map[string]struct {
+		err       error
+		retryable bool
+	}{
+		"an if_version that is not met":   {write("3", &early), false},
+		"a request id for something else": {s.translate("store", store.ErrRequestReused), false},
+		"a branch that was written":       {s.translate("delete", &store.ConflictError{Branch: 1, Want: 1, Have: 2}), true},
+	} {
+		var known *Error
+		if !errors.As(c.err, &known) || known.Code != Conflict || known.Retryable != c.retryable {
+			t.Errorf("%s: %+v, want retryable %t", name, c.err, c.retryable)
+		}
+	}
+	if err := write("3", &early); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("the same request succeeds: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 )
 
@@ -15,7 +16,7 @@ func TestAPurgedMemoryIsGoneEverywhereAndItsDigestStays(t *testing.T) {
 	put(t, s, "", "secret", "the first password")
 	fork(t, s, "", "try")
 	put(t, s, "try", "secret", "the second password")
-	erased, err := s.Purge(t.Context(), Purge{Key: "secret"})
+	erased, err := s.Purge(t.Context(), purge.Request{Key: "secret"})
 	if err != nil || len(erased.Erased) != 2 || len(erased.Erased[0].Digest) != 64 {
 		t.Fatalf("%+v (%v)", erased, err)
 	}
@@ -32,7 +33,7 @@ func TestAPurgedMemoryIsGoneEverywhereAndItsDigestStays(t *testing.T) {
 	if err != nil || len(versions) != 2 || versions[0].Purged == "" || string(versions[0].Value) != "null" {
 		t.Errorf("history: %+v (%v)", versions, err)
 	}
-	if _, err := s.Purge(t.Context(), Purge{Key: "secret"}); err == nil {
+	if _, err := s.Purge(t.Context(), purge.Request{Key: "secret"}); err == nil {
 		t.Error("purging again says that it erased something")
 	}
 	if verified, err := s.Verify(t.Context()); err != nil || len(verified.Findings) != 0 {
@@ -51,7 +52,7 @@ func TestAPurgedEventLeavesTheChainWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Purge(t.Context(), Purge{Event: 2}); err != nil {
+	if _, err := s.Purge(t.Context(), purge.Request{Event: 2}); err != nil {
 		t.Fatal(err)
 	}
 	list, err := s.Events(t.Context(), Location{}, AsOf{}, 0, 10)
@@ -65,7 +66,7 @@ func TestAPurgedEventLeavesTheChainWhole(t *testing.T) {
 
 func TestAPurgeSaysWhatItNeeds(t *testing.T) {
 	s := testSpace(t)
-	for _, p := range []Purge{{}, {Key: "k", Event: 1}, {Event: 1, Version: 2}, {Key: strings.Repeat("k", 2000)}} {
+	for _, p := range []purge.Request{{}, {Key: "k", Event: 1}, {Event: 1, Version: 2}, {Key: strings.Repeat("k", 2000)}} {
 		var refused *Error
 		if _, err := s.Purge(t.Context(), p); !errors.As(err, &refused) || refused.Code != InvalidArgument {
 			t.Errorf("%.40v: %v", p, err)
@@ -108,7 +109,7 @@ func TestAPurgedVersionIsPurgedWhereverTheKeyHoldsTheSame(t *testing.T) {
 	put(t, s, "try", "k", "harmless")
 	put(t, s, "try", "k", "the secret")
 	put(t, s, "", "k", "something else")
-	erased, err := s.Purge(t.Context(), Purge{Key: "k", Version: first.Version})
+	erased, err := s.Purge(t.Context(), purge.Request{Key: "k", Version: first.Version})
 	if err != nil || len(erased.Erased) != 2 {
 		t.Fatalf("%+v (%v)", erased, err)
 	}
@@ -133,7 +134,7 @@ func TestAPurgedEventIsTheOneOfItsBranch(t *testing.T) {
 	fork(t, s, "", "try")
 	note("", `"two, here"`)
 	note("try", `"two, there"`)
-	if erased, err := s.Purge(t.Context(), Purge{Event: 2, Branch: "try"}); err != nil || len(erased.Erased) != 1 || erased.Erased[0].Branch != "try" {
+	if erased, err := s.Purge(t.Context(), purge.Request{Event: 2, Branch: "try"}); err != nil || len(erased.Erased) != 1 || erased.Erased[0].Branch != "try" {
 		t.Fatalf("%+v (%v)", erased, err)
 	}
 	here, err := s.Events(t.Context(), Location{}, AsOf{}, 0, 10)
@@ -141,7 +142,7 @@ func TestAPurgedEventIsTheOneOfItsBranch(t *testing.T) {
 		t.Errorf("the other branch has %+v (%v)", here, err)
 	}
 	var refused *Error
-	if _, err := s.Purge(t.Context(), Purge{Event: 9}); !errors.As(err, &refused) || refused.Code != NotFound {
+	if _, err := s.Purge(t.Context(), purge.Request{Event: 9}); !errors.As(err, &refused) || refused.Code != NotFound {
 		t.Errorf("an event that is not there: %v", err)
 	}
 }

@@ -30,7 +30,7 @@ func (s *Space) loadCatalogue(ctx context.Context) error {
 func (s *Space) catalogueEntries(ctx context.Context, collection string) ([]store.Entry, error) {
 	var all []store.Entry
 	within := store.Range{Namespace: lineage.Namespace, Collection: collection}
-	for page, err := range eachPage(ctx, s.engine.Versions, lineage.Root(), within, cataloguePage) {
+	for page, err := range store.Pages(ctx, s.engine.Versions, lineage.Root(), within, cataloguePage) {
 		if err != nil {
 			return nil, fmt.Errorf("read the catalogue of branches: %w", err)
 		}

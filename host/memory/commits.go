@@ -1,20 +1,21 @@
 package memory
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"sync"
+	"iter"
+	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// commitNotes is the collection of the system branch that says whose each commit is, a note beside what the commit wrote. Their
-// names go up in the order in which the commits began.
-const commitNotes = "_commits"
-
+// commitNote says whose a commit is. The engine keeps it with the commit.
 type commitNote struct {
 	Branch  store.BranchID `json:"b"`
 	Name    string         `json:"n"` // of the branch, for when it is gone
@@ -25,46 +26,32 @@ type commitNote struct {
 	Call    string         `json:"c,omitempty"`
 }
 
-// noting names the notes of commits.
-type noting struct {
-	mu   sync.Mutex
-	last uint64 // µs since the epoch, or more where commits came faster or the clock went back
-}
-
-// load finds where an earlier process left off.
-func (n *noting) load(ctx context.Context, s *Space) error {
-	b := s.catalogue.System()
-	if b == nil {
-		return nil
-	}
-	newest, _, err := s.engine.ScanAt(ctx, b.Lineage, store.Range{Namespace: lineage.Namespace, Collection: commitNotes, Reverse: true}, "", 1)
-	if err != nil || len(newest) == 0 {
-		return err
-	}
-	n.last, err = store.ParseSequence(newest[0].Name)
-	return err
-}
-
-func (n *noting) next(now int64) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.last = max(n.last+1, uint64(max(now, 0)))
-	return store.SequenceName(n.last)
-}
+// noteText is the most bytes of a field of a note: all of them together stay below store.NoteLimit, however many are escaped.
+const noteText = 800
 
 // noted is a batch with a note of whose it is. Without a call or a family there is none: the author is in what was written.
-func (s *Space) noted(batch store.Batch, b store.BranchID, name string, by Caller) (store.Batch, error) {
-	system := s.catalogue.System()
-	if by.Call == "" && by.Family == "" || system == nil {
+func noted(batch store.Batch, b store.BranchID, name string, by Caller) (_ store.Batch, err error) {
+	if by.Call == "" && by.Family == "" {
 		return batch, nil
 	}
-	value, err := json.Marshal(commitNote{b, name, by.Agent, by.Client, by.Session, by.Family, by.Call})
+	batch.Note, err = json.Marshal(commitNote{b, noteField(name), noteField(by.Agent), noteField(by.Client), noteField(by.Session), noteField(by.Family), noteField(by.Call)})
 	if err != nil {
 		return batch, fmt.Errorf("note whose a commit is: %w", err)
 	}
-	key := store.Key{Namespace: lineage.Namespace, Collection: commitNotes, Name: s.noting.next(s.clock().UnixMicro())}
-	batch.Writes = append(batch.Writes, store.Write{Branch: system.ID, Key: key, Value: value})
 	return batch, nil
+}
+
+// noteField is a text as a note has it. Of a longer one it has a part and the digest, so that it is found by its whole nevertheless.
+func noteField(text string) string {
+	if len(text) <= noteText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:noteText-2*sha256.Size-3], "") + "…" + record.Digest([]byte(text))
+}
+
+// decodeNote is a note of a commit; ok is false for one that was not written here.
+func decodeNote(data []byte) (n commitNote, ok bool) {
+	return n, json.Unmarshal(data, &n) == nil
 }
 
 // CommitQuery says whose commits to list. Empty fields do not select.
@@ -103,27 +90,17 @@ func (a *Access) Commits(ctx context.Context, q CommitQuery) (list []CommittedBy
 	if _, err := a.readable(nil); err != nil {
 		return nil, 0, err
 	}
-	system := s.catalogue.System()
-	if system == nil {
-		return nil, 0, nil
-	}
-	limit, oldest, err := s.page(q.Limit), time.Time{}, error(nil)
 	if q.Since > 0 {
-		if _, oldest, err = s.resolve(ctx, AsOf{Version: q.Since}); err != nil {
+		if _, _, err := s.resolve(ctx, AsOf{Version: q.Since}); err != nil {
 			return nil, 0, err
 		}
 	}
-	notes := store.Range{Namespace: lineage.Namespace, Collection: commitNotes, Reverse: true}
-	for e, err := range eachEntry(ctx, s.engine.ScanAt, system.Lineage, notes, fillPage) {
-		switch {
-		case err != nil:
+	limit := s.page(q.Limit)
+	for n, err := range s.eachNote(ctx, q.Since, cmp.Or(q.Before, store.Latest)) {
+		if err != nil {
 			return nil, 0, s.translate("list commits", err)
-		case e.Time.Before(oldest.Add(-longestCommit)):
-			return list, 0, nil
-		case e.Version <= q.Since || q.Before != 0 && e.Version >= q.Before:
-			continue
 		}
-		c, err := a.committed(ctx, q, e)
+		c, err := a.committed(ctx, q, n)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -138,24 +115,39 @@ func (a *Access) Commits(ctx context.Context, q CommitQuery) (list []CommittedBy
 	return list, 0, nil
 }
 
-// longestCommit is how long after its note is named a commit is surely done: notes are that much out of the order of versions.
-const longestCommit = 10 * time.Minute
+// eachNote visits the notes of commits with after < version < before, newest first: the engine's, which the previous version did not
+// write, and then that version's.
+func (s *Space) eachNote(ctx context.Context, after, before uint64) iter.Seq2[store.Noted, error] {
+	return func(yield func(store.Noted, error) bool) {
+		for _, notes := range []iter.Seq2[store.Noted, error]{store.Notes(ctx, s.engine.Notes, after, before, fillPage), s.oldNotes(ctx, after, before)} {
+			for n, err := range notes {
+				if !yield(n, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
 
 // committed is the commit of a note; nil when it was not asked for, or is none of the caller's business.
-func (a *Access) committed(ctx context.Context, q CommitQuery, e store.Entry) (_ *CommittedBy, err error) {
-	var n commitNote
-	if err := json.Unmarshal(e.Value, &n); err != nil {
-		return nil, fmt.Errorf("read whose version %d is: %w", e.Version, err)
+func (a *Access) committed(ctx context.Context, q CommitQuery, noted store.Noted) (_ *CommittedBy, err error) {
+	n, ok := decodeNote(noted.Note)
+	if !ok {
+		return nil, nil
 	}
-	c := &CommittedBy{Version: e.Version, Timestamp: e.Time, Branch: n.Name,
+	c := &CommittedBy{Version: noted.Version, Timestamp: noted.Time, Branch: n.Name,
 		Caller: Caller{Agent: n.Agent, Client: n.Client, Session: n.Session, Family: n.Family, Call: n.Call}}
 	for _, asked := range []struct{ want, have string }{{q.Call, n.Call}, {q.Family, n.Family}, {q.Agent, n.Agent}, {q.Branch, c.Branch}} {
-		if asked.want != "" && asked.want != asked.have {
+		if asked.want != "" && noteField(asked.want) != asked.have {
 			return nil, nil
 		}
 	}
-	for _, b := range []store.BranchID{n.Branch, e.Branch} {
-		if c.Changes, err = a.changed(ctx, b, e.Version, c.Changes); err != nil {
+	on := []store.BranchID{n.Branch}
+	if system := a.space.catalogue.System(); system != nil {
+		on = append(on, system.ID)
+	}
+	for _, b := range on {
+		if c.Changes, err = a.changed(ctx, b, noted.Version, c.Changes); err != nil {
 			return nil, err
 		}
 	}
@@ -185,42 +177,39 @@ func (a *Access) changed(ctx context.Context, b store.BranchID, version uint64, 
 }
 
 // dropNotes forgets whose the commits were that retention left nothing of: nobody can undo them any more.
-func (s *Space) dropNotes(ctx context.Context, system *lineage.Branch) error {
-	floors, newest := map[store.BranchID]uint64{}, uint64(0)
+func (s *Space) dropNotes(ctx context.Context) error {
+	floors, oldest, newest := map[store.BranchID]uint64{}, store.Latest, uint64(0)
 	for _, b := range s.catalogue.Live() {
 		floor, err := s.ownFloor(ctx, b.ID)
 		if err != nil {
 			return err
 		}
 		floors[b.ID] = floor.Version
-		newest = max(newest, floor.Version)
+		oldest, newest = min(oldest, floor.Version), max(newest, floor.Version)
 	}
 	if newest == 0 {
 		return nil
 	}
-	within := store.Range{Namespace: lineage.Namespace, Collection: commitNotes}
-	for page, err := range eachPage(ctx, s.engine.ScanAt, system.Lineage, within, cataloguePage) {
+	gone := func(n store.Noted) bool {
+		note, _ := decodeNote(n.Note) // of no branch where it is not one
+		floor, live := floors[note.Branch]
+		return n.Version <= floor || !live && n.Version <= newest
+	}
+	if err := s.dropOldNotes(ctx, newest, gone); err != nil {
+		return err
+	}
+	var drop []uint64
+	for n, err := range store.Notes(ctx, s.engine.Notes, s.notesDropped.Load(), newest+1, fillPage) {
 		if err != nil {
 			return err
 		}
-		gone := store.Batch{Expect: []store.Expectation{system.Alive()}}
-		for _, e := range page {
-			var n commitNote
-			if err := json.Unmarshal(e.Value, &n); err != nil {
-				return fmt.Errorf("read whose version %d is: %w", e.Version, err)
-			}
-			if floor, live := floors[n.Branch]; e.Version <= floor || !live && e.Version <= newest {
-				gone.Writes = append(gone.Writes, store.Write{Branch: system.ID, Key: e.Key, Delete: true})
-			}
-		}
-		if len(gone.Writes) > 0 {
-			if _, err := s.engine.Commit(ctx, gone); err != nil {
-				return err
-			}
-		}
-		if len(page) > 0 && page[len(page)-1].Version > newest {
-			return nil
+		if gone(n) {
+			drop = append(drop, n.Version)
 		}
 	}
+	if err := s.engine.DropNotes(ctx, drop); err != nil {
+		return err
+	}
+	s.notesDropped.Store(oldest)
 	return nil
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/portable"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -46,7 +49,7 @@ func oneOfEach(t *testing.T, s *Space) map[string]CommittedBy {
 		return err
 	})
 	act("import", "draft", at("in"), func(a *Access) error {
-		_, err := a.Import(ctx, "draft", []PortableMemory{{Key: "in", Value: json.RawMessage(`1`)}}, Write{})
+		_, err := a.Import(ctx, "draft", []portable.Memory{{Key: "in", Value: json.RawMessage(`1`)}}, Write{})
 		return err
 	})
 	act("merge", Default, []CommittedChange{{Namespace: Default, Collection: events, Key: store.SequenceName(2)}, {Namespace: Default, Key: "in"}, {Namespace: Default, Key: "k"}},
@@ -223,4 +226,131 @@ func TestASpaceOfBeforeCommitsWereNotedOpensAndNotesThem(t *testing.T) {
 		}
 		closeSpace()
 	}
+}
+
+// noteAsBefore commits a memory with a note as the previous version made it.
+func noteAsBefore(t *testing.T, s *Space, call string) uint64 {
+	t.Helper()
+	system, b := s.catalogue.System(), s.catalogue.Named(Default)
+	value, err := (record.Record{Value: json.RawMessage(`1`)}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	note, err := json.Marshal(commitNote{Branch: b.ID, Name: b.Name, Agent: "old", Call: call})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := s.commitIndexed(t.Context(), store.Batch{Writes: []store.Write{
+		{Branch: b.ID, Key: memoryKey(Default, call), Value: value},
+		{Branch: system.ID, Key: store.Key{Namespace: lineage.Namespace, Collection: commitNotes, Name: store.SequenceName(uint64(s.clock().UnixMicro()))}, Value: note},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done.Version
+}
+
+func storeAs(t *testing.T, s *Space, call string) {
+	t.Helper()
+	if _, err := s.As(Caller{Agent: "new", Call: call, Rights: FullRights()}).Store(t.Context(), Location{}, []Item{{Key: call, Value: json.RawMessage(`1`)}}, Write{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNotesOfThePreviousVersionAreListedBehindThoseOfTheEngine(t *testing.T) {
+	dir := t.TempDir()
+	s, closeSpace := openSpace(t, dir, time.Now)
+	first := noteAsBefore(t, s, "one")
+	noteAsBefore(t, s, "two")
+	storeAs(t, s, "three")
+	storeAs(t, s, "four")
+	closeSpace()
+	s, closeSpace = openSpace(t, dir, time.Now)
+	defer closeSpace()
+	a := s.As(Caller{Rights: FullRights()})
+	for _, q := range []struct {
+		query CommitQuery
+		want  []string
+	}{
+		{CommitQuery{}, []string{"four", "three", "two", "one"}},
+		{CommitQuery{Agent: "old"}, []string{"two", "one"}},
+		{CommitQuery{Since: first}, []string{"four", "three", "two"}},
+		{CommitQuery{Call: "one"}, []string{"one"}},
+	} {
+		for limit := 1; limit <= 5; limit++ {
+			var calls []string
+			q.query.Limit, q.query.Before = limit, 0
+			for more := true; more; {
+				page, before, err := a.Commits(t.Context(), q.query)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, c := range page {
+					if calls = append(calls, c.Caller.Call); len(c.Changes) != 1 || c.Changes[0].Key != c.Caller.Call || c.Branch != Default {
+						t.Errorf("the commit of %s is %+v", c.Caller.Call, c)
+					}
+				}
+				q.query.Before, more = before, before != 0
+			}
+			if !slices.Equal(calls, q.want) {
+				t.Errorf("%+v, %d at a time: %q, want %q", q.query, limit, calls, q.want)
+			}
+		}
+	}
+	system := store.Lineage{{Branch: s.catalogue.System().ID, At: store.Latest}}
+	old, _, err := s.engine.ScanAt(t.Context(), system, store.Range{Namespace: lineage.Namespace, Collection: commitNotes}, "", 10)
+	if err != nil || len(old) != 2 {
+		t.Errorf("%d notes are entries, not the 2 of the previous version (%v)", len(old), err)
+	}
+}
+
+func TestRetentionDropsNotesOfThePreviousVersionToo(t *testing.T) {
+	now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	defer closeSpace()
+	for _, commit := range []func(){func() { noteAsBefore(t, s, "one") }, func() { noteAsBefore(t, s, "two") }, func() { storeAs(t, s, "three") }, func() { storeAs(t, s, "four") }} {
+		now = now.Add(24 * time.Hour)
+		commit()
+	}
+	if err := s.SetRetention(t.Context(), retention.Policy{Keep: 12 * 3600}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the notes follow the trim before
+		retain(t, s)
+	}
+	found, _, err := s.As(Caller{Rights: FullRights()}).Commits(t.Context(), CommitQuery{})
+	if err != nil || len(found) != 1 || found[0].Caller.Call != "four" {
+		t.Errorf("after the retention there are %+v (%v)", found, err)
+	}
+	left, err := s.engine.Notes(t.Context(), 0, store.Latest, 10)
+	if err != nil || len(left) != 1 {
+		t.Errorf("the engine has %d notes (%v)", len(left), err)
+	}
+}
+
+func TestALongNameInANoteIsCutAndFoundByItsWhole(t *testing.T) {
+	s := testSpace(t)
+	long := strings.Repeat("\x01\u00e9", 5000)
+	for _, call := range []string{long + "a", long + "b"} {
+		a := s.As(Caller{Agent: long, Client: long, Session: long, Family: long, Call: call, Rights: FullRights()})
+		if _, err := a.Store(t.Context(), Location{}, []Item{{Key: "k", Value: json.RawMessage(`"` + call[len(call)-1:] + `"`)}}, Write{}); err != nil {
+			t.Fatal(err)
+		}
+		found, _, err := a.Commits(t.Context(), CommitQuery{Call: call, Agent: long})
+		if err != nil || len(found) != 1 || len(found[0].Caller.Call) > noteText || !strings.HasPrefix(found[0].Caller.Call, "\x01\u00e9") {
+			t.Errorf("the commits of a long call are %+v (%v)", found, err)
+		}
+	}
+}
+
+func TestANoteThatIsNoneHindersNothing(t *testing.T) {
+	s := testSpace(t)
+	if _, err := s.engine.Commit(t.Context(), store.Batch{Note: []byte("of another program")}); err != nil {
+		t.Fatal(err)
+	}
+	storeAs(t, s, "call")
+	if found, _, err := s.As(Caller{Rights: FullRights()}).Commits(t.Context(), CommitQuery{}); err != nil || len(found) != 1 {
+		t.Errorf("the commits are %+v (%v)", found, err)
+	}
+	retain(t, s)
 }

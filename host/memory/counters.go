@@ -56,10 +56,14 @@ type counting struct {
 	pending map[*lineage.Branch]map[store.Key]countRecord
 	size    int
 	writing sync.Mutex // held while pending counts are on their way to the engine
+
+	columns map[store.BranchID]*countedColumn // with writing
+	looked  uint64                            // counts uses of columns, with writing
 }
 
 func newCounting(s *Space, delay time.Duration) *counting {
-	return &counting{space: s, delay: delay, full: make(chan struct{}, 1), pending: map[*lineage.Branch]map[store.Key]countRecord{}}
+	return &counting{space: s, delay: delay, full: make(chan struct{}, 1), pending: map[*lineage.Branch]map[store.Key]countRecord{},
+		columns: map[store.BranchID]*countedColumn{}}
 }
 
 // touch counts accesses and feedback.
@@ -105,8 +109,9 @@ func (c *counting) reset(b *lineage.Branch, key store.Key) {
 	}
 	head, err := c.space.engine.Head(ctx)
 	if err == nil {
-		_, err = c.space.engine.Commit(ctx, store.Batch{Expect: []store.Expectation{b.Alive()},
-			Counters: []store.CounterWrite{{Branch: b.ID, Key: key, Version: head.Version, Keep: c.keep(b)}}})
+		writes := []store.CounterWrite{{Branch: b.ID, Key: key, Version: head.Version, Keep: c.keep(b)}}
+		_, err = c.space.engine.Commit(ctx, store.Batch{Expect: []store.Expectation{b.Alive()}, Counters: writes})
+		c.wrote(b.ID, writes, err)
 	}
 	if err != nil {
 		c.space.logger.Warn("counters of a forgotten memory were not reset", "error", err)
@@ -197,6 +202,7 @@ func (c *counting) collect(ctx context.Context, b *lineage.Branch, front store.S
 	c.mu.Unlock()
 	finish = func(err error) {
 		defer c.writing.Unlock()
+		c.wrote(b.ID, writes, err)
 		if err != nil && c.space.stillLive(b) {
 			c.giveBack(b, taken)
 		}
@@ -260,8 +266,7 @@ func (s *Space) Flush(ctx context.Context) error {
 
 // stillLive reports whether the branch has not been deleted.
 func (s *Space) stillLive(b *lineage.Branch) bool {
-	now, err := s.branch(b.Name)
-	return err == nil && now.ID == b.ID
+	return s.catalogue.IsLive(b)
 }
 
 // Counters are what was counted about a memory on a branch, and on those it was forked from.
@@ -332,6 +337,7 @@ func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrit
 	if err != nil || len(counted) == 0 {
 		return nil, finish, err
 	}
+	delete(c.columns, p.target.branch.ID)
 	keys := make([]store.Key, 0, len(counted))
 	for key := range counted {
 		keys = append(keys, key)

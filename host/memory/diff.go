@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -169,7 +170,7 @@ func (s *Space) written(ctx context.Context, b store.BranchID, namespace string,
 
 // versionsAfter reports whether a namespace of a segment has an entry that is newer than a version.
 func (s *Space) versionsAfter(ctx context.Context, segment store.Segment, namespace string, after uint64) (bool, error) {
-	for e, err := range eachEntry(ctx, s.engine.Versions, store.Lineage{segment}, store.Range{Namespace: namespace}, fillPage) {
+	for e, err := range store.Entries(ctx, s.engine.Versions, store.Lineage{segment}, store.Range{Namespace: namespace}, fillPage) {
 		if err != nil || e.Version > after {
 			return err == nil, err
 		}
@@ -226,7 +227,7 @@ func (c *comparison) addChanges(ctx context.Context, segment store.Segment, from
 
 // addAllKeys stands in for a change log that was trimmed: every key of the segment may have changed.
 func (c *comparison) addAllKeys(ctx context.Context, segment store.Segment) error {
-	for e, err := range eachEntry(ctx, c.space.engine.Versions, store.Lineage{segment}, store.Range{}, fillPage) {
+	for e, err := range store.Entries(ctx, c.space.engine.Versions, store.Lineage{segment}, store.Range{}, fillPage) {
 		if err != nil {
 			return c.space.translate("compare branches", err)
 		}
@@ -347,12 +348,11 @@ func stateOf(e store.Entry) (string, error) {
 	if e.Collection == events {
 		return "=" + string(e.Value), nil
 	}
-	r, err := decodeRecord(e)
+	r, err := record.Decode(e)
 	if err != nil {
 		return "", err
 	}
-	r.Agent = ""
-	value, err := r.encode()
+	value, err := r.Content().Encode()
 	return "=" + string(value), err
 }
 

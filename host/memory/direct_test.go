@@ -3,6 +3,8 @@ package memory
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
 // What follows is for those that do not say yet on whose behalf they ask: each is the owner's, with the author that a Write names.
@@ -18,7 +20,8 @@ func (s *Space) Recall(ctx context.Context, p Location, key string, at AsOf) (*M
 
 // List is Access.List for the owner.
 func (s *Space) List(ctx context.Context, p Location, prefix, after string, at AsOf, limit int) ([]Memory, error) {
-	return s.owner("").List(ctx, p, prefix, after, at, limit)
+	list, _, err := s.owner("").List(ctx, p, prefix, after, at, limit)
+	return list, err
 }
 
 // History is Access.History for the owner.
@@ -119,7 +122,7 @@ func (s *Space) Merge(ctx context.Context, m Merge, w Write) (MergeResult, error
 }
 
 // Import is Access.Import for the owner.
-func (s *Space) Import(ctx context.Context, branch string, list []PortableMemory, w Write) (Imported, error) {
+func (s *Space) Import(ctx context.Context, branch string, list []portable.Memory, w Write) (Imported, error) {
 	return s.owner(w.Agent).Import(ctx, branch, list, w)
 }
 

@@ -3,6 +3,8 @@ package memory
 import (
 	"context"
 
+	"github.com/alcove-memory/alcove/host/jsontext"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 )
 
@@ -25,15 +27,15 @@ func (s *Space) expanded(ctx context.Context, v view, q Search) ([]search.Weight
 	for i, h := range hits {
 		texts[i], scores[i] = h.text(), h.Score
 	}
-	return s.index.Expand(q.collection(), q.Text, texts, scores), nil
+	return s.index.Analyser(q.collection()).Expand(q.Text, texts, scores), nil
 }
 
 // text is what a hit says.
 func (h Hit) text() []string {
-	if t := conversationTurn(h.Metadata); t != nil {
-		return append(leaves(h.Value), t.Speaker, t.Caption)
+	if t := record.Turn(h.Metadata); t != nil {
+		return append(jsontext.Strings(h.Value), t.Speaker, t.Caption)
 	}
-	return leaves(h.Value)
+	return jsontext.Strings(h.Value)
 }
 
 // How many hits are looked at for those that are distinct: a few times as many as are wanted, within limits.
@@ -51,7 +53,7 @@ func (s *Space) distinct(ctx context.Context, v view, q Search) (Found, error) {
 	if err != nil {
 		return found, err
 	}
-	alike := s.index.Alike(q.collection())
+	alike := s.index.Analyser(q.collection()).Alike()
 	var kept []Hit
 	for _, h := range found.Hits {
 		if of := alike.Of(h.text()); of >= 0 {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
 // askedHooks refuse what says "no", put a tag on all else, and remember whether it was a dry run.
@@ -76,13 +78,13 @@ func TestADryRunChecksEverythingAndCommitsNothing(t *testing.T) {
 	if _, err := a.Fork(ctx, "", "draft", AsOf{}, dry); codeOf(err) != Conflict {
 		t.Errorf("a fork with a name that is taken: %v", err)
 	}
-	if m, err := a.Merge(ctx, Merge{Source: "draft"}, dry); err != nil || !m.Preview || m.Merged {
+	if m, err := a.Merge(ctx, Merge{Source: "draft"}, dry); err != nil || !m.DryRun || m.Merged {
 		t.Errorf("the merge would be %+v (%v)", m, err)
 	}
 	if err := a.Delete(ctx, "draft", dry); err != nil {
 		t.Error(err)
 	}
-	if done, err := a.Import(ctx, "", []PortableMemory{{Key: "in", Value: json.RawMessage(`1`)}}, dry); err != nil || done.Stored != 1 {
+	if done, err := a.Import(ctx, "", []portable.Memory{{Key: "in", Value: json.RawMessage(`1`)}}, dry); err != nil || done.Stored != 1 {
 		t.Errorf("the import would do %+v (%v)", done, err)
 	}
 	stage, err := a.Stage(ctx, "")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -311,7 +312,7 @@ func (m *requestMark) load(ctx context.Context) ([]string, error) {
 		return nil, m.space.translate("look up the request", err)
 	}
 	m.version = found[0].Version
-	var r answerRecord
+	var r record.Answer
 	if err := json.Unmarshal(found[0].Value, &r); err != nil {
 		return nil, fmt.Errorf("read what the request did before: %w", err)
 	}
@@ -329,7 +330,7 @@ func (m *requestMark) note(ctx context.Context, list []string) error {
 	}
 	w := store.Write{Branch: b.ID, Key: m.key, Delete: len(list) == 0}
 	if !w.Delete {
-		if w.Value, err = json.Marshal(answerRecord{Sent: list, Expires: m.space.clock().Add(systemKept).UnixMicro()}); err != nil {
+		if w.Value, err = json.Marshal(record.Answer{Sent: list, Expires: m.space.clock().Add(systemKept).UnixMicro()}); err != nil {
 			return err
 		}
 	}

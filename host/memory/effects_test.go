@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -70,7 +71,7 @@ func TestAPurgeTakesTheTextOfEffectsAndNotThatThereWereAny(t *testing.T) {
 	put(t, s, "", "k", "hunter2-hunter2")
 	mine := Write{RequestID: "r"}
 	begin(t, s.Effects(mine), "POST hooks/hunter2-hunter2")
-	if _, err := s.Purge(t.Context(), Purge{Key: "k"}); err != nil {
+	if _, err := s.Purge(t.Context(), purge.Request{Key: "k"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Effects(mine).Earlier(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -152,10 +153,10 @@ func (s *Space) fillIndex(ctx context.Context) {
 		return
 	}
 	close(s.searchable)
-	if s.meaning != nil {
-		s.meaning.Settled()
+	if s.vectors != nil {
+		s.vectors.IndexFilled()
 	}
-	s.saveIndex(ctx, false)
+	s.saveIndex(ctx, s.index.Save)
 	debug.FreeOSMemory() // filling takes more than what is filled
 }
 
@@ -231,7 +232,7 @@ func (s *Space) applyChanges(ctx context.Context, id store.BranchID, changes []s
 func (s *Space) apply(entries []store.Entry) error {
 	docs := make([]search.Doc, 0, len(entries))
 	for _, e := range entries {
-		d, ok, err := doc(e)
+		d, ok, err := record.Doc(e)
 		if err != nil {
 			return err
 		}
@@ -248,7 +249,7 @@ const fillPage = 2000
 // fillBranch gives the index every version on a branch.
 func (s *Space) fillBranch(ctx context.Context, id store.BranchID) error {
 	own := store.Lineage{{Branch: id, At: store.Latest}}
-	for page, err := range eachPage(ctx, s.engine.Versions, own, store.Range{}, fillPage) {
+	for page, err := range store.Pages(ctx, s.engine.Versions, own, store.Range{}, fillPage) {
 		if err != nil {
 			return err
 		}
@@ -269,32 +270,29 @@ func (s *Space) tendIndex(ctx context.Context, index Index) {
 			if err := index.Tend(ctx); err != nil && ctx.Err() == nil {
 				s.logger.Warn("the search index was not made compact", "error", err)
 			}
-			s.saveIndex(ctx, false)
+			s.saveIndex(ctx, s.index.Save)
 		}
 	}
 }
 
-// saveIndex saves the index, if it has everything; with all, for the last time. What it cannot save is made anew at the
-// next start.
-func (s *Space) saveIndex(ctx context.Context, all bool) {
+// saveIndex saves the index with one of its methods, if it has everything. What it cannot save is rebuilt at the next start.
+func (s *Space) saveIndex(ctx context.Context, save func(ctx context.Context, to search.Blobs, upTo uint64) error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	if !s.isReady() || s.distrusted || s.readOnly {
 		return
-	}
-	save := s.index.Save
-	if all {
-		save = s.index.SaveAll
 	}
 	if err := save(ctx, s.engine, s.applied.upTo()); err != nil && ctx.Err() == nil {
 		s.logger.Warn("the search index was not saved; the next start takes longer", "error", err)
 	}
 }
 
-// distrustIndex makes the next start rebuild the index.
-func (s *Space) distrustIndex(ctx context.Context) error {
+// distrustIndex makes the next start rebuild the index, which is wrong.
+func (s *Space) distrustIndex(ctx context.Context) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	s.distrusted = true
-	return s.index.Unsave(ctx, s.engine)
+	if err := s.index.Unsave(ctx, s.engine); err != nil {
+		s.logger.Error("the saved search index, which is wrong, could not be dropped", "error", err)
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -208,11 +209,11 @@ func TestAfterAPurgeNoFileOfTheIndexHasTheWords(t *testing.T) {
 	s.fill(t, "", 0, 300)
 	put(t, s.Space, "", "secret", "tea xylophonist")
 	s.fill(t, "", 300, 600)
-	s.saveIndex(t.Context(), true)
+	s.saveIndex(t.Context(), s.index.SaveAll)
 	if !inFiles(t, dir, "xylophonist") {
 		t.Fatal("it is in no file to begin with")
 	}
-	if _, err := s.Purge(t.Context(), Purge{Key: "secret"}); err != nil {
+	if _, err := s.Purge(t.Context(), purge.Request{Key: "secret"}); err != nil {
 		t.Fatal(err)
 	}
 	if inFiles(t, dir, "xylophonist") {

@@ -72,7 +72,7 @@ func (s *interrupted) look(t *testing.T) string {
 		fmt.Fprintln(&out)
 	}
 	if len(branches) > 1 {
-		result, err := s.Merge(t.Context(), Merge{Source: "side", Preview: true}, Write{})
+		result, err := s.Merge(t.Context(), Merge{Source: "side"}, Write{DryRun: true})
 		fmt.Fprintln(&out, "still to merge:", len(result.Applied), result.Unresolved, err)
 	}
 	return out.String()

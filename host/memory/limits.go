@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/host/jsontext"
 )
 
 // Limits bound what a request may hold. Zero fields mean the default in the comment.
@@ -100,34 +102,13 @@ func (l Limits) checkJSON(what string, value json.RawMessage, limit int) error {
 	if !utf8.Valid(value) {
 		return invalid("%s is not valid UTF-8", what)
 	}
-	if depth := Nesting(value); depth > l.Depth {
+	if depth := jsontext.Depth(value); depth > l.Depth {
 		return invalid("%s is nested %d deep: at most %d are allowed", what, depth, l.Depth)
 	}
 	if !json.Valid(value) {
 		return invalid("%s is not valid JSON", what)
 	}
 	return nil
-}
-
-// Nesting is how deep brackets are nested outside strings. It reads invalid JSON too, so that nothing
-// recursive ever sees a hostile depth.
-func Nesting(value []byte) int {
-	depth, deepest, quoted := 0, 0, false
-	for i := 0; i < len(value); i++ {
-		switch c := value[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return deepest
 }
 
 func (l Limits) checkItem(it Item) error {

@@ -1,102 +1,14 @@
 package memory
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
-	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
-
-// eventRecord is how an event is stored. The chain is over digests, so that a payload can be erased and the
-// chain still be checked.
-type eventRecord struct {
-	Event  string          `json:"e"`
-	Data   json.RawMessage `json:"d,omitempty"`
-	Agent  string          `json:"a,omitempty"`
-	Digest string          `json:"g"`
-	Hash   string          `json:"h"`
-}
-
-func (r eventRecord) encode() ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		return nil, fmt.Errorf("encode event: %w", err)
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
-}
-
-func decodeEvent(e store.Entry) (eventRecord, error) {
-	var r eventRecord
-	if err := json.Unmarshal(e.Value, &r); err != nil {
-		return r, fmt.Errorf("decode event %s at version %d: %w", e.Key, e.Version, err)
-	}
-	return r, nil
-}
-
-func describeEvent(d *search.Doc, e store.Entry) error {
-	r, err := decodeEvent(e)
-	if err != nil {
-		return err
-	}
-	d.Text, d.Type, d.State = append([]string{r.Event}, leaves(r.Data)...), r.Event, search.Active
-	return nil
-}
-
-// chain hashes an event onto the one before it: SHA-256 over a label, the hash before (empty for the first),
-// the sequence number, the instant in µs, the event's name, the agent and the data's digest, each with its
-// length in front where it varies.
-func chain(before string, sequence uint64, at store.Point, r eventRecord) string {
-	h := sha256.New()
-	field := func(text string) {
-		var size [8]byte
-		binary.BigEndian.PutUint64(size[:], uint64(len(text)))
-		h.Write(size[:])
-		h.Write([]byte(text))
-	}
-	number := func(n uint64) {
-		var b [8]byte
-		binary.BigEndian.PutUint64(b[:], n)
-		h.Write(b[:])
-	}
-	field("alcove log 1")
-	field(before)
-	number(sequence)
-	number(uint64(at.Time.UnixMicro()))
-	field(r.Event)
-	field(r.Agent)
-	field(r.Digest)
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// logAppend is the append that adds an event to a branch's log.
-func logAppend(b *lineage.Branch, namespace, event, agent string, data json.RawMessage) store.Append {
-	digest := sha256.Sum256(data)
-	r := eventRecord{Event: event, Data: data, Agent: agent, Digest: hex.EncodeToString(digest[:])}
-	return store.Append{
-		Lineage: b.Lineage, Namespace: namespace, Collection: events,
-		Seal: func(last store.Entry, sequence uint64, at store.Point) ([]byte, error) {
-			var before eventRecord
-			if last.Version != 0 {
-				var err error
-				if before, err = decodeEvent(last); err != nil {
-					return nil, err
-				}
-			}
-			sealed := r
-			sealed.Hash = chain(before.Hash, sequence, at, r)
-			return sealed.encode()
-		},
-	}
-}
 
 // Append adds an event to the log of a branch and namespace. It can never be changed.
 func (a *Access) Append(ctx context.Context, p Location, event string, data json.RawMessage, w Write) (Event, error) {
@@ -131,9 +43,8 @@ func (a *Access) Append(ctx context.Context, p Location, event string, data json
 func (s *Space) eventToBe(ctx context.Context, b *lineage.Branch, t *Stage) (Event, error) {
 	staged := t.events[0]
 	last, err := s.lastEvent(ctx, b.Lineage, staged.namespace)
-	digest := sha256.Sum256(staged.data)
 	return Event{Namespace: staged.namespace, Sequence: last.Sequence + 1, Event: staged.event, Data: staged.data, Agent: t.agent,
-		Digest: hex.EncodeToString(digest[:]), Branch: b.Name}, err
+		Digest: record.Digest(staged.data), Branch: b.Name}, err
 }
 
 // lastEvent is the newest event that a lineage sees; the zero Event when there is none.
@@ -156,7 +67,7 @@ func (s *Space) eventAt(ctx context.Context, b *lineage.Branch, namespace string
 }
 
 func (s *Space) event(e store.Entry) (Event, error) {
-	r, err := decodeEvent(e)
+	r, err := record.DecodeEvent(e)
 	if err != nil {
 		return Event{}, err
 	}
@@ -199,26 +110,16 @@ func (a *Access) VerifyLog(ctx context.Context, p Location) (int, error) {
 			return checked, err
 		}
 		for _, e := range page {
-			if err := verifyEvent(before, uint64(checked)+1, e); err != nil {
+			sequence := uint64(checked) + 1
+			if e.Sequence != sequence {
+				return checked, fmt.Errorf("verify log: event %d is missing; found %d", sequence, e.Sequence)
+			}
+			r := record.Event{Event: e.Event, Data: e.Data, Agent: e.Agent, Digest: e.Digest, Hash: e.Hash}
+			if err := r.Verify(before, sequence, store.Point{Version: e.Version, Time: e.Timestamp}); err != nil {
 				return checked, err
 			}
 			before = e.Hash
 			checked++
 		}
 	}
-}
-
-func verifyEvent(before string, sequence uint64, e Event) error {
-	if e.Sequence != sequence {
-		return fmt.Errorf("verify log: event %d is missing; found %d", sequence, e.Sequence)
-	}
-	digest := sha256.Sum256(e.Data)
-	if e.Data != nil && hex.EncodeToString(digest[:]) != e.Digest {
-		return fmt.Errorf("verify log: the data of event %d is not what was logged", sequence)
-	}
-	r := eventRecord{Event: e.Event, Agent: e.Agent, Digest: e.Digest}
-	if chain(before, sequence, store.Point{Version: e.Version, Time: e.Timestamp}, r) != e.Hash {
-		return fmt.Errorf("verify log: event %d does not continue the chain", sequence)
-	}
-	return nil
 }

@@ -10,7 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -44,14 +46,13 @@ type Merge struct {
 	Strategy    Strategy // empty: Strict
 	Resolutions []Resolution
 	Namespaces  []string // nil: all
-	Preview     bool     // as Write.DryRun, which takes its place
 }
 
 // MergeResult is what a merge did, or would do.
 type MergeResult struct {
 	Source, Target string
 	Namespaces     []string     // that it covers; nil: all
-	Preview        bool         // nothing was written
+	DryRun         bool         // nothing was written
 	Merged         bool         // it was written, or there was nothing to write
 	Applied        []Difference // what the target gets
 	Clashes        []Difference // what was changed on both sides
@@ -70,7 +71,7 @@ func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, erro
 	if err := a.checkMerge(&m, w); err != nil {
 		return MergeResult{}, err
 	}
-	req := request(w, "merge", m)
+	req := mergeRequest(w, m)
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
 		return MergeResult{Source: m.Source, Target: m.Target, Namespaces: m.Namespaces, Merged: true, Version: done.Version, Timestamp: done.Time}, err
 	}
@@ -82,8 +83,17 @@ func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, erro
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	result, err := s.tryMerge(ctx, m, w, req, held{})
+	result, err := s.tryMerge(ctx, m, w, req, locked{})
 	return result, s.translate("merge", err)
+}
+
+// mergeRequest identifies a merge. Its digest has a field that Merge had before, so that a merge that is repeated after an upgrade is
+// recognised.
+func mergeRequest(w Write, m Merge) store.Request {
+	return request(w, "merge", struct {
+		Merge
+		Preview bool
+	}{Merge: m})
 }
 
 // checkMerge completes a merge, and confines it to what the caller may write.
@@ -111,9 +121,9 @@ func (a *Access) checkMerge(m *Merge, w Write) error {
 }
 
 // confine limits a merge to namespaces that the caller may write, and tells the caller when it did not name them itself. Who may
-// only read can have a preview, of what can be read.
+// only read can have a dry run, of what can be read.
 func (a *Access) confine(m *Merge, w Write) error {
-	if a.caller.Rights.WritesNothing() && (w.DryRun || m.Preview) {
+	if a.caller.Rights.WritesNothing() && w.DryRun {
 		namespaces, err := a.readable(m.Namespaces)
 		m.Namespaces = namespaces
 		return err
@@ -131,11 +141,11 @@ func (a *Access) confine(m *Merge, w Write) error {
 	return err
 }
 
-// held is a lock that the caller already holds.
-type held struct{}
+// locked is a lock that the caller has already.
+type locked struct{}
 
-func (held) Lock()   {}
-func (held) Unlock() {}
+func (locked) Lock()   {}
+func (locked) Unlock() {}
 
 // tryMerge merges unless the target is written meanwhile. writing is Space.writing, which is locked before the counters
 // are: two merges that lock them in different orders would deadlock.
@@ -153,11 +163,11 @@ func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Reques
 		}
 	}
 	plan := &mergePlan{comparison: c, merge: m, agent: w.Agent, by: w.by, brought: map[string]int{}}
-	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: m.Namespaces, Preview: w.DryRun || m.Preview}
+	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: m.Namespaces, DryRun: w.DryRun}
 	if err := c.each(ctx, plan.decide); err != nil {
 		return MergeResult{}, err
 	}
-	if plan.result.Preview || plan.result.Unresolved > 0 {
+	if plan.result.DryRun || plan.result.Unresolved > 0 {
 		return plan.result, nil
 	}
 	writing.Lock()
@@ -278,21 +288,21 @@ func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
 	case "delete":
 		return outcome{}, nil
 	}
-	var keep record // what is not the value comes from the source, or else the target
+	var keep record.Record // what is not the value comes from the source, or else the target
 	for _, e := range []store.Entry{t.target, t.source} {
 		if e.Exists() {
 			var err error
-			if keep, err = decodeRecord(e); err != nil {
+			if keep, err = record.Decode(e); err != nil {
 				return outcome{}, err
 			}
 		}
 	}
-	value, err := compact(r.Value)
+	value, err := jsontext.Compact(r.Value)
 	if err != nil {
 		return outcome{}, err
 	}
 	keep.Value, keep.Agent = value, p.agent
-	encoded, err := keep.encode()
+	encoded, err := keep.Encode()
 	return outcome{value: encoded}, err
 }
 
@@ -317,35 +327,35 @@ func (p *mergePlan) mergeFields(t triple) (outcome, error) {
 	if t.key.Collection != memories || !t.source.Exists() || !t.target.Exists() {
 		return outcome{unresolved: true}, nil
 	}
-	var base record
+	var base record.Record
 	var err error
 	if t.base().Exists() {
-		if base, err = decodeRecord(t.base()); err != nil {
+		if base, err = record.Decode(t.base()); err != nil {
 			return outcome{}, err
 		}
 	}
-	source, err := decodeRecord(t.source)
+	source, err := record.Decode(t.source)
 	if err != nil {
 		return outcome{}, err
 	}
-	target, err := decodeRecord(t.target)
+	target, err := record.Decode(t.target)
 	if err != nil {
 		return outcome{}, err
 	}
-	merged, ok := mergeRecords(base, source, target)
+	merged, ok := record.Merge(base, source, target)
 	if !ok {
 		return outcome{unresolved: true}, nil
 	}
 	merged.Agent = p.agent
-	value, err := merged.encode()
+	value, err := merged.Encode()
 	return outcome{value: value}, err
 }
 
 // commit writes the plan: the keys, a record of the merge for later merges, an event in the log of each
 // namespace that got something, and what was counted on the source. The caller holds Space.writing.
 func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult, error) {
-	record := lineage.MergeRecord{Source: p.source.branch.ID, SourceAt: p.at, Target: p.target.branch.ID, Namespaces: p.namespaces, Silent: p.silent}
-	write, err := record.Write()
+	merge := lineage.MergeRecord{Source: p.source.branch.ID, SourceAt: p.at, Target: p.target.branch.ID, Namespaces: p.namespaces, Silent: p.silent}
+	write, err := merge.Write()
 	if err != nil {
 		return MergeResult{}, err
 	}
@@ -370,7 +380,7 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 		return MergeResult{}, err
 	}
 	p.space.usage.count(done.Version, p.kept)
-	p.space.catalogue.AddMerge(lineage.Merge{MergeRecord: record, At: done.Version, Stored: write.Key})
+	p.space.catalogue.AddMerge(lineage.Merge{MergeRecord: merge, At: done.Version, Stored: write.Key})
 	p.result.Merged, p.result.Version, p.result.Timestamp = true, done.Version, done.Time
 	return p.result, nil
 }
@@ -404,7 +414,7 @@ func (p *mergePlan) events(ctx context.Context) ([]store.Append, error) {
 		if err != nil {
 			return nil, err
 		}
-		appends = append(appends, logAppend(p.target.branch, namespace, mergeEvent, p.agent, data))
+		appends = append(appends, record.Event{Event: mergeEvent, Data: data, Agent: p.agent}.Append(p.target.branch.Lineage, namespace))
 	}
 	return appends, nil
 }

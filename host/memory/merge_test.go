@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"testing"
 )
@@ -59,5 +60,14 @@ func TestAMergeBringsWhatWasCountedOnTheBranchesBetween(t *testing.T) {
 	mustMerge(t, s, Merge{Source: "leaf"})
 	if c, err := s.Counters(t.Context(), Location{}, "k"); err != nil || c.Accesses != 2 {
 		t.Errorf("after the same merge again: %d accesses, not 2 (%v)", c.Accesses, err)
+	}
+}
+
+// The digest of a request is stored for a day, also across an upgrade.
+func TestAMergeThatIsRepeatedAfterAnUpgradeIsRecognised(t *testing.T) {
+	m := Merge{Source: "a", Target: "b", Strategy: Strict, Namespaces: []string{"n"}}
+	want := sha256.Sum256([]byte("merge\x00" + `[{"Source":"a","Target":"b","Strategy":"strict","Resolutions":null,"Namespaces":["n"],"Preview":false}]`))
+	if got := mergeRequest(Write{RequestID: "r"}, m).Digest; got != want {
+		t.Errorf("the digest is %x, not %x", got, want)
 	}
 }

@@ -277,7 +277,7 @@ func (m *model) fork() {
 	m.deepest = max(m.deepest, made.Depth)
 	kept := slices.Clone(line)
 	if at.Version != 0 {
-		kept = slices.DeleteFunc(kept, func(x moment) bool { return x.version > at.Version })
+		kept = slices.DeleteFunc(kept, func(x instant) bool { return x.version > at.Version })
 	}
 	m.oracle.timelines[name] = kept
 }
@@ -298,8 +298,8 @@ func (m *model) merge() {
 		Source: m.branch(), Target: pickOne(m, slices.Sorted(maps.Keys(m.oracle.timelines))),
 		Strategy:   pickOne(m, []Strategy{Strict, Source, Target, Newest, Fields}),
 		Namespaces: pickOne(m, [][]string{nil, nil, {"default"}, {"other"}, {"default", "other"}}),
-		Preview:    m.rng.Intn(8) == 0,
 	}
+	w := Write{DryRun: m.rng.Intn(8) == 0}
 	if want.Source == want.Target {
 		return
 	}
@@ -313,11 +313,11 @@ func (m *model) merge() {
 			want.Resolutions = append(want.Resolutions, r)
 		}
 	}
-	m.note("merge %+v", want)
+	m.note("merge %+v, dry run %t", want, w.DryRun)
 	verdict := m.oracle.merged(want)
-	result, err := m.space.Merge(m.t.Context(), want, Write{})
+	result, err := m.space.Merge(m.t.Context(), want, w)
 	m.must(err)
-	m.judge(want, result, verdict)
+	m.judge(w, result, verdict)
 	if !result.Merged {
 		return
 	}
@@ -328,11 +328,11 @@ func (m *model) merge() {
 }
 
 // judge compares what a merge said with what it had to do.
-func (m *model) judge(want Merge, result MergeResult, v verdict) {
+func (m *model) judge(w Write, result MergeResult, v verdict) {
 	if v.unsure == nil && result.Unresolved != len(v.unresolved) || result.Unresolved < len(v.unresolved) {
 		m.fail("%d clashes are unresolved (%v), not %v", result.Unresolved, places(result.Clashes), v.unresolved)
 	}
-	if result.Merged != (result.Unresolved == 0 && !want.Preview) {
+	if result.Merged != (result.Unresolved == 0 && !w.DryRun) {
 		m.fail("merged is %v with %d unresolved clashes", result.Merged, result.Unresolved)
 	}
 	applied := slices.DeleteFunc(places(result.Applied), func(p place2) bool { return slices.Contains(v.unsure, p) })

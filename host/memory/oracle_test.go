@@ -121,14 +121,14 @@ type tree map[string]*node
 
 func (t tree) cell(p place2) cell { return t[p.namespace].cells[p.key] }
 
-type moment struct {
+type instant struct {
 	version uint64
 	time    time.Time
 	tree    tree
 }
 
 type oracle struct {
-	timelines map[string][]moment
+	timelines map[string][]instant
 	floor     uint64 // nothing was trimmed above it
 }
 
@@ -137,7 +137,7 @@ func newOracle() *oracle {
 	for _, namespace := range modelNamespaces {
 		first[namespace] = &node{cells: map[string]cell{}}
 	}
-	return &oracle{timelines: map[string][]moment{Default: {{tree: first}}}}
+	return &oracle{timelines: map[string][]instant{Default: {{tree: first}}}}
 }
 
 func (o *oracle) head(branch string) tree {
@@ -185,7 +185,7 @@ func (o *oracle) write(branch string, version uint64, at time.Time, c commit) {
 			next[namespace] = n
 		}
 	}
-	o.timelines[branch] = append(o.timelines[branch], moment{version, at, next})
+	o.timelines[branch] = append(o.timelines[branch], instant{version, at, next})
 }
 
 // verdict is what a merge has to do.

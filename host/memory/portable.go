@@ -1,15 +1,13 @@
 package memory
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"io"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -21,38 +19,6 @@ type Selection struct {
 	Since     string `json:"since,omitempty"`     // only what was written at or after this moment
 }
 
-// PortableMemory is a memory as a line of JSON in an export.
-type PortableMemory struct {
-	Namespace  string                     `json:"namespace"`
-	Key        string                     `json:"key"`
-	Value      json.RawMessage            `json:"value"`
-	Tags       []string                   `json:"tags,omitempty"`
-	Type       string                     `json:"type,omitempty"`
-	Importance *float64                   `json:"importance,omitempty"`
-	Metadata   map[string]json.RawMessage `json:"metadata,omitempty"`
-	State      State                      `json:"state,omitempty"`
-	Supersedes []string                   `json:"supersedes,omitempty"`
-	Links      []string                   `json:"links,omitempty"`
-	ExpiresAt  *time.Time                 `json:"expires_at,omitempty"`
-	Agent      string                     `json:"agent,omitempty"`
-	Vector     []float32                  `json:"vector,omitempty"` // as it was stored
-	VectorOf   string                     `json:"vector_of,omitempty"`
-	Version    uint64                     `json:"version,omitempty"`
-	Timestamp  *time.Time                 `json:"timestamp,omitempty"`
-}
-
-// MemoriesHeader is the first line of what WriteMemories writes.
-type MemoriesHeader struct {
-	Alcove string `json:"alcove"` // "memories"
-	Format int    `json:"format"` // 1
-}
-
-// MemoriesTrailer is the last line.
-type MemoriesTrailer struct {
-	End      bool `json:"end"`
-	Memories int  `json:"memories"`
-}
-
 // WriteMemories writes memories as they are on a branch at a moment, one a line, between a header and a trailer that
 // counts them. History and logs are left out.
 func (s *Space) WriteMemories(ctx context.Context, q Selection, w io.Writer) error {
@@ -60,14 +26,11 @@ func (s *Space) WriteMemories(ctx context.Context, q Selection, w io.Writer) err
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(w, 256<<10)
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(MemoriesHeader{"memories", 1}); err != nil {
+	out, err := portable.NewWriter(w)
+	if err != nil {
 		return err
 	}
-	n := 0
-	for e, err := range eachEntry(ctx, s.engine.ScanAt, v.lineage, store.Range{Namespace: q.Namespace}, fillPage) {
+	for e, err := range store.Entries(ctx, s.engine.ScanAt, v.lineage, store.Range{Namespace: q.Namespace}, fillPage) {
 		if err != nil {
 			return s.translate("export", err)
 		}
@@ -81,12 +44,11 @@ func (s *Space) WriteMemories(ctx context.Context, q Selection, w io.Writer) err
 		if m == nil {
 			continue
 		}
-		if err := enc.Encode(portable(*m)); err != nil {
+		if err := out.Write(exported(*m)); err != nil {
 			return err
 		}
-		n++
 	}
-	return errors.Join(enc.Encode(MemoriesTrailer{true, n}), out.Flush())
+	return out.Close()
 }
 
 // selected is the view to export, and the earliest time of a memory in it.
@@ -114,14 +76,14 @@ func (s *Space) selected(ctx context.Context, q Selection) (v view, since time.T
 	return v, since, err
 }
 
-func portable(m Memory) PortableMemory {
-	p := PortableMemory{
+func exported(m Memory) portable.Memory {
+	p := portable.Memory{
 		Namespace: m.Namespace, Key: m.Key, Value: m.Value, Tags: m.Tags, Type: m.Type, Importance: m.Importance, Metadata: m.Metadata,
 		Supersedes: m.Supersedes, Links: m.Links, Agent: m.Agent, Version: m.Version, Timestamp: &m.Timestamp,
 		Vector: m.Vector.Values, VectorOf: m.Vector.Embedder,
 	}
 	if m.State != Active {
-		p.State = m.State
+		p.State = string(m.State)
 	}
 	if !m.ExpiresAt.IsZero() {
 		p.ExpiresAt = &m.ExpiresAt
@@ -136,7 +98,7 @@ type Imported struct {
 }
 
 // Import stores at most Limits.Batch memories on a branch, each namespace's in one commit. Repeating it changes nothing.
-func (a *Access) Import(ctx context.Context, branch string, list []PortableMemory, w Write) (Imported, error) {
+func (a *Access) Import(ctx context.Context, branch string, list []portable.Memory, w Write) (Imported, error) {
 	var done Imported
 	if most := a.space.limits.Batch; len(list) > most {
 		return done, invalid("%d memories: at most %d can be imported at once", len(list), most)
@@ -152,7 +114,7 @@ func (a *Access) Import(ctx context.Context, branch string, list []PortableMemor
 		if groups[namespace] == nil {
 			order = append(order, namespace)
 		}
-		groups[namespace] = append(groups[namespace], m.item())
+		groups[namespace] = append(groups[namespace], imported(m))
 	}
 	for _, namespace := range order {
 		if _, err := a.writing(Location{b.Name, namespace}); err != nil {
@@ -181,9 +143,9 @@ func (a *Access) importTo(ctx context.Context, b *lineage.Branch, namespace stri
 	return t.Changes(), err
 }
 
-func (p PortableMemory) item() Item {
+func imported(p portable.Memory) Item {
 	it := Item{
-		Key: p.Key, Value: p.Value, Tags: p.Tags, Type: p.Type, Importance: p.Importance, Metadata: p.Metadata, State: p.State,
+		Key: p.Key, Value: p.Value, Tags: p.Tags, Type: p.Type, Importance: p.Importance, Metadata: p.Metadata, State: State(p.State),
 		Supersedes: p.Supersedes, Links: p.Links, Vector: Vector{p.VectorOf, p.Vector},
 	}
 	if p.ExpiresAt != nil {

@@ -3,6 +3,8 @@ package memory
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
 func TestAPreviewOfAnImportCountsAndWritesNothing(t *testing.T) {
@@ -12,7 +14,7 @@ func TestAPreviewOfAnImportCountsAndWritesNothing(t *testing.T) {
 	if _, err := s.Store(ctx, Location{}, []Item{{Key: "kept", Value: value}}, Write{}); err != nil {
 		t.Fatal(err)
 	}
-	list := []PortableMemory{{Key: "kept", Value: value}, {Key: "new", Value: value}, {Key: "other", Namespace: "n", Value: value}}
+	list := []portable.Memory{{Key: "kept", Value: value}, {Key: "new", Value: value}, {Key: "other", Namespace: "n", Value: value}}
 	want := Imported{Stored: 2, Unchanged: 1}
 	if got, err := s.Import(ctx, "", list, Write{DryRun: true}); err != nil || got != want {
 		t.Errorf("the preview is %+v (%v), not %+v", got, err, want)

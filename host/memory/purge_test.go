@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/memory/traces/tracestest"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -131,7 +132,7 @@ func (p *purgedSpace) has(t *testing.T, what string) (found []string) {
 	return found
 }
 
-func keysOfCopies(c Copies) (keys []string) {
+func keysOfCopies(c purge.Copies) (keys []string) {
 	for _, found := range c.List {
 		keys = append(keys, found.Collection+" "+found.Key)
 	}
@@ -166,7 +167,7 @@ func TestAPurgeErasesEncodedCopiesAndNamesWhatMayBeOne(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	done, err := p.Purge(t.Context(), Purge{Key: key})
+	done, err := p.Purge(t.Context(), purge.Request{Key: key})
 	if err != nil || len(done.Erased) != 1 {
 		t.Fatalf("%+v (%v)", done, err)
 	}
@@ -214,18 +215,18 @@ func TestWhatIsNamedCanBeErased(t *testing.T) {
 	p.keep(t, "", sharedRecords, map[string]string{"all": `"for every branch"`})
 	p.keep(t, "", Collection{Name: "other/kept"}, map[string]string{"theirs": `"of another family"`})
 	p.keep(t, "", Collection{Name: "_jobs", PerSpace: true}, map[string]string{"job": `{"family":"notes","payload":"a job of notes"}`, "job2": `{"family":"other"}`})
-	done, err := p.Purge(t.Context(), Purge{Key: "k"})
+	done, err := p.Purge(t.Context(), purge.Request{Key: "k"})
 	if err != nil || done.Possible.Records != 1 {
 		t.Fatalf("%+v (%v)", done, err)
 	}
 	c := done.Possible.List[0]
-	if done, err := p.Purge(t.Context(), Purge{Collection: c.Collection, Key: c.Key, Namespace: c.Namespace}); err != nil || len(done.Erased) != 1 {
+	if done, err := p.Purge(t.Context(), purge.Request{Collection: c.Collection, Key: c.Key, Namespace: c.Namespace}); err != nil || len(done.Erased) != 1 {
 		t.Errorf("the record: %+v (%v)", done, err)
 	}
 	if left := p.left(t, "", keptRecords); !slices.Equal(left, []string{"other"}) {
 		t.Errorf("left: %q", left)
 	}
-	if done, err := p.Purge(t.Context(), Purge{Family: "notes"}); err != nil || len(done.Erased) != 3 {
+	if done, err := p.Purge(t.Context(), purge.Request{Family: "notes"}); err != nil || len(done.Erased) != 3 {
 		t.Errorf("the family: %+v (%v)", done, err)
 	}
 	for _, text := range []string{"the green one", "for every branch", "a job of notes"} {
@@ -236,14 +237,14 @@ func TestWhatIsNamedCanBeErased(t *testing.T) {
 	if len(p.has(t, "of another family")) == 0 || len(p.left(t, "", Collection{Name: "_jobs", PerSpace: true})) != 1 {
 		t.Error("another family's records are gone")
 	}
-	for _, wrong := range []Purge{{Collection: "memory", Key: "k"}, {Collection: "_log", Key: "1"}, {Collection: "notes/kept"}, {Family: "notes", Key: "k"},
+	for _, wrong := range []purge.Request{{Collection: "memory", Key: "k"}, {Collection: "_log", Key: "1"}, {Collection: "notes/kept"}, {Family: "notes", Key: "k"},
 		{Family: "notes", Version: 3}, {Collection: "notes/kept", Key: "a\x00b"}, {Collection: strings.Repeat("c", 5000), Key: "k"}} {
 		var refused *Error
 		if _, err := p.Purge(t.Context(), wrong); !errors.As(err, &refused) || refused.Code != InvalidArgument {
 			t.Errorf("%.60v: %v", wrong, err)
 		}
 	}
-	for _, gone := range []Purge{{Family: "notes"}, {Collection: "notes/kept", Key: "none"}} {
+	for _, gone := range []purge.Request{{Family: "notes"}, {Collection: "notes/kept", Key: "none"}} {
 		var refused *Error
 		if _, err := p.Purge(t.Context(), gone); !errors.As(err, &refused) || refused.Code != NotFound {
 			t.Errorf("%v again: %v", gone, err)
@@ -267,12 +268,12 @@ func TestAPurgeThatFailedCanBeRepeated(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := p.Purge(t.Context(), Purge{Key: "k"}); !errors.Is(err, broken) {
+		if _, err := p.Purge(t.Context(), purge.Request{Key: "k"}); !errors.Is(err, broken) {
 			t.Fatalf("failure %d: %v", fails, err)
 		}
 	}
 	p.engine.replace = nil
-	if done, err := p.Purge(t.Context(), Purge{Key: "k"}); err != nil || len(done.Erased) != 1 {
+	if done, err := p.Purge(t.Context(), purge.Request{Key: "k"}); err != nil || len(done.Erased) != 1 {
 		t.Fatalf("%+v (%v)", done, err)
 	}
 	if found := p.has(t, "that has to go"); len(found) != 0 {
@@ -284,14 +285,14 @@ func TestAPurgeNamesSoManyAndCountsTheRest(t *testing.T) {
 	p := purgeable(t)
 	p.remember(t, "k", `"a text that many have a copy of"`)
 	copies, mentions := map[string]string{}, map[string]string{}
-	for i := range mostCopies + 50 {
+	for i := range purge.ListLimit + 50 {
 		copies[fmt.Sprint("copy", i)] = `"a text that many have a copy of"`
 		mentions[fmt.Sprint("mention", i)] = `{"of":"k"}`
 	}
 	p.keep(t, "", keptRecords, copies)
 	p.keep(t, "", sharedRecords, mentions)
-	done, err := p.Purge(t.Context(), Purge{Key: "k"})
-	if err != nil || done.Copies.Records != mostCopies+50 || len(done.Copies.List) != mostCopies || done.Possible.Records != mostCopies+50 || len(done.Possible.List) != mostCopies {
+	done, err := p.Purge(t.Context(), purge.Request{Key: "k"})
+	if err != nil || done.Copies.Records != purge.ListLimit+50 || len(done.Copies.List) != purge.ListLimit || done.Possible.Records != purge.ListLimit+50 || len(done.Possible.List) != purge.ListLimit {
 		t.Errorf("%d copies (%d listed), %d possible (%d listed), %v", done.Copies.Records, len(done.Copies.List), done.Possible.Records, len(done.Possible.List), err)
 	}
 	if p.rewrites != 1 || len(p.left(t, "", keptRecords)) != 0 {
@@ -302,7 +303,7 @@ func TestAPurgeNamesSoManyAndCountsTheRest(t *testing.T) {
 // TestAPurgeOfMoreThanIsLookedForAtOnce purges more texts than are in memory at a time.
 func TestAPurgeOfMoreThanIsLookedForAtOnce(t *testing.T) {
 	p := purgeable(t)
-	const versions = tracesLimit>>20 + 4
+	const versions = purge.TraceBytes>>20 + 4
 	textOf := func(i int) string { return strings.Repeat(fmt.Sprintf("version %06d ", i), 1<<20/16) }
 	copies := map[string]string{}
 	for i := range versions {
@@ -312,8 +313,35 @@ func TestAPurgeOfMoreThanIsLookedForAtOnce(t *testing.T) {
 		copies[fmt.Sprint("copy", i)] = tracestest.JSON(textOf(i))
 	}
 	p.keep(t, "", keptRecords, copies)
-	done, err := p.Purge(t.Context(), Purge{Key: "k"})
+	done, err := p.Purge(t.Context(), purge.Request{Key: "k"})
 	if err != nil || len(done.Erased) != versions || done.Copies.Records != 3 || len(p.left(t, "", keptRecords)) != 0 {
 		t.Errorf("%d versions and %d copies were erased, %q are left (%v)", len(done.Erased), done.Copies.Records, p.left(t, "", keptRecords), err)
+	}
+}
+
+// TestAPurgeDropsTheNotesOfCommitsThatHaveWhatIsPurged: a caller names itself, its session and its calls as it likes.
+func TestAPurgeDropsTheNotesOfCommitsThatHaveWhatIsPurged(t *testing.T) {
+	p := purgeable(t)
+	secret := "the password is swordfish-and-more"
+	p.remember(t, "k", tracestest.JSON(secret))
+	for _, by := range []Caller{{Call: secret}, {Call: "harmless"}} {
+		by.Rights = FullRights()
+		if _, err := p.As(by).Store(t.Context(), Location{}, []Item{{Key: "other " + by.Call[:3], Value: json.RawMessage(`1`)}}, Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := p.Purge(t.Context(), purge.Request{Key: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keys := keysOfCopies(done.Copies); len(keys) != 1 || !strings.HasPrefix(keys[0], commitNotes+" ") {
+		t.Errorf("the copies are %q, not the note", keys)
+	}
+	if found := p.has(t, "swordfish"); len(found) > 0 {
+		t.Errorf("it is still in %s", found)
+	}
+	found, _, err := p.As(Caller{Rights: FullRights()}).Commits(t.Context(), CommitQuery{})
+	if err != nil || len(found) != 1 || found[0].Caller.Call != "harmless" {
+		t.Errorf("the commits are %+v (%v)", found, err)
 	}
 }

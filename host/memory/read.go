@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -29,44 +30,58 @@ func (a *Access) Recall(ctx context.Context, p Location, key string, at AsOf) (*
 	return m, err
 }
 
+// Get reads memories without counting an access; nil where there is none.
+func (a *Access) Get(ctx context.Context, p Location, keys []string) ([]*Memory, error) {
+	stage, err := a.Stage(ctx, p.Branch)
+	if err != nil {
+		return nil, err
+	}
+	return stage.Get(ctx, p.Namespace, keys)
+}
+
 // present decodes an entry, if at the view's instant there is a memory in it.
 func (v view) present(e store.Entry) (*Memory, error) {
 	if !e.Exists() {
 		return nil, nil
 	}
-	r, err := decodeRecord(e)
+	r, err := record.Decode(e)
 	if err != nil {
 		return nil, err
 	}
-	if r.expired(v.now) || r.Purged != "" {
+	if r.Expired(v.now) || r.Purged != "" {
 		return nil, nil
 	}
-	m := r.memory(e)
+	m := memoryOf(e, r)
 	return &m, nil
 }
 
-// List gives memories of a namespace in the order of their keys, after the key after, at most limit.
-func (a *Access) List(ctx context.Context, p Location, prefix, after string, at AsOf, limit int) ([]Memory, error) {
+// List gives memories of a namespace in the order of their keys, after the key after, at most limit. next is the after of the next
+// page; empty when that was all.
+func (a *Access) List(ctx context.Context, p Location, prefix, after string, at AsOf, limit int) (list []Memory, next string, err error) {
 	s := a.space
-	p, err := a.reading(p)
+	p, err = a.reading(p)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	v, err := s.view(ctx, p.Branch, at)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	r := store.Range{Namespace: p.Namespace, Collection: memories, Prefix: prefix}
 	if after != "" {
 		r.From = after + "\x00"
 	}
-	list, err := scan(ctx, s, v, r, s.page(limit), v.present)
-	return list, s.translate("list memories", err)
+	limit = s.page(limit)
+	list, err = scan(ctx, s, v, r, limit+1, v.present)
+	if len(list) > limit {
+		list, next = list[:limit], list[limit-1].Key
+	}
+	return list, next, s.translate("list memories", err)
 }
 
 // scan reads entries of a view until limit of them turned into something; nil passes one over.
 func scan[T any](ctx context.Context, s *Space, v view, r store.Range, limit int, read func(store.Entry) (*T, error)) (list []T, err error) {
-	for e, err := range eachEntry(ctx, s.engine.ScanAt, v.lineage, r, limit) {
+	for e, err := range store.Entries(ctx, s.engine.ScanAt, v.lineage, r, limit) {
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +121,7 @@ func (a *Access) History(ctx context.Context, p Location, key string, at AsOf, l
 	}
 	limit = s.page(limit)
 	r := store.Range{Namespace: p.Namespace, Collection: memories, Prefix: key, Exact: true}
-	for e, err := range eachEntry(ctx, s.engine.Versions, v.lineage, r, limit+1) {
+	for e, err := range store.Entries(ctx, s.engine.Versions, v.lineage, r, limit+1) {
 		if err != nil {
 			return nil, 0, s.translate("read the history of "+clip(key, 64), err)
 		}
@@ -195,7 +210,7 @@ func (a *Access) Status(ctx context.Context, p Location) (Status, error) {
 	if st.Keys, err = s.count(ctx, v, p.Namespace, memories); err != nil {
 		return st, err
 	}
-	if s.meaning != nil {
+	if s.vectors != nil {
 		st.Embedders = a.embedders()
 	}
 	st.Events, err = s.count(ctx, v, p.Namespace, events)
@@ -210,11 +225,11 @@ func (s *Space) count(ctx context.Context, v view, namespace, collection string)
 	}
 	n := 0
 	within := store.Range{Namespace: namespace, Collection: collection}
-	for e, err := range eachEntry(ctx, s.engine.ScanAt, v.lineage, within, s.limits.Page) {
+	for e, err := range store.Entries(ctx, s.engine.ScanAt, v.lineage, within, s.limits.Page) {
 		if err != nil {
 			return 0, s.translate("count", err)
 		}
-		d, _, err := doc(e)
+		d, _, err := record.Doc(e)
 		if err != nil {
 			return 0, err
 		}

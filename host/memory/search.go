@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -18,6 +19,7 @@ func (v view) search(namespaces []string, collection string) search.View {
 // Search finds memories, or events, by what they say.
 func (a *Access) Search(ctx context.Context, q Search) (Found, error) {
 	s := a.space
+	q.complete()
 	if err := a.checkSearch(&q); err != nil {
 		return Found{}, err
 	}
@@ -30,6 +32,9 @@ func (a *Access) Search(ctx context.Context, q Search) (Found, error) {
 	}
 	if err := s.Ready(ctx); err != nil {
 		return Found{}, err
+	}
+	if q.Order != "" {
+		return s.browse(ctx, v, q)
 	}
 	if q.Expand {
 		if q.weights, err = s.expanded(ctx, v, q); err != nil {
@@ -54,7 +59,7 @@ func (s *Space) found(ctx context.Context, v view, q Search) (Found, error) {
 	}
 	if err == nil && q.Explain && len(hits) == len(result.Hits) {
 		for i := range hits {
-			hits[i].Meant = s.meant(q, result.Hits[i])
+			hits[i].SemanticWeight = s.semanticWeight(q, result.Hits[i])
 		}
 	}
 	return Found{Hits: hits, Total: result.Total, Notes: notes}, err
@@ -73,8 +78,8 @@ func (q Search) indexQuery() search.Query {
 		states[i] = string(state)
 	}
 	return search.Query{
-		Text: q.Text, K: q.K, Offset: q.Offset, Tags: q.Tags, Types: q.Types, States: states,
-		Since: q.Since, Until: q.Until, Explain: q.Explain, Weights: q.weights,
+		Text: q.Text, K: q.K, Offset: q.Offset, Tags: q.Tags, Types: q.Types, States: states, Agents: q.Writers,
+		Since: q.Since, Until: q.Until, MinImportance: q.MinImportance, Explain: q.Explain, Weights: q.weights,
 	}
 }
 
@@ -82,7 +87,7 @@ func (q Search) indexQuery() search.Query {
 func (a *Access) checkSearch(q *Search) (err error) {
 	s := a.space
 	q.K, q.by = cmp.Or(q.K, 10), a.caller
-	if q.Text == "" {
+	if q.Text == "" && q.Order == "" {
 		return invalid("query is empty: ask something in plain words")
 	}
 	if err := s.limits.checkText("query", q.Text, s.limits.Query); err != nil {
@@ -101,6 +106,9 @@ func (a *Access) checkSearch(q *Search) (err error) {
 	}
 	if len(q.Tags) > s.limits.Tags || len(q.Types) > s.limits.Tags {
 		return invalid("too many tags or types to filter by: at most %d", s.limits.Tags)
+	}
+	if err := q.checkOrder(s.limits); err != nil {
+		return err
 	}
 	q.Namespaces, err = a.readable(q.Namespaces)
 	return err
@@ -160,11 +168,11 @@ func (s *Space) asFound(ctx context.Context, v view, h search.Hit, key store.Key
 }
 
 func (s *Space) hit(h search.Hit, e store.Entry, query string) (Hit, error) {
-	d, _, err := doc(e)
+	d, _, err := record.Doc(e)
 	if err != nil {
 		return Hit{}, err
 	}
-	hit := Hit{Score: h.Score, Why: h.Why, Branch: s.catalogue.NameOf(h.Branch), Snippet: s.index.Snippet(e.Collection, d.Text, query, snippetLength)}
+	hit := Hit{Score: h.Score, Why: h.Why, Branch: s.catalogue.NameOf(h.Branch), Snippet: s.index.Analyser(e.Collection).Snippet(d.Text, query, snippetLength)}
 	if e.Collection == events {
 		event, err := s.event(e)
 		hit.Memory = Memory{Namespace: e.Namespace, Key: e.Name, Value: event.Data, Type: event.Event, Agent: event.Agent,

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -22,40 +23,29 @@ import (
 
 // Index finds documents. It is kept up to date with every commit before the commit is acknowledged.
 type Index interface {
-	Indexing
-	Querying
-	Files
-}
+	integrity.Index
 
-// Indexing is how an index follows what is stored.
-type Indexing interface {
 	Apply(docs ...search.Doc)
 	// Replace changes what versions of documents say. What they said before is in no file after the next Save.
 	Replace(docs ...search.Doc)
 	Drop(b store.BranchID)
 	// Trim forgets the versions on a branch that an engine's Trim, with the same arguments, drops.
 	Trim(b store.BranchID, floor uint64, pins []uint64)
-	// Missing is how many of some versions are not in the index, or otherwise than they should be.
-	Missing(docs ...search.Doc) int
-	// Due tells when there is something to Tend to, which takes a while and gets in nobody's way.
+	// Due tells when Tend has work, which takes a while and blocks nothing.
 	Due() <-chan struct{}
 	Tend(ctx context.Context) error
-}
 
-// Querying is what is asked of an index.
-type Querying interface {
 	Search(ctx context.Context, v search.View, q search.Query) (search.Result, error)
 	Count(ctx context.Context, v search.View) (int, error)
+	// Select calls do for the documents that a filter selects, with the index locked.
+	Select(ctx context.Context, v search.View, f search.Filter, do func(*search.Columns) bool) error
+	// Namespaces lists those with documents, in order.
+	Namespaces(ctx context.Context, v search.View) ([]string, error)
 	// Frequencies counts the active documents, and those that have each of some terms.
 	Frequencies(ctx context.Context, v search.View, terms []string) (documents int, counts []int, err error)
-	Snippet(collection string, text []string, query string, limit int) string
-	Alike(collection string) *search.Alike
-	// Expand weighs the terms of a question and of texts that answer it.
-	Expand(collection, question string, texts [][]string, scores []float64) []search.Weighted
-}
+	// Analyser is how the texts of a collection are read.
+	Analyser(collection string) *search.Analyser
 
-// Files are how an index is kept from one start to the next.
-type Files interface {
 	// Load reads what was saved, and says what that covers.
 	Load(ctx context.Context, from search.Blobs, logger *slog.Logger) (search.Coverage, error)
 	// Save saves the index; everything up to a version was applied.
@@ -70,8 +60,8 @@ type Files interface {
 type Options struct {
 	Engine store.Engine // required; the caller closes it after the space
 	Index  Index        // required, empty
-	// Meaning is what the index ranks by beside words; nil: nothing.
-	Meaning Meaning
+	// Vectors are what the index ranks by beside words; nil: nothing.
+	Vectors Vectors
 	// QuestionTime is how long a search waits for the vector of its question, before words alone decide; 0: 3 seconds.
 	QuestionTime time.Duration
 	Clock        func() time.Time
@@ -92,7 +82,7 @@ type Options struct {
 type Space struct {
 	engine       store.Engine
 	index        Index
-	meaning      Meaning // nil: none
+	vectors      Vectors // nil: none
 	questionTime time.Duration
 	clock        func() time.Time
 	logger       *slog.Logger
@@ -107,11 +97,12 @@ type Space struct {
 	counters  *counting
 	chores    *chores
 	usage     *usage
-	noting    noting
 
 	branching sync.Mutex    // held while the set of branches changes
 	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges
 	purges    atomic.Uint64 // begun and ended ones: odd while one is under way
+
+	notesDropped atomic.Uint64 // the version up to which no commit has a note any more
 
 	looked store.BranchID // the reclaimed branch that was last tried to be forgotten; the chores' alone
 
@@ -135,9 +126,6 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
 	if err := s.ensureBranches(ctx); err != nil {
-		return nil, fmt.Errorf("open space: %w", err)
-	}
-	if err := s.noting.load(ctx, s); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
 	head, err := s.engine.Head(ctx)
@@ -164,7 +152,7 @@ func newSpace(o Options) *Space {
 	s := &Space{
 		engine:       o.Engine,
 		index:        o.Index,
-		meaning:      o.Meaning,
+		vectors:      o.Vectors,
 		questionTime: cmp.Or(o.QuestionTime, 3*time.Second),
 		clock:        o.Clock,
 		logger:       o.Logger,
@@ -191,7 +179,7 @@ func newSpace(o Options) *Space {
 func (s *Space) Close(ctx context.Context) error {
 	s.stop()
 	s.background.Wait()
-	s.saveIndex(ctx, true)
+	s.saveIndex(ctx, s.index.SaveAll)
 	return s.counters.flush(ctx)
 }
 

@@ -203,7 +203,7 @@ func TestAMergeBringsChangesAndStopsAtClashes(t *testing.T) {
 	if got := text(t, s, "", "new", AsOf{}); got != "" {
 		t.Fatalf("a stopped merge wrote %q", got)
 	}
-	m, err = s.Merge(t.Context(), Merge{Source: "try", Strategy: Source, Preview: true}, Write{})
+	m, err = s.Merge(t.Context(), Merge{Source: "try", Strategy: Source}, Write{DryRun: true})
 	if err != nil || len(m.Applied) != 3 || m.Merged {
 		t.Fatalf("preview: %+v (%v)", m, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -29,9 +30,11 @@ type Stage struct {
 	at      AsOf // the past that is read; nothing can be written there. The zero AsOf: the present
 	// blind says that what is only read is no condition of the commit: see Access.blind.
 	blind bool
+	// expiry says whether keys find memories that have expired.
+	expiry Expiry
 
 	seen    map[site]uint64 // versions that the commit expects; 0: there is none
-	changed map[site]*record
+	changed map[site]*record.Record
 	order   []site // of changed
 	events  []stagedEvent
 	counts  []stagedCount
@@ -160,7 +163,7 @@ func (t *Stage) lineage(system bool) store.Lineage {
 }
 
 // current reads entries as the stage sees them: what it changed, or what was there. A nil record is not there.
-func (t *Stage) current(ctx context.Context, sites []site) ([]*record, []store.Entry, error) {
+func (t *Stage) current(ctx context.Context, sites []site) ([]*record.Record, []store.Entry, error) {
 	if len(t.seen) > t.space.limits.StageReads {
 		return nil, nil, t.exhausted("entries are read", t.space.limits.StageReads)
 	}
@@ -173,7 +176,7 @@ func (t *Stage) current(ctx context.Context, sites []site) ([]*record, []store.E
 			return nil, nil, err
 		}
 	}
-	records := make([]*record, len(sites))
+	records := make([]*record.Record, len(sites))
 	for i, at := range sites {
 		if staged, ok := t.changed[at]; ok {
 			records[i], found[i] = staged, store.Entry{Key: at.Key}
@@ -247,36 +250,32 @@ func remember[K comparable, V any](m *map[K]V, key K, value V) {
 }
 
 // live decodes an entry; nil when there is none, it has expired, or it was erased.
-func (t *Stage) live(e store.Entry) (*record, error) {
+func (t *Stage) live(e store.Entry) (*record.Record, error) {
 	if !e.Exists() {
 		return nil, nil
 	}
-	r, err := decodeRecord(e)
-	if err != nil || r.expired(t.now) || r.Purged != "" {
+	r, err := record.Decode(e)
+	if err != nil || r.Expired(t.now) && t.expiry == HideExpired || r.Purged != "" {
 		return nil, err
 	}
 	return &r, nil
 }
 
+// Seeing does work in which keys find memories that have expired, or do not.
+func (t *Stage) Seeing(e Expiry, work func() error) error {
+	was := t.expiry
+	t.expiry = e
+	defer func() { t.expiry = was }()
+	return work()
+}
+
 // set stages a record, or with nil its deletion.
-func (t *Stage) set(at site, r *record) {
+func (t *Stage) set(at site, r *record.Record) {
 	if _, staged := t.changed[at]; !staged {
 		t.order = append(t.order, at)
 	}
-	t.bytes += r.size() - t.changed[at].size()
+	t.bytes += r.Size() - t.changed[at].Size()
 	remember(&t.changed, at, r)
-}
-
-// size is about how many bytes a record has in memory.
-func (r *record) size() int {
-	if r == nil {
-		return 0
-	}
-	n := len(r.Value) + len(r.Vector)
-	for name, value := range r.Metadata {
-		n += len(name) + len(value)
-	}
-	return n
 }
 
 // room is an error when the stage changes as much as it may.
@@ -298,7 +297,7 @@ func (t *Stage) exhausted(what string, most int) error {
 // stagedEntry is an entry of a listing.
 type stagedEntry struct {
 	site
-	record record
+	record record.Record
 	point  store.Point
 }
 
@@ -314,26 +313,27 @@ func (t *Stage) list(ctx context.Context, system bool, namespace, collection, pr
 	limit = t.space.page(limit)
 	if lineage := t.lineage(system); lineage != nil {
 		v := view{branch: t.branch, lineage: lineage, now: t.now}
-		list, err = scan(ctx, t.space, v, r, limit, func(e store.Entry) (*stagedEntry, error) { return t.listed(system, e) })
+		list, err = scan(ctx, t.space, v, r, limit+1, func(e store.Entry) (*stagedEntry, error) { return t.listed(system, e) })
 		if err != nil {
 			return nil, "", t.space.translate("list", err)
 		}
 	}
-	upTo := ""
-	if len(list) == limit {
-		upTo = list[limit-1].Name
-	}
 	for _, at := range t.order {
 		in := at.system == system && at.Namespace == namespace && at.Collection == collection && strings.HasPrefix(at.Name, prefix)
-		if in && at.Name > after && (upTo == "" || at.Name <= upTo) && t.changed[at] != nil {
+		if in && at.Name > after && t.changed[at] != nil {
 			list = append(list, stagedEntry{site: at, record: *t.changed[at]})
 		}
 	}
 	slices.SortFunc(list, func(a, b stagedEntry) int { return cmp.Compare(a.Name, b.Name) })
 	if len(list) > limit {
-		list, upTo = list[:limit], list[limit-1].Name
+		list, next = list[:limit], list[limit-1].Name
 	}
-	return list, upTo, nil
+	for _, l := range list {
+		if l.point.Version != 0 {
+			t.note(l.site, store.Entry{Key: l.Key, Point: l.point})
+		}
+	}
+	return list, next, nil
 }
 
 // listed is an entry that a listing found, unless it was changed since, which list adds.
@@ -346,6 +346,5 @@ func (t *Stage) listed(system bool, e store.Entry) (*stagedEntry, error) {
 	if r == nil || err != nil {
 		return nil, err
 	}
-	t.note(at, e)
 	return &stagedEntry{site: at, record: *r, point: e.Point}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -29,15 +30,6 @@ type Commit struct {
 // answerLimit is how many bytes of an answer are kept with a request.
 const answerLimit = 64 << 10
 
-// answers is the collection of what requests were answered with.
-const answers = "_answers"
-
-type answerRecord struct {
-	Answer  json.RawMessage `json:"answer"`         // null: it was too long
-	Sent    []string        `json:"sent,omitempty"` // instead: effects of a request that has no answer yet
-	Expires int64           `json:"expires"`
-}
-
 // Answered finds the answer that an earlier stage committed for the same request. done is false when there was none; the
 // answer is nil when it was too long to be kept.
 func (a *Access) Answered(ctx context.Context, c Commit) (answer json.RawMessage, done bool, err error) {
@@ -52,7 +44,7 @@ func (a *Access) Answered(ctx context.Context, c Commit) (answer json.RawMessage
 	if err != nil || !found[0].Exists() {
 		return nil, true, s.translate("find the earlier answer", err)
 	}
-	var r answerRecord
+	var r record.Answer
 	if err := json.Unmarshal(found[0].Value, &r); err != nil {
 		return nil, true, fmt.Errorf("read the earlier answer: %w", err)
 	}
@@ -196,7 +188,7 @@ func (t *Stage) askHooks(ctx context.Context, w Write) error {
 		sites := byNamespace[namespace]
 		items := make([]Item, len(sites))
 		for i, at := range sites {
-			items[i] = t.changed[at].item(at.Name)
+			items[i] = itemOf(at.Name, *t.changed[at])
 		}
 		changed, err := t.space.storing(ctx, Location{t.branch.Name, namespace}, items, w, true)
 		if err != nil {
@@ -207,6 +199,7 @@ func (t *Stage) askHooks(ctx context.Context, w Write) error {
 			if err != nil {
 				return err
 			}
+			r.Created = t.changed[at].Created
 			t.changed[at] = &r
 		}
 	}
@@ -235,7 +228,7 @@ func (t *Stage) batch(c Commit, system *lineage.Branch) (store.Batch, error) {
 			w.Branch = system.ID
 		}
 		if r := t.changed[at]; r != nil {
-			value, err := r.encode()
+			value, err := r.Encode()
 			if err != nil {
 				return batch, err
 			}
@@ -244,7 +237,7 @@ func (t *Stage) batch(c Commit, system *lineage.Branch) (store.Batch, error) {
 		batch.Writes = append(batch.Writes, w)
 	}
 	for _, e := range t.events {
-		batch.Appends = append(batch.Appends, logAppend(t.branch, e.namespace, e.event, t.agent, e.data))
+		batch.Appends = append(batch.Appends, record.Event{Event: e.event, Data: e.data, Agent: t.agent}.Append(t.branch.Lineage, e.namespace))
 	}
 	if c.Answer != nil && c.RequestID != "" {
 		w, err := t.answer(c, system)
@@ -268,7 +261,7 @@ func (t *Stage) batch(c Commit, system *lineage.Branch) (store.Batch, error) {
 }
 
 func (t *Stage) answer(c Commit, system *lineage.Branch) (store.Write, error) {
-	r := answerRecord{Answer: c.Answer, Expires: t.now.Add(systemKept).UnixMicro()}
+	r := record.Answer{Answer: c.Answer, Expires: t.now.Add(systemKept).UnixMicro()}
 	if len(c.Answer) > answerLimit {
 		r.Answer = nil
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/jsontext"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -31,8 +33,8 @@ type Patch struct {
 	IfVersion *uint64
 }
 
-// clear removes fields by the names that Patch.Clear has for them.
-func (r *record) clear(fields []string) error {
+// clearFields removes fields by the names that Patch.Clear has for them.
+func clearFields(r *record.Record, fields []string) error {
 	for _, name := range fields {
 		switch name {
 		case "tags":
@@ -113,7 +115,7 @@ func (t *Stage) Get(ctx context.Context, namespace string, keys []string) ([]*Me
 	list := make([]*Memory, len(keys))
 	for i, r := range records {
 		if r != nil {
-			m := r.memory(entries[i])
+			m := memoryOf(entries[i], *r)
 			list[i] = &m
 		}
 	}
@@ -129,7 +131,7 @@ func (t *Stage) List(ctx context.Context, namespace, prefix, after string, limit
 	}
 	found, next, err := t.list(ctx, false, namespace, memories, prefix, after, limit)
 	for _, l := range found {
-		list = append(list, l.record.memory(store.Entry{Key: l.Key, Point: l.point}))
+		list = append(list, memoryOf(store.Entry{Key: l.Key, Point: l.point}, l.record))
 	}
 	return list, next, err
 }
@@ -203,7 +205,7 @@ func sitesOf(keys []store.Key) []site {
 	return sites
 }
 
-func (t *Stage) putOne(at site, it Item, was *record, e store.Entry) (Stored, error) {
+func (t *Stage) putOne(at site, it Item, was *record.Record, e store.Entry) (Stored, error) {
 	receipt := Stored{Namespace: at.Namespace, Key: at.Name}
 	r, err := newRecord(it, t.agent)
 	if err != nil {
@@ -212,16 +214,19 @@ func (t *Stage) putOne(at site, it Item, was *record, e store.Entry) (Stored, er
 	if was != nil {
 		receipt.Replaces = e.Version
 	}
-	if was != nil && was.sameContent(r) {
+	if was != nil && was.SameContent(r) {
 		receipt.Version, receipt.Timestamp = e.Version, e.Time
 		return receipt, nil
+	}
+	if was != nil {
+		r.Succeed(was, e)
 	}
 	t.set(at, &r)
 	return receipt, nil
 }
 
 // require has the commit expect an entry at the version that its caller wants; nil: any.
-func (t *Stage) require(at site, want *uint64, r *record, e store.Entry) error {
+func (t *Stage) require(at site, want *uint64, r *record.Record, e store.Entry) error {
 	if want == nil {
 		return nil
 	}
@@ -267,30 +272,31 @@ func (t *Stage) Patch(ctx context.Context, namespace string, patches []Patch) (m
 }
 
 // patch stages a change of a memory that is there. What it makes of the memory depends on what that was.
-func (t *Stage) patch(at site, p Patch, was record, e store.Entry) error {
+func (t *Stage) patch(at site, p Patch, was record.Record, e store.Entry) error {
 	if err := t.require(at, p.IfVersion, &was, e); err != nil {
 		return err
 	}
 	r, err := t.patched(was, p)
-	if err != nil || was.sameContent(r) {
+	if err != nil || was.SameContent(r) {
 		return err
 	}
+	r.Succeed(&was, e)
 	t.expect(at, e)
 	t.set(at, &r)
 	return nil
 }
 
 // patched is a record with a patch, if that could be stored.
-func (t *Stage) patched(r record, p Patch) (record, error) {
+func (t *Stage) patched(r record.Record, p Patch) (record.Record, error) {
 	r.Agent = t.agent
-	if err := r.clear(p.Clear); err != nil {
+	if err := clearFields(&r, p.Clear); err != nil {
 		return r, err
 	}
 	if p.Value != nil {
 		if err := t.space.limits.checkJSON("value", p.Value, t.space.limits.Value); err != nil {
 			return r, err
 		}
-		value, err := compact(p.Value)
+		value, err := jsontext.Compact(p.Value)
 		if err != nil {
 			return r, invalid("value is not valid JSON: %v", err)
 		}
@@ -308,9 +314,9 @@ func (t *Stage) patched(r record, p Patch) (record, error) {
 	}
 	r.Metadata = p.metadata(r.Metadata)
 	if p.State != "" {
-		r.State = p.State
+		r.State = string(p.State)
 	}
-	if r.State == Active {
+	if r.State == string(Active) {
 		r.State = ""
 	}
 	if p.Supersedes != nil {
@@ -325,7 +331,7 @@ func (t *Stage) patched(r record, p Patch) (record, error) {
 			r.Expires = p.ExpiresAt.UnixMicro()
 		}
 	}
-	return r, t.space.limits.checkItem(r.item(p.Key))
+	return r, t.space.limits.checkItem(itemOf(p.Key, r))
 }
 
 func (p Patch) tags(tags []string) []string {
@@ -357,10 +363,10 @@ func (p Patch) metadata(metadata map[string]json.RawMessage) map[string]json.Raw
 	return merged
 }
 
-// item is a record as it would be stored anew.
-func (r record) item(key string) Item {
-	return Item{Key: key, Value: r.Value, Tags: r.Tags, Type: r.Type, Importance: r.Importance, Metadata: r.Metadata, State: r.State,
-		Supersedes: r.Supersedes, Links: r.Links, ExpiresAt: r.expiresAt(), Vector: Vector{r.VectorOf, decodedVector(r.Vector)}}
+// itemOf is a record as it would be stored anew.
+func itemOf(key string, r record.Record) Item {
+	return Item{Key: key, Value: r.Value, Tags: r.Tags, Type: r.Type, Importance: r.Importance, Metadata: r.Metadata, State: State(r.State),
+		Supersedes: r.Supersedes, Links: r.Links, ExpiresAt: r.ExpiresAt(), Vector: Vector{r.VectorOf, record.DecodeVector(r.Vector)}}
 }
 
 // Delete stages the deletion of memories, and counts those that were there.
@@ -451,7 +457,7 @@ func (t *Stage) Log(namespace, event string, data json.RawMessage) error {
 	if err := t.space.limits.checkJSON("data", data, t.space.limits.Value); err != nil {
 		return err
 	}
-	if data, err = compact(data); err != nil {
+	if data, err = jsontext.Compact(data); err != nil {
 		return invalid("data is not valid JSON: %v", err)
 	}
 	t.events = append(t.events, stagedEvent{namespace, event, data})
@@ -473,7 +479,7 @@ func (t *Stage) Search(ctx context.Context, q Search) (Found, error) {
 		return Found{}, t.space.translate("search", err)
 	}
 	if len(changes) > 0 {
-		q.AsOf = AsOf{Version: t.version}
+		q.AsOf, q.present = AsOf{Version: t.version}, true
 	}
 	return t.access.Search(ctx, q)
 }

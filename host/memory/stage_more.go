@@ -8,13 +8,14 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
 // Saved is what a stage had staged at a moment.
 type Saved struct {
-	changed map[site]*record
+	changed map[site]*record.Record
 	order   []site
 	events  int
 	counts  int
@@ -106,7 +107,7 @@ func (s *Space) payloads(ctx context.Context, b *lineage.Branch, notices []Notic
 		if !found[0].Exists() {
 			continue
 		}
-		r, err := decodeRecord(found[0])
+		r, err := record.Decode(found[0])
 		if err != nil {
 			return err
 		}
@@ -122,20 +123,40 @@ func (s *Space) payloads(ctx context.Context, b *lineage.Branch, notices []Notic
 // mostScanned is how many entries are looked through for namespaces.
 const mostScanned = 500_000
 
-// Namespaces lists the namespaces in which the branch has memories, in order. It reads through all entries, so it is for work
-// that nobody waits for.
+// Namespaces lists the namespaces in which the branch has memories, in order, expired ones included. While the index is behind it
+// reads through all entries.
 func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
 	if permitted, all := t.access.caller.Rights.Readable(); !all {
 		return t.inUse(ctx, permitted)
 	}
-	var list []string
+	if t.space.covers(ctx, t.version) && t.space.stillLive(t.branch) {
+		v := view{branch: t.branch, lineage: t.lineage(false), now: t.now}
+		list, err := t.space.index.Namespaces(ctx, v.search(nil, memories))
+		if err != nil {
+			return nil, t.space.translate("list namespaces", err)
+		}
+		v.past = true
+		return list, t.space.reachable(ctx, v)
+	}
+	return t.scanNamespaces(ctx)
+}
+
+// scanNamespaces reads through all entries.
+func (t *Stage) scanNamespaces(ctx context.Context) (list []string, err error) {
 	scanned := 0
-	for page, err := range eachPage(ctx, t.space.engine.ScanAt, t.lineage(false), store.Range{}, fillPage) {
+	for page, err := range store.Pages(ctx, t.space.engine.ScanAt, t.lineage(false), store.Range{}, fillPage) {
 		if err != nil {
 			return nil, t.space.translate("list namespaces", err)
 		}
 		for _, e := range page {
-			if e.Collection == memories && (len(list) == 0 || list[len(list)-1] != e.Namespace) {
+			if e.Collection != memories || len(list) > 0 && list[len(list)-1] == e.Namespace {
+				continue
+			}
+			r, err := record.Decode(e)
+			if err != nil {
+				return nil, err
+			}
+			if r.Purged == "" {
 				list = append(list, e.Namespace)
 			}
 		}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -72,7 +74,7 @@ func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key stri
 	if err := t.space.limits.checkJSON("value", value, t.space.limits.Value); err != nil {
 		return err
 	}
-	if value, err = compact(value); err != nil {
+	if value, err = jsontext.Compact(value); err != nil {
 		return invalid("value is not valid JSON: %v", err)
 	}
 	records, entries, err := t.current(ctx, sites)
@@ -82,11 +84,11 @@ func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key stri
 	if err := t.require(sites[0], want, records[0], entries[0]); err != nil {
 		return err
 	}
-	r := record{Value: value, Fields: c.Fields, Agent: t.agent}
+	r := record.Record{Value: value, Fields: c.Fields, Agent: t.agent}
 	if c.Expires > 0 {
 		r.Expires = t.now.Add(c.Expires).UnixMicro()
 	}
-	if records[0] == nil || c.Expires > 0 || !records[0].sameContent(r) {
+	if records[0] == nil || c.Expires > 0 || !records[0].SameContent(r) {
 		if err := t.weigh(ctx, sites[0], entries[0], &r, c.Quota); err != nil {
 			return err
 		}
@@ -96,7 +98,7 @@ func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key stri
 }
 
 // weigh counts what a change does to what a family keeps. It is an error when that grows and there is no room.
-func (t *Stage) weigh(ctx context.Context, at site, was store.Entry, r *record, q Quota) error {
+func (t *Stage) weigh(ctx context.Context, at site, was store.Entry, r *record.Record, q Quota) error {
 	owner := ownerOf(at.Collection)
 	if owner == "" {
 		return nil
@@ -259,11 +261,11 @@ func (s *Space) searchRecords(ctx context.Context, l store.Lineage, b *lineage.B
 		if !entries[0].Exists() {
 			continue
 		}
-		r, err := decodeRecord(entries[0])
+		r, err := record.Decode(entries[0])
 		if err != nil {
 			return nil, 0, err
 		}
-		hits = append(hits, RecordHit{Score: h.Score, Snippet: s.index.Snippet(c.Name, r.searched(), q.Text, snippetLength),
+		hits = append(hits, RecordHit{Score: h.Score, Snippet: s.index.Analyser(c.Name).Snippet(r.Searched(), q.Text, snippetLength),
 			Record: Record{h.Namespace, h.Key, r.Value, entries[0].Version, entries[0].Time}})
 	}
 	return hits, found.Total, nil

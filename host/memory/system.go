@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -41,7 +42,7 @@ func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r lineage.Re
 	if err != nil {
 		return nil, store.Point{}, err
 	}
-	if batch, err = s.noted(batch, id, r.Name, by); err != nil {
+	if batch, err = noted(batch, id, r.Name, by); err != nil {
 		return nil, store.Point{}, err
 	}
 	batch.Writes = append(batch.Writes, write)
@@ -61,7 +62,7 @@ func (s *Space) retainSystem(ctx context.Context) error {
 	if err := s.dropAnswers(ctx, b); err != nil {
 		return err
 	}
-	if err := s.dropNotes(ctx, b); err != nil {
+	if err := s.dropNotes(ctx); err != nil {
 		return err
 	}
 	floor, err := s.engine.VersionAt(ctx, s.clock().Add(-systemKept))
@@ -84,13 +85,13 @@ func (s *Space) trimSystem(ctx context.Context, b *lineage.Branch, floor uint64)
 // dropAnswers deletes the recorded answers of expired requests.
 func (s *Space) dropAnswers(ctx context.Context, b *lineage.Branch) error {
 	now, r := s.clock().UnixMicro(), store.Range{Namespace: lineage.Namespace, Collection: answers}
-	for page, err := range eachPage(ctx, s.engine.ScanAt, b.Lineage, r, cataloguePage) {
+	for page, err := range store.Pages(ctx, s.engine.ScanAt, b.Lineage, r, cataloguePage) {
 		if err != nil {
 			return err
 		}
 		batch := store.Batch{Expect: []store.Expectation{b.Alive()}}
 		for _, e := range page {
-			var a answerRecord
+			var a record.Answer
 			if err := json.Unmarshal(e.Value, &a); err != nil {
 				return fmt.Errorf("read an answer: %w", err)
 			}

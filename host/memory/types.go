@@ -111,7 +111,7 @@ type Counters struct {
 	Health     float64 // -1 to 1, added to by feedback; 0 at first
 }
 
-// Search is a question about memories.
+// Search is a question about memories. Without a Text it lists all that its filters admit.
 type Search struct {
 	Text       string
 	Branch     string   // empty: Default
@@ -122,20 +122,26 @@ type Search struct {
 	Tags       []string // all of these
 	Types      []string // any of these
 	States     []State  // any of these; nil: Active
+	Writers    []string // any of these, as Filter.Writers
 	Since      time.Time
 	Until      time.Time
-	AsOf       AsOf
-	Explain    bool
-	Unranked   bool      // in the space's own order, whatever Hooks say
-	Features   bool      // give the features of each hit
-	Mode       Mode      // empty: Hybrid
-	Vector     []float32 // what the question means, if that is known already
-	Embedder   string    // whose vectors decide; empty: those of the standard one
-	Expand     bool      // look for what stands out in the best hits, too
-	Distinct   bool      // of near-duplicates only the best
+	// MinImportance leaves out what is less important, or has no importance; nil: nothing.
+	MinImportance *float64
+	// Order is how the hits are ordered; empty: the best first, or without a Text the newest. Hooks do not rank what is ordered.
+	Order    Order
+	AsOf     AsOf
+	Explain  bool
+	Unranked bool      // in the space's own order, whatever Hooks say
+	Features bool      // give the features of each hit
+	Mode     Mode      // empty: Hybrid
+	Vector   []float32 // what the question means, if that is known already
+	Embedder string    // whose vectors decide; empty: those of the standard one
+	Expand   bool      // look for what stands out in the best hits, too
+	Distinct bool      // of near-duplicates only the best
 
 	weights []search.Weighted
 	by      Caller
+	present bool // AsOf is a version of just now: counters are known
 }
 
 // Hit is a memory, or an event, that a search found.
@@ -148,8 +154,8 @@ type Hit struct {
 	Why     *search.Explanation
 	// Features are those that Hooks can rank by, without the type and those that are missing, where they were asked for.
 	Features map[string]float32
-	// Meant is how much meaning counted beside words, from 0 to 1, when the search asked to explain itself.
-	Meant float64
+	// SemanticWeight is how much vectors counted beside words, from 0 to 1, when the search asked to explain itself.
+	SemanticWeight float64
 }
 
 // Found is the answer to a Search.

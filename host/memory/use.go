@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -48,7 +49,7 @@ func (c tally) at(now time.Time) Use {
 func hours(t time.Time) int64 { return t.Unix() / 3600 }
 
 // tallyRecord is how a record counts; nil counts nothing.
-func tallyRecord(name string, r *record) tally {
+func tallyRecord(name string, r *record.Record) tally {
 	if r == nil || r.Purged != "" {
 		return tally{}
 	}
@@ -64,7 +65,7 @@ func tallyEntry(e store.Entry, b store.BranchID) (tally, error) {
 	if !e.Exists() || e.Branch != b {
 		return tally{}, nil
 	}
-	r, err := decodeRecord(e)
+	r, err := record.Decode(e)
 	return tallyRecord(e.Name, &r), err
 }
 
@@ -244,12 +245,12 @@ func (u *usage) reserve(ctx context.Context, now time.Time, growth map[string]Us
 			return nil, err
 		}
 	}
-	r.hold(1)
+	r.add(1)
 	return r, nil
 }
 
-// hold adds the room to what is reserved, or with -1 takes it away. The caller holds mu.
-func (r *reservation) hold(sign int64) {
+// add adds the room to what is reserved, or with -1 removes it. The caller holds mu.
+func (r *reservation) add(sign int64) {
 	for owner, more := range r.growth {
 		o := r.usage.owner(owner)
 		o.reserved = o.reserved.plus(Use{sign * more.Records, sign * more.Bytes})
@@ -263,7 +264,7 @@ func (r *reservation) release() {
 	}
 	r.usage.mu.Lock()
 	defer r.usage.mu.Unlock()
-	r.hold(-1)
+	r.add(-1)
 }
 
 // apply counts what was committed in place of the room that was kept for it.
@@ -273,7 +274,7 @@ func (r *reservation) apply(version uint64, changes []useChange) {
 	}
 	r.usage.mu.Lock()
 	defer r.usage.mu.Unlock()
-	r.hold(-1)
+	r.add(-1)
 	r.usage.apply(version, changes)
 }
 
@@ -396,7 +397,7 @@ func (s *Space) countBranch(ctx context.Context, id store.BranchID, at uint64, f
 	}
 	own := store.Lineage{{Branch: id, At: at}}
 	for _, r := range ranges {
-		for e, err := range eachEntry(ctx, s.engine.ScanAt, own, r, fillPage) {
+		for e, err := range store.Entries(ctx, s.engine.ScanAt, own, r, fillPage) {
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/memory/purge"
 )
 
 // notes is a collection of the family notes, with a quota.
@@ -249,7 +251,7 @@ func TestAPurgedRecordIsNotCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	stageCommit(t, st, Commit{})
-	if _, err := s.Purge(t.Context(), Purge{Key: "k"}); err != nil {
+	if _, err := s.Purge(t.Context(), purge.Request{Key: "k"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.WaitIdle(t.Context()); err != nil {

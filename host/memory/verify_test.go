@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/integrity"
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -50,7 +52,7 @@ func tampered(t *testing.T, now func() time.Time) (*Space, *tamperedIndex) {
 	return s, index
 }
 
-func verify(t *testing.T, s *Space) Verified {
+func verify(t *testing.T, s *Space) integrity.Report {
 	t.Helper()
 	v, err := s.Verify(t.Context())
 	if err != nil {
@@ -172,7 +174,7 @@ func (b *busy) care(ctx context.Context, which int, own string) {
 		return
 	}
 	b.store("", "secret"+own, "a secret of "+own, time.Time{})
-	_, err := b.space.Purge(ctx, Purge{Key: "secret" + own})
+	_, err := b.space.Purge(ctx, purge.Request{Key: "secret" + own})
 	b.ok(err)
 }
 
@@ -248,7 +250,7 @@ func TestADamagedIndexIsFoundWhileClientsWrite(t *testing.T) {
 			}
 			v := verify(t, s)
 			clients.Wait()
-			found := slices.ContainsFunc(v.Findings, func(f Finding) bool { return strings.Contains(f.What, tamper.says) })
+			found := slices.ContainsFunc(v.Findings, func(f integrity.Finding) bool { return strings.Contains(f.What, tamper.says) })
 			if !found || !s.distrusted || index.unsaved.Load() == 0 {
 				t.Errorf("%+v; the index is trusted: %t", v.Findings, !s.distrusted)
 			}
@@ -291,7 +293,7 @@ func TestABranchThatIsTrimmedWhileItIsCountedIsCountedAgain(t *testing.T) {
 		t.Errorf("%+v after %d trims", v, trims)
 	}
 	trims = -1 << 30
-	if v := verify(t, s); len(v.Findings) != 1 || v.Findings[0].Do != doAgain || s.distrusted {
+	if v := verify(t, s); len(v.Findings) != 1 || v.Findings[0].Do != "run alcove verify again" || s.distrusted {
 		t.Errorf("trimmed all the time: %+v", v)
 	}
 	engine.after = nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -44,7 +45,7 @@ func (s *Space) commit(ctx context.Context, b *lineage.Branch, batch store.Batch
 
 // commitLocked is commit for a caller that holds writing.
 func (s *Space) commitLocked(ctx context.Context, b *lineage.Branch, batch store.Batch, by Caller) (store.Committed, error) {
-	batch, err := s.noted(batch, b.ID, b.Name, by)
+	batch, err := noted(batch, b.ID, b.Name, by)
 	if err != nil {
 		return store.Committed{}, err
 	}
@@ -70,7 +71,7 @@ func recordSeals(appends []store.Append) [][]byte {
 func (s *Space) docs(batch store.Batch, sealed [][]byte, done store.Committed) ([]search.Doc, error) {
 	var docs []search.Doc
 	add := func(e store.Entry) error {
-		d, ok, err := doc(e)
+		d, ok, err := record.Doc(e)
 		if ok {
 			docs = append(docs, d)
 		}

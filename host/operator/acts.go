@@ -26,7 +26,7 @@ const (
 	compact      act[none, Compacted]      = "compact"
 	durability   act[none, Durability]     = "durability"
 	flush        act[none, none]           = "flush"
-	purge        act[PurgeRequest, Purged] = "purge"
+	purging      act[PurgeRequest, Purged] = "purge"
 	getRetention act[none, Retention]      = "retention"
 	setRetention act[Retention, Retention] = "set-retention"
 	retain       act[none, Retained]       = "retain"
@@ -60,7 +60,7 @@ const (
 func table(o Operator) []served {
 	return []served{
 		health.asked(o.Health), verify.asked(o.Verify), compact.asked(o.Compact), durability.asked(o.Durability), done(flush, o.Flush),
-		purge.by(o.Purge), getRetention.asked(o.Retention), setRetention.by(o.SetRetention), retain.asked(o.Retain),
+		purging.by(o.Purge), getRetention.asked(o.Retention), setRetention.by(o.SetRetention), retain.asked(o.Retain),
 
 		export.by(o.Export), backUp.by(o.Backup), memories.by(o.Memories), told(noteBackup, o.NoteBackup), importing.by(o.Import),
 

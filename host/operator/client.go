@@ -48,7 +48,7 @@ func (c *Client) Flush(ctx context.Context) error {
 
 // Purge implements Operator.
 func (c *Client) Purge(ctx context.Context, r PurgeRequest) (Purged, error) {
-	return call(ctx, c, purge, r)
+	return call(ctx, c, purging, r)
 }
 
 // Retention implements Operator.

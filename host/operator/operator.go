@@ -12,6 +12,9 @@ import (
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/integrity"
+	"github.com/alcove-memory/alcove/host/memory/portable"
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/registry"
@@ -76,17 +79,17 @@ type Families interface {
 
 // Types of the domain that acts take and give.
 type (
-	Verified         = memory.Verified
+	Verified         = integrity.Report
 	Retention        = retention.Policy
 	Retained         = memory.Retained         // what an application of the policy did
 	RetentionFailure = memory.RetentionFailure // a rule that could not be applied
 	// NamespaceRetention is how much of the history of its memories a namespace keeps.
 	NamespaceRetention = retention.Namespace
 	Selection          = memory.Selection
-	Memory             = memory.PortableMemory
+	Memory             = portable.Memory
 	Imported           = memory.Imported
 	// Copy is a record, a memory or an event with what was purged.
-	Copy       = memory.Copy
+	Copy       = purge.Copy
 	Durability = store.Durability
 	Compacted  = store.Compacted
 	BackedUp   = store.BackedUp
@@ -133,7 +136,7 @@ type ImportRequest struct {
 
 // PurgeRequest says what to erase.
 type PurgeRequest struct {
-	memory.Purge
+	purge.Request
 	// SetAside removes what repairs have set aside, which may hold what is to be erased. Without it a purge refuses while
 	// there is any.
 	SetAside bool
@@ -141,7 +144,7 @@ type PurgeRequest struct {
 
 // Purged is what a purge did, and who may still have what was purged.
 type Purged struct {
-	memory.Purged
+	purge.Result
 	// Families saw it, or may have. What they keep of it in other words cannot be found.
 	Families []Witness `json:"families"`
 	// Outside are the servers that embedders and families may have sent it to.

@@ -9,13 +9,14 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/policy"
 )
 
 // NewPurged adds to the result of a purge who may still have what was purged: the families, by their grants and by what they
 // keep, and the servers that they and the embedders reach. Former grants are not known. Records of families were seen by no
 // other, so a purge of records has no witnesses.
-func NewPurged(p memory.Purge, done memory.Purged, families []Family, embedders []EmbedderState) Purged {
+func NewPurged(p purge.Request, done purge.Result, families []Family, embedders []EmbedderState) Purged {
 	w := witnesses{purge: p, byName: map[string]*Witness{}, outside: []string{}}
 	if p.Family == "" && p.Collection == "" {
 		w.addCopies(done)
@@ -28,12 +29,12 @@ func NewPurged(p memory.Purge, done memory.Purged, families []Family, embedders 
 			}
 		}
 	}
-	return Purged{Purged: done, Families: w.list(), Outside: w.outside}
+	return Purged{Result: done, Families: w.list(), Outside: w.outside}
 }
 
 // witnesses collects who may have what was purged.
 type witnesses struct {
-	purge   memory.Purge
+	purge   purge.Request
 	byName  map[string]*Witness
 	outside []string
 }
@@ -54,7 +55,7 @@ func (w *witnesses) list() []Witness {
 }
 
 // addCopies counts the copies that families keep.
-func (w *witnesses) addCopies(done memory.Purged) {
+func (w *witnesses) addCopies(done purge.Result) {
 	for _, c := range done.Copies.List {
 		if c.Family != "" {
 			w.of(c.Family).Copies++

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -24,21 +24,21 @@ func TestThePurgedNamesTheFamiliesAndServersThatMayHaveIt(t *testing.T) {
 	}
 	servers := make([]EmbedderState, 2)
 	servers[0].Name, servers[0].URL, servers[1].Name = "mini", "http://mini", "local"
-	var done memory.Purged
-	done.Copies.List = []memory.Copy{{Family: "notes"}, {}}
-	done.Possible.List = []memory.Copy{{Family: "notes"}, {Family: "notes"}}
+	var done purge.Result
+	done.Copies.List = []purge.Copy{{Family: "notes"}, {}}
+	done.Possible.List = []purge.Copy{{Family: "notes"}, {Family: "notes"}}
 	notes, hooked := Witness{Family: "notes", Copies: 1, Possible: 2}, Witness{Family: "hooked", Hooks: []string{"store"}}
 	outside := []string{"family reader by http to web", "embedder mini at http://mini"}
 	for name, c := range map[string]struct {
-		purge   memory.Purge
+		purge   purge.Request
 		want    []Witness
 		outside []string
 	}{
-		"a memory":                  {memory.Purge{Namespace: "work", Key: "k"}, []Witness{hooked, notes, {Family: "reader", Reads: true}}, outside},
-		"one in another namespace":  {memory.Purge{Key: "k"}, []Witness{hooked, notes}, outside},
-		"an event":                  {memory.Purge{Event: 1}, []Witness{{Family: "log", Reads: true}, notes}, outside},
-		"a record":                  {memory.Purge{Collection: "notes/list", Key: "k"}, []Witness{}, []string{}},
-		"everything that one keeps": {memory.Purge{Family: "notes"}, []Witness{}, []string{}},
+		"a memory":                  {purge.Request{Namespace: "work", Key: "k"}, []Witness{hooked, notes, {Family: "reader", Reads: true}}, outside},
+		"one in another namespace":  {purge.Request{Key: "k"}, []Witness{hooked, notes}, outside},
+		"an event":                  {purge.Request{Event: 1}, []Witness{{Family: "log", Reads: true}, notes}, outside},
+		"a record":                  {purge.Request{Collection: "notes/list", Key: "k"}, []Witness{}, []string{}},
+		"everything that one keeps": {purge.Request{Family: "notes"}, []Witness{}, []string{}},
 	} {
 		got := NewPurged(c.purge, done, families, servers)
 		if !reflect.DeepEqual(got.Families, c.want) || !reflect.DeepEqual(got.Outside, c.outside) {

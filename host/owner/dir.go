@@ -16,18 +16,18 @@ type Sharing struct {
 // ExposedError means that other users can write to a data directory.
 type ExposedError struct {
 	Dir string
-	Who string // the other users
-	Do  string // how to correct it
+	Who string // the users who can write
+	Do  string // the remedy
 }
 
 func (e *ExposedError) Error() string {
 	return fmt.Sprintf("%s can replace what is in the data directory %s: %s", e.Who, e.Dir, e.Do)
 }
 
-// exposed is who can put files into a directory.
+// exposed describes who can create files in a directory.
 type exposed struct {
 	all    bool // every user
-	sticky bool // every user, who cannot replace the files of others there
+	sticky bool // every user, but only the owner of a file can replace it
 	group  bool
 	owner  int // another user, who is not root; 0: none
 }
@@ -61,7 +61,7 @@ func (s Sharing) CheckDir(dir string) (warnings []string, err error) {
 	return warnings, nil
 }
 
-// parents are the directories that have the data directory's name, and its own if that is a link.
+// parents returns the directory that holds the data directory's name, and its target's if that is a link.
 func parents(dir string) []string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // Protocol is the version of the socket's protocol.
 const Protocol = 1
 
-// HelloLimit is how long a hello and its answer may be, in bytes.
+// HelloLimit bounds a hello and its answer, in bytes.
 const HelloLimit = 64 << 10
 
 // Hello is the first line on the socket: the client's options for its session.
@@ -26,7 +26,7 @@ type Hello struct {
 	Agent     string   `json:"agent,omitempty"`
 	ReadOnly  bool     `json:"read_only,omitempty"`
 	Profile   string   `json:"profile,omitempty"`  // which tools are listed
-	Families  []string `json:"families,omitempty"` // whose tools are listed from the start
+	Families  []string `json:"families,omitempty"` // listed from the start
 }
 
 // Welcome is the owner's answer to a hello that it accepts.
@@ -52,7 +52,7 @@ type answer struct {
 	Error *Refusal `json:"error,omitempty"`
 }
 
-// errLong says that a line of the greeting has no end within the limit.
+// errLong means that a line of the greeting exceeds the limit.
 var errLong = fmt.Errorf("the first line is longer than %d bytes", HelloLimit)
 
 // greet sends a hello and reads the answer.
@@ -80,7 +80,7 @@ func greet(w io.Writer, r *bufio.Reader, h Hello) (Welcome, error) {
 	return a.Welcome, nil
 }
 
-// Listen reads a client's hello. The error is what to Refuse it with.
+// Listen reads a client's hello. Its error is the argument of Refuse.
 func Listen(r *bufio.Reader) (Hello, *Refusal) {
 	line, err := readLine(r)
 	if err != nil {
@@ -102,7 +102,7 @@ func Listen(r *bufio.Reader) (Hello, *Refusal) {
 	return h, nil
 }
 
-// eachOnce refuses a hello that has a member twice, in any case: nobody can say which one is meant.
+// eachOnce refuses a hello with a repeated member, whatever its case: which one is meant is ambiguous.
 func eachOnce(line []byte) error {
 	members := []string{"alcove", "namespace", "branch", "agent", "read_only", "profile", "families"}
 	seen := map[string]bool{}
@@ -127,7 +127,7 @@ func Accept(w io.Writer, welcome Welcome) error {
 	return writeLine(w, welcome)
 }
 
-// Refuse answers a hello that is not accepted.
+// Refuse rejects a hello.
 func Refuse(w io.Writer, r *Refusal) error {
 	return writeLine(w, map[string]*Refusal{"error": r})
 }

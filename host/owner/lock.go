@@ -8,10 +8,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// OwnedError says that another process owns the data directory.
+// OwnedError means that another process owns the data directory.
 type OwnedError struct {
 	Dir string
-	PID int // of the owner; 0 when it is not known
+	PID int // of the owner; 0: unknown
 }
 
 func (e *OwnedError) Error() string {
@@ -25,8 +25,8 @@ func (e *OwnedError) Error() string {
 // Lock is the lock of a data directory. It is held until it is closed, or the process ends.
 type Lock struct{ file *flock.Flock }
 
-// AcquireLock locks a data directory, which it makes if need be. The error is an OwnedError when another process holds the
-// lock. The lock of a directory that cannot be written may be elsewhere.
+// AcquireLock locks a data directory, creating it if needed. The error is an OwnedError if another process holds the
+// lock. An unwritable directory's lock may be elsewhere.
 func AcquireLock(dir string) (*Lock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w: choose another one with --data", err)
@@ -48,10 +48,10 @@ func AcquireLock(dir string) (*Lock, error) {
 
 func lockFile(path string) *flock.Flock { return flock.New(path, flock.SetPermissions(0o600)) }
 
-// Close gives the lock up.
+// Close releases the lock.
 func (l *Lock) Close() error { return l.file.Close() }
 
-// Keep locks the file again when the one that is locked was removed or replaced, so that other processes find it locked.
+// Keep locks the file again if the locked one was removed or replaced, so that other processes find it locked.
 func (l *Lock) Keep() (again bool, err error) {
 	locked, err := l.file.Stat()
 	if err != nil {

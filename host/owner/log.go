@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	logLimit = 1 << 20 // bytes in a log before it is set aside
+	logLimit = 1 << 20 // bytes in a log before rotation
 	tailSize = 2 << 10 // bytes of the log that an error quotes
 )
 
-// Log is an owner's log file. When it is full it is set aside as owner.log.1, so that the two together
-// stay below about two megabytes. All processes that write to it append.
+// Log is an owner's log file. A full log is rotated to owner.log.1, so both together
+// stay below about two megabytes. All writing processes append.
 type Log struct {
 	mu   sync.Mutex
 	path string
 	file *os.File
 }
 
-// OpenLog opens the log of a data directory for appending. That of one in which nothing can be written is in a private
+// OpenLog opens the log of a data directory for appending. The log of an unwritable directory is in a private
 // directory for temporary files.
 func OpenLog(dir string) (*Log, error) {
 	path := currentLog(dir)
@@ -37,7 +37,7 @@ func OpenLog(dir string) (*Log, error) {
 	return &Log{path: path, file: f}, nil
 }
 
-// currentLog is where the log of a data directory is.
+// currentLog returns the path of a data directory's log.
 func currentLog(dir string) string {
 	if Writable(dir) == nil {
 		return LogPath(dir)
@@ -57,8 +57,8 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.file.Write(p)
 }
 
-// setAside copies the log and empties it in place, because a process that was started with
-// it as its standard error keeps writing to this very file.
+// setAside copies the log and truncates it in place, because a process that has it as
+// standard error keeps writing to this file.
 func (l *Log) setAside(size int64) error {
 	old, err := os.OpenFile(l.path+".1", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -75,7 +75,7 @@ func (l *Log) setAside(size int64) error {
 // Close closes the log.
 func (l *Log) Close() error { return l.file.Close() }
 
-// logTail quotes the end of the log, to be appended to an error; empty when there is none.
+// logTail quotes the end of the log, for an error; empty without a log.
 func logTail(dir string) string {
 	f, err := os.Open(currentLog(dir))
 	if err != nil {

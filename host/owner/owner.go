@@ -1,8 +1,7 @@
 // Package owner finds or starts the process that owns a data directory.
 //
 // One process at a time owns a data directory and listens on its socket. All others
-// call Dial: it returns a connection to the owner that was found, or to one that
-// it started and left running on its own.
+// call Dial, which connects to the owner or starts one that outlives the caller.
 package owner
 
 import (
@@ -22,7 +21,7 @@ const (
 	answerWithin = 10 * time.Second     // to connect and to read the answer to the hello
 	firstPause   = 5 * time.Millisecond // between two attempts, growing
 	longestPause = 250 * time.Millisecond
-	startAgain   = 500 * time.Millisecond // an owner that left quietly is given this long before the next is started
+	startAgain   = 500 * time.Millisecond // pause before another start, after an owner exited without an error
 )
 
 // ErrNone means that no process owns the data directory and Options.Start is nil.
@@ -33,13 +32,13 @@ type Options struct {
 	Dir     string
 	Hello   Hello
 	Sharing Sharing // of the directory, which is refused when others than these can change it
-	// Start starts an owner that goes on without this process, and gives a channel that carries how it
-	// ended should it end: nil when it left the directory to another owner. Nil: start none.
+	// Start starts an owner that outlives this process. Its channel carries the owner's exit, should it end:
+	// nil if it left the directory to another owner. A nil Start: start none.
 	Start func() (ended <-chan error, err error)
 	Wait  time.Duration // how long an owner may take to answer; 0: 30 seconds
 }
 
-// Conn is a connection to the owner. What is sent and read is the protocol that follows the hello.
+// Conn is a connection to the owner, after the hello.
 type Conn struct {
 	net.Conn
 	Welcome Welcome
@@ -84,14 +83,14 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 type dialer struct {
 	Options
 	sockets []string     // where an owner listens unless told otherwise
-	ended   <-chan error // of the owner that was started; nil when none is
+	ended   <-chan error // of the started owner; nil: none runs
 	started time.Time
-	failure error // how the owner that was started failed
-	killed  int   // how many that were started were ended by a signal
+	failure error // of the started owner
+	killed  int   // started owners ended by a signal
 	last    error // why the last attempt to connect failed
 }
 
-// connect tries the socket that the owner says it listens on, then those that it would choose.
+// connect tries the socket in the owner's record, then the usual paths.
 func (d *dialer) connect(ctx context.Context) (*Conn, error) {
 	return tryEach(said(d.Dir, Record.socket), d.sockets, func(socket string) (*Conn, error) {
 		if err := checkSocketOwner(d.Dir, socket); err != nil {
@@ -101,7 +100,7 @@ func (d *dialer) connect(ctx context.Context) (*Conn, error) {
 	})
 }
 
-// said is where a socket is, as the owner says; empty when it does not.
+// said returns a socket's path from the owner's record; empty: it has none.
 func said(dir string, which func(Record) string) string {
 	r, err := ReadRecord(dir)
 	if path := which(r); err == nil && filepath.IsAbs(path) {
@@ -110,8 +109,8 @@ func said(dir string, which func(Record) string) string {
 	return ""
 }
 
-// tryEach tries where an owner says that it is, which need not be true any more, and the usual places, until one answers.
-// When none does, what is wrong with the first of those counts, unless nothing is there.
+// tryEach tries the recorded path, which may be obsolete, and the usual ones, until one answers.
+// If none does, the error is that of the first path with a socket.
 func tryEach[C any](said string, usual []string, try func(socket string) (C, error)) (conn C, err error) {
 	if said != "" {
 		if conn, err = try(said); err == nil || isRefusal(err) {
@@ -130,13 +129,13 @@ func tryEach[C any](said string, usual []string, try func(socket string) (C, err
 	return conn, err
 }
 
-// ensure makes sure that an owner is there or coming up.
+// ensure makes sure that an owner runs or is starting.
 func (d *dialer) ensure(cause error) error {
 	d.last = cause
 	if d.Start == nil {
 		return fmt.Errorf("%w (%s): start one with: alcove serve --data %q", ErrNone, d.Dir, d.Dir)
 	}
-	if bySignal(d.failure) && d.killed < mostKilled { // it did not fail: somebody ended it, as they may any other
+	if bySignal(d.failure) && d.killed < mostKilled { // not a failure: it was killed
 		d.failure, d.started = nil, time.Time{}
 		d.killed++
 	}
@@ -154,16 +153,16 @@ func (d *dialer) ensure(cause error) error {
 	return nil
 }
 
-// mostKilled is after how many owners that were ended while they were waited for it is given up.
+// mostKilled is the number of killed owners after which Dial gives up.
 const mostKilled = 3
 
-// bySignal reports whether a process ended without having an exit code of its own.
+// bySignal reports whether a process ended without an exit code.
 func bySignal(err error) bool {
 	var ended *exec.ExitError
 	return errors.As(err, &ended) && ended.ExitCode() < 0
 }
 
-// rest pauses, less long when the owner that was started ends.
+// rest pauses, at most until the started owner ends.
 func (d *dialer) rest(ctx context.Context, pause time.Duration) error {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -171,7 +170,7 @@ func (d *dialer) rest(ctx context.Context, pause time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case d.failure = <-d.ended:
-		d.ended = nil // it failed, or left the directory to another owner that is coming up
+		d.ended = nil // it failed, or another owner is starting
 	case <-timer.C:
 	}
 	return nil
@@ -189,7 +188,7 @@ func (d *dialer) gaveUp(ctx context.Context, err error) error {
 		who, d.Dir, d.Wait, d.last, currentLog(d.Dir), d.Dir, logTail(d.Dir))
 }
 
-// Connect says hello to the owner that listens on a socket. It gives up after ten seconds.
+// Connect greets the owner at a socket, for at most ten seconds.
 func Connect(ctx context.Context, socket string, h Hello) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()

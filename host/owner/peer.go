@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// CheckPeer refuses a connection of a socket whose other end is a process of another user. Root's is taken, and root takes
-// everybody's.
+// CheckPeer refuses a socket connection to a process of another user. Root may connect to every user, and every user to
+// root.
 func CheckPeer(conn net.Conn) error {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
-		return nil // it is no socket
+		return nil // not a socket
 	}
 	raw, err := c.SyscallConn()
 	if err != nil {

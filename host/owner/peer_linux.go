@@ -2,7 +2,7 @@ package owner
 
 import "golang.org/x/sys/unix"
 
-// peerOf is the user whose process is at the other end of a socket.
+// peerOf returns the user of the process at the other end of a socket.
 func peerOf(fd uintptr) (uid int, known bool, err error) {
 	cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package owner
 
-// peerOf cannot tell whose process is at the other end of a socket: the modes of its file and directory decide alone.
+// peerOf does not know the peer's user on this system: only the modes of file and directory protect the socket.
 func peerOf(uintptr) (uid int, known bool, err error) { return 0, false, nil }

@@ -12,34 +12,34 @@ import (
 	"slices"
 )
 
-// longestSocket is the longest path, in bytes, that every supported system takes for a socket.
+// longestSocket is the longest socket path, in bytes, on every supported system.
 const longestSocket = 100
 
-// LockPath is the file that the owner of a data directory holds locked.
+// LockPath returns the lock file of a data directory.
 func LockPath(dir string) string { return filepath.Join(dir, "owner.lock") }
 
-// TokenPath is the file with the token that HTTP clients of a data directory present.
+// TokenPath returns the file with the token of HTTP clients.
 func TokenPath(dir string) string { return filepath.Join(dir, "token") }
 
-// LogPath is the file that an owner which was started on demand writes its log to.
+// LogPath returns the log file of owners started on demand.
 func LogPath(dir string) string { return filepath.Join(dir, "owner.log") }
 
-// RecordPath is the file in which an owner says where it listens.
+// RecordPath returns the file of the owner's Record.
 func RecordPath(dir string) string { return filepath.Join(dir, "owner.json") }
 
-// SocketPath is where the owner of a data directory listens unless told otherwise: a socket in the
-// directory or, where that path is too long for a socket, one in a private directory for temporary
+// SocketPath returns the default socket of a data directory's owner: in the
+// directory or, if that path is too long for a socket, in a private directory for temporary
 // files, named by a hash of the directory.
 func SocketPath(dir string) (string, error) { return first(SocketPaths(dir)) }
 
-// SocketPaths are SocketPath, and where the owner listens instead when it cannot have a socket there, in their order.
+// SocketPaths returns SocketPath and its alternatives, in order of preference.
 func SocketPaths(dir string) ([]string, error) { return socketPaths(dir, "alcove.sock", ".sock") }
 
-// AdminPath is where the owner of a data directory takes the operator's acts. It is a second socket, so that what
-// clients and models are given never leads there.
+// AdminPath returns the operator's socket. It is a second socket, so that nothing
+// given to clients or models leads to it.
 func AdminPath(dir string) (string, error) { return first(AdminPaths(dir)) }
 
-// AdminPaths are AdminPath, and where it is instead, in their order.
+// AdminPaths returns AdminPath and its alternatives, in order of preference.
 func AdminPaths(dir string) ([]string, error) { return socketPaths(dir, "admin.sock", ".admin.sock") }
 
 func first(paths []string, err error) (string, error) {
@@ -74,7 +74,7 @@ func CheckSocketLength(path string) error {
 	return nil
 }
 
-// privatePaths are the names of a file of a data directory in the private directories, by a hash of where it really is.
+// privatePaths returns the paths of a data directory's file in the private directories, by a hash of its resolved name.
 func privatePaths(abs, suffix string) []string {
 	if real, err := filepath.EvalSymlinks(abs); err == nil {
 		abs = real
@@ -87,7 +87,7 @@ func privatePaths(abs, suffix string) []string {
 	return paths
 }
 
-// PrivatePath is where a file is that belongs to a data directory in which nothing can be written.
+// PrivatePath returns the path of a file that belongs to an unwritable data directory.
 func PrivatePath(dir, suffix string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -102,8 +102,8 @@ func PrivatePath(dir, suffix string) string {
 	return paths[0]
 }
 
-// privateDirs are the private directories for what cannot be in a data directory. The last ones are the usual ones, where
-// an owner whose environment was another may be.
+// privateDirs returns the private directories for files outside a data directory. The last ones are the usual defaults,
+// for owners with another environment.
 func privateDirs() []string {
 	var dirs []string
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && len(dir) < longestSocket/2 {
@@ -117,10 +117,10 @@ func privateDirs() []string {
 	return dirs
 }
 
-// ErrUntrusted says that another user could have created a file.
+// ErrUntrusted means that another user could have created a file.
 var ErrUntrusted = errors.New("other users could have put it there")
 
-// MakeSocketDir makes the directory for a socket, if it is a private one, and refuses one that others could have prepared.
+// MakeSocketDir creates the directory of a socket, if it is a private one, and refuses one that others can write to.
 func MakeSocketDir(socket string) error {
 	if dir := filepath.Dir(socket); slices.Contains(privateDirs(), dir) {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -130,7 +130,7 @@ func MakeSocketDir(socket string) error {
 	return checkSocketDir(socket)
 }
 
-// checkSocketDir refuses a socket in a directory that others could have prepared: what listens there could be anybody's.
+// checkSocketDir refuses a socket in a directory that others can write to: the listener could be theirs.
 func checkSocketDir(socket string) error {
 	dir := filepath.Dir(socket)
 	info, err := os.Lstat(dir)
@@ -153,7 +153,7 @@ func checkSocketDir(socket string) error {
 	return nil
 }
 
-// checkOpenDir refuses a directory in which every user can exchange a socket.
+// checkOpenDir refuses a directory in which every user can replace a socket.
 func checkOpenDir(dir string, info fs.FileInfo) error {
 	if exposure(info).all {
 		return fmt.Errorf("every user can exchange what is in %s: run chmod o-w %q: %w", dir, dir, ErrUntrusted)
@@ -161,12 +161,12 @@ func checkOpenDir(dir string, info fs.FileInfo) error {
 	return nil
 }
 
-// checkSocketOwner refuses a socket in another user's directory, unless it is the data directory, which was looked at.
+// checkSocketOwner refuses a socket in another user's directory, unless it is the data directory, which was checked.
 func checkSocketOwner(dir, socket string) error {
 	of := filepath.Dir(socket)
 	info, err := os.Stat(of)
 	if err != nil || exposure(info).owner == 0 {
-		return nil // who connects is told what is wrong
+		return nil // connecting reports the error
 	}
 	if data, err := os.Stat(dir); err == nil && os.SameFile(data, info) {
 		return nil

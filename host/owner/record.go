@@ -10,13 +10,13 @@ import (
 	"github.com/alcove-memory/alcove/host/durable"
 )
 
-// Record describes the owner in the data directory, for people and for clients that look for a socket elsewhere. The lock
-// alone decides who the owner is.
+// Record describes the owner in the data directory, for people and for clients that look for a socket elsewhere. Only the
+// lock decides who the owner is.
 type Record struct {
 	PID     int       `json:"pid"`
 	Socket  string    `json:"socket"`                 // absolute
-	Admin   string    `json:"admin_socket,omitempty"` // likewise; empty: of an older program
-	HTTP    string    `json:"http,omitempty"`         // address; empty when it does not listen on HTTP
+	Admin   string    `json:"admin_socket,omitempty"` // absolute; empty: an older program's
+	HTTP    string    `json:"http,omitempty"`         // address; empty: no HTTP
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
 }
@@ -25,10 +25,10 @@ func (r Record) socket() string { return r.Socket }
 
 func (r Record) admin() string { return r.Admin }
 
-// of reports whether it is the record of the same owner.
+// of reports whether both records are of the same owner.
 func (r Record) of(other Record) bool { return r.PID == other.PID && r.Started.Equal(other.Started) }
 
-// recordLimit is how long a record may be, in bytes.
+// recordLimit bounds a record, in bytes.
 const recordLimit = 64 << 10
 
 // ReadRecord reads the record of the owner, or of the last one if it was killed.
@@ -49,8 +49,7 @@ func ReadRecord(dir string) (Record, error) {
 	return r, nil
 }
 
-// parseRecord decodes a record. No process has a number below 1: some numbers mean groups of processes where
-// signals are sent.
+// parseRecord decodes a record. A PID below 1 is refused: signals would go to process groups.
 func parseRecord(data []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(data, &r); err != nil {

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Starter gives the Start of Options: it runs the program with `serve --data dir --auto` and what is added, in a session
-// of its own, logging to the data directory.
+// Starter returns a Start for Options: it runs the program with `serve --data dir --auto` and further arguments, in its own
+// session, logging to the data directory.
 func Starter(program, dir string, added ...string) func() (<-chan error, error) {
 	return func() (<-chan error, error) {
 		abs, err := filepath.Abs(dir)

@@ -16,7 +16,7 @@ import (
 // of the process that started it.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// Writable tells why files cannot be made in a directory; nil when they can, or there is no such directory.
+// Writable returns why files cannot be created in a directory; nil if they can, or if it does not exist.
 func Writable(dir string) error {
 	err := unix.Access(dir, unix.W_OK|unix.X_OK)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -25,7 +25,7 @@ func Writable(dir string) error {
 	return &fs.PathError{Op: "write to", Path: dir, Err: err}
 }
 
-// exposure is who else can put files into a directory. In one with the sticky bit nobody can replace those of others.
+// exposure returns who else can create files in a directory. The sticky bit protects the files of others.
 func exposure(info fs.FileInfo) exposed {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

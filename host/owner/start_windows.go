@@ -21,8 +21,8 @@ func detach(cmd *exec.Cmd) {
 // is, by the access list that it inherits.
 func private(fs.FileInfo) bool { return true }
 
-// Writable tells nothing on Windows, where access lists decide: what cannot be written says so when it is tried.
+// Writable returns nil on Windows, where access lists decide: the write itself reports the error.
 func Writable(string) error { return nil }
 
-// exposure tells nothing on Windows: the access list that a directory inherits is not looked at.
+// exposure returns nothing on Windows: the access list that a directory inherits is not checked.
 func exposure(fs.FileInfo) exposed { return exposed{} }

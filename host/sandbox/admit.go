@@ -1,13 +1,13 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
@@ -34,8 +34,9 @@ type admission struct {
 	options   Options
 	binary    []byte
 	digest    [sha256.Size]byte
+	body      string // the name in the cache of all but its custom sections; empty: not known
 	module    *wasm.Module
-	validated *wasm.Validated // nil: it was validated before
+	validated *wasm.Validated
 	manifest  *abi.Manifest
 	limits    abi.Limits
 	rewritten []byte
@@ -43,37 +44,91 @@ type admission struct {
 }
 
 // Admit validates, meters and compiles a module. A *Refusal means that the module is at fault; other errors are the
-// host's. binary is neither changed nor retained.
+// host's. binary is neither changed nor retained. Modules whose metered form is equal share their native code.
 func (s *Sandbox) Admit(ctx context.Context, binary []byte, options Options) (*Module, error) {
 	a := &admission{sandbox: s, options: options, binary: binary, digest: sha256.Sum256(binary)}
+	if err := a.checkDigest(); err != nil {
+		return nil, err
+	}
+	manifest, _ := ManifestBytes(binary) // without one it is bare, or refused below
+	return a.admit(ctx, manifest)
+}
+
+// Source is a module whose bytes are read only if the cache does not know it.
+type Source struct {
+	Digest   string                 // SHA-256 of its bytes, hexadecimal
+	Manifest []byte                 // what its section for the manifest holds
+	Read     func() ([]byte, error) // its bytes
+}
+
+// AdmitSource is Admit for a module that may not have to be read: what runs was made of bytes with the source's digest.
+func (s *Sandbox) AdmitSource(ctx context.Context, source Source, options Options) (*Module, error) {
+	a := &admission{sandbox: s, options: options}
+	if n, err := hex.Decode(a.digest[:], []byte(source.Digest)); err != nil || n != len(a.digest) {
+		return nil, fmt.Errorf("admit a module: %q is no SHA-256", source.Digest)
+	}
+	if m, err := a.known(ctx, source.Manifest); m != nil || err != nil {
+		return m, err
+	}
+	binary, err := source.Read()
+	if err != nil {
+		return nil, fmt.Errorf("read the module: %w", err)
+	}
+	if manifest, err := ManifestBytes(binary); err != nil || !bytes.Equal(manifest, source.Manifest) {
+		return nil, refuse(abi.ClassManifest, "pack it again", "its manifest is not the one that it was listed with")
+	}
+	options.Digest = source.Digest
+	return s.Admit(ctx, binary, options)
+}
+
+// admit admits a module whose bytes have the digest.
+func (a *admission) admit(ctx context.Context, manifest []byte) (*Module, error) {
+	if m, err := a.known(ctx, manifest); m != nil || err != nil {
+		return m, err
+	}
+	if m, err := a.knownBody(ctx); m != nil || err != nil {
+		return m, err
+	}
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	class, err := s.class(a.limits.MemoryPages)
+	c, err := a.compile(ctx)
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := a.compile(ctx, class)
-	if err != nil {
-		return nil, err
+	k := admitted{Code: hex.EncodeToString(c.digest[:])}
+	for _, m := range a.module.Memories {
+		k.MemoryPages += int64(m.Min)
 	}
+	if err := a.keep(k, manifest); err != nil {
+		a.sandbox.log.Warn("a module has to be checked again next time", "error", err)
+	}
+	return a.finish(c)
+}
+
+// finish is the admitted module, which takes over one use of the code.
+func (a *admission) finish(c *code) (*Module, error) {
+	s := a.sandbox
 	m := &Module{
 		sandbox: s, digest: hex.EncodeToString(a.digest[:]), manifest: a.manifest, limits: a.limits,
-		runtime: class, compiled: compiled, rate: newRate(s.since), slots: make(chan struct{}, instances(a.limits)),
+		code: c, rate: newRate(s.since), slots: make(chan struct{}, instances(a.limits)),
 	}
 	m.family = "bare-" + m.digest[:12] // modules without a name are not one family
 	if a.manifest != nil {
 		m.family = a.manifest.Name
 	}
 	m.log = s.log.With("family", m.family)
-	return m, s.remember(m)
+	if err := s.remember(m); err != nil {
+		s.release(c)
+		return nil, err
+	}
+	return m, nil
 }
 
 func (s *Sandbox) remember(m *Module) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		m.compiled.Close(context.Background())
 		return ErrClosed
 	}
 	s.modules[m] = struct{}{}
@@ -108,25 +163,21 @@ func (a *admission) checkSize() error {
 	return nil
 }
 
-// checkStructure decodes the module, and validates it unless that was done before: then the rewritten module is in
-// the cache.
+// checkStructure decodes and validates the module.
 func (a *admission) checkStructure() error {
-	module, err := wasm.Decode(a.binary, structural())
-	if err == nil {
-		a.module = module
-		a.limits = resolve(abi.Limits{}, a.options.Limits) // the manifest does not matter for tables
-		if a.cached() {
-			return nil
-		}
-		a.validated, err = wasm.Validate(module, structural())
-	}
+	validated, err := wasm.Parse(a.binary, structural())
 	if err != nil {
 		r := refuse(abi.ClassStructure, "build it for WebAssembly 2.0, without extensions", "it is not a valid module within bounds")
 		r.Err = err
 		return r
 	}
+	a.validated, a.module = validated, validated.Module
+	a.limits = a.first()
 	return a.checkElements()
 }
+
+// first are the limits before the manifest is read, which does not matter for tables.
+func (a *admission) first() abi.Limits { return resolve(abi.Limits{}, a.options.Limits) }
 
 // checkElements refuses a module that would trap when its tables are filled, because wazero leaves out what does not
 // fit, and everything behind it. Where a segment goes is a constant, for no global can be imported.
@@ -155,19 +206,10 @@ func constant(e wasm.Expr) (uint32, bool) {
 	return uint32(in.Value), true
 }
 
-// cached says whether the module was admitted before, and finds its rewritten form.
-func (a *admission) cached() bool {
-	if a.sandbox == nil {
-		return false
-	}
-	a.rewritten = a.sandbox.cache.rewritten(a.digest, a.version(), 4*abi.DefaultModuleLimits().ModuleBytes)
-	return a.rewritten != nil
-}
-
 // version names all that a module in the cache depends on, beside its own bytes.
 func (a *admission) version() string {
 	schema := sha256.Sum256(abi.ManifestSchema())
-	return fmt.Sprintf("%s-%s-%x-%d", meter.Version, checks, schema[:4], a.limits.TableElements)
+	return fmt.Sprintf("%s-%s-%x-%d", meter.Version, checks, schema[:4], a.first().TableElements)
 }
 
 func (a *admission) checkReserved() error {
@@ -316,29 +358,6 @@ func (a *admission) checkDeclared() error {
 	return nil
 }
 
-// compile gives the native code of the metered module, from the cache if it is there.
-func (a *admission) compile(ctx context.Context, class wazero.Runtime) (wazero.CompiledModule, error) {
-	if a.rewritten != nil {
-		if compiled, err := class.CompileModule(cachedOnly(), a.rewritten); err == nil {
-			return compiled, nil
-		}
-		if err := a.checkAgain(); err != nil { // the cache is of another processor, of another version, or damaged
-			return nil, err
-		}
-	}
-	return a.compileNew(ctx, class)
-}
-
-// checkAgain validates a module whose rewritten form turned out to be of no use.
-func (a *admission) checkAgain() error {
-	var err error
-	if a.validated, err = wasm.Parse(a.binary, structural()); err != nil {
-		return refuse(abi.ClassStructure, "build it for WebAssembly 2.0, without extensions", "it is not a valid module within bounds: %v", err)
-	}
-	a.module = a.validated.Module
-	return a.checkDeclared()
-}
-
 func (a *admission) rewrite() error {
 	var name *meter.NameError
 	var large *meter.SizeError
@@ -355,8 +374,8 @@ func (a *admission) rewrite() error {
 	return nil
 }
 
-// compileNew meters and compiles what is not in the cache: one module at a time, for that may take much memory.
-func (a *admission) compileNew(ctx context.Context, class wazero.Runtime) (wazero.CompiledModule, error) {
+// compile meters the module, and gives its native code: one module at a time, for that may take much memory.
+func (a *admission) compile(ctx context.Context) (*code, error) {
 	s := a.sandbox
 	select {
 	case s.compiling <- struct{}{}:
@@ -367,28 +386,18 @@ func (a *admission) compileNew(ctx context.Context, class wazero.Runtime) (wazer
 	if err := a.rewrite(); err != nil {
 		return nil, err
 	}
-	if compiled, err := class.CompileModule(cachedOnly(), a.rewritten); err == nil {
-		return compiled, nil // somebody else was faster
+	digest := sha256.Sum256(a.rewritten)
+	if c, err := s.load(ctx, digest); c != nil || err != nil {
+		return c, err
 	}
-	from := context.WithoutCancel(ctx)
-	if !a.options.Vetted {
-		from = cachedOnly()
-		functions, err := a.functions()
-		if err != nil {
-			return nil, err
-		}
-		if err := s.compileApart(ctx, a.rewritten, functions); err != nil {
-			return nil, err
-		}
+	if a.options.Vetted {
+		return s.compileHere(ctx, digest, a.rewritten)
 	}
-	compiled, err := class.CompileModule(from, a.rewritten)
+	functions, err := a.functions()
 	if err != nil {
-		return nil, fmt.Errorf("load the compiled module: %w", err)
+		return nil, err
 	}
-	if err := s.cache.keep(a.digest, a.version(), a.rewritten); err != nil {
-		s.log.Warn("a module has to be compiled again next time", "error", err)
-	}
-	return compiled, nil
+	return s.compileApart(ctx, digest, a.rewritten, functions)
 }
 
 // functions counts what the metered module defines, which also shows that it can be decoded.
@@ -404,22 +413,20 @@ func (a *admission) functions() (int, error) {
 	return len(m.Functions), nil
 }
 
-// class gives the runtime for a limit of memory. wazero has the limit for a whole runtime, so there is one for each
-// power of two; within that, each instance keeps to its own.
-func (s *Sandbox) class(pages int64) (wazero.Runtime, error) {
-	size := uint32(1) << bits.Len32(uint32(max(pages, 16)-1))
+// engine is the runtime of all modules. Its limit of memory is the largest there is: each instance keeps to its module's.
+func (s *Sandbox) engine() (wazero.Runtime, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, ErrClosed
 	}
-	if r, ok := s.classes[size]; ok {
-		return r, nil
+	if s.runtime != nil {
+		return s.runtime, nil
 	}
-	r := wazero.NewRuntimeWithConfig(context.Background(), runtimeConfig(s.cache.wazero, size))
+	r := wazero.NewRuntimeWithConfig(context.Background(), runtimeConfig(s.compiled))
 	if err := hostModules(context.Background(), r); err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.Close(context.Background()))
 	}
-	s.classes[size] = r
+	s.runtime = r
 	return r, nil
 }

@@ -133,16 +133,19 @@ func TestASecondLoadComesFromTheCache(t *testing.T) {
 
 func TestDamagedCacheIsFilledAgain(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, dir string){
-		"the native code is gone":         func(t *testing.T, dir string) { overwrite(t, dir, dirCode+"/*/*", nil) },
-		"the native code is changed":      func(t *testing.T, dir string) { overwrite(t, dir, dirCode+"/*/*", flip) },
-		"the native code is cut":          func(t *testing.T, dir string) { overwrite(t, dir, dirCode+"/*/*", cut) },
-		"the rewritten module is gone":    func(t *testing.T, dir string) { overwrite(t, dir, dirModules+"/*", nil) },
-		"the rewritten module is altered": func(t *testing.T, dir string) { overwrite(t, dir, dirModules+"/*", flip) },
+		"the native code is gone":        func(t *testing.T, dir string) { overwrite(t, dir, dirCode+"/*", nil) },
+		"the native code is changed":     func(t *testing.T, dir string) { overwrite(t, dir, dirCode+"/*", flip) },
+		"the native code is cut":         func(t *testing.T, dir string) { overwrite(t, dir, dirCode+"/*", cut) },
+		"what the checks found is gone":  func(t *testing.T, dir string) { overwrite(t, dir, dirAdmitted+"/*", nil) },
+		"what the checks found is other": func(t *testing.T, dir string) { overwrite(t, dir, dirAdmitted+"/*", flip) },
+		"the body is gone":               func(t *testing.T, dir string) { overwrite(t, dir, dirBodies+"/*", nil) },
+		"the body is other":              func(t *testing.T, dir string) { overwrite(t, dir, dirBodies+"/*", flip) },
+		"what the checks found is cut":   func(t *testing.T, dir string) { overwrite(t, dir, dirAdmitted+"/*", cut) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := testConfig(t)
 			acts(t, config, abi.Limits{})
-			damage(t, config.Dir)
+			damage(t, config.Cache.Dir)
 			if r := ask(t, acts(t, config, abi.Limits{}), "c"); string(r.Output) != "1121" {
 				t.Errorf("%s: %s, %v", r.Class, r.Output, r.Error)
 			}
@@ -170,22 +173,13 @@ func overwrite(t *testing.T, dir, pattern string, change func([]byte) []byte) {
 func flip(b []byte) []byte { b[len(b)/2] ^= 1; return b }
 func cut(b []byte) []byte  { return b[:len(b)/2] }
 
-func TestCacheThatOthersCanEnterIsNotUsed(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "open")
-	must(t, os.Mkdir(dir, 0o755))
-	must(t, os.Chmod(dir, 0o755))
-	if _, err := New(Config{Dir: dir}); err == nil || !strings.Contains(err.Error(), "chmod 700") {
-		t.Errorf("it was opened: %v", err)
-	}
-}
-
 func TestParentNeverCompiles(t *testing.T) {
 	s := newSandbox(t, testConfig(t))
-	class, err := s.class(1)
+	r, err := s.engine()
 	must(t, err)
 	metered, _, err := Metered(testdata(t, "acts.wasm"))
 	must(t, err)
-	if _, err := class.CompileModule(cachedOnly(), metered); !errors.Is(err, context.Canceled) {
+	if _, err := r.CompileModule(cachedOnly(), metered); !errors.Is(err, context.Canceled) {
 		t.Errorf("a module that is not in the cache: %v", err)
 	}
 }
@@ -199,7 +193,7 @@ func TestCompilerThatTakesTooLongIsKilled(t *testing.T) {
 	if !errors.As(err, &refused) || refused.Class != abi.ClassCompile || !strings.Contains(err.Error(), abi.LimitCompileMS) {
 		t.Errorf("%v", err)
 	}
-	leftovers(t, config.Dir)
+	leftovers(t, config.Cache.Dir)
 }
 
 func TestCompilerThatTakesTooMuchMemoryIsEnded(t *testing.T) {
@@ -214,13 +208,13 @@ func TestCompilerThatTakesTooMuchMemoryIsEnded(t *testing.T) {
 	if !errors.As(err, &refused) || refused.Class != abi.ClassCompile || !strings.Contains(err.Error(), abi.LimitCompileBytes) {
 		t.Errorf("%v", err)
 	}
-	leftovers(t, config.Dir)
+	leftovers(t, config.Cache.Dir)
 }
 
 // leftovers finds what compilers left behind.
 func leftovers(t *testing.T, dir string) {
 	t.Helper()
-	for _, sub := range []string{dirWork, dirModules, dirCode + "/*"} {
+	for _, sub := range []string{dirWork + "/*/compile-*", dirWork + "/*/native-*", dirWork + "/*/" + dirEngine + "/*", dirAdmitted, dirBodies, dirCode} {
 		if found, _ := filepath.Glob(filepath.Join(dir, sub, "*")); len(found) > 0 {
 			t.Errorf("left behind: %v", found)
 		}

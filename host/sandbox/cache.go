@@ -1,190 +1,250 @@
 package sandbox
 
 import (
-	"context"
+	"cmp"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"runtime"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/tetratelabs/wazero"
-
-	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/host/regular"
 )
 
-// maxPages is how many pages of 64 KiB a memory can have at all.
-const maxPages = 1 << 16
-
-// cache keeps modules as they were rewritten, and their native code, in a directory of its owner alone: native code
-// is run as it is found.
+// cache keeps modules as they were rewritten, and their native code, for all processes of a user. Each entry ends with a MAC
+// of its name and its content, whose key is kept elsewhere: an entry without a valid one is removed, never run.
 type cache struct {
-	dir    string
-	wazero wazero.CompilationCache
+	dir  string // empty: nothing is kept
+	key  []byte
+	most int64 // bytes
 }
 
 // Directories of the cache.
 const (
-	dirModules = "modules" // rewritten modules, named by the digest of the original and the rewriter's version
-	dirCode    = "code"    // wazero's cache
-	dirWork    = "work"    // one directory for each compiler that runs
+	dirAdmitted = "admitted" // what the checks of a module found, by the module's digest and the version of the checks
+	dirBodies   = "bodies"   // likewise, by the digest of all but the module's custom sections
+	dirCode     = "code"     // rewritten modules with their native code, by the digest of the rewritten module and the engine
+	dirWork     = "work"     // one directory for each process that uses the cache
 )
 
-func openCache(dir string) (*cache, error) {
-	if dir == "" {
-		return nil, errors.New("open the cache of modules: no directory was given")
-	}
+const (
+	defaultCacheBytes = 512 << 20
+	// keptFor is how long an entry is kept that nobody uses.
+	keptFor = 90 * 24 * time.Hour
+	// touchedEvery is how often the use of an entry is noted, as its time of modification.
+	touchedEvery = time.Hour
+	// abandonedAfter is when a file of a process that did not finish it is removed.
+	abandonedAfter = time.Hour
+)
+
+// openCache opens the cache in a directory, which only its owner may be able to use.
+func openCache(dir, keyFile string, most int64) (*cache, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open the cache of modules: %w", err)
-	}
-	if err := private(dir); err != nil {
 		return nil, err
 	}
-	for _, sub := range []string{dirModules, dirCode, dirWork} {
+	for _, sub := range []string{"", dirAdmitted, dirBodies, dirCode, dirWork} {
 		if err := private(filepath.Join(dir, sub)); err != nil {
 			return nil, err
 		}
 	}
-	sweep(filepath.Join(dir, dirWork))
-	expire(filepath.Join(dir, dirModules))
-	expire(filepath.Join(dir, dirCode))
-	w, err := wazero.NewCompilationCacheWithDir(filepath.Join(dir, dirCode))
-	if err != nil {
-		return nil, fmt.Errorf("open the cache of modules: %w", err)
+	if err := unexposed(dir); err != nil {
+		return nil, err
 	}
-	return &cache{dir: dir, wazero: w}, nil
+	key, err := readKey(keyFile)
+	if err != nil {
+		return nil, err
+	}
+	c := &cache{dir: dir, key: key, most: cmp.Or(most, defaultCacheBytes)}
+	c.evict()
+	return c, nil
 }
 
-// sweep removes what compilers left that were interrupted. Those of other processes may still run.
-func sweep(work string) {
-	entries, err := os.ReadDir(work)
-	if err != nil {
-		return // there is nothing to clean
+func (c *cache) path(kind, name string) string { return filepath.Join(c.dir, kind, name) }
+
+func (c *cache) mac(kind, name string) hash.Hash {
+	m := hmac.New(sha256.New, c.key)
+	fmt.Fprintf(m, "alcove %s 1\n%s\n", kind, name) // neither has a line break
+	return m
+}
+
+// put writes an entry. It is not synced: after a power failure its MAC shows that it is not whole.
+func (c *cache) put(kind, name string, write func(io.Writer) error) (err error) {
+	if c.dir == "" {
+		return nil
 	}
+	f, err := os.CreateTemp(filepath.Join(c.dir, kind), ".*"+partial)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close() // without effect once it is closed
+			_ = os.Remove(f.Name())
+		}
+	}()
+	mac := c.mac(kind, name)
+	if err := write(io.MultiWriter(f, mac)); err != nil {
+		return err
+	}
+	if _, err := f.Write(mac.Sum(nil)); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), c.path(kind, name)); err != nil {
+		return err
+	}
+	c.evict()
+	return nil
+}
+
+const partial = ".partial"
+
+// errNoEntry means that the cache has no valid entry of a name.
+var errNoEntry = errors.New("the cache has no such entry")
+
+// get reads an entry. What read was given is valid only if get returns nil; otherwise the error is errNoEntry, or of the disk.
+func (c *cache) get(kind, name string, read func(r io.Reader, size int64) error) error {
+	if c.dir == "" {
+		return errNoEntry
+	}
+	path := c.path(kind, name)
+	f, err := openEntry(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errNoEntry
+	}
+	if err == nil {
+		err = c.readEntry(f, kind, name, read)
+		f.Close()
+	}
+	if errors.Is(err, errInvalid) {
+		os.Remove(path)
+		return fmt.Errorf("%w: %w", errNoEntry, err)
+	}
+	return err
+}
+
+// errInvalid means that an entry is not what was put under its name with this key.
+var errInvalid = errors.New("it is not what was stored under its name")
+
+// openEntry opens an entry, which only its owner may be able to write, and which is no link.
+func openEntry(path string) (*os.File, error) {
+	if info, err := os.Lstat(path); err != nil || !ours(info) {
+		return nil, cmp.Or(err, errInvalid)
+	}
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !ours(info) {
+		f.Close()
+		return nil, cmp.Or(err, errInvalid)
+	}
+	return f, nil
+}
+
+func (c *cache) readEntry(f *os.File, kind, name string, read func(r io.Reader, size int64) error) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	size := info.Size() - sha256.Size
+	if size < 0 || size > 2*maxEntry {
+		return errInvalid
+	}
+	mac := c.mac(kind, name)
+	content := io.TeeReader(io.LimitReader(f, size), mac)
+	if err := read(content, size); err != nil {
+		return err
+	}
+	if n, err := io.Copy(io.Discard, content); err != nil || n > 0 {
+		return cmp.Or(err, errInvalid)
+	}
+	var sum [sha256.Size]byte
+	if _, err := io.ReadFull(f, sum[:]); err != nil || !hmac.Equal(sum[:], mac.Sum(nil)) {
+		return errInvalid
+	}
+	if time.Since(info.ModTime()) > touchedEvery {
+		now := time.Now()
+		_ = os.Chtimes(f.Name(), now, now) // otherwise it is evicted sooner
+	}
+	return nil
+}
+
+// cacheFile is a file of the cache, for its eviction.
+type cacheFile struct {
+	path string
+	size int64
+	used time.Time
+}
+
+// evict removes what nobody used for long, then what was used longest ago until the rest is within the bound. Other processes
+// may do the same, and may read what is removed: they have it open, or compile it again.
+func (c *cache) evict() {
+	c.sweep()
+	var total int64
+	files := c.files()
+	slices.SortFunc(files, func(a, b cacheFile) int { return a.used.Compare(b.used) })
+	for _, f := range files {
+		total += f.size
+	}
+	for _, f := range files {
+		if total <= c.most && time.Since(f.used) <= keptFor {
+			return
+		}
+		if os.Remove(f.path) == nil {
+			total -= f.size
+		}
+	}
+}
+
+// files lists the entries. Those that were not finished are removed once their writers are surely gone.
+func (c *cache) files() (list []cacheFile) {
+	for _, kind := range []string{dirAdmitted, dirBodies, dirCode} {
+		entries, _ := os.ReadDir(filepath.Join(c.dir, kind)) // what cannot be listed cannot be removed
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil {
+				continue
+			}
+			f := cacheFile{c.path(kind, e.Name()), info.Size(), info.ModTime()}
+			if strings.HasSuffix(e.Name(), partial) {
+				if time.Since(f.used) > abandonedAfter {
+					os.Remove(f.path)
+				}
+				continue
+			}
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// sweep removes the files of processes that were killed.
+func (c *cache) sweep() {
+	entries, _ := os.ReadDir(filepath.Join(c.dir, dirWork))
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > time.Hour {
-			os.RemoveAll(filepath.Join(work, e.Name()))
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandonedAfter {
+			os.RemoveAll(c.path(dirWork, e.Name())) // a process that lives makes its directory again
 		}
 	}
 }
 
-// keptFor is how long a compiled module is kept: then it is compiled again, should anybody still want it.
-const keptFor = 90 * 24 * time.Hour
-
-// expire removes what was compiled long ago, so that the cache does not grow with every version of every module for ever.
-func expire(dir string) {
-	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			return nil // what cannot be looked at is no reason to do without a cache
-		}
-		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > keptFor {
-			os.Remove(path)
-		}
-		return nil
-	})
-}
-
-// private makes a directory that only its owner can use, or checks that it is one.
-func private(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("open the cache of modules: %w", err)
+// entryName is the name of an entry that depends on all these.
+func entryName(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d %s", len(p), p)
 	}
-	info, err := os.Lstat(dir)
-	switch {
-	case err != nil:
-		return fmt.Errorf("open the cache of modules: %w", err)
-	case !info.IsDir():
-		return fmt.Errorf("open the cache of modules: %s is no directory: choose another one", dir)
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("open the cache of modules: others can enter %s (%v), and could put code there: run chmod 700 on it", dir, info.Mode().Perm())
-	case !owned(info):
-		return fmt.Errorf("open the cache of modules: %s belongs to another user, who could put code there: choose another directory", dir)
-	}
-	return nil
-}
-
-func (c *cache) close() error { return c.wazero.Close(context.Background()) }
-
-// name is the file of a rewritten module.
-func (c *cache) name(digest [sha256.Size]byte, version string) string {
-	return filepath.Join(c.dir, dirModules, hex.EncodeToString(digest[:])+"-"+version+".wasm")
-}
-
-// rewritten is the module of that digest as it was rewritten; nil when it is not there.
-func (c *cache) rewritten(digest [sha256.Size]byte, version string, limit int64) []byte {
-	name := c.name(digest, version)
-	info, err := os.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > limit {
-		return nil
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil
-	}
-	return data
-}
-
-// keep stores a rewritten module, whose native code is there already.
-func (c *cache) keep(digest [sha256.Size]byte, version string, data []byte) error {
-	if err := durable.WriteFile(c.name(digest, version), data, 0o600); err != nil {
-		return fmt.Errorf("keep a rewritten module: %w", err)
-	}
-	return nil
-}
-
-// takeOver moves the one compiled module that a compiler wrote into wazero's cache, after checking it.
-func (c *cache) takeOver(from string, functions int) error {
-	var found []string
-	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			found = append(found, path)
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("take over a compiled module: %w", err)
-	}
-	if len(found) != 1 {
-		return fmt.Errorf("take over a compiled module: the compiler left %d files, not 1", len(found))
-	}
-	info, err := os.Lstat(found[0])
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxEntry {
-		return fmt.Errorf("take over a compiled module: it is no file of at most %d bytes (%v)", maxEntry, err)
-	}
-	data, err := os.ReadFile(found[0])
-	if err != nil {
-		return fmt.Errorf("take over a compiled module: %w", err)
-	}
-	if err := checkEntry(data, functions); err != nil {
-		return err
-	}
-	return c.add(from, found[0], data)
-}
-
-// entryName is the form of wazero's names: its version and the platform, and a key of what was compiled.
-var entryName = regexp.MustCompile(`^wazero-[A-Za-z0-9._+-]+/[0-9a-f]{64}$`)
-
-// add writes what was checked to the same place in wazero's cache.
-func (c *cache) add(from, path string, data []byte) error {
-	relative, err := filepath.Rel(from, path)
-	if err != nil {
-		return fmt.Errorf("take over a compiled module: %w", err)
-	}
-	if !entryName.MatchString(filepath.ToSlash(relative)) {
-		return fmt.Errorf("take over a compiled module: %q is no name that the compiler gives", relative)
-	}
-	target := filepath.Join(c.dir, dirCode, relative)
-	if err := private(filepath.Dir(target)); err != nil {
-		return err
-	}
-	if err := durable.WriteFile(target, data, 0o600); err != nil {
-		return fmt.Errorf("take over a compiled module: %w", err)
-	}
-	return nil
+	return hex.EncodeToString(h.Sum(nil))
 }

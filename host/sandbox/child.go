@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
 )
 
 // Names in the directory that a parent prepares for its compiler.
@@ -78,6 +80,9 @@ func watchMemory(limit uint64) {
 	}
 }
 
+// maxWorkers is how many functions are compiled at once. Each takes memory.
+const maxWorkers = 4
+
 // compileIn compiles the module in dir into a cache of its own there.
 func compileIn(dir string) (exitCode int, err error) {
 	binary, err := os.ReadFile(filepath.Join(dir, childInput))
@@ -88,9 +93,9 @@ func compileIn(dir string) (exitCode int, err error) {
 	if err != nil {
 		return unwritten(err), err
 	}
-	ctx := context.Background()
-	runtime := wazero.NewRuntimeWithConfig(ctx, runtimeConfig(cache, maxPages))
-	_, err = runtime.CompileModule(ctx, binary)
+	ctx := experimental.WithCompilationWorkers(context.Background(), min(runtime.GOMAXPROCS(0), maxWorkers))
+	r := wazero.NewRuntimeWithConfig(ctx, runtimeConfig(cache))
+	_, err = r.CompileModule(ctx, binary)
 	switch {
 	case err == nil:
 		return exitCompiled, nil

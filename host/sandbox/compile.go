@@ -2,6 +2,10 @@ package sandbox
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,13 +16,18 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/alcove-memory/alcove/host/regular"
 )
 
+// maxPages is how many pages of 64 KiB a memory can have at all.
+const maxPages = 1 << 16
+
 // runtimeConfig is what the compiler and the runtimes have in common, so that one finds what the other wrote.
-func runtimeConfig(cache wazero.CompilationCache, pages uint32) wazero.RuntimeConfig {
+func runtimeConfig(cache wazero.CompilationCache) wazero.RuntimeConfig {
 	return wazero.NewRuntimeConfig().
 		WithCoreFeatures(api.CoreFeaturesV2).
-		WithMemoryLimitPages(pages).
+		WithMemoryLimitPages(maxPages).
 		WithDebugInfoEnabled(false).
 		WithCompilationCache(cache)
 }
@@ -31,20 +40,99 @@ func cachedOnly() context.Context {
 	return experimental.WithCompilationWorkers(ctx, 2)
 }
 
+// compileHere compiles a rewritten module in this process.
+func (s *Sandbox) compileHere(ctx context.Context, digest [sha256.Size]byte, binary []byte) (*code, error) {
+	return s.linkNew(ctx, digest, binary, context.WithoutCancel(ctx))
+}
+
 // compileApart compiles a rewritten module in a process of its own, and takes over what that wrote.
-func (s *Sandbox) compileApart(ctx context.Context, binary []byte, functions int) error {
-	work, err := os.MkdirTemp(filepath.Join(s.cache.dir, dirWork), "compile-*")
+func (s *Sandbox) compileApart(ctx context.Context, digest [sha256.Size]byte, binary []byte, functions int) (*code, error) {
+	if err := s.work.ready(); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(s.work.dir, "compile-*")
 	if err != nil {
-		return notWritten(s.cache.dir, err)
+		return nil, notWritten(s.work.dir, err)
 	}
-	defer os.RemoveAll(work)
-	if err := os.WriteFile(filepath.Join(work, childInput), binary, 0o600); err != nil {
-		return notWritten(s.cache.dir, err)
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, childInput), binary, 0o600); err != nil {
+		return nil, notWritten(s.work.dir, err)
 	}
-	if err := s.runCompiler(ctx, work); err != nil {
+	if err := s.runCompiler(ctx, dir); err != nil {
+		return nil, err
+	}
+	native, err := s.work.takeOver(filepath.Join(dir, childOutput), functions)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(native)
+	return s.linkNew(ctx, digest, binary, cachedOnly())
+}
+
+// linkNew has wazero load native code from the workspace, or compile it if from allows that, and writes it to the cache.
+func (s *Sandbox) linkNew(ctx context.Context, digest [sha256.Size]byte, binary []byte, from context.Context) (*code, error) {
+	r, err := s.engine()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case s.loading <- struct{}{}:
+		defer func() { <-s.loading }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("load the compiled module: %w", ctx.Err())
+	}
+	if err := s.work.ready(); err != nil {
+		return nil, err
+	}
+	compiled, err := r.CompileModule(from, binary)
+	if err != nil {
+		return nil, fmt.Errorf("load the compiled module: %w", err)
+	}
+	files, err := os.ReadDir(s.work.native())
+	if err == nil && len(files) != 1 {
+		err = fmt.Errorf("the engine left %d files, not 1", len(files))
+	}
+	if err == nil {
+		native := filepath.Join(s.work.native(), files[0].Name())
+		err = errors.Join(s.pack(digest, binary, native), os.Remove(native))
+	}
+	if err != nil {
+		s.log.Warn("a module has to be compiled again next time", "error", err)
+	}
+	return s.add(digest, compiled), nil
+}
+
+// takeOver checks the one compiled module that a compiler wrote, and moves it to where wazero looks for it.
+func (w *workspace) takeOver(from string, functions int) (native string, err error) {
+	var found []string
+	err = filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			found = append(found, path)
+		}
 		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("take over a compiled module: %w", err)
 	}
-	return s.cache.takeOver(filepath.Join(work, childOutput), functions)
+	if len(found) != 1 {
+		return "", fmt.Errorf("take over a compiled module: the compiler left %d files, not 1", len(found))
+	}
+	relative, err := filepath.Rel(from, found[0])
+	if err != nil || filepath.Dir(relative) != w.engine || !nativeName.MatchString(filepath.Base(relative)) {
+		return "", fmt.Errorf("take over a compiled module: %q is no name that the compiler gives", relative)
+	}
+	data, err := regular.Read(found[0], maxEntry)
+	if err != nil {
+		return "", fmt.Errorf("take over a compiled module: %w", err)
+	}
+	if err := checkEntry(data, functions); err != nil {
+		return "", err
+	}
+	native = filepath.Join(w.native(), filepath.Base(relative))
+	if err := os.Rename(found[0], native); err != nil {
+		return "", fmt.Errorf("take over a compiled module: %w", err)
+	}
+	return native, nil
 }
 
 // runCompiler runs the compiler in its directory, and kills it when it takes too long.

@@ -11,8 +11,8 @@ import (
 func TestWhatWasCompiledLongAgoIsForgottenAndCompiledAgain(t *testing.T) {
 	config := testConfig(t)
 	files := func() (list []string) {
-		for _, sub := range []string{dirModules, dirCode} {
-			_ = filepath.WalkDir(filepath.Join(config.Dir, sub), func(path string, entry fs.DirEntry, err error) error {
+		for _, sub := range []string{dirAdmitted, dirBodies, dirCode} {
+			_ = filepath.WalkDir(filepath.Join(config.Cache.Dir, sub), func(path string, entry fs.DirEntry, err error) error {
 				if err == nil && entry.Type().IsRegular() {
 					list = append(list, path)
 				}

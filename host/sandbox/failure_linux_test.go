@@ -84,7 +84,7 @@ func TestAFullDiskIsNotTheModulesFault(t *testing.T) {
 	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 	for _, left := range []int{0, 12 << 10} { // for the module; for the module and not for its code
 		config := testConfig(t)
-		config.Dir = filepath.Join(dir, fmt.Sprint(left))
+		config.Cache = Cache{Dir: filepath.Join(dir, fmt.Sprint(left)), Key: filepath.Join(t.TempDir(), "key")}
 		s := newSandbox(t, config)
 		must(t, os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 64<<10-left), 0o600))
 		_, err := s.Admit(t.Context(), testdata(t, "acts.wasm"), Options{Bare: true})
@@ -95,7 +95,7 @@ func TestAFullDiskIsNotTheModulesFault(t *testing.T) {
 		if _, err := s.Admit(t.Context(), testdata(t, "acts.wasm"), Options{Bare: true}); err != nil {
 			t.Errorf("with room: %v", err)
 		}
-		must(t, os.RemoveAll(config.Dir))
+		must(t, os.RemoveAll(config.Cache.Dir))
 	}
 }
 

@@ -17,7 +17,7 @@ func compiling(t *testing.T, settings ...string) error {
 	config := testConfig(t)
 	config.Compiler.Env = append(config.Compiler.Env, settings...)
 	_, err := newSandbox(t, config).Admit(t.Context(), testdata(t, "acts.wasm"), Options{Bare: true})
-	leftovers(t, config.Dir)
+	leftovers(t, config.Cache.Dir)
 	return err
 }
 

@@ -96,7 +96,7 @@ func (i *instance) instantiate() (err error) {
 		}
 	}()
 	config := wazero.NewModuleConfig().WithName("").WithStartFunctions()
-	i.guest, err = i.module.runtime.InstantiateModule(i.ctx, i.module.compiled, config)
+	i.guest, err = i.module.sandbox.runtime.InstantiateModule(i.ctx, i.module.code.compiled, config)
 	return err
 }
 

@@ -19,11 +19,7 @@ func (a *admission) checkManifest() error {
 	case len(sections) == 0:
 		return refuse(abi.ClassManifest, "pack it: alcove family pack", "it has no section %s", abi.Section)
 	}
-	parse := ParseManifest
-	if a.rewritten != nil {
-		parse = abi.ParseManifest // it was checked against the schema when the module was admitted first
-	}
-	manifest, err := parse(sections[0])
+	manifest, err := ParseManifest(sections[0])
 	if err != nil {
 		r := refuse(abi.ClassManifest, "correct it and pack it again", "the manifest is not valid")
 		r.Err = err

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tetratelabs/wazero"
-
 	"github.com/alcove-memory/alcove/abi"
 )
 
@@ -21,8 +19,7 @@ type Module struct {
 	digest   string
 	manifest *abi.Manifest // nil: it has none
 	limits   abi.Limits
-	runtime  wazero.Runtime
-	compiled wazero.CompiledModule
+	code     *code
 	rate     *rate
 	log      *slog.Logger
 	slots    chan struct{} // one for each instance that may serve at once
@@ -232,7 +229,7 @@ func (m *Module) Close() error {
 	m.closeIdle()
 	m.sandbox.closing.Go(func() {
 		m.running.Wait()
-		m.compiled.Close(context.Background())
+		m.sandbox.release(m.code)
 	})
 	m.sandbox.forget(m)
 	return nil

@@ -6,13 +6,16 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -28,14 +31,23 @@ type Host interface {
 	Call(ctx context.Context, op abi.Op, request []byte) ([]byte, error)
 }
 
-// Config configures a sandbox. Dir is required; zero fields mean the default in the comment.
+// Config configures a sandbox. Zero fields mean the default in the comment.
 type Config struct {
-	Dir      string           // the cache of compiled modules; created with mode 0700
+	Cache    Cache            // of compiled modules, for all processes of this user
+	Scratch  []string         // directories for what this process compiles where there is no cache, of which the first is used that others cannot change; default: the system's for temporary files
 	Log      *slog.Logger     // guests' output and host errors; default: discards
 	Now      func() time.Time // the clock that guests see; default: the system's
 	Rand     io.Reader        // the randomness that guests see; it may be read concurrently; default: crypto/rand
 	Running  int              // guests that run at once; default: one processor fewer than there are, at least 1
 	Compiler Compiler         // compiles unvetted modules
+}
+
+// Cache configures where compiled modules are kept. A cache that cannot be written, or that others can, is not used, which
+// is logged.
+type Cache struct {
+	Dir   string // created with mode 0700; default: nothing is kept
+	Key   string // the file of the key that entries are authenticated with, outside of Dir, created with mode 0600; default: Dir with .key appended
+	Bytes int64  // of all entries, the least recently used of which are removed; default: 512 MiB
 }
 
 // Compiler starts the process that runs RunCompiler.
@@ -54,16 +66,21 @@ type Sandbox struct {
 	rand     io.Reader
 	compiler Compiler
 	cache    *cache
-	epoch    time.Time // what the monotonic clock counts from
+	work     *workspace
+	compiled wazero.CompilationCache // finds native code in work
+	epoch    time.Time               // what the monotonic clock counts from
 	slots    *slots
 	pool     *pool
 	pages    *pages // nil: memories are on the Go heap
 	// compiling has room for one compiler at a time.
 	compiling chan struct{}
+	// loading has room for one module that wazero loads from work.
+	loading chan struct{}
 
 	mu      sync.Mutex
-	closing sync.WaitGroup            // modules whose requests still run
-	classes map[uint32]wazero.Runtime // by pages of memory
+	closing sync.WaitGroup // modules whose requests still run
+	runtime wazero.Runtime // nil before the first module; not changed afterwards
+	codes   map[[sha256.Size]byte]*code
 	modules map[*Module]struct{}
 	closed  bool
 }
@@ -75,7 +92,7 @@ var ErrClosed = errors.New("the sandbox is closed")
 func New(config Config) (*Sandbox, error) {
 	s := &Sandbox{
 		log: config.Log, now: config.Now, rand: config.Rand, compiler: config.Compiler.withDefaults(),
-		epoch: time.Now(), classes: map[uint32]wazero.Runtime{}, modules: map[*Module]struct{}{}, compiling: make(chan struct{}, 1),
+		epoch: time.Now(), codes: map[[sha256.Size]byte]*code{}, modules: map[*Module]struct{}{}, compiling: make(chan struct{}, 1), loading: make(chan struct{}, 1),
 		pool: &pool{count: map[*Module]int{}},
 	}
 	if s.log == nil {
@@ -92,13 +109,39 @@ func New(config Config) (*Sandbox, error) {
 		running = max(1, runtime.GOMAXPROCS(0)-1)
 	}
 	s.slots = newSlots(running)
-	cache, err := openCache(config.Dir)
-	if err != nil {
-		return nil, err
+	if err := s.openWork(config); err != nil {
+		return nil, fmt.Errorf("open a sandbox: %w", err)
 	}
-	s.cache = cache
 	s.pages = newPages()
 	return s, nil
+}
+
+// openWork opens the cache, or does without, and makes a directory for what this process compiles and loads.
+func (s *Sandbox) openWork(config Config) (err error) {
+	parents := config.Scratch
+	if len(parents) == 0 {
+		parents = []string{os.TempDir()}
+	}
+	s.cache = &cache{}
+	if dir := config.Cache.Dir; dir != "" {
+		c, err := openCache(dir, cmp.Or(config.Cache.Key, dir+".key"), config.Cache.Bytes)
+		if err != nil {
+			s.log.Warn("going on without a cache of compiled modules: each start compiles them again", "cache", dir, "error", err)
+		} else {
+			s.cache, parents = c, []string{c.path(dirWork, "")}
+		}
+	}
+	if s.work, err = openWorkspace(parents); err != nil {
+		return err
+	}
+	s.compiled, err = wazero.NewCompilationCacheWithDir(filepath.Join(s.work.dir, dirEngine))
+	if err == nil {
+		err = s.work.named()
+	}
+	if err != nil {
+		return errors.Join(err, s.work.close())
+	}
+	return nil
 }
 
 func (c Compiler) withDefaults() Compiler {
@@ -154,10 +197,10 @@ func (s *Sandbox) Close() error {
 	}
 	s.closing.Wait()
 	var failed []error
-	for _, r := range s.classes {
-		failed = append(failed, r.Close(context.Background()))
+	if s.runtime != nil {
+		failed = append(failed, s.runtime.Close(context.Background()))
 	}
-	failed = append(failed, s.cache.close())
+	failed = append(failed, s.compiled.Close(context.Background()), s.work.close())
 	if s.pages != nil {
 		failed = append(failed, s.pages.close())
 	}

@@ -1,9 +1,11 @@
 package sandbox
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/abi"
 )
@@ -19,28 +21,68 @@ func ReadManifest(module []byte) (*abi.Manifest, error) {
 
 // ManifestBytes returns the bytes of a module's manifest.
 func ManifestBytes(module []byte) ([]byte, error) {
+	var manifest []byte
+	err := sections(module, func(_, name, data []byte) bool {
+		if string(name) == abi.Section {
+			manifest = data
+		}
+		return manifest == nil
+	})
+	if err == nil && manifest == nil {
+		err = fmt.Errorf("it has no section %s: pack it with alcove family pack", abi.Section)
+	}
+	return manifest, err
+}
+
+// sections calls f with each section of a module, until f is false. whole is with its number and length; name and data are of
+// custom sections only, whose name is not nil.
+func sections(module []byte, f func(whole, name, data []byte) bool) error {
 	if len(module) < 8 || string(module[:4]) != "\x00asm" {
-		return nil, errors.New("it is not a WebAssembly module")
+		return errors.New("it is not a WebAssembly module")
 	}
 	for rest := module[8:]; len(rest) > 0; {
-		id := rest[0]
+		id, before := rest[0], rest
 		content, after, err := sized(rest[1:])
 		if err != nil {
-			return nil, fmt.Errorf("section %d: %w", id, err)
+			return fmt.Errorf("section %d: %w", id, err)
 		}
 		rest = after
-		if id != 0 {
-			continue
+		var name, data []byte
+		if id == customSection {
+			if name, data, err = sized(content); err != nil {
+				return fmt.Errorf("a custom section: %w", err)
+			}
 		}
-		name, data, err := sized(content)
-		if err != nil {
-			return nil, fmt.Errorf("a custom section: %w", err)
-		}
-		if string(name) == abi.Section {
-			return data, nil
+		if !f(before[:len(before)-len(rest)], name, data) {
+			return nil
 		}
 	}
-	return nil, fmt.Errorf("it has no section %s: pack it with alcove family pack", abi.Section)
+	return nil
+}
+
+// bodyOf is the digest of a module without its custom sections, which have no part in its code, and its manifests. It is false
+// for a module that is to be decoded to say what is wrong with it.
+func bodyOf(module []byte) (body [sha256.Size]byte, manifests [][]byte, ok bool) {
+	limits, customs, fine := structural(), 0, true
+	h := sha256.New()
+	err := sections(module, func(whole, name, data []byte) bool {
+		if name == nil {
+			h.Write(whole)
+			return true
+		}
+		customs++
+		fine = fine && customs <= limits.Customs && len(name) <= limits.Name && utf8.Valid(name)
+		if string(name) == abi.Section {
+			manifests = append(manifests, data)
+		}
+		return fine
+	})
+	if err != nil || !fine {
+		return body, nil, false
+	}
+	h.Write(module[:8])
+	h.Sum(body[:0])
+	return body, manifests, true
 }
 
 // sized takes bytes that follow their length.

@@ -11,8 +11,8 @@ type Alike struct {
 	seen [][]string
 }
 
-// Alike returns an empty Alike with the collection's analyser.
-func (x *Index) Alike(collection string) *Alike { return &Alike{by: x.analyserOf(collection)} }
+// Alike returns an empty Alike.
+func (a *Analyser) Alike() *Alike { return &Alike{by: a} }
 
 // Of returns the number of the earlier text that this one nearly duplicates, or -1 when the text is new. New texts are
 // numbered from 0; duplicates get no number. Two texts without words are not alike.

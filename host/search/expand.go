@@ -20,8 +20,7 @@ const (
 
 // Expand returns weights for Query.Weights: the terms of a question, and the most characteristic terms of texts that
 // answer it, with each text's score. It returns nil when there are no texts or no terms to expand with.
-func (x *Index) Expand(collection, question string, texts [][]string, scores []float64) []Weighted {
-	a := x.analyserOf(collection)
+func (a *Analyser) Expand(question string, texts [][]string, scores []float64) []Weighted {
 	asked := a.parse(question).clauses
 	likely := a.likely(texts, scores)
 	if len(asked) == 0 || len(likely) == 0 {

@@ -29,7 +29,7 @@ func (r *ranking) candidates(most int, near []Near) (list []Candidate) {
 		at[number] = len(list)
 		list = append(list, Candidate{Number: number, Lexical: lexical, Semantic: semantic})
 	}
-	if r.query.Mode != Meaning {
+	if r.query.Mode != Dense {
 		best := heap{index: r.index, most: most}
 		r.eachScored(func(c candidate) { best.push(c) })
 		for _, c := range best.sorted() {

@@ -78,8 +78,9 @@ type Index struct {
 
 // branch is the index of a branch.
 type branch struct {
-	rows  []uint32 // including tombstones
-	parts []*part  // sealed parts, oldest first, then the tail, if any
+	rows   []uint32 // including tombstones
+	parts  []*part  // sealed parts, oldest first, then the tail, if any
+	newest uint64   // the newest version of a row
 }
 
 // tail returns the part that grows, or nil.
@@ -120,8 +121,8 @@ func mustAnalyser(language string) *Analyser {
 	return a
 }
 
-// analyserOf is the analyser of a collection.
-func (x *Index) analyserOf(collection string) *Analyser {
+// Analyser is the analyser of a collection.
+func (x *Index) Analyser(collection string) *Analyser {
 	if a := x.analysers[collection]; a != nil {
 		return a
 	}
@@ -131,7 +132,7 @@ func (x *Index) analyserOf(collection string) *Analyser {
 // queryAnalyser is the analyser for queries over a view: that of its collections, or the index's when they differ.
 func (x *Index) queryAnalyser(v View) *Analyser {
 	for i, collection := range v.Collections {
-		if a := x.analyserOf(collection); a != x.analyserOf(v.Collections[0]) {
+		if a := x.Analyser(collection); a != x.Analyser(v.Collections[0]) {
 			return x.analyser
 		} else if i == len(v.Collections)-1 {
 			return a
@@ -169,7 +170,7 @@ func (x *Index) prepare(d Doc) (p prepared) {
 	if d.Deleted {
 		return p
 	}
-	by := x.analyserOf(d.Collection)
+	by := x.Analyser(d.Collection)
 	a := analysed{by: by, forgot: by.forgot.Load()}
 	a.texts(d.Text)
 	a.texts(d.Tags)
@@ -248,11 +249,9 @@ func (x *Index) insert(d *Doc, p *prepared) {
 	t := x.table
 	n := name{t.spaceNumber(d.Namespace, d.Collection), d.Key}
 	r := row{version: d.Version, branch: d.Branch, time: d.Time.UnixMicro(), name: t.nameNumber(n), previous: none, extra: none,
-		importance: float32(math.NaN()), gone: d.Deleted}
-	if d.Importance != nil {
-		r.importance = float32(*d.Importance)
-	}
+		importance: importanceOf(d), gone: d.Deleted}
 	if !d.Deleted {
+		r.agent = t.agentNumber(d.Agent)
 		r.facet = t.facetNumber(facet{n.space, d.State, d.Type})
 		r.length = lengthCode(p.length)
 	}
@@ -276,7 +275,7 @@ func (x *Index) insertRow(r row, p *prepared) {
 	number := t.add(r)
 	t.link(number)
 	b := x.branch(r.branch)
-	b.rows = append(b.rows, number)
+	b.rows, b.newest = append(b.rows, number), max(b.newest, r.version)
 	x.addToTail(b, number, p)
 	if !r.gone {
 		x.semanticAdd(number)
@@ -284,6 +283,13 @@ func (x *Index) insertRow(r row, p *prepared) {
 	for i, v := range views {
 		v.replace(x, before[i], x.visibleIn(v.lineage, r.name))
 	}
+}
+
+func importanceOf(d *Doc) float64 {
+	if d.Importance == nil {
+		return math.NaN()
+	}
+	return *d.Importance
 }
 
 func (x *Index) extraOf(d *Doc, p *prepared, space uint32) uint32 {
@@ -297,7 +303,11 @@ func (x *Index) extraOf(d *Doc, p *prepared, space uint32) uint32 {
 	if d.Turn != nil {
 		e.turn = x.turnOf(d.Turn, p.speaker, space)
 	}
-	if e.expires == 0 && e.tags == nil && e.turn == nil {
+	if !d.Created.IsZero() && !d.Created.Equal(d.Time) {
+		e.created = d.Created.UnixMicro()
+	}
+	e.fields = x.table.storedFields(d.Fields)
+	if e.isZero() {
 		return none
 	}
 	return x.table.addExtra(e)

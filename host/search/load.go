@@ -45,7 +45,7 @@ type manifestBranch struct {
 	Parts   []string       `json:"parts"`
 }
 
-const manifestFormat = 1
+const manifestFormat = 2
 
 // encode returns the manifest after its checksum.
 func (m *manifest) encode() ([]byte, error) {
@@ -126,7 +126,7 @@ func (x *Index) readManifest(ctx context.Context, blobs Blobs) (m manifest, err 
 		return manifest{}, fmt.Errorf("read %s: %w", manifestName, err)
 	}
 	if m.Format != manifestFormat || !maps.Equal(m.Analysers, x.analyserIDs()) {
-		return manifest{}, errors.New("it was made by other text analysers")
+		return manifest{}, errors.New("it was made by another version, or by other text analysers")
 	}
 	x.saved = data
 	return m, nil
@@ -213,15 +213,15 @@ func (x *Index) addPart(id store.BranchID, l loaded) {
 	}
 	b.parts = slices.Insert(b.parts, at, p)
 	for i := range l.stored.documents {
-		p.rows = append(p.rows, x.addStored(b, p, &l.stored.documents[i], false, uint32(i)))
+		p.rows = append(p.rows, x.addStored(b, p, &l.stored.documents[i], uint32(i)))
 	}
 	for i := range l.stored.ghosts {
-		p.ghosts = append(p.ghosts, x.addStored(b, p, &l.stored.ghosts[i], true, uint32(i)))
+		p.ghosts = append(p.ghosts, x.addStored(b, p, &l.stored.ghosts[i], uint32(i)))
 	}
 }
 
 // addStored adds a row and returns its number, or none when the index has that version already.
-func (x *Index) addStored(b *branch, p *part, d *storedDoc, gone bool, local uint32) uint32 {
+func (x *Index) addStored(b *branch, p *part, d *storedDoc, local uint32) uint32 {
 	if d.dead {
 		p.dead++
 		return none
@@ -229,39 +229,40 @@ func (x *Index) addStored(b *branch, p *part, d *storedDoc, gone bool, local uin
 	t := x.table
 	space := t.spaceNumber(d.namespace, d.collection)
 	r := row{version: d.version, branch: p.branch, time: d.time, name: t.nameNumber(name{space, d.key}), previous: none, extra: none,
-		importance: d.importance, part: p.id, local: local, gone: gone}
+		importance: d.importance, part: p.id, local: local, gone: d.gone}
 	if at := t.at(p.branch, r.name, d.version); at != none && t.row(at).version == d.version {
 		p.dead++
 		return none
 	}
-	if !gone {
+	if !d.gone {
+		r.agent = t.agentNumber(d.agent)
 		r.facet = t.facetNumber(facet{space, d.state, d.kind})
 		r.length = p.sealed.Lengths()[local]
 		r.extra = x.storedExtra(d, space)
 	}
 	number := t.add(r)
 	t.link(number)
-	b.rows = append(b.rows, number)
+	b.rows, b.newest = append(b.rows, number), max(b.newest, r.version)
 	p.first = min(p.first, d.version)
 	if d.expires != 0 {
 		p.expiring = append(p.expiring, local)
 	}
-	if !gone {
+	if !d.gone {
 		x.semanticAdd(number)
 	}
 	return number
 }
 
 func (x *Index) storedExtra(d *storedDoc, space uint32) uint32 {
-	if d.expires == 0 && d.tags == nil && !d.turn {
-		return none
-	}
-	e := extra{expires: d.expires}
+	e := extra{expires: d.expires, created: d.created, fields: x.table.storedFields(d.fields)}
 	for _, tag := range d.tags {
 		e.tags = append(e.tags, x.table.tag(tag))
 	}
 	if d.turn {
 		e.turn = &turn{position{x.table.sessionNumber(sessionName{space, d.session}), d.at}, x.table.speakerNumber(strings.Fields(d.speaker)), d.said}
+	}
+	if e.isZero() {
+		return none
 	}
 	return x.table.addExtra(e)
 }

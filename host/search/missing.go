@@ -36,7 +36,7 @@ func (x *Index) contains(d *Doc, p *prepared) bool {
 		return true
 	}
 	part := x.parts[r.part]
-	return t.facets[r.facet] == facet{space, d.State, d.Type} && part.lengths()[r.local] == lengthCode(p.length) && part.hasAll(p.terms, r.local)
+	return x.sameColumns(r, d) && part.lengths()[r.local] == lengthCode(p.length) && part.hasAll(p.terms, r.local)
 }
 
 // hasAll reports whether a document has terms with the given frequencies. It checks a sample of the terms.

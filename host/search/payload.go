@@ -14,7 +14,7 @@ import (
 // The payload of a stored part: its rows and their interned values. Numbers are varints; versions and instants are
 // differences from the row before.
 
-const payloadFormat = 1
+const payloadFormat = 2
 
 // Flags of a stored document.
 const (
@@ -114,7 +114,7 @@ func (d *payloadWriter) document(number uint32) {
 	}
 	r := d.table.row(number)
 	var flags byte
-	if !math.IsNaN(float64(r.importance)) {
+	if !math.IsNaN(r.importance) {
 		flags |= hasImportance
 	}
 	turn := d.table.turnOf(r)
@@ -128,15 +128,22 @@ func (d *payloadWriter) document(number uint32) {
 	d.facet(r.facet)
 	d.bytes(d.table.key(r))
 	d.when(r)
+	d.text(d.table.agents[r.agent])
 	if flags&hasImportance != 0 {
-		d.out = binary.LittleEndian.AppendUint32(d.out, math.Float32bits(r.importance))
+		d.out = binary.LittleEndian.AppendUint64(d.out, math.Float64bits(r.importance))
 	}
 	if r.extra != none {
 		e := &d.table.extras[r.extra]
 		d.int(e.expires)
+		d.int(e.created)
 		d.uint(uint64(len(e.tags)))
 		for _, tag := range e.tags {
 			d.text(tag)
+		}
+		d.uint(uint64(len(e.fields)))
+		for _, f := range e.fields {
+			d.text(d.table.fields[f.name])
+			d.out = append(d.out, f.value[:]...)
 		}
 	}
 	if turn != nil {
@@ -177,12 +184,15 @@ type stored struct {
 // storedDoc is a version of a document, or a tombstone.
 type storedDoc struct {
 	dead                       bool
+	gone                       bool // a tombstone
 	namespace, collection, key string
 	state, kind                string
 	version                    uint64
 	time                       int64
-	importance                 float32
-	expires                    int64
+	importance                 float64
+	agent                      string
+	expires, created           int64
+	fields                     []Field
 	tags                       []string
 	turn                       bool
 	session, speaker           string
@@ -225,6 +235,7 @@ func readPayload(data []byte, documents int) (s stored, err error) {
 	s.ghosts = make([]storedDoc, r.count(5))
 	for i := range s.ghosts {
 		g := &s.ghosts[i]
+		g.gone = true
 		g.namespace, g.collection, g.key = r.text(), r.text(), r.bytes()
 		r.when(g)
 	}
@@ -267,7 +278,7 @@ func (r *payloadReader) count(least int) int {
 func (r *payloadReader) next(n int) []byte {
 	if n > len(r.in) {
 		r.bad, r.in = true, nil
-		return make([]byte, min(n, 8))
+		return make([]byte, min(n, 16))
 	}
 	taken := r.in[:n]
 	r.in = r.in[n:]
@@ -306,14 +317,18 @@ func (r *payloadReader) document(d *storedDoc) {
 	}
 	d.key = r.bytes()
 	r.when(d)
-	d.importance = float32(math.NaN())
+	d.agent = r.text()
+	d.importance = math.NaN()
 	if flags&hasImportance != 0 {
-		d.importance = math.Float32frombits(binary.LittleEndian.Uint32(r.next(4)))
+		d.importance = math.Float64frombits(binary.LittleEndian.Uint64(r.next(8)))
 	}
 	if flags&hasExtra != 0 {
-		d.expires = r.int()
+		d.expires, d.created = r.int(), r.int()
 		for range r.count(1) {
 			d.tags = append(d.tags, r.text())
+		}
+		for range r.count(1 + len(Digest{})) {
+			d.fields = append(d.fields, Field{r.text(), Digest(r.next(len(Digest{})))})
 		}
 	}
 	if d.turn = flags&hasTurn != 0; d.turn {

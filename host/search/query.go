@@ -22,7 +22,7 @@ func (x *Index) Count(ctx context.Context, view View) (int, error) {
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
 	v := x.view(view.Lineage)
-	all := x.statistics(v, x.choose(v, view), view.Now.UnixMicro(), false)
+	all := x.statistics(v, x.choose(v, view), view.Now.UnixMicro(), choice.isSelected)
 	return all.documents, ctx.Err()
 }
 
@@ -42,10 +42,7 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 	if q.K < 0 || q.Offset < 0 || q.K+q.Offset > maxWanted {
 		return Result{}, fmt.Errorf("search: %d hits from %d on are asked for: at most %d in all are allowed", q.K, q.Offset, maxWanted)
 	}
-	by := x.queryAnalyser(view)
-	asked := by.parse(q.Text)
-	x.addSubstitutes(&asked, q.Text, by)
-	asked.weigh(q.Weights)
+	asked := x.understand(view, q)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	r, err := x.newRanking(ctx, view, q, asked)
@@ -65,6 +62,15 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 	return r.result(), nil
 }
 
+// understand parses the text of a query.
+func (x *Index) understand(view View, q Query) question {
+	by := x.queryAnalyser(view)
+	asked := by.parse(q.Text)
+	x.addSubstitutes(&asked, q.Text, by)
+	asked.weigh(q.Weights)
+	return asked
+}
+
 // ranking scores one query.
 type ranking struct {
 	index    *Index
@@ -73,7 +79,7 @@ type ranking struct {
 	query    Query
 	now      int64 // µs
 	asked    question
-	states   []string
+	test     *Test
 	filtered bool // documents must be tested one by one
 	total    sum
 	leaves   []*leaf
@@ -113,16 +119,13 @@ type match struct {
 
 // newRanking prepares the ranking of a view. The caller holds mu for reading as long as it uses the ranking.
 func (x *Index) newRanking(ctx context.Context, view View, q Query, asked question) (*ranking, error) {
-	r := &ranking{index: x, view: view, query: q, asked: asked, now: view.Now.UnixMicro(), states: q.States, leafOf: map[uint32]*leaf{}, best: heap{index: x, most: q.K + q.Offset}}
-	if len(r.states) == 0 {
-		r.states = []string{Active}
-	}
-	onlyActive := len(r.states) == 1 && r.states[0] == Active
-	r.filtered = !onlyActive || len(q.Types)+len(q.Tags) > 0 || !q.Since.IsZero() || !q.Until.IsZero()
+	r := &ranking{index: x, view: view, query: q, asked: asked, now: view.Now.UnixMicro(), test: q.filter().At(view.Now), leafOf: map[uint32]*leaf{}, best: heap{index: x, most: q.K + q.Offset}}
+	onlyActive := slices.Equal(r.test.filter.States, []string{Active})
+	r.filtered = !onlyActive || q.selected != nil || len(q.Types)+len(q.Tags)+len(q.Agents) > 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.MinImportance != nil
 	x.cacheMu.Lock()
 	r.visible = x.view(view.Lineage)
 	chosen := x.choose(r.visible, view)
-	r.total = x.statistics(r.visible, chosen, r.now, true)
+	r.total = x.statistics(r.visible, chosen, r.now, choice.isActive)
 	for _, segment := range view.Lineage {
 		if b := x.branches[segment.Branch]; b != nil {
 			for _, p := range b.parts {
@@ -131,7 +134,7 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 		}
 	}
 	x.cacheMu.Unlock()
-	r.keepAll = r.visible.turns > 0 && !q.Plain || q.Vector != nil || asked.hasSubstitutes()
+	r.keepAll = r.visible.turns > 0 && !q.Plain || q.Vector != nil || asked.hasSubstitutes() || q.selected != nil
 	for _, l := range r.leaves {
 		r.leafOf[l.part.id] = l
 		r.prepareLeaf(l, onlyActive)
@@ -288,25 +291,9 @@ func (r *ranking) wants(number uint32) bool {
 	if !r.filtered {
 		return true
 	}
-	q, t := &r.query, r.index.table
-	d := t.row(number)
-	f := &t.facets[d.facet]
-	if !slices.Contains(r.states, f.state) || (len(q.Types) > 0 && !slices.Contains(q.Types, f.kind)) {
-		return false
-	}
-	if !q.Since.IsZero() && d.time < q.Since.UnixMicro() {
-		return false
-	}
-	if !q.Until.IsZero() && d.time >= q.Until.UnixMicro() {
-		return false
-	}
-	tags := t.tagsOf(d)
-	for _, tag := range q.Tags {
-		if !slices.Contains(tags, tag) {
-			return false
-		}
-	}
-	return true
+	var c Columns
+	r.index.columns(r.index.table.row(number), &c, r.test)
+	return r.test.Admits(&c)
 }
 
 // passes reports whether a document is visible, unexpired and admitted by the filters.
@@ -332,7 +319,7 @@ func (r *ranking) hit(c candidate) Hit {
 	s := t.space(d)
 	h := Hit{Branch: d.branch, Version: d.version, Namespace: s.namespace, Collection: s.collection, Key: t.key(d),
 		Score: c.score, Lexical: c.lexical, Semantic: c.semantic,
-		Time: time.UnixMicro(d.time).UTC(), Type: t.facets[d.facet].kind, Importance: float64(d.importance), Length: lengthOf(d.length)}
+		Time: time.UnixMicro(d.time).UTC(), Type: t.facets[d.facet].kind, Importance: d.importance, Length: lengthOf(d.length)}
 	if r.query.Explain {
 		h.Why = r.explain(c.row)
 	}

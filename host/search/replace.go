@@ -59,6 +59,7 @@ func (x *Index) rewrite(number uint32, d *Doc, p *prepared, space uint32) {
 	x.semanticRemove(number)
 	if r.gone = d.Deleted; !r.gone {
 		r.facet, r.length = t.facetNumber(facet{space, d.State, d.Type}), lengthCode(p.length)
+		r.importance, r.agent = importanceOf(d), t.agentNumber(d.Agent)
 		r.extra = x.extraOf(d, p, space)
 		t.addTurn(number)
 	}

@@ -24,7 +24,10 @@ type Doc struct {
 	Expires time.Time // zero: never
 	// Importance, from 0 to 1, is returned with hits and does not affect scores; nil: not given.
 	Importance *float64
-	Turn       *Turn // its position in a conversation; nil: none
+	Agent      string    // who wrote this version
+	Created    time.Time // when the document was created; zero: with this version
+	Fields     []Field   // that filters can test
+	Turn       *Turn     // its position in a conversation; nil: none
 
 	Vector   []float32 // its embedding, if stored with it; nil: none
 	VectorOf string    // the vector's embedder; empty: any of the same dimensions
@@ -49,10 +52,13 @@ type Query struct {
 	Offset  int       // how many of the best hits to pass over
 	Tags    []string  // a hit has all of these
 	Types   []string  // a hit has one of these; nil: any
+	Agents  []string  // a hit was written by one of these; nil: any
 	States  []string  // a hit is in one of these; nil: Active
 	Since   time.Time // a hit was written at or after this; zero: any time
 	Until   time.Time // a hit was written before this; zero: any time
 	Explain bool
+
+	MinImportance *float64 // a hit has at least this importance; nil: any, or none
 
 	Plain bool // score turns as ordinary documents
 	// Weights are the terms' weights, as Expand returns them; terms that Text lacks are added. Nil: 1 each.
@@ -64,6 +70,20 @@ type Query struct {
 	Embedder string
 	// Mode chooses lexical, vector or hybrid ranking when there is a Vector.
 	Mode Mode
+
+	selected *Filter // in place of the filters above; nil: these
+}
+
+// filter returns the filters of a query. The bitsets of a ranking leave out what has expired.
+func (q *Query) filter() Filter {
+	if q.selected != nil {
+		return *q.selected
+	}
+	f := Filter{States: q.States, Types: q.Types, Agents: q.Agents, Tags: q.Tags, MinImportance: q.MinImportance, Updated: Span{q.Since, q.Until}, Expiry: AnyExpiry}
+	if len(f.States) == 0 {
+		f.States = []string{Active}
+	}
+	return f
 }
 
 // Mode selects the ranking.
@@ -73,7 +93,7 @@ type Mode int
 const (
 	Hybrid  Mode = iota // lexical and vector scores, fused
 	Lexical             // lexical scores alone
-	Meaning             // vector scores alone
+	Dense               // vector scores alone
 )
 
 // Ref names a version of a document.

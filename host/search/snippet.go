@@ -11,11 +11,7 @@ const snippetScan = 256 << 10
 
 // Snippet returns the part of a text with the most distinct terms of the query, at most limit characters long, cut
 // between words, with … where text was left out.
-func (x *Index) Snippet(collection string, text []string, query string, limit int) string {
-	return x.analyserOf(collection).snippet(text, query, limit)
-}
-
-func (a *Analyser) snippet(text []string, query string, limit int) string {
+func (a *Analyser) Snippet(text []string, query string, limit int) string {
 	whole := flatten(text)
 	if utf8.RuneCountInString(whole) <= limit {
 		return whole

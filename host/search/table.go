@@ -17,11 +17,12 @@ type row struct {
 	time       int64 // µs
 	name       uint32
 	facet      uint32
-	previous   uint32 // the row of the previous version on the branch, or none
-	part       uint32 // its part's id
-	local      uint32 // its number among the part's documents or tombstones
-	extra      uint32 // its rare fields, or none
-	importance float32
+	previous   uint32  // the row of the previous version on the branch, or none
+	part       uint32  // its part's id
+	local      uint32  // its number among the part's documents or tombstones
+	extra      uint32  // its rare fields, or none
+	importance float64 // NaN: not given
+	agent      uint32
 	length     byte
 	gone       bool // a tombstone: it hides older versions
 }
@@ -55,7 +56,19 @@ type facet struct {
 type extra struct {
 	tags    []string
 	expires int64 // µs; 0: never
+	created int64 // µs; 0: with this version
+	fields  []storedField
 	turn    *turn
+}
+
+func (e *extra) isZero() bool {
+	return e.tags == nil && e.expires == 0 && e.created == 0 && e.fields == nil && e.turn == nil
+}
+
+// storedField is the stored form of a Field.
+type storedField struct {
+	name  uint32
+	value Digest
 }
 
 // turn is the stored form of a Turn.
@@ -98,6 +111,10 @@ type table struct {
 	speakers  [][]string // the terms of each name
 	speakerOf map[string]uint32
 	tags      map[string]string
+	agents    []string
+	agentOf   map[string]uint32
+	fields    []string // the names of fields
+	fieldOf   map[string]uint32
 
 	extras     []extra
 	freeExtras []uint32
@@ -116,7 +133,7 @@ type headKey struct {
 func newTable() *table {
 	return &table{
 		nameOf: map[name]uint32{}, spaceOf: map[space]uint32{}, facetOf: map[facet]uint32{}, sessionOf: map[sessionName]uint32{},
-		linked: none, speakerOf: map[string]uint32{}, tags: map[string]string{}, newest: map[headKey]uint32{}, turns: map[position][]uint32{},
+		linked: none, speakerOf: map[string]uint32{}, tags: map[string]string{}, agentOf: map[string]uint32{}, fieldOf: map[string]uint32{}, newest: map[headKey]uint32{}, turns: map[position][]uint32{},
 	}
 }
 
@@ -280,6 +297,24 @@ func (t *table) tag(tag string) string {
 	tag = strings.Clone(tag)
 	t.tags[tag] = tag
 	return tag
+}
+
+// internText is intern for texts that the caller does not own.
+func internText(numbers map[string]uint32, list *[]string, text string) uint32 {
+	if n, ok := numbers[text]; ok {
+		return n
+	}
+	return intern(numbers, list, strings.Clone(text))
+}
+
+func (t *table) agentNumber(agent string) uint32 { return internText(t.agentOf, &t.agents, agent) }
+
+func (t *table) storedFields(fields []Field) []storedField {
+	var kept []storedField
+	for _, f := range fields {
+		kept = append(kept, storedField{internText(t.fieldOf, &t.fields, f.Name), f.Value})
+	}
+	return kept
 }
 
 func (t *table) addExtra(e extra) uint32 {

@@ -149,6 +149,10 @@ type selection struct {
 // choice is the effect of a selection on a facet.
 type choice struct{ selected, active bool }
 
+func (c choice) isSelected() bool { return c.selected }
+
+func (c choice) isActive() bool { return c.selected && c.active }
+
 // picked is the selected documents of a part.
 type picked struct {
 	all, active bitset
@@ -256,12 +260,11 @@ func (v View) selects(namespace, collection string) bool {
 		(v.Collections == nil || slices.Contains(v.Collections, collection))
 }
 
-// statistics sums over a view's selected, unexpired documents, or over the active ones among them.
-func (x *Index) statistics(v *visible, s *selection, now int64, activeOnly bool) sum {
+// statistics sums over the unexpired documents of a view that are counted.
+func (x *Index) statistics(v *visible, s *selection, now int64, counted func(choice) bool) sum {
 	var total sum
 	counts := func(facet uint32) bool {
-		c := s.of(x, facet)
-		return c.selected && (c.active || !activeOnly)
+		return counted(s.of(x, facet))
 	}
 	for facet, part := range v.sums {
 		if counts(facet) {

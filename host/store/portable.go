@@ -16,7 +16,7 @@ type Portable interface {
 	// running drops. Callers hold before they choose the version to dump at.
 	Hold(ctx context.Context) (release func(), err error)
 	// Dump yields the pieces of the space at a version in the order that a Loader expects: the branches, points
-	// ascending, then per branch its state, its entries (keys in order, newest version first) and its counters. With
+	// ascending with their notes, then per branch its state, its entries (keys in order, newest version first) and its counters. With
 	// since > 0 it yields only newer and purged data, to be loaded after a dump at that version. Commits continue; a trim
 	// or reclaim without a Hold ends the dump with ErrChanged.
 	Dump(ctx context.Context, since, at uint64, yield func(Piece) error) error
@@ -42,10 +42,11 @@ type Loader interface {
 	Abort() error
 }
 
-// Piece is a part of a dump. Exactly one field is set.
+// Piece is a part of a dump. Exactly one field is set, and Note only with Point.
 type Piece struct {
 	Branches []BranchID // all existing branches
 	Point    *Point
+	Note     []byte // of the commit; nil: none
 	Branch   *BranchState
 	Entry    *Entry // of Entry.Branch; its instant is that of its version
 	Counter  *CounterRecord
@@ -72,6 +73,8 @@ type Purger interface {
 	// Replace replaces the values of versions atomically. Versions, instants and the change log stay; versions that no
 	// longer exist are skipped. The old bytes may remain in unused parts of the files until Erase.
 	Replace(ctx context.Context, list []Replacement) error
+	// PurgeNotes drops the notes of commits like Replace: their bytes may remain until Erase, and incremental dumps drop them too.
+	PurgeNotes(ctx context.Context, versions []uint64) error
 	// Erase removes the bytes of replaced values from the space's files. After a crash, the next Open completes it.
 	Erase(ctx context.Context) error
 }

@@ -18,6 +18,7 @@ const (
 	runCounter                  // the same with a value
 	runForgot                   // the same without a value
 	runKeeping                  // branch, count, then of each keep: namespace, versions, from
+	runNoted                    // version, µs, note
 )
 
 // AppendRun appends the encoding of a piece to a run.
@@ -31,6 +32,8 @@ func AppendRun(run []byte, p Piece) []byte {
 			return appendPlace(append(run, runForgot), c.Branch, c.Version, c.Key)
 		}
 		return appendBytes(appendPlace(append(run, runCounter), c.Branch, c.Version, c.Key), c.Value)
+	case p.Point != nil && len(p.Note) > 0:
+		return appendBytes(appendPoint(append(run, runNoted), *p.Point), p.Note)
 	case p.Point != nil:
 		return appendPoint(append(run, runPoint), *p.Point)
 	case p.Branch != nil:
@@ -122,10 +125,15 @@ func (r *runReader) piece() Piece {
 	switch kind {
 	case runBranches:
 		return Piece{Branches: readNumbers[BranchID](r)}
-	case runPoint:
+	case runPoint, runNoted:
 		p := r.point()
 		r.bad = r.bad || p.Version == 0
-		return Piece{Point: &p}
+		if kind == runPoint {
+			return Piece{Point: &p}
+		}
+		note := r.value()
+		r.bad = r.bad || len(note) == 0 || len(note) > NoteLimit
+		return Piece{Point: &p, Note: note}
 	case runBranch, runKeeping:
 		s := BranchState{ID: BranchID(r.number()), Floor: r.point()}
 		if pins := readNumbers[uint64](r); len(pins) > 0 {

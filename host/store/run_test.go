@@ -16,6 +16,7 @@ func runPieces() []store.Piece {
 	return []store.Piece{
 		{Branches: []store.BranchID{0, 1, 1 << 40}},
 		{Point: &at},
+		{Point: &at, Note: []byte(`{"by":"x"}`)},
 		{Branch: &store.BranchState{ID: 3, Floor: at, Pins: []uint64{2, 5}}},
 		{Branch: &store.BranchState{ID: 4}},
 		{Branch: &store.BranchState{ID: 5, Floor: at, Keep: []store.Keep{{Versions: 3}, {Namespace: "n", From: 4}}}},

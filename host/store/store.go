@@ -200,6 +200,16 @@ type Batch struct {
 	Expect   []Expectation
 	Quiet    []Quiet
 	Request  Request
+	Note     []byte // the caller's data about the commit, which Notes returns; at most NoteLimit bytes; empty: none
+}
+
+// NoteLimit is the size limit of a commit's note in bytes.
+const NoteLimit = 32 << 10
+
+// Noted is a commit and its note.
+type Noted struct {
+	Point
+	Note []byte // the receiver's own copy
 }
 
 // Committed is the outcome of a commit.
@@ -233,6 +243,12 @@ type Engine interface {
 	VersionAt(ctx context.Context, t time.Time) (Point, error)
 	// PointOf returns the commit with a version; ErrNotFound if there is none.
 	PointOf(ctx context.Context, version uint64) (Point, error)
+
+	// Notes lists the commits with after < version < before that have a note, newest first, at most limit. A page with fewer is
+	// the last; the next one begins before the last version of this one.
+	Notes(ctx context.Context, after, before uint64, limit int) ([]Noted, error)
+	// DropNotes drops the notes of commits. Versions without one are skipped.
+	DropNotes(ctx context.Context, versions []uint64) error
 
 	// GetAt returns, in the order of keys, the newest entry of each key that the lineage sees, which may
 	// be a tombstone, or the zero Entry.

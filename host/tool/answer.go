@@ -1,13 +1,13 @@
 package tool
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -94,12 +94,4 @@ func FailureOf(err error) Failure {
 }
 
 // Encode writes JSON as people read it: < is <.
-func Encode(v any) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
-}
+func Encode(v any) ([]byte, error) { return jsontext.Encode(v) }

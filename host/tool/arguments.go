@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/jsonrpc"
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -46,7 +47,7 @@ type problems struct {
 // parseArguments reads the arguments of a call: a JSON object, or nothing. Nothing in them passes through a
 // float64. A name that is given twice is ambiguous, and a mistake.
 func parseArguments(tool string, raw json.RawMessage) (*Arguments, error) {
-	if depth := memory.Nesting(raw); depth > maxNesting {
+	if depth := jsontext.Depth(raw); depth > maxNesting {
 		return nil, Invalid(nil, "the arguments are nested %d deep: at most %d are allowed", depth, maxNesting)
 	}
 	if text, ok := stringOf(raw); ok && strings.HasPrefix(strings.TrimSpace(text), "{") {
@@ -364,7 +365,7 @@ func (a *Arguments) Translate(name string, words map[string]string) {
 
 // inside splits an object that may come from a text, so that nothing vouches for how deep it is.
 func (a *Arguments) inside(raw json.RawMessage) (map[string]json.RawMessage, error) {
-	if memory.Nesting(raw) > maxNesting {
+	if jsontext.Depth(raw) > maxNesting {
 		return nil, errors.New("nested too deep")
 	}
 	return membersOf(raw)
@@ -397,7 +398,7 @@ func (a *Arguments) Objects(name string) []*Arguments {
 		return nil
 	}
 	items, ok := listOf(raw)
-	if !ok && memory.Nesting(raw) <= maxNesting && bytes.HasPrefix(raw, []byte("{")) {
+	if !ok && jsontext.Depth(raw) <= maxNesting && bytes.HasPrefix(raw, []byte("{")) {
 		items, ok = []json.RawMessage{raw}, true
 	}
 	if !ok {

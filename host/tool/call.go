@@ -16,6 +16,8 @@ type Request struct {
 	Arguments json.RawMessage // an object, or the text of one; empty: none
 	Caller    memory.Caller
 	Session   *Session // nil: one that begins and ends with the call
+	// Stage is of the family's call that this one is part of; nil: it is a call of its own.
+	Stage *memory.Staged
 
 	Branch, Namespace string // where it goes when the arguments do not say; empty: where the session is
 	RequestID         string // a repetition within a day is answered and not carried out again; empty: no protection
@@ -32,6 +34,7 @@ type Call struct {
 	Tool      *Tool
 	Caller    memory.Caller // its Call is the id of the call, under which memory.Access.Commits finds what it wrote
 	Session   *Session
+	Stage     *memory.Staged // nil: the call commits what it writes
 	Arguments *Arguments
 	JSON      json.RawMessage // the arguments as the tool's Input has them; nil when the tool is Lenient
 

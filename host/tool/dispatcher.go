@@ -18,6 +18,8 @@ type Options struct {
 	Logger *slog.Logger     // nil: discards
 	Clock  func() time.Time // nil: time.Now
 	ID     func() string    // an id that was never given; nil: random
+	// Called is told of each call of a tool by a client, which has ended with err. Nil: nobody asks.
+	Called func(t *Tool, r Request, err error)
 }
 
 // Dispatcher calls tools. Its methods may be called from many goroutines at once.
@@ -51,6 +53,9 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, d.notFound(r)
 	}
 	a, err := d.within(ctx, t, r)
+	if d.options.Called != nil && r.Stage == nil {
+		d.options.Called(t, r, err)
+	}
 	if err == nil {
 		return a, nil
 	}
@@ -65,6 +70,14 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 func (d *Dispatcher) notFound(r Request) error {
 	return &memory.Error{Code: memory.NotFound, Message: d.registry.Unknown(r.Tool, r.Caller.Rights.WritesNothing()),
 		Details: map[string]any{"method": Clip(r.Tool, gotLength), "searched_families": append([]string{CoreFamily}, d.registry.Snapshot().Names()...)}}
+}
+
+// Alias is the name by which a request calls the tool; empty: the tool's own.
+func (t *Tool) Alias(r Request) string {
+	if name := flat(r.Tool); name != t.Spelling {
+		return name
+	}
+	return ""
 }
 
 // within calls a tool within the time that the request gives it.
@@ -103,7 +116,13 @@ func (d *Dispatcher) call(ctx context.Context, t *Tool, r Request) (Answer, erro
 
 // authorise refuses a call that the caller may not make, and one of a family that cannot be used.
 func (d *Dispatcher) authorise(t *Tool, r Request) error {
-	if !t.Annotations.Permitted(r.Caller.Rights.WritesNothing()) {
+	if r.Stage != nil && !t.Staged {
+		return &memory.Error{Code: memory.InvalidArgument, Message: t.Name + " cannot be called by a family: use the host's operations"}
+	}
+	switch denied := !t.Annotations.Permitted(r.Caller.Rights.WritesNothing()); {
+	case denied && r.Stage != nil:
+		return &memory.Error{Code: memory.Denied, Message: t.Name + " would write: the family needs memory.read and memory.write for the namespace, and its caller the right to write there"}
+	case denied:
 		return d.registry.Denied(t.Name + " would write")
 	}
 	if t.set != nil && t.set.Fault != "" {
@@ -115,7 +134,7 @@ func (d *Dispatcher) authorise(t *Tool, r Request) error {
 
 func (d *Dispatcher) newCall(t *Tool, r Request, p Prepared) (*Call, error) {
 	c := &Call{
-		Tool: t, Caller: r.Caller, Session: r.Session, Arguments: p.Arguments, JSON: p.JSON,
+		Tool: t, Caller: r.Caller, Session: r.Session, Stage: r.Stage, Arguments: p.Arguments, JSON: p.JSON,
 		Branch: cmp.Or(p.Branch, r.Branch), Namespace: cmp.Or(p.Namespace, r.Namespace),
 		RequestID: r.RequestID, DryRun: r.DryRun || p.DryRun, Progress: r.Progress, Now: d.options.Clock(), dispatcher: d,
 	}

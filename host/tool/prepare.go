@@ -24,6 +24,7 @@ func (t *Tool) Prepare(raw json.RawMessage) (Prepared, error) {
 	}
 	a.passes = !t.Lenient && !t.parameters.closed
 	a.rename(t.parameters)
+	a.fill(t.preset)
 	p := Prepared{Arguments: a}
 	common := a.separate(t.parameters.common)
 	p.Branch, p.Namespace = common.Text(branchParameter), common.Text(namespaceParameter)
@@ -40,6 +41,15 @@ func (t *Tool) Prepare(raw json.RawMessage) (Prepared, error) {
 // Notes say which of the arguments given so far the tool does not know. Those in lists and objects are known once the
 // handler has read them.
 func (p Prepared) Notes() []string { return NotesOf(p.Arguments.unknownNote()) }
+
+// fill adds arguments that are not given.
+func (a *Arguments) fill(preset map[string]json.RawMessage) {
+	for name, value := range preset {
+		if given, ok := a.members[name]; !ok || absent(given) {
+			a.members[name] = value
+		}
+	}
+}
 
 // separate takes some parameters away, for them to be read apart from the others.
 func (a *Arguments) separate(names map[string]bool) *Arguments {

@@ -27,8 +27,9 @@ type Tool struct {
 	Advertised json.RawMessage // Input without the prose that only people read
 	Fault      string          // why lists do not show it; empty: they do
 
-	set        *Set   // nil: a core tool
-	print      string // changes with anything that lists show
+	set        *Set                       // nil: a core tool
+	preset     map[string]json.RawMessage // arguments of an alias; nil: none
+	print      string                     // changes with anything that lists show
 	parameters parameters
 
 	compiling sync.Once
@@ -233,6 +234,7 @@ func (r *Registry) snapshot(all []Family, changed <-chan struct{}) *Snapshot {
 		}
 	}
 	s.spell()
+	s.registerAliases(func(name string) bool { return r.names[flat(name)] != nil })
 	return s
 }
 
@@ -271,6 +273,29 @@ func (s *Snapshot) spell() {
 			}
 		}
 	}
+}
+
+// registerAliases makes tools known under their aliases. An alias hides no tool, and of equal aliases the first family's counts.
+func (s *Snapshot) registerAliases(core func(name string) bool) {
+	for _, set := range s.Sets {
+		for _, t := range set.Tools {
+			for _, alias := range t.Aliases {
+				if t.Fault == "" && !core(alias) && s.Find(alias) == nil {
+					s.tools[flat(alias)] = t.under(alias)
+				}
+			}
+		}
+	}
+}
+
+// under is the tool as calls by an alias reach it.
+func (t *Tool) under(alias string) *Tool {
+	if len(t.Presets[alias]) == 0 {
+		return t
+	}
+	other := newTool(t.Spec)
+	other.set, other.preset = t.set, t.Presets[alias]
+	return other
 }
 
 func newTool(s Spec) *Tool {

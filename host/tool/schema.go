@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/jsontext"
 )
 
 // longestDefault is how many characters a text may have as a default that is advertised; longer ones are prose.
@@ -43,7 +43,7 @@ func tolerantSchema(raw json.RawMessage) (json.RawMessage, error) {
 // dropped is a schema without some of the members of the schemas in it.
 func dropped(raw json.RawMessage, drop dropping) (json.RawMessage, error) {
 	var out bytes.Buffer
-	if memory.Nesting(raw) > maxNesting {
+	if jsontext.Depth(raw) > maxNesting {
 		return nil, fmt.Errorf("trim schema: it is nested deeper than %d", maxNesting)
 	}
 	if err := drop.trim(&out, raw, rootSchema); err != nil {

@@ -15,8 +15,10 @@ const CoreFamily = "core"
 // are all Specs.
 type Spec struct {
 	Name    string   // letters, digits, _ - and .
-	Aliases []string // other names that it answers to
-	Family  string   // empty: a core tool
+	Aliases []string // other names that it answers to; no list shows them
+	// Presets are, by alias, the values of parameters that a call by that name does not give.
+	Presets map[string]map[string]json.RawMessage
+	Family  string // empty: a core tool
 
 	Title       string
 	Description string // shown to models with every list: at most 50 tokens
@@ -29,6 +31,8 @@ type Spec struct {
 	Parameters map[string]string
 	// Lenient leaves the check of the arguments to the handler, which reads them one by one: Input then only names them.
 	Lenient bool
+	// Staged tools can be called within a family's call, and keep to its stage.
+	Staged bool
 
 	Annotations Annotations
 	Handler     Handler

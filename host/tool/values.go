@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/jsontext"
 )
 
 func absent(raw json.RawMessage) bool {
@@ -75,7 +75,7 @@ func listOf(raw json.RawMessage) ([]json.RawMessage, bool) {
 		raw = json.RawMessage(text)
 	}
 	var items []json.RawMessage
-	if len(bytes.TrimSpace(raw)) == 0 || bytes.TrimSpace(raw)[0] != '[' || memory.Nesting(raw) > maxNesting || json.Unmarshal(raw, &items) != nil {
+	if len(bytes.TrimSpace(raw)) == 0 || bytes.TrimSpace(raw)[0] != '[' || jsontext.Depth(raw) > maxNesting || json.Unmarshal(raw, &items) != nil {
 		return nil, false
 	}
 	return items, true

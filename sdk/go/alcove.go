@@ -23,7 +23,8 @@ type Op string
 
 // Family is what a guest serves. It is filled before Serve and not changed afterwards.
 type Family struct {
-	name   string
+	name   string             // in a module of several families
+	named  map[string]*Family // those that this one stands for; nil: it is one itself
 	tools  map[string]Handler
 	jobs   map[string]Handler
 	store  func(*Call, []Entry) ([]*Change, error)
@@ -103,13 +104,3 @@ func (f *Family) OnRank(handle func(*Ranking) error) { f.rank = handle }
 
 // OnEmbed turns texts into vectors of the dimensions that the manifest has.
 func (f *Family) OnEmbed(handle func(*Texts) ([][]float32, error)) { f.embed = handle }
-
-// served is the family of this program: the exported function that the host calls has no other way to find it.
-var served *Family
-
-// Serve makes the family that which this guest serves. It is called from the init function of package main, before any
-// request: what it prepares is in the state that each request starts from.
-func Serve(f *Family) {
-	served = f
-	reserve()
-}

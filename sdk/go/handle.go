@@ -41,6 +41,10 @@ func (f *Family) handleTool(host Host, request []byte) ([]byte, error) {
 	if err := read(request, &r); err != nil {
 		return nil, err
 	}
+	f, err := f.of(r.Context)
+	if err != nil {
+		return nil, err
+	}
 	handle, ok := f.tools[r.Tool]
 	if !ok {
 		return nil, Errorf(NotFound, "this family has no tool %q", r.Tool)
@@ -51,6 +55,10 @@ func (f *Family) handleTool(host Host, request []byte) ([]byte, error) {
 func (f *Family) handleHook(host Host, request []byte) ([]byte, error) {
 	var r hookRequest
 	if err := read(request, &r); err != nil {
+		return nil, err
+	}
+	f, err := f.of(r.Context)
+	if err != nil {
 		return nil, err
 	}
 	c := &Call{Context: r.Context, Config: r.Config, host: host}
@@ -80,12 +88,16 @@ func (f *Family) handleStore(c *Call, entries []Entry) ([]byte, error) {
 }
 
 func (f *Family) handleEmbed(host Host, request []byte) ([]byte, error) {
-	if f.embed == nil {
-		return nil, Errorf(NotFound, "this family has no hook %q", hookEmbed)
-	}
 	var r embedRequest
 	if err := read(request, &r); err != nil {
 		return nil, err
+	}
+	f, err := f.of(r.Context)
+	if err != nil {
+		return nil, err
+	}
+	if f.embed == nil {
+		return nil, Errorf(NotFound, "this family has no hook %q", hookEmbed)
 	}
 	vectors, err := f.embed(&Texts{Call: &Call{Context: r.Context, Config: r.Config, host: host}, Texts: r.Texts, Purpose: r.Purpose})
 	if err != nil {
@@ -95,9 +107,6 @@ func (f *Family) handleEmbed(host Host, request []byte) ([]byte, error) {
 }
 
 func (f *Family) handleScore(host Host, request []byte) ([]byte, error) {
-	if f.rank == nil {
-		return nil, Errorf(NotFound, "this family has no hook %q", hookRank)
-	}
 	params, r, err := parseScoring(request)
 	if err != nil {
 		return nil, err
@@ -105,6 +114,12 @@ func (f *Family) handleScore(host Host, request []byte) ([]byte, error) {
 	var p scoreParams
 	if err := read(params, &p); err != nil {
 		return nil, err
+	}
+	if f, err = f.of(p.Context); err != nil {
+		return nil, err
+	}
+	if f.rank == nil {
+		return nil, Errorf(NotFound, "this family has no hook %q", hookRank)
 	}
 	r.Call, r.Query, r.Instant = &Call{Context: p.Context, Config: p.Config, host: host}, p.Query, p.Now
 	if err := f.rank(r); err != nil {

@@ -74,7 +74,7 @@ const (
 // The operations of the host.
 const (
 	OpMemoryGet        Op = "memory.get"        // memories by their keys
-	OpMemoryList       Op = "memory.list"       // memories in the order of their keys, page by page
+	OpMemoryList       Op = "memory.list"       // memories of a namespace, page by page: in the order of their keys, or by their fields and in another order
 	OpMemoryNamespaces Op = "memory.namespaces" // the namespaces that have memories, of those that may be read
 	OpMemoryHistory    Op = "memory.history"    // the versions of one memory, the newest first
 	OpMemorySearch     Op = "memory.search"     // lexical, semantic or hybrid search; what was staged is not found
@@ -112,8 +112,9 @@ const (
 	OpEmbedTexts       Op = "embed.texts"       // vectors of texts
 	OpLLMComplete      Op = "llm.complete"      // a completion by a configured language model
 	OpHTTPFetch        Op = "http.fetch"        // a request to an endpoint that the operator named
-	OpToolsList        Op = "tools.list"        // tools of other families that may be called
+	OpToolsList        Op = "tools.list"        // tools of other families, and of the core, that may be called
 	OpToolsCall        Op = "tools.call"        // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish     Op = "tools.publish"     // publish a tool of its own
 	OpToolsWithdraw    Op = "tools.withdraw"    // withdraw a published tool
+	OpToolsUsage       Op = "tools.usage"       // how often agents called tools; a caller who may not read every namespace learns of its own calls alone
 )

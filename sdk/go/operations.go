@@ -338,6 +338,137 @@ func (x *MemoryPatch) write(w *scan.Writer) {
 	w.Close()
 }
 
+// FieldTest is a condition on a field of a memory. A field that is null is not there. Of each memory the first 64 fields can be tested, metadata before value, in the order of their names.
+type FieldTest struct {
+	Field  string `json:"field"`           // `metadata.NAME`, `value.NAME` of a value that is an object, or one of type, importance, tags, agent, expires_at, links and supersedes, which can only be there or not
+	Equals Raw    `json:"equals,omitzero"` // the field's value, at most 4,096 bytes, as is that of a field that can equal one; 1 and 1.0 are equal
+	Exists *bool  `json:"exists,omitzero"` // whether the field is there; not beside equals; default: true
+}
+
+func (x *FieldTest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("field")
+	w.Text(x.Field)
+	if len(x.Equals) > 0 {
+		w.Key("equals")
+		w.Raw(x.Equals)
+	}
+	if x.Exists != nil {
+		w.Key("exists")
+		w.Bool(*x.Exists)
+	}
+	w.Close()
+}
+
+// MemoryFilter is conditions on memories, which apply together. A list has at most 64 elements; an empty one is no condition.
+type MemoryFilter struct {
+	Types         []string    `json:"types,omitzero"`          // of one of these types; at most 64 elements
+	States        []string    `json:"states,omitzero"`         // in one of these states: active, archived, merged, pruned
+	Writers       []string    `json:"writers,omitzero"`        // the newest version is by one of these agents, as `agent` of a memory names them; `family:NAME` where a family wrote without an agent; at most 64 elements
+	Tags          []string    `json:"tags,omitzero"`           // with all of these tags; at most 64 elements
+	AnyTags       []string    `json:"any_tags,omitzero"`       // with one of these tags; at most 64 elements
+	NoTags        []string    `json:"no_tags,omitzero"`        // with none of these tags; at most 64 elements
+	MinImportance *float64    `json:"min_importance,omitzero"` // at least as important; memories without importance are not; 0 to 1
+	MaxImportance *float64    `json:"max_importance,omitzero"` // at most as important; memories without importance are not; 0 to 1
+	MinAccesses   *int        `json:"min_accesses,omitzero"`   // recalled at least as often; at least 0
+	MaxAccesses   *int        `json:"max_accesses,omitzero"`   // recalled at most as often; at least 0
+	MinHealth     *float64    `json:"min_health,omitzero"`     // of at least this health; -1 to 1
+	MaxHealth     *float64    `json:"max_health,omitzero"`     // of at most this health; -1 to 1
+	AccessedSince string      `json:"accessed_since,omitzero"` // last recalled at this moment or later
+	AccessedUntil string      `json:"accessed_until,omitzero"` // last recalled before this moment; memories that never were are not
+	CreatedSince  string      `json:"created_since,omitzero"`  // created at this moment or later
+	CreatedUntil  string      `json:"created_until,omitzero"`  // created before this moment
+	UpdatedSince  string      `json:"updated_since,omitzero"`  // the newest version was written at this moment or later
+	UpdatedUntil  string      `json:"updated_until,omitzero"`  // the newest version was written before this moment
+	Expired       string      `json:"expired,omitzero"`        // with memories that have expired, or these alone; they stay until they are deleted or written again: include, only; default: memories that have expired are left out
+	Fields        []FieldTest `json:"fields,omitzero"`         // conditions on fields; at most 16 elements
+}
+
+func (x *MemoryFilter) write(w *scan.Writer) {
+	w.Open()
+	if x.Types != nil {
+		w.Key("types")
+		w.Texts(x.Types)
+	}
+	if x.States != nil {
+		w.Key("states")
+		w.Texts(x.States)
+	}
+	if x.Writers != nil {
+		w.Key("writers")
+		w.Texts(x.Writers)
+	}
+	if x.Tags != nil {
+		w.Key("tags")
+		w.Texts(x.Tags)
+	}
+	if x.AnyTags != nil {
+		w.Key("any_tags")
+		w.Texts(x.AnyTags)
+	}
+	if x.NoTags != nil {
+		w.Key("no_tags")
+		w.Texts(x.NoTags)
+	}
+	if x.MinImportance != nil {
+		w.Key("min_importance")
+		w.Number(*x.MinImportance)
+	}
+	if x.MaxImportance != nil {
+		w.Key("max_importance")
+		w.Number(*x.MaxImportance)
+	}
+	if x.MinAccesses != nil {
+		w.Key("min_accesses")
+		w.Int(int64(*x.MinAccesses))
+	}
+	if x.MaxAccesses != nil {
+		w.Key("max_accesses")
+		w.Int(int64(*x.MaxAccesses))
+	}
+	if x.MinHealth != nil {
+		w.Key("min_health")
+		w.Number(*x.MinHealth)
+	}
+	if x.MaxHealth != nil {
+		w.Key("max_health")
+		w.Number(*x.MaxHealth)
+	}
+	if x.AccessedSince != "" {
+		w.Key("accessed_since")
+		w.Text(x.AccessedSince)
+	}
+	if x.AccessedUntil != "" {
+		w.Key("accessed_until")
+		w.Text(x.AccessedUntil)
+	}
+	if x.CreatedSince != "" {
+		w.Key("created_since")
+		w.Text(x.CreatedSince)
+	}
+	if x.CreatedUntil != "" {
+		w.Key("created_until")
+		w.Text(x.CreatedUntil)
+	}
+	if x.UpdatedSince != "" {
+		w.Key("updated_since")
+		w.Text(x.UpdatedSince)
+	}
+	if x.UpdatedUntil != "" {
+		w.Key("updated_until")
+		w.Text(x.UpdatedUntil)
+	}
+	if x.Expired != "" {
+		w.Key("expired")
+		w.Text(x.Expired)
+	}
+	if x.Fields != nil {
+		w.Key("fields")
+		w.List(len(x.Fields), func(i int) { x.Fields[i].write(w) })
+	}
+	w.Close()
+}
+
 // MemoryHit is a memory that a search found.
 type MemoryHit struct {
 	Memory   Memory             `json:"memory"`            // the memory
@@ -623,12 +754,44 @@ func (x *ForeignTool) read(s *scan.Scanner) {
 	}
 }
 
+// ToolUsage is how an agent used a tool.
+type ToolUsage struct {
+	Agent  string `json:"agent"`           // the agent; empty: it has no name; (others): those beyond a day's 1,000 rows
+	Tool   string `json:"tool"`            // the tool's own name
+	As     string `json:"as,omitzero"`     // the alias by which it was called; absent: its own name
+	Calls  int    `json:"calls"`           // calls
+	Errors int    `json:"errors,omitzero"` // calls that failed
+	Last   string `json:"last"`            // RFC 3339, UTC: the last call
+}
+
+func (x *ToolUsage) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "agent":
+			x.Agent = s.String()
+		case "tool":
+			x.Tool = s.String()
+		case "as":
+			x.As = s.String()
+		case "calls":
+			x.Calls = int(s.Int())
+		case "errors":
+			x.Errors = int(s.Int())
+		case "last":
+			x.Last = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // MemoryGetRequest is the request of memory.get: memories by their keys.
 type MemoryGetRequest struct {
 	Keys      []string `json:"keys"`               // keys; 1 to 1000 elements
 	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 	AsOf      string   `json:"as_of,omitzero"`     // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
 	Counters  bool     `json:"counters,omitzero"`  // adds how each memory was used
+	Expired   bool     `json:"expired,omitzero"`   // finds memories that have expired, too
 }
 
 func (x *MemoryGetRequest) write(w *scan.Writer) {
@@ -646,6 +809,10 @@ func (x *MemoryGetRequest) write(w *scan.Writer) {
 	if x.Counters {
 		w.Key("counters")
 		w.Bool(x.Counters)
+	}
+	if x.Expired {
+		w.Key("expired")
+		w.Bool(x.Expired)
 	}
 	w.Close()
 }
@@ -666,14 +833,17 @@ func (x *MemoryGetResponse) read(s *scan.Scanner) {
 	}
 }
 
-// MemoryListRequest is the request of memory.list: memories in the order of their keys, page by page.
+// MemoryListRequest is the request of memory.list: memories of a namespace, page by page: in the order of their keys, or by their fields and in another order.
 type MemoryListRequest struct {
-	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
-	Prefix    string `json:"prefix,omitzero"`    // only keys that begin with it
-	After     string `json:"after,omitzero"`     // the key after which the page begins, or `next` of the page before
-	Limit     int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
-	AsOf      string `json:"as_of,omitzero"`     // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
-	Counters  bool   `json:"counters,omitzero"`  // adds how each memory was used
+	Namespace string        `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Prefix    string        `json:"prefix,omitzero"`    // only keys that begin with it
+	After     string        `json:"after,omitzero"`     // the key after which the page begins, or `next` of the page before; with a filter, order or count only the latter, of the same listing, which continues at the version of its first page
+	Limit     int           `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
+	AsOf      string        `json:"as_of,omitzero"`     // an earlier moment: `v123`, an instant, a date, `1h ago`; not with counters in the filter or order; default: the version at which the call began
+	Counters  bool          `json:"counters,omitzero"`  // adds how each memory was used
+	Filter    *MemoryFilter `json:"filter,omitzero"`    // only memories that meet all of its conditions
+	Order     string        `json:"order,omitzero"`     // newest and oldest go by the creation; all but oldest have the greatest value first, memories without one last, and equal ones in the order of their keys: key, newest, oldest, updated, importance, accesses, accessed; default: key
+	Count     string        `json:"count,omitzero"`     // counts all that the filter admits, beside the page or without one: also, only
 }
 
 func (x *MemoryListRequest) write(w *scan.Writer) {
@@ -702,13 +872,26 @@ func (x *MemoryListRequest) write(w *scan.Writer) {
 		w.Key("counters")
 		w.Bool(x.Counters)
 	}
+	if x.Filter != nil {
+		w.Key("filter")
+		x.Filter.write(w)
+	}
+	if x.Order != "" {
+		w.Key("order")
+		w.Text(x.Order)
+	}
+	if x.Count != "" {
+		w.Key("count")
+		w.Text(x.Count)
+	}
 	w.Close()
 }
 
 // MemoryListResponse is the response of memory.list.
 type MemoryListResponse struct {
-	Memories []Memory `json:"memories"`      // the page
-	Next     string   `json:"next,omitzero"` // `after` of the next page; absent at the end
+	Memories []Memory `json:"memories"`       // the page
+	Next     string   `json:"next,omitzero"`  // `after` of the next page; absent at the end
+	Total    *int     `json:"total,omitzero"` // how many the filter admits, where that was counted
 }
 
 func (x *MemoryListResponse) read(s *scan.Scanner) {
@@ -718,6 +901,8 @@ func (x *MemoryListResponse) read(s *scan.Scanner) {
 			x.Memories = scan.ReadList(s, func() Memory { return readObject[Memory](s) })
 		case "next":
 			x.Next = s.String()
+		case "total":
+			x.Total = scan.ReadPointer(s, func() int { return int(s.Int()) })
 		default:
 			s.Skip()
 		}
@@ -788,19 +973,22 @@ func (x *MemoryHistoryResponse) read(s *scan.Scanner) {
 
 // MemorySearchRequest is the request of memory.search: lexical, semantic or hybrid search; what was staged is not found.
 type MemorySearchRequest struct {
-	Query      string    `json:"query"`               // the question
-	Namespaces []string  `json:"namespaces,omitzero"` // the namespaces; `*` alone stands for all that the call may read; default: the call's own
-	K          int       `json:"k,omitzero"`          // how many hits; 1 to 50; default: 10
-	Offset     int       `json:"offset,omitzero"`     // how many of the best hits are left out; at least 0
-	Tags       []string  `json:"tags,omitzero"`       // only memories with all of them
-	Types      []string  `json:"types,omitzero"`      // only memories of one of them
-	States     []string  `json:"states,omitzero"`     // only memories in one of them: active, archived, merged, pruned; default: active
-	Since      string    `json:"since,omitzero"`      // only versions written at this moment or later
-	Until      string    `json:"until,omitzero"`      // only versions written before this moment
-	AsOf       string    `json:"as_of,omitzero"`      // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
-	Mode       string    `json:"mode,omitzero"`       // how to search: hybrid, lexical, semantic; default: hybrid where there is an embedder, lexical otherwise
-	Vector     []float32 `json:"vector,omitzero"`     // the question's vector; default: made by the embedder
-	Features   bool      `json:"features,omitzero"`   // adds the columns of the rank hook to each hit
+	Query         string    `json:"query"`                   // the question; empty: all memories that meet the other conditions
+	Namespaces    []string  `json:"namespaces,omitzero"`     // the namespaces; `*` alone stands for all that the call may read; default: the call's own
+	K             int       `json:"k,omitzero"`              // how many hits; 1 to 50; default: 10
+	Offset        int       `json:"offset,omitzero"`         // how many of the best hits are left out; at least 0
+	Order         string    `json:"order,omitzero"`          // orders all that matches, as in memory.list; not with mode semantic, vector or features: key, newest, oldest, updated, importance, accesses, accessed; default: the best first; without a query newest
+	MinImportance *float64  `json:"min_importance,omitzero"` // only memories at least as important; 0 to 1
+	Writers       []string  `json:"writers,omitzero"`        // only memories whose newest version is by one of them, as in memory.list; at most 64 elements
+	Tags          []string  `json:"tags,omitzero"`           // only memories with all of them
+	Types         []string  `json:"types,omitzero"`          // only memories of one of them
+	States        []string  `json:"states,omitzero"`         // only memories in one of them: active, archived, merged, pruned; default: active
+	Since         string    `json:"since,omitzero"`          // only versions written at this moment or later
+	Until         string    `json:"until,omitzero"`          // only versions written before this moment
+	AsOf          string    `json:"as_of,omitzero"`          // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Mode          string    `json:"mode,omitzero"`           // how to search: hybrid, lexical, semantic; default: hybrid where there is an embedder, lexical otherwise
+	Vector        []float32 `json:"vector,omitzero"`         // the question's vector; default: made by the embedder
+	Features      bool      `json:"features,omitzero"`       // adds the columns of the rank hook to each hit
 }
 
 func (x *MemorySearchRequest) write(w *scan.Writer) {
@@ -818,6 +1006,18 @@ func (x *MemorySearchRequest) write(w *scan.Writer) {
 	if x.Offset != 0 {
 		w.Key("offset")
 		w.Int(int64(x.Offset))
+	}
+	if x.Order != "" {
+		w.Key("order")
+		w.Text(x.Order)
+	}
+	if x.MinImportance != nil {
+		w.Key("min_importance")
+		w.Number(*x.MinImportance)
+	}
+	if x.Writers != nil {
+		w.Key("writers")
+		w.Texts(x.Writers)
 	}
 	if x.Tags != nil {
 		w.Key("tags")
@@ -907,13 +1107,18 @@ func (x *MemoryPutResponse) read(s *scan.Scanner) {
 
 // MemoryPatchRequest is the request of memory.patch: stage changes of some fields of memories.
 type MemoryPatchRequest struct {
-	Patches []MemoryPatch `json:"patches"` // the changes; 1 to 1000 elements
+	Patches []MemoryPatch `json:"patches"`          // the changes; 1 to 1000 elements
+	Expired bool          `json:"expired,omitzero"` // finds memories that have expired, too
 }
 
 func (x *MemoryPatchRequest) write(w *scan.Writer) {
 	w.Open()
 	w.Key("patches")
 	w.List(len(x.Patches), func(i int) { x.Patches[i].write(w) })
+	if x.Expired {
+		w.Key("expired")
+		w.Bool(x.Expired)
+	}
 	w.Close()
 }
 
@@ -940,6 +1145,7 @@ func (x *MemoryPatchResponse) read(s *scan.Scanner) {
 type MemoryDeleteRequest struct {
 	Keys      []string `json:"keys"`               // keys; 1 to 1000 elements
 	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Expired   bool     `json:"expired,omitzero"`   // finds memories that have expired, too
 }
 
 func (x *MemoryDeleteRequest) write(w *scan.Writer) {
@@ -949,6 +1155,10 @@ func (x *MemoryDeleteRequest) write(w *scan.Writer) {
 	if x.Namespace != "" {
 		w.Key("namespace")
 		w.Text(x.Namespace)
+	}
+	if x.Expired {
+		w.Key("expired")
+		w.Bool(x.Expired)
 	}
 	w.Close()
 }
@@ -2194,13 +2404,48 @@ func (x *ToolsWithdrawRequest) write(w *scan.Writer) {
 	w.Close()
 }
 
+// ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller who may not read every namespace learns of its own calls alone.
+type ToolsUsageRequest struct {
+	Days  int      `json:"days,omitzero"`  // until now, today included; 0 to 90; default: 30
+	Tools []string `json:"tools,omitzero"` // tools, by their names or aliases; default: all
+}
+
+func (x *ToolsUsageRequest) write(w *scan.Writer) {
+	w.Open()
+	if x.Days != 0 {
+		w.Key("days")
+		w.Int(int64(x.Days))
+	}
+	if x.Tools != nil {
+		w.Key("tools")
+		w.Texts(x.Tools)
+	}
+	w.Close()
+}
+
+// ToolsUsageResponse is the response of tools.usage.
+type ToolsUsageResponse struct {
+	Usage []ToolUsage `json:"usage"` // by agent and tool
+}
+
+func (x *ToolsUsageResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "usage":
+			x.Usage = scan.ReadList(s, func() ToolUsage { return readObject[ToolUsage](s) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // MemoryGet runs memory.get: memories by their keys.
 func (c *Call) MemoryGet(r MemoryGetRequest) (out MemoryGetResponse, err error) {
 	err = c.exchange(OpMemoryGet, &r, &out)
 	return out, err
 }
 
-// MemoryList runs memory.list: memories in the order of their keys, page by page.
+// MemoryList runs memory.list: memories of a namespace, page by page: in the order of their keys, or by their fields and in another order.
 func (c *Call) MemoryList(r MemoryListRequest) (out MemoryListResponse, err error) {
 	err = c.exchange(OpMemoryList, &r, &out)
 	return out, err
@@ -2424,7 +2669,7 @@ func (c *Call) HTTPFetch(r HTTPFetchRequest) (out HTTPFetchResponse, err error) 
 	return out, err
 }
 
-// ToolsList runs tools.list: tools of other families that may be called.
+// ToolsList runs tools.list: tools of other families, and of the core, that may be called.
 func (c *Call) ToolsList() (out ToolsListResponse, err error) {
 	err = c.exchange(OpToolsList, nil, &out)
 	return out, err
@@ -2444,4 +2689,10 @@ func (c *Call) ToolsPublish(r ToolsPublishRequest) error {
 // ToolsWithdraw runs tools.withdraw: withdraw a published tool.
 func (c *Call) ToolsWithdraw(r ToolsWithdrawRequest) error {
 	return c.exchange(OpToolsWithdraw, &r, nil)
+}
+
+// ToolsUsage runs tools.usage: how often agents called tools; a caller who may not read every namespace learns of its own calls alone.
+func (c *Call) ToolsUsage(r ToolsUsageRequest) (out ToolsUsageResponse, err error) {
+	err = c.exchange(OpToolsUsage, &r, &out)
+	return out, err
 }

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -100,5 +101,21 @@ func TestAJobWaitsNoLongerThanItWasToWhenTheClockIsPutBack(t *testing.T) {
 				t.Errorf("put forward, it is due %v", due)
 			}
 		})
+	}
+}
+
+func TestAScheduleThatWasKeptAsAnInstantIsRead(t *testing.T) {
+	var r round
+	if err := json.Unmarshal([]byte(`"2026-05-01T10:00:00Z"`), &r); err != nil || !r.Began.Equal(time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)) || r.Reached != nil {
+		t.Errorf("it is %+v (%v)", r, err)
+	}
+	began := round{Began: r.Began, Reached: &memory.Location{Branch: "draft", Namespace: "work"}}
+	data, err := json.Marshal(began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again round
+	if err := json.Unmarshal(data, &again); err != nil || !again.Began.Equal(began.Began) || *again.Reached != *began.Reached {
+		t.Errorf("%s is read as %+v (%v)", data, again, err)
 	}
 }

@@ -1,12 +1,16 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -24,6 +28,24 @@ type Schedule struct {
 	Family string
 	Job    string
 	Every  time.Duration
+	Each   abi.Each // what it is queued for each of
+}
+
+func (s Schedule) key() string { return s.Family + "/" + s.Job }
+
+// round is how far a schedule has come: an interval begins with a round, in which the job is queued for one location after the other.
+type round struct {
+	Began   time.Time        `json:"began"`
+	Reached *memory.Location `json:"reached,omitempty"` // the last location of a round that goes on; nil: it is complete
+}
+
+// UnmarshalJSON reads what a schedule without locations was kept as, too: the instant at which its job was queued.
+func (r *round) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &r.Began)
+	}
+	type plain round
+	return json.Unmarshal(data, (*plain)(r))
 }
 
 // schedule queues a job whose time has come; the first time is one interval after its hook was turned on.
@@ -32,40 +54,146 @@ func (q *Queue) schedule(ctx context.Context, s Schedule, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	key := s.Family + "/" + s.Job
-	found, err := stage.Records(ctx, schedules, q.o.Namespace, []string{key})
+	found, err := stage.Records(ctx, schedules, q.o.Namespace, []string{s.key()})
 	if err != nil {
 		return err
 	}
-	last := now
+	var last round
 	if found[0] != nil {
 		if err := json.Unmarshal(found[0].Value, &last); err != nil {
-			return fmt.Errorf("read when %s ran: %w", key, err)
-		}
-		if passed := now.Sub(last); passed >= 0 && passed < s.Every {
-			return nil
+			return fmt.Errorf("read when %s ran: %w", s.key(), err)
 		}
 	}
-	value, err := json.Marshal(now.UTC())
+	switch passed := now.Sub(last.Began); {
+	case found[0] == nil || passed < 0: // or the clock was put back: the interval begins anew
+		return q.keep(ctx, stage, s, round{Began: now.UTC()})
+	case last.Reached != nil:
+		return q.advance(ctx, stage, s, last, now)
+	case passed < s.Every:
+		return nil
+	}
+	return q.advance(ctx, stage, s, round{Began: now.UTC(), Reached: &memory.Location{}}, now)
+}
+
+// keep commits how far a schedule has come, together with jobs that are staged.
+func (q *Queue) keep(ctx context.Context, stage *memory.Stage, s Schedule, r round, list ...Job) error {
+	value, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	if err := stage.PutRecord(ctx, schedules, q.o.Namespace, key, value, nil); err != nil {
+	if err := stage.PutRecord(ctx, schedules, q.o.Namespace, s.key(), value, nil); err != nil {
 		return err
 	}
-	if found[0] == nil || last.After(now) { // or the clock was put back: the interval begins anew
-		_, err = stage.Commit(ctx, memory.Commit{})
-		return err
-	}
-	job := Job{ID: q.o.NewID(now), Family: s.Family, Name: s.Job, Branch: memory.Default, Namespace: memory.Default,
-		State: Queued, Due: now, Created: now}
-	if full := q.HasRoom(ctx, s.Family, job); full != nil { // this time is left out
-		_, err := stage.Commit(ctx, memory.Commit{})
-		return errors.Join(full, err)
-	}
-	if err := q.Put(ctx, stage, job); err != nil {
-		return err
-	}
-	_, err = q.Commit(ctx, stage, memory.Commit{}, []Job{job})
+	_, err = q.Commit(ctx, stage, memory.Commit{}, list)
 	return err
+}
+
+// advance queues the job for the next locations of a round.
+func (q *Queue) advance(ctx context.Context, stage *memory.Stage, s Schedule, r round, now time.Time) error {
+	next, more, err := q.locations(ctx, s.Each, *r.Reached)
+	if err != nil {
+		return err
+	}
+	var list []Job
+	var full error
+	for _, at := range next {
+		if q.waitsAt(s, at) { // that of an earlier round
+			r.Reached = &at
+			continue
+		}
+		job := Job{ID: q.o.NewID(now), Family: s.Family, Name: s.Job, Branch: at.Branch, Namespace: at.Namespace, State: Queued, Due: now, Created: now}
+		if full = q.HasRoom(ctx, s.Family, append(list, job)...); full != nil {
+			break
+		}
+		if err := q.Put(ctx, stage, job); err != nil {
+			return err
+		}
+		list, r.Reached = append(list, job), &at
+	}
+	switch {
+	case full != nil && s.Each == abi.EachNone: // this time is left out
+		r.Reached = nil
+	case full != nil && len(list) == 0:
+		return nil // the round goes on when there is room
+	case full == nil && !more:
+		r.Reached = nil
+	}
+	err = q.keep(ctx, stage, s, r, list...)
+	if s.Each != abi.EachNone {
+		full = nil
+	}
+	if more && full == nil && err == nil {
+		q.nudge()
+	}
+	return errors.Join(full, err)
+}
+
+// waitsAt reports whether a schedule's job for a location is still in the queue.
+func (q *Queue) waitsAt(s Schedule, at memory.Location) bool {
+	if s.Each == abi.EachNone {
+		return false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, job := range q.queue {
+		if job.Family == s.Family && job.Name == s.Job && job.Branch == at.Branch && job.Namespace == at.Namespace && job.Agent == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// locationsPage is for how many locations a schedule's job is queued by one commit.
+const locationsPage = 100
+
+// proposals begins the names of branches that wait for somebody's decision. No schedule works on them.
+const proposals = "proposals/"
+
+// locations are those that a schedule's job is queued for, by branch and namespace, after one that a round reached; more reports
+// whether others follow.
+func (q *Queue) locations(ctx context.Context, each abi.Each, reached memory.Location) (list []memory.Location, more bool, err error) {
+	if each == abi.EachNone {
+		return []memory.Location{{Branch: memory.Default, Namespace: memory.Default}}, false, nil
+	}
+	branches, err := q.o.Space.Branches(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	slices.SortFunc(branches, func(a, b memory.Branch) int { return strings.Compare(a.Name, b.Name) })
+	for _, b := range branches {
+		if b.Name < reached.Branch || strings.HasPrefix(b.Name, proposals) {
+			continue
+		}
+		namespaces, err := q.namespaces(ctx, each, b.Name)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, namespace := range namespaces {
+			at := memory.Location{Branch: b.Name, Namespace: namespace}
+			if cmp.Or(strings.Compare(at.Branch, reached.Branch), strings.Compare(at.Namespace, reached.Namespace)) <= 0 {
+				continue
+			}
+			if len(list) == locationsPage {
+				return list, true, nil
+			}
+			list = append(list, at)
+		}
+	}
+	return list, false, nil
+}
+
+// namespaces are those of a branch that a schedule's job is queued for: those with memories, or only the default one.
+func (q *Queue) namespaces(ctx context.Context, each abi.Each, branch string) ([]string, error) {
+	if each == abi.EachBranch {
+		return []string{memory.Default}, nil
+	}
+	stage, err := q.o.Space.Stage(ctx, branch)
+	var known *memory.Error
+	if errors.As(err, &known) && known.Code == memory.NotFound {
+		return nil, nil // it was deleted meanwhile
+	}
+	if err != nil {
+		return nil, err
+	}
+	return stage.Namespaces(ctx)
 }

@@ -102,7 +102,7 @@ func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out
 	if err != nil {
 		return out, err
 	}
-	merged, err := call.space().Merge(ctx, m, memory.Write{})
+	merged, err := call.space().Merge(ctx, m, memory.Write{DryRun: true})
 	if err != nil {
 		return out, err
 	}
@@ -112,16 +112,15 @@ func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out
 	}
 	out.Merged = merged.Unresolved == 0
 	call.After(fmt.Sprintf("merge %s into %s", m.Source, m.Target), func(ctx context.Context) error {
-		m.Preview = false
 		_, err := call.space().Merge(ctx, m, memory.Write{})
 		return err
 	})
 	return out, nil
 }
 
-// mergeOf is the preview of a merge that the call may make, or look at.
+// mergeOf is a merge that the call may make, or look at.
 func (call *Call) mergeOf(r abi.BranchMergeRequest) (memory.Merge, error) {
-	m := memory.Merge{Source: r.Source, Target: call.branchOr(r.Target), Strategy: memory.Strategy(r.Strategy), Preview: true}
+	m := memory.Merge{Source: r.Source, Target: call.branchOr(r.Target), Strategy: memory.Strategy(r.Strategy)}
 	if err := call.mayCompare(m.Source, m.Target); err != nil {
 		return m, err
 	}

@@ -11,8 +11,10 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/usage"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -50,12 +52,22 @@ type Config interface {
 // Tools are those of other families, and those that the family publishes itself.
 type Tools interface {
 	List() []abi.ForeignTool
-	// Name is the tool that a spelling of its name means; the spelling itself when there is none.
+	// Name is the tool that a spelling of its name, or an alias, means; the spelling itself when there is none.
 	Name(spelling string) string
-	// Call calls a tool inside of the caller's stage, with no more than the caller's rights.
-	Call(ctx context.Context, tool string, arguments json.RawMessage) (json.RawMessage, error)
+	// Call calls a family's tool inside of the caller's stage, with no more than the caller's rights. spelling is the name that
+	// was asked for, such as an alias that stands for arguments, too.
+	Call(ctx context.Context, name, spelling string, arguments json.RawMessage) (json.RawMessage, error)
+	// IsCore reports whether a tool is one of the core.
+	IsCore(name string) bool
+	// CallCore calls a core tool inside of the caller's stage, within rights.
+	CallCore(ctx context.Context, name string, arguments json.RawMessage, rights memory.Rights) (json.RawMessage, error)
 	Publish(ctx context.Context, t abi.Tool) error
 	Withdraw(ctx context.Context, tool string) error
+}
+
+// Usage counts the calls of tools.
+type Usage interface {
+	Usage(ctx context.Context, q usage.Query) ([]usage.Row, error)
 }
 
 // Jobs are the background jobs of the family that calls.
@@ -71,6 +83,7 @@ type Host struct {
 	Embedder  Embedder                            // nil: there is none
 	Outside   Outside                             // nil: nothing outside can be reached
 	Endpoints func() map[string]registry.Endpoint // that an operator named; nil: none
+	Usage     Usage                               // nil: the calls of tools are not counted
 	Logger    *slog.Logger
 	// Trace is told of every operation that a guest asks for, known or not, before it is served. It must not keep the request,
 	// nor wait. Nil: nobody asks.
@@ -145,7 +158,7 @@ func (call *Call) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, 
 	if needs := abi.Ops()[op]; needs != "" && !call.Powers.Has(needs) && !call.mayInstead(needs) {
 		return nil, call.Powers.Check(needs, call.meant(needs, request))
 	}
-	if depth := memory.Nesting(request); depth > LongestNesting {
+	if depth := jsontext.Depth(request); depth > LongestNesting {
 		return nil, invalid("the request is nested %d deep: at most %d are allowed", depth, LongestNesting)
 	}
 	answer, err := serve(call, ctx, request)
@@ -296,6 +309,7 @@ func operations() map[abi.Op]operation {
 		abi.OpToolsCall:     decoded(toolsCall),
 		abi.OpToolsPublish:  decoded(toolsPublish),
 		abi.OpToolsWithdraw: decoded(toolsWithdraw),
+		abi.OpToolsUsage:    decoded(toolsUsage),
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/jsontext"
 )
 
 // meant is the namespace that a request is about, for the error when it is denied; empty where it is about none, or many.
@@ -13,7 +13,7 @@ func (call *Call) meant(needs abi.Capability, request []byte) string {
 		Namespace  string
 		Namespaces []string
 	}
-	if needs.Scope() != "namespaces" || memory.Nesting(request) > LongestNesting {
+	if needs.Scope() != "namespaces" || jsontext.Depth(request) > LongestNesting {
 		return ""
 	}
 	if err := json.Unmarshal(request, &r); err != nil {

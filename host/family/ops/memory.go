@@ -72,7 +72,7 @@ func memoryGet(call *Call, ctx context.Context, r abi.MemoryGetRequest) (out abi
 	if err := call.Powers.Check(abi.CanMemoryRead, namespace); err != nil {
 		return out, err
 	}
-	found, err := call.get(ctx, namespace, r.Keys, r.AsOf)
+	found, err := call.get(ctx, namespace, r)
 	if err != nil {
 		return out, err
 	}
@@ -87,18 +87,30 @@ func memoryGet(call *Call, ctx context.Context, r abi.MemoryGetRequest) (out abi
 }
 
 // get reads memories at the stage's version, or as of another moment.
-func (call *Call) get(ctx context.Context, namespace string, keys []string, asOf string) ([]*memory.Memory, error) {
-	at, err := memory.ParseAsOf(asOf, call.Stage.Now())
+func (call *Call) get(ctx context.Context, namespace string, r abi.MemoryGetRequest) (found []*memory.Memory, err error) {
+	at, err := memory.ParseAsOf(r.AsOf, call.Stage.Now())
 	if err != nil {
 		return nil, err
 	}
+	if r.Expired {
+		stage, err := call.stageAt(ctx, r.AsOf)
+		if err != nil {
+			return nil, err
+		}
+		err = stage.Seeing(memory.WithExpired, func() error {
+			found, err = stage.Get(ctx, namespace, r.Keys)
+			return err
+		})
+		return found, err
+	}
+	keys := r.Keys
 	if at.IsNow() {
 		return call.Stage.Get(ctx, namespace, keys)
 	}
 	if len(keys) > call.host.Space.Limits().Batch {
 		return nil, invalid("%d keys: at most %d are allowed", len(keys), call.host.Space.Limits().Batch)
 	}
-	found := make([]*memory.Memory, len(keys))
+	found = make([]*memory.Memory, len(keys))
 	for i, key := range keys {
 		if found[i], err = call.space().Recall(ctx, memory.Location{Branch: call.Stage.Branch(), Namespace: namespace}, key, at); err != nil {
 			return nil, err
@@ -115,31 +127,29 @@ func memoryList(call *Call, ctx context.Context, r abi.MemoryListRequest) (out a
 	if err := call.Powers.Check(abi.CanMemoryRead, namespace); err != nil {
 		return out, err
 	}
-	found, next, err := call.list(ctx, namespace, r, cmp.Or(r.Limit, defaultPage))
-	if err != nil {
+	if out, err = call.list(ctx, namespace, r, cmp.Or(r.Limit, defaultPage)); err != nil {
 		return out, err
 	}
-	out = abi.MemoryListResponse{Memories: memoriesOf(found), Next: next}
 	if r.Counters {
 		err = call.count(ctx, namespace, pointers(out.Memories))
 	}
 	return out, err
 }
 
-func (call *Call) list(ctx context.Context, namespace string, r abi.MemoryListRequest, limit int) ([]memory.Memory, string, error) {
+func (call *Call) list(ctx context.Context, namespace string, r abi.MemoryListRequest, limit int) (out abi.MemoryListResponse, err error) {
+	if !isPlain(r) {
+		return call.selected(ctx, namespace, r)
+	}
 	at, err := memory.ParseAsOf(r.AsOf, call.Stage.Now())
 	if err != nil {
-		return nil, "", err
+		return out, err
 	}
 	if at.IsNow() {
-		return call.Stage.List(ctx, namespace, r.Prefix, r.After, limit)
+		list, next, err := call.Stage.List(ctx, namespace, r.Prefix, r.After, limit)
+		return abi.MemoryListResponse{Memories: memoriesOf(list), Next: next}, err
 	}
-	list, err := call.space().List(ctx, memory.Location{Branch: call.Stage.Branch(), Namespace: namespace}, r.Prefix, r.After, at, limit)
-	next := ""
-	if len(list) == limit {
-		next = list[limit-1].Key
-	}
-	return list, next, err
+	list, next, err := call.space().List(ctx, memory.Location{Branch: call.Stage.Branch(), Namespace: namespace}, r.Prefix, r.After, at, limit)
+	return abi.MemoryListResponse{Memories: memoriesOf(list), Next: next}, err
 }
 
 func memoryNamespaces(call *Call, ctx context.Context, _ abi.MemoryNamespacesRequest) (out abi.MemoryNamespacesResponse, err error) {
@@ -172,7 +182,7 @@ func memoryHistory(call *Call, ctx context.Context, r abi.MemoryHistoryRequest) 
 // searchOf is a search as a request describes it, in no namespace yet.
 func (call *Call) searchOf(r abi.MemorySearchRequest) (memory.Search, error) {
 	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset, Tags: r.Tags, Types: r.Types, Features: r.Features,
-		Mode: memory.Mode(r.Mode), Vector: r.Vector}
+		Mode: memory.Mode(r.Mode), Vector: r.Vector, Order: memory.Order(r.Order), Writers: r.Writers, MinImportance: r.MinImportance}
 	for _, state := range r.States {
 		q.States = append(q.States, memory.State(state))
 	}
@@ -279,11 +289,14 @@ func memoryPatch(call *Call, ctx context.Context, r abi.MemoryPatchRequest) (out
 		if err != nil {
 			return out, err
 		}
-		missing, err := call.Stage.Patch(ctx, namespace, []memory.Patch{patch})
+		err = call.Stage.Seeing(expiryOf(r.Expired), func() error {
+			missing, err := call.Stage.Patch(ctx, namespace, []memory.Patch{patch})
+			out.Missing = append(out.Missing, missing...)
+			return err
+		})
 		if err != nil {
 			return out, err
 		}
-		out.Missing = append(out.Missing, missing...)
 	}
 	out.Patched = len(r.Patches) - len(out.Missing)
 	return out, nil
@@ -294,7 +307,10 @@ func memoryDelete(call *Call, ctx context.Context, r abi.MemoryDeleteRequest) (o
 	if err := call.mayChange(abi.CanMemoryWrite, namespace); err != nil {
 		return out, err
 	}
-	out.Deleted, err = call.Stage.Delete(ctx, namespace, r.Keys)
+	err = call.Stage.Seeing(expiryOf(r.Expired), func() error {
+		out.Deleted, err = call.Stage.Delete(ctx, namespace, r.Keys)
+		return err
+	})
 	return out, err
 }
 

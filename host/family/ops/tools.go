@@ -1,16 +1,21 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/usage"
 )
 
 func toolsList(call *Call, _ context.Context, _ abi.ToolsListRequest) (abi.ToolsListResponse, error) {
 	out := abi.ToolsListResponse{Tools: []abi.ForeignTool{}}
 	for _, t := range call.Tools.List() {
-		if call.Powers.Allows(abi.CanToolsCall, t.Name) {
+		if call.mayCall(t.Name) {
 			out.Tools = append(out.Tools, t)
 		}
 	}
@@ -26,14 +31,36 @@ func toolsCall(call *Call, ctx context.Context, r abi.ToolsCallRequest) (out abi
 	if err := call.Powers.Check(abi.CanToolsCall, name); err != nil {
 		return out, err
 	}
+	if !call.mayCall(name) {
+		return out, &abi.Error{Code: abi.CodeDenied, Details: map[string]any{"capability": string(abi.CanToolsCall)},
+			Message: name + " is a core tool, which * does not include: name it in the scope of tools.call, in the manifest and in the grant"}
+	}
 	if len(r.Arguments) == 0 {
 		r.Arguments = json.RawMessage("{}")
 	}
 	before := call.Stage.Save()
-	if out.Result, err = call.Tools.Call(ctx, name, r.Arguments); err != nil {
+	if call.Tools.IsCore(name) {
+		out.Result, err = call.Tools.CallCore(ctx, name, r.Arguments, call.memoryRights())
+	} else {
+		out.Result, err = call.Tools.Call(ctx, name, r.Tool, r.Arguments)
+	}
+	if err != nil {
 		call.Stage.Restore(before)
 	}
 	return out, err
+}
+
+// mayCall reports whether the family may call a tool. Core tools have to be named: what * was granted for were families' tools.
+func (call *Call) mayCall(name string) bool {
+	return call.Powers.Allows(abi.CanToolsCall, name) &&
+		(!call.Tools.IsCore(name) || slices.Contains(call.Powers.Scope(abi.CanToolsCall), name))
+}
+
+// memoryRights are what a core tool may do for the family: read where it may, and write where it may do both, because an answer
+// tells what was there.
+func (call *Call) memoryRights() memory.Rights {
+	read := call.Powers.Scope(abi.CanMemoryRead)
+	return memory.RightsTo(read, policy.Common(call.Powers.Scope(abi.CanMemoryWrite), read))
 }
 
 func toolsPublish(call *Call, ctx context.Context, r abi.ToolsPublishRequest) (out abi.ToolsPublishResponse, err error) {
@@ -46,4 +73,24 @@ func toolsPublish(call *Call, ctx context.Context, r abi.ToolsPublishRequest) (o
 
 func toolsWithdraw(call *Call, ctx context.Context, r abi.ToolsWithdrawRequest) (out abi.ToolsWithdrawResponse, err error) {
 	return out, call.Tools.Withdraw(ctx, r.Name)
+}
+
+// toolsUsage tells how tools were used: by all agents, or to a caller who may not read everything, by the caller alone.
+func toolsUsage(call *Call, ctx context.Context, r abi.ToolsUsageRequest) (out abi.ToolsUsageResponse, err error) {
+	if call.host.Usage == nil {
+		return out, &abi.Error{Code: abi.CodeUnavailable, Message: "this server does not count the calls of tools"}
+	}
+	q := usage.Query{Days: cmp.Or(r.Days, 30), Tools: r.Tools}
+	if _, all := call.Caller.Rights.Readable(); !all {
+		q.Agent = &call.Caller.Agent
+	}
+	rows, err := call.host.Usage.Usage(ctx, q)
+	if err != nil {
+		return out, err
+	}
+	out.Usage = make([]abi.ToolUsage, len(rows))
+	for i, row := range rows {
+		out.Usage[i] = abi.ToolUsage{Agent: row.Agent, Tool: row.Tool, As: row.Alias, Calls: int(row.Calls), Errors: int(row.Errors), Last: memory.FormatTime(row.Last)}
+	}
+	return out, nil
 }

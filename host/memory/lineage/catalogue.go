@@ -199,6 +199,12 @@ func (c *Catalogue) ByID(id store.BranchID) *Branch {
 	return c.byID[id]
 }
 
+// IsLive reports whether a branch has not been deleted since it was read.
+func (c *Catalogue) IsLive(b *Branch) bool {
+	now := c.Named(b.Name)
+	return now != nil && now.ID == b.ID
+}
+
 // NameOf is the current or last name of a branch; its number when it was forgotten.
 func (c *Catalogue) NameOf(id store.BranchID) string {
 	c.mu.RLock()

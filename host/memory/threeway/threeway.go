@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/alcove-memory/alcove/host/jsontext"
 )
 
 // Choose returns the side that changed. ok is false when both changed, to different values.
@@ -53,7 +55,7 @@ func Values(base, source, target json.RawMessage) (merged json.RawMessage, ok bo
 	if !ok {
 		return target, false
 	}
-	merged, err := encodeObject(fields)
+	merged, err := jsontext.Encode(fields)
 	return merged, err == nil
 }
 
@@ -63,14 +65,6 @@ func object(value json.RawMessage) (map[string]json.RawMessage, bool) {
 	}
 	var fields map[string]json.RawMessage
 	return fields, json.Unmarshal(value, &fields) == nil
-}
-
-func encodeObject(fields map[string]json.RawMessage) (json.RawMessage, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(fields)
-	return bytes.TrimSpace(out.Bytes()), err
 }
 
 // Objects merges objects field by field, as Values does.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 )
 
@@ -17,7 +17,7 @@ func FuzzValues(f *testing.F) {
 	f.Add([]byte(`{"a":1,"a":2}`), []byte(`{"\ud800":1}`), []byte(``))
 	f.Fuzz(func(t *testing.T, base, source, target []byte) {
 		for _, value := range [][]byte{base, source, target} {
-			if !json.Valid(value) || memory.Nesting(value) > 512 {
+			if !json.Valid(value) || jsontext.Depth(value) > 512 {
 				return
 			}
 		}

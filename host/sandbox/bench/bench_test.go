@@ -67,7 +67,7 @@ func (tea) Call(context.Context, abi.Op, []byte) ([]byte, error) { return []byte
 
 func alcove(b *testing.B) func() (string, error) {
 	module := read(b, "../testdata/bench/small.wasm")
-	s, err := sandbox.New(sandbox.Config{Dir: b.TempDir() + "/cache"})
+	s, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: b.TempDir() + "/cache"}})
 	check(b, err)
 	b.Cleanup(func() { s.Close() })
 	m, err := s.Admit(context.Background(), module, sandbox.Options{Bare: true, Vetted: true})

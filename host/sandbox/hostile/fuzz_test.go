@@ -20,7 +20,7 @@ func FuzzHost(f *testing.F) {
 			f.Add(c.Module)
 		}
 	}
-	s, err := sandbox.New(sandbox.Config{Dir: filepath.Join(f.TempDir(), "cache")})
+	s, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: filepath.Join(f.TempDir(), "cache")}})
 	if err != nil {
 		f.Fatal(err)
 	}

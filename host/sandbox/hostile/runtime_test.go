@@ -38,7 +38,7 @@ func newSandbox(t testing.TB, compileWithin time.Duration) *sandbox.Sandbox {
 		t.Fatal(err)
 	}
 	s, err := sandbox.New(sandbox.Config{
-		Dir: filepath.Join(t.TempDir(), "cache"),
+		Cache: sandbox.Cache{Dir: filepath.Join(t.TempDir(), "cache")},
 		Compiler: sandbox.Compiler{
 			Path: path, Args: []string{"-test.run=none"}, Env: []string{asCompiler + "=1", "GORACE=atexit_sleep_ms=0"}, Timeout: compileWithin,
 		},

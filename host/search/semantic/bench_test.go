@@ -72,7 +72,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	b.Logf("%d vectors in %v; the index takes %d MB, the vectors %d MB", n, time.Since(start).Round(time.Millisecond), (indexed-before)>>20, (heap()-indexed)>>20)
 	view := search.View{Lineage: store.Lineage{{Branch: 1, At: store.Latest}}, Now: time.Now()}
-	for name, mode := range map[string]search.Mode{"words": search.Lexical, "both": search.Hybrid, "meaning": search.Meaning} {
+	for name, mode := range map[string]search.Mode{"words": search.Lexical, "both": search.Hybrid, "meaning": search.Dense} {
 		b.Run(name, func(b *testing.B) {
 			i := uint64(0)
 			for b.Loop() {

@@ -190,32 +190,40 @@ func (l *lane) merge(ctx context.Context) error {
 			level++
 		}
 		if levels[level] = append(levels[level], f); len(levels[level]) == mergedAtOnce {
-			return l.rewrite(ctx, levels[level], true)
+			return l.rewrite(ctx, levels[level], current)
 		}
 	}
 	return nil
 }
 
-// rewrite merges files into one, with or without unclaimed rows. The caller holds work.
-func (l *lane) rewrite(ctx context.Context, files []*file, unclaimed bool) error {
-	var rows []row
+// rowFilter selects the rows of a file.
+type rowFilter int
+
+const (
+	claimed rowFilter = iota // of present documents
+	current                  // likewise, and unclaimed ones without a newer copy, which a document may claim later
+)
+
+// rewrite merges the selected rows of files into one file. The caller holds work.
+func (l *lane) rewrite(ctx context.Context, files []*file, keep rowFilter) error {
+	var list []row
 	for _, f := range files {
 		for i, key := range f.keys {
 			l.mu.Lock()
 			r := row{number: f.numbers[i], key: key, text: f.texts[i]}
-			current := l.known[key] == location{f, uint32(i), true}
+			newest := l.known[key] == location{f, uint32(i), true}
 			l.mu.Unlock()
-			if r.number == none && (!unclaimed || !current) {
+			if r.number == none && (keep == claimed || !newest) {
 				continue
 			}
 			r.vector = make([]float32, f.dimensions)
 			if err := f.ReadVector(uint32(i), r.vector); err != nil {
 				return err
 			}
-			rows = append(rows, r)
+			list = append(list, r)
 		}
 	}
-	return l.keep(ctx, rows, files)
+	return l.keep(ctx, list, files)
 }
 
 // scrub rewrites files with unclaimed rows.
@@ -231,7 +239,7 @@ func (l *lane) scrub(ctx context.Context) error {
 		if whole {
 			continue
 		}
-		if err := l.rewrite(ctx, []*file{f}, false); err != nil {
+		if err := l.rewrite(ctx, []*file{f}, claimed); err != nil {
 			return err
 		}
 	}
@@ -254,7 +262,7 @@ func (l *lane) tidy(ctx context.Context) {
 	if at < 0 || l.queue.len() > 0 {
 		return
 	}
-	if err := l.rewrite(ctx, []*file{l.files[at]}, false); err != nil && ctx.Err() == nil {
+	if err := l.rewrite(ctx, []*file{l.files[at]}, claimed); err != nil && ctx.Err() == nil {
 		l.keeper.options.Logger.Warn("unused vectors stay on the disk", "embedder", l.name, "error", err)
 		return
 	}

@@ -117,8 +117,8 @@ func (k *Keeper) Start(source Source) {
 	}
 }
 
-// Settled reports that the index is complete: vectors of other documents are obsolete.
-func (k *Keeper) Settled() {
+// IndexFilled reports that the index is complete: vectors of other documents are obsolete.
+func (k *Keeper) IndexFilled() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.settled = true

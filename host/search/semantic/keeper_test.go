@@ -150,7 +150,7 @@ func TestNewVectorsTakeThePlaceOfTheOldWhenTheyAreComplete(t *testing.T) {
 			w.say(fmt.Sprint("k", i), strings.Repeat("x", i)+"y")
 		}
 		w.settle()
-		w.keeper.Settled()
+		w.keeper.IndexFilled()
 		files := blobs.names()
 		next := byLetters(slow)
 		next.Identity = "2"
@@ -381,7 +381,7 @@ func TestFilesDoNotKeepForEverWhatNoDocumentClaims(t *testing.T) {
 			numbers = append(numbers, w.say(fmt.Sprint("k", i), strings.Repeat("t", i)+"u"))
 		}
 		w.settle()
-		w.keeper.Settled()
+		w.keeper.IndexFilled()
 		for _, n := range numbers[5:] {
 			w.keeper.Remove(n)
 		}
@@ -456,7 +456,7 @@ func TestDocumentsComeAndGoWhileTheyAreSearchedAndScrubbed(t *testing.T) {
 		s.Costly = true
 		w.set(s)
 		w.keeper.Start(w)
-		w.keeper.Settled()
+		w.keeper.IndexFilled()
 		var both sync.WaitGroup
 		for writer := range 3 {
 			both.Go(func() {

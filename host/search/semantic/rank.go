@@ -101,7 +101,7 @@ func (k *Keeper) Fuse(q search.Query, candidates []search.Candidate) {
 	}
 	defer done()
 	l.complete(q.Vector, candidates)
-	if q.Mode == search.Meaning {
+	if q.Mode == search.Dense {
 		for i := range candidates {
 			if candidates[i].Score = candidates[i].Semantic; math.IsNaN(candidates[i].Score) {
 				candidates[i].Score = math.Inf(-1)

@@ -62,7 +62,7 @@ func TestWhatIsFartherThanTheThresholdIsNotFoundByMeaning(t *testing.T) {
 }
 
 func TestMeaningAloneIsTheNearness(t *testing.T) {
-	got := fused(compass(t, .5, nil), search.Meaning, 0, 8, 4, 2)
+	got := fused(compass(t, .5, nil), search.Dense, 0, 8, 4, 2)
 	for i, want := range []float64{1, 0, math.Sqrt(.5), math.Inf(-1)} {
 		if !about(got[i], want) {
 			t.Errorf("%v", got)

@@ -14,6 +14,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
@@ -82,7 +83,7 @@ func (e *Engine) writeBlob(name string, r io.Reader) (blob store.Blob, err error
 	if err = os.Rename(f.Name(), e.blobPath(blob.Digest)); err != nil {
 		return blob, err
 	}
-	return blob, layout.SyncDir(e.blobDir())
+	return blob, durable.SyncDir(e.blobDir())
 }
 
 type blobReader struct {

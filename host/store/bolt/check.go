@@ -204,6 +204,13 @@ func (c *check) judgePoints() judge {
 	}
 }
 
+// instantOf reads the instant of a version, in µs.
+func instantOf(points layout.Records, version []byte) (micros []byte, err error) {
+	value, err := points.Read(version)
+	micros, _ = layout.SplitPoint(value)
+	return micros, err
+}
+
 func (c *check) judgeTimes(tx *bbolt.Tx) func(e salvage.Element) error {
 	times, points := layout.InSpace(tx, layout.KindTime), layout.InSpace(tx, layout.KindPoints)
 	return func(e salvage.Element) error {
@@ -211,7 +218,7 @@ func (c *check) judgeTimes(tx *bbolt.Tx) func(e salvage.Element) error {
 		if err != nil {
 			return err
 		}
-		if at, err := points.Read(version); err != nil || !bytes.Equal(at, e.Key) {
+		if at, err := instantOf(points, version); err != nil || !bytes.Equal(at, e.Key) {
 			return fmt.Errorf("an instant is that of version %d, which is of another", layout.FromU64(version))
 		}
 		return nil
@@ -270,7 +277,7 @@ func (c *check) judgeEntries(id store.BranchID) judge {
 			if err != nil {
 				return err
 			}
-			at, err := points.Read(layout.U64(e.Version))
+			at, err := instantOf(points, layout.U64(e.Version))
 			if err != nil || e.Branch != id || int64(layout.FromU64(at)) != e.Time.UnixMicro() {
 				return fmt.Errorf("it is of branch %d at %s, when nothing was committed", e.Branch, e.Time)
 			}

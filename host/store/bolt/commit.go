@@ -151,6 +151,9 @@ func (e *Engine) runGroup(group []*job) {
 }
 
 func checkBatch(b store.Batch) error {
+	if len(b.Note) > store.NoteLimit {
+		return fmt.Errorf("the note has %d bytes: at most %d are allowed", len(b.Note), store.NoteLimit)
+	}
 	type place struct {
 		branch store.BranchID
 		key    store.Key
@@ -358,7 +361,7 @@ func (e *Engine) put(tx *bbolt.Tx, b *store.Batch, writes []store.Write, done st
 	}
 	micros := layout.U64(uint64(done.Time.UnixMicro()))
 	return errors.Join(
-		layout.Append(layout.InSpace(tx, layout.KindPoints), layout.U64(done.Version), micros),
+		layout.Append(layout.InSpace(tx, layout.KindPoints), layout.U64(done.Version), layout.EncodePoint(done.Point, b.Note)),
 		layout.Append(layout.InSpace(tx, layout.KindTime), micros, layout.U64(done.Version)),
 		remember(tx, b.Request, done),
 	)

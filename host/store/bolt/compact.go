@@ -9,6 +9,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
@@ -74,7 +75,7 @@ func (e *Engine) replaceFile(copied string) error {
 	}
 	err = os.Rename(copied, e.path())
 	if err == nil {
-		err = layout.SyncDir(e.dir)
+		err = durable.SyncDir(e.dir)
 	}
 	if err == nil {
 		e.passed(CompactSwapped)

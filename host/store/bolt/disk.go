@@ -66,7 +66,7 @@ func (e *Engine) attempt(do func(tx *bbolt.Tx) error) (id int, applied bool, err
 		return 0, false, err
 	}
 	id = tx.ID()
-	if err := e.contained(func() error { return do(tx) }); err != nil {
+	if err := e.contained(func() error { return e.stamped(do)(tx) }); err != nil {
 		return id, false, errors.Join(err, tx.Rollback())
 	}
 	err = e.contained(tx.Commit)

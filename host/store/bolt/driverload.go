@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
@@ -77,9 +78,9 @@ func (d Driver) move(from, to string) error {
 			return err
 		}
 		if entry.IsDir() {
-			return errors.Join(os.MkdirAll(filepath.Join(to, name), 0o700), layout.SyncDir(filepath.Dir(filepath.Join(to, name))))
+			return errors.Join(os.MkdirAll(filepath.Join(to, name), 0o700), durable.SyncDir(filepath.Dir(filepath.Join(to, name))))
 		}
-		return errors.Join(os.Rename(path, filepath.Join(to, name)), layout.SyncDir(filepath.Dir(filepath.Join(to, name))))
+		return errors.Join(os.Rename(path, filepath.Join(to, name)), durable.SyncDir(filepath.Dir(filepath.Join(to, name))))
 	})
 	if err == nil {
 		err = d.reach(LoadMoved)
@@ -88,12 +89,12 @@ func (d Driver) move(from, to string) error {
 		err = os.Rename(layout.Database(from), layout.Database(to))
 	}
 	if err == nil {
-		err = layout.SyncDir(to)
+		err = durable.SyncDir(to)
 	}
 	if err != nil {
 		return fmt.Errorf("move the loaded space to %s: %w", to, err)
 	}
-	_ = layout.SyncDir(filepath.Dir(to)) // the directory may be new; the one above it may not be ours
+	_ = durable.SyncDir(filepath.Dir(to)) // the directory may be new; the one above it may not be ours
 	_ = d.reach(LoadAppeared)
 	_ = removeLoadFolder(to) // the next start does it otherwise
 	return nil

@@ -44,6 +44,9 @@ func (d *dump) run() error {
 		}
 	}
 	d.out.add(store.Piece{Branches: ids})
+	if err := d.purgedNotes(purged[layout.PurgedNotes]); err != nil {
+		return err
+	}
 	if err := d.points(); err != nil {
 		return err
 	}
@@ -117,19 +120,48 @@ func (d *dump) points() error {
 	return d.pages(func(tx *bbolt.Tx) (bool, error) {
 		points := layout.InSpace(tx, layout.KindPoints)
 		c := points.Cursor()
-		for version, micros := c.Seek(layout.U64(next)); version != nil && layout.FromU64(version) <= d.at; version, micros = c.Next() {
+		for version, value := c.Seek(layout.U64(next)); version != nil && layout.FromU64(version) <= d.at; version, value = c.Next() {
 			if d.out.full() {
 				return true, nil
 			}
-			p, err := points.Point(version, micros)
+			p, err := points.Noted(version, value)
 			if err != nil {
 				return false, err
 			}
 			next = p.Version + 1
-			d.out.add(store.Piece{Point: &p})
+			d.out.add(pointPiece(p))
 		}
 		return false, nil
 	})
+}
+
+// purgedNotes yields the points of an earlier dump whose notes have been purged.
+func (d *dump) purgedNotes(versions [][]byte) error {
+	return d.pages(func(tx *bbolt.Tx) (bool, error) {
+		points := layout.InSpace(tx, layout.KindPoints)
+		for len(versions) > 0 && !d.out.full() {
+			version := versions[0]
+			versions = versions[1:]
+			if layout.FromU64(version) > d.since {
+				continue // points yields it
+			}
+			p, err := points.Noted(version, points.Get(version))
+			if err != nil {
+				return false, err
+			}
+			d.out.add(pointPiece(p))
+		}
+		return len(versions) > 0, nil
+	})
+}
+
+// pointPiece is a point with a copy of its note.
+func pointPiece(p store.Noted) store.Piece {
+	piece := store.Piece{Point: &p.Point}
+	if len(p.Note) > 0 {
+		piece.Note = bytes.Clone(p.Note)
+	}
+	return piece
 }
 
 func (d *dump) branch(s store.BranchState, purged [][]byte) error {

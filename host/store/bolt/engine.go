@@ -16,6 +16,7 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 	"github.com/alcove-memory/alcove/host/store/bolt/salvage"
@@ -52,6 +53,8 @@ type Engine struct {
 	now     func() time.Time
 	logger  *slog.Logger
 	steps   func(Step) error
+
+	lastStamp uint64 // of the last write transaction of this process, even if it failed; the writer's, and before it runs Open's
 
 	jobs   chan *job
 	quit   chan struct{}
@@ -265,10 +268,10 @@ func (e *Engine) makeFile(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = e.makeEmpty(path)
 	}
-	if err = errors.Join(err, layout.SyncDir(e.dir)); err != nil {
+	if err = errors.Join(err, durable.SyncDir(e.dir)); err != nil {
 		return err
 	}
-	if err := layout.SyncDir(filepath.Dir(e.dir)); err != nil {
+	if err := durable.SyncDir(filepath.Dir(e.dir)); err != nil {
 		e.logger.Debug("the directory above the store cannot be synced", "error", err) // not ours, perhaps
 	}
 	return nil
@@ -293,7 +296,7 @@ func (e *Engine) load(ctx context.Context) error {
 	if e.options.ReadOnly {
 		return e.db.View(e.loadReadOnly)
 	}
-	if err := e.db.Update(e.prepare); err != nil {
+	if err := e.db.Update(e.stamped(e.prepare)); err != nil {
 		return err
 	}
 	if err := e.db.View(e.loadState); err != nil {

@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
+	"syscall"
 	"time"
+	"unsafe"
 
 	"go.etcd.io/bbolt"
 
@@ -98,5 +102,54 @@ func copyAll(c copying) error {
 			}))
 		}
 		return failed
+	})
+}
+
+// Stamp is the stamp of the newest tree, and the number of its transaction.
+func Stamp(e *Engine) (stamp uint64, transaction int, err error) {
+	err = e.db.View(func(tx *bbolt.Tx) error {
+		stamp, transaction = layout.ReadStamp(tx), tx.ID()
+		return nil
+	})
+	return stamp, transaction, err
+}
+
+// HoldPages keeps pages from being reused, and reports whether none are free. Call release before the engine is closed.
+func HoldPages(e *Engine) (noneFree func() bool, release func() error, err error) {
+	held, err := e.db.Begin(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func() bool { return e.db.Stats().FreePageN == 0 }, held.Rollback, nil
+}
+
+// FailCommit commits a batch on a disk that refuses the meta page, which is written last. The commit's other pages are in the file, and
+// are free. It returns the page of its root.
+func FailCommit(e *Engine, b store.Batch) (root uint64, err error) {
+	write := reflect.ValueOf(e.db).Elem().FieldByName("ops").FieldByName("writeAt")
+	writeAt := (*func(b []byte, off int64) (int, error))(unsafe.Pointer(write.UnsafeAddr()))
+	was := *writeAt
+	defer func() { *writeAt = was }()
+	*writeAt = func(page []byte, at int64) (int, error) {
+		if at >= int64(2*e.open.pageSize) {
+			return was(page, at)
+		}
+		if m, err := layout.ReadMeta(page[layout.PageHeader:], e.open.pageSize); err == nil {
+			root = m.Root
+		}
+		return 0, syscall.ENOSPC
+	}
+	if _, err = e.Commit(context.Background(), b); err == nil || root == 0 {
+		return 0, fmt.Errorf("the commit did not fail as it should: %w", err)
+	}
+	return root, nil
+}
+
+// CommitUnstamped commits a batch as engines did before there were stamps.
+func CommitUnstamped(e *Engine, b store.Batch) error {
+	return e.db.Update(func(tx *bbolt.Tx) error {
+		head, err := e.apply(tx, e.head, &job{ctx: context.Background(), batch: &b})
+		e.head = head
+		return errors.Join(err, layout.Branches(tx).SetSequence(0))
 	})
 }

@@ -24,6 +24,9 @@ func (s *stage) contents(e *bolt.Engine) map[string]bool {
 		switch {
 		case p.Point != nil:
 			said[fmt.Sprintf("point %d %s", p.Point.Version, p.Point.Time)] = true
+			if p.Note != nil {
+				said[fmt.Sprintf("note %d %s", p.Point.Version, p.Note)] = true
+			}
 		case p.Branch != nil:
 			said[fmt.Sprintf("branch %d from %d, and %v", p.Branch.ID, p.Branch.Floor.Version, p.Branch.Pins)] = true
 		case p.Entry != nil:

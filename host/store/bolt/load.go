@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
@@ -85,6 +86,7 @@ func (l *loader) Add(p store.Piece) error {
 	if p.Entry != nil {
 		l.bytes += len(p.Entry.Value)
 	}
+	l.bytes += len(p.Note)
 	l.waiting = append(l.waiting, p)
 	if len(l.waiting) < loadPieces && l.bytes < loadBytes {
 		return nil
@@ -143,9 +145,12 @@ func (l *loader) put(tx *bbolt.Tx, p store.Piece, log *[]change) error {
 		return l.dropOthers(tx, p.Branches)
 	case p.Point != nil:
 		l.head = max(l.head, p.Point.Version)
+		if len(p.Note) > store.NoteLimit {
+			return fmt.Errorf("the note of version %d has %d bytes: at most %d are allowed", p.Point.Version, len(p.Note), store.NoteLimit)
+		}
 		micros := layout.U64(uint64(p.Point.Time.UnixMicro()))
 		return errors.Join(
-			layout.InSpace(tx, layout.KindPoints).Write(layout.U64(p.Point.Version), micros),
+			layout.InSpace(tx, layout.KindPoints).Write(layout.U64(p.Point.Version), layout.EncodePoint(*p.Point, p.Note)),
 			layout.InSpace(tx, layout.KindTime).Write(micros, layout.U64(p.Point.Version)))
 	case p.Branch != nil:
 		l.states = append(l.states, *p.Branch)
@@ -179,7 +184,7 @@ func (l *loader) entry(tx *bbolt.Tx, e *store.Entry, log *[]change) error {
 	if err := layout.CheckKey(e.Key); err != nil {
 		return err
 	}
-	micros, err := layout.InSpace(tx, layout.KindPoints).Read(layout.U64(e.Version))
+	micros, err := instantOf(layout.InSpace(tx, layout.KindPoints), layout.U64(e.Version))
 	if micros == nil || err != nil {
 		return errors.Join(err, fmt.Errorf("%s has version %d, which no point names", e.Key, e.Version))
 	}
@@ -258,10 +263,10 @@ func (l *loader) Finish(ctx context.Context) error {
 		return fmt.Errorf("load: %w", err)
 	}
 	l.db = nil
-	if err := layout.SyncDir(l.dir); err != nil {
+	if err := durable.SyncDir(l.dir); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
-	_ = layout.SyncDir(filepath.Dir(l.dir)) // l.dir may be new; syncing its parent may not be permitted
+	_ = durable.SyncDir(filepath.Dir(l.dir)) // l.dir may be new; syncing its parent may not be permitted
 	return nil
 }
 

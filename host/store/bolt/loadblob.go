@@ -12,6 +12,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
@@ -74,7 +75,7 @@ func (l *loader) finishBlobs() error {
 	if len(l.files) == 0 {
 		return nil
 	}
-	if err := layout.SyncDir(layout.Blobs(l.dir)); err != nil {
+	if err := durable.SyncDir(layout.Blobs(l.dir)); err != nil {
 		return err
 	}
 	return l.db.Update(func(tx *bbolt.Tx) error {

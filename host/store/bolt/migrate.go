@@ -8,6 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
@@ -52,7 +53,7 @@ func (e *Engine) migrate() error {
 	if err := e.db.Close(); err != nil {
 		return err
 	}
-	if err := errors.Join(os.Rename(path, e.path()), layout.SyncDir(e.dir)); err != nil {
+	if err := errors.Join(os.Rename(path, e.path()), durable.SyncDir(e.dir)); err != nil {
 		return err
 	}
 	e.passed(MigrationSwapped)

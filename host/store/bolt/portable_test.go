@@ -38,7 +38,7 @@ func pieces(t *testing.T, e *bolt.Engine, since uint64) (list []store.Piece, tex
 func pieceText(p store.Piece) string {
 	switch {
 	case p.Point != nil:
-		return fmt.Sprintf("point %v\n", *p.Point)
+		return fmt.Sprintf("point %v %s\n", *p.Point, p.Note)
 	case p.Branch != nil:
 		return fmt.Sprintf("branch %v\n", *p.Branch)
 	case p.Entry != nil:
@@ -72,6 +72,7 @@ func load(t *testing.T, dumps ...[]store.Piece) (dir string) {
 // variety writes something of every kind.
 func variety(s *stage, e *bolt.Engine) {
 	s.commit(e, store.Batch{
+		Note:     []byte("noted"),
 		Writes:   []store.Write{{Branch: 1, Key: stageKey("a\x00b"), Value: []byte{0, 255, '\n'}}, {Branch: 1, Key: stageKey("k0003"), Delete: true}},
 		Counters: []store.CounterWrite{{Branch: 1, Key: stageKey("k0001"), Version: s.head(e), Value: []byte(`{"n":3}`)}},
 	})

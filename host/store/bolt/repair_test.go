@@ -2,6 +2,7 @@ package bolt_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,8 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/bbolt"
+
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // small is a stage of a few pages of everything, closed and compact.
@@ -29,6 +33,7 @@ func (s *stage) fillSmall() {
 			Writes:   []store.Write{{Branch: store.BranchID(1 + i%3), Key: stageKey(name), Value: bytes.Repeat([]byte{byte('A' + i%26)}, 50+i*40)}},
 			Counters: []store.CounterWrite{{Branch: 1, Key: stageKey(name), Version: uint64(i), Value: fmt.Append(nil, i)}},
 			Request:  store.Request{Caller: "c", ID: fmt.Sprint("r", i), Digest: [32]byte{1}},
+			Note:     bytes.Repeat(fmt.Appendf(nil, "note %d ", i), i%4),
 		})
 	}
 	s.commit(e, store.Batch{Writes: []store.Write{{Branch: 2, Key: stageKey("kb"), Delete: true}}})
@@ -155,3 +160,64 @@ func FuzzRepair(f *testing.F) {
 }
 
 var driver bolt.Driver
+
+// TestARepairThatLostTheVersionsBehindAFloorKnowsThemAgain loses all records behind a branch's floor. Dumps refused such a file: they
+// found its floor above its newest version.
+func TestARepairThatLostTheVersionsBehindAFloorKnowsThemAgain(t *testing.T) {
+	t.Parallel()
+	s := worn(t)
+	const left, floor = 90, 100
+	s.loseAfter(left)
+	if _, err := bolt.Open(t.Context(), s.dir, bolt.Options{}); !errors.Is(err, store.ErrDamaged) {
+		t.Fatalf("it is opened: %v", err)
+	}
+	r, err := driver.Repair(t.Context(), s.dir, store.Repair{Now: time.Now()})
+	if err != nil || len(r.Faults) == 0 {
+		t.Fatalf("%+v (%v)", r, err)
+	}
+	e := s.open(s.dir, bolt.Options{})
+	defer e.Close()
+	s.ok(e.Check(t.Context()))
+	if head := s.head(e); head != floor {
+		t.Errorf("the newest version is %d, and a branch has the floor %d", head, floor)
+	}
+	s.contents(e)
+}
+
+// loseAfter rewrites a closed file without the points and entries after a version, and leaves no trace of them.
+func (s *stage) loseAfter(version uint64) {
+	s.t.Helper()
+	from, err := bbolt.Open(layout.Database(s.dir), 0o600, nil)
+	s.ok(err)
+	drop := func(b *bbolt.Bucket, later func(key, value []byte) bool) {
+		var keys [][]byte
+		s.ok(b.ForEach(func(key, value []byte) error {
+			if later(key, value) {
+				keys = append(keys, bytes.Clone(key))
+			}
+			return nil
+		}))
+		for _, key := range keys {
+			s.ok(b.Delete(key))
+		}
+	}
+	s.ok(from.Update(func(tx *bbolt.Tx) error {
+		drop(tx.Bucket(layout.KindPoints.Bucket()), func(key, _ []byte) bool { return layout.FromU64(key) > version })
+		drop(tx.Bucket(layout.KindTime.Bucket()), func(_, value []byte) bool { return layout.FromU64(value[:8]) > version })
+		return layout.Branches(tx).ForEachBucket(func(id []byte) error {
+			branch := layout.Branches(tx).Bucket(id)
+			for _, k := range []layout.Kind{layout.KindEntries, layout.KindValues} {
+				drop(branch.Bucket(k.Bucket()), func(key, _ []byte) bool {
+					_, at, err := layout.SplitVersion(key)
+					return err == nil && at > version
+				})
+			}
+			drop(branch.Bucket(layout.KindLog.Bucket()), func(key, _ []byte) bool { return layout.ChangeVersion(key) > version })
+			return nil
+		})
+	}))
+	to, err := bbolt.Open(filepath.Join(s.dir, "copy"), 0o600, &bbolt.Options{NoFreelistSync: true})
+	s.ok(err)
+	s.ok(bbolt.Compact(to, from, 1<<20))
+	s.ok(errors.Join(to.Close(), from.Close(), os.Rename(filepath.Join(s.dir, "copy"), layout.Database(s.dir))))
+}

@@ -120,7 +120,8 @@ func (e *Engine) finishTrims(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := e.dropOld(b, t, e.db.Update); err != nil {
+		update := func(work func(tx *bbolt.Tx) error) error { return e.db.Update(e.stamped(work)) }
+		if err := e.dropOld(b, t, update); err != nil {
 			return fmt.Errorf("finish trimming branch %d: %w", b, err)
 		}
 		t.Done = true

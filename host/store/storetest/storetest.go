@@ -33,6 +33,7 @@ func Run(t *testing.T, open Open) {
 		"appends follow one another without gaps":                              appends,
 		"counters are kept where others depend on them":                        counters,
 		"consolidating changes no answer":                                      consolidation,
+		"the note of a commit is kept with its version":                        notes,
 		"a trimmed past is refused, and pins and the present are kept":         trimming,
 		"a trim leaves in histories what it is told to keep":                   keeping,
 		"a reclaimed branch leaves nothing":                                    reclaiming,
@@ -603,6 +604,56 @@ func reopening(b *bench) {
 	list, err := b.Blobs(ctx, "")
 	b.ok(err)
 	b.want("the blobs", len(list), 1)
+}
+
+func notes(b *bench) {
+	ctx := context.Background()
+	list := func(after, before uint64, limit int) string {
+		b.Helper()
+		found, err := b.Notes(ctx, after, before, limit)
+		b.ok(err)
+		var text []string
+		for _, n := range found {
+			p, err := b.PointOf(ctx, n.Version)
+			b.ok(err)
+			b.want("the point of a note", n.Point, p)
+			text = append(text, fmt.Sprintf("%d=%s", n.Version, n.Note))
+		}
+		return strings.Join(text, " ")
+	}
+	b.want("the notes of an empty space", list(0, store.Latest, 9), "")
+	request := store.Request{ID: "r", Digest: [32]byte{7}}
+	for i := range 6 {
+		batch := store.Batch{Writes: []store.Write{{Branch: 1, Key: key("k"), Value: []byte("v")}}}
+		if i != 2 {
+			batch.Note = fmt.Appendf(nil, "note %d", i+1)
+		}
+		if i == 5 {
+			batch.Request = request
+		}
+		b.commit(batch)
+	}
+	b.commit(store.Batch{Request: request, Note: []byte("of a repetition")})
+	b.want("all notes", list(0, store.Latest, 9), "6=note 6 5=note 5 4=note 4 2=note 2 1=note 1")
+	b.want("the first page", list(0, store.Latest, 2), "6=note 6 5=note 5")
+	b.want("the second page", list(0, 5, 2), "4=note 4 2=note 2")
+	b.want("the notes between two versions", list(1, 5, 9), "4=note 4 2=note 2")
+	b.want("the notes after the newest", list(6, store.Latest, 9), "")
+	if _, err := b.Commit(ctx, store.Batch{Note: make([]byte, store.NoteLimit+1)}); err == nil || !strings.Contains(err.Error(), fmt.Sprint(store.NoteLimit)) {
+		b.Errorf("a note beyond the limit: %v", err)
+	}
+	b.commit(store.Batch{Note: make([]byte, store.NoteLimit)})
+	b.ok(b.DropNotes(ctx, []uint64{7, 3, 2, 99}))
+	b.ok(b.Trim(ctx, 1, 5, nil))
+	b.want("what is left of a drop and a trim", list(0, store.Latest, 9), "6=note 6 5=note 5 4=note 4 1=note 1")
+	b.ok(b.Close())
+	b.Engine = b.open(b.T, b.dir, b.clock)
+	b.want("the notes after reopening", list(0, store.Latest, 9), "6=note 6 5=note 5 4=note 4 1=note 1")
+	done, err := b.PointOf(ctx, 6)
+	b.ok(err)
+	at, err := b.VersionAt(ctx, done.Time)
+	b.ok(err)
+	b.want("the version at the instant of a noted commit", at, done)
 }
 
 func closing(b *bench) {

@@ -92,7 +92,24 @@ func branch(ctx context.Context, c *call) (tool.Answer, error) {
 	if chosen.writes && c.ReadOnly() && !b.preview {
 		return tool.Answer{}, c.Registry().Denied("memory_branch can only list, diff, switch and preview merges here")
 	}
+	if err := b.checkAsOf(chosen); err != nil {
+		return tool.Answer{}, err
+	}
 	return chosen.run(ctx, b)
+}
+
+// checkAsOf refuses a moment in the past for actions that would act on, or compare, the present. Those that show where the session
+// is note that they ignore it.
+func (b *branchCall) checkAsOf(a action) error {
+	switch {
+	case b.asOf.IsNow() || a.name == "fork":
+		return nil
+	case a.writes || a.name == "diff":
+		return tool.Invalid(map[string]any{"parameters": []string{"as_of"}},
+			"memory_branch %s takes no as_of: leave it out to act on the present, or fork that moment with as_of and use the fork", a.name)
+	}
+	b.Note(fmt.Sprintf("memory_branch %s takes no as_of: it was ignored.", a.name))
+	return nil
 }
 
 // branchCall is a call of memory_branch.

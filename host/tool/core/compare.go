@@ -180,7 +180,7 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 		return tool.Answer{}, fmt.Errorf("encode changes: %w", err)
 	}
 	r := mergeAnswer{
-		Source: m.Source, Target: m.Target, Merged: m.Merged, Preview: m.Preview, Summary: mergeSummary(m), Applied: len(m.Applied),
+		Source: m.Source, Target: m.Target, Merged: m.Merged, Preview: m.DryRun, Summary: mergeSummary(m), Applied: len(m.Applied),
 		Unresolved: m.Unresolved, Changes: changes, Clashes: clashes, Version: m.Version, Timestamp: stampOrNothing(m.Timestamp), Current: b.here(),
 	}
 	notes := []string{
@@ -198,7 +198,7 @@ func mergeSummary(m memory.MergeResult) string {
 	case m.Unresolved > 0:
 		return fmt.Sprintf("Nothing was written: both sides changed %s. Merge again with strategy (source, target, newest or fields) or with resolutions=[{key, take}] for the clashes listed.",
 			plural(m.Unresolved, "key"))
-	case m.Preview:
+	case m.DryRun:
 		return fmt.Sprintf("Nothing was written yet: merging %q into %q would change %s.", m.Source, m.Target, keys)
 	case len(m.Applied) == 0: // or the answer to a merge that was sent again
 		return fmt.Sprintf("Merged %q into %q.", m.Source, m.Target)

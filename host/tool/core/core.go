@@ -54,7 +54,26 @@ type call struct {
 // access is the space as the caller may use it.
 func (c *call) access() *memory.Access { return c.kit.Space.As(c.Caller) }
 
-// place is where the call reads or writes.
+// memories are what a call reads and writes: a *memory.Access, or a *memory.Staged within a family's call.
+type memories interface {
+	Store(ctx context.Context, p memory.Location, items []memory.Item, w memory.Write) ([]memory.Stored, error)
+	Forget(ctx context.Context, p memory.Location, keys []string, w memory.Write) ([]string, error)
+	SetState(ctx context.Context, p memory.Location, keys []string, state memory.State, w memory.Write) ([]string, error)
+	Get(ctx context.Context, p memory.Location, keys []string) ([]*memory.Memory, error)
+	Recall(ctx context.Context, p memory.Location, key string, at memory.AsOf) (*memory.Memory, error)
+	Search(ctx context.Context, q memory.Search) (memory.Found, error)
+	History(ctx context.Context, p memory.Location, key string, at memory.AsOf, limit int) ([]memory.Memory, uint64, error)
+}
+
+// memories are those of the space, or of the stage that the call is part of.
+func (c *call) memories() memories {
+	if c.Stage != nil {
+		return c.Stage
+	}
+	return c.access()
+}
+
+// location is where the call reads or writes.
 func (c *call) location() memory.Location {
 	p := c.Location()
 	return memory.Location{Branch: c.branch(), Namespace: cmp.Or(c.Arguments.Text("namespace"), p.Namespace)}

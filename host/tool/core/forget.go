@@ -45,6 +45,7 @@ func (k *kit) forgetTool() tool.Spec {
 			"scopeId":   "namespace",
 		},
 		Lenient: true,
+		Staged:  true,
 		Handler: k.handler(forget),
 	}
 }
@@ -86,7 +87,7 @@ func forget(ctx context.Context, c *call) (tool.Answer, error) {
 // forget deletes or archives memories, and lists the keys of those that there were.
 func (c *call) forget(ctx context.Context, location memory.Location, keys []string, archive bool) ([]string, error) {
 	if archive {
-		return c.access().SetState(ctx, location, keys, memory.Archived, c.Write())
+		return c.memories().SetState(ctx, location, keys, memory.Archived, c.Write())
 	}
-	return c.access().Forget(ctx, location, keys, c.Write())
+	return c.memories().Forget(ctx, location, keys, c.Write())
 }

@@ -51,6 +51,7 @@ func (k *kit) historyTool() tool.Spec {
 			"scopeId":   "namespace",
 		},
 		Lenient: true,
+		Staged:  true,
 		Handler: k.handler(history),
 	}
 }
@@ -88,7 +89,7 @@ func history(ctx context.Context, c *call) (tool.Answer, error) {
 
 // versions lists the versions of a key, or of a memory by its id.
 func (c *call) versions(ctx context.Context, location memory.Location, key string, at memory.AsOf, limit int) ([]memory.Memory, uint64, error) {
-	versions, more, err := c.access().History(ctx, location, key, at, limit)
+	versions, more, err := c.memories().History(ctx, location, key, at, limit)
 	if len(versions) > 0 || err != nil {
 		return versions, more, err
 	}
@@ -96,7 +97,7 @@ func (c *call) versions(ctx context.Context, location memory.Location, key strin
 	if !ok {
 		return nil, 0, nil
 	}
-	versions, more, err = c.access().History(ctx, there, name, at, limit)
+	versions, more, err = c.memories().History(ctx, there, name, at, limit)
 	return versions, more, orNotAnID(err)
 }
 

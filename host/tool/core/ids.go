@@ -32,15 +32,6 @@ func orNotAnID(err error) error {
 	return err
 }
 
-// memories reads memories without counting that they were; nil where there is none.
-func (c *call) memories(ctx context.Context, location memory.Location, keys []string) ([]*memory.Memory, error) {
-	stage, err := c.access().Stage(ctx, location.Branch)
-	if err != nil {
-		return nil, err
-	}
-	return stage.Get(ctx, location.Namespace, keys)
-}
-
 // locate finds the namespace of keys that may be ids, which must all be in the same one.
 func (c *call) locate(ctx context.Context, location memory.Location, keys []string) (memory.Location, []string, error) {
 	located, at := make([]string, len(keys)), make([]memory.Location, len(keys))
@@ -66,11 +57,11 @@ func (c *call) locateOne(ctx context.Context, location memory.Location, key stri
 	if !ok {
 		return location, key, nil
 	}
-	here, err := c.memories(ctx, location, []string{key})
+	here, err := c.memories().Get(ctx, location, []string{key})
 	if err != nil || here[0] != nil {
 		return location, key, err
 	}
-	there, err := c.memories(ctx, at, []string{name})
+	there, err := c.memories().Get(ctx, at, []string{name})
 	if err != nil || there[0] == nil {
 		return location, key, orNotAnID(err)
 	}

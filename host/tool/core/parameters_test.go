@@ -137,6 +137,32 @@ func TestAWriteInThePastIsRefused(t *testing.T) {
 	u.must("memory_store", `{"key":"k","value":1,"as_of":"now"}`)
 }
 
+// Lists, diffs and merges are of the present.
+func TestOnlyAForkTakesAMoment(t *testing.T) {
+	u := newUser(t)
+	u.must("memory_store", `{"key":"k","value":1}`)
+	u.must("memory_branch", `{"action":"fork","name":"then","as_of":"v2"}`)
+	before := u.version()
+	for _, arguments := range []string{`"action":"diff","compare":"then"`, `"action":"merge","source":"then"`, `"action":"merge","source":"then","preview":true`,
+		`"action":"create","name":"new"`, `"action":"delete","name":"then"`} {
+		if got := u.refused("memory_branch", `{`+arguments+`,"as_of":"v2"}`); !strings.Contains(got, "takes no as_of") {
+			t.Errorf("%s: refused with %s", arguments, got)
+		}
+		if _, note := u.must("memory_branch", `{"action":"list","as_of":"now"}`); note != "" {
+			t.Errorf("the present is noted: %s", note)
+		}
+	}
+	if u.version() != before {
+		t.Error("something was written")
+	}
+	for _, arguments := range []string{`"action":"list"`, `"action":"switch","name":"default"`} {
+		answer, note := u.must("memory_branch", `{`+arguments+`,"as_of":"v2"}`)
+		if !strings.Contains(note+answer, "takes no as_of: it was ignored") {
+			t.Errorf("%s is answered with %s and noted with %q", arguments, answer, note)
+		}
+	}
+}
+
 func TestEveryAliasStandsForAParameterThatIsRead(t *testing.T) {
 	for _, s := range Specs(Options{}) {
 		all := tool.NewRegistry(nil)

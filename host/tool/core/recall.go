@@ -44,6 +44,7 @@ func (k *kit) recallTool() tool.Spec {
 			"scopeId":   "namespace",
 		},
 		Lenient: true,
+		Staged:  true,
 		Handler: k.handler(recall),
 	}
 }
@@ -69,14 +70,14 @@ func recall(ctx context.Context, c *call) (tool.Answer, error) {
 
 // recalled reads a memory by its key, or by its id; then elsewhere is its namespace. It is nil when there is none.
 func (c *call) recalled(ctx context.Context, location memory.Location, key string, at memory.AsOf) (m *memory.Memory, elsewhere string, err error) {
-	if m, err = c.access().Recall(ctx, location, key, at); m != nil || err != nil {
+	if m, err = c.memories().Recall(ctx, location, key, at); m != nil || err != nil {
 		return m, "", err
 	}
 	there, name, ok := c.identified(key, location)
 	if !ok {
 		return nil, "", nil
 	}
-	m, err = c.access().Recall(ctx, there, name, at)
+	m, err = c.memories().Recall(ctx, there, name, at)
 	return m, there.Namespace, orNotAnID(err)
 }
 

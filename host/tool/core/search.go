@@ -88,6 +88,7 @@ func (k *kit) searchTool() tool.Spec {
 			"embedding":      "vector",
 		},
 		Lenient: true,
+		Staged:  true,
 		Handler: k.handler(find),
 	}
 }
@@ -131,7 +132,7 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	found, err := c.access().Search(ctx, q)
+	found, err := c.memories().Search(ctx, q)
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -235,7 +236,7 @@ func whyOf(h memory.Hit) *why {
 		e = &search.Explanation{}
 	}
 	w := &why{Branch: h.Branch, Features: map[string]float64{}, Terms: []whyTerm{}, Documents: e.Documents, Length: e.Length, Average: rounded(e.Average), K1: rounded(e.K1), B: rounded(e.B),
-		Speaker: e.Speaker, Date: e.Date, Around: rounded(e.Around), Meaning: rounded(h.Meant)}
+		Speaker: e.Speaker, Date: e.Date, Around: rounded(e.Around), Meaning: rounded(h.SemanticWeight)}
 	for name, value := range h.Features {
 		w.Features[name] = rounded(float64(value))
 	}

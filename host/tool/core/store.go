@@ -60,6 +60,7 @@ func (k *kit) storeTool() tool.Spec {
 			"scopeId":    "namespace",
 		},
 		Lenient: true,
+		Staged:  true,
 		Handler: k.handler(store),
 	}
 }
@@ -73,7 +74,7 @@ func store(ctx context.Context, c *call) (tool.Answer, error) {
 	if c.DryRun {
 		return c.rehearseStore(ctx, location, items)
 	}
-	stored, err := c.access().Store(ctx, location, items, c.Write())
+	stored, err := c.memories().Store(ctx, location, items, c.Write())
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -95,7 +96,7 @@ func store(ctx context.Context, c *call) (tool.Answer, error) {
 // rehearseStore says what storing would replace, and what hooks would send.
 func (c *call) rehearseStore(ctx context.Context, location memory.Location, items []memory.Item) (tool.Answer, error) {
 	effects := memory.Rehearse()
-	stored, err := c.access().Store(memory.WithEffects(ctx, effects), location, items, c.Write())
+	stored, err := c.memories().Store(memory.WithEffects(ctx, effects), location, items, c.Write())
 	if err != nil {
 		return tool.Answer{}, err
 	}

@@ -141,7 +141,7 @@ func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox
 	if cache, err := os.UserCacheDir(); err == nil {
 		compiled = filepath.Join(cache, "alcove", "modules") // as alcove family call: a module is compiled once
 	}
-	box, err := sandbox.New(sandbox.Config{Dir: compiled, Log: slog.New(lines{space: s})})
+	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: compiled}, Log: slog.New(lines{space: s})})
 	s.must(err)
 	s.families, err = family.New(s.t.Context(), family.Options{
 		Space: s.space, Sandbox: box, Dir: dir, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,

@@ -1,7 +1,6 @@
 package gen
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -150,6 +149,9 @@ func (f *family) toolOf(p part) (abi.Tool, error) {
 	if t.InputSchema, err = json.Marshal(input); err != nil {
 		return t, err
 	}
+	if t.Parameters, err = f.spellings(p); err != nil {
+		return t, err
+	}
 	if p.tool.result != nil {
 		output, err := f.schema(p.tool.result, toHost, nil)
 		if err != nil {
@@ -173,6 +175,24 @@ func (f *family) toolOf(p part) (abi.Tool, error) {
 		t.Annotations.Title = upper(strings.ReplaceAll(snake(p.name()), "_", " "))
 	}
 	return t, nil
+}
+
+// spellings are the other names of a tool's parameters.
+func (f *family) spellings(p part) (map[string]string, error) {
+	list, err := f.fields(p.typ)
+	if err != nil {
+		return nil, err
+	}
+	var names map[string]string
+	for _, x := range list {
+		for _, alias := range x.aliases {
+			if names == nil {
+				names = map[string]string{}
+			}
+			names[alias] = x.name
+		}
+	}
+	return names, nil
 }
 
 func (f *family) addHook(h *abi.Hooks, p part, method string) error {
@@ -228,241 +248,4 @@ func (f *family) columns(p part) ([]field, error) {
 		}
 	}
 	return list, nil
-}
-
-// setting is a key of the configuration and the field that it sets.
-type setting struct {
-	field
-	key string
-	// of a map whose keys have a pattern: what stands for the star, in each of its keys.
-	element types.Type
-	of      string
-	initial string // JSON
-}
-
-// configFields are the keys of the configuration.
-func (f *family) configFields() ([]setting, error) {
-	if f.config == nil {
-		return nil, nil
-	}
-	return f.configOf(f.config, "", "*")
-}
-
-// configOf are the keys of a struct; pattern has a star for their names.
-func (f *family) configOf(t types.Type, path, pattern string) (list []setting, err error) {
-	fields, err := f.fields(t)
-	if err != nil {
-		return nil, err
-	}
-	for _, x := range fields {
-		x.path = path + x.path
-		key := x.name
-		if x.key != "" {
-			key = x.key
-		}
-		key = strings.Replace(pattern, "*", key, 1)
-		switch u := x.typ.Underlying().(type) {
-		case *types.Map:
-			more, err := f.mapSettings(x, key, u.Elem())
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", x.label, err)
-			}
-			list = append(list, more...)
-		case *types.Struct:
-			if !strings.Contains(key, "*") {
-				return nil, fmt.Errorf("%s: give the keys of its fields a pattern, as in `alcove:\"key=weight_*\"`", x.label)
-			}
-			more, err := f.configOf(x.typ, x.path+".", key)
-			if err != nil {
-				return nil, err
-			}
-			for i := range more {
-				if more[i].described == "" {
-					more[i].described = strings.ReplaceAll(x.described, "*", more[i].field.name)
-				}
-			}
-			list = append(list, more...)
-		default:
-			initial, err := f.initial(x.typ, x.values)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", x.label, err)
-			}
-			list = append(list, setting{field: x, key: key, initial: initial})
-		}
-	}
-	return list, nil
-}
-
-// mapSettings are the keys of a map: each name that its default gives a value is one.
-func (f *family) mapSettings(x field, key string, element types.Type) (list []setting, err error) {
-	text := x.values["default"]
-	if !strings.Contains(key, "*") || text == "" {
-		return nil, errors.New("a map has a pattern for its keys and a default for each, as in `alcove:\"key=weight_*,default=plan:0.6 other:0.5\"`")
-	}
-	for _, pair := range strings.Fields(text) {
-		name, value, _ := strings.Cut(pair, ":")
-		one := x
-		one.typ, one.values = element, withDefault(x.values, value)
-		one.described = strings.ReplaceAll(x.described, "*", name)
-		initial, err := f.initial(element, one.values)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, setting{field: one, key: strings.Replace(key, "*", name, 1), element: element, of: name, initial: initial})
-	}
-	return list, nil
-}
-
-func withDefault(values map[string]string, value string) map[string]string {
-	all := map[string]string{"default": value}
-	for name, v := range values {
-		if name != "default" {
-			all[name] = v
-		}
-	}
-	return all
-}
-
-// initial is the default of a setting as JSON.
-func (f *family) initial(t types.Type, values map[string]string) (string, error) {
-	if text, ok := values["default"]; ok {
-		return f.literal(t, text)
-	}
-	switch u := t.Underlying().(type) {
-	case *types.Slice:
-		return "[]", nil
-	case *types.Basic:
-		switch {
-		case u.Info()&types.IsString != 0:
-			return `""`, nil
-		case u.Info()&types.IsBoolean != 0:
-			return "false", nil
-		case u.Info()&types.IsNumeric != 0:
-			return "0", nil
-		}
-	}
-	return "", fmt.Errorf("%s cannot be a setting", types.TypeString(t, nil))
-}
-
-// settings are the configuration as the manifest has it.
-func (f *family) settings() ([]abi.Setting, error) {
-	fields, err := f.configFields()
-	if err != nil {
-		return nil, err
-	}
-	var list []abi.Setting
-	for _, s := range fields {
-		plain := s.field
-		plain.described, plain.values = "", map[string]string{}
-		for name, value := range s.values {
-			if name != "default" {
-				plain.values[name] = value
-			}
-		}
-		schema, err := f.fieldSchema(plain, toGuest, nil)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.label, err)
-		}
-		setting := abi.Setting{Key: s.key, Description: s.described, Default: json.RawMessage(s.initial)}
-		if len(schema) > 1 || schema[0].value != "boolean" && schema[0].value != "string" {
-			if setting.Schema, err = json.Marshal(schema); err != nil {
-				return nil, err
-			}
-		}
-		list = append(list, setting)
-	}
-	return list, nil
-}
-
-// wide is how long a line of the manifest is at most, where it can be broken.
-const wide = 150
-
-// pretty is JSON with what fits into a line in one line.
-func pretty(data []byte) ([]byte, error) {
-	var spaced bytes.Buffer
-	for i, inText := 0, false; i < len(data); i++ {
-		c := data[i]
-		spaced.WriteByte(c)
-		switch {
-		case inText && c == '\\':
-			i++
-			spaced.WriteByte(data[i])
-		case c == '"':
-			inText = !inText
-		case !inText && (c == ',' || c == ':'):
-			spaced.WriteByte(' ')
-		}
-	}
-	var out bytes.Buffer
-	breakLines(&out, spaced.Bytes(), 0)
-	out.WriteByte('\n')
-	if !json.Valid(out.Bytes()) {
-		return nil, errors.New("the manifest is no JSON")
-	}
-	return out.Bytes(), nil
-}
-
-// breakLines writes a value in one line, or its members in lines of their own.
-func breakLines(out *bytes.Buffer, value []byte, depth int) {
-	column := out.Len() - 1 - bytes.LastIndexByte(out.Bytes(), '\n')
-	opened := value[0] == '{' || value[0] == '['
-	if !opened || depth > 0 && column+len(value) < wide {
-		out.Write(value)
-		return
-	}
-	indent := "\n" + strings.Repeat("  ", depth+1)
-	out.WriteByte(value[0])
-	for i, m := range members(value[1 : len(value)-1]) {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.WriteString(indent)
-		if n := nameLength(m); value[0] == '{' {
-			out.Write(m[:n])
-			m = m[n:]
-		}
-		breakLines(out, m, depth+1)
-	}
-	out.WriteString(indent[:len(indent)-2])
-	out.WriteByte(value[len(value)-1])
-}
-
-// members are the members of an object or a list, without its brackets.
-func members(inner []byte) (list [][]byte) {
-	depth, from, inText := 0, 0, false
-	for i := 0; i < len(inner); i++ {
-		switch c := inner[i]; {
-		case inText && c == '\\':
-			i++
-		case c == '"':
-			inText = !inText
-		case inText:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			depth--
-		case c == ',' && depth == 0:
-			list = append(list, bytes.TrimSpace(inner[from:i]))
-			from = i + 1
-		}
-	}
-	if last := bytes.TrimSpace(inner[from:]); len(last) > 0 {
-		list = append(list, last)
-	}
-	return list
-}
-
-// nameLength is how long the name of a member is, with its colon and the blank.
-func nameLength(m []byte) int {
-	for i, inText := 0, false; i < len(m); i++ {
-		switch c := m[i]; {
-		case inText && c == '\\':
-			i++
-		case c == '"':
-			inText = !inText
-		case !inText && c == ':':
-			return i + 2
-		}
-	}
-	return 0
 }

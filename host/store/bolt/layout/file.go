@@ -5,23 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 )
 
 // Database is the path of the database in a data directory.
 func Database(dir string) string { return filepath.Join(dir, "alcove.db") }
-
-// SyncDir makes the names in a directory durable. Windows cannot sync a directory: there it does nothing.
-func SyncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil // directories cannot be synced there
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
 
 // RemoveFile removes a file. A missing one is no error.
 func RemoveFile(path string) error {

@@ -28,11 +28,11 @@ const (
 var names = [...][]byte{
 	KindMeta:     []byte("meta"),         // format, history, marks
 	KindTime:     []byte("time"),         // instant in µs → version
-	KindPoints:   []byte("points"),       // version → instant in µs
+	KindPoints:   []byte("points"),       // version → instant in µs, note
 	KindRequests: []byte("requests"),     // caller and id → outcome
 	KindAges:     []byte("request-ages"), // instant in µs, caller and id → nothing
 	KindBlobs:    []byte("blobs"),        // name → digest and size
-	KindPurged:   []byte("purged"),       // branch, key and version → the newest version at the purge
+	KindPurged:   []byte("purged"),       // branch, key and version of an entry, or version of a note → the newest version at the purge
 
 	KindEntries:  []byte("entries"),  // key and version → record
 	KindValues:   []byte("values"),   // the same → a large value

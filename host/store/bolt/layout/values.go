@@ -10,6 +10,19 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
+// EncodePoint is the value of the record of a point: its instant in µs, and the note of the commit behind it.
+func EncodePoint(p store.Point, note []byte) []byte {
+	return append(U64(uint64(p.Time.UnixMicro())), note...)
+}
+
+// SplitPoint separates the value of the record of a point into instant and note; nil where it is cut short.
+func SplitPoint(value []byte) (micros, note []byte) {
+	if len(value) < 8 {
+		return nil, nil
+	}
+	return value[:8:8], value[8:]
+}
+
 // PointOf is a point, given its version and its instant in µs.
 func PointOf(version, micros []byte) store.Point {
 	return store.Point{Version: FromU64(version), Time: time.UnixMicro(int64(FromU64(micros))).UTC()}
@@ -17,12 +30,25 @@ func PointOf(version, micros []byte) store.Point {
 
 // Point verifies and decodes a record of KindPoints.
 func (t Table) Point(version, data []byte) (store.Point, error) {
-	micros, err := t.Open(version, data)
-	if err != nil {
-		return store.Point{}, fmt.Errorf("read version %d: %w", FromU64(version), err)
-	}
-	return PointOf(version, micros), nil
+	p, err := t.Noted(version, data)
+	return p.Point, err
 }
+
+// Noted verifies and decodes a record of KindPoints with its note, which is part of data.
+func (t Table) Noted(version, data []byte) (store.Noted, error) {
+	value, err := t.Open(version, data)
+	if err != nil {
+		return store.Noted{}, fmt.Errorf("read version %d: %w", FromU64(version), err)
+	}
+	micros, note := SplitPoint(value)
+	return store.Noted{Point: PointOf(version, micros), Note: note}, nil
+}
+
+// PurgedNote is the key of a purged note among the records of KindPurged: as an entry of a branch that there is not.
+func PurgedNote(version uint64) []byte { return append(U64(uint64(PurgedNotes)), U64(version)...) }
+
+// PurgedNotes is the branch under which ReadPurged lists the versions of purged notes.
+const PurgedNotes = ^store.BranchID(0)
 
 // Instant verifies and decodes a record of KindTime.
 func (t Table) Instant(micros, data []byte) (store.Point, error) {

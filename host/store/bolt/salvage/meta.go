@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
@@ -85,41 +86,78 @@ func mendByte(raw []byte, size uint64) bool {
 	return false
 }
 
-// findNewest looks for the tree that the damaged meta page referred to: an intact one, sums included, of a later version than the
-// tree of the other. All its pages were on the disk before its meta page was written.
+// findNewest looks for the tree that the damaged meta page referred to. All its pages were on the disk before its meta page was written,
+// so it is intact, sums included, and later than that of the other. Commits that failed may have left such trees too: theirs have lower
+// stamps. Without stamps, there must be only one.
 func (p *pages) findNewest() {
-	known := p.newest(p.meta)
-	var found []layout.Meta
-	for _, root := range p.roots() {
-		m := layout.Meta{PageSize: p.meta.PageSize, Root: root, Freelist: layout.NoFreelist, High: p.length / p.meta.PageSize, TxID: p.meta.TxID + 1}
-		if p.newest(m) <= known {
-			continue
-		}
-		if high, whole := p.tree(m); whole {
-			m.High = high
-			found = append(found, m)
-		}
+	known, ok := p.ageOf(p.meta)
+	if !ok {
+		known.stamp = math.MaxUint64 // nothing can be told to be later
 	}
+	found := p.newestTrees(p.meta.TxID+1, known)
 	if len(found) != 1 {
 		p.metaFaults = append(p.metaFaults, errStaleMeta)
 		return
 	}
 	p.metaFaults = append(p.metaFaults, errMetaFound)
 	p.mended = slices.Concat(layout.MetaHeader(found[0].TxID%2), found[0].Encode())
-	p.useMeta(found[0])
+	p.useMeta(found[0].Meta)
 }
 
 // fallBack uses the newest intact tree when that of the meta page has none. Later commits are not in it.
 func (p *pages) fallBack() bool {
-	best, version := p.meta, uint64(0)
-	for _, root := range p.roots() {
-		m := layout.Meta{PageSize: p.meta.PageSize, Root: root, Freelist: layout.NoFreelist, High: p.length / p.meta.PageSize, TxID: p.meta.TxID}
-		if _, whole := p.tree(m); whole && p.newest(m) > version {
-			best, version = m, p.newest(m)
+	best := tree{Meta: p.meta}
+	for _, t := range p.newestTrees(p.meta.TxID, age{}) {
+		if t.version > best.version {
+			best = t
 		}
 	}
-	p.useMeta(best)
-	return version > 0
+	p.useMeta(best.Meta)
+	return best.version > 0
+}
+
+// age orders the trees in a file.
+type age struct{ stamp, version uint64 }
+
+// after reports whether a tree was written after another: no transaction takes versions away.
+func (a age) after(b age) bool {
+	return a.version >= b.version && a.stamp >= b.stamp && a != b
+}
+
+// tree is the tree of a meta page.
+type tree struct {
+	layout.Meta
+	age
+}
+
+// ageOf is the age of the tree of a meta page; ok is false where its stamp is damaged.
+func (p *pages) ageOf(m layout.Meta) (a age, ok bool) {
+	s := p.as(m)
+	a.stamp, ok = layout.OpenStamp(s.branches.sequence)
+	a.version = s.newestVersion()
+	return a, ok
+}
+
+// newestTrees are the intact trees that are after another, as a transaction's: the one with the highest stamp, or several with the same.
+func (p *pages) newestTrees(id uint64, than age) (found []tree) {
+	newest := than.stamp
+	for _, root := range p.roots() {
+		m := layout.Meta{PageSize: p.meta.PageSize, Root: root, Freelist: layout.NoFreelist, High: p.length / p.meta.PageSize, TxID: id}
+		its, ok := p.ageOf(m)
+		if !ok || !its.after(than) || its.stamp < newest {
+			continue
+		}
+		high, whole := p.wholeTree(m)
+		if !whole {
+			continue
+		}
+		m.High = high
+		if its.stamp > newest {
+			found = nil
+		}
+		found, newest = append(found, tree{m, its}), its.stamp
+	}
+	return found
 }
 
 // roots are the pages that may have been the root of a tree.
@@ -142,9 +180,8 @@ func (p *pages) as(m layout.Meta) *survey {
 	return newSurvey(other)
 }
 
-// newest is the newest version in the tree of a meta page.
-func (p *pages) newest(m layout.Meta) (version uint64) {
-	s := p.as(m)
+// newestVersion is the newest version of which there is an intact record.
+func (s *survey) newestVersion() (version uint64) {
 	s.scan("", s.top[layout.KindPoints], func(e Element) {
 		if _, err := layout.TableOf(layout.KindPoints, 0).Open(e.Key, e.Value); err == nil {
 			version = max(version, layout.FromU64(e.Key))
@@ -153,8 +190,8 @@ func (p *pages) newest(m layout.Meta) (version uint64) {
 	return version
 }
 
-// tree reports whether the tree of a meta page is intact, and where its last page ends.
-func (p *pages) tree(m layout.Meta) (high uint64, whole bool) {
+// wholeTree reports whether the tree of a meta page is intact, and where its last page ends.
+func (p *pages) wholeTree(m layout.Meta) (high uint64, whole bool) {
 	s := p.as(m)
 	if s.foreign() {
 		return 0, false
@@ -170,7 +207,7 @@ func (p *pages) tree(m layout.Meta) (high uint64, whole bool) {
 
 // lostMore reports whether a commit was written that the meta page does not refer to.
 func (p *pages) lostMore() (yes bool) {
-	known := p.newest(p.meta)
+	known := p.as(p.meta).newestVersion()
 	p.eachOrphan(func(e Element) {
 		if _, err := layout.TableOf(layout.KindPoints, 0).Open(e.Key, e.Value); err == nil && layout.FromU64(e.Key) > known {
 			yes = true

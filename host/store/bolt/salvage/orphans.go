@@ -116,7 +116,7 @@ func (b *rebuilder) adoptEntry(tx *bbolt.Tx, head uint64, e Element) error {
 		}
 		return nil
 	}
-	if at, err := layout.InSpace(tx, layout.KindPoints).Read(layout.U64(version)); err != nil || at != nil && int64(layout.FromU64(at)) != rec.Micros {
+	if at, err := instantOf(tx, version); err != nil || at != nil && int64(layout.FromU64(at)) != rec.Micros {
 		return nil // of a commit that failed
 	}
 	before := b.r.Entries
@@ -138,7 +138,7 @@ func (b *rebuilder) adoptRequest(tx *bbolt.Tx, e Element) error {
 	if err != nil || json.Unmarshal(value, &was) != nil {
 		return nil
 	}
-	at, err := layout.InSpace(tx, layout.KindPoints).Read(layout.U64(was.Version))
+	at, err := instantOf(tx, was.Version)
 	if err != nil || at == nil || int64(layout.FromU64(at)) != was.Micros || layout.InSpace(tx, layout.KindRequests).Get(e.Key) != nil {
 		return nil
 	}

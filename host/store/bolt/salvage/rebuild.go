@@ -52,7 +52,7 @@ func rebuildTo(ctx context.Context, path string, p *pages, keeps func(store.Blob
 }
 
 func (b *rebuilder) run() error {
-	steps := []func() error{b.instants, b.eachPart, b.others, b.adoptEvidence, b.adoptEntries, b.values, b.raiseFloors, b.reconcile, b.timeline, b.history, b.reportAside}
+	steps := []func() error{b.instants, b.eachPart, b.others, b.adoptEvidence, b.adoptEntries, b.values, b.raiseFloors, b.reachFloors, b.reconcile, b.timeline, b.history, b.reportAside}
 	for _, step := range steps {
 		if err := errors.Join(b.ctx.Err(), step()); err != nil {
 			return err
@@ -140,12 +140,19 @@ func (b *rebuilder) instants() error {
 		return errors.Join(err, layout.InSpace(tx, layout.KindPoints).Write(version, e.Key))
 	})
 	return errors.Join(err, b.copy(0, b.top[layout.KindPoints], layout.KindPoints, func(tx *bbolt.Tx, e Element) error {
-		micros, err := points.Open(e.Key, e.Value)
-		if err != nil || len(e.Key) != layout.VersionSize || len(micros) != layout.VersionSize {
+		value, err := points.Open(e.Key, e.Value)
+		if micros, _ := layout.SplitPoint(value); err != nil || len(e.Key) != layout.VersionSize || micros == nil {
 			return fmt.Errorf("it %w: it is no point", errAside)
 		}
 		return layout.InSpace(tx, layout.KindPoints).WriteSealed(e.Key, e.Value)
 	}))
+}
+
+// instantOf reads the instant of a version, in µs, from the new file; nil where it is unknown.
+func instantOf(tx *bbolt.Tx, version uint64) (micros []byte, err error) {
+	value, err := layout.InSpace(tx, layout.KindPoints).Read(layout.U64(version))
+	micros, _ = layout.SplitPoint(value)
+	return micros, err
 }
 
 func (b *rebuilder) eachPart() error {
@@ -239,7 +246,7 @@ func (b *rebuilder) raiseFloors() error {
 				return err
 			}
 			head, _ := layout.InSpace(tx, layout.KindPoints).Cursor().Last()
-			at, err := layout.InSpace(tx, layout.KindPoints).Read(head)
+			at, err := instantOf(tx, layout.FromU64(head))
 			b.setAside(newAside(id, layout.KindTrim, layout.KeyFloor, nil, fmt.Errorf("the floor of the branch is lost: its history begins at version %d", layout.FromU64(head))))
 			return errors.Join(err, layout.Trim{Floor: layout.PointOf(bytes.Clone(head), bytes.Clone(at))}.Write(layout.InBranch(to, id, layout.KindTrim)))
 		})
@@ -248,6 +255,27 @@ func (b *rebuilder) raiseFloors() error {
 		}
 	}
 	return nil
+}
+
+// reachFloors adds the versions of floors above the newest version that is left: they were committed, and no dump has a floor that is
+// still to come.
+func (b *rebuilder) reachFloors() error {
+	return b.to.Update(func(tx *bbolt.Tx) error {
+		points := layout.InSpace(tx, layout.KindPoints)
+		for _, id := range b.branches {
+			t, trimmed, err := layout.ReadTrim(layout.Branch(tx, id), id)
+			if err != nil || !trimmed {
+				continue // an unreadable floor was set aside
+			}
+			if last, _ := points.Cursor().Last(); layout.FromU64(last) >= t.Floor.Version {
+				continue
+			}
+			if err := points.Write(layout.U64(t.Floor.Version), layout.EncodePoint(t.Floor, nil)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // entry copies an entry. Its instant must be that of its version, unless the indexes have lost that.
@@ -283,7 +311,7 @@ func (b *rebuilder) entry(tx *bbolt.Tx, id store.BranchID, e Element) error {
 // reconcileEntry checks an entry against the indexes of versions and the change log, and adds to these what they lost.
 func (b *rebuilder) reconcileEntry(tx *bbolt.Tx, to *bbolt.Bucket, id store.BranchID, raw []byte, version uint64, rec layout.Record) error {
 	points, log := layout.InSpace(tx, layout.KindPoints), layout.InBranch(to, id, layout.KindLog)
-	at, err := points.Read(layout.U64(version))
+	at, err := instantOf(tx, version)
 	if err != nil {
 		return err
 	}
@@ -383,14 +411,15 @@ func (b *rebuilder) timeline() error {
 		}
 		before := int64(0)
 		for version := uint64(1); version <= high; version++ {
-			at, err := points.Read(layout.U64(version))
+			value, err := points.Read(layout.U64(version))
 			if err != nil {
 				return err
 			}
+			at, note := layout.SplitPoint(value)
 			micros := int64(layout.FromU64(at))
 			if at == nil || micros <= before {
 				micros = before + 1
-				err = points.Write(layout.U64(version), layout.U64(uint64(micros)))
+				err = points.Write(layout.U64(version), append(layout.U64(uint64(micros)), note...))
 			}
 			before = micros
 			if err = errors.Join(err, layout.Append(layout.InSpace(tx, layout.KindTime), layout.U64(uint64(micros)), layout.U64(version))); err != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
@@ -94,7 +95,7 @@ func rebuild(ctx context.Context, dir string, p *pages, keeps func(store.Blob) b
 			return err
 		}
 	}
-	return errors.Join(layout.SyncDir(r.Folder), os.Rename(made, layout.Database(dir)), layout.SyncDir(dir))
+	return errors.Join(durable.SyncDir(r.Folder), os.Rename(made, layout.Database(dir)), durable.SyncDir(dir))
 }
 
 // isWhole reports whether the file of a blob has the size and the digest of its record.

@@ -1,4 +1,4 @@
-package memory
+package record
 
 import (
 	"encoding/json"
@@ -6,12 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/moment"
 	"github.com/alcove-memory/alcove/host/search"
 )
 
-// conversationTurn is what a memory is in a conversation, by its metadata: session (a text or a number) and seq (a whole number)
+// Turn is what a memory is in a conversation, by its metadata: session (a text or a number) and seq (a whole number)
 // make it a turn; speaker, caption and ts (a moment) may say more.
-func conversationTurn(metadata map[string]json.RawMessage) *search.Turn {
+func Turn(metadata map[string]json.RawMessage) *search.Turn {
 	session, ok := plainText(metadata["session"])
 	if !ok || session == "" {
 		return nil
@@ -25,7 +26,7 @@ func conversationTurn(metadata map[string]json.RawMessage) *search.Turn {
 	t.Speaker, _ = plainText(metadata["speaker"])
 	t.Caption, _ = plainText(metadata["caption"])
 	said, _ := plainText(metadata["ts"])
-	t.Said, _ = parseMoment(said, time.Time{})
+	t.Said, _ = moment.Parse(said, time.Time{})
 	return &t
 }
 

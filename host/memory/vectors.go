@@ -2,29 +2,29 @@ package memory
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Meaning knows what texts mean: it is what the Index ranks by beside words.
-type Meaning interface {
+// Vectors are the embedders and the vectors that the Index ranks by beside words.
+type Vectors interface {
 	// Standard is the embedder of searches that name none; empty: they are by words.
 	Standard() string
-	// Check tells what is wrong with a query's vector; nil when nothing is.
+	// Check is an error for a query's vector that the embedder cannot have made.
 	Check(embedder string, v []float32) error
 	// Embed gives the vector of a question; nil when it has none.
 	Embed(ctx context.Context, embedder, question string) ([]float32, error)
-	// Weight is how much meaning counts beside words in a collection, from 0 to 1.
+	// Weight is how much vectors count beside words in a collection, from 0 to 1.
 	Weight(embedder, collection string) float64
-	// Embedders tells how far embedding is.
+	// Embedders is the progress of embedding.
 	Embedders() []Embedder
-	// Settled tells that the index holds everything.
-	Settled()
+	// IndexFilled is called when the index has everything.
+	IndexFilled()
 	// Scrub erases the vectors of what the index does not hold any more.
 	Scrub(ctx context.Context) error
 }
@@ -46,12 +46,12 @@ type Mode string
 
 // The modes of a search. Hybrid ones are by words where there is no embedder, or it does not answer.
 const (
-	Hybrid   Mode = "hybrid" // words and meaning; what an empty mode means
+	Hybrid   Mode = "hybrid" // words and vectors; the default
 	Lexical  Mode = "lexical"
 	Semantic Mode = "semantic"
 )
 
-// Vector is what a memory means, as an embedder outside says.
+// Vector is the embedding of a memory that a client brings.
 type Vector struct {
 	Embedder string // whose it is; empty: any with as many dimensions
 	Values   []float32
@@ -77,52 +77,35 @@ func (v Vector) check() error {
 	return nil
 }
 
-// encoded is how a vector is kept: four bytes an element, little-endian.
-func (v Vector) encoded() []byte {
-	var out []byte
-	for _, x := range v.Values {
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
-	}
-	return out
-}
-
-func decodedVector(raw []byte) []float32 {
-	var v []float32
-	for ; len(raw) >= 4; raw = raw[4:] {
-		v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
-	}
-	return v
-}
-
-// mean puts into a query what it means. A note says why words alone decide, where more was asked for.
-func (s *Space) mean(ctx context.Context, q Search, asked *search.Query) (note string, err error) {
+// embedQuestion sets the mode and the vector of a query. A note says why words alone decide, where more was asked for.
+func (s *Space) embedQuestion(ctx context.Context, q Search, asked *search.Query) (note string, err error) {
 	if q.Mode == Lexical {
 		asked.Mode = search.Lexical
 		return "", nil
 	}
 	if q.Mode == Semantic {
-		asked.Mode = search.Meaning
+		asked.Mode = search.Dense
 	}
-	if s.meaning == nil || q.Embedder == "" && s.meaning.Standard() == "" {
+	if s.vectors == nil || q.Embedder == "" && s.vectors.Standard() == "" {
 		if q.Mode == Semantic || len(q.Vector) > 0 || q.Embedder != "" {
 			return "", invalid("no embedder is configured, so searches are by words: omit mode, vector and embedder; the server's operator can add one with alcove embedder set")
 		}
 		return "", nil
 	}
-	if q.Mode != Semantic && q.Embedder == "" && s.meaning.Weight("", q.collection()) == 0 {
-		asked.Mode = search.Lexical // meaning counts nothing there
+	if q.Mode != Semantic && q.Embedder == "" && s.vectors.Weight("", q.collection()) == 0 {
+		asked.Mode = search.Lexical // vectors count nothing there
 		return "", nil
 	}
 	asked.Embedder, asked.Vector = q.Embedder, q.Vector
 	if len(q.Vector) > 0 {
-		if err := s.meaning.Check(q.Embedder, q.Vector); err != nil {
+		if err := s.vectors.Check(q.Embedder, q.Vector); err != nil {
 			return "", invalid("vector: %v", err)
 		}
 		return "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.questionTime)
 	defer cancel()
-	asked.Vector, err = s.meaning.Embed(ctx, q.Embedder, q.Text)
+	asked.Vector, err = s.vectors.Embed(ctx, q.Embedder, q.Text)
 	switch {
 	case err == nil && (asked.Vector != nil || q.Mode != Semantic):
 		return "", nil
@@ -136,7 +119,7 @@ func (s *Space) mean(ctx context.Context, q Search, asked *search.Query) (note s
 
 // ask asks the index. When vectors cannot be searched, words alone decide.
 func (s *Space) ask(ctx context.Context, v view, q Search, asked search.Query) (search.Result, []string, error) {
-	note, err := s.mean(ctx, q, &asked)
+	note, err := s.embedQuestion(ctx, q, &asked)
 	if err != nil {
 		return search.Result{}, nil, err
 	}
@@ -153,15 +136,15 @@ func (s *Space) ask(ctx context.Context, v view, q Search, asked search.Query) (
 	return result, []string{note}, err
 }
 
-// meant is how much meaning counted in a hit's score.
-func (s *Space) meant(q Search, h search.Hit) float64 {
+// semanticWeight is how much vectors counted in the score of a hit.
+func (s *Space) semanticWeight(q Search, h search.Hit) float64 {
 	switch {
-	case math.IsNaN(h.Semantic) || s.meaning == nil:
+	case math.IsNaN(h.Semantic) || s.vectors == nil:
 		return 0
 	case q.Mode == Semantic:
 		return 1
 	}
-	return s.meaning.Weight(q.Embedder, h.Collection)
+	return s.vectors.Weight(q.Embedder, h.Collection)
 }
 
 // Documents reads versions as the index sees them; those that are not there any more as deleted.
@@ -176,7 +159,7 @@ func (s *Space) Documents(ctx context.Context, refs []search.Ref) ([]search.Doc,
 			list[i].Deleted = true
 			continue
 		}
-		d, ok, err := doc(e)
+		d, ok, err := record.Doc(e)
 		if err != nil {
 			return nil, err
 		}
@@ -197,7 +180,7 @@ func (s *Space) version(ctx context.Context, r search.Ref) (store.Entry, error) 
 		return store.Entry{}, err
 	}
 	only := store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
-	for e, err := range eachEntry(ctx, s.engine.Versions, store.Lineage{{Branch: r.Branch, At: store.Latest}}, only, fillPage) {
+	for e, err := range store.Entries(ctx, s.engine.Versions, store.Lineage{{Branch: r.Branch, At: store.Latest}}, only, fillPage) {
 		if err != nil || e.Version == r.Version {
 			return e, err
 		}

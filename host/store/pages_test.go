@@ -1,4 +1,4 @@
-package memory
+package store
 
 import (
 	"context"
@@ -6,16 +6,14 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-
-	"github.com/alcove-memory/alcove/host/store"
 )
 
-func at(version uint64) store.Entry { return store.Entry{Point: store.Point{Version: version}} }
+func at(version uint64) Entry { return Entry{Point: Point{Version: version}} }
 
 // threePages has pages of two, no and one entries, and fails instead of page broken; it counts what was read.
-func threePages(broken int, read *int) paged {
-	pages := [][]store.Entry{{at(1), at(2)}, {}, {at(3)}}
-	return func(_ context.Context, _ store.Lineage, _ store.Range, c store.Cursor, _ int) ([]store.Entry, store.Cursor, error) {
+func threePages(broken int, read *int) PageReader {
+	pages := [][]Entry{{at(1), at(2)}, {}, {at(3)}}
+	return func(_ context.Context, _ Lineage, _ Range, c Cursor, _ int) ([]Entry, Cursor, error) {
 		*read++
 		i, _ := strconv.Atoi(string(c)) // the first is empty
 		switch i {
@@ -24,7 +22,7 @@ func threePages(broken int, read *int) paged {
 		case len(pages) - 1:
 			return pages[i], "", nil
 		}
-		return pages[i], store.Cursor(strconv.Itoa(i + 1)), nil
+		return pages[i], Cursor(strconv.Itoa(i + 1)), nil
 	}
 }
 
@@ -34,7 +32,7 @@ func TestEntriesComeFromAllPagesUpToAnError(t *testing.T) {
 	for broken, want := range map[int][]uint64{-1: {1, 2, 3}, 0: nil, 1: {1, 2}, 2: {1, 2}} {
 		var got []uint64
 		var failed error
-		for e, err := range eachEntry(t.Context(), threePages(broken, new(int)), nil, store.Range{}, 2) {
+		for e, err := range Entries(t.Context(), threePages(broken, new(int)), nil, Range{}, 2) {
 			if failed != nil {
 				t.Errorf("page %d fails, and more follows", broken)
 			}
@@ -50,7 +48,7 @@ func TestEntriesComeFromAllPagesUpToAnError(t *testing.T) {
 
 func TestPagesThatNobodyWantsAreNotRead(t *testing.T) {
 	read := 0
-	for range eachEntry(t.Context(), threePages(-1, &read), nil, store.Range{}, 2) {
+	for range Entries(t.Context(), threePages(-1, &read), nil, Range{}, 2) {
 		break
 	}
 	if read != 1 {

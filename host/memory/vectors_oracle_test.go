@@ -44,7 +44,7 @@ func TestMeaningRanksAsIfTheViewWereAllThereIs(t *testing.T) {
 }
 
 func compareMeaning(t *testing.T, r *rand.Rand) {
-	s, _ := meaningful(t, t.TempDir(), byHash())
+	s, _ := withEmbedders(t, t.TempDir(), byHash())
 	branches, versions := []string{Default}, []uint64{}
 	words := []string{"red", "blue", "cat", "dog", "tree", "stone"}
 	for range 120 {
@@ -90,7 +90,7 @@ func compareMeaning(t *testing.T, r *rand.Rand) {
 // onlyThat is a space with nothing but what a search's view sees.
 func onlyThat(t *testing.T, s *Space, q Search) *Space {
 	t.Helper()
-	alone, _ := meaningful(t, t.TempDir(), byHash())
+	alone, _ := withEmbedders(t, t.TempDir(), byHash())
 	for i := range 25 {
 		key := fmt.Sprint("k", i)
 		m, err := s.Recall(t.Context(), Location{Branch: q.Branch}, key, q.AsOf)

@@ -1,4 +1,4 @@
-package memory
+package record
 
 import (
 	"bytes"
@@ -6,8 +6,8 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 )
 
-// mergeRecords merges two records field by field against their base. ok is false when both changed a field to different values.
-func mergeRecords(base, source, target record) (merged record, ok bool) {
+// Merge merges two records field by field against their base. ok is false when both changed a field to different values.
+func Merge(base, source, target Record) (merged Record, ok bool) {
 	merged = target
 	if merged.Value, ok = threeway.Values(base.Value, source.Value, target.Value); !ok {
 		return merged, false

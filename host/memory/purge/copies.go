@@ -1,12 +1,15 @@
-package memory
+package purge
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -16,13 +19,13 @@ type Copies struct {
 	List    []Copy `json:"list"`    // the first
 }
 
-// mostCopies is how many are listed.
-const mostCopies = 200
+// ListLimit is how many copies a result lists.
+const ListLimit = 200
 
 // Copy is a record, a memory or an event with what was purged, on a branch.
 type Copy struct {
 	Family     string `json:"family,omitempty"` // that keeps it; empty: not known, or none
-	Collection string `json:"collection"`       // memory and _log are no family's; _answers are what requests were answered with
+	Collection string `json:"collection"`       // memory and _log are no family's; _answers are what requests were answered with, _commits whose commits were
 	Namespace  string `json:"namespace"`
 	Key        string `json:"key"` // the sequence number of an event
 	Branch     string `json:"branch"`
@@ -31,7 +34,7 @@ type Copy struct {
 
 func (c *Copies) add(found Copy) {
 	c.Records++
-	if len(c.List) < mostCopies {
+	if len(c.List) < ListLimit {
 		c.List = append(c.List, found)
 	}
 }
@@ -39,7 +42,7 @@ func (c *Copies) add(found Copy) {
 // copies searches every version for the traces so far. A certain copy that a family made, and an answer with one, is erased; what
 // others wrote, and a possible copy, is only listed.
 func (r *purging) copies(ctx context.Context) error {
-	for _, b := range r.space.catalogue.Kept() {
+	for _, b := range r.space.Branches.Kept() {
 		var key store.Key // the last one; listed and named are about it
 		var listed, named bool
 		err := r.space.eachVersion(ctx, b, store.Range{}, func(e store.Entry) error {
@@ -69,7 +72,31 @@ func (r *purging) copies(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.flush(ctx)
+	return errors.Join(r.flush(ctx), r.notes(ctx))
+}
+
+// notesPage is how many notes of commits are read at once.
+const notesPage = 500
+
+// notes searches the notes of commits for the traces so far. One with a certain copy is dropped.
+func (r *purging) notes(ctx context.Context) error {
+	var drop []uint64
+	system := r.space.Branches.System()
+	for n, err := range store.Notes(ctx, r.space.Engine.Notes, 0, store.Latest, notesPage) {
+		if err != nil {
+			return err
+		}
+		e := store.Entry{Key: store.Key{Namespace: lineage.Namespace, Collection: record.CommitNotes, Name: strconv.FormatUint(n.Version, 10)}, Point: n.Point, Value: n.Note}
+		verdict, why := r.judge(e)
+		switch {
+		case verdict == isCopy:
+			r.done.Copies.add(copyOf(e, system, why))
+			drop = append(drop, n.Version)
+		case verdict == mayBeCopy:
+			r.done.Possible.add(copyOf(e, system, why))
+		}
+	}
+	return r.space.Engine.PurgeNotes(ctx, drop)
 }
 
 // judgement is how a purge treats a version.
@@ -87,21 +114,21 @@ func (r *purging) judge(e store.Entry) (judgement, string) {
 		return isNone, ""
 	}
 	switch e.Collection {
-	case memories:
+	case record.Memories:
 		return r.judgeMemory(e)
-	case events:
+	case record.Events:
 		return r.judgeEvent(e)
 	}
-	if kept, err := decodeRecord(e); err == nil && kept.Purged != "" {
+	if kept, err := record.Decode(e); err == nil && kept.Purged != "" {
 		return isNone, ""
 	}
 	found := r.plan.traces.Find(e.Value)
 	named := r.plan.traces.Find(fmt.Appendf(nil, "%q", e.Name))
 	found.Key = found.Key || named.Key
 	switch {
-	case found.Copy(), e.Collection == answers && (found.Value || found.Part):
+	case found.Copy(), e.Collection == record.Answers && (found.Value || found.Part):
 		return isCopy, ""
-	case e.Collection == answers: // which go with the day
+	case e.Collection == record.Answers: // which go with the day
 		return isNone, ""
 	case found.Doubt() != "":
 		return mayBeCopy, found.Doubt()
@@ -126,7 +153,7 @@ func (r *purging) judgeMemory(e store.Entry) (judgement, string) {
 
 // judgeEvent treats a copy in an event as certain only if a family logged the event.
 func (r *purging) judgeEvent(e store.Entry) (judgement, string) {
-	logged, err := decodeEvent(e)
+	logged, err := record.DecodeEvent(e)
 	if _, purge := r.plan.replace(e); err != nil || logged.Data == nil || purge && e.Key == r.plan.key() {
 		return isNone, ""
 	}
@@ -141,7 +168,7 @@ func (r *purging) judgeEvent(e store.Entry) (judgement, string) {
 }
 
 // key is the key that is purged; the zero key for everything of a family.
-func (p purgePlan) key() store.Key {
+func (p Plan) key() store.Key {
 	return store.Key{Namespace: p.within.Namespace, Collection: p.within.Collection, Name: p.within.Prefix}
 }
 
@@ -155,12 +182,15 @@ func ofFamily(agent string) string {
 }
 
 func copyOf(e store.Entry, b *lineage.Branch, why string) Copy {
-	found := Copy{Family: familyOf(e), Collection: e.Collection, Namespace: e.Namespace, Key: e.Name, Branch: b.Name, Why: why}
-	if e.Collection == events {
+	found := Copy{Family: familyOf(e), Collection: e.Collection, Namespace: e.Namespace, Key: e.Name, Why: why}
+	if b != nil {
+		found.Branch = b.Name
+	}
+	if e.Collection == record.Events {
 		if sequence, err := store.ParseSequence(e.Name); err == nil {
 			found.Key = fmt.Sprint(sequence)
 		}
-		if logged, err := decodeEvent(e); err == nil {
+		if logged, err := record.DecodeEvent(e); err == nil {
 			found.Family = ofFamily(logged.Agent)
 		}
 	}
@@ -202,9 +232,9 @@ func payloadsOf(e store.Entry) []json.RawMessage {
 // purgedCopy is what is left of a copy.
 func purgedCopy(e store.Entry) ([]byte, bool) {
 	switch e.Collection {
-	case answers:
+	case record.Answers:
 		return purgedAnswer(e)
-	case events:
+	case record.Events:
 		return purgedEvent(e)
 	}
 	return purgedMemory(e)
@@ -212,9 +242,9 @@ func purgedCopy(e store.Entry) ([]byte, bool) {
 
 // purgedAnswer keeps only that a request had outside effects, so that a retry does not repeat them.
 func purgedAnswer(e store.Entry) ([]byte, bool) {
-	var was, left answerRecord
+	var was, left record.Answer
 	if json.Unmarshal(e.Value, &was) == nil && len(was.Sent) > 0 {
-		left = answerRecord{Sent: []string{fmt.Sprintf("%d requests were sent, which a purge erased", len(was.Sent))}, Expires: was.Expires}
+		left = record.Answer{Sent: []string{fmt.Sprintf("%d requests were sent, which a purge erased", len(was.Sent))}, Expires: was.Expires}
 	}
 	value, err := json.Marshal(left)
 	return value, err == nil

@@ -13,16 +13,18 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/memory/portable"
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/search/semantic"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
 
-// keptMeaning is a keeper as a space knows it.
-type keptMeaning struct{ *semantic.Keeper }
+// keptVectors is a keeper as a space knows it.
+type keptVectors struct{ *semantic.Keeper }
 
-func (k keptMeaning) Embedders() []Embedder {
+func (k keptVectors) Embedders() []Embedder {
 	var list []Embedder
 	for _, s := range k.Status() {
 		list = append(list, Embedder(s))
@@ -63,8 +65,8 @@ func (k *kinds) breaks(err error) {
 	k.broken = err
 }
 
-// meaningful opens a space with embedders; without any when there are none.
-func meaningful(t *testing.T, dir string, settings ...semantic.Settings) (*Space, *semantic.Keeper) {
+// withEmbedders opens a space with embedders; without any when there are none.
+func withEmbedders(t *testing.T, dir string, settings ...semantic.Settings) (*Space, *semantic.Keeper) {
 	t.Helper()
 	engine, err := bolt.Open(t.Context(), dir, bolt.Options{NoSync: true})
 	if err != nil {
@@ -76,7 +78,7 @@ func meaningful(t *testing.T, dir string, settings ...semantic.Settings) (*Space
 			t.Fatal(err)
 		}
 	}
-	s, err := Open(t.Context(), Options{Engine: engine, Index: search.New(search.Options{Semantic: keeper}), Meaning: keptMeaning{keeper}, QuestionTime: 300 * time.Millisecond})
+	s, err := Open(t.Context(), Options{Engine: engine, Index: search.New(search.Options{Semantic: keeper}), Vectors: keptVectors{keeper}, QuestionTime: 300 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,7 @@ func keysFound(t *testing.T, s *Space, q Search) []string {
 }
 
 func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
-	s, _ := meaningful(t, t.TempDir(), ofKinds(&kinds{}))
+	s, _ := withEmbedders(t, t.TempDir(), ofKinds(&kinds{}))
 	put(t, s, "", "pet", "a dog with a long tail")
 	put(t, s, "", "box", "a hammer and a saw")
 	embedded(t, s)
@@ -133,12 +135,12 @@ func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 }
 
 func TestAnExplanationSaysHowMuchMeaningCounted(t *testing.T) {
-	s, _ := meaningful(t, t.TempDir(), ofKinds(&kinds{}))
+	s, _ := withEmbedders(t, t.TempDir(), ofKinds(&kinds{}))
 	put(t, s, "", "pet", "a dog with a long tail")
 	embedded(t, s)
 	for mode, want := range map[Mode]float64{Hybrid: .5, Semantic: 1, Lexical: 0} {
 		found, err := s.Search(t.Context(), Search{Text: "a dog", Mode: mode, Explain: true, Features: true})
-		if err != nil || len(found.Hits) != 1 || found.Hits[0].Meant != want {
+		if err != nil || len(found.Hits) != 1 || found.Hits[0].SemanticWeight != want {
 			t.Errorf("%s: %+v, %v", mode, found.Hits, err)
 		}
 		if _, there := found.Hits[0].Features["semantic"]; there != (mode != Lexical) {
@@ -148,7 +150,7 @@ func TestAnExplanationSaysHowMuchMeaningCounted(t *testing.T) {
 }
 
 func TestMeaningIsThatOfTheBranchAndMomentAskedFor(t *testing.T) {
-	s, _ := meaningful(t, t.TempDir(), ofKinds(&kinds{}))
+	s, _ := withEmbedders(t, t.TempDir(), ofKinds(&kinds{}))
 	first := put(t, s, "", "thing", "a dog")
 	if _, err := s.Fork(t.Context(), "", "side", AsOf{}, Write{}); err != nil {
 		t.Fatal(err)
@@ -172,7 +174,7 @@ func TestMeaningIsThatOfTheBranchAndMomentAskedFor(t *testing.T) {
 }
 
 func TestFiltersApplyBeforeTheNearestAreTaken(t *testing.T) {
-	s, _ := meaningful(t, t.TempDir(), ofKinds(&kinds{}))
+	s, _ := withEmbedders(t, t.TempDir(), ofKinds(&kinds{}))
 	var items []Item
 	for i := range 500 {
 		items = append(items, Item{Key: string(rune('a'+i%26)) + strings.Repeat("x", i/26), Value: json.RawMessage(`"a cat and a dog"`)})
@@ -189,7 +191,7 @@ func TestFiltersApplyBeforeTheNearestAreTaken(t *testing.T) {
 
 func TestWhenTheEmbedderFailsWordsDecideAndANoteSaysSo(t *testing.T) {
 	k := &kinds{broken: errors.New("no route")}
-	s, _ := meaningful(t, t.TempDir(), ofKinds(k))
+	s, _ := withEmbedders(t, t.TempDir(), ofKinds(k))
 	put(t, s, "", "pet", "a dog") // is acknowledged all the same
 	found, err := s.Search(t.Context(), Search{Text: "dog"})
 	if err != nil || len(found.Hits) != 1 || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], "no route") {
@@ -218,7 +220,7 @@ func (s *silent) Embed(ctx context.Context, _ []string) ([][]float32, error) {
 
 func TestAnEmbedderThatNeverAnswersHoldsNothingUp(t *testing.T) {
 	e := &silent{}
-	s, _ := meaningful(t, t.TempDir(), semantic.Settings{Name: "silent", Identity: "1", Dimensions: 3, Embedder: e})
+	s, _ := withEmbedders(t, t.TempDir(), semantic.Settings{Name: "silent", Identity: "1", Dimensions: 3, Embedder: e})
 	put(t, s, "", "pet", "a dog")
 	await.That(t, "it is asked", func() bool { return e.asked.Load() > 0 })
 	put(t, s, "", "other", "another dog") // while the first is being embedded
@@ -233,7 +235,7 @@ func TestAnEmbedderThatNeverAnswersHoldsNothingUp(t *testing.T) {
 
 func TestVectorsComeWithMemoriesAndQuestions(t *testing.T) {
 	dir := t.TempDir()
-	s, _ := meaningful(t, dir, semantic.Settings{Name: "mine", Identity: "1", Dimensions: 2})
+	s, _ := withEmbedders(t, dir, semantic.Settings{Name: "mine", Identity: "1", Dimensions: 2})
 	items := []Item{
 		{Key: "east", Value: json.RawMessage(`"x"`), Vector: Vector{Values: []float32{1, 0}}},
 		{Key: "north", Value: json.RawMessage(`"x"`), Vector: Vector{Embedder: "mine", Values: []float32{0, 1}}},
@@ -274,7 +276,7 @@ func TestWithoutAnEmbedderOnlyWordsCanBeAskedFor(t *testing.T) {
 }
 
 func TestAPurgeLeavesNoVectorInAnyFile(t *testing.T) {
-	s, _ := meaningful(t, t.TempDir(), ofKinds(&kinds{}))
+	s, _ := withEmbedders(t, t.TempDir(), ofKinds(&kinds{}))
 	put(t, s, "", "secret", "a dog")
 	put(t, s, "", "other", "a hammer")
 	embedded(t, s)
@@ -289,7 +291,7 @@ func TestAPurgeLeavesNoVectorInAnyFile(t *testing.T) {
 		return rows
 	}
 	await.That(t, "two vectors are kept", func() bool { return files() == 2 })
-	if _, err := s.Purge(t.Context(), Purge{Key: "secret"}); err != nil {
+	if _, err := s.Purge(t.Context(), purge.Request{Key: "secret"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := files(); n != 1 {
@@ -335,11 +337,11 @@ func TestVectorsThatMemoriesCameWithAreWrittenOutAndReadAgain(t *testing.T) {
 	if err := from.WriteMemories(t.Context(), Selection{}, &out); err != nil {
 		t.Fatal(err)
 	}
-	var line PortableMemory
+	var line portable.Memory
 	if err := json.Unmarshal(bytes.Split(out.Bytes(), []byte("\n"))[1], &line); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := to.Import(t.Context(), "", []PortableMemory{line}, Write{}); err != nil {
+	if _, err := to.Import(t.Context(), "", []portable.Memory{line}, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	m, err := to.Recall(t.Context(), Location{}, "east", AsOf{})
@@ -367,7 +369,7 @@ func (redactor) Depth() int                                             { return
 func (redactor) Rank(context.Context, Ranking) ([]float32, bool, error) { return nil, false, nil }
 
 func TestAVectorGoesWhenAHookChangesWhatItIsOf(t *testing.T) {
-	s, _ := meaningful(t, t.TempDir(), semantic.Settings{Name: "mine", Identity: "1", Dimensions: 2})
+	s, _ := withEmbedders(t, t.TempDir(), semantic.Settings{Name: "mine", Identity: "1", Dimensions: 2})
 	s.SetHooks(redactor{})
 	vector := Vector{Values: []float32{1, 0}}
 	items := []Item{{Key: "secret", Value: json.RawMessage(`"pin 1234"`), Vector: vector}, {Key: "plain", Value: json.RawMessage(`"nothing"`), Vector: vector}}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/guests"
+	"github.com/alcove-memory/alcove/guests/image"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+// carriedFamily is what a command says of a family that this program carries.
+type carriedFamily struct {
+	Family string  `json:"family"`
+	Digest string  `json:"digest"`
+	TookMS float64 `json:"took_ms,omitempty"`
+	Error  string  `json:"error,omitempty"`
+}
+
+func (a *app) familyVerifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "verify", Short: "Unpack the families that this program carries, and compare their digests with its index", Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			return a.eachCarried(func(f image.Family) (carriedFamily, error) {
+				_, err := f.Read()
+				return carriedFamily{}, err
+			})
+		},
+	}
+}
+
+func (a *app) familyWarmCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "warm", Short: "Compile the families that this program carries, so that their first use does not wait for it", Args: noArguments,
+		Long: `Compile the families that this program carries into the cache of this user, as their first use would. No server is
+needed: an image of a container, or a package's script, can be built with it.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cache, err := a.moduleCache()
+			if err != nil {
+				return err
+			}
+			if cache.Dir == "" {
+				return errors.New("there is no cache to compile the families into: choose its directory with --cache")
+			}
+			box, done, err := a.openSandbox()
+			if err != nil {
+				return err
+			}
+			defer done()
+			return a.eachCarried(func(f image.Family) (carriedFamily, error) { return compiled(c.Context(), box, f) })
+		},
+	}
+}
+
+// compiled has a family compiled, or finds it in the cache. It stays in memory until the sandbox is closed, for the others of
+// the same code.
+func compiled(ctx context.Context, box *sandbox.Sandbox, f image.Family) (carriedFamily, error) {
+	began := time.Now()
+	_, err := box.AdmitSource(ctx, sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: f.Read}, sandbox.Options{})
+	return carriedFamily{TookMS: milliseconds(time.Since(began))}, err
+}
+
+// eachCarried does something with each family that this program carries, and says what became of it. It fails if one failed.
+func (a *app) eachCarried(do func(image.Family) (carriedFamily, error)) error {
+	list, failed := []carriedFamily{}, error(nil)
+	for _, f := range guests.All() {
+		done, err := do(f)
+		done.Family, done.Digest = f.Name, f.Digest
+		if err != nil {
+			done.Error = err.Error()
+			failed = errors.Join(failed, fmt.Errorf("family %s: %w", f.Name, err))
+		}
+		list = append(list, done)
+	}
+	if a.asJSON {
+		return errors.Join(a.printJSON(list), failed)
+	}
+	if len(list) == 0 {
+		return a.printf("this program carries no families: it was built without make guests\n")
+	}
+	for _, f := range list {
+		if f.Error != "" {
+			continue // it is in the error
+		}
+		took := ""
+		if f.TookMS > 0 {
+			took = fmt.Sprintf(" in %.0f ms", f.TookMS)
+		}
+		if err := a.printf("ok %s %s%s\n", f.Family, f.Digest, took); err != nil {
+			return err
+		}
+	}
+	return failed
+}

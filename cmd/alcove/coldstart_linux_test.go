@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// BenchmarkColdStart starts the built program when nothing of its file is in memory, in turn with reading the same bytes:
+//
+//	make build && go test -run '^$' -bench ColdStart -benchtime 20x ./cmd/alcove
+func BenchmarkColdStart(b *testing.B) {
+	program, err := filepath.Abs("../../bin/alcove")
+	if err == nil {
+		_, err = os.Stat(program)
+	}
+	if err != nil {
+		b.Skip("the program is not built: make build")
+	}
+	var read, version, serve []time.Duration
+	dir := filepath.Join(b.TempDir(), "data")
+	served(b, program, dir) // which makes the directory
+	for b.Loop() {
+		forget(b, program)
+		read = append(read, timed(func() { readAll(b, program) }))
+		forget(b, program)
+		version = append(version, timed(func() { runToEnd(b, exec.Command(program, "version")) }))
+		forget(b, program)
+		serve = append(serve, served(b, program, dir))
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(info.Size())/1e6, "MB")
+	b.ReportMetric(median(read)/1000, "read-ms")
+	b.ReportMetric(median(version)/1000, "version-ms")
+	b.ReportMetric(median(serve)/1000, "serve-ms")
+	b.ReportMetric(median(version)/median(read), "version/read")
+	b.ReportMetric(median(serve)/median(read), "serve/read")
+	b.ReportMetric(0, "ns/op")
+}
+
+// forget takes a file out of the page cache.
+func forget(b *testing.B, path string) {
+	b.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	if err := errors.Join(unix.Fsync(int(f.Fd())), unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func readAll(b *testing.B, path string) {
+	b.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{f}, make([]byte, 1<<20)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func runToEnd(b *testing.B, c *exec.Cmd) {
+	b.Helper()
+	if said, err := c.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, said)
+	}
+}
+
+// served is how long a server takes until clients can connect.
+func served(b *testing.B, program, dir string) time.Duration {
+	b.Helper()
+	c := exec.Command(program, "serve", "--data", dir, "--listen", "off")
+	began := time.Now()
+	if err := c.Start(); err != nil {
+		b.Fatal(err)
+	}
+	var took time.Duration
+	for took == 0 {
+		if conn, err := net.Dial("unix", filepath.Join(dir, "alcove.sock")); err == nil {
+			took = time.Since(began)
+			conn.Close()
+		}
+		time.Sleep(time.Millisecond)
+		if time.Since(began) > time.Minute {
+			b.Fatal("the server does not listen")
+		}
+	}
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		b.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		b.Fatal(err)
+	}
+	return took
+}

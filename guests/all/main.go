@@ -1,0 +1,19 @@
+// Command all is the guest of all first-party families: one module, which is packed once with the manifest of each.
+package main
+
+import (
+	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
+	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
+	"github.com/alcove-memory/alcove/guests/ranking/ranker"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+func init() {
+	alcove.Serve(
+		tagging.Family().Named("auto-tag"),
+		consolidating.Family().Named("consolidation"),
+		ranker.Family().Named("ranking"),
+	)
+}
+
+func main() {}

@@ -1,0 +1,72 @@
+package guests_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+// requestFor is a request that a family serves by itself.
+func requestFor(t *testing.T, family string) sandbox.Request {
+	t.Helper()
+	about := map[string]any{"config": defaults(t, family), "context": abi.Context{Family: family, Namespace: "default", Branch: "default", Now: "2026-06-01T12:00:00Z"}}
+	switch family {
+	case "auto-tag":
+		host := answers{abi.OpRecordGet: `{"records":[{"key":"*","value":{"learned":"2026-06-01T00:00:00Z","documents":1000,"common":["user"]}},null,null,null,null]}`}
+		return sandbox.Request{Kind: abi.KindHook, Payload: storeRequest(t), Host: host}
+	case "ranking":
+		about["now"], about["query"] = "2026-06-01T12:00:00Z", "what does ann drink"
+		params, err := json.Marshal(about)
+		must(t, err)
+		columns := make([][]float32, len(parsed(t, family).Hooks.Rank.Features))
+		for i := range columns {
+			columns[i] = []float32{.1 * float32(i), .9}
+		}
+		return sandbox.Request{Kind: abi.KindScore, Payload: abi.AppendScoring(nil, abi.Scoring{Params: params, Candidates: 2, Columns: columns})}
+	default: // any tool, which may fail when its host denies everything, and then in the same way
+		about["tool"], about["arguments"] = parsed(t, family).Tools[0].Name, json.RawMessage(`{}`)
+		payload, err := json.Marshal(about)
+		must(t, err)
+		return sandbox.Request{Kind: abi.KindTool, Payload: payload, Host: answers{}}
+	}
+}
+
+func TestTheModuleOfAllFamiliesAnswersAsEachDoesAlone(t *testing.T) {
+	for _, family := range families(t) {
+		request := requestFor(t, family)
+		alone, err := admitted(t, family).Call(context.Background(), request)
+		must(t, err)
+		together, err := admittedFrom(t, "all", family).Call(context.Background(), request)
+		must(t, err)
+		if alone.Class != together.Class || !bytes.Equal(alone.Output, together.Output) || message(alone) != message(together) {
+			t.Errorf("%s: %s %s %s, and alone %s %s %s", family, together.Class, together.Output, message(together), alone.Class, alone.Output, message(alone))
+		}
+		if alone.Class != abi.ClassOK && request.Kind != abi.KindTool {
+			t.Errorf("%s: %s %s", family, alone.Class, message(alone))
+		}
+	}
+}
+
+func message(r *sandbox.Result) string {
+	if r.Error == nil {
+		return ""
+	}
+	return r.Error.Message
+}
+
+func TestTheModuleOfAllFamiliesServesNoOther(t *testing.T) {
+	payload := []byte(`{"tool":"memory_tune_ranking","arguments":{},"config":{},"context":{"family":"auto-tag"}}`)
+	for family, want := range map[string]string{"auto-tag": `no tool "memory_tune_ranking"`, "eve": `no family "eve"`} {
+		request := sandbox.Request{Kind: abi.KindTool, Payload: bytes.Replace(payload, []byte("auto-tag"), []byte(family), 1)}
+		r, err := admittedFrom(t, "all", "ranking").Call(context.Background(), request)
+		must(t, err)
+		if r.Class != abi.ClassError || r.Error.Code != abi.CodeNotFound || !strings.Contains(r.Error.Message, want) {
+			t.Errorf("%s: %s, %v", family, r.Class, r.Error)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+// Package image is the form in which a program carries families that are one module with a manifest each: the module,
+// compressed, and an index of the manifests and the digests of the packed modules. Nothing is unpacked before it is needed.
+package image
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"weak"
+
+	"github.com/alcove-memory/alcove/abi"
+)
+
+// Image has the packed modules of some families. Its methods may be called concurrently.
+type Image struct {
+	families []Family
+	size     int    // of the module, in bytes
+	packed   []byte // the module, compressed
+
+	mu   sync.Mutex
+	last weak.Pointer[[]byte] // the module, while somebody has it: families are often loaded one after the other
+}
+
+// Family is one family of an image.
+type Family struct {
+	Name     string `json:"name"`
+	Digest   string `json:"digest"`   // SHA-256 of its packed module, hexadecimal
+	Manifest string `json:"manifest"` // what the packed module's section for it holds
+
+	image *Image
+}
+
+// index is what an image begins with, after magic and its length in 4 bytes. The module follows, compressed by gzip.
+type index struct {
+	Bytes    int      `json:"bytes"` // of the module
+	Families []Family `json:"families"`
+}
+
+const magic = "ALCOVE families 1\n"
+
+// Write writes an image of a module and its packed forms, each of which is the module with the section for a manifest behind
+// it.
+func Write(w io.Writer, module []byte, packed map[string][]byte, names []string) error {
+	x := index{Bytes: len(module)}
+	for _, name := range names {
+		manifest, err := manifestOf(module, packed[name])
+		if err != nil {
+			return fmt.Errorf("write the image: family %s: %w", name, err)
+		}
+		x.Families = append(x.Families, Family{Name: name, Digest: digestOf(packed[name]), Manifest: manifest})
+	}
+	head, err := json.Marshal(x)
+	if err != nil {
+		return fmt.Errorf("write the image: %w", err)
+	}
+	head = append(binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(head))), head...)
+	if _, err := w.Write(head); err != nil {
+		return fmt.Errorf("write the image: %w", err)
+	}
+	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	_, err = z.Write(module)
+	if err = errors.Join(err, z.Close()); err != nil {
+		return fmt.Errorf("write the image: %w", err)
+	}
+	return nil
+}
+
+// manifestOf is the manifest that a packed module has beyond the module.
+func manifestOf(module, packed []byte) (string, error) {
+	behind, ok := bytes.CutPrefix(packed, module)
+	_, manifest, found := strings.Cut(string(behind), abi.Section)
+	if !ok || !found || !bytes.Equal(section(manifest), behind) {
+		return "", errors.New("its packed module is not the module with a manifest behind it")
+	}
+	return manifest, nil
+}
+
+// section is the custom section with a manifest.
+func section(manifest string) []byte {
+	content := binary.AppendUvarint(nil, uint64(len(abi.Section)))
+	content = append(append(content, abi.Section...), manifest...)
+	return append(binary.AppendUvarint([]byte{0}, uint64(len(content))), content...)
+}
+
+// Open reads the index of an image. data must not change afterwards.
+func Open(data []byte) (*Image, error) {
+	rest, ok := bytes.CutPrefix(data, []byte(magic))
+	if !ok || len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
+		return nil, errors.New("read the image of families: it is none, or cut off")
+	}
+	end := 4 + int(binary.LittleEndian.Uint32(rest))
+	var x index
+	if err := json.Unmarshal(rest[4:end], &x); err != nil {
+		return nil, fmt.Errorf("read the image of families: %w", err)
+	}
+	i := &Image{families: x.Families, size: x.Bytes, packed: rest[end:]}
+	for n := range i.families {
+		i.families[n].image = i
+	}
+	return i, nil
+}
+
+// Families are the families of the image, in its order. The caller must not change them.
+func (i *Image) Families() []Family { return i.families }
+
+// Read unpacks the family's packed module, and fails if it does not have the digest.
+func (f Family) Read() ([]byte, error) {
+	module, err := f.image.unpacked()
+	if err != nil {
+		return nil, fmt.Errorf("unpack family %s: %w", f.Name, err)
+	}
+	data := append(module[:len(module):len(module)], section(f.Manifest)...)
+	if got := digestOf(data); got != strings.ToLower(f.Digest) {
+		return nil, fmt.Errorf("unpack family %s: its SHA-256 is %s, not %s: build or download this program again", f.Name, got, f.Digest)
+	}
+	return data, nil
+}
+
+// unpacked is the module.
+func (i *Image) unpacked() ([]byte, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if module := i.last.Value(); module != nil {
+		return *module, nil
+	}
+	if most := abi.DefaultModuleLimits().ModuleBytes; i.size < 0 || int64(i.size) > most {
+		return nil, fmt.Errorf("the module has %d bytes, and %s is %d", i.size, abi.LimitModuleBytes, most)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(i.packed))
+	if err != nil {
+		return nil, err
+	}
+	module := make([]byte, i.size)
+	if _, err := io.ReadFull(z, module); err != nil {
+		return nil, err
+	}
+	if n, err := z.Read(make([]byte, 1)); n > 0 || err != io.EOF { // which checks gzip's sum
+		return nil, fmt.Errorf("it has more than %d bytes, or is damaged: %v", i.size, err)
+	}
+	i.last = weak.Make(&module)
+	return module, nil
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,119 @@
+package image
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// written is an image of a module with these manifests, by name.
+func written(t testing.TB, module []byte, manifests map[string]string, names ...string) []byte {
+	t.Helper()
+	packed := map[string][]byte{}
+	for name, manifest := range manifests {
+		packed[name] = append(bytes.Clone(module), section(manifest)...)
+	}
+	var b bytes.Buffer
+	must(t, Write(&b, module, packed, names))
+	return b.Bytes()
+}
+
+var someModule = append([]byte("\x00asm\x01\x00\x00\x00"), bytes.Repeat([]byte("code"), 5000)...)
+
+func TestAnImageGivesBackWhatWasPacked(t *testing.T) {
+	manifests := map[string]string{"ann": `{"name":"ann","description":"<b> & \"é\" alcove.manifest"}`, "bob": `{}` + strings.Repeat(" ", 200)}
+	data := written(t, someModule, manifests, "ann", "bob")
+	if len(data) > len(someModule)/2 {
+		t.Errorf("%d bytes are %d", len(someModule), len(data))
+	}
+	i, err := Open(data)
+	must(t, err)
+	for n, f := range i.Families() {
+		name := []string{"ann", "bob"}[n]
+		want := append(bytes.Clone(someModule), section(manifests[name])...)
+		sum := sha256.Sum256(want)
+		got, err := f.Read()
+		must(t, err)
+		if f.Name != name || f.Manifest != manifests[name] || f.Digest != hex.EncodeToString(sum[:]) || !bytes.Equal(got, want) {
+			t.Errorf("%s %s: %q", f.Name, f.Digest, f.Manifest)
+		}
+	}
+}
+
+func TestWhatWasNotPackedFromTheModuleIsNotWritten(t *testing.T) {
+	for name, packed := range map[string][]byte{
+		"another module": append([]byte("\x00asm\x01\x00\x00\x00other"), section(`{}`)...), "no manifest": someModule,
+		"more behind": append(append(bytes.Clone(someModule), section(`{}`)...), 1),
+	} {
+		var b bytes.Buffer
+		if err := Write(&b, someModule, map[string][]byte{"f": packed}, []string{"f"}); err == nil {
+			t.Errorf("%s was written", name)
+		}
+	}
+}
+
+// A changed image either cannot be read, or gives the packed modules that its index has digests of.
+func TestAChangedImageIsNoticedWhenItIsRead(t *testing.T) {
+	good := written(t, someModule, map[string]string{"ann": `{"name":"ann"}`}, "ann")
+	for at := range good {
+		bad := bytes.Clone(good)
+		bad[at] ^= 1 << (at % 8)
+		i, err := Open(bad)
+		if err != nil || len(i.Families()) == 0 {
+			continue
+		}
+		f := i.Families()[0]
+		data, err := f.Read()
+		if err != nil {
+			continue
+		}
+		sum := sha256.Sum256(data)
+		if f.Digest != hex.EncodeToString(sum[:]) && !strings.EqualFold(f.Digest, hex.EncodeToString(sum[:])) {
+			t.Errorf("byte %d: it gives a module without its digest", at)
+		}
+	}
+	for n := range len(good) {
+		if i, err := Open(good[:n]); err == nil && len(i.Families()) > 0 {
+			if _, err := i.Families()[0].Read(); err == nil {
+				t.Errorf("the first %d bytes give a module", n)
+			}
+		}
+	}
+}
+
+func TestAModuleThatClaimsToBeHugeIsNotUnpacked(t *testing.T) {
+	head, err := json.Marshal(index{Bytes: 1 << 40, Families: []Family{{Name: "f"}}})
+	must(t, err)
+	i, err := Open(append(binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(head))), head...))
+	must(t, err)
+	if _, err := i.Families()[0].Read(); err == nil || !strings.Contains(err.Error(), "module_bytes") {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzImage(f *testing.F) {
+	f.Add(written(f, someModule[:100], map[string]string{"ann": `{}`}, "ann"))
+	f.Add([]byte(magic))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		i, err := Open(data)
+		if err != nil {
+			return
+		}
+		for _, x := range i.Families() {
+			if got, err := x.Read(); err == nil && digestOf(got) != strings.ToLower(x.Digest) {
+				t.Errorf("%s has another digest", x.Name)
+			}
+		}
+	})
+}

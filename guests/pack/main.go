@@ -1,0 +1,63 @@
+// Command pack packs one module with several manifests: it writes a module for each, and the image of all that a program
+// carries.
+//
+//	pack -module all.wasm -out dist guests/*/manifest.json
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/alcove-memory/alcove/guests/image"
+	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+func main() {
+	module := flag.String("module", "", "the module of all families")
+	out := flag.String("out", "", "the folder to write to")
+	flag.Parse()
+	if err := pack(*module, *out, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "pack:", err)
+		os.Exit(1)
+	}
+}
+
+func pack(path, out string, manifests []string) error {
+	if path == "" || out == "" || len(manifests) == 0 {
+		return errors.New("give the module with -module, the folder with -out, and the files of manifests")
+	}
+	module, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	packed := map[string][]byte{}
+	var names []string
+	for _, path := range manifests {
+		manifest, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		data, err := sandbox.Pack(module, manifest)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		m, err := sandbox.ReadManifest(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		names, packed[m.Name] = append(names, m.Name), data
+		if err := durable.WriteFile(filepath.Join(out, m.Name+".wasm"), data, 0o644); err != nil {
+			return err
+		}
+	}
+	var all bytes.Buffer
+	if err := image.Write(&all, module, packed, names); err != nil {
+		return err
+	}
+	return durable.WriteFile(filepath.Join(out, "families.image"), all.Bytes(), 0o644)
+}

@@ -1,0 +1,258 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/guests/image"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+)
+
+// The cost of many families: the first-party ones six times, under other names, as one module with eighteen manifests. To
+// repeat the measurement:
+//
+//	go test -count=1 -v -run TestEighteenFamilies ./host
+
+// eighteenDir makes the test binary the process that is measured: it has eighteen families from the image in this directory.
+const eighteenDir = "ALCOVE_TEST_EIGHTEEN"
+
+// measured is what the process found.
+type measured struct {
+	Open, First time.Duration   // to open without a family; to load the first one
+	Others      []time.Duration // to load each other one
+	Start       []time.Duration // of the first call of each, which starts an instance
+	Idle        int64           // bytes of memory before the first was loaded, and
+	One         int64           // after it was,
+	Loaded      int64           // after all were,
+	Called      int64           // and after each was called
+}
+
+func TestEighteenFamiliesCostLittleMoreThanOne(t *testing.T) {
+	if dir := os.Getenv(eighteenDir); dir != "" {
+		measureEighteen(t, dir)
+		return
+	}
+	if testing.Short() {
+		t.Skip("it compiles a large module: the tests without -short run it")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("resident memory is read from /proc")
+	}
+	dir := t.TempDir()
+	writeEighteen(t, dir)
+	for _, run := range []string{"the first time", "from the cache"} {
+		m := runEighteen(t, dir)
+		idle, mb := float64(m.Idle), func(n int64) float64 { return float64(n-m.Idle) / 1e6 }
+		slices.Sort(m.Others)
+		slices.Sort(m.Start)
+		t.Logf("%s: open %v, the first family %v, each other %v (the slowest %v), the first call %v (%v); %.0f MB idle, and in addition %.0f MB with one, %.0f MB with all, %.0f MB after a call of each",
+			run, m.Open.Round(time.Millisecond), m.First.Round(time.Millisecond), m.Others[8].Round(time.Microsecond), m.Others[16].Round(time.Microsecond),
+			m.Start[9].Round(time.Microsecond), m.Start[17].Round(time.Microsecond), idle/1e6, mb(m.One), mb(m.Loaded), mb(m.Called))
+		if per := float64(m.Loaded-m.One) / 17; per > 8e6 { // a copy of the code for each would be 8 MB or more
+			t.Errorf("%s: each family after the first takes %.1f MB", run, per/1e6)
+		}
+	}
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		t.Logf("load %s", bytes.TrimSpace(load))
+	}
+}
+
+// writeEighteen builds the guest, and writes the image of its families.
+func writeEighteen(t *testing.T, dir string) {
+	t.Helper()
+	guest := filepath.Join(dir, "eighteen.wasm")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w -buildid=", "-o", guest, "./testdata/eighteen")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the guest: %v\n%s", err, said)
+	}
+	module := readFile(t, guest)
+	packed := map[string][]byte{}
+	var names []string
+	for _, suffix := range []string{"a", "b", "c", "d", "e", "f"} {
+		for _, name := range []string{"auto-tag", "consolidation", "ranking"} {
+			manifest := renamed(t, readFile(t, filepath.Join("..", "guests", name, "manifest.json")), suffix)
+			data, err := sandbox.Pack(module, manifest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names, packed[name+"-"+suffix] = append(names, name+"-"+suffix), data
+		}
+	}
+	var all bytes.Buffer
+	if err := image.Write(&all, module, packed, names); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the module has %d bytes, the image of eighteen families %d", len(module), all.Len())
+	if err := os.WriteFile(filepath.Join(dir, "families.image"), all.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// renamed is a manifest whose family and tools have a suffix.
+func renamed(t *testing.T, manifest []byte, suffix string) []byte {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(manifest, &m); err != nil {
+		t.Fatal(err)
+	}
+	m["name"] = m["name"].(string) + "-" + suffix
+	for _, tool := range m["tools"].([]any) {
+		tool := tool.(map[string]any)
+		tool["name"] = tool["name"].(string) + "_" + suffix
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// runEighteen measures in a process that has nothing else.
+func runEighteen(t *testing.T, dir string) (m measured) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(program, "-test.run=TestEighteenFamilies", "-test.count=1")
+	c.Env = append(os.Environ(), eighteenDir+"="+dir)
+	if said, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	if err := json.Unmarshal(readFile(t, filepath.Join(dir, "measured.json")), &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func measureEighteen(t *testing.T, dir string) {
+	var m measured
+	began := time.Now()
+	f := eighteenFamilies(t, dir)
+	m.Open, m.Idle = time.Since(began), residentSet(t)
+	names := []string{}
+	for _, d := range f.All() {
+		names = append(names, d.Manifest.Name)
+	}
+	if len(names) != 18 {
+		t.Fatalf("there are %q", names)
+	}
+	for i, name := range names {
+		began := time.Now()
+		if err := f.Load(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(began)
+		if i == 0 {
+			m.First, m.One = took, residentSet(t)
+			continue
+		}
+		m.Others = append(m.Others, took)
+	}
+	m.Loaded = residentSet(t)
+	for _, d := range f.All() {
+		began := time.Now()
+		// The guest knows its tools by their own names: that it misses this one shows that the request reached the family.
+		_, err := f.Call(t.Context(), family.Call{Tool: d.Manifest.Tools[0].Name, Arguments: arguments(d.Manifest.Tools[0].InputSchema), Caller: memory.Caller{Rights: memory.FullRights()}})
+		if err == nil || !strings.Contains(err.Error(), "this family has no tool") {
+			t.Fatalf("%s: %v", d.Manifest.Name, err)
+		}
+		m.Start = append(m.Start, time.Since(began))
+	}
+	m.Called = residentSet(t)
+	data, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "measured.json"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// arguments has a text for each parameter that a tool requires.
+func arguments(schema json.RawMessage) json.RawMessage {
+	var s struct{ Required []string }
+	_ = json.Unmarshal(schema, &s) // the manifest was checked
+	given := map[string]any{}
+	for _, name := range s.Required {
+		given[name] = "x"
+	}
+	data, _ := json.Marshal(given) // strings
+	return data
+}
+
+// eighteenFamilies opens a server's parts with the families of the image.
+func eighteenFamilies(t *testing.T, dir string) *family.Families {
+	t.Helper()
+	i, err := image.Open(readFile(t, filepath.Join(dir, "families.image")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var built []host.FamilyModule
+	for _, x := range i.Families() {
+		built = append(built, host.FamilyModule{Digest: x.Digest, Manifest: []byte(x.Manifest), Read: x.Read})
+	}
+	data := t.TempDir()
+	engine, err := bolt.Open(t.Context(), data, bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: filepath.Join(dir, "cache")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := family.New(t.Context(), family.Options{Space: s, Sandbox: box, Dir: data, Built: built})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(f.Close(), box.Close(), s.Close(context.Background()), engine.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// residentSet is how many bytes of memory this process has.
+func residentSet(t *testing.T) int64 {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size, pages int64
+	if _, err := fmt.Sscan(string(data), &size, &pages); err != nil {
+		t.Fatal(err)
+	}
+	return pages * int64(os.Getpagesize())
+}

@@ -1,0 +1,122 @@
+package family
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/jobs"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// everyHour is a family with a job that is queued each hour for each of something.
+func everyHour(each abi.Each) *abi.Manifest {
+	m := withJob("tidy", "1h")
+	m.Hooks.Jobs[0].Each = each
+	return m
+}
+
+// runs are the locations that jobs ran or wait at, in the order in which they were queued.
+func (w *world) runs() (list []string) {
+	w.t.Helper()
+	all, err := w.Jobs(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, job := range all {
+		if job.State == jobs.Done {
+			list = append(list, job.Branch+"#"+job.Namespace)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (w *world) storeAt(branch, namespace string) {
+	w.t.Helper()
+	if _, err := w.space.As(owner("")).Store(w.t.Context(), memory.Location{Branch: branch, Namespace: namespace}, []memory.Item{{Key: "k", Value: []byte(`1`)}}, memory.Write{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// branched is a world with three branches, one of them a proposal, and namespaces on each.
+func branched(t *testing.T, each abi.Each, now *atomicTime) *world {
+	t.Helper()
+	now.set(time.Now())
+	w := open(t, func(o *Options) { o.Clock = now.get })
+	w.storeAt("", "")
+	w.storeAt("", "work")
+	for _, name := range []string{"draft", "proposals/tidy/1"} {
+		if _, err := w.space.As(owner("")).Fork(t.Context(), memory.Default, name, memory.AsOf{}, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.storeAt("draft", "ideas")
+	return w.with(everyHour(each), script{says: `1`})
+}
+
+func TestAScheduledJobRunsForEachBranchOrNamespace(t *testing.T) {
+	t.Parallel()
+	for each, want := range map[abi.Each][]string{
+		abi.EachNone:      {"default#default"},
+		abi.EachBranch:    {"default#default", "draft#default"},
+		abi.EachNamespace: {"default#default", "default#work", "draft#default", "draft#ideas", "draft#work"},
+	} {
+		t.Run(string(each)+" each", func(t *testing.T) {
+			var now atomicTime
+			w := branched(t, each, &now)
+			w.begun("tidy/tidy")
+			now.set(now.get().Add(61 * time.Minute))
+			w.jobs.WakeUp()
+			await.That(t, "all ran", func() bool { return len(w.runs()) >= len(want) })
+			w.storeAt("draft", "later")
+			now.set(now.get().Add(61 * time.Minute))
+			w.jobs.WakeUp()
+			again := slices.Concat(want, want)
+			if each == abi.EachNamespace {
+				again = append(again, "draft#later")
+			}
+			slices.Sort(again)
+			await.That(t, "all ran again", func() bool { return slices.Equal(w.runs(), again) })
+		})
+	}
+}
+
+// TestARoundOfASchedulePausesWhileThereIsNoRoom has more locations than a family may have jobs, and than a page.
+func TestARoundOfASchedulePausesWhileThereIsNoRoom(t *testing.T) {
+	t.Parallel()
+	var now atomicTime
+	now.set(time.Now())
+	w := open(t, func(o *Options) { o.Clock = now.get })
+	want := make([]string, 0, 130)
+	for i := range cap(want) {
+		name := fmt.Sprintf("n%03d", i)
+		w.storeAt("", name)
+		want = append(want, "default#"+name)
+	}
+	w.with(everyHour(abi.EachNamespace), script{says: `1`})
+	if _, err := w.Grant(GrantRequest{Family: "tidy", Limits: map[string]int64{abi.QuotaJobs: 7}}); err != nil {
+		t.Fatal(err)
+	}
+	w.begun("tidy/tidy")
+	now.set(now.get().Add(61 * time.Minute))
+	w.jobs.WakeUp()
+	await.That(t, "each ran once", func() bool { return slices.Equal(w.runs(), want) })
+}
+
+// begun waits until the interval of a schedule has begun.
+func (w *world) begun(key string) {
+	w.t.Helper()
+	w.jobs.WakeUp()
+	await.That(w.t, "the schedule begins", func() bool {
+		stage, err := w.space.As(owner("")).Stage(w.t.Context(), "")
+		if err != nil {
+			return false
+		}
+		found, err := stage.Records(w.t.Context(), memory.Collection{Name: "_schedules", PerSpace: true}, "_", []string{key})
+		return err == nil && found[0] != nil
+	})
+}

@@ -1,0 +1,59 @@
+package jsontext
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+func TestDepthCountsBracketsOutsideStrings(t *testing.T) {
+	for text, want := range map[string]int{``: 0, `"[{"`: 0, `"\"["`: 0, `[]`: 1, `{"a":[1,{"b":2}]}`: 3, `[[[[`: 4, `]]][`: 0, `[][]`: 1} {
+		if got := Depth([]byte(text)); got != want {
+			t.Errorf("%s is %d deep, not %d", text, got, want)
+		}
+	}
+}
+
+func TestStringsAreValuesAndNoFieldNames(t *testing.T) {
+	for text, want := range map[string][]string{
+		`"a"`: {"a"}, `{"a":"b","c":{"d":["e","",1,"f"]},"g":"h"}`: {"b", "e", "f", "h"}, `[{"a":{}},"b"]`: {"b"}, `["a",`: {"a"}, `7`: nil,
+	} {
+		if got := Strings([]byte(text)); !slices.Equal(got, want) {
+			t.Errorf("%s has the strings %q, not %q", text, got, want)
+		}
+	}
+}
+
+func TestEqualValuesAreEqualInCanonicalForm(t *testing.T) {
+	a, errA := Canonical([]byte(` {"b": 9007199254740993, "a": "<&>"}`))
+	b, errB := Canonical([]byte(`{"a":"<&>","b":9007199254740993}`))
+	if string(a) != string(b) || string(a) != "{\"a\":\"<&>\",\"b\":9007199254740993}\n" || errA != nil || errB != nil {
+		t.Errorf("%q and %q (%v, %v)", a, b, errA, errB)
+	}
+	if _, err := Canonical([]byte(`{`)); err == nil {
+		t.Error("invalid JSON has a canonical form")
+	}
+}
+
+// The functions read what clients sent, before and after it is known to be JSON.
+func FuzzText(f *testing.F) {
+	for _, text := range []string{`{"a":["b",{"c":1e400}]}`, `[[[`, `"\ud800"`, `{"a":1,"a":2}`, ` 1 `} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		depth := Depth(text)
+		list := Strings(text)
+		if !json.Valid(text) || depth > 1000 {
+			return
+		}
+		compact, err := Compact(text)
+		if err != nil || Depth(compact) != depth || !slices.Equal(Strings(compact), list) {
+			t.Errorf("%q is compact as %q, which differs (%v)", text, compact, err)
+		}
+		once, err := Canonical(text)
+		twice, again := Canonical(once)
+		if err == nil && (string(once) != string(twice) || again != nil) {
+			t.Errorf("%q is canonical as %q, and that as %q (%v)", text, once, twice, again)
+		}
+	})
+}

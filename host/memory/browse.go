@@ -1,0 +1,78 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/alcove-memory/alcove/host/search"
+)
+
+// checkOrder checks the parts of a search that go with an order, and those that do not.
+func (q *Search) checkOrder(l Limits) error {
+	if err := q.Order.check(); err != nil {
+		return err
+	}
+	if err := l.checkFilterList("writers", q.Writers, l.Key); err != nil {
+		return err
+	}
+	if m := q.MinImportance; m != nil && !(*m >= 0 && *m <= 1) {
+		return invalid("min_importance is %v: it goes from 0 to 1", *m)
+	}
+	if q.Order == "" {
+		return nil
+	}
+	for name, given := range map[string]bool{"mode semantic": q.Mode == Semantic, "vector": q.Vector != nil, "expand": q.Expand, "distinct": q.Distinct, "explain": q.Explain, "features": q.Features} {
+		if given {
+			return invalid("an ordered search goes by words alone: leave %s out, or order", name)
+		}
+	}
+	if q.Order.counts() && !q.AsOf.IsNow() && !q.present {
+		return invalid("counters are of the present: leave as_of out, or order by something else")
+	}
+	return nil
+}
+
+// browse lists what matches in the order that was asked for; without a text, everything.
+func (s *Space) browse(ctx context.Context, v view, q Search) (Found, error) {
+	asked := q.indexQuery()
+	f := search.Filter{Text: q.Text, States: asked.States, Types: q.Types, Agents: q.Writers, Tags: q.Tags, MinImportance: q.MinImportance, Updated: Span{Since: q.Since, Until: q.Until}}
+	if len(f.States) == 0 {
+		f.States = []string{string(Active)}
+	}
+	found, total := firsts{most: q.Offset + q.K}, 0
+	find := func(counted countedNow) error {
+		return s.index.Select(ctx, v.search(q.Namespaces, q.collection()), f, func(c *search.Columns) bool {
+			total++
+			at := position{q.Order.value(c, counted.of(c.Namespace, c.Key)), c.Namespace, c.Key}
+			found.add(candidate{position: at, version: c.Version, branch: c.Branch, score: c.Score})
+			return true
+		})
+	}
+	err := s.counting(ctx, q.Order, v, find)
+	if err != nil {
+		return Found{}, s.translate("search", err)
+	}
+	list := found.sorted()
+	hits := make([]search.Hit, 0, q.K)
+	for _, c := range list[min(q.Offset, len(list)):] {
+		hits = append(hits, search.Hit{Branch: c.branch, Version: c.version, Namespace: c.namespace, Collection: q.collection(), Key: c.key, Score: c.score})
+	}
+	page, err := s.hits(ctx, v, q, hits)
+	return Found{Hits: page, Total: total}, err
+}
+
+// counting does work with what was counted, if an order needs that.
+func (s *Space) counting(ctx context.Context, o Order, v view, work func(countedNow) error) error {
+	if o.counts() {
+		return s.counters.now(ctx, v.branch, work)
+	}
+	return work(countedNow{})
+}
+
+// complete gives a search its defaults: one without a text, and without a vector in its place, lists the newest.
+func (q *Search) complete() {
+	q.K = cmp.Or(q.K, 10)
+	if q.Text == "" && q.Vector == nil {
+		q.Order = cmp.Or(q.Order, ByNewest)
+	}
+}

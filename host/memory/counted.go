@@ -1,0 +1,141 @@
+package memory
+
+import (
+	"context"
+	"maps"
+
+	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// mostCounted is of how many branches all stored counters are kept in memory, for listings that go by them.
+const mostCounted = 4
+
+// countedColumn is all stored counters that a branch sees, by namespace and key.
+type countedColumn struct {
+	lineage store.Lineage
+	counted map[string]map[string]countRecord
+	used    uint64
+}
+
+func (c *countedColumn) set(key store.Key, r countRecord) {
+	keys := c.counted[key.Namespace]
+	if keys == nil {
+		keys = map[string]countRecord{}
+		c.counted[key.Namespace] = keys
+	}
+	keys[key.Name] = r
+}
+
+// countedNow is what was counted until now about the memories of a branch.
+type countedNow struct {
+	stored  map[string]map[string]countRecord
+	waiting map[store.Key]countRecord
+}
+
+func (n countedNow) of(namespace, name string) countRecord {
+	r := n.stored[namespace][name]
+	if len(n.waiting) > 0 {
+		r = r.plus(n.waiting[memoryKey(namespace, name)])
+	}
+	return r
+}
+
+// now gives all counters of a branch to use, while none is written.
+func (c *counting) now(ctx context.Context, b *lineage.Branch, use func(countedNow) error) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	column, err := c.column(ctx, b)
+	if err != nil {
+		return c.space.translate("read counters", err)
+	}
+	c.mu.Lock()
+	waiting := maps.Clone(c.pending[b])
+	c.mu.Unlock()
+	return use(countedNow{column.counted, waiting})
+}
+
+// column is the stored counters of a branch, read at the first use. The caller holds writing.
+func (c *counting) column(ctx context.Context, b *lineage.Branch) (*countedColumn, error) {
+	c.looked++
+	column := c.columns[b.ID]
+	if column == nil {
+		column = &countedColumn{lineage: b.Lineage, counted: map[string]map[string]countRecord{}}
+		for i := range b.Lineage {
+			if err := c.load(ctx, column, i); err != nil {
+				return nil, err
+			}
+		}
+		c.evict()
+		c.columns[b.ID] = column
+	}
+	column.used = c.looked
+	return column, nil
+}
+
+// load reads what was counted about keys on one branch of a column's lineage.
+func (c *counting) load(ctx context.Context, column *countedColumn, segment int) error {
+	for cursor := store.Cursor(""); ; {
+		page, next, err := c.space.engine.CountersOn(ctx, column.lineage[segment].Branch, 0, cursor, fillPage)
+		if err != nil {
+			return err
+		}
+		keys := make([]store.Key, 0, len(page))
+		for _, record := range page {
+			if _, known := column.counted[record.Key.Namespace][record.Key.Name]; !known && record.Key.Collection == memories {
+				keys = append(keys, record.Key)
+			}
+		}
+		values, err := c.space.engine.Counters(ctx, column.lineage, keys)
+		if err != nil {
+			return err
+		}
+		for i, value := range values {
+			r, err := decodeCount(value)
+			if err != nil {
+				return err
+			}
+			column.set(keys[i], r)
+		}
+		if next == "" {
+			return nil
+		}
+		cursor = next
+	}
+}
+
+// evict drops the column that was used least recently, if there are too many.
+func (c *counting) evict() {
+	if len(c.columns) < mostCounted {
+		return
+	}
+	var oldest store.BranchID
+	used := c.looked + 1
+	for id, column := range c.columns {
+		if column.used < used {
+			oldest, used = id, column.used
+		}
+	}
+	delete(c.columns, oldest)
+}
+
+// wrote follows counters that were written to a branch; with an error they may have been. The caller holds writing.
+func (c *counting) wrote(b store.BranchID, writes []store.CounterWrite, err error) {
+	for id, column := range c.columns {
+		if id != b && column.lineage.Has(b) { // a fork of what was written
+			delete(c.columns, id)
+		}
+	}
+	column := c.columns[b]
+	if column == nil {
+		return
+	}
+	for _, w := range writes {
+		r, failed := decodeCount(w.Value)
+		if err != nil || failed != nil {
+			delete(c.columns, b)
+			return
+		}
+		column.set(w.Key, r)
+	}
+}

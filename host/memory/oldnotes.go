@@ -1,0 +1,81 @@
+package memory
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// commitNotes is the collection of the system branch in which the previous version noted whose each commit is: an entry beside what the
+// commit wrote, named by the instant at which the commit began. They are read and dropped, and no longer written.
+const commitNotes = record.CommitNotes
+
+// longestCommit is how long a commit took at most: names of notes are that much out of the order of versions.
+const longestCommit = 10 * time.Minute
+
+// oldNotes visits the notes of the previous version with after < version < before, newest first.
+func (s *Space) oldNotes(ctx context.Context, after, before uint64) iter.Seq2[store.Noted, error] {
+	return func(yield func(store.Noted, error) bool) {
+		system := s.catalogue.System()
+		if system == nil {
+			return
+		}
+		var oldest time.Time
+		if after > 0 {
+			p, err := s.engine.PointOf(ctx, after)
+			if err != nil {
+				yield(store.Noted{}, err)
+				return
+			}
+			oldest = p.Time.Add(-longestCommit)
+		}
+		within := store.Range{Namespace: lineage.Namespace, Collection: commitNotes, Reverse: true}
+		for e, err := range store.Entries(ctx, s.engine.ScanAt, system.Lineage, within, fillPage) {
+			switch {
+			case err != nil:
+				yield(store.Noted{}, err)
+				return
+			case e.Time.Before(oldest):
+				return
+			case e.Version <= after || e.Version >= before:
+				continue
+			}
+			if !yield(store.Noted{Point: e.Point, Note: e.Value}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// dropOldNotes drops the notes of the previous version up to a version that are gone.
+func (s *Space) dropOldNotes(ctx context.Context, upTo uint64, gone func(store.Noted) bool) error {
+	system := s.catalogue.System()
+	if system == nil {
+		return nil
+	}
+	within := store.Range{Namespace: lineage.Namespace, Collection: commitNotes}
+	for page, err := range store.Pages(ctx, s.engine.ScanAt, system.Lineage, within, cataloguePage) {
+		if err != nil {
+			return err
+		}
+		batch := store.Batch{Expect: []store.Expectation{system.Alive()}}
+		for _, e := range page {
+			if gone(store.Noted{Point: e.Point, Note: e.Value}) {
+				batch.Writes = append(batch.Writes, store.Write{Branch: system.ID, Key: e.Key, Delete: true})
+			}
+		}
+		if len(batch.Writes) > 0 {
+			if _, err := s.engine.Commit(ctx, batch); err != nil {
+				return err
+			}
+		}
+		if len(page) > 0 && page[len(page)-1].Version > upTo {
+			return nil
+		}
+	}
+	return nil
+}

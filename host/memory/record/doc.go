@@ -1,0 +1,78 @@
+package record
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/jsontext"
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Doc is what the index gets of an entry; ok is false for collections that are not searched.
+func Doc(e store.Entry) (d search.Doc, ok bool, err error) {
+	d = search.Doc{
+		Branch: e.Branch, Version: e.Version, Namespace: e.Namespace, Collection: e.Collection, Key: e.Name,
+		Time: e.Time, Deleted: e.Deleted,
+	}
+	switch e.Collection {
+	case Memories:
+		err = describeMemory(&d, e)
+	case Events:
+		err = describeEvent(&d, e)
+	default:
+		return describeRecord(d, e)
+	}
+	return d, err == nil, err
+}
+
+// describeRecord is for what families keep: it is searched by the fields that its collection names. The space's own
+// collections are not searched.
+func describeRecord(d search.Doc, e store.Entry) (search.Doc, bool, error) {
+	if e.Branch == store.Catalogue || strings.HasPrefix(e.Collection, "_") {
+		return d, false, nil
+	}
+	if e.Deleted {
+		return d, true, nil
+	}
+	r, err := Decode(e)
+	if err != nil || len(r.Fields) == 0 {
+		return d, false, err
+	}
+	d.Text, d.State, d.Expires, d.Deleted = r.Searched(), search.Active, r.ExpiresAt(), r.Purged != ""
+	return d, true, nil
+}
+
+// Searched is the text in those fields of a record that are searched.
+func (r Record) Searched() []string {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(r.Value, &fields); err != nil {
+		return nil // not an object: it has no fields
+	}
+	var text []string
+	for _, name := range r.Fields {
+		if value, ok := fields[name]; ok {
+			text = append(text, jsontext.Strings(value)...)
+		}
+	}
+	return text
+}
+
+func describeMemory(d *search.Doc, e store.Entry) error {
+	if e.Deleted {
+		return nil
+	}
+	r, err := Decode(e)
+	if err != nil {
+		return err
+	}
+	if r.Purged != "" {
+		d.Deleted = true
+		return nil
+	}
+	d.Text, d.Tags, d.Type, d.State, d.Expires, d.Importance = jsontext.Strings(r.Value), r.Tags, r.Type, r.CurrentState(), r.ExpiresAt(), r.Importance
+	d.Agent, d.Fields, d.Created = r.Agent, r.SearchFields(), r.CreatedAt(e)
+	d.Turn = Turn(r.Metadata)
+	d.Vector, d.VectorOf = DecodeVector(r.Vector), r.VectorOf
+	return nil
+}

@@ -1,0 +1,62 @@
+package record
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// The bytes on disk are the contract with the data directories of earlier versions.
+func TestTheStoredFormIsFixed(t *testing.T) {
+	half := 0.5
+	r := Record{
+		Value: json.RawMessage(`{"a":"<&>"}`), Tags: []string{"x"}, Type: "note", Importance: &half, Metadata: map[string]json.RawMessage{"m": json.RawMessage("1")},
+		State: "archived", Supersedes: []string{"old"}, Links: []string{"k"}, Expires: 7, Agent: "me", Vector: EncodeVector([]float32{1, -2}), VectorOf: "e", Fields: []string{"a"},
+	}
+	const want = `{"v":{"a":"<&>"},"t":["x"],"y":"note","i":0.5,"m":{"m":1},"s":"archived","u":["old"],"l":["k"],"x":7,"a":"me","e":"AACAPwAAAMA=","eo":"e","f":["a"]}`
+	if got, err := r.Encode(); string(got) != want || err != nil {
+		t.Errorf("%s (%v)", got, err)
+	}
+	back, err := Decode(store.Entry{Value: []byte(want)})
+	if err != nil || !back.SameContent(r) || !slices.Equal(DecodeVector(back.Vector), []float32{1, -2}) {
+		t.Errorf("%+v (%v)", back, err)
+	}
+}
+
+func TestAChangedEventIsFound(t *testing.T) {
+	sealed := func(last store.Entry, sequence uint64, data string) store.Entry {
+		t.Helper()
+		at := store.Point{Version: sequence, Time: time.UnixMicro(int64(sequence))}
+		value, err := Event{Event: "noted", Data: json.RawMessage(data), Agent: "me"}.Append(nil, "n").Seal(last, sequence, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store.Entry{Point: at, Value: value}
+	}
+	one := sealed(store.Entry{}, 1, `"one"`)
+	two := sealed(one, 2, `"two"`)
+	first, _ := DecodeEvent(one)
+	second, err := DecodeEvent(two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Verify("", 1, one.Point) != nil || second.Verify(first.Hash, 2, two.Point) != nil {
+		t.Error("the chain is broken")
+	}
+	purged := second
+	purged.Data = nil
+	if purged.Verify(first.Hash, 2, two.Point) != nil {
+		t.Error("a purge breaks the chain")
+	}
+	changed, agent := second, second
+	changed.Data, agent.Agent = json.RawMessage(`"2"`), "other"
+	for what, err := range map[string]error{"data": changed.Verify(first.Hash, 2, two.Point), "agent": agent.Verify(first.Hash, 2, two.Point),
+		"order": second.Verify("", 2, two.Point), "number": second.Verify(first.Hash, 3, two.Point), "instant": second.Verify(first.Hash, 2, one.Point)} {
+		if err == nil {
+			t.Errorf("a wrong %s is not found", what)
+		}
+	}
+}

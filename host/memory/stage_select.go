@@ -1,0 +1,419 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Counting says whether a listing counts all that its filter selects.
+type Counting string
+
+// The ways to count.
+const (
+	CountAlso Counting = "also" // beside the page
+	CountOnly Counting = "only" // without a page
+)
+
+// Listing asks for memories of a namespace by their fields.
+type Listing struct {
+	Namespace string // empty: Default
+	Filter    Filter
+	Order     Order    // empty: ByKey
+	After     string   // Listed.Next of the page before
+	Limit     int      // 0: as many as allowed
+	Count     Counting // empty: nothing is counted
+	// Began is the instant from which bounds such as an hour ago were reckoned: ListingBegan of After. It makes the pages' filters equal.
+	Began time.Time
+}
+
+// Listed is a page of a listing.
+type Listed struct {
+	Memories []Memory
+	Total    int    // where it was counted
+	Next     string // continues the listing; empty at the end
+}
+
+// Select lists memories by their fields, what is staged included. Later pages show memories as they were at the version of the
+// first, so that a listing beside other writers neither repeats nor leaves out what was there throughout. Counters are those of the
+// moment, and what the stage itself changes between two pages is where its new values put it.
+func (t *Stage) Select(ctx context.Context, l Listing) (Listed, error) {
+	q, err := t.listing(ctx, l)
+	if err != nil {
+		return Listed{}, err
+	}
+	if err := q.collect(ctx, q.byIndex); err != nil {
+		return Listed{}, err
+	}
+	page, ok, err := q.page(ctx)
+	if ok || err != nil {
+		return page, err
+	}
+	if err := q.collect(ctx, q.byScan); err != nil { // what the index knows is not what is stored: a purge may be under way
+		return Listed{}, err
+	}
+	page, _, err = q.page(ctx)
+	return page, err
+}
+
+// listing is a Listing under way.
+type listing struct {
+	Listing
+	stage   *Stage
+	view    view
+	filter  search.Filter
+	test    *search.Test
+	digest  [8]byte
+	from    *position // nil: the first page
+	counted countedNow
+	firsts  firsts
+	total   int
+}
+
+// listing checks a Listing.
+func (t *Stage) listing(ctx context.Context, l Listing) (*listing, error) {
+	namespace, err := t.reading(l.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	if l.Namespace, l.Order = namespace, cmp.Or(l.Order, ByKey); l.Count != "" && l.Count != CountAlso && l.Count != CountOnly {
+		return nil, invalid("count %q is neither %s nor %s", clip(string(l.Count), 64), CountAlso, CountOnly)
+	}
+	if err := l.Order.check(); err != nil {
+		return nil, err
+	}
+	if len(t.seen) > t.space.limits.StageReads {
+		return nil, t.exhausted("entries are read", t.space.limits.StageReads)
+	}
+	if (l.Filter.counts() || l.Order.counts()) && !t.at.IsNow() {
+		return nil, invalid("counters are of the present: leave as_of out, or accesses, health and accessed")
+	}
+	q := &listing{Listing: l, stage: t, view: view{branch: t.branch, version: t.version, now: t.now}}
+	if q.filter, err = l.Filter.search(t.space.limits); err != nil {
+		return nil, err
+	}
+	if err := q.digestOf(); err != nil {
+		return nil, err
+	}
+	if err := q.continued(); err != nil {
+		return nil, err
+	}
+	q.view.lineage = t.branch.Lineage.At(q.view.version)
+	q.test = q.filter.At(q.view.now)
+	return q, nil
+}
+
+// digestOf identifies what is listed, whatever the page.
+func (q *listing) digestOf() error {
+	l := q.Listing
+	l.After, l.Limit, l.Count, l.Began = "", 0, "", time.Time{}
+	asked, err := json.Marshal(struct {
+		Branch  store.BranchID
+		Listing Listing
+	}{q.stage.branch.ID, l})
+	if err != nil {
+		return invalid("the filter is no JSON: %v", err)
+	}
+	sum := sha256.Sum256(asked)
+	q.digest = [8]byte(sum[:8])
+	return nil
+}
+
+// position is where a memory is in a listing.
+type position struct {
+	value     int64
+	namespace string
+	key       string
+}
+
+func (p *position) compare(o *position) int {
+	if p.value != o.value {
+		return cmp.Compare(o.value, p.value)
+	}
+	return cmp.Or(strings.Compare(p.namespace, o.namespace), strings.Compare(p.key, o.key))
+}
+
+// cursor is what continues a listing.
+type cursor struct {
+	digest  [8]byte   // of what is listed
+	version uint64    // that is read
+	began   time.Time // Listing.Began of the first page
+	now     time.Time // at which expiry is judged
+	value   int64     // by which the last memory of the page before is ordered
+	key     string    // of that memory
+}
+
+func (c cursor) String() string {
+	out := append([]byte(nil), c.digest[:]...)
+	out = binary.AppendUvarint(out, c.version)
+	out = binary.AppendVarint(out, c.began.UnixMicro())
+	out = binary.AppendVarint(out, c.now.UnixMicro())
+	out = binary.AppendVarint(out, c.value)
+	return base64.RawURLEncoding.EncodeToString(append(out, c.key...))
+}
+
+func parseCursor(text string) (c cursor, err error) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(raw) < len(c.digest) {
+		return c, errCursor()
+	}
+	c.digest, raw = [8]byte(raw), raw[8:]
+	read := func(n int) {
+		if raw = raw[max(0, n):]; n <= 0 {
+			err = errCursor()
+		}
+	}
+	var n int
+	c.version, n = binary.Uvarint(raw)
+	read(n)
+	began, n := binary.Varint(raw)
+	read(n)
+	now, n := binary.Varint(raw)
+	read(n)
+	c.value, n = binary.Varint(raw)
+	read(n)
+	c.began, c.now, c.key = time.UnixMicro(began).UTC(), time.UnixMicro(now).UTC(), string(raw)
+	return c, err
+}
+
+func errCursor() error {
+	return invalid("after is not what the page before answered as next: begin again without it")
+}
+
+// ListingBegan is the instant from which a listing reckons bounds such as an hour ago: Listing.Began of the first page, or now.
+func ListingBegan(after string, now time.Time) time.Time {
+	if c, err := parseCursor(after); err == nil {
+		return c.began
+	}
+	return now.UTC().Truncate(time.Microsecond)
+}
+
+// continued goes on where the page before ended.
+func (q *listing) continued() error {
+	if q.After == "" {
+		return nil
+	}
+	c, err := parseCursor(q.After)
+	if err != nil {
+		return err
+	}
+	if c.digest != q.digest {
+		return invalid("after is of another listing: repeat the filter, the order, the branch and the namespace of the page before, or begin again without it")
+	}
+	if c.version == 0 || c.version > q.view.version {
+		return errCursor()
+	}
+	q.view.version, q.view.now = c.version, c.now
+	q.from = &position{c.value, q.Namespace, c.key}
+	return nil
+}
+
+// limit is how many memories the page has at most.
+func (q *listing) limit() int { return q.stage.space.page(q.Limit) }
+
+// collect finds the page, by the index or by reading everything, and what is staged.
+func (q *listing) collect(ctx context.Context, by func(context.Context) error) error {
+	find := func(counted countedNow) error {
+		q.counted, q.total, q.firsts = counted, 0, firsts{most: q.limit() + 1} // one more tells whether there is a next page
+		if err := by(ctx); err != nil {
+			return err
+		}
+		q.addStaged()
+		return nil
+	}
+	if q.Filter.counts() || q.Order.counts() {
+		return q.stage.space.counters.now(ctx, q.stage.branch, find)
+	}
+	return find(countedNow{})
+}
+
+// consider takes a memory that the filter admits, as far as that is not about counters.
+func (q *listing) consider(c *search.Columns, staged bool) bool {
+	if !staged && len(q.stage.changed) > 0 {
+		if _, changed := q.stage.changed[site{Key: memoryKey(c.Namespace, c.Key)}]; changed {
+			return true
+		}
+	}
+	counted := q.counted.of(c.Namespace, c.Key)
+	if !q.Filter.admitsCounted(counted) {
+		return true
+	}
+	q.total++
+	at := position{q.Order.value(c, counted), c.Namespace, c.Key}
+	if q.Count != CountOnly && (q.from == nil || at.compare(q.from) > 0) {
+		q.firsts.add(candidate{position: at, version: c.Version, staged: staged})
+	}
+	return true
+}
+
+// byIndex asks the index, or reads everything when that is behind.
+func (q *listing) byIndex(ctx context.Context) error {
+	s := q.stage.space
+	if !s.covers(ctx, q.view.version) {
+		return q.byScan(ctx)
+	}
+	err := s.index.Select(ctx, q.view.search([]string{q.Namespace}, memories), q.filter, func(c *search.Columns) bool { return q.consider(c, false) })
+	if err != nil {
+		return s.translate("list memories", err)
+	}
+	if !s.stillLive(q.stage.branch) { // the index forgot it
+		q.total, q.firsts = 0, firsts{most: q.firsts.most}
+		return q.byScan(ctx)
+	}
+	return s.reachable(ctx, view{branch: q.view.branch, lineage: q.view.lineage, past: true})
+}
+
+// byScan reads all memories of the namespace.
+func (q *listing) byScan(ctx context.Context) error {
+	s := q.stage.space
+	within := store.Range{Namespace: q.Namespace, Collection: memories, Prefix: q.Filter.Prefix}
+	for e, err := range store.Entries(ctx, s.engine.ScanAt, q.view.lineage, within, fillPage) {
+		if err != nil {
+			return s.translate("list memories", err)
+		}
+		r, err := record.Decode(e)
+		if err != nil {
+			return err
+		}
+		if r.Purged != "" {
+			continue
+		}
+		if c := columnsOf(&r, e.Namespace, e.Name, e.Version, r.CreatedAt(e), e.Time); q.test.Admits(&c) {
+			q.consider(&c, false)
+		}
+	}
+	return nil
+}
+
+// addStaged considers what the stage changed.
+func (q *listing) addStaged() {
+	t := q.stage
+	for _, at := range t.order {
+		r := t.changed[at]
+		if r == nil || at.system || at.Collection != memories || at.Namespace != q.Namespace {
+			continue
+		}
+		created := t.now
+		if r.Created != 0 {
+			created = time.UnixMicro(r.Created)
+		}
+		if c := columnsOf(r, at.Namespace, at.Name, 0, created, t.now); q.test.Admits(&c) {
+			q.consider(&c, true)
+		}
+	}
+}
+
+// page reads the memories that were found. ok is false when one of them is not in the store as it was found.
+func (q *listing) page(ctx context.Context) (page Listed, ok bool, err error) {
+	t, found := q.stage, q.firsts.sorted()
+	if q.Count != "" {
+		page.Total = q.total
+	}
+	if len(found) > q.limit() {
+		found = found[:q.limit()]
+		last := &found[len(found)-1]
+		page.Next = cursor{q.digest, q.view.version, q.Began, q.view.now, last.value, last.key}.String()
+	}
+	var keys []store.Key
+	for _, c := range found {
+		if !c.staged {
+			keys = append(keys, memoryKey(q.Namespace, c.key))
+		}
+	}
+	entries, err := t.space.engine.GetAt(ctx, q.view.lineage, keys)
+	if err != nil {
+		return page, false, t.space.translate("list memories", err)
+	}
+	page.Memories = make([]Memory, 0, len(found))
+	for _, c := range found {
+		if c.staged {
+			page.Memories = append(page.Memories, memoryOf(store.Entry{Key: memoryKey(q.Namespace, c.key)}, *t.changed[site{Key: memoryKey(q.Namespace, c.key)}]))
+			continue
+		}
+		e := entries[0]
+		entries = entries[1:]
+		m, err := q.read(e, c)
+		if m == nil || err != nil {
+			return page, false, err
+		}
+		page.Memories = append(page.Memories, *m)
+	}
+	return page, true, nil
+}
+
+// read decodes an entry that was found; nil when it is not as it was.
+func (q *listing) read(e store.Entry, c candidate) (*Memory, error) {
+	if !e.Exists() || e.Version != c.version {
+		return nil, nil
+	}
+	r, err := record.Decode(e)
+	if err != nil || r.Purged != "" {
+		return nil, err
+	}
+	if q.view.version == q.stage.version { // what a past version has is no condition of the commit
+		q.stage.note(site{Key: e.Key}, e)
+	}
+	m := memoryOf(e, r)
+	return &m, nil
+}
+
+// candidate is a memory that may be on the page.
+type candidate struct {
+	position
+	version uint64
+	staged  bool
+	branch  store.BranchID
+	score   float64
+}
+
+// firsts keeps the first memories of a listing.
+type firsts struct {
+	most int
+	list []candidate // up to twice as many, the first most of them in order once there were that many
+	full bool        // the last of the first most is known: candidates behind it are left out
+}
+
+func (b *firsts) add(c candidate) {
+	if b.full && c.compare(&b.list[b.most-1].position) >= 0 {
+		return
+	}
+	if b.list = append(b.list, c); len(b.list) >= 2*b.most {
+		b.cut()
+	}
+}
+
+func (b *firsts) cut() {
+	slices.SortFunc(b.list, func(x, y candidate) int { return x.compare(&y.position) })
+	if len(b.list) >= b.most {
+		b.list, b.full = b.list[:b.most], b.most > 0
+	}
+}
+
+func (b *firsts) sorted() []candidate {
+	b.cut()
+	return b.list
+}
+
+// patience is how long a listing waits for the index before it reads everything instead.
+const patience = 50 * time.Millisecond
+
+// covers reports whether the index has everything up to a version.
+func (s *Space) covers(ctx context.Context, version uint64) bool {
+	if !s.isReady() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, err := s.indexedUpTo(ctx, version)
+	return err == nil
+}

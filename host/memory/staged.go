@@ -1,0 +1,153 @@
+package memory
+
+import (
+	"context"
+	"slices"
+)
+
+// Staged reads and writes within a Stage as a caller may: what it writes is part of the stage's commit, and what it reads includes
+// what is staged, except by search. It has the stage's branch alone.
+type Staged struct {
+	stage  *Stage
+	access *Access
+}
+
+// For is the stage as a caller may use it, within the rights that the stage itself has.
+func (t *Stage) For(c Caller) *Staged { return &Staged{stage: t, access: t.space.As(c)} }
+
+// on refuses another branch than the stage's.
+func (s *Staged) on(branch string) error {
+	if branch != "" && branch != s.stage.Branch() {
+		return invalid("a tool that a family calls works on branch %q of the call that is running: leave out branch %q", s.stage.Branch(), clip(branch, 64))
+	}
+	return nil
+}
+
+func (s *Staged) reading(p Location) (Location, error) {
+	if err := s.on(p.Branch); err != nil {
+		return p, err
+	}
+	return s.access.reading(p)
+}
+
+func (s *Staged) writing(p Location) (Location, error) {
+	if err := s.on(p.Branch); err != nil {
+		return p, err
+	}
+	return s.access.writing(p)
+}
+
+// rehearse takes back what is staged in a dry run; the function that it returns does.
+func (s *Staged) rehearse(w Write) func() {
+	if !w.DryRun {
+		return func() {}
+	}
+	before := s.stage.Save()
+	return func() { s.stage.Restore(before) }
+}
+
+// Store stages memories. A receipt without a version is of one that gets its version with the stage's commit.
+func (s *Staged) Store(ctx context.Context, p Location, items []Item, w Write) ([]Stored, error) {
+	p, err := s.writing(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.stage.space.checkItems(items); err != nil {
+		return nil, err
+	}
+	keys, err := keysOf(p.Namespace, items)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.stage.writing(p.Namespace); err != nil {
+		return nil, err
+	}
+	defer s.rehearse(w)()
+	receipts, err := s.stage.put(ctx, keys, items)
+	for i := range receipts {
+		if receipts[i].Version == 0 {
+			receipts[i].Timestamp = s.stage.Now()
+		}
+	}
+	return receipts, err
+}
+
+// Forget stages the deletion of memories, and lists the keys of those that it found.
+func (s *Staged) Forget(ctx context.Context, p Location, keys []string, w Write) ([]string, error) {
+	p, err := s.writing(p)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.stage.writingKeys(p.Namespace, keys); err != nil {
+		return nil, err
+	}
+	defer s.rehearse(w)()
+	removed, err := s.stage.remove(ctx, memorySites(p.Namespace, keys))
+	return namesAt(removed), err
+}
+
+// SetState stages a state of memories, and lists the keys of those that it found.
+func (s *Staged) SetState(ctx context.Context, p Location, keys []string, state State, w Write) ([]string, error) {
+	p, err := s.writing(p)
+	if err != nil {
+		return nil, err
+	}
+	defer s.rehearse(w)()
+	patches := make([]Patch, len(keys))
+	for i, key := range keys {
+		patches[i] = Patch{Key: key, State: state}
+	}
+	missing, err := s.stage.Patch(ctx, p.Namespace, patches)
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return slices.Contains(missing, key) }), err
+}
+
+// Get reads memories; nil where there is none.
+func (s *Staged) Get(ctx context.Context, p Location, keys []string) ([]*Memory, error) {
+	p, err := s.reading(p)
+	if err != nil {
+		return nil, err
+	}
+	return s.stage.Get(ctx, p.Namespace, keys)
+}
+
+// Recall gives the memory under a key, or nil when there is none. It counts no access.
+func (s *Staged) Recall(ctx context.Context, p Location, key string, at AsOf) (*Memory, error) {
+	p, err := s.reading(p)
+	if err != nil {
+		return nil, err
+	}
+	if !at.IsNow() {
+		return s.access.Recall(ctx, p, key, at)
+	}
+	found, err := s.stage.Get(ctx, p.Namespace, []string{key})
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// Search searches at the stage's version. It does not see what is staged.
+func (s *Staged) Search(ctx context.Context, q Search) (Found, error) {
+	if err := s.on(q.Branch); err != nil {
+		return Found{}, err
+	}
+	namespaces, err := s.access.readable(q.Namespaces)
+	if err != nil {
+		return Found{}, err
+	}
+	q.Namespaces = namespaces
+	return s.stage.Search(ctx, q)
+}
+
+// History lists the versions of a key, newest first, none newer than at, at most limit, as Access.History does.
+func (s *Staged) History(ctx context.Context, p Location, key string, at AsOf, limit int) ([]Memory, uint64, error) {
+	p, err := s.reading(p)
+	if err != nil {
+		return nil, 0, err
+	}
+	if at.IsNow() {
+		return s.stage.History(ctx, p.Namespace, key, s.stage.Version(), limit)
+	}
+	p.Branch = s.stage.Branch()
+	return s.access.History(ctx, p, key, at, limit)
+}

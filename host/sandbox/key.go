@@ -1,0 +1,82 @@
+package sandbox
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/alcove-memory/alcove/host/regular"
+)
+
+// keyBytes is the length of a key of the cache.
+const keyBytes = 32
+
+// readKey reads the key of the cache, and makes a new one where there is none, or one that others may know or that was cut
+// off. With another key nothing in the cache is valid.
+func readKey(path string) ([]byte, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of the key: %w", err)
+	}
+	key, err := knownKey(path)
+	if key != nil || err != nil {
+		return key, err
+	}
+	if err := makeKey(path); err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	if key, err = knownKey(path); key == nil && err == nil {
+		err = fmt.Errorf("the key in %s was changed while it was made", path)
+	}
+	return key, err
+}
+
+// knownKey reads a key; nil: there is none that can be used, and what is there may be replaced.
+func knownKey(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for the key: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("the key %s is no regular file: remove it", path)
+	case !owned(info):
+		return nil, fmt.Errorf("the key %s belongs to another user: remove it", path)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return nil, nil
+	}
+	key, err := regular.Read(path, keyBytes)
+	if errors.Is(err, regular.ErrTooLong) || err == nil && len(key) < keyBytes {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the key: %w", err)
+	}
+	return key, nil
+}
+
+// makeKey makes a file with a new key. Of several processes that do so at once, all find the key of one.
+func makeKey(path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".key-*"+partial) // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	key := make([]byte, keyBytes)
+	rand.Read(key)
+	_, err = f.Write(key)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if os.Link(f.Name(), path) == nil {
+		return nil
+	}
+	if made, err := knownKey(path); made != nil || err != nil { // by somebody who was faster
+		return err
+	}
+	return os.Rename(f.Name(), path) // in place of one that cannot be used, or where the file system has no links
+}

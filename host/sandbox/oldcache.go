@@ -1,0 +1,46 @@
+package sandbox
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// oldCacheFile is a file of the cache as it was until version 2 of its layout, which kept native code without a MAC.
+var oldCacheFile = regexp.MustCompile(`^(modules/[0-9a-f]{64}-[A-Za-z0-9._-]+\.wasm|code/wazero-[A-Za-z0-9._+-]+/[0-9a-f]{64}|work/compile-[0-9]+/(module\.wasm|code/wazero-[A-Za-z0-9._+-]+/[0-9a-f]{64}))$`)
+
+// RemoveOldCache removes a cache that earlier releases kept in a directory, and the directory if nothing else is in it. It
+// is without effect where there is none.
+func RemoveOldCache(dir string) error {
+	info, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir) // links lead nowhere else
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var folders []string
+	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			folders = append(folders, path)
+		case entry.Type().IsRegular() && oldCacheFile.MatchString(path):
+			return root.Remove(path)
+		}
+		return nil
+	})
+	for i := len(folders) - 1; i > 0; i-- { // the innermost first
+		_ = root.Remove(filepath.FromSlash(folders[i])) // it has something else in it
+	}
+	_ = os.Remove(dir)
+	return err
+}

@@ -1,0 +1,206 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Select calls do for the documents of a view that a filter selects, in no order, until do returns false. The columns are
+// valid until do returns. The index is locked meanwhile: do is quick and uses the index for nothing.
+func (x *Index) Select(ctx context.Context, view View, f Filter, do func(*Columns) bool) error {
+	view.Lineage = x.present(view.Lineage)
+	if f.Text != "" {
+		return x.selectMatching(ctx, view, f, do)
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	s := x.newSelecting(view, f)
+	for _, picked := range s.picked {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !s.part(picked, do) {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+// present returns a lineage that sees the same documents: one whose own branch was not written after its cut reads that
+// branch without a cut, so that its view is the one that writes keep up to date.
+func (x *Index) present(l store.Lineage) store.Lineage {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if len(l) == 0 || l[0].At == store.Latest {
+		return l
+	}
+	if b := x.branches[l[0].Branch]; b != nil && b.newest > l[0].At {
+		return l
+	}
+	l = slices.Clone(l)
+	l[0].At = store.Latest
+	return l
+}
+
+// selecting is the state of one Select.
+type selecting struct {
+	index  *Index
+	test   *Test
+	picked []pickedPart
+	kinds  map[uint32]bool // the test's answer by facet
+	agents map[uint32]bool // and by agent
+	facet  uint32          // the last facet asked for, or none
+	agent  uint32          // the last agent asked for, or none
+	ok     [2]bool         // the answers for these
+	row    Columns
+}
+
+type pickedPart struct {
+	part *part
+	docs bitset
+}
+
+// newSelecting prepares a Select. The caller holds mu for reading.
+func (x *Index) newSelecting(view View, f Filter) *selecting {
+	s := &selecting{index: x, test: f.At(view.Now), kinds: map[uint32]bool{}, agents: map[uint32]bool{}, facet: none, agent: none}
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	chosen := x.choose(x.view(view.Lineage), view)
+	for _, segment := range view.Lineage {
+		if b := x.branches[segment.Branch]; b != nil {
+			for _, p := range b.parts {
+				s.picked = append(s.picked, pickedPart{p, chosen.parts[p.id].all})
+			}
+		}
+	}
+	return s
+}
+
+// part selects the documents of a part. It reports whether to go on.
+func (s *selecting) part(p pickedPart, do func(*Columns) bool) bool {
+	more := true
+	p.docs.each(func(local uint32) bool {
+		number := p.part.rows[local]
+		r := s.index.table.row(number)
+		if !s.shared(r) {
+			return true
+		}
+		s.index.columns(r, &s.row, s.test)
+		if s.test.rest(&s.row) {
+			more = do(&s.row)
+		}
+		return more
+	})
+	return more
+}
+
+// shared tests the columns that documents share.
+func (s *selecting) shared(r *row) bool {
+	t := s.index.table
+	if r.facet != s.facet {
+		s.facet, s.ok[0] = r.facet, remembered(s.kinds, r.facet, func() bool { return s.test.kind(t.facets[r.facet].state, t.facets[r.facet].kind) })
+	}
+	if s.ok[0] && r.agent != s.agent {
+		s.agent, s.ok[1] = r.agent, remembered(s.agents, r.agent, func() bool { return s.test.agent(t.agents[r.agent]) })
+	}
+	return s.ok[0] && s.ok[1]
+}
+
+func remembered(answers map[uint32]bool, number uint32, ask func() bool) bool {
+	answer, ok := answers[number]
+	if !ok {
+		answer = ask()
+		answers[number] = answer
+	}
+	return answer
+}
+
+// columns reads the columns of a row that a test asks for, and those of listings. c.Fields is reused.
+func (x *Index) columns(r *row, c *Columns, test *Test) {
+	t := x.table
+	n, f := &t.names[r.name], &t.facets[r.facet]
+	fields := c.Fields[:0]
+	*c = Columns{Ref: Ref{Branch: r.branch, Version: r.version, Key: n.key}, State: f.state, Type: f.kind, Agent: t.agents[r.agent],
+		Importance: r.importance, Created: r.time, Updated: r.time}
+	c.Namespace, c.Collection = t.spaces[n.space].namespace, t.spaces[n.space].collection
+	if r.extra == none {
+		return
+	}
+	e := &t.extras[r.extra]
+	c.Tags, c.Expires = e.tags, e.expires
+	if e.created != 0 {
+		c.Created = e.created
+	}
+	if len(test.filter.Fields) > 0 {
+		for _, f := range e.fields {
+			fields = append(fields, Field{t.fields[f.name], f.value})
+		}
+		c.Fields = fields
+	}
+}
+
+// selectMatching is Select for documents that match a text.
+func (x *Index) selectMatching(ctx context.Context, view View, f Filter, do func(*Columns) bool) error {
+	if len(f.Text) > maxQuery {
+		return fmt.Errorf("select: the query has %d bytes: at most %d are allowed", len(f.Text), maxQuery)
+	}
+	q := Query{Text: f.Text, Plain: true, selected: &f}
+	asked := x.understand(view, q)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	r, err := x.newRanking(ctx, view, q, asked)
+	if err != nil {
+		return fmt.Errorf("select: %w", err)
+	}
+	if err := r.score(ctx); err != nil {
+		return fmt.Errorf("select: %w", err)
+	}
+	r.addSubstituteScores()
+	var columns Columns
+	more := true
+	r.eachScored(func(c candidate) {
+		if more {
+			x.columns(x.table.row(c.row), &columns, r.test)
+			columns.Score = c.score
+			more = do(&columns)
+		}
+	})
+	return nil
+}
+
+// Namespaces lists the namespaces with documents in a view, expired ones included, in order.
+func (x *Index) Namespaces(ctx context.Context, view View) ([]string, error) {
+	view.Lineage = x.present(view.Lineage)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	found := map[string]bool{}
+	for facet, part := range x.view(view.Lineage).sums {
+		if s := x.table.spaces[x.table.facets[facet].space]; part.documents > 0 && view.selects(s.namespace, s.collection) {
+			found[s.namespace] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), ctx.Err()
+}
+
+// sameColumns reports whether a row has the columns of a document.
+func (x *Index) sameColumns(r *row, d *Doc) bool {
+	var have Columns
+	x.columns(r, &have, &Test{filter: Filter{Fields: []FieldTest{{}}}})
+	want := Columns{Ref: have.Ref, State: d.State, Type: d.Type, Agent: d.Agent, Tags: d.Tags, Importance: importanceOf(d), Updated: d.Time.UnixMicro(), Fields: d.Fields}
+	if want.Created = want.Updated; !d.Created.IsZero() {
+		want.Created = d.Created.UnixMicro()
+	}
+	if !d.Expires.IsZero() {
+		want.Expires = d.Expires.UnixMicro()
+	}
+	sameImportance := have.Importance == want.Importance || math.IsNaN(have.Importance) && math.IsNaN(want.Importance)
+	return have.State == want.State && have.Type == want.Type && have.Agent == want.Agent && slices.Equal(have.Tags, want.Tags) && sameImportance &&
+		have.Created == want.Created && have.Updated == want.Updated && have.Expires == want.Expires && slices.Equal(have.Fields, want.Fields)
+}

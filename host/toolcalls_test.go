@@ -1,0 +1,273 @@
+package host_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/sandbox/asm"
+	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+)
+
+// packed is a module with a manifest, whose alcove_handle has a body that may use read, write and call.
+func packed(t *testing.T, manifest abi.Manifest, body func(m *asm.Module, read, write, call uint32) asm.Code) []byte {
+	t.Helper()
+	m := &asm.Module{}
+	read := m.Import("alcove", "read", asm.I32s(3), asm.I32s(1))
+	write := m.Import("alcove", "write", asm.I32s(3), asm.I32s(1))
+	call := m.Import("alcove", "call", asm.I32s(4), asm.I32s(1))
+	m.Memory(8)
+	m.Export("alcove_handle", wasm.KindFunc, m.Func(asm.Func{Params: asm.I32s(2), Results: asm.I32s(1), Locals: asm.I32s(1), Body: body(m, read, write, call)}))
+	manifest.ABI, manifest.Version, manifest.Description = abi.Version, "1.0.0", "Is tested."
+	data, err := json.Marshal(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := sandbox.Pack(m.Bytes(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return module
+}
+
+const answerAt = 1 << 17 // where the guests below put what they read
+
+// echoing answers with the request.
+func echoing(_ *asm.Module, read, write, _ uint32) asm.Code {
+	const n = 2
+	return asm.Seq(asm.Set(n, asm.Call(read, asm.I32(0), asm.I32(answerAt), asm.I32(1<<16))),
+		asm.Drop(asm.Call(write, asm.I32(0), asm.I32(answerAt), asm.Get(n))), asm.I32(0))
+}
+
+// relaying asks the host for operations, one after the other, and answers with the last answer, or fails with the first error.
+func relaying(requests ...string) func(m *asm.Module, read, write, call uint32) asm.Code {
+	return func(m *asm.Module, read, write, call uint32) asm.Code {
+		const n = 2
+		at, body := int32(1024), asm.Code{}
+		text := func(s string) (asm.Code, asm.Code) {
+			m.Put(at, []byte(s))
+			begin := asm.I32(at)
+			at += int32(len(s)) + 8
+			return begin, asm.I32(int32(len(s)))
+		}
+		for _, r := range requests {
+			name, request, _ := strings.Cut(r, " ")
+			op, opLength := text(name)
+			begin, length := text(request)
+			failed := asm.Two(wasm.OpI32LtS, asm.Get(n), asm.I32(0))
+			body = append(body, asm.Set(n, asm.Call(call, op, opLength, begin, length))...)
+			body = append(body, asm.If(failed,
+				asm.Set(n, asm.Call(read, asm.I32(1), asm.I32(answerAt), asm.I32(1<<16))),
+				asm.Drop(asm.Call(write, asm.I32(0), asm.I32(answerAt), asm.Get(n))), asm.I32(1), asm.Op(wasm.OpReturn))...)
+		}
+		return append(body, asm.Seq(asm.Set(n, asm.Call(read, asm.I32(1), asm.I32(answerAt), asm.I32(1<<16))),
+			asm.Drop(asm.Call(write, asm.I32(0), asm.I32(answerAt), asm.Get(n))), asm.I32(0))...)
+	}
+}
+
+// installed installs a family and grants it all that it asks for.
+func installed(t *testing.T, o *operator.Client, manifest abi.Manifest, body func(m *asm.Module, read, write, call uint32) asm.Code) {
+	t.Helper()
+	_, err := o.InstallFamily(t.Context(), operator.InstallRequest{Module: packed(t, manifest, body)})
+	did(t, err)
+	if len(manifest.Capabilities) > 0 {
+		_, err = o.GrantFamily(t.Context(), operator.GrantRequest{Family: manifest.Name, All: true})
+		did(t, err)
+	}
+}
+
+func aTool(name, properties string) abi.Tool {
+	return abi.Tool{Name: name, Description: "Does it.", InputSchema: json.RawMessage(`{"type":"object","properties":` + properties + `,"additionalProperties":false}`)}
+}
+
+// givenTo is the tool and the arguments that a guest which echoes its request was called with.
+func givenTo(t *testing.T, c *client.Client, tool, given string) string {
+	t.Helper()
+	r, err := c.Call(tool, json.RawMessage(given))
+	if err != nil {
+		t.Fatalf("%s %s: %v", tool, given, err)
+	}
+	var echoed abi.ToolRequest
+	if err := json.Unmarshal(r.Structured, &echoed); err != nil {
+		t.Fatalf("%s answers %.300s: %v", tool, r.Structured, err)
+	}
+	return echoed.Tool + " " + string(echoed.Arguments)
+}
+
+func TestAToolAnswersToItsAliases(t *testing.T) {
+	dir := t.TempDir()
+	serving(t, mustOpen(t, dir), host.Listen{})
+	o, c := asOperator(t, dir), connected(t, dir)
+	list := aTool("notes_list", `{"limit":{"type":"integer"},"order":{"type":"string"}}`)
+	list.Aliases = []abi.Alias{{Name: "notes_recent", Arguments: map[string]json.RawMessage{"limit": json.RawMessage("5"), "order": json.RawMessage(`"newest"`)}}, {Name: "site.notes"}}
+	list.Parameters = map[string]string{"max": "limit", "sortBy": "order"}
+	installed(t, o, abi.Manifest{Name: "notes", Tools: []abi.Tool{list}}, echoing)
+	for _, call := range []struct{ tool, given, want string }{
+		{"notes_list", `{"max":3,"sort_by":"key"}`, `notes_list {"limit":3,"order":"key"}`},
+		{"notes_recent", `{}`, `notes_list {"limit":5,"order":"newest"}`},
+		{"notes.recent", `{"limit":null,"sortby":"key"}`, `notes_list {"limit":5,"order":"key"}`},
+		{"notes_recent", `{"max":7}`, `notes_list {"limit":7,"order":"newest"}`},
+		{"site_notes", `{"limit":"1"}`, `notes_list {"limit":1}`},
+		{"site.notes", `{}`, `notes_list {}`},
+	} {
+		if got := givenTo(t, c, call.tool, call.given); got != call.want {
+			t.Errorf("%s %s became %s", call.tool, call.given, got)
+		}
+	}
+	if _, err := c.Call("memory_load_family", map[string]any{"family": "notes"}); err != nil {
+		t.Fatal(err)
+	}
+	names, err := c.Tools()
+	if err != nil || !slices.Contains(names, "notes_list") || slices.Contains(names, "notes_recent") || slices.Contains(names, "site_notes") {
+		t.Errorf("the list has %q (%v)", names, err)
+	}
+	relay := abi.Manifest{Name: "relay", Tools: []abi.Tool{aTool("relay_do", `{}`)},
+		Capabilities: []abi.Request{{Name: abi.CanToolsCall, Scope: []string{"notes_list"}, Reason: "to ask"}}}
+	installed(t, o, relay, relaying(`tools.call {"tool":"notes.recent","arguments":{}}`))
+	if r, err := c.Call("relay_do", nil); err != nil || !strings.Contains(string(r.Structured), `"arguments":{"limit":5,"order":"newest"}`) {
+		t.Errorf("a family's call by an alias is answered with %.300s (%v)", r.Structured, err)
+	}
+}
+
+func TestAnAliasTakesNobodysName(t *testing.T) {
+	dir := t.TempDir()
+	serving(t, mustOpen(t, dir), host.Listen{})
+	o := asOperator(t, dir)
+	installed(t, o, abi.Manifest{Name: "notes", Tools: []abi.Tool{aTool("notes_list", `{}`)}}, echoing)
+	for alias, want := range map[string]string{
+		"memory_store": "the server's own memory_store", "memory-st0re": "the server's own memory_store",
+		"notes_list": "notes_list of family notes", "n0tes.list": "notes_list of family notes", "other_find": "resembles its tool other_find_",
+	} {
+		tool, second := aTool("other_do", `{}`), aTool("other_find_", `{}`)
+		tool.Aliases = []abi.Alias{{Name: alias}}
+		_, err := o.InstallFamily(t.Context(), operator.InstallRequest{Module: packed(t, abi.Manifest{Name: "other", Tools: []abi.Tool{tool, second}}, echoing)})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the alias %s: %v", alias, err)
+		}
+	}
+}
+
+func TestAFamilyCallsACoreToolWithinItsOwnPowers(t *testing.T) {
+	dir := t.TempDir()
+	h := mustOpen(t, dir)
+	serving(t, h, host.Listen{})
+	o, c := asOperator(t, dir), connected(t, dir)
+	may := func(tools, read, write []string) (list []abi.Request) {
+		for name, scope := range map[abi.Capability][]string{abi.CanToolsCall: tools, abi.CanMemoryRead: read, abi.CanMemoryWrite: write} {
+			if scope != nil {
+				list = append(list, abi.Request{Name: name, Scope: scope, Reason: "to be tested"})
+			}
+		}
+		return list
+	}
+	all, core := []string{"*"}, []string{"memory_store", "memory_recall", "memory_search", "memory_forget", "memory_history"}
+	store := `tools.call {"tool":"memory.store","arguments":{"key":"k","content":"stored by a family","type":"note"}}`
+	families := map[string]struct {
+		capabilities []abi.Request
+		calls        []string
+		want, denied string
+	}{
+		"stores":  {may(core, all, all), []string{store, `tools.call {"tool":"memory_recall","arguments":{"key":"k"}}`}, `"value":"stored by a family"`, ""},
+		"forgets": {may(core, all, all), []string{`tools.call {"tool":"memory_forget","arguments":{"key":"k"}}`, `tools.call {"tool":"memory_recall","arguments":{"key":"k"}}`}, `"found":false`, ""},
+		"rehearses": {may(core, all, all), []string{`tools.call {"tool":"memory_store","arguments":{"key":"k2","value":1,"dry_run":true}}`,
+			`tools.call {"tool":"memory_recall","arguments":{"key":"k2"}}`}, `"found":false`, ""},
+		"wide":      {may(all, all, all), []string{store}, "", "memory_store is a core tool"},
+		"reader":    {may(core, all, nil), []string{store}, "", "the family needs memory.read and memory.write"},
+		"writer":    {may(core, nil, all), []string{store}, "", "the family needs memory.read and memory.write"},
+		"elsewhere": {may(core, []string{"other"}, []string{"other"}), []string{`tools.call {"tool":"memory_search","arguments":{"query":"family"}}`}, "", "may not read namespace"},
+		"branches":  {may(append(core, "memory_branch"), all, all), []string{`tools.call {"tool":"memory_branch","arguments":{"action":"list"}}`}, "", `there is no tool "memory_branch"`},
+		"strays":    {may(core, all, all), []string{`tools.call {"tool":"memory_recall","arguments":{"key":"k","branch":"other"}}`}, "", "leave out branch"},
+	}
+	for name, f := range families {
+		installed(t, o, abi.Manifest{Name: name, Tools: []abi.Tool{aTool(name+"_do", `{}`)}, Capabilities: f.capabilities}, relaying(f.calls...))
+	}
+	for _, name := range []string{"stores", "elsewhere", "rehearses", "wide", "reader", "writer", "branches", "strays", "forgets"} {
+		f := families[name]
+		r, err := c.Call(name+"_do", nil)
+		switch {
+		case f.denied != "" && (err == nil || !strings.Contains(err.Error(), f.denied)):
+			t.Errorf("%s: %.300s (%v)", name, r.Structured, err)
+		case f.denied == "" && (err != nil || !strings.Contains(string(r.Structured), f.want)):
+			t.Errorf("%s: %.300s (%v)", name, r.Structured, err)
+		}
+	}
+}
+
+// TestWhatACoreToolWroteForAFamilyIsPartOfItsCall has a family store and then fail, and one that says that it only reads.
+func TestWhatACoreToolWroteForAFamilyIsPartOfItsCall(t *testing.T) {
+	dir := t.TempDir()
+	serving(t, mustOpen(t, dir), host.Listen{})
+	o, c := asOperator(t, dir), connected(t, dir)
+	capabilities := []abi.Request{{Name: abi.CanToolsCall, Scope: []string{"memory_store"}, Reason: "t"}, {Name: abi.CanMemoryRead, Scope: []string{"*"}, Reason: "t"}, {Name: abi.CanMemoryWrite, Scope: []string{"*"}, Reason: "t"}}
+	store := `tools.call {"tool":"memory_store","arguments":{"key":"half","value":"half a call"}}`
+	installed(t, o, abi.Manifest{Name: "fails", Tools: []abi.Tool{aTool("fails_do", `{}`)}, Capabilities: capabilities}, relaying(store, `no.such {}`))
+	reads := aTool("reads_do", `{}`)
+	readOnly := true
+	reads.Annotations.ReadOnly = &readOnly
+	installed(t, o, abi.Manifest{Name: "reads", Tools: []abi.Tool{reads}, Capabilities: capabilities}, relaying(store))
+	for _, tool := range []string{"fails_do", "reads_do"} {
+		if r, err := c.Call(tool, nil); err == nil {
+			t.Errorf("%s is answered with %.300s", tool, r.Structured)
+		}
+	}
+	var failed *client.Error
+	r, err := c.Call("memory_recall", map[string]any{"key": "half"})
+	if errors.As(err, &failed) || !strings.Contains(string(r.Structured), `"found":false`) {
+		t.Errorf("something of it is there: %.300s (%v)", r.Structured, err)
+	}
+}
+
+// usageOf is how agents called tools, as a family with tools.usage sees it.
+func usageOf(t *testing.T, c *client.Client) string {
+	t.Helper()
+	r, err := c.Call("report_do", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer abi.ToolsUsageResponse
+	if err := json.Unmarshal(r.Structured, &answer); err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, u := range answer.Usage {
+		if u.Tool != "report_do" {
+			list = append(list, fmt.Sprintf("%s %s %d/%d", u.Tool, u.As, u.Calls, u.Errors))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func TestHowToolsAreUsedIsCountedForWhomIsGranted(t *testing.T) {
+	dir := t.TempDir()
+	h := mustOpen(t, dir)
+	_, stop := serving(t, h, host.Listen{})
+	o, c := asOperator(t, dir), connected(t, dir)
+	list := aTool("notes_list", `{"limit":{"type":"integer"}}`)
+	list.Aliases = []abi.Alias{{Name: "notes_recent"}}
+	installed(t, o, abi.Manifest{Name: "notes", Tools: []abi.Tool{list}}, echoing)
+	installed(t, o, abi.Manifest{Name: "report", Tools: []abi.Tool{aTool("report_do", `{}`)},
+		Capabilities: []abi.Request{{Name: abi.CanToolsUsage, Reason: "to report"}}}, relaying(`tools.usage {"days":1}`))
+	for _, call := range []struct{ tool, arguments string }{{"notes_list", `{}`}, {"notes.recent", `{}`}, {"notes_recent", `{"limit":"many"}`}, {"memory_status", `{}`}} {
+		_, _ = c.Call(call.tool, json.RawMessage(call.arguments)) // one of them fails
+	}
+	const want = "memory_status  1/0, notes_list  1/0, notes_list notes_recent 2/1"
+	if got := usageOf(t, c); got != want {
+		t.Errorf("counted are %s", got)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	did(t, h.Close())
+	serving(t, mustOpen(t, dir), host.Listen{})
+	if got := usageOf(t, connected(t, dir)); got != want {
+		t.Errorf("after a restart counted are %s", got)
+	}
+}
