@@ -70,6 +70,11 @@ func ParseStoreResult(data []byte, entries int) (StoreResult, error) {
 	if r.Refuse != nil {
 		return r, nil
 	}
+	if propose, ok := fields["propose"]; ok {
+		if err := json.Unmarshal(propose, &r.Propose); err != nil {
+			return StoreResult{}, fmt.Errorf("read propose in the result of the store hook: %w", err)
+		}
+	}
 	if changes, ok := fields["entries"]; ok {
 		if err := json.Unmarshal(changes, &r.Entries); err != nil {
 			return StoreResult{}, fmt.Errorf("read entries in the result of the store hook: %w", err)

@@ -64,17 +64,27 @@ type Annotations struct {
 type Hooks struct {
 	Store  *StoreHook `json:"store,omitempty"`
 	Stored *StoreHook `json:"stored,omitempty"`
+	Merged *MergeHook `json:"merged,omitempty"`
 	Rank   *RankHook  `json:"rank,omitempty"`
 	Embed  *EmbedHook `json:"embed,omitempty"`
 	Jobs   []Job      `json:"jobs,omitempty"`
 }
 
+// MostGenerations is how many generations of answers a family can be told of at most: see StoreHook.
+const MostGenerations = 8
+
 // StoreHook is called about entries of some collections, before or after their commit.
 type StoreHook struct {
-	Collections []string  `json:"collections,omitempty"` // empty: memory
+	Collections []string  `json:"collections,omitempty"` // memory, or in stored collections of the family's own; empty: memory
 	OnFailure   OnFailure `json:"on_failure,omitempty"`  // store only; what the family advises, the operator decides
 	Redacts     bool      `json:"redacts,omitempty"`     // store only: runs after all that do not
+	Changes     []string  `json:"changes,omitempty"`     // store only: store, delete, state; empty: store
+	Own         bool      `json:"own,omitempty"`         // stored only: also memories that the family's own tools and jobs wrote
+	Generations int       `json:"generations,omitempty"` // stored only: how many hooks may answer each other until it is not told any more; 0: 1
 }
+
+// MergeHook is called after merges. It has no settings.
+type MergeHook struct{}
 
 // RankHook scores candidates.
 type RankHook struct {
@@ -128,4 +138,9 @@ type Collection struct {
 	Per        string   `json:"per,omitempty"`        // branch (default) or space
 	Expires    string   `json:"expires,omitempty"`    // as in 7d; empty: never
 	Searchable []string `json:"searchable,omitempty"` // fields whose text is searched; empty: none
+	// Indexes are lists of fields by which records are found and sorted: path, or path:type with type string (default), number,
+	// bool or time.
+	Indexes [][]string `json:"indexes,omitempty"`
+	// Versioned is false where only the newest version of a record can be read; nil: true. Such a collection is per space.
+	Versioned *bool `json:"versioned,omitempty"`
 }

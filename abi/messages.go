@@ -17,18 +17,39 @@ type Context struct {
 	DryRun    bool   `json:"dry_run,omitempty"` // changes are discarded, and nothing with an effect outside is sent
 }
 
-// Entry is a memory that is being stored, or was.
+// Entry is a memory that is being stored or changed, or a memory or record that was.
 type Entry struct {
 	Namespace  string                     `json:"namespace"`            // its namespace
-	Collection string                     `json:"collection"`           // its collection: `memory`
+	Collection string                     `json:"collection"`           // its collection: `memory`, or in `stored` one of the family's own
 	Key        string                     `json:"key"`                  // its key
+	Change     string                     `json:"change,omitempty"`     // in `store` only: it is about to be deleted, or moved to another state and nothing else; absent: it is being stored: delete, state
 	Version    uint64                     `json:"version,omitempty"`    // in `stored` only: the version of the commit
 	Deleted    bool                       `json:"deleted,omitempty"`    // in `stored` only: the commit deleted it
+	Agent      string                     `json:"agent,omitempty"`      // in `stored` only: who wrote it; absent: nobody said
+	Family     string                     `json:"family,omitempty"`     // in `stored` only: the family through which it was written; absent: none
+	State      string                     `json:"state,omitempty"`      // its state, in `store` the one that it will have; absent: active: archived, merged, pruned
 	Value      json.RawMessage            `json:"value,omitempty"`      // any JSON value
 	Tags       []string                   `json:"tags,omitempty"`       // tags
 	Type       string                     `json:"type,omitempty"`       // a type
 	Importance *float64                   `json:"importance,omitempty"` // importance; 0 to 1
 	Metadata   map[string]json.RawMessage `json:"metadata,omitempty"`   // named values
+}
+
+// MergeNotice is a merge of branches.
+type MergeNotice struct {
+	Source  string     `json:"source"`          // the branch that was merged
+	Target  string     `json:"target"`          // the branch into which it was merged
+	Version uint64     `json:"version"`         // the version of the commit
+	Agent   string     `json:"agent,omitempty"` // who merged; absent: that was not noted
+	Count   int        `json:"count"`           // how many memories it changed, of those that the family may read
+	Keys    []MergeKey `json:"keys"`            // the first 100 of them
+}
+
+// MergeKey is a memory that a merge changed.
+type MergeKey struct {
+	Namespace string `json:"namespace"`         // its namespace
+	Key       string `json:"key"`               // its key
+	Deleted   bool   `json:"deleted,omitempty"` // the merge deleted it
 }
 
 // Change is a change of an entry by a store hook. Absent fields stay as they are.
@@ -50,18 +71,20 @@ type ToolRequest struct {
 
 // HookRequest is the request of kind 2: a hook or a job.
 type HookRequest struct {
-	Hook    Hook            `json:"hook"`              // the hook: store, stored, job
-	Entries []Entry         `json:"entries,omitempty"` // of `store` and `stored`: the memories
+	Hook    Hook            `json:"hook"`              // the hook: store, stored, merged, job
+	Entries []Entry         `json:"entries,omitempty"` // of `store` and `stored`: the memories, and of `stored` the records
+	Merge   *MergeNotice    `json:"merge,omitempty"`   // of `merged`: the merge
 	Job     string          `json:"job,omitempty"`     // of `job`: its name
 	Payload json.RawMessage `json:"payload,omitempty"` // of `job`: what it was queued with
 	Config  json.RawMessage `json:"config"`            // an object with a value for every key of the manifest's `config`
 	Context Context         `json:"context"`           // the context
 }
 
-// StoreResult is the result of a store hook: changes, or a refusal.
+// StoreResult is the result of a store hook: changes, a proposal, or a refusal.
 type StoreResult struct {
 	Entries []*Change `json:"entries,omitempty"` // the change of each entry of the request, or null; absent: nothing changes
-	Refuse  *string   `json:"refuse,omitempty"`  // why none of the entries may be stored; `entries` are then ignored
+	Refuse  *string   `json:"refuse,omitempty"`  // why none of the entries may be stored; all else is then ignored
+	Propose *string   `json:"propose,omitempty"` // why the write is to go to a branch of proposals, with the changes of `entries`
 }
 
 // ScoreParams is the JSON in a request of kind 3.

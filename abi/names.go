@@ -94,8 +94,9 @@ const (
 
 // The hooks.
 const (
-	HookStore  Hook = "store"  // before a commit: may change or refuse what is being stored
+	HookStore  Hook = "store"  // before a commit: may change, refuse or propose what is being stored, and refuse or propose a deletion or a change of state
 	HookStored Hook = "stored" // after a commit
+	HookMerged Hook = "merged" // after a merge of branches was committed
 	HookRank   Hook = "rank"   // scores the candidates of a search
 	HookEmbed  Hook = "embed"  // turns texts into vectors
 	HookJob    Hook = "job"    // on a schedule, or because it was queued
@@ -129,6 +130,7 @@ const (
 	CanMemoryPropose Capability = "memory.propose" // the same, onto a branch of proposals
 	CanMemoryCount   Capability = "memory.count"   // count accesses and other use
 	CanRecord        Capability = "record"         // keep its own collections
+	CanRecordsRead   Capability = "records.read"   // read the collections of other families
 	CanLogRead       Capability = "log.read"       // read the log
 	CanLogAppend     Capability = "log.append"     // append to the log
 	CanFeedRead      Capability = "feed.read"      // read the feed of changes
@@ -161,7 +163,8 @@ const (
 	OpRecordGet        Op = "record.get"        // records of one of its own collections by their keys
 	OpRecordPut        Op = "record.put"        // stage records
 	OpRecordDelete     Op = "record.delete"     // stage deletions of records
-	OpRecordList       Op = "record.list"       // records in the order of their keys, page by page
+	OpRecordList       Op = "record.list"       // records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order
+	OpRecordHistory    Op = "record.history"    // the versions of one record, the newest first
 	OpRecordSearch     Op = "record.search"     // search in a searchable collection; what was staged is not found
 	OpRecordAppend     Op = "record.append"     // stage records with the next sequence numbers as their keys
 	OpLogAppend        Op = "log.append"        // stage an event of the log, which gets its sequence number at the commit
@@ -173,7 +176,7 @@ const (
 	OpBranchFork       Op = "branch.fork"       // make a branch, after the commit
 	OpBranchMerge      Op = "branch.merge"      // merge a branch after the commit, or preview that
 	OpBranchDelete     Op = "branch.delete"     // delete a branch, after the commit
-	OpLinkList         Op = "link.list"         // links from and to a memory
+	OpLinkList         Op = "link.list"         // links from and to a memory; a memory of another namespace is `namespace#key`, and is left out if it may not be read
 	OpLinkAdd          Op = "link.add"          // stage links
 	OpLinkRemove       Op = "link.remove"       // stage the removal of links
 	OpConfigGet        Op = "config.get"        // its own configuration
@@ -557,6 +560,8 @@ func (h Hook) Kind() Kind {
 		return KindHook
 	case HookStored:
 		return KindHook
+	case HookMerged:
+		return KindHook
 	case HookRank:
 		return KindScore
 	case HookEmbed:
@@ -581,6 +586,8 @@ func (c Capability) Scope() string {
 		return "namespaces"
 	case CanRecord:
 		return "collections"
+	case CanRecordsRead:
+		return "families"
 	case CanLogRead:
 		return "namespaces"
 	case CanLogAppend:
@@ -625,6 +632,7 @@ func Capabilities() []Capability {
 		CanMemoryPropose,
 		CanMemoryCount,
 		CanRecord,
+		CanRecordsRead,
 		CanLogRead,
 		CanLogAppend,
 		CanFeedRead,
@@ -660,6 +668,7 @@ func Ops() map[Op]Capability {
 		OpRecordPut:        "record",
 		OpRecordDelete:     "record",
 		OpRecordList:       "record",
+		OpRecordHistory:    "record",
 		OpRecordSearch:     "record",
 		OpRecordAppend:     "record",
 		OpLogAppend:        "log.append",

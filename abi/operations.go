@@ -105,11 +105,20 @@ type MemoryHit struct {
 
 // Record is a record of one of the family's own collections. One that is staged has version 0.
 type Record struct {
-	Namespace string          `json:"namespace"`           // its namespace
-	Key       string          `json:"key"`                 // its key; of an appended record its sequence number, in 20 digits
-	Value     json.RawMessage `json:"value"`               // any JSON value
-	Version   uint64          `json:"version"`             // the version of the commit that wrote it
-	Timestamp string          `json:"timestamp,omitempty"` // when it was written, RFC 3339
+	Namespace string          `json:"namespace"`            // its namespace
+	Key       string          `json:"key"`                  // its key; of an appended record its sequence number, in 20 digits
+	Value     json.RawMessage `json:"value"`                // any JSON value
+	Version   uint64          `json:"version"`              // the version of the commit that wrote it
+	Timestamp string          `json:"timestamp,omitempty"`  // when it was written, RFC 3339
+	ExpiresAt string          `json:"expires_at,omitempty"` // when it expires, RFC 3339; absent: never
+	Deleted   bool            `json:"deleted,omitempty"`    // in a history: it was deleted at this version
+}
+
+// RecordFilter is a condition on an indexed field of records.
+type RecordFilter struct {
+	Field string          `json:"field"` // the field, by its path, as in `owner` or `task.due`
+	Op    string          `json:"op"`    // `eq`, `in`, `gt`, `gte`, `lt`, `lte`, or for strings `prefix`
+	Value json.RawMessage `json:"value"` // a value of the field's type; for `in` an array of them, at most 100; with `eq`, null finds the records without the field
 }
 
 // RecordItem is a record to be staged.
@@ -117,6 +126,7 @@ type RecordItem struct {
 	Key       string          `json:"key"`                  // its key
 	Value     json.RawMessage `json:"value"`                // any JSON value
 	IfVersion *uint64         `json:"if_version,omitempty"` // the version that has to be the newest; 0: the key must be free
+	ExpiresAt *string         `json:"expires_at,omitempty"` // when it expires: RFC 3339, a date or `in 2h`; the empty string stands for never; default: as the manifest says
 }
 
 // RecordHit is a record that a search found.
@@ -332,6 +342,8 @@ type RecordGetRequest struct {
 	Collection string   `json:"collection"`          // the collection, as the manifest declares it
 	Keys       []string `json:"keys"`                // keys; 1 to 1000 elements
 	Namespace  string   `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Family     string   `json:"family,omitempty"`    // another family, which `records.read` has to allow; default: the caller's own
+	Expired    bool     `json:"expired,omitempty"`   // expired records too, as far as they were not dropped yet
 }
 
 // RecordGetResponse is the response of record.get.
@@ -363,19 +375,42 @@ type RecordDeleteResponse struct {
 	Deleted int `json:"deleted"` // how many there were to delete
 }
 
-// RecordListRequest is the request of record.list: records in the order of their keys, page by page.
+// RecordListRequest is the request of record.list: records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order.
 type RecordListRequest struct {
-	Collection string `json:"collection"`          // the collection
-	Namespace  string `json:"namespace,omitempty"` // the namespace; default: the call's own
-	Prefix     string `json:"prefix,omitempty"`    // only keys that begin with it
-	After      string `json:"after,omitempty"`     // the key after which the page begins, or `next` of the page before
-	Limit      int    `json:"limit,omitempty"`     // entries in one page; 1 to 1000; default: 100
+	Collection string         `json:"collection"`           // the collection
+	Namespace  string         `json:"namespace,omitempty"`  // the namespace; default: the call's own
+	Prefix     string         `json:"prefix,omitempty"`     // only keys that begin with it
+	After      string         `json:"after,omitempty"`      // the key after which the page begins, or `next` of the page before; with `filters` or `order` only the latter
+	Limit      int            `json:"limit,omitempty"`      // entries in one page; with `filters` there may be fewer before the last page; 1 to 1000; default: 100
+	Filters    []RecordFilter `json:"filters,omitempty"`    // all of these hold; each field belongs to a declared index; at most 16 elements
+	Order      string         `json:"order,omitempty"`      // an indexed field to sort by; records without it come first; default: the filtered fields, or the keys
+	Descending bool           `json:"descending,omitempty"` // the last first; needs `filters` or `order`
+	Count      bool           `json:"count,omitempty"`      // count all that match; needs `filters` or `order`
+	Family     string         `json:"family,omitempty"`     // another family, which `records.read` has to allow; default: the caller's own
+	Expired    bool           `json:"expired,omitempty"`    // expired records too, as far as they were not dropped yet
 }
 
 // RecordListResponse is the response of record.list.
 type RecordListResponse struct {
-	Records []Record `json:"records"`        // the page
-	Next    string   `json:"next,omitempty"` // `after` of the next page; absent at the end
+	Records []Record `json:"records"`         // the page
+	Next    string   `json:"next,omitempty"`  // `after` of the next page; absent at the end
+	Total   *int     `json:"total,omitempty"` // how many match, on all pages, where `count` asks for it
+}
+
+// RecordHistoryRequest is the request of record.history: the versions of one record, the newest first.
+type RecordHistoryRequest struct {
+	Collection string `json:"collection"`          // the collection
+	Key        string `json:"key"`                 // the record
+	Namespace  string `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Before     uint64 `json:"before,omitempty"`    // only this version and older ones: `next` of the page before
+	Limit      int    `json:"limit,omitempty"`     // entries in one page; 1 to 1000; default: 100
+	Family     string `json:"family,omitempty"`    // another family, which `records.read` has to allow; default: the caller's own
+}
+
+// RecordHistoryResponse is the response of record.history.
+type RecordHistoryResponse struct {
+	Versions []Record `json:"versions"`       // the page
+	Next     uint64   `json:"next,omitempty"` // the newest version of the next page, its `before`; absent at the end
 }
 
 // RecordSearchRequest is the request of record.search: search in a searchable collection; what was staged is not found.
@@ -385,6 +420,7 @@ type RecordSearchRequest struct {
 	Namespaces []string `json:"namespaces,omitempty"` // the namespaces; `*` alone stands for all that the caller may use; default: the call's own
 	K          int      `json:"k,omitempty"`          // how many hits; 1 to 50; default: 10
 	Offset     int      `json:"offset,omitempty"`     // how many of the best hits are left out; at least 0
+	Family     string   `json:"family,omitempty"`     // another family, which `records.read` has to allow; default: the caller's own
 }
 
 // RecordSearchResponse is the response of record.search.
@@ -519,22 +555,25 @@ type BranchDeleteRequest struct {
 type BranchDeleteResponse struct {
 }
 
-// LinkListRequest is the request of link.list: links from and to a memory.
+// LinkListRequest is the request of link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is left out if it may not be read.
 type LinkListRequest struct {
 	Key       string `json:"key"`                 // the memory
 	Namespace string `json:"namespace,omitempty"` // the namespace; default: the call's own
+	After     string `json:"after,omitempty"`     // only referring memories behind this one: `next` of the page before
+	Limit     int    `json:"limit,omitempty"`     // referring memories in one page; 1 to 1000; default: all, of at most 20000
 }
 
 // LinkListResponse is the response of link.list.
 type LinkListResponse struct {
-	Links      []string `json:"links"`       // keys that it refers to
-	LinkedFrom []string `json:"linked_from"` // keys that refer to it
+	Links      []string `json:"links"`          // memories that it refers to
+	LinkedFrom []string `json:"linked_from"`    // memories that refer to it, in the order of namespaces and keys
+	Next       string   `json:"next,omitempty"` // `after` of the next page; absent at the end
 }
 
 // LinkAddRequest is the request of link.add: stage links.
 type LinkAddRequest struct {
 	Key       string   `json:"key"`                 // the memory
-	To        []string `json:"to"`                  // keys that it is to refer to; 1 to 1000 elements
+	To        []string `json:"to"`                  // memories that it is to refer to: keys, or `namespace#key`; 1 to 1000 elements
 	Namespace string   `json:"namespace,omitempty"` // the namespace; default: the call's own
 }
 
@@ -546,7 +585,7 @@ type LinkAddResponse struct {
 // LinkRemoveRequest is the request of link.remove: stage the removal of links.
 type LinkRemoveRequest struct {
 	Key       string   `json:"key"`                 // the memory
-	To        []string `json:"to"`                  // keys that it is to refer to no more; 1 to 1000 elements
+	To        []string `json:"to"`                  // memories that it is to refer to no more; 1 to 1000 elements
 	Namespace string   `json:"namespace,omitempty"` // the namespace; default: the call's own
 }
 
@@ -897,6 +936,11 @@ func (r *MemoryFilter) Check() error {
 }
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *RecordFilter) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *RecordItem) Check() error {
 	return nil
 }
@@ -1057,6 +1101,26 @@ func (r *RecordListRequest) Check() error {
 			return err
 		}
 	}
+	if r.Filters != nil {
+		if err := checkLength("filters", len(r.Filters), 0, 16); err != nil {
+			return err
+		}
+	}
+	for i := range r.Filters {
+		if err := r.Filters[i].Check(); err != nil {
+			return inElement("filters", i, err)
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *RecordHistoryRequest) Check() error {
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -1148,6 +1212,11 @@ func (r *BranchDeleteRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *LinkListRequest) Check() error {
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

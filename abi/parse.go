@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -99,8 +100,38 @@ func (m *Manifest) checkCollections() error {
 		if _, err := Duration(c.Expires); err != nil {
 			return fmt.Errorf("collection %s expires: %w", c.Name, err)
 		}
+		if c.Versioned != nil && !*c.Versioned && c.Per != "space" {
+			return fmt.Errorf("collection %s: versioned=false needs per=space: such records are the same on every branch", c.Name)
+		}
+		if err := c.checkIndexes(); err != nil {
+			return fmt.Errorf("collection %s: %w", c.Name, err)
+		}
 	}
 	return once("collection", m.Collections, func(c Collection) string { return c.Name })
+}
+
+// IndexedField splits a field of an index, such as due:time, into its path and type.
+func IndexedField(text string) (path, kind string) {
+	path, kind, typed := strings.Cut(text, ":")
+	if !typed {
+		kind = "string"
+	}
+	return path, kind
+}
+
+// checkIndexes wants each path to have one type.
+func (c Collection) checkIndexes() error {
+	types := map[string]string{}
+	for _, index := range c.Indexes {
+		for _, field := range index {
+			path, kind := IndexedField(field)
+			if was, again := types[path]; again && was != kind {
+				return fmt.Errorf("field %s is indexed as %s and as %s", path, was, kind)
+			}
+			types[path] = kind
+		}
+	}
+	return nil
 }
 
 func (m *Manifest) checkJobs() error {

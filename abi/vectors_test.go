@@ -153,6 +153,9 @@ func TestResultsOfTheStoreHookAreReadAsTheVectorsSay(t *testing.T) {
 			if (r.Refuse == nil) != (v.Refuse == nil) || r.Refuse != nil && *r.Refuse != *v.Refuse {
 				t.Errorf("it refuses with %v, want %v", r.Refuse, v.Refuse)
 			}
+			if (r.Propose == nil) != (v.Propose == nil) || r.Propose != nil && *r.Propose != *v.Propose {
+				t.Errorf("it proposes with %v, want %v", r.Propose, v.Propose)
+			}
 			var changes []bool
 			for _, c := range r.Entries {
 				changes = append(changes, c != nil)
@@ -236,7 +239,7 @@ func FuzzParseStoreResult(f *testing.F) {
 	f.Add([]byte(`{"entries":[null,{"tags":["a"]}]}`), 2)
 	f.Fuzz(func(t *testing.T, data []byte, entries int) {
 		r, err := abi.ParseStoreResult(data, entries)
-		if err != nil && (r.Refuse != nil || r.Entries != nil) || r.Refuse != nil && r.Entries != nil {
+		if err != nil && (r.Refuse != nil || r.Propose != nil || r.Entries != nil) || r.Refuse != nil && (r.Entries != nil || r.Propose != nil) {
 			t.Fatalf("%s is read as %+v, %v", data, r, err)
 		}
 	})

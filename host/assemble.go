@@ -104,10 +104,10 @@ func (p *parts) openFamilies(ctx context.Context, o Options, box *sandbox.Sandbo
 	closing.later("the families", families.Close)
 	p.families = families
 	p.embedders.SetGuests(func(name string) (embedders.Guest, bool) {
-		g, on := families.EmbedderOf(name)
+		g, on := families.Hooks().EmbedderOf(name)
 		return embedders.Guest{Model: g.Model, Dimensions: g.Dimensions, Embed: g.Embed}, on
 	})
-	p.space.SetHooks(families)
+	p.space.SetHooks(families.Hooks())
 	if !o.ReadOnly {
 		closing.later("the usage of tools", running(ctx, p.usage.Run))
 	}

@@ -53,7 +53,7 @@ func space(t testing.TB, dir, compiled string) (*memory.Space, *family.Families)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.SetHooks(f)
+	s.SetHooks(f.Hooks())
 	t.Cleanup(func() {
 		if err := errors.Join(f.Close(), box.Close(), s.Close(context.Background()), engine.Close()); err != nil {
 			t.Error(err)

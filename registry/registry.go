@@ -74,6 +74,8 @@ type Capability struct {
 // On configures a hook.
 type On struct {
 	OnFailure abi.OnFailure `json:"on_failure,omitempty"` // of the store hook; empty: the manifest's
+	// Generations of the hooks stored and merged: how many hooks may answer each other until it is not told any more; 0: the manifest's.
+	Generations int `json:"generations,omitempty"`
 }
 
 // Endpoint is an external server that families may be granted access to, under the operator's name for it.
@@ -202,6 +204,9 @@ func (g Grant) check() error {
 		case "", abi.OnFailureSkip, abi.OnFailureDefer, abi.OnFailureRefuse:
 		default:
 			return fmt.Errorf("hook %s: on_failure %q is not one of skip, defer, refuse", hook, on.OnFailure)
+		}
+		if on.Generations < 0 || on.Generations > abi.MostGenerations {
+			return fmt.Errorf("hook %s: %d generations are not from 1 to %d", hook, on.Generations, abi.MostGenerations)
 		}
 	}
 	if g.Asked != nil {

@@ -90,6 +90,7 @@ type StoreResult struct {
 	Bytes   Pieces
 	Changes []bool  // whether each entry changes; empty: none does
 	Refuse  *string // why nothing may be stored; nil: it may
+	Propose *string // why it is to be proposed; nil: it is not
 	Fails   string
 }
 

@@ -13,9 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkColdStart starts the built program when nothing of its file is in memory, in turn with reading the same bytes:
+// BenchmarkColdStart starts the built program when nothing of its file is in memory, in turn with reading the same bytes, and
+// likewise an older build that BEFORE names:
 //
-//	make build && go test -run '^$' -bench ColdStart -benchtime 20x ./cmd/alcove
+//	make build && BEFORE=path go test -run '^$' -bench ColdStart -benchtime 20x ./cmd/alcove
 func BenchmarkColdStart(b *testing.B) {
 	program, err := filepath.Abs("../../bin/alcove")
 	if err == nil {
@@ -24,6 +25,13 @@ func BenchmarkColdStart(b *testing.B) {
 	if err != nil {
 		b.Skip("the program is not built: make build")
 	}
+	b.Run("now", func(b *testing.B) { startCold(b, program) })
+	if before := os.Getenv("BEFORE"); before != "" {
+		b.Run("before", func(b *testing.B) { startCold(b, before) })
+	}
+}
+
+func startCold(b *testing.B, program string) {
 	var read, version, serve []time.Duration
 	dir := filepath.Join(b.TempDir(), "data")
 	served(b, program, dir) // which makes the directory

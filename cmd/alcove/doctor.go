@@ -19,6 +19,7 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 const (
@@ -84,7 +85,23 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 		found = append(found, a.examineEmbedders(ctx)...)
 		found = append(found, a.examineFamilies(ctx)...)
 	}
-	return append(found, examineDisk(dir))
+	return append(found, a.examineCache(), examineDisk(dir))
+}
+
+// examineCache says how large the cache of compiled modules is. Without one everything works, and starts more slowly.
+func (a *app) examineCache() finding {
+	cache, err := a.moduleCache()
+	if err != nil {
+		return finding{"compiled", false, err.Error()}
+	}
+	if cache.Dir == "" {
+		return finding{"compiled", true, "modules are compiled again at each start: there is no cache for them (--cache)"}
+	}
+	u, err := sandbox.CacheUse(cache)
+	if err != nil {
+		return finding{"compiled", true, "modules are compiled again at each start: " + err.Error()}
+	}
+	return finding{"compiled", true, fmt.Sprintf("%d modules in %s, %.1f MB of at most %.0f", u.Modules, cache.Dir, float64(u.Bytes)/1e6, float64(u.Most)/1e6)}
 }
 
 // examineBackup says how old the last backup is, which is for its owner to judge.
@@ -120,6 +137,15 @@ func (a *app) examineFamilies(ctx context.Context) (found []finding) {
 	list, err := asked(ctx, a, operator.Operator.FamilyStates)
 	if err != nil {
 		return []finding{{"families", true, "unknown: " + err.Error()}}
+	}
+	uses, err := asked(ctx, a, operator.Operator.FamilyUses)
+	if err != nil {
+		return []finding{{"families", true, "unknown: " + err.Error()}}
+	}
+	for _, u := range uses {
+		if u.Cut != nil {
+			found = append(found, finding{"family " + u.Family, true, "was not told of " + u.Cut.String()})
+		}
 	}
 	for _, f := range list {
 		what := "family " + f.Manifest.Name

@@ -105,6 +105,9 @@ func withUses(list []operator.Family, uses []operator.FamilyUse) []usedFamily {
 
 // printUse prints a family's use of storage, if any.
 func (a *app) printUse(u *operator.FamilyUse) error {
+	if u != nil && u.Cut != nil {
+		a.printf("  was not told of %s\n", u.Cut)
+	}
 	if u == nil || u.Records+u.Jobs == 0 {
 		return nil
 	}
@@ -140,6 +143,9 @@ func hookState(f operator.Family, h abi.Hook) string {
 		return "off"
 	}
 	state := strings.TrimSpace("on " + string(on.OnFailure))
+	if on.Generations > 0 {
+		state = fmt.Sprintf("on, for %d generations of answers", on.Generations)
+	}
 	if advice := f.Manifest.Hooks.Store; h == abi.HookStore && advice != nil && advice.OnFailure != "" && advice.OnFailure != on.OnFailure {
 		state += ", in place of " + string(advice.OnFailure) + ", which its manifest says"
 	}
@@ -196,7 +202,7 @@ func scopeOf(f operator.Family, asked abi.Request) []string {
 
 func hooksOf(h abi.Hooks) []abi.Hook {
 	var list []abi.Hook
-	for name, there := range map[abi.Hook]bool{abi.HookStore: h.Store != nil, abi.HookStored: h.Stored != nil, abi.HookRank: h.Rank != nil,
+	for name, there := range map[abi.Hook]bool{abi.HookStore: h.Store != nil, abi.HookStored: h.Stored != nil, abi.HookMerged: h.Merged != nil, abi.HookRank: h.Rank != nil,
 		abi.HookEmbed: h.Embed != nil, abi.HookJob: len(h.Jobs) > 0} {
 		if there {
 			list = append(list, name)
@@ -275,7 +281,8 @@ func (a *app) familyGrantCommand() *cobra.Command {
 this version of the module alone; --digest makes sure of which. What is granted to a family that the program carries holds in the
 next release, too. A hook is turned on with --hook NAME. The store hook may say what happens when the family fails: skip (the
 memory is stored without it), defer (it is asked again later) or refuse (nothing is stored); without that the manifest's word
-holds, and a hook on refuse stays so.`,
+holds, and a hook on refuse stays so. The hooks stored and merged may take a number from 1 to 8: how many hooks answer each other
+until the family is not told any more. Without it the manifest's number holds, or 1.`,
 		Example: `  alcove family grant auto-tag --hook store
   alcove family grant ranking --hook rank
   alcove family grant notes memory.read=work,home record=notes
@@ -284,7 +291,7 @@ holds, and a hook on refuse stays so.`,
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.all, "all", false, "everything that the manifest asks for, hooks excepted")
-	flags.StringSliceVar(&f.hooks, "hook", nil, "a hook to turn on, as in store=defer or rank; several with commas or again")
+	flags.StringSliceVar(&f.hooks, "hook", nil, "a hook to turn on, as in store=defer, stored=3 or rank; several with commas or again")
 	flags.StringVar(&f.digest, "digest", "", "grant only if the family has this digest")
 	flags.StringToStringVar(&f.limits, "limit", nil, "a lower limit than the manifest asks for, as wall_ms=100, or a quota, as record_bytes=1000000000; wall_ms=default resets it")
 	flags.BoolVar(&f.disable, "disable", false, "refuse all calls of it")
@@ -331,8 +338,12 @@ func (f grantFlags) request(args []string) (operator.GrantRequest, error) {
 		r.Limits[name] = n
 	}
 	for _, given := range f.hooks {
-		name, onFailure, _ := strings.Cut(given, "=")
-		r.Hooks[abi.Hook(name)] = operator.HookOn{OnFailure: abi.OnFailure(onFailure)}
+		name, value, _ := strings.Cut(given, "=")
+		if n, err := strconv.Atoi(value); err == nil {
+			r.Hooks[abi.Hook(name)] = operator.HookOn{Generations: n}
+			continue
+		}
+		r.Hooks[abi.Hook(name)] = operator.HookOn{OnFailure: abi.OnFailure(value)}
 	}
 	return r, nil
 }

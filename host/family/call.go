@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
@@ -180,12 +182,6 @@ func forTool(c memory.Caller, t *abi.Tool) memory.Caller {
 	return c
 }
 
-// ownCaller is a family itself, or with an empty name all families: no caller's rights bound what it keeps, and its guest is bounded
-// by its grant alone.
-func ownCaller(family string) memory.Caller {
-	return memory.Caller{Family: family, Rights: memory.FullRights()}
-}
-
 // spaceFor is the space as a family uses it for a caller.
 func (f *Families) spaceFor(c memory.Caller, x *family) *memory.Access {
 	c.Family = x.name
@@ -193,7 +189,7 @@ func (f *Families) spaceFor(c memory.Caller, x *family) *memory.Access {
 }
 
 // ownSpace is the space as a family uses it for itself.
-func (f *Families) ownSpace(x *family) *memory.Access { return f.spaceFor(ownCaller(x.name), x) }
+func (f *Families) ownSpace(x *family) *memory.Access { return f.spaceFor(ops.OwnCaller(x.name), x) }
 
 // content is everything that was asked for.
 func (c Call) content() json.RawMessage {
@@ -238,6 +234,11 @@ func (w *request) ask(ctx context.Context, m Guest, kind abi.Kind, request []byt
 	if w.ended != nil {
 		w.ended(result)
 	}
+	return w.outcome(result)
+}
+
+// outcome is what a guest answered, or why it did not.
+func (w *request) outcome(result *sandbox.Result) ([]byte, error) {
 	if result.Class == abi.ClassOK {
 		return result.Output, nil
 	}
@@ -280,9 +281,7 @@ func asMemory(err error) error {
 // commit writes what was staged: where the family may write, or as a proposal where it may only propose.
 func (w *request) commit(ctx context.Context, space *memory.Access, c memory.Commit) (Result, error) {
 	result := Result{Output: c.Answer, Notes: w.notes}
-	if w.Proposes() {
-		c.Proposal = w.proposalName()
-	}
+	c.Proposal = w.proposal()
 	c.Note = func(note string) { result.Notes = append(result.Notes, note) }
 	done, err := w.commitStage(ctx, c)
 	if err != nil {
@@ -293,15 +292,23 @@ func (w *request) commit(ctx context.Context, space *memory.Access, c memory.Com
 		return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}}, err
 	}
 	result.Version = done.Version
-	if c.Proposal != "" {
-		result.Proposal = c.Proposal
-		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it", c.Proposal))
+	if done.Version != 0 && done.Branch != w.Stage.Branch() { // by the family, or by a hook
+		result.Proposal = done.Branch
+		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it", done.Branch))
 	}
 	result.Notes = append(result.Notes, w.Finish(ctx)...)
 	return result, nil
 }
 
-// proposalName is the name of a branch for what the call proposes.
-func (w *request) proposalName() string {
-	return fmt.Sprintf("proposals/%s/%s-%s", w.family.name, w.Stage.Now().Format("20060102-150405"), w.families.o.Rand())
+// proposal is the name of a branch for what the request proposes; empty when it may change all that it changes.
+func (w *request) proposal() string {
+	if !w.Proposes() {
+		return ""
+	}
+	return w.families.proposalName(w.family.name, w.Stage.Now())
+}
+
+// proposalName is a name for a branch of what a family proposes.
+func (f *Families) proposalName(family string, now time.Time) string {
+	return fmt.Sprintf("proposals/%s/%s-%s", family, now.UTC().Format("20060102-150405"), f.o.Rand())
 }

@@ -18,7 +18,7 @@ func asksOf(manifest []byte, m *abi.Manifest) registry.Asked {
 	for _, c := range m.Capabilities {
 		asks.Capabilities = append(asks.Capabilities, registry.Capability{Name: c.Name, Scope: c.Scope})
 	}
-	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookRank, abi.HookEmbed, abi.HookJob} {
+	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookMerged, abi.HookRank, abi.HookEmbed, abi.HookJob} {
 		if has(m.Hooks, h) {
 			asks.Hooks = append(asks.Hooks, h)
 		}
@@ -36,7 +36,7 @@ func builtGrant(x *family) registry.Grant {
 	g := registry.Grant{Digest: x.digest, Version: x.manifest.Version}
 	for _, c := range x.manifest.Capabilities {
 		switch c.Name {
-		case abi.CanLLM, abi.CanHTTP, abi.CanToolsCall, abi.CanToolsPublish:
+		case abi.CanLLM, abi.CanHTTP, abi.CanToolsCall, abi.CanToolsPublish, abi.CanRecordsRead:
 			continue
 		case abi.CanMemoryWrite:
 			if proposes {

@@ -318,6 +318,7 @@ func (f *Families) publish(c collected) (changed bool) {
 	}
 	f.replaceGuards(c.guards)
 	f.assignTools()
+	f.declareIndexes()
 	if changed {
 		f.announce()
 	}

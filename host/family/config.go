@@ -100,7 +100,7 @@ func (f *Families) Configure(ctx context.Context, name string, values map[string
 	if err != nil {
 		return nil, err
 	}
-	operator := ownCaller(x.name)
+	operator := ops.OwnCaller(x.name)
 	operator.Agent = "operator"
 	stage, err := f.spaceFor(operator, x).Stage(ctx, memory.Default)
 	if err != nil {

@@ -532,7 +532,7 @@ func TestAStoreHookThatWasPutOffAndSentSomethingIsNotAskedAgain(t *testing.T) {
 	m := onStore("later", abi.OnFailureDefer)
 	w := reaching(t, t.TempDir(), h).with(m, script{traps: true})
 	x := w.knownNow("later")
-	x.pause(w.Families) // so that it is put off
+	x.rest.Begin(w.o.Clock()) // so that it is put off
 	if _, notes, err := w.keep("k", `"tea"`); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "asked later") {
 		t.Fatalf("%q, %v", notes, err)
 	}
@@ -552,12 +552,7 @@ func TestAStoredHookThatSentSomethingIsNotToldAgain(t *testing.T) {
 	m.Hooks.Stored = &abi.StoreHook{}
 	w := reaching(t, t.TempDir(), h).with(m, script{steps: []step{notify}, traps: true})
 	await.That(t, "its hook is seen on", func() bool {
-		stage, err := w.space.As(owner("")).Stage(t.Context(), "")
-		if err != nil {
-			return false
-		}
-		_, on, err := watermark(t.Context(), stage, "told")
-		return on && err == nil
+		return w.isFollowed("told")
 	})
 	var once sync.Once
 	dirs := make(chan string, 1)
@@ -571,5 +566,91 @@ func TestAStoredHookThatSentSomethingIsNotToldAgain(t *testing.T) {
 	time.Sleep(100 * time.Millisecond) // ten times as long as until it would be told again
 	if got := h.got(); len(got) != 3 {
 		t.Errorf("it was told %d times", len(got))
+	}
+}
+
+func TestADeletionThatIsAConflictAsksItsHookOnce(t *testing.T) {
+	h := serveWebhooks(t)
+	m := onStore("posts", abi.OnFailureRefuse)
+	m.Hooks.Store.Changes = []string{"delete", "state"}
+	w := reaching(t, t.TempDir(), h)
+	w.store("hot", `"cold"`)
+	w.with(m, script{steps: []step{notify}, says: `{}`})
+	h.overtakes(w)
+	a := w.space.As(owner("ann"))
+	if keys, err := a.SetState(t.Context(), memory.Location{}, []string{"hot"}, memory.Archived, memory.Write{RequestID: "1"}); err != nil || len(keys) != 1 || len(h.got()) != 1 {
+		t.Errorf("a state: %q, %v after %q", keys, err, h.got())
+	}
+	if keys, err := a.Forget(t.Context(), memory.Location{}, []string{"hot"}, memory.Write{RequestID: "2"}); err != nil || len(keys) != 1 || len(h.got()) != 2 {
+		t.Errorf("a deletion: %q, %v after %q", keys, err, h.got())
+	}
+	w.store("k", `1`)
+	var dir string
+	h.do(func(http.ResponseWriter, *http.Request) { dir = snapshot(w) })
+	if _, err := a.Forget(t.Context(), memory.Location{}, []string{"k"}, memory.Write{RequestID: "3"}); err != nil {
+		t.Fatal(err)
+	}
+	after := reaching(t, dir, h)
+	_, err := after.space.As(owner("ann")).Forget(t.Context(), memory.Location{}, []string{"k"}, memory.Write{RequestID: "3"})
+	if err == nil || !strings.Contains(err.Error(), "POST hooks/notify was sent, and its answer is not known") || retryable(err) || len(h.got()) != 3 || after.value("", "k") != "1" {
+		t.Errorf("after a crash: %v after %q", err, h.got())
+	}
+	if _, err := a.Forget(t.Context(), memory.Location{}, []string{"hot"}, memory.Write{DryRun: true}); err != nil || len(h.got()) != 3 {
+		t.Errorf("in a dry run: %v after %q", err, h.got())
+	}
+}
+
+func TestAMergedHookThatSentSomethingIsNotToldAgain(t *testing.T) {
+	h := serveWebhooks(t)
+	m := aFamily("told")
+	m.Hooks.Merged = &abi.MergeHook{}
+	w := reaching(t, t.TempDir(), h).with(m, script{steps: []step{notify}, traps: true}).followed("told")
+	var once sync.Once
+	dirs := make(chan string, 1)
+	h.do(func(http.ResponseWriter, *http.Request) { once.Do(func() { dirs <- snapshot(w) }) })
+	merge := func(w *world, branch string) {
+		a := w.space.As(owner("ann"))
+		if _, err := a.Fork(t.Context(), "", branch, memory.AsOf{}, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Store(t.Context(), memory.Location{Branch: branch}, []memory.Item{{Key: branch, Value: json.RawMessage(`1`)}}, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Merge(t.Context(), memory.Merge{Source: branch}, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	merge(w, "a")
+	after := reaching(t, <-dirs, h)
+	merge(w, "b")
+	await.That(t, "it was told of the next alone", func() bool { return len(h.got()) == 2 })
+	merge(after, "c")
+	await.That(t, "after the crash it was told of the next alone", func() bool { return len(h.got()) == 3 })
+	w.settled()
+	if got := h.got(); len(got) != 3 {
+		t.Errorf("it was told %d times", len(got))
+	}
+}
+
+func TestAGuestIsNotToldToRetryWhatWasSent(t *testing.T) {
+	h := serveWebhooks(t)
+	w := reaching(t, t.TempDir(), h).with(aFamily("inner"), script{steps: []step{notify}, fails: `{"code":"unavailable","message":"not today","retryable":true}`}).
+		with(aFamily("calm"), script{fails: `{"code":"unavailable","message":"not today","retryable":true}`}).
+		with(aFamily("outer"), script{steps: []step{{"tools.call", `{"tool":"inner_do","arguments":{}}`}, {"tools.call", `{"tool":"calm_do","arguments":{}}`}}}).
+		with(aFamily("posts"), script{steps: []step{notify, look}})
+	got, _ := w.do("outer")
+	if e := got[0].Error; e == nil || e.Retryable || fmt.Sprint(e.Details["sent"]) != "[POST hooks/notify was sent and answered 201]" {
+		t.Errorf("a tool that sent something: %+v", e)
+	}
+	if e := got[1].Error; e == nil || !e.Retryable || e.Details["sent"] != nil {
+		t.Errorf("a tool that sent nothing: %+v", e)
+	}
+	h.do(func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }) // it breaks off without an answer
+	got, _ = w.do("posts")
+	if e := got[0].Error; e == nil || e.Retryable || e.Code != abi.CodeUnavailable {
+		t.Errorf("a POST without an answer: %+v", e)
+	}
+	if e := got[1].Error; e == nil || !e.Retryable {
+		t.Errorf("a GET without an answer: %+v", e)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -64,6 +65,7 @@ type Options struct {
 type Families struct {
 	o          Options
 	jobs       *jobs.Queue
+	hooks      *hooks.Hooks
 	operations *ops.Host
 
 	mu    sync.RWMutex
@@ -109,8 +111,7 @@ type family struct {
 	used    time.Time
 	running int
 	coming  atomic.Bool // it is being loaded while nobody waits
-	failed  int         // calls of its hooks in a row
-	paused  time.Time   // until when its hooks are not asked
+	rest    hooks.Rest  // of its hooks
 	retired bool        // another version took its place: it ends with its last call
 	refused error       // why a newer version of its file was not taken
 }
@@ -126,8 +127,9 @@ func New(ctx context.Context, o Options) (*Families, error) {
 		return nil, err
 	}
 	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, shown: map[string]string{}}
-	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Usage: f.o.Usage, Logger: f.o.Logger})
-	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ownCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
+	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Usage: f.o.Usage, Manifest: f.manifestOf, Logger: f.o.Logger})
+	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ops.OwnCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
+	f.hooks = hooks.New(hooks.Options{Space: f.o.Space, Families: hookFamilies{f}, Behind: f.behindHooks, Proposal: f.proposalName, Clock: f.o.Clock, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.scan()
 	f.noteCarried(lock)
 	if err := f.readPublished(ctx); err != nil {
@@ -138,7 +140,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	f.background.Go(func() { f.keepTidy(running) })
 	if !o.ReadOnly && !o.Stepwise {
 		f.background.Go(func() { f.jobs.Run(running) })
-		f.background.Go(func() { f.followStored(running) })
+		f.background.Go(func() { f.hooks.Follow(running) })
 	}
 	return f, nil
 }
@@ -164,6 +166,9 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
+
+// Hooks are what the space asks before it stores, and about the order of hits.
+func (f *Families) Hooks() *hooks.Hooks { return f.hooks }
 
 // Close ends jobs and unloads all modules.
 func (f *Families) Close() error {

@@ -88,7 +88,7 @@ func openWith(t testing.TB, dir string, clock func() time.Time, change func(*Opt
 	if err != nil {
 		t.Fatal(err)
 	}
-	space.SetHooks(f)
+	space.SetHooks(f.Hooks())
 	t.Cleanup(func() {
 		if err := errors.Join(f.Close(), box.Close(), space.Close(context.Background()), engine.Check(context.Background()), engine.Close()); err != nil {
 			t.Error(err)
@@ -104,7 +104,7 @@ func (w *world) with(m *abi.Manifest, s script) *world {
 		w.t.Fatal(err)
 	}
 	hooks := map[abi.Hook]registry.On{}
-	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookRank, abi.HookJob} {
+	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookMerged, abi.HookRank, abi.HookJob} {
 		if has(m.Hooks, h) {
 			hooks[h] = registry.On{}
 		}

@@ -166,6 +166,12 @@ func grantHook(x *family, g *registry.Grant, h abi.Hook, on registry.On) error {
 	if h != abi.HookStore && on.OnFailure != "" {
 		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("hook %s=%s: only the store hook takes what happens when it fails", h, on.OnFailure)}
 	}
+	if h != abi.HookStored && h != abi.HookMerged && on.Generations != 0 {
+		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("hook %s=%d: only the hooks stored and merged take a number of generations", h, on.Generations)}
+	}
+	if on.Generations < 0 || on.Generations > abi.MostGenerations {
+		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("hook %s=%d: from 1 to %d generations are allowed", h, on.Generations, abi.MostGenerations)}
+	}
 	if h == abi.HookStore {
 		if _, refuses := g.Approved(); refuses && on.OnFailure == "" {
 			on.OnFailure = abi.OnFailureRefuse
@@ -183,6 +189,8 @@ func has(h abi.Hooks, name abi.Hook) bool {
 		return h.Store != nil
 	case abi.HookStored:
 		return h.Stored != nil
+	case abi.HookMerged:
+		return h.Merged != nil
 	case abi.HookRank:
 		return h.Rank != nil
 	case abi.HookEmbed:

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -87,12 +88,12 @@ func (f *Families) replaceGuards(next map[string]*guard) {
 }
 
 // storeHookOf is the store hook of a family, if it is on. The caller holds mu.
-func (f *Families) storeHookOf(x *family) (hook, bool) {
+func (f *Families) storeHookOf(x *family) (hooks.Store, bool) {
 	on, asked := f.hookOf(x, abi.HookStore)
 	if !asked {
-		return hook{}, false
+		return hooks.Store{}, false
 	}
-	return hook{x, wordOf(on.OnFailure, x.manifest), x.manifest.Hooks.Store.Redacts}, true
+	return hooks.Store{Family: hooked{f, x}, OnFailure: wordOf(on.OnFailure, x.manifest)}, true
 }
 
 // wordOf is what happens when a store hook fails: what the operator says, else what the manifest says, else it is skipped.

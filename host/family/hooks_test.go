@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/purge"
@@ -94,22 +95,8 @@ func TestOnlyARefusalRefusesAStore(t *testing.T) {
 	}
 }
 
-func TestAReasonIsALineOfBoundedLength(t *testing.T) {
+func TestARefusalsReasonIsALineOfBoundedLength(t *testing.T) {
 	most := int(abi.DefaultLimits().RefuseBytes)
-	for given, want := range map[string]string{
-		" no\ncards ":                       "no cards",
-		"\x1b]52;c;x\a":                     "\uFFFD]52;c;x\uFFFD",
-		"\u202Eterces":                      "\uFFFDterces",
-		"":                                  "it gave no reason",
-		"\u200b":                            "\uFFFD",
-		strings.Repeat("é", most):           strings.Repeat("é", most/2) + "…",
-		strings.Repeat("a", most):           strings.Repeat("a", most),
-		"a\xff" + strings.Repeat("b", most): "a\uFFFD" + strings.Repeat("b", most-4) + "…",
-	} {
-		if got := refused(given).reason; got != want {
-			t.Errorf("%.40q becomes %.60q, want %.60q", given, got, want)
-		}
-	}
 	w := open(t, nil).with(onStore("guard", ""), script{says: `{"refuse":"` + strings.Repeat("no ", most) + `\u001b[2J"}`})
 	if _, _, err := w.keep("k", `1`); code(err) != memory.Denied || len(err.Error()) > most+100 || strings.ContainsRune(err.Error(), 0x1b) {
 		t.Errorf("%v", err)
@@ -280,14 +267,7 @@ func TestAFamilyIsToldOfWhatWasStoredInOrderAndOnce(t *testing.T) {
 		}
 		return uint64(len(list))
 	}
-	await.That(t, "it is followed", func() bool {
-		stage, err := w.space.As(owner("")).Stage(t.Context(), "")
-		if err != nil {
-			return false
-		}
-		_, known, err := watermark(t.Context(), stage, "watch")
-		return known && err == nil
-	})
+	await.That(t, "it is followed", func() bool { return w.isFollowed("watch") })
 	for i := range 3 {
 		w.store(fmt.Sprint(i), `"tea"`)
 	}
@@ -330,7 +310,7 @@ func TestAHookThatKeepsFailingRestsForAWhile(t *testing.T) {
 	spins := onStore("spins", "")
 	spins.Limits.CPUMS = 50
 	w := open(t, func(o *Options) { o.Clock = now.get }).with(spins, script{spins: true})
-	for range failuresInRow {
+	for range hooks.FailuresInRow {
 		if _, notes, err := w.keep("k", `"tea"`); err != nil || !strings.Contains(notes[0], "ran for longer") {
 			t.Fatalf("%q, %v", notes, err)
 		}
@@ -339,7 +319,7 @@ func TestAHookThatKeepsFailingRestsForAWhile(t *testing.T) {
 	if err != nil || !strings.Contains(notes[0], "failed again and again") {
 		t.Errorf("%q, %v", notes, err)
 	}
-	now.set(now.get().Add(pause + time.Second))
+	now.set(now.get().Add(hooks.Pause + time.Second))
 	if _, notes, err := w.keep("k", `"tea"`); err != nil || !strings.Contains(notes[0], "ran for longer") {
 		t.Errorf("after its rest: %q, %v", notes, err)
 	}
@@ -351,7 +331,7 @@ func TestAHookIsAskedAgainWhenTheClockIsPutBackDuringItsRest(t *testing.T) {
 	spins := onStore("spins", "")
 	spins.Limits.CPUMS = 50
 	w := open(t, func(o *Options) { o.Clock = now.get }).with(spins, script{spins: true})
-	for range failuresInRow {
+	for range hooks.FailuresInRow {
 		if _, _, err := w.keep("k", `"tea"`); err != nil {
 			t.Fatal(err)
 		}

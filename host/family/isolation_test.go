@@ -34,6 +34,9 @@ func probes() []step {
 		{"memory.touch", `{"keys":["k"],` + home + `,"accesses":1}`}, {"memory.put", `{"items":[{"key":"w","value":1,"if_version":1},{"key":"k","value":2,"if_version":99,` + home + `}]}`},
 		{"record.get", `{` + record + `,"keys":["r"]}`}, {"record.put", `{` + record + `,"items":[{"key":"r","value":1}]}`}, {"record.delete", `{` + record + `,"keys":["r"]}`},
 		{"record.list", `{` + record + `}`}, {"record.list", `{"collection":"own"}`}, {"record.search", `{` + record + `,"query":"velvet"}`}, {"record.append", `{` + record + `,"values":[1]}`},
+		{"record.history", `{` + record + `,"key":"r"}`}, {"record.history", `{"collection":"own","family":"other","key":"r",` + home + `}`}, {"record.list", `{"collection":"own","family":"other",` + home + `}`},
+		{"record.get", `{"collection":"own","family":"other","keys":["r"],` + home + `}`}, {"record.search", `{"collection":"own","family":"other","query":"velvet","namespaces":["*"]}`}, {"record.list", `{"collection":"own","order":"text"}`},
+		{"link.add", `{"key":"w","to":["home#k","home#gone","nowhere#k"]}`}, {"link.remove", `{"key":"w","to":["home#k"]}`},
 		{"record.get", `{"collection":"_config","keys":["other"]}`}, {"record.list", `{"collection":"_jobs"}`}, {"record.get", `{"collection":"../other/own","keys":["r"]}`}, {"record.list", `{"collection":"other/own\u0000"}`},
 		{"log.append", `{"event":"probed","data":1,` + home + `}`}, {"log.read", `{` + home + `}`}, {"log.read", `{}`}, {"feed.read", `{}`}, {"feed.read", `{"namespaces":["home"]}`}, {"feed.read", `{"namespaces":["*"],"after":0}`},
 		{"feed.emit", `{"kind":"probed",` + home + `}`}, {"branch.list", `{}`}, {"branch.diff", `{"source":"draft"}`}, {"branch.diff", `{"source":"draft","namespaces":["home"]}`}, {"branch.diff", `{"source":"draft","namespaces":["*"]}`},
@@ -96,7 +99,7 @@ func narrowed() []abi.Request {
 			list[i].Scope = []string{"*"}
 		case "collections":
 			list[i].Scope = []string{"own"}
-		case "endpoints", "tools":
+		case "endpoints", "tools", "families":
 			list[i].Scope = []string{"none"}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 )
@@ -96,7 +97,7 @@ func (f jobFamilies) Do(ctx context.Context, job *jobs.Job) error {
 		j.Progressed(job.ID, jobs.Progress{Done: done, Total: total, Message: message})
 	}
 	if job.Name == deferredStore {
-		err = w.deferred(ctx, m, job.Payload)
+		err = hooks.Deferred(ctx, guestRequest{w, m}, job.Payload)
 	} else {
 		job.Result, err = w.runJob(ctx, m, *job)
 	}
@@ -156,11 +157,8 @@ func (w *request) finishJob(ctx context.Context, job *jobs.Job) error {
 	}
 	done := *job
 	done.State, done.Ended, done.Error, done.Payload = jobs.Done, w.families.o.Clock(), "", nil
-	var c memory.Commit
-	if w.Proposes() {
-		c.Proposal = w.proposalName()
-		done.Proposal = c.Proposal
-	}
+	c := memory.Commit{Proposal: w.proposal()}
+	done.Proposal = c.Proposal
 	if err := j.Put(ctx, w.Stage, done); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -34,14 +35,14 @@ func (f *Families) Load(ctx context.Context, name string) error {
 	return nil
 }
 
-// replaced is that another version took a family's place before it could be asked.
-type replaced struct{ error }
-
-func (r replaced) Unwrap() error { return r.error }
-
+// replacedError is hooks.ErrReplaced, as a caller is told.
 func replacedError(x *family) error {
 	return replaced{&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.name + ": another version took its place: try again"}}
 }
+
+type replaced struct{ error }
+
+func (r replaced) Unwrap() []error { return []error{r.error, hooks.ErrReplaced} }
 
 // acquire loads a family's module if need be, and keeps it loaded until release is called.
 func (f *Families) acquire(ctx context.Context, x *family) (m Guest, release func(), err error) {
@@ -190,7 +191,7 @@ func (f *Families) unloadIdle() {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for _, x := range f.known {
-		if f.hooked(x) {
+		if f.takesPart(x) {
 			continue
 		}
 		x.mu.Lock()
@@ -207,8 +208,8 @@ func (f *Families) unloadIdle() {
 	}
 }
 
-// hooked reports whether a family takes part in stores or searches, so that it has to be ready. The caller holds mu.
-func (f *Families) hooked(x *family) bool {
+// takesPart reports whether a family takes part in stores or searches, so that it has to be ready. The caller holds mu.
+func (f *Families) takesPart(x *family) bool {
 	_, store := f.hookOf(x, abi.HookStore)
 	_, rank := f.hookOf(x, abi.HookRank)
 	return store || rank
@@ -219,7 +220,7 @@ func (f *Families) preload(ctx context.Context) {
 	f.mu.RLock()
 	var wanted []*family
 	for _, x := range f.known {
-		if f.hooked(x) && !x.loaded() {
+		if f.takesPart(x) && !x.loaded() {
 			wanted = append(wanted, x)
 		}
 	}
@@ -238,10 +239,4 @@ func (f *Families) preload(ctx context.Context) {
 			}
 		})
 	}
-}
-
-// reachesOutside reports whether a family may do something outside.
-func (f *Families) reachesOutside(x *family) bool {
-	g := f.grantOf(x)
-	return granted(g, abi.CanHTTP) || granted(g, abi.CanLLM)
 }

@@ -67,6 +67,15 @@ func listen(t *testing.T, v vectors.Message) *listener {
 	l := &listener{world: openAt(t, func() time.Time { return standing }, func(o *Options) {
 		o.Rand = func() string { names++; return fmt.Sprintf("r%d", names) }
 	})}
+	l.trace()
+	if _, err := l.Install(module); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// trace notes what guests tell.
+func (l *listener) trace() {
 	l.operations.Trace = func(_ string, op abi.Op, request []byte) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -74,10 +83,34 @@ func listen(t *testing.T, v vectors.Message) *listener {
 			l.seen = append(l.seen, bytes.Clone(request))
 		}
 	}
-	if _, err := l.Install(module); err != nil {
-		t.Fatal(err)
+}
+
+// install makes a guest that tells what it is sent a family, and turns all its hooks on.
+func (l *listener) install(name string, m *abi.Manifest) {
+	l.t.Helper()
+	manifest, err := json.Marshal(m)
+	if err != nil {
+		l.t.Fatal(err)
 	}
-	return l
+	module, err := sandbox.Pack(telling([]byte(`{}`), abi.StatusOK), manifest)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if _, err := l.Install(module); err != nil {
+		l.t.Fatal(err)
+	}
+	on := map[abi.Hook]registry.On{}
+	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookMerged} {
+		if has(m.Hooks, h) {
+			on[h] = registry.On{}
+		}
+	}
+	if _, err := l.Grant(GrantRequest{Family: name, All: true, Hooks: on}); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := l.Load(l.t.Context(), name); err != nil {
+		l.t.Fatal(err)
+	}
 }
 
 // on turns a hook of the family on.
@@ -134,7 +167,7 @@ func (l *listener) send(v vectors.Message) error {
 	var r abi.EmbedRequest
 	l.read(v.Request, &r)
 	l.on(abi.HookEmbed)
-	e, _ := l.EmbedderOf("sample")
+	e, _ := l.Hooks().EmbedderOf("sample")
 	_, err := e.Embed(ctx, r.Texts, r.Purpose)
 	return err
 }
@@ -157,21 +190,69 @@ func (l *listener) sendHook(v vectors.Message) error {
 		mustAsk(l.t, w, vectors.Ask{Op: abi.OpJobEnqueue, Request: json.RawMessage(fmt.Sprintf(`{"job":%q,"payload":%s}`, r.Job, r.Payload))})
 		_, err = w.commit(l.t.Context(), l.space.As(owner("ann")), memory.Commit{Answer: json.RawMessage(`{}`)})
 		return err
+	case abi.HookMerged:
+		return l.merge(*r.Merge)
 	case abi.HookStored:
-		await.That(l.t, "the family is told of what is stored", func() bool {
-			stage, err := l.space.As(owner("")).Stage(l.t.Context(), "")
-			if err != nil {
-				return false
-			}
-			_, known, err := watermark(l.t.Context(), stage, "sample")
-			return known && err == nil
-		})
+		await.That(l.t, "the family is told of what is stored", func() bool { return l.isFollowed("sample") })
 	}
 	var items []memory.Item
 	for _, e := range r.Entries {
 		items = append(items, memory.Item{Key: e.Key, Value: e.Value, Tags: e.Tags, Type: e.Type, Importance: e.Importance, Metadata: e.Metadata})
 	}
+	if len(r.Entries) > 0 && r.Entries[0].Change != "" {
+		return l.alter(r.Entries[0], items...)
+	}
 	return l.keep(items...)
+}
+
+// alter keeps memories, without the hook, and deletes them or archives them.
+func (l *listener) alter(e abi.Entry, items ...memory.Item) error {
+	l.t.Helper()
+	if _, err := l.Grant(GrantRequest{Family: "sample", Revoke: []string{"store"}}); err != nil {
+		l.t.Fatal(err)
+	}
+	for i := range items {
+		items[i].State = ""
+	}
+	a, write := l.space.As(owner("ann")), memory.Write{RequestID: "request-1"}
+	if _, err := a.Store(l.t.Context(), memory.Location{}, items, memory.Write{}); err != nil {
+		l.t.Fatal(err)
+	}
+	l.on(abi.HookStore)
+	if e.Change == "delete" {
+		_, err := a.Forget(l.t.Context(), memory.Location{}, []string{e.Key}, write)
+		return err
+	}
+	_, err := a.SetState(l.t.Context(), memory.Location{}, []string{e.Key}, memory.State(e.State), write)
+	return err
+}
+
+// merge merges a branch on which the keys of a notice changed.
+func (l *listener) merge(m abi.MergeNotice) error {
+	l.t.Helper()
+	a := l.space.As(owner("ann"))
+	if err := l.keep(memory.Item{Key: "cup", Value: json.RawMessage(`1`)}); err != nil {
+		return err
+	}
+	l.followed("sample")
+	if _, err := a.Fork(l.t.Context(), m.Target, m.Source, memory.AsOf{}, memory.Write{}); err != nil {
+		return err
+	}
+	for _, k := range m.Keys {
+		var err error
+		if at := (memory.Location{Branch: m.Source, Namespace: k.Namespace}); k.Deleted {
+			_, err = a.Forget(l.t.Context(), at, []string{k.Key}, memory.Write{})
+		} else {
+			_, err = a.Store(l.t.Context(), at, []memory.Item{{Key: k.Key, Value: json.RawMessage(`2`)}}, memory.Write{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	by := owner("ann")
+	by.Call = "1"
+	_, err := l.space.As(by).Merge(l.t.Context(), memory.Merge{Source: m.Source, Target: m.Target}, memory.Write{})
+	return err
 }
 
 func (l *listener) keep(items ...memory.Item) error {

@@ -121,13 +121,13 @@ func TestAFamilyThatEmbedsIsAnEmbedder(t *testing.T) {
 	m := aFamily("embeds")
 	m.Hooks.Embed = &abi.EmbedHook{Model: "tiny", Dimensions: 2}
 	w := open(t, nil).with(m, script{says: vectorsText(2, 2, 1, 2, 3, 4)})
-	if _, ok := w.EmbedderOf("embeds"); ok {
+	if _, ok := w.Hooks().EmbedderOf("embeds"); ok {
 		t.Error("its hook is not on")
 	}
 	if _, err := w.Grant(GrantRequest{Family: "embeds", Hooks: map[abi.Hook]registry.On{abi.HookEmbed: {}}}); err != nil {
 		t.Fatal(err)
 	}
-	e, ok := w.EmbedderOf("embeds")
+	e, ok := w.Hooks().EmbedderOf("embeds")
 	if !ok || e.Model != "tiny" || e.Dimensions != 2 {
 		t.Fatalf("%+v, %t", e, ok)
 	}

@@ -104,7 +104,7 @@ func (f *Families) namesBeside(x *family, tool string) *usedNames {
 func (f *Families) readPublished(ctx context.Context) error {
 	f.changing.Lock()
 	defer f.changing.Unlock()
-	stage, err := f.o.Space.As(ownCaller("")).Stage(ctx, memory.Default)
+	stage, err := f.o.Space.As(ops.OwnCaller("")).Stage(ctx, memory.Default)
 	if err != nil {
 		return err
 	}

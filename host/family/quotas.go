@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
@@ -14,7 +15,8 @@ type Use struct {
 	Family string `json:"family"`
 	memory.Use
 	jobs.Backlog
-	Quotas map[string]int64 `json:"quotas"` // by name
+	Quotas map[string]int64 `json:"quotas"`        // by name
+	Cut    *hooks.Cut       `json:"cut,omitempty"` // what its hooks were not told of; nil: nothing
 }
 
 // quotaOf is a quota of a family: the operator's, or the default.
@@ -39,6 +41,9 @@ func (f *Families) Uses(ctx context.Context) ([]Use, error) {
 		}
 		var err error
 		if u.Use, err = f.o.Space.UseOf(ctx, u.Family); err != nil {
+			return nil, err
+		}
+		if u.Cut, err = f.hooks.CutOf(ctx, u.Family); err != nil {
 			return nil, err
 		}
 		list = append(list, u)

@@ -112,10 +112,10 @@ func (r toolsOf) Call(ctx context.Context, tool, spelling string, arguments json
 		return nil, err
 	}
 	defer release()
-	inner := r.within(x, t)
+	inner, sent := r.within(x, t), memory.EffectsOf(ctx).Count()
 	output, err := inner.callTool(ctx, m, t, p.Arguments)
 	if err != nil {
-		return nil, err
+		return nil, memory.EffectsOf(ctx).FailedSince(sent, err)
 	}
 	r.Adopt(inner.Call)
 	r.queued = append(r.queued, inner.queued...)

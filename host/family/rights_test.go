@@ -241,3 +241,89 @@ func TestAMissingGrantIsAnErrorWithTheWholeCommand(t *testing.T) {
 		t.Errorf("%v, %v", got[1].Error, got[0].Error)
 	}
 }
+
+func TestAFamilyReadsTheRecordsOfAnotherThatItWasGrantedToRead(t *testing.T) {
+	kept := aFamily("kept")
+	kept.Collections = []abi.Collection{{Name: "pages", Searchable: []string{"text"}, Indexes: [][]string{{"n:number"}}}}
+	reader := aFamily("reader")
+	reader.Capabilities = []abi.Request{{Name: abi.CanRecordsRead, Scope: []string{"kept"}, Reason: "to report"}}
+	read := []step{
+		{"record.get", `{"family":"kept","collection":"pages","keys":["p"]}`},
+		{"record.list", `{"family":"kept","collection":"pages"}`},
+		{"record.list", `{"family":"kept","collection":"pages","filters":[{"field":"n","op":"eq","value":7}]}`},
+		{"record.history", `{"family":"kept","collection":"pages","key":"p"}`},
+		{"record.search", `{"family":"kept","collection":"pages","query":"lantern"}`},
+	}
+	refused := []step{
+		{"record.get", `{"family":"kept","collection":"pages","keys":["p"],"namespace":"closed"}`},
+		{"record.list", `{"family":"other","collection":"pages"}`},
+		{"record.list", `{"family":"kept","collection":"none"}`},
+		{"record.put", `{"collection":"pages","items":[{"key":"p","value":1}]}`},
+		{"record.put", `{"family":"kept","collection":"pages","items":[{"key":"p","value":1}]}`},
+		{"record.delete", `{"collection":"kept/pages","keys":["p"]}`},
+	}
+	w := open(t, nil).with(kept, script{steps: []step{{"record.put", `{"collection":"pages","items":[{"key":"p","value":{"text":"a lantern","n":7}}]}`}}})
+	w.with(reader, script{steps: append(read, refused...)})
+	if _, err := w.call(Call{Tool: "kept_do", Location: memory.Location{Namespace: "open"}}); err != nil {
+		t.Fatal(err)
+	}
+	call := Call{Tool: "reader_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo([]string{"open"}, []string{"open"})}}
+	result, err := w.call(call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range responses(t, result.Output) {
+		if found := strings.Contains(string(r.OK), "lantern"); found != (i < len(read)) || i >= len(read) && r.Error == nil {
+			t.Errorf("call %d was answered with %s, %v", i, r.OK, r.Error)
+		}
+	}
+	if _, err := w.Grant(GrantRequest{Family: "reader", Revoke: []string{string(abi.CanRecordsRead)}}); err != nil {
+		t.Fatal(err)
+	}
+	if result, err = w.call(call); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range responses(t, result.Output) {
+		if r.Error == nil {
+			t.Errorf("without the grant call %d was answered with %s", i, r.OK)
+		}
+	}
+}
+
+func TestLinksOfANamespaceThatTheCallerMayNotReadAreAsIfTheyWereNotThere(t *testing.T) {
+	w := open(t, nil).with(aFamily("graph"), script{steps: []step{
+		{"link.list", `{"key":"boat"}`}, {"link.add", `{"key":"boat","to":["closed#plan"]}`}, {"link.add", `{"key":"boat","to":["never#plan"]}`},
+	}})
+	keep := func(namespace, key string, links ...string) {
+		t.Helper()
+		items := []memory.Item{{Key: key, Value: json.RawMessage(`1`), Links: links}}
+		if _, err := w.space.As(owner("")).Store(t.Context(), memory.Location{Namespace: namespace}, items, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep("open", "boat", "tea", "closed#plan")
+	keep("open", "tea", "boat")
+	keep("closed", "plan", "open#boat")
+	said := func(rights memory.Rights) (list []string) {
+		t.Helper()
+		result, err := w.call(Call{Tool: "graph_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: rights}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range responses(t, result.Output) {
+			text := string(r.OK)
+			if r.Error != nil {
+				text = strings.ReplaceAll(strings.ReplaceAll(r.Error.Message, "closed", "NS"), "never", "NS")
+			}
+			list = append(list, text)
+		}
+		return list
+	}
+	narrow := said(memory.RightsTo([]string{"open"}, []string{"open"}))
+	if narrow[0] != `{"links":["tea"],"linked_from":["tea"]}` || narrow[1] != narrow[2] || !strings.Contains(narrow[1], "denied") {
+		t.Errorf("a caller of one namespace is told %q", narrow)
+	}
+	if all := said(memory.FullRights()); all[0] != `{"links":["tea","closed#plan"],"linked_from":["closed#plan","tea"]}` {
+		t.Errorf("a caller of all is told %s", all[0])
+	}
+}

@@ -11,25 +11,19 @@ import (
 // Step does what is due of what families do by themselves, and waits for it: it runs jobs, and tells families of what was stored.
 func (f *Families) Step(ctx context.Context) error {
 	f.jobs.WakeUp() // what JobsOn queued is news
-	err := f.jobs.Step(ctx)
-	for _, x := range f.listeners() {
-		for more := true; more; {
-			var failed error
-			more, failed = f.tellAll(ctx, x.name)
-			err = errors.Join(err, failed)
-		}
-	}
-	return err
+	return errors.Join(f.jobs.Step(ctx), f.hooks.Step(ctx))
 }
 
-// Listen has families whose stored hook is on be told of what is stored from now on.
-func (f *Families) Listen(ctx context.Context) error {
-	for _, x := range f.listeners() {
-		if _, _, err := f.listensSince(ctx, x); err != nil {
-			return err
-		}
+// Listen has families be told of what is stored from now on.
+func (f *Families) Listen(ctx context.Context) error { return f.hooks.Listen(ctx) }
+
+// behindHooks does what hooks leave to be done when nobody waits: at once where everything is done step by step.
+func (f *Families) behindHooks(do func()) (begun bool) {
+	if f.o.Stepwise {
+		do()
+		return true
 	}
-	return nil
+	return f.behind(do)
 }
 
 // JobsOn are the jobs of a family as a request on a stage sees them, for a caller in a namespace.

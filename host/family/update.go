@@ -147,6 +147,9 @@ func capabilityText(c registry.Capability, asked *abi.Manifest) string {
 
 // hookText is a hook as it is turned on.
 func hookText(h abi.Hook, on registry.On) string {
+	if on.Generations > 0 {
+		return fmt.Sprintf("%s=%d", h, on.Generations)
+	}
 	if on.OnFailure == "" {
 		return string(h)
 	}

@@ -48,7 +48,7 @@ func openSample(t *testing.T) *sample {
 		}
 	}
 	other := aFamily("other")
-	other.Tools[0].Name = "other_echo"
+	other.Tools[0].Name, other.Collections = "other_echo", []abi.Collection{{Name: "kept"}}
 	w.installed(other, script{says: `{"echo":true}`})
 	data, err := vectors.Family()
 	if err != nil {

@@ -11,9 +11,11 @@ import (
 // takingPart are hooks that skip one of theirs, and rank the other way round.
 type takingPart struct{}
 
-func (takingPart) Storing(_ context.Context, s memory.Storing) ([]memory.Item, []string, error) {
-	return s.Items, []string{"auto-tag was skipped: it was stopped"}, nil
+func (takingPart) Storing(_ context.Context, s memory.Storing) (memory.Decision, error) {
+	return memory.Decision{Items: s.Items, Notes: []string{"auto-tag was skipped: it was stopped"}}, nil
 }
+
+func (takingPart) Asks(memory.Change) bool { return false }
 
 func (takingPart) Depth() int { return 10 }
 

@@ -49,6 +49,7 @@ func openWorld(t *testing.T, secrets bool) *world {
 		}
 	})
 	w := &world{s, t, secrets}
+	w.must(nil, s.keepLinks(t.Context())) // or the first question about links would have it kept, some time between the others
 	w.fill("default")
 	w.must(w.As(ann).Fork(t.Context(), "", "draft", AsOf{}, Write{}))
 	w.must(w.As(ann).Create(t.Context(), "own", Write{}))
@@ -191,6 +192,10 @@ var deeds = []deed{
 			f, err := a.WholeFeed(ctx, "", namespaces, 0, 0)
 			say(f.Notices, err)
 		}
+	}},
+	{"Written", func(ctx context.Context, a *Access, say func(any, error)) {
+		w, err := a.Written(ctx, WrittenQuery{Branch: "draft", Memories: true, Collections: []string{"notes/own"}, Merges: true})
+		say([]any{w.Entries, w.Merges}, err) // the watermark is a version, which is everybody's
 	}},
 	{"Branches", func(ctx context.Context, a *Access, say func(any, error)) {
 		l, err := a.Branches(ctx)
@@ -393,6 +398,34 @@ var stageDeeds = []stageDeed{
 			say([]any{l, next}, err)
 		})
 	}},
+	{"QueryRecords", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			c := records
+			c.Indexes = []FieldIndex{{{"text", StringField}}}
+			page, err := t.QueryRecords(ctx, c, ns, RecordQuery{Order: "text", Limit: 2, Count: true})
+			say(page, err)
+		})
+	}},
+	{"RecordHistory", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			l, next, err := t.RecordHistory(ctx, records, ns, "k1", 0, 2)
+			say([]any{l, next}, err)
+			l, next, err = t.RecordHistory(ctx, records, ns, "k1"+secretWord, 0, 2)
+			say([]any{l, next}, err)
+		})
+	}},
+	{"Expired", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			l, err := t.Expired().Records(ctx, records, ns, []string{"k1", "k1" + secretWord})
+			say(l, err)
+		})
+	}},
+	{"LinkedFrom", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			l, more, err := t.LinkedFrom(ctx, LinkQuery{To: Ref{ns, "k1"}})
+			say([]any{l, more}, err)
+		})
+	}},
 	{"SearchRecords", func(ctx context.Context, t *Stage, say func(any, error)) {
 		for _, namespaces := range sets {
 			hits, total, err := t.SearchRecords(ctx, records, Search{Text: "tea " + secretWord, Namespaces: namespaces})
@@ -437,6 +470,12 @@ var stageDeeds = []stageDeed{
 			narrow := records
 			narrow.Quota = Quota{Records: 1}
 			say(nil, t.PutRecord(ctx, narrow, ns, "k9", json.RawMessage(`{}`), nil)) // how much is used is not said
+		})
+	}},
+	{"Keep", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			none, until := uint64(0), t.Now().Add(time.Hour)
+			say(nil, t.Keep(ctx, records, ns, RecordItem{Key: "k1" + secretWord, Value: json.RawMessage(`{}`), IfVersion: &none, ExpiresAt: &until}))
 		})
 	}},
 	{"DeleteRecords", func(ctx context.Context, t *Stage, say func(any, error)) {

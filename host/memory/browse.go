@@ -23,6 +23,9 @@ func (q *Search) checkOrder(l Limits) error {
 	}
 	for name, given := range map[string]bool{"mode semantic": q.Mode == Semantic, "vector": q.Vector != nil, "expand": q.Expand, "distinct": q.Distinct, "explain": q.Explain, "features": q.Features} {
 		if given {
+			if q.Text == "" {
+				return invalid("a search without a query goes by fields alone: leave %s out, or ask something", name)
+			}
 			return invalid("an ordered search goes by words alone: leave %s out, or order", name)
 		}
 	}

@@ -12,7 +12,10 @@ type Caller struct {
 	Session string // the connection of that program; empty: none, as for stateless protocols
 	Family  string // the tool family through which it acts; empty: none
 	Call    string // the call that it acts in, under which Commits finds what that wrote; empty: none
-	Rights  Rights
+	// Generation is 0 for what a user, a tool or a schedule does, and for a hook that is told of a write one more than that
+	// write's. A job has that of its caller.
+	Generation int
+	Rights     Rights
 }
 
 // author is the name that is kept with what the caller writes: the agent's, or for a nameless one its family's.
@@ -79,6 +82,9 @@ func permits(list []string, namespace string) bool {
 
 // WritesNothing reports whether no namespace may be written.
 func (r Rights) WritesNothing() bool { return len(r.write) == 0 }
+
+// ReadsAnything reports whether any namespace may be read.
+func (r Rights) ReadsAnything() bool { return len(r.read) > 0 }
 
 // Readable lists the namespaces that may be read, in order; all is true when every one may, and the list is nil then.
 func (r Rights) Readable() (namespaces []string, all bool) { return namespacesIn(r.read) }

@@ -117,6 +117,11 @@ func (c *chores) waitIdle(ctx context.Context) error {
 // queueConsolidation makes reading a deep branch fast.
 func (s *Space) queueConsolidation(b *lineage.Branch) {
 	s.chores.add("consolidate "+b.Name, func(ctx context.Context) error {
+		for _, index := range s.indexes.numbers() {
+			if err := s.engine.Consolidate(ctx, shadowLineage(index, b.Lineage)); err != nil {
+				return err
+			}
+		}
 		return s.engine.Consolidate(ctx, b.Lineage)
 	})
 }
@@ -145,7 +150,7 @@ func (s *Space) reclaimOne(ctx context.Context) (bool, error) {
 	if !found {
 		return false, nil
 	}
-	if err := s.engine.Reclaim(ctx, b.ID); err != nil {
+	if err := errors.Join(s.reclaimShadows(ctx, b.ID), s.engine.Reclaim(ctx, b.ID)); err != nil {
 		return false, err
 	}
 	s.index.Drop(b.ID)
@@ -267,7 +272,7 @@ func (s *Space) trim(ctx context.Context, b *lineage.Branch, floor uint64, keep 
 		return err
 	}
 	s.index.Trim(b.ID, floor, pins)
-	return nil
+	return s.trimShadows(ctx, b.ID, floor, pins)
 }
 
 // ownFloor is the oldest point of a branch, apart from its ancestors, that retention left; zero when nothing was trimmed.

@@ -24,6 +24,13 @@ type commitNote struct {
 	Session string         `json:"s,omitempty"`
 	Family  string         `json:"f,omitempty"`
 	Call    string         `json:"c,omitempty"`
+	// Generation is Caller.Generation.
+	Generation int `json:"g,omitempty"`
+}
+
+// caller is whose the commit is, without rights.
+func (n commitNote) caller() Caller {
+	return Caller{Agent: n.Agent, Client: n.Client, Session: n.Session, Family: n.Family, Call: n.Call, Generation: n.Generation}
 }
 
 // noteText is the most bytes of a field of a note: all of them together stay below store.NoteLimit, however many are escaped.
@@ -31,10 +38,10 @@ const noteText = 800
 
 // noted is a batch with a note of whose it is. Without a call or a family there is none: the author is in what was written.
 func noted(batch store.Batch, b store.BranchID, name string, by Caller) (_ store.Batch, err error) {
-	if by.Call == "" && by.Family == "" {
+	if by.Call == "" && by.Family == "" && by.Generation == 0 {
 		return batch, nil
 	}
-	batch.Note, err = json.Marshal(commitNote{b, noteField(name), noteField(by.Agent), noteField(by.Client), noteField(by.Session), noteField(by.Family), noteField(by.Call)})
+	batch.Note, err = json.Marshal(commitNote{b, noteField(name), noteField(by.Agent), noteField(by.Client), noteField(by.Session), noteField(by.Family), noteField(by.Call), by.Generation})
 	if err != nil {
 		return batch, fmt.Errorf("note whose a commit is: %w", err)
 	}
@@ -135,8 +142,7 @@ func (a *Access) committed(ctx context.Context, q CommitQuery, noted store.Noted
 	if !ok {
 		return nil, nil
 	}
-	c := &CommittedBy{Version: noted.Version, Timestamp: noted.Time, Branch: n.Name,
-		Caller: Caller{Agent: n.Agent, Client: n.Client, Session: n.Session, Family: n.Family, Call: n.Call}}
+	c := &CommittedBy{Version: noted.Version, Timestamp: noted.Time, Branch: n.Name, Caller: n.caller()}
 	for _, asked := range []struct{ want, have string }{{q.Call, n.Call}, {q.Family, n.Family}, {q.Agent, n.Agent}, {q.Branch, c.Branch}} {
 		if asked.want != "" && noteField(asked.want) != asked.have {
 			return nil, nil

@@ -16,17 +16,19 @@ type askedHooks struct {
 	sent error
 }
 
-func (h *askedHooks) Storing(ctx context.Context, s Storing) ([]Item, []string, error) {
+func (h *askedHooks) Storing(ctx context.Context, s Storing) (Decision, error) {
 	h.dry = append(h.dry, s.DryRun)
 	if _, h.sent = EffectsOf(ctx).Begin(ctx, "a letter"); h.sent != nil && !s.DryRun {
-		return nil, nil, h.sent
+		return Decision{}, h.sent
 	}
 	if string(s.Items[0].Value) == `"no"` {
-		return nil, nil, &Error{Code: Denied, Message: "it says no"}
+		return Decision{}, &Error{Code: Denied, Message: "it says no"}
 	}
 	s.Items[0].Tags = []string{"seen"}
-	return s.Items, nil, nil
+	return Decision{Items: s.Items}, nil
 }
+
+func (*askedHooks) Asks(Change) bool { return false }
 
 func TestADryRunChecksEverythingAndCommitsNothing(t *testing.T) {
 	s := testSpace(t)

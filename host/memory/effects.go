@@ -244,6 +244,19 @@ func (e *Effects) Failed(ctx context.Context, err error) error {
 	return err
 }
 
+// FailedSince is the error of a part of the work that failed, with what it did outside since the first sent effects. The part is not
+// retryable then: that would repeat them.
+func (e *Effects) FailedSince(sent int, err error) error {
+	var known *Error
+	list := e.List()
+	if len(list) <= sent || !errors.As(err, &known) {
+		return err
+	}
+	part := *known
+	part.Retryable, part.Details = false, with(known.Details, "sent", list[sent:])
+	return &part
+}
+
 // sentBefore is an error after effects. It is not retryable: that would repeat them.
 func sentBefore(err error, sent []string) error {
 	e, then := Error{Code: Unavailable, Message: "the server failed, and its log says why", cause: err}, "then "

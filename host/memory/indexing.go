@@ -99,6 +99,9 @@ func (s *Space) indexedUpTo(ctx context.Context, least uint64) (uint64, error) {
 
 // commitIndexed commits a batch and makes what it wrote searchable.
 func (s *Space) commitIndexed(ctx context.Context, batch store.Batch) (store.Committed, error) {
+	if err := s.indexes.unaware(batch); err != nil {
+		return store.Committed{}, err
+	}
 	sealed := recordSeals(batch.Appends)
 	token := s.applied.begin()
 	done, err := s.engine.Commit(ctx, batch)
@@ -125,7 +128,9 @@ func (s *Space) queueCatchUp(token int, batch store.Batch) {
 	since := s.applied.since(token)
 	var ids []store.BranchID
 	for _, w := range batch.Writes {
-		ids = append(ids, w.Branch)
+		if _, _, index := ofShadow(w.Branch); !index {
+			ids = append(ids, w.Branch)
+		}
 	}
 	for _, a := range batch.Appends {
 		ids = append(ids, a.Lineage[0].Branch)

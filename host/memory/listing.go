@@ -3,9 +3,7 @@ package memory
 import (
 	"cmp"
 	"math"
-	"time"
 
-	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 )
 
@@ -185,15 +183,4 @@ func (l Limits) checkFilterList(name string, items []string, most int) error {
 		}
 	}
 	return nil
-}
-
-// columns are those of a memory.
-func columnsOf(r *record.Record, namespace, key string, version uint64, created, updated time.Time) search.Columns {
-	c := search.Columns{State: r.CurrentState(), Type: r.Type, Agent: r.Agent, Tags: r.Tags, Importance: math.NaN(),
-		Created: created.UnixMicro(), Updated: updated.UnixMicro(), Expires: r.Expires, Fields: r.SearchFields()}
-	c.Namespace, c.Collection, c.Key, c.Version = namespace, memories, key, version
-	if r.Importance != nil {
-		c.Importance = *r.Importance
-	}
-	return c
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/stress"
 )
@@ -662,5 +663,87 @@ func TestAFilterThatCannotBeAnsweredIsAnErrorThatNamesIt(t *testing.T) {
 	}
 	if _, err := past.Select(t.Context(), Listing{Order: ByAccesses}); codeOf(err) != InvalidArgument || !strings.Contains(err.Error(), "counters are of the present") {
 		t.Errorf("counters of the past: %v", err)
+	}
+}
+
+func TestAListingOverAVersionThatRetentionDroppedIsToBeginAgain(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	t.Cleanup(closeSpace)
+	for _, key := range []string{"a", "b", "c"} {
+		put(t, s, "", key, key)
+	}
+	page, err := stage(t, s, "").Select(t.Context(), Listing{Order: ByNewest, Limit: 1})
+	if err != nil || page.Next == "" {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	now = now.Add(48 * time.Hour)
+	put(t, s, "", "a", "changed")
+	if err := s.trim(t.Context(), must(s.branch(Default)), must(s.engine.Head(t.Context())).Version, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, count := range []Counting{"", CountOnly} {
+		_, err = stage(t, s, "").Select(t.Context(), Listing{Order: ByNewest, Limit: 1, After: page.Next, Count: count})
+		if codeOf(err) != InvalidArgument && codeOf(err) != NotFound || !strings.Contains(err.Error(), "2026-03-0") {
+			t.Errorf("count %q: %v", count, err)
+		}
+	}
+}
+
+func TestAStoredSearchIndexAnswersListingsAfterAStart(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	dir, clock := t.TempDir(), func() time.Time { return now }
+	s, closeSpace := openSpaceWith(t, dir, clock, search.New(search.Options{Tail: 64}))
+	for i := range 1500 {
+		importance := float64(i) / 3000
+		it := Item{Key: fmt.Sprintf("k%04d", i), Value: fmt.Appendf(nil, `{"n":%d}`, i%10), Importance: &importance, Metadata: map[string]json.RawMessage{"source": []byte(`"a"`)}}
+		if i%3 == 0 {
+			it.ExpiresAt = now.Add(time.Hour)
+		}
+		if _, err := s.As(Caller{Agent: fmt.Sprint("agent", i%2), Rights: FullRights()}).Store(t.Context(), Location{}, []Item{it}, Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, s, "", "k0001", "changed")
+	l := Listing{Order: ByOldest, Limit: 20, Count: CountAlso, Filter: Filter{Writers: []string{"agent0"}, Importance: Range[float64]{Min: pointer(100.0 / 3000)},
+		Fields: []FieldTest{{Field: "value.n", Equals: json.RawMessage(`4`)}, {Field: "expires_at", Exists: pointer(false)}}}}
+	before, err := stage(t, s, "").Select(t.Context(), l)
+	if err != nil || before.Total == 0 {
+		t.Fatalf("%d: %v", before.Total, err)
+	}
+	closeSpace()
+	index := &watchedIndex{Index: search.New(search.Options{Tail: 64})}
+	s, closeSpace = openSpaceWith(t, dir, clock, index)
+	t.Cleanup(closeSpace)
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	after, err := stage(t, s, "").Select(t.Context(), l)
+	before.Next, after.Next = "", ""
+	if err != nil || !reflect.DeepEqual(before, after) || index.selects.Load() != 1 {
+		t.Errorf("%d before the start, %d after, by %d selects: %v", before.Total, after.Total, index.selects.Load(), err)
+	}
+}
+
+func TestEqualFieldsHaveEqualDigests(t *testing.T) {
+	same := [][]string{
+		{`1`, `1.0`, `1e0`, `10E-1`}, {`0`, `-0`, `0.0`}, {`"a"`, `"\u0061"`}, {`"/"`, `"\/"`}, {"\"\u2028\"", `"\u2028"`}, {`"<"`, `"\u003c"`},
+		{`{"a":1,"b":[2]}`, `{ "b" : [ 2.0 ], "a" : 1 }`}, {`true`}, {`false`}, {`"true"`}, {`"1"`}, {`[]`}, {`{}`}, {`""`}, {`9007199254740993`}, {`9007199254740992`},
+		{`0.1`, `1e-1`}, {`1e300`, `1.0e300`}, {`1e400`},
+	}
+	seen := map[search.Digest]int{}
+	for i, list := range same {
+		for _, text := range list {
+			d := record.FieldDigest(json.RawMessage(text))
+			if other, ok := seen[d]; ok && other != i || d == (search.Digest{}) {
+				t.Errorf("%s is as one of %q", text, same[other])
+			}
+			if seen[d] = i; d != record.FieldDigest(json.RawMessage(list[0])) {
+				t.Errorf("%s is not as %s", text, list[0])
+			}
+		}
+	}
+	if d := record.FieldDigest(json.RawMessage(`"` + strings.Repeat("x", record.LongestEqual) + `"`)); d != (search.Digest{}) {
+		t.Error("a value that is too long equals another")
 	}
 }

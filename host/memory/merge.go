@@ -182,9 +182,10 @@ type mergePlan struct {
 	agent   string
 	by      Caller
 	writes  []store.Write
-	brought map[string]int // keys written, by namespace
-	silent  []store.Key    // keys that the target keeps as it has them
-	kept    []useChange    // of what families keep on the target
+	brought map[string]int       // keys written, by namespace
+	silent  []store.Key          // keys that the target keeps as it has them
+	kept    []useChange          // of what families keep on the target
+	sets    map[string]*indexSet // of indexes that are written, by collection
 	result  MergeResult
 }
 
@@ -229,7 +230,7 @@ func (p *mergePlan) decide(t triple) error {
 		p.kept = append(p.kept, change)
 	}
 	p.writes = append(p.writes, store.Write{Branch: p.target.branch.ID, Key: t.key, Value: outcome.value, Delete: outcome.value == nil})
-	return nil
+	return p.index(t, outcome)
 }
 
 // outcome is the result of merging a key: the target's state is kept, the clash is unresolved, or the value is written, nil to delete.
@@ -347,6 +348,7 @@ func (p *mergePlan) mergeFields(t triple) (outcome, error) {
 		return outcome{unresolved: true}, nil
 	}
 	merged.Agent = p.agent
+	merged.Succeed(&target, t.target)
 	value, err := merged.Encode()
 	return outcome{value: value}, err
 }
@@ -368,11 +370,15 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 	if err != nil {
 		return MergeResult{}, err
 	}
+	expect := []store.Expectation{p.source.branch.Alive()}
+	for collection, set := range p.sets {
+		expect = append(expect, set.expectation(collection))
+	}
 	done, err := p.space.commitLocked(ctx, p.target.branch, store.Batch{
 		Writes:   append(p.writes, write),
 		Appends:  appends,
 		Counters: counted,
-		Expect:   []store.Expectation{p.source.branch.Alive()},
+		Expect:   expect,
 		Quiet:    []store.Quiet{{Branch: p.target.branch.ID, Since: p.at}},
 		Request:  req,
 	}, p.by)

@@ -79,3 +79,27 @@ func (s *Space) dropOldNotes(ctx context.Context, upTo uint64, gone func(store.N
 	}
 	return nil
 }
+
+// oldCommittedBy is whose commit a version of the previous version is; the zero Caller where that was not noted.
+func (s *Space) oldCommittedBy(ctx context.Context, version uint64) (Caller, error) {
+	system := s.catalogue.System()
+	if system == nil {
+		return Caller{}, nil
+	}
+	changes, err := s.changesOf(ctx, system.ID, version)
+	if err != nil {
+		return Caller{}, err
+	}
+	for _, c := range changes {
+		if c.Collection != commitNotes || c.Deleted {
+			continue
+		}
+		found, err := s.engine.GetAt(ctx, system.Lineage, []store.Key{c.Key})
+		if err != nil || !found[0].Exists() {
+			return Caller{}, err
+		}
+		n, _ := decodeNote(found[0].Value)
+		return n.caller(), nil
+	}
+	return Caller{}, nil
+}

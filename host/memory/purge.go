@@ -29,7 +29,12 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 	if err := s.Ready(ctx); err != nil {
 		return purge.Result{}, err
 	}
-	within := purge.Space{Engine: engine, Branches: s.catalogue, Replaced: s.reindex}
+	touched := map[string]bool{} // collections whose indexes may have what was erased
+	within := purge.Space{Engine: engine, Branches: s.catalogue, Replaced: s.reindex, Erasing: func(e store.Entry) {
+		if s.indexHas(e) {
+			touched[e.Collection] = true
+		}
+	}}
 	plan, err := s.purgePlan(ctx, within, r)
 	if err != nil {
 		return purge.Result{}, err
@@ -38,12 +43,14 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 	defer s.writing.Unlock()
 	s.purges.Add(1)
 	defer s.purges.Add(1)
+	defer s.rebuildIndexes()
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	if err := s.index.Unsave(ctx, s.engine); err != nil { // or a crash would bring it back
 		return purge.Result{}, s.translate("purge", err)
 	}
 	done, err := within.Run(ctx, plan)
+	err = errors.Join(err, s.retire(ctx, touched))
 	s.queueCount() // families' records may be smaller now
 	err = errors.Join(err, engine.Erase(ctx), s.rewriteIndex(ctx))
 	if err != nil {

@@ -302,6 +302,9 @@ func TestAPurgeNamesSoManyAndCountsTheRest(t *testing.T) {
 
 // TestAPurgeOfMoreThanIsLookedForAtOnce purges more texts than are in memory at a time.
 func TestAPurgeOfMoreThanIsLookedForAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it searches 20 MiB in one goroutine, where there is no race to find: it runs in the long form")
+	}
 	p := purgeable(t)
 	const versions = purge.TraceBytes>>20 + 4
 	textOf := func(i int) string { return strings.Repeat(fmt.Sprintf("version %06d ", i), 1<<20/16) }

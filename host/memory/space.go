@@ -97,6 +97,7 @@ type Space struct {
 	counters  *counting
 	chores    *chores
 	usage     *usage
+	indexes   indexes
 
 	branching sync.Mutex    // held while the set of branches changes
 	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges
@@ -128,6 +129,9 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	if err := s.ensureBranches(ctx); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
+	if err := s.indexes.load(ctx, s); err != nil {
+		return nil, fmt.Errorf("open space: %w", err)
+	}
 	head, err := s.engine.Head(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
@@ -145,6 +149,7 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	s.background.Go(func() { s.keepRetaining(running) })
 	s.queueCount()
 	s.queueReclaim()
+	s.queueRetired()
 	return s, nil
 }
 

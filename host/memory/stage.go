@@ -69,7 +69,10 @@ type Collection struct {
 	Internal bool          // the server's own: no guest can name it, and no caller's rights bound it
 	Expires  time.Duration // after which a record is gone; 0: never
 	Fields   []string      // whose text is searched
-	Quota    Quota         // of all collections of the same family: those with the same name in front of the slash
+	Indexes  []FieldIndex  // by which records are found and sorted
+	// Unversioned says that only the newest version of a record can be read. Such a collection is PerSpace.
+	Unversioned bool
+	Quota       Quota // of all collections of the same family: those with the same name in front of the slash
 }
 
 // Record is one version of what a family keeps.
@@ -79,6 +82,8 @@ type Record struct {
 	Value     json.RawMessage
 	Version   uint64 // 0: staged
 	Timestamp time.Time
+	ExpiresAt time.Time // zero: never
+	Deleted   bool      // in histories: it was deleted at this version
 }
 
 // Stage begins a piece of work on a branch.

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,10 +77,11 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	if err := t.room(); err != nil {
 		return done, err
 	}
-	if err := t.askHooks(ctx, c.Write); err != nil {
+	proposal, err := t.askHooks(ctx, c.Write)
+	if err != nil {
 		return done, err
 	}
-	if c.Proposal != "" {
+	if c.Proposal = cmp.Or(c.Proposal, proposal); c.Proposal != "" {
 		done.Branch = c.Proposal
 	}
 	committed, err := t.finish(ctx, c, request(c.Write, c.Operation, c.Content), "commit")
@@ -105,22 +107,12 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	if err != nil {
 		return store.Committed{}, err
 	}
-	batch, err := t.batch(c, system)
-	if err != nil {
-		return store.Committed{}, err
-	}
-	batch.Request = req
 	changes := t.useChanges(c)
 	room, err := t.reserve(ctx, changes)
 	if err != nil {
 		return store.Committed{}, t.discreet(err)
 	}
-	var done store.Committed
-	if c.Proposal != "" {
-		done.Point, done.Replayed, err = t.propose(ctx, c, batch, changes)
-	} else {
-		done, err = t.write(ctx, batch, system, c.by)
-	}
+	done, err := t.commitBatch(ctx, c, system, req, changes)
 	if err != nil || done.Replayed {
 		room.release()
 	} else {
@@ -136,6 +128,27 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 		t.count()
 	}
 	return done, nil
+}
+
+// commitBatch makes the batch and commits it, again when other indexes are kept meanwhile.
+func (t *Stage) commitBatch(ctx context.Context, c Commit, system *lineage.Branch, req store.Request, changes []useChange) (done store.Committed, err error) {
+	for attempt := 1; ; attempt++ {
+		batch, err := t.batch(c, system)
+		if err == nil {
+			batch, err = t.indexed(ctx, c, batch)
+		}
+		if err != nil {
+			return done, err
+		}
+		batch.Request = req
+		if c.Proposal != "" {
+			done.Point, done.Replayed, err = t.propose(ctx, c, batch, changes)
+			return done, err
+		}
+		if done, err = t.write(ctx, batch, system, c.by); !indexesChanged(err) || attempt == attempts {
+			return done, err
+		}
+	}
 }
 
 // rehearse is what could keep a commit from being made.
@@ -170,40 +183,6 @@ func (t *Stage) write(ctx context.Context, batch store.Batch, system *lineage.Br
 		batch.Expect = append(batch.Expect, system.Alive())
 	}
 	return t.space.commit(ctx, t.branch, batch, by)
-}
-
-// askHooks lets those refuse, or change, the memories that may refuse any.
-func (t *Stage) askHooks(ctx context.Context, w Write) error {
-	byNamespace, order := map[string][]site{}, []string{}
-	for _, at := range t.order {
-		if at.Collection != memories || at.system || t.changed[at] == nil {
-			continue
-		}
-		if byNamespace[at.Namespace] == nil {
-			order = append(order, at.Namespace)
-		}
-		byNamespace[at.Namespace] = append(byNamespace[at.Namespace], at)
-	}
-	for _, namespace := range order {
-		sites := byNamespace[namespace]
-		items := make([]Item, len(sites))
-		for i, at := range sites {
-			items[i] = itemOf(at.Name, *t.changed[at])
-		}
-		changed, err := t.space.storing(ctx, Location{t.branch.Name, namespace}, items, w, true)
-		if err != nil {
-			return err
-		}
-		for i, at := range sites {
-			r, err := newRecord(changed[i], t.agent)
-			if err != nil {
-				return err
-			}
-			r.Created = t.changed[at].Created
-			t.changed[at] = &r
-		}
-	}
-	return nil
 }
 
 // systemFor is the branch for what is the same on all branches, if something is to be written there.
@@ -304,6 +283,8 @@ func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, change
 	r := lineage.Record{Name: c.Proposal, Parent: t.branch.Name, From: front[0].Branch, At: front[0].At}
 	moved := moveTo(batch, t.branch, id, front.Fork(id))
 	moved.Expect = append(moved.Expect, t.branch.Alive())
+	s.writing.RLock() // other indexes would be kept meanwhile
+	defer s.writing.RUnlock()
 	_, at, err = s.addBranchAs(ctx, id, r, moved, c.by)
 	return at, false, err
 }
@@ -313,6 +294,9 @@ func moveTo(batch store.Batch, from *lineage.Branch, to store.BranchID, lineage 
 	for i := range batch.Writes {
 		if batch.Writes[i].Branch == from.ID {
 			batch.Writes[i].Branch = to
+		}
+		if index, b, ok := ofShadow(batch.Writes[i].Branch); ok && b == from.ID {
+			batch.Writes[i].Branch = shadow(index, to)
 		}
 	}
 	for i := range batch.Appends {

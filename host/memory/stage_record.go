@@ -36,6 +36,9 @@ func (t *Stage) Records(ctx context.Context, c Collection, namespace string, key
 	if err != nil {
 		return nil, err
 	}
+	if err := t.present(c); err != nil {
+		return nil, err
+	}
 	sites := recordSites(c, namespace, keys)
 	records, entries, err := t.current(ctx, sites)
 	if err != nil {
@@ -44,7 +47,7 @@ func (t *Stage) Records(ctx context.Context, c Collection, namespace string, key
 	list := make([]*Record, len(keys))
 	for i, r := range records {
 		if r != nil {
-			list[i] = &Record{sites[i].Namespace, sites[i].Name, r.Value, entries[i].Version, entries[i].Time}
+			list[i] = &Record{sites[i].Namespace, sites[i].Name, r.Value, entries[i].Version, entries[i].Time, r.ExpiresAt(), false}
 		}
 	}
 	return list, nil
@@ -57,36 +60,46 @@ func (t *Stage) ListRecords(ctx context.Context, c Collection, namespace, prefix
 	if err != nil {
 		return nil, "", err
 	}
+	if err := t.present(c); err != nil {
+		return nil, "", err
+	}
 	found, next, err := t.list(ctx, c.PerSpace, namespace, c.Name, prefix, after, limit)
 	for _, l := range found {
-		list = append(list, Record{l.Namespace, l.Name, l.record.Value, l.point.Version, l.point.Time})
+		list = append(list, Record{l.Namespace, l.Name, l.record.Value, l.point.Version, l.point.Time, l.record.ExpiresAt(), false})
 	}
 	return list, next, err
 }
 
+// RecordItem is a record to be staged.
+type RecordItem struct {
+	Key       string
+	Value     json.RawMessage
+	IfVersion *uint64    // the version that it must be at, 0 for none; nil: any
+	ExpiresAt *time.Time // the zero time: never; nil: as the collection says
+}
+
 // PutRecord stages a record. want is the version that it must be at, 0 for none; nil: any.
 func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key string, value json.RawMessage, want *uint64) error {
-	namespace, err := t.allowing(c).writingKeys(namespace, []string{key})
+	return t.Keep(ctx, c, namespace, RecordItem{Key: key, Value: value, IfVersion: want})
+}
+
+// Keep stages a record.
+func (t *Stage) Keep(ctx context.Context, c Collection, namespace string, it RecordItem) error {
+	namespace, err := t.allowing(c).writingKeys(namespace, []string{it.Key})
 	if err != nil {
 		return err
 	}
-	sites := recordSites(c, namespace, []string{key})
-	if err := t.space.limits.checkJSON("value", value, t.space.limits.Value); err != nil {
+	r, err := t.newRecord(c, it)
+	if err != nil {
 		return err
 	}
-	if value, err = jsontext.Compact(value); err != nil {
-		return invalid("value is not valid JSON: %v", err)
-	}
+	sites := recordSites(c, namespace, []string{it.Key})
 	records, entries, err := t.current(ctx, sites)
 	if err != nil {
 		return err
 	}
-	if err := t.require(sites[0], want, records[0], entries[0]); err != nil {
+	if err := t.require(sites[0], it.IfVersion, records[0], entries[0]); err != nil {
 		return err
-	}
-	r := record.Record{Value: value, Fields: c.Fields, Agent: t.agent}
-	if c.Expires > 0 {
-		r.Expires = t.now.Add(c.Expires).UnixMicro()
 	}
 	if records[0] == nil || c.Expires > 0 || !records[0].SameContent(r) {
 		if err := t.weigh(ctx, sites[0], entries[0], &r, c.Quota); err != nil {
@@ -95,6 +108,34 @@ func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key stri
 		t.set(sites[0], &r)
 	}
 	return t.room()
+}
+
+// newRecord is a record of a collection, if it can be stored.
+func (t *Stage) newRecord(c Collection, it RecordItem) (record.Record, error) {
+	if err := t.space.limits.checkJSON("value", it.Value, t.space.limits.Value); err != nil {
+		return record.Record{}, err
+	}
+	value, err := jsontext.Compact(it.Value)
+	if err != nil {
+		return record.Record{}, invalid("value is not valid JSON: %v", err)
+	}
+	r := record.Record{Value: value, Fields: c.Fields, Agent: t.agent}
+	of := fieldsOf(&r)
+	for _, index := range c.Indexes {
+		if err := index.check(of); err != nil {
+			return r, err
+		}
+	}
+	switch {
+	case it.ExpiresAt == nil && c.Expires > 0:
+		r.Expires = t.now.Add(c.Expires).UnixMicro()
+	case it.ExpiresAt == nil || it.ExpiresAt.IsZero():
+	case !it.ExpiresAt.After(t.now):
+		return r, invalid("expiry %s is in the past: it is %s now", FormatTime(*it.ExpiresAt), FormatTime(t.now))
+	default:
+		r.Expires = it.ExpiresAt.UnixMicro()
+	}
+	return r, nil
 }
 
 // weigh counts what a change does to what a family keeps. It is an error when that grows and there is no room.
@@ -266,7 +307,7 @@ func (s *Space) searchRecords(ctx context.Context, l store.Lineage, b *lineage.B
 			return nil, 0, err
 		}
 		hits = append(hits, RecordHit{Score: h.Score, Snippet: s.index.Analyser(c.Name).Snippet(r.Searched(), q.Text, snippetLength),
-			Record: Record{h.Namespace, h.Key, r.Value, entries[0].Version, entries[0].Time}})
+			Record: Record{h.Namespace, h.Key, r.Value, entries[0].Version, entries[0].Time, r.ExpiresAt(), false}})
 	}
 	return hits, found.Total, nil
 }

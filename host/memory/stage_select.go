@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -75,6 +76,7 @@ type listing struct {
 	test    *search.Test
 	digest  [8]byte
 	from    *position // nil: the first page
+	counts  bool      // the filter or the order is about counters
 	counted countedNow
 	firsts  firsts
 	total   int
@@ -95,10 +97,11 @@ func (t *Stage) listing(ctx context.Context, l Listing) (*listing, error) {
 	if len(t.seen) > t.space.limits.StageReads {
 		return nil, t.exhausted("entries are read", t.space.limits.StageReads)
 	}
-	if (l.Filter.counts() || l.Order.counts()) && !t.at.IsNow() {
+	counts := l.Filter.counts() || l.Order.counts()
+	if counts && !t.at.IsNow() {
 		return nil, invalid("counters are of the present: leave as_of out, or accesses, health and accessed")
 	}
-	q := &listing{Listing: l, stage: t, view: view{branch: t.branch, version: t.version, now: t.now}}
+	q := &listing{Listing: l, stage: t, view: view{branch: t.branch, version: t.version, now: t.now}, counts: counts}
 	if q.filter, err = l.Filter.search(t.space.limits); err != nil {
 		return nil, err
 	}
@@ -231,7 +234,7 @@ func (q *listing) collect(ctx context.Context, by func(context.Context) error) e
 		q.addStaged()
 		return nil
 	}
-	if q.Filter.counts() || q.Order.counts() {
+	if q.counts {
 		return q.stage.space.counters.now(ctx, q.stage.branch, find)
 	}
 	return find(countedNow{})
@@ -244,13 +247,17 @@ func (q *listing) consider(c *search.Columns, staged bool) bool {
 			return true
 		}
 	}
-	counted := q.counted.of(c.Namespace, c.Key)
-	if !q.Filter.admitsCounted(counted) {
+	var counted countRecord
+	if q.counts {
+		if counted = q.counted.of(c.Namespace, c.Key); !q.Filter.admitsCounted(counted) {
+			return true
+		}
+	}
+	if q.total++; q.Count == CountOnly {
 		return true
 	}
-	q.total++
 	at := position{q.Order.value(c, counted), c.Namespace, c.Key}
-	if q.Count != CountOnly && (q.from == nil || at.compare(q.from) > 0) {
+	if q.from == nil || at.compare(q.from) > 0 {
 		q.firsts.add(candidate{position: at, version: c.Version, staged: staged})
 	}
 	return true
@@ -288,11 +295,25 @@ func (q *listing) byScan(ctx context.Context) error {
 		if r.Purged != "" {
 			continue
 		}
-		if c := columnsOf(&r, e.Namespace, e.Name, e.Version, r.CreatedAt(e), e.Time); q.test.Admits(&c) {
+		if c := q.columns(&r, e, r.CreatedAt(e)); q.test.Admits(&c) {
 			q.consider(&c, false)
 		}
 	}
 	return nil
+}
+
+// columns are those of a record that the filter tests.
+func (q *listing) columns(r *record.Record, e store.Entry, created time.Time) search.Columns {
+	c := search.Columns{State: r.CurrentState(), Type: r.Type, Agent: r.Agent, Tags: r.Tags, Importance: math.NaN(),
+		Created: created.UnixMicro(), Updated: e.Time.UnixMicro(), Expires: r.Expires}
+	c.Namespace, c.Collection, c.Key, c.Version = e.Namespace, e.Collection, e.Name, e.Version
+	if r.Importance != nil {
+		c.Importance = *r.Importance
+	}
+	if len(q.filter.Fields) > 0 {
+		c.Fields = r.SearchFields()
+	}
+	return c
 }
 
 // addStaged considers what the stage changed.
@@ -307,7 +328,7 @@ func (q *listing) addStaged() {
 		if r.Created != 0 {
 			created = time.UnixMicro(r.Created)
 		}
-		if c := columnsOf(r, at.Namespace, at.Name, 0, created, t.now); q.test.Admits(&c) {
+		if c := q.columns(r, store.Entry{Key: at.Key, Point: store.Point{Time: t.now}}, created); q.test.Admits(&c) {
 			q.consider(&c, true)
 		}
 	}
@@ -379,15 +400,18 @@ type candidate struct {
 // firsts keeps the first memories of a listing.
 type firsts struct {
 	most int
-	list []candidate // up to twice as many, the first most of them in order once there were that many
+	list []candidate // some more than that, the first most of them in order once there were that many
 	full bool        // the last of the first most is known: candidates behind it are left out
 }
+
+// cutFrom is from how many candidates sorting them pays.
+const cutFrom = 4096
 
 func (b *firsts) add(c candidate) {
 	if b.full && c.compare(&b.list[b.most-1].position) >= 0 {
 		return
 	}
-	if b.list = append(b.list, c); len(b.list) >= 2*b.most {
+	if b.list = append(b.list, c); len(b.list) >= max(2*b.most, cutFrom) {
 		b.cut()
 	}
 }

@@ -334,29 +334,31 @@ func TestAStagesEventsContinueTheChainOfTheLog(t *testing.T) {
 
 // hooks are Hooks made of functions.
 type hooks struct {
-	storing func(Storing) ([]Item, []string, error)
+	storing func(Storing) (Decision, error)
+	asks    []Change
 	depth   int
 	rank    func(Ranking) ([]float32, bool, error)
 }
 
-func (h hooks) Storing(_ context.Context, s Storing) ([]Item, []string, error) {
+func (h hooks) Storing(_ context.Context, s Storing) (Decision, error) {
 	if h.storing == nil {
-		return s.Items, nil, nil
+		return Decision{Items: s.Items}, nil
 	}
 	return h.storing(s)
 }
+func (h hooks) Asks(c Change) bool                                         { return slices.Contains(h.asks, c) }
 func (h hooks) Depth() int                                                 { return h.depth }
 func (h hooks) Rank(_ context.Context, r Ranking) ([]float32, bool, error) { return h.rank(r) }
 
 func TestHooksChangeOrRefuseWhatIsStored(t *testing.T) {
 	s := testSpace(t)
-	s.SetHooks(hooks{storing: func(h Storing) ([]Item, []string, error) {
+	s.SetHooks(hooks{storing: func(h Storing) (Decision, error) {
 		if strings.Contains(string(h.Items[0].Value), "secret") {
-			return nil, nil, &Error{Code: Denied, Message: "no secrets"}
+			return Decision{}, &Error{Code: Denied, Message: "no secrets"}
 		}
 		items := slices.Clone(h.Items)
 		items[0].Tags = append(items[0].Tags, "seen")
-		return items, []string{"tagged"}, nil
+		return Decision{Items: items, Notes: []string{"tagged"}}, nil
 	}})
 	var notes []string
 	stored, err := s.Store(t.Context(), Location{}, []Item{{Value: json.RawMessage(`"tea"`)}}, Write{Note: func(n string) { notes = append(notes, n) }})

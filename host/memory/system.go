@@ -65,6 +65,9 @@ func (s *Space) retainSystem(ctx context.Context) error {
 	if err := s.dropNotes(ctx); err != nil {
 		return err
 	}
+	if err := s.sweep(ctx, b); err != nil {
+		return err
+	}
 	floor, err := s.engine.VersionAt(ctx, s.clock().Add(-systemKept))
 	if err != nil || floor.Version <= b.Version {
 		return err
@@ -79,7 +82,7 @@ func (s *Space) trimSystem(ctx context.Context, b *lineage.Branch, floor uint64)
 		return err
 	}
 	s.index.Trim(b.ID, floor, nil)
-	return nil
+	return s.trimShadows(ctx, b.ID, floor, nil)
 }
 
 // dropAnswers deletes the recorded answers of expired requests.

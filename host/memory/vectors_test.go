@@ -353,7 +353,7 @@ func TestVectorsThatMemoriesCameWithAreWrittenOutAndReadAgain(t *testing.T) {
 // redactor is a hook that takes digits out of what is stored.
 type redactor struct{}
 
-func (redactor) Storing(_ context.Context, s Storing) ([]Item, []string, error) {
+func (redactor) Storing(_ context.Context, s Storing) (Decision, error) {
 	for i := range s.Items {
 		s.Items[i].Value = json.RawMessage(strings.Map(func(r rune) rune {
 			if r >= '0' && r <= '9' {
@@ -362,9 +362,10 @@ func (redactor) Storing(_ context.Context, s Storing) ([]Item, []string, error) 
 			return r
 		}, string(s.Items[i].Value)))
 	}
-	return s.Items, nil, nil
+	return Decision{Items: s.Items}, nil
 }
 
+func (redactor) Asks(Change) bool                                       { return false }
 func (redactor) Depth() int                                             { return 0 }
 func (redactor) Rank(context.Context, Ranking) ([]float32, bool, error) { return nil, false, nil }
 

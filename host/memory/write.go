@@ -108,6 +108,7 @@ func (a *Access) Store(ctx context.Context, p Location, items []Item, w Write) (
 	}
 	req := request(w, "store", p, items)
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
+		s.noteProposed(ctx, p.Branch, done.Version, w)
 		return receiptsAt(receiptsFor(keys), done.Point), err
 	}
 	b, err := s.branch(p.Branch)
@@ -137,18 +138,37 @@ func (a *Access) hookEffects(ctx context.Context, w Write) *Effects {
 
 // store asks the hooks, once, and stores what they make of items that were checked.
 func (a *Access) store(ctx context.Context, b *lineage.Branch, p Location, keys []store.Key, items []Item, w Write, req store.Request) ([]Stored, error) {
-	items, err := a.space.storing(ctx, p, named(items, keys), w, false)
+	d, err := a.space.storing(ctx, Storing{Location: p, Change: ChangeStore, Items: named(items, keys)}, w)
 	if err != nil {
 		return nil, err
 	}
-	t := a.blind(b)
-	t.agent = w.Agent
-	receipts, err := t.put(ctx, keys, items)
+	t, err := a.stageFor(ctx, b, d.Proposal)
+	if err != nil {
+		return nil, err
+	}
+	receipts, err := t.put(ctx, keys, d.Items)
 	if err != nil || t.Changes() == 0 {
 		return receipts, err
 	}
-	done, err := t.finish(ctx, Commit{Write: w}, req, "store")
+	done, err := t.finish(ctx, Commit{Write: w, Proposal: d.Proposal}, req, "store")
+	if err == nil {
+		w.noteProposal(d.Proposal)
+	}
 	return receiptsAt(receipts, done.Point), err
+}
+
+// stageFor is the stage of a write whose hooks were asked. What is proposed is forked from one version, and is not blind.
+func (a *Access) stageFor(ctx context.Context, b *lineage.Branch, proposal string) (*Stage, error) {
+	if proposal == "" {
+		t := a.blind(b)
+		t.agent = a.caller.Agent
+		return t, nil
+	}
+	t, err := a.Stage(ctx, b.Name)
+	if err == nil {
+		t.agent = a.caller.Agent
+	}
+	return t, err
 }
 
 // receiptsAt are receipts of which those without a version are of a commit.
@@ -232,7 +252,7 @@ func receiptsFor(keys []store.Key) []Stored {
 
 // Forget deletes the memories under keys, and lists those that there were. Their past can still be read.
 func (a *Access) Forget(ctx context.Context, p Location, keys []string, w Write) ([]string, error) {
-	return a.change(ctx, p, keys, w, "forget", func(t *Stage, namespace string, keys []string) ([]string, error) {
+	return a.change(ctx, p, keys, w, ChangeDelete, "forget", func(t *Stage, namespace string, keys []string) ([]string, error) {
 		removed, err := t.remove(ctx, memorySites(namespace, keys))
 		return namesAt(removed), err
 	})
@@ -244,7 +264,7 @@ func (a *Access) SetState(ctx context.Context, p Location, keys []string, state 
 		return nil, err
 	}
 	state = cmp.Or(state, Active)
-	return a.change(ctx, p, keys, w, "set state "+string(state), func(t *Stage, namespace string, keys []string) ([]string, error) {
+	return a.change(ctx, p, keys, w, ChangeState, "set state "+string(state), func(t *Stage, namespace string, keys []string) ([]string, error) {
 		patches := make([]Patch, len(keys))
 		for i, key := range keys {
 			patches[i] = Patch{Key: key, State: state}
@@ -260,8 +280,8 @@ const attempts = 16
 // changing stages a change of memories, and lists the keys of those that there are. The keys are its own.
 type changing func(t *Stage, namespace string, keys []string) ([]string, error)
 
-// change commits a change of memories, again when they are changed meanwhile.
-func (a *Access) change(ctx context.Context, p Location, names []string, w Write, operation string, stage changing) ([]string, error) {
+// change asks the hooks about a change of memories that they want to know of, and commits it.
+func (a *Access) change(ctx context.Context, p Location, names []string, w Write, c Change, operation string, stage changing) ([]string, error) {
 	s, w := a.space, a.sign(w)
 	p, err := a.writing(p)
 	if err != nil {
@@ -277,19 +297,56 @@ func (a *Access) change(ctx context.Context, p Location, names []string, w Write
 	}
 	req := request(w, operation, p, names)
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
+		s.noteProposed(ctx, p.Branch, done.Version, w)
 		return s.changedBy(ctx, b, done, err)
 	}
+	stageKeys := func(t *Stage) ([]string, error) { return stage(t, p.Namespace, slices.Clone(keys)) }
+	if !s.asks(c) {
+		return a.commitChange(ctx, b, Commit{Write: w}, req, operation, stageKeys)
+	}
+	effects := a.hookEffects(ctx, w)
+	ctx = WithEffects(ctx, effects)
+	proposal, err := a.askAbout(ctx, b, p, c, w, stageKeys)
+	if err != nil {
+		return nil, effects.Failed(ctx, err)
+	}
+	found, err := a.commitChange(ctx, b, Commit{Write: w, Proposal: proposal}, req, operation, stageKeys)
+	if err == nil && len(found) > 0 {
+		w.noteProposal(proposal)
+	}
+	return found, effects.Failed(ctx, err)
+}
+
+// askAbout asks the hooks about a change, once.
+func (a *Access) askAbout(ctx context.Context, b *lineage.Branch, p Location, c Change, w Write, stage func(*Stage) ([]string, error)) (proposal string, err error) {
+	t := a.blind(b)
+	t.agent = w.Agent
+	if _, err := stage(t); err != nil || len(t.order) == 0 {
+		return "", err
+	}
+	items, err := t.items(ctx, t.order)
+	if err != nil {
+		return "", err
+	}
+	d, err := a.space.storing(ctx, Storing{Location: p, Change: c, Items: items}, w)
+	return d.Proposal, err
+}
+
+// commitChange commits a change of memories, again when they are changed meanwhile.
+func (a *Access) commitChange(ctx context.Context, b *lineage.Branch, c Commit, req store.Request, operation string, stage func(*Stage) ([]string, error)) ([]string, error) {
 	for attempt := 1; ; attempt++ {
-		t := a.blind(b)
-		t.agent = w.Agent
-		found, err := stage(t, p.Namespace, slices.Clone(keys))
+		t, err := a.stageFor(ctx, b, c.Proposal)
+		if err != nil {
+			return nil, err
+		}
+		found, err := stage(t)
 		if err != nil || t.Changes() == 0 {
 			return found, err
 		}
-		done, err := t.finish(ctx, Commit{Write: w}, req, operation)
+		done, err := t.finish(ctx, c, req, operation)
 		switch {
 		case done.Replayed && err == nil:
-			return s.changedBy(ctx, b, done, nil)
+			return a.space.changedBy(ctx, b, done, nil)
 		case !errors.Is(err, store.ErrConflict) || attempt == attempts:
 			return found, err
 		}

@@ -74,7 +74,7 @@ func (w *witnesses) addFamily(f Family) {
 		return
 	}
 	name, reads := f.Manifest.Name, abi.CanMemoryRead
-	hooks := []abi.Hook{abi.HookStore, abi.HookStored, abi.HookEmbed}
+	hooks := []abi.Hook{abi.HookStore, abi.HookStored, abi.HookMerged, abi.HookEmbed}
 	if w.purge.Event != 0 {
 		reads, hooks = abi.CanLogRead, nil
 	}

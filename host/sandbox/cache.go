@@ -195,6 +195,7 @@ func (c *cache) evict() {
 	var total int64
 	files := c.files()
 	slices.SortFunc(files, func(a, b cacheFile) int { return a.used.Compare(b.used) })
+	files = slices.DeleteFunc(files, abandoned)
 	for _, f := range files {
 		total += f.size
 	}
@@ -208,7 +209,18 @@ func (c *cache) evict() {
 	}
 }
 
-// files lists the entries. Those that were not finished are removed once their writers are surely gone.
+// abandoned removes what was not finished, once its writer is surely gone, and says whether a file is of that kind.
+func abandoned(f cacheFile) bool {
+	if !strings.HasSuffix(f.path, partial) {
+		return false
+	}
+	if time.Since(f.used) > abandonedAfter {
+		os.Remove(f.path)
+	}
+	return true
+}
+
+// files lists the entries, and what was not finished.
 func (c *cache) files() (list []cacheFile) {
 	for _, kind := range []string{dirAdmitted, dirBodies, dirCode} {
 		entries, _ := os.ReadDir(filepath.Join(c.dir, kind)) // what cannot be listed cannot be removed
@@ -217,17 +229,36 @@ func (c *cache) files() (list []cacheFile) {
 			if err != nil {
 				continue
 			}
-			f := cacheFile{c.path(kind, e.Name()), info.Size(), info.ModTime()}
-			if strings.HasSuffix(e.Name(), partial) {
-				if time.Since(f.used) > abandonedAfter {
-					os.Remove(f.path)
-				}
-				continue
-			}
-			list = append(list, f)
+			list = append(list, cacheFile{c.path(kind, e.Name()), info.Size(), info.ModTime()})
 		}
 	}
 	return list
+}
+
+// Use is how full a cache is.
+type Use struct {
+	Modules     int   // whose native code is kept
+	Bytes, Most int64 // of all entries, and what they may have
+}
+
+// CacheUse looks at a cache without changing it. A cache that is not there yet is empty; one that a sandbox would not use is an
+// error.
+func CacheUse(config Cache) (Use, error) {
+	c := &cache{dir: config.Dir, most: cmp.Or(config.Bytes, defaultCacheBytes)}
+	u := Use{Most: c.most}
+	if _, err := os.Lstat(c.dir); errors.Is(err, fs.ErrNotExist) {
+		return u, nil
+	}
+	if err := errors.Join(checkPrivate(c.dir), unexposed(c.dir)); err != nil {
+		return u, err
+	}
+	for _, f := range c.files() {
+		u.Bytes += f.size
+		if filepath.Dir(f.path) == c.path(dirCode, "") {
+			u.Modules++
+		}
+	}
+	return u, nil
 }
 
 // sweep removes the files of processes that were killed.

@@ -503,3 +503,21 @@ func TestTheOldCacheIsRemovedAndNothingElse(t *testing.T) {
 	}
 	must(t, RemoveOldCache(dir))
 }
+
+func TestTheUseOfACacheIsToldWithoutChangingIt(t *testing.T) {
+	config := testConfig(t)
+	if u, err := CacheUse(config.Cache); err != nil || u.Modules != 0 || u.Bytes != 0 || u.Most != defaultCacheBytes {
+		t.Errorf("of one that is not there: %+v, %v", u, err)
+	}
+	if _, err := os.Lstat(config.Cache.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it was made: %v", err)
+	}
+	fill(t, config, packedAs(t, "notes", ""), packedAs(t, "more", ""), otherCode(t))
+	if u, err := CacheUse(config.Cache); err != nil || u.Modules != 2 || u.Bytes == 0 {
+		t.Errorf("with two modules: %+v, %v", u, err)
+	}
+	must(t, os.Chmod(config.Cache.Dir, 0o755))
+	if _, err := CacheUse(config.Cache); err == nil || !strings.Contains(err.Error(), "chmod 700") {
+		t.Errorf("of one that others can enter: %v", err)
+	}
+}

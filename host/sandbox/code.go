@@ -11,8 +11,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
+	"strings"
 
 	"github.com/tetratelabs/wazero"
 	"golang.org/x/sys/cpu"
@@ -111,8 +111,10 @@ func (s *Sandbox) link(digest [sha256.Size]byte, rewritten []byte) (*code, error
 	return s.add(digest, compiled), nil
 }
 
-// nativeName is how wazero names native code: by a digest of the module and the processor's features.
-var nativeName = regexp.MustCompile(`^[0-9a-f]{64}$`)
+// isNativeName says whether wazero could have named native code so: by a digest of the module and the processor's features.
+func isNativeName(name string) bool {
+	return len(name) == 2*sha256.Size && strings.Trim(name, "0123456789abcdef") == ""
+}
 
 // codeMagic begins an entry of the cache: then come wazero's name, the length of the rewritten module in 8 bytes, the
 // rewritten module and the native code.
@@ -173,7 +175,7 @@ func readCode(r io.Reader, size int64) (name string, rewritten []byte, err error
 	}
 	name = string(head[len(codeMagic) : len(head)-8])
 	length := binary.LittleEndian.Uint64(head[len(head)-8:])
-	if !nativeName.MatchString(name) || length > uint64(size) || length > maxMetered+uint64(abi.DefaultModuleLimits().ModuleBytes) {
+	if !isNativeName(name) || length > uint64(size) || length > maxMetered+uint64(abi.DefaultModuleLimits().ModuleBytes) {
 		return "", nil, errInvalid
 	}
 	rewritten = make([]byte, length)

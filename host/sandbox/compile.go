@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -88,18 +89,31 @@ func (s *Sandbox) linkNew(ctx context.Context, digest [sha256.Size]byte, binary 
 	if err != nil {
 		return nil, fmt.Errorf("load the compiled module: %w", err)
 	}
-	files, err := os.ReadDir(s.work.native())
-	if err == nil && len(files) != 1 {
-		err = fmt.Errorf("the engine left %d files, not 1", len(files))
-	}
-	if err == nil {
-		native := filepath.Join(s.work.native(), files[0].Name())
-		err = errors.Join(s.pack(digest, binary, native), os.Remove(native))
-	}
-	if err != nil {
+	if err := s.packNew(digest, binary); err != nil {
 		s.log.Warn("a module has to be compiled again next time", "error", err)
 	}
 	return s.add(digest, compiled), nil
+}
+
+// packNew writes the one file of native code in the workspace to the cache, and removes all there are. The caller holds loading.
+func (s *Sandbox) packNew(digest [sha256.Size]byte, binary []byte) error {
+	files, err := os.ReadDir(s.work.native())
+	if err != nil {
+		return err
+	}
+	var native []string
+	for _, f := range files {
+		native = append(native, filepath.Join(s.work.native(), f.Name()))
+	}
+	if len(native) == 1 {
+		err = s.pack(digest, binary, native[0])
+	} else {
+		err = fmt.Errorf("the engine left %d files, not 1", len(native))
+	}
+	for _, path := range native {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
 }
 
 // takeOver checks the one compiled module that a compiler wrote, and moves it to where wazero looks for it.
@@ -118,10 +132,10 @@ func (w *workspace) takeOver(from string, functions int) (native string, err err
 		return "", fmt.Errorf("take over a compiled module: the compiler left %d files, not 1", len(found))
 	}
 	relative, err := filepath.Rel(from, found[0])
-	if err != nil || filepath.Dir(relative) != w.engine || !nativeName.MatchString(filepath.Base(relative)) {
+	if err != nil || filepath.Dir(relative) != w.engine || !isNativeName(filepath.Base(relative)) {
 		return "", fmt.Errorf("take over a compiled module: %q is no name that the compiler gives", relative)
 	}
-	data, err := regular.Read(found[0], maxEntry)
+	data, err := readEntryFile(found[0])
 	if err != nil {
 		return "", fmt.Errorf("take over a compiled module: %w", err)
 	}
@@ -133,6 +147,25 @@ func (w *workspace) takeOver(from string, functions int) (native string, err err
 		return "", fmt.Errorf("take over a compiled module: %w", err)
 	}
 	return native, nil
+}
+
+// readEntryFile reads what a compiler wrote, at once: it has tens of megabytes.
+func readEntryFile(path string) ([]byte, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxEntry {
+		return nil, fmt.Errorf("it has %d bytes, and may have %d", info.Size(), maxEntry)
+	}
+	data := make([]byte, info.Size())
+	_, err = io.ReadFull(f, data)
+	return data, err
 }
 
 // runCompiler runs the compiler in its directory, and kills it when it takes too long.

@@ -8,8 +8,8 @@ import (
 	"regexp"
 )
 
-// oldCacheFile is a file of the cache as it was until version 2 of its layout, which kept native code without a MAC.
-var oldCacheFile = regexp.MustCompile(`^(modules/[0-9a-f]{64}-[A-Za-z0-9._-]+\.wasm|code/wazero-[A-Za-z0-9._+-]+/[0-9a-f]{64}|work/compile-[0-9]+/(module\.wasm|code/wazero-[A-Za-z0-9._+-]+/[0-9a-f]{64}))$`)
+// oldCacheFile is a file of the cache as it was while it kept native code without a MAC.
+const oldCacheFile = `^(modules/[0-9a-f]{64}-[A-Za-z0-9._-]+\.wasm|code/wazero-[A-Za-z0-9._+-]+/[0-9a-f]{64}|work/compile-[0-9]+/(module\.wasm|code/wazero-[A-Za-z0-9._+-]+/[0-9a-f]{64}))$`
 
 // RemoveOldCache removes a cache that earlier releases kept in a directory, and the directory if nothing else is in it. It
 // is without effect where there is none.
@@ -26,6 +26,7 @@ func RemoveOldCache(dir string) error {
 		return err
 	}
 	defer root.Close()
+	known := regexp.MustCompile(oldCacheFile)
 	var folders []string
 	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -33,7 +34,7 @@ func RemoveOldCache(dir string) error {
 			return err
 		case entry.IsDir():
 			folders = append(folders, path)
-		case entry.Type().IsRegular() && oldCacheFile.MatchString(path):
+		case entry.Type().IsRegular() && known.MatchString(path):
 			return root.Remove(path)
 		}
 		return nil

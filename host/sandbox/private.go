@@ -14,6 +14,10 @@ func private(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	return checkPrivate(dir)
+}
+
+func checkPrivate(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
 	case err != nil:

@@ -52,7 +52,7 @@ func (s Span) IsZero() bool { return s.Since.IsZero() && s.Until.IsZero() }
 
 // Has reports whether an instant, in µs since the epoch, is in the span.
 func (s Span) Has(micros int64) bool {
-	return (s.Since.IsZero() || micros >= s.Since.UnixMicro()) && (s.Until.IsZero() || micros < s.Until.UnixMicro())
+	return s.bounds().has(micros)
 }
 
 // Expiry selects documents by whether they have expired.
@@ -98,12 +98,32 @@ type Columns struct {
 
 // Test is a Filter at an instant, at which it judges expiry.
 type Test struct {
-	filter Filter
-	now    int64
+	filter           Filter
+	now              int64 // µs, as the bounds
+	created, updated bounds
+	tagged           bool // tags are tested
 }
 
+// bounds are a span in µs.
+type bounds struct{ since, until int64 }
+
+func (s Span) bounds() bounds {
+	b := bounds{math.MinInt64, math.MaxInt64}
+	if !s.Since.IsZero() {
+		b.since = s.Since.UnixMicro()
+	}
+	if !s.Until.IsZero() {
+		b.until = s.Until.UnixMicro()
+	}
+	return b
+}
+
+func (b bounds) has(micros int64) bool { return micros >= b.since && micros < b.until }
+
 // At is the filter at an instant.
-func (f Filter) At(now time.Time) *Test { return &Test{f, now.UnixMicro()} }
+func (f Filter) At(now time.Time) *Test {
+	return &Test{filter: f, now: now.UnixMicro(), created: f.Created.bounds(), updated: f.Updated.bounds(), tagged: len(f.Tags)+len(f.AnyTags)+len(f.NoTags) > 0}
+}
 
 // Admits reports whether the filter selects a document. It ignores Text.
 func (t *Test) Admits(c *Columns) bool {
@@ -120,8 +140,8 @@ func (t *Test) agent(agent string) bool { return among(t.filter.Agents, agent) }
 // rest tests all other columns.
 func (t *Test) rest(c *Columns) bool {
 	f := &t.filter
-	return t.expiry(c.Expires) && t.importance(c.Importance) && f.Created.Has(c.Created) && f.Updated.Has(c.Updated) &&
-		strings.HasPrefix(c.Key, f.Prefix) && t.tags(c.Tags) && t.fields(c)
+	return t.expiry(c.Expires) && t.importance(c.Importance) && t.created.has(c.Created) && t.updated.has(c.Updated) &&
+		strings.HasPrefix(c.Key, f.Prefix) && (!t.tagged || t.tags(c.Tags)) && t.fields(c)
 }
 
 func among(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }

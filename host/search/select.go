@@ -13,29 +13,25 @@ import (
 // Select calls do for the documents of a view that a filter selects, in no order, until do returns false. The columns are
 // valid until do returns. The index is locked meanwhile: do is quick and uses the index for nothing.
 func (x *Index) Select(ctx context.Context, view View, f Filter, do func(*Columns) bool) error {
-	view.Lineage = x.present(view.Lineage)
 	if f.Text != "" {
 		return x.selectMatching(ctx, view, f, do)
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	view.Lineage = x.present(view.Lineage)
 	s := x.newSelecting(view, f)
 	for _, picked := range s.picked {
-		if err := ctx.Err(); err != nil {
+		if more, err := s.part(ctx, picked, do); err != nil || !more {
 			return err
-		}
-		if !s.part(picked, do) {
-			return nil
 		}
 	}
 	return ctx.Err()
 }
 
 // present returns a lineage that sees the same documents: one whose own branch was not written after its cut reads that
-// branch without a cut, so that its view is the one that writes keep up to date.
+// branch without a cut, so that its view is the one that writes keep up to date. The caller holds mu for reading as long as it uses
+// the lineage.
 func (x *Index) present(l store.Lineage) store.Lineage {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
 	if len(l) == 0 || l[0].At == store.Latest {
 		return l
 	}
@@ -57,7 +53,14 @@ type selecting struct {
 	facet  uint32          // the last facet asked for, or none
 	agent  uint32          // the last agent asked for, or none
 	ok     [2]bool         // the answers for these
+	fields []requiredField
 	row    Columns
+}
+
+// requiredField is a field that the filter wants a document to have.
+type requiredField struct {
+	name   uint32 // none: no document has it
+	equals *Digest
 }
 
 type pickedPart struct {
@@ -68,6 +71,19 @@ type pickedPart struct {
 // newSelecting prepares a Select. The caller holds mu for reading.
 func (x *Index) newSelecting(view View, f Filter) *selecting {
 	s := &selecting{index: x, test: f.At(view.Now), kinds: map[uint32]bool{}, agents: map[uint32]bool{}, facet: none, agent: none}
+	for _, test := range f.Fields {
+		if test.Test == Absent || slices.Contains(ColumnFields(), test.Name) {
+			continue
+		}
+		required := requiredField{name: none}
+		if number, ok := x.table.fieldOf[test.Name]; ok {
+			required.name = number
+		}
+		if test.Test == Equal {
+			required.equals = &test.Equals
+		}
+		s.fields = append(s.fields, required)
+	}
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
 	chosen := x.choose(x.view(view.Lineage), view)
@@ -81,13 +97,20 @@ func (x *Index) newSelecting(view View, f Filter) *selecting {
 	return s
 }
 
+// rowsPerCheck is after how many documents of a part a Select looks whether its caller still waits.
+const rowsPerCheck = 1 << 10
+
 // part selects the documents of a part. It reports whether to go on.
-func (s *selecting) part(p pickedPart, do func(*Columns) bool) bool {
-	more := true
+func (s *selecting) part(ctx context.Context, p pickedPart, do func(*Columns) bool) (more bool, err error) {
+	more = true
 	p.docs.each(func(local uint32) bool {
+		if local%rowsPerCheck == 0 && ctx.Err() != nil {
+			err = ctx.Err()
+			return false
+		}
 		number := p.part.rows[local]
 		r := s.index.table.row(number)
-		if !s.shared(r) {
+		if !s.shared(r) || len(s.fields) > 0 && !s.mayHaveFields(r) {
 			return true
 		}
 		s.index.columns(r, &s.row, s.test)
@@ -96,7 +119,23 @@ func (s *selecting) part(p pickedPart, do func(*Columns) bool) bool {
 		}
 		return more
 	})
-	return more
+	return more, err
+}
+
+// mayHaveFields reports whether a document has the fields that the filter wants, at little cost; Test.rest decides.
+func (s *selecting) mayHaveFields(r *row) bool {
+	if r.extra == none {
+		return false
+	}
+	fields := s.index.table.extras[r.extra].fields
+	for _, required := range s.fields {
+		if !slices.ContainsFunc(fields, func(f storedField) bool {
+			return f.name == required.name && (required.equals == nil || f.value == *required.equals)
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // shared tests the columns that documents share.
@@ -124,24 +163,24 @@ func remembered(answers map[uint32]bool, number uint32, ask func() bool) bool {
 func (x *Index) columns(r *row, c *Columns, test *Test) {
 	t := x.table
 	n, f := &t.names[r.name], &t.facets[r.facet]
-	fields := c.Fields[:0]
-	*c = Columns{Ref: Ref{Branch: r.branch, Version: r.version, Key: n.key}, State: f.state, Type: f.kind, Agent: t.agents[r.agent],
-		Importance: r.importance, Created: r.time, Updated: r.time}
+	c.Branch, c.Version, c.Key = r.branch, r.version, n.key
 	c.Namespace, c.Collection = t.spaces[n.space].namespace, t.spaces[n.space].collection
+	c.State, c.Type, c.Agent, c.Importance, c.Created, c.Updated = f.state, f.kind, t.agents[r.agent], r.importance, r.time, r.time
 	if r.extra == none {
+		c.Tags, c.Expires, c.Fields = nil, 0, c.Fields[:0]
 		return
 	}
 	e := &t.extras[r.extra]
-	c.Tags, c.Expires = e.tags, e.expires
-	if e.created != 0 {
+	if c.Tags, c.Expires = e.tags, e.expires; e.created != 0 {
 		c.Created = e.created
 	}
+	fields := c.Fields[:0]
 	if len(test.filter.Fields) > 0 {
 		for _, f := range e.fields {
 			fields = append(fields, Field{t.fields[f.name], f.value})
 		}
-		c.Fields = fields
 	}
+	c.Fields = fields
 }
 
 // selectMatching is Select for documents that match a text.
@@ -153,6 +192,7 @@ func (x *Index) selectMatching(ctx context.Context, view View, f Filter, do func
 	asked := x.understand(view, q)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	view.Lineage = x.present(view.Lineage)
 	r, err := x.newRanking(ctx, view, q, asked)
 	if err != nil {
 		return fmt.Errorf("select: %w", err)
@@ -175,9 +215,9 @@ func (x *Index) selectMatching(ctx context.Context, view View, f Filter, do func
 
 // Namespaces lists the namespaces with documents in a view, expired ones included, in order.
 func (x *Index) Namespaces(ctx context.Context, view View) ([]string, error) {
-	view.Lineage = x.present(view.Lineage)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	view.Lineage = x.present(view.Lineage)
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
 	found := map[string]bool{}

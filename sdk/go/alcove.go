@@ -29,6 +29,7 @@ type Family struct {
 	jobs   map[string]Handler
 	store  func(*Call, []Entry) ([]*Change, error)
 	stored func(*Call, []Entry) error
+	merged func(*Call, MergeNotice) error
 	rank   func(*Ranking) error
 	embed  func(*Texts) ([][]float32, error)
 }
@@ -47,6 +48,7 @@ type Handlers struct {
 	Handle Handler
 	Store  func(*Call, []Entry) ([]*Change, error)
 	Stored func(*Call, []Entry) error
+	Merged func(*Call, MergeNotice) error
 	Rank   func(*Ranking) error
 	Embed  func(*Texts) ([][]float32, error)
 }
@@ -74,6 +76,9 @@ func (f *Family) add(h Handlers) {
 	if h.Stored != nil {
 		f.OnStored(h.Stored)
 	}
+	if h.Merged != nil {
+		f.OnMerged(h.Merged)
+	}
 	if h.Rank != nil {
 		f.OnRank(h.Rank)
 	}
@@ -92,11 +97,15 @@ func (f *Family) HandleTool(name string, handle Handler) { f.tools[name] = handl
 func (f *Family) HandleJob(name string, handle Handler) { f.jobs[name] = handle }
 
 // OnStore handles what is about to be stored. It answers with what changes in each entry, nil for those that stay as
-// they are; or with nothing. Refuse refuses the entries; any other error is a failure of the hook.
+// they are; or with nothing. Refuse refuses the entries, and Propose has them, changed as it answers, proposed; any other error is
+// a failure of the hook. An entry with a Change is refused or proposed, never changed.
 func (f *Family) OnStore(handle func(*Call, []Entry) ([]*Change, error)) { f.store = handle }
 
 // OnStored handles what was stored.
 func (f *Family) OnStored(handle func(*Call, []Entry) error) { f.stored = handle }
+
+// OnMerged handles a merge that was committed.
+func (f *Family) OnMerged(handle func(*Call, MergeNotice) error) { f.merged = handle }
 
 // OnRank scores the candidates of a search: handle fills Ranking.Scores, which hold zeros. The host ranks by itself
 // when it fails.

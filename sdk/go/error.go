@@ -25,6 +25,18 @@ func (r *Refusal) Error() string { return "refused: " + r.Reason }
 // with the code Denied.
 func Refuse(reason string) error { return &Refusal{reason} }
 
+// Proposal is a store hook's decision that what it was asked about goes to a branch of proposals. It is no failure of the hook.
+type Proposal struct {
+	Reason string // what the caller is told: at most 1,000 bytes of it
+}
+
+// Error is the reason.
+func (p *Proposal) Error() string { return "proposed: " + p.Reason }
+
+// Propose is what a handler of OnStore answers with, beside its changes, so that the write goes to a branch of proposals, which
+// somebody merges or deletes. Elsewhere it is an error with the code Denied.
+func Propose(reason string) error { return &Proposal{reason} }
+
 // Errorf returns an error of a code. A handler that returns it has it passed on to the host; any other error becomes one with the
 // code Internal. It knows the verbs %s, %v, %q, %d, %x, %t, %g and %.2f, for text, errors, numbers, lists of text and what has a
 // method String.
@@ -46,6 +58,9 @@ func asError(err error) *Error {
 	}
 	if refused, ok := find[*Refusal](err); ok {
 		return Errorf(Denied, "%s", refused.Reason)
+	}
+	if proposed, ok := find[*Proposal](err); ok {
+		return Errorf(Denied, "%s", proposed.Reason)
 	}
 	return &Error{Code: Internal, Message: err.Error()}
 }

@@ -67,6 +67,8 @@ func (f *Family) handleHook(host Host, request []byte) ([]byte, error) {
 		return f.handleStore(c, r.Entries)
 	case r.Hook == hookStored && f.stored != nil:
 		return nil, f.stored(c, r.Entries)
+	case r.Hook == hookMerged && f.merged != nil && r.Merge != nil:
+		return nil, f.merged(c, *r.Merge)
 	case r.Hook == hookJob && f.jobs[r.Job] != nil:
 		return f.jobs[r.Job](c, r.Payload)
 	case r.Hook == hookJob:
@@ -79,6 +81,9 @@ func (f *Family) handleStore(c *Call, entries []Entry) ([]byte, error) {
 	changes, err := f.store(c, entries)
 	if refused, ok := find[*Refusal](err); ok {
 		return encode(&storeResult{Refuse: &refused.Reason})
+	}
+	if proposed, ok := find[*Proposal](err); ok {
+		return encode(&storeResult{Entries: changes, Propose: &proposed.Reason})
 	}
 	switch {
 	case err != nil || changes == nil:

@@ -38,13 +38,17 @@ func (x *Context) read(s *scan.Scanner) {
 	}
 }
 
-// Entry is a memory that is being stored, or was.
+// Entry is a memory that is being stored or changed, or a memory or record that was.
 type Entry struct {
 	Namespace  string         `json:"namespace"`           // its namespace
-	Collection string         `json:"collection"`          // its collection: `memory`
+	Collection string         `json:"collection"`          // its collection: `memory`, or in `stored` one of the family's own
 	Key        string         `json:"key"`                 // its key
+	Change     string         `json:"change,omitzero"`     // in `store` only: it is about to be deleted, or moved to another state and nothing else; absent: it is being stored: delete, state
 	Version    uint64         `json:"version,omitzero"`    // in `stored` only: the version of the commit
 	Deleted    bool           `json:"deleted,omitzero"`    // in `stored` only: the commit deleted it
+	Agent      string         `json:"agent,omitzero"`      // in `stored` only: who wrote it; absent: nobody said
+	Family     string         `json:"family,omitzero"`     // in `stored` only: the family through which it was written; absent: none
+	State      string         `json:"state,omitzero"`      // its state, in `store` the one that it will have; absent: active: archived, merged, pruned
 	Value      Raw            `json:"value,omitzero"`      // any JSON value
 	Tags       []string       `json:"tags,omitzero"`       // tags
 	Type       string         `json:"type,omitzero"`       // a type
@@ -61,10 +65,18 @@ func (x *Entry) read(s *scan.Scanner) {
 			x.Collection = s.String()
 		case "key":
 			x.Key = s.String()
+		case "change":
+			x.Change = s.String()
 		case "version":
 			x.Version = s.Uint()
 		case "deleted":
 			x.Deleted = s.Bool()
+		case "agent":
+			x.Agent = s.String()
+		case "family":
+			x.Family = s.String()
+		case "state":
+			x.State = s.String()
 		case "value":
 			x.Value = s.Raw()
 		case "tags":
@@ -75,6 +87,59 @@ func (x *Entry) read(s *scan.Scanner) {
 			x.Importance = scan.ReadPointer(s, func() float64 { return s.Number() })
 		case "metadata":
 			x.Metadata = scan.ReadMap(s, func() Raw { return s.Raw() })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// MergeNotice is a merge of branches.
+type MergeNotice struct {
+	Source  string     `json:"source"`         // the branch that was merged
+	Target  string     `json:"target"`         // the branch into which it was merged
+	Version uint64     `json:"version"`        // the version of the commit
+	Agent   string     `json:"agent,omitzero"` // who merged; absent: that was not noted
+	Count   int        `json:"count"`          // how many memories it changed, of those that the family may read
+	Keys    []MergeKey `json:"keys"`           // the first 100 of them
+}
+
+func (x *MergeNotice) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "source":
+			x.Source = s.String()
+		case "target":
+			x.Target = s.String()
+		case "version":
+			x.Version = s.Uint()
+		case "agent":
+			x.Agent = s.String()
+		case "count":
+			x.Count = int(s.Int())
+		case "keys":
+			x.Keys = scan.ReadList(s, func() MergeKey { return readObject[MergeKey](s) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// MergeKey is a memory that a merge changed.
+type MergeKey struct {
+	Namespace string `json:"namespace"`        // its namespace
+	Key       string `json:"key"`              // its key
+	Deleted   bool   `json:"deleted,omitzero"` // the merge deleted it
+}
+
+func (x *MergeKey) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "namespace":
+			x.Namespace = s.String()
+		case "key":
+			x.Key = s.String()
+		case "deleted":
+			x.Deleted = s.Bool()
 		default:
 			s.Skip()
 		}
@@ -142,12 +207,13 @@ func (x *toolRequest) read(s *scan.Scanner) {
 
 // hookRequest is the request of kind 2: a hook or a job.
 type hookRequest struct {
-	Hook    string  `json:"hook"`             // the hook: store, stored, job
-	Entries []Entry `json:"entries,omitzero"` // of `store` and `stored`: the memories
-	Job     string  `json:"job,omitzero"`     // of `job`: its name
-	Payload Raw     `json:"payload,omitzero"` // of `job`: what it was queued with
-	Config  Raw     `json:"config"`           // an object with a value for every key of the manifest's `config`
-	Context Context `json:"context"`          // the context
+	Hook    string       `json:"hook"`             // the hook: store, stored, merged, job
+	Entries []Entry      `json:"entries,omitzero"` // of `store` and `stored`: the memories, and of `stored` the records
+	Merge   *MergeNotice `json:"merge,omitzero"`   // of `merged`: the merge
+	Job     string       `json:"job,omitzero"`     // of `job`: its name
+	Payload Raw          `json:"payload,omitzero"` // of `job`: what it was queued with
+	Config  Raw          `json:"config"`           // an object with a value for every key of the manifest's `config`
+	Context Context      `json:"context"`          // the context
 }
 
 func (x *hookRequest) read(s *scan.Scanner) {
@@ -157,6 +223,8 @@ func (x *hookRequest) read(s *scan.Scanner) {
 			x.Hook = s.String()
 		case "entries":
 			x.Entries = scan.ReadList(s, func() Entry { return readObject[Entry](s) })
+		case "merge":
+			x.Merge = readNullable[MergeNotice](s)
 		case "job":
 			x.Job = s.String()
 		case "payload":
@@ -171,10 +239,11 @@ func (x *hookRequest) read(s *scan.Scanner) {
 	}
 }
 
-// storeResult is the result of a store hook: changes, or a refusal.
+// storeResult is the result of a store hook: changes, a proposal, or a refusal.
 type storeResult struct {
 	Entries []*Change `json:"entries,omitzero"` // the change of each entry of the request, or null; absent: nothing changes
-	Refuse  *string   `json:"refuse,omitzero"`  // why none of the entries may be stored; `entries` are then ignored
+	Refuse  *string   `json:"refuse,omitzero"`  // why none of the entries may be stored; all else is then ignored
+	Propose *string   `json:"propose,omitzero"` // why the write is to go to a branch of proposals, with the changes of `entries`
 }
 
 func (x *storeResult) write(w *scan.Writer) {
@@ -192,6 +261,10 @@ func (x *storeResult) write(w *scan.Writer) {
 	if x.Refuse != nil {
 		w.Key("refuse")
 		w.Text(*x.Refuse)
+	}
+	if x.Propose != nil {
+		w.Key("propose")
+		w.Text(*x.Propose)
 	}
 	w.Close()
 }

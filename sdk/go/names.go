@@ -29,8 +29,9 @@ const (
 
 // The hooks.
 const (
-	hookStore  = "store"  // before a commit: may change or refuse what is being stored
+	hookStore  = "store"  // before a commit: may change, refuse or propose what is being stored, and refuse or propose a deletion or a change of state
 	hookStored = "stored" // after a commit
+	hookMerged = "merged" // after a merge of branches was committed
 	hookRank   = "rank"   // scores the candidates of a search
 	hookEmbed  = "embed"  // turns texts into vectors
 	hookJob    = "job"    // on a schedule, or because it was queued
@@ -85,7 +86,8 @@ const (
 	OpRecordGet        Op = "record.get"        // records of one of its own collections by their keys
 	OpRecordPut        Op = "record.put"        // stage records
 	OpRecordDelete     Op = "record.delete"     // stage deletions of records
-	OpRecordList       Op = "record.list"       // records in the order of their keys, page by page
+	OpRecordList       Op = "record.list"       // records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order
+	OpRecordHistory    Op = "record.history"    // the versions of one record, the newest first
 	OpRecordSearch     Op = "record.search"     // search in a searchable collection; what was staged is not found
 	OpRecordAppend     Op = "record.append"     // stage records with the next sequence numbers as their keys
 	OpLogAppend        Op = "log.append"        // stage an event of the log, which gets its sequence number at the commit
@@ -97,7 +99,7 @@ const (
 	OpBranchFork       Op = "branch.fork"       // make a branch, after the commit
 	OpBranchMerge      Op = "branch.merge"      // merge a branch after the commit, or preview that
 	OpBranchDelete     Op = "branch.delete"     // delete a branch, after the commit
-	OpLinkList         Op = "link.list"         // links from and to a memory
+	OpLinkList         Op = "link.list"         // links from and to a memory; a memory of another namespace is `namespace#key`, and is left out if it may not be read
 	OpLinkAdd          Op = "link.add"          // stage links
 	OpLinkRemove       Op = "link.remove"       // stage the removal of links
 	OpConfigGet        Op = "config.get"        // its own configuration

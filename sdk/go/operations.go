@@ -496,11 +496,13 @@ func (x *MemoryHit) read(s *scan.Scanner) {
 
 // Record is a record of one of the family's own collections. One that is staged has version 0.
 type Record struct {
-	Namespace string `json:"namespace"`          // its namespace
-	Key       string `json:"key"`                // its key; of an appended record its sequence number, in 20 digits
-	Value     Raw    `json:"value"`              // any JSON value
-	Version   uint64 `json:"version"`            // the version of the commit that wrote it
-	Timestamp string `json:"timestamp,omitzero"` // when it was written, RFC 3339
+	Namespace string `json:"namespace"`           // its namespace
+	Key       string `json:"key"`                 // its key; of an appended record its sequence number, in 20 digits
+	Value     Raw    `json:"value"`               // any JSON value
+	Version   uint64 `json:"version"`             // the version of the commit that wrote it
+	Timestamp string `json:"timestamp,omitzero"`  // when it was written, RFC 3339
+	ExpiresAt string `json:"expires_at,omitzero"` // when it expires, RFC 3339; absent: never
+	Deleted   bool   `json:"deleted,omitzero"`    // in a history: it was deleted at this version
 }
 
 func (x *Record) read(s *scan.Scanner) {
@@ -516,10 +518,32 @@ func (x *Record) read(s *scan.Scanner) {
 			x.Version = s.Uint()
 		case "timestamp":
 			x.Timestamp = s.String()
+		case "expires_at":
+			x.ExpiresAt = s.String()
+		case "deleted":
+			x.Deleted = s.Bool()
 		default:
 			s.Skip()
 		}
 	}
+}
+
+// RecordFilter is a condition on an indexed field of records.
+type RecordFilter struct {
+	Field string `json:"field"` // the field, by its path, as in `owner` or `task.due`
+	Op    string `json:"op"`    // `eq`, `in`, `gt`, `gte`, `lt`, `lte`, or for strings `prefix`
+	Value Raw    `json:"value"` // a value of the field's type; for `in` an array of them, at most 100; with `eq`, null finds the records without the field
+}
+
+func (x *RecordFilter) write(w *scan.Writer) {
+	w.Open()
+	w.Key("field")
+	w.Text(x.Field)
+	w.Key("op")
+	w.Text(x.Op)
+	w.Key("value")
+	w.Raw(x.Value)
+	w.Close()
 }
 
 // RecordItem is a record to be staged.
@@ -527,6 +551,7 @@ type RecordItem struct {
 	Key       string  `json:"key"`                 // its key
 	Value     Raw     `json:"value"`               // any JSON value
 	IfVersion *uint64 `json:"if_version,omitzero"` // the version that has to be the newest; 0: the key must be free
+	ExpiresAt *string `json:"expires_at,omitzero"` // when it expires: RFC 3339, a date or `in 2h`; the empty string stands for never; default: as the manifest says
 }
 
 func (x *RecordItem) write(w *scan.Writer) {
@@ -538,6 +563,10 @@ func (x *RecordItem) write(w *scan.Writer) {
 	if x.IfVersion != nil {
 		w.Key("if_version")
 		w.Uint(*x.IfVersion)
+	}
+	if x.ExpiresAt != nil {
+		w.Key("expires_at")
+		w.Text(*x.ExpiresAt)
 	}
 	w.Close()
 }
@@ -1227,6 +1256,8 @@ type RecordGetRequest struct {
 	Collection string   `json:"collection"`         // the collection, as the manifest declares it
 	Keys       []string `json:"keys"`               // keys; 1 to 1000 elements
 	Namespace  string   `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Family     string   `json:"family,omitzero"`    // another family, which `records.read` has to allow; default: the caller's own
+	Expired    bool     `json:"expired,omitzero"`   // expired records too, as far as they were not dropped yet
 }
 
 func (x *RecordGetRequest) write(w *scan.Writer) {
@@ -1238,6 +1269,14 @@ func (x *RecordGetRequest) write(w *scan.Writer) {
 	if x.Namespace != "" {
 		w.Key("namespace")
 		w.Text(x.Namespace)
+	}
+	if x.Family != "" {
+		w.Key("family")
+		w.Text(x.Family)
+	}
+	if x.Expired {
+		w.Key("expired")
+		w.Bool(x.Expired)
 	}
 	w.Close()
 }
@@ -1330,13 +1369,19 @@ func (x *RecordDeleteResponse) read(s *scan.Scanner) {
 	}
 }
 
-// RecordListRequest is the request of record.list: records in the order of their keys, page by page.
+// RecordListRequest is the request of record.list: records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order.
 type RecordListRequest struct {
-	Collection string `json:"collection"`         // the collection
-	Namespace  string `json:"namespace,omitzero"` // the namespace; default: the call's own
-	Prefix     string `json:"prefix,omitzero"`    // only keys that begin with it
-	After      string `json:"after,omitzero"`     // the key after which the page begins, or `next` of the page before
-	Limit      int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
+	Collection string         `json:"collection"`          // the collection
+	Namespace  string         `json:"namespace,omitzero"`  // the namespace; default: the call's own
+	Prefix     string         `json:"prefix,omitzero"`     // only keys that begin with it
+	After      string         `json:"after,omitzero"`      // the key after which the page begins, or `next` of the page before; with `filters` or `order` only the latter
+	Limit      int            `json:"limit,omitzero"`      // entries in one page; with `filters` there may be fewer before the last page; 1 to 1000; default: 100
+	Filters    []RecordFilter `json:"filters,omitzero"`    // all of these hold; each field belongs to a declared index; at most 16 elements
+	Order      string         `json:"order,omitzero"`      // an indexed field to sort by; records without it come first; default: the filtered fields, or the keys
+	Descending bool           `json:"descending,omitzero"` // the last first; needs `filters` or `order`
+	Count      bool           `json:"count,omitzero"`      // count all that match; needs `filters` or `order`
+	Family     string         `json:"family,omitzero"`     // another family, which `records.read` has to allow; default: the caller's own
+	Expired    bool           `json:"expired,omitzero"`    // expired records too, as far as they were not dropped yet
 }
 
 func (x *RecordListRequest) write(w *scan.Writer) {
@@ -1359,13 +1404,38 @@ func (x *RecordListRequest) write(w *scan.Writer) {
 		w.Key("limit")
 		w.Int(int64(x.Limit))
 	}
+	if x.Filters != nil {
+		w.Key("filters")
+		w.List(len(x.Filters), func(i int) { x.Filters[i].write(w) })
+	}
+	if x.Order != "" {
+		w.Key("order")
+		w.Text(x.Order)
+	}
+	if x.Descending {
+		w.Key("descending")
+		w.Bool(x.Descending)
+	}
+	if x.Count {
+		w.Key("count")
+		w.Bool(x.Count)
+	}
+	if x.Family != "" {
+		w.Key("family")
+		w.Text(x.Family)
+	}
+	if x.Expired {
+		w.Key("expired")
+		w.Bool(x.Expired)
+	}
 	w.Close()
 }
 
 // RecordListResponse is the response of record.list.
 type RecordListResponse struct {
-	Records []Record `json:"records"`       // the page
-	Next    string   `json:"next,omitzero"` // `after` of the next page; absent at the end
+	Records []Record `json:"records"`        // the page
+	Next    string   `json:"next,omitzero"`  // `after` of the next page; absent at the end
+	Total   *int     `json:"total,omitzero"` // how many match, on all pages, where `count` asks for it
 }
 
 func (x *RecordListResponse) read(s *scan.Scanner) {
@@ -1375,6 +1445,62 @@ func (x *RecordListResponse) read(s *scan.Scanner) {
 			x.Records = scan.ReadList(s, func() Record { return readObject[Record](s) })
 		case "next":
 			x.Next = s.String()
+		case "total":
+			x.Total = scan.ReadPointer(s, func() int { return int(s.Int()) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// RecordHistoryRequest is the request of record.history: the versions of one record, the newest first.
+type RecordHistoryRequest struct {
+	Collection string `json:"collection"`         // the collection
+	Key        string `json:"key"`                // the record
+	Namespace  string `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Before     uint64 `json:"before,omitzero"`    // only this version and older ones: `next` of the page before
+	Limit      int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
+	Family     string `json:"family,omitzero"`    // another family, which `records.read` has to allow; default: the caller's own
+}
+
+func (x *RecordHistoryRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
+	w.Key("key")
+	w.Text(x.Key)
+	if x.Namespace != "" {
+		w.Key("namespace")
+		w.Text(x.Namespace)
+	}
+	if x.Before != 0 {
+		w.Key("before")
+		w.Uint(x.Before)
+	}
+	if x.Limit != 0 {
+		w.Key("limit")
+		w.Int(int64(x.Limit))
+	}
+	if x.Family != "" {
+		w.Key("family")
+		w.Text(x.Family)
+	}
+	w.Close()
+}
+
+// RecordHistoryResponse is the response of record.history.
+type RecordHistoryResponse struct {
+	Versions []Record `json:"versions"`      // the page
+	Next     uint64   `json:"next,omitzero"` // the newest version of the next page, its `before`; absent at the end
+}
+
+func (x *RecordHistoryResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "versions":
+			x.Versions = scan.ReadList(s, func() Record { return readObject[Record](s) })
+		case "next":
+			x.Next = s.Uint()
 		default:
 			s.Skip()
 		}
@@ -1388,6 +1514,7 @@ type RecordSearchRequest struct {
 	Namespaces []string `json:"namespaces,omitzero"` // the namespaces; `*` alone stands for all that the caller may use; default: the call's own
 	K          int      `json:"k,omitzero"`          // how many hits; 1 to 50; default: 10
 	Offset     int      `json:"offset,omitzero"`     // how many of the best hits are left out; at least 0
+	Family     string   `json:"family,omitzero"`     // another family, which `records.read` has to allow; default: the caller's own
 }
 
 func (x *RecordSearchRequest) write(w *scan.Writer) {
@@ -1407,6 +1534,10 @@ func (x *RecordSearchRequest) write(w *scan.Writer) {
 	if x.Offset != 0 {
 		w.Key("offset")
 		w.Int(int64(x.Offset))
+	}
+	if x.Family != "" {
+		w.Key("family")
+		w.Text(x.Family)
 	}
 	w.Close()
 }
@@ -1780,10 +1911,12 @@ func (x *BranchDeleteRequest) write(w *scan.Writer) {
 	w.Close()
 }
 
-// LinkListRequest is the request of link.list: links from and to a memory.
+// LinkListRequest is the request of link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is left out if it may not be read.
 type LinkListRequest struct {
 	Key       string `json:"key"`                // the memory
 	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
+	After     string `json:"after,omitzero"`     // only referring memories behind this one: `next` of the page before
+	Limit     int    `json:"limit,omitzero"`     // referring memories in one page; 1 to 1000; default: all, of at most 20000
 }
 
 func (x *LinkListRequest) write(w *scan.Writer) {
@@ -1794,13 +1927,22 @@ func (x *LinkListRequest) write(w *scan.Writer) {
 		w.Key("namespace")
 		w.Text(x.Namespace)
 	}
+	if x.After != "" {
+		w.Key("after")
+		w.Text(x.After)
+	}
+	if x.Limit != 0 {
+		w.Key("limit")
+		w.Int(int64(x.Limit))
+	}
 	w.Close()
 }
 
 // LinkListResponse is the response of link.list.
 type LinkListResponse struct {
-	Links      []string `json:"links"`       // keys that it refers to
-	LinkedFrom []string `json:"linked_from"` // keys that refer to it
+	Links      []string `json:"links"`         // memories that it refers to
+	LinkedFrom []string `json:"linked_from"`   // memories that refer to it, in the order of namespaces and keys
+	Next       string   `json:"next,omitzero"` // `after` of the next page; absent at the end
 }
 
 func (x *LinkListResponse) read(s *scan.Scanner) {
@@ -1810,6 +1952,8 @@ func (x *LinkListResponse) read(s *scan.Scanner) {
 			x.Links = s.Strings()
 		case "linked_from":
 			x.LinkedFrom = s.Strings()
+		case "next":
+			x.Next = s.String()
 		default:
 			s.Skip()
 		}
@@ -1819,7 +1963,7 @@ func (x *LinkListResponse) read(s *scan.Scanner) {
 // LinkAddRequest is the request of link.add: stage links.
 type LinkAddRequest struct {
 	Key       string   `json:"key"`                // the memory
-	To        []string `json:"to"`                 // keys that it is to refer to; 1 to 1000 elements
+	To        []string `json:"to"`                 // memories that it is to refer to: keys, or `namespace#key`; 1 to 1000 elements
 	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
@@ -1855,7 +1999,7 @@ func (x *LinkAddResponse) read(s *scan.Scanner) {
 // LinkRemoveRequest is the request of link.remove: stage the removal of links.
 type LinkRemoveRequest struct {
 	Key       string   `json:"key"`                // the memory
-	To        []string `json:"to"`                 // keys that it is to refer to no more; 1 to 1000 elements
+	To        []string `json:"to"`                 // memories that it is to refer to no more; 1 to 1000 elements
 	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
@@ -2511,9 +2655,15 @@ func (c *Call) RecordDelete(r RecordDeleteRequest) (out RecordDeleteResponse, er
 	return out, err
 }
 
-// RecordList runs record.list: records in the order of their keys, page by page.
+// RecordList runs record.list: records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order.
 func (c *Call) RecordList(r RecordListRequest) (out RecordListResponse, err error) {
 	err = c.exchange(OpRecordList, &r, &out)
+	return out, err
+}
+
+// RecordHistory runs record.history: the versions of one record, the newest first.
+func (c *Call) RecordHistory(r RecordHistoryRequest) (out RecordHistoryResponse, err error) {
+	err = c.exchange(OpRecordHistory, &r, &out)
 	return out, err
 }
 
@@ -2580,7 +2730,7 @@ func (c *Call) BranchDelete(r BranchDeleteRequest) error {
 	return c.exchange(OpBranchDelete, &r, nil)
 }
 
-// LinkList runs link.list: links from and to a memory.
+// LinkList runs link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is left out if it may not be read.
 func (c *Call) LinkList(r LinkListRequest) (out LinkListResponse, err error) {
 	err = c.exchange(OpLinkList, &r, &out)
 	return out, err

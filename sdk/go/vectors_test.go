@@ -31,6 +31,9 @@ func play(t *testing.T, v vectors.Message) *player {
 	if answer.Refuse != nil {
 		failure = Refuse(*answer.Refuse)
 	}
+	if answer.Propose != nil {
+		failure = Propose(*answer.Propose)
+	}
 	p.HandleTool("sample_run", func(c *Call, in Raw) (Raw, error) {
 		p.given = abi.ToolRequest{Tool: "sample_run", Arguments: json.RawMessage(in), Config: json.RawMessage(c.Config), Context: abi.Context(c.Context)}
 		return Raw(v.Result), failure
@@ -54,6 +57,15 @@ func play(t *testing.T, v vectors.Message) *player {
 	})
 	p.OnStored(func(c *Call, entries []Entry) error {
 		hook(abi.HookStored, c, entries)
+		return failure
+	})
+	p.OnMerged(func(c *Call, m MergeNotice) error {
+		keys := []abi.MergeKey{}
+		for _, k := range m.Keys {
+			keys = append(keys, abi.MergeKey(k))
+		}
+		p.given = abi.HookRequest{Hook: abi.HookMerged, Config: json.RawMessage(c.Config), Context: abi.Context(c.Context),
+			Merge: &abi.MergeNotice{Source: m.Source, Target: m.Target, Version: m.Version, Agent: m.Agent, Count: m.Count, Keys: keys}}
 		return failure
 	})
 	output, _, err := v.Output()

@@ -42,8 +42,10 @@ type Job struct {
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Agent   string          `json:"agent,omitempty"` // on whose behalf
 	// Namespaces are those that its caller may read, and Writable those that they may write, of these; nil: all.
-	Namespaces []string        `json:"namespaces,omitzero"`
-	Writable   []string        `json:"writable,omitzero"`
+	Namespaces []string `json:"namespaces,omitzero"`
+	Writable   []string `json:"writable,omitzero"`
+	// Generation is that of its caller: see memory.Caller.
+	Generation int             `json:"generation,omitempty"`
 	Branch     string          `json:"branch"`
 	Namespace  string          `json:"namespace"`
 	State      State           `json:"state"`
@@ -62,7 +64,7 @@ type Job struct {
 
 // SetCaller notes on whose behalf the job runs.
 func (job *Job) SetCaller(c memory.Caller) {
-	job.Agent = c.Agent
+	job.Agent, job.Generation = c.Agent, c.Generation
 	job.Namespaces = namespacesOr(c.Rights.Readable())
 	job.Writable = namespacesOr(c.Rights.Writable())
 }
@@ -84,7 +86,7 @@ func (job Job) Caller() memory.Caller {
 	if write == nil {
 		write = read
 	}
-	return memory.Caller{Agent: job.Agent, Rights: memory.RightsTo(read, write)}
+	return memory.Caller{Agent: job.Agent, Generation: job.Generation, Rights: memory.RightsTo(read, write)}
 }
 
 // size is how many bytes the job was queued with.

@@ -84,6 +84,7 @@ type Host struct {
 	Outside   Outside                             // nil: nothing outside can be reached
 	Endpoints func() map[string]registry.Endpoint // that an operator named; nil: none
 	Usage     Usage                               // nil: the calls of tools are not counted
+	Manifest  func(family string) *abi.Manifest   // of a family, nil: there is none; a nil function: there are no others
 	Logger    *slog.Logger
 	// Trace is told of every operation that a guest asks for, known or not, before it is served. It must not keep the request,
 	// nor wait. Nil: nobody asks.
@@ -125,6 +126,12 @@ type Call struct {
 
 // space is the space for the caller, for what the stage does not do.
 func (call *Call) space() *memory.Access { return call.host.Space.As(call.Caller) }
+
+// OwnCaller is a family itself, or with an empty name all families: no caller's rights bound what it keeps, and its guest is bounded
+// by its grant alone.
+func OwnCaller(family string) memory.Caller {
+	return memory.Caller{Family: family, Rights: memory.FullRights()}
+}
 
 // Begin begins a call.
 func (h *Host) Begin(r Request) *Call { return &Call{host: h, Request: r} }
@@ -172,11 +179,13 @@ func (call *Call) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, 
 	return data, nil
 }
 
-// mayInstead reports whether a proposal may do what the capability would allow to do directly.
+// mayInstead reports whether another capability may do what an operation needs one for.
 func (call *Call) mayInstead(needs abi.Capability) bool {
 	switch needs {
 	case abi.CanMemoryWrite, abi.CanLogAppend, abi.CanLinkWrite:
 		return call.Powers.Has(abi.CanMemoryPropose)
+	case abi.CanRecord: // of another family, which the operation checks
+		return call.Powers.Has(abi.CanRecordsRead)
 	}
 	return false
 }
@@ -267,12 +276,13 @@ func operations() map[abi.Op]operation {
 		abi.OpMemoryDelete:  decoded(memoryDelete),
 		abi.OpMemoryTouch:   decoded(memoryTouch),
 
-		abi.OpRecordGet:    decoded(recordGet),
-		abi.OpRecordPut:    decoded(recordPut),
-		abi.OpRecordDelete: decoded(recordDelete),
-		abi.OpRecordList:   decoded(recordList),
-		abi.OpRecordSearch: decoded(recordSearch),
-		abi.OpRecordAppend: decoded(recordAppend),
+		abi.OpRecordGet:     decoded(recordGet),
+		abi.OpRecordPut:     decoded(recordPut),
+		abi.OpRecordDelete:  decoded(recordDelete),
+		abi.OpRecordList:    decoded(recordList),
+		abi.OpRecordSearch:  decoded(recordSearch),
+		abi.OpRecordAppend:  decoded(recordAppend),
+		abi.OpRecordHistory: decoded(recordHistory),
 
 		abi.OpLogAppend: decoded(logAppend),
 		abi.OpLogRead:   decoded(logRead),

@@ -3,7 +3,6 @@ package ops
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -328,92 +327,4 @@ func memoryTouch(call *Call, ctx context.Context, r abi.MemoryTouchRequest) (out
 	}
 	out.Touched, err = call.Stage.Touch(ctx, namespace, r.Keys, int64(accesses), r.Health)
 	return out, err
-}
-
-// mostLinkers is how many memories are searched for links back.
-const mostLinkers = 20_000
-
-func linkList(call *Call, ctx context.Context, r abi.LinkListRequest) (out abi.LinkListResponse, err error) {
-	namespace := call.in(r.Namespace)
-	if err := call.Powers.Check(abi.CanLinkRead, namespace); err != nil {
-		return out, err
-	}
-	found, err := call.Stage.Get(ctx, namespace, []string{r.Key})
-	if err != nil {
-		return out, err
-	}
-	out.Links = []string{}
-	if found[0] != nil {
-		out.Links = append(out.Links, found[0].Links...)
-	}
-	out.LinkedFrom, err = call.linkedFrom(ctx, namespace, r.Key)
-	return out, err
-}
-
-// linkedFrom lists the keys of the memories that link to a key.
-func (call *Call) linkedFrom(ctx context.Context, namespace, key string) ([]string, error) {
-	back := []string{}
-	after, looked := "", 0
-	for {
-		list, next, err := call.Stage.List(ctx, namespace, "", after, 1000)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range list {
-			if slices.Contains(m.Links, key) {
-				back = append(back, m.Key)
-			}
-		}
-		looked += len(list)
-		if next == "" {
-			return back, nil
-		}
-		if looked >= mostLinkers {
-			return nil, &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("the namespace has more than %d memories to search for links back: keep them in a collection of your own", mostLinkers)}
-		}
-		after = next
-	}
-}
-
-func linkAdd(call *Call, ctx context.Context, r abi.LinkAddRequest) (out abi.LinkAddResponse, err error) {
-	err = call.relink(ctx, r.Namespace, r.Key, func(links []string) []string {
-		for _, to := range r.To {
-			if !slices.Contains(links, to) {
-				links = append(links, to)
-				out.Added++
-			}
-		}
-		return links
-	})
-	return out, err
-}
-
-func linkRemove(call *Call, ctx context.Context, r abi.LinkRemoveRequest) (out abi.LinkRemoveResponse, err error) {
-	err = call.relink(ctx, r.Namespace, r.Key, func(links []string) []string {
-		kept := slices.DeleteFunc(links, func(link string) bool { return slices.Contains(r.To, link) })
-		out.Removed = len(links) - len(kept)
-		return kept
-	})
-	return out, err
-}
-
-// relink stages a memory with changed links.
-func (call *Call) relink(ctx context.Context, namespace, key string, change func([]string) []string) error {
-	namespace = call.in(namespace)
-	if err := call.mayChange(abi.CanLinkWrite, namespace); err != nil {
-		return err
-	}
-	found, err := call.Stage.Get(ctx, namespace, []string{key})
-	if err != nil {
-		return err
-	}
-	if found[0] == nil {
-		return &abi.Error{Code: abi.CodeNotFound, Message: "there is no memory " + key}
-	}
-	links := change(slices.Clone(found[0].Links))
-	if links == nil {
-		links = []string{}
-	}
-	_, err = call.Stage.Patch(ctx, namespace, []memory.Patch{{Key: key, Links: links}})
-	return err
 }

@@ -57,7 +57,7 @@ func llmComplete(call *Call, ctx context.Context, r abi.LLMCompleteRequest) (ans
 	out := outgoing{what: "llm.complete " + name} // it costs money
 	answer, err = call.host.Outside.Complete(ctx, e, r, out.leave)
 	out.ended("answered", err)
-	return answer, call.outside(err)
+	return answer, out.outcome(call.outside(err))
 }
 
 func httpFetch(call *Call, ctx context.Context, r abi.HTTPFetchRequest) (answer abi.HTTPFetchResponse, err error) {
@@ -75,7 +75,7 @@ func httpFetch(call *Call, ctx context.Context, r abi.HTTPFetchRequest) (answer 
 	out := outgoing{what: fmt.Sprintf("%s %s/%s", r.Method, name, shownPath(r.Path))}
 	answer, err = call.host.Outside.Fetch(ctx, e, r, out.leave)
 	out.ended(fmt.Sprintf("answered %d", answer.Status), err)
-	return answer, call.outside(err)
+	return answer, out.outcome(call.outside(err))
 }
 
 // longestPath is how many characters of a request's path are kept and shown.
@@ -99,6 +99,7 @@ func shownPath(path string) string {
 type outgoing struct {
 	what   string
 	effect *memory.Effect // nil: it did not leave
+	sent   bool           // it left, and may have had its effect
 }
 
 // leave notes the effect. Attempts of one request after the first are the same effect: the ones before had none.
@@ -118,7 +119,20 @@ func (o *outgoing) ended(how string, err error) {
 		o.effect.Answered(how)
 	case errors.As(err, &told) && told.NoEffect():
 		o.effect.Averted()
+	default:
+		o.sent = true
 	}
+}
+
+// outcome is an error as the guest is told it: one of a request that may have had its effect is not retryable.
+func (o *outgoing) outcome(err error) error {
+	var known *abi.Error
+	if !o.sent || !errors.As(err, &known) || !known.Retryable {
+		return err
+	}
+	final := *known
+	final.Retryable = false
+	return &final
 }
 
 // outside is a failure of an endpoint as the guest sees it: no fault of the server.

@@ -11,6 +11,22 @@ import (
 	"github.com/alcove-memory/alcove/host/policy"
 )
 
+// CollectionOf is a collection of a family, as its manifest declares it.
+func CollectionOf(m *abi.Manifest, c abi.Collection) (memory.Collection, error) {
+	expires, err := abi.Duration(c.Expires)
+	out := memory.Collection{Name: m.Name + "/" + c.Name, PerSpace: c.Per == "space", Expires: expires, Fields: c.Searchable,
+		Unversioned: c.Versioned != nil && !*c.Versioned}
+	for _, fields := range c.Indexes {
+		var index memory.FieldIndex
+		for _, field := range fields {
+			path, kind := abi.IndexedField(field)
+			index = append(index, memory.Field{Path: path, Type: memory.FieldType(kind)})
+		}
+		out.Indexes = append(out.Indexes, index)
+	}
+	return out, err
+}
+
 // collection is one of the family's own, as its manifest declares it.
 func (call *Call) collection(name string) (memory.Collection, error) {
 	for _, c := range call.Manifest.Collections {
@@ -20,21 +36,60 @@ func (call *Call) collection(name string) (memory.Collection, error) {
 		if err := call.Powers.Check(abi.CanRecord, name); err != nil {
 			return memory.Collection{}, err
 		}
-		expires, err := abi.Duration(c.Expires)
-		return memory.Collection{Name: call.Manifest.Name + "/" + c.Name, PerSpace: c.Per == "space", Expires: expires, Fields: c.Searchable,
-			Quota: call.Quota}, err
+		out, err := CollectionOf(call.Manifest, c)
+		out.Quota = call.Quota
+		return out, err
 	}
 	return memory.Collection{}, invalid("the manifest declares no collection %.128q", name)
 }
 
-// records is a collection, and the namespace that a request means, if whoever called may go there.
-func (call *Call) records(name, namespace string) (memory.Collection, string, error) {
-	c, err := call.collection(name)
+// readable is a collection of the family or, to be read only, of another. Families that the call may not read are as if there were
+// none, whether there are or not.
+func (call *Call) readable(family, name string) (memory.Collection, error) {
+	if family == "" || family == call.Manifest.Name {
+		return call.collection(name)
+	}
+	if err := call.Powers.Check(abi.CanRecordsRead, family); err != nil {
+		return memory.Collection{}, err
+	}
+	if m := call.host.manifest(family); m != nil {
+		for _, c := range m.Collections {
+			if c.Name == name {
+				return CollectionOf(m, c)
+			}
+		}
+	}
+	return memory.Collection{}, invalid("there is no family %.64q with a collection %.128q", family, name)
+}
+
+func (h *Host) manifest(family string) *abi.Manifest {
+	if h.Manifest == nil {
+		return nil
+	}
+	return h.Manifest(family)
+}
+
+// readRecords is a collection that is read, and the namespace that a request means, if the caller may read it.
+func (call *Call) readRecords(family, name, namespace string) (memory.Collection, string, error) {
+	c, err := call.readable(family, name)
 	if err != nil {
 		return c, "", err
 	}
 	namespace = call.in(namespace)
 	return c, namespace, call.mayRead(namespace)
+}
+
+// records is a collection of the family's own, and the namespace that a request means, if the caller may read it.
+func (call *Call) records(name, namespace string) (memory.Collection, string, error) {
+	return call.readRecords("", name, namespace)
+}
+
+// recordStage is the stage to read records on.
+func (call *Call) recordStage(expired bool) *memory.Stage {
+	if expired {
+		return call.Stage.Expired()
+	}
+	return call.Stage
 }
 
 // mayRead checks the caller's own right to a namespace, whatever the family may.
@@ -84,19 +139,22 @@ func recordOf(r *memory.Record) *abi.Record {
 	if r == nil {
 		return nil
 	}
-	out := &abi.Record{Namespace: r.Namespace, Key: r.Key, Value: r.Value, Version: r.Version}
+	out := &abi.Record{Namespace: r.Namespace, Key: r.Key, Value: r.Value, Version: r.Version, Deleted: r.Deleted}
 	if !r.Timestamp.IsZero() {
 		out.Timestamp = memory.FormatTime(r.Timestamp)
+	}
+	if !r.ExpiresAt.IsZero() {
+		out.ExpiresAt = memory.FormatTime(r.ExpiresAt)
 	}
 	return out
 }
 
 func recordGet(call *Call, ctx context.Context, r abi.RecordGetRequest) (out abi.RecordGetResponse, err error) {
-	c, namespace, err := call.records(r.Collection, r.Namespace)
+	c, namespace, err := call.readRecords(r.Family, r.Collection, r.Namespace)
 	if err != nil {
 		return out, err
 	}
-	found, err := call.Stage.Records(ctx, c, namespace, r.Keys)
+	found, err := call.recordStage(r.Expired).Records(ctx, c, namespace, r.Keys)
 	if err != nil {
 		return out, err
 	}
@@ -113,7 +171,12 @@ func recordPut(call *Call, ctx context.Context, r abi.RecordPutRequest) (out abi
 		return out, err
 	}
 	for _, item := range r.Items {
-		if err := call.Stage.PutRecord(ctx, c, namespace, item.Key, item.Value, item.IfVersion); err != nil {
+		expires, err := call.expires(item.ExpiresAt)
+		if err != nil {
+			return out, err
+		}
+		it := memory.RecordItem{Key: item.Key, Value: item.Value, IfVersion: item.IfVersion, ExpiresAt: expires}
+		if err := call.Stage.Keep(ctx, c, namespace, it); err != nil {
 			return out, err
 		}
 	}
@@ -130,23 +193,60 @@ func recordDelete(call *Call, ctx context.Context, r abi.RecordDeleteRequest) (o
 }
 
 func recordList(call *Call, ctx context.Context, r abi.RecordListRequest) (out abi.RecordListResponse, err error) {
-	c, namespace, err := call.records(r.Collection, r.Namespace)
+	c, namespace, err := call.readRecords(r.Family, r.Collection, r.Namespace)
 	if err != nil {
 		return out, err
 	}
-	found, next, err := call.Stage.ListRecords(ctx, c, namespace, r.Prefix, r.After, cmp.Or(r.Limit, defaultPage))
+	limit, stage := cmp.Or(r.Limit, defaultPage), call.recordStage(r.Expired)
+	if len(r.Filters) > 0 || r.Order != "" {
+		return queryRecords(ctx, stage, c, namespace, r, limit)
+	}
+	if r.Descending || r.Count {
+		return out, invalid("descending and count need filters or order")
+	}
+	found, next, err := stage.ListRecords(ctx, c, namespace, r.Prefix, r.After, limit)
 	if err != nil {
 		return out, err
 	}
-	out = abi.RecordListResponse{Records: make([]abi.Record, len(found)), Next: next}
-	for i := range found {
-		out.Records[i] = *recordOf(&found[i])
+	return abi.RecordListResponse{Records: recordsOf(found), Next: next}, nil
+}
+
+// queryRecords answers by indexes.
+func queryRecords(ctx context.Context, stage *memory.Stage, c memory.Collection, namespace string, r abi.RecordListRequest, limit int) (out abi.RecordListResponse, err error) {
+	q := memory.RecordQuery{Prefix: r.Prefix, Order: r.Order, Descending: r.Descending, After: r.After, Limit: limit, Count: r.Count}
+	for _, f := range r.Filters {
+		q.Filters = append(q.Filters, memory.RecordFilter{Field: f.Field, Op: memory.FilterOp(f.Op), Value: f.Value})
+	}
+	page, err := stage.QueryRecords(ctx, c, namespace, q)
+	if err != nil {
+		return out, err
+	}
+	out = abi.RecordListResponse{Records: recordsOf(page.Records), Next: page.Next}
+	if r.Count {
+		out.Total = &page.Total
 	}
 	return out, nil
 }
 
+func recordsOf(list []memory.Record) []abi.Record {
+	out := make([]abi.Record, len(list))
+	for i := range list {
+		out[i] = *recordOf(&list[i])
+	}
+	return out
+}
+
+func recordHistory(call *Call, ctx context.Context, r abi.RecordHistoryRequest) (out abi.RecordHistoryResponse, err error) {
+	c, namespace, err := call.readRecords(r.Family, r.Collection, r.Namespace)
+	if err != nil {
+		return out, err
+	}
+	versions, next, err := call.Stage.RecordHistory(ctx, c, namespace, r.Key, r.Before, cmp.Or(r.Limit, defaultPage))
+	return abi.RecordHistoryResponse{Versions: recordsOf(versions), Next: next}, err
+}
+
 func recordSearch(call *Call, ctx context.Context, r abi.RecordSearchRequest) (out abi.RecordSearchResponse, err error) {
-	c, err := call.collection(r.Collection)
+	c, err := call.readable(r.Family, r.Collection)
 	if err != nil {
 		return out, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
@@ -58,6 +59,22 @@ type MergeRecord struct {
 func (m MergeRecord) Key() store.Key {
 	return store.Key{Namespace: Namespace, Collection: Merges,
 		Name: fmt.Sprintf("%s-%s-%s", store.SequenceName(uint64(m.Target)), store.SequenceName(m.SourceAt), store.SequenceName(uint64(m.Source)))}
+}
+
+// MergeOf is the merge whose record is stored under a key; ok is false for other keys. It has neither namespaces nor silent keys.
+func MergeOf(key store.Key) (m MergeRecord, ok bool) {
+	var n [3]uint64
+	parts := strings.Split(key.Name, "-")
+	if key.Namespace != Namespace || key.Collection != Merges || len(parts) != len(n) {
+		return m, false
+	}
+	for i, part := range parts {
+		var err error
+		if n[i], err = store.ParseSequence(part); err != nil {
+			return m, false
+		}
+	}
+	return MergeRecord{Target: store.BranchID(n[0]), SourceAt: n[1], Source: store.BranchID(n[2])}, true
 }
 
 // Write is the write that stores the record.

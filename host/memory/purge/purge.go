@@ -72,6 +72,8 @@ type Engine interface {
 type Space struct {
 	Engine   Engine
 	Branches *lineage.Catalogue
+	// Erasing is called with each version, still with its value, before it is erased; nil: nobody asks.
+	Erasing func(e store.Entry)
 	// Replaced is called with versions that were replaced, without their values, so that an index follows.
 	Replaced func(ctx context.Context, list []store.Entry) error
 }
@@ -225,6 +227,9 @@ func (s Space) eachVersion(ctx context.Context, b *lineage.Branch, within store.
 
 // erase replaces a version by what is left of it, in batches.
 func (r *purging) erase(ctx context.Context, e store.Entry, left []byte) error {
+	if r.space.Erasing != nil {
+		r.space.Erasing(e)
+	}
 	r.batch = append(r.batch, store.Replacement{Branch: e.Branch, Key: e.Key, Version: e.Version, Value: left})
 	e.Value = nil
 	r.was = append(r.was, e)

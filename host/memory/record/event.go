@@ -39,7 +39,7 @@ func describeEvent(d *search.Doc, e store.Entry) error {
 	if err != nil {
 		return err
 	}
-	d.Text, d.Type, d.State = append([]string{r.Event}, jsontext.Strings(r.Data)...), r.Event, search.Active
+	d.Text, d.Type, d.State, d.Agent = append([]string{r.Event}, jsontext.Strings(r.Data)...), r.Event, search.Active, r.Agent
 	return nil
 }
 

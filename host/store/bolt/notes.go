@@ -35,12 +35,11 @@ func (e *Engine) Notes(ctx context.Context, after, before uint64, limit int) (li
 // notesBefore adds the notes of a page of points, and returns before which version to go on; 0: nowhere.
 func notesBefore(points layout.Records, list []store.Noted, after, before uint64, limit int) ([]store.Noted, uint64, error) {
 	c := points.Cursor()
-	version, value := c.Seek(layout.U64(before))
-	if version == nil {
-		version, value = c.Last()
-	} else {
-		version, value = c.Prev()
+	step := c.Prev
+	if later, _ := c.Seek(layout.U64(before)); later == nil {
+		step = c.Last
 	}
+	version, value := step()
 	for range notesPage {
 		if version == nil || layout.FromU64(version) <= after || len(list) == limit {
 			return list, 0, nil

@@ -66,15 +66,17 @@ type strict struct {
 	sent int
 }
 
-func (h *strict) Storing(ctx context.Context, s memory.Storing) ([]memory.Item, []string, error) {
+func (h *strict) Storing(ctx context.Context, s memory.Storing) (memory.Decision, error) {
 	if string(s.Items[0].Value) == `"no"` {
-		return nil, nil, &memory.Error{Code: memory.Denied, Message: "strict refused it: it says no"}
+		return memory.Decision{}, &memory.Error{Code: memory.Denied, Message: "strict refused it: it says no"}
 	}
 	if _, err := memory.EffectsOf(ctx).Begin(ctx, "a letter"); err == nil {
 		h.sent++
 	}
-	return s.Items, []string{"strict has read it"}, nil
+	return memory.Decision{Items: s.Items, Notes: []string{"strict has read it"}}, nil
 }
+
+func (*strict) Asks(memory.Change) bool { return false }
 
 func TestADryRunAsksTheHooksAndSendsNothing(t *testing.T) {
 	u, hooks := newUser(t), &strict{}

@@ -110,7 +110,7 @@ func (s *Space) put(at string, memories []alcove.Memory) {
 	}
 	s.space.SetHooks(nil)
 	err = s.askNow(abi.OpMemoryPut, r, nil)
-	s.space.SetHooks(s.families)
+	s.space.SetHooks(s.families.Hooks())
 	s.must(err)
 }
 

@@ -137,7 +137,7 @@ func (s *Space) Embed(purpose string, texts ...string) ([][]float32, error) {
 	if err := s.begin(); err != nil {
 		return nil, asError(err)
 	}
-	e, on := s.families.EmbedderOf(s.manifest.Name)
+	e, on := s.families.Hooks().EmbedderOf(s.manifest.Name)
 	if !on {
 		return nil, alcove.Errorf(alcove.NotFound, "the manifest has no hook embed")
 	}

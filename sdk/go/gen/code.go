@@ -167,6 +167,8 @@ func (c *coder) hook(p part, h *handler) {
 		c.printf("Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {\n%svar hook %s\nfor i := range entries {\nif err := hook.Guard(c%s, &entries[i]); err != nil {\nreturn nil, err\n}\n}\nreturn nil, nil\n},\n", read("c", "nil, err"), name, cfg)
 	case "Stored":
 		c.printf("Stored: func(c *alcove.Call, entries []alcove.Entry) error {\n%svar hook %s\nreturn hook.Stored(c%s, entries)\n},\n", read("c", "err"), name, cfg)
+	case "Merged":
+		c.printf("Merged: func(c *alcove.Call, m alcove.MergeNotice) error {\n%svar hook %s\nreturn hook.Merged(c%s, m)\n},\n", read("c", "err"), name, cfg)
 	case "Embed":
 		c.printf("Embed: func(t *alcove.Texts) ([][]float32, error) {\n%svar hook %s\nreturn hook.Embed(t.Call%s, t)\n},\n", read("t.Call", "nil, err"), name, cfg)
 	case "Rank":

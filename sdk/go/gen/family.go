@@ -57,6 +57,7 @@ func hookMethods() map[string][2]string {
 		"Store":  {"[]alcove.Entry", "[]*alcove.Change"},
 		"Guard":  {"*alcove.Entry", ""},
 		"Stored": {"[]alcove.Entry", ""},
+		"Merged": {"alcove.MergeNotice", ""},
 		"Rank":   {"*alcove.Ranking", ""},
 		"Embed":  {"*alcove.Texts", "[][]float32"},
 	}
@@ -173,7 +174,7 @@ func (f *family) addPart(argument ast.Expr) error {
 		}
 	}
 	if p.tool == nil && p.job == nil && len(p.hooks) == 0 {
-		return fmt.Errorf("%s: %s has none of the methods Call (of a tool), Run (of a job), Store, Guard, Stored, Rank and Embed", f.at(argument.Pos()), n.Obj().Name())
+		return fmt.Errorf("%s: %s has none of the methods Call (of a tool), Run (of a job), Store, Guard, Stored, Merged, Rank and Embed", f.at(argument.Pos()), n.Obj().Name())
 	}
 	f.parts = append(f.parts, p)
 	return nil

@@ -213,6 +213,8 @@ func (f *family) addHook(h *abi.Hooks, p part, method string) error {
 		}
 	case "Stored":
 		h.Stored = &abi.StoreHook{Collections: collections}
+	case "Merged":
+		h.Merged = &abi.MergeHook{}
 	case "Rank":
 		columns, err := f.columns(p)
 		if err != nil {

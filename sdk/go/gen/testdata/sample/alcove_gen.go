@@ -124,6 +124,10 @@ func (Hooks) AlcovePart() alcove.Handlers {
 			}
 			return nil, nil
 		},
+		Merged: func(c *alcove.Call, m alcove.MergeNotice) error {
+			var hook Hooks
+			return hook.Merged(c, m)
+		},
 		Rank: func(r *alcove.Ranking) error {
 			if err := r.Expect(2); err != nil {
 				return err

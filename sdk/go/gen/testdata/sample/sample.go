@@ -165,6 +165,9 @@ func (Hooks) Guard(c *alcove.Call, e *alcove.Entry) error {
 // Stored is told.
 func (Hooks) Stored(c *alcove.Call, cfg Config, entries []alcove.Entry) error { return nil }
 
+// Merged is told.
+func (Hooks) Merged(c *alcove.Call, m alcove.MergeNotice) error { return nil }
+
 // Rank ranks.
 func (h Hooks) Rank(c *alcove.Call, cfg Config, r *alcove.Ranking) error {
 	for i := range r.Scores {

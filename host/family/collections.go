@@ -1,0 +1,34 @@
+package family
+
+import (
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/ops"
+)
+
+// declareIndexes tells the space which indexes the families want. Approved versions that only serve a hook have no say. The caller
+// holds mu.
+func (f *Families) declareIndexes() {
+	for _, x := range f.known {
+		if x.fault != "" {
+			continue
+		}
+		for _, c := range x.manifest.Collections {
+			collection, err := ops.CollectionOf(x.manifest, c)
+			if err != nil {
+				f.o.Logger.Warn("a collection has a fault", "family", x.name, "error", err)
+				continue
+			}
+			f.o.Space.DeclareIndexes(collection)
+		}
+	}
+}
+
+// manifestOf is the manifest of a family that can be used; nil: there is none.
+func (f *Families) manifestOf(name string) *abi.Manifest {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if x := f.known[name]; x != nil && x.fault == "" {
+		return x.manifest
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package family
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/hooks"
+	"github.com/alcove-memory/alcove/host/family/jobs"
+	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+// hookFamilies are the families as their hooks know them.
+type hookFamilies struct{ *Families }
+
+// Storing implements hooks.Families: the families whose store hook is on, and the guards that serve instead of one.
+func (f hookFamilies) Storing() (list []hooks.Store, err error) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, x := range f.known {
+		if s, on := f.storeHookOf(x); on {
+			list = append(list, s)
+		}
+	}
+	for _, name := range f.serving() {
+		g := f.guards[name]
+		if g.family == nil || g.family.manifest.Hooks.Store == nil {
+			return nil, f.missing(name, g)
+		}
+		list = append(list, hooks.Store{Family: hooked{f.Families, g.family}, OnFailure: abi.OnFailureRefuse})
+	}
+	return list, nil
+}
+
+// On implements hooks.Families.
+func (f hookFamilies) On(h abi.Hook) (list []hooks.Family) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, name := range slices.Sorted(maps.Keys(f.known)) {
+		if _, on := f.hookOf(f.known[name], h); on {
+			list = append(list, hooked{f.Families, f.known[name]})
+		}
+	}
+	return list
+}
+
+// hooked is a family as its hooks know it.
+type hooked struct {
+	families *Families
+	family   *family
+}
+
+func (h hooked) Name() string            { return h.family.name }
+func (h hooked) Manifest() *abi.Manifest { return h.family.manifest }
+func (h hooked) Rest() *hooks.Rest       { return &h.family.rest }
+
+// Rights implements hooks.Family: the namespaces of its grant to read memories, or without one to write or propose them. A family
+// without any such grant is told of all that its hooks are about.
+func (h hooked) Rights() memory.Rights {
+	g := h.families.grantOf(h.family)
+	powers := h.families.powersOf(h.family, ops.OwnCaller(h.family.name))
+	switch {
+	case granted(g, abi.CanMemoryRead):
+		return memory.RightsTo(powers.Scope(abi.CanMemoryRead), nil)
+	case granted(g, abi.CanMemoryWrite), granted(g, abi.CanMemoryPropose):
+		return memory.RightsTo(append(powers.Scope(abi.CanMemoryWrite), powers.Scope(abi.CanMemoryPropose)...), nil)
+	}
+	return memory.FullRights().ReadOnly()
+}
+
+// Generations implements hooks.Family: what the operator says, else the manifest, else one.
+func (h hooked) Generations(hook abi.Hook) int {
+	h.families.mu.RLock()
+	defer h.families.mu.RUnlock()
+	said, _ := h.families.hookOf(h.family, hook)
+	asked := 0
+	if stored := h.family.manifest.Hooks.Stored; hook == abi.HookStored && stored != nil {
+		asked = stored.Generations
+	}
+	return cmp.Or(said.Generations, asked, 1)
+}
+
+// ReachesOutside implements hooks.Family.
+func (h hooked) ReachesOutside() bool {
+	g := h.families.grantOf(h.family)
+	return granted(g, abi.CanHTTP) || granted(g, abi.CanLLM)
+}
+
+// Loaded implements hooks.Family. A module that could not be loaded is left alone for a while.
+func (h hooked) Loaded() (hooks.Guest, bool) {
+	if m := h.family.hold(h.families); m != nil {
+		return guest{h, m, func() { h.family.release(h.families) }}, true
+	}
+	h.loadBehind()
+	return nil, false
+}
+
+// loadBehind loads a family while nobody waits for it, once at a time.
+func (h hooked) loadBehind() {
+	f, x := h.families, h.family
+	if !x.coming.CompareAndSwap(false, true) {
+		return
+	}
+	begun := f.behind(func() {
+		defer x.coming.Store(false)
+		_, release, err := f.acquire(context.Background(), x)
+		if err == nil {
+			release()
+			return
+		}
+		f.o.Logger.Warn("a family whose hooks are on could not be loaded", "family", x.name, "error", err)
+		x.rest.Begin(f.o.Clock())
+	})
+	if !begun {
+		x.coming.Store(false)
+	}
+}
+
+// Load implements hooks.Family.
+func (h hooked) Load(ctx context.Context) (hooks.Guest, error) {
+	m, release, err := h.families.acquire(ctx, h.family)
+	if err != nil {
+		return nil, err
+	}
+	return guest{h, m, release}, nil
+}
+
+// Defer implements hooks.Family.
+func (h hooked) Defer(ctx context.Context, c memory.Caller, at memory.Location, payload json.RawMessage) error {
+	f := h.families
+	stage, err := f.ownSpace(h.family).Stage(ctx, at.Branch)
+	if err != nil {
+		return err
+	}
+	now := f.o.Clock()
+	job := jobs.Job{ID: f.newID(now), Family: h.family.name, Name: deferredStore, Payload: payload, Branch: at.Branch, Namespace: at.Namespace,
+		State: jobs.Queued, Due: now.Add(f.o.Retry), Created: now}
+	job.SetCaller(c)
+	if err := f.jobs.Put(ctx, stage, job); err != nil {
+		return err
+	}
+	_, err = f.jobs.Commit(ctx, stage, memory.Commit{}, []jobs.Job{job})
+	return err
+}
+
+// guest is the loaded module of a family.
+type guest struct {
+	hooked
+	module  Guest
+	release func()
+}
+
+// Release implements hooks.Guest.
+func (g guest) Release() { g.release() }
+
+// Begin implements hooks.Guest.
+func (g guest) Begin(stage *memory.Stage, c memory.Caller, namespace, requestID string) hooks.Request {
+	return guestRequest{g.families.newRequest(g.family, stage, c, namespace, requestID), g.module}
+}
+
+// guestRequest is a request to a module, as hooks make them.
+type guestRequest struct {
+	request *request
+	module  Guest
+}
+
+// Operations implements hooks.Request.
+func (r guestRequest) Operations() *ops.Call { return r.request.Call }
+
+// Config implements hooks.Request.
+func (r guestRequest) Config(ctx context.Context) (json.RawMessage, error) {
+	return r.request.configJSON(ctx)
+}
+
+// Ask implements hooks.Request.
+func (r guestRequest) Ask(ctx context.Context, kind abi.Kind, payload []byte, cpu time.Duration) ([]byte, error) {
+	limits := limitsOf(r.request.families.grantOf(r.request.family))
+	if cpu > 0 {
+		limits = within(limits, r.request.family.manifest.Limits, cpu)
+	}
+	result, err := r.module.Call(ctx, sandbox.Request{Kind: kind, Payload: payload, Host: r.request.Call, Limits: limits})
+	if err != nil {
+		return nil, asMemory(err)
+	}
+	output, err := r.request.outcome(result)
+	if err != nil {
+		return nil, hooks.Failed(err)
+	}
+	return output, nil
+}
+
+// within lowers a limit of processor time.
+func within(limits abi.Limits, manifest abi.Limits, most time.Duration) abi.Limits {
+	asked := manifest.CPUMS
+	if limits.CPUMS > 0 && (asked == 0 || limits.CPUMS < asked) {
+		asked = limits.CPUMS
+	}
+	if asked == 0 || asked > most.Milliseconds() {
+		asked = most.Milliseconds()
+	}
+	limits.CPUMS = asked
+	return limits
+}
+
+// Commit implements hooks.Request.
+func (r guestRequest) Commit(ctx context.Context) error {
+	if _, err := r.request.commitStage(ctx, memory.Commit{Proposal: r.request.proposal()}); err != nil {
+		return err
+	}
+	r.request.FinishUnseen(ctx)
+	return nil
+}

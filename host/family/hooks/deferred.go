@@ -1,0 +1,74 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// deferral is what a hook that was put off is to be asked about.
+type deferral struct {
+	Keys []string `json:"keys"`
+}
+
+// putOff queues the asking of a hook.
+func putOff(ctx context.Context, x Store, s memory.Storing, items []memory.Item) error {
+	if s.DryRun {
+		return nil
+	}
+	keys := make([]string, len(items))
+	for i, it := range items {
+		keys[i] = it.Key
+	}
+	payload, err := json.Marshal(deferral{keys})
+	if err != nil {
+		return err
+	}
+	return x.Defer(ctx, s.Caller, s.Location, payload)
+}
+
+// Deferred asks a store hook that was put off about memories that were stored without it, and stages what it changes in them.
+func Deferred(ctx context.Context, r Request, payload json.RawMessage) error {
+	var d deferral
+	if err := json.Unmarshal(payload, &d); err != nil {
+		return fmt.Errorf("read what to ask about: %w", err)
+	}
+	call := r.Operations()
+	found, err := call.Stage.Get(ctx, call.Namespace, d.Keys)
+	if err != nil {
+		return err
+	}
+	var items []memory.Item
+	for _, f := range found {
+		if f != nil {
+			items = append(items, memory.Item{Key: f.Key, Value: f.Value, Tags: f.Tags, Type: f.Type, Importance: f.Importance, Metadata: f.Metadata})
+		}
+	}
+	if len(items) == 0 {
+		return nil // forgotten since
+	}
+	answer, err := askStore(ctx, r, memory.ChangeStore, call.Namespace, items)
+	var refused *refusal
+	if errors.As(err, &refused) { // too late, and not to be tried again
+		return &memory.Error{Code: memory.Denied, Message: "family " + call.Manifest.Name + " would have refused what is stored already: " + refused.reason}
+	}
+	if err != nil {
+		return err
+	}
+	if answer.Propose != nil { // too late as well
+		return &memory.Error{Code: memory.Denied, Message: "family " + call.Manifest.Name + " would have proposed what is stored already: " + oneLine(*answer.Propose)}
+	}
+	for i, c := range answer.Entries {
+		if c == nil {
+			continue
+		}
+		patch := memory.Patch{Key: items[i].Key, Value: c.Value, Tags: c.Tags, Type: c.Type, Importance: c.Importance, Metadata: c.Metadata}
+		if _, err := call.Stage.Patch(ctx, call.Namespace, []memory.Patch{patch}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,326 @@
+package hooks
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// Longest times that a store hook may take, whatever its manifest asks for: by the clock, and of a processor.
+const (
+	storeWithin = 2 * time.Second
+	storeCPU    = 250 * time.Millisecond
+)
+
+// attempts is how often a store hook is asked whose family is replaced.
+const attempts = 8
+
+// storing are the families that are asked about a change of memories, in the order of their names, those that redact last. One without
+// which nothing may be stored is asked about every namespace, and others about those that their grants cover.
+func (h *Hooks) storing(what memory.Storing) ([]Store, error) {
+	list, err := h.o.Families.Storing()
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(s Store) bool {
+		hook := s.Manifest().Hooks.Store
+		asked := asksAbout(hook, what.Change) || what.Staged && what.Change == memory.ChangeState && asksAbout(hook, memory.ChangeStore)
+		return !asked || !about(hook.Collections, "memory") || s.OnFailure != abi.OnFailureRefuse && (what.Staged || !s.Rights().MayRead(what.Namespace))
+	})
+	slices.SortFunc(list, func(a, b Store) int {
+		if redacts := a.Manifest().Hooks.Store.Redacts; redacts != b.Manifest().Hooks.Store.Redacts {
+			if redacts {
+				return 1
+			}
+			return -1
+		}
+		return strings.Compare(a.Name(), b.Name())
+	})
+	return list, nil
+}
+
+// asksAbout reports whether a store hook is about a change.
+func asksAbout(hook *abi.StoreHook, c memory.Change) bool {
+	if len(hook.Changes) == 0 {
+		return c == memory.ChangeStore
+	}
+	return slices.Contains(hook.Changes, string(c))
+}
+
+// Asks implements memory.Hooks. A family that is missing keeps out what is stored, and no deletion: nobody knows whether it asked
+// about those.
+func (h *Hooks) Asks(c memory.Change) bool {
+	list, err := h.o.Families.Storing()
+	return err == nil && slices.ContainsFunc(list, func(s Store) bool { return asksAbout(s.Manifest().Hooks.Store, c) })
+}
+
+// Storing implements memory.Hooks. A hook that fails is skipped, or put off, or keeps the write out, as the operator said.
+func (h *Hooks) Storing(ctx context.Context, s memory.Storing) (memory.Decision, error) {
+	list, err := h.storing(s)
+	if err != nil {
+		return memory.Decision{}, err
+	}
+	d := memory.Decision{Items: s.Items}
+	var put []Store // off
+	for _, x := range list {
+		later, err := h.askOne(ctx, x, s, &d)
+		if err != nil {
+			return memory.Decision{}, err
+		}
+		if later {
+			put = append(put, x)
+		}
+	}
+	for _, x := range put { // now that all were asked, so that what it is to be asked about is soon there
+		if err := putOff(ctx, x, s, d.Items); err != nil {
+			return memory.Decision{}, err
+		}
+	}
+	return d, nil
+}
+
+// askOne asks one family, and adds what it answers to a decision. later reports that it is to be put off.
+func (h *Hooks) askOne(ctx context.Context, x Store, s memory.Storing, d *memory.Decision) (later bool, err error) {
+	sent := memory.EffectsOf(ctx).Count()
+	said, err := h.askNow(ctx, x, s, d.Items)
+	if err == nil {
+		d.Items = said.items
+		if said.proposes {
+			d.Notes = append(d.Notes, fmt.Sprintf("family %s proposes it: %s", x.Name(), said.reason))
+			d.Proposal = cmp.Or(d.Proposal, h.o.Proposal(x.Name(), h.o.Clock()))
+		}
+		return false, nil
+	}
+	once := memory.EffectsOf(ctx).Count() > sent || memory.EffectsOf(ctx).Earlier(ctx) != nil // asked again, it would send that again
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused):
+		return false, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("family %s refused it: %s", x.Name(), refused.reason)}
+	case ctx.Err() != nil:
+		return false, &memory.Error{Code: memory.Timeout, Retryable: true, Message: fmt.Sprintf("the %s was given up while family %s was asked: nothing was %s", s.Change, x.Name(), done(s.Change))}
+	case x.OnFailure == abi.OnFailureRefuse:
+		return false, &memory.Error{Code: memory.Unavailable, Retryable: !once,
+			Message: fmt.Sprintf("nothing was %s, because family %s has to be asked first and failed: %v", done(s.Change), x.Name(), err)}
+	case x.OnFailure == abi.OnFailureDefer && !once && s.Change == memory.ChangeStore:
+		d.Notes = append(d.Notes, fmt.Sprintf("family %s is asked later: %v", x.Name(), err))
+		return true, nil
+	}
+	d.Notes = append(d.Notes, fmt.Sprintf("family %s was skipped: %v", x.Name(), err))
+	return false, nil
+}
+
+// done is what was not done by a change that failed.
+func done(c memory.Change) string {
+	if c == memory.ChangeStore {
+		return "stored"
+	}
+	return "changed"
+}
+
+// refusal is a guest's own decision to keep something out. It is no failure of the guest.
+type refusal struct{ reason string }
+
+func (r *refusal) Error() string { return "it was refused: " + r.reason }
+
+// refused is the refusal for a reason that a guest gave.
+func refused(reason string) *refusal { return &refusal{oneLine(reason)} }
+
+// oneLine is a reason that a guest gave as it is shown: a line of bounded length that steers no terminal.
+func oneLine(reason string) string {
+	reason = strings.TrimSpace(strings.Map(printable, strings.ToValidUTF8(reason, "\uFFFD")))
+	if most := int(abi.DefaultLimits().RefuseBytes); len(reason) > most {
+		reason = strings.ToValidUTF8(reason[:most], "") + "…"
+	}
+	if reason == "" {
+		reason = "it gave no reason"
+	}
+	return reason
+}
+
+// printable is a character as it may be shown: white space is a blank, and what is unseen or changes the direction of a text is
+// replaced.
+func printable(r rune) rune {
+	switch {
+	case unicode.IsSpace(r):
+		return ' '
+	case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs):
+		return unicode.ReplacementChar
+	}
+	return r
+}
+
+// askNow asks one family about what is to be stored. When another version takes its place before it is asked, that which has the
+// hook then is asked; when none has it any more, nothing changes.
+func (h *Hooks) askNow(ctx context.Context, x Store, s memory.Storing, items []memory.Item) (verdict, error) {
+	said, err := h.ask(ctx, x, s, items)
+	for attempt := 2; attempt <= attempts && errors.Is(err, ErrReplaced) && ctx.Err() == nil; attempt++ {
+		list, missing := h.storing(s)
+		if missing != nil {
+			return verdict{}, missing
+		}
+		i := slices.IndexFunc(list, func(now Store) bool { return now.Name() == x.Name() })
+		if i < 0 {
+			return verdict{items: items}, nil
+		}
+		said, err = h.ask(ctx, list[i], s, items)
+	}
+	return said, err
+}
+
+// verdict is what one family says of a change.
+type verdict struct {
+	items    []memory.Item
+	proposes bool
+	reason   string // to propose it
+}
+
+// ask asks one family about what is to be stored, and makes the changes that it answers.
+func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memory.Item) (said verdict, err error) {
+	if x.OnFailure != abi.OnFailureRefuse && x.Rest().resting(h.o.Clock()) {
+		return said, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed again and again, and is not asked for %v", Pause)}
+	}
+	if x.ReachesOutside() {
+		if err := memory.EffectsOf(ctx).Earlier(ctx); err != nil {
+			return said, err
+		}
+	}
+	guest, err := x.guest(ctx)
+	if err != nil {
+		return said, err
+	}
+	defer guest.Release()
+	ctx, cancel := context.WithTimeout(ctx, storeWithin)
+	defer cancel()
+	stage, err := h.as(s.Caller, x).Stage(ctx, s.Branch)
+	if err != nil {
+		return said, err
+	}
+	r := guest.Begin(stage, s.Caller, s.Namespace, s.RequestID)
+	r.Operations().DryRun = s.DryRun
+	answer, err := askStore(ctx, r, x.change(s), s.Namespace, items)
+	switch {
+	case errors.As(err, new(*refusal)): // it did what it is for
+		x.Rest().asked(nil, h.o.Clock())
+		return said, err
+	case err != nil:
+		x.Rest().asked(err, h.o.Clock())
+		return said, err
+	}
+	said.items, err = h.apply(items, answer.Entries)
+	x.Rest().asked(err, h.o.Clock())
+	if err != nil {
+		return said, err
+	}
+	if answer.Propose != nil {
+		said.proposes, said.reason = true, oneLine(*answer.Propose)
+	}
+	h.commitBehind(x, r)
+	return said, nil
+}
+
+// change is what a family is told of a change: one that does not ask about states sees a staged one as a store.
+func (s Store) change(what memory.Storing) memory.Change {
+	if asksAbout(s.Manifest().Hooks.Store, what.Change) {
+		return what.Change
+	}
+	return memory.ChangeStore
+}
+
+// guest is the guest of a store hook. One that is not loaded is waited for only where the write must not go on without it.
+func (s Store) guest(ctx context.Context) (Guest, error) {
+	if g, ok := s.Loaded(); ok {
+		return g, nil
+	}
+	if s.OnFailure == abi.OnFailureRefuse {
+		return s.Load(ctx)
+	}
+	return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "it is being loaded"}
+}
+
+// askStore asks a guest about a change of memories.
+func askStore(ctx context.Context, r Request, c memory.Change, namespace string, items []memory.Item) (answer abi.StoreResult, err error) {
+	config, err := r.Config(ctx)
+	if err != nil {
+		return answer, err
+	}
+	entries := make([]abi.Entry, len(items))
+	for i, it := range items {
+		entries[i] = abi.Entry{Namespace: namespace, Collection: "memory", Key: it.Key, Value: it.Value, Tags: it.Tags, Type: it.Type, Importance: it.Importance, Metadata: it.Metadata,
+			State: stateText(it.State)}
+		if c != memory.ChangeStore {
+			entries[i].Change = string(c)
+		}
+	}
+	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookStore, Entries: entries, Config: config, Context: r.Operations().Context()})
+	if err != nil {
+		return answer, fmt.Errorf("ask about a store: %w", err)
+	}
+	output, err := r.Ask(ctx, abi.KindHook, request, storeCPU)
+	if err != nil {
+		return answer, err
+	}
+	answer, err = abi.ParseStoreResult(output, len(items))
+	switch {
+	case err != nil:
+		return answer, &memory.Error{Code: memory.Unavailable, Message: err.Error()}
+	case answer.Refuse != nil:
+		return answer, refused(*answer.Refuse)
+	case c != memory.ChangeStore && slices.ContainsFunc(answer.Entries, func(c *abi.Change) bool { return c != nil }):
+		return answer, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the result of the store hook changes an entry whose change is %q: that can only be refused or proposed", c)}
+	}
+	return answer, nil
+}
+
+// stateText is a state as guests see it: none for what is active.
+func stateText(s memory.State) string {
+	if s == memory.Active {
+		return ""
+	}
+	return string(s)
+}
+
+// apply makes the changes that a hook answered with, if what comes out can be stored.
+func (h *Hooks) apply(items []memory.Item, changes []*abi.Change) ([]memory.Item, error) {
+	changed := slices.Clone(items)
+	for i, c := range changes {
+		if c == nil {
+			continue
+		}
+		it := &changed[i]
+		if c.Value != nil {
+			it.Value = c.Value
+		}
+		if c.Tags != nil {
+			it.Tags = c.Tags
+		}
+		if c.Type != nil {
+			it.Type = *c.Type
+		}
+		if c.Importance != nil {
+			it.Importance = c.Importance
+		}
+		if len(c.Metadata) > 0 {
+			merged := map[string]json.RawMessage{}
+			for name, value := range it.Metadata {
+				merged[name] = value
+			}
+			for name, value := range c.Metadata {
+				merged[name] = value
+			}
+			it.Metadata = merged
+		}
+		if err := h.o.Space.CheckItem(*it); err != nil {
+			return nil, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("what it made of %.64q cannot be stored: %v", it.Key, err)}
+		}
+	}
+	return changed, nil
+}

@@ -1,0 +1,262 @@
+package memory
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// FieldType is how the values of an indexed field are compared.
+type FieldType string
+
+// The types of indexed fields.
+const (
+	StringField FieldType = "string"
+	NumberField FieldType = "number" // as 64-bit floating point
+	BoolField   FieldType = "bool"
+	TimeField   FieldType = "time" // RFC 3339 text, to the microsecond
+)
+
+// Field is a field of records by which an index sorts.
+type Field struct {
+	Path string    `json:"path"` // names of nested fields, separated by dots
+	Type FieldType `json:"type"`
+}
+
+// FieldIndex sorts the records of a collection by one or more fields. A field that is absent, null or of another type counts as
+// null, which sorts first.
+type FieldIndex []Field
+
+// Equal reports whether two indexes sort alike.
+func (x FieldIndex) Equal(other FieldIndex) bool {
+	if len(x) != len(other) {
+		return false
+	}
+	for i := range x {
+		if x[i] != other[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (x FieldIndex) String() string {
+	paths := make([]string, len(x))
+	for i, f := range x {
+		paths[i] = f.Path
+	}
+	return "[" + strings.Join(paths, ", ") + "]"
+}
+
+// indexedString is how many bytes of text an indexed field may have.
+const indexedString = 1 << 10
+
+// An encoded value begins with its class. Encoded values sort as the values do, and none is the beginning of another.
+const (
+	classNull  byte = 1
+	classValue byte = 2
+)
+
+// appendValue appends a value of a field; one that the field cannot have is null, and ok is false.
+func (f Field) appendValue(to []byte, value json.RawMessage) (encoded []byte, ok bool) {
+	value = bytes.TrimSpace(value)
+	if len(value) == 0 || string(value) == "null" {
+		return append(to, classNull), true
+	}
+	typed := append(to, classValue)
+	switch f.Type {
+	case StringField:
+		typed, ok = appendString(typed, value)
+	case NumberField:
+		typed, ok = appendNumber(typed, value)
+	case BoolField:
+		typed, ok = appendBool(typed, value)
+	case TimeField:
+		typed, ok = appendTime(typed, value)
+	}
+	if !ok {
+		return append(to, classNull), false
+	}
+	return typed, true
+}
+
+func appendString(to []byte, value json.RawMessage) ([]byte, bool) {
+	var text string
+	if value[0] != '"' || json.Unmarshal(value, &text) != nil || len(text) > indexedString {
+		return to, false
+	}
+	return append(appendText(to, text), 0, 1), true
+}
+
+// appendText appends text in which zero bytes are followed by 255, so that 0 1 can end it.
+func appendText(to []byte, text string) []byte {
+	for i := range len(text) {
+		to = append(to, text[i])
+		if text[i] == 0 {
+			to = append(to, 255)
+		}
+	}
+	return to
+}
+
+// appendEnded appends text with its end.
+func appendEnded(to []byte, text string) []byte { return append(appendText(to, text), 0, 1) }
+
+// cutText is the inverse of appendEnded.
+func cutText(from string) (text, rest string, ok bool) {
+	for i := 0; i+1 < len(from); i++ {
+		if from[i] != 0 {
+			continue
+		}
+		if from[i+1] == 1 {
+			return strings.ReplaceAll(from[:i], "\x00\xff", "\x00"), from[i+2:], true
+		}
+		i++
+	}
+	return "", "", false
+}
+
+func appendNumber(to []byte, value json.RawMessage) ([]byte, bool) {
+	if c := value[0]; c != '-' && (c < '0' || c > '9') {
+		return to, false
+	}
+	n, err := strconv.ParseFloat(string(value), 64)
+	if err != nil {
+		return to, false
+	}
+	bits := math.Float64bits(n + 0) // -0 is 0
+	if n == 0 {
+		bits = 0
+	}
+	if bits>>63 == 1 {
+		bits = ^bits
+	} else {
+		bits |= 1 << 63
+	}
+	return binary.BigEndian.AppendUint64(to, bits), true
+}
+
+func appendBool(to []byte, value json.RawMessage) ([]byte, bool) {
+	switch string(value) {
+	case "false":
+		return append(to, 0), true
+	case "true":
+		return append(to, 1), true
+	}
+	return to, false
+}
+
+func appendTime(to []byte, value json.RawMessage) ([]byte, bool) {
+	var text string
+	if value[0] != '"' || json.Unmarshal(value, &text) != nil {
+		return to, false
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return to, false
+	}
+	return binary.BigEndian.AppendUint64(to, uint64(at.UnixMicro())^1<<63), true
+}
+
+// cutValue splits an encoded value of a field off.
+func (f Field) cutValue(from string) (value, rest string, ok bool) {
+	if from == "" {
+		return "", "", false
+	}
+	size := 1
+	switch {
+	case from[0] == classNull:
+	case from[0] != classValue:
+		return "", "", false
+	case f.Type == StringField:
+		_, rest, ok := cutText(from[1:])
+		return from[:len(from)-len(rest)], rest, ok
+	case f.Type == BoolField:
+		size = 2
+	default:
+		size = 9
+	}
+	if len(from) < size {
+		return "", "", false
+	}
+	return from[:size], from[size:], true
+}
+
+// fields reads fields of a record's value, each level of it once.
+type fields struct {
+	value  json.RawMessage
+	levels map[string]map[string]json.RawMessage // by the path of the object, with a dot at its end
+}
+
+// at is the value of a field; nil when there is none.
+func (f *fields) at(path string) json.RawMessage {
+	cut := strings.LastIndexByte(path, '.') + 1
+	return f.level(path[:cut])[path[cut:]]
+}
+
+func (f *fields) level(path string) map[string]json.RawMessage {
+	if level, read := f.levels[path]; read {
+		return level
+	}
+	value := f.value
+	if path != "" {
+		value = f.at(path[:len(path)-1])
+	}
+	var level map[string]json.RawMessage
+	if json.Unmarshal(value, &level) != nil {
+		level = nil // no object
+	}
+	if f.levels == nil {
+		f.levels = map[string]map[string]json.RawMessage{}
+	}
+	f.levels[path] = level
+	return level
+}
+
+// name is where an index has a record: the values of its fields, and the record's key.
+func (x FieldIndex) name(key string, of *fields) string {
+	var out []byte
+	for _, f := range x {
+		out, _ = f.appendValue(out, of.at(f.Path))
+	}
+	return string(append(out, key...))
+}
+
+// cutKey is the key of the record that an entry of the index is about.
+func (x FieldIndex) cutKey(name string) (key string, ok bool) {
+	for _, f := range x {
+		if _, name, ok = f.cutValue(name); !ok {
+			return "", false
+		}
+	}
+	return name, name != ""
+}
+
+// check refuses a value with text that is too long for its index.
+func (x FieldIndex) check(of *fields) error {
+	for _, f := range x {
+		value := of.at(f.Path)
+		if f.Type != StringField || len(value) <= indexedString {
+			continue
+		}
+		var text string
+		if json.Unmarshal(value, &text) == nil && len(text) > indexedString {
+			return invalid("field %s is indexed and has %d bytes: at most %d are allowed", f.Path, len(text), indexedString)
+		}
+	}
+	return nil
+}
+
+// after is the first name behind all those that begin with a prefix; empty: there is none.
+func after(prefix string) string {
+	for end := len(prefix); end > 0; end-- {
+		if prefix[end-1] != 255 {
+			return prefix[:end-1] + string([]byte{prefix[end-1] + 1})
+		}
+	}
+	return ""
+}

@@ -1,0 +1,205 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// buildPage is how many records are indexed in one commit while an index is built.
+const buildPage = 500
+
+// queueBuild has an index built on a branch, unless it has everything there.
+func (s *Space) queueBuild(b builds) {
+	x := &s.indexes
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, done := x.built[b.index][b.branch]; done || x.due[b] || s.readOnly {
+		return
+	}
+	x.due[b] = true
+	s.chores.add("build an index of "+b.collection, func(ctx context.Context) error { return s.build(ctx, &building{builds: b}) })
+}
+
+// buildPages is how many pages are built before other background work is due.
+const buildPages = 20
+
+// building is an index that is being built on a branch. It can begin anew: what is there is not written again.
+type building struct {
+	builds
+	started bool
+	rest    []store.Range // to be read
+	cursor  store.Cursor  // in the first of them
+}
+
+// step builds a few pages. It queues itself for the next ones.
+func (b *building) step(ctx context.Context, s *Space) error {
+	for range buildPages {
+		err := b.page(ctx, s)
+		switch {
+		case errors.Is(err, store.ErrConflict):
+			continue // the page is read again
+		case err != nil:
+			return err
+		case b.started && len(b.rest) == 0:
+			return s.recordBuilt(ctx, b.builds)
+		}
+	}
+	s.chores.add("build an index of "+b.collection, func(ctx context.Context) error { return s.build(ctx, b) })
+	return nil
+}
+
+// build is step, after which the index is not due any more when it is built or given up.
+func (s *Space) build(ctx context.Context, b *building) error {
+	err := b.step(ctx, s)
+	_, done := s.indexes.builtAt(b.index, b.branch)
+	if done || errors.Is(err, errRebuilt) {
+		s.indexes.mu.Lock()
+		delete(s.indexes.due, b.builds)
+		s.indexes.mu.Unlock()
+		return nil
+	}
+	if errors.Is(err, store.ErrConflict) { // what is kept changed
+		s.chores.add("build an index of "+b.collection, func(ctx context.Context) error { return s.build(ctx, b) })
+		return nil
+	}
+	return err
+}
+
+// keptOn is what a build needs; errRebuilt when the index or the branch is gone.
+func (s *Space) keptOn(b builds) (*indexSet, keptIndex, *lineage.Branch, error) {
+	branch, set := s.catalogue.ByID(b.branch), s.indexes.of(b.collection)
+	if branch == nil || branch.Deleted || set == nil {
+		return nil, keptIndex{}, nil, errRebuilt
+	}
+	at := slices.IndexFunc(set.Indexes, func(k keptIndex) bool { return k.ID == b.index })
+	if at < 0 {
+		return nil, keptIndex{}, nil, errRebuilt
+	}
+	return set, set.Indexes[at], branch, nil
+}
+
+// rangesOf are where a lineage may have entries of a collection: its namespaces, in order.
+func (s *Space) rangesOf(ctx context.Context, l store.Lineage, collection string) ([]store.Range, error) {
+	engine, ok := s.engine.(store.Collecting)
+	if !ok {
+		return []store.Range{{}}, nil
+	}
+	var ranges []store.Range
+	for _, segment := range l {
+		list, err := engine.Collections(ctx, segment.Branch)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range list {
+			r := store.Range{Namespace: key.Namespace, Collection: key.Collection}
+			if key.Collection == collection && !slices.Contains(ranges, r) {
+				ranges = append(ranges, r)
+			}
+		}
+	}
+	slices.SortFunc(ranges, func(a, b store.Range) int { return cmp.Compare(a.Namespace, b.Namespace) })
+	return ranges, nil
+}
+
+// page indexes a page of records. They are conditions of the commit.
+func (b *building) page(ctx context.Context, s *Space) error {
+	s.writing.RLock() // a purge would leave in the index what it erases
+	defer s.writing.RUnlock()
+	set, index, branch, err := s.keptOn(b.builds)
+	if err != nil {
+		return err
+	}
+	if !b.started {
+		if b.rest, err = s.rangesOf(ctx, branch.Lineage, b.collection); err != nil {
+			return err
+		}
+		b.started = true
+	}
+	if len(b.rest) == 0 {
+		return nil
+	}
+	page, next, err := s.engine.ScanAt(ctx, branch.Lineage, b.rest[0], b.cursor, buildPage)
+	if err != nil {
+		return err
+	}
+	batch, err := b.batch(page, index, branch)
+	if err != nil {
+		return err
+	}
+	if batch.Writes, err = s.lacking(ctx, b.builds, batch.Writes); err != nil {
+		return err
+	}
+	if len(batch.Writes) > 0 {
+		batch.Expect = append(batch.Expect, set.expectation(b.collection), branch.Alive())
+		if _, err := s.engine.Commit(ctx, batch); err != nil {
+			return err
+		}
+	}
+	if b.cursor = next; next == "" {
+		b.rest = b.rest[1:]
+	}
+	return nil
+}
+
+func (b *building) batch(page []store.Entry, index keptIndex, branch *lineage.Branch) (batch store.Batch, err error) {
+	for _, e := range page {
+		if e.Collection != b.collection {
+			continue
+		}
+		r, err := record.Decode(e)
+		if err != nil {
+			return batch, err
+		}
+		entries := index.entries(e.Key, &r, fieldsOf(&r))
+		for key, expires := range entries {
+			batch.Writes = append(batch.Writes, store.Write{Branch: shadow(b.index, b.branch), Key: key, Value: []byte(expires)})
+		}
+		if len(entries) > 0 {
+			batch.Expect = append(batch.Expect, store.Expectation{Lineage: branch.Lineage, Key: e.Key, Version: e.Version})
+		}
+	}
+	return batch, nil
+}
+
+// lacking are those of some writes that are not there.
+func (s *Space) lacking(ctx context.Context, b builds, writes []store.Write) ([]store.Write, error) {
+	keys := make([]store.Key, len(writes))
+	for i, w := range writes {
+		keys[i] = w.Key
+	}
+	found, err := s.engine.GetAt(ctx, store.Lineage{{Branch: shadow(b.index, b.branch), At: store.Latest}}, keys)
+	if err != nil {
+		return nil, err
+	}
+	var lack []store.Write
+	for i, w := range writes {
+		if !found[i].Exists() || string(found[i].Value) != string(w.Value) {
+			lack = append(lack, w)
+		}
+	}
+	return lack, nil
+}
+
+func (s *Space) recordBuilt(ctx context.Context, b builds) error {
+	set, _, branch, err := s.keptOn(b)
+	if err != nil {
+		return err
+	}
+	done, err := s.engine.Commit(ctx, store.Batch{
+		Writes: []store.Write{{Branch: store.Catalogue, Key: builtKey(b.index, b.branch), Value: []byte("{}")}},
+		Expect: []store.Expectation{set.expectation(b.collection), branch.Alive()},
+	})
+	if err != nil {
+		return err
+	}
+	s.indexes.mu.Lock()
+	defer s.indexes.mu.Unlock()
+	s.indexes.noteBuilt(b.index, b.branch, done.Version)
+	return nil
+}

@@ -1,0 +1,275 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Ref names a memory.
+type Ref struct {
+	Namespace string
+	Key       string
+}
+
+// linkTargets are the memories that a link of a namespace may mean: a key of this namespace and, split at the first #, one of
+// another. The first that is there is meant.
+func linkTargets(namespace, link string) []Ref {
+	refs := []Ref{{namespace, link}}
+	if other, key, ok := strings.Cut(link, "#"); ok && other != "" && key != "" {
+		refs = append(refs, Ref{other, key})
+	}
+	return refs
+}
+
+// linkName is where the index of links has a link.
+func linkName(to Ref, from store.Key) string {
+	return linkPrefix(to) + string(appendEnded(nil, from.Namespace)) + from.Name
+}
+
+// linkPrefix begins the names of all links to a memory.
+func linkPrefix(to Ref) string {
+	return string(appendEnded(appendEnded(nil, to.Namespace), to.Key))
+}
+
+// linkSource is the memory that has the link of a name.
+func linkSource(name, prefix string) (Ref, bool) {
+	namespace, key, ok := cutText(strings.TrimPrefix(name, prefix))
+	return Ref{namespace, key}, ok && key != ""
+}
+
+// mostLinkers is how many memories one question about links back reads.
+const mostLinkers = 20_000
+
+// LinkQuery asks which memories refer to one.
+type LinkQuery struct {
+	To    Ref
+	After Ref               // only those behind it, in the order of namespace and key; the zero Ref: from the start
+	Limit int               // 0: all, up to 20,000
+	May   func(string) bool // namespaces of the memories to list, of those that the caller may read; nil: all these
+}
+
+// LinkedFrom lists the memories that refer to one, in the order of namespace and key. more is true when there may be more of them.
+func (t *Stage) LinkedFrom(ctx context.Context, q LinkQuery) (list []Ref, more bool, err error) {
+	if q.To.Namespace, err = t.readingKeys(q.To.Namespace, []string{q.To.Key}); err != nil {
+		return nil, false, err
+	}
+	most := q.Limit
+	if most <= 0 {
+		most = mostLinkers
+	}
+	run := &linkRun{stage: t, query: q, behind: q.After}
+	for !run.ended && len(list) <= most {
+		candidates, err := run.candidates(ctx, min(most-len(list)+1, queryPage))
+		if err != nil {
+			return nil, false, t.space.translate("list links", err)
+		}
+		refer, err := run.referring(ctx, candidates)
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, refer...)
+	}
+	if len(list) <= most {
+		return list, false, nil
+	}
+	if q.Limit <= 0 {
+		return nil, false, &Error{Code: Exhausted, Details: map[string]any{"limit": mostLinkers},
+			Message: fmt.Sprintf("more than %d memories refer to %s: ask for them in pages, with limit", mostLinkers, clip(q.To.Key, 64))}
+	}
+	return list[:most], true, nil
+}
+
+// linkRun is a question about links back that is being answered.
+type linkRun struct {
+	stage  *Stage
+	query  LinkQuery
+	behind Ref  // where it goes on; the zero Ref: at the start
+	ended  bool // nothing is behind
+}
+
+func (run *linkRun) may(namespace string) bool {
+	return run.stage.access.caller.Rights.MayRead(namespace) && (run.query.May == nil || run.query.May(namespace))
+}
+
+func (r Ref) compare(other Ref) int {
+	if c := strings.Compare(r.Namespace, other.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(r.Key, other.Key)
+}
+
+// wanted reports whether a memory is behind where the run goes on, and may be listed.
+func (run *linkRun) wanted(from Ref) bool {
+	return run.may(from.Namespace) && (run.behind == Ref{} || from.compare(run.behind) > 0)
+}
+
+// candidates are the next memories that may refer to the one, in order: what the index has, about most of it, and what is staged.
+func (run *linkRun) candidates(ctx context.Context, most int) ([]Ref, error) {
+	t := run.stage
+	list, last, err := run.indexed(ctx, most)
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range t.order {
+		from := Ref{at.Namespace, at.Name}
+		if at.Collection == memories && !at.system && t.changed[at] != nil && len(t.changed[at].Links) > 0 && run.wanted(from) && (run.ended || from.compare(last) <= 0) {
+			list = append(list, from)
+		}
+	}
+	run.behind = last
+	slices.SortFunc(list, Ref.compare)
+	return slices.Compact(list), nil
+}
+
+// indexed reads the index, or all memories where it does not have what the stage sees. last is the last one that was looked at.
+func (run *linkRun) indexed(ctx context.Context, most int) (list []Ref, last Ref, err error) {
+	t, s := run.stage, run.stage.space
+	l, set := t.lineage(false), s.indexes.of(memories)
+	var covering store.Lineage
+	if set == nil {
+		s.queueLinks()
+	} else if covering = s.indexes.covering(set.Indexes[0].ID, l); covering == nil && t.at.IsNow() {
+		s.queueBuild(builds{memories, set.Indexes[0].ID, l[0].Branch})
+	}
+	if covering == nil {
+		run.ended = true
+		list, err = run.scan(ctx, l)
+		return list, last, err
+	}
+	prefix := linkPrefix(run.query.To)
+	r := store.Range{Namespace: lineage.Namespace, Collection: indexEntries, Prefix: prefix}
+	if run.behind != (Ref{}) {
+		r.From = prefix + string(appendEnded(nil, run.behind.Namespace)) + run.behind.Key + "\x00"
+	}
+	page, next, err := s.engine.ScanAt(ctx, covering, r, "", most)
+	run.ended = next == ""
+	for _, e := range page {
+		from, ok := linkSource(e.Name, prefix)
+		if last = from; ok && run.wanted(from) {
+			list = append(list, from)
+		}
+	}
+	return list, last, err
+}
+
+// scan stands in for an index that is not built yet, or was not at the stage's moment.
+func (run *linkRun) scan(ctx context.Context, l store.Lineage) (list []Ref, err error) {
+	t, read := run.stage, 0
+	ranges, err := t.space.rangesOf(ctx, l, memories)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range ranges {
+		if r.Namespace != "" && !run.may(r.Namespace) {
+			continue
+		}
+		for e, err := range store.Entries(ctx, t.space.engine.ScanAt, l, r, fillPage) {
+			if err != nil {
+				return nil, err
+			}
+			if e.Collection != memories || !run.wanted(Ref{e.Namespace, e.Name}) {
+				continue
+			}
+			if read++; read > mostLinkers {
+				return nil, run.unbuilt()
+			}
+			if linked, err := stored(e); err != nil {
+				return nil, err
+			} else if len(linked.Links) > 0 {
+				list = append(list, Ref{e.Namespace, e.Name})
+			}
+		}
+	}
+	return list, nil
+}
+
+func (run *linkRun) unbuilt() error {
+	if !run.stage.at.IsNow() {
+		return &Error{Code: Exhausted, Details: map[string]any{"limit": mostLinkers},
+			Message: fmt.Sprintf("the index of links has nothing of this moment, and more than %d memories would have to be read: ask for a newer moment", mostLinkers)}
+	}
+	return &Error{Code: Unavailable, Retryable: true, Message: fmt.Sprintf("the index of links is being built on branch %s: try again in a few seconds", run.stage.branch.Name)}
+}
+
+// referring are those of some memories that refer to the one.
+func (run *linkRun) referring(ctx context.Context, from []Ref) (list []Ref, err error) {
+	sites := make([]site, len(from))
+	for i, ref := range from {
+		sites[i] = site{Key: memoryKey(ref.Namespace, ref.Key)}
+	}
+	records, err := run.peek(ctx, sites)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range records {
+		refers, err := run.refers(ctx, from[i].Namespace, r)
+		if err != nil {
+			return nil, err
+		}
+		if refers {
+			list = append(list, from[i])
+		}
+	}
+	return list, nil
+}
+
+// peek reads what the stage sees without expecting it.
+func (run *linkRun) peek(ctx context.Context, sites []site) ([]*record.Record, error) {
+	t := run.stage
+	found := make([]store.Entry, len(sites))
+	if err := t.fetch(ctx, false, sites, found); err != nil {
+		return nil, err
+	}
+	records := make([]*record.Record, len(sites))
+	for i, at := range sites {
+		if staged, ok := t.changed[at]; ok {
+			records[i] = staged
+			continue
+		}
+		r, err := t.live(found[i])
+		if err != nil {
+			return nil, err
+		}
+		records[i] = r
+	}
+	return records, nil
+}
+
+// refers reports whether a memory of a namespace has a link that means the one.
+func (run *linkRun) refers(ctx context.Context, namespace string, r *record.Record) (bool, error) {
+	if r == nil {
+		return false, nil
+	}
+	for _, link := range r.Links {
+		for i, to := range linkTargets(namespace, link) {
+			if to != run.query.To {
+				continue
+			}
+			if i == 0 {
+				return true, nil
+			}
+			own, err := run.peek(ctx, []site{{Key: memoryKey(namespace, link)}}) // whose key has the #
+			if err != nil {
+				return false, err
+			}
+			if own[0] == nil {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// queueLinks has the index of links kept: somebody asks for links back.
+func (s *Space) queueLinks() {
+	if s.readOnly {
+		return
+	}
+	s.indexes.asked.Do(func() { s.chores.add("keep an index of links", s.keepLinks) })
+}

@@ -1,0 +1,68 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// sweptAfter is how long records that are the same on all branches stay when they have expired. Those on a branch stay, as memories
+// do: deleting them would clash with what other branches made of them.
+const sweptAfter = 24 * time.Hour
+
+// sweep deletes records of the system branch that expired long ago.
+func (s *Space) sweep(ctx context.Context, b *lineage.Branch) error {
+	ranges, err := s.ownedRanges(ctx, b.ID)
+	if err != nil {
+		return err
+	}
+	before := s.clock().Add(-sweptAfter)
+	for _, r := range ranges {
+		for page, err := range store.Pages(ctx, s.engine.ScanAt, b.Lineage, r, cataloguePage) {
+			if err == nil {
+				err = s.sweepPage(ctx, b, page, before)
+			}
+			if err != nil && !errors.Is(err, store.ErrConflict) { // it was written again: the next sweep looks at the page
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Space) sweepPage(ctx context.Context, b *lineage.Branch, page []store.Entry, before time.Time) error {
+	var batch store.Batch
+	var changes []useChange
+	sets := map[string]*indexSet{}
+	for _, e := range page {
+		r, err := record.Decode(e)
+		if err != nil {
+			return err
+		}
+		if !r.Expired(before) || ownerOf(e.Collection) == "" {
+			continue
+		}
+		batch.Writes = append(batch.Writes, store.Write{Branch: b.ID, Key: e.Key, Delete: true})
+		batch.Expect = append(batch.Expect, store.Expectation{Lineage: b.Lineage, Key: e.Key, Version: e.Version})
+		changes = append(changes, useChange{owner: ownerOf(e.Collection), branch: b.ID, old: tallyRecord(e.Name, &r)})
+		if set := s.indexes.of(e.Collection); set != nil {
+			batch.Writes = append(batch.Writes, set.writes(indexChange{branch: b.ID, key: e.Key, old: &r, sure: true})...)
+			sets[e.Collection] = set
+		}
+	}
+	if len(batch.Writes) == 0 {
+		return nil
+	}
+	for collection, set := range sets {
+		batch.Expect = append(batch.Expect, set.expectation(collection))
+	}
+	done, err := s.commit(ctx, b, batch, Caller{})
+	if err == nil {
+		s.usage.count(done.Version, changes)
+	}
+	return err
+}

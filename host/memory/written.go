@@ -1,0 +1,200 @@
+package memory
+
+import (
+	"context"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// WrittenQuery says of which writes to list a page.
+type WrittenQuery struct {
+	Branch      string
+	PerSpace    bool     // entries that are the same on every branch, in place of those of Branch
+	Memories    bool     // memories are among them
+	Collections []string // and records of these
+	Merges      bool     // and merges into Branch
+	After       uint64   // only versions after it
+	Limit       int      // about so many changes, never part of a commit; 0: Limits.Page
+}
+
+// Written is a page of what was written, in the order of versions, as far back as the branch is kept.
+type Written struct {
+	Entries []WrittenEntry
+	Merges  []MergedBranch
+	Upto    uint64 // ask after it next; unchanged when there is nothing new
+	More    bool   // there is more already
+}
+
+// WrittenEntry is a memory or a record that a commit wrote or deleted.
+type WrittenEntry struct {
+	Collection string // of a record; empty for a memory
+	Memory            // of a record Namespace, Key, Value, Agent, Version and Timestamp alone; of a deletion only where and when
+	By         Caller // whose commit it was, without rights; empty where that was not noted
+}
+
+// MergedBranch is a merge into a branch.
+type MergedBranch struct {
+	Source  string
+	Version uint64
+	By      Caller        // without rights
+	Count   int           // memories that it changed, as far as the caller may read them
+	Keys    []MergedEntry // the first of them
+}
+
+// MergedEntry is a memory that a merge changed.
+type MergedEntry struct {
+	Namespace, Key string
+	Deleted        bool
+}
+
+// mergedKeys is how many memories of a merge are named.
+const mergedKeys = 100
+
+// Written lists what was written, as far as the caller may read it. What was purged since is not among it.
+func (a *Access) Written(ctx context.Context, q WrittenQuery) (Written, error) {
+	s := a.space
+	b, err := a.branch(q.Branch)
+	if q.PerSpace {
+		b = s.catalogue.System()
+	}
+	if err != nil || b == nil {
+		return Written{Upto: q.After}, err
+	}
+	begin, err := s.feedBegin(ctx, b, 0)
+	if err != nil {
+		return Written{}, err
+	}
+	page := Written{Upto: max(q.After, begin)}
+	changes, next, err := s.engine.Changes(ctx, b.ID, page.Upto, store.Latest, s.page(q.Limit))
+	if err != nil {
+		return Written{}, s.translate("read what was written", err)
+	}
+	page.More = next != 0
+	for len(changes) > 0 {
+		n := slices.IndexFunc(changes, func(c store.Change) bool { return c.Version != changes[0].Version })
+		if n < 0 {
+			n = len(changes)
+		}
+		if err := a.addCommit(ctx, &page, b, q, changes[:n]); err != nil {
+			return Written{}, s.translate("read what was written", err)
+		}
+		page.Upto, changes = changes[0].Version, changes[n:]
+	}
+	return page, nil
+}
+
+// addCommit adds what one commit changed.
+func (a *Access) addCommit(ctx context.Context, page *Written, b *lineage.Branch, q WrittenQuery, changes []store.Change) error {
+	version := changes[0].Version
+	var keys []store.Key
+	merge := MergedBranch{Version: version}
+	for _, c := range changes {
+		if !a.caller.Rights.MayRead(c.Namespace) {
+			continue
+		}
+		if c.Collection == memories && q.Memories || slices.Contains(q.Collections, c.Collection) {
+			keys = append(keys, c.Key)
+		}
+		if c.Collection == memories {
+			if merge.Count++; len(merge.Keys) < mergedKeys {
+				merge.Keys = append(merge.Keys, MergedEntry{c.Namespace, c.Name, c.Deleted})
+			}
+		}
+	}
+	merged := false
+	if q.Merges {
+		var err error
+		if merge.Source, merged, err = a.space.mergeAt(ctx, b, version); err != nil {
+			return err
+		}
+	}
+	if len(keys) == 0 && !merged {
+		return nil
+	}
+	by, err := a.space.committedBy(ctx, version)
+	if err != nil {
+		return err
+	}
+	if merge.By = by; merged {
+		page.Merges = append(page.Merges, merge)
+	}
+	entries, err := a.space.writtenAt(ctx, b, version, keys, by)
+	page.Entries = append(page.Entries, entries...)
+	return err
+}
+
+// writtenAt reads entries as a commit left them.
+func (s *Space) writtenAt(ctx context.Context, b *lineage.Branch, version uint64, keys []store.Key, by Caller) (list []WrittenEntry, err error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	found, err := s.engine.GetAt(ctx, b.Lineage.At(version), keys)
+	if _, trimmed := asTrimmed(err); trimmed {
+		return nil, nil // meanwhile
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range found {
+		w := WrittenEntry{Collection: keys[i].Collection, By: by, Memory: Memory{Namespace: keys[i].Namespace, Key: keys[i].Name, Version: version, Timestamp: e.Time}}
+		if keys[i].Collection == memories {
+			w.Collection = ""
+		}
+		switch {
+		case e.Version != version:
+			continue // its past was dropped
+		case e.Deleted:
+			w.Deleted = true
+		default:
+			r, err := record.Decode(e)
+			if err != nil {
+				return nil, err
+			}
+			if r.Expired(e.Time) || r.Purged != "" {
+				continue
+			}
+			w.Memory = memoryOf(e, r)
+		}
+		list = append(list, w)
+	}
+	return list, nil
+}
+
+// committedBy is whose commit a version is, without rights; the zero Caller where that was not noted.
+func (s *Space) committedBy(ctx context.Context, version uint64) (Caller, error) {
+	noted, err := s.engine.Notes(ctx, version-1, version+1, 1)
+	if err != nil {
+		return Caller{}, s.translate("read whose a commit is", err)
+	}
+	if len(noted) > 0 {
+		n, _ := decodeNote(noted[0].Note)
+		return n.caller(), nil
+	}
+	return s.oldCommittedBy(ctx, version)
+}
+
+// mergeAt is the source of the merge into a branch that a version is; ok is false when it is none.
+func (s *Space) mergeAt(ctx context.Context, b *lineage.Branch, version uint64) (source string, ok bool, err error) {
+	changes, err := s.changesOf(ctx, store.Catalogue, version)
+	if err != nil {
+		return "", false, err
+	}
+	for _, c := range changes {
+		if m, is := lineage.MergeOf(c.Key); is && !c.Deleted && m.Target == b.ID {
+			return s.catalogue.NameOf(m.Source), true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// changesOf are the changes of one version on a branch; none where they are not kept any more.
+func (s *Space) changesOf(ctx context.Context, b store.BranchID, version uint64) ([]store.Change, error) {
+	changes, _, err := s.engine.Changes(ctx, b, version-1, version, 1)
+	if _, trimmed := asTrimmed(err); trimmed {
+		return nil, nil
+	}
+	return changes, err
+}
