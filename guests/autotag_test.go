@@ -18,7 +18,7 @@ const decided = `"We decided to use PostgreSQL for the billing service, because 
 func TestAutoTagInTheSandboxTagsWhatIsStored(t *testing.T) {
 	s, g := space(t, "auto-tag")
 	s.PutRecord("tag-vocabulary", "*", map[string]string{"learned": "2026-06-01T00:00:00Z"}) // else a store asks for it to be learned
-	changes, err := s.Store(alcove.Entry{Namespace: "default", Collection: "memory", Key: "db", Value: json.RawMessage(decided), Tags: []string{"billing"}})
+	changes, err := s.Store(alcove.Entry{Namespace: "default", Collection: "memory", Key: "db", Value: alcove.Raw(decided), Tags: []string{"billing"}})
 	must(t, err)
 	c := changes[0]
 	if c.Type == nil || *c.Type != "decision" || c.Importance == nil || c.Tags[0] != "billing" || !slices.Contains(c.Tags, "postgresql") {
@@ -32,7 +32,7 @@ func TestAutoTagInTheSandboxTagsWhatIsStored(t *testing.T) {
 func TestAutoTagInTheSandboxTagsANamespace(t *testing.T) {
 	s, _ := space(t, "auto-tag")
 	for i := range 450 {
-		s.Put(alcove.Memory{Key: fmt.Sprintf("m%03d", i), Value: json.RawMessage(fmt.Sprintf(`"Alice deployed service number %d to Hamburg"`, i))})
+		s.Put(alcove.Memory{Key: fmt.Sprintf("m%03d", i), Value: alcove.Raw(fmt.Sprintf(`"Alice deployed service number %d to Hamburg"`, i))})
 	}
 	var started struct{ Job string }
 	must(t, s.Tool("memory_retag", map[string]any{}, &started))

@@ -37,8 +37,8 @@ func TestRankingInTheSandboxLearnsFromFeedback(t *testing.T) {
 	one := 1.0
 	for i := range 12 {
 		s.Put(
-			alcove.Memory{Key: fmt.Sprintf("plain-%02d", i), Value: json.RawMessage(fmt.Sprintf(`"tea number%d"`, i))},
-			alcove.Memory{Key: fmt.Sprintf("wanted-%02d", i), Value: json.RawMessage(fmt.Sprintf(`"tea number%d"`, i)), Importance: &one},
+			alcove.Memory{Key: fmt.Sprintf("plain-%02d", i), Value: alcove.Raw(fmt.Sprintf(`"tea number%d"`, i))},
+			alcove.Memory{Key: fmt.Sprintf("wanted-%02d", i), Value: alcove.Raw(fmt.Sprintf(`"tea number%d"`, i)), Importance: &one},
 		)
 	}
 	s.Ops[alcove.OpMemorySearch] = func(request []byte) (any, error) {

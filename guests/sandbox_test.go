@@ -144,3 +144,29 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// What is packed runs in the sandbox as its family does natively, with the host's operations.
+func TestAPackedModuleIsTestedInTheHost(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ranking.wasm")
+	built.mu.Lock()
+	module, err := sandbox.Pack(built.linked(t, "ranking"), manifest(t, "ranking"))
+	built.mu.Unlock()
+	must(t, err)
+	must(t, os.WriteFile(path, module, 0o600))
+	s := alcovetest.Module(t, path)
+	s.Put(
+		alcove.Memory{Key: "liked", Value: alcove.JSON("green tea"), Type: "observation"},
+		alcove.Memory{Key: "vital", Value: alcove.JSON("green tea for ann"), Type: "decision", Importance: new(1.)},
+	)
+	var out struct{ Results []struct{ Key string } }
+	must(t, s.Tool("memory_explain_ranking", map[string]any{"query": "green tea"}, &out))
+	if len(out.Results) != 2 || len(s.Calls) != 1 || s.Calls[0] != alcove.OpMemorySearch {
+		t.Errorf("%+v after %v", out, s.Calls)
+	}
+	if ids, err := s.Search("green tea", 2); err != nil || len(ids) != 2 || ids[0].Key != out.Results[0].Key {
+		t.Errorf("the search finds %v (%v)", ids, err)
+	}
+	if err := s.Tool("memory_rank_feedback", map[string]any{"query": "tea"}, nil); alcove.CodeOf(err) != alcove.InvalidArgument {
+		t.Errorf("nothing judged: %v", err)
+	}
+}

@@ -25,7 +25,7 @@ func sdkMessages(s source) ([]byte, error) {
 // sdkTypes writes types and their codec. A guest writes what the host reads.
 func (s source) sdkTypes(objects []structure) string {
 	var out strings.Builder
-	out.WriteString(doNotEdit + "\n\npackage alcove\n\nimport (\n\"encoding/json\"\n\n\"github.com/alcove-memory/alcove/sdk/go/scan\"\n)\n")
+	out.WriteString(doNotEdit + "\n\npackage alcove\n\nimport \"github.com/alcove-memory/alcove/sdk/go/scan\"\n")
 	written, read := s.readByHost(), s.readByGuest()
 	for _, o := range objects {
 		fields := s.flat(o.Fields)
@@ -34,7 +34,7 @@ func (s source) sdkTypes(objects []structure) string {
 		}
 		o.Fields = sdkFields(fields, written[o.Name])
 		name := s.sdkName(o)
-		out.WriteString(goStruct(name, o, field.sdkTag))
+		out.WriteString(strings.ReplaceAll(goStruct(name, o, field.sdkTag), "json.RawMessage", "Raw"))
 		if written[o.Name] {
 			out.WriteString(sdkWriter(name, o))
 		}
@@ -69,6 +69,11 @@ func sdkFields(fields []field, written bool) []field {
 	return fields
 }
 
+// sdkType is the type of a value in the SDK, which knows nothing of encoding/json.
+func (t *shape) sdkType() string {
+	return strings.ReplaceAll(t.goType(), "json.RawMessage", "Raw")
+}
+
 // sdkTag makes encoding/json omit the same fields as the codec of the SDK: nil lists, not empty ones.
 func (f field) sdkTag() string {
 	if f.Optional {
@@ -97,15 +102,15 @@ func sdkMethod(op operation) string {
 // sdkWriter writes the method that encodes a message.
 func sdkWriter(name string, m structure) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "\nfunc (x *%s) write(w *writer) {\nw.open()\n", name)
+	fmt.Fprintf(&out, "\nfunc (x *%s) write(w *scan.Writer) {\nw.Open()\n", name)
 	for _, f := range m.Fields {
-		write := fmt.Sprintf("w.key(%q)\n%s\n", f.Name, f.sdkWrite())
+		write := fmt.Sprintf("w.Key(%q)\n%s\n", f.Name, f.sdkWrite())
 		if f.Optional {
 			write = fmt.Sprintf("if %s {\n%s}\n", f.present(), write)
 		}
 		out.WriteString(write)
 	}
-	out.WriteString("w.close()\n}\n")
+	out.WriteString("w.Close()\n}\n")
 	return out.String()
 }
 
@@ -137,20 +142,20 @@ func (f field) sdkWrite() string {
 func (t *shape) sdkWrite(value string) string {
 	switch {
 	case t.list && t.of.goType() == "string":
-		return fmt.Sprintf("w.texts(%s)", value)
+		return fmt.Sprintf("w.Texts(%s)", value)
 	case t.list:
-		return fmt.Sprintf("w.list(len(%s), func(i int) { %s })", value, t.of.sdkWrite(value+"[i]"))
+		return fmt.Sprintf("w.List(len(%s), func(i int) { %s })", value, t.of.sdkWrite(value+"[i]"))
 	case t.dict:
-		return fmt.Sprintf("writeMap(w, %s, func(v %s) { %s })", value, t.of.goType(), t.of.sdkWrite("v"))
+		return fmt.Sprintf("scan.WriteMap(w, %s, func(v %s) { %s })", value, t.of.sdkType(), t.of.sdkWrite("v"))
 	case t.isStructure() && t.nullable:
-		return fmt.Sprintf("if v := %s; v != nil {\nv.write(w)\n} else {\nw.raw(nil)\n}", value)
+		return fmt.Sprintf("if v := %s; v != nil {\nv.write(w)\n} else {\nw.Null()\n}", value)
 	case t.isStructure():
 		return value + ".write(w)"
 	}
 	return fmt.Sprintf(map[string]string{
-		"string": "w.text(%s)", "bool": "w.bool(%s)", "int": "w.int(int64(%s))", "uint64": "w.uint(%s)",
-		"float64": "w.number(%s)", "float32": "w.number32(%s)", "json.RawMessage": "w.raw(%s)",
-		"any": "w.any(%s)", "Code": "w.text(string(%s))",
+		"string": "w.Text(%s)", "bool": "w.Bool(%s)", "int": "w.Int(int64(%s))", "uint64": "w.Uint(%s)",
+		"float64": "w.Number(%s)", "float32": "w.Number32(%s)", "json.RawMessage": "w.Raw(%s)",
+		"any": "w.Any(%s)", "Code": "w.Text(string(%s))",
 	}[scalars[t.name]], value)
 }
 
@@ -171,7 +176,7 @@ func (f field) sdkRead() string {
 	case t.isStructure() && f.Optional:
 		return fmt.Sprintf("readNullable[%s](s)", pascal(t.name))
 	case f.Explicit:
-		return fmt.Sprintf("readPointer(s, func() %s { return %s })", t.goType(), t.sdkRead())
+		return fmt.Sprintf("scan.ReadPointer(s, func() %s { return %s })", t.sdkType(), t.sdkRead())
 	}
 	return t.sdkRead()
 }
@@ -182,9 +187,9 @@ func (t *shape) sdkRead() string {
 	case t.list && t.of.goType() == "string":
 		return "s.Strings()"
 	case t.list:
-		return fmt.Sprintf("readList(s, func() %s { return %s })", t.of.goType(), t.of.sdkRead())
+		return fmt.Sprintf("scan.ReadList(s, func() %s { return %s })", t.of.sdkType(), t.of.sdkRead())
 	case t.dict:
-		return fmt.Sprintf("readMap(s, func() %s { return %s })", t.of.goType(), t.of.sdkRead())
+		return fmt.Sprintf("scan.ReadMap(s, func() %s { return %s })", t.of.sdkType(), t.of.sdkRead())
 	case t.isStructure() && t.nullable:
 		return fmt.Sprintf("readNullable[%s](s)", pascal(t.name))
 	case t.isStructure():
@@ -192,7 +197,7 @@ func (t *shape) sdkRead() string {
 	}
 	return map[string]string{"string": "s.String()", "bool": "s.Bool()", "int": "int(s.Int())", "uint64": "s.Uint()",
 		"float64": "s.Number()", "float32": "float32(s.Number())", "json.RawMessage": "s.Raw()",
-		"any": "readAny(s)", "Code": "Code(s.String())"}[scalars[t.name]]
+		"any": "s.Any()", "Code": "Code(s.String())"}[scalars[t.name]]
 }
 
 // sdkExchanges writes the table of operations with which the tests of the SDK compare its messages to those of package abi.

@@ -153,7 +153,7 @@ func lowered(w string) string {
 }
 
 // Text is what can be read of a JSON value: its strings, without the names of fields, up to most bytes.
-func Text(value json.RawMessage, most int) string {
+func Text(value []byte, most int) string {
 	if len(value) > 1 && value[0] == '"' {
 		return Cut(unquote(value), most)
 	}

@@ -81,7 +81,7 @@ func (c Call) effects(space *memory.Access) *memory.Effects {
 }
 
 // callAgain makes a call until it is not overtaken by others, unless it had effects outside: those would be repeated.
-func (f *Families) callAgain(ctx context.Context, x *family, t *abi.Tool, m *sandbox.Module, c Call) (Result, error) {
+func (f *Families) callAgain(ctx context.Context, x *family, t *abi.Tool, m Guest, c Call) (Result, error) {
 	result, err := f.callOnce(ctx, x, t, m, c)
 	if !mayRepeat(ctx, err) {
 		return result, err
@@ -147,7 +147,7 @@ func (f *Families) tool(name string) (*family, *abi.Tool, error) {
 	return nil, nil, f.unknown("tool", name)
 }
 
-func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m *sandbox.Module, c Call) (Result, error) {
+func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest, c Call) (Result, error) {
 	space := f.spaceFor(c.Caller, x)
 	commit := memory.Commit{Write: memory.Write{RequestID: c.RequestID}, Operation: "tool " + t.Name, Content: c.content()}
 	if c.RequestID != "" {
@@ -204,7 +204,7 @@ func (c Call) content() json.RawMessage {
 }
 
 // callTool asks the guest for a tool's result, and checks that.
-func (w *request) callTool(ctx context.Context, m *sandbox.Module, t *abi.Tool, arguments json.RawMessage) (json.RawMessage, error) {
+func (w *request) callTool(ctx context.Context, m Guest, t *abi.Tool, arguments json.RawMessage) (json.RawMessage, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (w *request) callTool(ctx context.Context, m *sandbox.Module, t *abi.Tool, 
 }
 
 // ask sends a request to the guest. What it answers when it fails is an error that its caller can act on.
-func (w *request) ask(ctx context.Context, m *sandbox.Module, kind abi.Kind, request []byte) ([]byte, error) {
+func (w *request) ask(ctx context.Context, m Guest, kind abi.Kind, request []byte) ([]byte, error) {
 	limits := limitsOf(w.families.grantOf(w.family))
 	result, err := m.Call(ctx, sandbox.Request{Kind: kind, Payload: request, Host: w.Call, Limits: limits})
 	if err != nil {

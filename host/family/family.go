@@ -43,12 +43,14 @@ func ModuleOf(packed []byte) (Module, error) {
 type Options struct {
 	Space    *memory.Space
 	Sandbox  *sandbox.Sandbox // the caller closes it after the families
+	Admit    Admit            // nil: the sandbox admits modules
 	Dir      string           // the data directory, with alcove.lock and families/
 	Built    []Module         // families that the program carries; they are vetted
 	Watch    string           // a folder whose modules are families, too, as they come and change; empty: none
 	Core     []string         // the server's own tools, whose names no family's tool may have or resemble
 	Locked   bool             // only digests that the lock file has may run
 	ReadOnly bool             // nothing is written by itself: no jobs run, and nobody is told of what was stored
+	Stepwise bool             // jobs run, and families are told of what was stored, in Step alone: for tests
 	Outside  ops.Outside      // nil: nothing outside can be reached
 	Embedder ops.Embedder     // nil: there is none
 	Usage    ops.Usage        // nil: the calls of tools are not counted
@@ -108,7 +110,7 @@ type family struct {
 	loading chan struct{} // has room for one load at a time
 	again   chan struct{} // has room for one call at a time that was overtaken
 	mu      sync.Mutex
-	module  *sandbox.Module // nil: not loaded
+	module  Guest // nil: not loaded
 	used    time.Time
 	running int
 	coming  atomic.Bool // it is being loaded while nobody waits
@@ -130,7 +132,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, shown: map[string]string{}}
 	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Usage: f.o.Usage, Manifest: f.manifestOf, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ops.OwnCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
-	f.hooks = hooks.New(hooks.Options{Space: f.o.Space, Families: hookFamilies{f}, Behind: f.behind, Proposal: f.proposalName, Clock: f.o.Clock, Retry: f.o.Retry, Logger: f.o.Logger})
+	f.hooks = hooks.New(hooks.Options{Space: f.o.Space, Families: hookFamilies{f}, Behind: f.behindHooks, Proposal: f.proposalName, Clock: f.o.Clock, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.scan()
 	f.noteCarried(lock)
 	if err := f.readPublished(ctx); err != nil {
@@ -139,7 +141,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.stop = stop
 	f.background.Go(func() { f.keepTidy(running) })
-	if !o.ReadOnly {
+	if !o.ReadOnly && !o.Stepwise {
 		f.background.Go(func() { f.jobs.Run(running) })
 		f.background.Go(func() { f.hooks.Follow(running) })
 	}

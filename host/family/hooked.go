@@ -152,7 +152,7 @@ func (h hooked) Defer(ctx context.Context, c memory.Caller, at memory.Location, 
 // guest is the loaded module of a family.
 type guest struct {
 	hooked
-	module  *sandbox.Module
+	module  Guest
 	release func()
 }
 
@@ -167,7 +167,7 @@ func (g guest) Begin(stage *memory.Stage, c memory.Caller, namespace, requestID 
 // guestRequest is a request to a module, as hooks make them.
 type guestRequest struct {
 	request *request
-	module  *sandbox.Module
+	module  Guest
 }
 
 // Operations implements hooks.Request.

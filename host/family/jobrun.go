@@ -11,7 +11,6 @@ import (
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 // deferredStore is the name of jobs for store hooks that were put off.
@@ -172,7 +171,7 @@ func (w *request) finishJob(ctx context.Context, job *jobs.Job) error {
 }
 
 // runJob asks the guest to do a job.
-func (w *request) runJob(ctx context.Context, m *sandbox.Module, job jobs.Job) (json.RawMessage, error) {
+func (w *request) runJob(ctx context.Context, m Guest, job jobs.Job) (json.RawMessage, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,15 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
+// Guest serves the requests to a family. It is a module in the sandbox, unless Options.Admit says otherwise.
+type Guest interface {
+	Call(ctx context.Context, r sandbox.Request) (*sandbox.Result, error)
+	Close() error
+}
+
+// Admit makes a guest of a module with some digest.
+type Admit func(ctx context.Context, module []byte, digest string) (Guest, error)
+
 // Load makes a family ready to be called.
 func (f *Families) Load(ctx context.Context, name string) error {
 	x, err := f.named(name)
@@ -37,7 +46,7 @@ type replaced struct{ error }
 func (r replaced) Unwrap() []error { return []error{r.error, hooks.ErrReplaced} }
 
 // acquire loads a family's module if need be, and keeps it loaded until release is called.
-func (f *Families) acquire(ctx context.Context, x *family) (m *sandbox.Module, release func(), err error) {
+func (f *Families) acquire(ctx context.Context, x *family) (m Guest, release func(), err error) {
 	if m := x.hold(f); m != nil {
 		return m, func() { x.release(f) }, nil
 	}
@@ -120,7 +129,22 @@ func (f *Families) untilClosed() (context.Context, context.CancelFunc) {
 const CarriedTimeout = 5 * time.Minute
 
 // admit admits a family's module. What is vetted is compiled in a child, too, which needs no memory of this process.
-func (f *Families) admit(ctx context.Context, x *family) (*sandbox.Module, error) {
+func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
+	if f.o.Admit != nil {
+		data, err := x.binary()
+		if err != nil {
+			return nil, err
+		}
+		return f.o.Admit(ctx, data, x.digest)
+	}
+	m, err := f.admitModule(ctx, x)
+	if err != nil {
+		return nil, err // and no guest, rather than one without a module
+	}
+	return m, nil
+}
+
+func (f *Families) admitModule(ctx context.Context, x *family) (*sandbox.Module, error) {
 	if x.source == built {
 		return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: x.digest, Manifest: x.section, Read: x.binary}, sandbox.Options{CompileTimeout: CarriedTimeout})
 	}
@@ -139,7 +163,7 @@ func limitsOf(g registry.Grant) abi.Limits {
 }
 
 // hold takes the module if it is loaded.
-func (x *family) hold(f *Families) *sandbox.Module {
+func (x *family) hold(f *Families) Guest {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.module == nil || x.retired {

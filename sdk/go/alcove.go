@@ -1,9 +1,12 @@
 // Package alcove makes a Go program a tool family of Alcove: a guest that serves tool calls, hooks and jobs.
 //
-// A family is made with New, given its handlers with Tool, Job and the methods of Family, and served with Serve from
-// the init function of a main package that is built with
+// A tool is a struct of its parameters with the method Call, a job one with the method Run, a hook a type with a method
+// named after it. New makes a family of them, and Serve serves it from the init function of a main package that is built with
 //
 //	GOOS=wasip1 GOARCH=wasm go build -trimpath -buildmode=c-shared -ldflags='-s -w' -o family.wasm .
+//
+// The manifest and the code that reads and writes the types are written by alcove family gen. A guest needs neither
+// reflection nor encoding/json, fmt or time, and is small and fast without them.
 //
 // On any other platform the same package builds and does nothing, so that handlers are tested with go test and
 // package alcovetest.
@@ -11,11 +14,6 @@
 // What a handler may ask of the host are the methods of Call. Changes are staged: they are committed together when the
 // handler has answered, and thrown away when it fails. An instance keeps nothing from one request to the next.
 package alcove
-
-import (
-	"encoding/json"
-	"reflect"
-)
 
 // Kind is what a guest is asked for.
 type Kind uint32
@@ -27,47 +25,76 @@ type Op string
 type Family struct {
 	name   string             // in a module of several families
 	named  map[string]*Family // those that this one stands for; nil: it is one itself
-	tools  map[string]handler
-	jobs   map[string]handler
+	tools  map[string]Handler
+	jobs   map[string]Handler
 	store  func(*Call, []Entry) ([]*Change, error)
 	stored func(*Call, []Entry) error
 	merged func(*Call, MergeNotice) error
 	rank   func(*Ranking) error
 	embed  func(*Texts) ([][]float32, error)
-	types  []reflect.Type // what encoding/json should know before the first request
 }
 
-// handler serves what is left of a request when the family knows whom it is for.
-type handler func(c *Call, arguments json.RawMessage) (any, error)
+// Handler serves a tool or a job: it reads its arguments or its payload, which is empty where there is none, and answers JSON.
+type Handler func(c *Call, arguments Raw) (Raw, error)
 
-// New is a family that serves nothing yet.
-func New() *Family {
-	return &Family{tools: map[string]handler{}, jobs: map[string]handler{}}
+// Part is a tool, a job or a hook of a family. Its method is written by alcove family gen, for the arguments of New.
+type Part interface{ AlcovePart() Handlers }
+
+// Handlers are what a part of a family serves.
+type Handlers struct {
+	Family string // the family's name
+	Tool   string // the name in the manifest; empty: it is no tool
+	Job    string // the name in the manifest; empty: it is no job
+	Handle Handler
+	Store  func(*Call, []Entry) ([]*Change, error)
+	Stored func(*Call, []Entry) error
+	Merged func(*Call, MergeNotice) error
+	Rank   func(*Ranking) error
+	Embed  func(*Texts) ([][]float32, error)
 }
 
-// Tool adds a tool, by its name in the manifest. In is what its arguments are read into; Out becomes the result, which
-// has to fit the tool's output schema.
-func Tool[In, Out any](f *Family, name string, handle func(*Call, In) (Out, error)) {
-	f.tools[name] = adapt(f, "arguments", handle)
+// New is a family of some parts. alcove family gen reads them here: what is not named is not served, and not in the manifest.
+func New(parts ...Part) *Family {
+	f := &Family{tools: map[string]Handler{}, jobs: map[string]Handler{}}
+	for _, part := range parts {
+		f.add(part.AlcovePart())
+	}
+	return f
 }
 
-// Job adds a job, by its name in the manifest. In is what the payload is read into; without a payload it is zero.
-func Job[In, Out any](f *Family, name string, handle func(*Call, In) (Out, error)) {
-	f.jobs[name] = adapt(f, "payload", handle)
-}
-
-func adapt[In, Out any](f *Family, what string, handle func(*Call, In) (Out, error)) handler {
-	f.types = append(f.types, reflect.TypeFor[In](), reflect.TypeFor[Out]())
-	return func(c *Call, arguments json.RawMessage) (any, error) {
-		var in In
-		if len(arguments) > 0 {
-			if err := json.Unmarshal(arguments, &in); err != nil {
-				return nil, Errorf(InvalidArgument, "read the %s: %v", what, err)
-			}
-		}
-		return handle(c, in)
+func (f *Family) add(h Handlers) {
+	f.name = h.Family
+	if h.Tool != "" {
+		f.HandleTool(h.Tool, h.Handle)
+	}
+	if h.Job != "" {
+		f.HandleJob(h.Job, h.Handle)
+	}
+	if h.Store != nil {
+		f.OnStore(h.Store)
+	}
+	if h.Stored != nil {
+		f.OnStored(h.Stored)
+	}
+	if h.Merged != nil {
+		f.OnMerged(h.Merged)
+	}
+	if h.Rank != nil {
+		f.OnRank(h.Rank)
+	}
+	if h.Embed != nil {
+		f.OnEmbed(h.Embed)
 	}
 }
+
+// Name is the family's name; empty for one that was made without parts.
+func (f *Family) Name() string { return f.name }
+
+// HandleTool adds a tool, by its name in the manifest.
+func (f *Family) HandleTool(name string, handle Handler) { f.tools[name] = handle }
+
+// HandleJob adds a job, by its name in the manifest.
+func (f *Family) HandleJob(name string, handle Handler) { f.jobs[name] = handle }
 
 // OnStore handles what is about to be stored. It answers with what changes in each entry, nil for those that stay as
 // they are; or with nothing. Refuse refuses the entries, and Propose has them, changed as it answers, proposed; any other error is
@@ -86,11 +113,3 @@ func (f *Family) OnRank(handle func(*Ranking) error) { f.rank = handle }
 
 // OnEmbed turns texts into vectors of the dimensions that the manifest has.
 func (f *Family) OnEmbed(handle func(*Texts) ([][]float32, error)) { f.embed = handle }
-
-// Meet names types that handlers read configuration into, or encode with JSON: the first time that encoding/json
-// sees a type takes many times as long as all others. What Tool, Job and the hooks take and answer is met without it.
-func (f *Family) Meet(values ...any) {
-	for _, v := range values {
-		f.types = append(f.types, reflect.TypeOf(v))
-	}
-}

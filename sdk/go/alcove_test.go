@@ -66,13 +66,38 @@ type note struct {
 }
 
 type value struct {
-	Value json.RawMessage `json:"value"`
+	Value Raw `json:"value"`
+}
+
+// handleTool adds a tool whose types encoding/json reads and writes.
+func handleTool[In, Out any](f *Family, name string, handle func(*Call, In) (Out, error)) {
+	f.HandleTool(name, byJSON(handle))
+}
+
+func handleJob[In, Out any](f *Family, name string, handle func(*Call, In) (Out, error)) {
+	f.HandleJob(name, byJSON(handle))
+}
+
+func byJSON[In, Out any](handle func(*Call, In) (Out, error)) Handler {
+	return func(c *Call, arguments Raw) (Raw, error) {
+		var in In
+		if len(arguments) > 0 {
+			if err := json.Unmarshal(arguments, &in); err != nil {
+				return nil, Errorf(InvalidArgument, "read the arguments: %v", err)
+			}
+		}
+		out, err := handle(c, in)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(out)
+	}
 }
 
 // finder is a family that looks a memory up.
 func finder() *Family {
 	f := New()
-	Tool(f, "find", func(c *Call, in note) (value, error) {
+	handleTool(f, "find", func(c *Call, in note) (value, error) {
 		c.Log("looking for %s", in.Key)
 		found, err := c.MemoryGet(MemoryGetRequest{Keys: []string{in.Key}})
 		if err != nil {
@@ -106,7 +131,7 @@ func TestAnErrorOfTheHostIsPassedOn(t *testing.T) {
 
 func TestWhatCannotBeServedIsAnError(t *testing.T) {
 	f := finder()
-	Tool(f, "fail", func(*Call, struct{}) (value, error) { return value{}, errors.New("no luck") })
+	handleTool(f, "fail", func(*Call, struct{}) (value, error) { return value{}, errors.New("no luck") })
 	for request, code := range map[string]Code{
 		`{"tool":"other","arguments":{}}`:         NotFound,
 		`{"tool":"find","arguments":{"key":[1]}}`: InvalidArgument,
@@ -155,7 +180,7 @@ func TestAStoreHookAnswersWithChangesOrNothing(t *testing.T) {
 
 func TestARefusalOfAToolIsAnErrorWithTheCodeDenied(t *testing.T) {
 	f := New()
-	Tool(f, "no", func(*Call, struct{}) (value, error) { return value{}, Refuse("not today") })
+	handleTool(f, "no", func(*Call, struct{}) (value, error) { return value{}, Refuse("not today") })
 	status, result := (&script{}).serves(f, KindTool, `{"tool":"no","arguments":{}}`)
 	if status != statusError || result != `{"code":"denied","message":"not today","retryable":false}` {
 		t.Errorf("%d %s", status, result)
@@ -164,7 +189,7 @@ func TestARefusalOfAToolIsAnErrorWithTheCodeDenied(t *testing.T) {
 
 func TestAJobHasAPayloadOrNone(t *testing.T) {
 	f := New()
-	Job(f, "tidy", func(_ *Call, in note) (note, error) { return in, nil })
+	handleJob(f, "tidy", func(_ *Call, in note) (note, error) { return in, nil })
 	for request, want := range map[string]string{
 		`{"hook":"job","job":"tidy","payload":{"key":"a"}}`: `{"key":"a"}`,
 		`{"hook":"job","job":"tidy"}`:                       `{"key":""}`,
@@ -215,7 +240,7 @@ func TestARankHookSeesColumnsAndAnswersScores(t *testing.T) {
 	f := New()
 	f.OnRank(func(r *Ranking) error {
 		var config struct{ Weight float32 }
-		if err := r.ReadConfig(&config); err != nil || r.Query != "green" {
+		if err := json.Unmarshal(r.Config, &config); err != nil || r.Query != "green" {
 			t.Errorf("query %q, %v", r.Query, err)
 		}
 		for i := range r.Scores {
@@ -251,9 +276,38 @@ func TestAnEmbedHookAnswersVectors(t *testing.T) {
 	}
 }
 
-func TestServingAFamilyMeetsItsTypes(t *testing.T) {
-	f := finder()
-	f.Meet(MemoryListResponse{}, &Memory{}, nil)
+func TestAPanicIsAnErrorWithItsTextAndPlace(t *testing.T) {
+	var missing map[string]int
+	var none *Memory
+	for name, c := range map[string]struct {
+		handle func()
+		says   string
+	}{
+		"a runtime error": {func() { missing["a"] = 1 }, "panic: assignment to entry in nil map (alcove_test.go:"},
+		"a nil pointer":   {func() { none.Key = "a" }, "panic: runtime error: invalid memory address or nil pointer dereference (alcove_test.go:"},
+		"an error":        {func() { panic(Errorf(NotFound, "no tea")) }, "panic: not_found: no tea (alcove_test.go:"},
+		"text":            {func() { panic("no luck") }, "panic: no luck (alcove_test.go:"},
+		"a number":        {func() { panic(7) }, "panic: 7 (alcove_test.go:"},
+	} {
+		f := New()
+		f.HandleTool("fail", func(*Call, Raw) (Raw, error) {
+			c.handle()
+			return nil, nil
+		})
+		s := &script{}
+		status, result := s.serves(f, KindTool, `{"tool":"fail","arguments":{}}`)
+		var e Error
+		if err := json.Unmarshal([]byte(result), &e); err != nil || status != statusError || e.Code != Internal || !strings.HasPrefix(e.Message, c.says) {
+			t.Errorf("%s: %s", name, result)
+		}
+		if len(s.lines) == 0 || !strings.Contains(s.lines[0], "TestAPanic") {
+			t.Errorf("%s: the log has %q", name, s.lines)
+		}
+	}
+}
+
+func TestTheServedFamilyIsTheOneThatIsServed(t *testing.T) {
+	f := New()
 	Serve(f)
 	if served != f {
 		t.Error("another family is served")

@@ -1,54 +1,103 @@
 package alcove
 
-import (
-	"encoding/json"
-	"fmt"
-	"time"
-)
+import "github.com/alcove-memory/alcove/sdk/go/scan"
 
 // Call is one request and the host that it came from. It must not be kept.
 type Call struct {
 	Context
-	Config json.RawMessage // an object with every key of the manifest's config
+	Config Raw // an object with every key of the manifest's config
 	host   Host
 }
 
-// ReadConfig reads the configuration.
-func (c *Call) ReadConfig(into any) error {
-	if len(c.Config) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(c.Config, into); err != nil {
-		return Errorf(InvalidArgument, "read the configuration: %v", err)
-	}
-	return nil
-}
-
 // Time is when the request was made; zero when the host did not say.
-func (c *Call) Time() time.Time {
-	t, err := time.Parse(time.RFC3339Nano, c.Now)
+func (c *Call) Time() Time {
+	t, err := ParseTime(c.Now)
 	if err != nil {
-		return time.Time{}
+		return 0
 	}
 	return t
 }
 
-// Log writes one line to the log.
-func (c *Call) Log(format string, arguments ...any) { c.host.Log(fmt.Sprintf(format, arguments...)) }
+// Log writes one line to the log. It knows the verbs of Errorf.
+func (c *Call) Log(format string, arguments ...any) { c.host.Log(sprintf(format, arguments)) }
 
-// Ask runs an operation that Call has no method for, such as one of a later version, and reads its response into response unless
-// that is nil.
-func (c *Call) Ask(op Op, request, response any) error {
-	body, err := json.Marshal(request)
+// Do runs an operation that Call has no method for, such as one of a later version.
+func (c *Call) Do(op Op, request Raw) (response Raw, err error) {
+	w := &scan.Writer{}
+	w.Raw(request)
+	body, err := w.Bytes()
 	if err != nil {
-		return fmt.Errorf("write the request of %s: %w", op, err)
+		return nil, Errorf(InvalidArgument, "write the request of %s: %v", op, err)
+	}
+	return c.host.Call(op, body)
+}
+
+// encoder is a message that writes itself as a JSON object.
+type encoder interface{ write(w *scan.Writer) }
+
+// decoder is a message that reads itself from a JSON object. It skips unknown fields.
+type decoder interface{ read(s *scan.Scanner) }
+
+// exchange runs an operation. A nil request is an empty object; with a nil response, the host's answer is ignored.
+func (c *Call) exchange(op Op, request encoder, response decoder) error {
+	body, err := encode(request)
+	if err != nil {
+		return Errorf(InvalidArgument, "write the request of %s: %v", op, err)
 	}
 	answer, err := c.host.Call(op, body)
 	if err != nil || response == nil {
 		return err
 	}
-	if err := json.Unmarshal(answer, response); err != nil {
-		return fmt.Errorf("read the response of %s: %w", op, err)
+	if err := decode(answer, response); err != nil {
+		return Errorf(Internal, "read the response of %s: %v", op, err)
+	}
+	return nil
+}
+
+func encode(message encoder) ([]byte, error) {
+	if message == nil {
+		return []byte("{}"), nil
+	}
+	w := &scan.Writer{}
+	message.write(w)
+	return w.Bytes()
+}
+
+func decode(data []byte, into decoder) error {
+	s := scan.New(data)
+	into.read(s)
+	return s.End()
+}
+
+// readable is a pointer to a message that reads itself.
+type readable[T any] interface {
+	*T
+	decoder
+}
+
+func readObject[T any, P readable[T]](s *scan.Scanner) (x T) {
+	P(&x).read(s)
+	return x
+}
+
+func readNullable[T any, P readable[T]](s *scan.Scanner) *T {
+	if s.Null() {
+		return nil
+	}
+	x := readObject[T, P](s)
+	return &x
+}
+
+// Decode reads the arguments, the payload or the configuration of a request; empty ones are an empty object. Code that alcove
+// family gen writes calls it.
+func Decode(data Raw, what string, read func(*scan.Scanner)) error {
+	if len(data) == 0 {
+		data = Raw("{}")
+	}
+	s := scan.New(data)
+	read(s)
+	if err := s.End(); err != nil {
+		return Errorf(InvalidArgument, "read the %s: %v", what, err)
 	}
 	return nil
 }

@@ -230,7 +230,7 @@ func fill(r *rand.Rand, v reflect.Value, tag string) {
 	if strings.Contains(tag, ",omitempty") {
 		least = 1
 	}
-	if v.Type() == reflect.TypeFor[json.RawMessage]() {
+	if v.Type() == reflect.TypeFor[json.RawMessage]() || v.Type() == reflect.TypeFor[Raw]() {
 		if !optional || r.IntN(3) > 0 {
 			v.SetBytes([]byte(pick(r, "null", "0", `"text"`, `{"a":[1,{"b":null}],"é":"\n"}`, "[]", "-1.5e+300")))
 		}
@@ -337,6 +337,20 @@ func differ(sdk, host reflect.Value) error {
 			}
 		}
 		return nil
+	case reflect.Map: // raw values have a type of either side's own
+		if sdk.Len() != host.Len() || sdk.IsNil() != host.IsNil() {
+			return fmt.Errorf("%v is not %v", sdk, host)
+		}
+		for _, key := range host.MapKeys() {
+			of := sdk.MapIndex(key)
+			if !of.IsValid() {
+				return fmt.Errorf("%v is not there", key)
+			}
+			if err := differ(of, host.MapIndex(key)); err != nil {
+				return fmt.Errorf("%v: %w", key, err)
+			}
+		}
+		return nil
 	case reflect.Slice:
 		if sdk.Len() != host.Len() || sdk.IsNil() != host.IsNil() {
 			return fmt.Errorf("%v is not %v", sdk, host)
@@ -393,11 +407,11 @@ func TestWhatIsNotJSONNeverBecomesPartOfARequest(t *testing.T) {
 	nan := math.NaN()
 	for says, run := range map[string]func(*Call) error{
 		"value is not one JSON value": func(c *Call) error {
-			_, err := c.MemoryPut(MemoryPutRequest{Items: []MemoryItem{{Value: json.RawMessage(`1,"namespace":"other"`)}}})
+			_, err := c.MemoryPut(MemoryPutRequest{Items: []MemoryItem{{Value: Raw(`1,"namespace":"other"`)}}})
 			return err
 		},
 		"note is not one JSON value": func(c *Call) error {
-			_, err := c.MemoryPatch(MemoryPatchRequest{Patches: []MemoryPatch{{Metadata: Metadata{"note": json.RawMessage(`"open`)}}}})
+			_, err := c.MemoryPatch(MemoryPatchRequest{Patches: []MemoryPatch{{Metadata: Metadata{"note": Raw(`"open`)}}}})
 			return err
 		},
 		"importance is NaN": func(c *Call) error {

@@ -10,9 +10,6 @@ var served *Family
 // Named), and each request goes to the family that its context names.
 func Serve(families ...*Family) {
 	served = together(families)
-	for _, f := range families {
-		meet(f.types)
-	}
 	reserve()
 }
 

@@ -10,8 +10,8 @@ import (
 // named is a family of every kind of request, which tells its name.
 func namedFamily(name string) *Family {
 	f := New().Named(name)
-	Tool(f, "say", func(*Call, struct{}) (string, error) { return name, nil })
-	Job(f, "work", func(*Call, struct{}) (string, error) { return name, nil })
+	handleTool(f, "say", func(*Call, struct{}) (string, error) { return name, nil })
+	handleJob(f, "work", func(*Call, struct{}) (string, error) { return name, nil })
 	f.OnStore(func(*Call, []Entry) ([]*Change, error) { return nil, Refuse(name) })
 	f.OnStored(func(*Call, []Entry) error { return Errorf(Conflict, "%s", name) })
 	f.OnEmbed(func(*Texts) ([][]float32, error) { return [][]float32{{float32(name[0])}}, nil })

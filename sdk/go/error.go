@@ -1,12 +1,13 @@
 package alcove
 
-import (
-	"errors"
-	"fmt"
-)
-
 // Code is the code of an error, the same for guests and hosts.
 type Code string
+
+// String is the code.
+func (c Code) String() string { return string(c) }
+
+// String is the operation's name.
+func (o Op) String() string { return string(o) }
 
 // Error is the code and the message.
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
@@ -37,9 +38,10 @@ func (p *Proposal) Error() string { return "proposed: " + p.Reason }
 func Propose(reason string) error { return &Proposal{reason} }
 
 // Errorf returns an error of a code. A handler that returns it has it passed on to the host; any other error becomes one with the
-// code Internal.
+// code Internal. It knows the verbs %s, %v, %q, %d, %x, %t, %g and %.2f, for text, errors, numbers, lists of text and what has a
+// method String.
 func Errorf(code Code, format string, arguments ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, arguments...), Retryable: code.Retryable()}
+	return &Error{Code: code, Message: sprintf(format, arguments), Retryable: code.Retryable()}
 }
 
 // CodeOf is the code of an error; Internal where it has none, empty for nil.
@@ -51,17 +53,37 @@ func CodeOf(err error) Code {
 }
 
 func asError(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := find[*Error](err); ok {
 		return e
 	}
-	var refused *Refusal
-	if errors.As(err, &refused) {
+	if refused, ok := find[*Refusal](err); ok {
 		return Errorf(Denied, "%s", refused.Reason)
 	}
-	var proposed *Proposal
-	if errors.As(err, &proposed) {
+	if proposed, ok := find[*Proposal](err); ok {
 		return Errorf(Denied, "%s", proposed.Reason)
 	}
 	return &Error{Code: Internal, Message: err.Error()}
+}
+
+// find is the first error of a type among an error and those that it wraps. errors.As does more, and needs reflection.
+func find[E error](err error) (found E, ok bool) {
+	for err != nil {
+		if found, ok = err.(E); ok {
+			return found, true
+		}
+		switch wrapping := err.(type) {
+		case interface{ Unwrap() error }:
+			err = wrapping.Unwrap()
+		case interface{ Unwrap() []error }:
+			for _, inner := range wrapping.Unwrap() {
+				if found, ok = find[E](inner); ok {
+					return found, true
+				}
+			}
+			return found, false
+		default:
+			return found, false
+		}
+	}
+	return found, false
 }

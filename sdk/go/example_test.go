@@ -1,13 +1,14 @@
 package alcove_test
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 type shoutIn struct {
@@ -21,7 +22,7 @@ type shoutOut struct {
 // family has one tool, which gives a memory in capital letters.
 func family() *alcove.Family {
 	f := alcove.New()
-	alcove.Tool(f, "shout_memory", func(c *alcove.Call, in shoutIn) (shoutOut, error) {
+	reflected.Tool(f, "shout_memory", func(c *alcove.Call, in shoutIn) (shoutOut, error) {
 		found, err := c.MemoryGet(alcove.MemoryGetRequest{Keys: []string{in.Key}})
 		if err != nil {
 			return shoutOut{}, err
@@ -35,42 +36,42 @@ func family() *alcove.Family {
 	return f
 }
 
-const manifest = `{"tools":[{"name":"shout_memory"}],"collections":[{"name":"seen"}],"config":[{"key":"volume","default":5}]}`
-
-func Example() {
-	s := alcovetest.New(&testing.T{}, family(), []byte(manifest))
-	s.Put(alcove.Memory{Key: "tea", Value: alcove.JSON("green")})
-	var out shoutOut
-	fmt.Println(s.Tool("shout_memory", shoutIn{"tea"}, &out), out.Text)
-	fmt.Println(s.Tool("shout_memory", shoutIn{"cake"}, &out))
-	// Output:
-	// <nil> "GREEN"
-	// not_found: there is no memory "cake"
+// manifest is that of a family with some tools that take a key and a text, and with more members.
+func manifest(members string, tools ...string) []byte {
+	var list []string
+	for _, name := range tools {
+		list = append(list, fmt.Sprintf(`{"name": %q, "description": "Does it.", "input_schema": {"type": "object", "properties": {"key": {"type": "string"}, "text": {"type": "string"}}}}`, name))
+	}
+	return []byte(`{"abi": 1, "name": "example", "version": "1.0.0", "description": "Is an example.", "tools": [` + strings.Join(list, ", ") + `],
+		"capabilities": [{"name": "memory.read", "scope": ["*"], "reason": "r"}, {"name": "memory.write", "scope": ["*"], "reason": "r"}, {"name": "record", "scope": ["*"], "reason": "r"}]` + members + `}`)
 }
 
-// A tool reads its arguments into a struct, and its changes are committed together when it has answered.
-func ExampleTool() {
-	type in struct {
-		Key  string `json:"key"`
-		Text string `json:"text"`
+func TestAToolFindsAMemory(t *testing.T) {
+	s := alcovetest.New(t, family(), manifest("", "shout_memory"))
+	s.Put(alcove.Memory{Key: "tea", Value: alcove.JSON("green")})
+	var out shoutOut
+	if err := s.Tool("shout_memory", shoutIn{"tea"}, &out); err != nil || out.Text != `"GREEN"` {
+		t.Error(out, err)
 	}
-	type out struct {
-		Version uint64 `json:"version"`
+	if err := s.Tool("shout_memory", shoutIn{"cake"}, &out); err == nil || err.Error() != `not_found: there is no memory "cake"` {
+		t.Error(err)
 	}
+}
+
+// A tool without a manifest that alcove family gen wrote reads its arguments with encoding/json.
+func ExampleFamily_HandleTool() {
 	f := alcove.New()
-	alcove.Tool(f, "keep_note", func(c *alcove.Call, in in) (out, error) {
-		if in.Text == "" {
-			return out{}, alcove.Errorf(alcove.InvalidArgument, "the note %q has no text", in.Key)
+	f.HandleTool("keep_note", func(c *alcove.Call, arguments alcove.Raw) (alcove.Raw, error) {
+		var in struct{ Key, Text string }
+		if err := json.Unmarshal(arguments, &in); err != nil {
+			return nil, err
 		}
-		_, err := c.MemoryPut(alcove.MemoryPutRequest{Items: []alcove.MemoryItem{{Key: in.Key, Value: alcove.JSON(in.Text)}}})
-		return out{}, err
+		if in.Text == "" {
+			return nil, alcove.Errorf(alcove.InvalidArgument, "the note %q has no text", in.Key)
+		}
+		_, err := c.Store(in.Text).Key(in.Key).Put()
+		return alcove.Raw("{}"), err
 	})
-	s := alcovetest.New(&testing.T{}, f, []byte(`{"tools":[{"name":"keep_note"}]}`))
-	fmt.Println(s.Tool("keep_note", in{"tea", "green"}, nil), string(s.Memory("tea").Value))
-	fmt.Println(s.Tool("keep_note", in{"cake", ""}, nil), s.Memory("cake"))
-	// Output:
-	// <nil> "green"
-	// invalid_argument: the note "cake" has no text <nil>
 }
 
 // A store hook looks at what is about to be stored, and may refuse it.
@@ -84,23 +85,19 @@ func ExampleFamily_OnStore() {
 		}
 		return nil, nil
 	})
-	s := alcovetest.New(&testing.T{}, f, []byte(`{"hooks":{"store":{}}}`))
-	_, err := s.Store(alcove.Entry{Key: "tea", Value: []byte(`"green"`)})
-	fmt.Println(err)
-	_, err = s.Store(alcove.Entry{Key: "login", Value: []byte(`"the password is tea"`)})
-	fmt.Println(err)
+	out, err := f.Handle(nil, alcove.KindHook, []byte(`{"hook": "store", "entries": [{"key": "login", "value": "the password is tea"}]}`))
+	fmt.Println(string(out), err)
 	// Output:
-	// <nil>
-	// refused: memories hold no passwords
+	// {"refuse":"memories hold no passwords"} <nil>
 }
 
 func TestWhatAFailedRequestStagedIsThrownAway(t *testing.T) {
 	f := alcove.New()
-	alcove.Tool(f, "put", func(c *alcove.Call, in shoutIn) (shoutOut, error) {
+	reflected.Tool(f, "put", func(c *alcove.Call, in shoutIn) (shoutOut, error) {
 		if _, err := c.MemoryPut(alcove.MemoryPutRequest{Items: []alcove.MemoryItem{{Key: in.Key, Value: alcove.JSON(1)}}}); err != nil {
 			return shoutOut{}, err
 		}
-		if err := c.PutRecords("own", "", map[string]any{"r": 1}); err != nil {
+		if err := reflected.PutRecords(c, "own", "", map[string]any{"r": 1}); err != nil {
 			return shoutOut{}, err
 		}
 		if in.Key == "bad" {
@@ -108,7 +105,7 @@ func TestWhatAFailedRequestStagedIsThrownAway(t *testing.T) {
 		}
 		return shoutOut{}, nil
 	})
-	s := alcovetest.New(t, f, []byte(`{"tools":[{"name":"put"}],"collections":[{"name":"own"}]}`))
+	s := alcovetest.New(t, f, manifest(`, "collections": [{"name": "own"}]`, "put"))
 	if err := s.Tool("put", shoutIn{"bad"}, nil); alcove.CodeOf(err) != alcove.Denied || s.Memory("bad") != nil || s.Record("own", "r") != nil {
 		t.Errorf("%v, memory %v", err, s.Memory("bad"))
 	}
@@ -124,7 +121,7 @@ func TestWhatAFailedRequestStagedIsThrownAway(t *testing.T) {
 func TestOnlyARefusalRefusesAStore(t *testing.T) {
 	f := alcove.New()
 	f.OnStore(func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
-		if err := c.PutRecords("seen", "", map[string]any{entries[0].Key: 1}); err != nil {
+		if err := reflected.PutRecords(c, "seen", "", map[string]any{entries[0].Key: 1}); err != nil {
 			return nil, err
 		}
 		switch entries[0].Key {
@@ -138,18 +135,17 @@ func TestOnlyARefusalRefusesAStore(t *testing.T) {
 		}
 		return nil, nil
 	})
-	s := alcovetest.New(t, f, []byte(manifest))
+	s := alcovetest.New(t, f, manifest(`, "hooks": {"store": {"on_failure": "refuse"}}, "collections": [{"name": "seen"}]`))
 	s.Ops[alcove.OpMemoryGet] = func([]byte) (any, error) { return nil, alcove.Errorf(alcove.Denied, "not granted") }
-	var refused *alcove.Refusal
-	if _, err := s.Store(alcove.Entry{Key: "secret"}); !errors.As(err, &refused) || refused.Reason != "no secrets" {
+	if _, err := s.Store(alcove.Entry{Key: "secret", Value: alcove.JSON(1)}); alcove.CodeOf(err) != alcove.Denied || !strings.Contains(err.Error(), "refused it: no secrets") {
 		t.Errorf("a refusal: %v", err)
 	}
 	for _, key := range []string{"lost", "odd"} {
-		if _, err := s.Store(alcove.Entry{Key: key}); err == nil || errors.As(err, &refused) {
+		if _, err := s.Store(alcove.Entry{Key: key, Value: alcove.JSON(1)}); alcove.CodeOf(err) != alcove.Unavailable {
 			t.Errorf("%s is a failure, not a refusal: %v", key, err)
 		}
 	}
-	if _, err := s.Store(alcove.Entry{Key: "tea"}); err != nil || s.Record("seen", "tea") == nil {
+	if _, err := s.Store(alcove.Entry{Key: "tea", Value: alcove.JSON(1)}); err != nil || s.Record("seen", "tea") == nil {
 		t.Errorf("tea: %v", err)
 	}
 	for _, key := range []string{"secret", "lost", "odd"} {

@@ -1,10 +1,5 @@
 package alcove
 
-import (
-	"encoding/json"
-	"errors"
-)
-
 // Host is what carries operations out. A guest has one; tests make their own.
 type Host interface {
 	// Call runs an operation. An error that is an *Error is the host's answer.
@@ -14,7 +9,12 @@ type Host interface {
 }
 
 // Handle serves one request. The result is what the host is to be given when there is no error.
+// A handler that panics has failed: the error has the text and the place.
 func (f *Family) Handle(host Host, kind Kind, request []byte) ([]byte, error) {
+	return recovered(host, func() ([]byte, error) { return f.handle(host, kind, request) })
+}
+
+func (f *Family) handle(host Host, kind Kind, request []byte) ([]byte, error) {
 	switch kind {
 	case KindTool:
 		return f.handleTool(host, request)
@@ -49,7 +49,7 @@ func (f *Family) handleTool(host Host, request []byte) ([]byte, error) {
 	if !ok {
 		return nil, Errorf(NotFound, "this family has no tool %q", r.Tool)
 	}
-	return result(handle(&Call{Context: r.Context, Config: r.Config, host: host}, r.Arguments))
+	return handle(&Call{Context: r.Context, Config: r.Config, host: host}, r.Arguments)
 }
 
 func (f *Family) handleHook(host Host, request []byte) ([]byte, error) {
@@ -70,30 +70,22 @@ func (f *Family) handleHook(host Host, request []byte) ([]byte, error) {
 	case r.Hook == hookMerged && f.merged != nil && r.Merge != nil:
 		return nil, f.merged(c, *r.Merge)
 	case r.Hook == hookJob && f.jobs[r.Job] != nil:
-		return result(f.jobs[r.Job](c, r.Payload))
+		return f.jobs[r.Job](c, r.Payload)
 	case r.Hook == hookJob:
 		return nil, Errorf(NotFound, "this family has no job %q", r.Job)
 	}
 	return nil, Errorf(NotFound, "this family has no hook %q", r.Hook)
 }
 
-// result encodes what a handler returned.
-func result(answer any, err error) ([]byte, error) {
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(answer)
-}
-
 func (f *Family) handleStore(c *Call, entries []Entry) ([]byte, error) {
 	changes, err := f.store(c, entries)
-	var refused *Refusal
-	var proposed *Proposal
-	switch {
-	case errors.As(err, &refused):
+	if refused, ok := find[*Refusal](err); ok {
 		return encode(&storeResult{Refuse: &refused.Reason})
-	case errors.As(err, &proposed):
+	}
+	if proposed, ok := find[*Proposal](err); ok {
 		return encode(&storeResult{Entries: changes, Propose: &proposed.Reason})
+	}
+	switch {
 	case err != nil || changes == nil:
 		return nil, err
 	}

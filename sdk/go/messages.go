@@ -2,11 +2,7 @@
 
 package alcove
 
-import (
-	"encoding/json"
-
-	"github.com/alcove-memory/alcove/sdk/go/scan"
-)
+import "github.com/alcove-memory/alcove/sdk/go/scan"
 
 // Context is the context of a request: its family, caller, branch and time.
 type Context struct {
@@ -44,20 +40,20 @@ func (x *Context) read(s *scan.Scanner) {
 
 // Entry is a memory that is being stored or changed, or a memory or record that was.
 type Entry struct {
-	Namespace  string                     `json:"namespace"`           // its namespace
-	Collection string                     `json:"collection"`          // its collection: `memory`, or in `stored` one of the family's own
-	Key        string                     `json:"key"`                 // its key
-	Change     string                     `json:"change,omitzero"`     // in `store` only: it is about to be deleted, or moved to another state and nothing else; absent: it is being stored: delete, state
-	Version    uint64                     `json:"version,omitzero"`    // in `stored` only: the version of the commit
-	Deleted    bool                       `json:"deleted,omitzero"`    // in `stored` only: the commit deleted it
-	Agent      string                     `json:"agent,omitzero"`      // in `stored` only: who wrote it; absent: nobody said
-	Family     string                     `json:"family,omitzero"`     // in `stored` only: the family through which it was written; absent: none
-	State      string                     `json:"state,omitzero"`      // its state, in `store` the one that it will have; absent: active: archived, merged, pruned
-	Value      json.RawMessage            `json:"value,omitzero"`      // any JSON value
-	Tags       []string                   `json:"tags,omitzero"`       // tags
-	Type       string                     `json:"type,omitzero"`       // a type
-	Importance *float64                   `json:"importance,omitzero"` // importance; 0 to 1
-	Metadata   map[string]json.RawMessage `json:"metadata,omitzero"`   // named values
+	Namespace  string         `json:"namespace"`           // its namespace
+	Collection string         `json:"collection"`          // its collection: `memory`, or in `stored` one of the family's own
+	Key        string         `json:"key"`                 // its key
+	Change     string         `json:"change,omitzero"`     // in `store` only: it is about to be deleted, or moved to another state and nothing else; absent: it is being stored: delete, state
+	Version    uint64         `json:"version,omitzero"`    // in `stored` only: the version of the commit
+	Deleted    bool           `json:"deleted,omitzero"`    // in `stored` only: the commit deleted it
+	Agent      string         `json:"agent,omitzero"`      // in `stored` only: who wrote it; absent: nobody said
+	Family     string         `json:"family,omitzero"`     // in `stored` only: the family through which it was written; absent: none
+	State      string         `json:"state,omitzero"`      // its state, in `store` the one that it will have; absent: active: archived, merged, pruned
+	Value      Raw            `json:"value,omitzero"`      // any JSON value
+	Tags       []string       `json:"tags,omitzero"`       // tags
+	Type       string         `json:"type,omitzero"`       // a type
+	Importance *float64       `json:"importance,omitzero"` // importance; 0 to 1
+	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values
 }
 
 func (x *Entry) read(s *scan.Scanner) {
@@ -88,9 +84,9 @@ func (x *Entry) read(s *scan.Scanner) {
 		case "type":
 			x.Type = s.String()
 		case "importance":
-			x.Importance = readPointer(s, func() float64 { return s.Number() })
+			x.Importance = scan.ReadPointer(s, func() float64 { return s.Number() })
 		case "metadata":
-			x.Metadata = readMap(s, func() json.RawMessage { return s.Raw() })
+			x.Metadata = scan.ReadMap(s, func() Raw { return s.Raw() })
 		default:
 			s.Skip()
 		}
@@ -121,7 +117,7 @@ func (x *MergeNotice) read(s *scan.Scanner) {
 		case "count":
 			x.Count = int(s.Int())
 		case "keys":
-			x.Keys = readList(s, func() MergeKey { return readObject[MergeKey](s) })
+			x.Keys = scan.ReadList(s, func() MergeKey { return readObject[MergeKey](s) })
 		default:
 			s.Skip()
 		}
@@ -152,44 +148,44 @@ func (x *MergeKey) read(s *scan.Scanner) {
 
 // Change is a change of an entry by a store hook. Absent fields stay as they are.
 type Change struct {
-	Value      json.RawMessage            `json:"value,omitzero"`      // any JSON value
-	Tags       []string                   `json:"tags,omitzero"`       // replace the tags there are; at most 64 elements
-	Type       *string                    `json:"type,omitzero"`       // a type
-	Importance *float64                   `json:"importance,omitzero"` // importance; 0 to 1
-	Metadata   map[string]json.RawMessage `json:"metadata,omitzero"`   // added to the metadata there are, in place of those of the same name
+	Value      Raw            `json:"value,omitzero"`      // any JSON value
+	Tags       []string       `json:"tags,omitzero"`       // replace the tags there are; at most 64 elements
+	Type       *string        `json:"type,omitzero"`       // a type
+	Importance *float64       `json:"importance,omitzero"` // importance; 0 to 1
+	Metadata   map[string]Raw `json:"metadata,omitzero"`   // added to the metadata there are, in place of those of the same name
 }
 
-func (x *Change) write(w *writer) {
-	w.open()
+func (x *Change) write(w *scan.Writer) {
+	w.Open()
 	if len(x.Value) > 0 {
-		w.key("value")
-		w.raw(x.Value)
+		w.Key("value")
+		w.Raw(x.Value)
 	}
 	if x.Tags != nil {
-		w.key("tags")
-		w.texts(x.Tags)
+		w.Key("tags")
+		w.Texts(x.Tags)
 	}
 	if x.Type != nil {
-		w.key("type")
-		w.text(*x.Type)
+		w.Key("type")
+		w.Text(*x.Type)
 	}
 	if x.Importance != nil {
-		w.key("importance")
-		w.number(*x.Importance)
+		w.Key("importance")
+		w.Number(*x.Importance)
 	}
 	if x.Metadata != nil {
-		w.key("metadata")
-		writeMap(w, x.Metadata, func(v json.RawMessage) { w.raw(v) })
+		w.Key("metadata")
+		scan.WriteMap(w, x.Metadata, func(v Raw) { w.Raw(v) })
 	}
-	w.close()
+	w.Close()
 }
 
 // toolRequest is the request of kind 1: a tool call.
 type toolRequest struct {
-	Tool      string          `json:"tool"`      // the tool's name, as the manifest has it
-	Arguments json.RawMessage `json:"arguments"` // an object that is valid by the tool's input schema
-	Config    json.RawMessage `json:"config"`    // an object with a value for every key of the manifest's `config`
-	Context   Context         `json:"context"`   // the context
+	Tool      string  `json:"tool"`      // the tool's name, as the manifest has it
+	Arguments Raw     `json:"arguments"` // an object that is valid by the tool's input schema
+	Config    Raw     `json:"config"`    // an object with a value for every key of the manifest's `config`
+	Context   Context `json:"context"`   // the context
 }
 
 func (x *toolRequest) read(s *scan.Scanner) {
@@ -211,13 +207,13 @@ func (x *toolRequest) read(s *scan.Scanner) {
 
 // hookRequest is the request of kind 2: a hook or a job.
 type hookRequest struct {
-	Hook    string          `json:"hook"`             // the hook: store, stored, merged, job
-	Entries []Entry         `json:"entries,omitzero"` // of `store` and `stored`: the memories, and of `stored` the records
-	Merge   *MergeNotice    `json:"merge,omitzero"`   // of `merged`: the merge
-	Job     string          `json:"job,omitzero"`     // of `job`: its name
-	Payload json.RawMessage `json:"payload,omitzero"` // of `job`: what it was queued with
-	Config  json.RawMessage `json:"config"`           // an object with a value for every key of the manifest's `config`
-	Context Context         `json:"context"`          // the context
+	Hook    string       `json:"hook"`             // the hook: store, stored, merged, job
+	Entries []Entry      `json:"entries,omitzero"` // of `store` and `stored`: the memories, and of `stored` the records
+	Merge   *MergeNotice `json:"merge,omitzero"`   // of `merged`: the merge
+	Job     string       `json:"job,omitzero"`     // of `job`: its name
+	Payload Raw          `json:"payload,omitzero"` // of `job`: what it was queued with
+	Config  Raw          `json:"config"`           // an object with a value for every key of the manifest's `config`
+	Context Context      `json:"context"`          // the context
 }
 
 func (x *hookRequest) read(s *scan.Scanner) {
@@ -226,7 +222,7 @@ func (x *hookRequest) read(s *scan.Scanner) {
 		case "hook":
 			x.Hook = s.String()
 		case "entries":
-			x.Entries = readList(s, func() Entry { return readObject[Entry](s) })
+			x.Entries = scan.ReadList(s, func() Entry { return readObject[Entry](s) })
 		case "merge":
 			x.Merge = readNullable[MergeNotice](s)
 		case "job":
@@ -250,35 +246,35 @@ type storeResult struct {
 	Propose *string   `json:"propose,omitzero"` // why the write is to go to a branch of proposals, with the changes of `entries`
 }
 
-func (x *storeResult) write(w *writer) {
-	w.open()
+func (x *storeResult) write(w *scan.Writer) {
+	w.Open()
 	if x.Entries != nil {
-		w.key("entries")
-		w.list(len(x.Entries), func(i int) {
+		w.Key("entries")
+		w.List(len(x.Entries), func(i int) {
 			if v := x.Entries[i]; v != nil {
 				v.write(w)
 			} else {
-				w.raw(nil)
+				w.Null()
 			}
 		})
 	}
 	if x.Refuse != nil {
-		w.key("refuse")
-		w.text(*x.Refuse)
+		w.Key("refuse")
+		w.Text(*x.Refuse)
 	}
 	if x.Propose != nil {
-		w.key("propose")
-		w.text(*x.Propose)
+		w.Key("propose")
+		w.Text(*x.Propose)
 	}
-	w.close()
+	w.Close()
 }
 
 // scoreParams is the JSON in a request of kind 3.
 type scoreParams struct {
-	Config  json.RawMessage `json:"config"`  // an object with a value for every key of the manifest's `config`
-	Now     string          `json:"now"`     // the instant of the search, RFC 3339; of a search with `as_of` earlier than the context's
-	Query   string          `json:"query"`   // the question
-	Context Context         `json:"context"` // the context
+	Config  Raw     `json:"config"`  // an object with a value for every key of the manifest's `config`
+	Now     string  `json:"now"`     // the instant of the search, RFC 3339; of a search with `as_of` earlier than the context's
+	Query   string  `json:"query"`   // the question
+	Context Context `json:"context"` // the context
 }
 
 func (x *scoreParams) read(s *scan.Scanner) {
@@ -300,10 +296,10 @@ func (x *scoreParams) read(s *scan.Scanner) {
 
 // embedRequest is the request of kind 4: texts to embed.
 type embedRequest struct {
-	Texts   []string        `json:"texts"`   // the texts
-	Purpose string          `json:"purpose"` // what the vectors are for: document, query
-	Config  json.RawMessage `json:"config"`  // an object with a value for every key of the manifest's `config`
-	Context Context         `json:"context"` // the context
+	Texts   []string `json:"texts"`   // the texts
+	Purpose string   `json:"purpose"` // what the vectors are for: document, query
+	Config  Raw      `json:"config"`  // an object with a value for every key of the manifest's `config`
+	Context Context  `json:"context"` // the context
 }
 
 func (x *embedRequest) read(s *scan.Scanner) {
@@ -331,19 +327,19 @@ type Error struct {
 	Details   map[string]any `json:"details,omitzero"` // facts for programs, such as the limit that was reached
 }
 
-func (x *Error) write(w *writer) {
-	w.open()
-	w.key("code")
-	w.text(string(x.Code))
-	w.key("message")
-	w.text(x.Message)
-	w.key("retryable")
-	w.bool(x.Retryable)
+func (x *Error) write(w *scan.Writer) {
+	w.Open()
+	w.Key("code")
+	w.Text(string(x.Code))
+	w.Key("message")
+	w.Text(x.Message)
+	w.Key("retryable")
+	w.Bool(x.Retryable)
 	if x.Details != nil {
-		w.key("details")
-		writeMap(w, x.Details, func(v any) { w.any(v) })
+		w.Key("details")
+		scan.WriteMap(w, x.Details, func(v any) { w.Any(v) })
 	}
-	w.close()
+	w.Close()
 }
 
 func (x *Error) read(s *scan.Scanner) {
@@ -356,7 +352,7 @@ func (x *Error) read(s *scan.Scanner) {
 		case "retryable":
 			x.Retryable = s.Bool()
 		case "details":
-			x.Details = readMap(s, func() any { return readAny(s) })
+			x.Details = scan.ReadMap(s, func() any { return s.Any() })
 		default:
 			s.Skip()
 		}

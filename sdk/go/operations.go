@@ -2,11 +2,7 @@
 
 package alcove
 
-import (
-	"encoding/json"
-
-	"github.com/alcove-memory/alcove/sdk/go/scan"
-)
+import "github.com/alcove-memory/alcove/sdk/go/scan"
 
 // Counters is how a memory was used.
 type Counters struct {
@@ -32,56 +28,56 @@ func (x *Counters) read(s *scan.Scanner) {
 
 // MemoryFields is what the writer of a memory decides.
 type MemoryFields struct {
-	Value      json.RawMessage            `json:"value,omitzero"`      // any JSON value
-	Tags       []string                   `json:"tags,omitzero"`       // tags; at most 64 elements
-	Type       *string                    `json:"type,omitzero"`       // a type
-	Importance *float64                   `json:"importance,omitzero"` // importance; 0 to 1
-	Metadata   map[string]json.RawMessage `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
-	State      string                     `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
-	Supersedes []string                   `json:"supersedes,omitzero"` // keys of memories that it replaces
-	Links      []string                   `json:"links,omitzero"`      // keys of memories that it refers to
-	ExpiresAt  *string                    `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
+	Value      Raw            `json:"value,omitzero"`      // any JSON value
+	Tags       []string       `json:"tags,omitzero"`       // tags; at most 64 elements
+	Type       *string        `json:"type,omitzero"`       // a type
+	Importance *float64       `json:"importance,omitzero"` // importance; 0 to 1
+	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
+	State      string         `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
+	Supersedes []string       `json:"supersedes,omitzero"` // keys of memories that it replaces
+	Links      []string       `json:"links,omitzero"`      // keys of memories that it refers to
+	ExpiresAt  *string        `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
 }
 
-func (x *MemoryFields) write(w *writer) {
-	w.open()
+func (x *MemoryFields) write(w *scan.Writer) {
+	w.Open()
 	if len(x.Value) > 0 {
-		w.key("value")
-		w.raw(x.Value)
+		w.Key("value")
+		w.Raw(x.Value)
 	}
 	if x.Tags != nil {
-		w.key("tags")
-		w.texts(x.Tags)
+		w.Key("tags")
+		w.Texts(x.Tags)
 	}
 	if x.Type != nil {
-		w.key("type")
-		w.text(*x.Type)
+		w.Key("type")
+		w.Text(*x.Type)
 	}
 	if x.Importance != nil {
-		w.key("importance")
-		w.number(*x.Importance)
+		w.Key("importance")
+		w.Number(*x.Importance)
 	}
 	if x.Metadata != nil {
-		w.key("metadata")
-		writeMap(w, x.Metadata, func(v json.RawMessage) { w.raw(v) })
+		w.Key("metadata")
+		scan.WriteMap(w, x.Metadata, func(v Raw) { w.Raw(v) })
 	}
 	if x.State != "" {
-		w.key("state")
-		w.text(x.State)
+		w.Key("state")
+		w.Text(x.State)
 	}
 	if x.Supersedes != nil {
-		w.key("supersedes")
-		w.texts(x.Supersedes)
+		w.Key("supersedes")
+		w.Texts(x.Supersedes)
 	}
 	if x.Links != nil {
-		w.key("links")
-		w.texts(x.Links)
+		w.Key("links")
+		w.Texts(x.Links)
 	}
 	if x.ExpiresAt != nil {
-		w.key("expires_at")
-		w.text(*x.ExpiresAt)
+		w.Key("expires_at")
+		w.Text(*x.ExpiresAt)
 	}
-	w.close()
+	w.Close()
 }
 
 func (x *MemoryFields) read(s *scan.Scanner) {
@@ -92,11 +88,11 @@ func (x *MemoryFields) read(s *scan.Scanner) {
 		case "tags":
 			x.Tags = s.Strings()
 		case "type":
-			x.Type = readPointer(s, func() string { return s.String() })
+			x.Type = scan.ReadPointer(s, func() string { return s.String() })
 		case "importance":
-			x.Importance = readPointer(s, func() float64 { return s.Number() })
+			x.Importance = scan.ReadPointer(s, func() float64 { return s.Number() })
 		case "metadata":
-			x.Metadata = readMap(s, func() json.RawMessage { return s.Raw() })
+			x.Metadata = scan.ReadMap(s, func() Raw { return s.Raw() })
 		case "state":
 			x.State = s.String()
 		case "supersedes":
@@ -104,7 +100,7 @@ func (x *MemoryFields) read(s *scan.Scanner) {
 		case "links":
 			x.Links = s.Strings()
 		case "expires_at":
-			x.ExpiresAt = readPointer(s, func() string { return s.String() })
+			x.ExpiresAt = scan.ReadPointer(s, func() string { return s.String() })
 		default:
 			s.Skip()
 		}
@@ -113,22 +109,22 @@ func (x *MemoryFields) read(s *scan.Scanner) {
 
 // Memory is a memory. One that is staged has version 0.
 type Memory struct {
-	Namespace  string                     `json:"namespace"`           // its namespace
-	Key        string                     `json:"key"`                 // its key
-	Value      json.RawMessage            `json:"value,omitzero"`      // any JSON value
-	Tags       []string                   `json:"tags,omitzero"`       // tags; at most 64 elements
-	Type       string                     `json:"type,omitzero"`       // a type
-	Importance *float64                   `json:"importance,omitzero"` // importance; 0 to 1
-	Metadata   map[string]json.RawMessage `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
-	State      string                     `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
-	Supersedes []string                   `json:"supersedes,omitzero"` // keys of memories that it replaces
-	Links      []string                   `json:"links,omitzero"`      // keys of memories that it refers to
-	ExpiresAt  string                     `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
-	Agent      string                     `json:"agent,omitzero"`      // who wrote this version
-	Version    uint64                     `json:"version"`             // the version of the commit that wrote it
-	Timestamp  string                     `json:"timestamp,omitzero"`  // when it was written, RFC 3339
-	Deleted    bool                       `json:"deleted,omitzero"`    // in histories: this version deleted the key
-	Counters   *Counters                  `json:"counters,omitzero"`   // where they were asked for
+	Namespace  string         `json:"namespace"`           // its namespace
+	Key        string         `json:"key"`                 // its key
+	Value      Raw            `json:"value,omitzero"`      // any JSON value
+	Tags       []string       `json:"tags,omitzero"`       // tags; at most 64 elements
+	Type       string         `json:"type,omitzero"`       // a type
+	Importance *float64       `json:"importance,omitzero"` // importance; 0 to 1
+	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
+	State      string         `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
+	Supersedes []string       `json:"supersedes,omitzero"` // keys of memories that it replaces
+	Links      []string       `json:"links,omitzero"`      // keys of memories that it refers to
+	ExpiresAt  string         `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
+	Agent      string         `json:"agent,omitzero"`      // who wrote this version
+	Version    uint64         `json:"version"`             // the version of the commit that wrote it
+	Timestamp  string         `json:"timestamp,omitzero"`  // when it was written, RFC 3339
+	Deleted    bool           `json:"deleted,omitzero"`    // in histories: this version deleted the key
+	Counters   *Counters      `json:"counters,omitzero"`   // where they were asked for
 }
 
 func (x *Memory) read(s *scan.Scanner) {
@@ -145,9 +141,9 @@ func (x *Memory) read(s *scan.Scanner) {
 		case "type":
 			x.Type = s.String()
 		case "importance":
-			x.Importance = readPointer(s, func() float64 { return s.Number() })
+			x.Importance = scan.ReadPointer(s, func() float64 { return s.Number() })
 		case "metadata":
-			x.Metadata = readMap(s, func() json.RawMessage { return s.Raw() })
+			x.Metadata = scan.ReadMap(s, func() Raw { return s.Raw() })
 		case "state":
 			x.State = s.String()
 		case "supersedes":
@@ -193,175 +189,175 @@ func (x *MemoryID) read(s *scan.Scanner) {
 
 // MemoryItem is a memory to be staged.
 type MemoryItem struct {
-	Key        string                     `json:"key,omitzero"`        // its key; default: derived from the namespace and the value
-	Namespace  string                     `json:"namespace,omitzero"`  // the namespace; default: the call's own
-	Value      json.RawMessage            `json:"value,omitzero"`      // any JSON value
-	Tags       []string                   `json:"tags,omitzero"`       // tags; at most 64 elements
-	Type       *string                    `json:"type,omitzero"`       // a type
-	Importance *float64                   `json:"importance,omitzero"` // importance; 0 to 1
-	Metadata   map[string]json.RawMessage `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
-	State      string                     `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
-	Supersedes []string                   `json:"supersedes,omitzero"` // keys of memories that it replaces
-	Links      []string                   `json:"links,omitzero"`      // keys of memories that it refers to
-	ExpiresAt  *string                    `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
-	IfVersion  *uint64                    `json:"if_version,omitzero"` // the version that has to be the newest; 0: the key must be free
+	Key        string         `json:"key,omitzero"`        // its key; default: derived from the namespace and the value
+	Namespace  string         `json:"namespace,omitzero"`  // the namespace; default: the call's own
+	Value      Raw            `json:"value,omitzero"`      // any JSON value
+	Tags       []string       `json:"tags,omitzero"`       // tags; at most 64 elements
+	Type       *string        `json:"type,omitzero"`       // a type
+	Importance *float64       `json:"importance,omitzero"` // importance; 0 to 1
+	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
+	State      string         `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
+	Supersedes []string       `json:"supersedes,omitzero"` // keys of memories that it replaces
+	Links      []string       `json:"links,omitzero"`      // keys of memories that it refers to
+	ExpiresAt  *string        `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
+	IfVersion  *uint64        `json:"if_version,omitzero"` // the version that has to be the newest; 0: the key must be free
 }
 
-func (x *MemoryItem) write(w *writer) {
-	w.open()
+func (x *MemoryItem) write(w *scan.Writer) {
+	w.Open()
 	if x.Key != "" {
-		w.key("key")
-		w.text(x.Key)
+		w.Key("key")
+		w.Text(x.Key)
 	}
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if len(x.Value) > 0 {
-		w.key("value")
-		w.raw(x.Value)
+		w.Key("value")
+		w.Raw(x.Value)
 	}
 	if x.Tags != nil {
-		w.key("tags")
-		w.texts(x.Tags)
+		w.Key("tags")
+		w.Texts(x.Tags)
 	}
 	if x.Type != nil {
-		w.key("type")
-		w.text(*x.Type)
+		w.Key("type")
+		w.Text(*x.Type)
 	}
 	if x.Importance != nil {
-		w.key("importance")
-		w.number(*x.Importance)
+		w.Key("importance")
+		w.Number(*x.Importance)
 	}
 	if x.Metadata != nil {
-		w.key("metadata")
-		writeMap(w, x.Metadata, func(v json.RawMessage) { w.raw(v) })
+		w.Key("metadata")
+		scan.WriteMap(w, x.Metadata, func(v Raw) { w.Raw(v) })
 	}
 	if x.State != "" {
-		w.key("state")
-		w.text(x.State)
+		w.Key("state")
+		w.Text(x.State)
 	}
 	if x.Supersedes != nil {
-		w.key("supersedes")
-		w.texts(x.Supersedes)
+		w.Key("supersedes")
+		w.Texts(x.Supersedes)
 	}
 	if x.Links != nil {
-		w.key("links")
-		w.texts(x.Links)
+		w.Key("links")
+		w.Texts(x.Links)
 	}
 	if x.ExpiresAt != nil {
-		w.key("expires_at")
-		w.text(*x.ExpiresAt)
+		w.Key("expires_at")
+		w.Text(*x.ExpiresAt)
 	}
 	if x.IfVersion != nil {
-		w.key("if_version")
-		w.uint(*x.IfVersion)
+		w.Key("if_version")
+		w.Uint(*x.IfVersion)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryPatch is a change of some fields of a memory. Absent fields stay as they are; a list replaces the list there is, also an empty one.
 type MemoryPatch struct {
-	Key        string                     `json:"key"`                  // its key
-	Namespace  string                     `json:"namespace,omitzero"`   // the namespace; default: the call's own
-	Value      json.RawMessage            `json:"value,omitzero"`       // any JSON value
-	Tags       []string                   `json:"tags,omitzero"`        // tags; at most 64 elements
-	Type       *string                    `json:"type,omitzero"`        // a type
-	Importance *float64                   `json:"importance,omitzero"`  // importance; 0 to 1
-	Metadata   map[string]json.RawMessage `json:"metadata,omitzero"`    // named values; a patch adds to those there are, and null removes one
-	State      string                     `json:"state,omitzero"`       // the state of its life: active, archived, merged, pruned
-	Supersedes []string                   `json:"supersedes,omitzero"`  // keys of memories that it replaces
-	Links      []string                   `json:"links,omitzero"`       // keys of memories that it refers to
-	ExpiresAt  *string                    `json:"expires_at,omitzero"`  // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
-	AddTags    []string                   `json:"add_tags,omitzero"`    // tags to add
-	RemoveTags []string                   `json:"remove_tags,omitzero"` // tags to remove
-	Clear      []string                   `json:"clear,omitzero"`       // fields to remove: tags, type, importance, metadata, supersedes, links, expires_at
-	IfVersion  *uint64                    `json:"if_version,omitzero"`  // the version that has to be the newest
+	Key        string         `json:"key"`                  // its key
+	Namespace  string         `json:"namespace,omitzero"`   // the namespace; default: the call's own
+	Value      Raw            `json:"value,omitzero"`       // any JSON value
+	Tags       []string       `json:"tags,omitzero"`        // tags; at most 64 elements
+	Type       *string        `json:"type,omitzero"`        // a type
+	Importance *float64       `json:"importance,omitzero"`  // importance; 0 to 1
+	Metadata   map[string]Raw `json:"metadata,omitzero"`    // named values; a patch adds to those there are, and null removes one
+	State      string         `json:"state,omitzero"`       // the state of its life: active, archived, merged, pruned
+	Supersedes []string       `json:"supersedes,omitzero"`  // keys of memories that it replaces
+	Links      []string       `json:"links,omitzero"`       // keys of memories that it refers to
+	ExpiresAt  *string        `json:"expires_at,omitzero"`  // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
+	AddTags    []string       `json:"add_tags,omitzero"`    // tags to add
+	RemoveTags []string       `json:"remove_tags,omitzero"` // tags to remove
+	Clear      []string       `json:"clear,omitzero"`       // fields to remove: tags, type, importance, metadata, supersedes, links, expires_at
+	IfVersion  *uint64        `json:"if_version,omitzero"`  // the version that has to be the newest
 }
 
-func (x *MemoryPatch) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
+func (x *MemoryPatch) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if len(x.Value) > 0 {
-		w.key("value")
-		w.raw(x.Value)
+		w.Key("value")
+		w.Raw(x.Value)
 	}
 	if x.Tags != nil {
-		w.key("tags")
-		w.texts(x.Tags)
+		w.Key("tags")
+		w.Texts(x.Tags)
 	}
 	if x.Type != nil {
-		w.key("type")
-		w.text(*x.Type)
+		w.Key("type")
+		w.Text(*x.Type)
 	}
 	if x.Importance != nil {
-		w.key("importance")
-		w.number(*x.Importance)
+		w.Key("importance")
+		w.Number(*x.Importance)
 	}
 	if x.Metadata != nil {
-		w.key("metadata")
-		writeMap(w, x.Metadata, func(v json.RawMessage) { w.raw(v) })
+		w.Key("metadata")
+		scan.WriteMap(w, x.Metadata, func(v Raw) { w.Raw(v) })
 	}
 	if x.State != "" {
-		w.key("state")
-		w.text(x.State)
+		w.Key("state")
+		w.Text(x.State)
 	}
 	if x.Supersedes != nil {
-		w.key("supersedes")
-		w.texts(x.Supersedes)
+		w.Key("supersedes")
+		w.Texts(x.Supersedes)
 	}
 	if x.Links != nil {
-		w.key("links")
-		w.texts(x.Links)
+		w.Key("links")
+		w.Texts(x.Links)
 	}
 	if x.ExpiresAt != nil {
-		w.key("expires_at")
-		w.text(*x.ExpiresAt)
+		w.Key("expires_at")
+		w.Text(*x.ExpiresAt)
 	}
 	if x.AddTags != nil {
-		w.key("add_tags")
-		w.texts(x.AddTags)
+		w.Key("add_tags")
+		w.Texts(x.AddTags)
 	}
 	if x.RemoveTags != nil {
-		w.key("remove_tags")
-		w.texts(x.RemoveTags)
+		w.Key("remove_tags")
+		w.Texts(x.RemoveTags)
 	}
 	if x.Clear != nil {
-		w.key("clear")
-		w.texts(x.Clear)
+		w.Key("clear")
+		w.Texts(x.Clear)
 	}
 	if x.IfVersion != nil {
-		w.key("if_version")
-		w.uint(*x.IfVersion)
+		w.Key("if_version")
+		w.Uint(*x.IfVersion)
 	}
-	w.close()
+	w.Close()
 }
 
 // FieldTest is a condition on a field of a memory. A field that is null is not there. Of each memory the first 64 fields can be tested, metadata before value, in the order of their names.
 type FieldTest struct {
-	Field  string          `json:"field"`           // `metadata.NAME`, `value.NAME` of a value that is an object, or one of type, importance, tags, agent, expires_at, links and supersedes, which can only be there or not
-	Equals json.RawMessage `json:"equals,omitzero"` // the field's value, at most 4,096 bytes, as is that of a field that can equal one; 1 and 1.0 are equal
-	Exists *bool           `json:"exists,omitzero"` // whether the field is there; not beside equals; default: true
+	Field  string `json:"field"`           // `metadata.NAME`, `value.NAME` of a value that is an object, or one of type, importance, tags, agent, expires_at, links and supersedes, which can only be there or not
+	Equals Raw    `json:"equals,omitzero"` // the field's value, at most 4,096 bytes, as is that of a field that can equal one; 1 and 1.0 are equal
+	Exists *bool  `json:"exists,omitzero"` // whether the field is there; not beside equals; default: true
 }
 
-func (x *FieldTest) write(w *writer) {
-	w.open()
-	w.key("field")
-	w.text(x.Field)
+func (x *FieldTest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("field")
+	w.Text(x.Field)
 	if len(x.Equals) > 0 {
-		w.key("equals")
-		w.raw(x.Equals)
+		w.Key("equals")
+		w.Raw(x.Equals)
 	}
 	if x.Exists != nil {
-		w.key("exists")
-		w.bool(*x.Exists)
+		w.Key("exists")
+		w.Bool(*x.Exists)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryFilter is conditions on memories, which apply together. A list has at most 64 elements; an empty one is no condition.
@@ -388,89 +384,89 @@ type MemoryFilter struct {
 	Fields        []FieldTest `json:"fields,omitzero"`         // conditions on fields; at most 16 elements
 }
 
-func (x *MemoryFilter) write(w *writer) {
-	w.open()
+func (x *MemoryFilter) write(w *scan.Writer) {
+	w.Open()
 	if x.Types != nil {
-		w.key("types")
-		w.texts(x.Types)
+		w.Key("types")
+		w.Texts(x.Types)
 	}
 	if x.States != nil {
-		w.key("states")
-		w.texts(x.States)
+		w.Key("states")
+		w.Texts(x.States)
 	}
 	if x.Writers != nil {
-		w.key("writers")
-		w.texts(x.Writers)
+		w.Key("writers")
+		w.Texts(x.Writers)
 	}
 	if x.Tags != nil {
-		w.key("tags")
-		w.texts(x.Tags)
+		w.Key("tags")
+		w.Texts(x.Tags)
 	}
 	if x.AnyTags != nil {
-		w.key("any_tags")
-		w.texts(x.AnyTags)
+		w.Key("any_tags")
+		w.Texts(x.AnyTags)
 	}
 	if x.NoTags != nil {
-		w.key("no_tags")
-		w.texts(x.NoTags)
+		w.Key("no_tags")
+		w.Texts(x.NoTags)
 	}
 	if x.MinImportance != nil {
-		w.key("min_importance")
-		w.number(*x.MinImportance)
+		w.Key("min_importance")
+		w.Number(*x.MinImportance)
 	}
 	if x.MaxImportance != nil {
-		w.key("max_importance")
-		w.number(*x.MaxImportance)
+		w.Key("max_importance")
+		w.Number(*x.MaxImportance)
 	}
 	if x.MinAccesses != nil {
-		w.key("min_accesses")
-		w.int(int64(*x.MinAccesses))
+		w.Key("min_accesses")
+		w.Int(int64(*x.MinAccesses))
 	}
 	if x.MaxAccesses != nil {
-		w.key("max_accesses")
-		w.int(int64(*x.MaxAccesses))
+		w.Key("max_accesses")
+		w.Int(int64(*x.MaxAccesses))
 	}
 	if x.MinHealth != nil {
-		w.key("min_health")
-		w.number(*x.MinHealth)
+		w.Key("min_health")
+		w.Number(*x.MinHealth)
 	}
 	if x.MaxHealth != nil {
-		w.key("max_health")
-		w.number(*x.MaxHealth)
+		w.Key("max_health")
+		w.Number(*x.MaxHealth)
 	}
 	if x.AccessedSince != "" {
-		w.key("accessed_since")
-		w.text(x.AccessedSince)
+		w.Key("accessed_since")
+		w.Text(x.AccessedSince)
 	}
 	if x.AccessedUntil != "" {
-		w.key("accessed_until")
-		w.text(x.AccessedUntil)
+		w.Key("accessed_until")
+		w.Text(x.AccessedUntil)
 	}
 	if x.CreatedSince != "" {
-		w.key("created_since")
-		w.text(x.CreatedSince)
+		w.Key("created_since")
+		w.Text(x.CreatedSince)
 	}
 	if x.CreatedUntil != "" {
-		w.key("created_until")
-		w.text(x.CreatedUntil)
+		w.Key("created_until")
+		w.Text(x.CreatedUntil)
 	}
 	if x.UpdatedSince != "" {
-		w.key("updated_since")
-		w.text(x.UpdatedSince)
+		w.Key("updated_since")
+		w.Text(x.UpdatedSince)
 	}
 	if x.UpdatedUntil != "" {
-		w.key("updated_until")
-		w.text(x.UpdatedUntil)
+		w.Key("updated_until")
+		w.Text(x.UpdatedUntil)
 	}
 	if x.Expired != "" {
-		w.key("expired")
-		w.text(x.Expired)
+		w.Key("expired")
+		w.Text(x.Expired)
 	}
 	if x.Fields != nil {
-		w.key("fields")
-		w.list(len(x.Fields), func(i int) { x.Fields[i].write(w) })
+		w.Key("fields")
+		w.List(len(x.Fields), func(i int) { x.Fields[i].write(w) })
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryHit is a memory that a search found.
@@ -491,7 +487,7 @@ func (x *MemoryHit) read(s *scan.Scanner) {
 		case "snippet":
 			x.Snippet = s.String()
 		case "features":
-			x.Features = readMap(s, func() float32 { return float32(s.Number()) })
+			x.Features = scan.ReadMap(s, func() float32 { return float32(s.Number()) })
 		default:
 			s.Skip()
 		}
@@ -500,13 +496,13 @@ func (x *MemoryHit) read(s *scan.Scanner) {
 
 // Record is a record of one of the family's own collections. One that is staged has version 0.
 type Record struct {
-	Namespace string          `json:"namespace"`           // its namespace
-	Key       string          `json:"key"`                 // its key; of an appended record its sequence number, in 20 digits
-	Value     json.RawMessage `json:"value"`               // any JSON value
-	Version   uint64          `json:"version"`             // the version of the commit that wrote it
-	Timestamp string          `json:"timestamp,omitzero"`  // when it was written, RFC 3339
-	ExpiresAt string          `json:"expires_at,omitzero"` // when it expires, RFC 3339; absent: never
-	Deleted   bool            `json:"deleted,omitzero"`    // in a history: it was deleted at this version
+	Namespace string `json:"namespace"`           // its namespace
+	Key       string `json:"key"`                 // its key; of an appended record its sequence number, in 20 digits
+	Value     Raw    `json:"value"`               // any JSON value
+	Version   uint64 `json:"version"`             // the version of the commit that wrote it
+	Timestamp string `json:"timestamp,omitzero"`  // when it was written, RFC 3339
+	ExpiresAt string `json:"expires_at,omitzero"` // when it expires, RFC 3339; absent: never
+	Deleted   bool   `json:"deleted,omitzero"`    // in a history: it was deleted at this version
 }
 
 func (x *Record) read(s *scan.Scanner) {
@@ -534,45 +530,45 @@ func (x *Record) read(s *scan.Scanner) {
 
 // RecordFilter is a condition on an indexed field of records.
 type RecordFilter struct {
-	Field string          `json:"field"` // the field, by its path, as in `owner` or `task.due`
-	Op    string          `json:"op"`    // `eq`, `in`, `gt`, `gte`, `lt`, `lte`, or for strings `prefix`
-	Value json.RawMessage `json:"value"` // a value of the field's type; for `in` an array of them, at most 100; with `eq`, null finds the records without the field
+	Field string `json:"field"` // the field, by its path, as in `owner` or `task.due`
+	Op    string `json:"op"`    // `eq`, `in`, `gt`, `gte`, `lt`, `lte`, or for strings `prefix`
+	Value Raw    `json:"value"` // a value of the field's type; for `in` an array of them, at most 100; with `eq`, null finds the records without the field
 }
 
-func (x *RecordFilter) write(w *writer) {
-	w.open()
-	w.key("field")
-	w.text(x.Field)
-	w.key("op")
-	w.text(x.Op)
-	w.key("value")
-	w.raw(x.Value)
-	w.close()
+func (x *RecordFilter) write(w *scan.Writer) {
+	w.Open()
+	w.Key("field")
+	w.Text(x.Field)
+	w.Key("op")
+	w.Text(x.Op)
+	w.Key("value")
+	w.Raw(x.Value)
+	w.Close()
 }
 
 // RecordItem is a record to be staged.
 type RecordItem struct {
-	Key       string          `json:"key"`                 // its key
-	Value     json.RawMessage `json:"value"`               // any JSON value
-	IfVersion *uint64         `json:"if_version,omitzero"` // the version that has to be the newest; 0: the key must be free
-	ExpiresAt *string         `json:"expires_at,omitzero"` // when it expires: RFC 3339, a date or `in 2h`; the empty string stands for never; default: as the manifest says
+	Key       string  `json:"key"`                 // its key
+	Value     Raw     `json:"value"`               // any JSON value
+	IfVersion *uint64 `json:"if_version,omitzero"` // the version that has to be the newest; 0: the key must be free
+	ExpiresAt *string `json:"expires_at,omitzero"` // when it expires: RFC 3339, a date or `in 2h`; the empty string stands for never; default: as the manifest says
 }
 
-func (x *RecordItem) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
-	w.key("value")
-	w.raw(x.Value)
+func (x *RecordItem) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
+	w.Key("value")
+	w.Raw(x.Value)
 	if x.IfVersion != nil {
-		w.key("if_version")
-		w.uint(*x.IfVersion)
+		w.Key("if_version")
+		w.Uint(*x.IfVersion)
 	}
 	if x.ExpiresAt != nil {
-		w.key("expires_at")
-		w.text(*x.ExpiresAt)
+		w.Key("expires_at")
+		w.Text(*x.ExpiresAt)
 	}
-	w.close()
+	w.Close()
 }
 
 // RecordHit is a record that a search found.
@@ -599,12 +595,12 @@ func (x *RecordHit) read(s *scan.Scanner) {
 
 // Event is an event of the log.
 type Event struct {
-	Namespace string          `json:"namespace"`      // its namespace
-	Sequence  uint64          `json:"sequence"`       // its number, from 1, without gaps
-	Event     string          `json:"event"`          // its name
-	Data      json.RawMessage `json:"data"`           // what was logged; null once it was purged
-	Agent     string          `json:"agent,omitzero"` // who logged it
-	Timestamp string          `json:"timestamp"`      // when it was committed, RFC 3339
+	Namespace string `json:"namespace"`      // its namespace
+	Sequence  uint64 `json:"sequence"`       // its number, from 1, without gaps
+	Event     string `json:"event"`          // its name
+	Data      Raw    `json:"data"`           // what was logged; null once it was purged
+	Agent     string `json:"agent,omitzero"` // who logged it
+	Timestamp string `json:"timestamp"`      // when it was committed, RFC 3339
 }
 
 func (x *Event) read(s *scan.Scanner) {
@@ -630,14 +626,14 @@ func (x *Event) read(s *scan.Scanner) {
 
 // Notice is a change, or an event that a family announced.
 type Notice struct {
-	Kind      string          `json:"kind"`             // what happened: `memory_stored`, `memory_forgotten`, `event_logged`, or what a family announced, as `FAMILY.KIND` or `KIND`
-	Namespace string          `json:"namespace"`        // where
-	Key       string          `json:"key"`              // the memory, where it is about one
-	Watermark uint64          `json:"watermark"`        // its place in the feed
-	Timestamp string          `json:"timestamp"`        // when it was committed, RFC 3339
-	Payload   json.RawMessage `json:"payload,omitzero"` // what a family announced with it
-	Agent     string          `json:"agent,omitzero"`   // who did it, where that is known
-	Family    string          `json:"family,omitzero"`  // the family that announced it
+	Kind      string `json:"kind"`             // what happened: `memory_stored`, `memory_forgotten`, `event_logged`, or what a family announced, as `FAMILY.KIND` or `KIND`
+	Namespace string `json:"namespace"`        // where
+	Key       string `json:"key"`              // the memory, where it is about one
+	Watermark uint64 `json:"watermark"`        // its place in the feed
+	Timestamp string `json:"timestamp"`        // when it was committed, RFC 3339
+	Payload   Raw    `json:"payload,omitzero"` // what a family announced with it
+	Agent     string `json:"agent,omitzero"`   // who did it, where that is known
+	Family    string `json:"family,omitzero"`  // the family that announced it
 }
 
 func (x *Notice) read(s *scan.Scanner) {
@@ -770,20 +766,20 @@ func (x *Progress) read(s *scan.Scanner) {
 
 // SettingState is a setting, and where its value comes from.
 type SettingState struct {
-	Key         string          `json:"key"`                  // its key
-	Value       json.RawMessage `json:"value"`                // its value
-	Scope       string          `json:"scope"`                // the scope that the value is set in; `default`: in none: default, system, namespace, agent, family
-	Name        string          `json:"name,omitzero"`        // the namespace, agent or family of that scope
-	Version     uint64          `json:"version,omitzero"`     // of the key in that scope; 0: it was never set there
-	Priority    int             `json:"priority,omitzero"`    // what it was set with
-	UpdatedAt   string          `json:"updated_at,omitzero"`  // when it was set, RFC 3339
-	UpdatedBy   string          `json:"updated_by,omitzero"`  // who set it
-	Unused      []string        `json:"unused,omitzero"`      // nearer values that are not used, and why
-	Default     json.RawMessage `json:"default"`              // the default of the manifest
-	Schema      json.RawMessage `json:"schema"`               // the JSON Schema of its values
-	Category    string          `json:"category,omitzero"`    // the category that its manifest names
-	Description string          `json:"description,omitzero"` // what it does
-	Families    []string        `json:"families"`             // the families that declare it
+	Key         string   `json:"key"`                  // its key
+	Value       Raw      `json:"value"`                // its value
+	Scope       string   `json:"scope"`                // the scope that the value is set in; `default`: in none: default, system, namespace, agent, family
+	Name        string   `json:"name,omitzero"`        // the namespace, agent or family of that scope
+	Version     uint64   `json:"version,omitzero"`     // of the key in that scope; 0: it was never set there
+	Priority    int      `json:"priority,omitzero"`    // what it was set with
+	UpdatedAt   string   `json:"updated_at,omitzero"`  // when it was set, RFC 3339
+	UpdatedBy   string   `json:"updated_by,omitzero"`  // who set it
+	Unused      []string `json:"unused,omitzero"`      // nearer values that are not used, and why
+	Default     Raw      `json:"default"`              // the default of the manifest
+	Schema      Raw      `json:"schema"`               // the JSON Schema of its values
+	Category    string   `json:"category,omitzero"`    // the category that its manifest names
+	Description string   `json:"description,omitzero"` // what it does
+	Families    []string `json:"families"`             // the families that declare it
 }
 
 func (x *SettingState) read(s *scan.Scanner) {
@@ -825,35 +821,35 @@ func (x *SettingState) read(s *scan.Scanner) {
 
 // SettingChange is a change of a setting.
 type SettingChange struct {
-	Key       string          `json:"key"`                 // its key
-	Value     json.RawMessage `json:"value"`               // its new value; null unsets it in the scope
-	Priority  *int            `json:"priority,omitzero"`   // of values in several scopes the highest priority decides, and then the nearest scope; not in scope `system`, whose values come last; 0 to 1000; default: 100
-	IfVersion *uint64         `json:"if_version,omitzero"` // the version that the key has to have in the scope; 0: it was never set there
+	Key       string  `json:"key"`                 // its key
+	Value     Raw     `json:"value"`               // its new value; null unsets it in the scope
+	Priority  *int    `json:"priority,omitzero"`   // of values in several scopes the highest priority decides, and then the nearest scope; not in scope `system`, whose values come last; 0 to 1000; default: 100
+	IfVersion *uint64 `json:"if_version,omitzero"` // the version that the key has to have in the scope; 0: it was never set there
 }
 
-func (x *SettingChange) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
-	w.key("value")
-	w.raw(x.Value)
+func (x *SettingChange) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
+	w.Key("value")
+	w.Raw(x.Value)
 	if x.Priority != nil {
-		w.key("priority")
-		w.int(int64(*x.Priority))
+		w.Key("priority")
+		w.Int(int64(*x.Priority))
 	}
 	if x.IfVersion != nil {
-		w.key("if_version")
-		w.uint(*x.IfVersion)
+		w.Key("if_version")
+		w.Uint(*x.IfVersion)
 	}
-	w.close()
+	w.Close()
 }
 
 // SettingChanged is a setting that was changed.
 type SettingChanged struct {
-	Key     string          `json:"key"`             // its key
-	Version uint64          `json:"version"`         // its version in the scope now; the one before where nothing changed
-	Before  json.RawMessage `json:"before,omitzero"` // what was set there before; absent: nothing
-	After   json.RawMessage `json:"after,omitzero"`  // what is set there now; absent: nothing
+	Key     string `json:"key"`             // its key
+	Version uint64 `json:"version"`         // its version in the scope now; the one before where nothing changed
+	Before  Raw    `json:"before,omitzero"` // what was set there before; absent: nothing
+	After   Raw    `json:"after,omitzero"`  // what is set there now; absent: nothing
 }
 
 func (x *SettingChanged) read(s *scan.Scanner) {
@@ -875,15 +871,15 @@ func (x *SettingChanged) read(s *scan.Scanner) {
 
 // SettingVersion is a change of a setting in its history.
 type SettingVersion struct {
-	Version      uint64          `json:"version"`                 // the version of the key in the scope that it made
-	Before       json.RawMessage `json:"before,omitzero"`         // what was set before; absent: nothing
-	After        json.RawMessage `json:"after,omitzero"`          // what it set; absent: it unset it
-	Priority     int             `json:"priority,omitzero"`       // what it was set with
-	Timestamp    string          `json:"timestamp"`               // when, RFC 3339
-	Agent        string          `json:"agent,omitzero"`          // who did it
-	Family       string          `json:"family,omitzero"`         // through which family
-	Reason       string          `json:"reason,omitzero"`         // why
-	RolledBackTo *uint64         `json:"rolled_back_to,omitzero"` // the version whose value it set again
+	Version      uint64  `json:"version"`                 // the version of the key in the scope that it made
+	Before       Raw     `json:"before,omitzero"`         // what was set before; absent: nothing
+	After        Raw     `json:"after,omitzero"`          // what it set; absent: it unset it
+	Priority     int     `json:"priority,omitzero"`       // what it was set with
+	Timestamp    string  `json:"timestamp"`               // when, RFC 3339
+	Agent        string  `json:"agent,omitzero"`          // who did it
+	Family       string  `json:"family,omitzero"`         // through which family
+	Reason       string  `json:"reason,omitzero"`         // why
+	RolledBackTo *uint64 `json:"rolled_back_to,omitzero"` // the version whose value it set again
 }
 
 func (x *SettingVersion) read(s *scan.Scanner) {
@@ -906,7 +902,7 @@ func (x *SettingVersion) read(s *scan.Scanner) {
 		case "reason":
 			x.Reason = s.String()
 		case "rolled_back_to":
-			x.RolledBackTo = readPointer(s, func() uint64 { return s.Uint() })
+			x.RolledBackTo = scan.ReadPointer(s, func() uint64 { return s.Uint() })
 		default:
 			s.Skip()
 		}
@@ -954,9 +950,9 @@ func (x *Namespace) read(s *scan.Scanner) {
 		case "namespace":
 			x.Namespace = s.String()
 		case "memories":
-			x.Memories = readPointer(s, func() int { return int(s.Int()) })
+			x.Memories = scan.ReadPointer(s, func() int { return int(s.Int()) })
 		case "events":
-			x.Events = readPointer(s, func() int { return int(s.Int()) })
+			x.Events = scan.ReadPointer(s, func() int { return int(s.Int()) })
 		default:
 			s.Skip()
 		}
@@ -1012,10 +1008,10 @@ func (x *Missed) read(s *scan.Scanner) {
 
 // ForeignTool is a tool of another family.
 type ForeignTool struct {
-	Name        string          `json:"name"`         // its name
-	Family      string          `json:"family"`       // its family
-	Description string          `json:"description"`  // what it does
-	InputSchema json.RawMessage `json:"input_schema"` // the JSON Schema of its arguments
+	Name        string `json:"name"`         // its name
+	Family      string `json:"family"`       // its family
+	Description string `json:"description"`  // what it does
+	InputSchema Raw    `json:"input_schema"` // the JSON Schema of its arguments
 }
 
 func (x *ForeignTool) read(s *scan.Scanner) {
@@ -1075,27 +1071,27 @@ type MemoryGetRequest struct {
 	Expired   bool     `json:"expired,omitzero"`   // finds memories that have expired, too
 }
 
-func (x *MemoryGetRequest) write(w *writer) {
-	w.open()
-	w.key("keys")
-	w.texts(x.Keys)
+func (x *MemoryGetRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("keys")
+	w.Texts(x.Keys)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.AsOf != "" {
-		w.key("as_of")
-		w.text(x.AsOf)
+		w.Key("as_of")
+		w.Text(x.AsOf)
 	}
 	if x.Counters {
-		w.key("counters")
-		w.bool(x.Counters)
+		w.Key("counters")
+		w.Bool(x.Counters)
 	}
 	if x.Expired {
-		w.key("expired")
-		w.bool(x.Expired)
+		w.Key("expired")
+		w.Bool(x.Expired)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryGetResponse is the response of memory.get.
@@ -1107,7 +1103,7 @@ func (x *MemoryGetResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "memories":
-			x.Memories = readList(s, func() *Memory { return readNullable[Memory](s) })
+			x.Memories = scan.ReadList(s, func() *Memory { return readNullable[Memory](s) })
 		default:
 			s.Skip()
 		}
@@ -1127,45 +1123,45 @@ type MemoryListRequest struct {
 	Count     string        `json:"count,omitzero"`     // counts all that the filter admits, beside the page or without one: also, only
 }
 
-func (x *MemoryListRequest) write(w *writer) {
-	w.open()
+func (x *MemoryListRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Prefix != "" {
-		w.key("prefix")
-		w.text(x.Prefix)
+		w.Key("prefix")
+		w.Text(x.Prefix)
 	}
 	if x.After != "" {
-		w.key("after")
-		w.text(x.After)
+		w.Key("after")
+		w.Text(x.After)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
 	if x.AsOf != "" {
-		w.key("as_of")
-		w.text(x.AsOf)
+		w.Key("as_of")
+		w.Text(x.AsOf)
 	}
 	if x.Counters {
-		w.key("counters")
-		w.bool(x.Counters)
+		w.Key("counters")
+		w.Bool(x.Counters)
 	}
 	if x.Filter != nil {
-		w.key("filter")
+		w.Key("filter")
 		x.Filter.write(w)
 	}
 	if x.Order != "" {
-		w.key("order")
-		w.text(x.Order)
+		w.Key("order")
+		w.Text(x.Order)
 	}
 	if x.Count != "" {
-		w.key("count")
-		w.text(x.Count)
+		w.Key("count")
+		w.Text(x.Count)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryListResponse is the response of memory.list.
@@ -1179,11 +1175,11 @@ func (x *MemoryListResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "memories":
-			x.Memories = readList(s, func() Memory { return readObject[Memory](s) })
+			x.Memories = scan.ReadList(s, func() Memory { return readObject[Memory](s) })
 		case "next":
 			x.Next = s.String()
 		case "total":
-			x.Total = readPointer(s, func() int { return int(s.Int()) })
+			x.Total = scan.ReadPointer(s, func() int { return int(s.Int()) })
 		default:
 			s.Skip()
 		}
@@ -1214,23 +1210,23 @@ type MemoryHistoryRequest struct {
 	Limit     int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *MemoryHistoryRequest) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
+func (x *MemoryHistoryRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Before != 0 {
-		w.key("before")
-		w.uint(x.Before)
+		w.Key("before")
+		w.Uint(x.Before)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryHistoryResponse is the response of memory.history.
@@ -1243,7 +1239,7 @@ func (x *MemoryHistoryResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "versions":
-			x.Versions = readList(s, func() Memory { return readObject[Memory](s) })
+			x.Versions = scan.ReadList(s, func() Memory { return readObject[Memory](s) })
 		case "next":
 			x.Next = s.Uint()
 		default:
@@ -1272,71 +1268,71 @@ type MemorySearchRequest struct {
 	Features      bool      `json:"features,omitzero"`       // adds the columns of the rank hook to each hit
 }
 
-func (x *MemorySearchRequest) write(w *writer) {
-	w.open()
-	w.key("query")
-	w.text(x.Query)
+func (x *MemorySearchRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("query")
+	w.Text(x.Query)
 	if x.Namespaces != nil {
-		w.key("namespaces")
-		w.texts(x.Namespaces)
+		w.Key("namespaces")
+		w.Texts(x.Namespaces)
 	}
 	if x.K != 0 {
-		w.key("k")
-		w.int(int64(x.K))
+		w.Key("k")
+		w.Int(int64(x.K))
 	}
 	if x.Offset != 0 {
-		w.key("offset")
-		w.int(int64(x.Offset))
+		w.Key("offset")
+		w.Int(int64(x.Offset))
 	}
 	if x.Order != "" {
-		w.key("order")
-		w.text(x.Order)
+		w.Key("order")
+		w.Text(x.Order)
 	}
 	if x.MinImportance != nil {
-		w.key("min_importance")
-		w.number(*x.MinImportance)
+		w.Key("min_importance")
+		w.Number(*x.MinImportance)
 	}
 	if x.Writers != nil {
-		w.key("writers")
-		w.texts(x.Writers)
+		w.Key("writers")
+		w.Texts(x.Writers)
 	}
 	if x.Tags != nil {
-		w.key("tags")
-		w.texts(x.Tags)
+		w.Key("tags")
+		w.Texts(x.Tags)
 	}
 	if x.Types != nil {
-		w.key("types")
-		w.texts(x.Types)
+		w.Key("types")
+		w.Texts(x.Types)
 	}
 	if x.States != nil {
-		w.key("states")
-		w.texts(x.States)
+		w.Key("states")
+		w.Texts(x.States)
 	}
 	if x.Since != "" {
-		w.key("since")
-		w.text(x.Since)
+		w.Key("since")
+		w.Text(x.Since)
 	}
 	if x.Until != "" {
-		w.key("until")
-		w.text(x.Until)
+		w.Key("until")
+		w.Text(x.Until)
 	}
 	if x.AsOf != "" {
-		w.key("as_of")
-		w.text(x.AsOf)
+		w.Key("as_of")
+		w.Text(x.AsOf)
 	}
 	if x.Mode != "" {
-		w.key("mode")
-		w.text(x.Mode)
+		w.Key("mode")
+		w.Text(x.Mode)
 	}
 	if x.Vector != nil {
-		w.key("vector")
-		w.list(len(x.Vector), func(i int) { w.number32(x.Vector[i]) })
+		w.Key("vector")
+		w.List(len(x.Vector), func(i int) { w.Number32(x.Vector[i]) })
 	}
 	if x.Features {
-		w.key("features")
-		w.bool(x.Features)
+		w.Key("features")
+		w.Bool(x.Features)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemorySearchResponse is the response of memory.search.
@@ -1349,7 +1345,7 @@ func (x *MemorySearchResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "hits":
-			x.Hits = readList(s, func() MemoryHit { return readObject[MemoryHit](s) })
+			x.Hits = scan.ReadList(s, func() MemoryHit { return readObject[MemoryHit](s) })
 		case "total":
 			x.Total = int(s.Int())
 		default:
@@ -1363,11 +1359,11 @@ type MemoryPutRequest struct {
 	Items []MemoryItem `json:"items"` // the memories; 1 to 1000 elements
 }
 
-func (x *MemoryPutRequest) write(w *writer) {
-	w.open()
-	w.key("items")
-	w.list(len(x.Items), func(i int) { x.Items[i].write(w) })
-	w.close()
+func (x *MemoryPutRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("items")
+	w.List(len(x.Items), func(i int) { x.Items[i].write(w) })
+	w.Close()
 }
 
 // MemoryPutResponse is the response of memory.put.
@@ -1379,7 +1375,7 @@ func (x *MemoryPutResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "stored":
-			x.Stored = readList(s, func() MemoryID { return readObject[MemoryID](s) })
+			x.Stored = scan.ReadList(s, func() MemoryID { return readObject[MemoryID](s) })
 		default:
 			s.Skip()
 		}
@@ -1392,15 +1388,15 @@ type MemoryPatchRequest struct {
 	Expired bool          `json:"expired,omitzero"` // finds memories that have expired, too
 }
 
-func (x *MemoryPatchRequest) write(w *writer) {
-	w.open()
-	w.key("patches")
-	w.list(len(x.Patches), func(i int) { x.Patches[i].write(w) })
+func (x *MemoryPatchRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("patches")
+	w.List(len(x.Patches), func(i int) { x.Patches[i].write(w) })
 	if x.Expired {
-		w.key("expired")
-		w.bool(x.Expired)
+		w.Key("expired")
+		w.Bool(x.Expired)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryPatchResponse is the response of memory.patch.
@@ -1429,19 +1425,19 @@ type MemoryDeleteRequest struct {
 	Expired   bool     `json:"expired,omitzero"`   // finds memories that have expired, too
 }
 
-func (x *MemoryDeleteRequest) write(w *writer) {
-	w.open()
-	w.key("keys")
-	w.texts(x.Keys)
+func (x *MemoryDeleteRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("keys")
+	w.Texts(x.Keys)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Expired {
-		w.key("expired")
-		w.bool(x.Expired)
+		w.Key("expired")
+		w.Bool(x.Expired)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryDeleteResponse is the response of memory.delete.
@@ -1468,23 +1464,23 @@ type MemoryTouchRequest struct {
 	Health    float64  `json:"health,omitzero"`    // added to the health; -1 to 1
 }
 
-func (x *MemoryTouchRequest) write(w *writer) {
-	w.open()
-	w.key("keys")
-	w.texts(x.Keys)
+func (x *MemoryTouchRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("keys")
+	w.Texts(x.Keys)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Accesses != nil {
-		w.key("accesses")
-		w.int(int64(*x.Accesses))
+		w.Key("accesses")
+		w.Int(int64(*x.Accesses))
 	}
 	if x.Health != 0 {
-		w.key("health")
-		w.number(x.Health)
+		w.Key("health")
+		w.Number(x.Health)
 	}
-	w.close()
+	w.Close()
 }
 
 // MemoryTouchResponse is the response of memory.touch.
@@ -1512,25 +1508,25 @@ type RecordGetRequest struct {
 	Expired    bool     `json:"expired,omitzero"`   // expired records too, as far as they were not dropped yet
 }
 
-func (x *RecordGetRequest) write(w *writer) {
-	w.open()
-	w.key("collection")
-	w.text(x.Collection)
-	w.key("keys")
-	w.texts(x.Keys)
+func (x *RecordGetRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
+	w.Key("keys")
+	w.Texts(x.Keys)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Family != "" {
-		w.key("family")
-		w.text(x.Family)
+		w.Key("family")
+		w.Text(x.Family)
 	}
 	if x.Expired {
-		w.key("expired")
-		w.bool(x.Expired)
+		w.Key("expired")
+		w.Bool(x.Expired)
 	}
-	w.close()
+	w.Close()
 }
 
 // RecordGetResponse is the response of record.get.
@@ -1542,7 +1538,7 @@ func (x *RecordGetResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "records":
-			x.Records = readList(s, func() *Record { return readNullable[Record](s) })
+			x.Records = scan.ReadList(s, func() *Record { return readNullable[Record](s) })
 		default:
 			s.Skip()
 		}
@@ -1556,17 +1552,17 @@ type RecordPutRequest struct {
 	Items      []RecordItem `json:"items"`              // the records; 1 to 1000 elements
 }
 
-func (x *RecordPutRequest) write(w *writer) {
-	w.open()
-	w.key("collection")
-	w.text(x.Collection)
+func (x *RecordPutRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.key("items")
-	w.list(len(x.Items), func(i int) { x.Items[i].write(w) })
-	w.close()
+	w.Key("items")
+	w.List(len(x.Items), func(i int) { x.Items[i].write(w) })
+	w.Close()
 }
 
 // RecordPutResponse is the response of record.put.
@@ -1592,17 +1588,17 @@ type RecordDeleteRequest struct {
 	Namespace  string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *RecordDeleteRequest) write(w *writer) {
-	w.open()
-	w.key("collection")
-	w.text(x.Collection)
-	w.key("keys")
-	w.texts(x.Keys)
+func (x *RecordDeleteRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
+	w.Key("keys")
+	w.Texts(x.Keys)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.close()
+	w.Close()
 }
 
 // RecordDeleteResponse is the response of record.delete.
@@ -1636,51 +1632,51 @@ type RecordListRequest struct {
 	Expired    bool           `json:"expired,omitzero"`    // expired records too, as far as they were not dropped yet
 }
 
-func (x *RecordListRequest) write(w *writer) {
-	w.open()
-	w.key("collection")
-	w.text(x.Collection)
+func (x *RecordListRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Prefix != "" {
-		w.key("prefix")
-		w.text(x.Prefix)
+		w.Key("prefix")
+		w.Text(x.Prefix)
 	}
 	if x.After != "" {
-		w.key("after")
-		w.text(x.After)
+		w.Key("after")
+		w.Text(x.After)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
 	if x.Filters != nil {
-		w.key("filters")
-		w.list(len(x.Filters), func(i int) { x.Filters[i].write(w) })
+		w.Key("filters")
+		w.List(len(x.Filters), func(i int) { x.Filters[i].write(w) })
 	}
 	if x.Order != "" {
-		w.key("order")
-		w.text(x.Order)
+		w.Key("order")
+		w.Text(x.Order)
 	}
 	if x.Descending {
-		w.key("descending")
-		w.bool(x.Descending)
+		w.Key("descending")
+		w.Bool(x.Descending)
 	}
 	if x.Count {
-		w.key("count")
-		w.bool(x.Count)
+		w.Key("count")
+		w.Bool(x.Count)
 	}
 	if x.Family != "" {
-		w.key("family")
-		w.text(x.Family)
+		w.Key("family")
+		w.Text(x.Family)
 	}
 	if x.Expired {
-		w.key("expired")
-		w.bool(x.Expired)
+		w.Key("expired")
+		w.Bool(x.Expired)
 	}
-	w.close()
+	w.Close()
 }
 
 // RecordListResponse is the response of record.list.
@@ -1694,11 +1690,11 @@ func (x *RecordListResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "records":
-			x.Records = readList(s, func() Record { return readObject[Record](s) })
+			x.Records = scan.ReadList(s, func() Record { return readObject[Record](s) })
 		case "next":
 			x.Next = s.String()
 		case "total":
-			x.Total = readPointer(s, func() int { return int(s.Int()) })
+			x.Total = scan.ReadPointer(s, func() int { return int(s.Int()) })
 		default:
 			s.Skip()
 		}
@@ -1715,29 +1711,29 @@ type RecordHistoryRequest struct {
 	Family     string `json:"family,omitzero"`    // another family, which `records.read` has to allow; default: the caller's own
 }
 
-func (x *RecordHistoryRequest) write(w *writer) {
-	w.open()
-	w.key("collection")
-	w.text(x.Collection)
-	w.key("key")
-	w.text(x.Key)
+func (x *RecordHistoryRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
+	w.Key("key")
+	w.Text(x.Key)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Before != 0 {
-		w.key("before")
-		w.uint(x.Before)
+		w.Key("before")
+		w.Uint(x.Before)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
 	if x.Family != "" {
-		w.key("family")
-		w.text(x.Family)
+		w.Key("family")
+		w.Text(x.Family)
 	}
-	w.close()
+	w.Close()
 }
 
 // RecordHistoryResponse is the response of record.history.
@@ -1750,7 +1746,7 @@ func (x *RecordHistoryResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "versions":
-			x.Versions = readList(s, func() Record { return readObject[Record](s) })
+			x.Versions = scan.ReadList(s, func() Record { return readObject[Record](s) })
 		case "next":
 			x.Next = s.Uint()
 		default:
@@ -1769,29 +1765,29 @@ type RecordSearchRequest struct {
 	Family     string   `json:"family,omitzero"`     // another family, which `records.read` has to allow; default: the caller's own
 }
 
-func (x *RecordSearchRequest) write(w *writer) {
-	w.open()
-	w.key("collection")
-	w.text(x.Collection)
-	w.key("query")
-	w.text(x.Query)
+func (x *RecordSearchRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
+	w.Key("query")
+	w.Text(x.Query)
 	if x.Namespaces != nil {
-		w.key("namespaces")
-		w.texts(x.Namespaces)
+		w.Key("namespaces")
+		w.Texts(x.Namespaces)
 	}
 	if x.K != 0 {
-		w.key("k")
-		w.int(int64(x.K))
+		w.Key("k")
+		w.Int(int64(x.K))
 	}
 	if x.Offset != 0 {
-		w.key("offset")
-		w.int(int64(x.Offset))
+		w.Key("offset")
+		w.Int(int64(x.Offset))
 	}
 	if x.Family != "" {
-		w.key("family")
-		w.text(x.Family)
+		w.Key("family")
+		w.Text(x.Family)
 	}
-	w.close()
+	w.Close()
 }
 
 // RecordSearchResponse is the response of record.search.
@@ -1804,7 +1800,7 @@ func (x *RecordSearchResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "hits":
-			x.Hits = readList(s, func() RecordHit { return readObject[RecordHit](s) })
+			x.Hits = scan.ReadList(s, func() RecordHit { return readObject[RecordHit](s) })
 		case "total":
 			x.Total = int(s.Int())
 		default:
@@ -1815,22 +1811,22 @@ func (x *RecordSearchResponse) read(s *scan.Scanner) {
 
 // RecordAppendRequest is the request of record.append: stage records with the next sequence numbers as their keys.
 type RecordAppendRequest struct {
-	Collection string            `json:"collection"`         // the collection
-	Namespace  string            `json:"namespace,omitzero"` // the namespace; default: the call's own
-	Values     []json.RawMessage `json:"values"`             // the records; 1 to 1000 elements
+	Collection string `json:"collection"`         // the collection
+	Namespace  string `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Values     []Raw  `json:"values"`             // the records; 1 to 1000 elements
 }
 
-func (x *RecordAppendRequest) write(w *writer) {
-	w.open()
-	w.key("collection")
-	w.text(x.Collection)
+func (x *RecordAppendRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.key("values")
-	w.list(len(x.Values), func(i int) { w.raw(x.Values[i]) })
-	w.close()
+	w.Key("values")
+	w.List(len(x.Values), func(i int) { w.Raw(x.Values[i]) })
+	w.Close()
 }
 
 // RecordAppendResponse is the response of record.append.
@@ -1842,7 +1838,7 @@ func (x *RecordAppendResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "sequences":
-			x.Sequences = readList(s, func() uint64 { return s.Uint() })
+			x.Sequences = scan.ReadList(s, func() uint64 { return s.Uint() })
 		default:
 			s.Skip()
 		}
@@ -1851,29 +1847,29 @@ func (x *RecordAppendResponse) read(s *scan.Scanner) {
 
 // LogAppendRequest is the request of log.append: stage an event of the log, which gets its sequence number at the commit.
 type LogAppendRequest struct {
-	Event     string          `json:"event"`              // its name
-	Data      json.RawMessage `json:"data,omitzero"`      // what is logged; default: null
-	Namespace string          `json:"namespace,omitzero"` // the namespace; default: the call's own
-	Sequence  bool            `json:"sequence,omitzero"`  // answers its sequence number; a call that others overtake in the namespace's log is then a conflict, and is repeated as any other
+	Event     string `json:"event"`              // its name
+	Data      Raw    `json:"data,omitzero"`      // what is logged; default: null
+	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Sequence  bool   `json:"sequence,omitzero"`  // answers its sequence number; a call that others overtake in the namespace's log is then a conflict, and is repeated as any other
 }
 
-func (x *LogAppendRequest) write(w *writer) {
-	w.open()
-	w.key("event")
-	w.text(x.Event)
+func (x *LogAppendRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("event")
+	w.Text(x.Event)
 	if len(x.Data) > 0 {
-		w.key("data")
-		w.raw(x.Data)
+		w.Key("data")
+		w.Raw(x.Data)
 	}
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Sequence {
-		w.key("sequence")
-		w.bool(x.Sequence)
+		w.Key("sequence")
+		w.Bool(x.Sequence)
 	}
-	w.close()
+	w.Close()
 }
 
 // LogAppendResponse is the response of log.append.
@@ -1899,21 +1895,21 @@ type LogReadRequest struct {
 	Limit     int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *LogReadRequest) write(w *writer) {
-	w.open()
+func (x *LogReadRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.From != 0 {
-		w.key("from")
-		w.uint(x.From)
+		w.Key("from")
+		w.Uint(x.From)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // LogReadResponse is the response of log.read.
@@ -1925,7 +1921,7 @@ func (x *LogReadResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "events":
-			x.Events = readList(s, func() Event { return readObject[Event](s) })
+			x.Events = scan.ReadList(s, func() Event { return readObject[Event](s) })
 		default:
 			s.Skip()
 		}
@@ -1939,21 +1935,21 @@ type LogVerifyRequest struct {
 	Limit     int    `json:"limit,omitzero"`     // events to check; 1 to 10000; default: 1000
 }
 
-func (x *LogVerifyRequest) write(w *writer) {
-	w.open()
+func (x *LogVerifyRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.From != 0 {
-		w.key("from")
-		w.uint(x.From)
+		w.Key("from")
+		w.Uint(x.From)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // LogVerifyResponse is the response of log.verify.
@@ -1996,29 +1992,29 @@ type FeedReadRequest struct {
 	Limit      int      `json:"limit,omitzero"`      // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *FeedReadRequest) write(w *writer) {
-	w.open()
+func (x *FeedReadRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.After != 0 {
-		w.key("after")
-		w.uint(x.After)
+		w.Key("after")
+		w.Uint(x.After)
 	}
 	if x.Namespaces != nil {
-		w.key("namespaces")
-		w.texts(x.Namespaces)
+		w.Key("namespaces")
+		w.Texts(x.Namespaces)
 	}
 	if x.Kinds != nil {
-		w.key("kinds")
-		w.texts(x.Kinds)
+		w.Key("kinds")
+		w.Texts(x.Kinds)
 	}
 	if x.Agents != nil {
-		w.key("agents")
-		w.texts(x.Agents)
+		w.Key("agents")
+		w.Texts(x.Agents)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // FeedReadResponse is the response of feed.read.
@@ -2033,7 +2029,7 @@ func (x *FeedReadResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "notices":
-			x.Notices = readList(s, func() Notice { return readObject[Notice](s) })
+			x.Notices = scan.ReadList(s, func() Notice { return readObject[Notice](s) })
 		case "watermark":
 			x.Watermark = s.Uint()
 		case "more":
@@ -2048,24 +2044,24 @@ func (x *FeedReadResponse) read(s *scan.Scanner) {
 
 // FeedEmitRequest is the request of feed.emit: stage an event of the feed.
 type FeedEmitRequest struct {
-	Kind      string          `json:"kind"`               // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
-	Payload   json.RawMessage `json:"payload,omitzero"`   // what is announced with it
-	Namespace string          `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Kind      string `json:"kind"`               // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
+	Payload   Raw    `json:"payload,omitzero"`   // what is announced with it
+	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *FeedEmitRequest) write(w *writer) {
-	w.open()
-	w.key("kind")
-	w.text(x.Kind)
+func (x *FeedEmitRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("kind")
+	w.Text(x.Kind)
 	if len(x.Payload) > 0 {
-		w.key("payload")
-		w.raw(x.Payload)
+		w.Key("payload")
+		w.Raw(x.Payload)
 	}
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.close()
+	w.Close()
 }
 
 // BranchListResponse is the response of branch.list.
@@ -2077,7 +2073,7 @@ func (x *BranchListResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "branches":
-			x.Branches = readList(s, func() Branch { return readObject[Branch](s) })
+			x.Branches = scan.ReadList(s, func() Branch { return readObject[Branch](s) })
 		default:
 			s.Skip()
 		}
@@ -2092,23 +2088,23 @@ type BranchDiffRequest struct {
 	Limit      int      `json:"limit,omitzero"`      // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *BranchDiffRequest) write(w *writer) {
-	w.open()
-	w.key("source")
-	w.text(x.Source)
+func (x *BranchDiffRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("source")
+	w.Text(x.Source)
 	if x.Target != "" {
-		w.key("target")
-		w.text(x.Target)
+		w.Key("target")
+		w.Text(x.Target)
 	}
 	if x.Namespaces != nil {
-		w.key("namespaces")
-		w.texts(x.Namespaces)
+		w.Key("namespaces")
+		w.Texts(x.Namespaces)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // BranchDiffResponse is the response of branch.diff.
@@ -2133,7 +2129,7 @@ func (x *BranchDiffResponse) read(s *scan.Scanner) {
 		case "clashes":
 			x.Clashes = int(s.Int())
 		case "differences":
-			x.Differences = readList(s, func() Difference { return readObject[Difference](s) })
+			x.Differences = scan.ReadList(s, func() Difference { return readObject[Difference](s) })
 		case "truncated":
 			x.Truncated = s.Bool()
 		default:
@@ -2149,19 +2145,19 @@ type BranchForkRequest struct {
 	AsOf string `json:"as_of,omitzero"` // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
 }
 
-func (x *BranchForkRequest) write(w *writer) {
-	w.open()
-	w.key("name")
-	w.text(x.Name)
+func (x *BranchForkRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("name")
+	w.Text(x.Name)
 	if x.From != "" {
-		w.key("from")
-		w.text(x.From)
+		w.Key("from")
+		w.Text(x.From)
 	}
 	if x.AsOf != "" {
-		w.key("as_of")
-		w.text(x.AsOf)
+		w.Key("as_of")
+		w.Text(x.AsOf)
 	}
-	w.close()
+	w.Close()
 }
 
 // BranchForkResponse is the response of branch.fork.
@@ -2192,27 +2188,27 @@ type BranchMergeRequest struct {
 	Preview    bool     `json:"preview,omitzero"`    // only tells what would happen
 }
 
-func (x *BranchMergeRequest) write(w *writer) {
-	w.open()
-	w.key("source")
-	w.text(x.Source)
+func (x *BranchMergeRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("source")
+	w.Text(x.Source)
 	if x.Target != "" {
-		w.key("target")
-		w.text(x.Target)
+		w.Key("target")
+		w.Text(x.Target)
 	}
 	if x.Strategy != "" {
-		w.key("strategy")
-		w.text(x.Strategy)
+		w.Key("strategy")
+		w.Text(x.Strategy)
 	}
 	if x.Namespaces != nil {
-		w.key("namespaces")
-		w.texts(x.Namespaces)
+		w.Key("namespaces")
+		w.Texts(x.Namespaces)
 	}
 	if x.Preview {
-		w.key("preview")
-		w.bool(x.Preview)
+		w.Key("preview")
+		w.Bool(x.Preview)
 	}
-	w.close()
+	w.Close()
 }
 
 // BranchMergeResponse is the response of branch.merge.
@@ -2229,9 +2225,9 @@ func (x *BranchMergeResponse) read(s *scan.Scanner) {
 		case "merged":
 			x.Merged = s.Bool()
 		case "applied":
-			x.Applied = readList(s, func() Difference { return readObject[Difference](s) })
+			x.Applied = scan.ReadList(s, func() Difference { return readObject[Difference](s) })
 		case "clashes":
-			x.Clashes = readList(s, func() Difference { return readObject[Difference](s) })
+			x.Clashes = scan.ReadList(s, func() Difference { return readObject[Difference](s) })
 		case "unresolved":
 			x.Unresolved = int(s.Int())
 		default:
@@ -2245,11 +2241,11 @@ type BranchDeleteRequest struct {
 	Name string `json:"name"` // its name
 }
 
-func (x *BranchDeleteRequest) write(w *writer) {
-	w.open()
-	w.key("name")
-	w.text(x.Name)
-	w.close()
+func (x *BranchDeleteRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("name")
+	w.Text(x.Name)
+	w.Close()
 }
 
 // LinkListRequest is the request of link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is left out if it may not be read.
@@ -2260,23 +2256,23 @@ type LinkListRequest struct {
 	Limit     int    `json:"limit,omitzero"`     // referring memories in one page; 1 to 1000; default: all, of at most 20000
 }
 
-func (x *LinkListRequest) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
+func (x *LinkListRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.After != "" {
-		w.key("after")
-		w.text(x.After)
+		w.Key("after")
+		w.Text(x.After)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // LinkListResponse is the response of link.list.
@@ -2308,17 +2304,17 @@ type LinkAddRequest struct {
 	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *LinkAddRequest) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
-	w.key("to")
-	w.texts(x.To)
+func (x *LinkAddRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
+	w.Key("to")
+	w.Texts(x.To)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.close()
+	w.Close()
 }
 
 // LinkAddResponse is the response of link.add.
@@ -2344,17 +2340,17 @@ type LinkRemoveRequest struct {
 	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *LinkRemoveRequest) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
-	w.key("to")
-	w.texts(x.To)
+func (x *LinkRemoveRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
+	w.Key("to")
+	w.Texts(x.To)
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.close()
+	w.Close()
 }
 
 // LinkRemoveResponse is the response of link.remove.
@@ -2380,36 +2376,36 @@ type ConfigGetRequest struct {
 	Details   bool     `json:"details,omitzero"`   // adds `settings`
 }
 
-func (x *ConfigGetRequest) write(w *writer) {
-	w.open()
+func (x *ConfigGetRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.Keys != nil {
-		w.key("keys")
-		w.texts(x.Keys)
+		w.Key("keys")
+		w.Texts(x.Keys)
 	}
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Details {
-		w.key("details")
-		w.bool(x.Details)
+		w.Key("details")
+		w.Bool(x.Details)
 	}
-	w.close()
+	w.Close()
 }
 
 // ConfigGetResponse is the response of config.get.
 type ConfigGetResponse struct {
-	Config   map[string]json.RawMessage `json:"config"`            // a value for every key
-	Settings []SettingState             `json:"settings,omitzero"` // the same with where each value comes from, where that was asked for
+	Config   map[string]Raw `json:"config"`            // a value for every key
+	Settings []SettingState `json:"settings,omitzero"` // the same with where each value comes from, where that was asked for
 }
 
 func (x *ConfigGetResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "config":
-			x.Config = readMap(s, func() json.RawMessage { return s.Raw() })
+			x.Config = scan.ReadMap(s, func() Raw { return s.Raw() })
 		case "settings":
-			x.Settings = readList(s, func() SettingState { return readObject[SettingState](s) })
+			x.Settings = scan.ReadList(s, func() SettingState { return readObject[SettingState](s) })
 		default:
 			s.Skip()
 		}
@@ -2427,37 +2423,37 @@ type ConfigListRequest struct {
 	Limit     int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *ConfigListRequest) write(w *writer) {
-	w.open()
+func (x *ConfigListRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.Category != "" {
-		w.key("category")
-		w.text(x.Category)
+		w.Key("category")
+		w.Text(x.Category)
 	}
 	if x.Prefix != "" {
-		w.key("prefix")
-		w.text(x.Prefix)
+		w.Key("prefix")
+		w.Text(x.Prefix)
 	}
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
 	if x.Scope != "" {
-		w.key("scope")
-		w.text(x.Scope)
+		w.Key("scope")
+		w.Text(x.Scope)
 	}
 	if x.Name != "" {
-		w.key("name")
-		w.text(x.Name)
+		w.Key("name")
+		w.Text(x.Name)
 	}
 	if x.After != "" {
-		w.key("after")
-		w.text(x.After)
+		w.Key("after")
+		w.Text(x.After)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // ConfigListResponse is the response of config.list.
@@ -2470,7 +2466,7 @@ func (x *ConfigListResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "settings":
-			x.Settings = readList(s, func() SettingState { return readObject[SettingState](s) })
+			x.Settings = scan.ReadList(s, func() SettingState { return readObject[SettingState](s) })
 		case "next":
 			x.Next = s.String()
 		default:
@@ -2487,23 +2483,23 @@ type ConfigPutRequest struct {
 	Reason  string          `json:"reason,omitzero"` // why, for the history; at most 1,000 bytes
 }
 
-func (x *ConfigPutRequest) write(w *writer) {
-	w.open()
-	w.key("changes")
-	w.list(len(x.Changes), func(i int) { x.Changes[i].write(w) })
+func (x *ConfigPutRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("changes")
+	w.List(len(x.Changes), func(i int) { x.Changes[i].write(w) })
 	if x.Scope != "" {
-		w.key("scope")
-		w.text(x.Scope)
+		w.Key("scope")
+		w.Text(x.Scope)
 	}
 	if x.Name != "" {
-		w.key("name")
-		w.text(x.Name)
+		w.Key("name")
+		w.Text(x.Name)
 	}
 	if x.Reason != "" {
-		w.key("reason")
-		w.text(x.Reason)
+		w.Key("reason")
+		w.Text(x.Reason)
 	}
-	w.close()
+	w.Close()
 }
 
 // ConfigPutResponse is the response of config.put.
@@ -2515,7 +2511,7 @@ func (x *ConfigPutResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "changed":
-			x.Changed = readList(s, func() SettingChanged { return readObject[SettingChanged](s) })
+			x.Changed = scan.ReadList(s, func() SettingChanged { return readObject[SettingChanged](s) })
 		default:
 			s.Skip()
 		}
@@ -2531,27 +2527,27 @@ type ConfigHistoryRequest struct {
 	Limit  int    `json:"limit,omitzero"`  // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *ConfigHistoryRequest) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
+func (x *ConfigHistoryRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
 	if x.Scope != "" {
-		w.key("scope")
-		w.text(x.Scope)
+		w.Key("scope")
+		w.Text(x.Scope)
 	}
 	if x.Name != "" {
-		w.key("name")
-		w.text(x.Name)
+		w.Key("name")
+		w.Text(x.Name)
 	}
 	if x.Before != 0 {
-		w.key("before")
-		w.uint(x.Before)
+		w.Key("before")
+		w.Uint(x.Before)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // ConfigHistoryResponse is the response of config.history.
@@ -2564,7 +2560,7 @@ func (x *ConfigHistoryResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "versions":
-			x.Versions = readList(s, func() SettingVersion { return readObject[SettingVersion](s) })
+			x.Versions = scan.ReadList(s, func() SettingVersion { return readObject[SettingVersion](s) })
 		case "next":
 			x.Next = s.Uint()
 		default:
@@ -2583,29 +2579,29 @@ type ConfigRollbackRequest struct {
 	Reason    string  `json:"reason,omitzero"`     // why, for the history; at most 1,000 bytes
 }
 
-func (x *ConfigRollbackRequest) write(w *writer) {
-	w.open()
-	w.key("key")
-	w.text(x.Key)
-	w.key("version")
-	w.uint(x.Version)
+func (x *ConfigRollbackRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
+	w.Key("version")
+	w.Uint(x.Version)
 	if x.Scope != "" {
-		w.key("scope")
-		w.text(x.Scope)
+		w.Key("scope")
+		w.Text(x.Scope)
 	}
 	if x.Name != "" {
-		w.key("name")
-		w.text(x.Name)
+		w.Key("name")
+		w.Text(x.Name)
 	}
 	if x.IfVersion != nil {
-		w.key("if_version")
-		w.uint(*x.IfVersion)
+		w.Key("if_version")
+		w.Uint(*x.IfVersion)
 	}
 	if x.Reason != "" {
-		w.key("reason")
-		w.text(x.Reason)
+		w.Key("reason")
+		w.Text(x.Reason)
 	}
-	w.close()
+	w.Close()
 }
 
 // ConfigRollbackResponse is the response of config.rollback.
@@ -2633,7 +2629,7 @@ func (x *ConfigRulesResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "rules":
-			x.Rules = readList(s, func() SettingRule { return readObject[SettingRule](s) })
+			x.Rules = scan.ReadList(s, func() SettingRule { return readObject[SettingRule](s) })
 		default:
 			s.Skip()
 		}
@@ -2642,26 +2638,26 @@ func (x *ConfigRulesResponse) read(s *scan.Scanner) {
 
 // ConfigSetRequest is the request of config.set: stage a change of its own configuration.
 type ConfigSetRequest struct {
-	Values map[string]json.RawMessage `json:"values"` // new values by key; null goes back to the default
+	Values map[string]Raw `json:"values"` // new values by key; null goes back to the default
 }
 
-func (x *ConfigSetRequest) write(w *writer) {
-	w.open()
-	w.key("values")
-	writeMap(w, x.Values, func(v json.RawMessage) { w.raw(v) })
-	w.close()
+func (x *ConfigSetRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("values")
+	scan.WriteMap(w, x.Values, func(v Raw) { w.Raw(v) })
+	w.Close()
 }
 
 // ConfigSetResponse is the response of config.set.
 type ConfigSetResponse struct {
-	Config map[string]json.RawMessage `json:"config"` // all of it
+	Config map[string]Raw `json:"config"` // all of it
 }
 
 func (x *ConfigSetResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "config":
-			x.Config = readMap(s, func() json.RawMessage { return s.Raw() })
+			x.Config = scan.ReadMap(s, func() Raw { return s.Raw() })
 		default:
 			s.Skip()
 		}
@@ -2688,7 +2684,7 @@ func (x *CallerGetResponse) read(s *scan.Scanner) {
 		case "branch":
 			x.Branch = s.String()
 		case "capabilities":
-			x.Capabilities = readList(s, func() Power { return readObject[Power](s) })
+			x.Capabilities = scan.ReadList(s, func() Power { return readObject[Power](s) })
 		case "read_only":
 			x.ReadOnly = s.Bool()
 		case "proposes":
@@ -2706,41 +2702,41 @@ type CallerProgressRequest struct {
 	Message string  `json:"message,omitzero"` // what is being done; at most 1,000 bytes
 }
 
-func (x *CallerProgressRequest) write(w *writer) {
-	w.open()
-	w.key("done")
-	w.number(x.Done)
+func (x *CallerProgressRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("done")
+	w.Number(x.Done)
 	if x.Total != 0 {
-		w.key("total")
-		w.number(x.Total)
+		w.Key("total")
+		w.Number(x.Total)
 	}
 	if x.Message != "" {
-		w.key("message")
-		w.text(x.Message)
+		w.Key("message")
+		w.Text(x.Message)
 	}
-	w.close()
+	w.Close()
 }
 
 // JobEnqueueRequest is the request of job.enqueue: queue a job of its own.
 type JobEnqueueRequest struct {
-	Job     string          `json:"job"`              // its name, as the manifest declares it
-	Payload json.RawMessage `json:"payload,omitzero"` // what it is to work on; at most 64 KiB
-	AfterS  float64         `json:"after_s,omitzero"` // seconds until it may begin; 0 to 31622400
+	Job     string  `json:"job"`              // its name, as the manifest declares it
+	Payload Raw     `json:"payload,omitzero"` // what it is to work on; at most 64 KiB
+	AfterS  float64 `json:"after_s,omitzero"` // seconds until it may begin; 0 to 31622400
 }
 
-func (x *JobEnqueueRequest) write(w *writer) {
-	w.open()
-	w.key("job")
-	w.text(x.Job)
+func (x *JobEnqueueRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("job")
+	w.Text(x.Job)
 	if len(x.Payload) > 0 {
-		w.key("payload")
-		w.raw(x.Payload)
+		w.Key("payload")
+		w.Raw(x.Payload)
 	}
 	if x.AfterS != 0 {
-		w.key("after_s")
-		w.number(x.AfterS)
+		w.Key("after_s")
+		w.Number(x.AfterS)
 	}
-	w.close()
+	w.Close()
 }
 
 // JobEnqueueResponse is the response of job.enqueue.
@@ -2764,23 +2760,23 @@ type JobStatusRequest struct {
 	ID string `json:"id"` // its id
 }
 
-func (x *JobStatusRequest) write(w *writer) {
-	w.open()
-	w.key("id")
-	w.text(x.ID)
-	w.close()
+func (x *JobStatusRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("id")
+	w.Text(x.ID)
+	w.Close()
 }
 
 // JobStatusResponse is the response of job.status.
 type JobStatusResponse struct {
-	ID       string          `json:"id"`                // its id
-	Job      string          `json:"job"`               // its name
-	State    string          `json:"state"`             // its state: queued, running, done, failed, cancelled
-	Attempts int             `json:"attempts"`          // how often it was begun
-	Progress *Progress       `json:"progress,omitzero"` // how far it has come
-	Error    string          `json:"error,omitzero"`    // why the last attempt failed
-	Result   json.RawMessage `json:"result,omitzero"`   // what it answered
-	Proposal string          `json:"proposal,omitzero"` // the branch that has what it proposes
+	ID       string    `json:"id"`                // its id
+	Job      string    `json:"job"`               // its name
+	State    string    `json:"state"`             // its state: queued, running, done, failed, cancelled
+	Attempts int       `json:"attempts"`          // how often it was begun
+	Progress *Progress `json:"progress,omitzero"` // how far it has come
+	Error    string    `json:"error,omitzero"`    // why the last attempt failed
+	Result   Raw       `json:"result,omitzero"`   // what it answered
+	Proposal string    `json:"proposal,omitzero"` // the branch that has what it proposes
 }
 
 func (x *JobStatusResponse) read(s *scan.Scanner) {
@@ -2813,11 +2809,11 @@ type JobCancelRequest struct {
 	ID string `json:"id"` // its id
 }
 
-func (x *JobCancelRequest) write(w *writer) {
-	w.open()
-	w.key("id")
-	w.text(x.ID)
-	w.close()
+func (x *JobCancelRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("id")
+	w.Text(x.ID)
+	w.Close()
 }
 
 // JobCancelResponse is the response of job.cancel.
@@ -2841,11 +2837,11 @@ type TextAnalyzeRequest struct {
 	Texts []string `json:"texts"` // the texts; 1 to 256 elements
 }
 
-func (x *TextAnalyzeRequest) write(w *writer) {
-	w.open()
-	w.key("texts")
-	w.texts(x.Texts)
-	w.close()
+func (x *TextAnalyzeRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("texts")
+	w.Texts(x.Texts)
+	w.Close()
 }
 
 // TextAnalyzeResponse is the response of text.analyze.
@@ -2857,7 +2853,7 @@ func (x *TextAnalyzeResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "terms":
-			x.Terms = readList(s, func() []string { return s.Strings() })
+			x.Terms = scan.ReadList(s, func() []string { return s.Strings() })
 		default:
 			s.Skip()
 		}
@@ -2871,19 +2867,19 @@ type TextCountRequest struct {
 	Collection string   `json:"collection,omitzero"` // a searchable collection of its own; default: memory
 }
 
-func (x *TextCountRequest) write(w *writer) {
-	w.open()
-	w.key("terms")
-	w.texts(x.Terms)
+func (x *TextCountRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("terms")
+	w.Texts(x.Terms)
 	if x.Namespaces != nil {
-		w.key("namespaces")
-		w.texts(x.Namespaces)
+		w.Key("namespaces")
+		w.Texts(x.Namespaces)
 	}
 	if x.Collection != "" {
-		w.key("collection")
-		w.text(x.Collection)
+		w.Key("collection")
+		w.Text(x.Collection)
 	}
-	w.close()
+	w.Close()
 }
 
 // TextCountResponse is the response of text.count.
@@ -2898,7 +2894,7 @@ func (x *TextCountResponse) read(s *scan.Scanner) {
 		case "documents":
 			x.Documents = int(s.Int())
 		case "counts":
-			x.Counts = readList(s, func() int { return int(s.Int()) })
+			x.Counts = scan.ReadList(s, func() int { return int(s.Int()) })
 		default:
 			s.Skip()
 		}
@@ -2911,15 +2907,15 @@ type TextTokensRequest struct {
 	Tokens bool     `json:"tokens,omitzero"` // adds the tokens themselves
 }
 
-func (x *TextTokensRequest) write(w *writer) {
-	w.open()
-	w.key("texts")
-	w.texts(x.Texts)
+func (x *TextTokensRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("texts")
+	w.Texts(x.Texts)
 	if x.Tokens {
-		w.key("tokens")
-		w.bool(x.Tokens)
+		w.Key("tokens")
+		w.Bool(x.Tokens)
 	}
-	w.close()
+	w.Close()
 }
 
 // TextTokensResponse is the response of text.tokens.
@@ -2935,9 +2931,9 @@ func (x *TextTokensResponse) read(s *scan.Scanner) {
 		case "encoding":
 			x.Encoding = s.String()
 		case "counts":
-			x.Counts = readList(s, func() int { return int(s.Int()) })
+			x.Counts = scan.ReadList(s, func() int { return int(s.Int()) })
 		case "tokens":
-			x.Tokens = readList(s, func() []string { return s.Strings() })
+			x.Tokens = scan.ReadList(s, func() []string { return s.Strings() })
 		default:
 			s.Skip()
 		}
@@ -2950,15 +2946,15 @@ type EmbedTextsRequest struct {
 	Purpose string   `json:"purpose,omitzero"` // what the vectors are for: document, query; default: document
 }
 
-func (x *EmbedTextsRequest) write(w *writer) {
-	w.open()
-	w.key("texts")
-	w.texts(x.Texts)
+func (x *EmbedTextsRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("texts")
+	w.Texts(x.Texts)
 	if x.Purpose != "" {
-		w.key("purpose")
-		w.text(x.Purpose)
+		w.Key("purpose")
+		w.Text(x.Purpose)
 	}
-	w.close()
+	w.Close()
 }
 
 // EmbedTextsResponse is the response of embed.texts.
@@ -2976,7 +2972,7 @@ func (x *EmbedTextsResponse) read(s *scan.Scanner) {
 		case "dimensions":
 			x.Dimensions = int(s.Int())
 		case "vectors":
-			x.Vectors = readList(s, func() []float32 { return readList(s, func() float32 { return float32(s.Number()) }) })
+			x.Vectors = scan.ReadList(s, func() []float32 { return scan.ReadList(s, func() float32 { return float32(s.Number()) }) })
 		default:
 			s.Skip()
 		}
@@ -3010,25 +3006,25 @@ type NamespaceListRequest struct {
 	Counts bool   `json:"counts,omitzero"` // adds how much each has
 }
 
-func (x *NamespaceListRequest) write(w *writer) {
-	w.open()
+func (x *NamespaceListRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.Prefix != "" {
-		w.key("prefix")
-		w.text(x.Prefix)
+		w.Key("prefix")
+		w.Text(x.Prefix)
 	}
 	if x.After != "" {
-		w.key("after")
-		w.text(x.After)
+		w.Key("after")
+		w.Text(x.After)
 	}
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
 	if x.Counts {
-		w.key("counts")
-		w.bool(x.Counts)
+		w.Key("counts")
+		w.Bool(x.Counts)
 	}
-	w.close()
+	w.Close()
 }
 
 // NamespaceListResponse is the response of namespace.list.
@@ -3041,7 +3037,7 @@ func (x *NamespaceListResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "namespaces":
-			x.Namespaces = readList(s, func() Namespace { return readObject[Namespace](s) })
+			x.Namespaces = scan.ReadList(s, func() Namespace { return readObject[Namespace](s) })
 		case "next":
 			x.Next = s.String()
 		default:
@@ -3056,15 +3052,15 @@ type NamespaceDeleteRequest struct {
 	Limit     int    `json:"limit,omitzero"` // memories to delete; 1 to 10000; default: 1000
 }
 
-func (x *NamespaceDeleteRequest) write(w *writer) {
-	w.open()
-	w.key("namespace")
-	w.text(x.Namespace)
+func (x *NamespaceDeleteRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("namespace")
+	w.Text(x.Namespace)
 	if x.Limit != 0 {
-		w.key("limit")
-		w.int(int64(x.Limit))
+		w.Key("limit")
+		w.Int(int64(x.Limit))
 	}
-	w.close()
+	w.Close()
 }
 
 // NamespaceDeleteResponse is the response of namespace.delete.
@@ -3091,13 +3087,13 @@ type StatusGetRequest struct {
 	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *StatusGetRequest) write(w *writer) {
-	w.open()
+func (x *StatusGetRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.Namespace != "" {
-		w.key("namespace")
-		w.text(x.Namespace)
+		w.Key("namespace")
+		w.Text(x.Namespace)
 	}
-	w.close()
+	w.Close()
 }
 
 // StatusGetResponse is the response of status.get.
@@ -3124,13 +3120,13 @@ func (x *StatusGetResponse) read(s *scan.Scanner) {
 		case "memories":
 			x.Memories = int(s.Int())
 		case "events":
-			x.Events = readPointer(s, func() int { return int(s.Int()) })
+			x.Events = scan.ReadPointer(s, func() int { return int(s.Int()) })
 		case "version":
 			x.Version = s.Uint()
 		case "searchable":
 			x.Searchable = s.Bool()
 		case "embedders":
-			x.Embedders = readList(s, func() Embedding { return readObject[Embedding](s) })
+			x.Embedders = scan.ReadList(s, func() Embedding { return readObject[Embedding](s) })
 		default:
 			s.Skip()
 		}
@@ -3143,15 +3139,15 @@ type VersionAtRequest struct {
 	Branch string `json:"branch,omitzero"` // a branch; another one needs `branch.read`; default: the call's own
 }
 
-func (x *VersionAtRequest) write(w *writer) {
-	w.open()
-	w.key("as_of")
-	w.text(x.AsOf)
+func (x *VersionAtRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("as_of")
+	w.Text(x.AsOf)
 	if x.Branch != "" {
-		w.key("branch")
-		w.text(x.Branch)
+		w.Key("branch")
+		w.Text(x.Branch)
 	}
-	w.close()
+	w.Close()
 }
 
 // VersionAtResponse is the response of version.at.
@@ -3183,31 +3179,31 @@ type LLMCompleteRequest struct {
 	JSON        bool    `json:"json,omitzero"`        // the answer is to be a JSON object
 }
 
-func (x *LLMCompleteRequest) write(w *writer) {
-	w.open()
-	w.key("prompt")
-	w.text(x.Prompt)
+func (x *LLMCompleteRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("prompt")
+	w.Text(x.Prompt)
 	if x.System != "" {
-		w.key("system")
-		w.text(x.System)
+		w.Key("system")
+		w.Text(x.System)
 	}
 	if x.Endpoint != "" {
-		w.key("endpoint")
-		w.text(x.Endpoint)
+		w.Key("endpoint")
+		w.Text(x.Endpoint)
 	}
 	if x.MaxTokens != 0 {
-		w.key("max_tokens")
-		w.int(int64(x.MaxTokens))
+		w.Key("max_tokens")
+		w.Int(int64(x.MaxTokens))
 	}
 	if x.Temperature != 0 {
-		w.key("temperature")
-		w.number(x.Temperature)
+		w.Key("temperature")
+		w.Number(x.Temperature)
 	}
 	if x.JSON {
-		w.key("json")
-		w.bool(x.JSON)
+		w.Key("json")
+		w.Bool(x.JSON)
 	}
-	w.close()
+	w.Close()
 }
 
 // LLMCompleteResponse is the response of llm.complete.
@@ -3245,33 +3241,33 @@ type HTTPFetchRequest struct {
 	Body     string            `json:"body,omitzero"`     // the body
 }
 
-func (x *HTTPFetchRequest) write(w *writer) {
-	w.open()
+func (x *HTTPFetchRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.Endpoint != "" {
-		w.key("endpoint")
-		w.text(x.Endpoint)
+		w.Key("endpoint")
+		w.Text(x.Endpoint)
 	}
 	if x.Method != "" {
-		w.key("method")
-		w.text(x.Method)
+		w.Key("method")
+		w.Text(x.Method)
 	}
 	if x.Path != "" {
-		w.key("path")
-		w.text(x.Path)
+		w.Key("path")
+		w.Text(x.Path)
 	}
 	if x.Query != nil {
-		w.key("query")
-		writeMap(w, x.Query, func(v string) { w.text(v) })
+		w.Key("query")
+		scan.WriteMap(w, x.Query, func(v string) { w.Text(v) })
 	}
 	if x.Headers != nil {
-		w.key("headers")
-		writeMap(w, x.Headers, func(v string) { w.text(v) })
+		w.Key("headers")
+		scan.WriteMap(w, x.Headers, func(v string) { w.Text(v) })
 	}
 	if x.Body != "" {
-		w.key("body")
-		w.text(x.Body)
+		w.Key("body")
+		w.Text(x.Body)
 	}
-	w.close()
+	w.Close()
 }
 
 // HTTPFetchResponse is the response of http.fetch.
@@ -3287,7 +3283,7 @@ func (x *HTTPFetchResponse) read(s *scan.Scanner) {
 		case "status":
 			x.Status = int(s.Int())
 		case "headers":
-			x.Headers = readMap(s, func() string { return s.String() })
+			x.Headers = scan.ReadMap(s, func() string { return s.String() })
 		case "body":
 			x.Body = s.String()
 		default:
@@ -3305,7 +3301,7 @@ func (x *ToolsListResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "tools":
-			x.Tools = readList(s, func() ForeignTool { return readObject[ForeignTool](s) })
+			x.Tools = scan.ReadList(s, func() ForeignTool { return readObject[ForeignTool](s) })
 		default:
 			s.Skip()
 		}
@@ -3314,24 +3310,24 @@ func (x *ToolsListResponse) read(s *scan.Scanner) {
 
 // ToolsCallRequest is the request of tools.call: call another permitted tool inside of the same stage; its errors are passed on.
 type ToolsCallRequest struct {
-	Tool      string          `json:"tool"`               // its name
-	Arguments json.RawMessage `json:"arguments,omitzero"` // its arguments; default: {}
+	Tool      string `json:"tool"`               // its name
+	Arguments Raw    `json:"arguments,omitzero"` // its arguments; default: {}
 }
 
-func (x *ToolsCallRequest) write(w *writer) {
-	w.open()
-	w.key("tool")
-	w.text(x.Tool)
+func (x *ToolsCallRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("tool")
+	w.Text(x.Tool)
 	if len(x.Arguments) > 0 {
-		w.key("arguments")
-		w.raw(x.Arguments)
+		w.Key("arguments")
+		w.Raw(x.Arguments)
 	}
-	w.close()
+	w.Close()
 }
 
 // ToolsCallResponse is the response of tools.call.
 type ToolsCallResponse struct {
-	Result json.RawMessage `json:"result"` // its result
+	Result Raw `json:"result"` // its result
 }
 
 func (x *ToolsCallResponse) read(s *scan.Scanner) {
@@ -3347,14 +3343,14 @@ func (x *ToolsCallResponse) read(s *scan.Scanner) {
 
 // ToolsPublishRequest is the request of tools.publish: publish a tool of its own.
 type ToolsPublishRequest struct {
-	Tool json.RawMessage `json:"tool"` // the tool, as a manifest has it
+	Tool Raw `json:"tool"` // the tool, as a manifest has it
 }
 
-func (x *ToolsPublishRequest) write(w *writer) {
-	w.open()
-	w.key("tool")
-	w.raw(x.Tool)
-	w.close()
+func (x *ToolsPublishRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("tool")
+	w.Raw(x.Tool)
+	w.Close()
 }
 
 // ToolsWithdrawRequest is the request of tools.withdraw: withdraw a published tool.
@@ -3362,11 +3358,11 @@ type ToolsWithdrawRequest struct {
 	Name string `json:"name"` // its name
 }
 
-func (x *ToolsWithdrawRequest) write(w *writer) {
-	w.open()
-	w.key("name")
-	w.text(x.Name)
-	w.close()
+func (x *ToolsWithdrawRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("name")
+	w.Text(x.Name)
+	w.Close()
 }
 
 // ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller who may not read every namespace learns of its own calls alone.
@@ -3375,17 +3371,17 @@ type ToolsUsageRequest struct {
 	Tools []string `json:"tools,omitzero"` // tools, by their names or aliases; default: all
 }
 
-func (x *ToolsUsageRequest) write(w *writer) {
-	w.open()
+func (x *ToolsUsageRequest) write(w *scan.Writer) {
+	w.Open()
 	if x.Days != 0 {
-		w.key("days")
-		w.int(int64(x.Days))
+		w.Key("days")
+		w.Int(int64(x.Days))
 	}
 	if x.Tools != nil {
-		w.key("tools")
-		w.texts(x.Tools)
+		w.Key("tools")
+		w.Texts(x.Tools)
 	}
-	w.close()
+	w.Close()
 }
 
 // ToolsUsageResponse is the response of tools.usage.
@@ -3397,7 +3393,7 @@ func (x *ToolsUsageResponse) read(s *scan.Scanner) {
 	for key := range s.Fields() {
 		switch key {
 		case "usage":
-			x.Usage = readList(s, func() ToolUsage { return readObject[ToolUsage](s) })
+			x.Usage = scan.ReadList(s, func() ToolUsage { return readObject[ToolUsage](s) })
 		default:
 			s.Skip()
 		}

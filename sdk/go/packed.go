@@ -1,9 +1,6 @@
 package alcove
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "math"
 
 // Ranking is a search whose candidates are to be scored.
 type Ranking struct {
@@ -52,8 +49,8 @@ func appendVectors(dst []byte, vectors [][]float32) []byte {
 	if len(vectors) > 0 {
 		d = len(vectors[0])
 	}
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(vectors)))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(d))
+	dst = appendU32(dst, uint32(len(vectors)))
+	dst = appendU32(dst, uint32(d))
 	for _, v := range vectors {
 		dst = appendFloats(dst, v)
 	}
@@ -62,9 +59,23 @@ func appendVectors(dst []byte, vectors [][]float32) []byte {
 
 func appendFloats(dst []byte, values []float32) []byte {
 	for _, v := range values {
-		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+		dst = appendU32(dst, math.Float32bits(v))
 	}
 	return dst
 }
 
-func u32(data []byte) uint32 { return binary.LittleEndian.Uint32(data) }
+func u32(data []byte) uint32 {
+	return uint32(data[0]) | uint32(data[1])<<8 | uint32(data[2])<<16 | uint32(data[3])<<24
+}
+
+func appendU32(dst []byte, v uint32) []byte {
+	return append(dst, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
+}
+
+// Expect is an error unless there are so many columns.
+func (r *Ranking) Expect(columns int) error {
+	if len(r.Columns) != columns {
+		return Errorf(InvalidArgument, "there are %d columns; the manifest asks for %d", len(r.Columns), columns)
+	}
+	return nil
+}

@@ -34,18 +34,20 @@ func play(t *testing.T, v vectors.Message) *player {
 	if answer.Propose != nil {
 		failure = Propose(*answer.Propose)
 	}
-	Tool(p.Family, "sample_run", func(c *Call, in json.RawMessage) (json.RawMessage, error) {
-		p.given = abi.ToolRequest{Tool: "sample_run", Arguments: in, Config: c.Config, Context: abi.Context(c.Context)}
-		return v.Result, failure
+	p.HandleTool("sample_run", func(c *Call, in Raw) (Raw, error) {
+		p.given = abi.ToolRequest{Tool: "sample_run", Arguments: json.RawMessage(in), Config: json.RawMessage(c.Config), Context: abi.Context(c.Context)}
+		return Raw(v.Result), failure
 	})
-	Job(p.Family, "sweep", func(c *Call, in json.RawMessage) (json.RawMessage, error) {
-		p.given = abi.HookRequest{Hook: abi.HookJob, Job: "sweep", Payload: in, Config: c.Config, Context: abi.Context(c.Context)}
-		return v.Result, failure
+	p.HandleJob("sweep", func(c *Call, in Raw) (Raw, error) {
+		p.given = abi.HookRequest{Hook: abi.HookJob, Job: "sweep", Payload: json.RawMessage(in), Config: json.RawMessage(c.Config), Context: abi.Context(c.Context)}
+		return Raw(v.Result), failure
 	})
 	hook := func(hook abi.Hook, c *Call, entries []Entry) {
-		r := abi.HookRequest{Hook: hook, Config: c.Config, Context: abi.Context(c.Context)}
+		r := abi.HookRequest{Hook: hook, Config: json.RawMessage(c.Config), Context: abi.Context(c.Context)}
 		for _, e := range entries {
-			r.Entries = append(r.Entries, abi.Entry(e))
+			var entry abi.Entry
+			strictly(t, written(t, e), &entry)
+			r.Entries = append(r.Entries, entry)
 		}
 		p.given = r
 	}
@@ -62,7 +64,7 @@ func play(t *testing.T, v vectors.Message) *player {
 		for _, k := range m.Keys {
 			keys = append(keys, abi.MergeKey(k))
 		}
-		p.given = abi.HookRequest{Hook: abi.HookMerged, Config: c.Config, Context: abi.Context(c.Context),
+		p.given = abi.HookRequest{Hook: abi.HookMerged, Config: json.RawMessage(c.Config), Context: abi.Context(c.Context),
 			Merge: &abi.MergeNotice{Source: m.Source, Target: m.Target, Version: m.Version, Agent: m.Agent, Count: m.Count, Keys: keys}}
 		return failure
 	})
@@ -71,7 +73,7 @@ func play(t *testing.T, v vectors.Message) *player {
 		t.Fatal(err)
 	}
 	p.OnRank(func(r *Ranking) error {
-		p.given = abi.ScoreParams{Config: r.Config, Now: r.Instant, Query: r.Query, Context: abi.Context(r.Context)}
+		p.given = abi.ScoreParams{Config: json.RawMessage(r.Config), Now: r.Instant, Query: r.Query, Context: abi.Context(r.Context)}
 		scores, err := abi.ParseScores(output, len(r.Scores))
 		if err != nil {
 			t.Error(err)
@@ -80,7 +82,7 @@ func play(t *testing.T, v vectors.Message) *player {
 		return failure
 	})
 	p.OnEmbed(func(in *Texts) ([][]float32, error) {
-		p.given = abi.EmbedRequest{Texts: in.Texts, Purpose: in.Purpose, Config: in.Config, Context: abi.Context(in.Context)}
+		p.given = abi.EmbedRequest{Texts: in.Texts, Purpose: in.Purpose, Config: json.RawMessage(in.Config), Context: abi.Context(in.Context)}
 		vectors, err := abi.ParseVectors(output, len(v.Vectors), len(v.Vectors[0]))
 		if err != nil {
 			t.Error(err)

@@ -25,7 +25,7 @@ type mark struct {
 
 // subject is what is tagged.
 type subject struct {
-	value      json.RawMessage
+	value      alcove.Raw
 	tags       []string
 	kind       string
 	importance *float64
@@ -39,7 +39,7 @@ type decision struct {
 	kind        string
 	importance  *float64
 	mark        mark
-	marked      json.RawMessage // the mark as it is stored
+	marked      alcove.Raw // the mark as it is stored
 }
 
 // decide says what becomes of a subject. Tags, type and importance that somebody gave stay; those that the family gave

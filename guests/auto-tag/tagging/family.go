@@ -4,6 +4,7 @@ package tagging
 import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
@@ -25,12 +26,12 @@ func Family() *alcove.Family {
 	f := alcove.New()
 	t := &tagger{suggest.New()}
 	f.OnStore(t.store)
-	alcove.Tool(f, "memory_auto_tag", t.tagOne)
-	alcove.Tool(f, "memory_retag", t.retag)
-	alcove.Tool(f, "memory_suggest_tags", t.suggestTags)
-	alcove.Tool(f, "memory_merge_tags", t.mergeTags)
-	alcove.Job(f, jobRetag, t.retagBatch)
-	alcove.Job(f, jobLearn, t.learn)
+	reflected.Tool(f, "memory_auto_tag", t.tagOne)
+	reflected.Tool(f, "memory_retag", t.retag)
+	reflected.Tool(f, "memory_suggest_tags", t.suggestTags)
+	reflected.Tool(f, "memory_merge_tags", t.mergeTags)
+	reflected.Job(f, jobRetag, t.retagBatch)
+	reflected.Job(f, jobLearn, t.learn)
 	return f
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 // jobLearn is the job that counts the tags and words of a namespace.
@@ -60,8 +61,8 @@ func (t *tagger) learn(c *alcove.Call, p learnPayload) (learned, error) {
 	if err := writeWords(c, p.Namespace, known, now); err != nil {
 		return learned{}, err
 	}
-	o := overview{Learned: c.Time().UTC().Format(time.RFC3339), Documents: counted.documents, Common: counted.common()}
-	if err := c.PutRecords(vocabulary, p.Namespace, map[string]any{overviewKey: o}); err != nil {
+	o := overview{Learned: reflected.Time(c).UTC().Format(time.RFC3339), Documents: counted.documents, Common: counted.common()}
+	if err := reflected.PutRecords(c, vocabulary, p.Namespace, map[string]any{overviewKey: o}); err != nil {
 		return learned{}, err
 	}
 	return learned{Namespace: p.Namespace, Documents: counted.documents, Tags: len(now), Folded: folded}, nil
@@ -74,7 +75,7 @@ func (t *tagger) learnAll(c *alcove.Call) (learned, error) {
 		return learned{}, err
 	}
 	for _, namespace := range found.Namespaces {
-		if _, err := c.Enqueue(jobLearn, learnPayload{Namespace: namespace}, 0); err != nil {
+		if _, err := reflected.Enqueue(c, jobLearn, learnPayload{Namespace: namespace}, 0); err != nil {
 			return learned{}, err
 		}
 	}
@@ -199,7 +200,7 @@ func writeWords(c *alcove.Call, namespace string, known, now map[string]word) er
 			different[fold] = w
 		}
 	}
-	if err := c.PutRecords(vocabulary, namespace, different); err != nil {
+	if err := reflected.PutRecords(c, vocabulary, namespace, different); err != nil {
 		return err
 	}
 	var gone []string

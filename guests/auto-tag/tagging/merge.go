@@ -6,6 +6,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 type mergeIn struct {
@@ -52,7 +53,7 @@ func (t *tagger) mergeTags(c *alcove.Call, in mergeIn) (mergeOut, error) {
 			merged[fold] = word{Tag: in.Into, Uses: len(patches), Merged: true}
 		}
 	}
-	return mergeOut{Into: in.Into, Changed: len(patches), Groups: []group{}}, c.PutRecords(vocabulary, namespace, merged)
+	return mergeOut{Into: in.Into, Changed: len(patches), Groups: []group{}}, reflected.PutRecords(c, vocabulary, namespace, merged)
 }
 
 // merging are the patches of all memories that have one of the tags.

@@ -4,6 +4,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 // jobRetag is the job that tags a namespace anew, a batch at a time.
@@ -44,10 +45,10 @@ func (t *tagger) retag(c *alcove.Call, in retagIn) (retagOut, error) {
 		return retagOut{Job: in.Job, State: &state}, err
 	}
 	namespace := or(in.Namespace, c.Namespace)
-	if _, err := c.Enqueue(jobLearn, learnPayload{Namespace: namespace, Force: true}, 0); err != nil {
+	if _, err := reflected.Enqueue(c, jobLearn, learnPayload{Namespace: namespace, Force: true}, 0); err != nil {
 		return retagOut{}, err
 	}
-	id, err := c.Enqueue(jobRetag, retagPayload{Namespace: namespace}, 0)
+	id, err := reflected.Enqueue(c, jobRetag, retagPayload{Namespace: namespace}, 0)
 	return retagOut{Job: id, Namespace: namespace}, err
 }
 
@@ -72,10 +73,10 @@ func (t *tagger) retagBatch(c *alcove.Call, p retagPayload) (retagResult, error)
 		return retagResult{}, err
 	}
 	if page.Next == "" { // the tags are others now
-		_, err = c.Enqueue(jobLearn, learnPayload{Namespace: p.Namespace, Force: true}, 0)
+		_, err = reflected.Enqueue(c, jobLearn, learnPayload{Namespace: p.Namespace, Force: true}, 0)
 		return out, err
 	}
-	out.Next, err = c.Enqueue(jobRetag, retagPayload{Namespace: p.Namespace, After: page.Next, Done: out.Done, Changed: out.Changed}, 0)
+	out.Next, err = reflected.Enqueue(c, jobRetag, retagPayload{Namespace: p.Namespace, After: page.Next, Done: out.Done, Changed: out.Changed}, 0)
 	return out, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 // store tags what is about to be stored. It asks the host once for each namespace, for what the vocabulary has of the
@@ -49,9 +50,9 @@ func (t *tagger) storeIn(c *alcove.Call, cfg Config, namespace string, which []i
 
 // wish queues the learning of a vocabulary, and notes that, so that the next stores need not.
 func (t *tagger) wish(c *alcove.Call, namespace string) {
-	_, err := c.Enqueue(jobLearn, learnPayload{Namespace: namespace}, time.Minute)
+	_, err := reflected.Enqueue(c, jobLearn, learnPayload{Namespace: namespace}, time.Minute)
 	if err == nil {
-		err = c.PutRecords(vocabulary, namespace, map[string]any{wishKey: c.Time().UTC().Format(time.RFC3339)})
+		err = reflected.PutRecords(c, vocabulary, namespace, map[string]any{wishKey: reflected.Time(c).UTC().Format(time.RFC3339)})
 	}
 	if err != nil {
 		c.Log("the vocabulary of %s is not learned: %v", namespace, err)

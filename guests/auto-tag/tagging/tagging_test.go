@@ -26,7 +26,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func text(s string) json.RawMessage {
+func text(s string) alcove.Raw {
 	data, _ := json.Marshal(s)
 	return data
 }
@@ -38,9 +38,8 @@ func TestAStoreAddsWhatIsMissingAndKeepsWhatWasGiven(t *testing.T) {
 	given := .1
 	changes, err := s.Store(
 		alcove.Entry{Collection: "memory", Namespace: "default", Key: "a", Value: text(decided)},
-		alcove.Entry{Collection: "memory", Namespace: "default", Key: "b", Value: text(decided), Tags: []string{"zeta", "billing"}, Type: "fact", Importance: &given, Metadata: alcove.Metadata{"own": json.RawMessage("1")}},
-		alcove.Entry{Collection: "memory", Namespace: "default", Key: "c", Value: text(decided), Metadata: alcove.Metadata{markName: json.RawMessage(`"mine"`)}},
-		alcove.Entry{Collection: "other", Namespace: "default", Key: "d", Value: text(decided)},
+		alcove.Entry{Collection: "memory", Namespace: "default", Key: "b", Value: text(decided), Tags: []string{"zeta", "billing"}, Type: "fact", Importance: &given, Metadata: alcove.Metadata{"own": alcove.Raw("1")}},
+		alcove.Entry{Collection: "memory", Namespace: "default", Key: "c", Value: text(decided), Metadata: alcove.Metadata{markName: alcove.Raw(`"mine"`)}},
 	)
 	must(t, err)
 	a, b := changes[0], changes[1]
@@ -58,8 +57,13 @@ func TestAStoreAddsWhatIsMissingAndKeepsWhatWasGiven(t *testing.T) {
 	if changes[2] != nil {
 		t.Errorf("metadata of others are changed: %+v", changes[2])
 	}
-	if changes[3] != nil && len(changes[3].Tags) > 0 {
-		t.Errorf("another collection is tagged: %+v", changes[3])
+}
+
+func TestAnotherCollectionIsNotTagged(t *testing.T) {
+	out, err := Family().Handle(nil, alcove.KindHook, []byte(`{"hook":"store","config":{"max_tags":5},"entries":[{"collection":"other","key":"d","value":"We decided to use PostgreSQL"}]}`))
+	must(t, err)
+	if string(out) != `{"entries":[null]}` {
+		t.Errorf("the hook answers %s", out)
 	}
 }
 
@@ -103,7 +107,7 @@ func TestWithoutAVocabularyOneIsLearnedInTheBackground(t *testing.T) {
 		_, err := s.Store(alcove.Entry{Collection: "memory", Namespace: "default", Key: fmt.Sprintf("key-%d", i), Value: text(decided)})
 		must(t, err)
 	}
-	if n := len(s.Queue); n != 1 {
+	if n := len(s.Queued()); n != 1 {
 		t.Fatalf("%d jobs were queued", n)
 	}
 	must(t, s.RunJobs())

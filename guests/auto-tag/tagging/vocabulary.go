@@ -6,6 +6,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
@@ -125,7 +126,7 @@ func readOverview(c *alcove.Call, stats suggest.Statistics, value []byte) (isFre
 // within says whether an instant is no longer ago than some time.
 func within(c *alcove.Call, instant string, most time.Duration) bool {
 	t, err := time.Parse(time.RFC3339, instant)
-	return err == nil && c.Time().Sub(t) <= most
+	return err == nil && reflected.Time(c).Sub(t) <= most
 }
 
 // wide is how many tags of a vocabulary are read at most.

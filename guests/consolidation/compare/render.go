@@ -2,7 +2,6 @@ package compare
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 
 	"github.com/alcove-memory/alcove/guests/words"
@@ -14,7 +13,7 @@ const maxText = 4 << 10
 
 // Render is a JSON value as text: a string as it is, of anything else a line for each value with the names that lead to
 // it, so that {"port": 80} and {"port": 81} are not the same.
-func Render(value json.RawMessage) string {
+func Render(value []byte) string {
 	s := scan.New(value)
 	if bytes.HasPrefix(bytes.TrimSpace(value), []byte(`"`)) {
 		return words.Cut(s.String(), maxText)

@@ -27,7 +27,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func text(s string) json.RawMessage {
+func text(s string) alcove.Raw {
 	data, _ := json.Marshal(s)
 	return data
 }
@@ -85,8 +85,12 @@ func TestNoMemoryGetsMoreLinksThanItMayHave(t *testing.T) {
 		links[i] = fmt.Sprint("other", i)
 	}
 	s.Put(alcove.Memory{Key: "a", Value: text("Ann Lee prefers green tea in the morning"), Links: links, Importance: of(1)})
+	full := make([]string, 128)
+	for i := range full {
+		full[i] = fmt.Sprint("linked", i)
+	}
 	for i := range 60 {
-		s.Put(alcove.Memory{Key: fmt.Sprintf("b%02d", i), Value: text("ann lee prefers green tea in the morning"), Links: make([]string, 128)})
+		s.Put(alcove.Memory{Key: fmt.Sprintf("b%02d", i), Value: text("ann lee prefers green tea in the morning"), Links: full})
 	}
 	for range 3 { // what finds no room is merged into another one
 		must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, nil))
@@ -206,7 +210,7 @@ func TestWhatIsForgottenIsArchivedOrPruned(t *testing.T) {
 func TestTurnsOfConversationsAreLeftAsTheyAre(t *testing.T) {
 	s := alcovetest.New(t, Family(), manifest(t))
 	for i := range 3 {
-		s.Put(alcove.Memory{Key: fmt.Sprint(i), Value: text("Thanks a lot for the wonderful evening"), Metadata: alcove.Metadata{"session": json.RawMessage(`"s1"`)}})
+		s.Put(alcove.Memory{Key: fmt.Sprint(i), Value: text("Thanks a lot for the wonderful evening"), Metadata: alcove.Metadata{"session": alcove.Raw(`"s1"`)}})
 	}
 	var out result
 	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
@@ -218,9 +222,9 @@ func TestTurnsOfConversationsAreLeftAsTheyAre(t *testing.T) {
 func TestObjectsAreComparedByTheirNamesAndNumbers(t *testing.T) {
 	s := alcovetest.New(t, Family(), manifest(t))
 	s.Put(
-		alcove.Memory{Key: "a", Value: json.RawMessage(`{"service":"billing","region":"Frankfurt","port":8080}`)},
-		alcove.Memory{Key: "b", Value: json.RawMessage(`{"region":"Frankfurt","service":"billing","port":8080}`)},
-		alcove.Memory{Key: "c", Value: json.RawMessage(`{"service":"billing","region":"Frankfurt","port":9090}`)},
+		alcove.Memory{Key: "a", Value: alcove.Raw(`{"service":"billing","region":"Frankfurt","port":8080}`)},
+		alcove.Memory{Key: "b", Value: alcove.Raw(`{"region":"Frankfurt","service":"billing","port":8080}`)},
+		alcove.Memory{Key: "c", Value: alcove.Raw(`{"service":"billing","region":"Frankfurt","port":9090}`)},
 	)
 	var groups duplicatesOut
 	must(t, s.Tool("memory_find_duplicates", map[string]any{}, &groups))
@@ -246,15 +250,16 @@ func TestTheScheduledJobDoesNothingUntilItIsEnabled(t *testing.T) {
 		t.Error("it is enabled, and nothing was done, or not reported")
 	}
 	s.Config["namespaces"] = []string{"default", "team"}
+	before := len(s.Jobs())
 	must(t, s.Job(jobConsolidate, nil, nil))
-	if len(s.Queue) != 2 {
-		t.Errorf("%d jobs are queued for two namespaces", len(s.Queue))
+	if n := len(s.Jobs()) - before; n != 1+2 {
+		t.Errorf("%d jobs ran for two namespaces", n)
 	}
-	must(t, s.RunJobs())
+	before = len(s.Jobs())
 	s.Config["namespaces"] = []string{"*"}
 	must(t, s.Job(jobConsolidate, nil, nil))
-	if len(s.Queue) != 1 {
-		t.Errorf("%d jobs are queued for all of one namespace", len(s.Queue))
+	if n := len(s.Jobs()) - before; n != 1+1 {
+		t.Errorf("%d jobs ran for all of one namespace", n)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/consolidation/compare"
 	"github.com/alcove-memory/alcove/guests/consolidation/retire"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
@@ -29,11 +30,11 @@ type consolidator struct{ comparer *compare.Comparer }
 func Family() *alcove.Family {
 	f := alcove.New()
 	s := &consolidator{compare.New()}
-	alcove.Tool(f, "memory_consolidate", s.consolidate)
-	alcove.Tool(f, "memory_find_duplicates", s.findDuplicates)
-	alcove.Tool(f, "memory_find_contradictions", s.findContradictions)
-	alcove.Tool(f, "memory_find_stale", s.findStale)
-	alcove.Job(f, jobConsolidate, s.job)
+	reflected.Tool(f, "memory_consolidate", s.consolidate)
+	reflected.Tool(f, "memory_find_duplicates", s.findDuplicates)
+	reflected.Tool(f, "memory_find_contradictions", s.findContradictions)
+	reflected.Tool(f, "memory_find_stale", s.findStale)
+	reflected.Job(f, jobConsolidate, s.job)
 	return f
 }
 

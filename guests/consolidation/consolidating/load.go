@@ -6,6 +6,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/consolidation/compare"
 	"github.com/alcove-memory/alcove/guests/consolidation/retire"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 // How much of a namespace is looked at.
@@ -43,7 +44,7 @@ func (s *consolidator) load(c *alcove.Call, namespace string) (*loaded, error) {
 		l.namespace = c.Namespace
 	}
 	list := alcove.MemoryListRequest{Namespace: l.namespace, Limit: pageSize, Counters: true}
-	now := c.Time()
+	now := reflected.Time(c)
 	for {
 		page, err := c.MemoryList(list)
 		if err != nil {
@@ -109,5 +110,5 @@ func (l *loaded) patch(i int) alcove.MemoryPatch {
 
 // note is metadata that say what the family did.
 func note(values map[string]any) alcove.Metadata {
-	return alcove.Metadata{"consolidation": alcove.JSON(values)}
+	return alcove.Metadata{"consolidation": reflected.JSON(values)}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/consolidation/compare"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 // patchesTogether is how many patches one operation stages.
@@ -28,7 +29,7 @@ func (l *loaded) stage(c *alcove.Call, cfg Config, p *plan) (int, error) {
 		}
 	}
 	for _, m := range p.merges {
-		add(m.keep, l.kept(m, c.Time()))
+		add(m.keep, l.kept(m, reflected.Time(c)))
 		for _, i := range m.others {
 			add(i, l.merged(i, l.items[m.keep].key))
 		}
@@ -37,7 +38,7 @@ func (l *loaded) stage(c *alcove.Call, cfg Config, p *plan) (int, error) {
 		for _, pair := range p.contradictions {
 			older, newer := l.byAge(pair)
 			if !done[older] && !done[newer] && l.room(newer) > 0 {
-				add(newer, l.kept(merge{keep: newer, others: []int{older}}, c.Time()))
+				add(newer, l.kept(merge{keep: newer, others: []int{older}}, reflected.Time(c)))
 				add(older, l.retired(older, "archived", l.items[newer].key))
 			}
 		}

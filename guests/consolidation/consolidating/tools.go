@@ -6,6 +6,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/consolidation/retire"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 // jobConsolidate is the job on a schedule, and that of calls in the background.
@@ -34,7 +35,7 @@ func (s *consolidator) consolidate(c *alcove.Call, in consolidateIn) (*result, e
 	}
 	if in.Background {
 		in.Background, in.Namespace = false, or(in.Namespace, c.Namespace)
-		id, err := c.Enqueue(jobConsolidate, in, 0)
+		id, err := reflected.Enqueue(c, jobConsolidate, in, 0)
 		empty := &loaded{namespace: in.Namespace}
 		r := empty.result(&plan{})
 		r.Job, r.DryRun, r.Report = id, in.DryRun, "The job "+id+" consolidates "+empty.namespace+"."
@@ -87,7 +88,7 @@ func (s *consolidator) job(c *alcove.Call, in consolidateIn) (*result, error) {
 			cfg.Namespaces = found.Namespaces
 		}
 		for _, namespace := range cfg.Namespaces {
-			if _, err := c.Enqueue(jobConsolidate, consolidateIn{Namespace: namespace}, 0); err != nil {
+			if _, err := reflected.Enqueue(c, jobConsolidate, consolidateIn{Namespace: namespace}, 0); err != nil {
 				return nil, err
 			}
 		}
@@ -100,7 +101,7 @@ func (s *consolidator) job(c *alcove.Call, in consolidateIn) (*result, error) {
 		return nil, err
 	}
 	r.shorten(listedByJobs)
-	_, err = c.AppendRecords(reports, "", map[string]any{"namespace": r.Namespace, "changed": r.Changed, "totals": r.Totals, "report": r.Report})
+	_, err = reflected.AppendRecords(c, reports, "", map[string]any{"namespace": r.Namespace, "changed": r.Changed, "totals": r.Totals, "report": r.Report})
 	return r, err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/ranking/rank"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
@@ -14,10 +15,10 @@ func Family() *alcove.Family {
 	f := alcove.New()
 	r := &ranker{policy: rank.DefaultPolicy(), kinds: kinds()}
 	f.OnRank(r.rank)
-	alcove.Tool(f, "memory_explain_ranking", r.explain)
-	alcove.Tool(f, "memory_rank_feedback", r.feedback)
-	alcove.Tool(f, "memory_compare_rankings", r.compare)
-	alcove.Tool(f, "memory_tune_ranking", r.tune)
+	reflected.Tool(f, "memory_explain_ranking", r.explain)
+	reflected.Tool(f, "memory_rank_feedback", r.feedback)
+	reflected.Tool(f, "memory_compare_rankings", r.compare)
+	reflected.Tool(f, "memory_tune_ranking", r.tune)
 	return f
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/ranking/rank"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 // feedbackCollection has the judged searches of each namespace.
@@ -49,7 +50,7 @@ func (r *ranker) feedback(c *alcove.Call, in feedbackIn) (feedbackOut, error) {
 	judged, unknown := judge(in, f)
 	out := feedbackOut{Recorded: len(judged.Keys), Unknown: unknown}
 	if slices.Max(append([]float64{0}, judged.Gains...)) > 0 { // without a useful one nothing can be learned
-		sequences, err := c.AppendRecords(feedbackCollection, in.Namespace, judged)
+		sequences, err := reflected.AppendRecords(c, feedbackCollection, in.Namespace, judged)
 		if err != nil {
 			return feedbackOut{}, err
 		}

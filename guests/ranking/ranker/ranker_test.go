@@ -26,8 +26,8 @@ func space(t *testing.T) *alcovetest.Space {
 	t.Helper()
 	s := alcovetest.New(t, Family(), manifest(t))
 	s.Put(
-		alcove.Memory{Key: "liked", Value: json.RawMessage(`"green tea"`), Type: "observation"},
-		alcove.Memory{Key: "vital", Value: json.RawMessage(`"ann is allergic to tea"`), Type: "decision"},
+		alcove.Memory{Key: "liked", Value: alcove.Raw(`"green tea"`), Type: "observation"},
+		alcove.Memory{Key: "vital", Value: alcove.Raw(`"ann is allergic to tea"`), Type: "decision"},
 	)
 	s.Ops[alcove.OpMemorySearch] = func(request []byte) (any, error) {
 		if !strings.Contains(string(request), `"features":true`) {
@@ -175,6 +175,13 @@ func TestTwoSetsOfWeightsAreCompared(t *testing.T) {
 	}
 }
 
+// importance is the weight of importance, as it is configured.
+func importance(t *testing.T, s *alcovetest.Space) (weight float64) {
+	t.Helper()
+	must(t, s.Setting("ranking_weight_importance", &weight))
+	return weight
+}
+
 func TestTuningNeedsFeedbackAndChangesNothingUnlessAsked(t *testing.T) {
 	s := space(t)
 	var out tuneOut
@@ -185,12 +192,12 @@ func TestTuningNeedsFeedbackAndChangesNothingUnlessAsked(t *testing.T) {
 	}
 	judged(t, s, 12)
 	must(t, s.Tool("memory_tune_ranking", map[string]any{}, &out))
-	if out.Applied || out.After.KeptApart.NDCG <= out.Before.KeptApart.NDCG || s.Config["ranking_weight_importance"] != .2 {
+	if out.Applied || out.After.KeptApart.NDCG <= out.Before.KeptApart.NDCG || importance(t, s) != .2 {
 		t.Errorf("only asked: %+v", out)
 	}
 	must(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
-	if !out.Applied || s.Config["ranking_weight_importance"].(float64) >= .2 {
-		t.Errorf("%+v; the configuration is %v", out, s.Config)
+	if !out.Applied || importance(t, s) >= .2 {
+		t.Errorf("%+v; the weight is %v", out, importance(t, s))
 	}
 	must(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
 	if out.Applied {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/ranking/rank"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 type compareIn struct {
@@ -137,7 +138,7 @@ func (r *ranker) tune(c *alcove.Call, in tuneIn) (tuneOut, error) {
 	}
 	values := map[string]any{}
 	found.Each(func(name string, value *float64) { values[weightPrefix+name] = *value })
-	if err := c.SetConfig(values); err != nil {
+	if err := reflected.SetConfig(c, values); err != nil {
 		return tuneOut{}, err
 	}
 	out.Applied, out.Reason = true, "the weights are in use from the next search on"

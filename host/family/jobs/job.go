@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -225,6 +226,24 @@ func (q *Queue) begin(ctx context.Context, working *sync.WaitGroup) time.Duratio
 	}
 	q.tidy(ctx, now)
 	return max(sleep, time.Millisecond)
+}
+
+// Step runs what is due, one job after the other, until nothing is. It does what Run does, without waiting for what is due later.
+func (q *Queue) Step(ctx context.Context) error {
+	for {
+		now := q.o.Clock()
+		q.scheduled(ctx, now)
+		if err := q.refresh(ctx); err != nil {
+			return err
+		}
+		due := slices.DeleteFunc(q.ready(now), func(job Job) bool { return job.Due.After(now) })
+		if len(due) == 0 {
+			return nil
+		}
+		var working sync.WaitGroup
+		q.start(ctx, due[0], &working)
+		working.Wait()
+	}
 }
 
 // start runs a job, unless one of its family runs.

@@ -6,27 +6,45 @@ import (
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
+	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
+const manifest = `{
+	"abi": 1, "name": "tags", "version": "1.0.0", "description": "Tags memories.",
+	"tools": [{"name": "tag_memory", "description": "Tag a memory.", "input_schema": {"type": "object", "properties": {"key": {"type": "string"}, "tags": {"type": "array"}}, "required": ["key"]}}],
+	"hooks": {"store": {"on_failure": "refuse"}, "stored": {}, "rank": {"features": ["score", "importance"]}, "embed": {"model": "m", "dimensions": 2}, "jobs": [{"name": "tidy", "every": "1d"}]},
+	"capabilities": [{"name": "memory.read", "scope": ["*"], "reason": "r"}, {"name": "memory.write", "scope": ["*"], "reason": "r"}, {"name": "record", "scope": ["seen"], "reason": "r"},
+		{"name": "config.write", "reason": "r"}, {"name": "job", "reason": "r"}, {"name": "log.append", "scope": ["*"], "reason": "r"}],
+	"config": [{"key": "volume", "schema": {"type": "integer", "maximum": 10}, "default": 5}],
+	"collections": [{"name": "seen"}]
+}`
+
 // A test stores memories, calls a tool, and looks at what it left.
-func Example() {
-	type in struct{ Key, Tag string }
+func TestATestOfAFamily(t *testing.T) {
+	type in struct {
+		Key  string   `json:"key"`
+		Tags []string `json:"tags"`
+	}
+	type out struct{ Patched int }
 	f := alcove.New()
-	alcove.Tool(f, "tag_memory", func(c *alcove.Call, in in) (out struct{ Patched int }, err error) {
-		done, err := c.MemoryPatch(alcove.MemoryPatchRequest{Patches: []alcove.MemoryPatch{{Key: in.Key, AddTags: []string{in.Tag}}}})
-		out.Patched = done.Patched
-		return out, err
+	reflected.Tool(f, "tag_memory", func(c *alcove.Call, in in) (out, error) {
+		done, err := c.MemoryPatch(alcove.MemoryPatchRequest{Patches: []alcove.MemoryPatch{{Key: in.Key, AddTags: in.Tags}}})
+		return out{done.Patched}, err
 	})
-	s := alcovetest.New(&testing.T{}, f, []byte(`{"name":"tags","tools":[{"name":"tag_memory"}]}`)) // t, in a test
+	s := alcovetest.New(t, f, []byte(manifest))
+	s.Revoke("store")
 	s.Put(alcove.Memory{Key: "tea", Value: alcove.JSON("green"), Tags: []string{"drink"}})
 
-	var out struct{ Patched int }
-	err := s.Tool("tag_memory", in{"tea", "hot"}, &out)
-	fmt.Println(out.Patched, err, s.Memory("tea").Tags)
-
-	s.Ops[alcove.OpMemoryPatch] = func([]byte) (any, error) { return nil, alcove.Errorf(alcove.Denied, "not granted") }
-	fmt.Println(s.Tool("tag_memory", in{"tea", "cold"}, nil), s.Calls)
-	// Output:
-	// 1 <nil> [drink hot]
-	// denied: not granted [memory.patch memory.patch]
+	var got out
+	err := s.Tool("tag_memory", map[string]any{"key": "tea", "tags": "hot"}, &got) // one will do, as with any client
+	if err != nil || got.Patched != 1 || fmt.Sprint(s.Memory("tea").Tags) != "[drink hot]" {
+		t.Errorf("%+v, %q (%v)", got, s.Memory("tea").Tags, err)
+	}
+	s.Revoke("memory.write")
+	if err := s.Tool("tag_memory", in{"tea", []string{"cold"}}, nil); alcove.CodeOf(err) != alcove.Denied {
+		t.Errorf("without the right to: %v", err)
+	}
+	if err := s.Tool("tag_memory", map[string]any{}, nil); alcove.CodeOf(err) != alcove.InvalidArgument || len(s.Calls) != 2 {
+		t.Errorf("without a key: %v, after %v", err, s.Calls)
+	}
 }

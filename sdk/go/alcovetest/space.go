@@ -1,354 +1,279 @@
-// Package alcovetest runs a family's handlers in a go test, with a host in memory instead of a guest in a sandbox.
+// Package alcovetest runs a family in a go test, in a host in memory: the host's own code serves every operation, with its filters,
+// limits, rights and errors, and commits what a request stages when it succeeds.
 //
-// The host answers as a real one does, by the same test vectors, and checks requests as strictly. What it lacks: it denies nothing
-// and has no quotas, its searches match whole words, and there is one branch. Operations that it does not have are unavailable, unless
-// Space.Ops has them. Changes are staged: they are kept when a request succeeds and discarded when it fails.
+// A family runs natively, so that a debugger and the race detector see it, and nothing bounds its time and memory; Module runs a
+// packed module in the sandbox, with its limits. All that the manifest asks for is granted, hooks included. Jobs run, and what was
+// stored is told to the family, when the test says so.
 package alcovetest
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/registry"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-// Guest is what serves requests: a family, or one in a sandbox.
+// Guest is what serves requests: a family.
 type Guest interface {
 	Handle(host alcove.Host, kind alcove.Kind, request []byte) ([]byte, error)
 }
 
-// Space is a host with memories and records in it. Its fields may be changed between requests.
+// Space is a host with one family. Its fields may be changed between requests.
 type Space struct {
-	Now       time.Time // default: noon of 1 June 2026
-	Caller    string    // default: tester
-	Namespace string    // default: default
-	Config    map[string]any
+	Now       time.Time      // default: noon of 1 June 2026; it never goes back behind what was stored
+	Caller    string         // default: tester
+	Namespace string         // default: default
+	Branch    string         // default: default
+	Read      []string       // namespaces that the caller may read beside those of Write; default: all
+	Write     []string       // namespaces that the caller may write; default: all
+	Config    map[string]any // what differs from the manifest's defaults; nil stands for the default
 	DryRun    bool
-	// Ops run operations instead of the host; an error of theirs reaches the family as a host's does. Their requests are
-	// well-formed, and responses are best of the types that package alcove has for them.
+	// Ops run operations instead of the host, such as what reaches outside; an error of theirs reaches the family as a host's does.
 	Ops map[alcove.Op]func(request []byte) (response any, err error)
 
-	Calls    []alcove.Op // that were made, in order
-	Logged   []string    // log lines
+	Calls    []alcove.Op // that the family made, in order
+	Logged   []string    // its log lines
 	Progress []string    // as done/total message
-	Queue    []Job       // jobs that wait; RunJobs runs them
-	Events   []alcove.Event
+	Notes    []string    // of the last request: what its caller is told beside
 
-	guest    Guest
-	manifest abi.Manifest
-	kept     state
-	staged   state
-	history  map[address][]alcove.Memory // every version, the oldest first
-	version  uint64
-	last     time.Time // of the newest version
-
+	t        testing.TB
+	manifest *abi.Manifest
+	families *family.Families
+	space    *memory.Space
+	host     *ops.Host
+	tools    *tool.Registry
+	clock    clock
+	guest    family.Guest
+	last     []byte // what the family answered last
+	failed   error  // what it failed with last
 	requests int
-	queued   int
 }
 
-// Job is one that was queued.
-type Job struct {
-	ID, Name string
-	Payload  json.RawMessage
+// clock is what the host sees of Space.Now: background work reads it, too.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
 }
 
-// state is all memories and records.
-type state struct {
-	memories map[address]*alcove.Memory
-	records  map[address]*alcove.Record
+func (c *clock) read() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
 }
 
-type address struct{ collection, namespace, key string }
+func (c *clock) set(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = now
+}
 
-// New makes a space for a guest with this manifest, whose configuration is that of the manifest.
-func New(t testing.TB, guest Guest, manifest []byte) *Space {
+// Manifest reads the manifest in a file.
+func Manifest(t testing.TB, path string) []byte {
 	t.Helper()
-	s := &Space{
-		Now: time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC), Caller: "tester", Namespace: "default", Config: map[string]any{},
-		Ops: map[alcove.Op]func([]byte) (any, error){}, guest: guest, version: 1,
-		kept: state{map[address]*alcove.Memory{}, map[address]*alcove.Record{}}, history: map[address][]alcove.Memory{},
-	}
-	if err := json.Unmarshal(manifest, &s.manifest); err != nil {
+	data, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatalf("read the manifest: %v", err)
 	}
-	for _, setting := range s.manifest.Config {
-		s.Config[setting.Key] = value(setting.Default)
+	return data
+}
+
+// New makes a space with a family, of a manifest as alcove family pack takes it.
+func New(t testing.TB, guest Guest, manifest []byte) *Space {
+	t.Helper()
+	packed, err := sandbox.Pack(placeholder(), manifest)
+	if err != nil {
+		t.Fatalf("read the manifest: %v", err)
 	}
+	s := &Space{t: t}
+	s.open(packed, func(context.Context, *sandbox.Sandbox, []byte, string) (family.Guest, error) {
+		return &native{guest: guest, space: s}, nil
+	})
 	return s
 }
 
-// value is a setting of the manifest, or nil.
-func value(raw json.RawMessage) (v any) {
-	if len(raw) > 0 {
-		json.Unmarshal(raw, &v) // it was read as JSON before
-	}
-	return v
-}
-
-// Put stores memories, without hooks. An empty namespace is the space's, an empty state active, an empty time now.
-func (s *Space) Put(memories ...alcove.Memory) {
-	for _, m := range memories {
-		if m.Namespace == "" {
-			m.Namespace = s.Namespace
-		}
-		if m.State == "" {
-			m.State = "active"
-		}
-		version, now := s.commit()
-		m.Version = version
-		if m.Timestamp == "" {
-			m.Timestamp = now
-		}
-		at := address{"memory", m.Namespace, m.Key}
-		s.kept.memories[at] = &m
-		s.history[at] = append(s.history[at], m)
-	}
-}
-
-// commit returns the version and the instant of a new commit. Each is later than the one before, while the clock stands still too.
-func (s *Space) commit() (version uint64, now string) {
-	if s.last.IsZero() {
-		s.last = s.Now // when the branch was made
-	}
-	s.version++
-	if s.last = s.last.Add(time.Microsecond); s.Now.After(s.last) {
-		s.last = s.Now
-	}
-	return s.version, stamp(s.last)
-}
-
-// stamp writes an instant as the host does.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
-
-// Memory is a memory of the space's namespace; nil when it is not there.
-func (s *Space) Memory(key string) *alcove.Memory {
-	return s.kept.memories[address{"memory", s.Namespace, key}]
-}
-
-// Record is a record of the space's namespace; nil when it is not there.
-func (s *Space) Record(collection, key string) *alcove.Record {
-	return s.kept.records[address{collection, s.Namespace, key}]
-}
-
-// PutRecord stores a record in the space's namespace.
-func (s *Space) PutRecord(collection, key string, value any) {
-	data, err := json.Marshal(value)
+// Module makes a space with a packed module, which runs in the sandbox.
+func Module(t testing.TB, path string) *Space {
+	t.Helper()
+	data, err := os.ReadFile(path)
 	if err != nil {
-		panic(fmt.Sprintf("alcovetest.PutRecord: %v", err))
+		t.Fatalf("read the module: %v", err)
 	}
-	version, now := s.commit()
-	s.kept.records[address{collection, s.Namespace, key}] = &alcove.Record{Namespace: s.Namespace, Key: key, Value: data, Version: version, Timestamp: now}
-}
-
-// Tool calls a tool, and reads its result into result unless that is nil.
-func (s *Space) Tool(name string, arguments, result any) error {
-	if !slices.ContainsFunc(s.manifest.Tools, func(t abi.Tool) bool { return t.Name == name }) {
-		return fmt.Errorf("the manifest has no tool %s", name)
-	}
-	raw, err := json.Marshal(arguments)
-	if err != nil {
-		return fmt.Errorf("write the arguments: %w", err)
-	}
-	config, err := s.config()
-	if err != nil {
-		return err
-	}
-	out, err := s.send(alcove.KindTool, abi.ToolRequest{Tool: name, Arguments: raw, Config: config, Context: s.context(s.Caller, s.request())})
-	if err != nil || result == nil {
-		return err
-	}
-	return json.Unmarshal(out, result)
-}
-
-// Job runs a job, and reads its result into result unless that is nil. A nil payload is omitted.
-func (s *Space) Job(name string, payload, result any) error {
-	return s.job(s.request(), name, payload, result)
-}
-
-func (s *Space) job(id, name string, payload, result any) error {
-	r := abi.HookRequest{Hook: abi.HookJob, Job: name}
-	if payload != nil {
-		raw, err := json.Marshal(payload)
+	s := &Space{t: t}
+	s.open(data, func(ctx context.Context, box *sandbox.Sandbox, module []byte, digest string) (family.Guest, error) {
+		m, err := box.Admit(ctx, module, sandbox.Options{Digest: digest, Vetted: true})
 		if err != nil {
-			return fmt.Errorf("write the payload: %w", err)
+			return nil, err
 		}
-		r.Payload = raw
-	}
-	out, err := s.hook(r, s.context(s.Caller, id))
-	if err != nil || result == nil || len(out) == 0 {
-		return err
-	}
-	return json.Unmarshal(out, result)
+		return &packed{m, s}, nil
+	})
+	return s
 }
 
-// RunJobs runs the jobs in the queue, and those that they queue, until there are none.
-func (s *Space) RunJobs() error {
-	for len(s.Queue) > 0 {
-		job := s.Queue[0]
-		s.Queue = s.Queue[1:]
-		var payload any
-		if job.Payload != nil {
-			payload = job.Payload
+// open opens a host, and installs the module with all that it asks for.
+func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox, []byte, string) (family.Guest, error)) {
+	s.t.Helper()
+	s.Now, s.Caller, s.Namespace, s.Branch = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC), "tester", memory.Default, memory.Default
+	s.Config, s.Ops = map[string]any{}, map[alcove.Op]func([]byte) (any, error){}
+	s.clock.set(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) // before all that a test may store
+	dir := s.t.TempDir()
+	engine, err := bolt.Open(s.t.Context(), dir, bolt.Options{Now: s.clock.read, NoSync: true, MapSize: 16 << 20})
+	s.must(err)
+	s.space, err = memory.Open(s.t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: s.clock.read})
+	s.must(err)
+	compiled := filepath.Join(dir, "compiled")
+	if cache, err := os.UserCacheDir(); err == nil {
+		compiled = filepath.Join(cache, "alcove", "modules") // as alcove family call: a module is compiled once
+	}
+	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: compiled}, Log: slog.New(lines{space: s})})
+	s.must(err)
+	s.families, err = family.New(s.t.Context(), family.Options{
+		Space: s.space, Sandbox: box, Dir: dir, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
+		Admit: func(ctx context.Context, module []byte, digest string) (family.Guest, error) {
+			guest, err := admit(ctx, box, module, digest)
+			s.guest = guest
+			return guest, err
+		},
+	})
+	s.must(err)
+	s.space.SetHooks(s.families.Hooks())
+	s.t.Cleanup(func() {
+		ctx := context.Background()
+		if err := errors.Join(s.families.Close(), box.Close(), s.space.Close(ctx), engine.Close()); err != nil {
+			s.t.Errorf("close the host: %v", err)
 		}
-		if err := s.job(job.ID, job.Name, payload, nil); err != nil {
-			return fmt.Errorf("job %s: %w", job.Name, err)
+	})
+	s.host = ops.NewHost(ops.Host{Space: s.space, Logger: slog.New(slog.DiscardHandler)})
+	s.install(module)
+}
+
+func (s *Space) install(module []byte) {
+	s.t.Helper()
+	installed, err := s.families.Install(module)
+	s.must(err)
+	s.manifest = installed.Manifest
+	hooks := map[abi.Hook]registry.On{}
+	for hook, there := range map[abi.Hook]bool{
+		abi.HookStore: s.manifest.Hooks.Store != nil, abi.HookStored: s.manifest.Hooks.Stored != nil, abi.HookMerged: s.manifest.Hooks.Merged != nil, abi.HookRank: s.manifest.Hooks.Rank != nil,
+		abi.HookEmbed: s.manifest.Hooks.Embed != nil, abi.HookJob: len(s.manifest.Hooks.Jobs) > 0,
+	} {
+		if there {
+			hooks[hook] = registry.On{}
 		}
 	}
-	return nil
+	if store := s.manifest.Hooks.Store; store != nil {
+		hooks[abi.HookStore] = registry.On{OnFailure: store.OnFailure}
+	}
+	_, err = s.families.Grant(family.GrantRequest{Family: s.manifest.Name, All: true, Hooks: hooks})
+	s.must(err)
+	s.must(s.families.Load(s.t.Context(), s.manifest.Name))
+	s.must(s.families.Listen(s.t.Context()))
+	s.tools = tool.NewRegistry(nil)
+	for _, t := range s.manifest.Tools {
+		s.must(s.tools.Add(tool.Spec{Name: t.Name, Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema}))
+	}
 }
 
-// Store runs the store hook. An error that is an *alcove.Refusal is the hook's decision that nothing is stored, an *alcove.Proposal
-// beside changes that it is proposed; any other is a failure of the hook, whatever its code.
-func (s *Space) Store(entries ...alcove.Entry) ([]*alcove.Change, error) {
-	before := s.kept
-	out, err := s.hook(abi.HookRequest{Hook: abi.HookStore, Entries: hostEntries(entries)}, s.context(s.Caller, s.request()))
+func (s *Space) must(err error) {
+	s.t.Helper()
 	if err != nil {
-		return nil, err
+		s.t.Fatalf("alcovetest: %v", asError(err))
 	}
-	r, err := abi.ParseStoreResult(out, len(entries))
-	if err == nil && r.Refuse != nil {
-		err = alcove.Refuse(*r.Refuse)
-	}
-	if err != nil {
-		s.kept = before
-		return nil, err
-	}
-	var changes []*alcove.Change
-	for _, c := range r.Entries {
-		changes = append(changes, (*alcove.Change)(c))
-	}
-	if r.Propose != nil {
-		return changes, alcove.Propose(*r.Propose)
-	}
-	return changes, nil
 }
 
-// Merged runs the merged hook.
-func (s *Space) Merged(m alcove.MergeNotice) error {
-	merge := abi.MergeNotice{Source: m.Source, Target: m.Target, Version: m.Version, Agent: m.Agent, Count: m.Count, Keys: []abi.MergeKey{}}
-	for _, k := range m.Keys {
-		merge.Keys = append(merge.Keys, abi.MergeKey(k))
-	}
-	_, err := s.hook(abi.HookRequest{Hook: abi.HookMerged, Merge: &merge}, s.context("", ""))
-	return err
-}
-
-// Stored runs the stored hook.
-func (s *Space) Stored(entries ...alcove.Entry) error {
-	_, err := s.hook(abi.HookRequest{Hook: abi.HookStored, Entries: hostEntries(entries)}, s.context("", ""))
-	return err
-}
-
-func hostEntries(entries []alcove.Entry) (converted []abi.Entry) {
-	for _, e := range entries {
-		converted = append(converted, abi.Entry(e))
-	}
-	return converted
-}
-
-// Rank runs the rank hook over columns in the order of the manifest.
-func (s *Space) Rank(query string, columns ...[]float32) ([]float32, error) {
-	config, err := s.config()
-	if err != nil {
-		return nil, err
-	}
-	context := s.context(s.Caller, "")
-	params, err := json.Marshal(abi.ScoreParams{Config: config, Now: context.Now, Query: query, Context: context})
-	if err != nil {
-		return nil, fmt.Errorf("write the request: %w", err)
-	}
-	scoring := abi.Scoring{Params: params, Columns: columns}
-	if len(columns) > 0 {
-		scoring.Candidates = len(columns[0])
-	}
-	result, err := s.handle(alcove.KindScore, abi.AppendScoring(nil, scoring))
-	if err != nil {
-		return nil, err
-	}
-	return abi.ParseScores(result, scoring.Candidates)
-}
-
-// Embed runs the embed hook.
-func (s *Space) Embed(purpose string, texts ...string) ([][]float32, error) {
-	if s.manifest.Hooks.Embed == nil {
-		return nil, fmt.Errorf("the manifest has no hook embed")
-	}
-	config, err := s.config()
-	if err != nil {
-		return nil, err
-	}
-	result, err := s.send(alcove.KindEmbed, abi.EmbedRequest{Texts: texts, Purpose: purpose, Config: config, Context: s.context("", "")})
-	if err != nil {
-		return nil, err
-	}
-	return abi.ParseVectors(result, len(texts), s.manifest.Hooks.Embed.Dimensions)
-}
-
-// request is the id of the next request.
-func (s *Space) request() string {
+// name is a name that was never given.
+func (s *Space) name() string {
 	s.requests++
-	return fmt.Sprintf("request-%d", s.requests)
+	return fmt.Sprintf("r%d", s.requests)
 }
 
-func (s *Space) context(caller, requestID string) abi.Context {
-	return abi.Context{Family: s.manifest.Name, Caller: caller, Namespace: s.Namespace, Branch: "default", Now: stamp(s.Now), RequestID: requestID, DryRun: s.DryRun}
+// Revoke takes capabilities and hooks away from the family; * for all of them. Grant gives all that it asks for back.
+func (s *Space) Revoke(names ...string) {
+	s.t.Helper()
+	_, err := s.families.Grant(family.GrantRequest{Family: s.manifest.Name, Revoke: names})
+	s.must(err)
 }
 
-func (s *Space) config() (json.RawMessage, error) {
-	config, err := json.Marshal(s.Config)
-	if err != nil {
-		return nil, fmt.Errorf("write the configuration: %w", err)
+// Limit sets quotas of the family and limits of its requests, as alcove family grant --limit does.
+func (s *Space) Limit(limits map[string]int64) {
+	s.t.Helper()
+	_, err := s.families.Grant(family.GrantRequest{Family: s.manifest.Name, Limits: limits})
+	s.must(err)
+}
+
+// caller is who asks.
+func (s *Space) caller() memory.Caller {
+	read, write := s.Read, s.Write
+	if write == nil && read == nil {
+		write = []string{memory.AllNamespaces}
 	}
-	return config, nil
+	return memory.Caller{Agent: s.Caller, Rights: memory.RightsTo(read, write)}
 }
 
-// hook sends a request with the configuration and a context added.
-func (s *Space) hook(r abi.HookRequest, context abi.Context) ([]byte, error) {
-	config, err := s.config()
-	if err != nil {
-		return nil, err
+// begin has the host see the fields of the space.
+func (s *Space) begin() error {
+	s.clock.set(s.Now)
+	s.Notes = nil
+	if len(s.Config) == 0 {
+		return nil
 	}
-	r.Config, r.Context = config, context
-	return s.send(alcove.KindHook, r)
-}
-
-func (s *Space) send(kind alcove.Kind, request any) ([]byte, error) {
-	data, err := json.Marshal(request)
-	if err != nil {
-		return nil, fmt.Errorf("write the request: %w", err)
-	}
-	return s.handle(kind, data)
-}
-
-// handle runs a request and keeps what it staged if it succeeds.
-func (s *Space) handle(kind alcove.Kind, request []byte) ([]byte, error) {
-	s.staged = state{maps.Clone(s.kept.memories), maps.Clone(s.kept.records)}
-	out, err := s.guest.Handle((*host)(s), kind, request)
-	if err != nil || s.DryRun || maps.Equal(s.staged.memories, s.kept.memories) && maps.Equal(s.staged.records, s.kept.records) {
-		return out, err
-	}
-	version, now := s.commit()
-	for at := range s.kept.memories {
-		if s.staged.memories[at] == nil {
-			s.history[at] = append(s.history[at], alcove.Memory{Namespace: at.namespace, Key: at.key, Deleted: true, Agent: s.Caller, Version: version, Timestamp: now})
+	values := map[string]json.RawMessage{}
+	for key, v := range s.Config {
+		data, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Errorf("write the configuration: %w", err)
 		}
+		values[key] = data
 	}
-	for at, m := range s.staged.memories {
-		if m.Version == 0 {
-			m.Version, m.Timestamp = version, now
-			s.history[at] = append(s.history[at], *m)
-		}
+	_, err := s.families.Configure(s.t.Context(), s.manifest.Name, values)
+	return err
+}
+
+// Setting is a key of the family's configuration, as it is now.
+func (s *Space) Setting(key string, into any) error {
+	if err := s.begin(); err != nil {
+		return asError(err)
 	}
-	for _, r := range s.staged.records {
-		if r.Version == 0 {
-			r.Version, r.Timestamp = version, now
-		}
+	config, err := s.families.Configure(s.t.Context(), s.manifest.Name, nil)
+	if err != nil {
+		return asError(err)
 	}
-	s.kept = s.staged
-	return out, nil
+	if config[key] == nil {
+		return fmt.Errorf("the manifest has no key %s", key)
+	}
+	return json.Unmarshal(config[key], into)
+}
+
+// asError is an error of the host as the family's callers see it.
+func asError(err error) error {
+	var ours *alcove.Error
+	var known *memory.Error
+	var guests *abi.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &ours):
+		return err
+	case errors.As(err, &known):
+		return &alcove.Error{Code: alcove.Code(known.Code), Message: known.Message, Retryable: known.Retryable, Details: known.Details}
+	case errors.As(err, &guests):
+		return &alcove.Error{Code: alcove.Code(guests.Code), Message: guests.Message, Retryable: guests.Retryable, Details: guests.Details}
+	}
+	return err
 }

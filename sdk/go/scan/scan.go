@@ -5,10 +5,10 @@
 package scan
 
 import (
-	"encoding/json"
-	"fmt"
+	"errors"
 	"iter"
 	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -42,7 +42,7 @@ func (s *Scanner) fail(wanted string) {
 	if s.err != nil {
 		return
 	}
-	s.err = fmt.Errorf("JSON at byte %d of %d: expected %s", s.at, len(s.data), wanted)
+	s.err = errors.New("JSON at byte " + strconv.Itoa(s.at) + " of " + strconv.Itoa(len(s.data)) + ": expected " + wanted)
 	s.at = len(s.data)
 }
 
@@ -170,11 +170,94 @@ func (s *Scanner) quoted() string {
 	if plain {
 		return string(raw)
 	}
-	var text string
-	if s.err == nil && json.Unmarshal(raw, &text) != nil {
+	text, ok := unquote(raw)
+	if s.err == nil && !ok {
 		s.fail("a string")
 	}
 	return text
+}
+
+// unquote reads a string with its quotes and its escapes. What is not UTF-8 becomes the replacement character.
+func unquote(raw []byte) (text string, ok bool) {
+	if len(raw) < 2 {
+		return "", false
+	}
+	raw = raw[1 : len(raw)-1]
+	out := make([]byte, 0, len(raw))
+	for len(raw) > 0 {
+		if raw[0] == '\\' {
+			r, size := escaped(raw)
+			if size == 0 {
+				return "", false
+			}
+			out, raw = utf8.AppendRune(out, r), raw[size:]
+			continue
+		}
+		r, size := utf8.DecodeRune(raw)
+		out, raw = utf8.AppendRune(out, r), raw[size:]
+	}
+	return string(out), true
+}
+
+// escaped reads the escape that data begins with; size is 0 if it is none.
+func escaped(data []byte) (r rune, size int) {
+	if len(data) < 2 {
+		return 0, 0
+	}
+	switch data[1] {
+	case '"', '\\', '/':
+		return rune(data[1]), 2
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+		return hexadecimal(data)
+	}
+	return 0, 0
+}
+
+// hexadecimal reads an escape of the form \u0041, or two that are halves of one character.
+func hexadecimal(data []byte) (r rune, size int) {
+	r, ok := unit(data)
+	if !ok {
+		return 0, 0
+	}
+	if utf16.IsSurrogate(r) {
+		if low, ok := unit(data[6:]); ok {
+			if whole := utf16.DecodeRune(r, low); whole != utf8.RuneError {
+				return whole, 12
+			}
+		}
+		return utf8.RuneError, 6
+	}
+	return r, 6
+}
+
+// unit reads the code unit of an escape of the form \u0041.
+func unit(data []byte) (r rune, ok bool) {
+	if len(data) < 6 || data[0] != '\\' || data[1] != 'u' {
+		return 0, false
+	}
+	for _, c := range data[2:6] {
+		switch {
+		case '0' <= c && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case 'a' <= c && c <= 'f':
+			r = r<<4 | rune(c-'a'+10)
+		case 'A' <= c && c <= 'F':
+			r = r<<4 | rune(c-'A'+10)
+		default:
+			return 0, false
+		}
+	}
+	return r, true
 }
 
 // literal passes over a string. Without escapes it gives what is between the quotes, else all with the quotes.
@@ -190,7 +273,7 @@ func (s *Scanner) literal() (raw []byte, plain bool) {
 		s.at += n + 1
 		return raw, true
 	}
-	return s.escaped(from)
+	return s.rest(from)
 }
 
 // ordinary counts the ASCII characters before a quote, a backslash or anything else. In a guest, each turn of a loop pays for the whole
@@ -204,8 +287,8 @@ func ordinary(data []byte) int {
 	return len(data)
 }
 
-// escaped passes over what is left of a string that begins at from and is not of ordinary characters only.
-func (s *Scanner) escaped(from int) (raw []byte, plain bool) {
+// rest passes over what is left of a string that begins at from and is not of ordinary characters only.
+func (s *Scanner) rest(from int) (raw []byte, plain bool) {
 	plain = true
 	for ; s.at < len(s.data); s.at++ {
 		switch c := s.data[s.at]; {
@@ -238,6 +321,44 @@ func (s *Scanner) Strings() []string {
 		list = append(list, s.String())
 	}
 	return list
+}
+
+// Many goes through a list, or through a single value as if it were a list of one. Null has no elements.
+func (s *Scanner) Many() iter.Seq[int] {
+	if c := s.peek(); c == '[' || c == 'n' {
+		return s.Elements()
+	}
+	return func(yield func(int) bool) {
+		if s.err == nil {
+			yield(0)
+		}
+	}
+}
+
+// Any reads a value of any form, as encoding/json reads it into an any.
+func (s *Scanner) Any() any {
+	switch s.peek() {
+	case '{':
+		m := map[string]any{}
+		for key := range s.Fields() {
+			m[key] = s.Any()
+		}
+		return m
+	case '[':
+		list := []any{}
+		for range s.Elements() {
+			list = append(list, s.Any())
+		}
+		return list
+	case '"':
+		return s.quoted()
+	case 't', 'f':
+		return s.Bool()
+	case 'n':
+		s.Null()
+		return nil
+	}
+	return s.Number()
 }
 
 // Number reads a number; null is 0.
@@ -441,7 +562,11 @@ func (s *Scanner) Skip() {
 
 // pass passes over a string.
 func (s *Scanner) pass() {
-	if raw, plain := s.literal(); !plain && s.err == nil && !json.Valid(raw) {
+	raw, plain := s.literal()
+	if plain || s.err != nil {
+		return
+	}
+	if _, ok := unquote(raw); !ok {
 		s.fail("a string")
 	}
 }

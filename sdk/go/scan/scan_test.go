@@ -10,32 +10,6 @@ import (
 	"testing"
 )
 
-// tree reads any value with a Scanner.
-func tree(s *Scanner) any {
-	switch s.peek() {
-	case '{':
-		m := map[string]any{}
-		for key := range s.Fields() {
-			m[key] = tree(s)
-		}
-		return m
-	case '[':
-		list := []any{}
-		for range s.Elements() {
-			list = append(list, tree(s))
-		}
-		return list
-	case '"':
-		return s.String()
-	case 't', 'f':
-		return s.Bool()
-	case 'n':
-		s.Null()
-		return nil
-	}
-	return s.Number()
-}
-
 func samples() []string {
 	return []string{
 		`{}`, `[]`, ` { "a" : [ 1 , -2.5e3 , "x\n\u00e9\ud83d\ude00" , true , false , null ] , "b" : {"c":"é"} } `, `"plain"`, `0`, `-0.1E+2`, `1e-2`,
@@ -55,7 +29,7 @@ func compare(t *testing.T, data []byte) {
 	var want any
 	wantErr := json.Unmarshal(data, &want)
 	s := New(data)
-	got := tree(s)
+	got := s.Any()
 	err := s.End()
 	if (err == nil) != (wantErr == nil) {
 		t.Fatalf("%q: the error is %v; encoding/json has %v", data, err, wantErr)

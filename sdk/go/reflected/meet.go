@@ -1,4 +1,4 @@
-package alcove
+package reflected
 
 import (
 	"encoding/json"

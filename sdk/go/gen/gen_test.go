@@ -1,0 +1,192 @@
+package gen_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/gen"
+	"github.com/alcove-memory/alcove/sdk/go/gen/testdata/sample"
+)
+
+var update = flag.Bool("update", false, "write what is generated for the sample")
+
+func TestTheSampleIsGenerated(t *testing.T) {
+	out, err := gen.Generate("testdata/sample")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := out.Write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// host answers nothing that matters, and keeps what it is asked.
+type host struct{ asked []string }
+
+func (h *host) Call(op alcove.Op, request []byte) ([]byte, error) {
+	h.asked = append(h.asked, string(op)+string(request))
+	return []byte(`{"memories":[{"key":"a"}],"next":"a","id":"j1"}`), nil
+}
+
+func (h *host) Log(string) {}
+
+// tool calls a tool of the sample.
+func tool(t *testing.T, name, arguments, config string) (string, error) {
+	t.Helper()
+	request := fmt.Sprintf(`{"tool":%q,"arguments":%s,"config":%s,"context":{"namespace":"here","now":"2026-06-01T12:00:00Z"}}`, name, arguments, config)
+	out, err := sample.Family().Handle(&host{}, alcove.KindTool, []byte(request))
+	return string(out), err
+}
+
+func TestArgumentsAreReadAndResultsWrittenAsTheTypesSay(t *testing.T) {
+	for name, c := range map[string]struct{ arguments, config, says string }{
+		"nothing": {`{}`, `{}`, `{"content":"","level":"low","tags":[],"refers":[],"replaces":"","count":null,"limit":20,"since":"","extra":{},"any":null,"raw":null,` +
+			`"nested":{"factId":"","saysA":"","weights":{"lexical":0,"semantic":0}},"more":[],"each":{},"floats":[],"done":false,"big":0,"id":"here#k","at":"2026-06-01T12:00:00Z",` +
+			`"removed":{"success":false,"entityId":""},"state":null,` +
+			`"config":{"max_tags":5,"set_type":true,"endpoint":"","mode":"report","namespaces":[],"ranking":{"lexical":0.15,"semantic":0.45},"decay":{"other":0.5,"plan":0.9}}}`},
+		"everything": {
+			`{"content":"a\u00e9","level":"high","labels":"one","refers":["work#a","b"],"supersedes":"work#c","weight":0.5,"label_list":["x"],"count":7,"limit":1,"since":"2026-01-02T03:04:05Z",` +
+				`"extra":{"a":[1]},"any":{"b":null},"raw":[true],"nested":{"factId":"n#k","deeper":{"saysA":"z"},"weights":{"semantic":1}},"more":[{}],"each":{"e":{}},"floats":[0.5],"done":true,"big":18446744073709551615,"Hidden":"h","hidden":"h"}`,
+			`{"max_tags":3,"set_type":false,"endpoint":"e","mode":"newest","namespaces":["*"],"ranking_weight_lexical":1,"decay_plan":0.25,"unknown":1}`,
+			`{"content":"aé","level":"high","tags":["one"],"refers":["work#a","b"],"replaces":"work#c","weight":0.5,"label_list":["x"],"count":7,"limit":1,"since":"2026-01-02T03:04:05Z",` +
+				`"extra":{"a":[1]},"any":{"b":null},"raw":[true],"nested":{"factId":"n#k","saysA":"a","deeper":{"factId":"","saysA":"z","weights":{"lexical":0,"semantic":0}},"weights":{"lexical":0.15,"semantic":1}},` +
+				`"more":[{"factId":"","saysA":"a","weights":{"lexical":0,"semantic":0}}],"each":{"e":{"factId":"","saysA":"a","weights":{"lexical":0,"semantic":0}}},"floats":[0.5],"done":true,"big":18446744073709551615,` +
+				`"id":"here#k","at":"2026-06-01T12:00:00Z","removed":{"success":false,"entityId":""},"state":null,` +
+				`"config":{"max_tags":3,"set_type":false,"endpoint":"e","mode":"newest","namespaces":["*"],"ranking":{"lexical":1,"semantic":0.45},"decay":{"other":0.5,"plan":0.25}}}`},
+		"nulls": {`{"level":null,"tags":null,"weight":null,"label_list":null,"count":null,"limit":null,"nested":null,"extra":null}`, `{}`, `"level":"low","tags":[],"refers":[],"replaces":"","weight":null,"count":null,"limit":20`},
+	} {
+		got, err := tool(t, "memory_store_note", c.arguments, c.config)
+		if err != nil || !strings.Contains(got, c.says) || !json.Valid([]byte(got)) {
+			t.Errorf("%s: it says\n%s, want\n%s (%v)", name, got, c.says, err)
+		}
+	}
+	for _, arguments := range []string{`{"limit":"many"}`, `{"count":1.5}`, `{"nested":[]}`, `[]`, `{"extra":{"a":}}`} {
+		if _, err := tool(t, "memory_store_note", arguments, "{}"); alcove.CodeOf(err) != alcove.InvalidArgument {
+			t.Errorf("%s: %v", arguments, err)
+		}
+	}
+	if got, err := tool(t, "count_notes", "{}", "{}"); err != nil || got != `{"total":0}` {
+		t.Errorf("%s (%v)", got, err)
+	}
+	if got, err := tool(t, "memory_forget", "{}", "{}"); err != nil || got != `{}` {
+		t.Errorf("%s (%v)", got, err)
+	}
+}
+
+func TestJobsAndHooksAreServedAsTheTypesSay(t *testing.T) {
+	h := &host{}
+	out, err := sample.Family().Handle(h, alcove.KindHook, []byte(`{"hook":"job","job":"tidy","payload":{"namespace":"n","done":3},"context":{}}`))
+	if err != nil || string(out) != `{"done":4,"changed":1,"next":"j1"}` {
+		t.Errorf("the job answers %s (%v)", out, err)
+	}
+	want := []string{
+		`memory.list{"namespace":"n"}`, `record.put{"collection":"visits","namespace":"n","items":[{"key":"last","value":{"page":"a","last":""}}]}`,
+		`caller.progress{"done":4,"message":"tidy"}`, `job.enqueue{"job":"tidy","payload":{"namespace":"n","after":"a","done":4,"changed":1}}`,
+	}
+	if fmt.Sprint(h.asked) != fmt.Sprint(want) {
+		t.Errorf("it asks\n%q, want\n%q", h.asked, want)
+	}
+	out, err = sample.Family().Handle(h, alcove.KindHook, []byte(`{"hook":"store","entries":[{"key":"secret","value":1}]}`))
+	if err != nil || string(out) != `{"refuse":"no secrets"}` {
+		t.Errorf("the guard answers %s (%v)", out, err)
+	}
+	if _, err := sample.Family().Handle(h, alcove.KindHook, []byte(`{"hook":"stored","entries":[]}`)); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzArguments(f *testing.F) {
+	f.Add(`{"content":"a","tags":["b"],"nested":{"deeper":{"deeper":{}}}}`)
+	f.Add(`{"weight":null,"extra":{"a":1},"any":[{}]}`)
+	f.Fuzz(func(t *testing.T, arguments string) {
+		if !json.Valid([]byte(arguments)) {
+			return
+		}
+		first, err := tool(t, "memory_store_note", arguments, "{}")
+		if err != nil {
+			return
+		}
+		if second, err := tool(t, "memory_store_note", first, "{}"); err != nil || second != first {
+			t.Errorf("%s is written as\n%s and read again as\n%s (%v)", arguments, first, second, err)
+		}
+	})
+}
+
+// module makes a module of one package that has this one beside it, and returns its directory.
+func module(t *testing.T, source string) string {
+	t.Helper()
+	dir := t.TempDir()
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/facts\n\ngo 1.26\n\nrequire github.com/alcove-memory/alcove v0.0.0\n\nreplace github.com/alcove-memory/alcove => " + root + "\n",
+		"go.sum": string(sums), "facts.go": source,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("GOFLAGS", "-mod=mod -buildvcs=false")
+	t.Setenv("GOPROXY", "off")
+	return dir
+}
+
+func TestWhatCannotBeGeneratedIsNamed(t *testing.T) {
+	for says, body := range map[string]string{
+		"nothing calls alcove.New":                                  `func Family() *alcove.Family { return alcove.New() }`,
+		"facts.go:7: A has none of the methods Call":                `type A struct{}; func Family() *alcove.Family { return alcove.New(A{}) }`,
+		"facts.go:7: its first parameter is no *alcove.Call":        `type A struct{}; func (A) Call(n int) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }`,
+		"A: it has no comment: its first sentence is the tool's":    `type A struct{}; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }`,
+		"A.N: the tag has \"most=3\": known are required":           "// A is a.\ntype A struct{ N int `alcove:\"most=3\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.N: default=x is no int":                                  "// A is a.\ntype A struct{ N int `alcove:\"default=x\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.C: chan int cannot be JSON":                              "// A is a.\ntype A struct{ C chan int }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.X has a type that does not resolve":                      "// A is a.\ntype A struct{ X Missing }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.N and A.M are both \"n\" in JSON":                        "// A is a.\ntype A struct{ N int; M int `json:\"n\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"the result int of Call is no struct":                       "// A is a.\ntype A struct{}; func (A) Call(*alcove.Call) (int, error) { return 0, nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"a map has a pattern for its keys and a default for each":   "// A is a.\ntype A struct{}; type C struct{ M map[string]int }; func (A) Call(*alcove.Call, C) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"the collection has no Name":                                "// A is a.\ntype A struct{}; func (A) Call(*alcove.Call) error { return nil }; var r = alcove.Records[A]{}; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"//alcove:tool is for parts of the family, and B is no arg": "// A is a.\ntype A struct{}; func (A) Call(*alcove.Call) error { return nil }\n// B is b.\n//\n//alcove:tool\ntype B struct{}; func Family() *alcove.Family { return alcove.New(A{}) }",
+	} {
+		t.Run(says, func(t *testing.T) {
+			dir := module(t, "// Package facts keeps facts.\npackage facts\n\nimport alcove \"github.com/alcove-memory/alcove/sdk/go\"\n\n\n"+body+"\n")
+			if _, err := gen.Generate(dir); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
+
+func TestAStaleFileIsNamed(t *testing.T) {
+	dir := module(t, "// Package facts keeps facts.\npackage facts\n\nimport alcove \"github.com/alcove-memory/alcove/sdk/go\"\n\n// A is a.\ntype A struct{ N int }\n\nfunc (A) Call(*alcove.Call) error { return nil }\n\nfunc Family() *alcove.Family { return alcove.New(A{}) }\n")
+	out, err := gen.Generate(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Check(); err == nil || !strings.Contains(err.Error(), "manifest.json") || !strings.Contains(err.Error(), gen.CodeFile) {
+		t.Errorf("nothing was written yet: %v", err)
+	}
+	if err := out.Write(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := gen.Generate(dir)
+	if err != nil || again.Check() != nil {
+		t.Errorf("what was written is not current: %v, %v", err, again.Check())
+	}
+}

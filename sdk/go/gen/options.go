@@ -1,0 +1,106 @@
+package gen
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// options are what the tags of a field say.
+type options struct {
+	name      string // in JSON; empty: made of the field's
+	skip      bool   // json:"-"
+	omit      bool   // left out where it is zero
+	required  bool
+	clear     bool // null takes away what there is
+	many      bool // the schema says that one will do for a list of one
+	key       string
+	values    map[string]string // default, min, max, above, below
+	enum      []string
+	aliases   []string
+	described string
+}
+
+// parseOptions reads the tags alcove and json of a field.
+func parseOptions(tag string) (o options, err error) {
+	o.values = map[string]string{}
+	if name, rest, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ","); name == "-" && rest == "" {
+		o.skip = true
+	} else {
+		o.name, o.omit = name, strings.Contains(rest, "omit")
+	}
+	text := reflect.StructTag(tag).Get("alcove")
+	if text == "" {
+		return o, nil
+	}
+	for _, part := range strings.Split(text, ",") {
+		name, value, has := strings.Cut(strings.TrimSpace(part), "=")
+		flag, known := map[string]*bool{"required": &o.required, "clear": &o.clear, "many": &o.many, "omit": &o.omit}[name]
+		switch {
+		case known && !has:
+			*flag = true
+		case !has || value == "" && name != "default":
+			return o, fmt.Errorf("the tag has %q: known are required, clear, many, omit, name=, key=, default=, min=, max=, above=, below=, enum=a|b and alias=a|b", part)
+		case name == "name":
+			o.name = value
+		case name == "key":
+			o.key = value
+		case name == "enum":
+			o.enum = strings.Split(value, "|")
+		case name == "alias":
+			o.aliases = strings.Split(value, "|")
+		case slices.Contains([]string{"default", "min", "max", "above", "below"}, name):
+			o.values[name] = value
+		default:
+			return o, fmt.Errorf("the tag has %q: known are required, clear, many, omit, name=, key=, default=, min=, max=, above=, below=, enum=a|b and alias=a|b", part)
+		}
+	}
+	return o, nil
+}
+
+// number is a value of a tag as JSON.
+func number(name, value string) (string, error) {
+	if _, err := strconv.ParseFloat(value, 64); err != nil {
+		return "", fmt.Errorf("%s=%s is no number", name, value)
+	}
+	return value, nil
+}
+
+// snake is a name of Go in the form of JSON: FactID is fact_id.
+func snake(name string) string {
+	var out []rune
+	runes := []rune(name)
+	for i, r := range runes {
+		starts := unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+		if starts {
+			out = append(out, '_')
+		}
+		out = append(out, unicode.ToLower(r))
+	}
+	return string(out)
+}
+
+// camel is a name of Go in the other form of JSON: FactID is factId.
+func camel(name string) string {
+	words := strings.Split(snake(name), "_")
+	for i, w := range words[1:] {
+		words[i+1] = upper(w)
+	}
+	return strings.Join(words, "")
+}
+
+// words are those of a directive, and its settings of the form name=value.
+func words(rest string) (flags []string, settings map[string]string) {
+	settings = map[string]string{}
+	for _, w := range strings.Fields(rest) {
+		if name, value, ok := strings.Cut(w, "="); ok {
+			settings[name] = value
+			continue
+		}
+		flags = append(flags, w)
+	}
+	return flags, settings
+}
