@@ -38,6 +38,9 @@ The files belong into version control; --check fails when they are not what woul
 		if err := out.Write(); err != nil {
 			return err
 		}
+		if a.asJSON {
+			return a.printJSON(map[string]string{"manifest": out.ManifestPath, "code": out.CodePath})
+		}
 		return a.printf("%s and %s are current\n", out.ManifestPath, out.CodePath)
 	}
 	return c

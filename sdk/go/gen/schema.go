@@ -212,34 +212,24 @@ func oneOf(s object) string {
 // bounds are the least and the most of a number, a text's length, or a list's.
 func (f field) bounds(s object, kind string) (object, error) {
 	names := map[string][2]string{"string": {"minLength", "maxLength"}, "array": {"minItems", "maxItems"}, "object": {"minProperties", "maxProperties"}, "integer": {"minimum", "maximum"}, "number": {"minimum", "maximum"}}[kind]
-	for i, name := range []string{"min", "max"} {
-		value, given := f.values[name]
-		if !given {
+	for _, bound := range []struct {
+		name, keyword string
+		numeric       bool
+	}{{"min", names[0], false}, {"above", "exclusiveMinimum", true}, {"max", names[1], false}, {"below", "exclusiveMaximum", true}} {
+		value, given := f.values[bound.name]
+		switch {
+		case !given:
 			continue
+		case bound.numeric && kind != "number" && kind != "integer":
+			return nil, fmt.Errorf("%s= is for numbers", bound.name)
+		case bound.keyword == "":
+			return nil, fmt.Errorf("%s= is for numbers, text and lists", bound.name)
 		}
-		n, err := number(name, value)
+		n, err := number(bound.name, value)
 		if err != nil {
 			return nil, err
 		}
-		if names[i] == "" {
-			return nil, fmt.Errorf("%s= is for numbers, text and lists", name)
-		}
-		s = s.with(names[i], json.RawMessage(n))
-	}
-	for _, pair := range [][2]string{{"above", "exclusiveMinimum"}, {"below", "exclusiveMaximum"}} {
-		name, keyword := pair[0], pair[1]
-		value, given := f.values[name]
-		if !given {
-			continue
-		}
-		n, err := number(name, value)
-		if err != nil {
-			return nil, err
-		}
-		if kind != "number" && kind != "integer" {
-			return nil, fmt.Errorf("%s= is for numbers", name)
-		}
-		s = s.with(keyword, json.RawMessage(n))
+		s = s.with(bound.keyword, json.RawMessage(n))
 	}
 	return s, nil
 }
