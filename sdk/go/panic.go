@@ -2,15 +2,15 @@ package alcove
 
 import "runtime"
 
-// recovered is a request whose panic is an error with its text and its place.
+// recovered is a request whose panic is an error with its text and its position.
 func recovered(host Host, serve func() ([]byte, error)) (result []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			place, trace := panicked()
+			position, trace := panicked()
 			for _, line := range trace {
 				host.Log(line)
 			}
-			result, err = nil, Errorf(Internal, "panic: %s (%s)", panicText(v), place)
+			result, err = nil, Errorf(Internal, "panic: %s (%s)", panicText(v), position)
 		}
 	}()
 	return serve()
@@ -27,7 +27,7 @@ func panicText(v any) string {
 const mostFrames = 12
 
 // panicked is where the panic began that is being recovered, and the way there.
-func panicked() (place string, trace []string) {
+func panicked() (position string, trace []string) {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
 	begun := false
@@ -40,12 +40,12 @@ func panicked() (place string, trace []string) {
 			continue
 		}
 		at := base(f.File) + ":" + sprintf("%d", []any{f.Line})
-		if place == "" {
-			place = at
+		if position == "" {
+			position = at
 		}
 		trace = append(trace, "  "+f.Function+" "+at)
 	}
-	return place, trace
+	return position, trace
 }
 
 func begins(text, with string) bool { return len(text) >= len(with) && text[:len(with)] == with }
