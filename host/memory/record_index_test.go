@@ -84,6 +84,9 @@ func settled(t testing.TB, s *Space) {
 		s.indexes.mu.RLock()
 		due := len(s.indexes.due)
 		s.indexes.mu.RUnlock()
+		for _, set := range s.indexes.all() {
+			due += len(set.Retired)
+		}
 		if due == 0 {
 			return
 		}
