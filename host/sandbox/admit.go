@@ -23,22 +23,22 @@ type Options struct {
 	Digest string     // the required SHA-256, hexadecimal; empty: any
 	Bare   bool       // admit a module without a manifest
 	Vetted bool       // compile in this process
-	Limits abi.Limits // of requests; zero fields: what the manifest asks for, or the default
-	// CompileTimeout is for a module that is known to be compiled in the end, however busy the machine is. It counts if it is
-	// longer than the compiler's.
+	Limits abi.Limits // of requests; zero fields: the manifest's, or the default
+	// CompileTimeout raises the compiler's timeout for a module that is known to compile eventually, even on a busy machine. A
+	// shorter one is ignored.
 	CompileTimeout time.Duration
 }
 
-// checks names what admission checks beside the rewriter, for the cache: a module that passed is not checked again.
+// checks is the version of the admission checks in cache keys: a cached module is not checked again.
 const checks = "2"
 
-// admission is a module on its way in.
+// admission is the state of admitting one module.
 type admission struct {
-	sandbox   *Sandbox // nil: it is only looked at
+	sandbox   *Sandbox // nil: check only
 	options   Options
 	binary    []byte
 	digest    [sha256.Size]byte
-	body      string // the name in the cache of all but its custom sections; empty: not known
+	body      string // cache entry for the module without custom sections; empty: unknown
 	module    *wasm.Module
 	validated *wasm.Validated
 	manifest  *abi.Manifest
@@ -54,18 +54,19 @@ func (s *Sandbox) Admit(ctx context.Context, binary []byte, options Options) (*M
 	if err := a.checkDigest(); err != nil {
 		return nil, err
 	}
-	manifest, _ := ManifestBytes(binary) // without one it is bare, or refused below
+	manifest, _ := ManifestBytes(binary) // without one, it is bare or refused below
 	return a.admit(ctx, manifest)
 }
 
-// Source is a module whose bytes are read only if the cache does not know it.
+// Source is a module whose bytes are read only on a cache miss.
 type Source struct {
 	Digest   string                 // SHA-256 of its bytes, hexadecimal
-	Manifest []byte                 // what its section for the manifest holds
+	Manifest []byte                 // contents of its manifest section
 	Read     func() ([]byte, error) // its bytes
 }
 
-// AdmitSource is Admit for a module that may not have to be read: what runs was made of bytes with the source's digest.
+// AdmitSource is like Admit, but reads the module only on a cache miss. The code that runs is compiled from bytes with
+// the source's digest.
 func (s *Sandbox) AdmitSource(ctx context.Context, source Source, options Options) (*Module, error) {
 	a := &admission{sandbox: s, options: options}
 	if n, err := hex.Decode(a.digest[:], []byte(source.Digest)); err != nil || n != len(a.digest) {
@@ -110,14 +111,14 @@ func (a *admission) admit(ctx context.Context, manifest []byte) (*Module, error)
 	return a.finish(c)
 }
 
-// finish is the admitted module, which takes over one use of the code.
+// finish returns the admitted module, which takes over the caller's reference to c.
 func (a *admission) finish(c *code) (*Module, error) {
 	s := a.sandbox
 	m := &Module{
 		sandbox: s, digest: hex.EncodeToString(a.digest[:]), manifest: a.manifest, limits: a.limits,
 		code: c, rate: newRate(s.since), slots: make(chan struct{}, instances(a.limits)),
 	}
-	m.family = "bare-" + m.digest[:12] // modules without a name are not one family
+	m.family = "bare-" + m.digest[:12] // each unnamed module is its own family
 	if a.manifest != nil {
 		m.family = a.manifest.Name
 	}
@@ -139,7 +140,7 @@ func (s *Sandbox) remember(m *Module) error {
 	return nil
 }
 
-// check is everything before the metering, in the order of the classes of refusals.
+// check runs all checks before metering, in the order of the refusal classes.
 func (a *admission) check() error {
 	steps := []func() error{
 		a.checkDigest, a.checkSize, a.checkStructure, a.checkReserved, a.checkManifest, a.checkImports, a.checkExports, a.checkDeclared,
@@ -180,11 +181,11 @@ func (a *admission) checkStructure() error {
 	return a.checkElements()
 }
 
-// first are the limits before the manifest is read, which does not matter for tables.
+// first returns the limits before the manifest is read. Manifests do not affect the table limit.
 func (a *admission) first() abi.Limits { return resolve(abi.Limits{}, a.options.Limits) }
 
-// checkElements refuses a module that would trap when its tables are filled, because wazero leaves out what does not
-// fit, and everything behind it. Where a segment goes is a constant, for no global can be imported.
+// checkElements refuses a module whose element segments are out of bounds: instead of trapping, wazero skips such a
+// segment and all later ones. Offsets are constants, as globals cannot be imported.
 func (a *admission) checkElements() error {
 	for _, e := range a.module.Elements {
 		if e.Mode != wasm.Active || int(e.Table) >= len(a.module.Tables) {
@@ -199,7 +200,7 @@ func (a *admission) checkElements() error {
 	return nil
 }
 
-// constant is what a constant expression gives, if it is a number of 32 bits.
+// constant returns the value of a constant expression, if it is an i32.const.
 func constant(e wasm.Expr) (uint32, bool) {
 	code := wasm.Code{Body: e.Bytes}
 	r := code.Instructions(0)
@@ -210,7 +211,7 @@ func constant(e wasm.Expr) (uint32, bool) {
 	return uint32(in.Value), true
 }
 
-// version names all that a module in the cache depends on, beside its own bytes.
+// version returns the part of a cache key that covers everything but the module's bytes.
 func (a *admission) version() string {
 	schema := sha256.Sum256(abi.ManifestSchema())
 	return fmt.Sprintf("%s-%s-%x-%d", meter.Version, checks, schema[:4], a.first().TableElements)
@@ -273,7 +274,7 @@ func named(functions []abi.Function, name string) *abi.Function {
 	return nil
 }
 
-// signature is that of a type, as written writes it.
+// signature formats the function type at an index.
 func (a *admission) signature(index uint32) string {
 	if int(index) >= len(a.module.Types) {
 		return "a type that is not there"
@@ -282,7 +283,7 @@ func (a *admission) signature(index uint32) string {
 	return written(t.Params, t.Results)
 }
 
-// written is a signature for people, as (i32, i32) → i32.
+// written formats a signature for error messages, as (i32, i32) → (i32).
 func written[T ~byte](params, results []T) string {
 	return "(" + strings.Join(typeNames(params), ", ") + ") → (" + strings.Join(typeNames(results), ", ") + ")"
 }
@@ -320,7 +321,7 @@ func (a *admission) checkExports() error {
 	return nil
 }
 
-// typeOf is the index of a function's type.
+// typeOf returns the type index of a function.
 func (a *admission) typeOf(function uint32) uint32 {
 	for _, i := range a.module.Imports {
 		if i.Kind != wasm.KindFunc {
@@ -337,8 +338,8 @@ func (a *admission) typeOf(function uint32) uint32 {
 	return math.MaxUint32
 }
 
-// checkDeclared holds what the module starts with against its limits, and sets how far its tables may grow, so that
-// all together stay within theirs.
+// checkDeclared checks the module's initial sizes against its limits, and caps each table's maximum so that their sum
+// stays within the limit.
 func (a *admission) checkDeclared() error {
 	for _, m := range a.module.Memories {
 		if int64(m.Min) > a.limits.MemoryPages {
@@ -378,7 +379,7 @@ func (a *admission) rewrite() error {
 	return nil
 }
 
-// compile meters the module, and gives its native code: one module at a time, for that may take much memory.
+// compile meters the module and returns its native code. It handles one module at a time, to bound memory.
 func (a *admission) compile(ctx context.Context) (*code, error) {
 	s := a.sandbox
 	select {
@@ -404,7 +405,7 @@ func (a *admission) compile(ctx context.Context) (*code, error) {
 	return s.compileApart(ctx, digest, a.rewritten, functions, max(s.compiler.Timeout, a.options.CompileTimeout))
 }
 
-// functions counts what the metered module defines, which also shows that it can be decoded.
+// functions returns the number of functions in the metered module. It also checks that the module can be decoded.
 func (a *admission) functions() (int, error) {
 	m, err := wasm.Decode(a.rewritten, roomy())
 	var fault *wasm.Error
@@ -417,7 +418,7 @@ func (a *admission) functions() (int, error) {
 	return len(m.Functions), nil
 }
 
-// engine is the runtime of all modules. Its limit of memory is the largest there is: each instance keeps to its module's.
+// engine returns the runtime that all modules share. Its memory limit is the maximum; each instance enforces its module's.
 func (s *Sandbox) engine() (wazero.Runtime, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,12 +11,12 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// admitted is what the cache has of a module that passed all checks. Its name there is of the module's digest, or of that of
-// its body, which is all but its custom sections, and of the version of the checks.
+// admitted is the cache entry of a module that passed all checks. It is keyed by the version of the checks and the digest of
+// the module, or of its body: the module without custom sections.
 type admitted struct {
 	Code        string `json:"code"`               // SHA-256 of the rewritten module, hexadecimal
-	Manifest    string `json:"manifest,omitempty"` // SHA-256 of its manifest, hexadecimal; of a body: none
-	MemoryPages int64  `json:"memory_pages"`       // that it starts with
+	Manifest    string `json:"manifest,omitempty"` // SHA-256 of its manifest, hexadecimal; empty for a body
+	MemoryPages int64  `json:"memory_pages"`       // initial
 }
 
 func (a *admission) admittedName() string {
@@ -28,8 +28,8 @@ func hexDigest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// keep remembers that a module passed, so that next time neither its bytes nor the checks are needed, and that its body did, so
-// that the same with another manifest is neither checked nor rewritten.
+// keep caches that a module passed, so that next time it is neither read nor checked, and that its body passed, so that it is
+// neither checked nor rewritten with another manifest.
 func (a *admission) keep(k admitted, manifest []byte) error {
 	c := a.sandbox.cache
 	failed := c.putAdmitted(dirBodies, a.body, k)
@@ -37,7 +37,7 @@ func (a *admission) keep(k admitted, manifest []byte) error {
 	return errors.Join(failed, c.putAdmitted(dirAdmitted, a.admittedName(), k))
 }
 
-// putAdmitted is without effect for a body that has no name.
+// putAdmitted writes an entry. It does nothing if name is empty.
 func (c *cache) putAdmitted(kind, name string, k admitted) error {
 	if name == "" {
 		return nil
@@ -52,7 +52,7 @@ func (c *cache) putAdmitted(kind, name string, k admitted) error {
 	})
 }
 
-// getAdmitted is an entry of a name; false: there is none that is authentic.
+// getAdmitted reads an entry. It returns false if there is none, or it is not authentic.
 func (c *cache) getAdmitted(kind, name string) (k admitted, code [sha256.Size]byte, ok bool) {
 	err := c.get(kind, name, func(r io.Reader, size int64) error {
 		data, err := io.ReadAll(r)
@@ -65,7 +65,7 @@ func (c *cache) getAdmitted(kind, name string) (k admitted, code [sha256.Size]by
 	return k, code, err == nil && bad == nil && n == len(code)
 }
 
-// known admits a module that passed before and whose code is in memory or in the cache; nil if it has to be checked.
+// known admits a module that passed before and whose code is in memory or in the cache. It returns nil for any other.
 func (a *admission) known(ctx context.Context, manifest []byte) (*Module, error) {
 	k, code, ok := a.sandbox.cache.getAdmitted(dirAdmitted, a.admittedName())
 	if !ok || k.Manifest != hexDigest(manifest) || !a.readKnown(manifest, abi.ParseManifest, k) {
@@ -78,8 +78,8 @@ func (a *admission) known(ctx context.Context, manifest []byte) (*Module, error)
 	return a.finish(c)
 }
 
-// knownBody admits a module whose body passed before with another manifest, and whose code is in memory or in the cache; nil if
-// it has to be checked.
+// knownBody admits a module whose body passed before with another manifest, and whose code is in memory or in the cache. It
+// returns nil for any other.
 func (a *admission) knownBody(ctx context.Context) (*Module, error) {
 	body, manifests, ok := bodyOf(a.binary)
 	if !ok || len(manifests) > 1 || a.checkSize() != nil {
@@ -105,7 +105,7 @@ func (a *admission) knownBody(ctx context.Context) (*Module, error) {
 	return a.finish(c)
 }
 
-// readKnown reads the manifest of a module that passed before. It is false for what would be refused with these options.
+// readKnown reads the manifest of a module that passed before. It returns false if these options would refuse the module.
 func (a *admission) readKnown(manifest []byte, parse func([]byte) (*abi.Manifest, error), k admitted) bool {
 	a.manifest, a.limits = nil, a.first()
 	if manifest != nil {

@@ -19,33 +19,33 @@ import (
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
-// cache keeps modules as they were rewritten, and their native code, for all processes of a user. Each entry ends with a MAC
-// of its name and its content, whose key is kept elsewhere: an entry without a valid one is removed, never run.
+// cache stores rewritten modules and their native code for all processes of a user. Each entry ends with a MAC of its name
+// and content, whose key is stored elsewhere. An entry with an invalid MAC is removed, never run.
 type cache struct {
-	dir  string // empty: nothing is kept
+	dir  string // empty: caching is off
 	key  []byte
 	most int64 // bytes
 }
 
 // Directories of the cache.
 const (
-	dirAdmitted = "admitted" // what the checks of a module found, by the module's digest and the version of the checks
-	dirBodies   = "bodies"   // likewise, by the digest of all but the module's custom sections
-	dirCode     = "code"     // rewritten modules with their native code, by the digest of the rewritten module and the engine
-	dirWork     = "work"     // one directory for each process that uses the cache
+	dirAdmitted = "admitted" // results of checks, by module digest and version of the checks
+	dirBodies   = "bodies"   // likewise, by the digest of the module without custom sections
+	dirCode     = "code"     // rewritten modules and native code, by digest of the rewritten module and engine
+	dirWork     = "work"     // one directory per process
 )
 
 const (
 	defaultCacheBytes = 512 << 20
-	// keptFor is how long an entry is kept that nobody uses.
+	// keptFor is how long an unused entry is kept.
 	keptFor = 90 * 24 * time.Hour
-	// touchedEvery is how often the use of an entry is noted, as its time of modification.
+	// touchedEvery is how often use updates an entry's modification time.
 	touchedEvery = time.Hour
-	// abandonedAfter is when a file of a process that did not finish it is removed.
+	// abandonedAfter is the age at which unfinished files are removed.
 	abandonedAfter = time.Hour
 )
 
-// openCache opens the cache in a directory, which only its owner may be able to use.
+// openCache opens the cache in a directory, which must be private to its owner.
 func openCache(dir, keyFile string, most int64) (*cache, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *cache) mac(kind, name string) hash.Hash {
 	return m
 }
 
-// put writes an entry. It is not synced: after a power failure its MAC shows that it is not whole.
+// put writes an entry. It does not sync: the MAC exposes an entry that a power failure truncated.
 func (c *cache) put(kind, name string, write func(io.Writer) error) (err error) {
 	if c.dir == "" {
 		return nil
@@ -87,7 +87,7 @@ func (c *cache) put(kind, name string, write func(io.Writer) error) (err error) 
 	}
 	defer func() {
 		if err != nil {
-			_ = f.Close() // without effect once it is closed
+			_ = f.Close() // no effect once closed
 			_ = os.Remove(f.Name())
 		}
 	}()
@@ -110,10 +110,10 @@ func (c *cache) put(kind, name string, write func(io.Writer) error) (err error) 
 
 const partial = ".partial"
 
-// errNoEntry means that the cache has no valid entry of a name.
+// errNoEntry means that the cache has no valid entry of that name.
 var errNoEntry = errors.New("the cache has no such entry")
 
-// get reads an entry. What read was given is valid only if get returns nil; otherwise the error is errNoEntry, or of the disk.
+// get reads an entry. The data passed to read is valid only if get returns nil. Other errors are errNoEntry or I/O errors.
 func (c *cache) get(kind, name string, read func(r io.Reader, size int64) error) error {
 	if c.dir == "" {
 		return errNoEntry
@@ -134,10 +134,10 @@ func (c *cache) get(kind, name string, read func(r io.Reader, size int64) error)
 	return err
 }
 
-// errInvalid means that an entry is not what was put under its name with this key.
+// errInvalid means that an entry is not authentic under its name and this key.
 var errInvalid = errors.New("it is not what was stored under its name")
 
-// openEntry opens an entry, which only its owner may be able to write, and which is no link.
+// openEntry opens an entry, which must be a regular file that only its owner can write.
 func openEntry(path string) (*os.File, error) {
 	if info, err := os.Lstat(path); err != nil || !ours(info) {
 		return nil, cmp.Or(err, errInvalid)
@@ -176,20 +176,20 @@ func (c *cache) readEntry(f *os.File, kind, name string, read func(r io.Reader, 
 	}
 	if time.Since(info.ModTime()) > touchedEvery {
 		now := time.Now()
-		_ = os.Chtimes(f.Name(), now, now) // otherwise it is evicted sooner
+		_ = os.Chtimes(f.Name(), now, now) // on failure it is evicted sooner
 	}
 	return nil
 }
 
-// cacheFile is a file of the cache, for its eviction.
+// cacheFile is a cache file, for eviction.
 type cacheFile struct {
 	path string
 	size int64
 	used time.Time
 }
 
-// evict removes what nobody used for long, then what was used longest ago until the rest is within the bound. Other processes
-// may do the same, and may read what is removed: they have it open, or compile it again.
+// evict removes expired entries, then the least recently used until the rest fits the bound. Other processes may evict
+// concurrently, or read a removed entry: they have it open, or compile it again.
 func (c *cache) evict() {
 	c.sweep()
 	var total int64
@@ -209,7 +209,7 @@ func (c *cache) evict() {
 	}
 }
 
-// abandoned removes what was not finished, once its writer is surely gone, and says whether a file is of that kind.
+// abandoned reports whether a file is unfinished, and removes it once its writer must be gone.
 func abandoned(f cacheFile) bool {
 	if !strings.HasSuffix(f.path, partial) {
 		return false
@@ -220,7 +220,7 @@ func abandoned(f cacheFile) bool {
 	return true
 }
 
-// files lists the entries, and what was not finished.
+// files lists entries and unfinished files.
 func (c *cache) files() (list []cacheFile) {
 	for _, kind := range []string{dirAdmitted, dirBodies, dirCode} {
 		entries, _ := os.ReadDir(filepath.Join(c.dir, kind)) // what cannot be listed cannot be removed
@@ -235,13 +235,13 @@ func (c *cache) files() (list []cacheFile) {
 	return list
 }
 
-// Use is how full a cache is.
+// Use describes how full a cache is.
 type Use struct {
-	Modules     int   // whose native code is kept
-	Bytes, Most int64 // of all entries, and what they may have
+	Modules     int   // with native code
+	Bytes, Most int64 // of all entries, and their limit
 }
 
-// CacheUse looks at a cache without changing it. A cache that is not there yet is empty; one that a sandbox would not use is an
+// CacheUse inspects a cache without changing it. A missing cache counts as empty. A cache that a sandbox would not use is an
 // error.
 func CacheUse(config Cache) (Use, error) {
 	c := &cache{dir: config.Dir, most: cmp.Or(config.Bytes, defaultCacheBytes)}
@@ -261,17 +261,17 @@ func CacheUse(config Cache) (Use, error) {
 	return u, nil
 }
 
-// sweep removes the files of processes that were killed.
+// sweep removes the work directories of killed processes.
 func (c *cache) sweep() {
 	entries, _ := os.ReadDir(filepath.Join(c.dir, dirWork))
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandonedAfter {
-			os.RemoveAll(c.path(dirWork, e.Name())) // a process that lives makes its directory again
+			os.RemoveAll(c.path(dirWork, e.Name())) // a live process recreates its directory
 		}
 	}
 }
 
-// entryName is the name of an entry that depends on all these.
+// entryName returns the name of an entry that depends on all parts.
 func entryName(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {

@@ -14,38 +14,38 @@ import (
 type call struct {
 	module *Module
 	host   Host // nil: every operation is denied
-	// caller is what host operations get. It ends when the caller gives up and at the deadline, and names the families
+	// caller is passed to host operations. It ends when the caller cancels or at the deadline, and names the families
 	// that are being called.
 	caller context.Context
-	// caller ends when the caller gives up or at the deadline, and is what host operations get.
+	// limits are the request's, at most the module's.
 	limits   abi.Limits
 	instance *instance
 	starting bool // in the start function or in _initialize
 
-	request  []byte // what is left of it
-	response []byte // what is left of it
+	request  []byte // unread part
+	response []byte // unread part
 	output   []byte
 
 	calls    int64
-	began    time.Duration // of the sandbox's clock, as the next three
+	began    time.Duration // on the sandbox's clock, as are the next four
 	deadline time.Duration
-	entered  time.Duration // when the guest began to run, or went on
-	ran      time.Duration // how long it ran before that
-	yielded  time.Duration // when others had a turn
+	entered  time.Duration // when the guest started or resumed
+	ran      time.Duration // how long it ran before entered
+	yielded  time.Duration // when others last had a turn
 	holds    bool          // a slot
 	fuel     fuel
 	log      *lines
-	stopped  *stop // why it ends, once that is known
+	stopped  *stop // why it ends, once known
 }
 
-// fuel is how a budget is handed out in small parts, so that the host looks at the clock often enough.
+// fuel hands out a budget in small parts, so that the host checks the clock often enough.
 type fuel struct {
-	left   int64 // of the budget, not handed out yet
-	handed int64 // in all
+	left   int64 // of the budget, not yet handed out
+	handed int64 // in total
 }
 
-// Sizes of parts, in units. A unit is a fraction of a nanosecond as a rule, and some tens of nanoseconds at worst,
-// where every step misses all caches.
+// Sizes of parts, in units. A unit usually takes a fraction of a nanosecond, and tens of nanoseconds at worst, when every
+// step misses all caches.
 const (
 	smallestPart = 2_000
 	largestPart  = 200_000
@@ -63,15 +63,14 @@ func (c *call) begin() error {
 	return nil
 }
 
-// end stops the clocks and gives the slot back.
+// end stops the clocks and releases the slot.
 func (c *call) end() {
 	if c.holds {
 		c.leave()
 	}
 }
 
-// leave is called when the guest stops running for a while: time that passes now is not its own, and another
-// guest may run.
+// leave pauses the guest: it is not charged for the time that follows, and another guest may run.
 func (c *call) leave() {
 	now := c.module.sandbox.since()
 	c.ran += now - c.entered
@@ -79,7 +78,7 @@ func (c *call) leave() {
 	c.module.sandbox.slots.release()
 }
 
-// enter waits until the guest may go on.
+// enter waits until the guest may resume.
 func (c *call) enter() {
 	if err := c.begin(); err != nil {
 		panic(c.stopped)
@@ -87,7 +86,7 @@ func (c *call) enter() {
 	c.check(c.entered)
 }
 
-// check ends the request when a limit of time was reached, or the caller gave up.
+// check ends the request if it reached a time limit or the caller cancelled it.
 func (c *call) check(now time.Duration) {
 	switch {
 	case now >= c.deadline:
@@ -99,16 +98,16 @@ func (c *call) check(now time.Duration) {
 	}
 }
 
-// pulse is check for the host's functions, which a guest could call all day.
+// pulse calls check from a host function, which a guest could call in an endless loop.
 func (c *call) pulse() { c.check(c.module.sandbox.since()) }
 
-// halt ends the request from within one of the host's functions.
+// halt ends the request from within a host function.
 func (c *call) halt(class abi.Class, limit, format string, args ...any) {
 	c.stopped = &stop{class: class, limit: limit, what: fmt.Sprintf(format, args...)}
 	panic(c.stopped)
 }
 
-// gaveUp says that the caller did, or that the deadline passed.
+// gaveUp returns the stop for a cancelled request or a passed deadline.
 func (c *call) gaveUp() *stop {
 	if errors.Is(c.caller.Err(), context.DeadlineExceeded) {
 		c.stopped = &stop{class: abi.ClassWall, limit: abi.LimitWallMS, what: fmt.Sprintf("the request took longer than %d ms", c.limits.WallMS)}
@@ -118,8 +117,7 @@ func (c *call) gaveUp() *stop {
 	return c.stopped
 }
 
-// tick is called when the guest has used up the fuel it was handed. It gives others a turn, and hands out more.
-// need is the least that helps.
+// tick runs when the guest has used up its fuel. It gives others a turn and hands out more, at least need.
 func (c *call) tick(need int64) int64 {
 	now := c.module.sandbox.since()
 	c.check(now)
@@ -129,11 +127,11 @@ func (c *call) tick(need int64) int64 {
 	return c.refill(now, need)
 }
 
-// turn is how long a guest runs at least while others wait; a tick comes much more often, and giving up a slot for
-// another takes some microseconds.
+// turn is the minimum time that a guest runs while others wait. Ticks are much more frequent, and passing on a slot
+// takes a few microseconds.
 const turn = 200 * time.Microsecond
 
-// yield lets other guests and other goroutines run.
+// yield lets other guests and goroutines run.
 func (c *call) yield(now time.Duration) time.Duration {
 	if c.module.sandbox.slots.waited() {
 		c.leave()
@@ -146,8 +144,8 @@ func (c *call) yield(now time.Duration) time.Duration {
 	return c.yielded
 }
 
-// refill hands out fuel for about a third of a millisecond, and never so much that the worst code could run far
-// beyond a limit of time with it.
+// refill hands out fuel for about a third of a millisecond, and never enough for the worst code to run far beyond a
+// time limit.
 func (c *call) refill(now time.Duration, need int64) int64 {
 	f := &c.fuel
 	if f.left <= 0 || need > f.left {

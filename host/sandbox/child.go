@@ -28,19 +28,19 @@ const (
 // Exit codes of the compiler.
 const (
 	exitCompiled = 0
-	exitGo       = 2  // Go's own: the runtime gave up, or something panicked
-	exitFailed   = 10 // as with exitRefused, the reason is on standard error
+	exitGo       = 2  // Go's own: fatal error or panic
+	exitFailed   = 10 // like exitRefused, with the reason on standard error
 	exitRefused  = 11 // wazero refused the module
-	exitMemory   = 12 // more memory was needed than allowed
-	exitOrphan   = 13 // the parent is gone
+	exitMemory   = 12 // the memory limit was exceeded
+	exitOrphan   = 13 // the parent exited
 	exitDisk     = 14 // the disk is full
-	exitLarge    = 15 // the native code is larger than allowed
+	exitLarge    = 15 // the native code exceeds its limit
 )
 
-// RunCompiler is the child process that compiles one module which nobody has vetted: modules exist that take
-// hours or all memory to compile, and a compiler cannot be interrupted, but a process can be killed. The
-// arguments are the directory with the module and how many bytes of memory to use at most. Standard input ends
-// when the parent does. It returns the exit code of the process.
+// RunCompiler compiles one unvetted module in a child process: some modules take hours or all memory to compile, and
+// a compiler cannot be interrupted, but a process can be killed. The arguments are the directory with the module and
+// the memory limit in bytes. Standard input ends when the parent exits. RunCompiler returns the exit code of the
+// process.
 func RunCompiler(args []string, stdin io.Reader, stderr io.Writer) int {
 	if len(args) != 2 {
 		fmt.Fprintf(stderr, "compile a module: %d arguments, not 2: this command is for the sandbox alone\n", len(args))
@@ -61,13 +61,13 @@ func RunCompiler(args []string, stdin io.Reader, stderr io.Writer) int {
 	return code
 }
 
-// exitWith ends the process when the parent does, which closes the other end of standard input.
+// exitWith exits when the parent does, which closes standard input.
 func exitWith(stdin io.Reader) {
 	io.Copy(io.Discard, stdin)
 	os.Exit(exitOrphan)
 }
 
-// watchMemory ends the process when it uses more memory than it may. Only Linux can do that by itself.
+// watchMemory exits when the process exceeds its memory limit. Only the Linux kernel enforces one by itself.
 func watchMemory(limit uint64) {
 	debug.SetMemoryLimit(int64(limit / 4 * 3))
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
@@ -80,10 +80,10 @@ func watchMemory(limit uint64) {
 	}
 }
 
-// maxWorkers is how many functions are compiled at once. Each takes memory.
+// maxWorkers bounds the functions compiled at once, as each takes memory.
 const maxWorkers = 4
 
-// compileIn compiles the module in dir into a cache of its own there.
+// compileIn compiles the module in dir into a wazero cache in dir.
 func compileIn(dir string) (exitCode int, err error) {
 	binary, err := os.ReadFile(filepath.Join(dir, childInput))
 	if err != nil {
@@ -99,13 +99,13 @@ func compileIn(dir string) (exitCode int, err error) {
 	switch {
 	case err == nil:
 		return exitCompiled, nil
-	case errors.As(err, new(*fs.PathError)): // of the file for the native code
+	case errors.As(err, new(*fs.PathError)): // on the native code's file
 		return unwritten(err), err
 	}
 	return exitRefused, err
 }
 
-// unwritten is the exit code for a file that could not be written.
+// unwritten returns the exit code for a failed write.
 func unwritten(err error) int {
 	switch {
 	case full(err):

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spare is what a Go program maps beyond what it counts, in bytes.
+// spare is the memory that a Go program maps but does not count, in bytes.
 const spare = 256 << 20
 
-// confine lets the kernel refuse what the compiler must never take. What it does not support is left to the
-// parent's clock and to watchMemory.
+// confine sets resource limits for the compiler in the kernel. Unsupported ones are left to the parent's timeout and
+// watchMemory.
 func confine(memory int64) {
 	limits := map[int]uint64{
 		unix.RLIMIT_DATA:  uint64(memory) + spare,
@@ -22,7 +22,7 @@ func confine(memory int64) {
 	}
 }
 
-// mostProcesses says how many processes and threads this user may have, for an error.
+// mostProcesses describes the user's limit of processes and threads, for an error.
 func mostProcesses() string {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil || limit.Cur == unix.RLIM_INFINITY {

@@ -2,8 +2,8 @@
 
 package sandbox
 
-// confine has nothing to ask of this system: the parent's clock and watchMemory have to do.
+// confine does nothing here: the parent's timeout and watchMemory must do.
 func confine(int64) {}
 
-// mostProcesses would say how many processes and threads this user may have.
+// mostProcesses returns nothing here: the limit is unknown.
 func mostProcesses() string { return "" }

@@ -20,15 +20,15 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// code is a compiled module, shared by all modules whose rewritten form is the same. Memory, limits and instances are each
-// module's own.
+// code is a compiled module, shared by all modules with the same rewritten form. Memory, limits and instances are per
+// module.
 type code struct {
 	digest   [sha256.Size]byte // of the rewritten module
 	compiled wazero.CompiledModule
-	users    int // modules that have it; guarded by the sandbox's mu
+	users    int // reference count; guarded by the sandbox's mu
 }
 
-// share gives the code of a rewritten module to one more user; nil if it is not in memory.
+// share returns the code of a rewritten module and adds a reference to it. It returns nil if the code is not in memory.
 func (s *Sandbox) share(digest [sha256.Size]byte) *code {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *Sandbox) share(digest [sha256.Size]byte) *code {
 	return c
 }
 
-// add makes compiled code known, with its first user. Where somebody else was faster, theirs is used.
+// add registers compiled code with one reference. If another caller registered it first, add returns theirs.
 func (s *Sandbox) add(digest [sha256.Size]byte, compiled wazero.CompiledModule) *code {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *Sandbox) add(digest [sha256.Size]byte, compiled wazero.CompiledModule) 
 	return c
 }
 
-// release takes back what share or add gave. The last user frees the code.
+// release drops a reference from share or add. Dropping the last one frees the code.
 func (s *Sandbox) release(c *code) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,18 +65,18 @@ func (s *Sandbox) release(c *code) {
 	c.compiled.Close(context.Background())
 }
 
-// codeName is the name in the cache of a rewritten module's code, for this engine and processor.
+// codeName returns the cache entry of a rewritten module's code for this engine and processor.
 func (s *Sandbox) codeName(digest [sha256.Size]byte) string {
 	features := fmt.Sprintf("%+v %+v", cpu.X86, cpu.ARM64)
 	return entryName(hex.EncodeToString(digest[:]), s.work.engine, runtime.GOOS, runtime.GOARCH, features)
 }
 
-// load gives the code of a rewritten module from memory or the cache; nil if it is in neither.
+// load returns the code of a rewritten module from memory or the cache, or nil if it is in neither.
 func (s *Sandbox) load(ctx context.Context, digest [sha256.Size]byte) (*code, error) {
 	if c := s.share(digest); c != nil {
 		return c, nil
 	}
-	select { // one at a time, for it takes memory
+	select { // one at a time, to bound memory
 	case s.loading <- struct{}{}:
 		defer func() { <-s.loading }()
 	case <-ctx.Done():
@@ -98,7 +98,8 @@ func (s *Sandbox) load(ctx context.Context, digest [sha256.Size]byte) (*code, er
 	return s.link(digest, rewritten)
 }
 
-// link has wazero load native code that is in the workspace; nil if it is not of this engine. The caller holds loading.
+// link makes wazero load native code from the workspace. It returns nil if the code is not this engine's. The caller holds
+// loading.
 func (s *Sandbox) link(digest [sha256.Size]byte, rewritten []byte) (*code, error) {
 	r, err := s.engine()
 	if err != nil {
@@ -111,13 +112,13 @@ func (s *Sandbox) link(digest [sha256.Size]byte, rewritten []byte) (*code, error
 	return s.add(digest, compiled), nil
 }
 
-// isNativeName says whether wazero could have named native code so: by a digest of the module and the processor's features.
+// isNativeName reports whether wazero could have named native code so: a digest of the module and the processor's features.
 func isNativeName(name string) bool {
 	return len(name) == 2*sha256.Size && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// codeMagic begins an entry of the cache: then come wazero's name, the length of the rewritten module in 8 bytes, the
-// rewritten module and the native code.
+// codeMagic begins a cache entry. wazero's file name, the length of the rewritten module in 8 bytes, the rewritten module
+// and the native code follow.
 const codeMagic = "ALCOVE code 1\n"
 
 // pack writes code to the cache. native is wazero's file.
@@ -138,7 +139,7 @@ func (s *Sandbox) pack(digest [sha256.Size]byte, rewritten []byte, native string
 	})
 }
 
-// unpack reads code from the cache, and puts the native code where wazero finds it, once it is known to be authentic.
+// unpack reads code from the cache and, once it is authenticated, moves the native code to where wazero finds it.
 func (s *Sandbox) unpack(digest [sha256.Size]byte) (rewritten []byte, native string, err error) {
 	if s.cache.dir == "" {
 		return nil, "", errNoEntry
@@ -150,7 +151,7 @@ func (s *Sandbox) unpack(digest [sha256.Size]byte) (rewritten []byte, native str
 	if err != nil {
 		return nil, "", err
 	}
-	defer os.Remove(f.Name()) // without effect once it has another name
+	defer os.Remove(f.Name()) // no effect once renamed
 	var name string
 	err = s.cache.get(dirCode, s.codeName(digest), func(r io.Reader, size int64) error {
 		name, rewritten, err = readCode(r, size)

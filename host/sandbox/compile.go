@@ -21,10 +21,10 @@ import (
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
-// maxPages is how many pages of 64 KiB a memory can have at all.
+// maxPages is WebAssembly's maximum memory size, in pages of 64 KiB.
 const maxPages = 1 << 16
 
-// runtimeConfig is what the compiler and the runtimes have in common, so that one finds what the other wrote.
+// runtimeConfig returns the configuration of compilers and runtimes, which must match for one to find the other's code.
 func runtimeConfig(cache wazero.CompilationCache) wazero.RuntimeConfig {
 	return wazero.NewRuntimeConfig().
 		WithCoreFeatures(api.CoreFeaturesV2).
@@ -33,8 +33,8 @@ func runtimeConfig(cache wazero.CompilationCache) wazero.RuntimeConfig {
 		WithCompilationCache(cache)
 }
 
-// cachedOnly makes wazero fail where it would compile: with workers it asks the context before each function, and
-// not before it looks into its cache.
+// cachedOnly returns a context that makes wazero fail instead of compiling: with workers, it checks the context before
+// each function, but not before the cache lookup.
 func cachedOnly() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -46,7 +46,7 @@ func (s *Sandbox) compileHere(ctx context.Context, digest [sha256.Size]byte, bin
 	return s.linkNew(ctx, digest, binary, context.WithoutCancel(ctx))
 }
 
-// compileApart compiles a rewritten module in a process of its own, and takes over what that wrote.
+// compileApart compiles a rewritten module in a child process and takes over its output.
 func (s *Sandbox) compileApart(ctx context.Context, digest [sha256.Size]byte, binary []byte, functions int, timeout time.Duration) (*code, error) {
 	if err := s.work.ready(); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (s *Sandbox) compileApart(ctx context.Context, digest [sha256.Size]byte, bi
 	return s.linkNew(ctx, digest, binary, cachedOnly())
 }
 
-// linkNew has wazero load native code from the workspace, or compile it if from allows that, and writes it to the cache.
+// linkNew makes wazero load native code from the workspace, or compile it if from allows that, and writes it to the cache.
 func (s *Sandbox) linkNew(ctx context.Context, digest [sha256.Size]byte, binary []byte, from context.Context) (*code, error) {
 	r, err := s.engine()
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Sandbox) linkNew(ctx context.Context, digest [sha256.Size]byte, binary 
 	return s.add(digest, compiled), nil
 }
 
-// packNew writes the one file of native code in the workspace to the cache, and removes all there are. The caller holds loading.
+// packNew writes the workspace's one file of native code to the cache, then removes all files there. The caller holds loading.
 func (s *Sandbox) packNew(digest [sha256.Size]byte, binary []byte) error {
 	files, err := os.ReadDir(s.work.native())
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Sandbox) packNew(digest [sha256.Size]byte, binary []byte) error {
 	return err
 }
 
-// takeOver checks the one compiled module that a compiler wrote, and moves it to where wazero looks for it.
+// takeOver checks the one compiled module that a compiler wrote and moves it to where wazero finds it.
 func (w *workspace) takeOver(from string, functions int) (native string, err error) {
 	var found []string
 	err = filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
@@ -149,7 +149,7 @@ func (w *workspace) takeOver(from string, functions int) (native string, err err
 	return native, nil
 }
 
-// readEntryFile reads what a compiler wrote, at once: it has tens of megabytes.
+// readEntryFile reads a compiler's output in one read: it has tens of megabytes.
 func readEntryFile(path string) ([]byte, error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -168,7 +168,7 @@ func readEntryFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// runCompiler runs the compiler in its directory, and kills it when it takes too long.
+// runCompiler runs the compiler in its directory and kills it at the timeout.
 func (s *Sandbox) runCompiler(ctx context.Context, work string, timeout time.Duration) error {
 	path, err := s.compiler.program()
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *Sandbox) runCompiler(ctx context.Context, work string, timeout time.Dur
 	cmd.WaitDelay = time.Second
 	said := &ends{}
 	cmd.Stderr = said
-	lifeline, err := cmd.StdinPipe() // the child ends when this does
+	lifeline, err := cmd.StdinPipe() // the child exits when this closes
 	if err != nil {
 		return notStarted(err)
 	}
@@ -195,7 +195,7 @@ func (s *Sandbox) runCompiler(ctx context.Context, work string, timeout time.Dur
 	return s.failed(limited, timeout, err, said.String())
 }
 
-// bareEnvironment is what a process needs to run at all; secrets of this one are not in it.
+// bareEnvironment returns the variables that any process needs. It leaves out this process's secrets.
 func bareEnvironment() []string {
 	var env []string
 	for _, name := range []string{"SystemRoot", "TMP", "TEMP"} { // Windows
@@ -206,10 +206,10 @@ func bareEnvironment() []string {
 	return env
 }
 
-// ends keeps the first and the last bytes of what is written to it.
+// ends is a writer that keeps the first and last bytes.
 type ends struct {
 	first, last []byte
-	cut         bool // between them
+	cut         bool // bytes between them were dropped
 }
 
 const longestEnd = 2 << 10 // bytes

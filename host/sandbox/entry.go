@@ -11,14 +11,14 @@ import (
 // maxEntry is the size of the largest compiled module, in bytes.
 const maxEntry = 512 << 20
 
-// checkEntry checks a compiled module as the compiler's child wrote it, before this process maps it: wazero
-// itself only compares a checksum. functions is how many the module defines.
+// checkEntry checks a compiled module from the compiler process before this process maps it: wazero itself only
+// compares a checksum. functions is the number that the module defines.
 func checkEntry(data []byte, functions int) error {
 	in := entryReader{rest: data}
 	if magic := in.take(6, "its first bytes"); in.err == nil && !bytes.Equal(magic, []byte("WAZEVO")) {
 		return fmt.Errorf("check the compiled module: it begins with %q, not WAZEVO: the compiler does not fit this program", magic)
 	}
-	in.take(int(in.byte("the length of its version")), "its version") // wazero compares it, and forgets others
+	in.take(int(in.byte("the length of its version")), "its version") // wazero compares it and drops other versions
 	count := int(in.uint32("its count of functions"))
 	if in.err == nil && count != functions {
 		return fmt.Errorf("check the compiled module: it has %d functions, not %d", count, functions)
@@ -43,7 +43,7 @@ func checkEntry(data []byte, functions int) error {
 	return checkOffsets(offsets, len(code))
 }
 
-// checkOffsets checks that all functions begin in the code, one after the other.
+// checkOffsets checks that function offsets ascend and lie within the code.
 func checkOffsets(offsets []uint64, code int) error {
 	if !slices.IsSorted(offsets) {
 		return fmt.Errorf("check the compiled module: its functions are not in order")
@@ -54,7 +54,7 @@ func checkOffsets(offsets []uint64, code int) error {
 	return nil
 }
 
-// entryReader reads a compiled module. After its first error it gives zeros.
+// entryReader reads a compiled module. After its first error it returns zeros.
 type entryReader struct {
 	rest []byte
 	err  error
@@ -86,7 +86,7 @@ func (r *entryReader) uint32(what string) uint32 {
 	return 0
 }
 
-// length is a length that may be more than an int has bits for.
+// length reads the length of the code, capped at maxEntry+1 to fit an int.
 func (r *entryReader) length() int {
 	b := r.take(8, "the length of its code")
 	if b == nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// CompileError is a failure to compile a module that is not known to be the module's fault.
+// CompileError is a compile failure that is not known to be the module's fault.
 type CompileError struct {
-	What      string // happened
-	Do        string // what an operator can do
-	Retryable bool   // trying again may help, even if nobody does anything
-	Err       error  // of the system, if any
+	What      string // the failure
+	Do        string // the remedy for an operator
+	Retryable bool   // a retry may succeed without the remedy
+	Err       error  // from the system, if any
 }
 
-// Error says what happened and what to do.
+// Error describes the failure and its remedy.
 func (e *CompileError) Error() string {
 	what := e.What
 	if e.Err != nil {
@@ -38,7 +38,7 @@ const (
 	doMemory  = "free memory, or give this server more, and try again"
 )
 
-// notStarted says why there is no compiler.
+// notStarted explains why the compiler could not start.
 func notStarted(err error) error {
 	e := &CompileError{What: "the compiler could not be started", Err: err}
 	switch {
@@ -55,7 +55,7 @@ func notStarted(err error) error {
 	return e
 }
 
-// notWritten says why the compiler's files could not be written.
+// notWritten explains why the compiler's files could not be written.
 func notWritten(dir string, err error) error {
 	e := &CompileError{What: "its files could not be written in " + dir, Err: err}
 	if full(err) {
@@ -70,16 +70,16 @@ func full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// ending is how a compiler ended.
+// ending describes how a compiler exited.
 type ending struct {
 	exit   *exec.ExitError
 	said   string // on standard error
-	used   int64  // the most memory it had, in bytes; 0: not known
-	limit  int64  // bytes of memory that it may use
+	used   int64  // peak memory, in bytes; 0: unknown
+	limit  int64  // of memory, in bytes
 	signal syscall.Signal
 }
 
-// failed says why a compiler failed: a Refusal where the module is at fault, or else a CompileError. err is of exec.
+// failed explains a compiler's failure: a Refusal if the module is at fault, else a CompileError. err comes from os/exec.
 func (s *Sandbox) failed(late context.Context, timeout time.Duration, err error, said string) error {
 	if late.Err() != nil {
 		return refuse(abi.ClassCompile, "make its functions smaller; trying again helps only if the machine was very busy",
@@ -96,7 +96,7 @@ func (s *Sandbox) failed(late context.Context, timeout time.Duration, err error,
 	return e.byCode()
 }
 
-// bySignal is for a compiler that somebody or something stopped.
+// bySignal explains the failure of a compiler that a signal ended.
 func (e ending) bySignal() error {
 	switch e.signal {
 	case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGABRT, syscall.SIGTRAP:
@@ -109,7 +109,7 @@ func (e ending) bySignal() error {
 		Do: "try again, unless a limit of CPU time ended it (ulimit -t)", Retryable: true}
 }
 
-// byCode is for a compiler that ended by itself.
+// byCode explains the failure of a compiler that exited by itself.
 func (e ending) byCode() error {
 	switch e.exit.ExitCode() {
 	case exitRefused:
@@ -129,7 +129,7 @@ func (e ending) byCode() error {
 		Do: "check that it is this program, and that this user may write to the data directory; trying again alone does not help"}
 }
 
-// byRuntime is for a compiler that Go's runtime ended, which says why in its first lines.
+// byRuntime explains the failure of a compiler that Go's runtime ended. The first lines of its output have the reason.
 func (e ending) byRuntime() error {
 	says := func(texts ...string) bool {
 		for _, text := range texts {
@@ -150,7 +150,7 @@ func (e ending) byRuntime() error {
 	return e.crashed()
 }
 
-// outOfMemory tells a module that needs too much from a machine that has too little.
+// outOfMemory distinguishes a module that needs too much memory from a machine that has too little.
 func (e ending) outOfMemory() error {
 	if e.used == 0 || e.used >= e.limit/4 {
 		return e.tooMuchMemory()
@@ -167,14 +167,14 @@ func (e ending) tooLarge() error {
 	return refuse(abi.ClassCompile, "make it smaller; trying again does not help", "its native code would have more than %d bytes", maxEntry)
 }
 
-// crashed is for a fault of the compiler itself, which the same module would cause again.
+// crashed refuses a module that crashes the compiler, as it would again.
 func (e ending) crashed() error {
 	return refuse(abi.ClassCompile, "build it in another way, and report this; trying again does not help", "the compiler crashed on it (%v): %s", e.exit, e.excerpt())
 }
 
 const longestExcerpt = 300 // characters
 
-// excerpt is what the compiler said, fit for one line of an error.
+// excerpt returns the compiler's output, shortened to one line of an error.
 func (e ending) excerpt() string {
 	text := strings.Join(strings.FieldsFunc(e.said, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 	if text == "" {

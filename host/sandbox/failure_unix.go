@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// signalOf is the signal that ended a process; 0: none.
+// signalOf returns the signal that ended a process, or 0.
 func signalOf(state *os.ProcessState) syscall.Signal {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return status.Signal()
@@ -16,7 +16,7 @@ func signalOf(state *os.ProcessState) syscall.Signal {
 	return 0
 }
 
-// mostMemory is the most memory that a process had, in bytes; 0: not known.
+// mostMemory returns the peak memory of a process, in bytes, or 0 if unknown.
 func mostMemory(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {

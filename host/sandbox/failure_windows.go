@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// signalOf is the signal that ended a process: there are none here.
+// signalOf returns 0: Windows has no signals.
 func signalOf(*os.ProcessState) syscall.Signal { return 0 }
 
-// mostMemory is not known here.
+// mostMemory returns 0: it is unknown on Windows.
 func mostMemory(*os.ProcessState) int64 { return 0 }

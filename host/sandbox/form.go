@@ -2,7 +2,7 @@ package sandbox
 
 import "github.com/alcove-memory/alcove/abi"
 
-// answered is what became of a request that the guest answered.
+// answered returns the result of a request that the guest answered.
 func (c *call) answered(status uint32, r Request) *Result {
 	result := c.used()
 	switch abi.Status(status) {
@@ -23,7 +23,7 @@ func (r *Result) failed(s *stop) *Result {
 	return r
 }
 
-// failedItself is a result with the guest's own error.
+// failedItself fills in the guest's own error.
 func (c *call) failedItself(result *Result) *Result {
 	e, err := abi.ParseError(c.output)
 	if err != nil {

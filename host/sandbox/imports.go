@@ -14,20 +14,20 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/meter"
 )
 
-// guestContext is the context that an instance runs with, through which the host's functions find the request. It
-// has nothing of the caller's context: wazero takes features from there.
+// guestContext is the context of an instance, through which host functions find the request. It inherits nothing from
+// the caller's context, as wazero reads features from contexts.
 type guestContext struct {
 	context.Context
 	instance *instance
 }
 
-// callOf is the request that an instance serves. wazero passes contexts on as they are.
+// callOf returns the request that an instance serves. wazero passes contexts through unchanged.
 func callOf(ctx context.Context) *call { return ctx.(*guestContext).instance.call }
 
-// function is one of the host's functions. Its arguments are on the stack, and its result goes there.
+// function is a host function. Its arguments and result are on the stack.
 type function func(c *call, m api.Module, stack []uint64)
 
-// host makes the modules that guests import from.
+// hostModules instantiates the modules that guests import from.
 func hostModules(ctx context.Context, r wazero.Runtime) error {
 	alcove := map[string]function{"read": hostRead, "write": hostWrite, "call": hostCall}
 	if err := hostModule(ctx, r, abi.Module, abi.Imports(), alcove); err != nil {
@@ -64,10 +64,10 @@ func valueTypes(types []abi.ValueType) []api.ValueType {
 	return list
 }
 
-// fault is a negative answer of read or write.
+// fault encodes a negative result of read or write.
 func fault(f abi.Fault) uint64 { return api.EncodeI32(int32(f)) }
 
-// hostRead is read(channel, pointer, capacity).
+// hostRead implements read(channel, pointer, capacity).
 func hostRead(c *call, m api.Module, stack []uint64) {
 	c.pulse()
 	var from *[]byte
@@ -93,7 +93,7 @@ func hostRead(c *call, m api.Module, stack []uint64) {
 	stack[0] = uint64(n)
 }
 
-// hostWrite is write(channel, pointer, length).
+// hostWrite implements write(channel, pointer, length).
 func hostWrite(c *call, m api.Module, stack []uint64) {
 	c.pulse()
 	channel := uint32(stack[0])
@@ -119,7 +119,7 @@ func hostWrite(c *call, m api.Module, stack []uint64) {
 	stack[0] = 0
 }
 
-// hostCall is call(op, op length, request, request length).
+// hostCall implements call(op, op length, request, request length).
 func hostCall(c *call, m api.Module, stack []uint64) {
 	c.pulse()
 	if c.calls++; c.calls > c.limits.HostCalls {
@@ -138,7 +138,7 @@ func hostCall(c *call, m api.Module, stack []uint64) {
 	stack[0] = uint64(len(response))
 }
 
-// operation runs what the arguments of call say.
+// operation runs the operation that the arguments of call describe.
 func (c *call) operation(memory api.Memory, stack []uint64) ([]byte, error) {
 	op, ok := memory.Read(uint32(stack[0]), uint32(stack[1]))
 	request, ok2 := memory.Read(uint32(stack[2]), uint32(stack[3]))
@@ -154,7 +154,7 @@ func (c *call) operation(memory api.Memory, stack []uint64) ([]byte, error) {
 	case c.host == nil:
 		return nil, &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("%.64q: nothing was granted", op)}
 	}
-	// Copies: while the operation runs, the host may keep them, and must not see the guest's memory.
+	// Copies: the host may retain them, and must not see the guest's memory.
 	name, body := abi.Op(op), append([]byte(nil), request...)
 	c.leave()
 	response, err := c.askHost(name, body)
@@ -162,7 +162,7 @@ func (c *call) operation(memory api.Memory, stack []uint64) ([]byte, error) {
 	return response, err
 }
 
-// askHost runs the host's operation. One that panics fails, and does not take the host down.
+// askHost runs a host operation and turns its panics into errors.
 func (c *call) askHost(op abi.Op, request []byte) (response []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -173,7 +173,7 @@ func (c *call) askHost(op abi.Op, request []byte) (response []byte, err error) {
 	return c.host.Call(c.caller, op, request)
 }
 
-// errorBody is what the guest reads about an error.
+// errorBody returns the error as the guest reads it.
 func (c *call) errorBody(err error) []byte {
 	var e *abi.Error
 	switch {
@@ -186,7 +186,7 @@ func (c *call) errorBody(err error) []byte {
 	}
 	body, marshal := json.Marshal(e)
 	if marshal != nil || int64(len(body)) > c.limits.ErrorBytes {
-		body, _ = json.Marshal(&abi.Error{Code: e.Code, Message: "the error is too long to be told", Retryable: e.Retryable}) // strings and a bool
+		body, _ = json.Marshal(&abi.Error{Code: e.Code, Message: "the error is too long to be told", Retryable: e.Retryable}) // cannot fail
 	}
 	return body
 }
@@ -196,13 +196,13 @@ func exceeded(limit string, most int64, format string, args ...any) *abi.Error {
 	return &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("%s; %s is %d", message, limit, most), Details: map[string]any{"limit": limit}}
 }
 
-// hostTick is what a metered module calls when its fuel is used up.
+// hostTick implements the import that a metered module calls when its fuel is used up.
 func hostTick(c *call, m api.Module, _ []uint64) {
 	i := c.instance
-	if i.fuel == nil { // the start function runs before anybody could look for them
+	if i.fuel == nil { // the start function runs before initialize finds the globals
 		i.find(m)
 	}
-	// The limit is far below where wazero ends: growing a stack and unwinding it take time that nothing interrupts.
+	// The limit is far below wazero's own: growing and unwinding a stack cannot be interrupted.
 	if int64(int32(i.depth.Get())) > c.limits.CallDepth {
 		c.halt(abi.ClassStack, abi.LimitCallDepth, "the guest's calls were nested more than %d deep", c.limits.CallDepth)
 	}

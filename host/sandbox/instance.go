@@ -13,7 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/meter"
 )
 
-// The exports that every module has, or may have.
+// Exports that a module must or may have.
 const (
 	exportHandle     = "alcove_handle"
 	exportInitialize = "_initialize"
@@ -23,8 +23,8 @@ const (
 type instance struct {
 	module *Module
 	ctx    *guestContext
-	call   *call // what it serves now
-	own    call  // its storage
+	call   *call // current request
+	own    call  // storage of call
 
 	guest   api.Module
 	memory  *linear
@@ -38,8 +38,8 @@ type instance struct {
 	before, after *instance // in the pool
 }
 
-// start makes an instance and runs what it runs at first, as a request of its own: with the same limits, but no
-// operations and no result. It returns nil when the guest failed, and the result says why.
+// start creates an instance and runs its start code as a request of its own, with the same limits but without operations
+// or a result. If the guest fails, start returns a nil instance and a Result with the reason.
 func (m *Module) start(ctx context.Context, limits abi.Limits) (*instance, *Result, error) {
 	i := &instance{module: m}
 	i.ctx = &guestContext{instance: i, Context: experimental.WithMemoryAllocator(context.Background(), experimental.MemoryAllocatorFunc(i.allocate))}
@@ -69,10 +69,10 @@ func (m *Module) start(ctx context.Context, limits abi.Limits) (*instance, *Resu
 	return i, nil, nil
 }
 
-// errHost marks errors that are not the guest's.
+// errHost marks errors that are not the guest's fault.
 var errHost = errors.New("the host failed")
 
-// allocate makes the instance's memory. wazero panics when that fails.
+// allocate creates the instance's memory. It panics on failure, which instantiate recovers.
 func (i *instance) allocate(_, most uint64) experimental.LinearMemory {
 	limit := min(most, uint64(i.module.limits.MemoryPages)*pageBytes)
 	i.memory = newLinear(limit, &heap{})
@@ -91,7 +91,7 @@ const pageBytes = 64 << 10
 
 func (i *instance) instantiate() (err error) {
 	defer func() {
-		if r := recover(); r != nil { // of wazero itself: guests' panics are errors
+		if r := recover(); r != nil { // from wazero itself: guests' traps are errors
 			err = fmt.Errorf("%w: %v", errHost, r)
 		}
 	}()
@@ -100,7 +100,7 @@ func (i *instance) instantiate() (err error) {
 	return err
 }
 
-// initialize finds what the host needs of the instance, and runs _initialize.
+// initialize looks up the exports that the host needs and runs _initialize.
 func (i *instance) initialize() error {
 	i.find(i.guest)
 	i.handle, i.restore = i.guest.ExportedFunction(exportHandle), i.guest.ExportedFunction(meter.Restore)
@@ -113,14 +113,14 @@ func (i *instance) initialize() error {
 	return nil
 }
 
-// find looks for the globals that the rewriter added.
+// find looks up the globals that the rewriter added.
 func (i *instance) find(m api.Module) {
 	i.fuel = m.ExportedGlobal(meter.Fuel).(api.MutableGlobal)
 	i.depth = m.ExportedGlobal(meter.Depth).(api.MutableGlobal)
 	i.changed = m.ExportedGlobal(meter.Changed).(api.MutableGlobal)
 }
 
-// keep remembers the state that the instance is put back to.
+// keep snapshots the state that reset restores.
 func (i *instance) keep() error {
 	if err := i.guest.ExportedFunction(meter.Save).CallWithStack(i.ctx, i.stack[:]); err != nil {
 		return fmt.Errorf("%w: save the globals: %w", errHost, err)
@@ -132,7 +132,7 @@ func (i *instance) keep() error {
 	return nil
 }
 
-// prepare readies the instance's storage for a request.
+// prepare resets the instance's storage for a request.
 func (i *instance) prepare(ctx context.Context, limits abi.Limits) *call {
 	i.own = call{module: i.module, instance: i, caller: ctx, limits: limits, log: i.module.lines(limits)}
 	c := &i.own
@@ -151,7 +151,7 @@ func (i *instance) serve(c *call, kind abi.Kind, length int) (status uint32, err
 	return uint32(i.stack[0]), err
 }
 
-// reset puts the instance back to its state after _initialize. It is false when that cannot be done.
+// reset restores the instance's state after _initialize, and reports whether it could.
 func (i *instance) reset() bool {
 	if i.changed.Get() != 0 || i.memory.grew() {
 		return false
@@ -169,13 +169,13 @@ func (i *instance) reset() bool {
 	return true
 }
 
-// wasRefused says whether the guest was refused memory, or a larger table.
+// wasRefused reports whether the guest was refused memory or a larger table.
 func (i *instance) wasRefused() bool {
 	const refused = 2
 	return i.changed != nil && i.changed.Get() == refused
 }
 
-// close frees the instance. wazero forgets the memory of one that failed to start.
+// close frees the instance, including its memory, which wazero does not free after a failed start.
 func (i *instance) close() {
 	if i.guest != nil {
 		i.guest.Close(context.Background())

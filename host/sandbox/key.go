@@ -12,11 +12,11 @@ import (
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
-// keyBytes is the length of a key of the cache.
+// keyBytes is the length of a cache key.
 const keyBytes = 32
 
-// readKey reads the key of the cache, and makes a new one where there is none, or one that others may know or that was cut
-// off. With another key nothing in the cache is valid.
+// readKey reads the cache's key. It creates a new one if there is none, or if others can access it or it is truncated. A new
+// key invalidates all entries.
 func readKey(path string) ([]byte, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory of the key: %w", err)
@@ -34,7 +34,7 @@ func readKey(path string) ([]byte, error) {
 	return key, err
 }
 
-// knownKey reads a key; nil: there is none that can be used, and what is there may be replaced.
+// knownKey reads a key. It returns nil if there is no usable key and the file, if any, may be replaced.
 func knownKey(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -59,7 +59,7 @@ func knownKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// makeKey makes a file with a new key. Of several processes that do so at once, all find the key of one.
+// makeKey creates a file with a new key. Concurrent processes all end up with the same key.
 func makeKey(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".key-*"+partial) // with mode 0600
 	if err != nil {
@@ -75,8 +75,8 @@ func makeKey(path string) error {
 	if os.Link(f.Name(), path) == nil {
 		return nil
 	}
-	if made, err := knownKey(path); made != nil || err != nil { // by somebody who was faster
+	if made, err := knownKey(path); made != nil || err != nil { // another process was faster
 		return err
 	}
-	return os.Rename(f.Name(), path) // in place of one that cannot be used, or where the file system has no links
+	return os.Rename(f.Name(), path) // replaces an unusable key; or the file system has no links
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// resolve gives the limits of a module: the defaults, what its manifest asks for, and what the operator says, in
-// this order, and never more than there can be.
+// resolve returns the limits of a module: the defaults, overridden by its manifest, then by the operator, and capped at
+// the maximum.
 func resolve(asked, said abi.Limits) abi.Limits {
 	limits, most := abi.DefaultLimits(), abi.MaxLimits()
 	over(&limits, asked)
@@ -15,7 +15,7 @@ func resolve(asked, said abi.Limits) abi.Limits {
 	return limits
 }
 
-// lower gives limits with those that are lower than they were; zero ones do not count.
+// lower returns limits capped by the nonzero fields of than.
 func lower(limits, than abi.Limits) abi.Limits {
 	if than == (abi.Limits{}) {
 		return limits
@@ -36,14 +36,14 @@ func over(limits *abi.Limits, said abi.Limits) {
 	})
 }
 
-// each calls f with every limit and its counterpart.
+// each calls f with every limit and its counterpart in others.
 func each(limits *abi.Limits, others abi.Limits, f func(value *int64, other int64)) {
 	byName := map[string]int64{}
 	others.Each(func(name string, value *int64) { byName[name] = *value })
 	limits.Each(func(name string, value *int64) { f(value, byName[name]) })
 }
 
-// structural are the bounds of what a module may hold.
+// structural returns the bounds of a module's contents.
 func structural() wasm.Limits {
 	l := abi.DefaultModuleLimits()
 	return wasm.Limits{
@@ -55,10 +55,10 @@ func structural() wasm.Limits {
 	}
 }
 
-// maxMetered is how large the metered form of a module may be, in bytes: a few times what compilers give cause for.
+// maxMetered bounds the metered form of a module, in bytes: a few times what compilers' output needs.
 const maxMetered = 48 << 20
 
-// roomy are bounds for what the rewriter makes of a module within bounds: it adds some of everything.
+// roomy returns bounds for the rewritten form of a module within bounds: the rewriter adds some of everything.
 func roomy() wasm.Limits {
 	l := structural()
 	for _, bound := range []*int{

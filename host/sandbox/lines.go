@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// lines is what one request prints: whole lines go to the log, as many as the limits allow.
+// lines logs the output of one request line by line, within the limits.
 type lines struct {
 	log     *slog.Logger
 	limits  abi.Limits
@@ -19,10 +19,10 @@ type lines struct {
 	kept    int64     // bytes
 	count   int64
 	dropped int64 // writes
-	muted   bool  // nothing more is kept
+	muted   bool  // further output is dropped
 }
 
-// print takes what was written to a standard file, 1 or 2.
+// print logs data written to file descriptor fd, 1 or 2.
 func (l *lines) print(fd uint32, data []byte) {
 	for partial := &l.partial[fd-1]; len(data) > 0; {
 		if l.muted { // a guest may print much faster than lines can be counted
@@ -42,7 +42,7 @@ func (l *lines) print(fd uint32, data []byte) {
 
 var streams = [2]string{"stdout", "stderr"}
 
-// line logs one line, or drops it when there were too many.
+// line logs one line, or drops it beyond a limit.
 func (l *lines) line(stream string, data []byte) {
 	data = data[:min(len(data), int(l.limits.LogLineBytes))]
 	if l.muted || l.count >= l.limits.LogLines || l.kept+int64(len(data)) > l.limits.LogBytes || !l.rate.take() {
@@ -55,7 +55,7 @@ func (l *lines) line(stream string, data []byte) {
 	l.log.Info("guest", "stream", stream, "line", strings.ToValidUTF8(string(data), "\uFFFD"))
 }
 
-// end logs what is left when the request ends.
+// end logs incomplete lines when the request ends.
 func (l *lines) end() {
 	for i, p := range l.partial {
 		if len(p) > 0 {
@@ -69,18 +69,18 @@ func (l *lines) end() {
 	l.kept, l.count, l.dropped, l.muted = 0, 0, 0, false
 }
 
-// Lines a family may log over time, all its requests together.
+// Lines that a family may log, over all its requests.
 const (
 	linesPerSecond = 200
 	linesAtOnce    = 1000
 )
 
-// rate is how many lines a family may log now.
+// rate is a token bucket for a family's log lines.
 type rate struct {
 	mu    sync.Mutex
 	now   func() time.Duration
 	left  float64
-	taken time.Duration // when left was true
+	taken time.Duration // when left was updated
 }
 
 func newRate(now func() time.Duration) *rate { return &rate{now: now, left: linesAtOnce} }

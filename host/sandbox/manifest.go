@@ -40,10 +40,10 @@ func customs(m *wasm.Module, name string) [][]byte {
 	return found
 }
 
-// ParseManifest reads a manifest, and checks it against the schema and against what that cannot say. The schemas in
-// it must be valid, and refer to nothing outside of themselves.
+// ParseManifest parses a manifest and checks it against its schema and the rules that the schema cannot express. The
+// manifest's schemas must be valid and self-contained.
 func ParseManifest(data []byte) (*abi.Manifest, error) {
-	manifest, err := abi.ParseManifest(data) // bounds its size and depth, too
+	manifest, err := abi.ParseManifest(data) // also bounds its size and depth
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func ParseManifest(data []byte) (*abi.Manifest, error) {
 	return manifest, checkSchemas(manifest)
 }
 
-// checkSchemas checks those of the tools.
+// checkSchemas checks the tools' schemas.
 func checkSchemas(manifest *abi.Manifest) error {
 	for _, t := range manifest.Tools {
 		if _, err := schema.Compile(t.InputSchema); err != nil {

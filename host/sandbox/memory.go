@@ -2,26 +2,25 @@ package sandbox
 
 import "github.com/tetratelabs/wazero/experimental"
 
-// linear is the linear memory of one instance: it never grows beyond its limit, and can be put back to the
-// state of its snapshot.
+// linear is the linear memory of one instance. It never exceeds its limit and can be restored to its snapshot.
 type linear struct {
 	limit   uint64 // bytes
 	size    uint64 // bytes
-	kept    uint64 // size when the snapshot was taken
+	kept    uint64 // size at the snapshot
 	backing backing
 }
 
-// backing is where the bytes of a linear memory are.
+// backing stores the bytes of a linear memory.
 type backing interface {
-	// resize makes the first size bytes usable, new ones zero, and returns them; nil when that fails.
+	// resize makes the first size bytes usable, with new ones zero, and returns them, or nil on failure.
 	resize(size uint64) []byte
-	// snapshot remembers the first size bytes, restore brings them back.
+	// snapshot saves the first size bytes; restore restores them.
 	snapshot(size uint64) error
 	restore() error
 	free()
 }
 
-// newLinear makes an empty memory of at most limit bytes.
+// newLinear returns an empty memory of at most limit bytes.
 func newLinear(limit uint64, backing backing) *linear {
 	return &linear{limit: limit, backing: backing}
 }
@@ -38,7 +37,7 @@ func (l *linear) Reallocate(size uint64) []byte {
 	return b
 }
 
-// Free implements experimental.LinearMemory. Nobody may use the memory any more.
+// Free implements experimental.LinearMemory. The memory must not be used afterwards.
 func (l *linear) Free() { l.backing.free() }
 
 func (l *linear) snapshot() error {
@@ -48,12 +47,12 @@ func (l *linear) snapshot() error {
 
 func (l *linear) restore() error { return l.backing.restore() }
 
-// grew says whether the memory is larger than its snapshot. Then it cannot be restored.
+// grew reports whether the memory is larger than its snapshot. If so, it cannot be restored.
 func (l *linear) grew() bool { return l.size != l.kept }
 
 var _ experimental.LinearMemory = (*linear)(nil)
 
-// heap is a backing on the Go heap. It is restored by copying all of it.
+// heap is a backing on the Go heap. Restoring copies all of it.
 type heap struct {
 	bytes []byte
 	image []byte

@@ -8,15 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pages makes memories that are private mappings of their snapshot. A page that the guest wrote is a copy that
-// the process owns, which the kernel's page map tells, so restoring costs by what was written and not by what
-// there is.
+// pages creates memories that are private mappings of their snapshot. A page that the guest wrote is a private copy,
+// which the kernel's page map shows, so the cost of restoring depends on the pages written, not on the memory size.
 type pages struct {
 	fd   int    // of /proc/self/pagemap
 	size uint64 // of a page, in bytes
 }
 
-// newPages is nil where the page map cannot be read; memories are then on the Go heap.
+// newPages returns nil if the page map cannot be read. Memories are then on the Go heap.
 func newPages() *pages {
 	fd, err := unix.Open("/proc/self/pagemap", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -30,7 +29,7 @@ func newPages() *pages {
 	return p
 }
 
-// probe tries whether the page map tells a page that was written from one that was not.
+// probe checks that the page map distinguishes written pages from others.
 func (p *pages) probe() error {
 	b, err := p.backing(2 * p.size)
 	if err != nil {
@@ -79,8 +78,8 @@ type mapping struct {
 	reserved uint64
 	usable   uint64
 
-	image unsafe.Pointer // the snapshot, for reading only
-	kept  uint64         // its length, whole pages
+	image unsafe.Pointer // the snapshot, read-only
+	kept  uint64         // its length, in bytes, whole pages
 }
 
 func (m *mapping) resize(size uint64) []byte {
@@ -98,7 +97,7 @@ func (m *mapping) resize(size uint64) []byte {
 	return unsafe.Slice((*byte)(m.base), m.reserved)[:size:size]
 }
 
-// snapshot moves what is in memory into an unnamed file and maps that in its place.
+// snapshot copies the memory into an unnamed file and maps the file in its place.
 func (m *mapping) snapshot(size uint64) error {
 	m.kept = roundUp(size, m.pages.size)
 	if m.kept == 0 {
@@ -108,7 +107,7 @@ func (m *mapping) snapshot(size uint64) error {
 	if err != nil {
 		return fmt.Errorf("make a snapshot of a guest's memory: %w", err)
 	}
-	defer unix.Close(fd) // the mappings keep the file
+	defer unix.Close(fd) // the mappings keep the file alive
 	if err := m.fill(fd); err != nil {
 		return fmt.Errorf("make a snapshot of a guest's memory: %w", err)
 	}
@@ -124,7 +123,7 @@ func (m *mapping) snapshot(size uint64) error {
 	return nil
 }
 
-// fill writes the pages that are not zero into a file; the others are holes.
+// fill writes the nonzero pages into a file and leaves holes for the others.
 func (m *mapping) fill(fd int) error {
 	if err := unix.Ftruncate(fd, int64(m.kept)); err != nil {
 		return err
@@ -146,7 +145,7 @@ func (m *mapping) fill(fd int) error {
 	return nil
 }
 
-// tooMany pages were written when forgetting all of them is better than keeping copies of each.
+// tooMany is the number of written pages above which dropping all private copies beats keeping them.
 const tooMany = 1024
 
 func (m *mapping) restore() error {
@@ -164,15 +163,15 @@ func (m *mapping) restore() error {
 	return nil
 }
 
-// Bits of an entry of the page map, as the kernel documents them.
+// Bits of a page map entry, as documented by the kernel.
 const (
 	entrySwapped = 1 << 62
 	entryPresent = 1 << 63
 	entryOfFile  = 1 << 61
 )
 
-// written calls f for each range of bytes in pages of their own, that is in pages that may differ from the
-// snapshot, and counts these pages.
+// written calls f for each range of bytes in private pages, which may differ from the snapshot, and returns the number
+// of these pages.
 func (m *mapping) written(f func(from, to uint64)) (int, error) {
 	var entries [512]uint64
 	size, count := m.pages.size, 0
@@ -195,7 +194,7 @@ func (m *mapping) written(f func(from, to uint64)) (int, error) {
 	return count, nil
 }
 
-// own says whether an entry is of a page that is not simply the file's.
+// own reports whether an entry is of a private page, not the file's.
 func own(entry uint64) bool {
 	return entry&entrySwapped != 0 || entry&entryPresent != 0 && entry&entryOfFile == 0
 }

@@ -2,7 +2,7 @@
 
 package sandbox
 
-// pages would restore memories page by page; only Linux tells which pages were written.
+// pages is unused here: only Linux reports which pages were written.
 type pages struct{}
 
 func newPages() *pages { return nil }

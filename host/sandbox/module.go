@@ -22,22 +22,22 @@ type Module struct {
 	code     *code
 	rate     *rate
 	log      *slog.Logger
-	slots    chan struct{} // one for each instance that may serve at once
+	slots    chan struct{} // one per instance that may serve at once
 
-	started atomic.Int64 // instances, in all
+	started atomic.Int64 // instances, in total
 
 	mu      sync.Mutex
 	closed  bool
-	running sync.WaitGroup // requests, and what they leave to be cleaned up
+	running sync.WaitGroup // requests and their cleanup
 }
 
-// Instances of one module that serve at once; requests wait for one.
+// Bounds on concurrent instances of one module; further requests wait.
 const (
 	maxInstances = 64
-	maxMemory    = 1 << 30 // bytes, of all of them together
+	maxMemory    = 1 << 30 // bytes, over all instances
 )
 
-// instances is how many instances of a module with these limits may serve at once.
+// instances returns how many instances of a module with these limits may serve at once.
 func instances(l abi.Limits) int64 {
 	return min(max(maxMemory/(l.MemoryPages*pageBytes), 2), maxInstances)
 }
@@ -54,12 +54,12 @@ func (m *Module) Manifest() *abi.Manifest { return m.manifest }
 // Limits returns the default limits of a request.
 func (m *Module) Limits() abi.Limits { return m.limits }
 
-// Request is one request to a guest.
+// Request is a request to a guest.
 type Request struct {
 	Kind    abi.Kind
-	Payload []byte     // not changed, and not used after the request
+	Payload []byte     // neither changed nor retained
 	Host    Host       // nil: every operation is denied
-	Limits  abi.Limits // lower ones than the module's; zero fields: the module's
+	Limits  abi.Limits // they lower the module's; zero fields: the module's
 }
 
 // Call sends a request to the guest and waits for its result. An error means that the host failed, or, as an *abi.Error
@@ -97,7 +97,7 @@ func (m *Module) call(nested context.Context, r Request, limits abi.Limits) (*Re
 	return result, nil
 }
 
-// serve runs a request on an instance, and tells whether that can serve again.
+// serve runs a request on an instance, and reports whether the instance can serve again.
 func (m *Module) serve(i *instance, c *call, r Request) (result *Result, healthy bool) {
 	if c.begin() != nil {
 		return c.result(c.stopped), true
@@ -115,11 +115,11 @@ func (m *Module) serve(i *instance, c *call, r Request) (result *Result, healthy
 	return result, true
 }
 
-// deepFuel is how much fuel a request takes at least that makes the stack large, which belongs to the function that
-// is called, and is never made smaller.
+// deepFuel is the least fuel with which a request can grow the stack to a large size. The stack belongs to the exported
+// function object and never shrinks.
 const deepFuel = 200_000
 
-// family names, in a context, the families that are being called, so that none is called again.
+// stackKey is the context key of the families that are being called, so that none is called again.
 type stackKey struct{}
 
 type familyStack struct {
@@ -128,7 +128,7 @@ type familyStack struct {
 	depth  int64
 }
 
-// descend puts the family on the stack of those being called.
+// descend pushes the family onto the context's stack of families being called.
 func (m *Module) descend(ctx context.Context) (context.Context, error) {
 	top, _ := ctx.Value(stackKey{}).(*familyStack)
 	depth := int64(1)
@@ -156,7 +156,7 @@ func (m *Module) admitRequest() bool {
 	return true
 }
 
-// checkOut takes an idle instance, or makes one. Without one, the result or the error says why.
+// checkOut takes an idle instance or starts one. If it returns none, the result or the error has the reason.
 func (m *Module) checkOut(ctx context.Context, limits abi.Limits) (*instance, *Result, error) {
 	select {
 	case m.slots <- struct{}{}:
@@ -179,7 +179,7 @@ func (m *Module) checkOut(ctx context.Context, limits abi.Limits) (*instance, *R
 	return i, result, err
 }
 
-// checkIn keeps an instance for the next request if it can serve again.
+// checkIn returns an instance to the pool if it can serve again.
 func (m *Module) checkIn(i *instance, again bool) {
 	if !again {
 		m.discard(i)
@@ -196,14 +196,14 @@ func (m *Module) checkIn(i *instance, again bool) {
 	}
 }
 
-// discard frees an instance that has served.
+// discard frees an instance and its slot.
 func (m *Module) discard(i *instance) {
 	if i.memory.size < largeMemory {
 		i.close()
 		<-m.slots
 		return
 	}
-	m.running.Go(func() { // giving back so much takes milliseconds, for which nobody needs to wait
+	m.running.Go(func() { // freeing so much takes milliseconds: do not block the caller
 		i.close()
 		<-m.slots
 	})
@@ -215,7 +215,7 @@ func (m *Module) closeIdle() {
 	}
 }
 
-// largeMemory is how much memory takes long to give back, in bytes.
+// largeMemory is the size from which memory is slow to free, in bytes.
 const largeMemory = 8 << 20
 
 // Close frees the module. Running requests continue; later ones fail with ErrClosed.
@@ -235,12 +235,12 @@ func (m *Module) Close() error {
 	return nil
 }
 
-// lines is the log of a request.
+// lines returns the log of a request.
 func (m *Module) lines(limits abi.Limits) *lines {
 	return &lines{log: m.log, limits: limits, rate: m.rate}
 }
 
-// result is what became of a request that ended with an error.
+// result returns the result of a request that ended with an error.
 func (c *call) result(err error) *Result {
 	r := c.used()
 	s := c.stopped
@@ -251,7 +251,7 @@ func (c *call) result(err error) *Result {
 	return r
 }
 
-// used fills in what the request took.
+// used returns a result with the resources that the request used.
 func (c *call) used() *Result {
 	r := &Result{Time: c.module.sandbox.since() - c.began, CPU: c.ran, HostCalls: c.calls, Fuel: c.fuel.handed}
 	if i := c.instance; i != nil {
@@ -265,10 +265,10 @@ func (c *call) used() *Result {
 	return r
 }
 
-// maxTrace is how much is kept of where a guest trapped, in bytes.
+// maxTrace bounds the stack trace kept of a trap, in bytes.
 const maxTrace = 2 << 10
 
-// trapped reads wazero's error.
+// trapped classifies wazero's error.
 func (c *call) trapped(err error) (*stop, string) {
 	what, trace, _ := strings.Cut(err.Error(), "\n")
 	trace = strings.ToValidUTF8(trace[:min(len(trace), maxTrace)], "?")
@@ -276,7 +276,7 @@ func (c *call) trapped(err error) (*stop, string) {
 	switch {
 	case strings.Contains(what, "stack overflow"):
 		return &stop{class: abi.ClassStack, limit: abi.LimitCallDepth, what: "the guest's calls were nested too deeply"}, trace
-	case strings.Contains(what, "(recovered by wazero)"): // the trace has names of the guest's
+	case strings.Contains(what, "(recovered by wazero)"): // not in trace, which has the guest's names
 		c.module.sandbox.log.Error("the host failed while a guest ran", "family", c.module.family, "error", err)
 		return &stop{class: abi.ClassTrap, what: "the host failed while the guest ran"}, ""
 	case c.instance.wasRefused():

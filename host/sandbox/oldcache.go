@@ -8,11 +8,11 @@ import (
 	"regexp"
 )
 
-// oldCacheFile is a file of the cache as it was while it kept native code without a MAC.
+// oldCacheFile matches files of the former cache, which stored native code without a MAC.
 const oldCacheFile = `^(modules/[0-9a-f]{64}-[A-Za-z0-9._-]+\.wasm|code/wazero-[A-Za-z0-9._+-]+/[0-9a-f]{64}|work/compile-[0-9]+/(module\.wasm|code/wazero-[A-Za-z0-9._+-]+/[0-9a-f]{64}))$`
 
-// RemoveOldCache removes a cache that earlier releases kept in a directory, and the directory if nothing else is in it. It
-// is without effect where there is none.
+// RemoveOldCache removes the cache of earlier releases from a directory, and the directory if it is then empty. It does
+// nothing if there is none.
 func RemoveOldCache(dir string) error {
 	info, err := os.Lstat(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
@@ -21,7 +21,7 @@ func RemoveOldCache(dir string) error {
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(dir) // links lead nowhere else
+	root, err := os.OpenRoot(dir) // links cannot lead out of it
 	if err != nil {
 		return err
 	}
@@ -39,8 +39,8 @@ func RemoveOldCache(dir string) error {
 		}
 		return nil
 	})
-	for i := len(folders) - 1; i > 0; i-- { // the innermost first
-		_ = root.Remove(filepath.FromSlash(folders[i])) // it has something else in it
+	for i := len(folders) - 1; i > 0; i-- { // innermost first
+		_ = root.Remove(filepath.FromSlash(folders[i])) // fails if it is not empty
 	}
 	_ = os.Remove(dir)
 	return err

@@ -2,7 +2,7 @@ package sandbox
 
 import "io/fs"
 
-// owned is left to the access rights of the user's own directories.
+// owned returns true: Windows relies on the access rights of the user's directories.
 func owned(fs.FileInfo) bool { return true }
 
 func ownedByRoot(fs.FileInfo) bool { return true }

@@ -2,23 +2,22 @@ package sandbox
 
 import "sync"
 
-// pool keeps instances that wait for the next request of their module. It has limits, for each holds memory: those
-// that waited longest go first.
+// pool holds idle instances. It is bounded, as each holds memory, and evicts the least recently used first.
 type pool struct {
 	mu    sync.Mutex
-	first *instance // that waited longest
+	first *instance // least recently used
 	last  *instance
-	bytes uint64 // of memory that all of them have
+	bytes uint64 // of memory of all instances
 	count map[*Module]int
 }
 
-// What may wait.
+// Bounds of the pool.
 const (
 	maxIdle      = 4         // instances of one module
-	maxIdleBytes = 512 << 20 // of memory, all modules together
+	maxIdleBytes = 512 << 20 // of memory, over all modules
 )
 
-// take gives the instance of a module that came last; nil when there is none.
+// take removes and returns the most recently used instance of a module, or nil if there is none.
 func (p *pool) take(m *Module) *instance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -33,7 +32,7 @@ func (p *pool) take(m *Module) *instance {
 	return i
 }
 
-// put adds an instance, and gives those that have to go for it, which are the caller's now.
+// put adds an instance and returns those it evicts, which the caller must close.
 func (p *pool) put(i *instance) (gone []*instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +54,7 @@ func (p *pool) put(i *instance) (gone []*instance) {
 	return gone
 }
 
-// removeFirst removes the instance of a module that waited longest.
+// removeFirst removes the least recently used instance of a module.
 func (p *pool) removeFirst(m *Module) *instance {
 	i := p.first
 	for i.module != m {

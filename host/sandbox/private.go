@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// private makes a directory that only its owner can use, or checks that it is one.
+// private creates a directory that only its owner can use, or checks that an existing one is.
 func private(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -32,12 +32,12 @@ func checkPrivate(dir string) error {
 	return nil
 }
 
-// ours says whether a file is regular and nobody but this process's user can write it.
+// ours reports whether a file is regular and only this process's user can write it.
 func ours(info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && owned(info) && (runtime.GOOS == "windows" || info.Mode().Perm()&0o022 == 0)
 }
 
-// unexposed makes sure that no other user can put another directory in the place of dir. root can.
+// unexposed checks that no user but root can replace dir with another directory.
 func unexposed(dir string) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil || runtime.GOOS == "windows" {
@@ -57,8 +57,8 @@ func unexposed(dir string) error {
 	return nil
 }
 
-// workspace is a directory of this process alone. wazero reads native code from there, so that nobody can change it between
-// its verification and its use.
+// workspace is a directory private to this process. wazero reads native code from it, so that code cannot change between
+// verification and use.
 type workspace struct {
 	dir    string
 	engine string // wazero's name for its directory: its version and the platform
@@ -67,7 +67,7 @@ type workspace struct {
 // dirEngine is wazero's cache in a workspace.
 const dirEngine = "engine"
 
-// openWorkspace makes a workspace in the first of some directories that others cannot change.
+// openWorkspace creates a workspace in the first of parents that others cannot change.
 func openWorkspace(parents []string) (*workspace, error) {
 	var failed []error
 	for _, parent := range parents {
@@ -87,7 +87,7 @@ func openWorkspace(parents []string) (*workspace, error) {
 	return nil, fmt.Errorf("find a directory for native code that only this process's user can change: %w", errors.Join(failed...))
 }
 
-// named learns wazero's name for its directory, which it has made.
+// named looks up the name of the directory that wazero created.
 func (w *workspace) named() error {
 	entries, err := os.ReadDir(filepath.Join(w.dir, dirEngine))
 	if err != nil {
@@ -100,7 +100,7 @@ func (w *workspace) named() error {
 	return nil
 }
 
-// ready makes the workspace again after something removed it, such as a cleaner of temporary files.
+// ready recreates the workspace if it was removed, say by a cleaner of temporary files.
 func (w *workspace) ready() error {
 	for _, dir := range []string{w.dir, filepath.Join(w.dir, dirEngine), w.native()} {
 		if err := private(dir); err != nil {
@@ -110,7 +110,7 @@ func (w *workspace) ready() error {
 	return nil
 }
 
-// native is where wazero looks for native code.
+// native returns the directory from which wazero reads native code.
 func (w *workspace) native() string { return filepath.Join(w.dir, dirEngine, w.engine) }
 
 func (w *workspace) close() error { return os.RemoveAll(w.dir) }

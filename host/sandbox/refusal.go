@@ -7,15 +7,15 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// Refusal is the reason why a module was not admitted.
+// Refusal is the reason that a module was not admitted.
 type Refusal struct {
 	Class abi.Class // the step that refused it
-	What  string    // what is wrong
-	Do    string    // what its author or operator can do
-	Err   error     // of a library, if any
+	What  string    // the fault
+	Do    string    // the remedy for its author or operator
+	Err   error     // from a library, if any
 }
 
-// Error says what is wrong and what to do.
+// Error describes the fault and its remedy.
 func (r *Refusal) Error() string {
 	what := r.What
 	if r.Err != nil {
@@ -33,29 +33,29 @@ func refuse(class abi.Class, do, format string, args ...any) *Refusal {
 // Result is the outcome of a request.
 type Result struct {
 	Class     abi.Class
-	Output    []byte        // ClassOK: the result, which is the caller's now
-	Error     *abi.Error    // other classes: what to tell whoever asked
-	Trace     string        // ClassTrap: the guest's functions, for its author; they come from the module
+	Output    []byte        // ClassOK: the result, owned by the caller
+	Error     *abi.Error    // other classes: the error for the caller
+	Trace     string        // ClassTrap: the guest's stack, for its author; untrusted text from the module
 	Fuel      int64         // used
-	Time      time.Duration // from the request to its end
-	CPU       time.Duration // of that, what the guest ran by itself
-	Memory    int64         // the most it had, in bytes, tables included
+	Time      time.Duration // wall time of the request
+	CPU       time.Duration // part of Time in which the guest ran
+	Memory    int64         // peak linear memory, in bytes
 	HostCalls int64
 }
 
-// Outcome is what the class belongs to.
+// Outcome returns the outcome of the result's class.
 func (r *Result) Outcome() abi.Outcome { return r.Class.Outcome() }
 
-// stop ends a request from within. It is what the host's functions panic with, which wazero turns into an error.
+// stop is the reason that a request ends early. Host functions panic with it; wazero turns the panic into an error.
 type stop struct {
 	class abi.Class
-	limit string // the limit's name in the ABI, if it is one
+	limit string // ABI name of the exceeded limit, if any
 	what  string
 }
 
 func (s *stop) Error() string { return s.what }
 
-// explain is the error that whoever asked is told.
+// explain returns the error for the caller.
 func (s *stop) explain() *abi.Error {
 	code := abi.CodeExhausted
 	switch s.class {

@@ -34,7 +34,7 @@ type Host interface {
 // Config configures a sandbox. Zero fields mean the default in the comment.
 type Config struct {
 	Cache    Cache            // of compiled modules, for all processes of this user
-	Scratch  []string         // directories for what this process compiles where there is no cache, of which the first is used that others cannot change; default: the system's for temporary files
+	Scratch  []string         // candidate work directories without a cache; the first that others cannot change is used; default: the system's for temporary files
 	Log      *slog.Logger     // guests' output and host errors; default: discards
 	Now      func() time.Time // the clock that guests see; default: the system's
 	Rand     io.Reader        // the randomness that guests see; it may be read concurrently; default: crypto/rand
@@ -42,19 +42,19 @@ type Config struct {
 	Compiler Compiler         // compiles unvetted modules
 }
 
-// Cache configures where compiled modules are kept. A cache that cannot be written, or that others can, is not used, which
-// is logged.
+// Cache configures the cache of compiled modules. A cache that is unwritable, or writable by others, is not used; this is
+// logged.
 type Cache struct {
 	Dir   string // created with mode 0700; default: nothing is kept
-	Key   string // the file of the key that entries are authenticated with, outside of Dir, created with mode 0600; default: Dir with .key appended
-	Bytes int64  // of all entries, the least recently used of which are removed; default: 512 MiB
+	Key   string // key file that authenticates entries, outside Dir, created with mode 0600; default: Dir with .key appended
+	Bytes int64  // limit of all entries; the least recently used are evicted; default: 512 MiB
 }
 
 // Compiler starts the process that runs RunCompiler.
 type Compiler struct {
 	Path    string        // default: this program
 	Args    []string      // default: compile-module; the directory and the bytes of memory follow
-	Env     []string      // besides what every process needs
+	Env     []string      // in addition to what every process needs
 	Timeout time.Duration // default: compile_ms of the ABI
 	Memory  int64         // bytes; default: compile_bytes of the ABI
 }
@@ -68,18 +68,18 @@ type Sandbox struct {
 	cache    *cache
 	work     *workspace
 	compiled wazero.CompilationCache // finds native code in work
-	epoch    time.Time               // what the monotonic clock counts from
+	epoch    time.Time               // zero of the monotonic clock
 	slots    *slots
 	pool     *pool
 	pages    *pages // nil: memories are on the Go heap
-	// compiling has room for one compiler at a time.
+	// compiling is a semaphore: one compiler at a time.
 	compiling chan struct{}
-	// loading has room for one module that wazero loads from work.
+	// loading is a semaphore: wazero loads one module from work at a time.
 	loading chan struct{}
 
 	mu      sync.Mutex
 	closing sync.WaitGroup // modules whose requests still run
-	runtime wazero.Runtime // nil before the first module; not changed afterwards
+	runtime wazero.Runtime // nil before the first module; constant afterwards
 	codes   map[[sha256.Size]byte]*code
 	modules map[*Module]struct{}
 	closed  bool
@@ -116,7 +116,7 @@ func New(config Config) (*Sandbox, error) {
 	return s, nil
 }
 
-// openWork opens the cache, or does without, and makes a directory for what this process compiles and loads.
+// openWork opens the cache, or goes without, and creates the work directory of this process.
 func (s *Sandbox) openWork(config Config) (err error) {
 	parents := config.Scratch
 	if len(parents) == 0 {
@@ -158,7 +158,7 @@ func (c Compiler) withDefaults() Compiler {
 	return c
 }
 
-// program is the file of the compiler. On Linux it is what this process runs, whatever became of its file.
+// program returns the path of the compiler. On Linux it is this process's executable, even if its file was replaced.
 func (c Compiler) program() (string, error) {
 	if c.Path != "" {
 		return c.Path, nil
@@ -173,10 +173,10 @@ func (c Compiler) program() (string, error) {
 	return path, nil
 }
 
-// since is the monotonic clock of the sandbox.
+// since returns the time on the sandbox's monotonic clock.
 func (s *Sandbox) since() time.Duration { return time.Since(s.epoch) }
 
-// forget is called when a module is closed.
+// forget removes a closed module.
 func (s *Sandbox) forget(m *Module) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -34,8 +34,8 @@ func ManifestBytes(module []byte) ([]byte, error) {
 	return manifest, err
 }
 
-// sections calls f with each section of a module, until f is false. whole is with its number and length; name and data are of
-// custom sections only, whose name is not nil.
+// sections calls f for each section of a module until f returns false. whole includes the section's id and length. name and
+// data are set for custom sections only, whose name is not nil.
 func sections(module []byte, f func(whole, name, data []byte) bool) error {
 	if len(module) < 8 || string(module[:4]) != "\x00asm" {
 		return errors.New("it is not a WebAssembly module")
@@ -60,8 +60,8 @@ func sections(module []byte, f func(whole, name, data []byte) bool) error {
 	return nil
 }
 
-// bodyOf is the digest of a module without its custom sections, which have no part in its code, and its manifests. It is false
-// for a module that is to be decoded to say what is wrong with it.
+// bodyOf returns the digest of a module without custom sections, which do not affect its code, and its manifests. It returns
+// false for a faulty module, which must be decoded to find the fault.
 func bodyOf(module []byte) (body [sha256.Size]byte, manifests [][]byte, ok bool) {
 	limits, customs, fine := structural(), 0, true
 	h := sha256.New()
@@ -85,7 +85,7 @@ func bodyOf(module []byte) (body [sha256.Size]byte, manifests [][]byte, ok bool)
 	return body, manifests, true
 }
 
-// sized takes bytes that follow their length.
+// sized splits off length-prefixed bytes.
 func sized(data []byte) (content, rest []byte, err error) {
 	n, used := binary.Uvarint(data)
 	if used <= 0 || n > uint64(len(data)-used) {

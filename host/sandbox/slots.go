@@ -5,19 +5,18 @@ import (
 	"sync"
 )
 
-// slots lets at most a number of guests run at once, and shares them out by family: each family that waits
-// gets the next free slot in turn, so that a flood of calls to one family delays the others by one turn at
-// most.
+// slots bounds how many guests run at once and schedules waiting families round-robin, so that a flood of calls to one
+// family delays the others by at most one turn.
 type slots struct {
 	mu   sync.Mutex
 	free int
-	// queues of families that wait, in the order of their turns. A family is in turns exactly as long as its
-	// queue is not empty.
+	// queues holds the waiters of each family, and turns the families in order. A family is in turns if and only if
+	// its queue is not empty.
 	queues map[string][]*waiter
 	turns  []string
 }
 
-// waiter waits for a slot. Its channel is closed when it has one.
+// waiter waits for a slot. Its channel is closed once it has one.
 type waiter struct{ ready chan struct{} }
 
 func newSlots(n int) *slots {
@@ -47,14 +46,14 @@ func (s *slots) acquire(ctx context.Context, family string) error {
 	}
 }
 
-// release gives a slot back, to whoever has waited for the next turn.
+// release passes the slot to the next waiter, or frees it.
 func (s *slots) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.passOn()
 }
 
-// waited says whether anybody waits for a slot.
+// waited reports whether any guest waits for a slot.
 func (s *slots) waited() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +67,7 @@ func (s *slots) enqueue(family string, w *waiter) {
 	s.queues[family] = append(s.queues[family], w)
 }
 
-// passOn hands one slot to the first waiter of the family whose turn it is, or keeps it free.
+// passOn hands a slot to the first waiter of the next family, or frees it.
 func (s *slots) passOn() {
 	if len(s.turns) == 0 {
 		s.free++
@@ -88,7 +87,7 @@ func (s *slots) passOn() {
 	close(next.ready)
 }
 
-// abandon takes a waiter out of its queue. When it was given a slot in the meantime, the slot is passed on.
+// abandon removes a waiter from its queue. If it got a slot in the meantime, abandon passes it on.
 func (s *slots) abandon(family string, w *waiter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,8 +19,8 @@ type Report struct {
 	Bytes         int           `json:"bytes"`
 	Functions     int           `json:"functions"`
 	Imports       []string      `json:"imports"`
-	MemoryPages   uint32        `json:"memory_pages"`   // at first
-	TableElements int64         `json:"table_elements"` // at first, all tables together
+	MemoryPages   uint32        `json:"memory_pages"`   // initial
+	TableElements int64         `json:"table_elements"` // initial, over all tables
 	Limits        abi.Limits    `json:"limits"`         // of its requests
 	Manifest      *abi.Manifest `json:"manifest"`       // nil: it has none
 }
@@ -84,10 +84,10 @@ func Pack(module, manifest []byte) ([]byte, error) {
 	return out, err
 }
 
-// customSection is the number of a section that is not WebAssembly's own.
+// customSection is the id of custom sections.
 const customSection = 0
 
-// without copies a module, section by section, but for custom sections of a name.
+// without returns a copy of a module without the custom sections of a name.
 func without(module []byte, name string) ([]byte, error) {
 	const head = 8
 	out, rest := append([]byte(nil), module[:head]...), module[head:]

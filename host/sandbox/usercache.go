@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// UserCache is the cache of compiled modules of this process's user: where the system keeps what programs can make again, with
-// the key where it keeps settings. Without a place for both it has no directory, and keeps nothing.
+// UserCache returns the user's cache of compiled modules: entries in the system's cache directory, the key in its
+// configuration directory. If either is missing, Dir is empty and nothing is cached.
 func UserCache() (c Cache) {
 	config, err := os.UserConfigDir()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// errno is an error number of WASI.
+// errno is a WASI error number.
 type errno = uint64
 
 const (
@@ -23,8 +23,8 @@ const (
 	errnoNoSup   errno = 58
 )
 
-// wasiFunctions are the part of WASI that guests in Go need: clocks, randomness, an end, and somewhere to print.
-// There are no files, no arguments and no environment.
+// wasiFunctions returns the subset of WASI that Go guests need: clocks, randomness, exit and output. There are no
+// files, arguments or environment.
 func wasiFunctions() map[string]function {
 	badFile := func(_ *call, _ api.Module, stack []uint64) { stack[0] = errnoBadFile }
 	return map[string]function{
@@ -47,10 +47,10 @@ func wasiFunctions() map[string]function {
 	}
 }
 
-// standard says whether a file is one of the three that are always open.
+// standard reports whether fd is standard input, output or error.
 func standard(fd uint64) bool { return uint32(fd) <= 2 }
 
-// wasiNoSizes is args_sizes_get(count, bytes) and environ_sizes_get.
+// wasiNoSizes implements args_sizes_get(count, bytes) and environ_sizes_get.
 func wasiNoSizes(_ *call, m api.Module, stack []uint64) {
 	if !m.Memory().WriteUint32Le(uint32(stack[0]), 0) || !m.Memory().WriteUint32Le(uint32(stack[1]), 0) {
 		stack[0] = errnoFault
@@ -59,13 +59,13 @@ func wasiNoSizes(_ *call, m api.Module, stack []uint64) {
 	stack[0] = errnoSuccess
 }
 
-// Clocks of WASI.
+// WASI clocks.
 const (
 	clockReal      = 0
 	clockMonotonic = 1
 )
 
-// wasiClock is clock_time_get(clock, precision, time).
+// wasiClock implements clock_time_get(clock, precision, time).
 func wasiClock(c *call, m api.Module, stack []uint64) {
 	c.pulse()
 	var now uint64
@@ -85,10 +85,10 @@ func wasiClock(c *call, m api.Module, stack []uint64) {
 	stack[0] = errnoSuccess
 }
 
-// randomChunk is how many bytes are made without a look at the clock.
+// randomChunk is the number of bytes generated between checks of the clock.
 const randomChunk = 64 << 10
 
-// wasiRandom is random_get(pointer, length).
+// wasiRandom implements random_get(pointer, length).
 func wasiRandom(c *call, m api.Module, stack []uint64) {
 	c.pulse()
 	to, ok := m.Memory().Read(uint32(stack[0]), uint32(stack[1]))
@@ -108,14 +108,14 @@ func wasiRandom(c *call, m api.Module, stack []uint64) {
 	stack[0] = errnoSuccess
 }
 
-// wasiYield is sched_yield(). The next tick gives others a turn.
+// wasiYield implements sched_yield(). The next tick gives others a turn.
 func wasiYield(c *call, _ api.Module, stack []uint64) {
 	c.pulse()
 	runtime.Gosched()
 	stack[0] = errnoSuccess
 }
 
-// wasiExit is proc_exit(code).
+// wasiExit implements proc_exit(code).
 func wasiExit(c *call, _ api.Module, stack []uint64) {
 	if code := uint32(stack[0]); code != 0 && c.instance.wasRefused() {
 		c.halt(abi.ClassMemory, abi.LimitMemoryPages, "the guest exited with code %d after it was refused more memory than %d pages, or a larger table", code, c.limits.MemoryPages)
@@ -123,7 +123,7 @@ func wasiExit(c *call, _ api.Module, stack []uint64) {
 	c.halt(abi.ClassExit, "", "the guest exited with code %d", uint32(stack[0]))
 }
 
-// wasiClose is fd_close(fd), and fd_fdstat_set_flags(fd, flags): nothing changes.
+// wasiClose implements fd_close(fd) and fd_fdstat_set_flags(fd, flags), which change nothing.
 func wasiClose(c *call, _ api.Module, stack []uint64) {
 	c.pulse()
 	if !standard(stack[0]) {
@@ -133,7 +133,7 @@ func wasiClose(c *call, _ api.Module, stack []uint64) {
 	stack[0] = errnoSuccess
 }
 
-// wasiStat is fd_fdstat_get(fd, stat): the standard files are character devices without any rights.
+// wasiStat implements fd_fdstat_get(fd, stat): the standard files are character devices without any rights.
 func wasiStat(c *call, m api.Module, stack []uint64) {
 	c.pulse()
 	if !standard(stack[0]) {
@@ -148,13 +148,13 @@ func wasiStat(c *call, m api.Module, stack []uint64) {
 	stack[0] = errnoSuccess
 }
 
-// How many buffers one write takes, and how much of each is looked at.
+// Bounds of one write: the buffers it accepts, and the bytes logged of each.
 const (
 	maxVectors = 256
 	maxPrint   = 1 << 20
 )
 
-// wasiRead is fd_read(fd, vectors, count, read): standard input is empty.
+// wasiRead implements fd_read(fd, vectors, count, read): standard input is empty.
 func wasiRead(c *call, m api.Module, stack []uint64) {
 	c.pulse()
 	switch {
@@ -167,7 +167,7 @@ func wasiRead(c *call, m api.Module, stack []uint64) {
 	}
 }
 
-// wasiWrite is fd_write(fd, vectors, count, written): what guests print goes to the log.
+// wasiWrite implements fd_write(fd, vectors, count, written): output goes to the log.
 func wasiWrite(c *call, m api.Module, stack []uint64) {
 	c.pulse()
 	fd := uint32(stack[0])
@@ -175,7 +175,7 @@ func wasiWrite(c *call, m api.Module, stack []uint64) {
 		stack[0] = errnoBadFile
 		return
 	}
-	vectors, ok := m.Memory().Read(uint32(stack[1]), min(uint32(stack[2]), maxVectors)*8) // the guest writes the rest again
+	vectors, ok := m.Memory().Read(uint32(stack[1]), min(uint32(stack[2]), maxVectors)*8) // the guest retries the rest
 	if !ok {
 		stack[0] = errnoFault
 		return
@@ -198,7 +198,7 @@ func wasiWrite(c *call, m api.Module, stack []uint64) {
 	stack[0] = errnoSuccess
 }
 
-// Sizes of what poll_oneoff reads and writes, and how much of it.
+// Sizes of poll_oneoff's records in bytes, a bound on their number, and the flag for absolute times.
 const (
 	subscriptionSize = 48
 	eventSize        = 32
@@ -206,15 +206,15 @@ const (
 	absoluteTime     = 1
 )
 
-// subscription is one thing that poll_oneoff waits for.
+// subscription is an event that poll_oneoff waits for.
 type subscription struct {
 	userdata uint64
-	kind     byte // 0: a clock; others are files
+	kind     byte // 0: clock; others: files
 	wait     time.Duration
 	errno    errno
 }
 
-// wasiPoll is poll_oneoff(subscriptions, events, count, happened): guests can wait for time, and for nothing else.
+// wasiPoll implements poll_oneoff(subscriptions, events, count, happened). Guests can wait for clocks only.
 func wasiPoll(c *call, m api.Module, stack []uint64) {
 	c.pulse()
 	count := uint32(stack[2])
@@ -242,7 +242,7 @@ func wasiPoll(c *call, m api.Module, stack []uint64) {
 	stack[0] = errnoSuccess
 }
 
-// subscription reads one. What cannot be waited for happens at once, with an error.
+// subscription decodes one subscription. An unsupported one fires at once, with an error.
 func (c *call) subscription(raw []byte) subscription {
 	s := subscription{userdata: binary.LittleEndian.Uint64(raw), kind: raw[8]}
 	clock, timeout, flags := binary.LittleEndian.Uint32(raw[16:]), binary.LittleEndian.Uint64(raw[24:]), binary.LittleEndian.Uint16(raw[40:])
@@ -267,7 +267,7 @@ func (c *call) subscription(raw []byte) subscription {
 	return s
 }
 
-// happened writes an event for each subscription that waited no longer than the shortest, and counts them.
+// happened writes an event for each subscription whose wait is at most shortest, and returns their number.
 func happened(subscriptions []subscription, shortest time.Duration, out []byte) uint32 {
 	var n uint32
 	for _, s := range subscriptions {
