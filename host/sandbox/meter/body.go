@@ -6,21 +6,20 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// metered is a function being rewritten. It pays for its regions; what it calls that uses fuel finds the fuel in the
-// global.
+// metered is a function being rewritten. It pays for its regions. Callees that use fuel find it in the global.
 type metered struct {
 	*rewriter
 	*measured
 	signature wasm.FuncType
 	out       *code
-	next      int       // charge
-	blocks    []nesting // open ones
+	next      int       // index into charges
+	blocks    []nesting // open blocks
 	last      wasm.Instr
-	inlined   int // operations on memory that pay in line
+	inlined   int // memory operations that pay inline
 
-	fuelLocal   uint32 // local: the fuel, or what was just left of it
-	number      uint32 // local: how many bytes or references are moved
-	depthBefore uint32 // local: how deep calls were nested before
+	fuelLocal   uint32 // local: the fuel, or its value after the last charge
+	number      uint32 // local: number of bytes or references moved
+	depthBefore uint32 // local: call depth on entry
 }
 
 // body rewrites one function.
@@ -57,8 +56,8 @@ func (w *rewriter) count(f *metered) {
 	}
 }
 
-// enter pays for the function. Where something is to be done on the way out, all ways but return lead through the end
-// of a block, behind which it is done.
+// enter pays for the function. If it needs an epilogue, all exits but return lead to the end of a block that the epilogue
+// follows.
 func (f *metered) enter() {
 	if f.leaf {
 		return
@@ -72,10 +71,10 @@ func (f *metered) enter() {
 	}
 }
 
-// wrapped says whether something is to be done on the way out: writing back the fuel, or counting down.
+// wrapped reports whether the function needs an epilogue: writing back the fuel, or restoring the depth.
 func (f *metered) wrapped() bool { return f.local || f.weight > 0 }
 
-// exit is what is done on the way out.
+// exit writes the epilogue.
 func (f *metered) exit() {
 	f.spill()
 	if f.weight > 0 {
@@ -83,7 +82,7 @@ func (f *metered) exit() {
 	}
 }
 
-// nest counts how deep calls are nested, and remembers how deep it was before.
+// nest saves the call depth and increases it.
 func (f *metered) nest() {
 	if f.weight > 0 {
 		f.out.index(wasm.OpGlobalGet, f.depthGlobal).tee(f.depthBefore).i32(f.weight).op(wasm.OpI32Add).index(wasm.OpGlobalSet, f.depthGlobal)
@@ -101,7 +100,7 @@ func (f *metered) resultType() {
 	}
 }
 
-// blockType is the index of a type that takes nothing and gives several values.
+// blockType returns the index of a type without parameters and with several results.
 func (w *rewriter) blockType(results []wasm.ValType) uint32 {
 	name := make([]byte, len(results))
 	for i, t := range results {
@@ -118,7 +117,7 @@ func (w *rewriter) blockType(results []wasm.ValType) uint32 {
 func (f *metered) instructions(original *wasm.Code) error {
 	r := original.Instructions(math.MaxInt)
 	var in wasm.Instr
-	copied := 0 // instructions up to here are in the output
+	copied := 0 // bytes before it are in the output
 	for r.More() {
 		if err := r.Next(&in); err != nil {
 			return err
@@ -139,7 +138,7 @@ func (f *metered) instructions(original *wasm.Code) error {
 	return nil
 }
 
-// keeps reports whether an instruction stays as it is.
+// keeps reports whether an instruction stays unchanged.
 func (f *metered) keeps(in *wasm.Instr) bool {
 	switch in.Op {
 	case wasm.OpBlock, wasm.OpIf:
@@ -196,7 +195,7 @@ func (f *metered) replace(in *wasm.Instr, original []byte) {
 	}
 }
 
-// replaceBulk pays for operations by how much they move, and marks those that cannot be taken back.
+// replaceBulk pays for operations by the amount they move, and marks irreversible ones.
 func (f *metered) replaceBulk(in *wasm.Instr, original []byte) {
 	switch in.Op {
 	case wasm.OpMemoryFill:

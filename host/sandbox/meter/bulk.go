@@ -6,24 +6,24 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// chunk is how many bytes are moved without a look at the fuel, and references how many references.
+// chunk is the number of bytes moved between fuel checks, and references that of references.
 const (
 	chunk      = 1 << 20
 	references = 1 << 16
 )
 
-// mostInline is how many operations on memory of one function pay in line. Each makes blocks that compilers take more than
-// linear time for: ten thousand of them took 50 s to compile.
+// mostInline is how many memory operations of one function pay inline. Each adds blocks, whose compile time is superlinear:
+// ten thousand took 50 s to compile.
 const mostInline = 64
 
-// bulk is how an operation on many bytes or references is paid.
+// bulk describes the price of an operation on many bytes or references.
 type bulk struct {
-	most  uint32 // that are moved without a look at the fuel
-	fails bool   // with more than that, at once
-	price int64  // shift: so many for one unit, as a power of two
-	time  int64  // shift: so many for the time of one unit
-	table uint32 // that is written to
-	// helped says that a helper pays for a number that is not known.
+	most  uint32 // moved without a fuel check
+	fails bool   // at once, with more than most
+	price int64  // shift: log2 of the number per unit of fuel
+	time  int64  // shift: log2 of the number per unit of time
+	table uint32 // destination
+	// helped means that a helper pays for an unknown number.
 	helped bool
 }
 
@@ -41,7 +41,7 @@ func (w *rewriter) bulk(in *wasm.Instr) bulk {
 	return bulk{most: min(size, references), fails: size <= references, helped: size > references, time: 5, table: b.table}
 }
 
-// known is the price of an operation that follows a constant, if it is paid with the instructions around it.
+// known returns the price of an operation whose count is a constant, if the region around it pays.
 func (b bulk) known(last *wasm.Instr) (price, time int64, ok bool) {
 	switch count := uint32(last.Value); {
 	case last.Op != wasm.OpI32Const:
@@ -53,7 +53,7 @@ func (b bulk) known(last *wasm.Instr) (price, time int64, ok bool) {
 	}
 }
 
-// tableMost is how large a table can become.
+// tableMost returns the maximum size of a table.
 func (w *rewriter) tableMost(table uint32) uint32 {
 	t := w.from.AllTables()[table]
 	if imported := len(w.from.AllTables()) - len(w.from.Tables); int(table) >= imported {
@@ -65,7 +65,7 @@ func (w *rewriter) tableMost(table uint32) uint32 {
 	return math.MaxUint32
 }
 
-// moveBytes pays for an operation on memory. More than a chunk is left to a function that looks at the fuel.
+// moveBytes pays for a memory operation. More than a chunk is left to a helper that checks the fuel.
 func (f *metered) moveBytes(in *wasm.Instr, original []byte, helper uint32) {
 	b := f.bulk(in)
 	if _, _, ok := b.known(&f.last); ok {
@@ -85,7 +85,7 @@ func (f *metered) moveBytes(in *wasm.Instr, original []byte, helper uint32) {
 	f.out.raw(original...).op(wasm.OpEnd)
 }
 
-// moveReferences pays for an operation on a table.
+// moveReferences pays for a table operation.
 func (f *metered) moveReferences(in *wasm.Instr, original []byte) {
 	b := f.bulk(in)
 	switch _, _, ok := b.known(&f.last); {
@@ -99,12 +99,12 @@ func (f *metered) moveReferences(in *wasm.Instr, original []byte) {
 	f.out.raw(original...)
 }
 
-// upTo gives the number, or nothing for more than most: that fails or traps at once.
+// upTo pushes the number as an i64, or 0 if it exceeds most: the operation then fails or traps at once.
 func (f *metered) upTo(most uint32) {
 	f.out.get(f.number).op(wasm.OpI64ExtendI32U).i64(0).get(f.number).i32(int32(most)).op(wasm.OpI32LeU, wasm.OpSelect)
 }
 
-// payByCount pays for the i32 on the stack, and leaves it there.
+// payByCount pays for the number in the i32 on the stack, and leaves it there.
 func (f *metered) payByCount(shift int64, most uint32) {
 	f.out.tee(f.number)
 	f.upTo(most)
@@ -112,7 +112,7 @@ func (f *metered) payByCount(shift int64, most uint32) {
 	f.around(func() { f.out.call(f.charge) })
 }
 
-// grow marks that something grew, or that it was refused.
+// grow marks growth or its refusal.
 func (f *metered) grow(original []byte) {
 	f.mark()
 	f.out.raw(original...)

@@ -2,18 +2,18 @@ package meter
 
 import "github.com/alcove-memory/alcove/host/sandbox/wasm"
 
-// nextCharge is the one that comes next.
+// nextCharge returns the next charge and advances past it.
 func (f *metered) nextCharge() charge {
 	f.next++
 	return f.charges[f.next-1]
 }
 
-// entered reports whether control enters a region that pays before a byte of the body.
+// entered reports whether a paying region begins at a byte of the body.
 func (f *metered) entered(at int) bool {
 	return f.next < len(f.charges) && int(f.charges[f.next].at) == at
 }
 
-// pay takes a region's price.
+// pay subtracts a region's price, and ticks if the region checks the fuel and it is below zero.
 func (f *metered) pay(r charge) {
 	if !r.checks {
 		f.take(func(c *code) { c.i64(r.price) })
@@ -23,7 +23,7 @@ func (f *metered) pay(r charge) {
 	f.out.when(func(*code) { f.tickAround() })
 }
 
-// payAndCheck takes a region's price, and gives whether the fuel is below zero.
+// payAndCheck subtracts a region's price and pushes whether the fuel is below zero.
 func (f *metered) payAndCheck(r charge) {
 	f.getFuel()
 	f.out.i64(r.price).op(wasm.OpI64Sub).tee(f.fuelLocal)
@@ -33,7 +33,7 @@ func (f *metered) payAndCheck(r charge) {
 	f.out.i64(0).op(wasm.OpI64LtS)
 }
 
-// take takes an amount of 64 bits from the fuel.
+// take subtracts an i64 amount from the fuel.
 func (f *metered) take(amount func(*code)) {
 	f.getFuel()
 	amount(f.out)
@@ -55,14 +55,14 @@ func (f *metered) getFuel() {
 
 func (f *metered) tickAround() { f.around(func() { f.out.call(f.tick()) }) }
 
-// around is for what uses fuel of its own accord.
+// around wraps code that itself uses the fuel global.
 func (f *metered) around(do func()) {
 	f.spill()
 	do()
 	f.refill()
 }
 
-// spill writes the fuel back, and refill reads it again.
+// spill writes the fuel local back to the global; refill reads it again.
 func (f *metered) spill() {
 	if f.local {
 		f.out.get(f.fuelLocal).index(wasm.OpGlobalSet, f.fuel)

@@ -2,42 +2,42 @@ package meter
 
 import "github.com/alcove-memory/alcove/host/sandbox/wasm"
 
-// Costs are in units of fuel: one is about the time of an addition.
+// Costs, in units of fuel. A unit is about the time of an addition.
 const (
 	entryCost     = 4  // of a call's frame
 	callCost      = 8  // of a call
 	importCost    = 64 // of calling the host
-	iterationCost = 1  // of a loop's next iteration
+	iterationCost = 1  // of each loop iteration
 	growCost      = 256
-	localsPerOne  = 4 // locals that are zeroed for one unit
-	bytesShift    = 6 // bytes moved for one unit, as a power of two
+	localsPerOne  = 4 // locals zeroed per unit
+	bytesShift    = 6 // log2 of the bytes moved per unit
 	pageShift     = 16 - bytesShift
 )
 
-// A leaf has no charge of its own. Its callers pay for its longest way, which costs little more than its shortest.
+// A leaf has no charge of its own. Its callers pay for its longest path, which costs little more than the shortest.
 const (
 	leafCost     = 64
 	leafSlack    = 8
-	indirectCost = 12  // the most that a leaf costs which may be called indirectly: such calls pay for any of its type
-	leafBytes    = 400 // of code; none is longer
+	indirectCost = 12  // maximum of a leaf that may be called indirectly: such calls pay for any leaf of the type
+	leafBytes    = 400 // maximum code size
 )
 
-// unchecked is how long a way may take without a look at the fuel, in units. At worst, where every unit is a load that
-// misses all caches, that is a millisecond.
+// unchecked is the longest path without a fuel check, in units. At worst, when every unit is a load that misses all
+// caches, that is a millisecond.
 const unchecked = 10_000
 
-// returning is how long the way from a call to the function's end may take without a look at the fuel: thousands of
-// calls may return one after the other.
+// returning is the longest path from a call to the function's end without a fuel check, in units: thousands of calls
+// may return in a row.
 const returning = 32
 
-// foldedPart is how much of its own price a region may pay for others that may not run: one in so many.
+// foldedPart bounds what a region pays for regions that may not run: one foldedPart-th of its own price.
 const foldedPart = 8
 
-// outlinedHeight is how many loops, one inside of the other, call the host from outside of their code. More are seldom,
-// and each adds blocks to those in it.
+// outlinedHeight is how many nested loops call the host from outside their code. Deeper nesting is rare, and each such
+// loop adds blocks around those in it.
 const outlinedHeight = 3
 
-// cost is what an instruction costs at most, but for what depends on its operands.
+// cost returns the maximum cost of an instruction, excluding what depends on its operands.
 func cost(op wasm.Opcode) int64 {
 	switch op {
 	case wasm.OpBlock, wasm.OpLoop, wasm.OpEnd, wasm.OpElse, wasm.OpNop, wasm.OpDrop, wasm.OpLocalGet, wasm.OpI32Const, wasm.OpI64Const:

@@ -7,13 +7,12 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// gap is how many zeros between two segments of data are worth one segment less, in bytes.
+// gap is the longest run of zeros, in bytes, worth storing to save a data segment.
 const gap = 64
 
-// joinData joins segments of data that are close to each other. Go's linker leaves out every short run of zeros, so
-// a guest in Go has some ten thousand segments, each of which costs at every load and for every instance. Nothing
-// changes if no instruction names a segment, none is written over another, and memory begins as zeros: then their
-// order does not matter either.
+// joinData joins adjacent data segments. Go's linker leaves out every short run of zeros, so a Go guest has some ten
+// thousand segments, each of which costs time at every load and instantiation. Joining preserves behavior if no
+// instruction names a segment, none overlap, and memory is initially zero: then their order does not matter either.
 func (w *rewriter) joinData() {
 	if w.drops || len(w.inits) > 0 || w.from.Imported(wasm.KindMemory) > 0 {
 		return
@@ -41,13 +40,13 @@ func (w *rewriter) joinData() {
 	}
 }
 
-// located is a segment and where it begins.
+// located is a segment and its address.
 type located struct {
 	wasm.Data
 	at uint64
 }
 
-// locate sorts segments by where they begin. It is false when that is no constant, or two overlap.
+// locate sorts segments by address. It returns false if an address is not constant, or two segments overlap.
 func locate(segments []wasm.Data) ([]located, bool) {
 	sorted := make([]located, len(segments))
 	for i, s := range segments {
@@ -66,7 +65,7 @@ func locate(segments []wasm.Data) ([]located, bool) {
 	return sorted, true
 }
 
-// offset is where an active segment begins, if that is a constant.
+// offset returns the address of an active segment, if it is a constant.
 func offset(s wasm.Data) (uint64, bool) {
 	code := wasm.Code{Body: s.At.Bytes}
 	r := code.Instructions(0)

@@ -6,14 +6,14 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// What makes a frame large, as bytes that count like another call.
+// Bytes of locals and body that count as another call.
 const (
 	localsPerCall = 256
 	bodyPerCall   = 8192
 )
 
-// findRecursive gives a weight to each function that can be on the stack more than once: one that is part of a cycle
-// of calls. All others together are no deeper than there are functions.
+// findRecursive sets the weight of each function that can be on the stack more than once, as part of a call cycle. The
+// depth of all others is bounded by their number.
 func (w *rewriter) findRecursive() {
 	g := w.calls()
 	for _, group := range g.cycles() {
@@ -43,15 +43,15 @@ func frameBytes(t wasm.ValType, count int) int {
 	return 8 * count
 }
 
-// graph is who may call whom: for each node, the nodes that follow. Nodes are the functions that the module defines and,
-// behind them, the types of indirect calls, which lead to every function of that type that has a reference.
+// graph is the call graph: the successors of each node. Nodes are the functions that the module defines, followed by the
+// types of indirect calls, which lead to every referenced function of that type.
 type graph [][]int
 
 func (w *rewriter) calls() graph {
 	g := make(graph, len(w.functions))
 	types := w.signatures()
-	nodes := make([]int, len(types))      // of types, 0: none yet
-	seen := make([]int, len(w.functions)) // by function: the last caller, from 1
+	nodes := make([]int, len(types))      // by type; 0: none yet
+	seen := make([]int, len(w.functions)) // by function: the last caller, plus 1
 	for i := range w.functions {
 		for _, callee := range w.functions[i].callees {
 			if callee >= w.imported && seen[callee-w.imported] != i+1 {
@@ -75,7 +75,7 @@ func (w *rewriter) calls() graph {
 	return g
 }
 
-// signatures is, for each type, the first that an indirect call takes for the same.
+// signatures returns, for each type, the first type that indirect calls treat as equal.
 func (w *rewriter) signatures() []int {
 	first, types := map[string]int{}, make([]int, len(w.from.Types))
 	for i, t := range w.from.Types {
@@ -88,7 +88,7 @@ func (w *rewriter) signatures() []int {
 	return types
 }
 
-// signature is equal for types that an indirect call takes for the same.
+// signature returns a key that is equal for types that indirect calls treat as equal.
 func signature(t wasm.FuncType) string {
 	name := make([]byte, 0, len(t.Params)+1+len(t.Results))
 	for _, p := range t.Params {
@@ -101,7 +101,7 @@ func signature(t wasm.FuncType) string {
 	return string(name)
 }
 
-// referenced are the functions that a table can hold.
+// referenced returns the functions that a table can hold.
 func (w *rewriter) referenced() map[uint32]bool {
 	for _, e := range w.from.Elements {
 		for _, f := range e.Funcs {
@@ -126,12 +126,12 @@ func (w *rewriter) refer(x wasm.Expr) {
 	}
 }
 
-// search is the state of Tarjan's search for strongly connected components. It keeps its own stack: graphs of modules
+// search is the state of Tarjan's algorithm for strongly connected components. It keeps its own stack, as call graphs
 // may be deep.
 type search struct {
 	graph   graph
 	order   []int // of the first visit, from 1
-	low     []int // the earliest node that is reached and not yet in a group
+	low     []int // order of the earliest reachable node not yet in a group
 	onStack []bool
 	stack   []int
 	path    []step
@@ -139,10 +139,10 @@ type search struct {
 	groups  [][]int
 }
 
-// step is a node on the path, and which of those that follow comes next.
+// step is a node on the path and the index of its next successor.
 type step struct{ node, next int }
 
-// cycles are the groups of nodes that all reach each other, and single nodes that follow themselves.
+// cycles returns the groups of mutually reachable nodes, including single nodes that succeed themselves.
 func (g graph) cycles() [][]int {
 	s := &search{graph: g, order: make([]int, len(g)), low: make([]int, len(g)), onStack: make([]bool, len(g))}
 	for node := range g {
@@ -178,7 +178,7 @@ func (s *search) walk() {
 	}
 }
 
-// leave ends a node: it tells the one before what it reaches, or closes a group.
+// leave finishes a node: it passes its low to the predecessor, and closes a group.
 func (s *search) leave(node int) {
 	s.path = s.path[:len(s.path)-1]
 	if len(s.path) > 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// code is instructions being written.
+// code is a sequence of instructions being written.
 type code struct{ bytes []byte }
 
 func newCode() *code { return &code{} }
@@ -51,14 +51,14 @@ func (c *code) set(local uint32) *code { return c.index(wasm.OpLocalSet, local) 
 func (c *code) tee(local uint32) *code { return c.index(wasm.OpLocalTee, local) }
 func (c *code) call(f uint32) *code    { return c.index(wasm.OpCall, f) }
 
-// when runs then if the i32 on the stack is not zero. Neither takes nor gives values.
+// when runs then if the i32 on the stack is nonzero. then has no parameters or results.
 func (c *code) when(then func(*code)) *code {
 	c.op(wasm.OpIf).raw(0x40)
 	then(c)
 	return c.op(wasm.OpEnd)
 }
 
-// repeat runs a body, which ends with an i32, until it is zero.
+// repeat runs a body, which pushes an i32, until that is zero.
 func (c *code) repeat(body func(*code)) *code {
 	c.op(wasm.OpLoop).raw(0x40)
 	body(c)

@@ -9,39 +9,39 @@ import (
 // frame is an open block.
 type frame struct {
 	op      wasm.Opcode
-	region  int32 // that paid when it was opened
+	region  int32 // current when it was opened
 	opened  span
-	ends    span  // all ways to its end
-	reached bool  // its end
-	leads   int   // the outermost frame that a branch from inside leads to
-	arm     int32 // of an if: the region of the first
+	ends    span  // of all paths to its end
+	reached bool  // its end is reachable
+	leads   int   // outermost frame that a branch inside targets
+	arm     int32 // of an if: region of the first arm
 }
 
-// loop is a loop that can be reached.
+// loop is a reachable loop.
 type loop struct {
 	region int32
 	around int32
-	busy   bool // it calls something that uses fuel, perhaps in a loop in it
-	height int  // of the loops in it
-	plain  bool // it takes no values
+	busy   bool // it, or a nested loop, calls something that uses fuel
+	height int  // of the loops nested in it
+	plain  bool // it has no parameters
 }
 
-// flow reads a function and cuts it into regions. Each instruction belongs to the region that pays for it: behind a
-// block whose ways all lead to its end, that is the region before the block, and else a new one.
+// flow reads a function and splits it into regions. Each instruction belongs to the region that pays for it: after a
+// block whose paths all lead to its end, that is the region before the block; otherwise, a new one.
 type flow struct {
 	*rewriter
 	f       *measured
-	index   int // of the function's code
+	index   int // of the function's Code
 	regions []region
 	frames  []frame
 	loops   []loop
 	loop    int32
-	now     int32 // the region that pays
+	now     int32 // current region
 	span    span
 	since   straight
-	last    wasm.Instr // the one before; its lists are not kept
-	busy    bool       // it cannot be a leaf: it calls or moves something, or looks at the fuel on its way
-	spills  int        // calls before which the fuel is written back, if it is in a local variable
+	last    wasm.Instr // previous instruction, without its lists
+	busy    bool       // cannot be a leaf: it has calls, bulk moves or fuel checks
+	spills  int        // calls before which a fuel local is written back
 }
 
 // read measures a function.
@@ -141,7 +141,7 @@ func (r *flow) otherArm(in *wasm.Instr) {
 	r.arm(in)
 }
 
-// arrive notes that a frame's end is reached from here.
+// arrive records that a frame's end is reached from here.
 func (r *flow) arrive(f *frame) {
 	switch {
 	case r.now == none:
@@ -156,7 +156,7 @@ func (r *flow) close(in *wasm.Instr) {
 	index := len(r.frames) - 1
 	f := &r.frames[index]
 	r.arrive(f)
-	if f.op == wasm.OpIf { // there is no other arm
+	if f.op == wasm.OpIf { // without else
 		r.now, r.span = f.region, f.opened
 		r.arrive(f)
 	}
@@ -189,7 +189,7 @@ func (r *flow) closeLoop(f *frame) {
 	}
 }
 
-// branch follows the ways that an instruction opens. What follows it in the same block runs only if none was taken.
+// branch follows the targets of an instruction. Code after it in the same block runs only if no branch is taken.
 func (r *flow) branch(in *wasm.Instr) {
 	if r.now == none {
 		return
@@ -212,7 +212,7 @@ func (r *flow) branch(in *wasm.Instr) {
 	r.now = none
 }
 
-// lead notes a branch to the frame with a label.
+// lead records a branch to a label.
 func (r *flow) lead(label int) {
 	top := len(r.frames) - 1
 	target := top - label
@@ -222,7 +222,7 @@ func (r *flow) lead(label int) {
 	}
 }
 
-// callsIn marks a loop, and those around it.
+// callsIn marks a loop and those around it as busy.
 func (r *flow) callsIn(at int32) {
 	for ; at != none && !r.loops[at].busy; at = r.loops[at].around { // those around a busy one are busy
 		r.loops[at].busy = true

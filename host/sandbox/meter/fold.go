@@ -1,12 +1,12 @@
 package meter
 
-// fold makes a function pay at fewer of its regions: what both arms of an if cost is paid before it, and so are regions
-// that cost little beside the one before. It gives the charges that are left.
+// fold reduces the number of regions that pay: the common cost of both arms of an if moves before it, and so do regions
+// that are cheap relative to the preceding one. It returns the remaining charges.
 func fold(regions []region) []charge {
 	for i := len(regions) - 1; i > 0; i-- {
 		r := &regions[i]
 		if r.second {
-			continue // it is looked at with the first arm
+			continue // handled with the first arm
 		}
 		before := &regions[r.before]
 		if r.other != none {
@@ -35,7 +35,7 @@ func paying(regions []region) int {
 	return n
 }
 
-// share pays what two arms both cost, one of which runs.
+// share pays the common cost of two arms, one of which runs.
 func (r *region) share(a, b *region) {
 	if a.checks || b.checks {
 		return
@@ -44,7 +44,7 @@ func (r *region) share(a, b *region) {
 	r.price, a.price, b.price = r.price+both, a.price-both, b.price-both
 }
 
-// fold pays for a region that may not run, as long as all of those together cost little beside what runs.
+// fold pays for a region that may not run, while the total of such regions stays small relative to what runs.
 func (r *region) fold(other *region) {
 	if other.checks || (r.folded+other.price)*foldedPart > r.price-r.folded {
 		return

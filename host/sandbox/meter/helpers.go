@@ -2,7 +2,7 @@ package meter
 
 import "github.com/alcove-memory/alcove/host/sandbox/wasm"
 
-// layHelpers gives the functions that are added their indexes, behind all others.
+// layHelpers assigns the added functions their indexes, after all others.
 func (w *rewriter) layHelpers() {
 	next := w.imported + 1 + uint32(len(w.from.Codes))
 	add := func() uint32 { next++; return next - 1 }
@@ -17,11 +17,11 @@ func (w *rewriter) layHelpers() {
 		wasm.Export{Name: Restore, Kind: wasm.KindFunc, Index: add()})
 }
 
-// addHelpers writes them in the same order.
+// addHelpers writes the added functions in the same order.
 func (w *rewriter) addHelpers() {
 	w.addFunction(w.types.amount, nil, w.chargeBody())
 	temporaries := []wasm.LocalGroup{{Count: 1, Type: wasm.I64}}
-	if len(w.from.AllMemories()) == 0 { // nothing calls these
+	if len(w.from.AllMemories()) == 0 { // never called
 		w.addFunction(w.types.three, nil, newCode())
 		w.addFunction(w.types.three, nil, newCode())
 	} else {
@@ -42,14 +42,14 @@ func (w *rewriter) addFunction(t uint32, locals []wasm.LocalGroup, c *code) {
 	w.module.Codes = append(w.module.Codes, wasm.Code{Locals: locals, Body: c.op(wasm.OpEnd).bytes})
 }
 
-// chargeBody takes the amount in local 0 from the fuel.
+// chargeBody subtracts the amount in local 0 from the fuel.
 func (w *rewriter) chargeBody() *code {
 	return newCode().
 		index(wasm.OpGlobalGet, w.fuel).get(0).op(wasm.OpI64Sub).tee(0).index(wasm.OpGlobalSet, w.fuel).
 		get(0).i64(0).op(wasm.OpI64LtS).when(func(c *code) { c.call(w.tick()) })
 }
 
-// The helpers that move bytes, a chunk at a time, have the operation's operands as locals: to, from or the byte, count.
+// Locals of the helpers that move bytes in chunks. The first three are the operation's operands; from may be the fill byte.
 const (
 	to    = 0
 	from  = 1
@@ -57,12 +57,12 @@ const (
 	total = 3 // an i64
 )
 
-// payFor pays for as many bytes as the i32 on the stack.
+// payFor pays for the number of bytes in the i32 on the stack.
 func (w *rewriter) payFor(c *code) {
 	c.op(wasm.OpI64ExtendI32U).i64(bytesShift).op(wasm.OpI64ShrU).call(w.charge)
 }
 
-// beyond leaves 1 when an address and the size go beyond a length of 64 bits on the stack.
+// beyond pushes 1 if address plus size exceeds the i64 length on the stack.
 func beyond(c *code, address uint32) {
 	c.set(total)
 	c.get(address).op(wasm.OpI64ExtendI32U).get(size).op(wasm.OpI64ExtendI32U).op(wasm.OpI64Add).get(total).op(wasm.OpI64GtU)
@@ -72,7 +72,7 @@ func memoryBytes(c *code) {
 	c.op(wasm.OpMemorySize).raw(0).op(wasm.OpI64ExtendI32U).i64(16).op(wasm.OpI64Shl)
 }
 
-// whole runs an operation at once, and returns, when it will trap: a trap writes nothing.
+// whole runs an operation in one piece and returns if it would trap: a trap writes nothing.
 func (w *rewriter) whole(c *code, operation func(*code), traps ...func(*code)) {
 	for i, trap := range traps {
 		trap(c)
@@ -87,7 +87,7 @@ func (w *rewriter) whole(c *code, operation func(*code), traps ...func(*code)) {
 	})
 }
 
-// short runs an operation on at most a chunk, and returns.
+// short runs an operation on at most a chunk and returns.
 func (w *rewriter) short(c *code, operation func(*code)) {
 	c.get(size).i32(chunk).op(wasm.OpI32LeU).when(func(c *code) {
 		w.rest(c, operation)
@@ -97,7 +97,7 @@ func (w *rewriter) short(c *code, operation func(*code)) {
 
 func toBeyond(c *code) { memoryBytes(c); beyond(c, to) }
 
-// advance moves a local on by a chunk.
+// advance adds a chunk to a local.
 func advance(c *code, local uint32) { c.get(local).i32(chunk).op(wasm.OpI32Add).set(local) }
 
 func shorten(c *code) { c.get(size).i32(chunk).op(wasm.OpI32Sub).set(size) }
@@ -107,7 +107,7 @@ func (w *rewriter) payForChunk(c *code) {
 	w.payFor(c)
 }
 
-// forwards runs an operation chunk by chunk, and then on what is left. advances are the locals that move on.
+// forwards runs an operation chunk by chunk, then on the rest. advances are the locals to advance.
 func (w *rewriter) forwards(c *code, operation func(*code), advances ...uint32) {
 	c.repeat(func(c *code) {
 		w.payForChunk(c)
@@ -122,7 +122,7 @@ func (w *rewriter) forwards(c *code, operation func(*code), advances ...uint32) 
 	w.rest(c, operation)
 }
 
-// rest runs an operation on what is left, at most a chunk.
+// rest runs an operation on the remaining bytes, at most a chunk.
 func (w *rewriter) rest(c *code, operation func(*code)) {
 	c.get(size)
 	w.payFor(c)
@@ -138,7 +138,7 @@ func (w *rewriter) fillBody() *code {
 	return c
 }
 
-// copyBody copies backwards when the places may overlap the other way.
+// copyBody copies backwards if the destination follows the source, as they may overlap.
 func (w *rewriter) copyBody() *code {
 	c, move := newCode(), func(c *code) { c.op(wasm.OpMemoryCopy).raw(0, 0) }
 	w.whole(c, move, toBeyond, func(c *code) { memoryBytes(c); beyond(c, from) })
@@ -168,7 +168,7 @@ func (w *rewriter) initBody(segment uint32) *code {
 	return c
 }
 
-// saveBody copies globals and tables. A table may have grown since it was made, and its copy grows along.
+// saveBody copies globals and tables. A table may have grown since instantiation; its copy is grown to match.
 func (w *rewriter) saveBody() *code {
 	c := newCode()
 	for _, g := range sorted(w.shadows) {

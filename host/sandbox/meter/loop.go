@@ -2,31 +2,31 @@ package meter
 
 import "github.com/alcove-memory/alcove/host/sandbox/wasm"
 
-// nesting is an open block of the original.
+// nesting is an open block of the original function.
 type nesting struct {
-	outlined bool  // a loop that calls the host from outside
+	outlined bool  // a loop that calls the host from outside its code
 	price    int64 // of that loop
 	added    uint32
 }
 
-// addedBlocks are those around a loop that calls the host from outside of its code:
+// addedBlocks counts the blocks around a loop that calls the host from outside its code:
 //
 //	block $done
 //	  loop $again
 //	    block $tick
 //	      loop $loop
-//	        pay, and br_if $tick when the fuel is below zero
+//	        pay, and br_if $tick if the fuel is below zero
 //	        …
 //	      end
 //	      br $done
 //	    end
-//	    call tick, and give the price back
+//	    call tick, and refund the price
 //	    br $again
 //	  end
 //	end
 //
-// Inside of the loop, the call would cost at every iteration: what it may change is kept in memory there. The values on
-// the stack stay where they are, so a loop that takes values cannot be left and entered again.
+// Inside the loop, the call would slow every iteration: state that it may change would be kept in memory. Operands stay
+// on the stack, so a loop with parameters cannot be left and re-entered.
 const addedBlocks = 3
 
 func (f *metered) top() *nesting { return &f.blocks[len(f.blocks)-1] }
@@ -42,7 +42,7 @@ func (f *metered) open(outlined bool) {
 func (f *metered) close() { f.blocks = f.blocks[:len(f.blocks)-1] }
 
 func (f *metered) openLoop(in *wasm.Instr, original []byte) {
-	if !f.entered(in.End) { // it is never reached
+	if !f.entered(in.End) { // unreachable
 		f.open(false)
 		f.out.raw(original...)
 		return
@@ -62,7 +62,7 @@ func (f *metered) openLoop(in *wasm.Instr, original []byte) {
 	f.out.index(wasm.OpBrIf, 1)
 }
 
-// closeLoop ends a loop and the blocks around it.
+// closeLoop closes a loop and the blocks around it.
 func (f *metered) closeLoop() {
 	price := f.top().price
 	f.close()
@@ -72,7 +72,7 @@ func (f *metered) closeLoop() {
 	f.out.index(wasm.OpBr, 0).op(wasm.OpEnd, wasm.OpEnd)
 }
 
-// branch leads to the same block as before, past those that were added.
+// branch retargets a branch to account for the added blocks.
 func (f *metered) branch(in *wasm.Instr) {
 	f.out.op(in.Op)
 	if in.Op == wasm.OpBrTable {

@@ -7,26 +7,26 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// measured is what a first reading of a function finds.
+// measured is the result of the first pass over a function.
 type measured struct {
-	entry   int64 // of a leaf: what its callers pay for it
+	entry   int64 // of a leaf: the price that its callers pay
 	leaf    bool  // no charge of its own
-	local   bool  // the fuel is kept in a local variable
+	local   bool  // keeps the fuel in a local variable
 	loops   int
-	charges []charge // in the order of the code
+	charges []charge // in code order
 
-	callees  []uint32 // functions that are called directly
-	indirect []uint32 // types of indirect calls, each once
-	weight   int32    // how much deeper it makes the stack; 0: it is not recursive
+	callees  []uint32 // functions called directly
+	indirect []uint32 // types of indirect calls, without duplicates
+	weight   int32    // depth that a call adds; 0: not recursive
 }
 
-// measure reads all functions. Callers pay for leaves, so those are known before.
+// measure reads all functions, leaves first, as their callers pay for them.
 func (w *rewriter) measure() error {
 	w.imported = w.from.Imported(wasm.KindFunc)
 	w.functions = make([]measured, len(w.from.Codes))
 	w.written, w.mutated, w.inits, w.refs = map[uint32]bool{}, map[uint32]bool{}, map[uint32]uint32{}, map[uint32]bool{}
 	w.declare()
-	w.indirectPrice = make([]int64, len(w.from.Types)) // of leaves, which call nothing
+	w.indirectPrice = make([]int64, len(w.from.Types)) // zero while reading leaves, which call nothing
 	if err := w.findLeaves(); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (w *rewriter) measure() error {
 	return nil
 }
 
-// findLeaves reads the short functions. A leaf calls nothing, so no other has to be known for it.
+// findLeaves reads the short functions. A leaf calls nothing, so it depends on no other function.
 func (w *rewriter) findLeaves() error {
 	for i := range w.from.Codes {
 		if len(w.from.Codes[i].Body) > leafBytes {
@@ -60,7 +60,7 @@ func (w *rewriter) findLeaves() error {
 	return nil
 }
 
-// payForIndirect finds, for each type, the leaf that costs most of those that an indirect call may reach.
+// payForIndirect finds, for each type, the price of the most expensive leaf that an indirect call may reach.
 func (w *rewriter) payForIndirect() {
 	types := w.signatures()
 	most := make([]int64, len(types))
@@ -77,7 +77,7 @@ func (w *rewriter) payForIndirect() {
 	}
 }
 
-// finish keeps what was found.
+// finish stores the results.
 func (r *flow) finish() {
 	f, ends := r.f, r.frames[0]
 	f.loops = len(r.loops)
@@ -96,14 +96,14 @@ func (r *flow) finish() {
 	f.local = r.worthLocal(len(f.charges))
 }
 
-// worthLocal says whether to keep the fuel in a local variable, which costs a little around calls, and saves much in a
-// loop that calls nothing and some at each charge.
+// worthLocal reports whether to keep the fuel in a local variable, which costs a little around calls, saves a lot in loops
+// without calls, and some at each charge.
 func (r *flow) worthLocal(charges int) bool {
 	tight := slices.ContainsFunc(r.loops, func(l loop) bool { return !l.busy })
 	return tight || charges > 2*r.spills+4
 }
 
-// declare notes the functions that others may call without naming them.
+// declare records the functions that may be called without being named.
 func (w *rewriter) declare() {
 	w.declared = maps.Clone(w.referenced())
 	for _, x := range w.from.Exports {

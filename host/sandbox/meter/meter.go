@@ -1,29 +1,29 @@
 // Package meter rewrites a WebAssembly module so that it cannot run unbounded.
 //
-// The module gets a fuel counter that its own code cannot name. Code that runs together pays once, when control enters
-// it, and operations on many bytes or references pay for their number. Functions when they are entered, loops at each
-// iteration, and long ways between those, look whether the counter is below zero: then the module calls the host, which
-// refills it or ends the call. Between two looks the counter may fall below zero by a bounded amount.
+// The module gets a fuel counter that its own code cannot name. A region of code that runs together pays once, on entry;
+// operations on many bytes or references pay by their number. The counter is checked on function entry, at each loop
+// iteration and on long paths between them: if it is below zero, the module calls the host, which refills it or ends the
+// call. Between two checks the counter may fall below zero by a bounded amount.
 //
 // # Contract
 //
-// A rewritten module has, beside what it had:
+// A rewritten module additionally has:
 //
-//   - an import TickModule.TickName, a function without parameters and results. The host sets the fuel to zero or
-//     more, or panics to end the call. It is called with the fuel below zero, also while the module starts.
-//   - an exported i64 global Fuel, 0 at first. What is left there when a call ends is exact but after a trap, when a
-//     function may not yet have written back what it used since the last tick.
-//   - an exported i32 global Depth: how deep calls are nested. Only functions that can be on the stack more than once
-//     count, those with large frames more than once. It is exact at each tick, and 0 after a call that did not trap; it
-//     is for the host to compare, which may find it beyond a limit by what a part of fuel pays for.
-//   - an exported i32 global Changed, which is 1 once memory.grow, table.grow, data.drop or elem.drop was executed:
-//     what they did cannot be taken back. It is 2 while the last of them was a growth that was refused.
-//   - an exported function Save, which remembers all globals that can change and all tables that the module writes
-//     to, and Restore, which puts them back as they were. Neither touches the memory.
+//   - an import TickModule.TickName, a function without parameters or results. It is called when the fuel is below zero,
+//     also while the module starts. The host sets the fuel to zero or more, or panics to end the call.
+//   - an exported i64 global Fuel, initially 0. It is exact at the end of a call, except after a trap, when a function may
+//     not have written back its use since the last tick.
+//   - an exported i32 global Depth, the call depth. Only functions that can be on the stack more than once count, those with
+//     large frames more than once. It is exact at each tick, and 0 after a call that did not trap. The host enforces the
+//     limit, which Depth may exceed by the calls that a part of fuel pays for.
+//   - an exported i32 global Changed, which is 1 once memory.grow, table.grow, data.drop or elem.drop was executed, as
+//     their effects cannot be undone. It is 2 if the last of them was a refused growth.
+//   - an exported function Save, which saves all globals and tables that the module writes to, and Restore, which
+//     restores them. Neither touches the memory.
 //
-// No module may use a name with Prefix itself. Since all this is added behind what the module had, its code, validated
-// before, has no index for it. Function indexes move up by one behind the imports; custom sections are dropped, and
-// segments of data that no instruction names may be joined.
+// No input module may use a name with Prefix. Additions follow the module's own definitions, so its code, already
+// validated, has no index for them. Function indexes after the imports shift by one. Custom sections are dropped, and
+// data segments that no instruction names may be joined.
 package meter
 
 import (
@@ -35,10 +35,10 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// Version names what Rewrite does: the same module, options and version give the same bytes.
+// Version is the version of Rewrite: equal modules, options and versions produce equal bytes.
 const Version = "meter-5"
 
-// The names that a rewritten module imports and exports.
+// Names that a rewritten module imports and exports.
 const (
 	Prefix     = "alcove:"
 	TickModule = Prefix + "meter"
@@ -50,32 +50,32 @@ const (
 	Restore    = Prefix + "restore"
 )
 
-// Options bound what the rewritten module may ask for.
+// Options bounds the rewritten module.
 type Options struct {
-	// TableMax is how many references each table may grow to; 0: 65,536; math.MaxUint32: as many as the module says. A
-	// module that starts with more is refused.
+	// TableMax is the maximum size of each table, in references; 0: 65,536; math.MaxUint32: the module's own. A module with a
+	// larger initial size is refused.
 	TableMax uint32
-	// MaxBytes is how large the rewritten module may be, but for what is not code; 0: 48 MiB. Some code grows manifold.
+	// MaxBytes bounds the code of the rewritten module; 0: 48 MiB. Some code grows manyfold.
 	MaxBytes int
 }
 
 const maxBytes = 48 << 20
 
-// chargeBytes is the least that a charge takes.
+// chargeBytes is the minimum encoded size of a charge.
 const chargeBytes = 7
 
-// Report says what was done to a module.
+// Report describes how a module was rewritten.
 type Report struct {
-	Functions int // that pay when they are entered
-	Leaves    int // short ones, without loops and calls, for which their callers pay
+	Functions int // that pay on entry
+	Leaves    int // short functions, without loops or calls, for which their callers pay
 	Loops     int
-	Recursive int // that count how deep calls are nested
-	Globals   int // that Restore puts back
-	Tables    int // that Restore puts back
+	Recursive int // functions that count the call depth
+	Globals   int // that Restore restores
+	Tables    int // that Restore restores
 	Bytes     int // of the rewritten module
 }
 
-// NameError is a module's use of a name that is kept for the rewriter.
+// NameError is a module's use of a name reserved for the rewriter.
 type NameError struct {
 	Name   string
 	Offset int // in the module's bytes
@@ -85,7 +85,7 @@ func (e *NameError) Error() string {
 	return fmt.Sprintf("module uses the name %q at byte %d: names that start with %q are the host's", e.Name, e.Offset, Prefix)
 }
 
-// SizeError says that a rewritten module would be too large.
+// SizeError means that the rewritten module would be too large.
 type SizeError struct{ Most int }
 
 func (e *SizeError) Error() string {
@@ -94,7 +94,7 @@ func (e *SizeError) Error() string {
 
 func (w *rewriter) tooLarge() error { return &SizeError{Most: w.options.MaxBytes} }
 
-// Rewrite meters a module. It does not change the one it is given.
+// Rewrite returns the metered form of a module. It does not modify v.
 func Rewrite(v *wasm.Validated, o Options) ([]byte, Report, error) {
 	if err := checkNames(v.Module); err != nil {
 		return nil, Report{}, err
@@ -142,35 +142,35 @@ func checkNames(m *wasm.Module) error {
 	return nil
 }
 
-// rewriter makes a module from another.
+// rewriter is the state of rewriting one module.
 type rewriter struct {
 	from    *wasm.Validated
 	options Options
-	module  wasm.Module // the result; it shares what does not change
+	module  wasm.Module // the result; unchanged parts are shared
 	report  Report
 
-	imported  uint32 // functions that the original imports; tick comes behind them
+	imported  uint32 // functions that the original imports; tick follows them
 	functions []measured
-	flow      flow // of the function that is read
+	flow      flow // of the function being read
 
 	fuel, changed uint32            // globals
 	depthGlobal   uint32            // global
-	refs          map[uint32]bool   // functions of which there are references
-	declared      map[uint32]bool   // functions that others can call without naming them
-	indirectPrice []int64           // by type: what an indirect call pays for its callee
-	shadows       map[uint32]uint32 // saved global → where it is saved
-	copies        map[uint32]uint32 // saved table → where it is saved
-	written       map[uint32]bool   // globals that are set
-	mutated       map[uint32]bool   // tables that are written to
-	results       map[string]uint32 // types of blocks that give several values
-	drops         bool              // data segments are dropped
+	refs          map[uint32]bool   // functions that are referenced
+	declared      map[uint32]bool   // functions that can be called without being named
+	indirectPrice []int64           // by type: price of an indirect call's callee
+	shadows       map[uint32]uint32 // saved global → its copy
+	copies        map[uint32]uint32 // saved table → its copy
+	written       map[uint32]bool   // globals that are written
+	mutated       map[uint32]bool   // tables that are written
+	results       map[string]uint32 // types of blocks with several results
+	drops         bool              // some data segment is dropped
 	charge        uint32            // functions
 	fill, copy    uint32
 	inits         map[uint32]uint32 // data segment → function
 	types         struct{ none, amount, three uint32 }
 }
 
-// boundTables sets how large tables may become.
+// boundTables sets the maximum size of tables.
 func (w *rewriter) boundTables() error {
 	limit := w.options.TableMax
 	if limit == 0 {
@@ -189,7 +189,7 @@ func (w *rewriter) boundTables() error {
 	return nil
 }
 
-// lay gives everything that is added its place, and moves what names functions.
+// lay assigns an index to everything added and updates function indexes outside of code.
 func (w *rewriter) lay() {
 	m := &w.module
 	m.Customs = nil
@@ -218,7 +218,7 @@ func (w *rewriter) lay() {
 	w.layHelpers()
 }
 
-// moved is where a function of the original is now.
+// moved returns the new index of an original function.
 func (w *rewriter) moved(function uint32) uint32 {
 	if function < w.imported {
 		return function
@@ -248,7 +248,7 @@ func (w *rewriter) moveElements() {
 	}
 }
 
-// movedExpr moves the function in a constant expression, if it names one.
+// movedExpr updates the function index in a constant expression, if it has one.
 func (w *rewriter) movedExpr(x wasm.Expr) wasm.Expr {
 	c := wasm.Code{Body: x.Bytes}
 	r := c.Instructions(0)

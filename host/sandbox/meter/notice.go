@@ -2,7 +2,7 @@ package meter
 
 import "github.com/alcove-memory/alcove/host/sandbox/wasm"
 
-// notice pays for an instruction that does not branch, and remembers what it does beyond its cost.
+// notice pays for an instruction that does not branch, and records its effects.
 func (r *flow) notice(in *wasm.Instr) {
 	switch in.Op {
 	case wasm.OpCall, wasm.OpCallIndirect:
@@ -30,8 +30,8 @@ func (r *flow) notice(in *wasm.Instr) {
 	}
 }
 
-// call pays for a call, and for the callee if that is a leaf. Other callees look at the fuel when they are entered, but
-// may return after some time: many returns, one after the other, are as long as one span.
+// call pays for a call, and for the callee if it is a leaf. Other callees check the fuel on entry, but may return some time
+// after their last check: many returns in a row take as long as one span.
 func (r *flow) call(in *wasm.Instr) {
 	price, leaf := cost(in.Op), false
 	if in.Op == wasm.OpCallIndirect {
@@ -55,7 +55,7 @@ func (r *flow) call(in *wasm.Instr) {
 	r.goOn(in.End, r.now, span{r.span.least, max(r.span.most, unchecked-returning)})
 }
 
-// calls notes a call of a helper that looks at the fuel.
+// calls records a call of a helper that checks the fuel.
 func (r *flow) calls(in *wasm.Instr) {
 	r.busy = true
 	if r.now == none {
@@ -66,7 +66,7 @@ func (r *flow) calls(in *wasm.Instr) {
 	r.goOn(in.End, r.now, span{r.span.least, 0})
 }
 
-// moves pays for what moves many bytes or references, as far as their number is known.
+// moves pays for an operation on many bytes or references, as far as their number is known.
 func (r *flow) moves(in *wasm.Instr) {
 	b := r.bulk(in)
 	switch in.Op {
@@ -86,7 +86,7 @@ func (r *flow) moves(in *wasm.Instr) {
 	}
 }
 
-// isLeaf reports whether a call of a function leaves the fuel alone.
+// isLeaf reports whether a function does not access the fuel.
 func (w *rewriter) isLeaf(function uint32) bool {
 	return function >= w.imported && w.functions[function-w.imported].leaf
 }
