@@ -1,7 +1,7 @@
 package wasm
 
-// body validates function bodies, one after the other, by the algorithm of the specification's appendix: a stack of
-// the types of values, of which nothing is known behind code that is never reached, and a stack of open blocks.
+// body validates function bodies one after another, by the algorithm of the specification's appendix: a stack of value
+// types, unknown in unreachable code, and a stack of open blocks.
 type body struct {
 	module   *Validated
 	limits   Limits
@@ -17,11 +17,11 @@ type frame struct {
 	op          Opcode
 	params      []ValType
 	results     []ValType
-	height      int // of the stack of values below it
+	height      int // of the value stack below it
 	unreachable bool
 }
 
-// label is what a branch to the block takes.
+// label returns the types that a branch to the block takes.
 func (f *frame) label() []ValType {
 	if f.op == OpLoop {
 		return f.params
@@ -84,7 +84,7 @@ func (b *body) pushAll(types []ValType) error {
 	return nil
 }
 
-// any takes a value of whatever type.
+// any pops a value of any type.
 func (b *body) any() (ValType, error) {
 	f := &b.frames[len(b.frames)-1]
 	if len(b.operands) == f.height {
@@ -113,7 +113,7 @@ func (b *body) popAll(types []ValType) error {
 	f := &b.frames[len(b.frames)-1]
 	for i := len(types) - 1; i >= 0; i-- {
 		if f.unreachable && len(b.operands) == f.height {
-			return nil // whatever is wanted: a call of many parameters costs nothing there
+			return nil // any types: a call with many parameters costs nothing there
 		}
 		if err := b.pop(types[i]); err != nil {
 			return err
@@ -142,7 +142,7 @@ func (b *body) close() (frame, error) {
 	return f, nil
 }
 
-// never says that what follows in the block is not reached.
+// never marks the rest of the block as unreachable.
 func (b *body) never() {
 	f := &b.frames[len(b.frames)-1]
 	b.operands = b.operands[:f.height]
@@ -156,7 +156,7 @@ func (b *body) target(label uint32) (*frame, error) {
 	return &b.frames[len(b.frames)-1-int(label)], nil
 }
 
-// signature applies an instruction that always takes and gives the same.
+// signature applies an instruction with fixed operand and result types.
 func (b *body) signature(signature string) error {
 	colon := 0
 	for signature[colon] != ':' {
@@ -202,7 +202,7 @@ func (b *body) step() error {
 	return b.signature(d.signature)
 }
 
-// operandsOf checks the immediates of instructions that always take and give the same.
+// operandsOf checks the immediates of instructions with fixed types.
 func (b *body) operandsOf(d *described) error {
 	switch d.imm {
 	case immMemory, immMemoryLane:
@@ -245,7 +245,7 @@ func (b *body) memory() error {
 	return nil
 }
 
-// segment checks the index of a data segment, which may only be used when their number was announced.
+// segment checks a data segment index, which is valid only in a module with a data count section.
 func (b *body) segment(announced *uint32) error {
 	if announced == nil {
 		return fault(Malformed, b.reader.offset+b.in.Start, "%s needs a section that announces the number of data segments", b.in.Op)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Decode reads a module in the binary format. The result is not yet validated, and shares memory with b. Errors are
-// of type *Error.
+// Decode decodes a module in the binary format. The result is not validated and shares memory with b. Errors are of type
+// *Error.
 func Decode(b []byte, l Limits) (*Module, error) {
 	l = l.withDefaults()
 	if len(b) > l.Module {
@@ -32,14 +32,14 @@ type decoder struct {
 	reader
 	limits  Limits
 	m       *Module
-	last    int    // place of the last section in the order of sections
+	last    int    // rank of the last section in the section order
 	locals  int    // declared so far
 	bodies  uint64 // bytes so far
 	table   int    // references in element segments so far
 	customs int
 }
 
-// order is where a section stands among the others; 0 for one that is not known.
+// order returns the rank of a section in the section order, or -1 if its id is unknown.
 func order(id byte) int {
 	return slices.Index([]byte{
 		sectionCustom, sectionType, sectionImport, sectionFunction, sectionTable, sectionMemory, sectionGlobal,
@@ -111,7 +111,7 @@ func (d *decoder) content(id byte, at int) error {
 	return each(d, "Data", "data segments", d.limits.Data, 2, &d.m.Data, d.data)
 }
 
-// each reads a vector whose elements take at least size bytes.
+// each reads a vector whose elements have at least size bytes.
 func each[T any](d *decoder, limit, what string, allowed, size int, into *[]T, one func() (T, error)) error {
 	n, err := d.count(limit, what, allowed, size)
 	if err != nil {
@@ -135,7 +135,7 @@ func (d *decoder) optional(into **uint32, what string) error {
 	return err
 }
 
-// complete holds sections against each other.
+// complete checks the sections against each other.
 func (d *decoder) complete() error {
 	if len(d.m.Functions) != len(d.m.Codes) {
 		return fault(Malformed, d.at, "%d functions are declared and %d have a body", len(d.m.Functions), len(d.m.Codes))
@@ -304,7 +304,7 @@ func (d *decoder) global() (g Global, err error) {
 	return g, err
 }
 
-// expr finds the end of a constant expression. That its instructions are constant is validated later.
+// expr finds the end of a constant expression. Validation checks later that its instructions are constant.
 func (d *decoder) expr() (Expr, error) {
 	x := Expr{Offset: d.at}
 	r := InstrReader{body: d.b[d.at:d.end], offset: d.at}
@@ -336,7 +336,7 @@ func (d *decoder) export() (x Export, err error) {
 	return x, err
 }
 
-// element reads a segment in one of eight forms: bit 0 not active, bit 1 an explicit table or declarative, bit 2
+// element reads a segment in one of eight forms. Bit 0 means not active, bit 1 an explicit table or declarative, bit 2
 // expressions instead of function indexes.
 func (d *decoder) element() (e Element, err error) {
 	e.Offset, e.Type = d.at, FuncRef

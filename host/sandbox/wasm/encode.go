@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// AppendU32 appends an unsigned LEB128 number.
+// AppendU32 appends v as unsigned LEB128.
 func AppendU32(out []byte, v uint32) []byte {
 	for v >= 0x80 {
 		out = append(out, byte(v)|0x80)
@@ -14,7 +14,7 @@ func AppendU32(out []byte, v uint32) []byte {
 	return append(out, byte(v))
 }
 
-// AppendS64 appends a signed LEB128 number, as i32.const and i64.const take them.
+// AppendS64 appends v as signed LEB128, the encoding of i32.const and i64.const.
 func AppendS64(out []byte, v int64) []byte {
 	for v < -64 || v > 63 {
 		out = append(out, byte(v)|0x80)
@@ -23,7 +23,7 @@ func AppendS64(out []byte, v int64) []byte {
 	return append(out, byte(v)&0x7f)
 }
 
-// AppendName appends a length and a name.
+// AppendName appends a name, prefixed with its length.
 func AppendName(out []byte, name string) []byte {
 	return append(AppendU32(out, uint32(len(name))), name...)
 }
@@ -31,7 +31,7 @@ func AppendName(out []byte, name string) []byte {
 // preamble is the magic number and the version.
 var preamble = [8]byte{0, 'a', 's', 'm', 1}
 
-// The sections, by their ids.
+// Section ids.
 const (
 	sectionCustom = iota
 	sectionType
@@ -48,7 +48,7 @@ const (
 	sectionDataCount
 )
 
-// Encode writes a module in the binary format. Decoding the result gives the module again.
+// Encode returns a module in the binary format. Decoding the result returns an equal module.
 func Encode(m *Module) []byte {
 	size := 1024
 	for i := range m.Codes {
@@ -89,7 +89,7 @@ func (e *encoder) section(id byte, content []byte) {
 	e.out = append(AppendU32(append(e.out, id), uint32(len(content))), content...)
 }
 
-// section writes a section of several things, or nothing when there are none.
+// section writes a section that holds a vector, or nothing if list is empty.
 func section[T any](e *encoder, id byte, list []T, appendOne func([]byte, T) []byte) {
 	if len(list) == 0 {
 		return
@@ -151,7 +151,7 @@ func appendExport(out []byte, x Export) []byte {
 	return AppendU32(append(AppendName(out, x.Name), byte(x.Kind)), x.Index)
 }
 
-// appendElement uses the form with a table index and a type wherever there are several.
+// appendElement appends a segment, in the form with a table index and a type where there is a choice.
 func appendElement(out []byte, e Element) []byte {
 	flags := map[Mode]uint32{Active: 2, Passive: 1, Declarative: 3}[e.Mode]
 	if e.Exprs != nil || e.Type != FuncRef {
@@ -175,7 +175,7 @@ func appendElement(out []byte, e Element) []byte {
 	return out
 }
 
-// codes writes the section of code. It may be most of the module, so it is written in its place at once.
+// codes writes the code section in place, without a copy, as it may be most of the module.
 func (e *encoder) codes(codes []Code) {
 	if len(codes) == 0 {
 		return
@@ -202,7 +202,7 @@ func localGroups(c Code) []byte {
 	return head
 }
 
-// lengthU32 is how many bytes AppendU32 appends.
+// lengthU32 returns the number of bytes that AppendU32 appends.
 func lengthU32(v int) int { return max(1, (bits.Len32(uint32(v))+6)/7) }
 
 func appendData(out []byte, d Data) []byte {

@@ -2,7 +2,7 @@ package wasm
 
 import "encoding/binary"
 
-// immediate is what follows an opcode.
+// immediate is the kind of an opcode's immediates.
 type immediate byte
 
 const (
@@ -43,13 +43,13 @@ func (op Opcode) described() *described {
 
 func (op Opcode) String() string { return op.described().name }
 
-// BlockType is the type of a block: an index into the module's types, or at most one result.
+// BlockType is the type of a block: a type index, or at most one result.
 type BlockType struct {
 	Index  int32   // of a type; -1: none
 	Result ValType // without an index: the result; 0: none
 }
 
-// Instr is an instruction with its immediates, of which those that its opcode has count.
+// Instr is an instruction with its immediates. Only the fields that its opcode uses are set.
 type Instr struct {
 	Op         Opcode
 	Start, End int // its bytes in the body
@@ -60,16 +60,16 @@ type Instr struct {
 	Align  uint32    // memory access: power of two
 	Offset uint32    // memory access
 	Lane   byte
-	Value  uint64   // constants: the bits
+	Value  uint64   // constants: their bits
 	Vector [16]byte // v128.const, lanes of i8x16.shuffle
 	Type   ValType  // ref.null
-	// Targets are br_table's labels but the default; Types those of a typed select. Both are overwritten by the next
-	// call of Next.
+	// Targets are br_table's labels except the default; Types those of a typed select. The next call of Next overwrites
+	// both.
 	Targets []uint32
 	Types   []ValType
 }
 
-// InstrReader reads the instructions of a function's body one by one.
+// InstrReader reads the instructions of a function body one by one.
 type InstrReader struct {
 	body     []byte
 	at       int
@@ -77,22 +77,22 @@ type InstrReader struct {
 	branches int
 }
 
-// Instructions reads a body. branches is how many targets a br_table may have.
+// Instructions returns a reader of the body. branches bounds the targets of a br_table.
 func (c *Code) Instructions(branches int) InstrReader {
 	return InstrReader{body: c.Body, offset: c.Offset, branches: branches}
 }
 
-// More reports whether there are bytes left.
+// More reports whether bytes are left.
 func (r *InstrReader) More() bool { return r.at < len(r.body) }
 
-// At is where the next instruction starts in the body.
+// At returns the offset of the next instruction in the body.
 func (r *InstrReader) At() int { return r.at }
 
 func (r *InstrReader) bad(at int, format string, values ...any) error {
 	return fault(Malformed, r.offset+at, format, values...)
 }
 
-// Next reads an instruction into in. Errors are of type *Error.
+// Next reads the next instruction into in. Errors are of type *Error.
 func (r *InstrReader) Next(in *Instr) error {
 	in.Start = r.at
 	if r.at >= len(r.body) {
@@ -119,8 +119,8 @@ func (r *InstrReader) Next(in *Instr) error {
 	return nil
 }
 
-// prefixed reads an opcode's second number. It must have its shortest form: others are read differently by decoders
-// that look at single bytes only.
+// prefixed reads the number after an opcode's prefix. It must have its shortest form: decoders that look at one byte only
+// read others differently.
 func (r *InstrReader) prefixed(in *Instr, first byte) error {
 	second, next, ok := uleb32(r.body, r.at)
 	if !ok {
@@ -285,7 +285,7 @@ func (r *InstrReader) access(in *Instr) error {
 	return r.u32(in, "the offset", &in.Offset)
 }
 
-// block reads a block's type: a type of at most one result as a negative number of one byte, or an index of 33 bits.
+// block reads a block type: at most one result as a negative one-byte number, or a 33-bit type index.
 func (r *InstrReader) block(in *Instr) error {
 	v, next, ok := sleb(r.body, r.at, 33)
 	switch t := ValType(v & 0x7f); {
@@ -342,7 +342,7 @@ func (r *InstrReader) types(in *Instr) error {
 	if n != 1 {
 		return fault(Invalid, r.offset+at, "select has %d result types, expected one", n)
 	}
-	if r.at-at != 2 { // the number and the type: wazero takes the number for one byte, whatever its form
+	if r.at-at != 2 { // the number and the type: wazero always reads the number as one byte
 		return r.bad(at, "the number of types is written with %d bytes instead of 1", r.at-at-1)
 	}
 	in.Types = append(in.Types[:0], ValType(b[0]))

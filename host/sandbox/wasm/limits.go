@@ -2,8 +2,8 @@ package wasm
 
 import "fmt"
 
-// Limits bound what a module may hold. A zero field means its default, which is far above what compilers make and
-// far below what makes wazero's compiler slow.
+// Limits bounds the contents of a module. A zero field means its default, which is far above compilers' output and far
+// below what makes wazero's compiler slow.
 type Limits struct {
 	Module    int // bytes of the module; 32 MiB
 	Types     int // function types; 10,000
@@ -45,25 +45,25 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Class is what is wrong with a module.
+// Class is the kind of an error.
 type Class string
 
 // The classes of errors.
 const (
-	Malformed   Class = "malformed"   // it is not the binary format
-	Invalid     Class = "invalid"     // it breaks a rule of validation
-	TooLarge    Class = "too large"   // it exceeds a limit
-	Unsupported Class = "unsupported" // it needs a feature beyond WebAssembly 2.0
+	Malformed   Class = "malformed"   // violates the binary format
+	Invalid     Class = "invalid"     // violates a validation rule
+	TooLarge    Class = "too large"   // exceeds a limit
+	Unsupported Class = "unsupported" // needs a feature beyond WebAssembly 2.0
 )
 
-// Error says what is wrong with a module, and where.
+// Error is a fault in a module and its location.
 type Error struct {
 	Class   Class
 	Offset  int    // in the module's bytes
-	Func    int    // index of the function it is in, imports counted; -1 outside of functions
-	What    string // what was expected and what was found
+	Func    int    // function index, imports included; -1 outside functions
+	What    string // expected and actual content
 	Limit   string // of TooLarge: the field of Limits
-	Value   uint64 // of TooLarge: what was met
+	Value   uint64 // of TooLarge: the value found
 	Allowed int    // of TooLarge
 }
 

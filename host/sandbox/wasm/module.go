@@ -1,14 +1,14 @@
 // Package wasm decodes, validates and encodes WebAssembly 2.0 modules within bounds.
 //
-// It follows the WebAssembly Core Specification, release 2.0, and refuses everything beyond it. Whatever bytes it is
-// given, it takes time and memory in proportion to their number: every count is held against the bytes that are left
-// and against a limit before anything is made for it, and nothing recurses.
+// It follows the WebAssembly Core Specification, release 2.0, and refuses everything beyond it. Time and memory are linear
+// in the size of any input: every count is checked against the remaining bytes and a limit before allocating for it, and
+// nothing recurses.
 package wasm
 
-// ValType is the type of a value, as its byte in the binary format.
+// ValType is a value type, as its byte in the binary format.
 type ValType byte
 
-// The types of values.
+// Value types.
 const (
 	I32       ValType = 0x7f
 	I64       ValType = 0x7e
@@ -18,7 +18,7 @@ const (
 	FuncRef   ValType = 0x70
 	ExternRef ValType = 0x6f
 
-	unknown ValType = 0 // any type, behind code that is never reached
+	unknown ValType = 0 // any type, in unreachable code
 )
 
 func (t ValType) String() string {
@@ -51,7 +51,7 @@ type FuncType struct {
 	Params, Results []ValType
 }
 
-// Kind is what an import or export is.
+// Kind is the kind of an import or export.
 type Kind byte
 
 // The kinds of imports and exports.
@@ -66,7 +66,7 @@ func (k Kind) String() string {
 	return [...]string{"function", "table", "memory", "global"}[k&3]
 }
 
-// Range is how large a table (in elements) or memory (in pages of 64 KiB) is at first, and may become.
+// Range is the initial and maximum size of a table, in elements, or memory, in pages of 64 KiB.
 type Range struct {
 	Min    uint32
 	Max    uint32 // if HasMax
@@ -85,7 +85,7 @@ type GlobalType struct {
 	Mutable bool
 }
 
-// Import is something that a module needs. Of the fields behind Kind, that of the kind counts.
+// Import is an import of a module. Of the fields after Kind, only that of the kind is set.
 type Import struct {
 	Module, Name string
 	Kind         Kind
@@ -96,7 +96,7 @@ type Import struct {
 	Offset       int // in the module's bytes
 }
 
-// Expr is a constant expression, with its end.
+// Expr is a constant expression, including its end.
 type Expr struct {
 	Bytes  []byte
 	Offset int // in the module's bytes
@@ -108,7 +108,7 @@ type Global struct {
 	Init Expr
 }
 
-// Export is something that a module gives.
+// Export is an export of a module.
 type Export struct {
 	Name   string
 	Kind   Kind
@@ -116,37 +116,37 @@ type Export struct {
 	Offset int // in the module's bytes
 }
 
-// Mode is when a segment is used.
+// Mode is the mode of a segment.
 type Mode byte
 
-// The modes of segments. Only element segments can be declarative.
+// Segment modes. Only element segments can be declarative.
 const (
 	Active Mode = iota
 	Passive
 	Declarative
 )
 
-// Element is a segment of references.
+// Element is an element segment.
 type Element struct {
 	Mode   Mode
 	Table  uint32 // if active
-	At     Expr   // if active: the place in the table
+	At     Expr   // if active: offset in the table
 	Type   ValType
 	Funcs  []uint32 // function indexes, or else
 	Exprs  []Expr   // constant expressions
 	Offset int      // in the module's bytes
 }
 
-// Data is a segment of bytes.
+// Data is a data segment.
 type Data struct {
 	Mode   Mode
 	Memory uint32 // if active
-	At     Expr   // if active: the place in the memory
+	At     Expr   // if active: address in the memory
 	Bytes  []byte
 	Offset int // in the module's bytes
 }
 
-// LocalGroup declares so many locals of one type.
+// LocalGroup declares Count locals of one type.
 type LocalGroup struct {
 	Count uint32
 	Type  ValType
@@ -155,7 +155,7 @@ type LocalGroup struct {
 // Code is a function's body.
 type Code struct {
 	Locals []LocalGroup
-	Body   []byte // the instructions, with the last end
+	Body   []byte // the instructions, including the final end
 	Offset int    // of Body in the module's bytes
 }
 
@@ -165,11 +165,11 @@ type Custom struct {
 	Bytes []byte
 }
 
-// Module is a module as its binary format has it. Its byte slices share memory with what was decoded.
+// Module is a module as in the binary format. Its byte slices share memory with the decoded bytes.
 type Module struct {
 	Types     []FuncType
 	Imports   []Import
-	Functions []uint32 // the types of the functions it defines
+	Functions []uint32 // type indexes of the functions it defines
 	Tables    []Table
 	Memories  []Range
 	Globals   []Global
@@ -179,10 +179,10 @@ type Module struct {
 	DataCount *uint32
 	Codes     []Code
 	Data      []Data
-	Customs   []Custom // but for names, which only debuggers read
+	Customs   []Custom // except names, which only debuggers read
 }
 
-// Imported is how many imports of a kind there are: indexes of that kind below it are imports.
+// Imported returns the number of imports of a kind. Lower indexes of that kind are imports.
 func (m *Module) Imported(k Kind) uint32 {
 	n := uint32(0)
 	for i := range m.Imports {

@@ -1,6 +1,6 @@
 package wasm
 
-// Opcode is an instruction. Those behind a prefix byte have it above their number: i8x16.add is 0xfd6e.
+// Opcode is an instruction's opcode. A prefix byte is its high byte: i8x16.add is 0xfd6e.
 type Opcode uint16
 
 // The instructions of WebAssembly 2.0.
@@ -444,9 +444,9 @@ const (
 	OpF64x2ConvertLowI32x4U     Opcode = 0xfdff
 )
 
-// described says how an instruction is encoded and, where that does not depend on anything else, what it takes and
-// gives: i32 i, i64 I, f32 f, f64 F, v128 v, with a colon between. size is the largest alignment of a memory access,
-// as a power of two, or the number of lanes.
+// described describes an instruction's encoding and, if fixed, its operand and result types, separated by a colon: i32 i,
+// i64 I, f32 f, f64 F, v128 v. size is the largest alignment of a memory access, as a power of two, or the number of
+// lanes.
 type described struct {
 	name      string
 	imm       immediate
@@ -454,7 +454,7 @@ type described struct {
 	signature string
 }
 
-// plainOps are the instructions of one byte. A place without a name is no instruction.
+// plainOps are the one-byte instructions. An entry without a name is unassigned.
 var plainOps = [256]described{
 	0x00: {name: "unreachable"},
 	0x01: {name: "nop"},
@@ -641,7 +641,7 @@ var plainOps = [256]described{
 	0xd2: {name: "ref.func", imm: immIndex},
 }
 
-// bulkOps are those behind 0xfc. A place without a name is no instruction.
+// bulkOps are the instructions with prefix 0xfc. An entry without a name is unassigned.
 var bulkOps = [18]described{
 	0x00: {name: "i32.trunc_sat_f32_s", signature: "f:i"},
 	0x01: {name: "i32.trunc_sat_f32_u", signature: "f:i"},
@@ -663,7 +663,7 @@ var bulkOps = [18]described{
 	0x11: {name: "table.fill", imm: immIndex},
 }
 
-// vectorOps are those behind 0xfd. A place without a name is no instruction.
+// vectorOps are the instructions with prefix 0xfd. An entry without a name is unassigned.
 var vectorOps = [256]described{
 	0x00: {name: "v128.load", imm: immMemory, size: 4, signature: "i:v"},
 	0x01: {name: "v128.load8x8_s", imm: immMemory, size: 3, signature: "i:v"},

@@ -2,7 +2,7 @@ package wasm
 
 import "unicode/utf8"
 
-// reader reads the bytes of a module from at to end; offsets are those in the module.
+// reader reads the bytes of a module from at to end. Offsets are relative to the module.
 type reader struct {
 	b   []byte
 	at  int
@@ -39,7 +39,7 @@ func (r *reader) u32(what string) (uint32, error) {
 	return v, nil
 }
 
-// count reads how many things follow, each of at least size bytes.
+// count reads the number of elements that follow, of at least size bytes each.
 func (r *reader) count(limit, what string, allowed, size int) (int, error) {
 	at := r.at
 	n, err := r.u32("the number of " + what)
@@ -74,7 +74,7 @@ func (r *reader) name(what string, allowed int) (string, error) {
 	return string(b), nil
 }
 
-// uleb32 decodes as the specification has it: at most 5 bytes, no bits beyond the 32nd.
+// uleb32 decodes an unsigned number as specified: at most 5 bytes, no bits beyond the 32nd.
 func uleb32(b []byte, at int) (v uint32, next int, ok bool) {
 	if at < len(b) && b[at] < 0x80 {
 		return uint32(b[at]), at + 1, true
@@ -92,7 +92,7 @@ func uleb32(b []byte, at int) (v uint32, next int, ok bool) {
 	return 0, at, false
 }
 
-// sleb decodes a signed number of so many bits: the unused bits of its last byte repeat the sign.
+// sleb decodes a signed number of the given bits. The unused bits of its last byte must repeat the sign.
 func sleb(b []byte, at, bits int) (v int64, next int, ok bool) {
 	for i, shift := at, 0; i < len(b) && shift < bits; i, shift = i+1, shift+7 {
 		c := b[i]

@@ -2,7 +2,7 @@ package wasm
 
 import "slices"
 
-// one is a list of one type that lives as long as the program, for the results of blocks.
+// one returns a preallocated list of one type, for the results of blocks.
 func one(t ValType) []ValType {
 	switch t {
 	case I32:
@@ -33,7 +33,7 @@ var (
 	oneExternRef = [1]ValType{ExternRef}
 )
 
-// special validates instructions whose type depends on where they stand or what they name.
+// special validates instructions whose type depends on their context or immediates.
 func (b *body) special() error {
 	switch b.in.Op {
 	case OpLocalGet, OpLocalSet, OpLocalTee:
@@ -177,8 +177,8 @@ func (b *body) branch() error {
 	return nil
 }
 
-// alternatives checks that each target of a br_table can take what is there. Targets often repeat one another, so
-// what two labels with the same types need is looked at once.
+// alternatives checks that each target of a br_table accepts the operands. Targets often repeat, so labels with the same
+// types are checked once.
 func (b *body) alternatives(common []ValType) error {
 	var checked []ValType
 	for i, label := range b.in.Targets {
@@ -201,7 +201,7 @@ func (b *body) alternatives(common []ValType) error {
 	return nil
 }
 
-// peek checks that values of some types are on the stack.
+// peek checks that values of the types are on the stack, without popping them.
 func (b *body) peek(types []ValType) error {
 	f := &b.frames[len(b.frames)-1]
 	for i := range types {
@@ -249,7 +249,7 @@ func (b *body) call() error {
 	return b.pushAll(t.Results)
 }
 
-// choose is select without a type, which is for numbers and vectors.
+// choose validates select without a type, which accepts numbers and vectors only.
 func (b *body) choose() error {
 	if err := b.pop(I32); err != nil {
 		return err

@@ -2,36 +2,36 @@ package wasm
 
 import "math"
 
-// Validated is a module that obeys all rules of validation. Only Validate makes one.
+// Validated is a module that passed validation. Only Validate creates one.
 type Validated struct {
 	*Module
-	functions []uint32     // types of all functions, imported ones first
+	functions []uint32     // types of all functions, imports first
 	tables    []Table      // likewise
 	memories  []Range      // likewise
 	globals   []GlobalType // likewise
 	imported  [4]uint32    // by kind
-	declared  []bool       // functions that ref.func may name in a body
+	declared  []bool       // functions that ref.func may name in bodies
 }
 
-// FuncType is the type of a function by its index, imported ones first.
+// FuncType returns the type of the function with an index, imports first.
 func (v *Validated) FuncType(function uint32) FuncType { return v.Types[v.functions[function]] }
 
-// TypeIndex is the index of a function's type.
+// TypeIndex returns the type index of a function.
 func (v *Validated) TypeIndex(function uint32) uint32 { return v.functions[function] }
 
-// AllTables are the tables, imported ones first.
+// AllTables returns the tables, imports first.
 func (v *Validated) AllTables() []Table { return v.tables }
 
-// AllMemories are the memories, of which there is at most one.
+// AllMemories returns the memories, at most one.
 func (v *Validated) AllMemories() []Range { return v.memories }
 
-// AllGlobals are the globals, imported ones first.
+// AllGlobals returns the globals, imports first.
 func (v *Validated) AllGlobals() []GlobalType { return v.globals }
 
-// MaxPages is how many pages of 64 KiB a memory can have.
+// MaxPages is the maximum size of a memory, in pages of 64 KiB.
 const MaxPages = 1 << 16
 
-// Validate checks a module by the rules of the specification. Errors are of type *Error.
+// Validate validates a module by the specification. Errors are of type *Error.
 func Validate(m *Module, l Limits) (*Validated, error) {
 	v := &Validated{Module: m}
 	for _, step := range []func() error{
@@ -44,7 +44,7 @@ func Validate(m *Module, l Limits) (*Validated, error) {
 	return v, v.bodies(l.withDefaults())
 }
 
-// Parse decodes and validates.
+// Parse decodes and validates a module.
 func Parse(b []byte, l Limits) (*Validated, error) {
 	m, err := Decode(b, l)
 	if err != nil {
@@ -106,7 +106,7 @@ func (v *Validated) sizes() error {
 	return nil
 }
 
-// globalValues checks what globals start with. It may only read imported ones.
+// globalValues checks the initial values of globals, which may refer to imported globals only.
 func (v *Validated) globalValues() error {
 	for _, g := range v.Globals {
 		if err := v.constant(g.Init, g.Type); err != nil {
@@ -119,7 +119,7 @@ func (v *Validated) globalValues() error {
 	return nil
 }
 
-// constant checks an expression: one constant instruction of a type, and the end.
+// constant checks a constant expression: one constant instruction of the type want, and the end.
 func (v *Validated) constant(x Expr, want ValType) error {
 	r := InstrReader{body: x.Bytes, offset: x.Offset}
 	var in Instr
