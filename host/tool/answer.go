@@ -11,24 +11,23 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// MaxAnswer is how many characters of JSON the list in an answer may have. Longer ones are of no use to a model whose
-// context they fill.
+// MaxAnswer bounds the list in an answer, in characters of JSON. A longer one would fill a model's context to no use.
 const MaxAnswer = 50_000
 
-// Answer is what a tool answers: an object that fits its Output to programs, and something plainer to models.
+// Answer is a tool's answer: an object that fits its Output, for programs, and a plainer form for models.
 type Answer struct {
 	Structured any
 	Plain      any      // nil: null
 	Value      any      // the answer as any JSON value; nil: Structured
-	Notes      []string // what the caller should know beside it
-	HasNotes   bool     // Structured has a member with them, too
-	Failed     bool     // it tells of an error
-	Version    uint64   // of the commit that has what the call wrote, where the tool says so
-	Proposal   string   // the branch that has what the call proposes; empty: none
-	Family     string   // that answered; empty: a core tool did
+	Notes      []string // remarks for the caller
+	HasNotes   bool     // Structured also has a member with the notes
+	Failed     bool     // it describes an error
+	Version    uint64   // of the call's commit, if the tool reports it
+	Proposal   string   // the branch with the call's proposal; empty: none
+	Family     string   // the family that answered; empty: a core tool
 }
 
-// NotesOf is a list of one note, or of none when it is empty.
+// NotesOf returns a list of one note, or nil if it is empty.
 func NotesOf(note string) []string {
 	if note == "" {
 		return nil
@@ -36,7 +35,7 @@ func NotesOf(note string) []string {
 	return []string{note}
 }
 
-// Note is the notes as one text.
+// Note returns the notes as one text.
 func (a Answer) Note() string {
 	separator := " "
 	if a.Family != "" {
@@ -45,15 +44,15 @@ func (a Answer) Note() string {
 	return strings.TrimSpace(strings.Join(a.Notes, separator))
 }
 
-// Result is what the tool of a family answered.
+// Result is the result of a family's tool.
 type Result struct {
 	Output   json.RawMessage // any JSON value
-	Version  uint64          // of the commit that has what it wrote; 0: it wrote nothing
-	Proposal string          // the branch that has what it proposes; empty: none
-	Notes    []string        // what the caller should know beside
+	Version  uint64          // of its commit; 0: it wrote nothing
+	Proposal string          // the branch with its proposal; empty: none
+	Notes    []string        // remarks for the caller
 }
 
-// Answer is a result as the answer of a tool. What is structured must be an object.
+// Answer returns a result as the tool's answer. Structured is always an object.
 func (s Spec) Answer(r Result) Answer {
 	output := r.Output
 	if len(output) == 0 {
@@ -66,7 +65,7 @@ func (s Spec) Answer(r Result) Answer {
 	return a
 }
 
-// notesOf are a result's notes, with one that explains the proposal.
+// notesOf returns a result's notes, with one that explains the proposal.
 func notesOf(r Result) []string {
 	notes := slices.Clone(r.Notes)
 	if told := func(note string) bool { return strings.Contains(note, r.Proposal) }; r.Proposal != "" && !slices.ContainsFunc(notes, told) {
@@ -76,7 +75,7 @@ func notesOf(r Result) []string {
 	return notes
 }
 
-// Failure is an error as its caller sees it.
+// Failure is an error as shown to the caller.
 type Failure struct {
 	Code      memory.Code    `json:"code"`
 	Message   string         `json:"message"`
@@ -84,7 +83,7 @@ type Failure struct {
 	Details   map[string]any `json:"details,omitempty"`
 }
 
-// FailureOf is an error for its caller. One that is the server's fault says nothing of the inside.
+// FailureOf returns an error as shown to the caller. A fault of the server reveals no internals.
 func FailureOf(err error) Failure {
 	var known *memory.Error
 	if !errors.As(err, &known) || known.Code == memory.Internal {
@@ -93,5 +92,5 @@ func FailureOf(err error) Failure {
 	return Failure{known.Code, known.Message, known.Retryable, known.Details}
 }
 
-// Encode writes JSON as people read it: < is <.
+// Encode returns JSON without HTML escapes: < stays <.
 func Encode(v any) ([]byte, error) { return jsontext.Encode(v) }

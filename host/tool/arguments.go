@@ -18,34 +18,34 @@ import (
 )
 
 const (
-	maxNesting  = 512    // how deep brackets may be nested in a call's arguments
-	maxMembers  = 10_000 // how many members an object may have that is taken apart
-	maxElements = 10_000 // how many elements a list may have that is taken apart
-	maxProblems = 5      // how many mistakes one error names
-	gotLength   = 60     // how many characters of a wrong argument an error repeats
+	maxNesting  = 512    // depth of brackets in a call's arguments
+	maxMembers  = 10_000 // members of a decoded object
+	maxElements = 10_000 // elements of a decoded list
+	maxProblems = 5      // mistakes named in one error
+	gotLength   = 60     // characters of a wrong argument quoted in an error
 )
 
-// Arguments are what a call was given, under the names of the tool's parameters. Each method reads one parameter: it accepts
-// every unambiguous form ("10" for 10, "tag" for ["tag"]) and notes any other as a mistake, so that Err names all mistakes of
-// a call at once. A parameter that is null, or an empty text, counts as not given.
+// Arguments holds the arguments of a call by parameter name. Each method reads one parameter: it accepts every unambiguous
+// form ("10" for 10, "tag" for ["tag"]) and records any other as a mistake, so that Err names all mistakes of a call at
+// once. A parameter that is null or an empty text counts as missing.
 type Arguments struct {
 	tool     string
-	within   string // what names are prefixed with in errors, such as "items[2]."
+	within   string // prefix of names in errors, such as "items[2]."
 	members  map[string]json.RawMessage
-	spelled  map[string]string // parameters that were given in another spelling
-	passes   bool              // the tool gets the arguments too that it does not know
+	spelled  map[string]string // parameter → the caller's spelling, if different
+	passes   bool              // unknown arguments reach the tool
 	problems *problems
 }
 
-// problems are what is wrong with the arguments of a call, those in lists and objects included.
+// problems collects the mistakes in a call's arguments, including those nested in lists and objects.
 type problems struct {
 	messages   []string
 	parameters []string
-	unknown    []string // the names of arguments that the tool does not know
+	unknown    []string // names of unknown arguments
 }
 
-// parseArguments reads the arguments of a call: a JSON object, or nothing. Nothing in them passes through a
-// float64. A name that is given twice is ambiguous, and a mistake.
+// parseArguments parses the arguments of a call: a JSON object, or nothing. No number passes through a float64. A
+// repeated name is ambiguous, and a mistake.
 func parseArguments(tool string, raw json.RawMessage) (*Arguments, error) {
 	if depth := jsontext.Depth(raw); depth > maxNesting {
 		return nil, Invalid(nil, "the arguments are nested %d deep: at most %d are allowed", depth, maxNesting)
@@ -103,12 +103,12 @@ func membersOf(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// twiceError says that an object has a member twice.
+// twiceError means that an object has a repeated member.
 type twiceError struct{ name string }
 
 func (e *twiceError) Error() string { return got([]byte(strconv.Quote(e.name))) + " is given twice" }
 
-// Err is the error that names what is wrong with the parameters read so far.
+// Err returns an error that names the mistakes in the parameters read so far.
 func (a *Arguments) Err() error {
 	p := a.problems
 	if len(p.messages) == 0 {
@@ -121,7 +121,7 @@ func (a *Arguments) Err() error {
 	return Invalid(map[string]any{"parameters": p.parameters[:min(len(p.parameters), maxProblems)]}, "%s", strings.Join(messages, "; "))
 }
 
-// wrong notes that a parameter is not what it must be.
+// wrong records that a parameter is not of the expected form.
 func (a *Arguments) wrong(name, expected string, raw json.RawMessage) {
 	if halfPair(raw) {
 		a.Fault(name, fmt.Sprintf("%s%s is not valid Unicode: it has half of a surrogate pair", a.within, a.label(name)))
@@ -130,30 +130,30 @@ func (a *Arguments) wrong(name, expected string, raw json.RawMessage) {
 	a.Fault(name, fmt.Sprintf("%s%s must be %s, got %s", a.within, a.label(name), expected, got(raw)))
 }
 
-// Fault notes a mistake in a parameter.
+// Fault records a mistake in a parameter.
 func (a *Arguments) Fault(name, message string) {
 	a.problems.messages = append(a.problems.messages, message)
 	a.problems.parameters = append(a.problems.parameters, a.within+a.label(name))
 }
 
-// Missing notes that a parameter is needed; what says what to put there.
+// Missing records that a required parameter is missing; what describes its value.
 func (a *Arguments) Missing(name, what string) {
 	a.Fault(name, fmt.Sprintf("%s needs %s%s: %s", a.tool, a.within, name, what))
 }
 
-// Get gives a parameter as it came, and whether it was given.
+// Get returns the raw value of a parameter, and whether it was given.
 func (a *Arguments) Get(name string) (json.RawMessage, bool) {
 	raw, ok := a.members[name]
 	return raw, ok && !absent(raw)
 }
 
-// Value gives a parameter that may be any JSON value, null too.
+// Value returns a parameter that may be any JSON value, including null.
 func (a *Arguments) Value(name string) (json.RawMessage, bool) {
 	raw, ok := a.members[name]
 	return raw, ok
 }
 
-// Text reads a text. A number is taken as its digits.
+// Text reads a text. A number is read as its digits.
 func (a *Arguments) Text(name string) string {
 	raw, ok := a.Get(name)
 	if !ok {
@@ -166,7 +166,7 @@ func (a *Arguments) Text(name string) string {
 	return text
 }
 
-// NeedText is text for a parameter that must be given.
+// NeedText is like Text, for a required parameter.
 func (a *Arguments) NeedText(name, what string) string {
 	before := len(a.problems.messages)
 	text := a.Text(name)
@@ -209,7 +209,7 @@ func (a *Arguments) Whole(name string, fallback, from, to int64) int64 {
 	return n
 }
 
-// Version reads a version, such as 12 or "v12"; nil when it is not given.
+// Version reads a version, such as 12 or "v12", or returns nil if it is missing.
 func (a *Arguments) Version(name string) *uint64 {
 	raw, ok := a.Get(name)
 	if !ok {
@@ -227,7 +227,7 @@ func (a *Arguments) Version(name string) *uint64 {
 	return &version
 }
 
-// Fraction reads a number from 0 to 1; nil when it is not given.
+// Fraction reads a number from 0 to 1, or returns nil if it is missing.
 func (a *Arguments) Fraction(name string) *float64 {
 	raw, ok := a.Get(name)
 	if !ok {
@@ -241,7 +241,7 @@ func (a *Arguments) Fraction(name string) *float64 {
 	return &f
 }
 
-// Numbers reads a list of numbers; nil when it is not given.
+// Numbers reads a list of numbers, or returns nil if it is missing.
 func (a *Arguments) Numbers(name string) []float32 {
 	raw, ok := a.Get(name)
 	if !ok {
@@ -254,7 +254,7 @@ func (a *Arguments) Numbers(name string) []float32 {
 	return list
 }
 
-// Flag reads true or false; false when it is not given.
+// Flag reads true or false, or returns false if it is missing.
 func (a *Arguments) Flag(name string) bool {
 	raw, ok := a.Get(name)
 	if !ok {
@@ -274,7 +274,7 @@ func (a *Arguments) Flag(name string) bool {
 	return false
 }
 
-// Choice reads one of some words; empty when it is not given.
+// Choice reads one of the words, or returns "" if it is missing.
 func (a *Arguments) Choice(name string, words ...string) string {
 	raw, ok := a.Get(name)
 	if !ok {
@@ -289,7 +289,7 @@ func (a *Arguments) Choice(name string, words ...string) string {
 	return word
 }
 
-// Choices reads one or several of some words.
+// Choices reads one or several of the words.
 func (a *Arguments) Choices(name string, words ...string) []string {
 	var chosen []string
 	for _, text := range a.Texts(name) {
@@ -323,12 +323,12 @@ func (a *Arguments) Object(name string) map[string]json.RawMessage {
 	return members
 }
 
-// Nested reads an object as arguments of its own, whose mistakes are noted here; it is empty when there is none.
+// Nested reads an object as Arguments, whose mistakes are recorded in a. They are empty if it is missing.
 func (a *Arguments) Nested(name string) *Arguments {
 	return &Arguments{tool: a.tool, within: a.within + name + ".", members: a.Object(name), problems: a.problems}
 }
 
-// Raw reads an object, or the text of one, without taking it apart.
+// Raw reads an object, or the text of one, without decoding its members.
 func (a *Arguments) Raw(name string) json.RawMessage {
 	raw, ok := a.Get(name)
 	if !ok {
@@ -354,7 +354,7 @@ func (a *Arguments) Has(name string) bool {
 // Names lists the parameters that were given.
 func (a *Arguments) Names() []string { return slices.Sorted(maps.Keys(a.members)) }
 
-// Translate gives a word of a parameter in place of another that means the same.
+// Translate replaces a parameter's value that is a synonym in words.
 func (a *Arguments) Translate(name string, words map[string]string) {
 	raw, _ := a.Get(name)
 	text, _ := stringOf(raw)
@@ -363,7 +363,7 @@ func (a *Arguments) Translate(name string, words map[string]string) {
 	}
 }
 
-// inside splits an object that may come from a text, so that nothing vouches for how deep it is.
+// inside splits an object into its members. It checks the depth, as the object may come from a text.
 func (a *Arguments) inside(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	if jsontext.Depth(raw) > maxNesting {
 		return nil, errors.New("nested too deep")
@@ -371,7 +371,7 @@ func (a *Arguments) inside(raw json.RawMessage) (map[string]json.RawMessage, err
 	return membersOf(raw)
 }
 
-// tooLong notes a list, or the text of one, that has more elements than are taken apart.
+// tooLong reports whether a list, or the text of one, has more than maxElements elements, and records that as a mistake.
 func (a *Arguments) tooLong(name string, raw json.RawMessage) bool {
 	list := []byte(raw)
 	if text, ok := stringOf(raw); ok {
@@ -387,8 +387,7 @@ func (a *Arguments) tooLong(name string, raw json.RawMessage) bool {
 	return n > maxElements
 }
 
-// Objects reads a list of objects, the text of one, or a single object. Each is read like arguments, and
-// its mistakes are noted here.
+// Objects reads a list of objects, the text of one, or a single object. Mistakes in their members are recorded in a.
 func (a *Arguments) Objects(name string) []*Arguments {
 	raw, ok := a.Get(name)
 	if !ok {
@@ -418,7 +417,7 @@ func (a *Arguments) Objects(name string) []*Arguments {
 	return list
 }
 
-// Inherit takes from around it the parameters that an object does not have itself.
+// Inherit copies missing parameters from the enclosing arguments.
 func (a *Arguments) Inherit(around *Arguments, names ...string) {
 	for _, name := range names {
 		if _, own := a.members[name]; own {
@@ -442,7 +441,7 @@ func (a *Arguments) AsOf(name string, now time.Time) memory.AsOf {
 	return at
 }
 
-// Moment reads a moment with one of the domain's readers; zero when it is not given.
+// Moment reads a moment with read, or returns the zero time if it is missing.
 func (a *Arguments) Moment(name string, now time.Time, read func(string, time.Time) (time.Time, error)) time.Time {
 	text := a.Text(name)
 	if text == "" {
@@ -455,7 +454,7 @@ func (a *Arguments) Moment(name string, now time.Time, read func(string, time.Ti
 	return t
 }
 
-// Invalid is the error of a request that its caller must change.
+// Invalid returns the error of a request that its caller must change.
 func Invalid(details map[string]any, format string, values ...any) *memory.Error {
 	return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf(format, values...), Details: details}
 }

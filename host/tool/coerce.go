@@ -12,7 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/schema"
 )
 
-// property is what the top of a schema says of a parameter.
+// property is a parameter's top-level schema.
 type property struct {
 	Type any `json:"type"`
 }
@@ -21,18 +21,17 @@ func propertiesOf(text json.RawMessage) map[string]property {
 	var s struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
-	json.Unmarshal(text, &s) // what is no schema has no properties
+	json.Unmarshal(text, &s) // an invalid schema has no properties
 	list := map[string]property{}
 	for name, raw := range s.Properties {
 		var p property
-		json.Unmarshal(raw, &p) // true is a property of any type
+		json.Unmarshal(raw, &p) // true: a property of any type
 		list[name] = p
 	}
 	return list
 }
 
-// refusesMore reports whether a schema names all members and refuses others. Those are tolerated all the same, and
-// left out.
+// refusesMore reports whether a schema refuses members that it does not name. Such arguments are tolerated, but dropped.
 func refusesMore(text json.RawMessage) bool {
 	var s struct {
 		Additional json.RawMessage `json:"additionalProperties"`
@@ -41,7 +40,7 @@ func refusesMore(text json.RawMessage) bool {
 	return json.Unmarshal(text, &s) == nil && string(s.Additional) == "false" && s.Patterns == nil
 }
 
-// describesMore reports whether a schema says what members may be that it does not name.
+// describesMore reports whether a schema describes members that it does not name.
 func describesMore(text json.RawMessage) bool {
 	var s struct {
 		Additional json.RawMessage `json:"additionalProperties"`
@@ -50,7 +49,7 @@ func describesMore(text json.RawMessage) bool {
 	return json.Unmarshal(text, &s) == nil && (s.Patterns != nil || len(s.Additional) > 0 && string(s.Additional) != "false")
 }
 
-// coerce makes the arguments of a call what the tool's schema asks for, where that is plain, and checks them.
+// coerce converts the arguments of a call to the types in the tool's schema, where unambiguous, and validates them.
 func (t *Tool) coerce(a *Arguments) (json.RawMessage, error) {
 	t.compiling.Do(func() { t.schema, t.wrong = compileArguments(t.Input) })
 	if t.wrong != nil {
@@ -64,7 +63,7 @@ func (t *Tool) coerce(a *Arguments) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the arguments of %s: %w", t.Name, err)
 	}
-	if name := jsonrpc.Twice(given); name != "" { // the schema might be held against one, and the family read the other
+	if name := jsonrpc.Twice(given); name != "" { // the schema might check one, and the family read the other
 		return nil, Invalid(map[string]any{"parameters": []string{Clip(name, gotLength)}}, "%q is given twice: give it once", Clip(name, gotLength))
 	}
 	var wrong *schema.Misfit
@@ -76,7 +75,7 @@ func (t *Tool) coerce(a *Arguments) (json.RawMessage, error) {
 	return given, nil
 }
 
-// coerced is an argument as its type has it, if it says that in another form: "10" for 10, "tag" for ["tag"].
+// coerced converts an argument to its type from an equivalent form: "10" for 10, "tag" for ["tag"].
 func coerced(raw json.RawMessage, kind any) json.RawMessage {
 	text, isText := stringOf(raw)
 	text = strings.TrimSpace(text)
@@ -108,7 +107,7 @@ func coerced(raw json.RawMessage, kind any) json.RawMessage {
 	return raw
 }
 
-// compileArguments compiles a schema as it is enforced: unknown members pass.
+// compileArguments compiles a schema as enforced: it allows unknown members.
 func compileArguments(raw json.RawMessage) (*schema.Schema, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage(`{"type":"object"}`)
@@ -120,7 +119,7 @@ func compileArguments(raw json.RawMessage) (*schema.Schema, error) {
 	return schema.Compile(tolerant)
 }
 
-// mistakes is the error that names what is wrong with the arguments of a call.
+// mistakes returns an error that names the mistakes in a call's arguments.
 func (t *Tool) mistakes(m *schema.Misfit) error {
 	var messages, parameters []string
 	for _, f := range m.Faults {

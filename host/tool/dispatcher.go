@@ -13,22 +13,22 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// Options are what a Dispatcher is made of. The zero Options work.
+// Options configures a Dispatcher. The zero value works.
 type Options struct {
 	Logger *slog.Logger     // nil: discards
 	Clock  func() time.Time // nil: time.Now
-	ID     func() string    // an id that was never given; nil: random
-	// Called is told of each call of a tool by a client, which has ended with err. Nil: nobody asks.
+	ID     func() string    // generates a unique id; nil: random
+	// Called is called after each call of a tool by a client, with its error. Nil: none.
 	Called func(t *Tool, r Request, err error)
 }
 
-// Dispatcher calls tools. Its methods may be called from many goroutines at once.
+// Dispatcher calls tools. It is safe for concurrent use.
 type Dispatcher struct {
 	registry *Registry
 	options  Options
 }
 
-// NewDispatcher makes a dispatcher of the tools in a registry.
+// NewDispatcher returns a dispatcher of the tools in a registry.
 func NewDispatcher(r *Registry, o Options) *Dispatcher {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -42,11 +42,11 @@ func NewDispatcher(r *Registry, o Options) *Dispatcher {
 	return &Dispatcher{registry: r, options: o}
 }
 
-// Registry has the tools that the dispatcher calls.
+// Registry returns the dispatcher's registry.
 func (d *Dispatcher) Registry() *Registry { return d.registry }
 
-// Dispatch calls a tool: it finds the tool, asks whether the caller may call it, checks the arguments and runs the handler.
-// An error that is the server's fault is logged, and is a memory.Error that says nothing of the inside.
+// Dispatch calls a tool: it finds the tool, checks the caller's rights and the arguments, and runs the handler. A fault of
+// the server is logged and returned as a memory.Error that reveals no internals.
 func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 	t, ok := d.registry.Find(r.Tool)
 	if !ok {
@@ -72,7 +72,7 @@ func (d *Dispatcher) notFound(r Request) error {
 		Details: map[string]any{"method": Clip(r.Tool, gotLength), "searched_families": append([]string{CoreFamily}, d.registry.Snapshot().Names()...)}}
 }
 
-// Alias is the name by which a request calls the tool; empty: the tool's own.
+// Alias returns the alias by which a request calls the tool, or "" for its own name.
 func (t *Tool) Alias(r Request) string {
 	if name := flat(r.Tool); name != t.Spelling {
 		return name
@@ -80,7 +80,7 @@ func (t *Tool) Alias(r Request) string {
 	return ""
 }
 
-// within calls a tool within the time that the request gives it.
+// within calls a tool within the request's timeout.
 func (d *Dispatcher) within(ctx context.Context, t *Tool, r Request) (Answer, error) {
 	if r.Timeout <= 0 {
 		return d.call(ctx, t, r)
@@ -114,7 +114,7 @@ func (d *Dispatcher) call(ctx context.Context, t *Tool, r Request) (Answer, erro
 	return a, err
 }
 
-// authorise refuses a call that the caller may not make, and one of a family that cannot be used.
+// authorise refuses a call that the caller may not make, or of an unusable family.
 func (d *Dispatcher) authorise(t *Tool, r Request) error {
 	if r.Stage != nil && !t.Staged {
 		return &memory.Error{Code: memory.InvalidArgument, Message: t.Name + " cannot be called by a family: use the host's operations"}
@@ -148,7 +148,7 @@ func (d *Dispatcher) newCall(t *Tool, r Request, p Prepared) (*Call, error) {
 	return c, c.setAsOf(p.AsOf)
 }
 
-// setAsOf takes the call to a moment in the past, which a tool that may write cannot be called in.
+// setAsOf sets the moment that the call reads at. A tool that may write cannot act on the past.
 func (c *Call) setAsOf(moment string) (err error) {
 	if c.AsOf, err = memory.ParseAsOf(moment, c.Now); err != nil {
 		return Invalid(map[string]any{"parameters": []string{asOfParameter}}, "as_of: %v", err)
@@ -160,7 +160,7 @@ func (c *Call) setAsOf(moment string) (err error) {
 	return nil
 }
 
-// survive runs a handler, and makes a panic an error.
+// survive runs a handler and turns a panic into an error.
 func survive(run func() (Answer, error)) (a Answer, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -170,13 +170,13 @@ func survive(run func() (Answer, error)) (a Answer, err error) {
 	return run()
 }
 
-// tellsOfEffects reports whether an error says what was done outside of the server, or would have been.
+// tellsOfEffects reports whether an error describes effects outside the server, actual or prevented.
 func tellsOfEffects(err error) bool {
 	var known *memory.Error
 	return errors.As(err, &known) && (known.Details["sent"] != nil || known.Details["not_sent"] != nil)
 }
 
-// late is the error of a call that took too long.
+// late returns the error of a call that timed out.
 func late(t *Tool, r Request) error {
 	text := fmt.Sprintf("%s was not done within %s", Clip(r.Tool, longestName), r.Timeout)
 	if !t.Annotations.ReadOnly {

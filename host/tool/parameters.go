@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Spread is what an alias stands for whose value is an object of further parameters.
+// Spread is the target of an alias whose value is an object of further parameters.
 const Spread = "..."
 
-// The parameters that every tool takes unless it has its own of that name, which means what the tool says.
+// Common parameters, which every tool accepts. A tool's own parameter of the same name takes precedence.
 const (
 	branchParameter    = "branch"
 	namespaceParameter = "namespace"
@@ -20,16 +20,16 @@ const (
 	dryRunParameter    = "dry_run"
 )
 
-// parameters are the names that the arguments of a tool may have.
+// parameters describes the argument names that a tool accepts.
 type parameters struct {
-	types  map[string]property // of the properties of the schema
-	common map[string]bool     // parameters that every tool takes, and this one has not itself
-	known  map[string]string   // what a folded spelling stands for
-	closed bool                // the schema refuses what it does not name
-	free   bool                // the schema names nothing: anything goes
+	types  map[string]property // the schema's properties
+	common map[string]bool     // common parameters that the tool does not define
+	known  map[string]string   // folded spelling → parameter
+	closed bool                // the schema refuses unnamed members
+	free   bool                // the schema names no members: all are allowed
 }
 
-// fold makes spellings equal that differ by case, _ and -.
+// fold normalizes spellings that differ by case, _ and - only.
 func fold(name string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' {
@@ -52,7 +52,7 @@ func parametersOf(s Spec) parameters {
 		}
 		p.known[fold(name)] = name
 	}
-	for spelling := range ambiguous { // the tool tells them apart
+	for spelling := range ambiguous { // the tool distinguishes them
 		delete(p.known, spelling)
 	}
 	for alias, name := range s.Parameters {
@@ -64,8 +64,8 @@ func parametersOf(s Spec) parameters {
 	return p
 }
 
-// addCommon adds the parameters that every tool takes. A lenient tool names in its schema all that it takes, so that only
-// those are left that change how it is called.
+// addCommon adds the common parameters. A lenient tool names all that it reads in its schema, so it gets only those that
+// change how it is called.
 func (p *parameters) addCommon(s Spec, ambiguous map[string]bool) {
 	for _, name := range []string{branchParameter, namespaceParameter, asOfParameter, dryRunParameter} {
 		_, taken := p.known[fold(name)]
@@ -77,7 +77,7 @@ func (p *parameters) addCommon(s Spec, ambiguous map[string]bool) {
 	}
 }
 
-// lookup gives the parameter that a name stands for.
+// lookup returns the parameter that a name stands for.
 func (p parameters) lookup(name string) (string, bool) {
 	if _, exact := p.types[name]; exact {
 		return name, true
@@ -86,16 +86,16 @@ func (p parameters) lookup(name string) (string, bool) {
 	return parameter, known
 }
 
-// rename gives all arguments the names of their parameters. Those that the tool does not know keep their names; they are
-// listed, and dropped where the tool's schema refuses them.
+// rename renames all arguments to their parameters. Unknown arguments keep their names; they are recorded, and dropped if
+// the tool's schema refuses them.
 func (a *Arguments) rename(p parameters) {
 	given := a.members
 	a.members = make(map[string]json.RawMessage, len(given))
 	a.add(p, given, "")
 }
 
-// Rename gives the members of an object in a list the names of what such an object has, which some parameters of the tool
-// may have, too: then their other spellings count here. Others are listed as unknown.
+// Rename renames the members of a nested object to names. Aliases of the tool's parameters with the same names apply, too.
+// Other members are recorded as unknown.
 func (a *Arguments) Rename(t *Tool, names ...string) {
 	p := parameters{types: map[string]property{}, known: map[string]string{}}
 	for spelling, name := range t.parameters.known {
@@ -109,7 +109,7 @@ func (a *Arguments) Rename(t *Tool, names ...string) {
 	a.rename(p)
 }
 
-// add puts arguments under the names of their parameters; within is how the object that they were in is named.
+// add stores arguments by parameter; within is the prefix for the object that they come from.
 func (a *Arguments) add(p parameters, given map[string]json.RawMessage, within string) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		parameter, known := p.lookup(name)
@@ -133,7 +133,7 @@ func (a *Arguments) unknown(p parameters, name string, raw json.RawMessage) {
 	}
 }
 
-// put gives a parameter its value, which only one of its spellings may have.
+// put sets a parameter, of which only one spelling may have a value.
 func (a *Arguments) put(parameter, name string, raw json.RawMessage) {
 	before, twice := a.members[parameter]
 	if twice && !absent(before) {
@@ -152,7 +152,7 @@ func (a *Arguments) put(parameter, name string, raw json.RawMessage) {
 	}
 }
 
-// spread takes the members of an object for arguments.
+// spread adds the members of an object as arguments.
 func (a *Arguments) spread(p parameters, raw json.RawMessage, name string) {
 	if absent(raw) {
 		return
@@ -173,7 +173,7 @@ func (a *Arguments) spread(p parameters, raw json.RawMessage, name string) {
 	}
 }
 
-// label is a parameter as the caller spelled it.
+// label returns a parameter's name as the caller spelled it.
 func (a *Arguments) label(parameter string) string {
 	if name, ok := a.spelled[parameter]; ok {
 		return name
@@ -181,10 +181,10 @@ func (a *Arguments) label(parameter string) string {
 	return parameter
 }
 
-// mostUnknown is how many unknown parameters a note names.
+// mostUnknown bounds the unknown parameters that a note names.
 const mostUnknown = 10
 
-// unknownNote says which arguments the tool does not know; empty: it knows all of them.
+// unknownNote returns a note that names the unknown arguments, or "" if there are none.
 func (a *Arguments) unknownNote() string {
 	names := a.problems.unknown
 	if len(names) == 0 {

@@ -4,19 +4,19 @@ import (
 	"encoding/json"
 )
 
-// Prepared is the arguments of a call, read as the tool's Spec says.
+// Prepared is the arguments of a call, parsed according to the tool's Spec.
 type Prepared struct {
-	Arguments *Arguments      // under the names of the tool's parameters
-	JSON      json.RawMessage // the same as an object that fits Input; nil when the tool is Lenient
+	Arguments *Arguments      // by the names of the tool's parameters
+	JSON      json.RawMessage // the same, as an object that fits Input; nil if the tool is Lenient
 
-	// What the arguments say beside the tool's own parameters; empty: nothing.
+	// Values of common parameters; empty: not given.
 	Branch, Namespace string
 	AsOf              string
 	DryRun            bool
 }
 
-// Prepare reads the arguments of a call: an object, or the text of one. It gives them the names of the tool's parameters
-// and, unless the tool is Lenient, makes them what its schema asks for, where that is plain, and checks them.
+// Prepare parses the arguments of a call: an object, or the text of one. It renames them to the tool's parameters and,
+// unless the tool is Lenient, converts them to the types in its schema, where unambiguous, and validates them.
 func (t *Tool) Prepare(raw json.RawMessage) (Prepared, error) {
 	a, err := parseArguments(t.Name, raw)
 	if err != nil {
@@ -38,11 +38,11 @@ func (t *Tool) Prepare(raw json.RawMessage) (Prepared, error) {
 	return p, err
 }
 
-// Notes say which of the arguments given so far the tool does not know. Those in lists and objects are known once the
-// handler has read them.
+// Notes returns notes that name the unknown arguments found so far. Those in lists and objects are found when the handler
+// reads them.
 func (p Prepared) Notes() []string { return NotesOf(p.Arguments.unknownNote()) }
 
-// fill adds arguments that are not given.
+// fill sets missing arguments.
 func (a *Arguments) fill(preset map[string]json.RawMessage) {
 	for name, value := range preset {
 		if given, ok := a.members[name]; !ok || absent(given) {
@@ -51,7 +51,7 @@ func (a *Arguments) fill(preset map[string]json.RawMessage) {
 	}
 }
 
-// separate takes some parameters away, for them to be read apart from the others.
+// separate moves some parameters into Arguments of their own.
 func (a *Arguments) separate(names map[string]bool) *Arguments {
 	apart := &Arguments{tool: a.tool, within: a.within, members: map[string]json.RawMessage{}, spelled: a.spelled, problems: a.problems}
 	for name := range names {

@@ -14,8 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/schema"
 )
 
-// longestName is how many characters of a tool's name models' interfaces take. They refuse a whole list over one that
-// has more.
+// longestName is the longest tool name that model APIs accept, in characters. They refuse a whole list over a longer one.
 const longestName = 64
 
 const nameCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
@@ -23,13 +22,13 @@ const nameCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 // Tool is a Spec in a registry.
 type Tool struct {
 	Spec
-	Spelling   string          // its name as models' interfaces take it: site.memory.store is site_memory_store
-	Advertised json.RawMessage // Input without the prose that only people read
-	Fault      string          // why lists do not show it; empty: they do
+	Spelling   string          // its name as model APIs accept it: site.memory.store is site_memory_store
+	Advertised json.RawMessage // Input without prose for people
+	Fault      string          // why lists omit it; empty: they show it
 
 	set        *Set                       // nil: a core tool
 	preset     map[string]json.RawMessage // arguments of an alias; nil: none
-	print      string                     // changes with anything that lists show
+	print      string                     // fingerprint of its entry in lists
 	parameters parameters
 
 	compiling sync.Once
@@ -37,13 +36,13 @@ type Tool struct {
 	wrong     error          // why there is no schema
 }
 
-// Set is a family whose tools are in a registry.
+// Set is a family with its tools in a registry.
 type Set struct {
 	Family
 	Tools []*Tool
 }
 
-// Snapshot is the families that there are at one moment.
+// Snapshot is the set of families at one moment.
 type Snapshot struct {
 	Sets []*Set // by name
 
@@ -52,7 +51,7 @@ type Snapshot struct {
 	outdated <-chan struct{}  // nil: never
 }
 
-// Registry has the core tools and those of the families.
+// Registry holds the core tools and the families' tools.
 type Registry struct {
 	source Source // nil: no families
 
@@ -62,12 +61,12 @@ type Registry struct {
 	current *Snapshot
 }
 
-// NewRegistry makes a registry of a source of families, which may be nil.
+// NewRegistry returns a registry with a source of families, which may be nil.
 func NewRegistry(source Source) *Registry {
 	return &Registry{source: source, names: map[string]*Tool{}}
 }
 
-// Add adds core tools, which lists show in the order in which they were added.
+// Add adds core tools, which lists show in the order of addition.
 func (r *Registry) Add(specs ...Spec) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,7 +83,7 @@ func (r *Registry) Add(specs ...Spec) error {
 			r.names[name] = t
 		}
 	}
-	r.current = nil // a family's tool may have a name of these
+	r.current = nil // a family's tool may have one of these names
 	return nil
 }
 
@@ -109,10 +108,10 @@ func (r *Registry) Find(name string) (*Tool, bool) {
 	return t, t != nil
 }
 
-// Load makes a family ready to be called.
+// Load makes a family ready for calls.
 func (r *Registry) Load(ctx context.Context, family string) error { return r.source.Load(ctx, family) }
 
-// Snapshot is the families that there are now.
+// Snapshot returns the current families.
 func (r *Registry) Snapshot() *Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,12 +122,12 @@ func (r *Registry) Snapshot() *Snapshot {
 		r.current = r.snapshot(nil, nil)
 		return r.current
 	}
-	changed := r.source.Changed() // before Families, or a change in between would be missed
+	changed := r.source.Changed() // before Families, lest a change in between be missed
 	r.current = r.snapshot(r.source.Families(), changed)
 	return r.current
 }
 
-// Names lists the core tools that a caller is offered, to tell of.
+// Names returns the names of the core tools offered to a caller, as text.
 func (r *Registry) Names(readOnly bool) string {
 	var list []string
 	for _, t := range r.Core() {
@@ -139,7 +138,7 @@ func (r *Registry) Names(readOnly bool) string {
 	return strings.Join(list, ", ")
 }
 
-// Unknown says to the caller of a tool that does not exist which there are.
+// Unknown returns the message for a call of a nonexistent tool, which lists the tools.
 func (r *Registry) Unknown(name string, readOnly bool) string {
 	text := fmt.Sprintf("there is no tool %q: the tools are %s", Clip(name, gotLength), r.Names(readOnly))
 	likely := "memory_" + strings.TrimPrefix(name, "memory.")
@@ -152,13 +151,13 @@ func (r *Registry) Unknown(name string, readOnly bool) string {
 	return text
 }
 
-// Denied refuses what a caller would have to write for.
+// Denied returns the error for a caller without the right to write.
 func (r *Registry) Denied(what string) error {
 	return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf(
 		"%s, and this memory can only be read: use %s; the server's operator can allow writing", what, r.Names(true))}
 }
 
-// Outdated is closed when there is another snapshot; nil: never.
+// Outdated returns a channel that is closed when a newer snapshot exists; nil: never.
 func (s *Snapshot) Outdated() <-chan struct{} { return s.outdated }
 
 func (s *Snapshot) isOutdated() bool {
@@ -170,7 +169,7 @@ func (s *Snapshot) isOutdated() bool {
 	}
 }
 
-// Set is a family by its name; nil when there is none.
+// Set returns the family with a name, or nil if there is none.
 func (s *Snapshot) Set(name string) *Set { return s.byName[name] }
 
 // Names lists the families.
@@ -182,7 +181,7 @@ func (s *Snapshot) Names() []string {
 	return names
 }
 
-// Find looks a family's tool up by any spelling of its name; nil when there is none.
+// Find returns the family tool with any spelling of a name, or nil if there is none.
 func (s *Snapshot) Find(name string) *Tool {
 	if t := s.tools[name]; t != nil {
 		return t
@@ -190,7 +189,7 @@ func (s *Snapshot) Find(name string) *Tool {
 	return s.tools[flat(name)]
 }
 
-// NoFamily is the error of a name that no family has.
+// NoFamily returns the error for an unknown family name.
 func (s *Snapshot) NoFamily(name string) error {
 	text := fmt.Sprintf("there is no family %q: ", Clip(name, gotLength))
 	if len(s.Sets) == 0 {
@@ -204,7 +203,7 @@ func (s *Snapshot) NoFamily(name string) error {
 	return &memory.Error{Code: memory.NotFound, Message: text, Details: map[string]any{"family": Clip(name, gotLength), "families": s.Names()}}
 }
 
-// Offered lists the tools of a family that lists show to a caller.
+// Offered returns the family's tools that lists show to a caller.
 func (s *Set) Offered(readOnly bool) []*Tool {
 	if s.Fault != "" {
 		return nil
@@ -218,7 +217,7 @@ func (s *Set) Offered(readOnly bool) []*Tool {
 	return list
 }
 
-// snapshot makes families ready to be looked up; the caller holds mu.
+// snapshot indexes families for lookup; the caller holds mu.
 func (r *Registry) snapshot(all []Family, changed <-chan struct{}) *Snapshot {
 	s := &Snapshot{byName: map[string]*Set{}, tools: map[string]*Tool{}, outdated: changed}
 	slices.SortFunc(all, func(a, b Family) int { return cmp.Compare(a.Name, b.Name) })
@@ -243,7 +242,7 @@ func (r *Registry) isCore(name string) bool {
 	return t != nil && t.Name == name
 }
 
-// register makes a tool one that can be found. A fault of a tool is its own, and hides no other tool.
+// register adds a tool to the index. A faulty tool hides no other tool.
 func (s *Snapshot) register(t *Tool, core func(name string) bool) {
 	_, twice := s.tools[t.Name]
 	switch {
@@ -257,7 +256,7 @@ func (s *Snapshot) register(t *Tool, core func(name string) bool) {
 	}
 }
 
-// spell makes tools known under the other spelling of their names too. None hides another's own name.
+// spell indexes tools by the other spelling of their names, which hides no tool's own name.
 func (s *Snapshot) spell() {
 	for _, set := range s.Sets {
 		for _, t := range set.Tools {
@@ -275,7 +274,7 @@ func (s *Snapshot) spell() {
 	}
 }
 
-// registerAliases makes tools known under their aliases. An alias hides no tool, and of equal aliases the first family's counts.
+// registerAliases indexes tools by their aliases. An alias hides no tool; of equal aliases, the first family's wins.
 func (s *Snapshot) registerAliases(core func(name string) bool) {
 	for _, set := range s.Sets {
 		for _, t := range set.Tools {
@@ -288,7 +287,7 @@ func (s *Snapshot) registerAliases(core func(name string) bool) {
 	}
 }
 
-// under is the tool as calls by an alias reach it.
+// under returns the tool as called by an alias.
 func (t *Tool) under(alias string) *Tool {
 	if len(t.Presets[alias]) == 0 {
 		return t
@@ -311,23 +310,23 @@ func newTool(s Spec) *Tool {
 	return t
 }
 
-// flat is a name as models' interfaces take it.
+// flat returns a name as model APIs accept it.
 func flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
-// fingerprint tells tools apart that lists show in other words.
+// fingerprint returns a hash of the tool's entry in lists.
 func (t *Tool) fingerprint() string {
 	encoded, err := json.Marshal([]any{t.Spelling, t.Title, t.Description, t.Advertised, t.Annotations})
 	if err != nil {
-		return err.Error() // its schema is no JSON, and it is not listed
+		return err.Error() // its schema is not JSON, so it is not listed
 	}
 	sum := sha256.Sum256(encoded)
 	return string(sum[:])
 }
 
-// Fingerprint changes with anything that lists show of the tool.
+// Fingerprint returns a hash of the tool's entry in lists.
 func (t *Tool) Fingerprint() string { return t.print }
 
-// OutputSchema is the schema of the structured result; nil: none is known.
+// OutputSchema returns the schema of the structured result, or nil if unknown.
 func (s Spec) OutputSchema() json.RawMessage {
 	if len(s.Output) == 0 || saysObject(s.Output) {
 		return s.Output
@@ -336,12 +335,12 @@ func (s Spec) OutputSchema() json.RawMessage {
 		"type": "object", "properties": map[string]json.RawMessage{"result": s.Output}, "required": []string{"result"},
 	})
 	if err != nil {
-		return nil // it is no JSON
+		return nil // not JSON
 	}
 	return wrapped
 }
 
-// saysObject reports whether a schema is one of an object.
+// saysObject reports whether a schema describes an object.
 func saysObject(text json.RawMessage) bool {
 	var s struct {
 		Type any `json:"type"`

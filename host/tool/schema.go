@@ -9,23 +9,23 @@ import (
 	"github.com/alcove-memory/alcove/host/jsontext"
 )
 
-// longestDefault is how many characters a text may have as a default that is advertised; longer ones are prose.
+// longestDefault is the longest text default that is advertised, in characters; longer ones are prose.
 const longestDefault = 32
 
-// position says what a JSON value inside a schema is, and so which of its members are prose.
+// position is the role of a JSON value in a schema, which determines the members that are prose.
 type position int
 
 const (
-	literal      position = iota // copied as it is: enum, const, default…
+	literal      position = iota // copied unchanged: enum, const, default…
 	rootSchema                   // a whole schema
 	innerSchema                  // a schema inside a schema
 	schemasNamed                 // an object whose members are schemas: properties, definitions
 	schemaList                   // a list of schemas, or one
 )
 
-// trimSchema drops from a schema what only people read, because a client shows the rest to a model with every
-// request: descriptions, long default texts, and at the top $schema and title. Everything that says which
-// arguments are valid stays, in its order.
+// trimSchema drops prose for people from a schema, because a client shows the rest to a model with every request:
+// descriptions, long text defaults, and $schema and title at the top. Everything that defines valid arguments stays, in
+// order.
 func trimSchema(raw json.RawMessage) (json.RawMessage, error) {
 	return dropped(raw, func(name string, value json.RawMessage, at position) bool {
 		if at == schemasNamed {
@@ -35,12 +35,12 @@ func trimSchema(raw json.RawMessage) (json.RawMessage, error) {
 	})
 }
 
-// tolerantSchema is a schema that lets unknown members pass, as lists say.
+// tolerantSchema returns a schema without the members that refuse unknown arguments, as in lists.
 func tolerantSchema(raw json.RawMessage) (json.RawMessage, error) {
 	return dropped(raw, forbidsMore)
 }
 
-// dropped is a schema without some of the members of the schemas in it.
+// dropped returns a schema without some members of its subschemas.
 func dropped(raw json.RawMessage, drop dropping) (json.RawMessage, error) {
 	var out bytes.Buffer
 	if jsontext.Depth(raw) > maxNesting {
@@ -52,11 +52,11 @@ func dropped(raw json.RawMessage, drop dropping) (json.RawMessage, error) {
 	return out.Bytes(), nil
 }
 
-// dropping says which members of a schema to drop.
+// dropping reports whether to drop a member of a schema.
 type dropping func(name string, value json.RawMessage, at position) bool
 
-// argumentsSchema is the schema of a tool's arguments as lists show it. Clients refuse a whole list over a tool whose
-// arguments are no object.
+// argumentsSchema returns the schema of a tool's arguments as shown in lists. Clients refuse a whole list over a tool whose
+// arguments are not an object.
 func argumentsSchema(raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage(`{"type":"object"}`)
@@ -93,7 +93,7 @@ func (d dropping) trim(out *bytes.Buffer, raw json.RawMessage, at position) erro
 		}
 		return d.trimObject(out, raw, at)
 	}
-	return json.Compact(out, raw) // true and false are schemas too
+	return json.Compact(out, raw) // true and false are schemas, too
 }
 
 func (d dropping) trimList(out *bytes.Buffer, raw json.RawMessage) error {
@@ -153,7 +153,7 @@ func (d dropping) trimObject(out *bytes.Buffer, raw json.RawMessage, at position
 	return err
 }
 
-// isAdvanced reports whether an argument is one that few need: memory_capabilities tells of it, lists do not.
+// isAdvanced reports whether an argument is rarely needed: memory_capabilities shows it, lists do not.
 func isAdvanced(schema json.RawMessage) bool {
 	var marked struct {
 		Advanced bool `json:"x-advanced"`
@@ -161,7 +161,7 @@ func isAdvanced(schema json.RawMessage) bool {
 	return json.Unmarshal(schema, &marked) == nil && marked.Advanced
 }
 
-// isProse reports whether a member of a schema is there for people.
+// isProse reports whether a member of a schema is prose for people.
 func isProse(name string, value json.RawMessage, at position) bool {
 	switch name {
 	case "description":
@@ -175,13 +175,13 @@ func isProse(name string, value json.RawMessage, at position) bool {
 	return false
 }
 
-// forbidsMore reports whether a member of a schema refuses unknown members at the top, which are tolerated.
+// forbidsMore reports whether a schema member refuses unknown arguments, which are tolerated.
 func forbidsMore(name string, value json.RawMessage, at position) bool {
 	return at == rootSchema && (name == "additionalProperties" || name == "unevaluatedProperties") && string(value) == "false"
 }
 
-// confuses reports whether models' interfaces or clients take offence at a member of a schema: at the top, those do not
-// know alternatives, and these would send what x-mcp-header names twice. Arguments are checked against all of it.
+// confuses reports whether model APIs or clients mishandle a schema member: model APIs do not support alternatives at the
+// top, and clients would send what x-mcp-header names twice. Arguments are still checked against the full schema.
 func confuses(name string, at position) bool {
 	switch name {
 	case "anyOf", "oneOf", "allOf", "not", "if", "then", "else":
@@ -190,7 +190,7 @@ func confuses(name string, at position) bool {
 	return name == "x-mcp-header"
 }
 
-// inside says what a member of a schema is.
+// inside returns the position of a schema member.
 func inside(at position, name string) position {
 	if at == schemasNamed {
 		return innerSchema

@@ -9,25 +9,25 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// Listing says whose tools are in a client's list beside the core ones.
+// Listing selects the families whose tools a client's list shows, in addition to the core tools.
 type Listing int
 
 const (
-	ListLoaded   Listing = iota // those of the families that it loaded
-	ListAll                     // those of all families
+	ListLoaded   Listing = iota // families that it loaded
+	ListAll                     // all families
 	ListNoFamily                // none
 )
 
-// SessionOptions say how a session begins.
+// SessionOptions configures a session.
 type SessionOptions struct {
 	Branch, Namespace string   // empty: memory.Default
-	Families          []string // that are loaded from the start
+	Families          []string // loaded from the start
 	Stateless         bool     // it ends with the call
 	Listing           Listing
-	Profile           string // the name that the client knows the listing by
+	Profile           string // the client's name for the listing
 }
 
-// Session is what lasts between the calls of a client: where they go when they do not say, and the families it loaded.
+// Session is the state between a client's calls: their default branch and namespace, and the families it loaded.
 type Session struct {
 	options SessionOptions
 
@@ -37,7 +37,7 @@ type Session struct {
 	loads             int
 }
 
-// NewSession begins a session.
+// NewSession returns a new session.
 func NewSession(o SessionOptions) *Session {
 	s := &Session{options: o, branch: cmp.Or(o.Branch, memory.Default), namespace: cmp.Or(o.Namespace, memory.Default), families: map[string]bool{}}
 	for _, name := range o.Families {
@@ -57,7 +57,7 @@ func (s *Session) Lists(family string) bool {
 	return s.options.Listing == ListAll || s.options.Listing == ListLoaded && s.Has(family)
 }
 
-// Profile is the name that the client knows its listing by.
+// Profile returns the client's name for its listing.
 func (s *Session) Profile() string { return s.options.Profile }
 
 // Has reports whether a family is loaded.
@@ -67,7 +67,7 @@ func (s *Session) Has(family string) bool {
 	return s.families[family]
 }
 
-// Load notes that a family is loaded.
+// Load marks a family as loaded.
 func (s *Session) Load(family string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *Session) Load(family string) {
 	}
 }
 
-// Unload notes that a family is not loaded any more.
+// Unload marks a family as not loaded.
 func (s *Session) Unload(family string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,28 +87,28 @@ func (s *Session) Unload(family string) {
 	}
 }
 
-// Loads counts the changes of Loaded.
+// Loads returns the number of changes to Loaded.
 func (s *Session) Loads() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.loads
 }
 
-// Loaded lists the families that are loaded, also those that there are no longer.
+// Loaded returns the loaded families, including any that no longer exist.
 func (s *Session) Loaded() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(maps.Keys(s.families))
 }
 
-// At is where calls go that do not say.
+// At returns the default branch and namespace of calls.
 func (s *Session) At() (branch, namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.branch, s.namespace
 }
 
-// Move changes where calls go; empty names change nothing.
+// Move changes the default branch and namespace; an empty name leaves its default unchanged.
 func (s *Session) Move(branch, namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

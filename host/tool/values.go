@@ -25,14 +25,14 @@ func stringOf(raw json.RawMessage) (string, bool) {
 	return text, json.Unmarshal(raw, &text) == nil
 }
 
-// halfPair reports whether a string in JSON has an escape for half of a surrogate pair. It stands for nothing, and would
-// be read as the same replacement for every half: different keys would be one.
+// halfPair reports whether a JSON string escapes an unpaired surrogate. All of these decode to the same replacement
+// character, so different keys would become equal.
 func halfPair(raw []byte) bool {
 	for i := 0; i+1 < len(raw); i++ {
 		if raw[i] != '\\' {
 			continue
 		}
-		i++ // what is escaped
+		i++ // the escaped character
 		first := unit(raw[i-1:])
 		if !utf16.IsSurrogate(first) {
 			continue
@@ -46,7 +46,7 @@ func halfPair(raw []byte) bool {
 	return false
 }
 
-// unit is the code unit of the escape that text begins with; 0 for none.
+// unit returns the code unit of the escape at the start of text, or 0 if there is none.
 func unit(text []byte) rune {
 	if len(text) < len(`\u0000`) || text[1] != 'u' {
 		return 0
@@ -58,7 +58,7 @@ func unit(text []byte) rune {
 	return rune(n)
 }
 
-// textOf is the text that a string or a number says.
+// textOf returns the text of a string or number.
 func textOf(raw json.RawMessage) (string, bool) {
 	if halfPair(raw) {
 		return "", false
@@ -81,7 +81,7 @@ func listOf(raw json.RawMessage) ([]json.RawMessage, bool) {
 	return items, true
 }
 
-// textsOf is the texts in a list of them.
+// textsOf returns the texts in a list.
 func textsOf(raw json.RawMessage) ([]string, bool) {
 	items, ok := listOf(raw)
 	texts := make([]string, 0, len(items))
@@ -93,7 +93,7 @@ func textsOf(raw json.RawMessage) ([]string, bool) {
 	return texts, ok
 }
 
-// numeral is what may be a number: a number's digits, or those in a text.
+// numeral returns the digits of a number or a text, which may not be a number.
 func numeral(raw json.RawMessage) string {
 	text, ok := textOf(raw)
 	if !ok {
@@ -102,7 +102,7 @@ func numeral(raw json.RawMessage) string {
 	return strings.TrimSpace(text)
 }
 
-// wholeOf is the whole number that 10, 10.0, 1e1 or "10" says.
+// wholeOf returns the whole number in 10, 10.0, 1e1 or "10".
 func wholeOf(raw json.RawMessage) (int64, bool) {
 	digits := numeral(raw)
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
@@ -115,7 +115,7 @@ func wholeOf(raw json.RawMessage) (int64, bool) {
 	return int64(f), true
 }
 
-// got is a wrong argument, short enough to repeat.
+// got returns a wrong argument, shortened for an error.
 func got(raw json.RawMessage) string { return Clip(string(raw), gotLength) }
 
 // Clip shortens text to a number of characters.
@@ -129,7 +129,7 @@ func Clip(text string, limit int) string {
 	return text
 }
 
-const namedInNotes = 5 // how many names a note lists
+const namedInNotes = 5 // names that a note lists
 
 // Quoted lists some names for a note.
 func Quoted(names []string) string {
