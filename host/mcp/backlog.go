@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// backlog is the answers that a client has not read yet. A client that asks and does not read would otherwise have the
-// server hold all that it asked for.
+// backlog bounds the answers that a client has not read yet. A client that asks but does not read would otherwise make the
+// server hold them all.
 type backlog struct {
 	limit int // bytes
 	less  chan struct{}
@@ -15,7 +15,7 @@ type backlog struct {
 	bytes int
 }
 
-// add counts bytes that wait to be written, or, below zero, that were.
+// add adds bytes that wait to be written, or, if negative, were written.
 func (b *backlog) add(bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -26,7 +26,7 @@ func (b *backlog) add(bytes int) {
 	}
 }
 
-// wait waits until no more bytes wait than the limit. One caller at a time may wait.
+// wait blocks until the backlog is within its limit. One caller at a time may wait.
 func (b *backlog) wait(ctx context.Context) {
 	for !b.within() {
 		select {

@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	requestIDMeta = "alcove/request-id" // in _meta of tools/call: makes sending the call again harmless
-	versionMeta   = "alcove/version"    // in _meta of a family's answer: of the commit that has what the call wrote
-	proposalMeta  = "alcove/proposal"   // and the branch that has what it proposes
-	notesMeta     = "alcove/notes"      // what the caller should know beside, unless the answer has a member for it
+	requestIDMeta = "alcove/request-id" // in _meta of tools/call: makes a retry harmless
+	versionMeta   = "alcove/version"    // in _meta of a family's answer: of the call's commit
+	proposalMeta  = "alcove/proposal"   // and the branch with its proposal
+	notesMeta     = "alcove/notes"      // remarks for the caller, unless the answer has a member for them
 
 	longestRequest = 128                // characters of a request id
-	maxText        = 4 * tool.MaxAnswer // bytes of an answer that models are shown whole
+	maxText        = 4 * tool.MaxAnswer // bytes of an answer shown to models; the rest is clipped
 )
 
-// toolCall is a tools/call message that is being served.
+// toolCall is a tools/call message being served.
 type toolCall struct {
 	server      *Server
 	message     *message
 	tell        func(protocol.JSONRPCNotification) // ahead of the answer
-	listChanged func()                             // tells the client so
+	listChanged func()                             // notifies the client
 }
 
-// callSession is the session of a client during one call. The protocol library finds a session's own tools by name, and
-// this one has the tool that is called, in whichever spelling.
+// callSession is the session of a client during one call. The protocol library looks up a session's own tools by name;
+// this one has the called tool, in the caller's spelling.
 type callSession struct {
 	server.SessionWithClientInfo
 	tools map[string]server.ServerTool
@@ -41,7 +41,7 @@ type callSession struct {
 func (s *callSession) GetSessionTools() map[string]server.ServerTool  { return s.tools }
 func (s *callSession) SetSessionTools(_ map[string]server.ServerTool) {}
 
-// ProtocolVersion is that of the client's session.
+// ProtocolVersion returns the protocol version of the client's session.
 func (s *callSession) ProtocolVersion() string {
 	if known, ok := s.SessionWithClientInfo.(server.SessionWithProtocolVersion); ok {
 		return known.ProtocolVersion()
@@ -54,17 +54,17 @@ var (
 	_ server.SessionWithProtocolVersion = (*callSession)(nil)
 )
 
-// within is a context in which the protocol library finds the tool that is called.
+// within returns a context in which the protocol library finds the called tool.
 func (c *toolCall) within(ctx context.Context) context.Context {
 	client, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
 	if !ok {
-		return ctx // it refuses the call
+		return ctx // the library refuses the call
 	}
 	called := server.ServerTool{Tool: protocol.NewTool(c.message.tool), Handler: c.serve}
 	return c.server.protocol.WithContext(ctx, &callSession{client, map[string]server.ServerTool{c.message.tool: called}})
 }
 
-// serve answers the call.
+// serve handles the call.
 func (c *toolCall) serve(ctx context.Context, request protocol.CallToolRequest) (*protocol.CallToolResult, error) {
 	a, err := c.dispatch(ctx, request)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *toolCall) dispatch(ctx context.Context, request protocol.CallToolReques
 		Tool: c.message.tool, Arguments: c.message.arguments, Caller: c.server.caller(ctx, session), Session: state,
 		RequestID: requestID, Progress: progress.function(),
 	})
-	if err == nil && a.Family != "" && !state.Stateless() { // clients that list again will find its tools
+	if err == nil && a.Family != "" && !state.Stateless() { // the client's next list has its tools
 		state.Load(a.Family)
 	}
 	if state.Loads() != loads && c.server.watchers.changed(state) {
@@ -100,7 +100,7 @@ func (c *toolCall) dispatch(ctx context.Context, request protocol.CallToolReques
 	return a, err
 }
 
-// caller is the client of a request.
+// caller returns the caller of a request.
 func (s *Server) caller(ctx context.Context, session Session) memory.Caller {
 	client := clientName(ctx)
 	who := memory.Caller{Agent: cmp.Or(agentName(session.Agent), agentName(client)), Client: agentName(client), Rights: s.rights(session)}
@@ -110,7 +110,7 @@ func (s *Server) caller(ctx context.Context, session Session) memory.Caller {
 	return who
 }
 
-// clientName is what the client calls itself.
+// clientName returns the client's name for itself.
 func clientName(ctx context.Context) string {
 	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
 		return info.ClientInfo.Name
@@ -121,7 +121,7 @@ func clientName(ctx context.Context) string {
 	return ""
 }
 
-// requestIDOf is the id by which a call that is sent again is recognised.
+// requestIDOf returns the id that identifies retries of a call.
 func requestIDOf(meta *protocol.Meta) (string, error) {
 	given := meta.GetMetaField(requestIDMeta)
 	if given == nil {
@@ -134,7 +134,7 @@ func requestIDOf(meta *protocol.Meta) (string, error) {
 	return id, nil
 }
 
-// resultOf is an answer as the protocol has it.
+// resultOf converts an answer to the protocol's form.
 func resultOf(a tool.Answer) (*protocol.CallToolResult, error) {
 	structured, err := tool.Encode(a.Structured)
 	if err != nil {
@@ -154,7 +154,7 @@ func resultOf(a tool.Answer) (*protocol.CallToolResult, error) {
 	return &protocol.CallToolResult{Content: content, StructuredContent: json.RawMessage(structured), IsError: a.Failed, Result: protocol.Result{Meta: metaOf(a)}}, nil
 }
 
-// metaOf is what programs may want to know beside an answer.
+// metaOf returns an answer's metadata for programs.
 func metaOf(a tool.Answer) *protocol.Meta {
 	members := map[string]any{}
 	if a.Version != 0 {
@@ -172,7 +172,7 @@ func metaOf(a tool.Answer) *protocol.Meta {
 	return protocol.NewMetaFromMap(members)
 }
 
-// clipJSON is an answer as models are shown it, and what to tell them when that is not all of it.
+// clipJSON returns an answer as shown to models, with a note if it is clipped.
 func clipJSON(plain []byte) (text, note string) {
 	if len(plain) <= maxText {
 		return string(plain), ""
@@ -182,17 +182,17 @@ func clipJSON(plain []byte) (text, note string) {
 		"The answer is %d bytes long. Its first %d characters are shown: ask for less at once. Programs find all of it in structuredContent.", len(plain), tool.MaxAnswer)
 }
 
-// failed is an error as the protocol has it.
+// failed converts an error to the protocol's form.
 func failed(f tool.Failure) *protocol.CallToolResult {
 	text, err := tool.Encode(f)
-	if err != nil { // details that are no JSON
+	if err != nil { // details that are not JSON
 		f.Details = nil
 		text, _ = tool.Encode(f)
 	}
 	return &protocol.CallToolResult{Content: []protocol.Content{protocol.NewTextContent(string(text))}, IsError: true}
 }
 
-// wire is a tool as lists show it.
+// wire returns a tool as shown in lists.
 func wire(t *tool.Tool) protocol.Tool {
 	a := t.Annotations
 	return protocol.Tool{

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	maxInFlight = 256         // requests of one connection that are served at once; further ones wait
-	maxListens  = 16          // requests of one connection that last until they are cancelled
-	maxUnread   = 4 << 20     // bytes of answers that one client has not read; beyond, nothing more is served for it
-	lineWithin  = time.Minute // a long line must have arrived
+	maxInFlight = 256         // concurrent requests of one connection; further ones wait
+	maxListens  = 16          // listen requests of one connection, which last until cancelled
+	maxUnread   = 4 << 20     // bytes of answers unread by one client; beyond, serving it pauses
+	lineWithin  = time.Minute // for a long line to arrive
 )
 
-// ServeConn serves a client that sends one JSON-RPC message a line, until it sends no more and all it asked for is
-// answered. Requests are served at once, so answers may come in another order; a cancelled one is not answered.
-// Lines that are longer than Options.MaxMessage, or for which there is no room, are answered with an error and skipped.
+// ServeConn serves a client that sends one JSON-RPC message per line, until r ends and all requests are answered.
+// Requests run concurrently, so answers may be out of order; cancelled requests are not answered. Lines longer than
+// Options.MaxMessage, or for which there is no room, are answered with an error and skipped.
 //
-// It returns when ctx ends, too. Then it may still be waiting for r, which its caller closes.
+// It also returns when ctx ends. A read of r may then still be pending; the caller closes r.
 func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, session Session) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -55,7 +55,7 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 	return c.serve(WithSession(s.protocol.WithContext(ctx, c.client), session))
 }
 
-// listChanged tells a client that began with initialize. Others ask to be told.
+// listChanged notifies a client that began with initialize. Others subscribe.
 func (c *conn) listChanged() {
 	if c.client.ProtocolVersion() != "" {
 		listChanged(c.client, nil)
@@ -69,25 +69,25 @@ type conn struct {
 	fail   context.CancelCauseFunc // ends the connection
 
 	lines   *jsonrpc.Lines
-	out     io.Writer // written to by write alone
+	out     io.Writer // only write writes to it
 	answers chan []byte
 	unread  *backlog
 
-	slots   chan struct{} // taken by requests that are served
+	slots   chan struct{} // semaphore of running requests
 	serving sync.WaitGroup
 
 	mu       sync.Mutex
 	inFlight map[string]*inFlight // by the key of its id
-	listens  int                  // how many of them last until they are cancelled
+	listens  int                  // how many of them are listen requests
 }
 
-// inFlight is a request that is being served.
+// inFlight is a request being served.
 type inFlight struct {
 	cancel context.CancelFunc
 	listen bool
 }
 
-// incoming is what was read: a line, or why there is none.
+// incoming is the result of a read: a line or an error.
 type incoming struct {
 	line []byte
 	err  error
@@ -121,7 +121,7 @@ func (c *conn) serve(ctx context.Context) error {
 	}
 }
 
-// codeOf is the code of the error for a line that was skipped: the client's fault, or a shortage.
+// codeOf returns the error code for a skipped line: the client's fault, or a shortage.
 func codeOf(skipped *jsonrpc.Skipped) int {
 	if errors.As(skipped, new(*jsonrpc.TooLongError)) {
 		return jsonrpc.CodeInvalid
@@ -129,7 +129,7 @@ func codeOf(skipped *jsonrpc.Skipped) int {
 	return jsonrpc.CodeServer
 }
 
-// finish waits until all that was asked is answered.
+// finish waits until all requests are answered.
 func (c *conn) finish(ctx context.Context) error {
 	c.endListens()
 	c.serving.Wait()
@@ -150,7 +150,7 @@ func (c *conn) read(ctx context.Context, received chan<- incoming) {
 	}
 }
 
-// receive begins to serve a message. It waits while too many are being served.
+// receive starts to serve a message. It waits while too many are being served.
 func (c *conn) receive(ctx context.Context, line []byte) {
 	m, fault := parseMessage(line)
 	if fault == nil && m.id != nil && m.method != "" {
@@ -185,7 +185,7 @@ func (c *conn) request(ctx context.Context, m *message, line []byte) {
 		defer release()
 		response := c.handle(ctx, m)
 		c.lines.Release(line)
-		if response == nil { // of a method that the library takes for a notification
+		if response == nil { // the library treats the method as a notification
 			response = errorMessage(m.id, protocol.INVALID_REQUEST, "nothing answers this method: send it without an id")
 		}
 		if c.end(m, mine) {
@@ -194,7 +194,7 @@ func (c *conn) request(ctx context.Context, m *message, line []byte) {
 	})
 }
 
-// slot waits until there is room to serve a request, and gives what makes room again.
+// slot waits until there is room to serve a request, and returns a function that frees it.
 func (c *conn) slot(ctx context.Context, m *message) (release func()) {
 	if m.method == methodListen {
 		return func() {}
@@ -208,7 +208,7 @@ func (c *conn) slot(ctx context.Context, m *message) (release func()) {
 	}
 }
 
-// begin notes a request, or says why it cannot be served.
+// begin registers a request, or returns why it cannot be served.
 func (c *conn) begin(m *message, mine *inFlight) (refusal string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -225,8 +225,8 @@ func (c *conn) begin(m *message, mine *inFlight) (refusal string) {
 	return ""
 }
 
-// end forgets a request, and reports whether its client still waits for the answer. The id of one that was cancelled may
-// be another's by now.
+// end unregisters a request, and reports whether its client still waits for the answer. If it was cancelled, its id may
+// be in use again.
 func (c *conn) end(m *message, mine *inFlight) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -240,7 +240,7 @@ func (c *conn) end(m *message, mine *inFlight) bool {
 	return true
 }
 
-// cancel ends a request that nobody waits for any more.
+// cancel ends a request that its client cancelled.
 func (c *conn) cancel(id json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -268,7 +268,7 @@ func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRP
 	return c.server.protocol.HandleMessage(ctx, m.body)
 }
 
-// withID gives an answer the id that its request came with, to the letter.
+// withID sets an answer's id to the exact bytes of its request's.
 func withID(response protocol.JSONRPCMessage, id json.RawMessage) protocol.JSONRPCMessage {
 	switch r := response.(type) {
 	case protocol.JSONRPCResponse:
@@ -281,7 +281,7 @@ func withID(response protocol.JSONRPCMessage, id json.RawMessage) protocol.JSONR
 	return response
 }
 
-// answer hands an answer to write.
+// answer passes an answer to write.
 func (c *conn) answer(response protocol.JSONRPCMessage) {
 	line, err := tool.Encode(response)
 	if err != nil {
@@ -292,8 +292,8 @@ func (c *conn) answer(response protocol.JSONRPCMessage) {
 	c.answers <- line
 }
 
-// write writes answers and notifications until there are no more answers. A notification that a request caused is
-// written before the answer to it.
+// write writes answers and notifications until there are no more answers. A request's notifications are written before
+// its answer.
 func (c *conn) write() {
 	for {
 		select {
@@ -336,7 +336,7 @@ func (c *conn) writeLine(line []byte) {
 	}
 }
 
-// endListens cancels what would otherwise last for ever.
+// endListens cancels listen requests, which would otherwise never end.
 func (c *conn) endListens() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

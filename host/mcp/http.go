@@ -23,11 +23,11 @@ import (
 
 const (
 	maxSessions = 10_000         // over HTTP at once
-	sessionIdle = 24 * time.Hour // after which a session is forgotten
+	sessionIdle = 24 * time.Hour // after which a session ends
 )
 
-// Handler serves streamable HTTP, at whatever path it is mounted. WithSession on a request's context says who asks, and what they
-// may do: without it they may do nothing.
+// Handler returns a handler of streamable HTTP, for any path. WithSession on a request's context sets the client and its
+// rights; without it, the client has none.
 func (s *Server) Handler() http.Handler {
 	s.httpOnce.Do(func() {
 		s.http = server.NewStreamableHTTPServer(s.protocol,
@@ -41,7 +41,7 @@ func (s *Server) Handler() http.Handler {
 }
 
 func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.http == nil { // closed before it was opened
+	if s.http == nil { // closed before Handler was called
 		http.Error(w, "the server has stopped", http.StatusServiceUnavailable)
 		return
 	}
@@ -60,7 +60,7 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	s.http.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// untilClosed is a context that ends with the server too.
+// untilClosed returns a context that also ends when the server closes.
 func (s *Server) untilClosed(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -73,8 +73,7 @@ func (s *Server) untilClosed(ctx context.Context) (context.Context, context.Canc
 	return ctx, cancel
 }
 
-// post looks at a message before the protocol library does, which reads bodies of any size and tells clients
-// little about what they did wrong.
+// post checks a message before the protocol library, which reads bodies of any size and explains client errors poorly.
 func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	account := s.input.Account()
 	defer account.Close()
@@ -93,13 +92,13 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if m.method == methodCancelled && m.id == nil && modern(r) {
-		// There, a client cancels by hanging up. The library would cancel whichever client's request has the id.
+		// Modern clients cancel by closing the stream. The library would cancel any client's request with that id.
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	ctx, body := r.Context(), &callBody{Reader: bytes.NewReader(m.body)}
 	if m.method == methodCall {
-		tell := func(protocol.JSONRPCNotification) {} // the client takes no stream
+		tell := func(protocol.JSONRPCNotification) {} // the client accepts no stream
 		if over := streaming(w, r); over != nil {
 			w, tell = over, over.tell
 		}
@@ -116,7 +115,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	s.http.ServeHTTP(w, r)
 }
 
-// callBody is a message as the protocol library gets to read it, and the call that it is of; nil: it is of none.
+// callBody is a message as passed to the protocol library, and its call; nil: it is not a call.
 type callBody struct {
 	io.Reader
 	call *toolCall
@@ -125,7 +124,7 @@ type callBody struct {
 // Close does nothing: the message is in memory.
 func (callBody) Close() error { return nil }
 
-// withinCall is a context in which the protocol library, which has read the request's body, finds the tool that is called.
+// withinCall returns a context in which the protocol library, which has read the request's body, finds the called tool.
 func withinCall(ctx context.Context, r *http.Request) context.Context {
 	if body, ok := r.Body.(*callBody); ok && body.call != nil {
 		return body.call.within(ctx)
@@ -138,7 +137,7 @@ func (s *Server) readBody(account *jsonrpc.Account, r *http.Request) ([]byte, *r
 	limit := s.options.MaxMessage
 	most := r.ContentLength
 	if most < 0 {
-		most = limit // it is not known yet
+		most = limit // unknown yet
 	}
 	if most > limit {
 		return nil, tooLong(limit)
@@ -164,13 +163,13 @@ func tooLong(limit int64) *refusal {
 	return &refusal{http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalid, (&jsonrpc.TooLongError{Limit: limit}).Error()}
 }
 
-// acknowledgedKey is of the context of a listening client: a channel that is closed when it was told something.
+// acknowledgedKey is the context key of a listening client's channel, which is closed at the first write to the client.
 type acknowledgedKey struct{}
 
 const acknowledgeWithin = time.Second
 
-// acknowledged waits until a client that listens was told that it does. When there is nothing to listen to, the library
-// ends the stream at once, and drops the acknowledgement if that is still on its way.
+// acknowledged waits until a listening client was sent its acknowledgement. If there is nothing to listen to, the library
+// ends the stream at once and drops a pending acknowledgement.
 func acknowledged(ctx context.Context, _ any, _ *protocol.SubscriptionsListenRequest, _ *protocol.SubscriptionsListenResult) {
 	told, ok := ctx.Value(acknowledgedKey{}).(chan struct{})
 	if !ok {
@@ -185,7 +184,7 @@ func acknowledged(ctx context.Context, _ any, _ *protocol.SubscriptionsListenReq
 	}
 }
 
-// firstWrite tells when something was written.
+// firstWrite closes done at the first write.
 type firstWrite struct {
 	http.ResponseWriter
 	once sync.Once
@@ -198,16 +197,16 @@ func (w *firstWrite) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Flush lets answers stream.
+// Flush supports streaming of answers.
 func (w *firstWrite) Flush() { http.NewResponseController(w.ResponseWriter).Flush() }
 
-// refusal is why a message is not served.
+// refusal is the error response for a message that is not served.
 type refusal struct {
 	status, code int
 	text         string
 }
 
-// exactID is the largest whole number that every reader of JSON keeps exactly.
+// exactID is the largest integer that every JSON reader preserves exactly.
 const exactID = 1<<53 - 1
 
 // repeatable reports whether the protocol library, which reads numbers as float64, answers with the same id.
@@ -219,7 +218,7 @@ func repeatable(id json.RawMessage) bool {
 	return err == nil && math.Abs(f) <= exactID
 }
 
-// refuse says why a message is not served; nil when it is.
+// refuse returns why a message is not served, or nil if it is.
 func (s *Server) refuse(r *http.Request, m *message) *refusal {
 	switch {
 	case !repeatable(m.id):
@@ -260,13 +259,13 @@ func respond(w http.ResponseWriter, status int, answer protocol.JSONRPCError) {
 	w.Write(append(body, '\n')) // a client that left needs no answer
 }
 
-// sessions are what lasts between the calls of clients over HTTP, by session id. They are the library's record of which
-// sessions there are, too, so that one that ended, or that an earlier server had, is unknown: its client has to begin again
-// rather than find itself on another branch.
+// sessions holds the state between calls of HTTP clients, by session id. It is also the library's record of existing
+// sessions, so that a session that ended, or is an earlier server's, is unknown: its client must begin again rather than
+// silently be on another branch.
 type sessions struct {
 	server *Server
 	mu     sync.Mutex
-	byID   map[string]*tool.Session // nil: no call was made yet
+	byID   map[string]*tool.Session // nil: no call yet
 	limit  int
 }
 
@@ -280,7 +279,7 @@ func (s *sessions) full() bool {
 	return len(s.byID) >= s.limit
 }
 
-// state is what lasts of a session, which begins as its first request says; nil when there is no such session.
+// state returns the state of a session, created from its first request, or nil if there is no such session.
 func (s *sessions) state(id string, session Session) *tool.Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -293,13 +292,13 @@ func (s *sessions) state(id string, session Session) *tool.Session {
 	return state
 }
 
-// tell tells the client of a session that its list has changed.
+// tell notifies a session's client that its list has changed.
 func (s *sessions) tell(id string) {
-	// One that left, or reads nothing, goes without.
+	// A client that left, or does not read, misses it.
 	_ = s.server.protocol.SendNotificationToSpecificClient(id, string(protocol.MethodNotificationToolsListChanged), nil)
 }
 
-// Generate begins a session.
+// Generate starts a session and returns its id.
 func (s *sessions) Generate() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -308,7 +307,7 @@ func (s *sessions) Generate() string {
 	return id
 }
 
-// Validate reports whether a session is there.
+// Validate returns an error if a session does not exist.
 func (s *sessions) Validate(id string) (terminated bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-const gotLength = 60 // characters of what a client sent that an error repeats
+const gotLength = 60 // characters of client input quoted in an error
 
 const (
 	methodCall      = "tools/call"
@@ -21,24 +21,24 @@ const (
 	methodCancelled = "notifications/cancelled"
 )
 
-// maxBody is how many bytes of a message the protocol library may see. The arguments of calls are not among them. It
-// decodes all that it sees, which takes many times as much memory.
+// maxBody bounds the part of a message passed to the protocol library, in bytes, without the arguments of calls. The
+// library decodes all of it, which takes many times as much memory.
 const maxBody = 1 << 20
 
-// message is a JSON-RPC message, as far as it must be understood before it is served.
+// message is a JSON-RPC message, decoded as far as needed before serving it.
 type message struct {
-	id     json.RawMessage // nil: it wants no answer
-	method string          // empty: it is an answer itself
-	body   json.RawMessage // what the protocol library gets to see
+	id     json.RawMessage // nil: a notification
+	method string          // empty: an answer
+	body   json.RawMessage // passed to the protocol library
 
 	tool      string          // of a call
-	arguments json.RawMessage // of a call; they are not in body
-	progress  json.RawMessage // of a call: the token of those who want to know how far it has come; nil: nobody does
+	arguments json.RawMessage // of a call; not in body
+	progress  json.RawMessage // of a call: the progress token; nil: none
 	requestID json.RawMessage // of a cancellation
 }
 
-// parseMessage takes a message apart. The arguments of a call are set aside: they may be large, and would be
-// decoded several times over, their numbers to float64.
+// parseMessage parses a message. It keeps the arguments of a call apart: they may be large, and the library would decode
+// them several times, and numbers to float64.
 func parseMessage(raw []byte) (*message, *jsonrpc.Fault) {
 	read, fault := jsonrpc.Parse(raw)
 	if fault != nil {
@@ -75,8 +75,8 @@ func (m *message) parseParams(read jsonrpc.Message) error {
 	return nil
 }
 
-// forLibrary is a message as the protocol library gets to see it, which takes names of any case and the last of several
-// members: exactly the members that were understood here, and no arguments.
+// forLibrary returns a message for the protocol library: exactly the members read here, without arguments. The library
+// itself accepts names of any case and the last of repeated members.
 func forLibrary(read jsonrpc.Message) json.RawMessage {
 	body := []byte(`{"jsonrpc":"2.0"`)
 	add := func(name string, value []byte) {
@@ -90,7 +90,7 @@ func forLibrary(read jsonrpc.Message) json.RawMessage {
 		add("error", read.Error.Of(read.Line))
 		return append(body, '}')
 	}
-	method, _ := json.Marshal(read.Method) // a string can be encoded
+	method, _ := json.Marshal(read.Method) // a string cannot fail
 	add("method", method)
 	add("params", paramsForLibrary(read))
 	return append(body, '}')
@@ -112,13 +112,13 @@ func paramsForLibrary(read jsonrpc.Message) []byte {
 		if len(params) > 1 {
 			params = append(params, ',')
 		}
-		quoted, _ := json.Marshal(name) // a string can be encoded
+		quoted, _ := json.Marshal(name) // a string cannot fail
 		params = append(append(append(params, quoted...), ':'), raw...)
 	})
 	return append(params, '}')
 }
 
-// lookalike reports whether the library would take a name for one that is read here too, and is another.
+// lookalike reports whether a name differs from one read here, but the library would treat them as equal.
 func lookalike(name string) bool {
 	for _, known := range []string{"_meta", "name", "arguments", "requestId"} {
 		if name != known && strings.EqualFold(name, known) {
@@ -128,7 +128,7 @@ func lookalike(name string) bool {
 	return false
 }
 
-// errorMessage is an answer that says what went wrong with a message.
+// errorMessage returns the error response to a message.
 func errorMessage(id json.RawMessage, code int, text string) protocol.JSONRPCError {
 	if id == nil {
 		id = json.RawMessage("null")

@@ -12,12 +12,12 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// The profiles say which tools a client's list has. Every tool can be called whatever the profile.
+// Profiles select the tools in a client's list. Every tool can be called in any profile.
 const (
-	ProfileAgent     = "agent"     // the core tools and the families that were loaded
-	ProfileOperation = "operation" // memory_operation alone
-	ProfileFull      = "full"      // the tools of all families
-	ProfileDeferred  = "deferred"  // the same, each marked for clients that show models a tool when they search for it
+	ProfileAgent     = "agent"     // the core tools and loaded families
+	ProfileOperation = "operation" // memory_operation only
+	ProfileFull      = "full"      // the core tools and all families
+	ProfileDeferred  = "deferred"  // likewise, each tool marked for clients that load tools on search
 )
 
 // Profiles lists the profiles.
@@ -26,11 +26,11 @@ func Profiles() []string {
 }
 
 const (
-	mostFamilies  = 100 // that a session begins with
+	mostFamilies  = 100 // initially loaded in a session
 	longestFamily = 128 // characters of a family's name
 )
 
-// CheckProfile refuses a profile that there is not, and families that cannot be. The empty profile is ProfileAgent.
+// CheckProfile refuses an unknown profile and invalid families. The empty profile is ProfileAgent.
 func CheckProfile(profile string, families []string) error {
 	if profile != "" && !slices.Contains(Profiles(), profile) {
 		return fmt.Errorf("there is no profile %q: the profiles are %s", tool.Clip(profile, gotLength), strings.Join(Profiles(), ", "))
@@ -46,13 +46,13 @@ func CheckProfile(profile string, families []string) error {
 	return nil
 }
 
-// The parameters of the address that clients use over HTTP, such as /mcp?profile=full or /mcp?families=auto-tag,ranking.
+// Query parameters of the HTTP endpoint, as in /mcp?profile=full or /mcp?families=auto-tag,ranking.
 const (
 	profileParameter  = "profile"
 	familiesParameter = "families"
 )
 
-// choose makes a session one with the tools that the address of a request asks for.
+// choose returns the session with the profile and families in a request's URL.
 func (s Session) choose(address *url.URL) (Session, error) {
 	if address.RawQuery == "" {
 		return s, nil
@@ -70,7 +70,7 @@ func (s Session) choose(address *url.URL) (Session, error) {
 	return s, CheckProfile(s.Profile, s.Families)
 }
 
-// SplitFamilies reads a list of families such as "auto-tag, ranking".
+// SplitFamilies splits a list of families such as "auto-tag, ranking".
 func SplitFamilies(list string) []string {
 	var names []string
 	for name := range strings.SplitSeq(list, ",") {
@@ -81,7 +81,7 @@ func SplitFamilies(list string) []string {
 	return names
 }
 
-// deferMark is the member of _meta that marks a tool of ProfileDeferred, beside the field of the tool itself, which some
+// deferMark is the member of _meta that marks a tool of ProfileDeferred, in addition to the tool's own field, which some
 // clients drop.
 const deferMark = "defer_loading"
 
@@ -93,10 +93,10 @@ func (s Session) lists(family string, state *tool.Session) bool {
 	return s.Profile != ProfileOperation && (s.all() || state.Has(family))
 }
 
-// operationName is the tool that calls all others, the only one that ProfileOperation lists.
+// operationName is the tool that calls all others, and the only one in ProfileOperation.
 const operationName = "memory_operation"
 
-// offer is the list of tools of a client.
+// offer returns a client's list of tools.
 func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
 	readOnly := s.readOnly(session)
 	list := []protocol.Tool{}
@@ -122,7 +122,7 @@ func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
 	return list
 }
 
-// outline tells lists apart: it changes when a client's list does, but for the core tools, which do not.
+// outline returns a fingerprint of the families' tools in a client's list. The core tools do not change.
 func (s *Server) outline(session Session, state *tool.Session) string {
 	var b strings.Builder
 	readOnly := s.readOnly(session)

@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	progressEvery   = 100 * time.Millisecond // clients are told at most that often
-	longestProgress = 200                    // characters of what it says
+	progressEvery   = 100 * time.Millisecond // minimum interval of notifications
+	longestProgress = 200                    // characters of a message
 )
 
-// progress tells the client of a call how far it has come.
+// progress reports a call's progress to its client.
 type progress struct {
 	clock func() time.Time
 	send  func(protocol.JSONRPCNotification)
-	token json.RawMessage // nil: the client does not want to know
+	token json.RawMessage // nil: not requested
 
 	mu   sync.Mutex
-	last time.Time // when the client was told
+	last time.Time // of the last notification
 	done float64
 	over bool
 }
 
-// progress begins to tell the client of a call how far it has come, if it gave a token.
+// progress returns a reporter of a call's progress, which does nothing without a token.
 func (s *Server) progress(token json.RawMessage, send func(protocol.JSONRPCNotification)) *progress {
 	return &progress{clock: s.options.Clock, send: send, token: token, done: math.Inf(-1)}
 }
 
-// function is what tells the client; nil when it does not want to know.
+// function returns the function that reports progress, or nil if not requested.
 func (p *progress) function() tool.Progress {
 	if p.token == nil {
 		return nil
@@ -41,13 +41,13 @@ func (p *progress) function() tool.Progress {
 	return p.tell
 }
 
-// tell passes on what is more than before, unless the client was told a moment ago. The end is always told.
+// tell reports progress that exceeds the last, at most every progressEvery. It always reports completion.
 func (p *progress) tell(done, total float64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.clock()
 	last := total > 0 && done >= total
-	told := now.Sub(p.last) // negative when the clock was put back
+	told := now.Sub(p.last) // negative if the clock was set back
 	if p.over || math.IsNaN(done) || math.IsInf(done, 0) || done <= p.done || !last && told >= 0 && told < progressEvery {
 		return
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-const queued = 64 // notifications that wait to be written
+const queued = 64 // notifications waiting to be written
 
-// remote is what the protocol library knows of the client of a connection.
+// remote is the protocol library's session of a connection's client.
 type remote struct {
 	id            string
-	state         *tool.Session // what lasts between its calls
+	state         *tool.Session // state between its calls
 	notifications chan protocol.JSONRPCNotification
 	initialized   atomic.Bool
 

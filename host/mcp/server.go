@@ -1,7 +1,7 @@
 // Package mcp serves a memory space over the Model Context Protocol.
 //
-// It speaks the protocol's revisions from 2024-11-05 to 2025-11-25, which begin with initialize, and 2026-07-28,
-// in which each request stands alone, side by side on every connection and on one HTTP endpoint.
+// It supports the protocol revisions from 2024-11-05 to 2025-11-25, which begin with initialize, and the stateless
+// 2026-07-28, side by side on every connection and on one HTTP endpoint.
 package mcp
 
 import (
@@ -29,33 +29,33 @@ const instructions = "Alcove is memory that lasts between sessions. Before you a
 	"and memory_branch lets you try changes and merge or drop them. " +
 	"For more than that, say what you want to do to memory_load_family: it adds tools."
 
-// Options are what a Server is made of. All but the version may be left out.
+// Options configures a Server. All fields but Version are optional.
 type Options struct {
-	Version    string           // of the program, to tell clients
+	Version    string           // of the program, shown to clients
 	Logger     *slog.Logger     // nil: discards
 	Clock      func() time.Time // nil: time.Now
 	ReadOnly   bool             // no client may write
 	MaxMessage int64            // bytes of one message; 0: 16 MiB
-	MaxInput   int64            // bytes of large messages of all clients that are being read or served; 0: 128 MiB
+	MaxInput   int64            // bytes of large messages being read or served, over all clients; 0: 128 MiB
 }
 
-// Server serves the tools of a dispatcher to any number of clients. Its methods may be called from many goroutines at once.
+// Server serves a dispatcher's tools to any number of clients. It is safe for concurrent use.
 type Server struct {
 	dispatcher *tool.Dispatcher
 	registry   *tool.Registry
 	options    Options
-	watchers   watchers // clients that are told when their lists change
+	watchers   watchers // clients to notify when their lists change
 	input      *jsonrpc.Budget
 	protocol   *server.MCPServer
 
 	httpOnce sync.Once
 	http     *server.StreamableHTTPServer
 	sessions *sessions     // over HTTP
-	closed   chan struct{} // by Close
+	closed   chan struct{} // closed by Close
 	closing  sync.Once
 }
 
-// New makes a server of the tools that a dispatcher calls.
+// New returns a server of a dispatcher's tools.
 func New(d *tool.Dispatcher, o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -88,7 +88,7 @@ func New(d *tool.Dispatcher, o Options) *Server {
 	return s
 }
 
-// list makes a list of tools the one that the client is offered.
+// list replaces a list of tools with the client's.
 func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, result *protocol.ListToolsResult) {
 	result.Tools = s.offer(sessionOf(ctx), s.state(ctx))
 }
@@ -98,12 +98,12 @@ func (s *Server) has(name string) bool {
 	return ok
 }
 
-// unknown is what a client is told that calls a tool which does not exist.
+// unknown returns the message for a client that calls a nonexistent tool.
 func (s *Server) unknown(name string, session Session) string {
 	return s.registry.Unknown(name, s.readOnly(session))
 }
 
-// rights are those of a client, as far as the server permits any to write.
+// rights returns a client's rights, without writing if the server is read-only.
 func (s *Server) rights(session Session) memory.Rights {
 	if s.options.ReadOnly {
 		return session.Rights.ReadOnly()
@@ -113,8 +113,8 @@ func (s *Server) rights(session Session) memory.Rights {
 
 func (s *Server) readOnly(session Session) bool { return s.rights(session).WritesNothing() }
 
-// state is what lasts between the calls of a request's client: on its connection, in its HTTP session, or, when each
-// request stands alone, nowhere.
+// state returns the state between calls of a request's client: of its connection or HTTP session, or, for a stateless
+// request, a new one.
 func (s *Server) state(ctx context.Context) *tool.Session {
 	session := sessionOf(ctx)
 	if client := server.ClientSessionFromContext(ctx); client != nil && !server.IsModernRequest(ctx) {
@@ -131,8 +131,8 @@ func (s *Server) state(ctx context.Context) *tool.Session {
 	return session.begin(oneCall)
 }
 
-// Close ends what is kept for HTTP clients, and the streams that would otherwise last as long as the client. Calls that
-// run may finish; connections are ended by their own contexts.
+// Close ends the sessions and open streams of HTTP clients. Running calls may finish. Connections end by their own
+// contexts.
 func (s *Server) Close(ctx context.Context) error {
 	s.closing.Do(func() { close(s.closed) })
 	s.httpOnce.Do(func() {})

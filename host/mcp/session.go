@@ -9,20 +9,20 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// Session is what a client's calls mean when they do not say, and what it may do. The zero Session is a client of the default
-// branch and namespace that may read and write nothing.
+// Session is a client's identity, rights and defaults for its calls. The zero Session has the default branch and namespace
+// and may neither read nor write.
 type Session struct {
 	Namespace string // empty: default
 	Branch    string // empty: default
-	Agent     string // empty: the name that the client gives itself
+	Agent     string // empty: the client's name for itself
 	Rights    memory.Rights
 	Profile   string   // which tools are listed; empty: ProfileAgent
-	Families  []string // whose tools are listed from the start
+	Families  []string // listed from the start
 }
 
 type sessionKey struct{}
 
-// WithSession says what the requests of a context mean, to Handler: whoever checks who a client is knows.
+// WithSession returns a context with the session for Handler's requests. The authenticator of clients calls it.
 func WithSession(ctx context.Context, s Session) context.Context {
 	return context.WithValue(ctx, sessionKey{}, s)
 }
@@ -32,7 +32,7 @@ func sessionOf(ctx context.Context) Session {
 	return session
 }
 
-// begin begins what lasts between the calls of a client.
+// begin returns the initial state between a client's calls.
 func (s Session) begin(lasting lasting) *tool.Session {
 	o := tool.SessionOptions{Branch: s.Branch, Namespace: s.Namespace, Families: s.Families, Stateless: lasting == oneCall, Profile: s.Profile}
 	switch s.Profile {
@@ -44,17 +44,17 @@ func (s Session) begin(lasting lasting) *tool.Session {
 	return tool.NewSession(o)
 }
 
-// lasting says how long a client's session lasts.
+// lasting is the lifetime of a client's session.
 type lasting int
 
 const (
 	manyCalls lasting = iota
-	oneCall           // each request stands alone
+	oneCall           // stateless requests
 )
 
 const longestAgent = 128 // characters of an agent's name
 
-// agentName is what a client calls itself, as it is kept: one line, not too long.
+// agentName normalizes a client's name for itself: one line of bounded length.
 func agentName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

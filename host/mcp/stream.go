@@ -14,18 +14,18 @@ import (
 
 const eventStream = "text/event-stream"
 
-// stream is the answer to a request over HTTP that becomes a stream of events once there is something to tell before the
-// answer. The library can do that too, but loses what is told as the answer is about to be written.
+// stream is an HTTP response that becomes an event stream at the first notification before the answer. The library's own
+// streams lose notifications sent just before the answer is written.
 type stream struct {
 	http.ResponseWriter
 
 	mu     sync.Mutex
-	ours   bool // it became a stream here: what the library writes is the last event
-	begun  bool // the head was written
+	ours   bool // it became a stream here: the library's output is the last event
+	begun  bool // the header was written
 	events bool // the library made it a stream
 }
 
-// streaming gives the stream for a request whose client takes one; nil when it does not.
+// streaming returns a stream for a request whose client accepts one, or nil.
 func streaming(w http.ResponseWriter, r *http.Request) *stream {
 	if !strings.Contains(r.Header.Get("Accept"), eventStream) {
 		return nil
@@ -33,11 +33,11 @@ func streaming(w http.ResponseWriter, r *http.Request) *stream {
 	return &stream{ResponseWriter: w}
 }
 
-// tell sends a notification ahead of the answer. When that has begun, it is too late.
+// tell sends a notification before the answer. It does nothing once the answer has begun.
 func (s *stream) tell(n protocol.JSONRPCNotification) {
 	body, err := tool.Encode(n)
 	if err != nil {
-		return // nobody waits for it
+		return // notifications are best effort
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *stream) tell(n protocol.JSONRPCNotification) {
 		s.ResponseWriter.WriteHeader(http.StatusOK)
 	}
 	s.writeEvent(body)
-	http.NewResponseController(s.ResponseWriter).Flush() // a client that left needs nothing
+	http.NewResponseController(s.ResponseWriter).Flush() // fails only if the client left
 }
 
 // writeEvent writes an event; the caller holds mu.
@@ -69,7 +69,7 @@ func (s *stream) WriteHeader(status int) {
 	s.ResponseWriter.WriteHeader(status)
 }
 
-// Write writes what the library writes, which is one message at a time.
+// Write writes the library's output, one message per call.
 func (s *stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,14 +83,14 @@ func (s *stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush lets answers stream.
+// Flush supports streaming of answers.
 func (s *stream) Flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	http.NewResponseController(s.ResponseWriter).Flush()
 }
 
-// send puts a notification into a client's queue, unless it reads nothing and that is full.
+// send adds a notification to a client's queue, or drops it if the queue is full.
 func send(client server.ClientSession, n protocol.JSONRPCNotification) {
 	select {
 	case client.NotificationChannel() <- n:

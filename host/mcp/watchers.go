@@ -10,24 +10,24 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// watchers are the clients that are told when their list of tools has changed.
+// watchers are the clients to notify when their list of tools changes.
 type watchers struct {
-	outline func(Session, *tool.Session) string // of a client's list: it changes when that does
+	outline func(Session, *tool.Session) string // fingerprint of a client's list
 
 	mu    sync.Mutex
 	known map[*tool.Session]*watcher
 }
 
-// watcher is a client that is told.
+// watcher is a client to notify.
 type watcher struct {
 	session Session
 	state   *tool.Session
-	tell    func() // never waits
+	tell    func() // must not block
 
-	last string // outline of the list that it knows
+	last string // outline of the list last announced
 }
 
-// join adds a client, which knows its list as it is now.
+// join adds a client, which is assumed to know its current list.
 func (all *watchers) join(w *watcher) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -44,7 +44,7 @@ func (all *watchers) leave(state *tool.Session) {
 	delete(all.known, state)
 }
 
-// changed reports whether a client's list has changed, and counts the client as told.
+// changed reports whether a client's list has changed, and marks the client as notified.
 func (all *watchers) changed(state *tool.Session) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -52,7 +52,7 @@ func (all *watchers) changed(state *tool.Session) bool {
 	return w != nil && all.check(w)
 }
 
-// tellAll tells all clients whose lists have changed.
+// tellAll notifies all clients whose lists have changed.
 func (all *watchers) tellAll() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -69,11 +69,11 @@ func (all *watchers) check(w *watcher) (changed bool) {
 	return changed
 }
 
-// watch tells clients whose lists change because the families do, until the server is closed.
+// watch notifies clients whose lists change with the families, until the server is closed.
 func (s *Server) watch() {
 	for {
 		now := s.registry.Snapshot()
-		s.watchers.tellAll() // after that, or a change in between would be missed
+		s.watchers.tellAll() // after Snapshot, lest a change in between be missed
 		select {
 		case <-now.Outdated():
 		case <-s.closed:
@@ -82,7 +82,7 @@ func (s *Server) watch() {
 	}
 }
 
-// listens makes a client whose requests stand alone one of the watchers, as long as its request lasts.
+// listens adds a stateless client to the watchers for the duration of its request.
 func (s *Server) listens(ctx context.Context, id any, request *protocol.SubscriptionsListenRequest) {
 	client := server.ClientSessionFromContext(ctx)
 	if client == nil || !request.Params.Notifications.ToolsListChanged {
@@ -94,7 +94,7 @@ func (s *Server) listens(ctx context.Context, id any, request *protocol.Subscrip
 	context.AfterFunc(ctx, func() { s.watchers.leave(w.state) })
 }
 
-// listChanged tells a client that its list has changed. It is for the request that asked to be told, if there is one.
+// listChanged notifies a client that its list has changed, under its subscription, if any.
 func listChanged(client server.ClientSession, subscription any) {
 	n := notification(protocol.MethodNotificationToolsListChanged, nil)
 	if subscription != nil {
