@@ -56,7 +56,7 @@ func (k *kit) branchTool() tool.Spec {
 	}
 }
 
-// actions are what memory_branch can do. Each says whether it changes anything.
+// actions returns the actions of memory_branch, each marked if it writes.
 func actions() []action {
 	return []action{
 		{"create", true, createBranch},
@@ -98,8 +98,8 @@ func branch(ctx context.Context, c *call) (tool.Answer, error) {
 	return chosen.run(ctx, b)
 }
 
-// checkAsOf refuses a moment in the past for actions that would act on, or compare, the present. Those that show where the session
-// is note that they ignore it.
+// checkAsOf refuses a past moment for actions that change or compare the present. Actions that only show the session's
+// branch note that they ignore it.
 func (b *branchCall) checkAsOf(a action) error {
 	switch {
 	case b.asOf.IsNow() || a.name == "fork":
@@ -131,7 +131,7 @@ func decodeBranch(c *call, action string) *branchCall {
 		current: c.branch(), preview: a.Flag("preview"), asOf: a.AsOf("as_of", c.Now), namespaces: c.namespaces(),
 		strategy: memory.Strategy(a.Choice("strategy", string(memory.Strict), string(memory.Source), string(memory.Target), string(memory.Newest), string(memory.Fields))),
 	}
-	if action == "switch" { // where the session is to go is not where the call goes
+	if action == "switch" { // the session's new namespace, not the call's
 		b.namespaces = a.Texts("namespace")
 	}
 	for _, r := range a.Objects("resolutions") {
@@ -160,7 +160,7 @@ func decodeResolution(a *tool.Arguments) memory.Resolution {
 	return r
 }
 
-// need gives a parameter that an action cannot do without.
+// need returns a parameter that an action requires.
 func (b *branchCall) need(action, parameter, given, what string) (string, error) {
 	if given == "" {
 		b.Arguments.Fault(parameter, fmt.Sprintf("memory_branch %s needs %s: %s", action, parameter, what))
@@ -168,7 +168,7 @@ func (b *branchCall) need(action, parameter, given, what string) (string, error)
 	return given, b.Arguments.Err()
 }
 
-// here is the branch that the session is on, which calls that name another do not change.
+// here returns the session's branch, even if the call names another.
 func (b *branchCall) here() string {
 	branch, _ := b.Session.At()
 	return branch
@@ -187,7 +187,7 @@ func branchOf(b memory.Branch) branchRow {
 	return branchRow{b.Name, b.Parent, b.ForkedAt, memory.FormatTime(b.Created), b.Depth}
 }
 
-// made answers with a new branch. Making one does not move the session, which is easily overlooked.
+// made answers with a new branch. Creating one does not switch the session, which is easily overlooked.
 func (b *branchCall) made(action string, m memory.Branch) tool.Answer {
 	if b.DryRun {
 		return rehearsed(map[string]any{"action": action, "name": m.Name})
@@ -257,7 +257,7 @@ func switchBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 			return tool.Answer{}, err
 		}
 	}
-	// The domain knows what can be a branch and a namespace, and says so.
+	// The domain validates names of branches and namespaces.
 	branch, here := b.Session.At()
 	if _, err := b.access().Status(ctx, memory.Location{Branch: cmp.Or(b.name, branch), Namespace: cmp.Or(namespace, here)}); err != nil {
 		return tool.Answer{}, err
@@ -282,7 +282,7 @@ func (b *branchCall) switched() tool.Answer {
 	return tool.Answer{Structured: r, Plain: r}
 }
 
-// listed is a row that is never cut down, only left out.
+// listed is a row that is never shortened, only left out.
 type listed struct{ branchRow }
 
 func (listed) value() json.RawMessage { return nil }

@@ -10,24 +10,24 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// row is a part of a list that can do with less. Dropping is told in the row itself.
+// row is a row of a list that can be shortened. The row itself shows what was dropped.
 type row interface {
-	value() json.RawMessage // nil when there is none, or it was dropped
+	value() json.RawMessage // nil: none, or dropped
 	dropValue()
-	dropDetails() // what may be large beside the value
+	dropDetails() // other parts that may be large
 }
 
-// cut is what shorten left out.
+// cut describes what shorten left out.
 type cut struct {
-	values  []int // the rows whose values were dropped, by their index in the list
+	values  []int // indexes of the rows whose values were dropped
 	details bool  // rows lost more than values
-	rows    int   // how many rows at the end were dropped
+	rows    int   // number of rows dropped at the end
 }
 
 func (c cut) nothing() bool { return len(c.values) == 0 && !c.details && c.rows == 0 }
 
-// shorten makes a list fit into a number of characters, doing as little harm as it can: it drops the largest values
-// first, so that every row still shows; then details; and rows only when nothing else is left.
+// shorten cuts a list to a number of characters with the least loss: first it drops the largest values, so that every row
+// still shows; then details; and rows only as a last resort.
 func shorten[R row](rows []R, limit int) ([]R, cut, error) {
 	var c cut
 	sizes := make([]int, len(rows))
@@ -71,10 +71,10 @@ func shorten[R row](rows []R, limit int) ([]R, cut, error) {
 	return rows[:kept], c, nil
 }
 
-// omitted is what stands in a row for its value: dropping a shorter one gains nothing.
+// omitted replaces a dropped value in a row: dropping a shorter value gains nothing.
 const omitted = `"value_omitted":true,`
 
-// byValue orders rows by the size of their values, the largest first.
+// byValue returns the indexes of rows by descending size of their values.
 func byValue[R row](rows []R) []int {
 	order := make([]int, len(rows))
 	for i := range order {
@@ -84,7 +84,7 @@ func byValue[R row](rows []R) []int {
 	return order
 }
 
-// plural puts a number before a noun.
+// plural returns a noun with its count.
 func plural(n int, noun string) string {
 	switch {
 	case n == 1:
@@ -104,5 +104,5 @@ func verb(n int) string {
 	return "were"
 }
 
-// were makes a count a subject: "1 value was", "2 values were".
+// were returns a count as a subject: "1 value was", "2 values were".
 func were(n int, noun string) string { return plural(n, noun) + " " + verb(n) }

@@ -48,11 +48,11 @@ type familyRow struct {
 	Tools       []string `json:"tools"`
 	Loaded      bool     `json:"loaded"` // for the client
 	Hooks       []string `json:"hooks,omitempty"`
-	Missing     []string `json:"missing,omitempty"` // capabilities that it was not granted
+	Missing     []string `json:"missing,omitempty"` // capabilities not granted
 	Fault       string   `json:"fault,omitempty"`
 	Version     string   `json:"version,omitempty"`
 	Digest      string   `json:"digest,omitempty"`
-	Running     *bool    `json:"running,omitempty"` // it need not be started first
+	Running     *bool    `json:"running,omitempty"` // it is already started
 	Docs        string   `json:"docs,omitempty"`
 	Omitted     bool     `json:"details_omitted,omitempty"`
 }
@@ -61,7 +61,7 @@ func (r *familyRow) value() json.RawMessage { return nil }
 func (r *familyRow) dropValue()             {}
 func (r *familyRow) dropDetails()           { r.Docs, r.Tools, r.Omitted = "", nil, true }
 
-// question is what memory_capabilities is asked.
+// question is a request to memory_capabilities.
 type question struct {
 	family           string
 	schemas, verbose bool
@@ -91,7 +91,7 @@ func capabilities(_ context.Context, c *call) (tool.Answer, error) {
 	return overview(c, q, families, described)
 }
 
-// overview is an answer of descriptions, shortened to what an answer may have.
+// overview returns an answer of descriptions, shortened to the limit of answers.
 func overview(c *call, q question, families []*familyRow, described []*toolRow) (tool.Answer, error) {
 	kept, cutFamilies, err := shorten(families, tool.MaxAnswer/2)
 	if err != nil {
@@ -124,7 +124,7 @@ func verbNow(n int) string {
 	return "are"
 }
 
-// notInstalled lists the families that the client's session asked for and that there are not.
+// notInstalled lists the families that the client's session loads but that do not exist.
 func (c *call) notInstalled() []string {
 	there := c.Registry().Snapshot()
 	return slices.DeleteFunc(c.Session.Loaded(), func(name string) bool { return there.Set(name) != nil })

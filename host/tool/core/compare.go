@@ -11,20 +11,20 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-const mostDifferences = 50 // that a diff or merge lists; all are counted
+const mostDifferences = 50 // listed by a diff or merge; all are counted
 
-// difference is a key that two branches disagree on.
+// difference is a key that differs between two branches.
 type difference struct {
 	Namespace string `json:"namespace"`
 	Key       string `json:"key"`
-	Change    string `json:"change"` // added, changed or removed: what the source did, as seen from the target
+	Change    string `json:"change"` // added, changed or removed by the source, relative to the target
 	Clash     string `json:"clash,omitempty"`
 	Source    *side  `json:"source,omitempty"`
 	Target    *side  `json:"target,omitempty"`
 	Omitted   bool   `json:"value_omitted,omitempty"`
 }
 
-// side is what one branch has.
+// side is one branch's memory.
 type side struct {
 	Value     json.RawMessage `json:"value,omitempty"`
 	Version   uint64          `json:"version"`
@@ -49,7 +49,7 @@ func differenceOf(d memory.Difference) *difference {
 	return r
 }
 
-// value is the larger of the two sides' values, to decide which rows to cut down.
+// value returns the larger of the two sides' values, to choose the rows to shorten.
 func (d *difference) value() json.RawMessage {
 	var largest json.RawMessage
 	for _, s := range []*side{d.Source, d.Target} {
@@ -71,7 +71,7 @@ func (d *difference) dropValue() {
 
 func (d *difference) dropDetails() {}
 
-// list makes rows of the first differences.
+// list returns rows of the first differences.
 func list(differences []memory.Difference) []*difference {
 	rows := make([]*difference, 0, min(len(differences), mostDifferences))
 	for _, d := range differences[:min(len(differences), mostDifferences)] {
@@ -82,7 +82,7 @@ func list(differences []memory.Difference) []*difference {
 
 type diffAnswer struct {
 	Compare     string        `json:"compare"`
-	Target      string        `json:"target"` // what it is compared with
+	Target      string        `json:"target"` // compared branch
 	Current     string        `json:"current"`
 	Summary     string        `json:"summary"`
 	Added       int           `json:"added"`
@@ -125,7 +125,7 @@ func diffSummary(d memory.Diff) string {
 	return text
 }
 
-// differencesNote says what was left out of a list of differences.
+// differencesNote returns a note on what was left out of a list of differences.
 func differencesNote(kept []*difference, c cut, missing int) string {
 	var said []string
 	if len(c.values) > 0 {
@@ -148,7 +148,7 @@ type mergeAnswer struct {
 	Merged     bool          `json:"merged"`
 	Preview    bool          `json:"preview,omitempty"`
 	Summary    string        `json:"summary"`
-	Applied    int           `json:"applied"`              // how many keys the target gets
+	Applied    int           `json:"applied"`              // number of keys applied to the target
 	Unresolved int           `json:"unresolved,omitempty"` // clashes that stop the merge
 	Changes    []*difference `json:"differences"`
 	Clashes    []*difference `json:"clashes,omitempty"`
@@ -191,7 +191,7 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true}, nil
 }
 
-// mergeSummary says what a merge did, and what to do when it did nothing.
+// mergeSummary describes what a merge did, and the remedy if it did nothing.
 func mergeSummary(m memory.MergeResult) string {
 	keys := plural(len(m.Applied), "key")
 	switch {
@@ -200,7 +200,7 @@ func mergeSummary(m memory.MergeResult) string {
 			plural(m.Unresolved, "key"))
 	case m.DryRun:
 		return fmt.Sprintf("Nothing was written yet: merging %q into %q would change %s.", m.Source, m.Target, keys)
-	case len(m.Applied) == 0: // or the answer to a merge that was sent again
+	case len(m.Applied) == 0: // or a retry's answer
 		return fmt.Sprintf("Merged %q into %q.", m.Source, m.Target)
 	}
 	return fmt.Sprintf("Merged %q into %q: %s changed.", m.Source, m.Target, keys)

@@ -1,4 +1,4 @@
-// Package core has the core tools: storing, finding, branching and looking back, and calling all other tools.
+// Package core implements the core tools: storing, finding, branching and looking back, and calling all other tools.
 package core
 
 import (
@@ -12,18 +12,17 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// Options say what the core tools work on.
+// Options configures the core tools.
 type Options struct {
 	Space    *memory.Space
-	Version  string       // of the program, to tell callers
-	Writable func() error // tells why nothing can be written; nil: it always can
+	Version  string       // of the program, shown to callers
+	Writable func() error // returns why writing is impossible; nil: always possible
 }
 
-// kit is what the core tools have in common.
+// kit is shared by the core tools.
 type kit struct{ Options }
 
-// Specs lists the core tools in the order in which they are advertised. A new tool is a file of its own and a line here,
-// the last.
+// Specs returns the core tools in the order advertised. A new tool is a file of its own and a line here, at the end.
 func Specs(o Options) []tool.Spec {
 	k := &kit{o}
 	return []tool.Spec{
@@ -51,10 +50,10 @@ type call struct {
 	kit *kit
 }
 
-// access is the space as the caller may use it.
+// access returns the space with the caller's rights.
 func (c *call) access() *memory.Access { return c.kit.Space.As(c.Caller) }
 
-// memories are what a call reads and writes: a *memory.Access, or a *memory.Staged within a family's call.
+// memories is the store of a call: a *memory.Access, or a *memory.Staged within a family's call.
 type memories interface {
 	Store(ctx context.Context, p memory.Location, items []memory.Item, w memory.Write) ([]memory.Stored, error)
 	Forget(ctx context.Context, p memory.Location, keys []string, w memory.Write) ([]string, error)
@@ -65,7 +64,7 @@ type memories interface {
 	History(ctx context.Context, p memory.Location, key string, at memory.AsOf, limit int) ([]memory.Memory, uint64, error)
 }
 
-// memories are those of the space, or of the stage that the call is part of.
+// memories returns the space, or the stage that the call is part of.
 func (c *call) memories() memories {
 	if c.Stage != nil {
 		return c.Stage
@@ -73,16 +72,16 @@ func (c *call) memories() memories {
 	return c.access()
 }
 
-// location is where the call reads or writes.
+// location returns the branch and namespace that the call accesses.
 func (c *call) location() memory.Location {
 	p := c.Location()
 	return memory.Location{Branch: c.branch(), Namespace: cmp.Or(c.Arguments.Text("namespace"), p.Namespace)}
 }
 
-// branch is the branch that the call reads or writes.
+// branch returns the branch that the call accesses.
 func (c *call) branch() string { return cmp.Or(c.Arguments.Text("branch"), c.Location().Branch) }
 
-// namespaces are those that the call is limited to; nil: it is not limited.
+// namespaces returns the namespaces that the call is limited to, or nil for all.
 func (c *call) namespaces() []string {
 	if given := c.Arguments.Texts("namespace"); given != nil || c.Namespace == "" {
 		return given
@@ -90,13 +89,13 @@ func (c *call) namespaces() []string {
 	return []string{c.Namespace}
 }
 
-// rehearsed is the answer of a dry run: what the call would do.
+// rehearsed returns the answer of a dry run: what the call would do.
 func rehearsed(would map[string]any) tool.Answer {
 	r := map[string]any{"dry_run": true, "would": would}
 	return tool.Answer{Structured: r, Plain: r}
 }
 
-// same says which of some parameters a call that follows this one must repeat.
+// same names the parameters that a follow-up call must repeat.
 func (c *call) same(names ...string) string {
 	var given []string
 	for _, name := range names {
@@ -111,13 +110,13 @@ func (c *call) same(names ...string) string {
 	return " and the same " + strings.Join(given, " and ")
 }
 
-// also is a note for the member that an answer has for it: what is said, and what else the caller should know.
+// also returns the text of an answer's note: said, followed by the call's notes.
 func (c *call) also(said ...string) string {
 	said = slices.DeleteFunc(append(said, c.TakeNotes()...), func(note string) bool { return note == "" })
 	return strings.Join(said, " ")
 }
 
-// Names lists the names of the core tools, and their other names.
+// Names returns the names and aliases of the core tools.
 func Names() []string {
 	var list []string
 	for _, s := range Specs(Options{}) {
@@ -126,14 +125,14 @@ func Names() []string {
 	return list
 }
 
-// Exported is a tool in the form in which language models' own interfaces take them.
+// Exported is a tool in the form that model APIs accept.
 type Exported struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"input_schema"` // with a description for each parameter
 }
 
-// Export lists the core tools for use without MCP: give a model these, and send what it calls to the server.
+// Export returns the core tools for use without MCP: pass them to a model, and its calls to the server.
 func Export() []Exported {
 	var list []Exported
 	for _, s := range Specs(Options{}) {

@@ -84,7 +84,7 @@ func forget(ctx context.Context, c *call) (tool.Answer, error) {
 	return tool.Answer{Structured: f, Plain: f}, nil
 }
 
-// forget deletes or archives memories, and lists the keys of those that there were.
+// forget deletes or archives memories, and returns the keys of those that existed.
 func (c *call) forget(ctx context.Context, location memory.Location, keys []string, archive bool) ([]string, error) {
 	if archive {
 		return c.memories().SetState(ctx, location, keys, memory.Archived, c.Write())

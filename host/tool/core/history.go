@@ -154,7 +154,7 @@ func historyNote(kept []*versionRow, c cut, key string, more uint64, same string
 	return strings.Join(said, " ")
 }
 
-// extent is how far back a branch can be read.
+// extent answers with how far back a branch can be read.
 func extent(ctx context.Context, c *call, branch string) (tool.Answer, error) {
 	e, err := c.access().Extent(ctx, branch)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// An id is namespace#key. Keys may have a # in them, too, so a key is an id only where nothing has it for a key, and where
-// the call does not name another namespace. New memories are never stored under an id: what is given there is the key.
+// An id is namespace#key. Keys may contain #, too, so a key is an id only if no memory has it as its key and the call does
+// not name another namespace. Storing never parses ids: the argument is the key.
 
-// identified takes a key apart that may be an id; ok is false when it cannot be one.
+// identified splits a key that may be an id; ok is false if it cannot be one.
 func (c *call) identified(key string, location memory.Location) (at memory.Location, name string, ok bool) {
 	namespace, name, found := strings.Cut(key, "#")
 	_, given := c.Arguments.Get("namespace")
@@ -22,8 +22,8 @@ func (c *call) identified(key string, location memory.Location) (at memory.Locat
 	return memory.Location{Branch: location.Branch, Namespace: namespace}, name, true
 }
 
-// orNotAnID is the error of looking for a memory by its id, unless that is no id, or one of a namespace that is hidden from the
-// caller: nothing is there for it.
+// orNotAnID returns the error of a lookup by id, or nil if it only means an invalid id or a namespace hidden from the
+// caller: then the memory does not exist.
 func orNotAnID(err error) error {
 	var known *memory.Error
 	if errors.As(err, &known) && (known.Code == memory.InvalidArgument || known.Code == memory.Denied) {
@@ -32,7 +32,7 @@ func orNotAnID(err error) error {
 	return err
 }
 
-// locate finds the namespace of keys that may be ids, which must all be in the same one.
+// locate finds the namespace of keys that may be ids. All must be in one namespace.
 func (c *call) locate(ctx context.Context, location memory.Location, keys []string) (memory.Location, []string, error) {
 	located, at := make([]string, len(keys)), make([]memory.Location, len(keys))
 	for i, key := range keys {

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	mostSuggested = 5      // families that are suggested for an intent
-	clearlyBetter = 1.5    // how many times as much a family must score as the next to be loaded for an intent
-	wellDescribed = 1. / 3 // and how much of the intent it must be described with
+	mostSuggested = 5      // families suggested for an intent
+	clearlyBetter = 1.5    // least ratio of a family's score to the next for it to be loaded
+	wellDescribed = 1. / 3 // and least part of the intent's words in its description
 )
 
-// What a word of an intent counts in the parts of a family's description.
+// Weights of an intent's word by the part of a family's description.
 const (
 	inName        = 4.
 	inDescription = 2.
@@ -24,20 +24,19 @@ const (
 	inDocs        = 1.
 )
 
-// suggestion is a family that may serve an intent, and why.
+// suggestion is a family that may serve an intent, with the reason.
 type suggestion struct {
 	family  *tool.Set
 	score   float64
-	matched []string // the words of the intent that are in its description
-	part    float64  // that they are of all its words
+	matched []string // the intent's words in its description
+	part    float64  // their fraction of the intent's words
 }
 
-// suggest finds the families that serve an intent, best first. A word that describes few families says more than one that
-// describes many.
+// suggest returns the families that serve an intent, best first. A word counts more the fewer families it describes.
 func suggest(there *tool.Snapshot, intent string) []suggestion {
 	asked := wordsOf(intent)
 	described := make([]map[string]float64, len(there.Sets))
-	known := map[string]int{} // how many families each term describes
+	known := map[string]int{} // number of families by term
 	for i, f := range there.Sets {
 		described[i] = termsOf(f)
 		for term := range described[i] {
@@ -64,7 +63,7 @@ func suggest(there *tool.Snapshot, intent string) []suggestion {
 	return list[:min(len(list), mostSuggested)]
 }
 
-// best is the suggestion that can be followed without asking; nil when there is none.
+// best returns the suggestion to follow without asking, or nil if there is none.
 func best(list []suggestion) *suggestion {
 	if len(list) == 0 || list[0].family.Fault != "" || list[0].part < wellDescribed {
 		return nil
@@ -75,7 +74,7 @@ func best(list []suggestion) *suggestion {
 	return &list[0]
 }
 
-// termsOf are what a family is found by, and what each counts.
+// termsOf returns the terms that describe a family, with their weights.
 func termsOf(f *tool.Set) map[string]float64 {
 	weights := map[string]float64{}
 	count := func(text string, weight float64) {
@@ -93,7 +92,7 @@ func termsOf(f *tool.Set) map[string]float64 {
 	return weights
 }
 
-// spaced is a name as words.
+// spaced returns a name as words.
 func spaced(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("._-", r) {
@@ -106,7 +105,7 @@ func spaced(name string) string {
 // wordTerm is a word of an intent.
 type wordTerm struct{ text, term string }
 
-// wordsOf are the words of an intent that say something, each term once.
+// wordsOf returns the significant words of an intent, each term once.
 func wordsOf(intent string) []wordTerm {
 	telling := search.Keywords(intent)
 	var list []wordTerm

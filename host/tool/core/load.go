@@ -50,7 +50,7 @@ func (k *kit) loadTool() tool.Spec {
 	}
 }
 
-// loaded is what memory_load_family answers.
+// loaded is the answer of memory_load_family.
 type loaded struct {
 	Family      string      `json:"family,omitempty"`
 	Loaded      []string    `json:"loaded"`
@@ -59,7 +59,7 @@ type loaded struct {
 	Note        string      `json:"note,omitempty"`
 }
 
-// suggested is a suggestion as clients see it.
+// suggested is a suggestion as shown to clients.
 type suggested struct {
 	Family      string   `json:"family"`
 	Description string   `json:"description"`
@@ -125,7 +125,7 @@ func (c *call) load(ctx context.Context, f *tool.Set, why []suggestion) (tool.An
 	return tool.Answer{Structured: r, Plain: r}, nil
 }
 
-// loadNote says how to call the tools of a family, and which are missing.
+// loadNote returns a note on how to call a family's tools, and which are missing.
 func (c *call) loadNote(f *tool.Set, cut cut) string {
 	said := []string{}
 	if len(f.Offered(c.ReadOnly())) > 0 {
@@ -163,7 +163,7 @@ func (c *call) unload(there *tool.Snapshot, name string) (tool.Answer, error) {
 	return tool.Answer{Structured: r, Plain: r}, nil
 }
 
-// suggest answers with families when none is clearly meant.
+// suggest answers with families if none is clearly meant.
 func (c *call) suggest(there *tool.Snapshot, list []suggestion) (tool.Answer, error) {
 	r := loaded{Loaded: c.loaded(), Suggestions: suggestedOf(list)}
 	switch {
@@ -178,7 +178,7 @@ func (c *call) suggest(there *tool.Snapshot, list []suggestion) (tool.Answer, er
 	return tool.Answer{Structured: r, Plain: r}, nil
 }
 
-// loaded lists the families that are loaded for the client.
+// loaded lists the client's loaded families.
 func (c *call) loaded() []string {
 	list := []string{}
 	for _, f := range c.Registry().Snapshot().Sets {
@@ -218,15 +218,15 @@ func (r *toolRow) value() json.RawMessage { return r.InputSchema }
 func (r *toolRow) dropValue()             { r.InputSchema, r.Omitted = nil, true }
 func (r *toolRow) dropDetails()           { r.Docs, r.OutputSchema, r.Annotations = "", nil, nil }
 
-// rowOf describes a tool of a family, with the schema of its arguments: as lists show it, or whole and with all that is
-// known of it.
+// rowOf describes a family's tool with the schema of its arguments, as shown in lists, or, if whole, complete and with all
+// details.
 func rowOf(t *tool.Tool, whole bool) *toolRow {
 	r := &toolRow{Name: t.Spelling, Description: t.Description, InputSchema: t.Advertised, Fault: t.Fault}
 	if whole {
 		r.Title, r.Docs, r.InputSchema, r.OutputSchema, r.Annotations = t.Title, t.Docs, t.Input, t.OutputSchema(), t.Annotations
 	}
 	if t.Fault != "" {
-		r.Name, r.InputSchema, r.OutputSchema = t.Name, nil, nil // they may be what is wrong
+		r.Name, r.InputSchema, r.OutputSchema = t.Name, nil, nil // they may be the fault
 	}
 	return r
 }

@@ -16,7 +16,7 @@ const (
 	operationName    = "memory_operation"
 	operationVersion = "1.0"
 	longestTimeout   = 10 * time.Minute
-	longestMethod    = 64 // characters of a name that is repeated
+	longestMethod    = 64 // characters of a name quoted in an error
 )
 
 func (k *kit) operationTool() tool.Spec {
@@ -67,7 +67,7 @@ func (k *kit) operationTool() tool.Spec {
 	}
 }
 
-// operated is what came of an operation.
+// operated is the result of an operation.
 type operated struct {
 	Version  string            `json:"version"`
 	Method   string            `json:"method"`
@@ -76,7 +76,7 @@ type operated struct {
 	Metadata operationMetadata `json:"metadata"`
 }
 
-// operationError is an error as operations tell of it.
+// operationError is an error as operations report it.
 type operationError struct {
 	Code      string         `json:"code"` // E_NOT_FOUND and the like
 	Message   string         `json:"message"`
@@ -89,8 +89,8 @@ type operationMetadata struct {
 	Timestamp string   `json:"timestamp"`
 	Duration  float64  `json:"duration_ms"`
 	DryRun    bool     `json:"dry_run,omitempty"`
-	Commit    uint64   `json:"version,omitempty"`  // that has what was written
-	Proposal  string   `json:"proposal,omitempty"` // the branch that has what is proposed
+	Commit    uint64   `json:"version,omitempty"`  // with the writes
+	Proposal  string   `json:"proposal,omitempty"` // the branch with the proposal
 	Notes     []string `json:"notes,omitempty"`
 }
 
@@ -146,7 +146,7 @@ func decodeOperation(c *call) (tool.Request, error) {
 	return o, nil
 }
 
-// decodeOptions reads the options of an operation, which may also be given beside options.
+// decodeOptions reads the options of an operation, which may also be given at the top level.
 func decodeOptions(c *call, o *tool.Request) {
 	a := c.Arguments
 	options := a.Nested("options")
@@ -157,7 +157,7 @@ func decodeOptions(c *call, o *tool.Request) {
 			options.Fault(name, fmt.Sprintf("there is no option %q: there are timeout_ms, dry_run, namespace and branch", tool.Clip(name, 60)))
 		}
 	}
-	for _, name := range []string{"timeout_ms", "namespace", "branch"} { // given beside options
+	for _, name := range []string{"timeout_ms", "namespace", "branch"} { // given at the top level
 		if options.Has(name) && a.Has(name) {
 			a.Fault(name, name+" is given twice: give it in options")
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// stampOrNothing is the instant as answers have it; empty for the zero time.
+// stampOrNothing formats an instant for answers, or returns "" for the zero time.
 func stampOrNothing(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -15,14 +15,14 @@ func stampOrNothing(t time.Time) string {
 	return memory.FormatTime(t)
 }
 
-// particulars are what is known of a memory beside its value, as far as there is anything to say.
+// particulars are a memory's properties except its value. Empty ones are left out.
 type particulars struct {
 	Tags       []string                   `json:"tags,omitempty"`
 	Type       string                     `json:"type,omitempty"`
 	Importance *float64                   `json:"importance,omitempty"`
 	Metadata   map[string]json.RawMessage `json:"metadata,omitempty"`
 	Agent      string                     `json:"agent,omitempty"`
-	State      memory.State               `json:"state,omitempty"` // unless it is active
+	State      memory.State               `json:"state,omitempty"` // unless active
 	Supersedes []string                   `json:"supersedes,omitempty"`
 	Links      []string                   `json:"links,omitempty"`
 	Expires    string                     `json:"expires_at,omitempty"`
@@ -39,7 +39,7 @@ func particularsOf(m memory.Memory) particulars {
 	return p
 }
 
-// fewer drops those particulars that may be large.
+// fewer drops the particulars that may be large.
 func (p *particulars) fewer() {
 	*p = particulars{Type: p.Type, Importance: p.Importance, Agent: p.Agent, State: p.State, Expires: p.Expires}
 }

@@ -68,7 +68,7 @@ func recall(ctx context.Context, c *call) (tool.Answer, error) {
 	}{true, r}, Plain: r}, nil
 }
 
-// recalled reads a memory by its key, or by its id; then elsewhere is its namespace. It is nil when there is none.
+// recalled reads a memory by its key or its id, or returns nil if there is none. For an id, elsewhere is its namespace.
 func (c *call) recalled(ctx context.Context, location memory.Location, key string, at memory.AsOf) (m *memory.Memory, elsewhere string, err error) {
 	if m, err = c.memories().Recall(ctx, location, key, at); m != nil || err != nil {
 		return m, "", err
@@ -83,7 +83,7 @@ func (c *call) recalled(ctx context.Context, location memory.Location, key strin
 
 type recalled struct {
 	Key       string          `json:"key"`
-	Namespace string          `json:"namespace,omitempty"` // of a memory that was recalled by its id
+	Namespace string          `json:"namespace,omitempty"` // if recalled by id
 	Value     json.RawMessage `json:"value"`
 	Version   uint64          `json:"version"`
 	Timestamp string          `json:"timestamp"`

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// charactersPerToken is fewer than models' tokens have of JSON in most languages, and noteCharacters what may be said
-	// beside the results.
+	// charactersPerToken is a low estimate for JSON in most languages. noteCharacters is reserved for notes beside the
+	// results.
 	charactersPerToken = 2
 	noteCharacters     = 300
 
@@ -93,7 +93,7 @@ func (k *kit) searchTool() tool.Spec {
 	}
 }
 
-// decodeSearch reads what is asked for, and how many characters the results may have.
+// decodeSearch reads the query, and the limit of the results in characters.
 func decodeSearch(c *call) (q memory.Search, limit int, err error) {
 	a := c.Arguments
 	a.Translate("mode", map[string]string{"vector-only": string(memory.Semantic), "text-only": string(memory.Lexical)})
@@ -178,14 +178,14 @@ func hitOf(h memory.Hit, event bool) *hit {
 		Version: h.Version, Timestamp: memory.FormatTime(h.Timestamp), particulars: particularsOf(h.Memory), Why: whyOf(h),
 	}
 	if event {
-		sequence, _ := strconv.ParseUint(h.Key, 10, 64) // of an event's key, which is its number
+		sequence, _ := strconv.ParseUint(h.Key, 10, 64) // an event's key is its number
 		r.Event, r.Sequence, r.Data = h.Type, sequence, h.Value
 		r.Key, r.Value, r.Type = "", nil, ""
 	}
 	return r
 }
 
-// rounded keeps what tells scores apart.
+// rounded rounds a score to the digits that distinguish results.
 func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
 func (h *hit) value() json.RawMessage {
@@ -204,7 +204,7 @@ func (h *hit) dropDetails() {
 
 // why explains a score.
 type why struct {
-	Branch    string    `json:"branch"` // that the memory was written on
+	Branch    string    `json:"branch"` // on which the memory was written
 	Terms     []whyTerm `json:"terms"`
 	Documents int       `json:"documents"`
 	Length    int       `json:"length"`
@@ -214,8 +214,8 @@ type why struct {
 	Speaker   float64   `json:"speaker_factor,omitempty"`
 	Date      float64   `json:"date_factor,omitempty"`
 	Around    float64   `json:"turns_around,omitempty"`
-	Meaning   float64   `json:"meaning_weight,omitempty"` // beside words, where they were mixed
-	// Features are what families that rank can go by.
+	Meaning   float64   `json:"meaning_weight,omitempty"` // of meaning against words, if mixed
+	// Features are the inputs of ranking families.
 	Features map[string]float64 `json:"features,omitempty"`
 }
 
@@ -246,7 +246,7 @@ func whyOf(h memory.Hit) *why {
 	return w
 }
 
-// searchNote says what was left out and how to get it.
+// searchNote returns a note on what was left out and how to get it.
 func searchNote(kept []*hit, c cut, limit int, q memory.Search, same string) []string {
 	if c.nothing() {
 		return nil

@@ -59,15 +59,15 @@ type state struct {
 	Embedders []embedderState `json:"embedders,omitempty"`
 }
 
-// embedderState is what there is of an embedder's vectors.
+// embedderState describes an embedder's vectors.
 type embedderState struct {
 	Name       string `json:"name"`
-	Standard   bool   `json:"standard,omitempty"` // of searches that name none
+	Standard   bool   `json:"standard,omitempty"` // used by searches that name none
 	Dimensions int    `json:"dimensions"`
 	Vectors    int    `json:"vectors"`
 	Waiting    int    `json:"waiting"`
 	Refused    int    `json:"refused,omitempty"`
-	Making     bool   `json:"making,omitempty"` // these replace those in use when they are complete
+	Making     bool   `json:"making,omitempty"` // they replace those in use once complete
 	Error      string `json:"error,omitempty"`
 }
 

@@ -93,7 +93,7 @@ func store(ctx context.Context, c *call) (tool.Answer, error) {
 	}{receipts, said}, Plain: receipts, Notes: said, HasNotes: true}, nil
 }
 
-// rehearseStore says what storing would replace, and what hooks would send.
+// rehearseStore answers with what storing would replace and what hooks would send.
 func (c *call) rehearseStore(ctx context.Context, location memory.Location, items []memory.Item) (tool.Answer, error) {
 	effects := memory.Rehearse()
 	stored, err := c.memories().Store(memory.WithEffects(ctx, effects), location, items, c.Write())
@@ -113,11 +113,11 @@ func (c *call) rehearseStore(ctx context.Context, location memory.Location, item
 	return rehearsed(map[string]any{"store": rows}), nil
 }
 
-// storeRow is what storing an item would do.
+// storeRow describes what storing an item would do.
 type storeRow struct {
 	Key       string `json:"key"`
 	Replaces  uint64 `json:"replaces_version,omitempty"`
-	Unchanged bool   `json:"unchanged,omitempty"` // what is there says the same
+	Unchanged bool   `json:"unchanged,omitempty"` // equal to the stored memory
 }
 
 type receipt struct {
@@ -127,7 +127,7 @@ type receipt struct {
 	Notes     []string `json:"notes,omitempty"` // such as which hook was skipped, and why
 }
 
-// decodeItems reads what to store, and whether it came as a batch.
+// decodeItems reads the items to store, and reports whether they came as a batch.
 func decodeItems(c *call) (items []memory.Item, batch bool) {
 	a, now := c.Arguments, c.Now
 	list := a.Objects("items")
@@ -176,15 +176,15 @@ func decodeItem(a *tool.Arguments, now time.Time) memory.Item {
 	}
 }
 
-// itemParameters are the parameters that each of several items can have.
+// itemParameters returns the parameters that an item of a batch can have.
 func itemParameters() []string {
 	return []string{"key", "value", "tags", "type", "importance", "metadata", "expires", "ttl", "supersedes", "links", "vector", "embedder", "if_version"}
 }
 
-// longestTTL is how many seconds a memory may be kept that says in seconds how long.
+// longestTTL is the maximum ttl given as a number, in seconds.
 const longestTTL = 100 * 365 * 24 * 60 * 60
 
-// expiry is when a memory stops being true: a moment, a span, or with ttl a number of seconds.
+// expiry returns when a memory expires, given as a moment, a span or, for ttl, a number of seconds.
 func expiry(a *tool.Arguments, now time.Time) time.Time {
 	raw, given := a.Get("ttl")
 	if !given {
