@@ -9,15 +9,15 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// Callable are the tools that families can call.
+// Callable is the set of tools that families can call.
 type Callable interface {
-	// Name is the tool that a spelling of its name, or an alias, means; the spelling itself when there is none.
+	// Name resolves the spelling of a tool's name, or an alias; without a match it returns the spelling.
 	Name(spelling string) string
-	// Prepare makes arguments what a family's tool asks for, by the spelling with which it is called.
+	// Prepare converts arguments to what a family's tool expects, by the spelling of the call.
 	Prepare(spelling string, arguments json.RawMessage) (Prepared, error)
 	// Core lists the core tools that families can call.
 	Core() []abi.ForeignTool
-	// CallCore calls a core tool, and gives its result and what there is to note.
+	// CallCore calls a core tool, and returns its result and notes for the caller.
 	CallCore(ctx context.Context, c CoreCall) (result json.RawMessage, notes []string, err error)
 }
 
@@ -25,22 +25,22 @@ type Callable interface {
 type CoreCall struct {
 	Tool      string
 	Arguments json.RawMessage
-	Caller    memory.Caller  // with the rights that the family has for it
+	Caller    memory.Caller  // with the family's rights for it
 	Stage     *memory.Staged // for that caller
 	Branch    string
-	Namespace string // that the call means when the arguments name none
+	Namespace string // the default when the arguments name none
 	DryRun    bool
 }
 
-// Prepared is the arguments of a call, ready for the tool.
+// Prepared holds the arguments of a call, ready for the tool.
 type Prepared struct {
 	Arguments json.RawMessage
-	Checked   json.RawMessage // the input schema that they fit; nil: they were not checked
-	Notes     []string        // such as which parameters the tool does not know
+	Checked   json.RawMessage // the input schema they were validated against; nil: not checked
+	Notes     []string        // such as parameters unknown to the tool
 }
 
-// SetCallable makes tools callable by families. Until then families can call each other's by their exact names, with arguments
-// that are only checked.
+// SetCallable makes tools callable by families. Until then families call each other's tools by exact name, and arguments
+// are only checked.
 func (f *Families) SetCallable(c Callable) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -78,7 +78,7 @@ func (r toolsOf) CallCore(ctx context.Context, tool string, arguments json.RawMe
 	return result, err
 }
 
-// prepare reads the arguments with which a request's family calls another's tool. What there is to note goes to the log: the
+// prepare reads the arguments for a call of another family's tool. Notes go to the log: the
 // caller is a program.
 func (r *request) prepare(tool string, arguments json.RawMessage) (Prepared, error) {
 	c := r.families.callableTools()

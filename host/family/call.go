@@ -18,30 +18,30 @@ import (
 type Call struct {
 	Tool      string
 	Arguments json.RawMessage // an object
-	Checked   json.RawMessage // the input schema that Arguments are known to fit; nil: none
+	Checked   json.RawMessage // the input schema that Arguments were validated against; nil: none
 	memory.Location
 	Caller    memory.Caller
 	RequestID string
-	DryRun    bool        // what the tool stages is thrown away
-	AsOf      memory.AsOf // the moment that a tool sees which only reads; the zero AsOf: now
-	// Progress tells how far the call has come; total is 0 when that is not known. Nil: nobody asks.
+	DryRun    bool        // discard what the tool stages
+	AsOf      memory.AsOf // the moment that a read-only tool sees; the zero AsOf: now
+	// Progress reports progress; total is 0 if unknown. Nil: not reported.
 	Progress func(done, total float64, message string)
-	// Ended is told what became of the guest's request, whatever that was. Nil: nobody asks.
+	// Ended receives the outcome of the guest's request, success or failure. Nil: not reported.
 	Ended func(*sandbox.Result)
 }
 
-// Result is what a tool answered.
+// Result is a tool's answer.
 type Result struct {
 	Output   json.RawMessage
-	Version  uint64   // of the commit that has what it wrote; 0: it wrote nothing
-	Proposal string   // the branch that has what it proposes; empty: none
-	Notes    []string // what the caller should know beside
+	Version  uint64   // of the commit with its writes; 0: it wrote nothing
+	Proposal string   // the branch with its proposed changes; empty: none
+	Notes    []string // further information for the caller
 }
 
-// attempts is how often a call is made whose commit is a conflict.
+// attempts limits how often a call is made when its commit conflicts.
 const attempts = 8
 
-// Call calls a tool. Everything it writes is committed together with its answer, or nothing is.
+// Call calls a tool. Its writes are committed atomically with its answer.
 func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 	x, t, err := f.tool(c.Tool)
 	if err != nil {
@@ -72,7 +72,7 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 	return result, effects.Failed(ctx, err)
 }
 
-// effects are what a call does outside: in a dry run, nothing.
+// effects returns the record of a call's effects; in a dry run, none happen.
 func (c Call) effects(space *memory.Access) *memory.Effects {
 	if c.DryRun {
 		return memory.Rehearse()
@@ -80,13 +80,13 @@ func (c Call) effects(space *memory.Access) *memory.Effects {
 	return space.Effects(memory.Write{RequestID: c.RequestID})
 }
 
-// callAgain makes a call until it is not overtaken by others, unless it had effects outside: those would be repeated.
+// callAgain retries a call until it is not overtaken, unless it had external effects: those would be repeated.
 func (f *Families) callAgain(ctx context.Context, x *family, t *abi.Tool, m Guest, c Call) (Result, error) {
 	result, err := f.callOnce(ctx, x, t, m, c)
 	if !mayRepeat(ctx, err) {
 		return result, err
 	}
-	select { // one after the other: those who are overtaken together would overtake each other again
+	select { // one after the other: calls overtaken together would overtake each other again
 	case x.again <- struct{}{}:
 		defer func() { <-x.again }()
 	case <-ctx.Done():
@@ -98,17 +98,17 @@ func (f *Families) callAgain(ctx context.Context, x *family, t *abi.Tool, m Gues
 	return result, err
 }
 
-// mayRepeat reports whether a call that failed may be made again by itself.
+// mayRepeat reports whether a failed call may be retried automatically.
 func mayRepeat(ctx context.Context, err error) bool {
 	return errors.As(err, new(overtaken)) && memory.EffectsOf(ctx).Count() == 0
 }
 
-// overtaken is that others changed what a call stands on before it could commit.
+// overtaken means that others changed the basis of a call before it could commit.
 type overtaken struct{ error }
 
 func (o overtaken) Unwrap() error { return o.error }
 
-// orOvertaken tells a conflict of a commit from what a guest calls one, and from a request id that is used twice.
+// orOvertaken tells a commit conflict from a conflict that a guest reports, and from a reused request id.
 func orOvertaken(ctx context.Context, t *abi.Tool, err error) error {
 	var known *memory.Error
 	if !errors.As(err, &known) || known.Code != memory.Conflict || errors.Is(err, memory.ErrRequestReused) {
@@ -121,10 +121,10 @@ func orOvertaken(ctx context.Context, t *abi.Tool, err error) error {
 	return overtaken{&memory.Error{Code: memory.Conflict, Retryable: true, Details: known.Details, Message: message}}
 }
 
-// onlyReads reports whether a tool says of itself that it changes nothing.
+// onlyReads reports whether a tool declares itself read-only.
 func onlyReads(t *abi.Tool) bool { return t.Annotations.ReadOnly != nil && *t.Annotations.ReadOnly }
 
-// tool finds a tool and its family.
+// tool finds a tool and its family by name.
 func (f *Families) tool(name string) (*family, *abi.Tool, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -173,7 +173,7 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest
 	return result, orOvertaken(ctx, t, err)
 }
 
-// forTool is a caller as a tool acts for them: one that says of itself that it only reads cannot write. Clients trust its word,
+// forTool returns the caller that a tool acts for: a tool declared read-only cannot write. Clients trust the declaration,
 // and may not ask their users.
 func forTool(c memory.Caller, t *abi.Tool) memory.Caller {
 	if onlyReads(t) {
@@ -182,28 +182,28 @@ func forTool(c memory.Caller, t *abi.Tool) memory.Caller {
 	return c
 }
 
-// spaceFor is the space as a family uses it for a caller.
+// spaceFor returns the space as a family uses it for a caller.
 func (f *Families) spaceFor(c memory.Caller, x *family) *memory.Access {
 	c.Family = x.name
 	return f.o.Space.As(c)
 }
 
-// ownSpace is the space as a family uses it for itself.
+// ownSpace returns the space as a family uses it for itself.
 func (f *Families) ownSpace(x *family) *memory.Access { return f.spaceFor(ops.OwnCaller(x.name), x) }
 
-// content is everything that was asked for.
+// content returns the whole request as JSON.
 func (c Call) content() json.RawMessage {
 	data, err := json.Marshal(struct {
 		Location  memory.Location `json:"place"`
 		Arguments json.RawMessage `json:"arguments"`
 	}{c.Location, c.Arguments})
-	if err != nil { // arguments are valid JSON
+	if err != nil { // unreachable: arguments are valid JSON
 		return c.Arguments
 	}
 	return data
 }
 
-// callTool asks the guest for a tool's result, and checks that.
+// callTool asks the guest for a tool's result, and validates it.
 func (w *request) callTool(ctx context.Context, m Guest, t *abi.Tool, arguments json.RawMessage) (json.RawMessage, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
@@ -224,7 +224,7 @@ func (w *request) callTool(ctx context.Context, m Guest, t *abi.Tool, arguments 
 	return output, nil
 }
 
-// ask sends a request to the guest. What it answers when it fails is an error that its caller can act on.
+// ask sends a request to the guest. A failure that the guest reports is an error its caller can act on.
 func (w *request) ask(ctx context.Context, m Guest, kind abi.Kind, request []byte) ([]byte, error) {
 	limits := limitsOf(w.families.grantOf(w.family))
 	result, err := m.Call(ctx, sandbox.Request{Kind: kind, Payload: request, Host: w.Call, Limits: limits})
@@ -237,7 +237,7 @@ func (w *request) ask(ctx context.Context, m Guest, kind abi.Kind, request []byt
 	return w.outcome(result)
 }
 
-// outcome is what a guest answered, or why it did not.
+// outcome returns a guest's answer, or why there is none.
 func (w *request) outcome(result *sandbox.Result) ([]byte, error) {
 	if result.Class == abi.ClassOK {
 		return result.Output, nil
@@ -246,7 +246,7 @@ func (w *request) outcome(result *sandbox.Result) ([]byte, error) {
 	return nil, w.failure(result)
 }
 
-// failure is what became of a request that was not answered.
+// failure returns the error of a request without an answer.
 func (w *request) failure(r *sandbox.Result) error {
 	e := asMemory(r.Error)
 	var known *memory.Error
@@ -258,14 +258,14 @@ func (w *request) failure(r *sandbox.Result) error {
 			failed.Details[name] = value
 		}
 		if failed.Code == memory.Internal {
-			failed.Code = memory.Unavailable // the family's fault, not the server's: its caller may be told
+			failed.Code = memory.Unavailable // the family's fault, not the server's: its caller may see it
 		}
 		return &failed
 	}
 	return e
 }
 
-// asMemory is an error of the ABI as the rest of the server has them.
+// asMemory converts an error of the ABI to one of package memory.
 func asMemory(err error) error {
 	var e *abi.Error
 	if !errors.As(err, &e) {
@@ -278,7 +278,7 @@ func asMemory(err error) error {
 	return &memory.Error{Code: code, Message: e.Message, Retryable: e.Retryable, Details: e.Details}
 }
 
-// commit writes what was staged: where the family may write, or as a proposal where it may only propose.
+// commit writes what was staged: directly where the family may write, or as a proposal where it may only propose.
 func (w *request) commit(ctx context.Context, space *memory.Access, c memory.Commit) (Result, error) {
 	result := Result{Output: c.Answer, Notes: w.notes}
 	c.Proposal = w.proposal()
@@ -300,7 +300,7 @@ func (w *request) commit(ctx context.Context, space *memory.Access, c memory.Com
 	return result, nil
 }
 
-// proposal is the name of a branch for what the request proposes; empty when it may change all that it changes.
+// proposal returns the name of the branch for a proposal; empty if the request may make all its changes.
 func (w *request) proposal() string {
 	if !w.Proposes() {
 		return ""
@@ -308,7 +308,7 @@ func (w *request) proposal() string {
 	return w.families.proposalName(w.family.name, w.Stage.Now())
 }
 
-// proposalName is a name for a branch of what a family proposes.
+// proposalName returns a name for a branch of a family's proposed changes.
 func (f *Families) proposalName(family string, now time.Time) string {
 	return fmt.Sprintf("proposals/%s/%s-%s", family, now.UTC().Format("20060102-150405"), f.o.Rand())
 }

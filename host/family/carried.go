@@ -9,10 +9,10 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Families that the program carries change with each release, and are vetted with it. What an operator decided about one holds
-// in the next release: all of it while the manifest is the same, and of a manifest that changed what it still asks for.
+// Built-in families change with each release, and are vetted with it. An operator's decision about one carries over to
+// the next release: in full while the manifest is unchanged, otherwise for what the manifest still asks for.
 
-// asksOf is what a family that the program carries asks for.
+// asksOf returns what a built-in family asks for.
 func asksOf(manifest []byte, m *abi.Manifest) registry.Asked {
 	asks := registry.Asked{Manifest: digestOf(manifest)}
 	for _, c := range m.Capabilities {
@@ -26,8 +26,8 @@ func asksOf(manifest []byte, m *abi.Manifest) registry.Asked {
 	return asks
 }
 
-// builtGrant is what a family that the program carries may do when the operator said nothing: what it asks for, but
-// nothing outside, no tools of others, and of two ways to change memories the one that proposes. Its hooks are off.
+// builtGrant returns the grant of a built-in family without an operator's decision: what it asks for, except
+// external access, tools of others, and direct writes of memories where it can propose them. Its hooks are off.
 func builtGrant(x *family) registry.Grant {
 	proposes := false
 	for _, c := range x.manifest.Capabilities {
@@ -48,7 +48,7 @@ func builtGrant(x *family) registry.Grant {
 	return g
 }
 
-// carriedGrant is what a grant for a family that the program carries is in this release: what was granted, as far as it was
+// carriedGrant returns the grant of a built-in family in this release: what was granted, as far as it was
 // asked for then and is asked for now. Hooks and limits stay.
 func carriedGrant(g registry.Grant, x *family) registry.Grant {
 	same := g.Asked.Manifest == x.asks.Manifest
@@ -59,7 +59,7 @@ func carriedGrant(g registry.Grant, x *family) registry.Grant {
 	}
 	var kept []registry.Capability
 	for _, c := range g.Capabilities {
-		if i := indexOf(asked, c.Name); i >= 0 { // a grant may be wider than what was asked for
+		if i := indexOf(asked, c.Name); i >= 0 { // a grant may be wider than the request
 			c.Scope = policy.Common(c.Scope, asked[i].Scope)
 		}
 		i := indexOf(x.asks.Capabilities, c.Name)
@@ -75,9 +75,9 @@ func carriedGrant(g registry.Grant, x *family) registry.Grant {
 	return g
 }
 
-// news is what a family that the program carries asks for in this release and did not when its grant was decided.
+// news is what a built-in family asks for in this release and did not when its grant was decided.
 type news struct {
-	capabilities []registry.Capability // with the part of the scope that is new
+	capabilities []registry.Capability // with the new part of the scope
 	hooks        []abi.Hook
 }
 
@@ -105,7 +105,7 @@ func newsOf(g registry.Grant, x *family) (n news) {
 	return n
 }
 
-// list is what is new, as memory.read=work and hook rank.
+// list returns the additions, as memory.read=work and hook rank.
 func (n news) list(m *abi.Manifest) []string {
 	var list []string
 	for _, c := range n.capabilities {
@@ -117,7 +117,7 @@ func (n news) list(m *abi.Manifest) []string {
 	return list
 }
 
-// command grants what is new, beside what is granted.
+// command returns the command that grants the additions.
 func (n news) command(x *family, now registry.Grant) string {
 	c := grantCommand{family: x.name, digest: x.digest}
 	for _, asked := range n.capabilities {
@@ -136,11 +136,11 @@ func indexOf(list []registry.Capability, name abi.Capability) int {
 	return slices.IndexFunc(list, func(c registry.Capability) bool { return c.Name == name })
 }
 
-// adoptCarried gives grants of earlier releases, which were for a digest alone, to the families that the program carries, where
-// they were for those: the family of that name is carried, and no module with the digest is installed or in the watched folder.
-// What such a family asked for in that release is known if this one carries the same bytes. Otherwise it is taken to have asked for
-// the capabilities and hooks that were granted, with the scopes of this release: an operator who granted a narrower one is not
-// asked again. The caller holds changing.
+// adoptCarried assigns grants of earlier releases, which name a digest alone, to built-in families, if they were for those: the
+// family of that name is built in, and no module with the digest is installed or in the watched folder. If this release has
+// the same bytes, it is known what the family asked for. Otherwise it is assumed to have asked for the granted capabilities
+// and hooks, with the scopes of this release: an operator who granted a narrower one is not asked again. The caller holds
+// changing.
 func (f *Families) adoptCarried(carried map[string]*family, files []*family) {
 	adopted := map[string]registry.Grant{}
 	for name, g := range f.lock.Families {
@@ -164,8 +164,8 @@ func (f *Families) adoptCarried(carried map[string]*family, files []*family) {
 	f.overrule(adopted)
 }
 
-// noteCarried writes what adoptCarried found to the lock file, and says which families of this release ask for more than they
-// were granted.
+// noteCarried writes the results of adoptCarried to the lock file, and logs which families of this release ask for more
+// than they were granted.
 func (f *Families) noteCarried(read registry.Lock) {
 	f.changing.Lock()
 	defer f.changing.Unlock()

@@ -20,25 +20,25 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Where a family comes from, when it is no file of the watched folder.
+// Sources of families that are not files of the watched folder.
 const (
 	built     = "built in"
 	installed = "installed"
-	approved  = "approved" // a version that another one replaced, and that goes on serving its store hook
+	approved  = "approved" // a replaced version that still serves its store hook
 )
 
 func randomName() string { return strings.ToLower(rand.Text()[:10]) }
 
-// scan finds what families there are: those that the program carries, those that are installed, in place of which come those in
-// the watched folder. None comes in place of one that the program carries. What did not change stays as it is, with what it has
-// loaded. It reports whether anything changed.
+// scan finds all families: built-in ones, and installed ones, which those in the watched folder replace. None replaces
+// a built-in one. Unchanged families stay as they are, with their loaded modules.
+// It reports whether anything changed.
 func (f *Families) scan() (changed bool) {
 	f.changing.Lock()
 	defer f.changing.Unlock()
 	return f.scanLocked()
 }
 
-// scanLocked is scan for a caller that holds changing, without which neither what is known nor the lock changes.
+// scanLocked is scan for a caller that holds changing, which guards the known families and the lock.
 func (f *Families) scanLocked() (changed bool) {
 	c := collected{named: map[string]*family{}}
 	for _, m := range f.o.Built {
@@ -60,7 +60,7 @@ func (f *Families) scanLocked() (changed bool) {
 		c.add(x)
 	}
 	for _, name := range names {
-		if c.named[name] == nil { // an operator decided about it, and is to see that it is gone
+		if c.named[name] == nil { // an operator decided about it, and must see that it is gone
 			c.add(f.unusable(name, installed, "its module is not there: install it again, or remove it with alcove family remove "+name))
 		}
 	}
@@ -74,7 +74,7 @@ func (f *Families) scanLocked() (changed bool) {
 	return changed
 }
 
-// noteUpdates logs what families lost whose files were replaced. The caller holds changing and mu.
+// noteUpdates logs what families with replaced files lost. The caller holds changing and mu.
 func (f *Families) noteUpdates(was map[string]*family) {
 	for name, x := range f.known {
 		before := was[name]
@@ -94,22 +94,22 @@ func (f *Families) noteUpdates(was map[string]*family) {
 	}
 }
 
-// collected are the families that a scan found.
+// collected holds the families that a scan found.
 type collected struct {
 	named  map[string]*family
-	hidden []*family // whose names are those of families that the program carries
+	hidden []*family // with names of built-in families
 	guards map[string]*guard
 }
 
-// add makes a family the one of its name. One that cannot be used takes no other's place, and none takes that of a family that
-// the program carries.
+// add registers a family under its name. An unusable family replaces none, and none replaces a
+// built-in one.
 func (c *collected) add(x *family) {
 	there := c.named[x.name]
 	switch {
 	case there == nil:
 		c.named[x.name] = x
 	case there.source == built && x.source != built:
-		if x.digest != there.digest { // or it is the same one
+		if x.digest != there.digest { // otherwise it is the same one
 			c.hidden = append(c.hidden, x)
 		}
 	case x.digest != "":
@@ -117,7 +117,7 @@ func (c *collected) add(x *family) {
 	}
 }
 
-// version is the family with a name and a digest that the program does not carry; nil: there is none.
+// version returns the family with a name and a digest that is not built in; nil: none.
 func (c collected) version(name, digest string) *family {
 	for _, x := range append(slices.Clone(c.hidden), c.named[name]) {
 		if x != nil && x.name == name && x.digest == digest && x.source != built {
@@ -127,12 +127,12 @@ func (c collected) version(name, digest string) *family {
 	return nil
 }
 
-// every is all that there is, the hidden ones too. The caller holds changing or mu.
+// every returns all families, including hidden ones. The caller holds changing or mu.
 func (f *Families) every() []*family {
 	return append(slices.Collect(maps.Values(f.known)), f.hidden...)
 }
 
-// unusable stands for a family of which not even the manifest is known.
+// unusable returns a placeholder for a family without a known manifest.
 func (f *Families) unusable(name, source, fault string) *family {
 	for _, x := range f.every() {
 		if x.name == name && x.digest == "" && x.source == source && x.fault == fault {
@@ -143,7 +143,7 @@ func (f *Families) unusable(name, source, fault string) *family {
 	return &family{name: name, source: source, fault: fault, manifest: m, declared: config.Declared(m)}
 }
 
-// findInstalled is the family that the lock file has under a name; nil if its module was not installed.
+// findInstalled returns the family that the lock file has under a name; nil if its module is not installed.
 func (f *Families) findInstalled(name string) *family {
 	g := f.lock.Families[name]
 	path := f.installedPath(g.Digest)
@@ -160,7 +160,7 @@ func (f *Families) findInstalled(name string) *family {
 	return x
 }
 
-// findFiles are the families in the watched folder, each later file in place of an earlier one of the same family.
+// findFiles returns the families in the watched folder; a later file replaces an earlier one of the same family.
 func (f *Families) findFiles() []*family {
 	paths := f.watched()
 	var list []*family
@@ -171,8 +171,8 @@ func (f *Families) findFiles() []*family {
 	return list
 }
 
-// watched lists the modules in the watched folder, in the order of their names. While the folder cannot be read, they are
-// those that there were.
+// watched lists the modules in the watched folder by name. While the folder is unreadable, it returns the
+// last list.
 func (f *Families) watched() []string {
 	if f.o.Watch == "" {
 		return nil
@@ -188,14 +188,14 @@ func (f *Families) watched() []string {
 		if filepath.Ext(path) != extension {
 			continue
 		}
-		if now, err := os.Stat(path); err == nil && now.Mode().IsRegular() { // a pipe would be waited for
+		if now, err := os.Stat(path); err == nil && now.Mode().IsRegular() { // reading a pipe would block
 			paths = append(paths, path)
 		}
 	}
 	return paths
 }
 
-// readFolder lists a folder. Anything else is refused before it is opened: a pipe would be waited for.
+// readFolder lists a folder. Anything else is refused before it is opened: a pipe would block.
 func readFolder(path string) ([]os.DirEntry, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -207,7 +207,7 @@ func readFolder(path string) ([]os.DirEntry, error) {
 	return os.ReadDir(path)
 }
 
-// findFile is the family in a file, as it was read before or anew.
+// findFile returns the family in a file, as read before or read again.
 func (f *Families) findFile(path string) *family {
 	now, err := os.Stat(path)
 	if was, ok := f.files[path]; ok && err == nil && was.same(now) && !was.family.isRetired() {
@@ -220,7 +220,7 @@ func (f *Families) findFile(path string) *family {
 	return x
 }
 
-// seenFile is what a file of the watched folder was when it was read.
+// seenFile is the state of a file of the watched folder when it was read.
 type seenFile struct {
 	os.FileInfo
 	family *family
@@ -230,8 +230,8 @@ func (was seenFile) same(now os.FileInfo) bool {
 	return os.SameFile(was.FileInfo, now) && was.Size() == now.Size() && was.ModTime().Equal(now.ModTime())
 }
 
-// readFile is the family in a file. One that cannot be read, or is not a family, leaves in place what was there from the same
-// file before.
+// readFile reads the family in a file. An unreadable file, or one without a family, keeps the family read before from
+// that file.
 func (f *Families) readFile(path string) *family {
 	data, err := readModule(path)
 	if err == nil {
@@ -253,7 +253,7 @@ func (f *Families) readFile(path string) *family {
 	return f.unusable(strings.TrimSuffix(filepath.Base(path), extension), path, err.Error())
 }
 
-// find is a family that is known, or comes.
+// find returns a known family, or adds one.
 func (f *Families) find(source, digest string, binary func() ([]byte, error)) (*family, error) {
 	for _, x := range f.every() {
 		if x.digest == digest && x.source == source {
@@ -272,7 +272,7 @@ func (f *Families) find(source, digest string, binary func() ([]byte, error)) (*
 	return x, x.declared.Check()
 }
 
-// findBuilt is a family that the program carries. Its module is not read.
+// findBuilt returns a built-in family. Its module is not read.
 func (f *Families) findBuilt(m Module) (*family, error) {
 	for _, x := range f.every() {
 		if x.digest == m.Digest && x.source == built {
@@ -293,7 +293,7 @@ func newFamily(source, digest string, m *abi.Manifest, binary func() ([]byte, er
 		loading: make(chan struct{}, 1), again: make(chan struct{}, 1), schemas: &schemas{}}
 }
 
-// manifestOf reads a module's manifest. What was never checked is checked first; all is again when it is loaded.
+// manifestOf reads a module's manifest. A new one is checked first; loading checks everything again.
 func manifestOf(data []byte, digest, source string) (*abi.Manifest, error) {
 	if source == installed && digestOf(data) != digest {
 		return nil, errors.New("its module was changed since it was installed: install it again")
@@ -308,7 +308,7 @@ func manifestOf(data []byte, digest, source string) (*abi.Manifest, error) {
 	return report.Manifest, nil
 }
 
-// publish puts families in the place of those that are known, and reports whether they are others. The caller holds changing
+// publish replaces the known families, and reports whether they differ. The caller holds changing
 // and mu.
 func (f *Families) publish(c collected) (changed bool) {
 	changed = !maps.Equal(c.named, f.known) || !slices.Equal(c.hidden, f.hidden) || f.otherGuards(c.guards)
@@ -328,13 +328,13 @@ func (f *Families) publish(c collected) (changed bool) {
 	return changed
 }
 
-// announce tells whoever waits that All gives something else. The caller holds mu.
+// announce signals that the result of All changed. The caller holds mu.
 func (f *Families) announce() {
 	close(f.changed)
 	f.changed = make(chan struct{})
 }
 
-// assignTools assigns each name to a tool, and works out which families cannot be used. The caller holds changing and mu.
+// assignTools assigns each name to a tool, and determines unusable families. The caller holds changing and mu.
 func (f *Families) assignTools() {
 	f.tools = map[string]*family{}
 	names := newUsedNames(f.o.Core)
@@ -363,13 +363,13 @@ func (f *Families) assignTools() {
 			x.clashes, x.fault = true, "the program carries a family of this name, which stays in use: give this one another name"
 		}
 	}
-	if !f.shared.Same(names.settings) { // what was worked out for the same is not forgotten
+	if !f.shared.Same(names.settings) { // equal settings keep their cache
 		f.shared = names.settings
 	}
 	f.assignPublished(names)
 }
 
-// assignPublished assigns names to published tools, where no manifest has the name or one like it. The caller holds changing and mu.
+// assignPublished assigns names to published tools where no manifest has a similar name. The caller holds changing and mu.
 func (f *Families) assignPublished(names *usedNames) {
 	for _, x := range f.byPrecedence() {
 		if x.fault != "" || !granted(grantIn(f.lock, x), abi.CanToolsPublish) {
@@ -388,11 +388,11 @@ func granted(g registry.Grant, c abi.Capability) bool {
 	return slices.ContainsFunc(g.Capabilities, func(have registry.Capability) bool { return have.Name == c })
 }
 
-// byPrecedence lists the families so that whose names come first have them: those that the program carries, those that an
-// operator installed, those of the watched folder that an operator decided about, the others.
+// byPrecedence lists the families in the order in which they get their names: built-in ones, installed ones, those of
+// the watched folder that an operator decided about, the others.
 func (f *Families) byPrecedence() []*family {
 	rank := func(x *family) int {
-		_, listed := f.lock.Families[x.name] // perhaps with another digest: a name is a family's in all its versions
+		_, listed := f.lock.Families[x.name] // perhaps with another digest: a name belongs to all versions of a family
 		switch {
 		case x.source == built:
 			return 0
@@ -408,13 +408,13 @@ func (f *Families) byPrecedence() []*family {
 	})
 }
 
-// lockedOut reports whether a family must not run because the lock file does not have its digest.
+// lockedOut reports whether a family must not run because its digest is not in the lock file.
 func (f *Families) lockedOut(x *family) bool {
 	g, listed := f.lock.Families[x.name]
 	return f.o.Locked && x.source != built && (!listed || g.Digest != x.digest)
 }
 
-// faultOf says why a family whose names are its own cannot be used.
+// faultOf returns why a family without name clashes cannot be used.
 func (f *Families) faultOf(x *family) string {
 	switch {
 	case f.lockedOut(x):
@@ -430,7 +430,7 @@ func digestOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// unknown is the error about a name that is not there. The caller holds mu.
+// unknown returns the error for an unknown name. The caller holds mu.
 func (f *Families) unknown(what, name string) error {
 	names := slices.Sorted(maps.Keys(f.known))
 	if what == "tool" {
@@ -449,7 +449,7 @@ func (x *family) isRetired() bool {
 	return x.retired
 }
 
-// retire lets the calls that run end, and unloads the module after the last of them.
+// retire unloads the module after its last running call.
 func (x *family) retire() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

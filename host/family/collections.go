@@ -5,8 +5,8 @@ import (
 	"github.com/alcove-memory/alcove/host/family/ops"
 )
 
-// declareIndexes tells the space which indexes the families want. Approved versions that only serve a hook have no say. The caller
-// holds mu.
+// declareIndexes declares the families' indexes to the space. Approved versions that only serve a hook have no say. The
+// caller holds mu.
 func (f *Families) declareIndexes() {
 	for _, x := range f.known {
 		if x.fault != "" {
@@ -23,7 +23,7 @@ func (f *Families) declareIndexes() {
 	}
 }
 
-// manifestOf is the manifest of a family that can be used; nil: there is none.
+// manifestOf returns the manifest of a usable family; nil: none.
 func (f *Families) manifestOf(name string) *abi.Manifest {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

@@ -13,14 +13,14 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// sharedKeys are the settings that the families share now.
+// sharedKeys returns the settings that the families share now.
 func (f *Families) sharedKeys() *config.Keys {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.shared
 }
 
-// settingsOf are the settings in a stage, with those of a family alone.
+// settingsOf returns the settings in a stage, including a family's own.
 func (f *Families) settingsOf(x *family, stage *memory.Stage) config.Settings {
 	return config.Settings{Stage: stage, Keys: f.sharedKeys(), Own: x.declared}
 }
@@ -28,7 +28,7 @@ func (f *Families) settingsOf(x *family, stage *memory.Stage) config.Settings {
 // configOf is the configuration of a request's family.
 type configOf struct{ *request }
 
-// For is whom settings apply to in the request.
+// For returns the scopes whose settings apply to the request.
 func (c configOf) For() config.For {
 	return config.For{Family: c.family.name, Agent: c.Caller.Agent, Namespace: c.applies}
 }
@@ -50,7 +50,7 @@ func (c configOf) Configure(ctx context.Context, values map[string]json.RawMessa
 	return c.Config(ctx)
 }
 
-// configure stages a change of a family's own values; null goes back to the default, or to what is set for all.
+// configure stages a change of a family's own values; null restores the default, or the shared value.
 func configure(ctx context.Context, s config.Settings, values map[string]json.RawMessage, by config.By) error {
 	var changes []config.Change
 	for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -66,11 +66,11 @@ func configure(ctx context.Context, s config.Settings, values map[string]json.Ra
 	return err
 }
 
-// Configure changes a family's configuration; null goes back to the default. It returns all of it.
+// Configure changes a family's configuration and returns all of it; null restores the default.
 func (f *Families) Configure(ctx context.Context, name string, values map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	x, err := f.named(name)
 	if g := f.guardNow(name); err != nil && g != nil {
-		x, err = g, nil // it goes on serving its hook, as it is configured
+		x, err = g, nil // it still serves its hook, as configured
 	}
 	if err != nil {
 		return nil, err
@@ -91,10 +91,10 @@ func (f *Families) Configure(ctx context.Context, name string, values map[string
 	return values, err
 }
 
-// operatorName is the author of what an operator changes.
+// operatorName is the author of an operator's changes.
 const operatorName = "operator"
 
-// operatorStage begins a change by an operator, of a family's own records; nil: of what all share.
+// operatorStage begins an operator's change of a family's own records; nil: of shared ones.
 func (f *Families) operatorStage(ctx context.Context, x *family) (*memory.Stage, error) {
 	operator := ops.OwnCaller("")
 	if x != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Endpoints are what an operator named outside.
+// Endpoints returns the external endpoints that an operator named.
 func (f *Families) Endpoints() map[string]registry.Endpoint {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return maps.Clone(f.lock.Endpoints)
 }
 
-// SetEndpoint names a server outside; nil forgets the name.
+// SetEndpoint names an external server; nil removes the name.
 func (f *Families) SetEndpoint(name string, e *registry.Endpoint) error {
 	f.changing.Lock()
 	defer f.changing.Unlock()

@@ -1,5 +1,5 @@
-// Package family runs tool families: it knows their manifests, loads their modules, gives their calls what operator and
-// caller allow, and commits what they stage.
+// Package family runs tool families: it reads their manifests, loads their modules, bounds their calls by the powers of operator
+// and caller, and commits what they stage.
 package family
 
 import (
@@ -23,14 +23,14 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Module is a family's module that the program carries.
+// Module is the module of built-in families.
 type Module struct {
 	Digest   string                 // SHA-256 of its bytes, hexadecimal
-	Manifest []byte                 // what its section for the manifest holds
-	Read     func() ([]byte, error) // its bytes, which are read only if their code is not in the cache
+	Manifest []byte                 // the content of its manifest section
+	Read     func() ([]byte, error) // its bytes, read only if their code is not cached
 }
 
-// ModuleOf is a module whose bytes are in memory.
+// ModuleOf returns a module whose bytes are in memory.
 func ModuleOf(packed []byte) (Module, error) {
 	manifest, err := sandbox.ManifestBytes(packed)
 	if err != nil {
@@ -39,30 +39,30 @@ func ModuleOf(packed []byte) (Module, error) {
 	return Module{Digest: digestOf(packed), Manifest: manifest, Read: func() ([]byte, error) { return packed, nil }}, nil
 }
 
-// Options are what families are made of. Space, Sandbox and Dir are required.
+// Options configures families. Space, Sandbox and Dir are required.
 type Options struct {
 	Space    *memory.Space
 	Sandbox  *sandbox.Sandbox // the caller closes it after the families
 	Admit    Admit            // nil: the sandbox admits modules
 	Dir      string           // the data directory, with alcove.lock and families/
-	Built    []Module         // families that the program carries; they are vetted
-	Watch    string           // a folder whose modules are families, too, as they come and change; empty: none
-	Core     []string         // the server's own tools, whose names no family's tool may have or resemble
-	Locked   bool             // only digests that the lock file has may run
-	ReadOnly bool             // nothing is written by itself: no jobs run, and nobody is told of what was stored
-	Stepwise bool             // jobs run, and families are told of what was stored, in Step alone: for tests
-	Outside  ops.Outside      // nil: nothing outside can be reached
-	Embedder ops.Embedder     // nil: there is none
-	Usage    ops.Usage        // nil: the calls of tools are not counted
+	Built    []Module         // built-in families, which are vetted
+	Watch    string           // a folder whose modules are families, too, and are followed as they change; empty: none
+	Core     []string         // the server's own tools; no family's tool may have or resemble their names
+	Locked   bool             // only digests in the lock file may run
+	ReadOnly bool             // no background writes: no jobs run, and listening hooks are not called
+	Stepwise bool             // jobs and listening hooks run in Step alone: for tests
+	Outside  ops.Outside      // nil: no external access
+	Embedder ops.Embedder     // nil: none
+	Usage    ops.Usage        // nil: calls of tools are not counted
 	Clock    func() time.Time
-	Rand     func() string // a name that was never given; nil: random
+	Rand     func() string // a unique name; nil: random
 	Logger   *slog.Logger  // nil: discards
-	Idle     time.Duration // after which a module that nobody calls is unloaded; 0: 10 minutes
-	Poll     time.Duration // how often Watch is looked at; 0: 1 second
+	Idle     time.Duration // how long an unused module stays loaded; 0: 10 minutes
+	Poll     time.Duration // interval for polling Watch; 0: 1 second
 	Retry    time.Duration // from a job's first failure to its next attempt; 0: 2 seconds
 }
 
-// Families are all families of a space. Its methods may be called concurrently.
+// Families holds all families of a space. Its methods may be called concurrently.
 type Families struct {
 	o          Options
 	jobs       *jobs.Queue
@@ -72,11 +72,11 @@ type Families struct {
 	mu    sync.RWMutex
 	lock  registry.Lock
 	known map[string]*family // by name
-	// hidden are families that have the names of families that the program carries, and cannot be used.
+	// hidden are families with the names of built-in families. They cannot be used.
 	hidden []*family
 	guards map[string]*guard  // by the name of their family
 	tools  map[string]*family // by the name of a tool
-	// published are tools that families made while they ran, by the family's name.
+	// published are tools that families made at run time, by the family's name.
 	published map[string][]abi.Tool
 	callable  Callable // nil: families call each other by exact names, and arguments are only checked
 	shared    *config.Keys
@@ -84,16 +84,16 @@ type Families struct {
 	closing   bool
 	closed    chan struct{} // closed when closing is set
 
-	changing   sync.Mutex          // held while the lock file, or what families there are, changes
+	changing   sync.Mutex          // held while the lock file, or the set of families, changes
 	files      map[string]seenFile // of the watched folder; guarded by changing
-	shown      map[string]string   // digests of families of the watched folder that an operator was shown, by name; guarded by changing
-	lockFile   os.FileInfo         // as it was read or written last; nil: there was none; guarded by changing
-	lockBroken os.FileInfo         // that could not be read; guarded by changing
+	shown      map[string]string   // digests of watched families shown to an operator, by name; guarded by changing
+	lockFile   os.FileInfo         // as last read or written; nil: none; guarded by changing
+	lockBroken os.FileInfo         // that was unreadable; guarded by changing
 	stop       context.CancelFunc
 	background sync.WaitGroup
 }
 
-// family is one version of a family. It is never changed, but for what it has loaded.
+// family is one version of a family. It is immutable, except for its loaded module.
 type family struct {
 	name     string
 	digest   string
@@ -101,30 +101,30 @@ type family struct {
 	manifest *abi.Manifest
 	declared *config.Family // settings of the manifest
 	binary   func() ([]byte, error)
-	section  []byte         // the manifest's bytes, of one that is built in
-	asks     registry.Asked // of one that is built in
-	fault    string         // why it cannot be used; empty: it can
-	clashes  bool           // the fault is its names
+	section  []byte         // the manifest's bytes, of a built-in family
+	asks     registry.Asked // of a built-in family
+	fault    string         // why it cannot be used; empty: usable
+	clashes  bool           // the fault is a name clash
 	schemas  *schemas
 
 	loading chan struct{} // has room for one load at a time
-	again   chan struct{} // has room for one call at a time that was overtaken
+	again   chan struct{} // has room for one overtaken call at a time
 	mu      sync.Mutex
 	module  Guest // nil: not loaded
 	used    time.Time
 	running int
-	coming  atomic.Bool // it is being loaded while nobody waits
+	coming  atomic.Bool // being loaded in the background
 	rest    hooks.Rest  // of its hooks
-	retired bool        // another version took its place: it ends with its last call
-	refused error       // why a newer version of its file was not taken
+	retired bool        // replaced by another version: it ends with its last call
+	refused error       // why a newer version of its file was rejected
 }
 
-// New finds the families there are and begins to run their jobs. Their hooks are to be asked through Hooks.
+// New finds the families and starts their jobs. Their hooks are called through Hooks.
 func New(ctx context.Context, o Options) (*Families, error) {
 	if o.Space == nil || o.Sandbox == nil || o.Dir == "" {
 		return nil, errors.New("open families: a space, a sandbox and a directory are needed")
 	}
-	lockFile := statLock(o.Dir) // before it is read: what comes between is read again
+	lockFile := statLock(o.Dir) // before reading it: a change in between is read again
 	lock, err := registry.Read(o.Dir)
 	if err != nil {
 		return nil, err
@@ -170,10 +170,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Hooks are what the space asks before it stores, and about the order of hits.
+// Hooks returns the hooks that the space calls before it stores, and to rank hits.
 func (f *Families) Hooks() *hooks.Hooks { return f.hooks }
 
-// Close ends jobs and unloads all modules.
+// Close stops jobs and unloads all modules.
 func (f *Families) Close() error {
 	f.mu.Lock()
 	if !f.closing {
@@ -197,7 +197,7 @@ func (f *Families) Close() error {
 	return errors.Join(failed...)
 }
 
-// behind does something that nobody waits for. Close waits for it; after Close it is not done, which behind reports.
+// behind runs a function in the background, and reports whether it began: after Close it does not. Close waits for it.
 func (f *Families) behind(do func()) (begun bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -208,7 +208,7 @@ func (f *Families) behind(do func()) (begun bool) {
 	return true
 }
 
-// keepTidy looks at the watched folder, and unloads what nobody calls, until ctx ends.
+// keepTidy polls the watched folder and unloads unused modules until ctx ends.
 func (f *Families) keepTidy(ctx context.Context) {
 	tick := time.NewTicker(f.o.Poll)
 	defer tick.Stop()
@@ -245,7 +245,7 @@ func (x *family) usable() error {
 	return nil
 }
 
-// grantOf is what the operator granted a family, or what is granted to those that the program carries.
+// grantOf returns a family's grant: the operator's, or the default of a built-in family.
 func (f *Families) grantOf(x *family) registry.Grant {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -281,8 +281,8 @@ func grantIn(lock registry.Lock, x *family) registry.Grant {
 	return registry.Grant{Digest: x.digest}
 }
 
-// hookOf is what an operator said of a family's hook; on is false when it is not to be asked: the family cannot be used, has no
-// such hook, or is not granted it. The caller holds mu.
+// hookOf returns the operator's settings of a family's hook; on is false if it must not be called: the family cannot be used,
+// has no such hook, or is not granted it. The caller holds mu.
 func (f *Families) hookOf(x *family, h abi.Hook) (said registry.On, on bool) {
 	if x == nil || x.fault != "" || x.digest == "" || !has(x.manifest.Hooks, h) {
 		return registry.On{}, false
@@ -291,7 +291,7 @@ func (f *Families) hookOf(x *family, h abi.Hook) (said registry.On, on bool) {
 	return said, on
 }
 
-// powersOf are what a call of a family may do.
+// powersOf returns the powers of a family's call.
 func (f *Families) powersOf(x *family, caller memory.Caller) policy.Powers {
 	var granted []policy.Grant
 	for _, c := range f.grantOf(x).Capabilities {

@@ -10,21 +10,21 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// GrantRequest is what an operator grants a family, or takes back. What is granted is added to what was; a capability or
+// GrantRequest is a change of a family's grant. Grants add to the present ones; a capability or
 // hook that was granted before is replaced.
 type GrantRequest struct {
 	Family       string                   `json:"family"`
-	Digest       string                   `json:"digest,omitempty"` // that the operator means; empty: the present one
-	All          bool                     `json:"all,omitempty"`    // everything that its manifest asks for, hooks excepted
+	Digest       string                   `json:"digest,omitempty"` // the version meant; empty: the present one
+	All          bool                     `json:"all,omitempty"`    // everything its manifest asks for, except hooks
 	Capabilities []registry.Capability    `json:"capabilities,omitempty"`
 	Hooks        map[abi.Hook]registry.On `json:"hooks,omitempty"`
 	Limits       map[string]int64         `json:"limits,omitempty"`
-	ResetLimits  []string                 `json:"reset_limits,omitempty"` // limits and quotas that get their defaults again
+	ResetLimits  []string                 `json:"reset_limits,omitempty"` // limits and quotas to reset to their defaults
 	Disable      *bool                    `json:"disable,omitempty"`
 	Revoke       []string                 `json:"revoke,omitempty"` // capabilities and hooks; * for everything
 }
 
-// Grant changes what a family may do.
+// Grant changes a family's grant.
 func (f *Families) Grant(r GrantRequest) (Described, error) {
 	f.changing.Lock()
 	defer f.changing.Unlock()
@@ -55,7 +55,7 @@ func (f *Families) Grant(r GrantRequest) (Described, error) {
 	return f.decide(x.name, g)
 }
 
-// decide has a family have a grant. The caller holds changing.
+// decide sets a family's grant. The caller holds changing.
 func (f *Families) decide(name string, g registry.Grant) (Described, error) {
 	before := f.lock.Families[name]
 	if err := f.change(func(l *registry.Lock) error { l.Families[name] = g; return nil }); err != nil {
@@ -69,12 +69,12 @@ func (f *Families) decide(name string, g registry.Grant) (Described, error) {
 	return d, nil
 }
 
-// revokesOnly reports whether a request gives a family nothing.
+// revokesOnly reports whether a request grants nothing.
 func (r GrantRequest) revokesOnly() bool {
 	return !r.All && len(r.Capabilities) == 0 && len(r.Hooks) == 0 && len(r.Limits) == 0 && len(r.ResetLimits) == 0
 }
 
-// revokeAbsent revokes something of a family whose module is not there.
+// revokeAbsent revokes grants of a family whose module is missing.
 func (f *Families) revokeAbsent(r GrantRequest) (Described, error) {
 	g, listed := f.lock.Families[r.Family]
 	if !listed || !r.revokesOnly() {
@@ -92,8 +92,8 @@ func (f *Families) revokeAbsent(r GrantRequest) (Described, error) {
 	return f.decide(r.Family, g)
 }
 
-// meant refuses a request that is about another version than this, or gives something to a family whose names are those of
-// others. What a family in the watched folder is granted must be for the version that its operator was shown last.
+// meant refuses a request about another version, or a grant to a family with a name
+// clash. A grant to a family in the watched folder must be for the version last shown to the operator.
 func (f *Families) meant(r GrantRequest, x *family) error {
 	if r.Digest != "" && r.Digest != x.digest {
 		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s has the digest %s, not %s: look at it again with alcove family list", x.name, x.digest, r.Digest)}
@@ -157,8 +157,8 @@ func (r GrantRequest) apply(x *family, g *registry.Grant) error {
 	return nil
 }
 
-// grantHook turns a hook on. Where the operator does not say what happens when a store hook fails, its manifest does; but one
-// without which nothing may be stored stays so. Another version that served it does so no longer.
+// grantHook turns a hook on. Unless the operator says what happens when a store hook fails, the manifest does; but a
+// required one stays required. Another version that served it stops serving it.
 func grantHook(x *family, g *registry.Grant, h abi.Hook, on registry.On) error {
 	if !has(x.manifest.Hooks, h) {
 		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the manifest of family %s has no hook %s", x.name, h)}

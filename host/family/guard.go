@@ -13,15 +13,15 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// guard is a store hook without which nothing may be stored, in the version of its family that an operator approved. It serves
-// that hook whenever the family that has the name does not: because it is another version, cannot be used, or is gone.
+// guard is a required store hook, without which nothing is stored, in the version of its family that an operator approved. It
+// serves that hook whenever the family of that name does not: another version, unusable, or gone.
 type guard struct {
 	registry.Guard
 	family *family // the approved version; nil: its module is gone
 	gone   string  // why
 }
 
-// findGuards finds the guards that the lock file asks for. The caller holds changing.
+// findGuards returns the guards that the lock file requires. The caller holds changing.
 func (f *Families) findGuards(c collected) map[string]*guard {
 	guards := map[string]*guard{}
 	for name, g := range f.lock.Families {
@@ -36,7 +36,7 @@ func (f *Families) findGuard(name string, a registry.Guard, g registry.Grant, pr
 	if was := f.guards[name]; was != nil && was.family != nil && was.Digest == a.Digest {
 		return &guard{Guard: a, family: was.family}
 	}
-	if g.Asked != nil && a.Digest == g.Digest { // what was approved is the family that the program carries, in each release
+	if g.Asked != nil && a.Digest == g.Digest { // the approved family is the built-in one, in each release
 		return &guard{Guard: a, gone: "this program does not carry it, or not with that hook"}
 	}
 	x, err := f.approvedVersion(name, a.Digest, present)
@@ -49,7 +49,7 @@ func (f *Families) findGuard(name string, a registry.Guard, g registry.Grant, pr
 	return &guard{Guard: a, family: x}
 }
 
-// approvedVersion is the version of a family with a digest: that which is present, unless it is nil, or that whose module was
+// approvedVersion returns the version of a family with a digest: the present one, unless it is nil, or the one whose module was
 // kept.
 func (f *Families) approvedVersion(name, digest string, present *family) (*family, error) {
 	if present != nil {
@@ -72,12 +72,12 @@ func (f *Families) approvedVersion(name, digest string, present *family) (*famil
 	return newFamily(approved, digest, manifest, func() ([]byte, error) { return f.approvedModule(digest) }), nil
 }
 
-// otherGuards reports whether guards are others than those there are. The caller holds changing.
+// otherGuards reports whether guards differ from the present ones. The caller holds changing.
 func (f *Families) otherGuards(next map[string]*guard) bool {
 	return !maps.EqualFunc(next, f.guards, func(a, b *guard) bool { return a.family == b.family && a.Digest == b.Digest && a.gone == b.gone })
 }
 
-// replaceGuards puts guards in the place of those there are. The caller holds changing and mu.
+// replaceGuards replaces the present guards. The caller holds changing and mu.
 func (f *Families) replaceGuards(next map[string]*guard) {
 	for name, was := range f.guards {
 		if now := next[name]; was.family != nil && (now == nil || now.family != was.family) {
@@ -87,7 +87,7 @@ func (f *Families) replaceGuards(next map[string]*guard) {
 	f.guards = next
 }
 
-// storeHookOf is the store hook of a family, if it is on. The caller holds mu.
+// storeHookOf returns the store hook of a family, if it is on. The caller holds mu.
 func (f *Families) storeHookOf(x *family) (hooks.Store, bool) {
 	on, asked := f.hookOf(x, abi.HookStore)
 	if !asked {
@@ -96,7 +96,7 @@ func (f *Families) storeHookOf(x *family) (hooks.Store, bool) {
 	return hooks.Store{Family: hooked{f, x}, OnFailure: wordOf(on.OnFailure, x.manifest)}, true
 }
 
-// wordOf is what happens when a store hook fails: what the operator says, else what the manifest says, else it is skipped.
+// wordOf returns the action for a failed store hook: the operator's, else the manifest's, else skip.
 func wordOf(operator abi.OnFailure, m *abi.Manifest) abi.OnFailure {
 	if operator == "" && m.Hooks.Store != nil {
 		operator = m.Hooks.Store.OnFailure
@@ -107,7 +107,7 @@ func wordOf(operator abi.OnFailure, m *abi.Manifest) abi.OnFailure {
 	return operator
 }
 
-// serving are the guards that are asked, by the names of their families. The caller holds mu.
+// serving returns the family names of the guards that are called. The caller holds mu.
 func (f *Families) serving() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.guards)), func(name string) bool {
 		_, on := f.storeHookOf(f.known[name])
@@ -115,7 +115,7 @@ func (f *Families) serving() []string {
 	})
 }
 
-// missing is the error about a guard that nobody can ask. The caller holds mu.
+// missing returns the error for a guard that cannot be called. The caller holds mu.
 func (f *Families) missing(name string, g *guard) error {
 	var again string
 	switch x := f.known[name]; {
@@ -130,8 +130,8 @@ func (f *Families) missing(name string, g *guard) error {
 		"The server's operator can %s; or do without the hook: alcove family revoke %s store", name, g.gone, again, name)}
 }
 
-// fillSilence gives each store hook that the lock file turns on without a word on failures the word of its manifest. Where that is
-// not known, nothing may be stored. The caller holds changing.
+// fillSilence gives each store hook that the lock file turns on without an action for failures that of its manifest. If the manifest
+// is unknown, the hook is required. The caller holds changing.
 func (f *Families) fillSilence(c collected) {
 	filled := map[string]registry.Grant{}
 	for name, g := range f.lock.Families {
@@ -148,7 +148,7 @@ func (f *Families) fillSilence(c collected) {
 	f.overrule(filled)
 }
 
-// overrule holds to other grants than those of the lock file. The caller holds changing.
+// overrule applies other grants than those of the lock file. The caller holds changing.
 func (f *Families) overrule(grants map[string]registry.Grant) {
 	if len(grants) == 0 {
 		return
@@ -160,7 +160,7 @@ func (f *Families) overrule(grants map[string]registry.Grant) {
 	f.lock.Families = all
 }
 
-// manifestFor is the manifest of the module that a grant is for; nil when it is not known.
+// manifestFor returns the manifest of the module that a grant is for; nil if unknown.
 func (f *Families) manifestFor(name string, g registry.Grant, c collected) *abi.Manifest {
 	if x := c.named[name]; x != nil && x.digest != "" && appliesTo(g, x) {
 		return x.manifest

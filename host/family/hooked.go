@@ -16,10 +16,10 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
-// hookFamilies are the families as their hooks know them.
+// hookFamilies implements hooks.Families.
 type hookFamilies struct{ *Families }
 
-// Storing implements hooks.Families: the families whose store hook is on, and the guards that serve instead of one.
+// Storing implements hooks.Families: families whose store hook is on, and guards in place of one.
 func (f hookFamilies) Storing() (list []hooks.Store, err error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -50,7 +50,7 @@ func (f hookFamilies) On(h abi.Hook) (list []hooks.Family) {
 	return list
 }
 
-// hooked is a family as its hooks know it.
+// hooked implements hooks.Family.
 type hooked struct {
 	families *Families
 	family   *family
@@ -60,8 +60,8 @@ func (h hooked) Name() string            { return h.family.name }
 func (h hooked) Manifest() *abi.Manifest { return h.family.manifest }
 func (h hooked) Rest() *hooks.Rest       { return &h.family.rest }
 
-// Rights implements hooks.Family: the namespaces of its grant to read memories, or without one to write or propose them. A family
-// without any such grant is told of all that its hooks are about.
+// Rights implements hooks.Family: the namespaces of its grant to read memories, or else to write or propose them. A family
+// without any such grant sees everything that its hooks cover.
 func (h hooked) Rights() memory.Rights {
 	g := h.families.grantOf(h.family)
 	powers := h.families.powersOf(h.family, ops.OwnCaller(h.family.name))
@@ -74,7 +74,7 @@ func (h hooked) Rights() memory.Rights {
 	return memory.FullRights().ReadOnly()
 }
 
-// Generations implements hooks.Family: what the operator says, else the manifest, else one.
+// Generations implements hooks.Family: the operator's value, else the manifest's, else one.
 func (h hooked) Generations(hook abi.Hook) int {
 	h.families.mu.RLock()
 	defer h.families.mu.RUnlock()
@@ -92,7 +92,7 @@ func (h hooked) ReachesOutside() bool {
 	return granted(g, abi.CanHTTP) || granted(g, abi.CanLLM)
 }
 
-// Loaded implements hooks.Family. A module that could not be loaded is left alone for a while.
+// Loaded implements hooks.Family. A module that failed to load is not retried for a while.
 func (h hooked) Loaded() (hooks.Guest, bool) {
 	if m := h.family.hold(h.families); m != nil {
 		return guest{h, m, func() { h.family.release(h.families) }}, true
@@ -101,7 +101,7 @@ func (h hooked) Loaded() (hooks.Guest, bool) {
 	return nil, false
 }
 
-// loadBehind loads a family while nobody waits for it, once at a time.
+// loadBehind loads a family in the background, once at a time.
 func (h hooked) loadBehind() {
 	f, x := h.families, h.family
 	if !x.coming.CompareAndSwap(false, true) {
@@ -164,7 +164,7 @@ func (g guest) Begin(stage *memory.Stage, c memory.Caller, namespace, requestID 
 	return guestRequest{g.families.newRequest(g.family, stage, c, namespace, requestID), g.module}
 }
 
-// guestRequest is a request to a module, as hooks make them.
+// guestRequest is a request of a hook to a module.
 type guestRequest struct {
 	request *request
 	module  Guest

@@ -8,18 +8,18 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// Info is all that an operator can know of a family.
+// Info is everything an operator can see of a family.
 type Info struct {
 	Described
-	Config map[string]json.RawMessage `json:"config,omitempty"` // none of a family that cannot be used
+	Config map[string]json.RawMessage `json:"config,omitempty"` // none for an unusable family
 	Limits map[string]Limit           `json:"limits"`           // limits of requests and quotas, by name
 	Use    Use                        `json:"use"`
 }
 
-// Limit is what a family may use of something.
+// Limit is a bound on a family's use of a resource.
 type Limit struct {
 	Value   int64 `json:"value"`
-	Default int64 `json:"default"`       // of the manifest, or else of the program
+	Default int64 `json:"default"`       // the manifest's, or else the program's
 	Set     bool  `json:"set,omitempty"` // by an operator
 }
 
@@ -45,7 +45,7 @@ func (f *Families) Info(ctx context.Context, name string) (Info, error) {
 	return info, err
 }
 
-// limitsIn are the limits of a family. Those of a request are the lowest of what manifest, program and operator say.
+// limitsIn returns the limits of a family. Those of a request are the lowest of manifest, program and operator.
 func limitsIn(d Described) map[string]Limit {
 	limits := map[string]Limit{}
 	standard, most := abi.DefaultLimits(), abi.MaxLimits()

@@ -13,7 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Described is a family, and what an operator sees of it.
+// Described is an operator's view of a family.
 type Described struct {
 	Manifest  *abi.Manifest  `json:"manifest"`
 	Digest    string         `json:"digest,omitempty"`
@@ -21,23 +21,23 @@ type Described struct {
 	Loaded    bool           `json:"loaded"`
 	Fault     string         `json:"fault,omitempty"` // why it cannot be used
 	Grant     registry.Grant `json:"grant"`
-	Published []abi.Tool     `json:"published,omitempty"` // tools that it made while it ran
-	// Guard is another version that serves the store hook; nil: none does.
+	Published []abi.Tool     `json:"published,omitempty"` // tools made at run time
+	// Guard is another version that serves the store hook; nil: none.
 	Guard *Guarding `json:"guard,omitempty"`
-	// Update is what this version has not of what the one before had. The version of an installed family before is known to the
+	// Update is what this version lacks of the grant before. The previous version of an installed family is known to the
 	// answer to its installation only.
 	Update *Update `json:"update,omitempty"`
-	// NewlyAsked is what this release of a family that is built in asks for beyond the one whose grant was decided.
+	// NewlyAsked is what this release of a built-in family asks for beyond the one whose grant was decided.
 	NewlyAsked []string `json:"newly_asked,omitempty"`
-	// GrantCommand grants what the version before had and still fits, or what is newly asked for; empty: nothing is to be granted.
+	// GrantCommand grants what still fits of the previous grant, or what is newly asked for; empty: nothing to grant.
 	GrantCommand string `json:"grant_command,omitempty"`
-	// Ended is the version that a grant keeps from serving the store hook any longer. It is known to the answer to that grant only.
+	// Ended is the version that a grant stops from serving the store hook. Only the answer to that grant has it.
 	Ended *Guarding `json:"ended,omitempty"`
-	// Hidden says that a family which the program carries has its name.
+	// Hidden means that a built-in family has its name.
 	Hidden bool `json:"hidden,omitempty"`
 }
 
-// All lists the families, by name.
+// All lists the families by name.
 func (f *Families) All() []Described {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -53,7 +53,7 @@ func (f *Families) All() []Described {
 	return list
 }
 
-// Show lists the families for an operator, who goes by it in what they grant.
+// Show lists the families for an operator, whose grants refer to this listing.
 func (f *Families) Show() []Described {
 	f.changing.Lock()
 	defer f.changing.Unlock()
@@ -67,7 +67,7 @@ func (f *Families) Show() []Described {
 	return list
 }
 
-// describe is what an operator sees of a family. The caller holds mu.
+// describe returns an operator's view of a family. The caller holds mu.
 func (f *Families) describe(x *family) Described {
 	d := Described{Manifest: x.manifest, Digest: x.digest, Source: x.source, Loaded: x.loaded(), Fault: x.fault, Published: f.publishedBy(x)}
 	if g := f.guards[x.name]; g != nil && slices.Contains(f.serving(), x.name) {
@@ -94,16 +94,16 @@ func (f *Families) describe(x *family) Described {
 	return d
 }
 
-// Changed is closed as soon as All gives something else, apart from what is loaded.
+// Changed is closed as soon as the result of All changes, apart from loaded modules.
 func (f *Families) Changed() <-chan struct{} {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.changed
 }
 
-// Install keeps a module in the data directory and makes it the family of its name, with no powers. In place of another
-// version, it has none of what was granted to that; but a store hook without which nothing may be stored is served by the
-// version that was approved for it, until this one is granted it. A family that could not be used is not installed.
+// Install keeps a module in the data directory and registers it under its family's name, without powers. Replacing another
+// version, it inherits none of its grants; but a required store hook is served by the approved
+// version until this one is granted it. An unusable family is not installed.
 func (f *Families) Install(binary []byte) (Described, error) {
 	report, err := sandbox.Check(binary, sandbox.Options{})
 	if err != nil {
@@ -138,7 +138,7 @@ func (f *Families) Install(binary []byte) (Described, error) {
 	return f.installed(name, before)
 }
 
-// warm compiles a family's module while nobody waits for it, so that the first call finds it in the cache.
+// warm compiles a family's module in the background, so that the first call finds it in the cache.
 func (f *Families) warm(name string) {
 	x := f.knownNow(name)
 	if x == nil || x.usable() != nil || x.digest == "" {
@@ -157,7 +157,7 @@ func (f *Families) warm(name string) {
 	})
 }
 
-// installed describes a family that was just installed, against what was granted to the version before it.
+// installed describes a newly installed family, compared with the grant of the version before it.
 func (f *Families) installed(name string, before registry.Grant) (Described, error) {
 	d := f.described(name)
 	if d.Fault != "" {
@@ -172,7 +172,7 @@ func (f *Families) installed(name string, before registry.Grant) (Described, err
 	return d, nil
 }
 
-// mayInstall refuses a family that could not be used under its names. The caller holds changing.
+// mayInstall refuses a family whose names clash. The caller holds changing.
 func (f *Families) mayInstall(m *abi.Manifest) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -200,11 +200,11 @@ type Removed struct {
 	Family  string    `json:"family"`
 	Digest  string    `json:"digest"`
 	Version string    `json:"version,omitempty"`
-	Guard   *Guarding `json:"guard,omitempty"` // the version that nothing was stored without; nil: none
+	Guard   *Guarding `json:"guard,omitempty"` // the version that served a required store hook; nil: none
 }
 
-// Remove forgets an installed family, everything that was granted to it, and the version that serves its store hook. What it
-// keeps in its collections stays, for when it is installed again.
+// Remove removes an installed family, its grants, and the version that serves its store hook. Its
+// collections stay, for when it is installed again.
 func (f *Families) Remove(name string) (Removed, error) {
 	f.changing.Lock()
 	defer f.changing.Unlock()
@@ -240,7 +240,7 @@ func (f *Families) described(name string) Described {
 	return Described{}
 }
 
-// guardNow is the version that serves a family's store hook in its place; nil: none.
+// guardNow returns the version that serves a family's store hook in its place; nil: none.
 func (f *Families) guardNow(name string) *family {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

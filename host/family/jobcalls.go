@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/jobs"
 )
 
-// jobsOf are the jobs of a request's family.
+// jobsOf implements ops.Jobs for a request's family.
 type jobsOf struct{ *request }
 
 // Enqueue implements ops.Jobs.
@@ -35,7 +35,7 @@ func (r jobsOf) Enqueue(ctx context.Context, q abi.JobEnqueueRequest) (string, e
 	return job.ID, nil
 }
 
-// job finds one of the family's own.
+// job finds one of the family's own jobs.
 func (r jobsOf) job(ctx context.Context, id string) (*jobs.Job, error) {
 	if id == "" {
 		return nil, invalidf("give the id of the job")
@@ -64,7 +64,7 @@ func (r jobsOf) Status(ctx context.Context, id string) (out abi.JobStatusRespons
 	return out, nil
 }
 
-// Cancel implements ops.Jobs. A job that runs is stopped when the request is committed.
+// Cancel implements ops.Jobs. A running job is stopped when the request is committed.
 func (r jobsOf) Cancel(ctx context.Context, id string) (bool, error) {
 	job, err := r.job(ctx, id)
 	if err != nil || job.State != jobs.Queued {
@@ -81,7 +81,7 @@ func (r jobsOf) Cancel(ctx context.Context, id string) (bool, error) {
 	return true, nil
 }
 
-// invalidf is the error of a guest's request that can never be right.
+// invalidf returns the error for a guest's malformed request.
 func invalidf(format string, args ...any) error {
 	return &abi.Error{Code: abi.CodeInvalidArgument, Message: fmt.Sprintf(format, args...)}
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// deferredStore is the name of jobs for store hooks that were put off.
+// deferredStore is the name of jobs for deferred store hooks.
 const deferredStore = "store hook"
 
-// jobFamilies are the families as their queue knows them.
+// jobFamilies implements jobs.Families.
 type jobFamilies struct{ *Families }
 
 // Usable implements jobs.Families.
@@ -52,7 +52,7 @@ func (f jobFamilies) Schedules() (list []jobs.Schedule) {
 	return list
 }
 
-// newID is an id that sorts by time.
+// newID returns an id that sorts by time.
 func (f *Families) newID(now time.Time) string {
 	return fmt.Sprintf("%s-%s", now.UTC().Format("20060102150405.000"), f.o.Rand())
 }
@@ -104,13 +104,13 @@ func (f jobFamilies) Do(ctx context.Context, job *jobs.Job) error {
 	if job.Sent = effects.List(); err == nil {
 		err = w.finishJob(ctx, job)
 	}
-	if job.Sent = effects.List(); err != nil && len(job.Sent) > 0 { // its end may have asked hooks, too
+	if job.Sent = effects.List(); err != nil && len(job.Sent) > 0 { // finishing may have called hooks, too
 		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("%s; nothing was stored: %v. It is not tried again, because that would send it again", strings.Join(job.Sent, "; "), err)}
 	}
 	return err
 }
 
-// versionFor is the version of a family that does a job: the one that queued it, as long as that serves the store hook, or else
+// versionFor returns the version of a family that runs a job: the one that queued it, while it serves the store hook, else
 // the present one.
 func (f *Families) versionFor(job jobs.Job) (*family, error) {
 	x, err := f.named(job.Family)
@@ -120,7 +120,7 @@ func (f *Families) versionFor(job jobs.Job) (*family, error) {
 	return x, err
 }
 
-// mayDo is an error when an operator does not let a version of a family do a job.
+// mayDo returns an error if the operator does not let a version of a family run a job.
 func (f *Families) mayDo(x *family, job jobs.Job) error {
 	switch {
 	case f.mayRun(x, job.Name):
@@ -132,7 +132,7 @@ func (f *Families) mayDo(x *family, job jobs.Job) error {
 	return &memory.Error{Code: memory.Denied, Message: "the right to it was taken back since it was queued"}
 }
 
-// mayRun reports whether an operator lets a family do a job.
+// mayRun reports whether an operator lets a family run a job.
 func (f *Families) mayRun(x *family, job string) bool {
 	g := f.grantOf(x)
 	if job == deferredStore {
@@ -143,7 +143,7 @@ func (f *Families) mayRun(x *family, job string) bool {
 	return on || granted(g, abi.CanJob)
 }
 
-// finishJob commits what a job staged, and that it is done.
+// finishJob commits what a job staged, together with its completion.
 func (w *request) finishJob(ctx context.Context, job *jobs.Job) error {
 	j := w.families.jobs
 	if now, err := j.Find(ctx, w.Stage, job.ID); err != nil {
@@ -170,7 +170,7 @@ func (w *request) finishJob(ctx context.Context, job *jobs.Job) error {
 	return nil
 }
 
-// runJob asks the guest to do a job.
+// runJob asks the guest to run a job.
 func (w *request) runJob(ctx context.Context, m Guest, job jobs.Job) (json.RawMessage, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
@@ -183,5 +183,5 @@ func (w *request) runJob(ctx context.Context, m Guest, job jobs.Job) (json.RawMe
 	return w.ask(ctx, m, abi.KindHook, request)
 }
 
-// Jobs lists the jobs that are remembered, oldest first, with how far those that run have come.
+// Jobs lists the remembered jobs, oldest first, with the progress of running ones.
 func (f *Families) Jobs(ctx context.Context) ([]jobs.Job, error) { return f.jobs.List(ctx) }

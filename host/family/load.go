@@ -13,16 +13,16 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Guest serves the requests to a family. It is a module in the sandbox, unless Options.Admit says otherwise.
+// Guest serves the requests to a family. It is a module in the sandbox, unless Options.Admit replaces it.
 type Guest interface {
 	Call(ctx context.Context, r sandbox.Request) (*sandbox.Result, error)
 	Close() error
 }
 
-// Admit makes a guest of a module with some digest.
+// Admit makes a guest from a module and its digest.
 type Admit func(ctx context.Context, module []byte, digest string) (Guest, error)
 
-// Load makes a family ready to be called.
+// Load loads a family's module.
 func (f *Families) Load(ctx context.Context, name string) error {
 	x, err := f.named(name)
 	if err != nil {
@@ -36,7 +36,7 @@ func (f *Families) Load(ctx context.Context, name string) error {
 	return nil
 }
 
-// replacedError is hooks.ErrReplaced, as a caller is told.
+// replacedError returns hooks.ErrReplaced in the form that callers see.
 func replacedError(x *family) error {
 	return replaced{&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.name + ": another version took its place: try again"}}
 }
@@ -45,7 +45,7 @@ type replaced struct{ error }
 
 func (r replaced) Unwrap() []error { return []error{r.error, hooks.ErrReplaced} }
 
-// acquire loads a family's module if need be, and keeps it loaded until release is called.
+// acquire loads a family's module if needed, and keeps it loaded until release is called.
 func (f *Families) acquire(ctx context.Context, x *family) (m Guest, release func(), err error) {
 	if m := x.hold(f); m != nil {
 		return m, func() { x.release(f) }, nil
@@ -82,8 +82,8 @@ func (f *Families) acquire(ctx context.Context, x *family) (m Guest, release fun
 	return nil, nil, replacedError(x)
 }
 
-// load admits the module, until Close. It does not end with the call that wanted it: others may want it, too. Whoever calls
-// has room in loading.
+// load admits the module, until Close. It outlives the call that needed it: others may need it, too. The caller
+// occupies loading.
 func (f *Families) load(x *family) error {
 	ctx, cancel := f.untilClosed()
 	defer cancel()
@@ -107,11 +107,11 @@ func (f *Families) load(x *family) error {
 	if x.retired {
 		return errors.Join(replacedError(x), m.Close())
 	}
-	x.module, x.used = m, f.o.Clock() // or it would look as if nobody had called it for long
+	x.module, x.used = m, f.o.Clock() // else it would look long unused
 	return nil
 }
 
-// untilClosed is a context that ends with Close, or when it is cancelled.
+// untilClosed returns a context that ends with Close, or when it is cancelled.
 func (f *Families) untilClosed() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -124,11 +124,11 @@ func (f *Families) untilClosed() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// CarriedTimeout is how long the families that the program carries may take to compile: they are many in one module, and are
-// known to be compiled in seconds on a machine that has nothing else to do.
+// CarriedTimeout bounds the compilation of the built-in families: one module holds many, and it is
+// known to compile in seconds on an idle machine.
 const CarriedTimeout = 5 * time.Minute
 
-// admit admits a family's module. What is vetted is compiled in a child, too, which needs no memory of this process.
+// admit admits a family's module. A vetted one is compiled in a child process, too, which needs no memory of this process.
 func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
 	if f.o.Admit != nil {
 		data, err := x.binary()
@@ -139,7 +139,7 @@ func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
 	}
 	m, err := f.admitModule(ctx, x)
 	if err != nil {
-		return nil, err // and no guest, rather than one without a module
+		return nil, err // a nil Guest, not one without a module
 	}
 	return m, nil
 }
@@ -155,14 +155,14 @@ func (f *Families) admitModule(ctx context.Context, x *family) (*sandbox.Module,
 	return f.o.Sandbox.Admit(ctx, data, sandbox.Options{Digest: x.digest})
 }
 
-// limitsOf are those that an operator lowered.
+// limitsOf returns the limits that an operator lowered.
 func limitsOf(g registry.Grant) abi.Limits {
 	var limits abi.Limits
 	limits.Each(func(name string, value *int64) { *value = g.Limits[name] })
 	return limits
 }
 
-// hold takes the module if it is loaded.
+// hold acquires the module if it is loaded.
 func (x *family) hold(f *Families) Guest {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -191,7 +191,7 @@ func (x *family) loaded() bool {
 	return x.module != nil
 }
 
-// unloadIdle unloads what nobody called for long, and no hook needs.
+// unloadIdle unloads modules long unused that no hook needs.
 func (f *Families) unloadIdle() {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -213,14 +213,14 @@ func (f *Families) unloadIdle() {
 	}
 }
 
-// takesPart reports whether a family takes part in stores or searches, so that it has to be ready. The caller holds mu.
+// takesPart reports whether a family has hooks in stores or searches, so that it must be loaded. The caller holds mu.
 func (f *Families) takesPart(x *family) bool {
 	_, store := f.hookOf(x, abi.HookStore)
 	_, rank := f.hookOf(x, abi.HookRank)
 	return store || rank
 }
 
-// preload loads what takes part in stores and searches, in the background.
+// preload loads families with hooks in stores and searches, in the background.
 func (f *Families) preload(ctx context.Context) {
 	f.mu.RLock()
 	var wanted []*family

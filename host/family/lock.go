@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// change writes the lock file, and then holds to it. The caller holds changing.
+// change writes the lock file, then applies it. The caller holds changing.
 func (f *Families) change(do func(*registry.Lock) error) error {
 	if err := f.reread(); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (f *Families) change(do func(*registry.Lock) error) error {
 	return nil
 }
 
-// hold has everything follow what an operator decided. The caller holds changing.
+// hold applies an operator's decisions. The caller holds changing.
 func (f *Families) hold(l registry.Lock) {
 	f.mu.Lock()
 	f.lock = l
@@ -50,7 +50,7 @@ func (f *Families) hold(l registry.Lock) {
 	f.jobs.WakeUp()
 }
 
-// followLock holds to a lock file that an operator edited. While one cannot be understood, what was decided before holds.
+// followLock applies a lock file that an operator edited. While it is malformed, the previous decisions hold.
 func (f *Families) followLock() {
 	f.changing.Lock()
 	defer f.changing.Unlock()
@@ -59,12 +59,12 @@ func (f *Families) followLock() {
 		return
 	}
 	if err := f.reread(); err != nil {
-		f.lockBroken = now // which is said once
+		f.lockBroken = now // logged once
 		f.o.Logger.Error("the lock file was changed and cannot be read; what it said before holds on", "error", err)
 	}
 }
 
-// reread takes over what was edited in the lock file since it was read or written. The caller holds changing.
+// reread applies edits of the lock file since it was read or written. The caller holds changing.
 func (f *Families) reread() error {
 	now := statLock(f.o.Dir)
 	if sameLock(f.lockFile, now) {
@@ -79,7 +79,7 @@ func (f *Families) reread() error {
 	return nil
 }
 
-// statLock is what the lock file is now; nil when there is none.
+// statLock returns the present state of the lock file; nil without one.
 func statLock(dir string) os.FileInfo {
 	now, err := os.Stat(filepath.Join(dir, registry.File))
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Folder is where installed modules are, in a data directory: each under its digest.
+// Folder holds the installed modules in a data directory, each named by its digest.
 const Folder = "families"
 
-// approvedFolder is where modules are, in Folder, that are not installed, and serve a hook without which nothing may be stored.
+// approvedFolder, in Folder, holds modules that serve a required store hook and are not installed.
 const approvedFolder = "approved"
 
 const extension = ".wasm"
@@ -35,7 +35,7 @@ func exists(path string) bool {
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-// approvedModule reads the module with a digest, as it was kept or installed.
+// approvedModule reads the module with a digest, from the kept or the installed ones.
 func (f *Families) approvedModule(digest string) ([]byte, error) {
 	changed := false
 	for _, path := range []string{f.approvedPath(digest), f.installedPath(digest)} {
@@ -55,8 +55,8 @@ func (f *Families) approvedModule(digest string) ([]byte, error) {
 	return nil, errors.New("its module is not there any more")
 }
 
-// keepApproved keeps the module of a family for as long as it serves a hook without which nothing may be stored, whatever
-// becomes of the file that it came in. A server that only reads keeps nothing.
+// keepApproved keeps the module of a family for as long as it serves a required store hook, whatever
+// happens to its file. A read-only server keeps nothing.
 func (f *Families) keepApproved(x *family) error {
 	if f.o.ReadOnly {
 		return nil
@@ -74,8 +74,8 @@ func (f *Families) keepApproved(x *family) error {
 	return keepModule(filepath.Join(f.o.Dir, Folder, approvedFolder), x.digest, data)
 }
 
-// release removes the modules that served a hook by what an operator decided before, and that nobody needs by what was
-// decided now. The caller holds changing.
+// release removes the modules that served a hook by the previous decisions and are not needed by
+// the present ones. The caller holds changing.
 func (f *Families) release(before, now registry.Lock) {
 	serve, installed := map[string]bool{}, map[string]bool{}
 	for _, g := range now.Families {
@@ -101,7 +101,7 @@ func (f *Families) removeModule(path string) {
 	}
 }
 
-// removeVersions removes the installed modules of a family that the lock file does not have.
+// removeVersions removes the installed modules of a family that are not in the lock file.
 func (f *Families) removeVersions(name string) {
 	needed := map[string]bool{}
 	for _, g := range f.lock.Families {
@@ -130,7 +130,7 @@ func (f *Families) removeVersions(name string) {
 	}
 }
 
-// keepModule writes a module under its digest, durably.
+// keepModule durably writes a module under its digest.
 func keepModule(dir, digest string, binary []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("keep the module: %w", err)
@@ -145,7 +145,7 @@ func keepModule(dir, digest string, binary []byte) error {
 	return nil
 }
 
-// readModule reads a module's file, unless that is too large.
+// readModule reads a module's file, up to a size limit.
 func readModule(path string) ([]byte, error) {
 	data, err := regular.Read(path, abi.DefaultModuleLimits().ModuleBytes)
 	if err != nil {

@@ -12,18 +12,18 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// reservedNames are those that no family may have: who reads one means the program itself.
+// reservedNames returns the names that no family may have: readers take them for the program itself.
 func reservedNames() []string {
 	return []string{"core", "memory", "alcove", "host", "operator", "system"}
 }
 
-// IsReserved reports whether a family's name is reserved for the program, or reads like such a name.
+// IsReserved reports whether a family's name is reserved for the program, or resembles such a name.
 func IsReserved(name string) bool {
 	_, taken := newUsedNames(nil).families[skeleton(name)]
 	return taken
 }
 
-// Letters that look like others: those of other scripts like Latin ones, then one like another, then two like one.
+// Confusable letters: other scripts' like Latin ones, then one like another, then two like one.
 var (
 	likeLatin = strings.NewReplacer(
 		"а", "a", "в", "b", "е", "e", "ѕ", "s", "і", "i", "ј", "j", "к", "k", "м", "m", "н", "h", "о", "o", "р", "p", "с", "c", "т", "t", "у", "y", "х", "x",
@@ -35,8 +35,8 @@ var (
 	likeTwo = strings.NewReplacer("rn", "m", "vv", "w", "cl", "d")
 )
 
-// skeleton is what names have in common that a reader or a model takes for each other: it has no capitals, marks, signs or
-// blanks, and one letter for those that look alike.
+// skeleton maps names that a reader or a model may confuse to the same text: without capitals, marks, signs
+// and blanks, and with one letter for those that look alike.
 func skeleton(name string) string {
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '|' {
@@ -47,15 +47,15 @@ func skeleton(name string) string {
 	return likeTwo.Replace(likeOne.Replace(likeLatin.Replace(letters)))
 }
 
-// usedNames are the names that families and the program itself have.
+// usedNames holds the names of families and of the program itself.
 type usedNames struct {
 	families map[string]string   // names by their skeletons
 	tools    map[string]usedTool // by the skeletons of their names
-	settings *config.Keys        // that they share
+	settings *config.Keys        // the shared settings
 }
 
 type usedTool struct {
-	name, family string // the server's own has no family
+	name, family string // empty family: the server's own
 }
 
 func (t usedTool) String() string {
@@ -65,7 +65,7 @@ func (t usedTool) String() string {
 	return t.name + " of family " + t.family
 }
 
-// newUsedNames are the names that the program itself has, with those of its core tools.
+// newUsedNames returns the program's own names, with those of its core tools.
 func newUsedNames(core []string) *usedNames {
 	t := &usedNames{map[string]string{}, map[string]usedTool{}, config.NewKeys()}
 	for _, name := range reservedNames() {
@@ -77,7 +77,7 @@ func newUsedNames(core []string) *usedNames {
 	return t
 }
 
-// add takes the names of a family.
+// add adds the names of a family.
 func (t *usedNames) add(m *abi.Manifest) {
 	t.families[skeleton(m.Name)] = m.Name
 	for _, tool := range m.Tools {
@@ -93,7 +93,7 @@ func (t *usedNames) addTool(family, tool string) {
 	t.tools[skeleton(tool)] = usedTool{tool, family}
 }
 
-// clash says which name of a family is, or resembles, one that is taken, or which setting is declared otherwise; empty: none.
+// clash returns which name of a family equals or resembles a used one, or which setting is declared differently; empty: none.
 func (t *usedNames) clash(m *abi.Manifest) string {
 	if name, ok := t.families[skeleton(m.Name)]; ok {
 		if name == m.Name {
@@ -101,7 +101,7 @@ func (t *usedNames) clash(m *abi.Manifest) string {
 		}
 		return fmt.Sprintf("its name %s resembles %s, which is taken: give it another name", m.Name, name)
 	}
-	own := map[string]string{} // the tool that a name belongs to, by its skeleton
+	own := map[string]string{} // tools by the skeletons of their names
 	for _, tool := range m.Tools {
 		if clash := t.clashOf(tool); clash != "" {
 			return clash
@@ -116,7 +116,7 @@ func (t *usedNames) clash(m *abi.Manifest) string {
 			if other, ok := t.tools[skeleton(a.Name)]; ok {
 				return fmt.Sprintf("the alias %s of its tool %s %s %s: give it another name", a.Name, tool.Name, likeness(a.Name, other.name), other)
 			}
-			if other, ok := own[skeleton(a.Name)]; ok && other != tool.Name { // another spelling of its own tool is one a client may know
+			if other, ok := own[skeleton(a.Name)]; ok && other != tool.Name { // clients may know another spelling of its own tool
 				return fmt.Sprintf("the alias %s of its tool %s resembles its tool %s: give one another name", a.Name, tool.Name, other)
 			}
 			own[skeleton(a.Name)] = tool.Name
@@ -125,7 +125,7 @@ func (t *usedNames) clash(m *abi.Manifest) string {
 	return t.settings.Clash(config.Declared(m))
 }
 
-// clashOf says which name a tool's name or title is, or resembles; empty: none.
+// clashOf returns which used name a tool's name or title equals or resembles; empty: none.
 func (t *usedNames) clashOf(tool abi.Tool) string {
 	if other, ok := t.like(tool); ok {
 		return fmt.Sprintf("its tool %s %s %s: give it another name", tool.Name, likeness(tool.Name, other.name), other)
@@ -137,13 +137,13 @@ func (t *usedNames) clashOf(tool abi.Tool) string {
 	return ""
 }
 
-// like is the tool that is taken and that a tool's name is, or resembles.
+// like returns the used tool that a tool's name equals or resembles.
 func (t *usedNames) like(tool abi.Tool) (usedTool, bool) {
 	other, ok := t.tools[skeleton(tool.Name)]
 	return other, ok
 }
 
-// likeness is how a tool's name is like that of another.
+// likeness describes how a tool's name resembles another.
 func likeness(name, other string) string {
 	if name == other {
 		return "has the name of"
@@ -151,8 +151,8 @@ func likeness(name, other string) string {
 	return "resembles"
 }
 
-// CheckNames refuses a family whose names resemble those of the program, of its core tools, of families that it carries, or each
-// other. A family that the program carries itself is not refused.
+// CheckNames refuses a family whose names resemble those of the program, of its core tools, of built-in families, or each
+// other. A built-in family is not refused.
 func CheckNames(m *abi.Manifest, digest string, core []string, carried []Module) error {
 	t := newUsedNames(core)
 	for _, c := range carried {

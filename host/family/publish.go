@@ -12,14 +12,14 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// published is the collection of tools that families made while they ran: a record a tool, under its family and name.
+// published is the collection of tools that families made at run time: a record per tool, keyed by family and name.
 var published = memory.Collection{Name: "_tools", PerSpace: true, Internal: true}
 
-// mostPublished is how many tools a family may publish.
+// mostPublished bounds the tools that a family may publish.
 const mostPublished = 500
 
-// Publish implements ops.Tools: it stages a tool, which the family's module must know how to serve. It is there when the request
-// is committed.
+// Publish implements ops.Tools: it stages a tool, which the family's module must be able to serve. The tool exists once the
+// request is committed.
 func (r toolsOf) Publish(ctx context.Context, t abi.Tool) error {
 	if err := r.mayPublish(t); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (r toolsOf) Withdraw(ctx context.Context, tool string) error {
 	return nil
 }
 
-// mayPublish refuses a tool that could not be in a manifest, or has the name of another's.
+// mayPublish refuses a tool that a manifest could not declare, or whose name is taken.
 func (r *request) mayPublish(t abi.Tool) error {
 	if len(t.Aliases) > 0 {
 		return invalidf("%s has aliases, which only tools in a manifest can have: leave them out", t.Name)
@@ -80,7 +80,7 @@ func (r *request) mayPublish(t abi.Tool) error {
 	return nil
 }
 
-// namesBeside are the names that a tool which a family publishes must not have, nor resemble.
+// namesBeside returns the names that a family's published tool must not have or resemble.
 func (f *Families) namesBeside(x *family, tool string) *usedNames {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -91,7 +91,7 @@ func (f *Families) namesBeside(x *family, tool string) *usedNames {
 		}
 		names.add(other.manifest)
 		for _, t := range f.publishedBy(other) {
-			if other.name != x.name || t.Name != tool { // that it takes the place of
+			if other.name != x.name || t.Name != tool { // the tool that it replaces
 				names.addTool(other.name, t.Name)
 			}
 		}
@@ -99,8 +99,8 @@ func (f *Families) namesBeside(x *family, tool string) *usedNames {
 	return names
 }
 
-// readPublished finds out which tools are published. It reads while it holds changing: what was read earlier never comes in
-// the place of what was read later.
+// readPublished reads the published tools. It reads while it holds changing, so that an older result never replaces
+// a newer one.
 func (f *Families) readPublished(ctx context.Context) error {
 	f.changing.Lock()
 	defer f.changing.Unlock()
@@ -132,12 +132,12 @@ func (f *Families) readPublished(ctx context.Context) error {
 	return nil
 }
 
-// toolsOf are all tools of a family: those of its manifest, and those that it published. The caller holds mu.
+// toolsOf returns all tools of a family: its manifest's, and its published ones. The caller holds mu.
 func (f *Families) toolsOf(x *family) []abi.Tool {
 	return append(slices.Clip(x.manifest.Tools), f.publishedBy(x)...)
 }
 
-// publishedBy are the tools that a family published, and that are offered. The caller holds mu.
+// publishedBy returns the published tools of a family that are offered. The caller holds mu.
 func (f *Families) publishedBy(x *family) []abi.Tool {
 	var list []abi.Tool
 	for _, t := range f.published[x.name] {

@@ -10,16 +10,16 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Use is what a family keeps, and what it may keep.
+// Use is a family's use of storage, and its quotas.
 type Use struct {
 	Family string `json:"family"`
 	memory.Use
 	jobs.Backlog
 	Quotas map[string]int64 `json:"quotas"`        // by name
-	Cut    *hooks.Cut       `json:"cut,omitempty"` // what its hooks were not told of; nil: nothing
+	Cut    *hooks.Cut       `json:"cut,omitempty"` // what its hooks missed; nil: nothing
 }
 
-// quotaOf is a quota of a family: the operator's, or the default.
+// quotaOf returns a quota of a family: the operator's, or the default.
 func quotaOf(g registry.Grant, name string) int64 {
 	if set := g.Limits[name]; set > 0 {
 		return set
@@ -31,7 +31,7 @@ func recordQuota(g registry.Grant) memory.Quota {
 	return memory.Quota{Records: quotaOf(g, abi.QuotaRecords), Bytes: quotaOf(g, abi.QuotaRecordBytes)}
 }
 
-// Uses are what the families keep, in the order of All.
+// Uses returns the families' use of storage, in the order of All.
 func (f *Families) Uses(ctx context.Context) ([]Use, error) {
 	var list []Use
 	for _, d := range f.All() {
@@ -51,7 +51,7 @@ func (f *Families) Uses(ctx context.Context) ([]Use, error) {
 	return list, nil
 }
 
-// commitStage commits what the work staged, with the jobs that it queued.
+// commitStage commits the staged work with the jobs that it queued.
 func (w *request) commitStage(ctx context.Context, c memory.Commit) (memory.Committed, error) {
 	return w.families.jobs.Commit(ctx, w.Stage, c, w.queued)
 }

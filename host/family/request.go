@@ -13,17 +13,17 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
-// request is one request to a family: a call whose operations ops serves, and what is left to do with its outcome. It is for one
-// goroutine at a time, as the guest is.
+// request is one request to a family: a call whose operations ops serves, and the handling of its outcome. Like the guest, it
+// is not for concurrent use.
 type request struct {
 	*ops.Call
 	families *Families
 	family   *family
 
-	applies string                // the namespace whose settings apply; empty: those of none
-	ended   func(*sandbox.Result) // nil: nobody asks
+	applies string                // the namespace whose settings apply; empty: none's
+	ended   func(*sandbox.Result) // nil: not reported
 	notes   []string
-	queued  []jobs.Job // that were staged
+	queued  []jobs.Job // staged by the request
 }
 
 func (f *Families) newRequest(x *family, stage *memory.Stage, caller memory.Caller, namespace, requestID string) *request {
@@ -39,7 +39,7 @@ func (f *Families) newRequest(x *family, stage *memory.Stage, caller memory.Call
 	return r
 }
 
-// within is the request for another family's tool inside of the same stage.
+// within returns the request for another family's tool in the same stage.
 func (r *request) within(x *family, t *abi.Tool) *request {
 	inner := r.families.newRequest(x, r.Stage, forTool(r.Caller, t), r.Namespace, r.RequestID)
 	inner.DryRun = r.DryRun
@@ -54,7 +54,7 @@ func (r *request) configJSON(ctx context.Context) (json.RawMessage, error) {
 	return json.Marshal(config)
 }
 
-// toolsOf are the tools that a request's family may call, and publishes.
+// toolsOf implements ops.Tools for a request's family.
 type toolsOf struct{ *request }
 
 // List implements ops.Tools.
@@ -79,7 +79,7 @@ func (r toolsOf) List() (list []abi.ForeignTool) {
 	return list
 }
 
-// Call implements ops.Tools: the tool's family has its own powers, within those of the caller.
+// Call implements ops.Tools: the tool's family has its own powers, bounded by its caller's.
 func (r toolsOf) Call(ctx context.Context, tool, spelling string, arguments json.RawMessage) (json.RawMessage, error) {
 	x, t, err := r.families.tool(tool)
 	if err != nil {

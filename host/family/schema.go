@@ -14,10 +14,10 @@ import (
 	"github.com/alcove-memory/alcove/host/schema"
 )
 
-// mostSchemas is how many compiled schemas are kept; then they are compiled anew.
+// mostSchemas bounds the cache of compiled schemas; a full one is emptied.
 const mostSchemas = 2000
 
-// schemas compiles schemas, and keeps them.
+// schemas compiles and caches schemas.
 type schemas struct {
 	mu   sync.Mutex
 	kept map[string]*schema.Schema // by their text
@@ -40,8 +40,8 @@ func (s *schemas) compiled(text json.RawMessage) (*schema.Schema, error) {
 	return compiled, nil
 }
 
-// checkArguments refuses arguments that do not fit a tool's input schema. Those that were checked against the same schema are not
-// checked again: only another version of the family can have come meanwhile.
+// checkArguments refuses arguments that violate a tool's input schema. Arguments checked against the same schema are not
+// checked again: it differs only if another version of the family came meanwhile.
 func (x *family) checkArguments(t *abi.Tool, p Prepared) error {
 	if len(p.Checked) > 0 && bytes.Equal(p.Checked, t.InputSchema) {
 		return nil
@@ -61,7 +61,7 @@ func (x *family) checkArguments(t *abi.Tool, p Prepared) error {
 	return nil
 }
 
-// checkOutput refuses a result that is not what the tool's manifest says.
+// checkOutput refuses a result that violates the tool's output schema.
 func (x *family) checkOutput(t *abi.Tool, output json.RawMessage) error {
 	if len(t.OutputSchema) == 0 {
 		return nil
@@ -76,7 +76,7 @@ func (x *family) checkOutput(t *abi.Tool, output json.RawMessage) error {
 	return promised.Check(output)
 }
 
-// checkManifest refuses what is no manifest.
+// checkManifest refuses a malformed manifest.
 func checkManifest(data []byte) error {
 	_, err := sandbox.ParseManifest(data)
 	return err

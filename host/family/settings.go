@@ -11,22 +11,22 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// SettingQuery says which settings an operator wants to see.
+// SettingQuery selects settings for an operator.
 type SettingQuery struct {
-	Keys      []string     `json:"keys,omitempty"` // none: all that are shared
+	Keys      []string     `json:"keys,omitempty"` // none: all shared ones
 	Category  string       `json:"category,omitempty"`
 	Prefix    string       `json:"prefix,omitempty"`
-	Namespace string       `json:"namespace,omitempty"` // that they are to apply to
-	Agent     string       `json:"agent,omitempty"`     // the same
-	Family    string       `json:"family,omitempty"`    // the same, and whose own settings are shown beside
+	Namespace string       `json:"namespace,omitempty"` // that the values apply to
+	Agent     string       `json:"agent,omitempty"`     // likewise
+	Family    string       `json:"family,omitempty"`    // likewise; its own settings are listed, too
 	In        config.Scope `json:"in,omitzero"`         // only what is set there; the zero Scope: what applies
 }
 
-// Setting is a setting as an operator sees it.
+// Setting is an operator's view of a setting.
 type Setting struct {
 	Key         string          `json:"key"`
 	Value       json.RawMessage `json:"value"`
-	Source      string          `json:"source"` // default, or the scope that it is set in
+	Source      string          `json:"source"` // default, or its scope
 	Version     uint64          `json:"version,omitempty"`
 	Priority    int             `json:"priority,omitempty"`
 	UpdatedAt   string          `json:"updated_at,omitempty"`
@@ -58,7 +58,7 @@ type SettingChanges struct {
 	Reason  string          `json:"reason,omitempty"`
 }
 
-// SettingKey names a setting in a scope, for its history and to roll it back.
+// SettingKey names a setting in a scope, for its history and rollback.
 type SettingKey struct {
 	config.Scope
 	Key    string  `json:"key"`
@@ -71,10 +71,10 @@ type SettingKey struct {
 // SettingHistory is a page of the history of a setting, the newest change first.
 type SettingHistory struct {
 	Versions []config.Version `json:"versions"`
-	Next     uint64           `json:"next,omitempty"` // Before of the next page; 0: that was all
+	Next     uint64           `json:"next,omitempty"` // Before of the next page; 0: the last page
 }
 
-// operatorSettings are the settings as an operator reads and changes them, with those of a family alone where one is named.
+// operatorSettings returns the settings for an operator, with the own ones of the named family, if any.
 func (f *Families) operatorSettings(ctx context.Context, name string) (config.Settings, error) {
 	var x *family
 	if name != "" {
@@ -128,7 +128,7 @@ func (f *Families) Settings(ctx context.Context, q SettingQuery) ([]Setting, err
 	return list, nil
 }
 
-// ChangeSettings changes settings: all, or with any fault none.
+// ChangeSettings changes settings: all, or none if any is at fault.
 func (f *Families) ChangeSettings(ctx context.Context, c SettingChanges) ([]config.Changed, error) {
 	s, err := f.operatorSettings(ctx, familyOf(c.Scope))
 	if err != nil {
@@ -152,7 +152,7 @@ func (f *Families) SettingHistory(ctx context.Context, k SettingKey) (SettingHis
 	return SettingHistory{Versions: list, Next: next}, err
 }
 
-// RollBackSetting gives a setting the value that it had in a scope at a version, as a new version.
+// RollBackSetting restores the value that a setting had in a scope at a version, as a new version.
 func (f *Families) RollBackSetting(ctx context.Context, k SettingKey) (config.Changed, error) {
 	if k.To == nil {
 		return config.Changed{}, &memory.Error{Code: memory.InvalidArgument, Message: "give the version to roll back to; 0 unsets it"}
@@ -169,7 +169,7 @@ func (f *Families) RollBackSetting(ctx context.Context, k SettingKey) (config.Ch
 	return done, err
 }
 
-// familyOf is the family of a scope; empty: it is of none.
+// familyOf returns the family of a scope; empty: none.
 func familyOf(s config.Scope) string {
 	if s.Kind == config.OfFamily {
 		return s.Name

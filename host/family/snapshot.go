@@ -18,7 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Snapshot is what another data directory needs to go on under the same grants: a lock file, and the modules that it names.
+// Snapshot carries the grants to another data directory: a lock file, and the modules that it names.
 type Snapshot struct {
 	Lock    registry.Lock
 	Modules []SnapshotModule
@@ -29,8 +29,8 @@ type SnapshotModule struct {
 	Name   string // of its file in the data directory, with slashes
 	Digest string
 	Bytes  int64
-	File   *os.File // nil: it is not there
-	Gone   string   // why
+	File   *os.File // nil: missing
+	Gone   string   // why it is missing
 }
 
 // Snapshot opens the lock file and its modules, between two decisions of operators. The caller closes it.
@@ -67,7 +67,7 @@ func (s *Snapshot) Close() (err error) {
 	return err
 }
 
-// ModulesOf are the families whose modules a lock names, by the digests of these. What the program carries is none of them.
+// ModulesOf returns the families whose modules a lock names, by digest. Built-in families are left out.
 func ModulesOf(l registry.Lock) map[string]string {
 	named := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(l.Families)) {
@@ -82,7 +82,7 @@ func ModulesOf(l registry.Lock) map[string]string {
 	return named
 }
 
-// ModuleName is the digest in the name that a module's file has in a data directory, with slashes.
+// ModuleName returns the digest in the name of a module's file in a data directory, with slashes.
 func ModuleName(name string) (digest string, ok bool) {
 	dir, file := path.Split(name)
 	if dir != Folder+"/" && dir != Folder+"/"+approvedFolder+"/" {
@@ -102,7 +102,7 @@ func HasModule(dir, digest string) bool {
 	return m.File.Close() == nil
 }
 
-// openModule opens the module with a digest, where it is installed or was kept.
+// openModule opens the module with a digest, from the installed or the kept ones.
 func openModule(dir, digest string) (SnapshotModule, error) {
 	installed, kept := path.Join(Folder, digest+extension), path.Join(Folder, approvedFolder, digest+extension)
 	gone := SnapshotModule{Name: installed, Digest: digest, Gone: "its module is not in the data directory"}
@@ -122,7 +122,7 @@ func openModule(dir, digest string) (SnapshotModule, error) {
 
 var errOtherDigest = errors.New("it has another digest")
 
-// openDigest opens a module's file that has a digest.
+// openDigest opens a module's file and verifies its digest.
 func openDigest(path, digest string) (*os.File, int64, error) {
 	file, err := regular.Open(path)
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// Step does what is due of what families do by themselves, and waits for it: it runs jobs, and tells families of what was stored.
+// Step runs what is due of the families' background work, and waits for it: jobs, and hooks for what was stored.
 func (f *Families) Step(ctx context.Context) error {
-	f.jobs.WakeUp() // what JobsOn queued is news
+	f.jobs.WakeUp() // JobsOn may have queued some
 	return errors.Join(f.jobs.Step(ctx), f.hooks.Step(ctx))
 }
 
-// Listen has families be told of what is stored from now on.
+// Listen passes everything stored from now on to the families' hooks.
 func (f *Families) Listen(ctx context.Context) error { return f.hooks.Listen(ctx) }
 
-// behindHooks does what hooks leave to be done when nobody waits: at once where everything is done step by step.
+// behindHooks runs the background work of hooks: at once if everything runs stepwise.
 func (f *Families) behindHooks(do func()) (begun bool) {
 	if f.o.Stepwise {
 		do()
@@ -26,7 +26,7 @@ func (f *Families) behindHooks(do func()) (begun bool) {
 	return f.behind(do)
 }
 
-// JobsOn are the jobs of a family as a request on a stage sees them, for a caller in a namespace.
+// JobsOn returns the jobs of a family for a request on a stage, by a caller in a namespace.
 func (f *Families) JobsOn(stage *memory.Stage, name string, caller memory.Caller, namespace string) (ops.Jobs, error) {
 	x, err := f.named(name)
 	if err != nil {

@@ -11,23 +11,23 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Update is what a version of a family has not of what was granted to the version before it.
+// Update is what a version of a family lacks of the previous version's grant.
 type Update struct {
-	Digest  string   `json:"digest"` // of the version before
+	Digest  string   `json:"digest"` // of the previous version
 	Version string   `json:"version,omitempty"`
 	Dropped []string `json:"dropped,omitempty"` // as in memory.read=work, hook rank and limit wall_ms=100
 }
 
-// Guarding is an approved version of a family that serves its store hook, in place of the one that has the name.
+// Guarding is an approved version of a family that serves its store hook in place of the current one.
 type Guarding struct {
 	Digest  string `json:"digest"`
 	Version string `json:"version,omitempty"`
-	Missing string `json:"missing,omitempty"` // why it cannot be asked, so that nothing is stored; empty: it can
+	Missing string `json:"missing,omitempty"` // why it cannot be called, so that nothing is stored; empty: it can
 }
 
-// succession is the grant of another version in place of that which g is for: nothing, but that an operator disabled the
-// family, and that a store hook without which nothing may be stored is served by the version that was approved. If it is that
-// version itself, it has again what it was approved with.
+// succession returns the grant of another version that replaces the one of g: nothing, except that a disabled family stays
+// disabled, and that the approved version serves a required store hook. If it is that
+// version itself, it gets back what it was approved with.
 func succession(g registry.Grant, digest, version string) registry.Grant {
 	next := registry.Grant{Digest: digest, Version: version, Disabled: g.Disabled}
 	a, guarded := g.Approved()
@@ -41,7 +41,7 @@ func succession(g registry.Grant, digest, version string) registry.Grant {
 	return next
 }
 
-// updateFrom is what a family lost against the grant of the version before; nil: nothing.
+// updateFrom returns what a family lost compared with the previous grant; nil: nothing.
 func updateFrom(before, now registry.Grant) *Update {
 	if before.Digest == "" || before.Digest == now.Digest {
 		return nil
@@ -70,7 +70,7 @@ func updateFrom(before, now registry.Grant) *Update {
 	return u
 }
 
-// grantCommand is a command that grants.
+// grantCommand builds a command that grants.
 type grantCommand struct {
 	family       string
 	capabilities []string
@@ -93,8 +93,8 @@ func (c grantCommand) String() string {
 	return strings.Join(words, " ")
 }
 
-// fitting is the command that grants a family what was granted to another version, as far as it asks for it; nothing when that
-// is nothing.
+// fitting returns the command that grants a family what another version had, as far as it asks for it; empty
+// if nothing fits.
 func fitting(x *family, before registry.Grant) string {
 	c := grantCommand{family: x.name, digest: x.digest}
 	capabilities, hooks := before.Capabilities, maps.Clone(before.Hooks)
@@ -131,7 +131,7 @@ func fitting(x *family, before registry.Grant) string {
 	return c.String()
 }
 
-// capabilityText is a capability as it is granted. Without a scope it is granted for all that the manifest asks for.
+// capabilityText formats a capability as granted. Without a scope it is granted for all that the manifest asks for.
 func capabilityText(c registry.Capability, asked *abi.Manifest) string {
 	if len(c.Scope) == 0 {
 		return string(c.Name)
@@ -145,7 +145,7 @@ func capabilityText(c registry.Capability, asked *abi.Manifest) string {
 	return string(c.Name) + "=" + strings.Join(c.Scope, ",")
 }
 
-// hookText is a hook as it is turned on.
+// hookText formats a hook as turned on.
 func hookText(h abi.Hook, on registry.On) string {
 	if on.Generations > 0 {
 		return fmt.Sprintf("%s=%d", h, on.Generations)
