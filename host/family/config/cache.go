@@ -5,20 +5,20 @@ import (
 	"sync"
 )
 
-// state is all that values of a family depend on: what is declared, and the versions of what is set.
+// state is everything that a family's values depend on: the declarations, and the versions of what is set.
 type state struct {
 	keys    *Keys
 	records [4]version // by scope, the nearest first
 }
 
-// version is that of a record. One that is not there has no name: its scope is like any other without settings.
+// version is the version of a record. A missing one has no name: its scope equals any other without settings.
 type version struct {
 	scope  Scope
 	at     uint64
 	former bool
 }
 
-// stateOf is the state of what was read; ok is false for what is staged only.
+// stateOf returns the state of the records read; ok is false if some are only staged.
 func stateOf(keys *Keys, found []kept) (s state, ok bool) {
 	s.keys = keys
 	for i, k := range found {
@@ -33,10 +33,10 @@ func stateOf(keys *Keys, found []kept) (s state, ok bool) {
 	return s, true
 }
 
-// mostResolved is how many states of a family are remembered; then all are forgotten.
+// mostResolved bounds the cached states of a family; a full cache is emptied.
 const mostResolved = 256
 
-// cache remembers values of a family. It may be used concurrently.
+// cache caches values of a family. It may be used concurrently.
 type cache struct {
 	mu     sync.Mutex
 	values map[state]map[string]json.RawMessage

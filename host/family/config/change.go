@@ -19,7 +19,7 @@ const (
 	mostPriority     = 1000
 	longestValue     = 16 << 10 // bytes
 	longestReason    = 1000     // bytes
-	keptVersions     = 1000     // changes of a key in a scope that the history keeps
+	keptVersions     = 1000     // changes in the history of a key in a scope
 )
 
 // Change is a change of a key.
@@ -30,18 +30,18 @@ type Change struct {
 	IfVersion *uint64         `json:"if_version,omitempty"`
 }
 
-// By is who makes changes, and why.
+// By is the author of changes, and the reason.
 type By struct {
 	Agent  string `json:"agent,omitempty"`
-	Family string `json:"family,omitempty"` // through which
+	Family string `json:"family,omitempty"` // the family it was made through
 	Reason string `json:"reason,omitempty"`
 }
 
-// Changed is a key that was changed.
+// Changed is a change that was made.
 type Changed struct {
 	Key     string          `json:"key"`
 	Version uint64          `json:"version"`
-	Before  json.RawMessage `json:"before,omitempty"` // absent: it was not set
+	Before  json.RawMessage `json:"before,omitempty"` // absent: not set
 	After   json.RawMessage `json:"after,omitempty"`
 }
 
@@ -56,33 +56,33 @@ type Version struct {
 	RolledBackTo *uint64 `json:"rolled_back_to,omitempty"`
 }
 
-// Fault is what is wrong with a change.
+// Fault is the fault of a change.
 type Fault struct {
 	Fault string `json:"fault"`
 	Key   string `json:"key"`
-	Rule  string `json:"rule,omitempty"` // that values would break together
+	Rule  string `json:"rule,omitempty"` // the rule that the values break together
 
 	code memory.Code
 }
 
-// put is a change of several keys of a scope.
+// put changes several keys of a scope.
 type put struct {
 	Settings
 	scope  Scope
 	by     By
-	set    document // with the changes so far
+	set    document // including the changes so far
 	faults []Fault
 	done   []Changed
 	logged []logged
 }
 
-// logged is a change for the history.
+// logged is a change to log in the history.
 type logged struct {
 	key string
 	Version
 }
 
-// Put stages changes of keys in a scope: all, or with any fault none.
+// Put stages changes of keys in a scope: all, or none if any is at fault.
 func (s Settings) Put(ctx context.Context, scope Scope, list []Change, by By) ([]Changed, error) {
 	p, err := s.begin(ctx, scope, by)
 	if err != nil {
@@ -147,8 +147,8 @@ func (p *put) fault(key string, code memory.Code, format string, args ...any) {
 	p.faults = append(p.faults, Fault{Key: key, Fault: fmt.Sprintf(format, args...), code: code})
 }
 
-// change makes a change in the document, or notes what is wrong with it. rolledBackTo is the version whose value it is; nil: it is
-// no rollback, and what changes nothing is no version.
+// change makes a change in the document, or records its fault. rolledBackTo is the version of the value; nil: no
+// rollback, and a change without effect is no version.
 func (p *put) change(c Change, rolledBackTo *uint64) {
 	k, before := p.key(c.Key), p.set[c.Key]
 	switch {
@@ -189,7 +189,7 @@ func (p *put) change(c Change, rolledBackTo *uint64) {
 	p.logged = append(p.logged, logged{c.Key, Version{next.Version, before.Value, next.Value, next.Priority, next.At, p.by, rolledBackTo}})
 }
 
-// priority is that of a value; those of the system have none.
+// priority returns the priority of a value; system values have none.
 func (p *put) priority(c Change) int {
 	if p.scope.Kind == System {
 		return 0
@@ -203,12 +203,12 @@ func (p *put) priority(c Change) int {
 func compacted(value json.RawMessage) json.RawMessage {
 	var out bytes.Buffer
 	if err := json.Compact(&out, value); err != nil {
-		return value // it was checked
+		return value // validated before
 	}
 	return out.Bytes()
 }
 
-// checkRules notes the rules that the scope's values break, over those of the system.
+// checkRules records the rules that the scope's values break, combined with the system's.
 func (p *put) checkRules(ctx context.Context) error {
 	r := &resolver{all: p.Keys, own: p.Own, layers: []layer{{p.scope, p.set}}}
 	if p.scope.Kind != System {
@@ -237,7 +237,7 @@ func (p *put) checkRules(ctx context.Context) error {
 	return nil
 }
 
-// finish stages everything, if nothing is wrong with any of it.
+// finish stages all changes if none is at fault.
 func (p *put) finish(ctx context.Context) ([]Changed, error) {
 	if len(p.faults) == 0 {
 		if err := p.checkRules(ctx); err != nil {
@@ -261,7 +261,7 @@ func (p *put) finish(ctx context.Context) ([]Changed, error) {
 	return p.done, nil
 }
 
-// refusal says what is wrong with each change.
+// refusal returns the error that lists the faults.
 func (p *put) refusal() error {
 	texts, code := make([]string, len(p.faults)), p.faults[0].code
 	for i, f := range p.faults {
@@ -274,17 +274,17 @@ func (p *put) refusal() error {
 		Details: map[string]any{"faults": p.faults}}
 }
 
-// Unknown is the error about a key that is not declared.
+// Unknown returns the error for an undeclared key.
 func (s Settings) Unknown(key string) error {
 	return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("no manifest declares a shared setting %.64q: list them with config.list, or alcove config list", key)}
 }
 
-// changeName is the key of the record of a change. Keys of settings hold no slash.
+// changeName returns the key of the record of a change. Keys of settings contain no slash.
 func changeName(s Scope, key string, version uint64) string {
 	return fmt.Sprintf("%s/%s/%020d", s, key, version)
 }
 
-// log stages a change of the history, of which the oldest is dropped.
+// log adds a change to the history, and drops the oldest.
 func (s Settings) log(ctx context.Context, scope Scope, key string, v Version) error {
 	value, err := json.Marshal(v)
 	if err != nil {
@@ -298,8 +298,8 @@ func (s Settings) log(ctx context.Context, scope Scope, key string, v Version) e
 	return s.Stage.PutRecord(ctx, changes, namespace, changeName(scope, key, v.Version), value, nil)
 }
 
-// History lists the changes of a key in a scope, the newest first, from version before on; 0: from the newest. next is the before of
-// the next page; 0 when that was all.
+// History lists the changes of a key in a scope, newest first, from before version before; 0: from the newest. next is the before of
+// the next page; 0: the last page.
 func (s Settings) History(ctx context.Context, scope Scope, key string, before uint64, limit int) (list []Version, next uint64, err error) {
 	if s.key(key) == nil {
 		return nil, 0, s.Unknown(key)
@@ -343,7 +343,7 @@ func (s Settings) History(ctx context.Context, scope Scope, key string, before u
 	return list, next, nil
 }
 
-// version is a change of a key in a scope, which is at newest now.
+// version reads a change of a key in a scope, whose newest version is given.
 func (s Settings) version(ctx context.Context, scope Scope, key string, version, newest uint64) (Version, error) {
 	var v Version
 	records, err := s.Stage.Records(ctx, changes, namespace, []string{changeName(scope, key, version)})

@@ -1,5 +1,5 @@
-// Package config keeps settings: the keys that manifests declare, their values in several scopes, the rules that values satisfy
-// together, and the history of every change.
+// Package config keeps settings: the keys that manifests declare, their values in several scopes, the rules between values,
+// and the history of every change.
 package config
 
 import (
@@ -19,14 +19,14 @@ import (
 // Key is a declared setting. It may be used concurrently.
 type Key struct {
 	abi.Setting
-	Families []string // that declare it, in order
+	Families []string // that declare it, sorted
 
 	once     sync.Once
 	compiled *schema.Schema
 	fault    error
 }
 
-// Allowed is the JSON Schema of the key's values.
+// Allowed returns the JSON Schema of the key's values.
 func (k *Key) Allowed() json.RawMessage {
 	if len(k.Schema) > 0 {
 		return k.Schema
@@ -34,7 +34,7 @@ func (k *Key) Allowed() json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(`{"type":%q}`, typeOf(k.Default)))
 }
 
-// Check is an error when the key does not take a value.
+// Check returns an error for a value that the key does not allow.
 func (k *Key) Check(value json.RawMessage) error {
 	k.once.Do(func() { k.compiled, k.fault = schema.Compile(k.Allowed()) })
 	if k.fault != nil {
@@ -43,7 +43,7 @@ func (k *Key) Check(value json.RawMessage) error {
 	return k.compiled.Check(value)
 }
 
-// typeOf is the type of a JSON value, as a schema says it.
+// typeOf returns the type of a JSON value, as named in schemas.
 func typeOf(value json.RawMessage) string {
 	switch value = bytes.TrimSpace(value); {
 	case len(value) == 0 || value[0] == 'n':
@@ -60,7 +60,7 @@ func typeOf(value json.RawMessage) string {
 	return "number"
 }
 
-// Family is what one manifest declares.
+// Family holds the declarations of one manifest.
 type Family struct {
 	Name  string
 	keys  []*Key
@@ -69,7 +69,7 @@ type Family struct {
 	resolved cache
 }
 
-// Declared is what a manifest declares.
+// Declared returns a manifest's declarations.
 func Declared(m *abi.Manifest) *Family {
 	f := &Family{Name: m.Name}
 	for _, s := range m.Config {
@@ -81,7 +81,7 @@ func Declared(m *abi.Manifest) *Family {
 	return f
 }
 
-// key is one of the family's keys; nil: it declares none of that name.
+// key returns one of the family's keys; nil: undeclared.
 func (f *Family) key(name string) *Key {
 	i := slices.IndexFunc(f.keys, func(k *Key) bool { return k.Key == name })
 	if i < 0 {
@@ -93,11 +93,11 @@ func (f *Family) key(name string) *Key {
 // Declares reports whether the family declares a key.
 func (f *Family) Declares(name string) bool { return f.key(name) != nil }
 
-// Allows is an error when a key of the family does not take a value.
+// Allows returns an error for a value that a key of the family does not allow.
 func (f *Family) Allows(name string, value json.RawMessage) error { return f.key(name).Check(value) }
 
-// Check is an error when a default is not what its schema allows, or breaks a rule. Keys of a family alone are not checked against
-// their schemas, as they never were.
+// Check returns an error if a default violates its schema, or breaks a rule. A family's own keys are not checked
+// against their schemas, for compatibility.
 func (f *Family) Check() error {
 	defaults := map[string]json.RawMessage{}
 	for _, k := range f.keys {
@@ -117,16 +117,16 @@ func (f *Family) Check() error {
 	return nil
 }
 
-// Keys are the settings that families share, and all rules.
+// Keys holds the settings that families share, and all rules.
 type Keys struct {
 	shared map[string]*Key
 	rules  []*Rule
 }
 
-// NewKeys are none, to which Add adds those of families.
+// NewKeys returns an empty set, to which Add adds families.
 func NewKeys() *Keys { return &Keys{shared: map[string]*Key{}} }
 
-// Add adds what a family shares. Of declarations that differ the first counts: Clash finds them before.
+// Add adds a family's shared settings. Of differing declarations the first counts: Clash finds them before.
 func (all *Keys) Add(f *Family) {
 	for _, k := range f.keys {
 		if k.Shared {
@@ -169,7 +169,7 @@ func ordered(names []string, more string) []string {
 	return names
 }
 
-// Same reports whether two declare the same.
+// Same reports whether two sets have equal declarations.
 func (all *Keys) Same(o *Keys) bool {
 	keys := func(a, b *Key) bool {
 		return a.Description == b.Description && a.Category == b.Category && slices.Equal(a.Families, b.Families) && sameJSON(a.Allowed(), b.Allowed()) && sameJSON(a.Default, b.Default)
@@ -178,16 +178,16 @@ func (all *Keys) Same(o *Keys) bool {
 	return maps.EqualFunc(all.shared, o.shared, keys) && slices.EqualFunc(all.rules, o.rules, rules)
 }
 
-// Names are the keys, in order.
+// Names returns the keys, sorted.
 func (all *Keys) Names() []string { return slices.Sorted(maps.Keys(all.shared)) }
 
-// Key finds a shared key; nil: none is declared.
+// Key returns a shared key; nil: undeclared.
 func (all *Keys) Key(name string) *Key { return all.shared[name] }
 
-// Rules are the rules about shared keys.
+// Rules returns the rules for shared keys.
 func (all *Keys) Rules() []*Rule { return slices.Clone(all.rules) }
 
-// Clash says how a family declares shared settings otherwise than those of all do; empty: it does not.
+// Clash describes how a family's declaration of a shared setting differs from the others'; empty: none does.
 func (all *Keys) Clash(f *Family) string {
 	for _, k := range f.keys {
 		have := all.shared[k.Key]
@@ -211,13 +211,13 @@ func (all *Keys) Clash(f *Family) string {
 	return ""
 }
 
-// sameJSON reports whether two JSON values are equal, however they are written.
+// sameJSON reports whether two JSON values are equal, however they are formatted.
 func sameJSON(a, b json.RawMessage) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// compact is a JSON value on one line of bounded length, for a message.
+// compact formats a JSON value on one line of bounded length, for a message.
 func compact(value json.RawMessage) string {
 	var out bytes.Buffer
 	if err := json.Compact(&out, value); err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// For is whom settings apply to. Empty names leave their scopes out.
+// For identifies where settings apply. Empty names omit their scopes.
 type For struct {
 	Family    string
 	Agent     string
 	Namespace string
 }
 
-// scopes are those that apply, the nearest first; system is the last.
+// scopes returns the scopes that apply, nearest first; system is the last.
 func (f For) scopes() []Scope {
 	var list []Scope
 	for _, s := range []Scope{{OfFamily, f.Family}, {Agent, f.Agent}, {Namespace, f.Namespace}} {
@@ -27,30 +27,30 @@ func (f For) scopes() []Scope {
 	return append(list, Scope{Kind: System})
 }
 
-// State is a setting, and where its value comes from.
+// State is a setting's value and its source.
 type State struct {
 	Key   *Key
 	Value json.RawMessage
 	Scope Scope // the zero Scope: the value is the default
 	entry
-	Unused []string // nearer values that are not used, and why
+	Unused []string // ignored nearer values, with the reasons
 }
 
-// layer is what is set in a scope.
+// layer holds the settings of a scope.
 type layer struct {
 	scope Scope
 	set   document
 }
 
-// candidate is a value that a key may have.
+// candidate is a possible value of a key.
 type candidate struct {
 	scope Scope
 	entry entry
 }
 
-// resolver works out the values of keys. A key of a family alone is set in that family's scope only.
+// resolver resolves the values of keys. A family's own key is set in that family's scope only.
 type resolver struct {
-	layers []layer // the nearest first
+	layers []layer // nearest first
 	all    *Keys
 	own    *Family // nil: none
 }
@@ -64,7 +64,7 @@ func (r *resolver) key(name string) *Key {
 	return r.all.Key(name)
 }
 
-// rules are all that hold for the keys.
+// rules returns all rules that apply to the keys.
 func (r *resolver) rules() []*Rule {
 	list := slices.Clone(r.all.rules)
 	if r.own != nil {
@@ -77,8 +77,8 @@ func (r *resolver) rules() []*Rule {
 	return list
 }
 
-// candidates are the values of a key that its schema allows, the one that counts first: by priority, then the nearest; that of the
-// system follows them, and the default is the last.
+// candidates returns the valid values of a key, best first: by priority, then nearest first; the
+// system's value follows, and the default is last.
 func (r *resolver) candidates(k *Key) (list []candidate, unused []string) {
 	var system []candidate
 	for _, l := range r.layers {
@@ -101,8 +101,8 @@ func (r *resolver) candidates(k *Key) (list []candidate, unused []string) {
 	return append(list, candidate{entry: entry{Value: k.Default}}), unused
 }
 
-// resolve works out the values of some keys. Where nearest values break a rule, its keys have those of the system instead, and where
-// these do, the defaults: what a guest is given satisfies every rule.
+// resolve returns the values of some keys. Where nearer values break a rule, its keys fall back to the system's values, and if
+// these break it, to the defaults: a guest's values satisfy every rule.
 func (r *resolver) resolve(names []string) []State {
 	states := map[string]*State{}
 	choices := map[string][]candidate{}
@@ -141,7 +141,7 @@ func (r *resolver) resolve(names []string) []State {
 	return list
 }
 
-// demote drops nearer values of the keys of a rule that is broken, and reports whether there was one.
+// demote drops nearer values of the keys of a broken rule, and reports whether it dropped any.
 func (r *resolver) demote(rules []*Rule, states map[string]*State, choices map[string][]candidate) bool {
 	for _, rule := range rules {
 		values := map[string]json.RawMessage{}
@@ -173,12 +173,12 @@ func (r *resolver) demote(rules []*Rule, states map[string]*State, choices map[s
 	return false
 }
 
-// isNear reports whether the first candidate is that of a namespace, agent or family.
+// isNear reports whether the first candidate is set for a namespace, agent or family.
 func isNear(list []candidate) bool {
 	return len(list) > 0 && list[0].scope.Kind != "" && list[0].scope.Kind != System
 }
 
-// farther are the candidates behind those of namespaces, agents and families, or where there are none behind the system's.
+// farther returns the candidates after those of namespaces, agents and families, or else those after the system's.
 func farther(list []candidate) []candidate {
 	if len(list) == 0 || list[0].scope.Kind == "" {
 		return list
@@ -190,11 +190,11 @@ func farther(list []candidate) []candidate {
 	return list[i:]
 }
 
-// Settings are read and changed in a stage. They are for one goroutine at a time, as the stage is.
+// Settings reads and changes settings in a stage. Like the stage, it is not for concurrent use.
 type Settings struct {
 	Stage *memory.Stage
 	Keys  *Keys
-	Own   *Family // whose own keys are known beside those that are shared; nil: none
+	Own   *Family // whose own keys are known beside the shared ones; nil: none
 }
 
 func (s Settings) resolver(found []kept) (*resolver, error) {
@@ -209,7 +209,7 @@ func (s Settings) resolver(found []kept) (*resolver, error) {
 	return r, nil
 }
 
-// Values are the values of all keys that Own declares. The map is not to be changed.
+// Values returns the values of all keys that Own declares. The caller must not change the map.
 func (s Settings) Values(ctx context.Context, f For) (map[string]json.RawMessage, error) {
 	values := make(map[string]json.RawMessage, len(s.Own.keys))
 	if len(s.Own.keys) == 0 {
@@ -244,7 +244,7 @@ func (s Settings) Values(ctx context.Context, f For) (map[string]json.RawMessage
 	return values, nil
 }
 
-// States are settings as they apply; a key that is not declared is left out.
+// States returns settings as they apply, without undeclared keys.
 func (s Settings) States(ctx context.Context, names []string, f For) ([]State, error) {
 	found, err := read(ctx, s.Stage, f.scopes())
 	if err != nil {
@@ -257,7 +257,7 @@ func (s Settings) States(ctx context.Context, names []string, f For) ([]State, e
 	return r.resolve(names), nil
 }
 
-// In are the keys that are set in a scope, as they are set there, in order.
+// In returns the keys set in a scope, with their values there, sorted.
 func (s Settings) In(ctx context.Context, scope Scope) ([]State, error) {
 	if err := scope.check(); err != nil {
 		return nil, err
@@ -275,12 +275,12 @@ func (s Settings) In(ctx context.Context, scope Scope) ([]State, error) {
 	return list, nil
 }
 
-// Rules are all rules about the keys that are known.
+// Rules returns all rules for the known keys.
 func (s Settings) Rules() []*Rule { return (&resolver{all: s.Keys, own: s.Own}).rules() }
 
 func (s Settings) key(name string) *Key { return (&resolver{all: s.Keys, own: s.Own}).key(name) }
 
-// Names are the keys that are known, in order.
+// Names returns the known keys, sorted.
 func (s Settings) Names() []string {
 	list := s.Keys.Names()
 	if s.Own != nil {

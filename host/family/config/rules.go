@@ -10,10 +10,10 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// Rule is what values of several keys satisfy together.
+// Rule is a condition on the values of several keys.
 type Rule struct {
 	abi.ConfigRule
-	Families []string // that declare it, in order
+	Families []string // that declare it, sorted
 }
 
 func (r *Rule) String() string {
@@ -28,7 +28,7 @@ func (r *Rule) String() string {
 
 // shared reports whether the rule is about shared keys.
 func (r *Rule) shared(f *Family) bool {
-	k := f.key(r.Keys[0]) // the manifest's check wants the others to be alike
+	k := f.key(r.Keys[0]) // manifest validation requires the others to be alike
 	return k != nil && k.Shared
 }
 
@@ -38,7 +38,7 @@ func (r *Rule) same(o *Rule) bool {
 
 func (r *Rule) sorted() []string { return slices.Sorted(slices.Values(r.Keys)) }
 
-// broken says how values break the rule; empty: they satisfy it.
+// broken describes how values break the rule; empty: they satisfy it.
 func (r *Rule) broken(values map[string]json.RawMessage) string {
 	if r.Rule == abi.RuleOneOf {
 		return r.notAmong(values)

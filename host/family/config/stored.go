@@ -10,11 +10,11 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// namespace is where settings are kept, on all branches the same.
+// namespace holds the settings, the same on all branches.
 const namespace = "_"
 
-// documents is the collection of what is set: a record a scope. changes is that of the history: a record a change.
-// former is where the previous version kept what was set for a family.
+// documents is the collection of settings: a record per scope. changes is the history: a record per change.
+// former is where the previous version kept a family's settings.
 var (
 	documents = memory.Collection{Name: "_settings", PerSpace: true, Internal: true}
 	changes   = memory.Collection{Name: "_settings_log", PerSpace: true, Internal: true}
@@ -24,7 +24,7 @@ var (
 // Kind is a kind of scope.
 type Kind string
 
-// The kinds of scopes, from far to near.
+// The kinds of scopes, farthest first.
 const (
 	System    Kind = "system"
 	Namespace Kind = "namespace"
@@ -45,7 +45,7 @@ func (s Scope) String() string {
 	return fmt.Sprintf("%s:%s", s.Kind, s.Name)
 }
 
-// longestName is how many bytes the name of a scope may have.
+// longestName bounds the name of a scope, in bytes.
 const longestName = 512
 
 var namespaceForm = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`)
@@ -68,28 +68,28 @@ func (s Scope) check() error {
 	return nil
 }
 
-// document is what is set in a scope, by key.
+// document holds the settings of a scope by key.
 type document map[string]entry
 
 // entry is a key in a scope.
 type entry struct {
-	Value    json.RawMessage `json:"value,omitempty"` // absent: it is not set any more
+	Value    json.RawMessage `json:"value,omitempty"` // absent: unset
 	Priority int             `json:"priority,omitempty"`
-	Version  uint64          `json:"version,omitempty"` // 0: set before there were versions
+	Version  uint64          `json:"version,omitempty"` // 0: set before versions were introduced
 	At       time.Time       `json:"at,omitzero"`
 	By       string          `json:"by,omitempty"`
 }
 
 func (e entry) set() bool { return len(e.Value) > 0 }
 
-// count is the record with the number of scopes.
+// count is the key of the record with the number of scopes.
 const count = "scopes"
 
-// kept is the record of what is set in a scope.
+// kept is the record of a scope's settings.
 type kept struct {
 	scope  Scope
 	record *memory.Record // nil: nothing is set
-	former bool           // it is of the previous version
+	former bool           // the previous version's record
 }
 
 // read reads the records of some scopes, in their order.
@@ -116,7 +116,7 @@ func read(ctx context.Context, stage *memory.Stage, scopes []Scope) ([]kept, err
 	return list, nil
 }
 
-// readOne reads what is set in one scope.
+// readOne reads the settings of one scope.
 func readOne(ctx context.Context, stage *memory.Stage, s Scope) (document, error) {
 	list, err := read(ctx, stage, []Scope{s})
 	if err != nil {
@@ -125,7 +125,7 @@ func readOne(ctx context.Context, stage *memory.Stage, s Scope) (document, error
 	return list[0].document()
 }
 
-// document is what is set in the scope.
+// document decodes the settings of the scope.
 func (k kept) document() (d document, err error) {
 	switch {
 	case k.record == nil:
@@ -141,7 +141,7 @@ func (k kept) document() (d document, err error) {
 	return d, nil
 }
 
-// formerDocument is what the previous version kept of a family.
+// formerDocument converts a family's settings as the previous version kept them.
 func formerDocument(value json.RawMessage) (document, error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(value, &values); err != nil {
@@ -154,10 +154,10 @@ func formerDocument(value json.RawMessage) (document, error) {
 	return d, nil
 }
 
-// mostScopes is how many scopes may have settings.
+// mostScopes bounds the scopes with settings.
 const mostScopes = 10_000
 
-// write stages what is set in a scope.
+// write stages the settings of a scope.
 func write(ctx context.Context, stage *memory.Stage, s Scope, d document) error {
 	there, err := stage.Records(ctx, documents, namespace, []string{s.String(), count})
 	if err != nil {
@@ -175,7 +175,7 @@ func write(ctx context.Context, stage *memory.Stage, s Scope, d document) error 
 	return stage.PutRecord(ctx, documents, namespace, s.String(), value, nil)
 }
 
-// countScope counts a scope that is new, and takes over from the previous version.
+// countScope counts a new scope, and deletes the previous version's record.
 func countScope(ctx context.Context, stage *memory.Stage, s Scope, counted *memory.Record) error {
 	n := 0
 	if counted != nil {

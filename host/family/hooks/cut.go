@@ -11,20 +11,20 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// cuts is the collection of what families were not told of: a record a family.
+// cuts is the collection of what families missed: a record per family.
 var cuts = memory.Collection{Name: "_cut", PerSpace: true, Internal: true}
 
-// Cut is what a family was not told of, because too many hooks had answered each other already. The last of it is named.
+// Cut is what a family missed because its limit of hooks answering each other was reached. It identifies the last entry.
 type Cut struct {
 	Count      int64     `json:"count"` // entries and merges
-	At         time.Time `json:"at"`    // when the last was left out
+	At         time.Time `json:"at"`    // when the last was cut
 	Branch     string    `json:"branch,omitempty"`
 	Version    uint64    `json:"version"`
 	By         string    `json:"by,omitempty"` // the family whose hook wrote it
 	Generation int       `json:"generation"`
 }
 
-// add is a cut with one more; a nil cut has none.
+// add returns the cut with one more entry; a nil cut has none.
 func (c *Cut) add(by memory.Caller, branch string, version uint64, now time.Time) *Cut {
 	next := &Cut{Count: 1, At: now, Branch: branch, Version: version, By: by.Family, Generation: by.Generation}
 	if c != nil {
@@ -33,7 +33,7 @@ func (c *Cut) add(by memory.Caller, branch string, version uint64, now time.Time
 	return next
 }
 
-// addCut stages what a family was not told of, with what it was not told of before.
+// addCut adds to the staged record of what a family missed.
 func addCut(ctx context.Context, stage *memory.Stage, family string, c Cut) error {
 	before, err := cutIn(ctx, stage, family)
 	if err != nil {
@@ -49,7 +49,7 @@ func addCut(ctx context.Context, stage *memory.Stage, family string, c Cut) erro
 	return stage.PutRecord(ctx, cuts, ops.SystemNamespace, family, value, nil)
 }
 
-// CutOf is what a family was not told of; nil: nothing.
+// CutOf returns what a family missed; nil: nothing.
 func (h *Hooks) CutOf(ctx context.Context, family string) (*Cut, error) {
 	stage, err := h.o.Space.As(ops.OwnCaller(family)).Stage(ctx, memory.Default)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// deferral is what a hook that was put off is to be asked about.
+// deferral is the payload of a deferred hook.
 type deferral struct {
 	Keys []string `json:"keys"`
 }
 
-// putOff queues the asking of a hook.
+// putOff queues a deferred call of a hook.
 func putOff(ctx context.Context, x Store, s memory.Storing, items []memory.Item) error {
 	if s.DryRun {
 		return nil
@@ -30,7 +30,7 @@ func putOff(ctx context.Context, x Store, s memory.Storing, items []memory.Item)
 	return x.Defer(ctx, s.Caller, s.Location, payload)
 }
 
-// Deferred asks a store hook that was put off about memories that were stored without it, and stages what it changes in them.
+// Deferred calls a deferred store hook for memories that were stored without it, and stages its changes.
 func Deferred(ctx context.Context, r Request, payload json.RawMessage) error {
 	var d deferral
 	if err := json.Unmarshal(payload, &d); err != nil {
@@ -48,11 +48,11 @@ func Deferred(ctx context.Context, r Request, payload json.RawMessage) error {
 		}
 	}
 	if len(items) == 0 {
-		return nil // forgotten since
+		return nil // deleted since
 	}
 	answer, err := askStore(ctx, r, memory.ChangeStore, call.Namespace, items)
 	var refused *refusal
-	if errors.As(err, &refused) { // too late, and not to be tried again
+	if errors.As(err, &refused) { // too late, and not to be retried
 		return &memory.Error{Code: memory.Denied, Message: "family " + call.Manifest.Name + " would have refused what is stored already: " + refused.reason}
 	}
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 // Embedder makes vectors by a family's embed hook.
 type Embedder struct {
 	Family     string
-	Model      string // as the manifest names it: vectors of different models are never compared
+	Model      string // as in the manifest: vectors of different models are never compared
 	Dimensions int
 
 	hooks *Hooks
 }
 
-// EmbedderOf is the embedder of a family, if its embed hook is on.
+// EmbedderOf returns the embedder of a family, if its embed hook is on.
 func (h *Hooks) EmbedderOf(name string) (Embedder, bool) {
 	x, on := h.named(abi.HookEmbed, name)
 	if !on {
@@ -40,7 +40,7 @@ func (e Embedder) Embed(ctx context.Context, texts []string, purpose string) ([]
 		return nil, err
 	}
 	defer guest.Release()
-	ctx = memory.WithEffects(ctx, nil) // vectors are the operator's own business, in dry runs too
+	ctx = memory.WithEffects(ctx, nil) // the operator wants vectors in dry runs, too
 	reader := ops.OwnCaller(x.Name())
 	reader.Rights = reader.Rights.ReadOnly()
 	stage, err := e.hooks.own(x).Stage(ctx, memory.Default)

@@ -1,4 +1,4 @@
-// Package hooks asks families about what a space stores and searches, and tells them what was stored.
+// Package hooks calls the hooks of families around a space's stores and searches.
 package hooks
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// Families are those whose hooks may be on.
+// Families provides the families with hooks.
 type Families interface {
-	// Storing lists the families that are asked before a store, in any order. It is an error when one without which nothing may
-	// be stored cannot be asked.
+	// Storing lists the families to call before a store, in any order. It fails if a required one cannot
+	// be called.
 	Storing() ([]Store, error)
-	// On lists the families whose hook is on, in the order of their names.
+	// On lists the families whose hook is on, sorted by name.
 	On(hook abi.Hook) []Family
-	// Changed is closed when a hook may have been turned on or off since.
+	// Changed is closed when a hook may have been turned on or off.
 	Changed() <-chan struct{}
 }
 
@@ -29,17 +29,17 @@ type Families interface {
 type Family interface {
 	Name() string
 	Manifest() *abi.Manifest
-	// ReachesOutside reports whether it may do something that no conflict undoes.
+	// ReachesOutside reports whether it may have effects that no conflict undoes.
 	ReachesOutside() bool
-	// Rights are the namespaces of which its hooks are told.
+	// Rights returns the namespaces that its hooks cover.
 	Rights() memory.Rights
-	// Generations is how many hooks may answer each other until its hook is not told any more.
+	// Generations bounds how many hooks may answer each other before its hook is no longer called.
 	Generations(hook abi.Hook) int
-	// Rest is how often its hooks failed; the same for all hooks of a version.
+	// Rest counts failures, for all hooks of a version together.
 	Rest() *Rest
-	// Loaded is its guest. ok is false while it is being loaded, which Loaded begins and does not wait for.
+	// Loaded returns its guest. ok is false while it is loading, which Loaded starts in the background.
 	Loaded() (g Guest, ok bool)
-	// Load waits until its guest is loaded. The error is ErrReplaced when another version took its place.
+	// Load waits until its guest is loaded. The error is ErrReplaced if another version replaced it.
 	Load(ctx context.Context) (Guest, error)
 	// Defer queues a job that calls Hooks.Deferred with the payload, on behalf of a caller.
 	Defer(ctx context.Context, c memory.Caller, at memory.Location, payload json.RawMessage) error
@@ -60,54 +60,54 @@ type Guest interface {
 
 // Request is one request to a guest.
 type Request interface {
-	// Operations serve the guest, and have the stage that it works on.
+	// Operations returns the operations that serve the guest, with the stage that it works on.
 	Operations() *ops.Call
 	Config(ctx context.Context) (json.RawMessage, error)
-	// Ask asks the guest, which may take cpu of a processor; 0: what its family may always take. A failure of the guest itself
-	// is a Failure.
+	// Ask sends a request to the guest, which may use cpu of processor time; 0: its family's usual limit. A failure of the guest
+	// itself is a Failure.
 	Ask(ctx context.Context, kind abi.Kind, request []byte, cpu time.Duration) ([]byte, error)
-	// Commit commits what is staged: as a proposal where the family may only propose.
+	// Commit commits the staged work: as a proposal where the family may only propose.
 	Commit(ctx context.Context) error
 }
 
-// ErrReplaced is that another version took a family's place before it could be asked.
+// ErrReplaced means that another version replaced a family before it could be called.
 var ErrReplaced = errors.New("another version took its place")
 
-// Failure is that a guest was asked and failed.
+// Failure is the failure of a guest.
 type Failure struct{ error }
 
-// Failed is a failure of a guest.
+// Failed wraps a failure of a guest.
 func Failed(err error) error { return Failure{err} }
 
 func (f Failure) Unwrap() error { return f.error }
 
-// Options are what Hooks are made of. All are required.
+// Options configures Hooks. All fields are required.
 type Options struct {
 	Space    *memory.Space
 	Families Families
-	Behind   func(do func()) (begun bool)              // has something done that nobody waits for
-	Proposal func(family string, now time.Time) string // the name of a branch for what a family proposes
+	Behind   func(do func()) (begun bool)              // runs in the background
+	Proposal func(family string, now time.Time) string // a name for a branch of a family's proposal
 	Clock    func() time.Time
-	Retry    time.Duration // from a first failure of telling a family to the next attempt
+	Retry    time.Duration // from the first failed delivery to the next attempt
 	Logger   *slog.Logger
 }
 
-// Hooks are the hooks of all families. Its methods may be called concurrently.
+// Hooks calls the hooks of all families. Its methods may be called concurrently.
 type Hooks struct{ o Options }
 
-// New makes hooks.
+// New returns the hooks of families.
 func New(o Options) *Hooks { return &Hooks{o} }
 
-// as is the space as a family uses it for a caller.
+// as returns the space as a family uses it for a caller.
 func (h *Hooks) as(c memory.Caller, x Family) *memory.Access {
 	c.Family = x.Name()
 	return h.o.Space.As(c)
 }
 
-// own is the space as a family uses it for itself.
+// own returns the space as a family uses it for itself.
 func (h *Hooks) own(x Family) *memory.Access { return h.as(ops.OwnCaller(x.Name()), x) }
 
-// named finds a family whose hook is on.
+// named returns a family whose hook is on.
 func (h *Hooks) named(hook abi.Hook, name string) (Family, bool) {
 	list := h.o.Families.On(hook)
 	i := slices.IndexFunc(list, func(x Family) bool { return x.Name() == name })
@@ -117,7 +117,7 @@ func (h *Hooks) named(hook abi.Hook, name string) (Family, bool) {
 	return list[i], true
 }
 
-// about reports whether a hook is about a collection; without a list it is about memories.
+// about reports whether a hook covers a collection; without a list it covers memories.
 func about(collections []string, collection string) bool {
 	if len(collections) == 0 {
 		return collection == "memory"
@@ -125,12 +125,12 @@ func about(collections []string, collection string) bool {
 	return slices.Contains(collections, collection)
 }
 
-// commitBehind commits what a hook staged of its own, without making the write wait for it. What others changed meanwhile is not
-// overwritten: then it is lost, as if the hook had not run.
+// commitBehind commits a hook's own staged records in the background. It overwrites no concurrent
+// changes: in a conflict its writes are lost, as if the hook had not run.
 func (h *Hooks) commitBehind(x Family, r Request) {
 	call := r.Operations()
 	if call.DryRun || call.Stage.Changes() == 0 || call.Stage.ChangesMemories() {
-		return // memories are changed by what the hook answers
+		return // a hook changes memories only by its answer
 	}
 	h.o.Behind(func() {
 		if err := r.Commit(context.Background()); err != nil {

@@ -13,16 +13,16 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// Longest times that a rank hook may take: by the clock, and of a processor.
+// Limits of a rank hook: of elapsed and of processor time.
 const (
 	rankWithin = 500 * time.Millisecond
 	rankCPU    = 100 * time.Millisecond
 )
 
-// rankDepth is how many of a search's best hits are ranked.
+// rankDepth is the number of a search's best hits that are ranked.
 const rankDepth = 50
 
-// ranker is the family that ranks; the first by name, should several be granted it.
+// ranker returns the family that ranks; the first by name if several are granted it.
 func (h *Hooks) ranker() (Family, bool) {
 	list := h.o.Families.On(abi.HookRank)
 	if len(list) == 0 {
@@ -31,7 +31,7 @@ func (h *Hooks) ranker() (Family, bool) {
 	return list[0], true
 }
 
-// Depth is how many of a search's best hits Rank wants.
+// Depth returns the number of a search's best hits that Rank needs.
 func (h *Hooks) Depth() int {
 	if _, on := h.ranker(); !on {
 		return 0
@@ -39,8 +39,8 @@ func (h *Hooks) Depth() int {
 	return rankDepth
 }
 
-// Rank lets the family that ranks score the candidates. While it is being loaded, or is itself what searches, the order stays as
-// it is.
+// Rank has the ranking family score the candidates. While it is loading, or is itself searching, the order is
+// unchanged.
 func (h *Hooks) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool, error) {
 	x, on := h.ranker()
 	if !on || x.Rest().resting(h.o.Clock()) {
@@ -60,7 +60,7 @@ func (h *Hooks) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool, er
 		return nil, false, err
 	}
 	namespace := ""
-	if len(r.Namespaces) == 1 { // over several, what is set for all counts
+	if len(r.Namespaces) == 1 { // over several namespaces, the shared settings apply
 		namespace = r.Namespaces[0]
 	}
 	asked := guest.Begin(stage, reader, namespace, "")
@@ -86,7 +86,7 @@ func (h *Hooks) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool, er
 	return nil, false, err
 }
 
-// scoring is the request that asks a guest to rank.
+// scoring encodes the request to rank.
 func scoring(ctx context.Context, hook *abi.RankHook, asked Request, r memory.Ranking) ([]byte, error) {
 	config, err := asked.Config(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func typeColumn(types, known []string) []float32 {
 	return column
 }
 
-// missing is a column of which nothing is known.
+// missing returns a column without values.
 func missing(n int) []float32 {
 	column := make([]float32, n)
 	for i := range column {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A hook that failed FailuresInRow times is not asked for Pause: each failure may cost its limit of time.
+// A hook that failed FailuresInRow times is not called for Pause: each failure may use up its time limit.
 const (
 	FailuresInRow = 3
 	Pause         = 30 * time.Second
@@ -15,10 +15,10 @@ const (
 type Rest struct {
 	mu     sync.Mutex
 	failed int       // in a row
-	until  time.Time // not asked before
+	until  time.Time // not called before
 }
 
-// asked notes how a hook ended.
+// asked records the outcome of a hook.
 func (r *Rest) asked(err error, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,14 +31,14 @@ func (r *Rest) asked(err error, now time.Time) {
 	}
 }
 
-// Begin has no hook asked for Pause.
+// Begin suspends the hooks for Pause.
 func (r *Rest) Begin(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.failed, r.until = 0, now.Add(Pause)
 }
 
-// resting reports whether the hooks are not asked. A rest longer than Pause is over: the clock was put back.
+// resting reports whether the hooks are suspended. A rest longer than Pause is over: the clock was put back.
 func (r *Rest) resting(now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Step tells families of what was stored, as Follow does, until there is nothing more to tell.
+// Step calls families for what was stored, like Follow, until nothing is left.
 func (h *Hooks) Step(ctx context.Context) (err error) {
 	for _, x := range h.followers() {
 		for more := true; more; {
@@ -17,7 +17,7 @@ func (h *Hooks) Step(ctx context.Context) (err error) {
 	return err
 }
 
-// Listen has families be told of what is stored from now on.
+// Listen passes everything stored from now on to families.
 func (h *Hooks) Listen(ctx context.Context) error {
 	for _, x := range h.followers() {
 		if _, _, err := h.listensSince(ctx, x); err != nil {

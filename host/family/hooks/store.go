@@ -15,17 +15,17 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// Longest times that a store hook may take, whatever its manifest asks for: by the clock, and of a processor.
+// Limits of a store hook, whatever its manifest asks for: of elapsed and of processor time.
 const (
 	storeWithin = 2 * time.Second
 	storeCPU    = 250 * time.Millisecond
 )
 
-// attempts is how often a store hook is asked whose family is replaced.
+// attempts limits how often a store hook is called when its family is replaced.
 const attempts = 8
 
-// storing are the families that are asked about a change of memories, in the order of their names, those that redact last. One without
-// which nothing may be stored is asked about every namespace, and others about those that their grants cover.
+// storing returns the families to call for a change of memories, by name, redacting ones last. A required
+// one covers every namespace, others those in their grants.
 func (h *Hooks) storing(what memory.Storing) ([]Store, error) {
 	list, err := h.o.Families.Storing()
 	if err != nil {
@@ -48,7 +48,7 @@ func (h *Hooks) storing(what memory.Storing) ([]Store, error) {
 	return list, nil
 }
 
-// asksAbout reports whether a store hook is about a change.
+// asksAbout reports whether a store hook covers a change.
 func asksAbout(hook *abi.StoreHook, c memory.Change) bool {
 	if len(hook.Changes) == 0 {
 		return c == memory.ChangeStore
@@ -56,21 +56,21 @@ func asksAbout(hook *abi.StoreHook, c memory.Change) bool {
 	return slices.Contains(hook.Changes, string(c))
 }
 
-// Asks implements memory.Hooks. A family that is missing keeps out what is stored, and no deletion: nobody knows whether it asked
-// about those.
+// Asks implements memory.Hooks. A missing family blocks stores, but no deletions: it is unknown whether its hook covers
+// those.
 func (h *Hooks) Asks(c memory.Change) bool {
 	list, err := h.o.Families.Storing()
 	return err == nil && slices.ContainsFunc(list, func(s Store) bool { return asksAbout(s.Manifest().Hooks.Store, c) })
 }
 
-// Storing implements memory.Hooks. A hook that fails is skipped, or put off, or keeps the write out, as the operator said.
+// Storing implements memory.Hooks. A failed hook is skipped, or deferred, or blocks the write, as the operator chose.
 func (h *Hooks) Storing(ctx context.Context, s memory.Storing) (memory.Decision, error) {
 	list, err := h.storing(s)
 	if err != nil {
 		return memory.Decision{}, err
 	}
 	d := memory.Decision{Items: s.Items}
-	var put []Store // off
+	var put []Store // deferred
 	for _, x := range list {
 		later, err := h.askOne(ctx, x, s, &d)
 		if err != nil {
@@ -80,7 +80,7 @@ func (h *Hooks) Storing(ctx context.Context, s memory.Storing) (memory.Decision,
 			put = append(put, x)
 		}
 	}
-	for _, x := range put { // now that all were asked, so that what it is to be asked about is soon there
+	for _, x := range put { // after all others, so that the memories are stored soon
 		if err := putOff(ctx, x, s, d.Items); err != nil {
 			return memory.Decision{}, err
 		}
@@ -88,7 +88,7 @@ func (h *Hooks) Storing(ctx context.Context, s memory.Storing) (memory.Decision,
 	return d, nil
 }
 
-// askOne asks one family, and adds what it answers to a decision. later reports that it is to be put off.
+// askOne calls one family, and adds its answer to a decision. later reports that the call is to be deferred.
 func (h *Hooks) askOne(ctx context.Context, x Store, s memory.Storing, d *memory.Decision) (later bool, err error) {
 	sent := memory.EffectsOf(ctx).Count()
 	said, err := h.askNow(ctx, x, s, d.Items)
@@ -100,7 +100,7 @@ func (h *Hooks) askOne(ctx context.Context, x Store, s memory.Storing, d *memory
 		}
 		return false, nil
 	}
-	once := memory.EffectsOf(ctx).Count() > sent || memory.EffectsOf(ctx).Earlier(ctx) != nil // asked again, it would send that again
+	once := memory.EffectsOf(ctx).Count() > sent || memory.EffectsOf(ctx).Earlier(ctx) != nil // a repeated call would send it again
 	var refused *refusal
 	switch {
 	case errors.As(err, &refused):
@@ -118,7 +118,7 @@ func (h *Hooks) askOne(ctx context.Context, x Store, s memory.Storing, d *memory
 	return false, nil
 }
 
-// done is what was not done by a change that failed.
+// done describes what a failed change did not do.
 func done(c memory.Change) string {
 	if c == memory.ChangeStore {
 		return "stored"
@@ -126,15 +126,15 @@ func done(c memory.Change) string {
 	return "changed"
 }
 
-// refusal is a guest's own decision to keep something out. It is no failure of the guest.
+// refusal is a guest's decision to reject a store. It is no failure of the guest.
 type refusal struct{ reason string }
 
 func (r *refusal) Error() string { return "it was refused: " + r.reason }
 
-// refused is the refusal for a reason that a guest gave.
+// refused returns the refusal for a guest's reason.
 func refused(reason string) *refusal { return &refusal{oneLine(reason)} }
 
-// oneLine is a reason that a guest gave as it is shown: a line of bounded length that steers no terminal.
+// oneLine formats a guest's reason for display: a line of bounded length without terminal control.
 func oneLine(reason string) string {
 	reason = strings.TrimSpace(strings.Map(printable, strings.ToValidUTF8(reason, "\uFFFD")))
 	if most := int(abi.DefaultLimits().RefuseBytes); len(reason) > most {
@@ -146,8 +146,8 @@ func oneLine(reason string) string {
 	return reason
 }
 
-// printable is a character as it may be shown: white space is a blank, and what is unseen or changes the direction of a text is
-// replaced.
+// printable returns a character for display: white space becomes a blank, and invisible characters and those that change the text's
+// direction are replaced.
 func printable(r rune) rune {
 	switch {
 	case unicode.IsSpace(r):
@@ -158,8 +158,8 @@ func printable(r rune) rune {
 	return r
 }
 
-// askNow asks one family about what is to be stored. When another version takes its place before it is asked, that which has the
-// hook then is asked; when none has it any more, nothing changes.
+// askNow calls one family about a store. If another version replaces it before the call, that version is called, if it
+// has the hook; otherwise nothing changes.
 func (h *Hooks) askNow(ctx context.Context, x Store, s memory.Storing, items []memory.Item) (verdict, error) {
 	said, err := h.ask(ctx, x, s, items)
 	for attempt := 2; attempt <= attempts && errors.Is(err, ErrReplaced) && ctx.Err() == nil; attempt++ {
@@ -176,14 +176,14 @@ func (h *Hooks) askNow(ctx context.Context, x Store, s memory.Storing, items []m
 	return said, err
 }
 
-// verdict is what one family says of a change.
+// verdict is one family's answer to a change.
 type verdict struct {
 	items    []memory.Item
 	proposes bool
-	reason   string // to propose it
+	reason   string // why to propose it
 }
 
-// ask asks one family about what is to be stored, and makes the changes that it answers.
+// ask calls one family about a store, and applies the changes that it answers.
 func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memory.Item) (said verdict, err error) {
 	if x.OnFailure != abi.OnFailureRefuse && x.Rest().resting(h.o.Clock()) {
 		return said, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed again and again, and is not asked for %v", Pause)}
@@ -208,7 +208,7 @@ func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memo
 	r.Operations().DryRun = s.DryRun
 	answer, err := askStore(ctx, r, x.change(s), s.Namespace, items)
 	switch {
-	case errors.As(err, new(*refusal)): // it did what it is for
+	case errors.As(err, new(*refusal)): // a decision, not a failure
 		x.Rest().asked(nil, h.o.Clock())
 		return said, err
 	case err != nil:
@@ -227,7 +227,7 @@ func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memo
 	return said, nil
 }
 
-// change is what a family is told of a change: one that does not ask about states sees a staged one as a store.
+// change returns the change for a family: one that does not ask about states sees a staged one as a store.
 func (s Store) change(what memory.Storing) memory.Change {
 	if asksAbout(s.Manifest().Hooks.Store, what.Change) {
 		return what.Change
@@ -235,7 +235,7 @@ func (s Store) change(what memory.Storing) memory.Change {
 	return memory.ChangeStore
 }
 
-// guest is the guest of a store hook. One that is not loaded is waited for only where the write must not go on without it.
+// guest returns the guest of a store hook. It waits for loading only if the write must not proceed without it.
 func (s Store) guest(ctx context.Context) (Guest, error) {
 	if g, ok := s.Loaded(); ok {
 		return g, nil
@@ -246,7 +246,7 @@ func (s Store) guest(ctx context.Context) (Guest, error) {
 	return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "it is being loaded"}
 }
 
-// askStore asks a guest about a change of memories.
+// askStore calls a guest about a change of memories.
 func askStore(ctx context.Context, r Request, c memory.Change, namespace string, items []memory.Item) (answer abi.StoreResult, err error) {
 	config, err := r.Config(ctx)
 	if err != nil {
@@ -280,7 +280,7 @@ func askStore(ctx context.Context, r Request, c memory.Change, namespace string,
 	return answer, nil
 }
 
-// stateText is a state as guests see it: none for what is active.
+// stateText formats a state for guests: empty for active.
 func stateText(s memory.State) string {
 	if s == memory.Active {
 		return ""
@@ -288,7 +288,7 @@ func stateText(s memory.State) string {
 	return string(s)
 }
 
-// apply makes the changes that a hook answered with, if what comes out can be stored.
+// apply applies the changes of a hook's answer, if the result can be stored.
 func (h *Hooks) apply(items []memory.Item, changes []*abi.Change) ([]memory.Item, error) {
 	changed := slices.Clone(items)
 	for i, c := range changes {

@@ -14,17 +14,17 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// watermarks is the collection of how far families were told of what was stored: a record a family and branch, and one a family for the
-// version at which its hook was first seen on.
+// watermarks is the collection of the families' positions in what was stored: a record per family and branch, and one per family for
+// the version at which its hook was first seen on.
 var watermarks = memory.Collection{Name: "_stored", PerSpace: true, Internal: true}
 
 const (
-	storedPage  = 100         // entries that one call of a stored hook is about, at least, if there are more
-	storedRetry = time.Minute // at the latest, after a failure
+	storedPage  = 100         // minimal entries per call of a stored hook, if there are more
+	storedRetry = time.Minute // longest delay after a failure
 )
 
-// Follow tells the families whose hook stored or merged is on what was stored and merged: all of it, in order, branch by branch, also
-// what was while the server did not run, or while they failed. None of them waits for another. It ends with ctx.
+// Follow calls the families' stored and merged hooks for everything stored and merged, in order, branch by branch, including
+// what came while the server was down or they failed. Families do not wait for each other. It ends with ctx.
 func (h *Hooks) Follow(ctx context.Context) {
 	commits := h.o.Space.Watch(ctx)
 	look := time.NewTicker(storedRetry)
@@ -58,7 +58,7 @@ func (h *Hooks) Follow(ctx context.Context) {
 	}
 }
 
-// follow tells one family, whenever there is news, and less and less often while it fails, until ctx ends.
+// follow calls one family when there is news, with a backoff while it fails, until ctx ends.
 func (h *Hooks) follow(ctx context.Context, name string, news <-chan struct{}) {
 	for failures := 0; ; {
 		select {
@@ -78,7 +78,7 @@ func (h *Hooks) follow(ctx context.Context, name string, news <-chan struct{}) {
 	}
 }
 
-// wait waits, and reports whether ctx is still there then.
+// wait waits, and reports whether ctx is still live.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -90,7 +90,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// followers are the families that are told.
+// followers returns the families with a stored or merged hook.
 func (h *Hooks) followers() []Family {
 	list := h.o.Families.On(abi.HookStored)
 	for _, x := range h.o.Families.On(abi.HookMerged) {
@@ -101,8 +101,8 @@ func (h *Hooks) followers() []Family {
 	return list
 }
 
-// tellAll tells a family of a page of each branch, if its hook is on, and reports whether there is more. A branch that fails
-// does not keep it from the others.
+// tellAll passes a page of each branch to a family, if its hook is on, and reports whether there is more. A failing branch
+// does not block the others.
 func (h *Hooks) tellAll(ctx context.Context, name string) (more bool, err error) {
 	_, stored := h.named(abi.HookStored, name)
 	_, merged := h.named(abi.HookMerged, name)
@@ -135,7 +135,7 @@ func (h *Hooks) tellAll(ctx context.Context, name string) (more bool, err error)
 	return more && ctx.Err() == nil, failed
 }
 
-// listensSince is the version at which a family's hook was first seen on; on is false when that is now.
+// listensSince returns the version at which a family's hook was first seen on; on is false if that is now.
 func (h *Hooks) listensSince(ctx context.Context, x Family) (at uint64, on bool, err error) {
 	stage, err := h.own(x).Stage(ctx, memory.Default)
 	if err != nil {
@@ -151,7 +151,7 @@ func (h *Hooks) listensSince(ctx context.Context, x Family) (at uint64, on bool,
 	return stage.Version(), err == nil, err
 }
 
-// toldBefore counts a family as told before it sends something: what it does outside is not repeated, come what may.
+// toldBefore advances a family's position before it sends something: its external effects are never repeated.
 func toldBefore(space *memory.Access, stage *memory.Stage, key string, at uint64) func(context.Context, []string) error {
 	counted := false
 	return func(ctx context.Context, _ []string) error {
@@ -186,7 +186,7 @@ func watermark(ctx context.Context, stage *memory.Stage, key string) (at uint64,
 	return at, true, nil
 }
 
-// note stages how far a family was told.
+// note stages a family's position.
 func note(ctx context.Context, stage *memory.Stage, key string, at uint64) error {
 	value, err := json.Marshal(at)
 	if err != nil {

@@ -11,22 +11,22 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// source is where writes are told of: a branch, or what is the same on every branch.
+// source is a sequence of writes: those of a branch, or those shared by all branches.
 type source struct {
 	branch   string
 	perSpace bool
 }
 
-// key is the key of the record of how far a family was told. No branch has an empty name.
+// key returns the key of the record of a family's position. No branch has an empty name.
 func (s source) key(x Family) string { return x.Name() + "/" + s.branch }
 
-// listener is a family that is told.
+// listener is a family with a stored or merged hook.
 type listener struct {
 	Family
-	stored, merged bool // which of its hooks are on
+	stored, merged bool // the hooks that are on
 }
 
-// query says what a listener is told of from a source; ok is false when that is nothing.
+// query returns the query for a listener's writes from a source; ok is false if it wants none.
 func (l listener) query(from source, after uint64) (q memory.WrittenQuery, ok bool) {
 	q = memory.WrittenQuery{Branch: from.branch, PerSpace: from.perSpace, Merges: l.merged && !from.perSpace, After: after, Limit: storedPage}
 	if hook := l.Manifest().Hooks.Stored; l.stored && hook != nil {
@@ -40,8 +40,8 @@ func (l listener) query(from source, after uint64) (q memory.WrittenQuery, ok bo
 	return q, q.Memories || q.Merges || len(q.Collections) > 0
 }
 
-// isOwn reports whether an entry comes from the family itself and is not to come back to it. Records are always its own: those that
-// its hooks wrote do not come back.
+// isOwn reports whether an entry comes from the family itself and must not return to it. Records are always its own: those
+// that its hooks wrote do not return.
 func (l listener) isOwn(e memory.WrittenEntry) bool {
 	switch {
 	case e.By.Family != l.Name() && e.Agent != "family:"+l.Name():
@@ -52,19 +52,19 @@ func (l listener) isOwn(e memory.WrittenEntry) bool {
 	return e.Collection == "" && !l.Manifest().Hooks.Stored.Own
 }
 
-// news is what a listener is told at once: writes of one generation.
+// news is what one call passes to a listener: writes of one generation.
 type news struct {
 	entries    []abi.Entry
 	merges     []abi.MergeNotice
 	generation int
 	upto       uint64
 	more       bool
-	cut        *Cut // of those that it is not told of; nil: none
+	cut        *Cut // of those it misses; nil: none
 }
 
 func (n news) empty() bool { return len(n.entries) == 0 && len(n.merges) == 0 }
 
-// pick takes from a page what a listener is told of, up to where the generation changes.
+// pick selects a listener's writes from a page, up to a change of generation.
 func (h *Hooks) pick(l listener, branch string, page memory.Written) news {
 	n := news{upto: page.Upto, more: page.More}
 	entries, merges := page.Entries, page.Merges
@@ -90,8 +90,8 @@ func (h *Hooks) pick(l listener, branch string, page memory.Written) news {
 	return n
 }
 
-// takes reports whether a listener is told of a write. It ends the news before a write of another generation, and counts what is
-// cut.
+// takes reports whether a listener gets a write. It ends the news before a write of another generation, and counts cut
+// writes.
 func (h *Hooks) takes(n *news, l listener, hook abi.Hook, branch string, version uint64, by memory.Caller, own bool) bool {
 	switch {
 	case own:
@@ -108,7 +108,7 @@ func (h *Hooks) takes(n *news, l listener, hook abi.Hook, branch string, version
 	return true
 }
 
-// entry is a written entry as a guest is told of it.
+// entry converts a written entry for a guest.
 func (l listener) entry(w memory.WrittenEntry) abi.Entry {
 	e := abi.Entry{Namespace: w.Namespace, Collection: "memory", Key: w.Key, Version: w.Version, Deleted: w.Deleted, Agent: w.Agent, Family: w.By.Family,
 		Value: w.Value, Tags: w.Tags, Type: w.Type, Importance: w.Importance, Metadata: w.Metadata}
@@ -131,8 +131,8 @@ func mergeNotice(target string, m memory.MergedBranch) abi.MergeNotice {
 	return notice
 }
 
-// tell tells a family of the next page of a source, from a version on if it was told nothing of it yet. What it stages and how far
-// it was told are committed together.
+// tell passes the next page of a source, after version since at the earliest, to a family. Its staged work and its position
+// are committed together.
 func (h *Hooks) tell(ctx context.Context, l listener, from source, since uint64) (more bool, err error) {
 	stage, err := h.own(l).Stage(ctx, from.branch)
 	if err != nil {
@@ -157,12 +157,12 @@ func (h *Hooks) tell(ctx context.Context, l listener, from source, since uint64)
 	}
 	n := h.pick(l, from.branch, page)
 	if n.empty() && n.cut == nil && !n.more && (!known || n.upto-after < storedPage) {
-		return false, nil // what is noted can wait until there is something
+		return false, nil // an unchanged position is not worth a commit
 	}
 	return h.tellNews(ctx, l, from, after, n)
 }
 
-// tellNews tells a family that was told up to a version.
+// tellNews calls a family whose position is a version.
 func (h *Hooks) tellNews(ctx context.Context, l listener, from source, after uint64, n news) (more bool, err error) {
 	caller := ops.OwnCaller(l.Name())
 	caller.Generation = n.generation + 1
@@ -172,7 +172,7 @@ func (h *Hooks) tellNews(ctx context.Context, l listener, from source, after uin
 	}
 	key := from.key(l)
 	if now, _, err := watermark(ctx, stage, key); err != nil || now > after {
-		return err == nil, err // it was told meanwhile
+		return err == nil, err // it was called meanwhile
 	}
 	effects := memory.NewEffects(toldBefore(h.own(l), stage, key, n.upto))
 	if err = note(ctx, stage, key, n.upto); err == nil {
@@ -186,7 +186,7 @@ func (h *Hooks) tellNews(ctx context.Context, l listener, from source, after uin
 	return n.more && err == nil, err
 }
 
-// tellPage tells a family, and commits what it stages, and what it is not told of.
+// tellPage calls a family, and commits what it stages, and what it misses.
 func (h *Hooks) tellPage(ctx context.Context, l listener, stage *memory.Stage, caller memory.Caller, n news) error {
 	if n.cut != nil {
 		h.o.Logger.Warn("a family is not told of answers to answers", "family", l.Name(), "branch", n.cut.Branch, "version", n.cut.Version,
@@ -218,7 +218,7 @@ func (h *Hooks) tellPage(ctx context.Context, l listener, stage *memory.Stage, c
 	return r.Commit(ctx)
 }
 
-// askHook asks a guest whose answer does not matter.
+// askHook calls a guest whose answer is ignored.
 func askHook(ctx context.Context, r Request, about abi.HookRequest) (err error) {
 	if about.Config, err = r.Config(ctx); err != nil {
 		return err

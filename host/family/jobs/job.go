@@ -1,4 +1,4 @@
-// Package jobs keeps the queue of what families do when nobody waits for them, and runs it.
+// Package jobs keeps the queue of families' background work, and runs it.
 package jobs
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// records is the collection of jobs, and schedules that of when those with a schedule ran last.
+// records is the collection of jobs, and schedules that of the last runs of scheduled jobs.
 var (
 	records   = memory.Collection{Name: "_jobs", PerSpace: true, Internal: true}
 	schedules = memory.Collection{Name: "_schedules", PerSpace: true, Internal: true}
 )
 
-// State is where a job is in its life.
+// State is a state in the life of a job.
 type State string
 
 // The states of a job.
@@ -33,36 +33,36 @@ const (
 	Cancelled State = "cancelled"
 )
 
-// Job is a piece of work that a family does when nobody waits for it.
+// Job is a piece of a family's background work.
 type Job struct {
 	ID      string          `json:"id"`
 	Family  string          `json:"family"`
 	Digest  string          `json:"digest,omitempty"` // of the version that queued it; empty: the present one
-	Name    string          `json:"job"`              // as its manifest has it; "store hook" for a hook that was put off
+	Name    string          `json:"job"`              // as in its manifest; "store hook" for a deferred hook
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Agent   string          `json:"agent,omitempty"` // on whose behalf
-	// Namespaces are those that its caller may read, and Writable those that they may write, of these; nil: all.
+	// Namespaces are those its caller may read, and Writable those of them it may write; nil: all.
 	Namespaces []string `json:"namespaces,omitzero"`
 	Writable   []string `json:"writable,omitzero"`
-	// Generation is that of its caller: see memory.Caller.
+	// Generation is its caller's: see memory.Caller.
 	Generation int             `json:"generation,omitempty"`
 	Branch     string          `json:"branch"`
 	Namespace  string          `json:"namespace"`
 	State      State           `json:"state"`
 	Attempts   int             `json:"attempts"`
-	Due        time.Time       `json:"due"` // not before this
+	Due        time.Time       `json:"due"` // earliest start
 	Created    time.Time       `json:"created"`
 	Ended      time.Time       `json:"ended,omitzero"`
 	Progress   *Progress       `json:"progress,omitempty"`
 	Error      string          `json:"error,omitempty"` // of the last attempt
 	Result     json.RawMessage `json:"result,omitempty"`
-	Proposal   string          `json:"proposal,omitempty"` // the branch that has what it proposes
-	Sent       []string        `json:"sent,omitempty"`     // what it did outside: a job that did something is not tried again
+	Proposal   string          `json:"proposal,omitempty"` // the branch with its proposed changes
+	Sent       []string        `json:"sent,omitempty"`     // its effects outside: a job with any is not retried
 
-	bytes int64 // of a payload that is not here
+	bytes int64 // of a payload that is not loaded
 }
 
-// SetCaller notes on whose behalf the job runs.
+// SetCaller sets the caller on whose behalf the job runs.
 func (job *Job) SetCaller(c memory.Caller) {
 	job.Agent, job.Generation = c.Agent, c.Generation
 	job.Namespaces = namespacesOr(c.Rights.Readable())
@@ -77,7 +77,7 @@ func namespacesOr(list []string, all bool) []string {
 	return append([]string{}, list...)
 }
 
-// Caller is on whose behalf the job runs.
+// Caller returns the caller on whose behalf the job runs.
 func (job Job) Caller() memory.Caller {
 	read, write := job.Namespaces, job.Writable
 	if read == nil {
@@ -89,19 +89,19 @@ func (job Job) Caller() memory.Caller {
 	return memory.Caller{Agent: job.Agent, Generation: job.Generation, Rights: memory.RightsTo(read, write)}
 }
 
-// size is how many bytes the job was queued with.
+// size returns the bytes of the job's payload.
 func (job Job) size() int64 { return max(job.bytes, int64(len(job.Payload))) }
 
-// Light is the job without what it was queued with, and what it answered.
+// Light returns the job without payload and result.
 func (job Job) Light() Job {
 	job.bytes, job.Payload, job.Result = job.size(), nil, nil
 	return job
 }
 
-// Progress is how far a job has come.
+// Progress is the progress of a job.
 type Progress struct {
 	Done    float64 `json:"done"`
-	Total   float64 `json:"total,omitempty"` // 0: not known
+	Total   float64 `json:"total,omitempty"` // 0: unknown
 	Message string  `json:"message,omitempty"`
 }
 
@@ -110,66 +110,66 @@ const (
 	Attempts     = 5 // of a job, at most
 	longestRetry = time.Hour
 	Kept         = 7 * 24 * time.Hour // after their end
-	mostEnded    = 1000               // jobs of a family that are remembered after their end
-	tidyAfter    = 500                // ends of jobs, if not an hour before that
-	PayloadLimit = 64 << 10           // bytes of what a job is queued with
+	mostEnded    = 1000               // ended jobs of a family that are remembered
+	tidyAfter    = 500                // ends of jobs, or an hour, whichever is first
+	PayloadLimit = 64 << 10           // bytes of a job's payload
 	ResultLimit  = 64 << 10           // bytes of a job's result that are kept
-	jobsPage     = 100                // jobs that are in memory at once with all that they carry
+	jobsPage     = 100                // complete jobs in memory at once
 )
 
-// Families are those whose jobs a queue runs.
+// Families provides the families whose jobs a queue runs.
 type Families interface {
-	// Usable is an error while a family cannot be asked; its jobs wait.
+	// Usable returns an error while a family cannot be called; its jobs wait.
 	Usable(family string) error
-	// Quota is the largest backlog that a family may have; known is false for a family that is not there.
+	// Quota returns the largest backlog of a family; known is false for an unknown family.
 	Quota(family string) (most Backlog, known bool)
-	// Schedules are the jobs that are to be queued again and again.
+	// Schedules returns the jobs to be queued at intervals.
 	Schedules() []Schedule
-	// Do has a family do a job, and commits what that writes together with the job's end, which it notes in job.
+	// Do has a family run a job, and commits its writes together with the job's end, which it records in job.
 	Do(ctx context.Context, job *Job) error
 }
 
-// Options are what a queue is made of. All are required.
+// Options configures a queue. All fields are required.
 type Options struct {
-	Space     *memory.Access // with full rights: those of who queues a job bound the job, not the queue
-	Namespace string         // where the records of jobs are
+	Space     *memory.Access // with full rights: a job is bounded by those of its caller
+	Namespace string         // of the records of jobs
 	Families  Families
 	Clock     func() time.Time
 	NewID     func(now time.Time) string // an id that sorts by time
-	Retry     time.Duration              // from a first failure to the next attempt
+	Retry     time.Duration              // from the first failure to the next attempt
 	Logger    *slog.Logger
 }
 
-// Queue runs what is queued, one job of a family at a time. Its methods may be called concurrently.
+// Queue runs queued jobs, one of a family at a time. Its methods may be called concurrently.
 type Queue struct {
 	o    Options
 	wake chan struct{}
 
 	reading   sync.Mutex // held while the queue is read
-	reserving sync.Mutex // held while room for jobs is looked for
+	reserving sync.Mutex // held while room for jobs is reserved
 
 	mu       sync.Mutex
-	reserved map[string]Backlog // by family: jobs that are being committed
+	reserved map[string]Backlog // by family: jobs being committed
 	fresh    []freshJob         // of the queue
 	left     map[string]bool    // by id: jobs that left the queue since it was last read
 	running  map[string]*Job    // by family
 	progress map[string]Progress
 	cancel   map[string]context.CancelFunc // by id
-	queue    []Job                         // that wait, in their order, without payloads
-	stale    bool                          // the queue has to be read again
+	queue    []Job                         // waiting jobs, in their order, without payloads
+	stale    bool                          // the queue must be read again
 	rest     map[string]time.Time          // by id: not before that, whatever the record says
 	sooner   map[string]time.Time          // by id: then, because the clock was put back; see dueBy
 	ended    int                           // since ended jobs were last forgotten
 	tidied   time.Time                     // when that was
 }
 
-// New is a queue that runs nothing before Run.
+// New returns a queue, which runs nothing before Run.
 func New(o Options) *Queue {
 	return &Queue{o: o, wake: make(chan struct{}, 1), reserved: map[string]Backlog{}, running: map[string]*Job{}, progress: map[string]Progress{},
 		cancel: map[string]context.CancelFunc{}, rest: map[string]time.Time{}, sooner: map[string]time.Time{}, stale: true}
 }
 
-// WakeUp has the queue read again: others changed it.
+// WakeUp has the queue read again after a change by others.
 func (q *Queue) WakeUp() {
 	q.mu.Lock()
 	q.stale = true
@@ -177,7 +177,7 @@ func (q *Queue) WakeUp() {
 	q.nudge()
 }
 
-// nudge has what is due looked for.
+// nudge triggers a look for due jobs.
 func (q *Queue) nudge() {
 	select {
 	case q.wake <- struct{}{}:
@@ -185,7 +185,7 @@ func (q *Queue) nudge() {
 	}
 }
 
-// Run runs jobs as they become due, until ctx ends. What ran when the server stopped is begun again.
+// Run runs jobs as they become due, until ctx ends. Jobs interrupted by a stop of the server are started again.
 func (q *Queue) Run(ctx context.Context) {
 	var working sync.WaitGroup
 	defer working.Wait()
@@ -203,10 +203,10 @@ func (q *Queue) Run(ctx context.Context) {
 	}
 }
 
-// longestSleep is how often due jobs and schedules are looked for at least.
+// longestSleep is the longest interval between looks for due jobs and schedules.
 const longestSleep = 30 * time.Second
 
-// begin starts what is due, and tells how long there is nothing else to do.
+// begin starts due jobs, and returns the time until the next.
 func (q *Queue) begin(ctx context.Context, working *sync.WaitGroup) time.Duration {
 	now := q.o.Clock()
 	q.scheduled(ctx, now)
@@ -228,7 +228,7 @@ func (q *Queue) begin(ctx context.Context, working *sync.WaitGroup) time.Duratio
 	return max(sleep, time.Millisecond)
 }
 
-// Step runs what is due, one job after the other, until nothing is. It does what Run does, without waiting for what is due later.
+// Step runs due jobs, one after the other, until none is left. Unlike Run, it does not wait for later ones.
 func (q *Queue) Step(ctx context.Context) error {
 	for {
 		now := q.o.Clock()
@@ -246,7 +246,7 @@ func (q *Queue) Step(ctx context.Context) error {
 	}
 }
 
-// start runs a job, unless one of its family runs.
+// start runs a job, unless another of its family is running.
 func (q *Queue) start(ctx context.Context, job Job, working *sync.WaitGroup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -268,7 +268,7 @@ func (q *Queue) start(ctx context.Context, job Job, working *sync.WaitGroup) {
 	})
 }
 
-// Put stages what is known of a job.
+// Put stages the record of a job.
 func (q *Queue) Put(ctx context.Context, stage *memory.Stage, job Job) error {
 	value, err := json.Marshal(job)
 	if err != nil {
@@ -277,8 +277,8 @@ func (q *Queue) Put(ctx context.Context, stage *memory.Stage, job Job) error {
 	return stage.PutRecord(ctx, records, q.o.Namespace, job.ID, value, nil)
 }
 
-// do runs a job once, and notes what became of it: together with what it writes when it succeeds, and alone otherwise. It
-// returns the job as it is then.
+// do runs a job once, and writes its outcome: together with its writes on success, and alone otherwise. It
+// returns the job in its new state.
 func (q *Queue) do(ctx context.Context, job Job) Job {
 	job.Attempts++
 	err := q.o.Families.Do(ctx, &job)
@@ -286,7 +286,7 @@ func (q *Queue) do(ctx context.Context, job Job) Job {
 		if q.isCancelled(ctx, job.ID) {
 			job.State = Cancelled
 		}
-		return job // otherwise the server stops: the job is still queued
+		return job // the server stops: the job is still queued
 	}
 	if err == nil {
 		return job
@@ -307,7 +307,7 @@ func (q *Queue) do(ctx context.Context, job Job) Job {
 	return job
 }
 
-// Backoff is how long to wait after a number of failures.
+// Backoff returns the delay after a number of failures.
 func Backoff(first time.Duration, failures int) time.Duration {
 	wait := first
 	for range failures - 1 {
@@ -316,7 +316,7 @@ func Backoff(first time.Duration, failures int) time.Duration {
 	return wait
 }
 
-// note writes what became of a job that is still as it was begun.
+// note writes the outcome of a job, unless its record changed since it began.
 func (q *Queue) note(ctx context.Context, job *Job) error {
 	stage, err := q.o.Space.Stage(ctx, memory.Default)
 	if err != nil {
@@ -338,7 +338,7 @@ func (q *Queue) note(ctx context.Context, job *Job) error {
 	return err
 }
 
-// Find reads a job; nil when there is none.
+// Find reads a job; nil: none.
 func (q *Queue) Find(ctx context.Context, stage *memory.Stage, id string) (*Job, error) {
 	found, err := stage.Records(ctx, records, q.o.Namespace, []string{id})
 	if err != nil || found[0] == nil {
@@ -360,14 +360,14 @@ func (q *Queue) isCancelled(ctx context.Context, id string) bool {
 	return err == nil && job != nil && job.State == Cancelled
 }
 
-// Progressed notes how far a job that runs has come.
+// Progressed records the progress of a running job.
 func (q *Queue) Progressed(id string, p Progress) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.progress[id] = p
 }
 
-// List lists the jobs that are remembered, oldest first, with how far those that run have come.
+// List lists the remembered jobs, oldest first, with the progress of running ones.
 func (q *Queue) List(ctx context.Context) ([]Job, error) {
 	list, _, err := q.all(ctx)
 	for i := range list {
@@ -376,7 +376,7 @@ func (q *Queue) List(ctx context.Context) ([]Job, error) {
 	return list, err
 }
 
-// Describe adds what is known of a job that runs.
+// Describe adds the progress of a running job.
 func (q *Queue) Describe(job *Job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -388,7 +388,7 @@ func (q *Queue) Describe(job *Job) {
 	}
 }
 
-// NoteSent notes what a job does outside in its record, before it does it. A job that was cancelled meanwhile does nothing more.
+// NoteSent writes a job's effects outside to its record before they happen. A job cancelled meanwhile has no further ones.
 func (q *Queue) NoteSent(stage *memory.Stage, id string) func(context.Context, []string) error {
 	return func(ctx context.Context, sent []string) error {
 		own, err := q.o.Space.Stage(ctx, memory.Default)
@@ -415,7 +415,7 @@ func (q *Queue) NoteSent(stage *memory.Stage, id string) func(context.Context, [
 	}
 }
 
-// BrokenOff is why a job that the server did not see to its end is not begun again.
+// BrokenOff returns why a job interrupted by a stop of the server is not started again.
 func BrokenOff(sent []string) error {
 	return &memory.Error{Code: memory.Conflict, Message: "the server stopped while it ran: " + strings.Join(sent, "; ") +
 		". Nothing else of it was kept, and it is not begun again: find out there what came of it, and queue another if it is still to be done"}

@@ -12,7 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// refresh reads the queue again, if others changed it.
+// refresh reads the queue again if others changed it.
 func (q *Queue) refresh(ctx context.Context) error {
 	q.reading.Lock()
 	defer q.reading.Unlock()
@@ -37,7 +37,7 @@ func (q *Queue) refresh(ctx context.Context) error {
 	return nil
 }
 
-// install takes a queue over as it was read at a version, with what came and without what left since. The caller holds mu.
+// install replaces the queue by one read at a version, adding jobs that came and dropping those that left since. The caller holds mu.
 func (q *Queue) install(read []Job, at uint64) {
 	read = slices.DeleteFunc(read, func(job Job) bool { return q.left[job.ID] })
 	q.fresh = slices.DeleteFunc(q.fresh, func(f freshJob) bool { return f.version <= at })
@@ -50,7 +50,7 @@ func (q *Queue) install(read []Job, at uint64) {
 	q.queue = read
 }
 
-// remove takes a job out of the queue. The caller holds mu.
+// remove removes a job from the queue. The caller holds mu.
 func (q *Queue) remove(id string) {
 	q.queue = slices.DeleteFunc(q.queue, func(other Job) bool { return other.ID == id })
 	if q.left != nil {
@@ -58,12 +58,12 @@ func (q *Queue) remove(id string) {
 	}
 }
 
-// sortQueue sorts jobs by when they are due.
+// sortQueue sorts jobs by due time.
 func sortQueue(list []Job) {
 	slices.SortStableFunc(list, func(a, b Job) int { return cmp.Or(a.Due.Compare(b.Due), strings.Compare(a.ID, b.ID)) })
 }
 
-// ready are the jobs that wait, in their order, of families that can be used and have none that runs. Those of others wait
+// ready returns the waiting jobs, in order, of usable families without a running job. Others wait
 // until that changes.
 func (q *Queue) ready(now time.Time) []Job {
 	q.mu.Lock()
@@ -86,7 +86,7 @@ func (q *Queue) ready(now time.Time) []Job {
 	return list
 }
 
-// dueBy is when a job is due by a clock that may have been put back since that was decided: no later than after the longest wait that
+// dueBy returns when a job is due by a clock that may have been put back since: no later than after the longest wait that
 // could have been meant. The caller holds mu.
 func (q *Queue) dueBy(job Job, now time.Time) time.Time {
 	due, longest := job.Due, job.Due.Sub(job.Created)
@@ -122,7 +122,7 @@ func (q *Queue) tidy(ctx context.Context, now time.Time) {
 	}
 }
 
-// noteOutcome keeps in the queue what became of a job, also when that could not be written: or it would be begun again at once.
+// noteOutcome keeps the outcome of a job in the queue, even if writing it failed: otherwise the job would start again at once.
 // The caller holds mu.
 func (q *Queue) noteOutcome(job Job) {
 	at := slices.IndexFunc(q.queue, func(other Job) bool { return other.ID == job.ID })
@@ -139,7 +139,7 @@ func (q *Queue) noteOutcome(job Job) {
 	}
 }
 
-// all lists the jobs that are remembered, oldest first, without what they were queued with, and the version at which it read them.
+// all lists the remembered jobs, oldest first, without payloads, and the version at which it read them.
 func (q *Queue) all(ctx context.Context) (list []Job, at uint64, err error) {
 	stage, err := q.o.Space.Stage(ctx, memory.Default)
 	if err != nil {
@@ -164,7 +164,7 @@ func (q *Queue) all(ctx context.Context) (list []Job, at uint64, err error) {
 	return list, stage.Version(), nil
 }
 
-// waiting lists the jobs that are to be run, in their order, and the version at which it read them.
+// waiting lists the jobs to run, in their order, and the version at which it read them.
 func (q *Queue) waiting(ctx context.Context) (list []Job, at uint64, err error) {
 	list, at, err = q.all(ctx)
 	list = slices.DeleteFunc(list, func(job Job) bool { return job.State != Queued })
@@ -175,7 +175,7 @@ func (q *Queue) waiting(ctx context.Context) (list []Job, at uint64, err error) 
 	return list, at, err
 }
 
-// Forget drops jobs that ended long ago, or before many others, and those that wait in vain for a family that is gone.
+// Forget drops jobs that ended long ago, or before many others, and waiting ones of families that are gone.
 func (q *Queue) Forget(ctx context.Context, now time.Time) error {
 	list, _, err := q.all(ctx)
 	if err != nil {
@@ -210,7 +210,7 @@ func (q *Queue) Forget(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Stop ends a job that runs, and forgets one that waits.
+// Stop ends a running job, and forgets a waiting one.
 func (q *Queue) Stop(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -8,15 +8,15 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// Backlog is how many jobs of a family wait or run, and how large they are.
+// Backlog is the number and size of a family's waiting and running jobs.
 type Backlog struct {
 	Jobs     int64 `json:"jobs"`
-	JobBytes int64 `json:"job_bytes"` // of what they were queued with
+	JobBytes int64 `json:"job_bytes"` // of their payloads
 }
 
 func (u Backlog) plus(o Backlog) Backlog { return Backlog{u.Jobs + o.Jobs, u.JobBytes + o.JobBytes} }
 
-// backlogOf is what some jobs take.
+// backlogOf returns the backlog of some jobs.
 func backlogOf(list []Job) Backlog {
 	use := Backlog{Jobs: int64(len(list))}
 	for _, job := range list {
@@ -25,7 +25,7 @@ func backlogOf(list []Job) Backlog {
 	return use
 }
 
-// room is an error when more jobs of a family do not fit beside those there are.
+// room returns an error if more jobs of a family do not fit its quota.
 func (q *Queue) room(family string, used, more Backlog) error {
 	most, known := q.o.Families.Quota(family)
 	if !known {
@@ -45,7 +45,7 @@ func (q *Queue) room(family string, used, more Backlog) error {
 	return nil
 }
 
-// Backlog is how many jobs of a family wait or run, with those that are being committed.
+// Backlog returns a family's backlog, including jobs being committed.
 func (q *Queue) Backlog(family string) Backlog {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -58,7 +58,7 @@ func (q *Queue) Backlog(family string) Backlog {
 	return use
 }
 
-// HasRoom is an error when more jobs of a family do not fit beside those there are. It keeps no room for them.
+// HasRoom returns an error if more jobs of a family do not fit its quota. It reserves nothing.
 func (q *Queue) HasRoom(ctx context.Context, family string, more ...Job) error {
 	if err := q.refresh(ctx); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (q *Queue) HasRoom(ctx context.Context, family string, more ...Job) error {
 	return q.room(family, q.Backlog(family), backlogOf(more))
 }
 
-// Commit commits a stage in which jobs are queued, if there is room for them, and has them run. Two commits never take the same room.
+// Commit commits a stage with queued jobs, if they fit, and schedules them. Two commits never take the same room.
 func (q *Queue) Commit(ctx context.Context, stage *memory.Stage, c memory.Commit, list []Job) (memory.Committed, error) {
 	if len(list) == 0 {
 		return stage.Commit(ctx, c)
@@ -86,7 +86,7 @@ func (q *Queue) Commit(ctx context.Context, stage *memory.Stage, c memory.Commit
 	return done, err
 }
 
-// reserve keeps room for jobs. The caller holds mu when it releases it.
+// reserve reserves room for jobs. The caller holds mu when it releases it.
 func (q *Queue) reserve(ctx context.Context, list []Job) (release func(), err error) {
 	if err := q.refresh(ctx); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (q *Queue) reserve(ctx context.Context, list []Job) (release func(), err er
 	for _, job := range list {
 		more[job.Family] = more[job.Family].plus(Backlog{1, job.size()})
 	}
-	q.reserving.Lock() // so that nobody else looks before it is kept
+	q.reserving.Lock() // nobody else looks before it is reserved
 	defer q.reserving.Unlock()
 	for name, use := range more {
 		if err := q.room(name, q.Backlog(name), use); err != nil {
@@ -113,7 +113,7 @@ func (q *Queue) reserve(ctx context.Context, list []Job) (release func(), err er
 	return func() { hold(-1) }, nil
 }
 
-// add puts jobs that were committed into the queue. The caller holds mu.
+// add adds committed jobs to the queue. The caller holds mu.
 func (q *Queue) add(version uint64, list []Job) {
 	for _, job := range list {
 		q.queue = append(q.queue, job.Light())
@@ -122,7 +122,7 @@ func (q *Queue) add(version uint64, list []Job) {
 	sortQueue(q.queue)
 }
 
-// freshJob is a job that a reading of the queue may have missed.
+// freshJob is a job that a concurrent read of the queue may have missed.
 type freshJob struct {
 	version uint64
 	id      string

@@ -14,7 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// scheduled queues those jobs with a schedule that are due.
+// scheduled queues due jobs with a schedule.
 func (q *Queue) scheduled(ctx context.Context, now time.Time) {
 	for _, s := range q.o.Families.Schedules() {
 		if err := q.schedule(ctx, s, now); err != nil && ctx.Err() == nil {
@@ -23,23 +23,23 @@ func (q *Queue) scheduled(ctx context.Context, now time.Time) {
 	}
 }
 
-// Schedule is a job that is queued in intervals.
+// Schedule is a job that is queued at intervals.
 type Schedule struct {
 	Family string
 	Job    string
 	Every  time.Duration
-	Each   abi.Each // what it is queued for each of
+	Each   abi.Each // the kind of location it is queued for
 }
 
 func (s Schedule) key() string { return s.Family + "/" + s.Job }
 
-// round is how far a schedule has come: an interval begins with a round, in which the job is queued for one location after the other.
+// round is the progress of a schedule: each interval begins with a round, which queues the job for one location after the other.
 type round struct {
 	Began   time.Time        `json:"began"`
-	Reached *memory.Location `json:"reached,omitempty"` // the last location of a round that goes on; nil: it is complete
+	Reached *memory.Location `json:"reached,omitempty"` // the last location of an unfinished round; nil: complete
 }
 
-// UnmarshalJSON reads what a schedule without locations was kept as, too: the instant at which its job was queued.
+// UnmarshalJSON also reads the former format of schedules without locations: the instant at which the job was queued.
 func (r *round) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		return json.Unmarshal(data, &r.Began)
@@ -48,7 +48,7 @@ func (r *round) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(r))
 }
 
-// schedule queues a job whose time has come; the first time is one interval after its hook was turned on.
+// schedule queues a due job; the first is due one interval after its hook was turned on.
 func (q *Queue) schedule(ctx context.Context, s Schedule, now time.Time) error {
 	stage, err := q.o.Space.Stage(ctx, memory.Default)
 	if err != nil {
@@ -65,7 +65,7 @@ func (q *Queue) schedule(ctx context.Context, s Schedule, now time.Time) error {
 		}
 	}
 	switch passed := now.Sub(last.Began); {
-	case found[0] == nil || passed < 0: // or the clock was put back: the interval begins anew
+	case found[0] == nil || passed < 0: // or the clock was put back: the interval restarts
 		return q.keep(ctx, stage, s, round{Began: now.UTC()})
 	case last.Reached != nil:
 		return q.advance(ctx, stage, s, last, now)
@@ -75,7 +75,7 @@ func (q *Queue) schedule(ctx context.Context, s Schedule, now time.Time) error {
 	return q.advance(ctx, stage, s, round{Began: now.UTC(), Reached: &memory.Location{}}, now)
 }
 
-// keep commits how far a schedule has come, together with jobs that are staged.
+// keep commits the progress of a schedule, together with staged jobs.
 func (q *Queue) keep(ctx context.Context, stage *memory.Stage, s Schedule, r round, list ...Job) error {
 	value, err := json.Marshal(r)
 	if err != nil {
@@ -97,7 +97,7 @@ func (q *Queue) advance(ctx context.Context, stage *memory.Stage, s Schedule, r 
 	var list []Job
 	var full error
 	for _, at := range next {
-		if q.waitsAt(s, at) { // that of an earlier round
+		if q.waitsAt(s, at) { // from an earlier round
 			r.Reached = &at
 			continue
 		}
@@ -111,10 +111,10 @@ func (q *Queue) advance(ctx context.Context, stage *memory.Stage, s Schedule, r 
 		list, r.Reached = append(list, job), &at
 	}
 	switch {
-	case full != nil && s.Each == abi.EachNone: // this time is left out
+	case full != nil && s.Each == abi.EachNone: // skip this round
 		r.Reached = nil
 	case full != nil && len(list) == 0:
-		return nil // the round goes on when there is room
+		return nil // the round continues when there is room
 	case full == nil && !more:
 		r.Reached = nil
 	}
@@ -128,7 +128,7 @@ func (q *Queue) advance(ctx context.Context, stage *memory.Stage, s Schedule, r 
 	return errors.Join(full, err)
 }
 
-// waitsAt reports whether a schedule's job for a location is still in the queue.
+// waitsAt reports whether a schedule's job for a location is still queued.
 func (q *Queue) waitsAt(s Schedule, at memory.Location) bool {
 	if s.Each == abi.EachNone {
 		return false
@@ -143,13 +143,13 @@ func (q *Queue) waitsAt(s Schedule, at memory.Location) bool {
 	return false
 }
 
-// locationsPage is for how many locations a schedule's job is queued by one commit.
+// locationsPage bounds the locations for which one commit queues a schedule's job.
 const locationsPage = 100
 
-// proposals begins the names of branches that wait for somebody's decision. No schedule works on them.
+// proposals is the prefix of branches that await a decision. No schedule works on them.
 const proposals = "proposals/"
 
-// locations are those that a schedule's job is queued for, by branch and namespace, after one that a round reached; more reports
+// locations returns the locations of a schedule's job, by branch and namespace, after the one a round reached; more reports
 // whether others follow.
 func (q *Queue) locations(ctx context.Context, each abi.Each, reached memory.Location) (list []memory.Location, more bool, err error) {
 	if each == abi.EachNone {
@@ -182,7 +182,7 @@ func (q *Queue) locations(ctx context.Context, each abi.Each, reached memory.Loc
 	return list, false, nil
 }
 
-// namespaces are those of a branch that a schedule's job is queued for: those with memories, or only the default one.
+// namespaces returns a branch's namespaces for a schedule's job: those with memories, or only the default one.
 func (q *Queue) namespaces(ctx context.Context, each abi.Each, branch string) ([]string, error) {
 	if each == abi.EachBranch {
 		return []string{memory.Default}, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// branchOr is the branch that a request means.
+// branchOr returns the branch that a request means.
 func (call *Call) branchOr(name string) string {
 	if name == "" {
 		return call.Stage.Branch()
@@ -32,7 +32,7 @@ func branchList(call *Call, ctx context.Context, _ abi.BranchListRequest) (out a
 	return out, nil
 }
 
-// differencesOf are the differences that a family may see: those of memories, and of its own records.
+// differencesOf returns the differences visible to a family: those of memories, and of its own records.
 func (call *Call) differencesOf(list []memory.Difference) []abi.Difference {
 	out := []abi.Difference{}
 	for _, d := range list {
@@ -118,7 +118,7 @@ func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out
 	return out, nil
 }
 
-// mergeOf is a merge that the call may make, or look at.
+// mergeOf returns a merge that the call may make, or preview.
 func (call *Call) mergeOf(r abi.BranchMergeRequest) (memory.Merge, error) {
 	m := memory.Merge{Source: r.Source, Target: call.branchOr(r.Target), Strategy: memory.Strategy(r.Strategy)}
 	if err := call.mayCompare(m.Source, m.Target); err != nil {

@@ -1,5 +1,5 @@
-// Package ops serves the operations that guests call: it decodes their requests, checks the powers of the call, and carries them
-// out on its stage.
+// Package ops serves the operations that guests call: it decodes their requests, checks the call's powers, and executes
+// them on its stage.
 package ops
 
 import (
@@ -21,54 +21,54 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// SystemNamespace is where families' records about themselves are: configuration, jobs, published tools.
+// SystemNamespace holds families' internal records: configuration, jobs, published tools.
 const SystemNamespace = "_"
 
-// LongestNesting is how deep requests and arguments may be nested.
+// LongestNesting bounds the nesting of requests and arguments.
 const LongestNesting = 512
 
 // Embedder makes vectors of texts.
 type Embedder interface {
 	// Embed makes a vector of each text. purpose is document or query.
 	Embed(ctx context.Context, texts []string, purpose string) (model string, vectors [][]float32, err error)
-	// Rebuildable names the embedder whose vectors Rebuild makes again, and how many it has.
+	// Rebuildable returns the name of the embedder whose vectors Rebuild remakes, and their number.
 	Rebuildable() (name string, vectors int, err error)
 	Rebuild(ctx context.Context, name string) error
 }
 
-// Outside reaches what an operator named: language models and other servers. leaving is called right before a request goes out,
-// once all is known to be well with it; with its error the request stays in. Errors with NoEffect() true say that nothing happened
-// at the endpoint.
+// Outside reaches the servers that an operator named: language models and others. leaving is called right before a request is sent,
+// after all checks; its error keeps the request back. Errors with NoEffect() true mean that nothing
+// happened at the endpoint.
 type Outside interface {
 	Complete(ctx context.Context, e registry.Endpoint, c abi.LLMCompleteRequest, leaving Leaving) (abi.LLMCompleteResponse, error)
-	// Fetch makes one request. One that is not GET or HEAD goes out once at most.
+	// Fetch makes one request. Methods other than GET and HEAD are sent once at most.
 	Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchRequest, leaving Leaving) (abi.HTTPFetchResponse, error)
 }
 
-// Leaving is told that a request is about to go out, and may keep it in.
+// Leaving is called before a request is sent; its error keeps the request back.
 type Leaving func(ctx context.Context) error
 
-// Config is the configuration of the family that calls.
+// Config is the configuration of the calling family.
 type Config interface {
 	Config(ctx context.Context) (map[string]json.RawMessage, error)
-	// Configure stages changes, of which null resets a key to its default, and returns all of the configuration.
+	// Configure stages changes, of which null resets a key to its default, and returns the whole configuration.
 	Configure(ctx context.Context, values map[string]json.RawMessage) (map[string]json.RawMessage, error)
-	// Settings are those of the family and those that families share, in the stage of the call, and For is whom they apply to.
+	// Settings returns the family's and the shared settings in the call's stage; For returns the scopes that apply.
 	Settings() config.Settings
 	For() config.For
 }
 
-// Tools are those of other families, and those that the family publishes itself.
+// Tools provides other families' tools, and publishes the family's own.
 type Tools interface {
 	List() []abi.ForeignTool
-	// Name is the tool that a spelling of its name, or an alias, means; the spelling itself when there is none.
+	// Name resolves the spelling of a tool's name, or an alias; without a match it returns the spelling.
 	Name(spelling string) string
-	// Call calls a family's tool inside of the caller's stage, with no more than the caller's rights. spelling is the name that
-	// was asked for, such as an alias that stands for arguments, too.
+	// Call calls a family's tool in the caller's stage, within the caller's rights. spelling is the requested
+	// name, such as an alias, which may imply arguments.
 	Call(ctx context.Context, name, spelling string, arguments json.RawMessage) (json.RawMessage, error)
 	// IsCore reports whether a tool is one of the core.
 	IsCore(name string) bool
-	// CallCore calls a core tool inside of the caller's stage, within rights.
+	// CallCore calls a core tool in the caller's stage, within rights.
 	CallCore(ctx context.Context, name string, arguments json.RawMessage, rights memory.Rights) (json.RawMessage, error)
 	Publish(ctx context.Context, t abi.Tool) error
 	Withdraw(ctx context.Context, tool string) error
@@ -79,24 +79,24 @@ type Usage interface {
 	Usage(ctx context.Context, q usage.Query) ([]usage.Row, error)
 }
 
-// Jobs are the background jobs of the family that calls.
+// Jobs provides the background jobs of the calling family.
 type Jobs interface {
 	Enqueue(ctx context.Context, r abi.JobEnqueueRequest) (id string, err error)
 	Status(ctx context.Context, id string) (abi.JobStatusResponse, error)
 	Cancel(ctx context.Context, id string) (cancelled bool, err error)
 }
 
-// Host is what the operations of every call reach beside its stage.
+// Host is what the operations of every call use beside its stage.
 type Host struct {
 	Space     *memory.Space
-	Embedder  Embedder                            // nil: there is none
-	Outside   Outside                             // nil: nothing outside can be reached
-	Endpoints func() map[string]registry.Endpoint // that an operator named; nil: none
-	Usage     Usage                               // nil: the calls of tools are not counted
-	Manifest  func(family string) *abi.Manifest   // of a family, nil: there is none; a nil function: there are no others
+	Embedder  Embedder                            // nil: none
+	Outside   Outside                             // nil: no external access
+	Endpoints func() map[string]registry.Endpoint // named by an operator; nil: none
+	Usage     Usage                               // nil: calls of tools are not counted
+	Manifest  func(family string) *abi.Manifest   // of a family, nil: unknown; a nil function: no others
 	Logger    *slog.Logger
-	// Trace is told of every operation that a guest asks for, known or not, before it is served. It must not keep the request,
-	// nor wait. Nil: nobody asks.
+	// Trace is called for every operation that a guest requests, known or not, before it is served. It must not keep the request,
+	// nor block. Nil: no trace.
 	Trace func(family string, op abi.Op, request []byte)
 	table map[abi.Op]operation
 
@@ -104,43 +104,43 @@ type Host struct {
 	tokenizer func() (*tokens.Tokenizer, error)
 }
 
-// NewHost is a host with all operations.
+// NewHost returns a host with all operations.
 func NewHost(h Host) *Host {
 	h.table, h.rebuilds, h.tokenizer = operations(), &rebuilding{}, sync.OnceValues(tokens.Load)
 	return &h
 }
 
-// Request is what a call is made of. All fields but Progress are required.
+// Request configures a call. All fields but Progress are required.
 type Request struct {
-	Manifest  *abi.Manifest // of the family that is asked
+	Manifest  *abi.Manifest // of the called family
 	Stage     *memory.Stage
 	Caller    memory.Caller
 	Powers    policy.Powers
-	Namespace string // that operations mean when they name none
+	Namespace string // the default of operations
 	RequestID string // empty: none
 	DryRun    bool
 	Quota     memory.Quota                              // of the family's records
-	Progress  func(done, total float64, message string) // nil: nobody asks
+	Progress  func(done, total float64, message string) // nil: not reported
 	Config    Config
 	Tools     Tools
 	Jobs      Jobs
 }
 
-// Call is one request to a family, and what the operations of its guest reach. It is for one goroutine at a time, as the guest
-// is.
+// Call is one request to a family, and the state of its guest's operations. Like the guest, it is not for concurrent
+// use.
 type Call struct {
 	host *Host
 	Request
 
-	proposes bool                              // something is staged that only a proposal may change
-	later    []func(ctx context.Context) error // to be done behind the commit
+	proposes bool                              // something staged needs a proposal
+	later    []func(ctx context.Context) error // to run after the commit
 }
 
-// space is the space for the caller, for what the stage does not do.
+// space returns the space for the caller, for work outside the stage.
 func (call *Call) space() *memory.Access { return call.host.Space.As(call.Caller) }
 
-// OwnCaller is a family itself, or with an empty name all families: no caller's rights bound what it keeps, and its guest is bounded
-// by its grant alone.
+// OwnCaller returns the caller for a family itself, or with an empty name for all families: no caller's rights bound its records, and
+// its guest is bounded by its grant alone.
 func OwnCaller(family string) memory.Caller {
 	return memory.Caller{Family: family, Rights: memory.FullRights()}
 }
@@ -151,18 +151,18 @@ func (h *Host) Begin(r Request) *Call { return &Call{host: h, Request: r} }
 // Proposes reports whether the call staged changes of memories that only a proposal may make.
 func (call *Call) Proposes() bool { return call.proposes && call.Stage.ChangesMemories() }
 
-// Adopt takes over what a call of another family's tool inside of the same stage is to do.
+// Adopt takes over the deferred work of a call of another family's tool in the same stage.
 func (call *Call) Adopt(inner *Call) {
 	call.proposes, call.later = call.proposes || inner.proposes, append(call.later, inner.later...)
 }
 
-// Context is what the guest is told of the call.
+// Context returns the guest's view of the call.
 func (call *Call) Context() abi.Context {
 	return abi.Context{Family: call.Manifest.Name, Caller: call.Caller.Agent, Namespace: call.Namespace, Branch: call.Stage.Branch(), Now: memory.FormatTime(call.Stage.Now()),
 		RequestID: call.RequestID, DryRun: call.DryRun}
 }
 
-// operation serves an operation: it decodes the request, checks the powers, and answers what is encoded as JSON.
+// operation serves an operation: it decodes the request, checks the powers, and returns an answer to encode as JSON.
 type operation func(call *Call, ctx context.Context, request json.RawMessage) (any, error)
 
 // Call serves a guest's call of the host.
@@ -191,7 +191,7 @@ func (call *Call) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, 
 	return data, nil
 }
 
-// mayInstead reports whether another capability may do what an operation needs one for.
+// mayInstead reports whether another capability permits an operation.
 func (call *Call) mayInstead(needs abi.Capability) bool {
 	switch needs {
 	case abi.CanMemoryWrite, abi.CanLogAppend, abi.CanLinkWrite:
@@ -202,7 +202,7 @@ func (call *Call) mayInstead(needs abi.Capability) bool {
 	return false
 }
 
-// mayChange checks the right to change memories of a namespace. Where only a proposal may, all of the work becomes one.
+// mayChange checks the right to change memories of a namespace. If only a proposal may, all of the work becomes one.
 func (call *Call) mayChange(c abi.Capability, namespace string) error {
 	if call.Powers.Allows(c, namespace) {
 		return nil
@@ -214,7 +214,7 @@ func (call *Call) mayChange(c abi.Capability, namespace string) error {
 	return call.Powers.Check(c, namespace)
 }
 
-// in is the namespace that a request means.
+// in returns the namespace that a request means.
 func (call *Call) in(namespace string) string {
 	if namespace == "" {
 		return call.Namespace
@@ -222,7 +222,7 @@ func (call *Call) in(namespace string) string {
 	return namespace
 }
 
-// among are the namespaces that a request means, for a capability; nil stands for all.
+// among returns the namespaces that a request means, for a capability; nil means all.
 func (call *Call) among(c abi.Capability, namespaces []string) ([]string, error) {
 	if len(namespaces) == 0 {
 		namespaces = []string{call.Namespace}
@@ -230,7 +230,7 @@ func (call *Call) among(c abi.Capability, namespaces []string) ([]string, error)
 	if slices.Contains(namespaces, policy.Everything) {
 		scope := call.Powers.Scope(c)
 		switch {
-		case len(scope) == 0: // which must not become nil, that stands for all
+		case len(scope) == 0: // must not become nil, which means all
 			return nil, call.Powers.Check(c, policy.Everything)
 		case slices.Contains(scope, policy.Everything):
 			return nil, nil
@@ -245,7 +245,7 @@ func (call *Call) among(c abi.Capability, namespaces []string) ([]string, error)
 	return namespaces, nil
 }
 
-// both are the namespaces in two lists, each nil for all.
+// both intersects two lists of namespaces; nil means all.
 func both(a, b []string) []string {
 	switch {
 	case a == nil:
@@ -256,7 +256,7 @@ func both(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
 }
 
-// decoded is an operation whose request is decoded and held to the bounds of its fields first.
+// decoded returns an operation that first decodes its request and checks the bounds of its fields.
 func decoded[In, Out any, P interface {
 	*In
 	Check() error
@@ -274,7 +274,7 @@ func invalid(format string, args ...any) error {
 	return &abi.Error{Code: abi.CodeInvalidArgument, Message: fmt.Sprintf(format, args...)}
 }
 
-// operations are all that the host has.
+// operations returns all operations of the host.
 func operations() map[abi.Op]operation {
 	return map[abi.Op]operation{
 		abi.OpMemoryNamespaces: decoded(memoryNamespaces),
@@ -348,7 +348,7 @@ func operations() map[abi.Op]operation {
 	}
 }
 
-// AsABI is an error of the server as guests see it. One that is the server's fault says nothing of the inside.
+// AsABI converts an error of the server for guests. It hides the details of a server fault.
 func AsABI(err error) error {
 	var known *memory.Error
 	var ready *abi.Error
@@ -361,7 +361,7 @@ func AsABI(err error) error {
 	return err
 }
 
-// After has something done once the call is committed; its failure is told to the caller.
+// After runs a function after the call is committed; its failure is reported to the caller.
 func (call *Call) After(what string, do func(ctx context.Context) error) {
 	call.later = append(call.later, func(ctx context.Context) error {
 		if err := do(ctx); err != nil {
@@ -371,7 +371,7 @@ func (call *Call) After(what string, do func(ctx context.Context) error) {
 	})
 }
 
-// Finish does what was to be done once the call is committed, and returns notes on what failed. It stops there: what follows may
+// Finish runs the functions of After once the call is committed, and returns notes on failures. It stops at the first: later ones may
 // depend on it.
 func (call *Call) Finish(ctx context.Context) []string {
 	for i, do := range call.later {
@@ -382,7 +382,7 @@ func (call *Call) Finish(ctx context.Context) []string {
 	return nil
 }
 
-// FinishUnseen is Finish where nobody waits to be told.
+// FinishUnseen is Finish without a caller who reads notes.
 func (call *Call) FinishUnseen(ctx context.Context) {
 	for _, note := range call.Finish(ctx) {
 		call.host.Logger.Warn("a family did not do all it wanted", "family", call.Manifest.Name, "note", note)

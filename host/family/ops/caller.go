@@ -15,7 +15,7 @@ func callerGet(call *Call, _ context.Context, _ abi.CallerGetRequest) (abi.Calle
 	return out, nil
 }
 
-// longestProgress is how many bytes a message about progress may have.
+// longestProgress bounds a progress message, in bytes.
 const longestProgress = 1000
 
 func callerProgress(call *Call, _ context.Context, r abi.CallerProgressRequest) (out abi.CallerProgressResponse, err error) {

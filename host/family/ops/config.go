@@ -61,7 +61,7 @@ func (call *Call) mayReadSetting(key string) error {
 	return call.Powers.Check(abi.CanConfigRead, key)
 }
 
-// states are settings as they apply in a namespace; empty: in that of the call.
+// states returns settings as they apply in a namespace; empty: the call's.
 func (call *Call) states(ctx context.Context, keys []string, namespace string) ([]config.State, error) {
 	to := call.Config.For()
 	if namespace != "" {
@@ -86,7 +86,7 @@ func settingState(s config.State) abi.SettingState {
 	return out
 }
 
-// scope is the scope that a request names; empty names are the call's own.
+// scope returns the scope that a request names; empty names are the call's own.
 func (call *Call) scope(kind, name string) config.Scope {
 	s := config.Scope{Kind: cmp.Or(config.Kind(kind), config.System), Name: name}
 	switch {
@@ -101,8 +101,8 @@ func (call *Call) scope(kind, name string) config.Scope {
 	return s
 }
 
-// mayReadScope checks the right to read what is set in a scope. What is set for another agent is for callers that may read every
-// namespace, and what is set for a family is that family's.
+// mayReadScope checks the right to read the settings of a scope. Those of another agent require the right to read every
+// namespace, and those of a family are that family's.
 func (call *Call) mayReadScope(s config.Scope) error {
 	_, all := call.Caller.Rights.Readable()
 	switch {
@@ -116,8 +116,8 @@ func (call *Call) mayReadScope(s config.Scope) error {
 	return nil
 }
 
-// mayWriteScope checks the right to change what is set in a scope: that of the system, or of an agent, is for callers that may write every
-// namespace. Clients choose the names of agents themselves, and two in different namespaces may have the same.
+// mayWriteScope checks the right to change the settings of a scope: those of the system, or of an agent, require the right to write every
+// namespace. Clients choose the names of agents themselves, and two in different namespaces may share one.
 func (call *Call) mayWriteScope(s config.Scope) error {
 	_, all := call.Caller.Rights.Writable()
 	switch {

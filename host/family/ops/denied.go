@@ -7,7 +7,7 @@ import (
 	"github.com/alcove-memory/alcove/host/jsontext"
 )
 
-// meant is the namespace that a request is about, for the error when it is denied; empty where it is about none, or many.
+// meant returns the namespace of a request, for an error of denial; empty if it has none, or many.
 func (call *Call) meant(needs abi.Capability, request []byte) string {
 	var r struct {
 		Namespace  string

@@ -9,9 +9,9 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// A link is a key of the memory's own namespace or, of another one, namespace#key. One that has a # is tried as a key first.
+// A link is a key in the memory's own namespace, or namespace#key in another. One with a # is tried as a key first.
 
-// ref is how a memory is named from a namespace.
+// ref formats a reference to a memory from a namespace.
 func ref(from string, to memory.Ref) string {
 	if to.Namespace == from {
 		return to.Key
@@ -56,7 +56,7 @@ func linkList(call *Call, ctx context.Context, r abi.LinkListRequest) (out abi.L
 	return out, err
 }
 
-// refAfter reads the next of a page.
+// refAfter parses the start of the next page.
 func (call *Call) refAfter(after string) (memory.Ref, error) {
 	namespace, key, ok := strings.Cut(after, "#")
 	if !ok || namespace == "" || key == "" {
@@ -65,7 +65,7 @@ func (call *Call) refAfter(after string) (memory.Ref, error) {
 	return memory.Ref{Namespace: namespace, Key: key}, nil
 }
 
-// seen are those links of a namespace that do not name a namespace whose links may not be read.
+// seen drops links that name a namespace whose links may not be read.
 func (call *Call) seen(ctx context.Context, namespace string, links []string) ([]string, error) {
 	list := []string{}
 	for _, link := range links {
@@ -84,8 +84,8 @@ func (call *Call) seen(ctx context.Context, namespace string, links []string) ([
 	return list, nil
 }
 
-// target is a link as it is stored: without the namespace where that is the memory's own. One to a namespace whose links may not be
-// read is denied, whether there is such a namespace or not.
+// target returns a link as stored: without the namespace if it is the memory's own. One to a namespace whose links may
+// not be read is denied, whether the namespace exists or not.
 func (call *Call) target(ctx context.Context, namespace, to string) (string, error) {
 	other, key, foreign := strings.Cut(to, "#")
 	if !foreign || other == "" || key == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// isPlain reports whether a request lists all memories in the order of their keys: its pages begin after keys.
+// isPlain reports whether a request lists all memories in the order of their keys: its pages start after keys.
 func isPlain(r abi.MemoryListRequest) bool { return r.Filter == nil && r.Order == "" && r.Count == "" }
 
 // selected lists memories by their fields.
@@ -36,7 +36,7 @@ func (call *Call) selected(ctx context.Context, namespace string, r abi.MemoryLi
 	return out, nil
 }
 
-// stageAt is the call's stage, or one of another moment.
+// stageAt returns the call's stage, or one of another moment.
 func (call *Call) stageAt(ctx context.Context, asOf string) (*memory.Stage, error) {
 	at, err := memory.ParseAsOf(asOf, call.Stage.Now())
 	if err != nil || at.IsNow() {
@@ -45,7 +45,7 @@ func (call *Call) stageAt(ctx context.Context, asOf string) (*memory.Stage, erro
 	return call.space().StageAt(ctx, call.Stage.Branch(), at)
 }
 
-// filterOf is a filter as a request describes it; nil: none. Bounds such as an hour ago are reckoned from now.
+// filterOf converts the filter of a request; nil: none. Relative bounds such as an hour ago count from now.
 func filterOf(f *abi.MemoryFilter, now time.Time) (memory.Filter, error) {
 	if f == nil {
 		return memory.Filter{}, nil
@@ -94,7 +94,7 @@ func wide(n *int) *int64 {
 	return &w
 }
 
-// expiryOf is what keys find, by the flag of a request.
+// expiryOf converts the flag of a request.
 func expiryOf(expired bool) memory.Expiry {
 	if expired {
 		return memory.WithExpired

@@ -17,7 +17,7 @@ func logAppend(call *Call, ctx context.Context, r abi.LogAppendRequest) (out abi
 		return out, err
 	}
 	if len(r.Data) == 0 {
-		r.Data = json.RawMessage("null") // as abi.json has it
+		r.Data = json.RawMessage("null") // as in abi.json
 	}
 	if !r.Sequence {
 		return out, call.Stage.Log(namespace, r.Event, r.Data)
@@ -89,7 +89,7 @@ func feedEmit(call *Call, ctx context.Context, r abi.FeedEmitRequest) (out abi.F
 	return out, call.Stage.Emit(ctx, namespace, call.Manifest.Name, call.kind(r.Kind), r.Payload)
 }
 
-// kind is the kind of a notice as others see it. The scope of feed.kind has to name a bare one: * would be any.
+// kind converts the kind of a notice for others. The scope of feed.kind must name a bare one: * would be any.
 func (call *Call) kind(name string) memory.Kind {
 	if slices.Contains(call.Powers.Scope(abi.CanFeedKind), name) {
 		return memory.Kind(name)

@@ -37,7 +37,7 @@ func memoriesOf(list []memory.Memory) []abi.Memory {
 	return out
 }
 
-// pointers are those to the elements of a list.
+// pointers returns pointers to the elements of a list.
 func pointers[T any](list []T) []*T {
 	out := make([]*T, len(list))
 	for i := range list {
@@ -46,7 +46,7 @@ func pointers[T any](list []T) []*T {
 	return out
 }
 
-// count adds counters to those memories that are not nil.
+// count adds counters to the memories that are not nil.
 func (call *Call) count(ctx context.Context, namespace string, list []*abi.Memory) error {
 	present := slices.DeleteFunc(slices.Clone(list), func(m *abi.Memory) bool { return m == nil })
 	keys := make([]string, len(present))
@@ -118,7 +118,7 @@ func (call *Call) get(ctx context.Context, namespace string, r abi.MemoryGetRequ
 	return found, nil
 }
 
-// defaultPage is how many entries a page has where the request does not say.
+// defaultPage is the default length of a page.
 const defaultPage = 100
 
 func memoryList(call *Call, ctx context.Context, r abi.MemoryListRequest) (out abi.MemoryListResponse, err error) {
@@ -156,7 +156,7 @@ func memoryNamespaces(call *Call, ctx context.Context, _ abi.MemoryNamespacesReq
 	return out, err
 }
 
-// readableNamespaces are the namespaces with memories that the call may read, in order.
+// readableNamespaces returns the namespaces with memories that the call may read, sorted.
 func (call *Call) readableNamespaces(ctx context.Context) ([]string, error) {
 	found, err := call.Stage.Namespaces(ctx)
 	if err != nil {
@@ -184,7 +184,7 @@ func memoryHistory(call *Call, ctx context.Context, r abi.MemoryHistoryRequest) 
 	return abi.MemoryHistoryResponse{Versions: memoriesOf(versions), Next: next}, err
 }
 
-// searchOf is a search as a request describes it, in no namespace yet.
+// searchOf converts a search of a request, without a namespace.
 func (call *Call) searchOf(r abi.MemorySearchRequest) (memory.Search, error) {
 	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset, Tags: r.Tags, Types: r.Types, Features: r.Features,
 		Mode: memory.Mode(r.Mode), Vector: r.Vector, Order: memory.Order(r.Order), Writers: r.Writers, MinImportance: r.MinImportance}
@@ -202,7 +202,7 @@ func (call *Call) searchOf(r abi.MemorySearchRequest) (memory.Search, error) {
 	return q, err
 }
 
-// moment reads an instant; empty is the zero time.
+// moment parses an instant; empty is the zero time.
 func (call *Call) moment(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -230,7 +230,7 @@ func memorySearch(call *Call, ctx context.Context, r abi.MemorySearchRequest) (o
 	return out, nil
 }
 
-// itemOf is a memory to be staged as a request describes it.
+// itemOf converts a memory to be staged.
 func (call *Call) itemOf(i abi.MemoryItem) (memory.Item, error) {
 	it := memory.Item{Key: i.Key, Value: i.Value, Tags: i.Tags, Importance: i.Importance, Metadata: i.Metadata, State: memory.State(i.State),
 		Supersedes: i.Supersedes, Links: i.Links, IfVersion: i.IfVersion}
@@ -244,7 +244,7 @@ func (call *Call) itemOf(i abi.MemoryItem) (memory.Item, error) {
 	return it, err
 }
 
-// expires is an expiry; nil when the request does not say, and the zero time for never.
+// expires parses an expiry; nil if the request has none, and the zero time for never.
 func (call *Call) expires(text *string) (*time.Time, error) {
 	if text == nil {
 		return nil, nil
@@ -276,7 +276,7 @@ func memoryPut(call *Call, ctx context.Context, r abi.MemoryPutRequest) (out abi
 	return out, nil
 }
 
-// patchOf is a change as a request describes it.
+// patchOf converts a change of a request.
 func (call *Call) patchOf(p abi.MemoryPatch) (memory.Patch, error) {
 	expires, err := call.expires(p.ExpiresAt)
 	return memory.Patch{Key: p.Key, Value: p.Value, Tags: p.Tags, AddTags: p.AddTags, RemoveTags: p.RemoveTags, Type: p.Type, Importance: p.Importance,

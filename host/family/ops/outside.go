@@ -14,11 +14,11 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// hasEffect reports whether a request of a method may change something where it goes.
+// hasEffect reports whether a request of a method may change something at its target.
 func hasEffect(method string) bool { return method != "" && method != "GET" && method != "HEAD" }
 
-// endpoint is one that the operator named, of some kinds, if the family may reach it, with its name. Without a name it is the
-// only one that the family may reach.
+// endpoint returns an endpoint that the operator named, of one of the kinds, if the family may reach it, and its name. Without a name it
+// is the only one that the family may reach.
 func (call *Call) endpoint(c abi.Capability, name string, kinds ...string) (string, registry.Endpoint, error) {
 	endpoints := map[string]registry.Endpoint{}
 	if call.host.Endpoints != nil {
@@ -78,10 +78,10 @@ func httpFetch(call *Call, ctx context.Context, r abi.HTTPFetchRequest) (answer 
 	return answer, out.outcome(call.outside(err))
 }
 
-// longestPath is how many characters of a request's path are kept and shown.
+// longestPath bounds a request's path as kept and shown, in characters.
 const longestPath = 200
 
-// shownPath is a path as it is kept and shown: short, and without control characters. What is secret is often in the query, which is not in it.
+// shownPath shortens a path for display, without control characters. It has no query, which often holds secrets.
 func shownPath(path string) string {
 	path = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -95,14 +95,14 @@ func shownPath(path string) string {
 	return path
 }
 
-// outgoing is a request with an effect outside.
+// outgoing is a request with an external effect.
 type outgoing struct {
 	what   string
-	effect *memory.Effect // nil: it did not leave
-	sent   bool           // it left, and may have had its effect
+	effect *memory.Effect // nil: not sent
+	sent   bool           // it was sent, and may have had its effect
 }
 
-// leave notes the effect. Attempts of one request after the first are the same effect: the ones before had none.
+// leave records the effect. Repeated attempts of one request are the same effect: earlier ones had none.
 func (o *outgoing) leave(ctx context.Context) (err error) {
 	if o.effect == nil {
 		o.effect, err = memory.EffectsOf(ctx).Begin(ctx, o.what)
@@ -110,7 +110,7 @@ func (o *outgoing) leave(ctx context.Context) (err error) {
 	return err
 }
 
-// ended notes how it ended.
+// ended records its outcome.
 func (o *outgoing) ended(how string, err error) {
 	var told interface{ NoEffect() bool }
 	switch {
@@ -124,7 +124,7 @@ func (o *outgoing) ended(how string, err error) {
 	}
 }
 
-// outcome is an error as the guest is told it: one of a request that may have had its effect is not retryable.
+// outcome returns an error for the guest: not retryable if the request may have had its effect.
 func (o *outgoing) outcome(err error) error {
 	var known *abi.Error
 	if !o.sent || !errors.As(err, &known) || !known.Retryable {
@@ -135,7 +135,7 @@ func (o *outgoing) outcome(err error) error {
 	return &final
 }
 
-// outside is a failure of an endpoint as the guest sees it: no fault of the server.
+// outside converts a failure of an endpoint for the guest: no fault of the server.
 func (call *Call) outside(err error) error {
 	if err == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/policy"
 )
 
-// CollectionOf is a collection of a family, as its manifest declares it.
+// CollectionOf converts a family's collection from its manifest.
 func CollectionOf(m *abi.Manifest, c abi.Collection) (memory.Collection, error) {
 	expires, err := abi.Duration(c.Expires)
 	out := memory.Collection{Name: m.Name + "/" + c.Name, PerSpace: c.Per == "space", Expires: expires, Fields: c.Searchable,
@@ -27,7 +27,7 @@ func CollectionOf(m *abi.Manifest, c abi.Collection) (memory.Collection, error) 
 	return out, err
 }
 
-// collection is one of the family's own, as its manifest declares it.
+// collection returns one of the family's own, as its manifest declares it.
 func (call *Call) collection(name string) (memory.Collection, error) {
 	for _, c := range call.Manifest.Collections {
 		if c.Name != name {
@@ -43,8 +43,8 @@ func (call *Call) collection(name string) (memory.Collection, error) {
 	return memory.Collection{}, invalid("the manifest declares no collection %.128q", name)
 }
 
-// readable is a collection of the family or, to be read only, of another. Families that the call may not read are as if there were
-// none, whether there are or not.
+// readable returns a collection of the family or, read-only, of another. Families that the call may not read appear not
+// to exist.
 func (call *Call) readable(family, name string) (memory.Collection, error) {
 	if family == "" || family == call.Manifest.Name {
 		return call.collection(name)
@@ -69,7 +69,7 @@ func (h *Host) manifest(family string) *abi.Manifest {
 	return h.Manifest(family)
 }
 
-// readRecords is a collection that is read, and the namespace that a request means, if the caller may read it.
+// readRecords returns a collection to read, and the namespace that a request means, if the caller may read it.
 func (call *Call) readRecords(family, name, namespace string) (memory.Collection, string, error) {
 	c, err := call.readable(family, name)
 	if err != nil {
@@ -79,12 +79,12 @@ func (call *Call) readRecords(family, name, namespace string) (memory.Collection
 	return c, namespace, call.mayRead(namespace)
 }
 
-// records is a collection of the family's own, and the namespace that a request means, if the caller may read it.
+// records returns one of the family's own collections, and the namespace that a request means, if the caller may read it.
 func (call *Call) records(name, namespace string) (memory.Collection, string, error) {
 	return call.readRecords("", name, namespace)
 }
 
-// recordStage is the stage to read records on.
+// recordStage returns the stage for reading records.
 func (call *Call) recordStage(expired bool) *memory.Stage {
 	if expired {
 		return call.Stage.Expired()
@@ -112,7 +112,7 @@ func (call *Call) mayKeep(name, namespace string) (memory.Collection, string, er
 	return c, namespace, err
 }
 
-// recordNamespaces are the namespaces of records that a request means; nil stands for all.
+// recordNamespaces returns the namespaces of records that a request means; nil means all.
 func (call *Call) recordNamespaces(namespaces []string) ([]string, error) {
 	if len(namespaces) == 0 {
 		namespaces = []string{call.Namespace}
@@ -122,7 +122,7 @@ func (call *Call) recordNamespaces(namespaces []string) ([]string, error) {
 		switch {
 		case all:
 			return nil, nil
-		case len(readable) == 0: // which must not become nil, that stands for all
+		case len(readable) == 0: // must not become nil, which means all
 			return nil, call.mayRead(policy.Everything)
 		}
 		return readable, nil
@@ -211,7 +211,7 @@ func recordList(call *Call, ctx context.Context, r abi.RecordListRequest) (out a
 	return abi.RecordListResponse{Records: recordsOf(found), Next: next}, nil
 }
 
-// queryRecords answers by indexes.
+// queryRecords answers from indexes.
 func queryRecords(ctx context.Context, stage *memory.Stage, c memory.Collection, namespace string, r abi.RecordListRequest, limit int) (out abi.RecordListResponse, err error) {
 	q := memory.RecordQuery{Prefix: r.Prefix, Order: r.Order, Descending: r.Descending, After: r.After, Limit: limit, Count: r.Count}
 	for _, f := range r.Filters {

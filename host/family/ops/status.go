@@ -38,7 +38,7 @@ func namespaceList(call *Call, ctx context.Context, r abi.NamespaceListRequest) 
 	return out, nil
 }
 
-// counts are how much a namespace has. Events are nil where its log may not be read.
+// counts counts a namespace's memories and events. Events are nil if its log may not be read.
 func (call *Call) counts(ctx context.Context, namespace string) (memories, events *int, err error) {
 	kept, logged, err := call.Stage.Count(ctx, namespace)
 	if err == nil && call.Powers.Allows(abi.CanLogRead, namespace) {
@@ -47,7 +47,7 @@ func (call *Call) counts(ctx context.Context, namespace string) (memories, event
 	return &kept, events, err
 }
 
-// undoable is how long what a namespace.delete deletes has to be kept at least.
+// undoable is the minimal retention of what namespace.delete deletes.
 const undoable = 24 * time.Hour
 
 func namespaceDelete(call *Call, ctx context.Context, r abi.NamespaceDeleteRequest) (out abi.NamespaceDeleteResponse, err error) {
@@ -107,16 +107,16 @@ func versionAt(call *Call, ctx context.Context, r abi.VersionAtRequest) (out abi
 	return abi.VersionAtResponse{Version: version, Timestamp: memory.FormatTime(instant)}, nil
 }
 
-// rebuildEvery is how long embed.rebuild waits at least from one rebuild to the next, whichever families ask.
+// rebuildEvery is the minimal interval between rebuilds by embed.rebuild, across families.
 const rebuildEvery = 10 * time.Minute
 
-// rebuilding is when vectors were made again last.
+// rebuilding is the time of the last rebuild.
 type rebuilding struct {
 	mu   sync.Mutex
 	last time.Time
 }
 
-// wait is how long it is until the next rebuild may begin. A clock that was put back does not make it longer.
+// wait returns the time until the next rebuild may begin. A clock that was put back does not extend it.
 func (r *rebuilding) wait(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +127,7 @@ func (r *rebuilding) wait(now time.Time) time.Duration {
 	return left
 }
 
-// begin reports whether a rebuild may begin now, which it then does.
+// begin reports whether a rebuild may begin now, and if so records it.
 func (r *rebuilding) begin(now time.Time) bool {
 	if r.wait(now) > 0 {
 		return false

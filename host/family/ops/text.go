@@ -28,7 +28,7 @@ func textCount(call *Call, ctx context.Context, r abi.TextCountRequest) (out abi
 	return out, err
 }
 
-// counted is what terms are counted in.
+// counted returns what terms are counted in.
 func (call *Call) counted(r abi.TextCountRequest) (memory.Collection, []string, error) {
 	if r.Collection == "" || r.Collection == "memory" {
 		namespaces, err := call.among(abi.CanMemoryRead, r.Namespaces)
@@ -42,7 +42,7 @@ func (call *Call) counted(r abi.TextCountRequest) (memory.Collection, []string, 
 	return c, namespaces, err
 }
 
-// mostTokenized is how many bytes of text one text.tokens takes.
+// mostTokenized bounds the text of one text.tokens, in bytes.
 const mostTokenized = 1 << 20
 
 func textTokens(call *Call, ctx context.Context, r abi.TextTokensRequest) (out abi.TextTokensResponse, err error) {

@@ -22,11 +22,11 @@ func toolsList(call *Call, _ context.Context, _ abi.ToolsListRequest) (abi.Tools
 	return out, nil
 }
 
-// toolsCall calls a tool of another family inside of the same stage. What it staged is dropped if it fails.
+// toolsCall calls a tool of another family in the same stage. If it fails, its staged work is dropped.
 func toolsCall(call *Call, ctx context.Context, r abi.ToolsCallRequest) (out abi.ToolsCallResponse, err error) {
 	name := call.Tools.Name(r.Tool)
 	if !call.Powers.Allows(abi.CanToolsCall, name) {
-		name = r.Tool // the error tells of no other
+		name = r.Tool // the error reveals no other
 	}
 	if err := call.Powers.Check(abi.CanToolsCall, name); err != nil {
 		return out, err
@@ -50,14 +50,14 @@ func toolsCall(call *Call, ctx context.Context, r abi.ToolsCallRequest) (out abi
 	return out, err
 }
 
-// mayCall reports whether the family may call a tool. Core tools have to be named: what * was granted for were families' tools.
+// mayCall reports whether the family may call a tool. Core tools must be named: * was granted for families' tools.
 func (call *Call) mayCall(name string) bool {
 	return call.Powers.Allows(abi.CanToolsCall, name) &&
 		(!call.Tools.IsCore(name) || slices.Contains(call.Powers.Scope(abi.CanToolsCall), name))
 }
 
-// memoryRights are what a core tool may do for the family: read where it may, and write where it may do both, because an answer
-// tells what was there.
+// memoryRights returns the rights of a core tool for the family: to read where it may, and to write where it may do both, because
+// answers reveal what was there.
 func (call *Call) memoryRights() memory.Rights {
 	read := call.Powers.Scope(abi.CanMemoryRead)
 	return memory.RightsTo(read, policy.Common(call.Powers.Scope(abi.CanMemoryWrite), read))
@@ -75,7 +75,7 @@ func toolsWithdraw(call *Call, ctx context.Context, r abi.ToolsWithdrawRequest) 
 	return out, call.Tools.Withdraw(ctx, r.Name)
 }
 
-// toolsUsage tells how tools were used: by all agents, or to a caller who may not read everything, by the caller alone.
+// toolsUsage reports the use of tools: by all agents, or for a caller who may not read everything, by that caller alone.
 func toolsUsage(call *Call, ctx context.Context, r abi.ToolsUsageRequest) (out abi.ToolsUsageResponse, err error) {
 	if call.host.Usage == nil {
 		return out, &abi.Error{Code: abi.CodeUnavailable, Message: "this server does not count the calls of tools"}
