@@ -6,21 +6,21 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 )
 
-// Access is a space as one caller may use it: the only way to what it remembers. Other namespaces than those of its Rights are to
-// it as if they had never been written; naming one is Denied. Branches, versions and instants are the space's, and everybody's.
-// Its methods may be called from many goroutines at once.
+// Access is one caller's access to a space: the only way to its contents. Namespaces outside its Rights appear
+// never written; naming one is Denied. Branches, versions and instants are common to all callers.
+// Its methods may be called concurrently.
 type Access struct {
 	space  *Space
 	caller Caller
 }
 
-// As is the space for a caller.
+// As returns the space for a caller.
 func (s *Space) As(c Caller) *Access { return &Access{space: s, caller: c} }
 
-// Caller is who has the access.
+// Caller returns the caller of the access.
 func (a *Access) Caller() Caller { return a.caller }
 
-// sign makes a write the caller's.
+// sign sets the caller as a write's author.
 func (a *Access) sign(w Write) Write {
 	w.by, w.Agent = a.caller, a.caller.Agent
 	return w
@@ -31,7 +31,7 @@ func denied(verb, namespace string) *Error {
 		Details: map[string]any{"namespace": namespace}}
 }
 
-// reading completes a place that may be read.
+// reading completes a location, and checks the right to read it.
 func (a *Access) reading(p Location) (Location, error) {
 	p, err := a.space.limits.checkPlace(p)
 	if err == nil && !a.caller.Rights.MayRead(p.Namespace) {
@@ -48,7 +48,7 @@ func (a *Access) readingKey(p Location, key string) (Location, error) {
 	return p, a.space.limits.checkKey(key)
 }
 
-// writing completes a place that may be written.
+// writing completes a location, and checks the right to write it.
 func (a *Access) writing(p Location) (Location, error) {
 	p, err := a.space.limits.checkPlace(p)
 	if err == nil && !a.caller.Rights.MayWrite(p.Namespace) {
@@ -57,12 +57,12 @@ func (a *Access) writing(p Location) (Location, error) {
 	return p, err
 }
 
-// readable are the namespaces that a read is about, of those that were asked for (nil: all); nil: every one.
+// readable returns the namespaces to read; asked nil: all readable ones. A nil result means every one.
 func (a *Access) readable(asked []string) ([]string, error) {
 	return a.within(asked, "read", a.caller.Rights.MayRead, a.caller.Rights.Readable)
 }
 
-// writable are the namespaces that a write is about, of those that were asked for (nil: all); nil: every one.
+// writable returns the namespaces to write; asked nil: all writable ones. A nil result means every one.
 func (a *Access) writable(asked []string) ([]string, error) {
 	return a.within(asked, "write", a.caller.Rights.MayWrite, a.caller.Rights.Writable)
 }
@@ -89,7 +89,7 @@ func (a *Access) within(asked []string, verb string, may func(string) bool, list
 	return permitted, nil
 }
 
-// branch finds a branch for a caller that may read something.
+// branch returns a branch for a caller that may read something.
 func (a *Access) branch(name string) (*lineage.Branch, error) {
 	if _, err := a.readable(nil); err != nil {
 		return nil, err
@@ -97,13 +97,13 @@ func (a *Access) branch(name string) (*lineage.Branch, error) {
 	return a.space.branch(name)
 }
 
-// mayBranch is an error for those who may write nothing: they can make no branches, and end none.
+// mayBranch returns an error for callers that may write nothing: they can neither make nor delete branches.
 func (a *Access) mayBranch() error {
 	_, err := a.writable(nil)
 	return err
 }
 
-// embedders are those of the space. How much they embedded is of every namespace, and for those who may read all.
+// embedders returns the space's embedders. Their progress covers every namespace, and is for callers that may read all.
 func (a *Access) embedders() []Embedder {
 	list := slices.Clone(a.space.vectors.Embedders())
 	if a.caller.Rights.readsAll() {

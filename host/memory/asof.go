@@ -23,9 +23,9 @@ func (at AsOf) IsNow() bool { return at.Version == 0 && at.Time.IsZero() }
 
 const timeForms = `RFC 3339 ("2026-03-01T12:00:00Z"), a date ("2026-03-01"), "1h ago", "2 days ago", "yesterday", an epoch in s, ms or µs`
 
-// ParseAsOf reads a moment as people and models write it: RFC 3339; a date (its end, UTC); "1h ago", "2 days
+// ParseAsOf parses the moments that people and models write: RFC 3339; a date (its end, UTC); "1h ago", "2 days
 // ago"; "yesterday" (24 hours ago); an epoch in s, ms or µs, told apart by size; "v123" for a version.
-// Empty and "now" are the present.
+// Empty and "now" mean the present.
 func ParseAsOf(text string, now time.Time) (AsOf, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || strings.EqualFold(text, "now") {
@@ -43,7 +43,7 @@ func ParseAsOf(text string, now time.Time) (AsOf, error) {
 	return AsOf{Time: t}, nil
 }
 
-// ParseTime reads the moments of ParseAsOf other than versions.
+// ParseTime parses the moments of ParseAsOf other than versions.
 func ParseTime(text string, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	if strings.EqualFold(text, "now") {
@@ -56,7 +56,7 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// ParseExpiry reads a moment of ParseTime, or a span from now such as "in 2h", "2h" or "30 days".
+// ParseExpiry parses a moment of ParseTime, or a span from now such as "in 2h", "2h" or "30 days".
 func ParseExpiry(text string, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	span := strings.TrimSpace(strings.TrimPrefix(strings.ToLower(text), "in "))
@@ -79,16 +79,16 @@ func clip(text string, limit int) string {
 	return string(runes[:limit]) + "…"
 }
 
-// view is a branch as it was at a moment.
+// view is a branch at a moment.
 type view struct {
 	branch  *lineage.Branch
 	lineage store.Lineage
-	version uint64    // that it is of
-	now     time.Time // the instant at which expiry is judged
+	version uint64    // the version that it shows
+	now     time.Time // for expiry
 	past    bool      // not the present
 }
 
-// clockSkew is how far ahead of the server's clock a client's may be.
+// clockSkew bounds how far a client's clock may be ahead of the server's.
 const clockSkew = time.Minute
 
 // view resolves a branch's name and a moment.
@@ -106,7 +106,7 @@ func (s *Space) view(ctx context.Context, name string, at AsOf) (view, error) {
 	if err != nil {
 		return view{}, s.translate("read the newest version", err)
 	}
-	if at.Version == 0 && at.Time.After(now) && at.Time.After(head.Time) { // the clock may have gone back since
+	if at.Version == 0 && at.Time.After(now) && at.Time.After(head.Time) { // the clock may have been put back since
 		if at.Time.After(now.Add(clockSkew)) {
 			return view{}, invalid("as_of %s lies in the future: it is %s now; leave as_of out to read the present", FormatTime(at.Time), FormatTime(now))
 		}
@@ -119,7 +119,7 @@ func (s *Space) view(ctx context.Context, name string, at AsOf) (view, error) {
 	return view{branch: b, lineage: b.Lineage.At(point.Version), version: point.Version, now: instant, past: true}, nil
 }
 
-// resolve finds the commit that a moment sees, and the instant it stands for.
+// resolve returns the commit of a moment, and its instant.
 func (s *Space) resolve(ctx context.Context, at AsOf) (store.Point, time.Time, error) {
 	if at.Version == 0 {
 		point, err := s.engine.VersionAt(ctx, at.Time)
@@ -136,5 +136,5 @@ func (s *Space) resolve(ctx context.Context, at AsOf) (store.Point, time.Time, e
 	return point, point.Time, s.translate("find the version", err)
 }
 
-// FormatTime writes an instant the way answers do: RFC 3339 in UTC, to the microsecond.
+// FormatTime formats an instant as in answers: RFC 3339 in UTC, to the microsecond.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }

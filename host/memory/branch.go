@@ -23,7 +23,7 @@ func (a *Access) Branches(ctx context.Context) ([]Branch, error) {
 	return list, ctx.Err()
 }
 
-// Fork makes a branch from what another sees at a moment. It copies nothing: it takes the same time at any size.
+// Fork makes a branch from another at a moment. It copies nothing, so its time does not depend on the size.
 func (a *Access) Fork(ctx context.Context, from, name string, at AsOf, w Write) (Branch, error) {
 	s, w := a.space, a.sign(w)
 	if err := a.mayBranch(); err != nil {
@@ -69,7 +69,7 @@ func (b *Branch) orZero() Branch {
 	return *b
 }
 
-// forkPoint is the front segment that a fork of the view reads through, at a definite version.
+// forkPoint returns the front segment of a fork of the view, at a definite version.
 func (s *Space) forkPoint(ctx context.Context, v view) (store.Segment, error) {
 	head, err := s.engine.Head(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Space) forkPoint(ctx context.Context, v view) (store.Segment, error) {
 	return cut[0], nil
 }
 
-// Create makes an empty branch, with nothing in common with the others.
+// Create makes an empty branch, unrelated to the others.
 func (a *Access) Create(ctx context.Context, name string, w Write) (Branch, error) {
 	s, w := a.space, a.sign(w)
 	if err := a.mayBranch(); err != nil {
@@ -111,7 +111,7 @@ func (a *Access) Create(ctx context.Context, name string, w Write) (Branch, erro
 	return describe(b), nil
 }
 
-// replayedBranch answers a repeated request to make a branch; nil when it is not a repetition.
+// replayedBranch answers a repeated request to make a branch; nil: not a repetition.
 func (s *Space) replayedBranch(ctx context.Context, req store.Request, name string) (*Branch, error) {
 	_, done, err := s.replayed(ctx, req)
 	if err != nil || !done {
@@ -133,9 +133,9 @@ func (s *Space) newBranch(ctx context.Context, r lineage.Record, batch store.Bat
 	return s.addBranch(ctx, r, batch, by)
 }
 
-// nameFree is an error unless a branch can have the name.
+// nameFree returns an error if no branch can have the name.
 func (s *Space) nameFree(name string) error {
-	if name == lineage.System { // it would shadow the branch for data that is the same on all
+	if name == lineage.System { // it would shadow the branch for data shared by all
 		return invalid("the branch name %q is the server's own: choose another", name)
 	}
 	if _, err := s.branch(name); err == nil {
@@ -144,12 +144,12 @@ func (s *Space) nameFree(name string) error {
 	return nil
 }
 
-// branchToBe is a branch that a dry run would make.
+// branchToBe returns the branch that a dry run would make.
 func (s *Space) branchToBe(r lineage.Record, depth int) (Branch, error) {
 	return Branch{Name: r.Name, Parent: r.Parent, ForkedAt: r.At, Depth: depth}, s.nameFree(r.Name)
 }
 
-// ensureBranches makes the default branch and the system branch, in one commit, in a space that has neither.
+// ensureBranches makes the default branch and the system branch, in one commit, in a space without either.
 func (s *Space) ensureBranches(ctx context.Context) error {
 	if _, err := s.branch(Default); err == nil {
 		s.ensureSystem(ctx)
@@ -181,7 +181,7 @@ func (s *Space) ensureSystem(ctx context.Context) {
 	}
 }
 
-// Delete drops a branch. Its name is free at once; what other branches inherited from it stays theirs.
+// Delete deletes a branch. Its name is free at once; branches forked from it keep what they inherited.
 func (a *Access) Delete(ctx context.Context, name string, w Write) error {
 	s, w := a.space, a.sign(w)
 	if err := a.mayBranch(); err != nil {
@@ -229,8 +229,8 @@ func (a *Access) Delete(ctx context.Context, name string, w Write) error {
 	return nil
 }
 
-// mayDelete is an error unless the caller may write every namespace that a branch sees, because deleting it deletes what only it has.
-// The answer is valid while the branch is quiet.
+// mayDelete returns an error unless the caller may write every namespace of a branch, because deleting it deletes its own data.
+// The result is valid while the branch is quiet.
 func (a *Access) mayDelete(ctx context.Context, b *lineage.Branch) ([]store.Quiet, error) {
 	if a.caller.Rights.writesAll() {
 		return nil, nil
@@ -250,7 +250,7 @@ func (a *Access) mayDelete(ctx context.Context, b *lineage.Branch) ([]store.Quie
 	return []store.Quiet{{Branch: b.ID, Since: head.Version}}, nil
 }
 
-// translate makes an engine's error one that a caller can act on. It keeps nil and errors of type *Error.
+// translate converts an engine's error to one that a caller can act on. It keeps nil and errors of type *Error.
 func (s *Space) translate(doing string, err error) error {
 	var ready *Error
 	var conflicting *store.ConflictError

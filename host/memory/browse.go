@@ -7,7 +7,7 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 )
 
-// checkOrder checks the parts of a search that go with an order, and those that do not.
+// checkOrder checks the fields of a search that an order needs or excludes.
 func (q *Search) checkOrder(l Limits) error {
 	if err := q.Order.check(); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (q *Search) checkOrder(l Limits) error {
 	return nil
 }
 
-// browse lists what matches in the order that was asked for; without a text, everything.
+// browse lists matches in the requested order; without a text, everything.
 func (s *Space) browse(ctx context.Context, v view, q Search) (Found, error) {
 	asked := q.indexQuery()
 	f := search.Filter{Text: q.Text, States: asked.States, Types: q.Types, Agents: q.Writers, Tags: q.Tags, MinImportance: q.MinImportance, Updated: Span{Since: q.Since, Until: q.Until}}
@@ -64,7 +64,7 @@ func (s *Space) browse(ctx context.Context, v view, q Search) (Found, error) {
 	return Found{Hits: page, Total: total}, err
 }
 
-// counting does work with what was counted, if an order needs that.
+// counting runs work with the counters, if an order needs them.
 func (s *Space) counting(ctx context.Context, o Order, v view, work func(countedNow) error) error {
 	if o.counts() {
 		return s.counters.now(ctx, v.branch, work)
@@ -72,7 +72,7 @@ func (s *Space) counting(ctx context.Context, o Order, v view, work func(counted
 	return work(countedNow{})
 }
 
-// complete gives a search its defaults: one without a text, and without a vector in its place, lists the newest.
+// complete sets a search's defaults: without a text, or a vector in its place, it lists the newest.
 func (q *Search) complete() {
 	q.K = cmp.Or(q.K, 10)
 	if q.Text == "" && q.Vector == nil {

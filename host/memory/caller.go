@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Caller is who asks. Every read and write of a space is somebody's.
+// Caller identifies who reads or writes. Every read and write of a space has one.
 type Caller struct {
-	Agent   string // the author of what is written; may be empty
-	Client  string // the program that the agent uses, as it names itself; may be empty
-	Session string // the connection of that program; empty: none, as for stateless protocols
-	Family  string // the tool family through which it acts; empty: none
-	Call    string // the call that it acts in, under which Commits finds what that wrote; empty: none
-	// Generation is 0 for what a user, a tool or a schedule does, and for a hook that is told of a write one more than that
-	// write's. A job has that of its caller.
+	Agent   string // the author of writes; may be empty
+	Client  string // the agent's program, by its own name; may be empty
+	Session string // the program's connection; empty: none, as for stateless protocols
+	Family  string // the tool family that acts for it; empty: none
+	Call    string // the id of its call, by which Commits finds its writes; empty: none
+	// Generation is 0 for users, tools and schedules. A hook called for a write has that write's plus one. A job has its
+	// caller's.
 	Generation int
 	Rights     Rights
 }
 
-// author is the name that is kept with what the caller writes: the agent's, or for a nameless one its family's.
+// author returns the name kept with the caller's writes: the agent's, or without one its family's.
 func (c Caller) author() string {
 	if c.Agent == "" && c.Family != "" {
 		return "family:" + c.Family
@@ -26,7 +26,7 @@ func (c Caller) author() string {
 	return c.Agent
 }
 
-// AllNamespaces stands for every namespace, those of the future included.
+// AllNamespaces means every namespace, including future ones.
 const AllNamespaces = "*"
 
 // Rights are the namespaces that a caller may read and write. The zero Rights permit nothing.
@@ -34,15 +34,15 @@ type Rights struct {
 	read, write []string
 }
 
-// FullRights permit everything: those of a data directory's owner.
+// FullRights permits everything: the rights of a data directory's owner.
 func FullRights() Rights { return RightsTo([]string{AllNamespaces}, []string{AllNamespaces}) }
 
-// RightsTo permit reading the namespaces in read and write, and writing those in write. AllNamespaces in a list stands for all.
+// RightsTo permits reading the namespaces in read and write, and writing those in write. AllNamespaces in a list means all.
 func RightsTo(read, write []string) Rights {
 	return Rights{read: namespaceSet(slices.Concat(read, write)), write: namespaceSet(write)}
 }
 
-// namespaceSet is a list in order, without repetition, and with nothing beside AllNamespaces.
+// namespaceSet sorts a list, without duplicates, and with nothing beside AllNamespaces.
 func namespaceSet(list []string) []string {
 	if slices.Contains(list, AllNamespaces) {
 		return []string{AllNamespaces}
@@ -52,10 +52,10 @@ func namespaceSet(list []string) []string {
 	return slices.Compact(list)
 }
 
-// ReadOnly is r without the right to write.
+// ReadOnly returns r without the right to write.
 func (r Rights) ReadOnly() Rights { return Rights{read: r.read} }
 
-// Within is what both r and o permit.
+// Within returns what both r and o permit.
 func (r Rights) Within(o Rights) Rights {
 	return Rights{read: common(r.read, o.read), write: common(r.write, o.write)}
 }
@@ -86,10 +86,10 @@ func (r Rights) WritesNothing() bool { return len(r.write) == 0 }
 // ReadsAnything reports whether any namespace may be read.
 func (r Rights) ReadsAnything() bool { return len(r.read) > 0 }
 
-// Readable lists the namespaces that may be read, in order; all is true when every one may, and the list is nil then.
+// Readable lists the namespaces that may be read, sorted; for all of them, all is true and the list nil.
 func (r Rights) Readable() (namespaces []string, all bool) { return namespacesIn(r.read) }
 
-// Writable lists the namespaces that may be written, in order; all is true when every one may, and the list is nil then.
+// Writable lists the namespaces that may be written, sorted; for all of them, all is true and the list nil.
 func (r Rights) Writable() (namespaces []string, all bool) { return namespacesIn(r.write) }
 
 func namespacesIn(list []string) ([]string, bool) {

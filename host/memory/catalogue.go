@@ -10,10 +10,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// cataloguePage is how many entries of the catalogue's namespace are read at once.
+// cataloguePage is the number of entries of the catalogue's namespace read at once.
 const cataloguePage = 1000
 
-// loadCatalogue reads all branches and merges, once, before they are used.
+// loadCatalogue reads all branches and merges, once, before their first use.
 func (s *Space) loadCatalogue(ctx context.Context) error {
 	branches, err := s.catalogueEntries(ctx, lineage.Branches)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Space) catalogueEntries(ctx context.Context, collection string) ([]stor
 	return all, nil
 }
 
-// branch finds a branch by its name; empty: Default.
+// branch returns the branch of a name; empty: Default.
 func (s *Space) branch(name string) (*lineage.Branch, error) {
 	if b := s.catalogue.Named(cmp.Or(name, Default)); b != nil {
 		return b, nil

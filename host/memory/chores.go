@@ -11,10 +11,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// chores runs background work one piece at a time. What failed is tried again, less and less often.
+// chores runs background work one piece at a time. Failures are retried with a backoff.
 type chores struct {
 	logger *slog.Logger
-	retry  time.Duration // from a first failure to the next attempt
+	retry  time.Duration // from the first failure to the next attempt
 	mu     sync.Mutex
 	queue  []chore
 	wake   chan struct{}
@@ -24,7 +24,7 @@ type chore struct {
 	name  string
 	do    func(ctx context.Context) error
 	done  chan struct{} // closed after the first attempt
-	again time.Duration // how long to wait after a failure
+	again time.Duration // delay after a failure
 }
 
 const (
@@ -88,7 +88,7 @@ func (c *chores) run(ctx context.Context) {
 	}
 }
 
-// waits puts off a job that has to wait for a backup, and lets others be done meanwhile.
+// waits puts off a job that must wait for a backup, and lets others run meanwhile.
 func (c *chores) waits(ctx context.Context, job chore, err error) bool {
 	var held *store.HeldError
 	if !errors.As(err, &held) {
@@ -104,7 +104,7 @@ func (c *chores) waits(ctx context.Context, job chore, err error) bool {
 	return true
 }
 
-// waitIdle waits for what is queued now.
+// waitIdle waits for the jobs queued now.
 func (c *chores) waitIdle(ctx context.Context) error {
 	select {
 	case <-c.add("wait", func(context.Context) error { return nil }):
@@ -114,7 +114,7 @@ func (c *chores) waitIdle(ctx context.Context) error {
 	}
 }
 
-// queueConsolidation makes reading a deep branch fast.
+// queueConsolidation queues the consolidation of a deep branch.
 func (s *Space) queueConsolidation(b *lineage.Branch) {
 	s.chores.add("consolidate "+b.Name, func(ctx context.Context) error {
 		for _, index := range s.indexes.numbers() {
@@ -126,7 +126,7 @@ func (s *Space) queueConsolidation(b *lineage.Branch) {
 	})
 }
 
-// queueReclaim erases deleted branches that nothing needs any more, and the records of branches and merges that are obsolete.
+// queueReclaim queues the erasure of deleted branches that are no longer needed, and of obsolete records of branches and merges.
 func (s *Space) queueReclaim() {
 	s.chores.add("reclaim", func(ctx context.Context) error {
 		for {
@@ -158,7 +158,7 @@ func (s *Space) reclaimOne(ctx context.Context) (bool, error) {
 	return true, s.recordReclaimed(ctx, b, s.catalogue.ObsoleteBy(b.ID))
 }
 
-// forgetTries is how many reclaimed branches are examined at a time: each examination reads all branches.
+// forgetTries bounds the reclaimed branches examined at a time: each examination reads all branches.
 const forgetTries = 64
 
 // forgetSome forgets reclaimed branches, or merges of them, that could not be forgotten before. It continues where it stopped, and
@@ -226,9 +226,9 @@ func (s *Space) recordReclaimed(ctx context.Context, b *lineage.Branch, obsolete
 	return nil
 }
 
-// Trim forgets the past of a branch before a moment, as soon as no backup needs it. Versions that forks and merges refer to stay. It returns
-// the oldest moment that can be read from now on; zero when the moment is before the first version: then nothing is forgotten. Histories
-// also keep what keep says.
+// Trim trims the past of a branch before a moment, as soon as no backup needs it. Versions that forks and merges refer to stay. It returns
+// the oldest moment that remains readable; zero if the moment is before the first version: then nothing is trimmed. Histories
+// also retain what keep selects.
 func (s *Space) Trim(ctx context.Context, name string, before AsOf, keep ...store.Keep) (store.Point, error) {
 	v, err := s.view(ctx, name, before)
 	if err != nil {
@@ -244,7 +244,7 @@ func (s *Space) Trim(ctx context.Context, name string, before AsOf, keep ...stor
 	return floor, s.translate("trim "+v.branch.Name, err)
 }
 
-// whenReleased calls do, which drops old versions, until no backup holds them. do must not return with a lock.
+// whenReleased calls do, which drops old versions, until no backup holds them. do must not return with a lock held.
 func whenReleased(ctx context.Context, do func() error) error {
 	for {
 		err := do()
@@ -260,7 +260,7 @@ func whenReleased(ctx context.Context, do func() error) error {
 	}
 }
 
-// trim trims a branch that was not deleted meanwhile.
+// trim trims a branch unless it was deleted meanwhile.
 func (s *Space) trim(ctx context.Context, b *lineage.Branch, floor uint64, keep []store.Keep) error {
 	s.branching.Lock()
 	defer s.branching.Unlock()
@@ -275,7 +275,7 @@ func (s *Space) trim(ctx context.Context, b *lineage.Branch, floor uint64, keep 
 	return s.trimShadows(ctx, b.ID, floor, pins)
 }
 
-// ownFloor is the oldest point of a branch, apart from its ancestors, that retention left; zero when nothing was trimmed.
+// ownFloor returns the oldest point that retention left on a branch, without its ancestors; zero if untrimmed.
 func (s *Space) ownFloor(ctx context.Context, id store.BranchID) (store.Point, error) {
 	_, _, err := s.engine.Changes(ctx, id, 0, 1, 1)
 	if trimmed, ok := asTrimmed(err); ok {

@@ -15,10 +15,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// commitNote says whose a commit is. The engine keeps it with the commit.
+// commitNote records the author of a commit. The engine keeps it with the commit.
 type commitNote struct {
 	Branch  store.BranchID `json:"b"`
-	Name    string         `json:"n"` // of the branch, for when it is gone
+	Name    string         `json:"n"` // of the branch, for after its deletion
 	Agent   string         `json:"a,omitempty"`
 	Client  string         `json:"p,omitempty"`
 	Session string         `json:"s,omitempty"`
@@ -28,15 +28,15 @@ type commitNote struct {
 	Generation int `json:"g,omitempty"`
 }
 
-// caller is whose the commit is, without rights.
+// caller returns the author of the commit, without rights.
 func (n commitNote) caller() Caller {
 	return Caller{Agent: n.Agent, Client: n.Client, Session: n.Session, Family: n.Family, Call: n.Call, Generation: n.Generation}
 }
 
-// noteText is the most bytes of a field of a note: all of them together stay below store.NoteLimit, however many are escaped.
+// noteText bounds a field of a note, in bytes: a whole note stays below store.NoteLimit, however many are escaped.
 const noteText = 800
 
-// noted is a batch with a note of whose it is. Without a call or a family there is none: the author is in what was written.
+// noted adds a note on the author to a batch, if there is a call or a family: otherwise the writes name the author.
 func noted(batch store.Batch, b store.BranchID, name string, by Caller) (_ store.Batch, err error) {
 	if by.Call == "" && by.Family == "" && by.Generation == 0 {
 		return batch, nil
@@ -48,7 +48,7 @@ func noted(batch store.Batch, b store.BranchID, name string, by Caller) (_ store
 	return batch, nil
 }
 
-// noteField is a text as a note has it. Of a longer one it has a part and the digest, so that it is found by its whole nevertheless.
+// noteField returns a text for a note. A longer one is cut and ends in its digest, so that a search by the whole text finds it.
 func noteField(text string) string {
 	if len(text) <= noteText {
 		return text
@@ -56,29 +56,29 @@ func noteField(text string) string {
 	return strings.ToValidUTF8(text[:noteText-2*sha256.Size-3], "") + "…" + record.Digest([]byte(text))
 }
 
-// decodeNote is a note of a commit; ok is false for one that was not written here.
+// decodeNote decodes a note of a commit; ok is false if it was not written by this package.
 func decodeNote(data []byte) (n commitNote, ok bool) {
 	return n, json.Unmarshal(data, &n) == nil
 }
 
-// CommitQuery says whose commits to list. Empty fields do not select.
+// CommitQuery selects commits by author. Empty fields match everything.
 type CommitQuery struct {
 	Call   string
 	Family string
 	Agent  string
 	Branch string
-	Since  uint64 // only versions after it
-	Before uint64 // only versions before it: where an earlier answer ended; 0: up to the newest
+	Since  uint64 // only later versions
+	Before uint64 // only earlier versions: the end of the previous page; 0: from the newest
 	Limit  int    // 0: Limits.Page
 }
 
-// CommittedBy is a commit, and whose it is.
+// CommittedBy is a commit with its author.
 type CommittedBy struct {
 	Version   uint64
 	Timestamp time.Time
 	Branch    string
 	Caller    Caller // without rights
-	// Changes are what it wrote, as far as the caller may read that; nil when that past is not kept any more.
+	// Changes are its writes that the caller may read; nil if that past is no longer kept.
 	Changes []CommittedChange
 }
 
@@ -90,8 +90,8 @@ type CommittedChange struct {
 	Deleted    bool
 }
 
-// Commits lists the commits of calls and families, newest first. before is the Before of the next page; 0 when that was all.
-// A caller that may not read everything gets those of whose changes it may read any.
+// Commits lists the commits of calls and families, newest first. before is the Before of the next page; 0: the last page.
+// A caller that may not read everything sees the commits with a change it may read.
 func (a *Access) Commits(ctx context.Context, q CommitQuery) (list []CommittedBy, before uint64, err error) {
 	s := a.space
 	if _, err := a.readable(nil); err != nil {
@@ -122,8 +122,8 @@ func (a *Access) Commits(ctx context.Context, q CommitQuery) (list []CommittedBy
 	return list, 0, nil
 }
 
-// eachNote visits the notes of commits with after < version < before, newest first: the engine's, which the previous version did not
-// write, and then that version's.
+// eachNote visits the notes of commits with after < version < before, newest first: the engine's, then those of the previous
+// version, which wrote its own.
 func (s *Space) eachNote(ctx context.Context, after, before uint64) iter.Seq2[store.Noted, error] {
 	return func(yield func(store.Noted, error) bool) {
 		for _, notes := range []iter.Seq2[store.Noted, error]{store.Notes(ctx, s.engine.Notes, after, before, fillPage), s.oldNotes(ctx, after, before)} {
@@ -136,7 +136,7 @@ func (s *Space) eachNote(ctx context.Context, after, before uint64) iter.Seq2[st
 	}
 }
 
-// committed is the commit of a note; nil when it was not asked for, or is none of the caller's business.
+// committed returns the commit of a note; nil if it does not match, or the caller may not see it.
 func (a *Access) committed(ctx context.Context, q CommitQuery, noted store.Noted) (_ *CommittedBy, err error) {
 	n, ok := decodeNote(noted.Note)
 	if !ok {
@@ -163,7 +163,7 @@ func (a *Access) committed(ctx context.Context, q CommitQuery, noted store.Noted
 	return c, nil
 }
 
-// changed adds what a version changed on a branch, as far as that is known and the caller may read it.
+// changed adds a version's changes on a branch that are still known and that the caller may read.
 func (a *Access) changed(ctx context.Context, b store.BranchID, version uint64, list []CommittedChange) ([]CommittedChange, error) {
 	changes, _, err := a.space.engine.Changes(ctx, b, version-1, version, 1)
 	if _, trimmed := asTrimmed(err); err != nil && !trimmed {
@@ -182,7 +182,7 @@ func (a *Access) changed(ctx context.Context, b store.BranchID, version uint64, 
 	return list, nil
 }
 
-// dropNotes forgets whose the commits were that retention left nothing of: nobody can undo them any more.
+// dropNotes drops the notes of commits that retention left nothing of: they can no longer be undone.
 func (s *Space) dropNotes(ctx context.Context) error {
 	floors, oldest, newest := map[store.BranchID]uint64{}, store.Latest, uint64(0)
 	for _, b := range s.catalogue.Live() {
@@ -197,7 +197,7 @@ func (s *Space) dropNotes(ctx context.Context) error {
 		return nil
 	}
 	gone := func(n store.Noted) bool {
-		note, _ := decodeNote(n.Note) // of no branch where it is not one
+		note, _ := decodeNote(n.Note) // a malformed note has no branch
 		floor, live := floors[note.Branch]
 		return n.Version <= floor || !live && n.Version <= newest
 	}

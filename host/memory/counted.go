@@ -8,10 +8,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// mostCounted is of how many branches all stored counters are kept in memory, for listings that go by them.
+// mostCounted bounds the branches whose stored counters are cached, for listings by counters.
 const mostCounted = 4
 
-// countedColumn is all stored counters that a branch sees, by namespace and key.
+// countedColumn holds all stored counters that a branch sees, by namespace and key.
 type countedColumn struct {
 	lineage store.Lineage
 	counted map[string]map[string]countRecord
@@ -27,7 +27,7 @@ func (c *countedColumn) set(key store.Key, r countRecord) {
 	keys[key.Name] = r
 }
 
-// countedNow is what was counted until now about the memories of a branch.
+// countedNow holds the present counters of a branch's memories.
 type countedNow struct {
 	stored  map[string]map[string]countRecord
 	waiting map[store.Key]countRecord
@@ -41,7 +41,7 @@ func (n countedNow) of(namespace, name string) countRecord {
 	return r
 }
 
-// now gives all counters of a branch to use, while none is written.
+// now passes all counters of a branch to use, while none is written.
 func (c *counting) now(ctx context.Context, b *lineage.Branch, use func(countedNow) error) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -55,7 +55,7 @@ func (c *counting) now(ctx context.Context, b *lineage.Branch, use func(countedN
 	return use(countedNow{column.counted, waiting})
 }
 
-// column is the stored counters of a branch, read at the first use. The caller holds writing.
+// column returns the stored counters of a branch, read at the first use. The caller holds writing.
 func (c *counting) column(ctx context.Context, b *lineage.Branch) (*countedColumn, error) {
 	c.looked++
 	column := c.columns[b.ID]
@@ -73,7 +73,7 @@ func (c *counting) column(ctx context.Context, b *lineage.Branch) (*countedColum
 	return column, nil
 }
 
-// load reads what was counted about keys on one branch of a column's lineage.
+// load reads the counters of keys on one branch of a column's lineage.
 func (c *counting) load(ctx context.Context, column *countedColumn, segment int) error {
 	for cursor := store.Cursor(""); ; {
 		page, next, err := c.space.engine.CountersOn(ctx, column.lineage[segment].Branch, 0, cursor, fillPage)
@@ -104,7 +104,7 @@ func (c *counting) load(ctx context.Context, column *countedColumn, segment int)
 	}
 }
 
-// evict drops the column that was used least recently, if there are too many.
+// evict drops the least recently used column, if there are too many.
 func (c *counting) evict() {
 	if len(c.columns) < mostCounted {
 		return
@@ -119,10 +119,10 @@ func (c *counting) evict() {
 	delete(c.columns, oldest)
 }
 
-// wrote follows counters that were written to a branch; with an error they may have been. The caller holds writing.
+// wrote updates columns after a write of counters; with an error they may have been written. The caller holds writing.
 func (c *counting) wrote(b store.BranchID, writes []store.CounterWrite, err error) {
 	for id, column := range c.columns {
-		if id != b && column.lineage.Has(b) { // a fork of what was written
+		if id != b && column.lineage.Has(b) { // a fork of the written branch
 			delete(c.columns, id)
 		}
 	}

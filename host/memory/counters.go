@@ -12,7 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// countRecord is how counters are stored.
+// countRecord is the stored form of counters.
 type countRecord struct {
 	Accesses int64   `json:"n,omitempty"`
 	Last     int64   `json:"t,omitempty"` // µs since the epoch
@@ -30,7 +30,7 @@ func decodeCount(value []byte) (countRecord, error) {
 	return r, nil
 }
 
-// plus adds what was counted elsewhere; the last access is the later one.
+// plus adds counts made elsewhere; the last access is the later one.
 func (r countRecord) plus(d countRecord) countRecord {
 	return countRecord{
 		Accesses: max(0, r.Accesses+d.Accesses),
@@ -43,10 +43,10 @@ func (r countRecord) minus(d countRecord) countRecord {
 	return countRecord{Accesses: r.Accesses - d.Accesses, Last: r.Last, Health: r.Health - d.Health}
 }
 
-// pendingLimit is how many counted keys may wait in memory before they are written early.
+// pendingLimit bounds the counted keys in memory; more are written early.
 const pendingLimit = 4096
 
-// counting gathers counts in memory and writes them in batches, so that reading never waits for the disk.
+// counting gathers counts in memory and writes them in batches, so that reads never wait for the disk.
 type counting struct {
 	space *Space
 	delay time.Duration
@@ -55,10 +55,10 @@ type counting struct {
 	mu      sync.Mutex
 	pending map[*lineage.Branch]map[store.Key]countRecord
 	size    int
-	writing sync.Mutex // held while pending counts are on their way to the engine
+	writing sync.Mutex // held while pending counts are being written
 
-	columns map[store.BranchID]*countedColumn // with writing
-	looked  uint64                            // counts uses of columns, with writing
+	columns map[store.BranchID]*countedColumn // guarded by writing
+	looked  uint64                            // counts uses of columns; guarded by writing
 }
 
 func newCounting(s *Space, delay time.Duration) *counting {
@@ -91,7 +91,7 @@ func (c *counting) touch(b *lineage.Branch, key store.Key, accesses int64, healt
 	}
 }
 
-// reset forgets what is waiting for a key that was just deleted, and what was counted before.
+// reset drops the pending and earlier counts of a key that was just deleted.
 func (c *counting) reset(b *lineage.Branch, key store.Key) {
 	c.mu.Lock()
 	if _, waits := c.pending[b][key]; waits {
@@ -118,7 +118,7 @@ func (c *counting) reset(b *lineage.Branch, key store.Key) {
 	}
 }
 
-// drop forgets what waits for a deleted branch.
+// drop drops the pending counts of a deleted branch.
 func (c *counting) drop(id store.BranchID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,18 +142,18 @@ func (c *counting) run(ctx context.Context) {
 		case <-tick.C:
 		case <-c.full:
 			if failed {
-				continue // what failed comes back and fills it again: wait for the tick
+				continue // failed counts return and fill it again: wait for the tick
 			}
 		}
 		err := c.flush(ctx)
-		if failed = err != nil; failed && !before && ctx.Err() == nil { // what refuses writes may do so for long
+		if failed = err != nil; failed && !before && ctx.Err() == nil { // an engine that refuses writes may do so for long
 			c.space.logger.Warn("counters were not written", "error", err)
 		}
 	}
 }
 
-// flush writes all pending counts. What waits for a branch that was deleted meanwhile is forgotten, and one whose counts cannot be written
-// keeps none of the others from it.
+// flush writes all pending counts. Those of a branch deleted meanwhile are dropped, and a failing branch
+// does not block the others.
 func (c *counting) flush(ctx context.Context) error {
 	c.mu.Lock()
 	branches := make([]*lineage.Branch, 0, len(c.pending))
@@ -179,16 +179,16 @@ func (c *counting) flushBranch(ctx context.Context, b *lineage.Branch) error {
 	if len(writes) > 0 {
 		_, err = c.space.engine.Commit(ctx, store.Batch{Counters: writes, Expect: []store.Expectation{b.Alive()}})
 	}
-	if errors.Is(err, store.ErrConflict) { // the branch is not alive: nothing else was expected
+	if errors.Is(err, store.ErrConflict) { // the branch is deleted: nothing else was expected
 		err = nil
 	}
 	finish(err)
 	return err
 }
 
-// collect makes the writes of a branch's pending counts, as of the version in front. The caller commits them and
-// then calls finish with the outcome, which gives failed counts back. When a fork starts from somewhere else
-// than the branch itself there is nothing to take.
+// collect returns the writes of a branch's pending counts, as of the version in front. The caller commits them and
+// then calls finish with the outcome, which returns failed counts. When a fork starts elsewhere
+// than at the branch itself, there is nothing to write.
 func (c *counting) collect(ctx context.Context, b *lineage.Branch, front store.Segment) (writes []store.CounterWrite, finish func(error)) {
 	c.writing.Lock()
 	c.mu.Lock()
@@ -250,7 +250,7 @@ func (c *counting) writes(ctx context.Context, b *lineage.Branch, at uint64, del
 	return writes, nil
 }
 
-// keep is the newest version of a branch at which something else depends on its counters.
+// keep returns the newest version of a branch at which something else depends on its counters.
 func (c *counting) keep(b *lineage.Branch) uint64 {
 	pins := c.space.catalogue.Pins(b.ID)
 	if len(pins) == 0 {
@@ -259,7 +259,7 @@ func (c *counting) keep(b *lineage.Branch) uint64 {
 	return pins[len(pins)-1]
 }
 
-// Flush writes what is still counted in memory. Everything else is durable when it is acknowledged.
+// Flush writes the counters still in memory. Everything else is durable once acknowledged.
 func (s *Space) Flush(ctx context.Context) error {
 	return s.translate("write what was counted", s.counters.flush(ctx))
 }
@@ -269,7 +269,7 @@ func (s *Space) stillLive(b *lineage.Branch) bool {
 	return s.catalogue.IsLive(b)
 }
 
-// Counters are what was counted about a memory on a branch, and on those it was forked from.
+// Counters returns the counters of a memory on a branch, and on its ancestors.
 func (a *Access) Counters(ctx context.Context, p Location, key string) (Counters, error) {
 	s := a.space
 	p, err := a.readingKey(p, key)
@@ -287,7 +287,7 @@ func (a *Access) Counters(ctx context.Context, p Location, key string) (Counters
 	return counted[0], nil
 }
 
-// countersOf are what was counted about each of some memories.
+// countersOf returns the counters of some memories.
 func (s *Space) countersOf(ctx context.Context, b *lineage.Branch, keys []store.Key) ([]Counters, error) {
 	records, err := s.counters.read(ctx, b, keys)
 	if err != nil {
@@ -303,7 +303,7 @@ func (s *Space) countersOf(ctx context.Context, b *lineage.Branch, keys []store.
 	return counted, nil
 }
 
-// read adds what waits in memory to what is stored.
+// read adds pending to stored counts.
 func (c *counting) read(ctx context.Context, b *lineage.Branch, keys []store.Key) ([]countRecord, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -324,8 +324,8 @@ func (c *counting) read(ctx context.Context, b *lineage.Branch, keys []store.Key
 	return counted, nil
 }
 
-// merge makes the writes that add to the target what was counted on the source since the two parted. The caller
-// commits them and then calls the function it is given, also after an error.
+// merge returns the writes that add the source's counts since the two parted to the target. The caller
+// commits them and then calls the returned function, also after an error.
 func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrite, func(), error) {
 	finish := func() {}
 	if err := c.flush(ctx); err != nil {
@@ -362,7 +362,7 @@ func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrit
 	return writes, finish, nil
 }
 
-// counted is what was counted on the source, and on those it was forked from, since the target last knew of it.
+// counted returns the counts on the source, and on its ancestors, that the target does not have yet.
 func (c *counting) counted(ctx context.Context, p *mergePlan) (map[store.Key]countRecord, error) {
 	counted := map[store.Key]countRecord{}
 	for _, segment := range p.source.branch.Lineage {
@@ -404,14 +404,14 @@ func (c *counting) addCounted(ctx context.Context, p *mergePlan, page []store.Co
 			}
 		}
 		if now == (countRecord{}) {
-			was = now // the source forgot what was counted, which takes nothing from the target
+			was = now // the source dropped its counts, which takes nothing from the target
 		}
 		counted[record.Key] = now.minus(was)
 	}
 	return nil
 }
 
-// countedBy is what a lineage sees of what was counted about a key.
+// countedBy returns the counts of a key that a lineage sees.
 func (c *counting) countedBy(ctx context.Context, l store.Lineage, key store.Key) (countRecord, error) {
 	value, err := c.space.engine.Counters(ctx, l, []store.Key{key})
 	if err != nil {

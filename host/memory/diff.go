@@ -20,7 +20,7 @@ type Difference struct {
 	Clash                threeway.Clash
 }
 
-// DiffQuery says what to compare: what Source has that Target has not.
+// DiffQuery selects a comparison: what Source has and Target lacks.
 type DiffQuery struct {
 	Source     string
 	Target     string
@@ -28,19 +28,19 @@ type DiffQuery struct {
 	Limit      int      // differences to list; 0: Limits.Page. All are counted.
 }
 
-// Diff is what differs between two branches.
+// Diff is the difference between two branches.
 type Diff struct {
 	Source, Target string
-	Namespaces     []string // that were compared; nil: all
+	Namespaces     []string // compared; nil: all
 	Added          int      // memories that only Source has
-	Changed        int      // memories that both have, differently
+	Changed        int      // memories that differ
 	Removed        int      // memories that only Target has
-	Clashes        int      // of all these, changed on both sides since they parted
+	Clashes        int      // of these, changed on both sides since they parted
 	Differences    []Difference
-	Truncated      bool // there are more Differences than the limit
+	Truncated      bool // more Differences than the limit
 }
 
-// Diff compares two branches as they are now.
+// Diff compares the present states of two branches.
 func (a *Access) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
 	s := a.space
 	namespaces, err := a.readable(q.Namespaces)
@@ -92,7 +92,7 @@ func (d *Diff) add(t triple, limit int) error {
 	return nil
 }
 
-// comparison is two branches at one version, and the keys in which they may differ.
+// comparison compares two branches at one version: the keys that may differ.
 type comparison struct {
 	space          *Space
 	source, target view
@@ -102,7 +102,7 @@ type comparison struct {
 	shared         map[string]ground // by namespace
 }
 
-// ground is what two branches have in common in a namespace.
+// ground is the common history of two branches in a namespace.
 type ground struct {
 	both  lineage.Known
 	bases []store.Lineage
@@ -132,7 +132,7 @@ func (s *Space) comparison(ctx context.Context, source, target string, namespace
 	return c, c.learn(ctx, "")
 }
 
-// learn finds what the branches share in a namespace, once.
+// learn determines the common history of a namespace, once.
 func (c *comparison) learn(ctx context.Context, namespace string) error {
 	if _, ok := c.shared[namespace]; ok {
 		return nil
@@ -146,7 +146,7 @@ func (c *comparison) learn(ctx context.Context, namespace string) error {
 	return c.space.translate("compare branches", err)
 }
 
-// ground is what learn found.
+// ground returns the result of learn.
 func (c *comparison) ground(namespace string) ground { return c.shared[namespace] }
 
 // written reports whether a namespace of a branch, or with an empty one any, was written after one version and up to
@@ -168,7 +168,7 @@ func (s *Space) written(ctx context.Context, b store.BranchID, namespace string,
 	}
 }
 
-// versionsAfter reports whether a namespace of a segment has an entry that is newer than a version.
+// versionsAfter reports whether a namespace of a segment has an entry newer than a version.
 func (s *Space) versionsAfter(ctx context.Context, segment store.Segment, namespace string, after uint64) (bool, error) {
 	for e, err := range store.Entries(ctx, s.engine.Versions, store.Lineage{segment}, store.Range{Namespace: namespace}, fillPage) {
 		if err != nil || e.Version > after {
@@ -178,7 +178,7 @@ func (s *Space) versionsAfter(ctx context.Context, segment store.Segment, namesp
 	return false, nil
 }
 
-// findChanges adds the keys that one side wrote and the other does not know of.
+// findChanges adds the keys that one side wrote and the other does not know.
 func (c *comparison) findChanges(ctx context.Context, side view) error {
 	for _, segment := range side.lineage {
 		from := c.sharedByAll(segment.Branch)
@@ -198,8 +198,8 @@ func (c *comparison) findChanges(ctx context.Context, side view) error {
 	return nil
 }
 
-// sharedByAll is up to where both sides know a branch in every namespace: partial merges count only where they
-// were made, so keys are asked again one by one.
+// sharedByAll returns the version up to which both sides know a branch in every namespace: partial merges count only in
+// theirs, so keys are checked again one by one.
 func (c *comparison) sharedByAll(b store.BranchID) uint64 {
 	return c.ground("").both[b]
 }
@@ -225,7 +225,7 @@ func (c *comparison) addChanges(ctx context.Context, segment store.Segment, from
 	}
 }
 
-// addAllKeys stands in for a change log that was trimmed: every key of the segment may have changed.
+// addAllKeys replaces a trimmed change log: every key of the segment may have changed.
 func (c *comparison) addAllKeys(ctx context.Context, segment store.Segment) error {
 	for e, err := range store.Entries(ctx, c.space.engine.Versions, store.Lineage{segment}, store.Range{}, fillPage) {
 		if err != nil {
@@ -243,7 +243,7 @@ func (c *comparison) addKey(ctx context.Context, key store.Key, version uint64, 
 		return err
 	}
 	if version <= c.ground(key.Namespace).both[b] {
-		return nil // both sides know this change
+		return nil // both sides know the change
 	}
 	return c.add(ctx, key)
 }
@@ -276,7 +276,7 @@ const (
 	changesPage = 10_000 // changes read at once
 )
 
-// each gives every key that may differ, in order.
+// each visits every key that may differ, in order.
 func (c *comparison) each(ctx context.Context, do func(triple) error) error {
 	keys := make([]store.Key, 0, len(c.keys))
 	for key := range c.keys {
@@ -340,7 +340,7 @@ func (c *comparison) triples(ctx context.Context, keys []store.Key) ([]triple, e
 	return list, err
 }
 
-// stateOf is the content of an entry, whoever wrote it, for comparison; empty for a missing one.
+// stateOf returns the content of an entry without its author, for comparison; empty if missing.
 func stateOf(e store.Entry) (string, error) {
 	if !e.Exists() {
 		return "", nil
@@ -356,7 +356,7 @@ func stateOf(e store.Entry) (string, error) {
 	return "=" + string(value), err
 }
 
-// base is the newest base's entry.
+// base returns the newest base's entry.
 func (t triple) base() store.Entry {
 	if len(t.bases) == 0 {
 		return store.Entry{}

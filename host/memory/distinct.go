@@ -8,7 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 )
 
-// feedback is from how many hits a question is expanded.
+// feedback is the number of hits that expand a question.
 const feedback = 10
 
 // expanded weighs the terms of a question and of its best hits.
@@ -30,7 +30,7 @@ func (s *Space) expanded(ctx context.Context, v view, q Search) ([]search.Weight
 	return s.index.Analyser(q.collection()).Expand(q.Text, texts, scores), nil
 }
 
-// text is what a hit says.
+// text returns the texts of a hit.
 func (h Hit) text() []string {
 	if t := record.Turn(h.Metadata); t != nil {
 		return append(jsontext.Strings(h.Value), t.Speaker, t.Caption)
@@ -38,13 +38,13 @@ func (h Hit) text() []string {
 	return jsontext.Strings(h.Value)
 }
 
-// How many hits are looked at for those that are distinct: a few times as many as are wanted, within limits.
+// Hits examined for distinct ones: a multiple of the number wanted, within limits.
 const (
 	distinctTimes = 4
 	mostDistinct  = 1000
 )
 
-// distinct finds the best of each set of near-duplicates.
+// distinct returns the best of each set of near-duplicates.
 func (s *Space) distinct(ctx context.Context, v view, q Search) (Found, error) {
 	wanted := q.Offset + q.K
 	wide := q

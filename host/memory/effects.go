@@ -13,56 +13,56 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// mostNamed is how many effects are named, durably and in errors; of more only the number is known.
+// mostNamed bounds the effects named, durably and in errors; further ones are counted.
 const mostNamed = 16
 
-// Effects are what a piece of work does outside of the space, such as a request to another server: no conflict undoes them, so
-// nothing that had one is done again by itself. All that a piece of work leads to finds them in its context. They may be used
-// concurrently; a nil *Effects notes nothing.
+// Effects tracks the external effects of a piece of work, such as a request to another server: no conflict undoes them, so
+// work with effects is not retried automatically. They are passed in the context. Methods may be called
+// concurrently; a nil *Effects records nothing.
 type Effects struct {
-	note      func(ctx context.Context, l []string) error     // keeps the list durably; an empty one is forgotten. Nil: nothing is kept
-	load      func(ctx context.Context) (l []string, _ error) // what an attempt before this one kept. Nil: nothing
+	note      func(ctx context.Context, l []string) error     // keeps the list durably; removes an empty one. Nil: not kept
+	load      func(ctx context.Context) (l []string, _ error) // loads what an earlier attempt kept. Nil: nothing
 	rehearsal bool
 
 	mu       sync.Mutex
 	loaded   bool
-	earlier  []string // of an attempt before this one, once it is loaded
+	earlier  []string // of an earlier attempt, once loaded
 	done     []*Effect
 	withheld []string
 	hidden   int // withheld beyond mostNamed
 	noted    bool
 }
 
-// Effect is one of them.
+// Effect is one external effect.
 type Effect struct {
 	of      *Effects
 	what    string
 	outcome string
 }
 
-// NewEffects are the effects of work that can be repeated. note keeps the list of them durably before each happens; with an
-// empty list it forgets what it kept. Nil: nothing is kept.
+// NewEffects returns the effects of repeatable work. note keeps their list durably before each happens; with an
+// empty list it removes what it kept. Nil: nothing is kept.
 func NewEffects(note func(ctx context.Context, list []string) error) *Effects {
 	return &Effects{note: note}
 }
 
-// Rehearse is for work whose effects must not happen: each is refused, and listed as withheld.
+// Rehearse returns Effects for a dry run: each effect is refused, and listed as withheld.
 func Rehearse() *Effects { return &Effects{rehearsal: true} }
 
 type effectsKey struct{}
 
-// WithEffects has everything under the context note its effects there; nil: nowhere.
+// WithEffects returns a context whose effects are recorded in e; nil: nowhere.
 func WithEffects(ctx context.Context, e *Effects) context.Context {
 	return context.WithValue(ctx, effectsKey{}, e)
 }
 
-// EffectsOf are those that are noted under the context; nil: nobody notes any.
+// EffectsOf returns the Effects of the context; nil: none.
 func EffectsOf(ctx context.Context) *Effects {
 	e, _ := ctx.Value(effectsKey{}).(*Effects)
 	return e
 }
 
-// Begin notes an effect right before it happens. On an error it must not happen.
+// Begin records an effect right before it happens. On an error it must not happen.
 func (e *Effects) Begin(ctx context.Context, what string) (*Effect, error) {
 	if e == nil {
 		return &Effect{}, nil
@@ -93,7 +93,7 @@ func (e *Effects) withhold(what string) {
 	e.withheld = append(e.withheld, what)
 }
 
-// keep has the list noted as long as something is added to it. The caller holds mu.
+// keep updates the durable list while it grows. The caller holds mu.
 func (e *Effects) keep(ctx context.Context) error {
 	if e.note == nil || len(e.done) > mostNamed+1 {
 		return nil
@@ -105,7 +105,7 @@ func (e *Effects) keep(ctx context.Context) error {
 	return nil
 }
 
-// Answered says how an effect ended, as in "answered 201".
+// Answered records how an effect ended, as in "answered 201".
 func (f *Effect) Answered(how string) {
 	if f.of == nil {
 		return
@@ -115,7 +115,7 @@ func (f *Effect) Answered(how string) {
 	f.outcome = how
 }
 
-// Averted says that an effect did not happen after all.
+// Averted records that an effect did not happen.
 func (f *Effect) Averted() {
 	if f.of == nil {
 		return
@@ -149,7 +149,7 @@ func (e *Effects) list() []string {
 	return list
 }
 
-// List says what happened, an effect a text.
+// List describes the effects, one text each.
 func (e *Effects) List() []string {
 	if e == nil {
 		return nil
@@ -159,7 +159,7 @@ func (e *Effects) List() []string {
 	return e.list()
 }
 
-// Count is how many effects there were.
+// Count returns the number of effects.
 func (e *Effects) Count() int {
 	if e == nil {
 		return 0
@@ -169,10 +169,10 @@ func (e *Effects) Count() int {
 	return len(e.done)
 }
 
-// Rehearsed reports whether effects are refused, and not done.
+// Rehearsed reports whether effects are refused.
 func (e *Effects) Rehearsed() bool { return e != nil && e.rehearsal }
 
-// Withheld says what a rehearsal did not do, an effect a text.
+// Withheld describes the effects that a rehearsal refused, one text each.
 func (e *Effects) Withheld() []string {
 	if e == nil {
 		return nil
@@ -189,7 +189,7 @@ func (e *Effects) Withheld() []string {
 	return list
 }
 
-// Noted reports whether something of the effects is kept durably.
+// Noted reports whether any effect is kept durably.
 func (e *Effects) Noted() bool {
 	if e == nil {
 		return false
@@ -199,7 +199,7 @@ func (e *Effects) Noted() bool {
 	return e.noted
 }
 
-// Earlier is an error when an attempt before this one had effects, which are not to be repeated.
+// Earlier returns an error if an earlier attempt had effects, which must not be repeated.
 func (e *Effects) Earlier(ctx context.Context) error {
 	if e == nil {
 		return nil
@@ -209,7 +209,7 @@ func (e *Effects) Earlier(ctx context.Context) error {
 	return e.first(ctx)
 }
 
-// first is an error unless this is the first attempt with effects. The caller holds mu.
+// first returns an error unless this is the first attempt with effects. The caller holds mu.
 func (e *Effects) first(ctx context.Context) error {
 	if !e.loaded && e.load != nil {
 		list, err := e.load(ctx)
@@ -225,7 +225,7 @@ func (e *Effects) first(ctx context.Context) error {
 		". Nothing else of it was kept, and it is not carried out again: find out there what came of it, and if it is still to be done, send it as a new request"}
 }
 
-// Failed is the error of work that failed, with what it did outside, or would have done. What is kept durably is brought up to date.
+// Failed returns the error of failed work with its effects, done or withheld. The durable list is updated.
 func (e *Effects) Failed(ctx context.Context, err error) error {
 	if e == nil || err == nil {
 		return err
@@ -233,7 +233,7 @@ func (e *Effects) Failed(ctx context.Context, err error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.noted {
-		_ = e.note(context.WithoutCancel(ctx), e.list()) // otherwise it stays as it was before the last effect: none is missing
+		_ = e.note(context.WithoutCancel(ctx), e.list()) // on failure the list keeps its state before the last effect: none is missing
 	}
 	switch {
 	case len(e.done) > 0:
@@ -244,8 +244,8 @@ func (e *Effects) Failed(ctx context.Context, err error) error {
 	return err
 }
 
-// FailedSince is the error of a part of the work that failed, with what it did outside since the first sent effects. The part is not
-// retryable then: that would repeat them.
+// FailedSince returns the error of a failed part of the work with the effects after the first sent ones. The part is then not
+// retryable: that would repeat them.
 func (e *Effects) FailedSince(sent int, err error) error {
 	var known *Error
 	list := e.List()
@@ -257,14 +257,14 @@ func (e *Effects) FailedSince(sent int, err error) error {
 	return &part
 }
 
-// sentBefore is an error after effects. It is not retryable: that would repeat them.
+// sentBefore returns an error after effects. It is not retryable: that would repeat them.
 func sentBefore(err error, sent []string) error {
 	e, then := Error{Code: Unavailable, Message: "the server failed, and its log says why", cause: err}, "then "
 	var known *Error
 	if errors.As(err, &known) && known.Code != Internal {
 		e = *known
 	}
-	if known != nil && known.Code != Internal && known.Code != Timeout { // after those a commit may still come
+	if known != nil && known.Code != Internal && known.Code != Timeout { // after those two a commit may still follow
 		then = "nothing was stored: "
 	}
 	e.Retryable = false
@@ -297,8 +297,8 @@ func with(details map[string]any, name string, value any) map[string]any {
 	return details
 }
 
-// Effects are those of a request. Before each one happens, it is kept under the request's id for as long as an answer would be,
-// so that the request, sent again after a crash, is not carried out twice.
+// Effects returns the effects of a request. Before each happens, it is kept under the request's id for as long as an answer,
+// so that the request, sent again after a crash, is not executed twice.
 func (a *Access) Effects(w Write) *Effects {
 	if w.RequestID == "" {
 		return NewEffects(nil)
@@ -307,11 +307,11 @@ func (a *Access) Effects(w Write) *Effects {
 	return &Effects{note: m.note, load: m.load}
 }
 
-// requestMark keeps the effects of a request where its answer will be.
+// requestMark keeps the effects of a request in the place of its answer.
 type requestMark struct {
 	space   *Space
 	key     store.Key
-	version uint64 // of what is there; 0: nothing
+	version uint64 // of the present record; 0: none
 }
 
 // load reads what an earlier attempt kept.
@@ -335,7 +335,7 @@ func (m *requestMark) load(ctx context.Context) ([]string, error) {
 	return r.Sent, nil
 }
 
-// note commits the list. The same request, carried out at the same time, is a conflict.
+// note commits the list. A concurrent execution of the same request is a conflict.
 func (m *requestMark) note(ctx context.Context, list []string) error {
 	b, err := m.space.systemBranch(ctx)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// ErrRequestReused is in the chain of the conflict of a request id that was used before for a different request.
+// ErrRequestReused is wrapped by the conflict of a request id used before for a different request.
 var ErrRequestReused = store.ErrRequestReused
 
-// Code says what kind of failure an Error is, for programs and models that act on it.
+// Code is the kind of an Error, for programs and models.
 type Code string
 
 // The codes of errors, the same on every interface.
 const (
 	InvalidArgument Code = "invalid_argument" // the caller must change the request
-	NotFound        Code = "not_found"        // what the request names does not exist
+	NotFound        Code = "not_found"        // the request names something that does not exist
 	Denied          Code = "denied"           // the caller may not do this
 	Conflict        Code = "conflict"         // the state is not what the request expects
 	Exhausted       Code = "exhausted"        // a limit is used up
@@ -35,7 +35,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap gives the error that led to this one, if any.
+// Unwrap returns the cause of the error, if any.
 func (e *Error) Unwrap() error { return e.cause }
 
 func invalid(format string, args ...any) *Error {

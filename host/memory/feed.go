@@ -12,7 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Kind says what a Notice is about.
+// Kind is the subject of a Notice.
 type Kind string
 
 // The kinds of notices.
@@ -22,35 +22,35 @@ const (
 	EventLogged     Kind = "event_logged"
 )
 
-// familyNotice stands for a notice whose kind a family chose, until that is read.
+// familyNotice marks a notice whose kind a family chose, until that is read.
 const familyNotice Kind = ""
 
-// Notice says that something happened on a branch.
+// Notice reports an event on a branch.
 type Notice struct {
 	Kind      Kind
 	Namespace string
 	Key       string // of the memory; the event's sequence number for an event
-	Watermark uint64 // the version that did it
+	Watermark uint64 // its version
 	Timestamp time.Time
-	Payload   json.RawMessage // of a family's notice; nil: it has none
-	Agent     string          // who did it; empty: unknown. WholeFeed leaves it out
-	Family    string          // that announced it; empty: it is no family's notice, or an old one
+	Payload   json.RawMessage // of a family's notice; nil: none
+	Agent     string          // the author; empty: unknown. WholeFeed leaves it out
+	Family    string          // its sender; empty: not a family's notice, or an old one
 }
 
 // Feed is a page of notices.
 type Feed struct {
 	Notices   []Notice
-	Watermark uint64 // ask from here next; unchanged when there is nothing new
-	More      bool   // there is more already
-	Expired   bool   // notices after the watermark that was asked for are gone; this page begins where the feed does
-	Oldest    uint64 // the watermark behind which the feed is complete
+	Watermark uint64 // After of the next page; unchanged without news
+	More      bool   // more is available
+	Expired   bool   // notices after the requested watermark are gone; this page begins where the feed does
+	Oldest    uint64 // the feed is complete after this watermark
 }
 
-// FeedQuery says which notices to read. Empty fields do not select.
+// FeedQuery selects notices. Empty fields match everything.
 type FeedQuery struct {
 	Branch     string
 	Namespaces []string // nil: all
-	Kinds      []string // one that ends in ".*" stands for all kinds of a family
+	Kinds      []string // one that ends in ".*" matches all kinds of a family
 	Agents     []string
 	After      uint64 // a watermark
 	Limit      int
@@ -60,13 +60,13 @@ func (q FeedQuery) selects(n Notice) bool {
 	return (len(q.Kinds) == 0 || slices.ContainsFunc(q.Kinds, n.isOf)) && (len(q.Agents) == 0 || slices.Contains(q.Agents, n.Agent))
 }
 
-// isOf reports whether a notice is of a kind, or of a family's kinds.
+// isOf reports whether a notice has a kind, or one of a family's kinds.
 func (n Notice) isOf(kind string) bool {
 	family, all := strings.CutSuffix(kind, ".*")
 	return string(n.Kind) == kind || all && n.Family == family && family != ""
 }
 
-// mostFiltered is how many changes one page looks through for notices that are selected.
+// mostFiltered bounds the changes that one page examines for matching notices.
 const mostFiltered = 10_000
 
 // ReadFeed is Feed with a selection. A page may have fewer notices than there are, or none, with More.
@@ -92,8 +92,8 @@ func (f *Feed) keep(q FeedQuery) {
 	f.Notices = slices.DeleteFunc(f.Notices, func(n Notice) bool { return !q.selects(n) })
 }
 
-// Feed reads what happened on a branch after a watermark, oldest first: about limit notices, never part of a
-// commit. namespaces nil means all. A branch's feed begins when it was forked, and goes FeedAge back.
+// Feed reads the notices of a branch after a watermark, oldest first: about limit notices, never part of a
+// commit. namespaces nil means all. A branch's feed begins at its fork, and goes FeedAge back.
 func (a *Access) Feed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
 	feed, err := a.feed(ctx, name, namespaces, after, limit, a.space.feedAge)
 	if err != nil {
@@ -102,12 +102,12 @@ func (a *Access) Feed(ctx context.Context, name string, namespaces []string, aft
 	return feed, a.space.credit(ctx, name, feed.Notices)
 }
 
-// WholeFeed is Feed as far back as the branch is kept. It misses nothing while the clock is ahead.
+// WholeFeed is Feed as far back as the branch is kept. It is complete even if the clock is ahead.
 func (a *Access) WholeFeed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
 	return a.feed(ctx, name, namespaces, after, limit, 0)
 }
 
-// feed is the feed of an age; 0: of any.
+// feed reads the feed up to an age; 0: any.
 func (a *Access) feed(ctx context.Context, name string, namespaces []string, after uint64, limit int, age time.Duration) (Feed, error) {
 	s := a.space
 	namespaces, err := a.readable(namespaces)
@@ -140,7 +140,7 @@ func (a *Access) feed(ctx context.Context, name string, namespaces []string, aft
 	return feed, s.date(ctx, feed.Notices)
 }
 
-// feedBegin is the newest version that is too old for the feed.
+// feedBegin returns the newest version that is too old for the feed.
 func (s *Space) feedBegin(ctx context.Context, b *lineage.Branch, age time.Duration) (uint64, error) {
 	var begin store.Point
 	if age > 0 {
@@ -185,7 +185,7 @@ func selected(names []string, name string) bool {
 	return false
 }
 
-// credit fills in who did what notices are about.
+// credit fills in the authors of notices.
 func (s *Space) credit(ctx context.Context, name string, notices []Notice) error {
 	b, err := s.branch(name)
 	if err != nil {
@@ -210,7 +210,7 @@ func (s *Space) credit(ctx context.Context, name string, notices []Notice) error
 	return s.creditCommits(ctx, notices)
 }
 
-// authorOf is who wrote the memory or event of a notice; empty: its past is not kept.
+// authorOf returns the author of a notice's memory or event; empty: its past is not kept.
 func (s *Space) authorOf(ctx context.Context, b *lineage.Branch, n Notice) (string, error) {
 	collection := memories
 	if n.Kind == EventLogged {
@@ -231,7 +231,7 @@ func (s *Space) authorOf(ctx context.Context, b *lineage.Branch, n Notice) (stri
 	return r.Agent, err
 }
 
-// date fills in when the notices' versions were committed.
+// date fills in the commit times of notices.
 func (s *Space) date(ctx context.Context, notices []Notice) error {
 	var last store.Point
 	for i := range notices {

@@ -4,10 +4,10 @@ import (
 	"context"
 )
 
-// mostCredited is how many notes of commits are read for the authors of one page of the feed.
+// mostCredited bounds the notes of commits read for the authors of one page of the feed.
 const mostCredited = 10_000
 
-// creditCommits fills in who deleted what notices are about, by the notes of commits: a deletion has no author of its own.
+// creditCommits fills in the authors of deletions from the notes of commits: a deletion has no author of its own.
 func (s *Space) creditCommits(ctx context.Context, notices []Notice) error {
 	missing := map[uint64][]int{}
 	for i, n := range notices {

@@ -9,10 +9,10 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 )
 
-// FieldTest is a condition on a field of a memory: metadata.NAME, value.NAME, or one of those that can only be there or not.
+// FieldTest is a condition on a field of a memory: metadata.NAME, value.NAME, or one that can only be tested for presence.
 type FieldTest struct {
 	Field  string
-	Equals json.RawMessage // nil: it need not have a certain value
+	Equals json.RawMessage // nil: any value
 	Exists *bool           // nil: true
 }
 
@@ -41,7 +41,7 @@ func (l Limits) fieldTest(f FieldTest) (search.FieldTest, error) {
 	return test, nil
 }
 
-// checkField refuses what no memory has.
+// checkField refuses fields that no memory has.
 func checkField(f FieldTest) error {
 	for _, prefix := range []string{record.MetadataFields, record.ValueFields} {
 		if name, ok := strings.CutPrefix(f.Field, prefix); ok && name != "" {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// FieldType is how the values of an indexed field are compared.
+// FieldType is the type by which an indexed field is compared.
 type FieldType string
 
 // The types of indexed fields.
@@ -21,7 +21,7 @@ const (
 	TimeField   FieldType = "time" // RFC 3339 text, to the microsecond
 )
 
-// Field is a field of records by which an index sorts.
+// Field is a field by which an index sorts records.
 type Field struct {
 	Path string    `json:"path"` // names of nested fields, separated by dots
 	Type FieldType `json:"type"`
@@ -31,7 +31,7 @@ type Field struct {
 // null, which sorts first.
 type FieldIndex []Field
 
-// Equal reports whether two indexes sort alike.
+// Equal reports whether two indexes have equal fields.
 func (x FieldIndex) Equal(other FieldIndex) bool {
 	if len(x) != len(other) {
 		return false
@@ -52,16 +52,16 @@ func (x FieldIndex) String() string {
 	return "[" + strings.Join(paths, ", ") + "]"
 }
 
-// indexedString is how many bytes of text an indexed field may have.
+// indexedString bounds the text of an indexed field, in bytes.
 const indexedString = 1 << 10
 
-// An encoded value begins with its class. Encoded values sort as the values do, and none is the beginning of another.
+// An encoded value begins with its class. Encoded values sort as the values do, and none is a prefix of another.
 const (
 	classNull  byte = 1
 	classValue byte = 2
 )
 
-// appendValue appends a value of a field; one that the field cannot have is null, and ok is false.
+// appendValue appends a value of a field; one of another type becomes null, and ok is false.
 func (f Field) appendValue(to []byte, value json.RawMessage) (encoded []byte, ok bool) {
 	value = bytes.TrimSpace(value)
 	if len(value) == 0 || string(value) == "null" {
@@ -92,7 +92,7 @@ func appendString(to []byte, value json.RawMessage) ([]byte, bool) {
 	return append(appendText(to, text), 0, 1), true
 }
 
-// appendText appends text in which zero bytes are followed by 255, so that 0 1 can end it.
+// appendText appends text with zero bytes escaped by 255, so that 0 1 can terminate it.
 func appendText(to []byte, text string) []byte {
 	for i := range len(text) {
 		to = append(to, text[i])
@@ -103,7 +103,7 @@ func appendText(to []byte, text string) []byte {
 	return to
 }
 
-// appendEnded appends text with its end.
+// appendEnded appends text and its terminator.
 func appendEnded(to []byte, text string) []byte { return append(appendText(to, text), 0, 1) }
 
 // cutText is the inverse of appendEnded.
@@ -162,7 +162,7 @@ func appendTime(to []byte, value json.RawMessage) ([]byte, bool) {
 	return binary.BigEndian.AppendUint64(to, uint64(at.UnixMicro())^1<<63), true
 }
 
-// cutValue splits an encoded value of a field off.
+// cutValue splits off an encoded value of a field.
 func (f Field) cutValue(from string) (value, rest string, ok bool) {
 	if from == "" {
 		return "", "", false
@@ -186,13 +186,13 @@ func (f Field) cutValue(from string) (value, rest string, ok bool) {
 	return from[:size], from[size:], true
 }
 
-// fields reads fields of a record's value, each level of it once.
+// fields reads fields of a record's value, parsing each level once.
 type fields struct {
 	value  json.RawMessage
-	levels map[string]map[string]json.RawMessage // by the path of the object, with a dot at its end
+	levels map[string]map[string]json.RawMessage // by the object's path, with a trailing dot
 }
 
-// at is the value of a field; nil when there is none.
+// at returns the value of a field; nil: absent.
 func (f *fields) at(path string) json.RawMessage {
 	cut := strings.LastIndexByte(path, '.') + 1
 	return f.level(path[:cut])[path[cut:]]
@@ -208,7 +208,7 @@ func (f *fields) level(path string) map[string]json.RawMessage {
 	}
 	var level map[string]json.RawMessage
 	if json.Unmarshal(value, &level) != nil {
-		level = nil // no object
+		level = nil // not an object
 	}
 	if f.levels == nil {
 		f.levels = map[string]map[string]json.RawMessage{}
@@ -217,7 +217,7 @@ func (f *fields) level(path string) map[string]json.RawMessage {
 	return level
 }
 
-// name is where an index has a record: the values of its fields, and the record's key.
+// name returns a record's name in an index: the values of its fields, and the record's key.
 func (x FieldIndex) name(key string, of *fields) string {
 	var out []byte
 	for _, f := range x {
@@ -226,7 +226,7 @@ func (x FieldIndex) name(key string, of *fields) string {
 	return string(append(out, key...))
 }
 
-// cutKey is the key of the record that an entry of the index is about.
+// cutKey returns the record's key from a name of the index.
 func (x FieldIndex) cutKey(name string) (key string, ok bool) {
 	for _, f := range x {
 		if _, name, ok = f.cutValue(name); !ok {
@@ -236,7 +236,7 @@ func (x FieldIndex) cutKey(name string) (key string, ok bool) {
 	return name, name != ""
 }
 
-// check refuses a value with text that is too long for its index.
+// check refuses a value with too long a text for its index.
 func (x FieldIndex) check(of *fields) error {
 	for _, f := range x {
 		value := of.at(f.Path)
@@ -251,7 +251,7 @@ func (x FieldIndex) check(of *fields) error {
 	return nil
 }
 
-// after is the first name behind all those that begin with a prefix; empty: there is none.
+// after returns the first name after all those with a prefix; empty: none.
 func after(prefix string) string {
 	for end := len(prefix); end > 0; end-- {
 		if prefix[end-1] != 255 {

@@ -12,68 +12,68 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Hooks take part in what a space does. They are asked while nothing is locked, and may be asked concurrently.
+// Hooks take part in a space's operations. They are called without locks held, and may be called concurrently.
 type Hooks interface {
-	// Storing is asked before memories are stored, or changed in a way that Asks wants to know of. It may change what is stored,
+	// Storing is called before memories are stored, or changed in a way that Asks covers. It may change what is stored,
 	// or refuse the change with an error.
 	Storing(ctx context.Context, s Storing) (Decision, error)
-	// Asks reports whether Storing is to be asked about a change that is not ChangeStore.
+	// Asks reports whether Storing wants a change that is not ChangeStore.
 	Asks(c Change) bool
-	// Depth is how many of a search's best hits Rank wants to order; 0: it wants none.
+	// Depth returns how many of a search's best hits Rank orders; 0: none.
 	Depth() int
-	// Rank scores candidates: higher is better. ok is false when it leaves their order as it is.
+	// Rank scores candidates: higher is better. ok is false if it leaves the order unchanged.
 	Rank(ctx context.Context, r Ranking) (scores []float32, ok bool, err error)
 }
 
-// Change is a way in which memories change.
+// Change is a kind of change of memories.
 type Change string
 
-// The changes that hooks are asked about.
+// The changes passed to hooks.
 const (
 	ChangeStore  Change = "store"
 	ChangeDelete Change = "delete"
 	ChangeState  Change = "state" // and nothing else about the memory
 )
 
-// Storing is what is about to be stored or changed.
+// Storing is a pending store or change.
 type Storing struct {
 	Location
 	Change    Change
-	Items     []Item // with keys: as they will be, or for ChangeDelete as they are
-	Caller    Caller // who stores
+	Items     []Item // with keys: in their new state, or for ChangeDelete the present one
+	Caller    Caller // the author
 	RequestID string
-	// Staged says that it comes out of a Stage: only those are to be asked that may refuse.
+	// Staged means that it comes from a Stage: only hooks that may refuse are called.
 	Staged bool
-	// DryRun says that nothing will be stored: nothing that is asked may write, or have an effect outside.
+	// DryRun means that nothing will be stored: no hook may write, or have an effect outside.
 	DryRun bool
 }
 
-// Decision is what hooks say of a Storing.
+// Decision is the hooks' answer to a Storing.
 type Decision struct {
-	Items    []Item   // as many as there were, with the same keys; a ChangeDelete leaves them as they were
-	Notes    []string // what the caller should know beside, for instance who was not asked and why
-	Proposal string   // the branch that the change is to go to, as Commit.Proposal; empty: none
+	Items    []Item   // same number and keys as before; unchanged for a ChangeDelete
+	Notes    []string // for the caller, such as which hook was skipped and why
+	Proposal string   // the branch for the change, as Commit.Proposal; empty: none
 }
 
-// Ranking is the best hits of a search, best first, for Hooks to order.
+// Ranking holds the best hits of a search, best first, for Hooks to order.
 type Ranking struct {
 	Branch string
 	Caller Caller // who searches
-	// Namespaces are those that are searched; nil: all.
+	// Namespaces are those searched; nil: all.
 	Namespaces []string
 	Query      string
 	Now        time.Time
 	Hits       int
 	Types      []string // of each hit
-	// Column gives a feature of each hit, NaN where it is missing, and nil for a name that is not known. The names are
-	// those of the ABI; type is not among them.
+	// Column returns a feature of each hit, NaN where missing, and nil for an unknown name. The names are
+	// those of the ABI, without type.
 	Column func(name string) []float32
 }
 
-// SetHooks says who takes part from now on. It is called before the space is used.
+// SetHooks sets the hooks. It is called before the space is used.
 func (s *Space) SetHooks(h Hooks) { s.hooks = h }
 
-// storing asks the hooks about what is about to be stored or changed.
+// storing calls the hooks for a pending store or change.
 func (s *Space) storing(ctx context.Context, what Storing, w Write) (Decision, error) {
 	if s.hooks == nil {
 		return Decision{Items: what.Items}, nil
@@ -92,7 +92,7 @@ func (s *Space) storing(ctx context.Context, what Storing, w Write) (Decision, e
 	}
 	for i, it := range d.Items {
 		if !bytes.Equal(it.Value, before[i]) {
-			d.Items[i].Vector = Vector{} // it says what the value meant before, which may be what is not to be kept
+			d.Items[i].Vector = Vector{} // it embeds the former value, which may have to be removed
 		}
 		if err := s.limits.checkItem(it); err != nil {
 			return d, inItem(i, len(d.Items), err)
@@ -101,7 +101,7 @@ func (s *Space) storing(ctx context.Context, what Storing, w Write) (Decision, e
 	return d, nil
 }
 
-// noteProposed tells the caller of a request that was carried out before if a hook had proposed it.
+// noteProposed adds a note to a repeated request if a hook had proposed its change.
 func (s *Space) noteProposed(ctx context.Context, branch string, version uint64, w Write) {
 	b, err := s.branch(branch)
 	if err != nil || s.hooks == nil || version == 0 {
@@ -112,7 +112,7 @@ func (s *Space) noteProposed(ctx context.Context, branch string, version uint64,
 	}
 }
 
-// asks reports whether hooks are asked about a change.
+// asks reports whether hooks are called for a change.
 func (s *Space) asks(c Change) bool { return s.hooks != nil && s.hooks.Asks(c) }
 
 // noteProposal tells the caller that a change was proposed; an empty branch: it was not.
@@ -127,15 +127,15 @@ func (w Write) noteProposal(branch string) {
 	w.note("Nothing was changed here: it is proposed on branch %s. Compare it with memory_branch action=diff, then merge it or delete it.", branch)
 }
 
-// asked are staged memories of one namespace that change in one way.
+// asked groups staged memories of one namespace with the same kind of change.
 type asked struct {
 	namespace string
 	change    Change
 	sites     []site
 }
 
-// askHooks asks the hooks about what is staged, and makes the changes that they answer. It returns the branch that the commit is to
-// be proposed on; empty: none.
+// askHooks calls the hooks for staged memories, and applies their changes. It returns the branch of the
+// proposal; empty: none.
 func (t *Stage) askHooks(ctx context.Context, w Write) (proposal string, err error) {
 	if t.space.hooks == nil {
 		return "", nil
@@ -169,7 +169,7 @@ func (t *Stage) askHooks(ctx context.Context, w Write) (proposal string, err err
 	return proposal, nil
 }
 
-// toAsk are the staged memories that hooks are asked about, in the order in which they were staged.
+// toAsk returns the staged memories for hooks, in the order in which they were staged.
 func (t *Stage) toAsk(ctx context.Context) (groups []asked, err error) {
 	for _, at := range t.order {
 		if at.Collection != memories || at.system {
@@ -191,7 +191,7 @@ func (t *Stage) toAsk(ctx context.Context) (groups []asked, err error) {
 	return groups, nil
 }
 
-// changeOf is how a staged memory changes. What it was is read only where hooks ask about states.
+// changeOf returns the kind of a staged change. The former memory is read only if hooks want changes of state.
 func (t *Stage) changeOf(ctx context.Context, at site) (Change, error) {
 	will := t.changed[at]
 	if will == nil {
@@ -211,7 +211,7 @@ func (t *Stage) changeOf(ctx context.Context, at site) (Change, error) {
 	return ChangeStore, nil
 }
 
-// items are staged memories as a hook is shown them: as they will be, or those that are deleted as they are.
+// items returns staged memories for a hook: in their new state, or deleted ones in their present state.
 func (t *Stage) items(ctx context.Context, sites []site) ([]Item, error) {
 	items := make([]Item, len(sites))
 	for i, at := range sites {
@@ -222,7 +222,7 @@ func (t *Stage) items(ctx context.Context, sites []site) ([]Item, error) {
 				return nil, err
 			}
 			if r = was[0]; r == nil {
-				r = &record.Record{} // it was deleted meanwhile: the commit will be a conflict
+				r = &record.Record{} // deleted meanwhile: the commit will conflict
 			}
 		}
 		items[i] = itemOf(at.Name, *r)
@@ -230,7 +230,7 @@ func (t *Stage) items(ctx context.Context, sites []site) ([]Item, error) {
 	return items, nil
 }
 
-// before are memories as they are without what is staged.
+// before returns memories without the staged changes.
 func (t *Stage) before(ctx context.Context, sites []site) ([]*record.Record, error) {
 	keys := make([]store.Key, len(sites))
 	for i, at := range sites {
@@ -252,6 +252,6 @@ func (t *Stage) before(ctx context.Context, sites []site) ([]*record.Record, err
 // CheckItem refuses an item that could not be stored.
 func (s *Space) CheckItem(it Item) error { return s.limits.checkItem(it) }
 
-// Watch tells of new commits: the channel carries the newest version, skipping those that the reader was too slow for, and
+// Watch signals new commits: the channel carries the newest version, skips versions if the reader is slow, and
 // is closed when ctx or the space ends.
 func (s *Space) Watch(ctx context.Context) <-chan uint64 { return s.engine.Watch(ctx) }

@@ -11,10 +11,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// buildPage is how many records are indexed in one commit while an index is built.
+// buildPage is the number of records indexed per commit of a build.
 const buildPage = 500
 
-// queueBuild has an index built on a branch, unless it has everything there.
+// queueBuild queues the build of an index on a branch, unless it is complete there.
 func (s *Space) queueBuild(b builds) {
 	x := &s.indexes
 	x.mu.Lock()
@@ -26,24 +26,24 @@ func (s *Space) queueBuild(b builds) {
 	s.chores.add("build an index of "+b.collection, func(ctx context.Context) error { return s.build(ctx, &building{builds: b}) })
 }
 
-// buildPages is how many pages are built before other background work is due.
+// buildPages is the number of pages built before other background work runs.
 const buildPages = 20
 
-// building is an index that is being built on a branch. It can begin anew: what is there is not written again.
+// building is a running build of an index on a branch. It can restart: existing entries are not written again.
 type building struct {
 	builds
 	started bool
-	rest    []store.Range // to be read
+	rest    []store.Range // unread
 	cursor  store.Cursor  // in the first of them
 }
 
-// step builds a few pages. It queues itself for the next ones.
+// step builds a few pages, and queues the next step.
 func (b *building) step(ctx context.Context, s *Space) error {
 	for range buildPages {
 		err := b.page(ctx, s)
 		switch {
 		case errors.Is(err, store.ErrConflict):
-			continue // the page is read again
+			continue // read the page again
 		case err != nil:
 			return err
 		case b.started && len(b.rest) == 0:
@@ -54,7 +54,7 @@ func (b *building) step(ctx context.Context, s *Space) error {
 	return nil
 }
 
-// build is step, after which the index is not due any more when it is built or given up.
+// build runs a step, and removes the index from due once it is built or given up.
 func (s *Space) build(ctx context.Context, b *building) error {
 	err := b.step(ctx, s)
 	_, done := s.indexes.builtAt(b.index, b.branch)
@@ -64,14 +64,14 @@ func (s *Space) build(ctx context.Context, b *building) error {
 		s.indexes.mu.Unlock()
 		return nil
 	}
-	if errors.Is(err, store.ErrConflict) { // what is kept changed
+	if errors.Is(err, store.ErrConflict) { // the set of indexes changed
 		s.chores.add("build an index of "+b.collection, func(ctx context.Context) error { return s.build(ctx, b) })
 		return nil
 	}
 	return err
 }
 
-// keptOn is what a build needs; errRebuilt when the index or the branch is gone.
+// keptOn returns the inputs of a build; errRebuilt if the index or the branch is gone.
 func (s *Space) keptOn(b builds) (*indexSet, keptIndex, *lineage.Branch, error) {
 	branch, set := s.catalogue.ByID(b.branch), s.indexes.of(b.collection)
 	if branch == nil || branch.Deleted || set == nil {
@@ -84,7 +84,7 @@ func (s *Space) keptOn(b builds) (*indexSet, keptIndex, *lineage.Branch, error) 
 	return set, set.Indexes[at], branch, nil
 }
 
-// rangesOf are where a lineage may have entries of a collection: its namespaces, in order.
+// rangesOf returns the ranges in which a lineage may have entries of a collection: its namespaces, in order.
 func (s *Space) rangesOf(ctx context.Context, l store.Lineage, collection string) ([]store.Range, error) {
 	engine, ok := s.engine.(store.Collecting)
 	if !ok {
@@ -107,7 +107,7 @@ func (s *Space) rangesOf(ctx context.Context, l store.Lineage, collection string
 	return ranges, nil
 }
 
-// page indexes a page of records. They are conditions of the commit.
+// page indexes a page of records, which are conditions of the commit.
 func (b *building) page(ctx context.Context, s *Space) error {
 	s.writing.RLock() // a purge would leave in the index what it erases
 	defer s.writing.RUnlock()
@@ -167,7 +167,7 @@ func (b *building) batch(page []store.Entry, index keptIndex, branch *lineage.Br
 	return batch, nil
 }
 
-// lacking are those of some writes that are not there.
+// lacking returns those of some writes that are missing from the index.
 func (s *Space) lacking(ctx context.Context, b builds, writes []store.Write) ([]store.Write, error) {
 	keys := make([]store.Key, len(writes))
 	for i, w := range writes {

@@ -7,7 +7,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// indexHas reports whether the indexes of an entry's collection may have something of it. Of a memory only the links are indexed.
+// indexHas reports whether the indexes of an entry's collection may contain parts of it. Of a memory only the links are indexed.
 func (s *Space) indexHas(e store.Entry) bool {
 	if s.indexes.of(e.Collection) == nil {
 		return false
@@ -19,8 +19,8 @@ func (s *Space) indexHas(e store.Entry) bool {
 	return err == nil && len(was.Links) > 0
 }
 
-// retire erases the indexes of collections that may have something of what was erased: their names have values. They are built anew.
-// Where a backup keeps them, the server's chores erase them after it, and rewrite the file again.
+// retire erases the indexes of collections that may contain erased values, since index names contain values. They are rebuilt.
+// Where a backup holds them, chores erase them after it, and rewrite the file again.
 func (s *Space) retire(ctx context.Context, collections map[string]bool) error {
 	for collection := range collections {
 		if err := s.retireIndexes(ctx, collection); err != nil {
@@ -41,7 +41,7 @@ func (s *Space) retire(ctx context.Context, collections map[string]bool) error {
 	return nil
 }
 
-// retired are the indexes of a collection that are to be reclaimed.
+// retired returns the indexes of a collection to be reclaimed.
 func (x *indexes) retired(collection string) []uint32 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -51,7 +51,7 @@ func (x *indexes) retired(collection string) []uint32 {
 	return nil
 }
 
-// rebuildIndexes builds what a purge retired.
+// rebuildIndexes rebuilds what a purge retired.
 func (s *Space) rebuildIndexes() {
 	for collection, set := range s.indexes.all() {
 		b := s.firstIndexed(set)

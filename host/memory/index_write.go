@@ -9,7 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// names are where an index has a record.
+// names returns a record's names in an index.
 func (k keptIndex) names(key store.Key, r *record.Record, of *fields) []string {
 	if len(k.Fields) > 0 {
 		return []string{k.Fields.name(key.Name, of)}
@@ -25,7 +25,7 @@ func (k keptIndex) names(key store.Key, r *record.Record, of *fields) []string {
 	return names
 }
 
-// indexKey is the key of an entry of an index. Links are sorted over all namespaces.
+// indexKey returns the key of an entry of an index. Links are sorted across namespaces.
 func (k keptIndex) indexKey(namespace, name string) store.Key {
 	if len(k.Fields) == 0 {
 		namespace = lineage.Namespace
@@ -33,7 +33,7 @@ func (k keptIndex) indexKey(namespace, name string) store.Key {
 	return store.Key{Namespace: namespace, Collection: indexEntries, Name: name}
 }
 
-// entries are what an index has of a record: for each name when that expires.
+// entries returns a record's entries in an index: the expiry by name.
 func (k keptIndex) entries(key store.Key, r *record.Record, of *fields) map[store.Key]string {
 	if r == nil || r.Purged != "" {
 		return nil
@@ -45,7 +45,7 @@ func (k keptIndex) entries(key store.Key, r *record.Record, of *fields) map[stor
 	return list
 }
 
-// indexChange is that a record took the place of another on a branch, each nil for none.
+// indexChange is the replacement of a record on a branch; old or new is nil for none.
 type indexChange struct {
 	branch   store.BranchID
 	key      store.Key
@@ -53,8 +53,8 @@ type indexChange struct {
 	sure     bool // old is a condition of the commit
 }
 
-// writes are what a change writes to the indexes of a set. Where old may have been replaced meanwhile, all that the new record has is
-// written, so that it counts whatever others deleted; what they left is passed over by who reads.
+// writes returns a change's writes to the indexes of a set. If old may have been replaced meanwhile, all entries of the new record are
+// written, whatever others deleted; readers skip stale entries.
 func (set *indexSet) writes(c indexChange) []store.Write {
 	var writes []store.Write
 	was, is := fieldsOf(c.old), fieldsOf(c.new)
@@ -82,12 +82,12 @@ func fieldsOf(r *record.Record) *fields {
 	return &fields{value: r.Value}
 }
 
-// expectation has a commit expect that a set is as it was read.
+// expectation makes a commit conditional on an unchanged set.
 func (set *indexSet) expectation(collection string) store.Expectation {
 	return store.Expectation{Lineage: lineage.Root(), Key: setKey(collection), Version: set.version}
 }
 
-// stored decodes an entry as indexes see it; nil when there is nothing.
+// stored decodes an entry for indexing; nil: nothing is there.
 func stored(e store.Entry) (*record.Record, error) {
 	if !e.Exists() {
 		return nil, nil
@@ -96,7 +96,7 @@ func stored(e store.Entry) (*record.Record, error) {
 	return &r, err
 }
 
-// indexed adds to the batch of a stage what it writes to indexes.
+// indexed adds the index writes of a stage to its batch.
 func (t *Stage) indexed(ctx context.Context, c Commit, batch store.Batch) (store.Batch, error) {
 	sets := map[string]*indexSet{}
 	var sites []site
@@ -133,7 +133,7 @@ func (t *Stage) indexed(ctx context.Context, c Commit, batch store.Batch) (store
 	return batch, nil
 }
 
-// replaced are the records that the stage's changes take the place of: the newest, or of a proposal those where it is forked.
+// replaced returns the records that the stage's changes replace: the newest, or for a proposal those at its fork.
 func (t *Stage) replaced(ctx context.Context, c Commit, sites []site) ([]*record.Record, error) {
 	list := make([]*record.Record, len(sites))
 	for _, system := range []bool{false, true} {
@@ -169,7 +169,7 @@ func (t *Stage) replaced(ctx context.Context, c Commit, sites []site) ([]*record
 	return list, nil
 }
 
-// indexes adds to a merge what it writes to indexes.
+// index adds the index writes of a merge.
 func (p *mergePlan) index(t triple, outcome outcome) error {
 	set := p.space.indexes.of(t.key.Collection)
 	if set == nil {

@@ -14,16 +14,16 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// applied knows up to which version everything is in the index, so that a saved index can say what it has.
+// applied tracks the version up to which the index is complete, which a saved index records.
 type applied struct {
 	mu      sync.Mutex
-	newest  uint64         // that is known of
-	pending map[int]uint64 // of each commit that is under way, what was the newest when it began
+	newest  uint64         // known version
+	pending map[int]uint64 // by pending commit: the newest version when it began
 	last    int
-	ended   chan struct{} // closed with the next end; nil when nobody waits
+	ended   chan struct{} // closed when the next commit ends; nil without waiters
 }
 
-// begin is for a commit that begins. Its version will be greater than what was the newest.
+// begin registers a commit. Its version will be greater than the present newest.
 func (a *applied) begin() (token int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -35,7 +35,7 @@ func (a *applied) begin() (token int) {
 	return a.last
 }
 
-// end is for a commit that is in the index, or was refused; version is 0 then.
+// end unregisters a commit that is indexed, or was refused; version is 0 then.
 func (a *applied) end(token int, version uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -47,7 +47,7 @@ func (a *applied) end(token int, version uint64) {
 	}
 }
 
-// nextEnd is closed when the next commit ends.
+// nextEnd returns a channel that is closed when the next commit ends.
 func (a *applied) nextEnd() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -57,17 +57,17 @@ func (a *applied) nextEnd() <-chan struct{} {
 	return a.ended
 }
 
-// since is what was the newest when a commit began.
+// since returns the newest version when a commit began.
 func (a *applied) since(token int) uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.pending[token]
 }
 
-// upTo is a version up to which everything is in the index.
+// upTo returns a version up to which the index is complete.
 func (a *applied) upTo() uint64 { return a.upToHead(0) }
 
-// upToHead is upTo where the newest version is known, which may have been a commit of which the index has nothing.
+// upToHead is upTo with the newest version given, which may be a commit without anything to index.
 func (a *applied) upToHead(head uint64) uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,7 +78,7 @@ func (a *applied) upToHead(head uint64) uint64 {
 	return all
 }
 
-// indexedUpTo is a version from least on up to which everything is in the index.
+// indexedUpTo waits until the index is complete up to version least, and returns how far it is.
 func (s *Space) indexedUpTo(ctx context.Context, least uint64) (uint64, error) {
 	for {
 		ended := s.applied.nextEnd()
@@ -123,7 +123,7 @@ func (s *Space) commitIndexed(ctx context.Context, batch store.Batch) (store.Com
 	return done, nil
 }
 
-// queueCatchUp is for a commit that may have happened although it failed: its caller gave up, for instance.
+// queueCatchUp handles a failed commit that may have happened, for instance because its caller gave up.
 func (s *Space) queueCatchUp(token int, batch store.Batch) {
 	since := s.applied.since(token)
 	var ids []store.BranchID
@@ -148,8 +148,8 @@ func (s *Space) queueCatchUp(token int, batch store.Batch) {
 	})
 }
 
-// fillIndex gives the index what was saved of it, and every version that is missing. What is written meanwhile reaches the
-// index by itself.
+// fillIndex loads the saved index, and adds every missing version. Concurrent writes reach the
+// index by themselves.
 func (s *Space) fillIndex(ctx context.Context) {
 	if err := s.loadIndex(ctx); err != nil {
 		if ctx.Err() == nil {
@@ -162,7 +162,7 @@ func (s *Space) fillIndex(ctx context.Context) {
 		s.vectors.IndexFilled()
 	}
 	s.saveIndex(ctx, s.index.Save)
-	debug.FreeOSMemory() // filling takes more than what is filled
+	debug.FreeOSMemory() // filling uses more memory than its result
 }
 
 func (s *Space) loadIndex(ctx context.Context) error {
@@ -187,7 +187,7 @@ func (s *Space) loadIndex(ctx context.Context) error {
 	return nil
 }
 
-// catchUp gives the index what was written on a branch after a version; everything, when that is not known any more.
+// catchUp indexes the writes on a branch after a version; the whole branch if the change log does not reach back to it.
 func (s *Space) catchUp(ctx context.Context, id store.BranchID, since uint64) error {
 	for since != 0 {
 		changes, next, err := s.engine.Changes(ctx, id, since, store.Latest, fillPage)
@@ -208,7 +208,7 @@ func (s *Space) catchUp(ctx context.Context, id store.BranchID, since uint64) er
 	return s.fillBranch(ctx, id)
 }
 
-// applyChanges reads what was written, version by version.
+// applyChanges indexes changes, version by version.
 func (s *Space) applyChanges(ctx context.Context, id store.BranchID, changes []store.Change) error {
 	for len(changes) > 0 {
 		end := slices.IndexFunc(changes, func(c store.Change) bool { return c.Version != changes[0].Version })
@@ -221,7 +221,7 @@ func (s *Space) applyChanges(ctx context.Context, id store.BranchID, changes []s
 		}
 		entries, err := s.engine.GetAt(ctx, store.Lineage{{Branch: id, At: changes[0].Version}}, keys)
 		if _, trimmed := asTrimmed(err); trimmed {
-			return nil // nobody can ask for it any more
+			return nil // no longer reachable
 		}
 		if err != nil {
 			return err
@@ -251,7 +251,7 @@ func (s *Space) apply(entries []store.Entry) error {
 
 const fillPage = 2000
 
-// fillBranch gives the index every version on a branch.
+// fillBranch indexes every version on a branch.
 func (s *Space) fillBranch(ctx context.Context, id store.BranchID) error {
 	own := store.Lineage{{Branch: id, At: store.Latest}}
 	for page, err := range store.Pages(ctx, s.engine.Versions, own, store.Range{}, fillPage) {
@@ -265,7 +265,7 @@ func (s *Space) fillBranch(ctx context.Context, id store.BranchID) error {
 	return nil
 }
 
-// tendIndex keeps the index compact, and saved, until ctx ends.
+// tendIndex keeps the index compact and saved, until ctx ends.
 func (s *Space) tendIndex(ctx context.Context, index Index) {
 	for {
 		select {
@@ -280,7 +280,7 @@ func (s *Space) tendIndex(ctx context.Context, index Index) {
 	}
 }
 
-// saveIndex saves the index with one of its methods, if it has everything. What it cannot save is rebuilt at the next start.
+// saveIndex saves the index with one of its methods, if it is complete. An unsaved part is rebuilt at the next start.
 func (s *Space) saveIndex(ctx context.Context, save func(ctx context.Context, to search.Blobs, upTo uint64) error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
@@ -292,7 +292,7 @@ func (s *Space) saveIndex(ctx context.Context, save func(ctx context.Context, to
 	}
 }
 
-// distrustIndex makes the next start rebuild the index, which is wrong.
+// distrustIndex makes the next start rebuild a wrong index.
 func (s *Space) distrustIndex(ctx context.Context) {
 	s.saving.Lock()
 	defer s.saving.Unlock()

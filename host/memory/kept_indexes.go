@@ -14,16 +14,16 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Indexes of records, and that of links, are kept in the engine on shadow branches: for each branch and index one, whose number is
-// made of both. The lineage of a shadow is that of its branch, number by number, so a fork costs nothing, and the past has its index.
-// No catalogue lists shadows: change logs, merges and listings of branches are without them. What an index has follows from the
-// records alone, so an index that nobody declares any more is reclaimed, and one that a purge may have touched is built anew under
+// Indexes of records and of links are kept in the engine on shadow branches: one for each branch and index, whose number is
+// composed of both. The lineage of a shadow is that of its branch, number by number, so forks cost nothing and the past has its index.
+// Shadows are outside the catalogue, and so absent from change logs, merges and listings of branches. An index is derived from the
+// records alone: an undeclared one is reclaimed, and one that a purge may have touched is rebuilt under
 // another number.
 
 // Collections of the catalogue about indexes.
 const (
-	indexSets  = "_indexes" // of each collection: its indexes
-	indexBuilt = "_built"   // of each index and branch: that it has everything
+	indexSets  = "_indexes" // by collection: its indexes
+	indexBuilt = "_built"   // by index and branch: that the index is complete
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 	indexNumber = 32 // bits below the number of the index
 )
 
-// shadow is the branch that has the entries of an index for a branch.
+// shadow returns the branch with the entries of an index for a branch.
 func shadow(index uint32, b store.BranchID) store.BranchID {
 	return shadowed | store.BranchID(index)<<indexNumber | b
 }
@@ -41,7 +41,7 @@ func ofShadow(id store.BranchID) (index uint32, b store.BranchID, ok bool) {
 	return uint32(id &^ shadowed >> indexNumber), id & (1<<indexNumber - 1), id&shadowed != 0
 }
 
-// shadowLineage is the lineage of an index for that of a branch.
+// shadowLineage returns the lineage of an index for that of a branch.
 func shadowLineage(index uint32, l store.Lineage) store.Lineage {
 	out := make(store.Lineage, len(l))
 	for i, s := range l {
@@ -50,35 +50,35 @@ func shadowLineage(index uint32, l store.Lineage) store.Lineage {
 	return out
 }
 
-// keptIndex is an index that is kept.
+// keptIndex is a stored index.
 type keptIndex struct {
 	ID     uint32     `json:"id"`
-	Fields FieldIndex `json:"fields,omitempty"` // none: of the links of memories
+	Fields FieldIndex `json:"fields,omitempty"` // none: the links of memories
 }
 
-// indexSet is what is kept for a collection.
+// indexSet holds the indexes of a collection.
 type indexSet struct {
 	PerSpace bool        `json:"per_space,omitempty"`
 	Indexes  []keptIndex `json:"indexes,omitempty"`
 	Retired  []uint32    `json:"retired,omitempty"` // to be reclaimed
 	Last     uint32      `json:"last"`              // the greatest number so far
-	Erase    bool        `json:"erase,omitempty"`   // the file may have what a purge is to erase once they are reclaimed
+	Erase    bool        `json:"erase,omitempty"`   // once they are reclaimed, the file may still have what a purge erases
 
 	version uint64 // of the record
 }
 
-// indexes are those of a space.
+// indexes holds the indexes of a space.
 type indexes struct {
 	mu    sync.RWMutex
-	sets  map[string]*indexSet // by collection; a set is never changed, only replaced
+	sets  map[string]*indexSet // by collection; a set is immutable, and replaced on change
 	built map[uint32]map[store.BranchID]uint64
 	due   map[builds]bool // queued
-	asked sync.Once       // for links back
+	asked sync.Once       // for backlinks
 
-	declared map[string]Collection // by manifests, whether they are kept yet or not
+	declared map[string]Collection // by manifests, kept or not
 }
 
-// builds is an index of a collection to be built on a branch.
+// builds names an index of a collection to be built on a branch.
 type builds struct {
 	collection string
 	index      uint32
@@ -93,7 +93,7 @@ func builtKey(index uint32, b store.BranchID) store.Key {
 	return store.Key{Namespace: lineage.Namespace, Collection: indexBuilt, Name: fmt.Sprintf("%010d/%s", index, store.SequenceName(uint64(b)))}
 }
 
-// load reads what is kept, once, before anything is written.
+// load reads the sets of indexes, once, before anything is written.
 func (x *indexes) load(ctx context.Context, s *Space) error {
 	x.sets, x.built, x.due = map[string]*indexSet{}, map[uint32]map[store.BranchID]uint64{}, map[builds]bool{}
 	x.declared = map[string]Collection{}
@@ -134,7 +134,7 @@ func (x *indexes) noteBuilt(index uint32, b store.BranchID, version uint64) {
 	x.built[index][b] = version
 }
 
-// of is what is kept for a collection; nil: nothing.
+// of returns the set of a collection; nil: none.
 func (x *indexes) of(collection string) *indexSet {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -145,14 +145,14 @@ func (x *indexes) of(collection string) *indexSet {
 	return set
 }
 
-// all are the sets by collection.
+// all returns the sets by collection.
 func (x *indexes) all() map[string]*indexSet {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return maps.Clone(x.sets)
 }
 
-// numbers are those of all indexes, retired ones included.
+// numbers returns the numbers of all indexes, retired ones included.
 func (x *indexes) numbers() (list []uint32) {
 	for _, set := range x.all() {
 		for _, index := range set.Indexes {
@@ -163,7 +163,7 @@ func (x *indexes) numbers() (list []uint32) {
 	return list
 }
 
-// builtAt is the version from which on an index has everything on a branch.
+// builtAt returns the version from which an index is complete on a branch.
 func (x *indexes) builtAt(index uint32, b store.BranchID) (version uint64, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -171,8 +171,8 @@ func (x *indexes) builtAt(index uint32, b store.BranchID) (version uint64, ok bo
 	return version, ok
 }
 
-// covering is the lineage to read an index by for a view of a branch; nil: the index does not have all of what that sees. The front
-// part of the view's lineage is enough, down to a branch on which the index was built before it was forked.
+// covering returns the lineage for reading an index for a view of a branch; nil: the index is incomplete for that view. The front
+// part of the view's lineage suffices, down to a branch on which the index was built before it was forked.
 func (x *indexes) covering(index uint32, l store.Lineage) store.Lineage {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -184,7 +184,7 @@ func (x *indexes) covering(index uint32, l store.Lineage) store.Lineage {
 	return nil
 }
 
-// kept is the index of a set that sorts by fields; nil: there is none.
+// kept returns the index of a set that sorts by fields; nil: none.
 func (set *indexSet) kept(fields FieldIndex) *keptIndex {
 	if set == nil {
 		return nil
@@ -197,8 +197,8 @@ func (set *indexSet) kept(fields FieldIndex) *keptIndex {
 	return nil
 }
 
-// DeclareIndexes has the indexes kept that a collection declares, and no others. Where none are kept yet, that begins when the
-// collection is first used.
+// DeclareIndexes sets the indexes of a collection to its declared ones. If none are kept yet, indexing begins at the
+// collection's first use.
 func (s *Space) DeclareIndexes(c Collection) {
 	x := &s.indexes
 	x.mu.Lock()
@@ -210,7 +210,7 @@ func (s *Space) DeclareIndexes(c Collection) {
 	}
 }
 
-// changed finds a collection whose declared indexes are not those that are kept.
+// changed returns a collection whose declared indexes differ from the kept ones.
 func (x *indexes) changed(collection string) (c Collection, changed bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -227,7 +227,7 @@ func (set *indexSet) matches(c Collection) bool {
 		!slices.ContainsFunc(set.Indexes, func(k keptIndex) bool { return !slices.ContainsFunc(c.Indexes, k.Fields.Equal) })
 }
 
-// queueDeclared has kept what is declared for a collection.
+// queueDeclared queues the change to a collection's declared indexes.
 func (s *Space) queueDeclared(collection string) {
 	if _, changed := s.indexes.changed(collection); changed && !s.readOnly {
 		s.chores.add("keep the indexes of "+collection, func(ctx context.Context) error { return s.keepDeclared(ctx, collection) })
@@ -241,7 +241,7 @@ func (s *Space) keepDeclared(ctx context.Context, collection string) error {
 	return nil
 }
 
-// KeepIndexes has the indexes kept that a collection declares, and no others. Those that are new are built in the background.
+// KeepIndexes sets the indexes of a collection to its declared ones. New ones are built in the background.
 func (s *Space) KeepIndexes(ctx context.Context, c Collection) error {
 	if s.readOnly {
 		return nil
@@ -268,7 +268,7 @@ func (s *Space) KeepIndexes(ctx context.Context, c Collection) error {
 	})
 }
 
-// keepLinks has the index of links kept.
+// keepLinks starts the index of links.
 func (s *Space) keepLinks(ctx context.Context) error {
 	return s.changeIndexes(ctx, memories, func(set *indexSet, next func() uint32) bool {
 		if len(set.Indexes) > 0 {
@@ -279,7 +279,7 @@ func (s *Space) keepLinks(ctx context.Context) error {
 	})
 }
 
-// changeIndexes commits a change of what is kept for a collection, and has built what is new, and reclaimed what is retired.
+// changeIndexes commits a change of a collection's indexes, and queues the building of new ones and the reclaiming of retired ones.
 func (s *Space) changeIndexes(ctx context.Context, collection string, change func(set *indexSet, next func() uint32) (changed bool)) error {
 	if err := s.beginIndexes(ctx, collection, change); err != nil {
 		return s.translate("change the indexes of "+collection, err)
@@ -297,14 +297,14 @@ func (s *Space) changeIndexes(ctx context.Context, collection string, change fun
 	return nil
 }
 
-// beginIndexes commits a change while nothing else is written, so that no commit is without what it has to write to an index.
+// beginIndexes commits a change while nothing else is written, so that no commit misses its writes to an index.
 func (s *Space) beginIndexes(ctx context.Context, collection string, change func(set *indexSet, next func() uint32) (changed bool)) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	return s.commitIndexSet(ctx, collection, change)
 }
 
-// unaware is a conflict when a batch writes to a collection without what its indexes need, which are kept since it was made.
+// unaware returns a conflict if a batch writes to a collection without the writes of indexes kept since it was made.
 func (x *indexes) unaware(batch store.Batch) error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -324,13 +324,13 @@ func (x *indexes) unaware(batch store.Batch) error {
 	return nil
 }
 
-// indexesChanged reports whether a commit failed only because other indexes are kept now.
+// indexesChanged reports whether a commit failed only because the kept indexes changed.
 func indexesChanged(err error) bool {
 	var conflict *store.ConflictError
 	return errors.As(err, &conflict) && conflict.Key.Namespace == lineage.Namespace && conflict.Key.Collection == indexSets
 }
 
-// firstIndexed is the branch on which an index is built before anybody asks for it; nil: there is none yet.
+// firstIndexed returns the branch on which an index is built before it is needed; nil: none yet.
 func (s *Space) firstIndexed(set *indexSet) *lineage.Branch {
 	if set.PerSpace {
 		return s.catalogue.System()
@@ -385,7 +385,7 @@ func (s *Space) commitIndexSet(ctx context.Context, collection string, change fu
 	return nil
 }
 
-// unused are the new indexes of a set where there is nothing to build yet. The caller holds writing and the indexes' lock.
+// unused returns the new indexes of a set that have nothing to build yet. The caller holds writing and the indexes' lock.
 func (s *Space) unused(ctx context.Context, collection string, set *indexSet) (list []builds, err error) {
 	b := s.firstIndexed(set)
 	if b == nil {
@@ -405,8 +405,8 @@ func (s *Space) unused(ctx context.Context, collection string, set *indexSet) (l
 	return list, nil
 }
 
-// retireIndexes replaces the indexes of a collection, and reclaims the old ones: a purge erased something in the collection. The
-// caller erases what is unused in the file afterwards.
+// retireIndexes replaces the indexes of a collection, and reclaims the old ones, after a purge erased something in it. The
+// caller then erases unused space in the file.
 func (s *Space) retireIndexes(ctx context.Context, collection string) error {
 	return s.commitIndexSet(ctx, collection, func(set *indexSet, next func() uint32) bool {
 		for i, index := range set.Indexes {
@@ -418,7 +418,7 @@ func (s *Space) retireIndexes(ctx context.Context, collection string) error {
 	})
 }
 
-// queueRetired reclaims indexes that nobody declares any more.
+// queueRetired queues the reclaiming of undeclared indexes.
 func (s *Space) queueRetired() {
 	if s.readOnly {
 		return
@@ -482,7 +482,7 @@ func (s *Space) forgetBuilt(ctx context.Context, index uint32) error {
 	return nil
 }
 
-// reclaimShadows erases the indexes of a branch that nothing needs any more.
+// reclaimShadows erases the indexes of a branch that is no longer needed.
 func (s *Space) reclaimShadows(ctx context.Context, b store.BranchID) error {
 	for _, index := range s.indexes.numbers() {
 		if err := s.engine.Reclaim(ctx, shadow(index, b)); err != nil {
@@ -492,7 +492,7 @@ func (s *Space) reclaimShadows(ctx context.Context, b store.BranchID) error {
 	return nil
 }
 
-// trimShadows forgets the past of a branch's indexes.
+// trimShadows trims the past of a branch's indexes.
 func (s *Space) trimShadows(ctx context.Context, b store.BranchID, floor uint64, pins []uint64) error {
 	for _, index := range s.indexes.numbers() {
 		id := shadow(index, b)
@@ -510,5 +510,5 @@ func (s *Space) trimShadows(ctx context.Context, b store.BranchID, floor uint64,
 	return nil
 }
 
-// errRebuilt says that an index was given up while it was built.
+// errRebuilt means that an index was given up during its build.
 var errRebuilt = errors.New("the index is not kept any more")

@@ -17,8 +17,8 @@ type Ref struct {
 	Key       string
 }
 
-// linkTargets are the memories that a link of a namespace may mean: a key of this namespace and, split at the first #, one of
-// another. The first that is there is meant.
+// linkTargets returns the candidates for a link of a namespace: a key of this namespace and, split at the first #, one of
+// another. The first that exists is the target.
 func linkTargets(namespace, link string) []Ref {
 	refs := []Ref{{namespace, link}}
 	if other, key, ok := strings.Cut(link, "#"); ok && other != "" && key != "" {
@@ -27,34 +27,34 @@ func linkTargets(namespace, link string) []Ref {
 	return refs
 }
 
-// linkName is where the index of links has a link.
+// linkName returns the name of a link in the index of links.
 func linkName(to Ref, from store.Key) string {
 	return linkPrefix(to) + string(appendEnded(nil, from.Namespace)) + from.Name
 }
 
-// linkPrefix begins the names of all links to a memory.
+// linkPrefix returns the prefix of the names of all links to a memory.
 func linkPrefix(to Ref) string {
 	return string(appendEnded(appendEnded(nil, to.Namespace), to.Key))
 }
 
-// linkSource is the memory that has the link of a name.
+// linkSource returns the memory whose link has a name.
 func linkSource(name, prefix string) (Ref, bool) {
 	namespace, key, ok := cutText(strings.TrimPrefix(name, prefix))
 	return Ref{namespace, key}, ok && key != ""
 }
 
-// mostLinkers is how many memories one question about links back reads.
+// mostLinkers bounds the memories that one query for backlinks reads.
 const mostLinkers = 20_000
 
-// LinkQuery asks which memories refer to one.
+// LinkQuery selects the memories that refer to one.
 type LinkQuery struct {
 	To    Ref
-	After Ref               // only those behind it, in the order of namespace and key; the zero Ref: from the start
+	After Ref               // only later ones, in the order of namespace and key; the zero Ref: from the start
 	Limit int               // 0: all, up to 20,000
-	May   func(string) bool // namespaces of the memories to list, of those that the caller may read; nil: all these
+	May   func(string) bool // namespaces of the memories to list, within the caller's rights; nil: all of them
 }
 
-// LinkedFrom lists the memories that refer to one, in the order of namespace and key. more is true when there may be more of them.
+// LinkedFrom lists the memories that refer to one, in the order of namespace and key. more is true if there may be others.
 func (t *Stage) LinkedFrom(ctx context.Context, q LinkQuery) (list []Ref, more bool, err error) {
 	if q.To.Namespace, err = t.readingKeys(q.To.Namespace, []string{q.To.Key}); err != nil {
 		return nil, false, err
@@ -85,12 +85,12 @@ func (t *Stage) LinkedFrom(ctx context.Context, q LinkQuery) (list []Ref, more b
 	return list[:most], true, nil
 }
 
-// linkRun is a question about links back that is being answered.
+// linkRun is the execution of a query for backlinks.
 type linkRun struct {
 	stage  *Stage
 	query  LinkQuery
-	behind Ref  // where it goes on; the zero Ref: at the start
-	ended  bool // nothing is behind
+	behind Ref  // where it continues; the zero Ref: at the start
+	ended  bool // no more candidates
 }
 
 func (run *linkRun) may(namespace string) bool {
@@ -104,12 +104,12 @@ func (r Ref) compare(other Ref) int {
 	return strings.Compare(r.Key, other.Key)
 }
 
-// wanted reports whether a memory is behind where the run goes on, and may be listed.
+// wanted reports whether a memory comes after the run's position, and may be listed.
 func (run *linkRun) wanted(from Ref) bool {
 	return run.may(from.Namespace) && (run.behind == Ref{} || from.compare(run.behind) > 0)
 }
 
-// candidates are the next memories that may refer to the one, in order: what the index has, about most of it, and what is staged.
+// candidates returns the next memories that may refer to the target, in order: about most from the index, and staged ones.
 func (run *linkRun) candidates(ctx context.Context, most int) ([]Ref, error) {
 	t := run.stage
 	list, last, err := run.indexed(ctx, most)
@@ -127,7 +127,7 @@ func (run *linkRun) candidates(ctx context.Context, most int) ([]Ref, error) {
 	return slices.Compact(list), nil
 }
 
-// indexed reads the index, or all memories where it does not have what the stage sees. last is the last one that was looked at.
+// indexed reads the index, or all memories if it is incomplete for the stage. last is the last one examined.
 func (run *linkRun) indexed(ctx context.Context, most int) (list []Ref, last Ref, err error) {
 	t, s := run.stage, run.stage.space
 	l, set := t.lineage(false), s.indexes.of(memories)
@@ -158,7 +158,7 @@ func (run *linkRun) indexed(ctx context.Context, most int) (list []Ref, last Ref
 	return list, last, err
 }
 
-// scan stands in for an index that is not built yet, or was not at the stage's moment.
+// scan replaces an index that is not built yet, or was not at the stage's moment.
 func (run *linkRun) scan(ctx context.Context, l store.Lineage) (list []Ref, err error) {
 	t, read := run.stage, 0
 	ranges, err := t.space.rangesOf(ctx, l, memories)
@@ -197,7 +197,7 @@ func (run *linkRun) unbuilt() error {
 	return &Error{Code: Unavailable, Retryable: true, Message: fmt.Sprintf("the index of links is being built on branch %s: try again in a few seconds", run.stage.branch.Name)}
 }
 
-// referring are those of some memories that refer to the one.
+// referring returns those of some memories that refer to the target.
 func (run *linkRun) referring(ctx context.Context, from []Ref) (list []Ref, err error) {
 	sites := make([]site, len(from))
 	for i, ref := range from {
@@ -219,7 +219,7 @@ func (run *linkRun) referring(ctx context.Context, from []Ref) (list []Ref, err 
 	return list, nil
 }
 
-// peek reads what the stage sees without expecting it.
+// peek reads what the stage sees without making it a condition of the commit.
 func (run *linkRun) peek(ctx context.Context, sites []site) ([]*record.Record, error) {
 	t := run.stage
 	found := make([]store.Entry, len(sites))
@@ -241,7 +241,7 @@ func (run *linkRun) peek(ctx context.Context, sites []site) ([]*record.Record, e
 	return records, nil
 }
 
-// refers reports whether a memory of a namespace has a link that means the one.
+// refers reports whether a memory of a namespace has a link to the target.
 func (run *linkRun) refers(ctx context.Context, namespace string, r *record.Record) (bool, error) {
 	if r == nil {
 		return false, nil
@@ -254,7 +254,7 @@ func (run *linkRun) refers(ctx context.Context, namespace string, r *record.Reco
 			if i == 0 {
 				return true, nil
 			}
-			own, err := run.peek(ctx, []site{{Key: memoryKey(namespace, link)}}) // whose key has the #
+			own, err := run.peek(ctx, []site{{Key: memoryKey(namespace, link)}}) // its key contains the #
 			if err != nil {
 				return false, err
 			}
@@ -266,7 +266,7 @@ func (run *linkRun) refers(ctx context.Context, namespace string, r *record.Reco
 	return false, nil
 }
 
-// queueLinks has the index of links kept: somebody asks for links back.
+// queueLinks starts the index of links at the first query for backlinks.
 func (s *Space) queueLinks() {
 	if s.readOnly {
 		return

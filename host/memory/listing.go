@@ -7,18 +7,18 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 )
 
-// Order is how a listing is ordered. Memories that are equal by it are in the order of their namespaces and keys.
+// Order is the order of a listing. Ties are in the order of namespaces and keys.
 type Order string
 
 // The orders of a listing.
 const (
 	ByKey        Order = "key"
-	ByNewest     Order = "newest"     // the last created first
-	ByOldest     Order = "oldest"     // the first created first
-	ByUpdate     Order = "updated"    // the last written first
-	ByImportance Order = "importance" // the most important first, those without importance last
-	ByAccesses   Order = "accesses"   // the most often recalled first
-	ByAccess     Order = "accessed"   // the last recalled first, those that never were last
+	ByNewest     Order = "newest"     // last created first
+	ByOldest     Order = "oldest"     // first created first
+	ByUpdate     Order = "updated"    // last written first
+	ByImportance Order = "importance" // most important first, without importance last
+	ByAccesses   Order = "accesses"   // most often recalled first
+	ByAccess     Order = "accessed"   // last recalled first, never recalled last
 )
 
 func (o Order) check() error {
@@ -32,7 +32,7 @@ func (o Order) check() error {
 // counts reports whether the order is by counters.
 func (o Order) counts() bool { return o == ByAccesses || o == ByAccess }
 
-// value is what a memory is ordered by, the greatest first.
+// value returns the sort value of a memory, greatest first.
 func (o Order) value(c *search.Columns, counted countRecord) int64 {
 	switch o {
 	case ByNewest:
@@ -45,7 +45,7 @@ func (o Order) value(c *search.Columns, counted countRecord) int64 {
 		if math.IsNaN(c.Importance) {
 			return -1
 		}
-		return int64(math.Float64bits(c.Importance + 0)) // the bits of positive numbers are ordered as the numbers; -0 + 0 is 0
+		return int64(math.Float64bits(c.Importance + 0)) // the bits of positive numbers sort as the numbers; -0 + 0 is 0
 	case ByAccesses:
 		return counted.Accesses
 	case ByAccess:
@@ -54,7 +54,7 @@ func (o Order) value(c *search.Columns, counted countRecord) int64 {
 	return 0
 }
 
-// Range is a range of numbers, its ends included. A nil end is open.
+// Range is a range of numbers, inclusive. A nil end is open.
 type Range[T cmp.Ordered] struct {
 	Min, Max *T
 }
@@ -65,7 +65,7 @@ func (r Range[T]) has(n T) bool {
 	return (r.Min == nil || n >= *r.Min) && (r.Max == nil || n <= *r.Max)
 }
 
-// check refuses a range whose ends are beyond bounds or in the wrong order.
+// check refuses a range whose ends are out of bounds or in the wrong order.
 func (r Range[T]) check(what string, least, most T) error {
 	for _, end := range []*T{r.Min, r.Max} {
 		if end != nil && !(*end >= least && *end <= most) {
@@ -78,10 +78,10 @@ func (r Range[T]) check(what string, least, most T) error {
 	return nil
 }
 
-// Expiry says whether a read sees memories that have expired. They stay in the store until they are deleted or written again.
+// Expiry says whether a read sees expired memories. They stay in the store until they are deleted or rewritten.
 type Expiry = search.Expiry
 
-// The ways to see memories that have expired.
+// The treatments of expired memories.
 const (
 	HideExpired = search.Unexpired
 	WithExpired = search.AnyExpiry
@@ -91,40 +91,40 @@ const (
 // Span is a span of time: from Since on, and before Until. A zero end is open.
 type Span = search.Span
 
-// Filter selects memories by their fields; the zero Filter selects all that have not expired. Its conditions apply together.
+// Filter selects memories by their fields; the zero Filter selects all unexpired ones. All conditions must hold.
 type Filter struct {
-	Prefix  string   // the key begins with it
+	Prefix  string   // of the key
 	Types   []string // one of these
 	States  []State  // one of these
-	Writers []string // wrote the newest version, as answers name agents; family:NAME for a family without an agent; one of these
+	Writers []string // authors of the newest version, as answers name agents; family:NAME for a family without an agent; one of these
 	Tags    []string // all of these
 	AnyTags []string // one of these
 	NoTags  []string // none of these
 
-	Importance Range[float64] // memories without importance are in no range
-	Accesses   Range[int64]   // this and the two below: as counted until now
+	Importance Range[float64] // excludes memories without importance
+	Accesses   Range[int64]   // this and the two below: present counters
 	Health     Range[float64]
-	Accessed   Span // last recalled; memories that never were are in no span
-	Created    Span // at the first version since it was last deleted
-	Updated    Span // at the newest version
+	Accessed   Span // last recall; excludes memories never recalled
+	Created    Span // the first version since its last deletion
+	Updated    Span // the newest version
 	Expiry     Expiry
 	Fields     []FieldTest
 }
 
-// mostFieldTests bounds the conditions on fields of one filter.
+// mostFieldTests bounds the field conditions of one filter.
 const mostFieldTests = 16
 
-// counts reports whether the filter is about counters.
+// counts reports whether the filter tests counters.
 func (f *Filter) counts() bool {
 	return !f.Accesses.isZero() || !f.Health.isZero() || !f.Accessed.IsZero()
 }
 
-// admitsCounted tests what was counted.
+// admitsCounted tests the counters.
 func (f *Filter) admitsCounted(r countRecord) bool {
 	return f.Accesses.has(r.Accesses) && f.Health.has(r.Health) && (f.Accessed.IsZero() || r.Last != 0 && f.Accessed.Has(r.Last))
 }
 
-// search checks the filter and makes one of an index of it.
+// search checks the filter and converts it to one of the index.
 func (f *Filter) search(l Limits) (search.Filter, error) {
 	found := search.Filter{Prefix: f.Prefix, Types: f.Types, Agents: f.Writers, Tags: f.Tags, AnyTags: f.AnyTags, NoTags: f.NoTags,
 		MinImportance: f.Importance.Min, MaxImportance: f.Importance.Max, Created: f.Created, Updated: f.Updated, Expiry: f.Expiry}

@@ -9,7 +9,7 @@ import (
 )
 
 // RecordHistory lists the versions of a record, newest first, none newer than before (0: the stage's version), at most limit. next is
-// the before of the next page; 0 when that was all. What is staged is not among them.
+// the before of the next page; 0: the last page. Staged changes are not listed.
 func (t *Stage) RecordHistory(ctx context.Context, c Collection, namespace, key string, before uint64, limit int) (versions []Record, next uint64, err error) {
 	namespace, err = t.allowing(c).readingKeys(namespace, []string{key})
 	if err != nil {
@@ -53,9 +53,9 @@ func versionOf(e store.Entry) (Record, error) {
 	return version, err
 }
 
-// Expired is the stage for reads of records that have expired too.
+// Expired returns the stage for reads that include expired records.
 func (t *Stage) Expired() *Stage {
-	if t.seen == nil { // what is read through either is expected
+	if t.seen == nil { // reads through either are expected
 		t.seen = map[site]uint64{}
 	}
 	all := *t
@@ -63,7 +63,7 @@ func (t *Stage) Expired() *Stage {
 	return &all
 }
 
-// present is an error where an unversioned collection is read in the past, which it does not have.
+// present returns an error for a read of an unversioned collection in the past, which it does not have.
 func (t *Stage) present(c Collection) error {
 	if c.Unversioned && !t.at.IsNow() {
 		return invalid("collection %s has only the newest version of each record, on all branches: leave as_of out", c.Name)

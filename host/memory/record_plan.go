@@ -13,12 +13,12 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/record"
 )
 
-// FilterOp is how a filter compares a field with its value.
+// FilterOp is the comparison of a filter.
 type FilterOp string
 
 // The comparisons of filters.
 const (
-	OpEqual   FilterOp = "eq" // null finds the records without the field
+	OpEqual   FilterOp = "eq" // null matches records without the field
 	OpIn      FilterOp = "in" // any of the values in an array
 	OpGreater FilterOp = "gt"
 	OpAtLeast FilterOp = "gte"
@@ -38,28 +38,28 @@ type RecordFilter struct {
 type RecordQuery struct {
 	Prefix     string         `json:"prefix"` // of keys
 	Filters    []RecordFilter `json:"filters"`
-	Order      string         `json:"order"` // an indexed field; empty: in the order of the filtered field, or of the keys
+	Order      string         `json:"order"` // an indexed field; empty: order of the filtered field, or of the keys
 	Descending bool           `json:"desc"`
-	After      string         `json:"-"` // Next of the page before
+	After      string         `json:"-"` // Next of the previous page
 	Limit      int            `json:"-"`
-	Count      bool           `json:"-"` // count all that match, whatever the page
+	Count      bool           `json:"-"` // count all matches, whatever the page
 }
 
-// RecordPage is a page of records. One that has a Next may have fewer records than the limit, or none.
+// RecordPage is a page of records. With a Next it may have fewer records than the limit, or none.
 type RecordPage struct {
 	Records []Record
-	Next    string // empty: that was all
-	Total   int    // of all that match, where it was asked for
+	Next    string // empty: the last page
+	Total   int    // matches in all, if requested
 }
 
 const (
 	mostFilters   = 16
 	mostValues    = 100       // in one filter
-	mostExamined  = 20_000    // records read, or entries passed over, for one page, and for a count that needs records
+	mostExamined  = 20_000    // records read, or entries skipped, for one page, and for a count that reads records
 	mostQueried   = 1_000_000 // entries of an index for one count
 	mostCursor    = 8 << 10   // bytes
 	indexEntries  = "_index"  // the collection of shadows that has their entries
-	cursorQuery   = 8         // bytes of a cursor that tell its query
+	cursorQuery   = 8         // bytes of a cursor that identify its query
 	queryPage     = 500
 	countPage     = 5000
 	exhaustedHint = "declare an index that begins with the filtered fields, or ask for less"
@@ -68,12 +68,12 @@ const (
 // interval is a range of encoded values: from inclusive, to exclusive, empty for no end.
 type interval struct {
 	from, to string
-	point    bool // one value alone
+	point    bool // a single value
 }
 
 func (i interval) has(v string) bool { return v >= i.from && (i.to == "" || v < i.to) }
 
-// condition is what all filters on one field admit: intervals in order.
+// condition is the set of values that all filters on one field admit: intervals in order.
 type condition struct {
 	field Field
 	in    []interval
@@ -83,7 +83,7 @@ func (c condition) admits(v string) bool {
 	return slices.ContainsFunc(c.in, func(i interval) bool { return i.has(v) })
 }
 
-// interval is what a filter admits; several for OpIn.
+// intervals returns the intervals that a filter admits; several for OpIn.
 func (f Field) intervals(q RecordFilter) ([]interval, error) {
 	if q.Op == OpIn {
 		return f.oneOf(q)
@@ -109,7 +109,7 @@ func (f Field) intervals(q RecordFilter) ([]interval, error) {
 		if f.Type != StringField {
 			return nil, invalid("filter prefix needs a field of type string: %s has type %s", f.Path, f.Type)
 		}
-		v = v[:len(v)-2] // without its end
+		v = v[:len(v)-2] // without its terminator
 		return []interval{{v, after(v), false}}, nil
 	}
 	return nil, invalid("filter %q of field %s is not one of eq, in, gt, gte, lt, lte, prefix", clip(string(q.Op), 16), f.Path)
@@ -132,7 +132,7 @@ func (f Field) oneOf(q RecordFilter) ([]interval, error) {
 	return slices.Compact(list), nil
 }
 
-// intersection is what is in an interval of both lists.
+// intersection intersects two lists of intervals.
 func intersection(a, b []interval) (list []interval) {
 	for _, x := range a {
 		for _, y := range b {
@@ -148,7 +148,7 @@ func intersection(a, b []interval) (list []interval) {
 	return list
 }
 
-// declared finds the field of a path; ok is false when no index has it.
+// declared returns the indexed field of a path; ok is false without an index.
 func (c Collection) declared(path string) (f Field, ok bool) {
 	for _, index := range c.Indexes {
 		for _, f := range index {
@@ -160,12 +160,12 @@ func (c Collection) declared(path string) (f Field, ok bool) {
 	return f, false
 }
 
-// undeclared is the error for a field that no index has.
+// undeclared returns the error for a field without an index.
 func (c Collection) undeclared(what, path string) error {
 	return invalid("%s %s: no index of collection %s has this field; declare one in the manifest, as \"indexes\": [[%q]]", what, clip(path, 64), c.Name, clip(path, 64))
 }
 
-// conditions are what filters admit, by field.
+// conditions combines filters by field.
 func (c Collection) conditions(filters []RecordFilter) ([]condition, error) {
 	if len(filters) > mostFilters {
 		return nil, invalid("%d filters: at most %d are allowed", len(filters), mostFilters)
@@ -190,18 +190,18 @@ func (c Collection) conditions(filters []RecordFilter) ([]condition, error) {
 	return list, nil
 }
 
-// recordPlan is how a query is answered from an index.
+// recordPlan is the plan of a query by an index.
 type recordPlan struct {
 	index      FieldIndex
 	conditions []condition
-	base       string     // with which all names begin
+	base       string     // prefix of all names
 	spans      []interval // of names
-	apart      bool       // some field has to be read from the record
+	apart      bool       // some condition is on a field outside the index
 	query      RecordQuery
 	id         string // of the query, for cursors
 }
 
-// plan chooses the index that uses the most of the conditions and has the order.
+// plan chooses the index that uses most of the conditions and has the order.
 func (c Collection) plan(namespace string, q RecordQuery) (*recordPlan, error) {
 	conditions, err := c.conditions(q.Filters)
 	if err != nil {
@@ -236,7 +236,7 @@ func (c Collection) plan(namespace string, q RecordQuery) (*recordPlan, error) {
 	return best, nil
 }
 
-// quoted is a field as a manifest has it.
+// quoted formats a field as in a manifest.
 func (f Field) quoted() string {
 	if f.Type == StringField {
 		return strconv.Quote(f.Path)
@@ -244,13 +244,13 @@ func (f Field) quoted() string {
 	return strconv.Quote(f.Path + ":" + string(f.Type))
 }
 
-// quoted is a declared field as the manifest has it.
+// quoted formats a declared field as in the manifest.
 func (c Collection) quoted(path string) string {
 	f, _ := c.declared(path)
 	return f.quoted()
 }
 
-// points are the fields that are filtered for one value, quoted.
+// points returns the fields filtered for a single value, quoted.
 func points(conditions []condition) (list []string) {
 	for _, c := range conditions {
 		if len(c.in) == 1 && c.in[0].point {
@@ -260,7 +260,7 @@ func points(conditions []condition) (list []string) {
 	return list
 }
 
-// planBy plans by an index; used grows with how much of the conditions it uses.
+// planBy plans by an index; used grows with the conditions it uses.
 func planBy(index FieldIndex, conditions []condition, order string) (p *recordPlan, used int, ok bool) {
 	p = &recordPlan{index: index, conditions: conditions}
 	of := func(path string) *condition {
@@ -298,7 +298,7 @@ func planBy(index FieldIndex, conditions []condition, order string) (p *recordPl
 	return p, used, ordered
 }
 
-// admitsName reports whether the values in a name of the index, as far as they are there, are as the conditions have them.
+// admitsName reports whether the values in a name of the index satisfy their conditions.
 func (p *recordPlan) admitsName(name string) bool {
 	rest := name
 	for _, f := range p.index {
@@ -316,7 +316,7 @@ func (p *recordPlan) admitsName(name string) bool {
 	return strings.HasPrefix(rest, p.query.Prefix)
 }
 
-// admits reports whether a record is as the query has it, and where the index has it.
+// admits reports whether a record satisfies the query, and its name in the index.
 func (p *recordPlan) admits(key string, r *record.Record, now time.Time) (name string, ok bool) {
 	if r == nil || r.Purged != "" || r.Expired(now) || !strings.HasPrefix(key, p.query.Prefix) {
 		return "", false
@@ -330,12 +330,12 @@ func (p *recordPlan) admits(key string, r *record.Record, now time.Time) (name s
 	return p.index.name(key, of), true
 }
 
-// cursor is where a page ended.
+// cursor encodes where a page ended.
 func (p *recordPlan) cursor(name string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(p.id + name))
 }
 
-// position is the name in a cursor; empty at the start.
+// position decodes the name in a cursor; empty at the start.
 func (p *recordPlan) position() (string, error) {
 	if p.query.After == "" {
 		return "", nil
@@ -344,7 +344,7 @@ func (p *recordPlan) position() (string, error) {
 		return "", invalid("after has %d bytes: at most %d are allowed; give the next of the page before", len(p.query.After), mostCursor)
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(p.query.After)
-	if err != nil || len(raw) <= cursorQuery || p.cursor(string(raw[cursorQuery:])) != p.query.After { // of this query, in the one spelling
+	if err != nil || len(raw) <= cursorQuery || p.cursor(string(raw[cursorQuery:])) != p.query.After { // of this query, in canonical form
 		return "", invalid("after belongs to another query: give the next of the page before, with the same filters and order")
 	}
 	return string(raw[cursorQuery:]), nil

@@ -12,7 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// foundRecord is a record that a query found.
+// foundRecord is a match of a query.
 type foundRecord struct {
 	name  string
 	key   string
@@ -20,7 +20,7 @@ type foundRecord struct {
 	r     *record.Record
 }
 
-// QueryRecords reads a page of the records that a query selects.
+// QueryRecords reads a page of the records that match a query.
 func (t *Stage) QueryRecords(ctx context.Context, c Collection, namespace string, q RecordQuery) (RecordPage, error) {
 	namespace, err := t.allowing(c).reading(namespace)
 	if err != nil {
@@ -47,7 +47,7 @@ func (t *Stage) QueryRecords(ctx context.Context, c Collection, namespace string
 	return run.page(ctx)
 }
 
-// recordRun is a query that is being answered.
+// recordRun is the execution of a query.
 type recordRun struct {
 	stage      *Stage
 	collection Collection
@@ -62,7 +62,7 @@ type recordRun struct {
 // indexEntry is an entry of an index.
 type indexEntry struct{ name, expires string }
 
-// choose finds the index, or reads all records where it does not have what the stage sees.
+// choose selects the index, or reads all records if it is incomplete for the stage.
 func (run *recordRun) choose(ctx context.Context) error {
 	t, c := run.stage, run.collection
 	lineage := t.lineage(c.PerSpace)
@@ -82,7 +82,7 @@ func (run *recordRun) choose(ctx context.Context) error {
 	return run.scan(ctx, lineage)
 }
 
-// scan stands in for an index that is not built yet, or was not at the stage's moment.
+// scan replaces an index that is not built yet, or was not at the stage's moment.
 func (run *recordRun) scan(ctx context.Context, lineage store.Lineage) error {
 	t, read := run.stage, 0
 	within := store.Range{Namespace: run.namespace, Collection: run.collection.Name}
@@ -115,7 +115,7 @@ func (run *recordRun) unbuilt() error {
 			run.plan.index, run.collection.Name, mostExamined)}
 }
 
-// entries yields the entries of the index within the spans, in order, behind the cursor, until yield returns false.
+// entries yields the entries of the index within the spans, in order, after the cursor, until yield returns false.
 func (run *recordRun) entries(ctx context.Context, pageSize int, behind string, yield func(indexEntry) (more bool)) error {
 	spans, desc := slices.Clone(run.plan.spans), run.plan.query.Descending
 	if desc {
@@ -140,7 +140,7 @@ func (run *recordRun) entries(ctx context.Context, pageSize int, behind string, 
 	return nil
 }
 
-// within yields the entries of one span, and perhaps some that the cursor is behind.
+// within yields the entries of one span, and perhaps some before the cursor.
 func (run *recordRun) within(ctx context.Context, span interval, pageSize int, behind string, yield func(indexEntry) bool) error {
 	desc := run.plan.query.Descending
 	if run.lineage == nil {
@@ -161,7 +161,7 @@ func (run *recordRun) within(ctx context.Context, span interval, pageSize int, b
 		if behind != "" && (r.From == "" || behind < r.From) {
 			r.From = behind
 		}
-		if !strings.HasPrefix(r.From, r.Prefix) { // behind all that begin with it
+		if !strings.HasPrefix(r.From, r.Prefix) { // after all names with the prefix
 			r.From = ""
 		}
 	}
@@ -182,7 +182,7 @@ func (run *recordRun) within(ctx context.Context, span interval, pageSize int, b
 	return nil
 }
 
-// candidate is the key of the record of an entry, unless the entry tells that the query does not select it, or the stage changed it.
+// candidate returns the key of an entry's record; ok is false if the entry does not match the query, or the stage changed it.
 func (run *recordRun) candidate(e indexEntry) (key string, ok bool) {
 	if e.expires != "" {
 		at, err := strconv.ParseInt(e.expires, 10, 64)
@@ -204,7 +204,7 @@ func (run *recordRun) at(key string) site {
 	return site{run.collection.PerSpace, store.Key{Namespace: run.namespace, Collection: run.collection.Name, Name: key}}
 }
 
-// page reads the page, and counts where that was asked for.
+// page reads the page, and counts if requested.
 func (run *recordRun) page(ctx context.Context) (RecordPage, error) {
 	limit, desc := run.stage.space.page(run.plan.query.Limit), run.plan.query.Descending
 	list, upTo, err := run.read(ctx, limit)
@@ -242,7 +242,7 @@ func (run *recordRun) page(ctx context.Context) (RecordPage, error) {
 	return page, err
 }
 
-// read reads at most limit records behind the cursor. upTo is the last name that was looked at; empty when that was all.
+// read reads at most limit records after the cursor. upTo is the last name examined; empty at the end.
 func (run *recordRun) read(ctx context.Context, limit int) (list []foundRecord, upTo string, err error) {
 	var batch []foundRecord
 	examined, last := 0, ""
@@ -281,7 +281,7 @@ func (run *recordRun) read(ctx context.Context, limit int) (list []foundRecord, 
 	return list, upTo, err
 }
 
-// fetch reads the records of a batch, and drops those that are not as the query has them.
+// fetch reads the records of a batch, and drops those that do not match the query.
 func (run *recordRun) fetch(ctx context.Context, batch []foundRecord) ([]foundRecord, error) {
 	t := run.stage
 	keys := make([]store.Key, len(batch))
@@ -309,7 +309,7 @@ func (run *recordRun) fetch(ctx context.Context, batch []foundRecord) ([]foundRe
 	return list, nil
 }
 
-// staged are the records that the stage changed, of those that the query selects.
+// staged returns the stage's changed records that match the query.
 func (run *recordRun) staged() (list []foundRecord) {
 	for _, at := range run.stage.order {
 		if at != run.at(at.Name) {
@@ -327,7 +327,7 @@ func (run *recordRun) inSpans(name string) bool {
 	return slices.ContainsFunc(run.plan.spans, func(span interval) bool { return span.has(name) })
 }
 
-// count counts all that the query selects.
+// count counts all matches of the query.
 func (run *recordRun) count(ctx context.Context) (int, error) {
 	total, examined, most := len(run.staged()), 0, mostQueried
 	if run.plan.apart {

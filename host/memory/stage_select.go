@@ -17,37 +17,37 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Counting says whether a listing counts all that its filter selects.
+// Counting says whether a listing counts all matches.
 type Counting string
 
 // The ways to count.
 const (
-	CountAlso Counting = "also" // beside the page
+	CountAlso Counting = "also" // in addition to the page
 	CountOnly Counting = "only" // without a page
 )
 
-// Listing asks for memories of a namespace by their fields.
+// Listing selects memories of a namespace by their fields.
 type Listing struct {
 	Namespace string // empty: Default
 	Filter    Filter
 	Order     Order    // empty: ByKey
-	After     string   // Listed.Next of the page before
+	After     string   // Listed.Next of the previous page
 	Limit     int      // 0: as many as allowed
-	Count     Counting // empty: nothing is counted
-	// Began is the instant from which bounds such as an hour ago were reckoned: ListingBegan of After. It makes the pages' filters equal.
+	Count     Counting // empty: no count
+	// Began is the base of relative bounds such as an hour ago: ListingBegan of After. It makes the pages' filters equal.
 	Began time.Time
 }
 
 // Listed is a page of a listing.
 type Listed struct {
 	Memories []Memory
-	Total    int    // where it was counted
+	Total    int    // if counted
 	Next     string // continues the listing; empty at the end
 }
 
-// Select lists memories by their fields, what is staged included. Later pages show memories as they were at the version of the
-// first, so that a listing beside other writers neither repeats nor leaves out what was there throughout. Counters are those of the
-// moment, and what the stage itself changes between two pages is where its new values put it.
+// Select lists memories by their fields, staged changes included. Later pages show memories at the version of the
+// first, so that a listing beside other writers neither repeats nor omits stable memories. Counters are
+// present ones, and memories that the stage itself changes between two pages move to where their new values put them.
 func (t *Stage) Select(ctx context.Context, l Listing) (Listed, error) {
 	q, err := t.listing(ctx, l)
 	if err != nil {
@@ -60,14 +60,14 @@ func (t *Stage) Select(ctx context.Context, l Listing) (Listed, error) {
 	if ok || err != nil {
 		return page, err
 	}
-	if err := q.collect(ctx, q.byScan); err != nil { // what the index knows is not what is stored: a purge may be under way
+	if err := q.collect(ctx, q.byScan); err != nil { // the index disagrees with the store: a purge may be running
 		return Listed{}, err
 	}
 	page, _, err = q.page(ctx)
 	return page, err
 }
 
-// listing is a Listing under way.
+// listing is the execution of a Listing.
 type listing struct {
 	Listing
 	stage   *Stage
@@ -76,7 +76,7 @@ type listing struct {
 	test    *search.Test
 	digest  [8]byte
 	from    *position // nil: the first page
-	counts  bool      // the filter or the order is about counters
+	counts  bool      // the filter or the order uses counters
 	counted countedNow
 	firsts  firsts
 	total   int
@@ -116,7 +116,7 @@ func (t *Stage) listing(ctx context.Context, l Listing) (*listing, error) {
 	return q, nil
 }
 
-// digestOf identifies what is listed, whatever the page.
+// digestOf identifies the listing, without the page.
 func (q *listing) digestOf() error {
 	l := q.Listing
 	l.After, l.Limit, l.Count, l.Began = "", 0, "", time.Time{}
@@ -132,7 +132,7 @@ func (q *listing) digestOf() error {
 	return nil
 }
 
-// position is where a memory is in a listing.
+// position is a memory's place in a listing.
 type position struct {
 	value     int64
 	namespace string
@@ -151,14 +151,14 @@ func (p *position) compare(o *position) int {
 	return strings.Compare(p.key, o.key)
 }
 
-// cursor is what continues a listing.
+// cursor continues a listing.
 type cursor struct {
-	digest  [8]byte   // of what is listed
-	version uint64    // that is read
+	digest  [8]byte   // of the listing
+	version uint64    // being read
 	began   time.Time // Listing.Began of the first page
-	now     time.Time // at which expiry is judged
-	value   int64     // by which the last memory of the page before is ordered
-	key     string    // of that memory
+	now     time.Time // for expiry
+	value   int64     // sort value of the last memory on the previous page
+	key     string    // key of that memory
 }
 
 func (c cursor) String() string {
@@ -198,7 +198,7 @@ func errCursor() error {
 	return invalid("after is not what the page before answered as next: begin again without it")
 }
 
-// ListingBegan is the instant from which a listing reckons bounds such as an hour ago: Listing.Began of the first page, or now.
+// ListingBegan returns the base of a listing's relative bounds such as an hour ago: Listing.Began of the first page, or now.
 func ListingBegan(after string, now time.Time) time.Time {
 	if c, err := parseCursor(after); err == nil {
 		return c.began
@@ -206,7 +206,7 @@ func ListingBegan(after string, now time.Time) time.Time {
 	return now.UTC().Truncate(time.Microsecond)
 }
 
-// continued goes on where the page before ended.
+// continued resumes at the end of the previous page.
 func (q *listing) continued() error {
 	if q.After == "" {
 		return nil
@@ -226,13 +226,13 @@ func (q *listing) continued() error {
 	return nil
 }
 
-// limit is how many memories the page has at most.
+// limit returns the most memories on a page.
 func (q *listing) limit() int { return q.stage.space.page(q.Limit) }
 
-// collect finds the page, by the index or by reading everything, and what is staged.
+// collect finds the page, by the index or by a scan, with staged changes.
 func (q *listing) collect(ctx context.Context, by func(context.Context) error) error {
 	find := func(counted countedNow) error {
-		q.counted, q.total, q.firsts = counted, 0, firsts{most: q.limit() + 1} // one more tells whether there is a next page
+		q.counted, q.total, q.firsts = counted, 0, firsts{most: q.limit() + 1} // one more reveals a next page
 		if err := by(ctx); err != nil {
 			return err
 		}
@@ -245,7 +245,7 @@ func (q *listing) collect(ctx context.Context, by func(context.Context) error) e
 	return find(countedNow{})
 }
 
-// consider takes a memory that the filter admits, as far as that is not about counters.
+// consider adds a memory that the filter admits, apart from conditions on counters, which it tests.
 func (q *listing) consider(c *search.Columns, staged bool) bool {
 	if !staged && len(q.stage.changed) > 0 {
 		if _, changed := q.stage.changed[site{Key: memoryKey(c.Namespace, c.Key)}]; changed {
@@ -268,7 +268,7 @@ func (q *listing) consider(c *search.Columns, staged bool) bool {
 	return true
 }
 
-// byIndex asks the index, or reads everything when that is behind.
+// byIndex queries the index, or scans if that is behind.
 func (q *listing) byIndex(ctx context.Context) error {
 	s := q.stage.space
 	if !s.covers(ctx, q.view.version) {
@@ -278,7 +278,7 @@ func (q *listing) byIndex(ctx context.Context) error {
 	if err != nil {
 		return s.translate("list memories", err)
 	}
-	if !s.stillLive(q.stage.branch) { // the index forgot it
+	if !s.stillLive(q.stage.branch) { // the index dropped it
 		q.total, q.firsts = 0, firsts{most: q.firsts.most}
 		return q.byScan(ctx)
 	}
@@ -307,7 +307,7 @@ func (q *listing) byScan(ctx context.Context) error {
 	return nil
 }
 
-// columns are those of a record that the filter tests.
+// columns returns the columns of a record that the filter tests.
 func (q *listing) columns(r *record.Record, e store.Entry, created time.Time) search.Columns {
 	c := search.Columns{State: r.CurrentState(), Type: r.Type, Agent: r.Agent, Tags: r.Tags, Importance: math.NaN(),
 		Created: created.UnixMicro(), Updated: e.Time.UnixMicro(), Expires: r.Expires}
@@ -321,7 +321,7 @@ func (q *listing) columns(r *record.Record, e store.Entry, created time.Time) se
 	return c
 }
 
-// addStaged considers what the stage changed.
+// addStaged considers the stage's changes.
 func (q *listing) addStaged() {
 	t := q.stage
 	for _, at := range t.order {
@@ -339,7 +339,7 @@ func (q *listing) addStaged() {
 	}
 }
 
-// page reads the memories that were found. ok is false when one of them is not in the store as it was found.
+// page reads the memories found. ok is false if one differs in the store.
 func (q *listing) page(ctx context.Context) (page Listed, ok bool, err error) {
 	t, found := q.stage, q.firsts.sorted()
 	if q.Count != "" {
@@ -377,7 +377,7 @@ func (q *listing) page(ctx context.Context) (page Listed, ok bool, err error) {
 	return page, true, nil
 }
 
-// read decodes an entry that was found; nil when it is not as it was.
+// read decodes an entry that was found; nil if it changed.
 func (q *listing) read(e store.Entry, c candidate) (*Memory, error) {
 	if !e.Exists() || e.Version != c.version {
 		return nil, nil
@@ -386,14 +386,14 @@ func (q *listing) read(e store.Entry, c candidate) (*Memory, error) {
 	if err != nil || r.Purged != "" {
 		return nil, err
 	}
-	if q.view.version == q.stage.version { // what a past version has is no condition of the commit
+	if q.view.version == q.stage.version { // a past version is no condition of the commit
 		q.stage.note(site{Key: e.Key}, e)
 	}
 	m := memoryOf(e, r)
 	return &m, nil
 }
 
-// candidate is a memory that may be on the page.
+// candidate is a possible memory of the page.
 type candidate struct {
 	position
 	version uint64
@@ -429,7 +429,7 @@ func (f *firsts) up(i int) {
 	}
 }
 
-// replaceLast puts a candidate in the place of the root.
+// replaceLast replaces the root by a candidate.
 func (f *firsts) replaceLast(c candidate) {
 	i := 0
 	for {
@@ -454,10 +454,10 @@ func (f *firsts) sorted() []candidate {
 	return f.list
 }
 
-// patience is how long a listing waits for the index before it reads everything instead.
+// patience is how long a listing waits for the index before it scans.
 const patience = 50 * time.Millisecond
 
-// covers reports whether the index has everything up to a version.
+// covers reports whether the index is complete up to a version.
 func (s *Space) covers(ctx context.Context, version uint64) bool {
 	if !s.isReady() {
 		return false

@@ -10,11 +10,11 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// sweptAfter is how long records that are the same on all branches stay when they have expired. Those on a branch stay, as memories
-// do: deleting them would clash with what other branches made of them.
+// sweptAfter is how long expired records of all branches stay. Those on a branch stay for good, as memories
+// do: deleting them would clash with other branches' changes of them.
 const sweptAfter = 24 * time.Hour
 
-// sweep deletes records of the system branch that expired long ago.
+// sweep deletes long-expired records of the system branch.
 func (s *Space) sweep(ctx context.Context, b *lineage.Branch) error {
 	ranges, err := s.ownedRanges(ctx, b.ID)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Space) sweep(ctx context.Context, b *lineage.Branch) error {
 			if err == nil {
 				err = s.sweepPage(ctx, b, page, before)
 			}
-			if err != nil && !errors.Is(err, store.ErrConflict) { // it was written again: the next sweep looks at the page
+			if err != nil && !errors.Is(err, store.ErrConflict) { // rewritten: the next sweep looks at the page
 				return err
 			}
 		}

@@ -9,30 +9,30 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// WrittenQuery says of which writes to list a page.
+// WrittenQuery selects a page of writes.
 type WrittenQuery struct {
 	Branch      string
-	PerSpace    bool     // entries that are the same on every branch, in place of those of Branch
-	Memories    bool     // memories are among them
-	Collections []string // and records of these
-	Merges      bool     // and merges into Branch
-	After       uint64   // only versions after it
-	Limit       int      // about so many changes, never part of a commit; 0: Limits.Page
+	PerSpace    bool     // entries shared by all branches, instead of those of Branch
+	Memories    bool     // include memories
+	Collections []string // include records of these
+	Merges      bool     // include merges into Branch
+	After       uint64   // only later versions
+	Limit       int      // approximate number of changes, never part of a commit; 0: Limits.Page
 }
 
-// Written is a page of what was written, in the order of versions, as far back as the branch is kept.
+// Written is a page of writes, in the order of versions, as far back as the branch is kept.
 type Written struct {
 	Entries []WrittenEntry
 	Merges  []MergedBranch
-	Upto    uint64 // ask after it next; unchanged when there is nothing new
-	More    bool   // there is more already
+	Upto    uint64 // After of the next page; unchanged without news
+	More    bool   // more is available
 }
 
 // WrittenEntry is a memory or a record that a commit wrote or deleted.
 type WrittenEntry struct {
 	Collection string // of a record; empty for a memory
 	Memory            // of a record Namespace, Key, Value, Agent, Version and Timestamp alone; of a deletion only where and when
-	By         Caller // whose commit it was, without rights; empty where that was not noted
+	By         Caller // the author of the commit, without rights; empty if not recorded
 }
 
 // MergedBranch is a merge into a branch.
@@ -40,7 +40,7 @@ type MergedBranch struct {
 	Source  string
 	Version uint64
 	By      Caller        // without rights
-	Count   int           // memories that it changed, as far as the caller may read them
+	Count   int           // memories that it changed and the caller may read
 	Keys    []MergedEntry // the first of them
 }
 
@@ -50,10 +50,10 @@ type MergedEntry struct {
 	Deleted        bool
 }
 
-// mergedKeys is how many memories of a merge are named.
+// mergedKeys bounds the memories of a merge that are named.
 const mergedKeys = 100
 
-// Written lists what was written, as far as the caller may read it. What was purged since is not among it.
+// Written lists writes that the caller may read. Purged ones are left out.
 func (a *Access) Written(ctx context.Context, q WrittenQuery) (Written, error) {
 	s := a.space
 	b, err := a.branch(q.Branch)
@@ -86,7 +86,7 @@ func (a *Access) Written(ctx context.Context, q WrittenQuery) (Written, error) {
 	return page, nil
 }
 
-// addCommit adds what one commit changed.
+// addCommit adds the changes of one commit.
 func (a *Access) addCommit(ctx context.Context, page *Written, b *lineage.Branch, q WrittenQuery, changes []store.Change) error {
 	version := changes[0].Version
 	var keys []store.Key
@@ -133,7 +133,7 @@ func (s *Space) writtenAt(ctx context.Context, b *lineage.Branch, version uint64
 	}
 	found, err := s.engine.GetAt(ctx, b.Lineage.At(version), keys)
 	if _, trimmed := asTrimmed(err); trimmed {
-		return nil, nil // meanwhile
+		return nil, nil // trimmed meanwhile
 	}
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (s *Space) writtenAt(ctx context.Context, b *lineage.Branch, version uint64
 	return list, nil
 }
 
-// committedBy is whose commit a version is, without rights; the zero Caller where that was not noted.
+// committedBy returns the author of a version's commit, without rights; the zero Caller if not recorded.
 func (s *Space) committedBy(ctx context.Context, version uint64) (Caller, error) {
 	noted, err := s.engine.Notes(ctx, version-1, version+1, 1)
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *Space) committedBy(ctx context.Context, version uint64) (Caller, error)
 	return s.oldCommittedBy(ctx, version)
 }
 
-// mergeAt is the source of the merge into a branch that a version is; ok is false when it is none.
+// mergeAt returns the source of the merge into a branch at a version; ok is false if the version is no merge.
 func (s *Space) mergeAt(ctx context.Context, b *lineage.Branch, version uint64) (source string, ok bool, err error) {
 	changes, err := s.changesOf(ctx, store.Catalogue, version)
 	if err != nil {
@@ -190,7 +190,7 @@ func (s *Space) mergeAt(ctx context.Context, b *lineage.Branch, version uint64) 
 	return "", false, nil
 }
 
-// changesOf are the changes of one version on a branch; none where they are not kept any more.
+// changesOf returns the changes of one version on a branch; none if they are no longer kept.
 func (s *Space) changesOf(ctx context.Context, b store.BranchID, version uint64) ([]store.Change, error) {
 	changes, _, err := s.engine.Changes(ctx, b, version-1, version, 1)
 	if _, trimmed := asTrimmed(err); trimmed {
