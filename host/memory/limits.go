@@ -9,7 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/host/jsontext"
 )
 
-// Limits bound what a request may hold. Zero fields mean the default in the comment.
+// Limits bound a request. Zero fields mean the default in the comment.
 type Limits struct {
 	Key       int // bytes of a key; 1 KiB
 	Value     int // bytes of a value, or of an event's data; 1 MiB
@@ -24,9 +24,9 @@ type Limits struct {
 	MergeKeys int // keys that one diff or merge may compare; 200,000
 	Page      int // versions or events in one answer; 1,000
 
-	Staged      int // entries, events and counts that one stage may change; 50,000
-	StagedBytes int // bytes of what one stage changes; 64 MiB
-	StageReads  int // entries that one stage may read; 100,000: each is looked at again when it commits
+	Staged      int // entries, events and counts that a stage may change; 50,000
+	StagedBytes int // bytes of a stage's changes; 64 MiB
+	StageReads  int // entries that a stage may read; 100,000: each is checked again at its commit
 }
 
 func (l Limits) withDefaults() Limits {
@@ -52,7 +52,7 @@ func (l Limits) withDefaults() Limits {
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
 
-// checkName refuses what cannot name a branch or namespace; what is "branch" or "namespace".
+// checkName refuses an invalid name of a branch or namespace; what is "branch" or "namespace".
 func (l Limits) checkName(what, name string) error {
 	if name == "" {
 		return invalid("a %s needs a name", what)

@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Append adds an event to the log of a branch and namespace. It can never be changed.
+// Append adds an event to the log of a branch and namespace. Events are immutable.
 func (a *Access) Append(ctx context.Context, p Location, event string, data json.RawMessage, w Write) (Event, error) {
 	s, w := a.space, a.sign(w)
 	p, err := a.writing(p)
@@ -40,7 +40,7 @@ func (a *Access) Append(ctx context.Context, p Location, event string, data json
 	return s.eventAt(ctx, b, p.Namespace, done.Sequences[0])
 }
 
-// eventToBe is the event that a stage would add to the log now.
+// eventToBe returns the event that a stage would add to the log now.
 func (s *Space) eventToBe(ctx context.Context, b *lineage.Branch, t *Stage) (Event, error) {
 	staged := t.events[0]
 	last, err := s.lastEvent(ctx, b.Lineage, staged.namespace)
@@ -48,7 +48,7 @@ func (s *Space) eventToBe(ctx context.Context, b *lineage.Branch, t *Stage) (Eve
 		Digest: record.Digest(staged.data), Branch: b.Name}, err
 }
 
-// lastEvent is the newest event that a lineage sees; the zero Event when there is none.
+// lastEvent returns the newest event that a lineage sees; the zero Event: none.
 func (s *Space) lastEvent(ctx context.Context, l store.Lineage, namespace string) (Event, error) {
 	r := store.Range{Namespace: namespace, Collection: events, Reverse: true}
 	last, _, err := s.engine.ScanAt(ctx, l, r, "", 1)
@@ -82,7 +82,7 @@ func (s *Space) event(e store.Entry) (Event, error) {
 	}, nil
 }
 
-// Events reads a log, oldest first, from a sequence number on, at most limit.
+// Events reads at most limit events of a log, oldest first, from a sequence number on.
 func (a *Access) Events(ctx context.Context, p Location, at AsOf, from uint64, limit int) ([]Event, error) {
 	s := a.space
 	p, err := a.reading(p)
@@ -101,16 +101,16 @@ func (a *Access) Events(ctx context.Context, p Location, at AsOf, from uint64, l
 	return list, s.translate("read the log", err)
 }
 
-// LogCheck is what a check of a part of a log found.
+// LogCheck is the result of a check of a part of a log.
 type LogCheck struct {
-	Checked int    // events that are sound, from the first on
-	Next    uint64 // the sequence number after them; 0: there is none
-	Hash    string // of the last of them; empty: there is none
-	Broken  uint64 // the first sequence number that is not sound; 0: all are
-	Fault   string // what is wrong with it
+	Checked int    // intact events, from the first on
+	Next    uint64 // the sequence number after them; 0: none
+	Hash    string // of the last of them; empty: none
+	Broken  uint64 // the first damaged sequence number; 0: all are intact
+	Fault   string // the damage
 }
 
-// CheckLog checks at most limit events of a log's chain, from a sequence number on. The event before that is trusted.
+// CheckLog checks at most limit events of a log's chain, from a sequence number on. It trusts the event before that.
 func (a *Access) CheckLog(ctx context.Context, p Location, at AsOf, from uint64, limit int) (LogCheck, error) {
 	c, from := LogCheck{}, max(from, 1)
 	if from > 1 {
@@ -147,7 +147,7 @@ func (a *Access) CheckLog(ctx context.Context, p Location, at AsOf, from uint64,
 }
 
 // VerifyLog checks a log's chain from its first event on: that no event is missing, changed or out of order.
-// It returns how many events it checked.
+// It returns the number of events checked.
 func (a *Access) VerifyLog(ctx context.Context, p Location) (int, error) {
 	before, checked := "", 0
 	for {
@@ -165,7 +165,7 @@ func (a *Access) VerifyLog(ctx context.Context, p Location) (int, error) {
 	}
 }
 
-// verifyEvent checks that an event has its place in a log's chain, after the event with the hash before.
+// verifyEvent checks an event's place in a log's chain, after the event whose hash is before.
 func verifyEvent(before string, sequence uint64, e Event) error {
 	if e.Sequence != sequence {
 		return fmt.Errorf("verify log: event %d is missing; found %d", sequence, e.Sequence)

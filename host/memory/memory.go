@@ -12,14 +12,14 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Collections of a namespace that this package keeps.
+// Collections of a namespace that belong to this package.
 const (
 	memories = record.Memories
 	events   = record.Events
 	answers  = record.Answers
 )
 
-// newRecord is how an item of an agent is stored.
+// newRecord converts an agent's item to its stored form.
 func newRecord(it Item, agent string) (record.Record, error) {
 	value, err := jsontext.Compact(it.Value)
 	if err != nil {
@@ -38,7 +38,7 @@ func newRecord(it Item, agent string) (record.Record, error) {
 	return r, nil
 }
 
-// tidyTags drops blanks around tags, empty tags and repeats, and keeps the order.
+// tidyTags trims tags, and drops empty and repeated ones; it keeps the order.
 func tidyTags(tags []string) []string {
 	var tidy []string
 	for _, tag := range tags {
@@ -49,7 +49,7 @@ func tidyTags(tags []string) []string {
 	return tidy
 }
 
-// memoryOf is the memory that an entry has as a record.
+// memoryOf returns the memory of an entry and its record.
 func memoryOf(e store.Entry, r record.Record) Memory {
 	return Memory{
 		Namespace: e.Namespace, Key: e.Name, Value: r.Value, Tags: r.Tags, Type: r.Type, Importance: r.Importance,
@@ -58,7 +58,7 @@ func memoryOf(e store.Entry, r record.Record) Memory {
 	}
 }
 
-// decodeMemory reads a version of a memory, deleted ones too.
+// decodeMemory decodes a version of a memory, deleted ones too.
 func decodeMemory(e store.Entry) (Memory, error) {
 	if e.Deleted {
 		return Memory{Namespace: e.Namespace, Key: e.Name, Version: e.Version, Timestamp: e.Time, Deleted: true}, nil
@@ -70,7 +70,7 @@ func decodeMemory(e store.Entry) (Memory, error) {
 	return memoryOf(e, r), nil
 }
 
-// derivedKey names a memory that was stored without a key, so that storing it again is the same memory.
+// derivedKey returns the key of a memory stored without one, so that storing it again yields the same memory.
 func derivedKey(namespace string, value json.RawMessage) (string, error) {
 	canonical, err := jsontext.Canonical(value)
 	if err != nil {

@@ -17,29 +17,29 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Strategy is how a merge decides clashes.
+// Strategy is how a merge resolves clashes.
 type Strategy string
 
 // The strategies of a merge.
 const (
-	Strict Strategy = "strict" // not at all: a clash stops the merge
+	Strict Strategy = "strict" // a clash stops the merge
 	Source Strategy = "source" // the source's side
 	Target Strategy = "target" // the target's side
-	Newest Strategy = "newest" // the side that was written last
-	Fields Strategy = "fields" // field by field of a JSON object; the same field on both sides stops the merge
+	Newest Strategy = "newest" // the side written last
+	Fields Strategy = "fields" // by field of a JSON object; a field changed on both sides stops the merge
 )
 
-// Resolution decides one key in which the branches differ, before any strategy.
+// Resolution resolves one key in which the branches differ, before any strategy.
 type Resolution struct {
 	Namespace string // empty: Default
 	Key       string
 	Take      string          // "source", "target", "delete", or "value"
-	Value     json.RawMessage // with "value": replaces the memory's value
+	Value     json.RawMessage // with "value": the memory's new value
 }
 
 func (r Resolution) key() store.Key { return memoryKey(cmp.Or(r.Namespace, Default), r.Key) }
 
-// Merge says what to merge into what.
+// Merge selects a merge.
 type Merge struct {
 	Source      string
 	Target      string
@@ -48,24 +48,24 @@ type Merge struct {
 	Namespaces  []string // nil: all
 }
 
-// MergeResult is what a merge did, or would do.
+// MergeResult is the result of a merge, or of its dry run.
 type MergeResult struct {
 	Source, Target string
-	Namespaces     []string     // that it covers; nil: all
+	Namespaces     []string     // covered; nil: all
 	DryRun         bool         // nothing was written
-	Merged         bool         // it was written, or there was nothing to write
-	Applied        []Difference // what the target gets
-	Clashes        []Difference // what was changed on both sides
-	Unresolved     int          // clashes that nothing decided: they stop the merge
-	Version        uint64       // of the merge; 0 when nothing was written
+	Merged         bool         // written, or there was nothing to write
+	Applied        []Difference // changes of the target
+	Clashes        []Difference // changed on both sides
+	Unresolved     int          // clashes without a resolution: they stop the merge
+	Version        uint64       // of the merge; 0: nothing was written
 	Timestamp      time.Time
 }
 
 // mergeEvent is the event that a merge adds to the target's log.
 const mergeEvent = "merge"
 
-// Merge brings what one branch changed into another, in one commit or, with unresolved clashes, not at all.
-// Afterwards the source's state counts as known to the target: later merges bring only what is newer.
+// Merge applies one branch's changes to another, in one commit or, with unresolved clashes, not at all.
+// Afterwards the source's state counts as known to the target: later merges apply only newer changes.
 func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, error) {
 	s, w := a.space, a.sign(w)
 	if err := a.checkMerge(&m, w); err != nil {
@@ -87,7 +87,7 @@ func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, erro
 	return result, s.translate("merge", err)
 }
 
-// mergeRequest identifies a merge. Its digest has a field that Merge had before, so that a merge that is repeated after an upgrade is
+// mergeRequest identifies a merge. Its digest includes a field that Merge had before, so that a merge repeated after an upgrade is
 // recognised.
 func mergeRequest(w Write, m Merge) store.Request {
 	return request(w, "merge", struct {
@@ -96,7 +96,7 @@ func mergeRequest(w Write, m Merge) store.Request {
 	}{Merge: m})
 }
 
-// checkMerge completes a merge, and confines it to what the caller may write.
+// checkMerge completes a merge, and limits it to namespaces that the caller may write.
 func (a *Access) checkMerge(m *Merge, w Write) error {
 	s := a.space
 	m.Source, m.Target, m.Strategy = cmp.Or(m.Source, Default), cmp.Or(m.Target, Default), cmp.Or(m.Strategy, Strict)
@@ -120,8 +120,8 @@ func (a *Access) checkMerge(m *Merge, w Write) error {
 	return a.confine(m, w)
 }
 
-// confine limits a merge to namespaces that the caller may write, and tells the caller when it did not name them itself. Who may
-// only read can have a dry run, of what can be read.
+// confine limits a merge to namespaces that the caller may write, and adds a note if the caller named none. A read-only
+// caller may make a dry run, over the readable ones.
 func (a *Access) confine(m *Merge, w Write) error {
 	if a.caller.Rights.WritesNothing() && w.DryRun {
 		namespaces, err := a.readable(m.Namespaces)
@@ -141,7 +141,7 @@ func (a *Access) confine(m *Merge, w Write) error {
 	return err
 }
 
-// locked is a lock that the caller has already.
+// locked is a lock that the caller already holds.
 type locked struct{}
 
 func (locked) Lock()   {}
@@ -175,7 +175,7 @@ func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Reques
 	return plan.commit(ctx, req)
 }
 
-// mergePlan gathers what a merge writes.
+// mergePlan collects a merge's writes.
 type mergePlan struct {
 	*comparison
 	merge   Merge
@@ -183,13 +183,13 @@ type mergePlan struct {
 	by      Caller
 	writes  []store.Write
 	brought map[string]int       // keys written, by namespace
-	silent  []store.Key          // keys that the target keeps as it has them
-	kept    []useChange          // of what families keep on the target
-	sets    map[string]*indexSet // of indexes that are written, by collection
+	silent  []store.Key          // keys that stay unchanged on the target
+	kept    []useChange          // in families' records on the target
+	sets    map[string]*indexSet // of written indexes, by collection
 	result  MergeResult
 }
 
-// decide adds the outcome of one key to the plan.
+// decide adds the outcome of a key to the plan.
 func (p *mergePlan) decide(t triple) error {
 	if t.states.Agree() {
 		p.silent = append(p.silent, t.key)
@@ -233,7 +233,7 @@ func (p *mergePlan) decide(t triple) error {
 	return p.index(t, outcome)
 }
 
-// outcome is the result of merging a key: the target's state is kept, the clash is unresolved, or the value is written, nil to delete.
+// outcome is the result of merging a key: the target's state stays, the clash is unresolved, or the value is written, nil to delete.
 type outcome struct {
 	keep       bool
 	unresolved bool
@@ -289,7 +289,7 @@ func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
 	case "delete":
 		return outcome{}, nil
 	}
-	var keep record.Record // what is not the value comes from the source, or else the target
+	var keep record.Record // all but the value comes from the source, or else the target
 	for _, e := range []store.Entry{t.target, t.source} {
 		if e.Exists() {
 			var err error
@@ -354,7 +354,7 @@ func (p *mergePlan) mergeFields(t triple) (outcome, error) {
 }
 
 // commit writes the plan: the keys, a record of the merge for later merges, an event in the log of each
-// namespace that got something, and what was counted on the source. The caller holds Space.writing.
+// changed namespace, and the source's counters. The caller holds Space.writing.
 func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult, error) {
 	merge := lineage.MergeRecord{Source: p.source.branch.ID, SourceAt: p.at, Target: p.target.branch.ID, Namespaces: p.namespaces, Silent: p.silent}
 	write, err := merge.Write()
@@ -391,7 +391,7 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 	return p.result, nil
 }
 
-// brief is the data of the event that logs a merge.
+// brief is the data of a merge's event.
 type brief struct {
 	Source        string `json:"source"`
 	SourceVersion uint64 `json:"source_version"`

@@ -10,11 +10,11 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// commitNotes is the collection of the system branch in which the previous version noted whose each commit is: an entry beside what the
-// commit wrote, named by the instant at which the commit began. They are read and dropped, and no longer written.
+// commitNotes is the collection of the system branch in which the previous version noted the authors of commits: an entry beside the
+// commit's writes, named by the instant at which the commit began. They are read and dropped, and no longer written.
 const commitNotes = record.CommitNotes
 
-// longestCommit is how long a commit took at most: names of notes are that much out of the order of versions.
+// longestCommit bounds the duration of a commit: the names of notes may be out of version order by that much.
 const longestCommit = 10 * time.Minute
 
 // oldNotes visits the notes of the previous version with after < version < before, newest first.
@@ -51,7 +51,7 @@ func (s *Space) oldNotes(ctx context.Context, after, before uint64) iter.Seq2[st
 	}
 }
 
-// dropOldNotes drops the notes of the previous version up to a version that are gone.
+// dropOldNotes drops the previous version's notes, up to a version, for which gone is true.
 func (s *Space) dropOldNotes(ctx context.Context, upTo uint64, gone func(store.Noted) bool) error {
 	system := s.catalogue.System()
 	if system == nil {
@@ -80,7 +80,7 @@ func (s *Space) dropOldNotes(ctx context.Context, upTo uint64, gone func(store.N
 	return nil
 }
 
-// oldCommittedBy is whose commit a version of the previous version is; the zero Caller where that was not noted.
+// oldCommittedBy returns the author of a commit of the previous version; the zero Caller if not recorded.
 func (s *Space) oldCommittedBy(ctx context.Context, version uint64) (Caller, error) {
 	system := s.catalogue.System()
 	if system == nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Selection says which memories to write out.
+// Selection selects memories to export.
 type Selection struct {
 	Branch    string `json:"branch,omitempty"`    // empty: Default
 	Namespace string `json:"namespace,omitempty"` // empty: all
-	AsOf      string `json:"as_of,omitempty"`     // as ParseAsOf takes it; empty: now
-	Since     string `json:"since,omitempty"`     // only what was written at or after this moment
+	AsOf      string `json:"as_of,omitempty"`     // for ParseAsOf; empty: now
+	Since     string `json:"since,omitempty"`     // only those written at or after this moment
 }
 
-// WriteMemories writes memories as they are on a branch at a moment, one a line, between a header and a trailer that
+// WriteMemories writes the memories of a branch at a moment, one per line, between a header and a trailer that
 // counts them. History and logs are left out.
 func (s *Space) WriteMemories(ctx context.Context, q Selection, w io.Writer) error {
 	v, since, err := s.selected(ctx, q)
@@ -51,7 +51,7 @@ func (s *Space) WriteMemories(ctx context.Context, q Selection, w io.Writer) err
 	return out.Close()
 }
 
-// selected is the view to export, and the earliest time of a memory in it.
+// selected returns the view to export, and the earliest time of a memory in it.
 func (s *Space) selected(ctx context.Context, q Selection) (v view, since time.Time, err error) {
 	if q.Namespace != "" {
 		if err := s.limits.checkName("namespace", q.Namespace); err != nil {
@@ -91,13 +91,13 @@ func exported(m Memory) portable.Memory {
 	return p
 }
 
-// Imported counts what an import did, or with a dry run would do.
+// Imported counts the results of an import or its dry run.
 type Imported struct {
-	Stored    int `json:"stored"`    // written, as new memories or new versions
-	Unchanged int `json:"unchanged"` // already stored with the same content
+	Stored    int `json:"stored"`    // new memories or new versions
+	Unchanged int `json:"unchanged"` // already stored with equal content
 }
 
-// Import stores at most Limits.Batch memories on a branch, each namespace's in one commit. Repeating it changes nothing.
+// Import stores at most Limits.Batch memories on a branch, one commit per namespace. It is idempotent.
 func (a *Access) Import(ctx context.Context, branch string, list []portable.Memory, w Write) (Imported, error) {
 	var done Imported
 	if most := a.space.limits.Batch; len(list) > most {
@@ -132,7 +132,7 @@ func (a *Access) Import(ctx context.Context, branch string, list []portable.Memo
 	return done, nil
 }
 
-// importTo stores items, and counts those that are new or changed. It calls no hook when nothing would change.
+// importTo stores items, and counts new and changed ones. It calls no hook if nothing would change.
 func (a *Access) importTo(ctx context.Context, b *lineage.Branch, namespace string, items []Item, w Write) (int, error) {
 	t := a.blind(b)
 	t.agent = w.Agent

@@ -13,14 +13,14 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// purger is an engine that can erase what was stored.
+// purger is an engine that can erase stored data.
 type purger interface {
 	store.Engine
 	store.Purger
 }
 
-// Purge erases payloads from every branch and version and from the files of the space, and leaves a digest of each. It is an
-// operator's act: nothing undoes it, and earlier backups still have what was erased. A purge that failed can be repeated.
+// Purge erases payloads from every branch and version and from the files of the space, and leaves a digest of each. It is for
+// operators: it cannot be undone, and earlier backups still have the data. A failed purge can be repeated.
 func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error) {
 	engine, ok := s.engine.(purger)
 	if !ok {
@@ -29,7 +29,7 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 	if err := s.Ready(ctx); err != nil {
 		return purge.Result{}, err
 	}
-	touched := map[string]bool{} // collections whose indexes may have what was erased
+	touched := map[string]bool{} // collections whose indexes may contain erased data
 	within := purge.Space{Engine: engine, Branches: s.catalogue, Replaced: s.reindex, Erasing: func(e store.Entry) {
 		if s.indexHas(e) {
 			touched[e.Collection] = true
@@ -46,7 +46,7 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 	defer s.rebuildIndexes()
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	if err := s.index.Unsave(ctx, s.engine); err != nil { // or a crash would bring it back
+	if err := s.index.Unsave(ctx, s.engine); err != nil { // a crash would bring it back
 		return purge.Result{}, s.translate("purge", err)
 	}
 	done, err := within.Run(ctx, plan)
@@ -67,7 +67,7 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 	return done, nil
 }
 
-// purgePlan checks a request, and finds what it names.
+// purgePlan checks a request, and resolves its targets.
 func (s *Space) purgePlan(ctx context.Context, within purge.Space, r purge.Request) (purge.Plan, error) {
 	if err := r.Check(); err != nil {
 		return purge.Plan{}, invalid("%v", err)
@@ -94,7 +94,7 @@ func (s *Space) purgePlan(ctx context.Context, within purge.Space, r purge.Reque
 	return plan, s.translate("find what to purge", err)
 }
 
-// checkRecordKey refuses a key that no record of a family has.
+// checkRecordKey refuses an impossible key of a family's record.
 func (l Limits) checkRecordKey(key store.Key) error {
 	for _, part := range []string{key.Namespace, key.Collection, key.Name} {
 		if len(part) > l.Key || strings.ContainsRune(part, 0) {
@@ -104,7 +104,7 @@ func (l Limits) checkRecordKey(key store.Key) error {
 	return nil
 }
 
-// purgeEvent is the plan for an event that a branch sees.
+// purgeEvent returns the plan for an event that a branch sees.
 func (s *Space) purgeEvent(ctx context.Context, p Location, sequence uint64) (purge.Plan, error) {
 	b, err := s.branch(p.Branch)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Space) purgeEvent(ctx context.Context, p Location, sequence uint64) (pu
 	return purge.Event(found[0])
 }
 
-// reindex replaces erased versions in the index by what is left of them.
+// reindex replaces erased versions in the index by their remains.
 func (s *Space) reindex(ctx context.Context, purged []store.Entry) error {
 	var docs []search.Doc
 	for _, e := range purged {
@@ -132,13 +132,13 @@ func (s *Space) reindex(ctx context.Context, purged []store.Entry) error {
 		if err == nil && left[0].Version == e.Version {
 			e = left[0]
 		} else {
-			e.Deleted = true // no view reads it any more
+			e.Deleted = true // no view reads it
 		}
 		d, ok, err := record.Doc(e)
 		if err != nil {
 			return err
 		}
-		if !ok { // what is left has no text
+		if !ok { // the remains have no text
 			d.Deleted = true
 		}
 		if s.catalogue.ByID(e.Branch) != nil {
@@ -149,7 +149,7 @@ func (s *Space) reindex(ctx context.Context, purged []store.Entry) error {
 	return nil
 }
 
-// rewriteIndex rewrites the index's files without what was erased. The caller holds saving.
+// rewriteIndex rewrites the index's files without the erased data. The caller holds saving.
 func (s *Space) rewriteIndex(ctx context.Context) error {
 	err := s.index.Tend(ctx)
 	if err == nil && !s.distrusted {

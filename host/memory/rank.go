@@ -10,8 +10,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// rank asks the index, and lets the hooks order the best of what it found. The same hits are ordered whatever part of
-// them is asked for, so pages fit together. A ranking that fails is a note, and the index's order stays.
+// rank queries the index, and has the hooks order the best hits. The same hits are ordered whatever part of them
+// is requested, so pages are consistent. If ranking fails, a note says so, and the index's order stays.
 func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, []string, error) {
 	depth := 0
 	if s.hooks != nil && !q.Events && !q.Unranked {
@@ -35,7 +35,7 @@ func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, []st
 	return result, notes, ctx.Err()
 }
 
-// order lets the hooks order hits.
+// order has the hooks order hits.
 func (s *Space) order(ctx context.Context, v view, q Search, hits []search.Hit) error {
 	if len(hits) == 0 {
 		return nil
@@ -63,17 +63,17 @@ func (s *Space) order(ctx context.Context, v view, q Search, hits []search.Hit) 
 	return nil
 }
 
-// features are the columns of some hits.
+// features computes the columns of some hits.
 type features struct {
 	space   *Space
 	view    view
 	hits    []search.Hit
-	counted []Counters // nil: not read yet
+	counted []Counters // nil: not yet read
 }
 
 const day = 24 * 60 * 60 // seconds
 
-// column gives a feature of each hit; nil for a name that is not known.
+// column returns a feature of each hit; nil for an unknown name.
 func (f *features) column(ctx context.Context, name string) []float32 {
 	switch name {
 	case "score":
@@ -102,7 +102,7 @@ func (f *features) each(value func(search.Hit) float64) []float32 {
 	return column
 }
 
-// within is a feature as a part of the greatest among the hits.
+// within returns a feature relative to the greatest among the hits.
 func (f *features) within(value func(search.Hit) float64) []float32 {
 	most := 0.0
 	for _, h := range f.hits {
@@ -114,7 +114,7 @@ func (f *features) within(value func(search.Hit) float64) []float32 {
 	return f.each(func(h search.Hit) float64 { return value(h) / most })
 }
 
-// use is a feature that is counted. The past has none: counters are about the present.
+// use returns a feature from counters. The past has none: counters are about the present.
 func (f *features) use(ctx context.Context, name string) []float32 {
 	missing := float32(math.NaN())
 	column := make([]float32, len(f.hits))
@@ -152,7 +152,7 @@ func (f *features) counters(ctx context.Context) ([]Counters, error) {
 	return counted, err
 }
 
-// describe gives hits their features.
+// describe sets the features of hits.
 func (s *Space) describe(ctx context.Context, v view, hits []Hit, found []search.Hit) {
 	f := &features{space: s, view: v, hits: found}
 	for _, name := range []string{"score", "lexical", "semantic", "importance", "age", "accesses", "idle", "outcome", "length"} {

@@ -9,7 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Recall gives the memory under a key, or nil when there is none. Reading the present counts as an access.
+// Recall returns the memory under a key, or nil. Reading the present counts as an access.
 func (a *Access) Recall(ctx context.Context, p Location, key string, at AsOf) (*Memory, error) {
 	s := a.space
 	p, err := a.readingKey(p, key)
@@ -31,7 +31,7 @@ func (a *Access) Recall(ctx context.Context, p Location, key string, at AsOf) (*
 	return m, err
 }
 
-// Get reads memories without counting an access; nil where there is none.
+// Get reads memories without counting an access; nil for a missing one.
 func (a *Access) Get(ctx context.Context, p Location, keys []string) ([]*Memory, error) {
 	stage, err := a.Stage(ctx, p.Branch)
 	if err != nil {
@@ -40,7 +40,7 @@ func (a *Access) Get(ctx context.Context, p Location, keys []string) ([]*Memory,
 	return stage.Get(ctx, p.Namespace, keys)
 }
 
-// present decodes an entry, if at the view's instant there is a memory in it.
+// present decodes an entry, if it is a memory at the view's instant.
 func (v view) present(e store.Entry) (*Memory, error) {
 	if !e.Exists() {
 		return nil, nil
@@ -56,8 +56,8 @@ func (v view) present(e store.Entry) (*Memory, error) {
 	return &m, nil
 }
 
-// List gives memories of a namespace in the order of their keys, after the key after, at most limit. next is the after of the next
-// page; empty when that was all.
+// List returns at most limit memories of a namespace in the order of their keys, after the key after. next is the after of the next
+// page; empty: the last page.
 func (a *Access) List(ctx context.Context, p Location, prefix, after string, at AsOf, limit int) (list []Memory, next string, err error) {
 	s := a.space
 	p, err = a.reading(p)
@@ -80,7 +80,7 @@ func (a *Access) List(ctx context.Context, p Location, prefix, after string, at 
 	return list, next, s.translate("list memories", err)
 }
 
-// scan reads entries of a view until limit of them turned into something; nil passes one over.
+// scan converts entries of a view until limit of them yield a result; read returns nil to skip one.
 func scan[T any](ctx context.Context, s *Space, v view, r store.Range, limit int, read func(store.Entry) (*T, error)) (list []T, err error) {
 	for e, err := range store.Entries(ctx, s.engine.ScanAt, v.lineage, r, limit) {
 		if err != nil {
@@ -100,7 +100,7 @@ func scan[T any](ctx context.Context, s *Space, v view, r store.Range, limit int
 	return list, nil
 }
 
-// page is how many rows a page of at most limit has; 0 means as many as allowed.
+// page returns the size of a page of at most limit rows; 0 means as many as allowed.
 func (s *Space) page(limit int) int {
 	if limit <= 0 || limit > s.limits.Page {
 		return s.limits.Page
@@ -108,8 +108,8 @@ func (s *Space) page(limit int) int {
 	return limit
 }
 
-// History lists the versions of a key, newest first, none newer than at, at most limit. more is the version to
-// ask for next, as AsOf; 0 when that was all.
+// History lists at most limit versions of a key, newest first, none newer than at. more is the version of the next
+// page, as AsOf; 0: the last page.
 func (a *Access) History(ctx context.Context, p Location, key string, at AsOf, limit int) (versions []Memory, more uint64, err error) {
 	s := a.space
 	p, err = a.readingKey(p, key)
@@ -138,7 +138,7 @@ func (a *Access) History(ctx context.Context, p Location, key string, at AsOf, l
 	return versions, 0, nil
 }
 
-// Extent is how far back a branch can be read.
+// Extent returns the readable past of a branch.
 func (a *Access) Extent(ctx context.Context, name string) (Extent, error) {
 	s := a.space
 	b, err := a.branch(name)
@@ -156,7 +156,7 @@ func (a *Access) Extent(ctx context.Context, name string) (Extent, error) {
 	return Extent{Branch: b.Name, Oldest: oldest.Time, OldestVersion: oldest.Version, Latest: head.Time, LatestVersion: head.Version}, nil
 }
 
-// oldest is the first commit that the branch's past holds: where retention begins, or the first write.
+// oldest returns the first commit of the branch's past: where retention begins, or the first write.
 func (s *Space) oldest(ctx context.Context, b *lineage.Branch) (store.Point, error) {
 	floor, err := s.floor(ctx, b)
 	if err != nil || floor.Version != 0 {
@@ -176,7 +176,7 @@ func (s *Space) oldest(ctx context.Context, b *lineage.Branch) (store.Point, err
 	return store.Point{}, nil
 }
 
-// floor is the oldest point that retention left on the branch; zero when nothing was trimmed.
+// floor returns the oldest point that retention left on the branch; zero if untrimmed.
 func (s *Space) floor(ctx context.Context, b *lineage.Branch) (store.Point, error) {
 	floor := store.Point{}
 	for version := uint64(1); ; version = floor.Version {
@@ -192,7 +192,7 @@ func (s *Space) floor(ctx context.Context, b *lineage.Branch) (store.Point, erro
 	}
 }
 
-// VersionAt is the newest version that a branch had at a moment, and the instant that this stands for.
+// VersionAt returns the newest version of a branch at a moment, and the instant of that moment.
 func (a *Access) VersionAt(ctx context.Context, branch string, at AsOf) (uint64, time.Time, error) {
 	s := a.space
 	if _, err := a.branch(branch); err != nil {
@@ -212,7 +212,7 @@ func (a *Access) VersionAt(ctx context.Context, branch string, at AsOf) (uint64,
 	return v.version, v.now, s.reachable(ctx, v)
 }
 
-// Status sums up a branch and namespace.
+// Status summarizes a branch and namespace.
 func (a *Access) Status(ctx context.Context, p Location) (Status, error) {
 	s := a.space
 	p, err := a.reading(p)
@@ -238,7 +238,7 @@ func (a *Access) Status(ctx context.Context, p Location) (Status, error) {
 	return st, err
 }
 
-// count counts what is live in a collection: by the index, or while that is not ready by reading.
+// count counts the live entries of a collection: by the index, or by reading while that is not ready.
 func (s *Space) count(ctx context.Context, v view, namespace, collection string) (int, error) {
 	if s.isReady() {
 		n, err := s.index.Count(ctx, v.search([]string{namespace}, collection))

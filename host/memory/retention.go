@@ -21,7 +21,7 @@ const (
 
 var retentionKey = store.Key{Namespace: lineage.Namespace, Collection: policies, Name: "retention"}
 
-// Retention is the policy in force.
+// Retention returns the policy in force.
 func (s *Space) Retention(ctx context.Context) (retention.Policy, error) {
 	found, err := s.engine.GetAt(ctx, lineage.Root(), []store.Key{retentionKey})
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Space) Retention(ctx context.Context) (retention.Policy, error) {
 	return r, nil
 }
 
-// KeepsDeleted reports whether the past of a branch, or the histories of a namespace, keep for a time what is deleted now.
+// KeepsDeleted reports whether the past of a branch, or the histories of a namespace, keep deletions for a given time.
 func (s *Space) KeepsDeleted(ctx context.Context, p Location, d time.Duration) (bool, error) {
 	policy, err := s.Retention(ctx)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Space) KeepsDeleted(ctx context.Context, p Location, d time.Duration) (
 	return rule.Forever || rule.Versions > 1 || rule.Keep >= int64(d/time.Second), nil
 }
 
-// SetRetention changes the policy. It takes effect with the next Retain, which runs every hour by itself.
+// SetRetention changes the policy. It takes effect with the next Retain, which runs hourly.
 func (s *Space) SetRetention(ctx context.Context, r retention.Policy) error {
 	if err := r.Check(); err != nil {
 		return invalid("%v", err)
@@ -77,7 +77,7 @@ func (s *Space) SetRetention(ctx context.Context, r retention.Policy) error {
 	return s.translate("set the retention policy", err)
 }
 
-// keeps is what stays in histories beyond what the branches can be read back to. A rule whose age has no version keeps everything,
+// keeps returns what stays in histories beyond the branches' readable past. A rule whose age has no version keeps everything,
 // and is reported.
 func (s *Space) keeps(ctx context.Context, r retention.Policy, done *Retained) (keep []store.Keep) {
 	if r.Versions > 0 {
@@ -101,14 +101,14 @@ func (s *Space) keeps(ctx context.Context, r retention.Policy, done *Retained) (
 	return keep
 }
 
-// Retained says what an application of the policy did.
+// Retained is the result of applying the policy.
 type Retained struct {
-	Trimmed map[string]time.Time `json:"trimmed"` // from where on each branch that was trimmed can be read
-	Kept    []string             `json:"kept"`    // branches with an age that have nothing older any more, or yet
+	Trimmed map[string]time.Time `json:"trimmed"` // oldest readable moment of each trimmed branch
+	Kept    []string             `json:"kept"`    // branches with an age, but nothing older to trim
 	Failed  []RetentionFailure   `json:"failed"`
 }
 
-// RetentionFailure is a rule that could not be applied: that of a branch, or of a namespace, or the server's own when both are empty.
+// RetentionFailure is a rule that could not be applied: of a branch, of a namespace, or the server's own if both are empty.
 type RetentionFailure struct {
 	Branch    string `json:"branch,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
@@ -120,8 +120,8 @@ func (r *Retained) fail(f RetentionFailure, err error) {
 	r.Failed = append(r.Failed, f)
 }
 
-// Retain trims every branch as the policy says. A rule that cannot be applied is reported and keeps none of the others from being
-// applied; the error is for a policy that cannot be read, and for the end of ctx.
+// Retain trims every branch by the policy. A failing rule is reported and does not block the others; the
+// error is for an unreadable policy, and for the end of ctx.
 func (s *Space) Retain(ctx context.Context) (Retained, error) {
 	done := Retained{Trimmed: map[string]time.Time{}, Kept: []string{}, Failed: []RetentionFailure{}}
 	policy, err := s.Retention(ctx)
@@ -153,7 +153,7 @@ func (s *Space) Retain(ctx context.Context) (Retained, error) {
 	return done, nil
 }
 
-// retainBranch drops what is older than an age, and returns from where on the branch can be read then; zero when there is nothing
+// retainBranch drops the past older than an age, and returns the branch's oldest readable point; zero if nothing is
 // that old.
 func (s *Space) retainBranch(ctx context.Context, b *lineage.Branch, age time.Duration, keeps []store.Keep) (store.Point, error) {
 	doing := "trim " + b.Name
@@ -169,13 +169,13 @@ func (s *Space) retainBranch(ctx context.Context, b *lineage.Branch, age time.Du
 		return store.Point{}, nil
 	}
 	err = whenReleased(ctx, func() error { return s.trim(ctx, b, floor.Version, keeps) })
-	if err == nil && floor.Version == had.Version { // at most an interrupted trim went on
+	if err == nil && floor.Version == had.Version { // at most an interrupted trim continued
 		return store.Point{}, nil
 	}
 	return floor, s.translate(doing, err)
 }
 
-// keepRetaining retains now and then until ctx ends.
+// keepRetaining applies retention at intervals until ctx ends.
 func (s *Space) keepRetaining(ctx context.Context) {
 	tick := time.NewTicker(retainEvery)
 	defer tick.Stop()

@@ -9,14 +9,14 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// snippetLength is how long a hit's snippet may be, in characters.
+// snippetLength bounds a hit's snippet, in characters.
 const snippetLength = 200
 
 func (v view) search(namespaces []string, collection string) search.View {
 	return search.View{Lineage: v.lineage, Namespaces: namespaces, Collections: []string{collection}, Now: v.now}
 }
 
-// Search finds memories, or events, by what they say.
+// Search finds memories, or events, by their text.
 func (a *Access) Search(ctx context.Context, q Search) (Found, error) {
 	s := a.space
 	q.complete()
@@ -47,7 +47,7 @@ func (a *Access) Search(ctx context.Context, q Search) (Found, error) {
 	return s.found(ctx, v, q)
 }
 
-// found ranks, and reads what was found.
+// found ranks, and reads the hits.
 func (s *Space) found(ctx context.Context, v view, q Search) (Found, error) {
 	result, notes, err := s.rank(ctx, v, q)
 	if err != nil {
@@ -83,7 +83,7 @@ func (q Search) indexQuery() search.Query {
 	}
 }
 
-// checkSearch completes a search, and confines it to what the caller may read.
+// checkSearch completes a search, and limits it to namespaces that the caller may read.
 func (a *Access) checkSearch(q *Search) (err error) {
 	s := a.space
 	q.K, q.by = cmp.Or(q.K, 10), a.caller
@@ -114,7 +114,7 @@ func (a *Access) checkSearch(q *Search) (err error) {
 	return err
 }
 
-// reachable is the error of asking for a past that is no longer kept, which the index alone would not notice.
+// reachable returns an error for a past that is no longer kept, which the index alone would not notice.
 func (s *Space) reachable(ctx context.Context, v view) error {
 	if !v.past {
 		return nil
@@ -123,7 +123,7 @@ func (s *Space) reachable(ctx context.Context, v view) error {
 	return s.translate("search", err)
 }
 
-// hits reads what was found and cuts its snippets.
+// hits reads the hits and cuts their snippets.
 func (s *Space) hits(ctx context.Context, v view, q Search, found []search.Hit) ([]Hit, error) {
 	keys := make([]store.Key, len(found))
 	for i, h := range found {
@@ -151,8 +151,8 @@ func (s *Space) hits(ctx context.Context, v view, q Search, found []search.Hit) 
 	return hits, nil
 }
 
-// asFound is the version that was found, of an entry that may have been written since. When that version is so old that
-// its past is no longer kept, it is what is there now.
+// asFound returns the version that was found, of an entry that may have been rewritten since. If that version is in a
+// past no longer kept, it is the present one.
 func (s *Space) asFound(ctx context.Context, v view, h search.Hit, key store.Key, now store.Entry) (store.Entry, error) {
 	if now.Version == h.Version {
 		return now, nil

@@ -1,8 +1,8 @@
-// Package memory is what a space remembers: memories and logs on branches that can be forked, merged and
+// Package memory implements a space: memories and logs on branches that can be forked, merged and
 // read as of any moment.
 //
 // It stores everything through a store.Engine and makes everything findable through an Index; it holds no
-// state that they could not restore, but for counters of the last seconds.
+// state that they could not restore, except counters of the last seconds.
 package memory
 
 import (
@@ -21,64 +21,64 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Index finds documents. It is kept up to date with every commit before the commit is acknowledged.
+// Index finds documents. Every commit is indexed before it is acknowledged.
 type Index interface {
 	integrity.Index
 
 	Apply(docs ...search.Doc)
-	// Replace changes what versions of documents say. What they said before is in no file after the next Save.
+	// Replace changes the text of versions of documents. The former text is in no file after the next Save.
 	Replace(docs ...search.Doc)
 	Drop(b store.BranchID)
-	// Trim forgets the versions on a branch that an engine's Trim, with the same arguments, drops.
+	// Trim drops the versions on a branch that an engine's Trim, with the same arguments, drops.
 	Trim(b store.BranchID, floor uint64, pins []uint64)
-	// Due tells when Tend has work, which takes a while and blocks nothing.
+	// Due signals work for Tend, which takes a while and blocks nothing.
 	Due() <-chan struct{}
 	Tend(ctx context.Context) error
 
 	Search(ctx context.Context, v search.View, q search.Query) (search.Result, error)
 	Count(ctx context.Context, v search.View) (int, error)
-	// Select calls do for the documents that a filter selects, with the index locked.
+	// Select calls do for the documents that match a filter, with the index locked.
 	Select(ctx context.Context, v search.View, f search.Filter, do func(*search.Columns) bool) error
-	// Namespaces lists those with documents, in order.
+	// Namespaces lists the namespaces with documents, sorted.
 	Namespaces(ctx context.Context, v search.View) ([]string, error)
-	// Frequencies counts the active documents, and those that have each of some terms.
+	// Frequencies counts the active documents, and those with each of some terms.
 	Frequencies(ctx context.Context, v search.View, terms []string) (documents int, counts []int, err error)
-	// Analyser is how the texts of a collection are read.
+	// Analyser returns the analyser of a collection's texts.
 	Analyser(collection string) *search.Analyser
 
-	// Load reads what was saved, and says what that covers.
+	// Load reads the saved index, and returns its coverage.
 	Load(ctx context.Context, from search.Blobs, logger *slog.Logger) (search.Coverage, error)
-	// Save saves the index; everything up to a version was applied.
+	// Save saves the index, which is complete up to a version.
 	Save(ctx context.Context, to search.Blobs, upTo uint64) error
-	// SaveAll saves the uncompressed part of the index too, unless it is small.
+	// SaveAll also saves the uncompressed part of the index, unless it is small.
 	SaveAll(ctx context.Context, to search.Blobs, upTo uint64) error
-	// Unsave makes sure that nothing is loaded before the next Save.
+	// Unsave ensures that nothing is loaded before the next Save.
 	Unsave(ctx context.Context, from search.Blobs) error
 }
 
-// Options are what a space is made of.
+// Options configures a space.
 type Options struct {
 	Engine store.Engine // required; the caller closes it after the space
 	Index  Index        // required, empty
-	// Vectors are what the index ranks by beside words; nil: nothing.
+	// Vectors ranks beside words; nil: none.
 	Vectors Vectors
-	// QuestionTime is how long a search waits for the vector of its question, before words alone decide; 0: 3 seconds.
+	// QuestionTime is how long a search waits for its question's vector before it ranks by words alone; 0: 3 seconds.
 	QuestionTime time.Duration
 	Clock        func() time.Time
 	Logger       *slog.Logger // nil: discards
 	Limits       Limits
-	// ReadOnly says that the engine refuses every write: nothing is counted, saved or trimmed.
+	// ReadOnly means that the engine refuses writes: nothing is counted, saved or trimmed.
 	ReadOnly bool
-	// CounterDelay is how long counters may wait in memory, and so how much of them a crash may cost;
+	// CounterDelay bounds how long counters wait in memory, and so the loss in a crash;
 	// 0: 2 seconds.
 	CounterDelay time.Duration
-	// FeedAge is how far back the feed can be read; 0: 7 days.
+	// FeedAge is how far back the feed reaches; 0: 7 days.
 	FeedAge time.Duration
-	// DeepChain is from how many ancestors on a branch's history is consolidated; 0: 16.
+	// DeepChain is the number of ancestors from which a branch's history is consolidated; 0: 16.
 	DeepChain int
 }
 
-// Space is one data directory's memory. Its methods may be called from many goroutines at once.
+// Space is one data directory's memory. Its methods may be called concurrently.
 type Space struct {
 	engine       store.Engine
 	index        Index
@@ -101,22 +101,22 @@ type Space struct {
 
 	branching sync.Mutex    // held while the set of branches changes
 	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges
-	purges    atomic.Uint64 // begun and ended ones: odd while one is under way
+	purges    atomic.Uint64 // begun plus ended ones: odd while one is running
 
-	notesDropped atomic.Uint64 // the version up to which no commit has a note any more
+	notesDropped atomic.Uint64 // version up to which no commit has a note any more
 
-	looked store.BranchID // the reclaimed branch that was last tried to be forgotten; the chores' alone
+	looked store.BranchID // the last reclaimed branch examined for forgetting; used by chores alone
 
 	applied    applied
 	saving     sync.Mutex // held while the index is saved, or must not be
-	distrusted bool       // the index is wrong: it is not saved any more
+	distrusted bool       // the index is wrong: it is no longer saved
 
-	searchable chan struct{} // closed when the index holds everything
+	searchable chan struct{} // closed when the index is complete
 	stop       context.CancelFunc
 	background sync.WaitGroup
 }
 
-// Open reads what branches there are, makes the first one in an empty space, and starts filling the index
+// Open reads the branches, makes the first one in an empty space, and starts filling the index
 // in the background: reads and writes work at once, searches wait for it.
 func Open(ctx context.Context, o Options) (*Space, error) {
 	if o.Engine == nil || o.Index == nil {
@@ -180,7 +180,7 @@ func newSpace(o Options) *Space {
 	return s
 }
 
-// Close writes what is still counted in memory and stops background work. The engine stays open.
+// Close writes the counters still in memory and stops background work. The engine stays open.
 func (s *Space) Close(ctx context.Context) error {
 	s.stop()
 	s.background.Wait()
@@ -188,7 +188,7 @@ func (s *Space) Close(ctx context.Context) error {
 	return s.counters.flush(ctx)
 }
 
-// Ready waits until searches no longer have to wait for the index.
+// Ready waits until the index is filled.
 func (s *Space) Ready(ctx context.Context) error {
 	select {
 	case <-s.searchable:
@@ -199,7 +199,7 @@ func (s *Space) Ready(ctx context.Context) error {
 	}
 }
 
-// isReady is Ready without waiting.
+// isReady reports whether the index is filled.
 func (s *Space) isReady() bool {
 	select {
 	case <-s.searchable:
@@ -209,7 +209,7 @@ func (s *Space) isReady() bool {
 	}
 }
 
-// WaitIdle waits until background work that was due when it was called is done.
+// WaitIdle waits for the background work due at the call.
 func (s *Space) WaitIdle(ctx context.Context) error {
 	if err := s.Ready(ctx); err != nil {
 		return err
@@ -217,5 +217,5 @@ func (s *Space) WaitIdle(ctx context.Context) error {
 	return s.chores.waitIdle(ctx)
 }
 
-// Limits are the limits in force.
+// Limits returns the limits in force.
 func (s *Space) Limits() Limits { return s.limits }

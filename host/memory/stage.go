@@ -14,12 +14,12 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Stage is a piece of work on one branch: what it reads, all at the version at which it began, and what it changes, in one
-// commit at the end. Keys and lists show what it changed, searches do not. When something that it read or changed was
-// changed meanwhile by others, its commit is a conflict.
+// Stage is a transaction on one branch: it reads at the version at which it began, and commits its changes together
+// at the end. Reads by key and lists include its changes, searches do not. If others changed something that it read or
+// changed, its commit is a conflict.
 //
-// Records are what families keep beside memories; those that are kept per space are the same on every branch. A Stage is
-// for one goroutine at a time, and holds nothing of the engine's between its calls.
+// Records belong to families; those kept per space are the same on every branch. A Stage is
+// not for concurrent use, and holds no resources of the engine between calls.
 type Stage struct {
 	access  *Access
 	space   *Space
@@ -27,25 +27,25 @@ type Stage struct {
 	version uint64
 	now     time.Time
 	agent   string
-	at      AsOf // the past that is read; nothing can be written there. The zero AsOf: the present
-	// blind says that what is only read is no condition of the commit: see Access.blind.
+	at      AsOf // the past that is read, without writes; the zero AsOf: the present
+	// blind means that reads are no conditions of the commit: see Access.blind.
 	blind bool
-	// expiry says whether keys find memories that have expired.
+	// expiry says whether keys find expired memories.
 	expiry Expiry
 
-	seen    map[site]uint64 // versions that the commit expects; 0: there is none
+	seen    map[site]uint64 // versions that the commit expects; 0: none
 	changed map[site]*record.Record
 	order   []site // of changed
 	events  []stagedEvent
 	counts  []stagedCount
-	bytes   int // of what is staged, about
+	bytes   int // approximate size of the changes
 
-	had    map[site]tally   // of family's records that are changed: what was there before
+	had    map[site]tally   // of changed family records: their state before
 	growth map[string]Use   // by family
-	quotas map[string]Quota // of families that change something
+	quotas map[string]Quota // of families with changes
 }
 
-// site is where an entry is: on the branch of the stage, or on that for all branches.
+// site is the place of an entry: on the stage's branch, or on the system branch.
 type site struct {
 	system bool
 	store.Key
@@ -62,20 +62,20 @@ type stagedCount struct {
 	health   float64
 }
 
-// Collection is what a family keeps records in.
+// Collection is a family's collection of records.
 type Collection struct {
 	Name     string
 	PerSpace bool          // the same on every branch
-	Internal bool          // the server's own: no guest can name it, and no caller's rights bound it
-	Expires  time.Duration // after which a record is gone; 0: never
-	Fields   []string      // whose text is searched
-	Indexes  []FieldIndex  // by which records are found and sorted
-	// Unversioned says that only the newest version of a record can be read. Such a collection is PerSpace.
+	Internal bool          // the server's own: guests cannot name it, and callers' rights do not apply
+	Expires  time.Duration // lifetime of a record; 0: unlimited
+	Fields   []string      // with searchable text
+	Indexes  []FieldIndex  // to find and sort records by
+	// Unversioned means that only the newest version of a record can be read. Such a collection is PerSpace.
 	Unversioned bool
-	Quota       Quota // of all collections of the same family: those with the same name in front of the slash
+	Quota       Quota // of all collections of the same family: those with the same name before the slash
 }
 
-// Record is one version of what a family keeps.
+// Record is one version of a family's record.
 type Record struct {
 	Namespace string
 	Key       string
@@ -83,10 +83,10 @@ type Record struct {
 	Version   uint64 // 0: staged
 	Timestamp time.Time
 	ExpiresAt time.Time // zero: never
-	Deleted   bool      // in histories: it was deleted at this version
+	Deleted   bool      // in histories: deleted at this version
 }
 
-// Stage begins a piece of work on a branch.
+// Stage begins a transaction on a branch.
 func (a *Access) Stage(ctx context.Context, branch string) (*Stage, error) {
 	b, err := a.branch(branch)
 	if err != nil {
@@ -101,7 +101,7 @@ func (a *Access) Stage(ctx context.Context, branch string) (*Stage, error) {
 	return t, nil
 }
 
-// StageAt begins a piece of work on a branch as it was at a moment, in which nothing can be written; at the zero AsOf it is Stage.
+// StageAt begins a read-only transaction on a branch at a moment; at the zero AsOf it is Stage.
 func (a *Access) StageAt(ctx context.Context, branch string, at AsOf) (*Stage, error) {
 	t, err := a.Stage(ctx, branch)
 	if err != nil || at.IsNow() {
@@ -118,19 +118,19 @@ func (a *Access) StageAt(ctx context.Context, branch string, at AsOf) (*Stage, e
 	return t, nil
 }
 
-// blind begins a write that reads the newest versions, and expects at its commit only what was named to expect. It costs no
+// blind begins a write that reads the newest versions, and whose commit expects only what is named explicitly. It costs no
 // read of the engine.
 func (a *Access) blind(b *lineage.Branch) *Stage {
 	return &Stage{access: a, space: a.space, branch: b, version: store.Latest, now: a.space.clock().UTC(), agent: a.caller.author(), blind: true}
 }
 
-// reading completes the name of a namespace that may be read.
+// reading completes a namespace, and checks the right to read it.
 func (t *Stage) reading(namespace string) (string, error) {
 	p, err := t.access.reading(Location{Namespace: namespace})
 	return p.Namespace, err
 }
 
-// writing completes the name of a namespace that may be written.
+// writing completes a namespace, and checks the right to write it.
 func (t *Stage) writing(namespace string) (string, error) {
 	if !t.at.IsNow() {
 		return "", invalid("nothing can be written at a moment in the past: leave as_of out")
@@ -139,24 +139,24 @@ func (t *Stage) writing(namespace string) (string, error) {
 	return p.Namespace, err
 }
 
-// Version is the version at which everything is read.
+// Version returns the version of the stage's reads.
 func (t *Stage) Version() uint64 { return t.version }
 
-// Branch is the branch's name.
+// Branch returns the branch's name.
 func (t *Stage) Branch() string { return t.branch.Name }
 
-// Now is the instant at which the work began.
+// Now returns the instant at which the stage began.
 func (t *Stage) Now() time.Time { return t.now }
 
-// Changes is how many entries, events and counters are to be written.
+// Changes returns the number of entries, events and counters to write.
 func (t *Stage) Changes() int { return len(t.order) + len(t.events) + len(t.counts) }
 
-// ChangesMemories reports whether memories or the log are to be written, and not only a family's own records.
+// ChangesMemories reports whether memories or the log are changed, and not only a family's own records.
 func (t *Stage) ChangesMemories() bool {
 	return len(t.events) > 0 || slices.ContainsFunc(t.order, func(at site) bool { return at.Collection == memories })
 }
 
-// lineage is what is read of one of the two branches; nil: nothing is there yet.
+// lineage returns the lineage to read on one of the two branches; nil: nothing is there yet.
 func (t *Stage) lineage(system bool) store.Lineage {
 	if !system {
 		return t.branch.Lineage.At(t.version)
@@ -167,12 +167,12 @@ func (t *Stage) lineage(system bool) store.Lineage {
 	return nil
 }
 
-// current reads entries as the stage sees them: what it changed, or what was there. A nil record is not there.
+// current reads entries as the stage sees them, its changes included. A nil record is missing.
 func (t *Stage) current(ctx context.Context, sites []site) ([]*record.Record, []store.Entry, error) {
 	if len(t.seen) > t.space.limits.StageReads {
 		return nil, nil, t.exhausted("entries are read", t.space.limits.StageReads)
 	}
-	if err := t.room(); err != nil { // whoever stages goes on no further
+	if err := t.room(); err != nil { // an overfull stage goes no further
 		return nil, nil, err
 	}
 	found := make([]store.Entry, len(sites))
@@ -197,7 +197,7 @@ func (t *Stage) current(ctx context.Context, sites []site) ([]*record.Record, []
 	return records, found, nil
 }
 
-// fetch reads those of the sites that are on one of the branches, and were not changed.
+// fetch reads the unchanged ones of the sites on one of the branches.
 func (t *Stage) fetch(ctx context.Context, system bool, sites []site, found []store.Entry) error {
 	var keys []store.Key
 	var places []int
@@ -224,14 +224,14 @@ func (t *Stage) fetch(ctx context.Context, system bool, sites []site, found []st
 	return nil
 }
 
-// note has the commit expect what was read, unless the stage is blind.
+// note makes a read a condition of the commit, unless the stage is blind.
 func (t *Stage) note(at site, e store.Entry) {
 	if !t.blind {
 		t.expect(at, e)
 	}
 }
 
-// expect has the commit expect an entry as it was read first. What the stage changed itself is expected already, or need not be.
+// expect makes an entry's first read a condition of the commit. The stage's own changes are expected already, or need not be.
 func (t *Stage) expect(at site, e store.Entry) {
 	if _, staged := t.changed[at]; staged {
 		return
@@ -246,7 +246,7 @@ func (t *Stage) expect(at site, e store.Entry) {
 	remember(&t.seen, at, version)
 }
 
-// remember puts a value into a map that is made when it is first needed.
+// remember sets a value in a map, which is allocated when needed.
 func remember[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
 		*m = map[K]V{}
@@ -254,7 +254,7 @@ func remember[K comparable, V any](m *map[K]V, key K, value V) {
 	(*m)[key] = value
 }
 
-// live decodes an entry; nil when there is none, it has expired, or it was erased.
+// live decodes an entry; nil if missing, expired, or erased.
 func (t *Stage) live(e store.Entry) (*record.Record, error) {
 	if !e.Exists() {
 		return nil, nil
@@ -266,7 +266,7 @@ func (t *Stage) live(e store.Entry) (*record.Record, error) {
 	return &r, nil
 }
 
-// Seeing does work in which keys find memories that have expired, or do not.
+// Seeing runs work with keys that find expired memories, or do not.
 func (t *Stage) Seeing(e Expiry, work func() error) error {
 	was := t.expiry
 	t.expiry = e
@@ -274,7 +274,7 @@ func (t *Stage) Seeing(e Expiry, work func() error) error {
 	return work()
 }
 
-// set stages a record, or with nil its deletion.
+// set stages a record; nil: its deletion.
 func (t *Stage) set(at site, r *record.Record) {
 	if _, staged := t.changed[at]; !staged {
 		t.order = append(t.order, at)
@@ -283,7 +283,7 @@ func (t *Stage) set(at site, r *record.Record) {
 	remember(&t.changed, at, r)
 }
 
-// room is an error when the stage changes as much as it may.
+// room returns an error if the stage is full.
 func (t *Stage) room() error {
 	limits := t.space.limits
 	switch {
@@ -306,7 +306,7 @@ type stagedEntry struct {
 	point  store.Point
 }
 
-// list reads entries in the order of their keys, after the key after, at most limit. next is the after of the next page.
+// list reads at most limit entries in the order of their keys, after the key after. next is the after of the next page.
 func (t *Stage) list(ctx context.Context, system bool, namespace, collection, prefix, after string, limit int) (list []stagedEntry, next string, err error) {
 	if len(t.seen) > t.space.limits.StageReads {
 		return nil, "", t.exhausted("entries are read", t.space.limits.StageReads)
@@ -341,7 +341,7 @@ func (t *Stage) list(ctx context.Context, system bool, namespace, collection, pr
 	return list, next, nil
 }
 
-// listed is an entry that a listing found, unless it was changed since, which list adds.
+// listed returns an entry of a listing, unless the stage changed it: list adds those.
 func (t *Stage) listed(system bool, e store.Entry) (*stagedEntry, error) {
 	at := site{system, e.Key}
 	if _, staged := t.changed[at]; staged {

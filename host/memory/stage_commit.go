@@ -13,26 +13,26 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Commit says how a stage ends.
+// Commit describes the end of a stage.
 type Commit struct {
 	Write
-	// Proposal is the name of a new branch to write to instead of the stage's own, forked from that at the version at which
-	// everything was read; empty: none. Records that are kept per space are not part of a proposal.
+	// Proposal is the name of a new branch to write to instead of the stage's own, forked from it at the version of the
+	// stage's reads; empty: none. Records kept per space are not part of a proposal.
 	Proposal string
-	// Operation and Content are what was asked for, so that a repetition of the request is recognised.
+	// Operation and Content identify the request, so that a repetition is recognised.
 	Operation string
 	Content   json.RawMessage
-	// Answer is kept with the request, for Answered; nil: nothing is.
+	// Answer is kept with the request, for Answered; nil: none.
 	Answer json.RawMessage
-	// KeepAnswer keeps it also where nothing else is written: the work had an effect outside, and is not to be done again.
+	// KeepAnswer keeps it even without other writes: the work had an external effect, and must not be repeated.
 	KeepAnswer bool
 }
 
-// answerLimit is how many bytes of an answer are kept with a request.
+// answerLimit bounds an answer kept with a request, in bytes.
 const answerLimit = 64 << 10
 
-// Answered finds the answer that an earlier stage committed for the same request. done is false when there was none; the
-// answer is nil when it was too long to be kept.
+// Answered returns the answer that an earlier stage committed for the same request. done is false without one; the
+// answer is nil if it was too long to be kept.
 func (a *Access) Answered(ctx context.Context, c Commit) (answer json.RawMessage, done bool, err error) {
 	s := a.space
 	c.Write = a.sign(c.Write)
@@ -59,15 +59,15 @@ func answerKey(w Write) store.Key {
 	return store.Key{Namespace: lineage.Namespace, Collection: answers, Name: w.identity() + "\x00" + w.RequestID}
 }
 
-// Committed is what became of a stage.
+// Committed is the result of a commit.
 type Committed struct {
-	Version   uint64 // 0: there was nothing to write
+	Version   uint64 // 0: nothing to write
 	Timestamp time.Time
-	Branch    string // that was written to
-	Replayed  bool   // the same request had been committed before: nothing was written now
+	Branch    string // written to
+	Replayed  bool   // the same request was committed before: nothing was written now
 }
 
-// Commit writes everything that was staged, or nothing. The stage is not used afterwards.
+// Commit writes everything staged, or nothing. The stage is not used afterwards.
 func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	c.Write = t.access.sign(c.Write)
 	done := Committed{Branch: t.branch.Name}
@@ -95,7 +95,7 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	return done, nil
 }
 
-// finish is Commit once the hooks were asked; doing names the work in errors.
+// finish is Commit after the hooks; doing names the work in errors.
 func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing string) (store.Committed, error) {
 	if err := t.room(); err != nil {
 		return store.Committed{}, err
@@ -130,7 +130,7 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	return done, nil
 }
 
-// commitBatch makes the batch and commits it, again when other indexes are kept meanwhile.
+// commitBatch builds the batch and commits it, again if the indexes change meanwhile.
 func (t *Stage) commitBatch(ctx context.Context, c Commit, system *lineage.Branch, req store.Request, changes []useChange) (done store.Committed, err error) {
 	for attempt := 1; ; attempt++ {
 		batch, err := t.batch(c, system)
@@ -151,7 +151,7 @@ func (t *Stage) commitBatch(ctx context.Context, c Commit, system *lineage.Branc
 	}
 }
 
-// rehearse is what could keep a commit from being made.
+// rehearse returns the error that a commit would fail with.
 func (t *Stage) rehearse(ctx context.Context, c Commit) error {
 	room, err := t.reserve(ctx, t.useChanges(c))
 	if err != nil {
@@ -161,7 +161,7 @@ func (t *Stage) rehearse(ctx context.Context, c Commit) error {
 	return t.proposable(c)
 }
 
-// reserve keeps room for what families keep more by some changes.
+// reserve reserves room for the growth of families' records by some changes.
 func (t *Stage) reserve(ctx context.Context, changes []useChange) (*reservation, error) {
 	if len(changes) == 0 {
 		return nil, nil
@@ -169,12 +169,12 @@ func (t *Stage) reserve(ctx context.Context, changes []useChange) (*reservation,
 	return t.space.usage.reserve(ctx, t.now, growthOf(changes, t.now, t.quotas), t.quotas)
 }
 
-// mayHaveCommitted reports whether a commit that failed may have been written all the same.
+// mayHaveCommitted reports whether a failed commit may have been written.
 func mayHaveCommitted(err error) bool {
 	return !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrRequestReused) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
-// write commits to the stage's branch; what is only counted needs no commit.
+// write commits to the stage's branch; counters alone need no commit.
 func (t *Stage) write(ctx context.Context, batch store.Batch, system *lineage.Branch, by Caller) (store.Committed, error) {
 	if len(batch.Writes)+len(batch.Appends) == 0 {
 		return store.Committed{}, nil
@@ -185,7 +185,7 @@ func (t *Stage) write(ctx context.Context, batch store.Batch, system *lineage.Br
 	return t.space.commit(ctx, t.branch, batch, by)
 }
 
-// systemFor is the branch for what is the same on all branches, if something is to be written there.
+// systemFor returns the system branch, if something is to be written there.
 func (t *Stage) systemFor(ctx context.Context, c Commit) (*lineage.Branch, error) {
 	needed := c.Answer != nil && c.RequestID != ""
 	for _, at := range t.order {
@@ -197,8 +197,8 @@ func (t *Stage) systemFor(ctx context.Context, c Commit) (*lineage.Branch, error
 	return t.space.systemBranch(ctx)
 }
 
-// batch is everything that was staged, on the condition that what was read is as it was. Of a proposal only what is
-// the same on all branches can have changed meanwhile.
+// batch returns everything staged, on the condition that what was read is unchanged. For a proposal only data
+// shared by all branches can have changed meanwhile.
 func (t *Stage) batch(c Commit, system *lineage.Branch) (store.Batch, error) {
 	var batch store.Batch
 	for _, at := range t.order {
@@ -225,7 +225,7 @@ func (t *Stage) batch(c Commit, system *lineage.Branch) (store.Batch, error) {
 		}
 		batch.Writes = append(batch.Writes, w)
 	}
-	if t.Changes() == 0 { // what was only read may have changed
+	if t.Changes() == 0 { // reads alone may have become stale
 		return batch, nil
 	}
 	for at, version := range t.seen {
@@ -248,7 +248,7 @@ func (t *Stage) answer(c Commit, system *lineage.Branch) (store.Write, error) {
 	return store.Write{Branch: system.ID, Key: answerKey(c.Write), Value: value}, err
 }
 
-// proposable is an error when a proposal cannot have its name.
+// proposable returns an error if a proposal cannot have its name.
 func (t *Stage) proposable(c Commit) error {
 	if c.Proposal == "" {
 		return nil
@@ -259,7 +259,7 @@ func (t *Stage) proposable(c Commit) error {
 	return t.space.nameFree(c.Proposal)
 }
 
-// propose forks the branch and writes to the fork, in one commit. It gives changes of branch 0 the number of the fork.
+// propose forks the branch and writes to the fork, in one commit. It assigns changes of branch 0 to the fork.
 func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, changes []useChange) (at store.Point, replayed bool, err error) {
 	s := t.space
 	s.branching.Lock()
@@ -283,13 +283,13 @@ func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, change
 	r := lineage.Record{Name: c.Proposal, Parent: t.branch.Name, From: front[0].Branch, At: front[0].At}
 	moved := moveTo(batch, t.branch, id, front.Fork(id))
 	moved.Expect = append(moved.Expect, t.branch.Alive())
-	s.writing.RLock() // other indexes would be kept meanwhile
+	s.writing.RLock() // the indexes must not change meanwhile
 	defer s.writing.RUnlock()
 	_, at, err = s.addBranchAs(ctx, id, r, moved, c.by)
 	return at, false, err
 }
 
-// moveTo is a batch with what it writes to one branch written to another.
+// moveTo returns a batch with its writes to one branch moved to another.
 func moveTo(batch store.Batch, from *lineage.Branch, to store.BranchID, lineage store.Lineage) store.Batch {
 	for i := range batch.Writes {
 		if batch.Writes[i].Branch == from.ID {
@@ -305,7 +305,7 @@ func moveTo(batch store.Batch, from *lineage.Branch, to store.BranchID, lineage 
 	return batch
 }
 
-// count adds what is to be counted.
+// count adds the staged counts.
 func (t *Stage) count() {
 	for _, c := range t.counts {
 		t.space.counters.touch(t.branch, c.key, c.accesses, c.health)

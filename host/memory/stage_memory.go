@@ -13,27 +13,27 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Patch is a change of some fields of a memory. Nil fields stay as they are.
+// Patch changes some fields of a memory. Nil fields stay unchanged.
 type Patch struct {
 	Key        string
 	Value      json.RawMessage
-	Tags       []string // in place of those there are, when it is not nil
+	Tags       []string // replaces the present ones, if not nil
 	AddTags    []string
 	RemoveTags []string
 	Type       *string
 	Importance *float64
-	Metadata   map[string]json.RawMessage // put beside what is there; null removes
-	State      State                      // empty: as it is
-	Supersedes []string                   // in place of those there are, when it is not nil
-	Links      []string                   // in place of those there are, when it is not nil
+	Metadata   map[string]json.RawMessage // merged into the present; null removes
+	State      State                      // empty: unchanged
+	Supersedes []string                   // replaces the present ones, if not nil
+	Links      []string                   // replaces the present ones, if not nil
 	ExpiresAt  *time.Time                 // the zero time: never
-	// Clear names fields that are removed before the others are applied: tags, type, importance, metadata, supersedes, links
+	// Clear names fields to remove before the others are applied: tags, type, importance, metadata, supersedes, links
 	// and expires_at.
 	Clear     []string
 	IfVersion *uint64
 }
 
-// clearFields removes fields by the names that Patch.Clear has for them.
+// clearFields removes fields by their names in Patch.Clear.
 func clearFields(r *record.Record, fields []string) error {
 	for _, name := range fields {
 		switch name {
@@ -82,7 +82,7 @@ func memorySites(namespace string, keys []string) []site {
 	return sites
 }
 
-// readingKeys is reading, of keys that could be there.
+// readingKeys is reading with a check of keys.
 func (t *Stage) readingKeys(namespace string, keys []string) (string, error) {
 	namespace, err := t.reading(namespace)
 	if err != nil {
@@ -92,7 +92,7 @@ func (t *Stage) readingKeys(namespace string, keys []string) (string, error) {
 	return namespace, err
 }
 
-// writingKeys is writing, of keys that could be there.
+// writingKeys is writing with a check of keys.
 func (t *Stage) writingKeys(namespace string, keys []string) (string, error) {
 	namespace, err := t.writing(namespace)
 	if err != nil {
@@ -102,7 +102,7 @@ func (t *Stage) writingKeys(namespace string, keys []string) (string, error) {
 	return namespace, err
 }
 
-// Get reads memories; nil where there is none.
+// Get reads memories; nil for a missing one.
 func (t *Stage) Get(ctx context.Context, namespace string, keys []string) ([]*Memory, error) {
 	namespace, err := t.readingKeys(namespace, keys)
 	if err != nil {
@@ -122,8 +122,8 @@ func (t *Stage) Get(ctx context.Context, namespace string, keys []string) ([]*Me
 	return list, nil
 }
 
-// List reads memories in the order of their keys, after the key after, at most limit. next is the after of the next page;
-// empty when that was all.
+// List reads at most limit memories in the order of their keys, after the key after. next is the after of the next page;
+// empty: the last page.
 func (t *Stage) List(ctx context.Context, namespace, prefix, after string, limit int) (list []Memory, next string, err error) {
 	namespace, err = t.reading(namespace)
 	if err != nil {
@@ -136,7 +136,7 @@ func (t *Stage) List(ctx context.Context, namespace, prefix, after string, limit
 	return list, next, err
 }
 
-// Put stages memories and returns their keys. Of items with the same key the last one counts.
+// Put stages memories and returns their keys. Of items with the same key the last counts.
 func (t *Stage) Put(ctx context.Context, namespace string, items []Item) ([]string, error) {
 	namespace, err := t.writing(namespace)
 	if err != nil {
@@ -155,7 +155,7 @@ func (t *Stage) Put(ctx context.Context, namespace string, items []Item) ([]stri
 	return namesOf(keys), nil
 }
 
-// put stages items that were checked, each under its key. What is there already, word for word, is not written: only its receipt
+// put stages checked items, each under its key. An identical memory is not written again: only its receipt
 // has a version.
 func (t *Stage) put(ctx context.Context, keys []store.Key, items []Item) ([]Stored, error) {
 	sites, last := sitesOf(keys), lastOf(keys)
@@ -181,7 +181,7 @@ func (t *Stage) put(ctx context.Context, keys []store.Key, items []Item) ([]Stor
 	return receipts, t.room()
 }
 
-// lastOf is, for each key, where the same key is given last.
+// lastOf returns, for each key, the last index of the same key.
 func lastOf(keys []store.Key) []int {
 	last := make([]int, len(keys))
 	if len(keys) == 1 {
@@ -225,7 +225,7 @@ func (t *Stage) putOne(at site, it Item, was *record.Record, e store.Entry) (Sto
 	return receipt, nil
 }
 
-// require has the commit expect an entry at the version that its caller wants; nil: any.
+// require makes the version that the caller wants a condition of the commit; nil: any.
 func (t *Stage) require(at site, want *uint64, r *record.Record, e store.Entry) error {
 	if want == nil {
 		return nil
@@ -241,7 +241,7 @@ func (t *Stage) require(at site, want *uint64, r *record.Record, e store.Entry) 
 	return nil
 }
 
-// Patch stages changes of memories, and returns the keys of those that are not there.
+// Patch stages changes of memories, and returns the keys of missing ones.
 func (t *Stage) Patch(ctx context.Context, namespace string, patches []Patch) (missing []string, err error) {
 	keys := make([]string, len(patches))
 	for i, p := range patches {
@@ -257,7 +257,7 @@ func (t *Stage) Patch(ctx context.Context, namespace string, patches []Patch) (m
 		return nil, err
 	}
 	for i, p := range patches {
-		if staged, before := t.changed[sites[i]]; before { // by an earlier one of the patches, perhaps
+		if staged, before := t.changed[sites[i]]; before { // perhaps by an earlier patch
 			records[i], entries[i] = staged, store.Entry{Key: sites[i].Key}
 		}
 		if records[i] == nil {
@@ -271,7 +271,7 @@ func (t *Stage) Patch(ctx context.Context, namespace string, patches []Patch) (m
 	return missing, t.room()
 }
 
-// patch stages a change of a memory that is there. What it makes of the memory depends on what that was.
+// patch stages a change of an existing memory. The result depends on its present state.
 func (t *Stage) patch(at site, p Patch, was record.Record, e store.Entry) error {
 	if err := t.require(at, p.IfVersion, &was, e); err != nil {
 		return err
@@ -286,7 +286,7 @@ func (t *Stage) patch(at site, p Patch, was record.Record, e store.Entry) error 
 	return nil
 }
 
-// patched is a record with a patch, if that could be stored.
+// patched returns a record with a patch applied, if that can be stored.
 func (t *Stage) patched(r record.Record, p Patch) (record.Record, error) {
 	r.Agent = t.agent
 	if err := clearFields(&r, p.Clear); err != nil {
@@ -301,7 +301,7 @@ func (t *Stage) patched(r record.Record, p Patch) (record.Record, error) {
 			return r, invalid("value is not valid JSON: %v", err)
 		}
 		if !bytes.Equal(r.Value, value) {
-			r.Vector, r.VectorOf = nil, "" // of another value
+			r.Vector, r.VectorOf = nil, "" // of the former value
 		}
 		r.Value = value
 	}
@@ -363,13 +363,13 @@ func (p Patch) metadata(metadata map[string]json.RawMessage) map[string]json.Raw
 	return merged
 }
 
-// itemOf is a record as it would be stored anew.
+// itemOf returns a record as an item to store.
 func itemOf(key string, r record.Record) Item {
 	return Item{Key: key, Value: r.Value, Tags: r.Tags, Type: r.Type, Importance: r.Importance, Metadata: r.Metadata, State: State(r.State),
 		Supersedes: r.Supersedes, Links: r.Links, ExpiresAt: r.ExpiresAt(), Vector: Vector{r.VectorOf, record.DecodeVector(r.Vector)}}
 }
 
-// Delete stages the deletion of memories, and counts those that were there.
+// Delete stages the deletion of memories, and counts the existing ones.
 func (t *Stage) Delete(ctx context.Context, namespace string, keys []string) (int, error) {
 	namespace, err := t.writingKeys(namespace, keys)
 	if err != nil {
@@ -379,7 +379,7 @@ func (t *Stage) Delete(ctx context.Context, namespace string, keys []string) (in
 	return len(removed), err
 }
 
-// remove stages deletions, and says what was there.
+// remove stages deletions, and returns the existing ones.
 func (t *Stage) remove(ctx context.Context, sites []site) (removed []site, err error) {
 	records, entries, err := t.current(ctx, sites)
 	if err != nil {
@@ -399,7 +399,7 @@ func (t *Stage) remove(ctx context.Context, sites []site) (removed []site, err e
 	return removed, t.room()
 }
 
-// Touch stages what is to be added to the counters of memories, and counts those that are there.
+// Touch stages additions to the counters of memories, and counts the existing ones.
 func (t *Stage) Touch(ctx context.Context, namespace string, keys []string, accesses int64, health float64) (touched int, err error) {
 	if namespace, err = t.writingKeys(namespace, keys); err != nil {
 		return 0, err
@@ -411,7 +411,7 @@ func (t *Stage) Touch(ctx context.Context, namespace string, keys []string, acce
 		return 0, err
 	}
 	sites, found := memorySites(namespace, keys), make([]store.Entry, len(keys))
-	if err := t.fetch(ctx, false, sites, found); err != nil { // not as what is read: counting is no reason for a conflict
+	if err := t.fetch(ctx, false, sites, found); err != nil { // not as a read: counting must cause no conflict
 		return 0, err
 	}
 	for i, at := range sites {
@@ -423,13 +423,13 @@ func (t *Stage) Touch(ctx context.Context, namespace string, keys []string, acce
 	return touched, t.room()
 }
 
-// Counters are what was counted about memories until now.
+// Counters returns the present counters of memories.
 func (t *Stage) Counters(ctx context.Context, namespace string, keys []string) ([]Counters, error) {
 	namespace, err := t.reading(namespace)
 	if err != nil {
 		return nil, err
 	}
-	if !t.at.IsNow() { // no past has counters
+	if !t.at.IsNow() { // the past has no counters
 		return make([]Counters, len(keys)), nil
 	}
 	sites := make([]store.Key, len(keys))
@@ -465,7 +465,7 @@ func (t *Stage) Log(namespace, event string, data json.RawMessage) error {
 	return t.room()
 }
 
-// LogNumbered is Log, and gives the event's sequence number. Others that log in the namespace before the commit are a conflict.
+// LogNumbered is Log, and returns the event's sequence number. Concurrent events in the namespace are a conflict.
 func (t *Stage) LogNumbered(ctx context.Context, namespace, event string, data json.RawMessage) (uint64, error) {
 	if err := t.Log(namespace, event, data); err != nil {
 		return 0, err
@@ -486,7 +486,7 @@ func (t *Stage) LogNumbered(ctx context.Context, namespace, event string, data j
 	return last.Sequence + staged, nil
 }
 
-// Count counts the active memories and the events of a namespace, without what is staged.
+// Count counts the active memories and the events of a namespace, without staged changes.
 func (t *Stage) Count(ctx context.Context, namespace string) (kept, logged int, err error) {
 	namespace, err = t.reading(namespace)
 	if err != nil {
@@ -500,8 +500,8 @@ func (t *Stage) Count(ctx context.Context, namespace string) (kept, logged int, 
 	return kept, logged, err
 }
 
-// DeleteSome stages the deletion of at most limit memories of a namespace, in the order of their keys. more is whether there are
-// others.
+// DeleteSome stages the deletion of at most limit memories of a namespace, in the order of their keys. more reports whether any
+// are left.
 func (t *Stage) DeleteSome(ctx context.Context, namespace string, limit int) (deleted int, more bool, err error) {
 	after := ""
 	for deleted < limit {
@@ -528,7 +528,7 @@ func (t *Stage) DeleteSome(ctx context.Context, namespace string, limit int) (de
 	return deleted, len(rest) > 0, err
 }
 
-// Search searches at the stage's version. It does not see what is staged.
+// Search searches at the stage's version, without staged changes.
 func (t *Stage) Search(ctx context.Context, q Search) (Found, error) {
 	q.Branch = t.branch.Name
 	if !q.AsOf.IsNow() {
@@ -547,8 +547,8 @@ func (t *Stage) Search(ctx context.Context, q Search) (Found, error) {
 	return t.access.Search(ctx, q)
 }
 
-// History lists the versions of a key, newest first, none newer than before or than the stage's version, at most limit. What
-// is staged is not among them, for it has no version yet.
+// History lists at most limit versions of a key, newest first, none newer than before or than the stage's version. Staged
+// changes have no version yet, and are not listed.
 func (t *Stage) History(ctx context.Context, namespace, key string, before uint64, limit int) ([]Memory, uint64, error) {
 	at := AsOf{Version: min(before, t.version)}
 	if at.Version == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Saved is what a stage had staged at a moment.
+// Saved is a savepoint of a stage.
 type Saved struct {
 	changed map[site]*record.Record
 	order   []site
@@ -24,19 +24,19 @@ type Saved struct {
 	growth  map[string]Use
 }
 
-// Save remembers what is staged, for Restore to go back to.
+// Save returns a savepoint for Restore.
 func (t *Stage) Save() Saved {
 	return Saved{maps.Clone(t.changed), slices.Clone(t.order), len(t.events), len(t.counts), t.bytes, maps.Clone(t.growth)}
 }
 
-// Restore drops what was staged since.
+// Restore drops what was staged since the savepoint.
 func (t *Stage) Restore(s Saved) {
 	t.changed, t.order, t.events, t.counts, t.bytes = s.changed, s.order, t.events[:s.events], t.counts[:s.counts], s.bytes
 	t.growth = s.growth
 }
 
 // CountTerms counts the active memories, or the records of a searchable collection, in some namespaces (nil: all), and of these
-// those that have each of some terms. It sees the present, or the past that the stage is of, and not what is staged.
+// those with each of some terms. It counts at the stage's moment, without staged changes.
 func (t *Stage) CountTerms(ctx context.Context, c Collection, namespaces, terms []string) (documents int, counts []int, err error) {
 	s := t.space
 	if namespaces, err = t.access.readable(namespaces); err != nil {
@@ -54,7 +54,7 @@ func (t *Stage) CountTerms(ctx context.Context, c Collection, namespaces, terms 
 	return documents, counts, s.translate("count terms", err)
 }
 
-// counted is what CountTerms counts in; nil: nothing is there yet.
+// counted returns the lineage that CountTerms counts in; nil: nothing is there yet.
 func (t *Stage) counted(c Collection) store.Lineage {
 	switch b := t.space.catalogue.System(); {
 	case !t.at.IsNow():
@@ -67,7 +67,7 @@ func (t *Stage) counted(c Collection) store.Lineage {
 	return nil
 }
 
-// emitted is the collection of notices that families make. They are no memories: merges leave them where they are.
+// emitted is the collection of families' notices. They are no memories: merges leave them in place.
 const emitted = "_feed"
 
 type emittedRecord struct {
@@ -76,7 +76,7 @@ type emittedRecord struct {
 	Family  string          `json:"family,omitempty"`
 }
 
-// Emit stages a notice of the feed by a family.
+// Emit stages a family's notice for the feed.
 func (t *Stage) Emit(ctx context.Context, namespace, family string, kind Kind, payload json.RawMessage) error {
 	if kind == MemoryStored || kind == MemoryForgotten || kind == EventLogged {
 		return invalid("kind %s is the memory's own: choose another name", kind)
@@ -97,7 +97,7 @@ func (t *Stage) Emit(ctx context.Context, namespace, family string, kind Kind, p
 	return err
 }
 
-// payloads reads what families said in notices.
+// payloads reads the payloads of families' notices.
 func (s *Space) payloads(ctx context.Context, b *lineage.Branch, notices []Notice) error {
 	for i := range notices {
 		n := &notices[i]
@@ -122,17 +122,17 @@ func (s *Space) payloads(ctx context.Context, b *lineage.Branch, notices []Notic
 		}
 		n.Kind, n.Payload, n.Agent, n.Family = said.Kind, said.Payload, r.Agent, said.Family
 		if family, _, prefixed := strings.Cut(string(said.Kind), "."); n.Family == "" && prefixed {
-			n.Family = family // of the previous version, which prefixed all kinds
+			n.Family = family // written by the previous version, which prefixed all kinds
 		}
 	}
 	return nil
 }
 
-// mostScanned is how many entries are looked through for namespaces.
+// mostScanned bounds the entries scanned for namespaces.
 const mostScanned = 500_000
 
-// Namespaces lists the namespaces in which the branch has memories, in order, expired ones included. While the index is behind it
-// reads through all entries.
+// Namespaces lists the namespaces with memories on the branch, sorted, expired memories included. While the index is behind,
+// it scans all entries.
 func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
 	if permitted, all := t.access.caller.Rights.Readable(); !all {
 		return t.inUse(ctx, permitted)
@@ -149,7 +149,7 @@ func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
 	return t.scanNamespaces(ctx)
 }
 
-// scanNamespaces reads through all entries.
+// scanNamespaces finds namespaces by a scan of all entries.
 func (t *Stage) scanNamespaces(ctx context.Context) (list []string, err error) {
 	scanned := 0
 	for page, err := range store.Pages(ctx, t.space.engine.ScanAt, t.lineage(false), store.Range{}, fillPage) {
@@ -175,7 +175,7 @@ func (t *Stage) scanNamespaces(ctx context.Context) (list []string, err error) {
 	return list, nil
 }
 
-// inUse are those of some namespaces in which the branch has memories.
+// inUse returns those of some namespaces with memories on the branch.
 func (t *Stage) inUse(ctx context.Context, namespaces []string) ([]string, error) {
 	var list []string
 	for _, namespace := range namespaces {

@@ -20,7 +20,7 @@ func recordSites(c Collection, namespace string, keys []string) []site {
 	return sites
 }
 
-// allowing is the stage with the rights that a collection takes: those of the caller, unless it is Internal.
+// allowing returns the stage with the rights for a collection: the caller's, unless it is Internal.
 func (t *Stage) allowing(c Collection) *Stage {
 	if !c.Internal {
 		return t
@@ -30,7 +30,7 @@ func (t *Stage) allowing(c Collection) *Stage {
 	return &all
 }
 
-// Records reads records; nil where there is none.
+// Records reads records; nil for a missing one.
 func (t *Stage) Records(ctx context.Context, c Collection, namespace string, keys []string) ([]*Record, error) {
 	namespace, err := t.allowing(c).readingKeys(namespace, keys)
 	if err != nil {
@@ -53,8 +53,8 @@ func (t *Stage) Records(ctx context.Context, c Collection, namespace string, key
 	return list, nil
 }
 
-// ListRecords reads records in the order of their keys, after the key after, at most limit. next is the after of the next
-// page; empty when that was all.
+// ListRecords reads at most limit records in the order of their keys, after the key after. next is the after of the next
+// page; empty: the last page.
 func (t *Stage) ListRecords(ctx context.Context, c Collection, namespace, prefix, after string, limit int) (list []Record, next string, err error) {
 	namespace, err = t.allowing(c).reading(namespace)
 	if err != nil {
@@ -74,11 +74,11 @@ func (t *Stage) ListRecords(ctx context.Context, c Collection, namespace, prefix
 type RecordItem struct {
 	Key       string
 	Value     json.RawMessage
-	IfVersion *uint64    // the version that it must be at, 0 for none; nil: any
-	ExpiresAt *time.Time // the zero time: never; nil: as the collection says
+	IfVersion *uint64    // the expected version, 0 for none; nil: any
+	ExpiresAt *time.Time // the zero time: never; nil: the collection's default
 }
 
-// PutRecord stages a record. want is the version that it must be at, 0 for none; nil: any.
+// PutRecord stages a record. want is the expected version, 0 for none; nil: any.
 func (t *Stage) PutRecord(ctx context.Context, c Collection, namespace, key string, value json.RawMessage, want *uint64) error {
 	return t.Keep(ctx, c, namespace, RecordItem{Key: key, Value: value, IfVersion: want})
 }
@@ -110,7 +110,7 @@ func (t *Stage) Keep(ctx context.Context, c Collection, namespace string, it Rec
 	return t.room()
 }
 
-// newRecord is a record of a collection, if it can be stored.
+// newRecord returns a record of a collection, if it can be stored.
 func (t *Stage) newRecord(c Collection, it RecordItem) (record.Record, error) {
 	if err := t.space.limits.checkJSON("value", it.Value, t.space.limits.Value); err != nil {
 		return record.Record{}, err
@@ -138,7 +138,7 @@ func (t *Stage) newRecord(c Collection, it RecordItem) (record.Record, error) {
 	return r, nil
 }
 
-// weigh counts what a change does to what a family keeps. It is an error when that grows and there is no room.
+// weigh adds a change to its family's growth. It returns an error if that is positive and exceeds the quota.
 func (t *Stage) weigh(ctx context.Context, at site, was store.Entry, r *record.Record, q Quota) error {
 	owner := ownerOf(at.Collection)
 	if owner == "" {
@@ -167,7 +167,7 @@ func (t *Stage) weigh(ctx context.Context, at site, was store.Entry, r *record.R
 	return nil
 }
 
-// discreet is the error of a quota without how much is used, which is of every namespace, unless the caller may read all.
+// discreet removes the present use, which spans all namespaces, from a quota's error, unless the caller may read all.
 func (t *Stage) discreet(err error) error {
 	var e *Error
 	if t.access.caller.Rights.readsAll() || !errors.As(err, &e) || e.Code != Exhausted {
@@ -177,7 +177,7 @@ func (t *Stage) discreet(err error) error {
 		Details: map[string]any{"quota": e.Details["quota"]}}
 }
 
-// branchOf is the branch that a site is on.
+// branchOf returns the branch of a site.
 func (t *Stage) branchOf(at site) store.BranchID {
 	if !at.system {
 		return t.branch.ID
@@ -188,8 +188,8 @@ func (t *Stage) branchOf(at site) store.BranchID {
 	return 0 // nothing is there yet
 }
 
-// useChanges are what the stage changes in what families keep. A proposal writes to a branch that has nothing yet; its changes are of
-// branch 0, whose number is not known before.
+// useChanges returns the stage's changes of families' use. A proposal writes to a new branch; its changes are of
+// branch 0, since the number is not yet known.
 func (t *Stage) useChanges(c Commit) []useChange {
 	var changes []useChange
 	for _, at := range t.order {
@@ -206,16 +206,16 @@ func (t *Stage) useChanges(c Commit) []useChange {
 	return changes
 }
 
-// ExpectRecord has the commit expect a record at a version, in place of the one that the stage read: the same work wrote it by
+// ExpectRecord replaces the expected version of a record by another: the same work wrote it through
 // another stage.
 func (t *Stage) ExpectRecord(c Collection, namespace, key string, version uint64) {
 	if _, err := t.allowing(c).reading(namespace); err != nil {
-		return // the conflict would tell its version
+		return // the conflict would reveal its version
 	}
 	remember(&t.seen, site{c.PerSpace, store.Key{Namespace: namespace, Collection: c.Name, Name: key}}, version)
 }
 
-// DeleteRecords stages the deletion of records, and counts those that were there.
+// DeleteRecords stages the deletion of records, and counts the existing ones.
 func (t *Stage) DeleteRecords(ctx context.Context, c Collection, namespace string, keys []string) (int, error) {
 	namespace, err := t.allowing(c).writingKeys(namespace, keys)
 	if err != nil {
@@ -225,8 +225,8 @@ func (t *Stage) DeleteRecords(ctx context.Context, c Collection, namespace strin
 	return len(removed), err
 }
 
-// AppendRecord stages a record under the next sequence number of its collection, from 1 on, and returns that. Two stages that
-// append to one collection at once are a conflict.
+// AppendRecord stages a record under the next sequence number of its collection, from 1 on, and returns the number. Concurrent
+// appends to one collection are a conflict.
 func (t *Stage) AppendRecord(ctx context.Context, c Collection, namespace string, value json.RawMessage) (uint64, error) {
 	namespace, err := t.writing(namespace)
 	if err != nil {
@@ -240,7 +240,7 @@ func (t *Stage) AppendRecord(ctx context.Context, c Collection, namespace string
 	return last + 1, t.PutRecord(ctx, c, namespace, store.SequenceName(last+1), value, &none)
 }
 
-// lastSequence is the greatest sequence number in a collection, staged ones included.
+// lastSequence returns the greatest sequence number in a collection, including staged ones.
 func (t *Stage) lastSequence(ctx context.Context, c Collection, namespace string) (last uint64, err error) {
 	r := store.Range{Namespace: namespace, Collection: c.Name, Reverse: true}
 	if lineage := t.lineage(c.PerSpace); lineage != nil {
@@ -264,7 +264,7 @@ func (t *Stage) lastSequence(ctx context.Context, c Collection, namespace string
 	return last, nil
 }
 
-// SearchRecords searches a collection at the stage's version. It does not see what is staged.
+// SearchRecords searches a collection at the stage's version, without staged changes.
 func (t *Stage) SearchRecords(ctx context.Context, c Collection, q Search) ([]RecordHit, int, error) {
 	if len(c.Fields) == 0 {
 		return nil, 0, invalid("collection %s is not searchable: its manifest names no fields to search", c.Name)
@@ -275,14 +275,14 @@ func (t *Stage) SearchRecords(ctx context.Context, c Collection, q Search) ([]Re
 	return t.space.searchRecords(ctx, t.lineage(c.PerSpace), t.branch, t.now, c, q)
 }
 
-// RecordHit is a record that a search found.
+// RecordHit is a hit of a record search.
 type RecordHit struct {
 	Record
 	Score   float64
 	Snippet string
 }
 
-// searchRecords searches what a lineage sees of a collection.
+// searchRecords searches a collection in a lineage.
 func (s *Space) searchRecords(ctx context.Context, l store.Lineage, b *lineage.Branch, now time.Time, c Collection, q Search) ([]RecordHit, int, error) {
 	if err := s.Ready(ctx); err != nil || l == nil {
 		return nil, 0, err

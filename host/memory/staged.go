@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Staged reads and writes within a Stage as a caller may: what it writes is part of the stage's commit, and what it reads includes
-// what is staged, except by search. It has the stage's branch alone.
+// Staged is a caller's access within a Stage: its writes are part of the stage's commit, and its reads, except searches, include
+// staged changes. It is limited to the stage's branch.
 type Staged struct {
 	stage  *Stage
 	access *Access
 }
 
-// For is the stage as a caller may use it, within the rights that the stage itself has.
+// For returns a caller's access to the stage, within the stage's own rights.
 func (t *Stage) For(c Caller) *Staged { return &Staged{stage: t, access: t.space.As(c)} }
 
-// on refuses another branch than the stage's.
+// on refuses a branch other than the stage's.
 func (s *Staged) on(branch string) error {
 	if branch != "" && branch != s.stage.Branch() {
 		return invalid("a tool that a family calls works on branch %q of the call that is running: leave out branch %q", s.stage.Branch(), clip(branch, 64))
@@ -37,7 +37,7 @@ func (s *Staged) writing(p Location) (Location, error) {
 	return s.access.writing(p)
 }
 
-// rehearse takes back what is staged in a dry run; the function that it returns does.
+// rehearse returns a function that drops what is staged in a dry run.
 func (s *Staged) rehearse(w Write) func() {
 	if !w.DryRun {
 		return func() {}
@@ -46,7 +46,7 @@ func (s *Staged) rehearse(w Write) func() {
 	return func() { s.stage.Restore(before) }
 }
 
-// Store stages memories. A receipt without a version is of one that gets its version with the stage's commit.
+// Store stages memories. A receipt without a version gets it with the stage's commit.
 func (s *Staged) Store(ctx context.Context, p Location, items []Item, w Write) ([]Stored, error) {
 	p, err := s.writing(p)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Staged) Store(ctx context.Context, p Location, items []Item, w Write) (
 	return receipts, err
 }
 
-// Forget stages the deletion of memories, and lists the keys of those that it found.
+// Forget stages the deletion of memories, and lists the keys of existing ones.
 func (s *Staged) Forget(ctx context.Context, p Location, keys []string, w Write) ([]string, error) {
 	p, err := s.writing(p)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Staged) Forget(ctx context.Context, p Location, keys []string, w Write)
 	return namesAt(removed), err
 }
 
-// SetState stages a state of memories, and lists the keys of those that it found.
+// SetState stages a state of memories, and lists the keys of existing ones.
 func (s *Staged) SetState(ctx context.Context, p Location, keys []string, state State, w Write) ([]string, error) {
 	p, err := s.writing(p)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Staged) SetState(ctx context.Context, p Location, keys []string, state 
 	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return slices.Contains(missing, key) }), err
 }
 
-// Get reads memories; nil where there is none.
+// Get reads memories; nil for a missing one.
 func (s *Staged) Get(ctx context.Context, p Location, keys []string) ([]*Memory, error) {
 	p, err := s.reading(p)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Staged) Get(ctx context.Context, p Location, keys []string) ([]*Memory,
 	return s.stage.Get(ctx, p.Namespace, keys)
 }
 
-// Recall gives the memory under a key, or nil when there is none. It counts no access.
+// Recall returns the memory under a key, or nil. It counts no access.
 func (s *Staged) Recall(ctx context.Context, p Location, key string, at AsOf) (*Memory, error) {
 	p, err := s.reading(p)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Staged) Recall(ctx context.Context, p Location, key string, at AsOf) (*
 	return found[0], nil
 }
 
-// Search searches at the stage's version. It does not see what is staged.
+// Search searches at the stage's version, without staged changes.
 func (s *Staged) Search(ctx context.Context, q Search) (Found, error) {
 	if err := s.on(q.Branch); err != nil {
 		return Found{}, err
@@ -139,7 +139,7 @@ func (s *Staged) Search(ctx context.Context, q Search) (Found, error) {
 	return s.stage.Search(ctx, q)
 }
 
-// History lists the versions of a key, newest first, none newer than at, at most limit, as Access.History does.
+// History lists at most limit versions of a key, newest first, none newer than at, like Access.History.
 func (s *Staged) History(ctx context.Context, p Location, key string, at AsOf, limit int) ([]Memory, uint64, error) {
 	p, err := s.reading(p)
 	if err != nil {

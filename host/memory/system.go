@@ -12,10 +12,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// systemKept is how much of the system branch's past is kept. No caller can read it.
+// systemKept is the retention of the system branch's past, which no caller can read.
 const systemKept = 24 * time.Hour
 
-// systemBranch is the branch for data that is the same on all branches. It makes the branch when there is none.
+// systemBranch returns the branch for data shared by all branches, creating it if needed.
 func (s *Space) systemBranch(ctx context.Context) (*lineage.Branch, error) {
 	if b := s.catalogue.System(); b != nil {
 		return b, nil
@@ -28,7 +28,7 @@ func (s *Space) systemBranch(ctx context.Context) (*lineage.Branch, error) {
 	return s.addBranch(ctx, lineage.Record{Name: lineage.System}, store.Batch{}, Caller{})
 }
 
-// addBranch commits a branch's record with whatever else is in a batch, and publishes it. The caller holds branching, and
+// addBranch commits a branch's record with the rest of a batch, and publishes it. The caller holds branching, and
 // knows that the name is free.
 func (s *Space) addBranch(ctx context.Context, r lineage.Record, batch store.Batch, by Caller) (*lineage.Branch, error) {
 	b, _, err := s.addBranchAs(ctx, s.catalogue.NextID(), r, batch, by)
@@ -53,7 +53,7 @@ func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r lineage.Re
 	return s.catalogue.Publish(id, r, done.Point, done.Time), done.Point, nil
 }
 
-// retainSystem drops the past of the system branch.
+// retainSystem trims the past of the system branch.
 func (s *Space) retainSystem(ctx context.Context) error {
 	b := s.catalogue.System()
 	if b == nil {

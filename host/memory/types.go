@@ -8,23 +8,23 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 )
 
-// Default is the name of the first branch and of the first namespace.
+// Default is the name of the first branch and the first namespace.
 const Default = "default"
 
-// Location is where a request reads or writes. Empty fields mean Default.
+// Location is the branch and namespace of a request. Empty fields mean Default.
 type Location struct {
 	Branch    string
 	Namespace string
 }
 
-// Write says who writes, and makes a retry of the same write safe.
+// Write names the author of a write, and makes its retries safe.
 type Write struct {
 	Agent     string // kept with each version; may be empty
 	RequestID string // the same agent, id and content commit once in 24 hours; empty: no protection
-	// DryRun has everything checked, limits and hooks included, and nothing committed: the result is what the write would have
-	// had, without the version and the instant that only a commit has.
+	// DryRun checks everything, limits and hooks included, and commits nothing: the result is that of the write,
+	// without the version and the instant that only a commit has.
 	DryRun bool
-	// Note is told what the caller should know beside, such as a hook that was not asked and why. It may be nil.
+	// Note receives notes for the caller, such as a skipped hook and the reason. It may be nil.
 	Note func(note string)
 
 	by Caller
@@ -36,7 +36,7 @@ func (w Write) note(format string, args ...any) {
 	}
 }
 
-// identity is whose request ids these are. Callers with different rights share none: the answer of one may say what another must
+// identity returns the scope of request ids. Callers with different rights share none: one's answer may hold what another must
 // not know.
 func (w Write) identity() string {
 	if w.by.Rights.writesAll() {
@@ -45,10 +45,10 @@ func (w Write) identity() string {
 	return w.Agent + "\x00" + w.by.Rights.String()
 }
 
-// State is where a memory is in its life.
+// State is a state in the life of a memory.
 type State string
 
-// The states of a memory. Searches find active ones unless asked otherwise; a key finds any of them.
+// The states of a memory. Searches find active ones by default; a key finds any of them.
 const (
 	Active   State = search.Active
 	Archived State = "archived"
@@ -62,14 +62,14 @@ type Item struct {
 	Value      json.RawMessage // any JSON value
 	Tags       []string
 	Type       string
-	Importance *float64 // 0 to 1; nil: not given
+	Importance *float64 // 0 to 1; nil: none
 	Metadata   map[string]json.RawMessage
 	State      State // empty: Active
 	Supersedes []string
 	Links      []string
 	ExpiresAt  time.Time // zero: never
-	Vector     Vector    // what it means, if that is known already
-	IfVersion  *uint64   // store only if this is the key's version now; 0: only if there is none
+	Vector     Vector    // its embedding, if known
+	IfVersion  *uint64   // the expected version of the key; 0: none; nil: any
 }
 
 // Memory is one version of a memory.
@@ -86,38 +86,38 @@ type Memory struct {
 	Supersedes []string
 	Links      []string
 	ExpiresAt  time.Time
-	Vector     Vector // that it came with
+	Vector     Vector // given by the client
 	Version    uint64
 	Timestamp  time.Time
-	Deleted    bool   // in histories: the key was forgotten at this version
-	Purged     string // in histories: the digest of what an operator erased here; all else is empty
+	Deleted    bool   // in histories: the key was deleted at this version
+	Purged     string // in histories: the digest of a purged value; all else is empty
 }
 
-// Stored is the receipt of a stored memory. It is durable, and searchable.
+// Stored is the receipt of a memory, which is durable and searchable.
 type Stored struct {
 	Namespace string
 	Key       string
-	Version   uint64 // 0: it would be written, in a dry run
+	Version   uint64 // 0: a dry run
 	Timestamp time.Time
-	// Replaces is the version that was there; equal to Version where that says the same and nothing was written. 0: there was none,
+	// Replaces is the former version; equal to Version if an identical memory was there and nothing was written. 0: none,
 	// or the request was repeated.
 	Replaces uint64
 }
 
-// Counters are what is counted about a memory beside its versions.
+// Counters are the counters of a memory, which have no versions.
 type Counters struct {
 	Accesses   int64
 	LastAccess time.Time
-	Health     float64 // -1 to 1, added to by feedback; 0 at first
+	Health     float64 // -1 to 1, changed by feedback; initially 0
 }
 
-// Search is a question about memories. Without a Text it lists all that its filters admit.
+// Search is a query for memories. Without a Text it lists all that match its filters.
 type Search struct {
 	Text       string
 	Branch     string   // empty: Default
 	Namespaces []string // nil: all
-	Events     bool     // search the log's events instead of memories
-	K          int      // how many hits; 0: 10; at most Limits.K
+	Events     bool     // search events instead of memories
+	K          int      // number of hits; 0: 10; at most Limits.K
 	Offset     int
 	Tags       []string // all of these
 	Types      []string // any of these
@@ -125,44 +125,44 @@ type Search struct {
 	Writers    []string // any of these, as Filter.Writers
 	Since      time.Time
 	Until      time.Time
-	// MinImportance leaves out what is less important, or has no importance; nil: nothing.
+	// MinImportance excludes memories of less, or no importance; nil: none.
 	MinImportance *float64
-	// Order is how the hits are ordered; empty: the best first, or without a Text the newest. Hooks do not rank what is ordered.
+	// Order is the order of the hits; empty: the best first, or without a Text the newest. Hooks do not rank ordered hits.
 	Order    Order
 	AsOf     AsOf
 	Explain  bool
-	Unranked bool      // in the space's own order, whatever Hooks say
-	Features bool      // give the features of each hit
+	Unranked bool      // in the space's own order, without Hooks
+	Features bool      // return the features of each hit
 	Mode     Mode      // empty: Hybrid
-	Vector   []float32 // what the question means, if that is known already
-	Embedder string    // whose vectors decide; empty: those of the standard one
-	Expand   bool      // look for what stands out in the best hits, too
-	Distinct bool      // of near-duplicates only the best
+	Vector   []float32 // the question's embedding, if known
+	Embedder string    // the one to rank by; empty: the standard one
+	Expand   bool      // also search for distinctive terms of the best hits
+	Distinct bool      // only the best of near-duplicates
 
 	weights []search.Weighted
 	by      Caller
 	present bool // AsOf is a version of just now: counters are known
 }
 
-// Hit is a memory, or an event, that a search found.
+// Hit is a memory, or an event, found by a search.
 type Hit struct {
 	Memory
 	Score   float64
 	Snippet string
 	Branch  string // the branch it was written on
-	Similar int    // how many near-duplicates of it were left out, of those that were looked at
+	Similar int    // near-duplicates left out, of the hits examined
 	Why     *search.Explanation
-	// Features are those that Hooks can rank by, without the type and those that are missing, where they were asked for.
+	// Features are those that Hooks can rank by, except the type and missing ones, if requested.
 	Features map[string]float32
-	// SemanticWeight is how much vectors counted beside words, from 0 to 1, when the search asked to explain itself.
+	// SemanticWeight is the weight of vectors beside words, from 0 to 1, if the search requested an explanation.
 	SemanticWeight float64
 }
 
-// Found is the answer to a Search.
+// Found is the result of a Search.
 type Found struct {
 	Hits  []Hit
-	Total int      // how many match in all
-	Notes []string // what the caller should know beside, such as why they are in the server's own order
+	Total int      // matches in all
+	Notes []string // for the caller, such as why hits are in the server's own order
 }
 
 // Event is a record of the log.
@@ -175,7 +175,7 @@ type Event struct {
 	Version   uint64
 	Timestamp time.Time
 	Digest    string // SHA-256 of the data, hexadecimal
-	Hash      string // SHA-256 over the event before it and this one's particulars, hexadecimal
+	Hash      string // SHA-256 over the previous event and this one's fields, hexadecimal
 	Branch    string // the branch it was written on
 }
 
@@ -183,15 +183,15 @@ type Event struct {
 type Branch struct {
 	Name     string
 	Parent   string // empty for the first; the parent's last name if it was deleted
-	ForkedAt uint64 // the version of the parent that it started from
+	ForkedAt uint64 // the version of the parent at the fork
 	Created  time.Time
-	Depth    int // how many ancestors it reads through
+	Depth    int // number of ancestors that it reads through
 }
 
-// Extent is the past that can be asked for on a branch.
+// Extent is the readable past of a branch.
 type Extent struct {
 	Branch        string
-	Oldest        time.Time // zero when there is nothing yet
+	Oldest        time.Time // zero: nothing there yet
 	Latest        time.Time
 	OldestVersion uint64
 	LatestVersion uint64
@@ -202,9 +202,9 @@ type Status struct {
 	Branch     string
 	Namespace  string
 	Branches   int
-	Keys       int // live memories in the namespace asked for
-	Events     int // records of the log there
+	Keys       int // live memories in the namespace
+	Events     int // in its log
 	Version    uint64
-	Searchable bool // false while the index is still being rebuilt after a start
+	Searchable bool // false while the index is filled after a start
 	Embedders  []Embedder
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Use is how much a family keeps in its collections: the newest versions of its records, on every branch on which they were
+// Use is the size of a family's collections: the newest versions of its records, on every branch on which they were
 // written. What a fork inherits is counted once, where it was written.
 type Use struct {
 	Records int64 `json:"records"`
@@ -23,7 +23,7 @@ type Use struct {
 func (u Use) plus(o Use) Use  { return Use{u.Records + o.Records, u.Bytes + o.Bytes} }
 func (u Use) minus(o Use) Use { return Use{u.Records - o.Records, u.Bytes - o.Bytes} }
 
-// ownerOf is the family that a collection belongs to; empty for those of the space itself.
+// ownerOf returns the family of a collection; empty for the space's own.
 func ownerOf(collection string) string {
 	owner, _, owned := strings.Cut(collection, "/")
 	if !owned {
@@ -32,13 +32,13 @@ func ownerOf(collection string) string {
 	return owner
 }
 
-// tally is a record as it counts. Those that expire count until the end of an hour, so that they need not be looked at again.
+// tally is a record's share of use. Expiring ones count until the end of an hour, so that they need no second look.
 type tally struct {
 	Use
 	until int64 // hours since the epoch, 0: for ever
 }
 
-// at is what it counts at a moment.
+// at returns the use at a moment.
 func (c tally) at(now time.Time) Use {
 	if c.until != 0 && c.until <= hours(now) {
 		return Use{}
@@ -48,7 +48,7 @@ func (c tally) at(now time.Time) Use {
 
 func hours(t time.Time) int64 { return t.Unix() / 3600 }
 
-// tallyRecord is how a record counts; nil counts nothing.
+// tallyRecord returns a record's tally; nil counts nothing.
 func tallyRecord(name string, r *record.Record) tally {
 	if r == nil || r.Purged != "" {
 		return tally{}
@@ -60,7 +60,7 @@ func tallyRecord(name string, r *record.Record) tally {
 	return c
 }
 
-// tallyEntry is how an entry counts on the branch that it is read for.
+// tallyEntry returns an entry's tally on the branch that it is read for.
 func tallyEntry(e store.Entry, b store.BranchID) (tally, error) {
 	if !e.Exists() || e.Branch != b {
 		return tally{}, nil
@@ -69,14 +69,14 @@ func tallyEntry(e store.Entry, b store.BranchID) (tally, error) {
 	return tallyRecord(e.Name, &r), err
 }
 
-// useChange is that a record of an owner took the place of another on a branch.
+// useChange is the replacement of an owner's record on a branch.
 type useChange struct {
 	owner    string
 	branch   store.BranchID
 	old, new tally
 }
 
-// useChangeOf is the change from one entry to another.
+// useChangeOf returns the change from one entry to another.
 func useChangeOf(owner string, b store.BranchID, from, to store.Entry) (c useChange, err error) {
 	c = useChange{owner: owner, branch: b}
 	if c.old, err = tallyEntry(from, b); err == nil {
@@ -85,28 +85,28 @@ func useChangeOf(owner string, b store.BranchID, from, to store.Entry) (c useCha
 	return c, err
 }
 
-// usage counts what each owner keeps. What was there at the start is counted in the background: only who wants room waits for it.
+// usage counts each owner's use. Existing records are counted in the background at the start: only those who need room wait for it.
 type usage struct {
-	scanning sync.Mutex // held while everything is counted
+	scanning sync.Mutex // held during a full count
 	mu       sync.Mutex
 	owners   map[string]*owned
 	ready    chan struct{} // closed when everything is counted
 	counting bool
-	counted  uint64   // the version at which everything was counted last
-	missed   []missed // while counting: they may be in what is counted, or not
+	counted  uint64   // the version of the last full count
+	missed   []missed // during a full count, which may include them or not
 }
 
 type missed struct {
 	version uint64
 	changes []useChange
-	dropped store.BranchID // instead: a branch that is gone
+	dropped store.BranchID // instead: a deleted branch
 }
 
-// owned is what an owner keeps.
+// owned is an owner's use.
 type owned struct {
-	branches map[store.BranchID]map[int64]Use // by the hour until which it counts
+	branches map[store.BranchID]map[int64]Use // by the last hour for which it counts
 	total    map[int64]Use
-	reserved Use // by commits that are under way
+	reserved Use // by pending commits
 }
 
 func newUsage() *usage {
@@ -122,7 +122,7 @@ func (u *usage) owner(name string) *owned {
 	return o
 }
 
-// add counts something, or with a negative use takes it away.
+// add adds use; a negative one is subtracted.
 func (o *owned) add(b store.BranchID, until int64, use Use) {
 	if o.branches[b] == nil {
 		o.branches[b] = map[int64]Use{}
@@ -142,7 +142,7 @@ func (o *owned) at(now time.Time) Use {
 	return use
 }
 
-// apply counts the changes of a commit, unless they were counted at a version that has them: a commit can be visible before it is
+// apply counts the changes of a commit, unless the last full count has them: a commit can be visible before it is
 // applied. The caller holds mu.
 func (u *usage) apply(version uint64, changes []useChange) {
 	if len(changes) == 0 || version <= u.counted {
@@ -159,14 +159,14 @@ func (u *usage) apply(version uint64, changes []useChange) {
 	}
 }
 
-// count is apply for a commit that no room was reserved for.
+// count is apply for a commit without a reservation.
 func (u *usage) count(version uint64, changes []useChange) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.apply(version, changes)
 }
 
-// drop forgets a branch that is gone.
+// drop removes a deleted branch.
 func (u *usage) drop(b store.BranchID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -186,13 +186,13 @@ func (u *usage) dropLocked(b store.BranchID) {
 	}
 }
 
-// Quota bounds what a family keeps in its collections. Zero fields are no bounds.
+// Quota bounds a family's use. Zero fields mean no bound.
 type Quota struct {
 	Records int64
 	Bytes   int64
 }
 
-// exceeded is an error when there is no room for growth. What does not grow is let pass, also beyond a quota that was lowered.
+// exceeded returns an error if growth does not fit. Without growth there is none, even beyond a quota that was lowered.
 func (q Quota) exceeded(owner string, used, growth Use) error {
 	for _, b := range []struct {
 		name                string
@@ -208,7 +208,7 @@ func (q Quota) exceeded(owner string, used, growth Use) error {
 	return nil
 }
 
-// room is an error when there is none for what a stage wants to keep. It does not keep room for it.
+// room returns an error if a stage's growth does not fit. It reserves nothing.
 func (u *usage) room(ctx context.Context, now time.Time, owner string, q Quota, growth Use) error {
 	if q == (Quota{}) || growth.Records <= 0 && growth.Bytes <= 0 {
 		return nil
@@ -222,13 +222,13 @@ func (u *usage) room(ctx context.Context, now time.Time, owner string, q Quota, 
 	return q.exceeded(owner, o.at(now).plus(o.reserved), growth)
 }
 
-// reservation is room that is kept for a commit; nil: the commit needs none.
+// reservation is room reserved for a commit; nil: the commit needs none.
 type reservation struct {
 	usage  *usage
 	growth map[string]Use
 }
 
-// reserve keeps room for a commit, so that no other takes it, until the reservation is released or applied.
+// reserve reserves room for a commit until the reservation is released or applied.
 func (u *usage) reserve(ctx context.Context, now time.Time, growth map[string]Use, quotas map[string]Quota) (*reservation, error) {
 	r := &reservation{u, growth}
 	if len(growth) == 0 {
@@ -249,7 +249,7 @@ func (u *usage) reserve(ctx context.Context, now time.Time, growth map[string]Us
 	return r, nil
 }
 
-// add adds the room to what is reserved, or with -1 removes it. The caller holds mu.
+// add adds the room to the reserved use, or with -1 removes it. The caller holds mu.
 func (r *reservation) add(sign int64) {
 	for owner, more := range r.growth {
 		o := r.usage.owner(owner)
@@ -257,7 +257,7 @@ func (r *reservation) add(sign int64) {
 	}
 }
 
-// release is for a commit that failed.
+// release releases the room of a failed commit.
 func (r *reservation) release() {
 	if r == nil {
 		return
@@ -267,7 +267,7 @@ func (r *reservation) release() {
 	r.add(-1)
 }
 
-// apply counts what was committed in place of the room that was kept for it.
+// apply counts what was committed in place of its reservation.
 func (r *reservation) apply(version uint64, changes []useChange) {
 	if r == nil {
 		return
@@ -278,7 +278,7 @@ func (r *reservation) apply(version uint64, changes []useChange) {
 	r.usage.apply(version, changes)
 }
 
-// growthOf is what changes add, at a moment, to what those owners keep that have a quota. What gets smaller keeps no room.
+// growthOf returns the growth by changes, at a moment, of the owners with a quota. Shrinking reserves no room.
 func growthOf(changes []useChange, now time.Time, quotas map[string]Quota) map[string]Use {
 	sum := map[string]Use{}
 	for _, c := range changes {
@@ -293,7 +293,7 @@ func growthOf(changes []useChange, now time.Time, quotas map[string]Quota) map[s
 	return sum
 }
 
-// wait waits until everything is counted.
+// wait waits for the full count.
 func (u *usage) wait(ctx context.Context) error {
 	u.mu.Lock()
 	ready := u.ready
@@ -311,7 +311,7 @@ func (u *usage) wait(ctx context.Context) error {
 	}
 }
 
-// begin starts to count anew. What is committed from now on is known beside.
+// begin begins a full count. Commits from now on are recorded beside it.
 func (u *usage) begin() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -320,7 +320,7 @@ func (u *usage) begin() {
 	}
 }
 
-// finish takes over what was found at a version, and what was committed after that.
+// finish installs the full count at a version, and adds later commits.
 func (u *usage) finish(at uint64, found map[string]*owned) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -344,7 +344,7 @@ func (u *usage) finish(at uint64, found map[string]*owned) {
 	close(u.ready)
 }
 
-// UseOf is what a family keeps in its collections.
+// UseOf returns a family's use.
 func (s *Space) UseOf(ctx context.Context, family string) (Use, error) {
 	if err := s.usage.wait(ctx); err != nil {
 		return Use{}, err
@@ -354,11 +354,11 @@ func (s *Space) UseOf(ctx context.Context, family string) (Use, error) {
 	return s.usage.owner(family).at(s.clock()), nil
 }
 
-// queueCount has everything counted that families keep.
+// queueCount queues a full count.
 func (s *Space) queueCount() { s.chores.add("count what families keep", s.countAll) }
 
-// countAll counts everything at one version. Damage that keeps it from that does not keep families from writing: they are held to what
-// was found.
+// countAll counts everything at one version. If damage prevents that, families can still write: the partial count
+// applies.
 func (s *Space) countAll(ctx context.Context) error {
 	s.usage.scanning.Lock()
 	defer s.usage.scanning.Unlock()
@@ -378,7 +378,7 @@ func (s *Space) countAll(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if _, trimmed := asTrimmed(failed); trimmed && attempt < attempts { // meanwhile
+		if _, trimmed := asTrimmed(failed); trimmed && attempt < attempts { // trimmed meanwhile
 			continue
 		}
 		s.usage.finish(head.Version, found.owners)
@@ -389,7 +389,7 @@ func (s *Space) countAll(ctx context.Context) error {
 	}
 }
 
-// countBranch counts what was written on a branch, up to a version.
+// countBranch counts the entries of a branch, up to a version.
 func (s *Space) countBranch(ctx context.Context, id store.BranchID, at uint64, found *usage) error {
 	ranges, err := s.ownedRanges(ctx, id)
 	if err != nil {
@@ -413,7 +413,7 @@ func (s *Space) countBranch(ctx context.Context, id store.BranchID, at uint64, f
 	return nil
 }
 
-// ownedRanges are where families keep something on a branch.
+// ownedRanges returns the ranges with families' records on a branch.
 func (s *Space) ownedRanges(ctx context.Context, id store.BranchID) ([]store.Range, error) {
 	engine, ok := s.engine.(store.Collecting)
 	if !ok {

@@ -11,53 +11,53 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Vectors are the embedders and the vectors that the Index ranks by beside words.
+// Vectors provides the embedders and the vectors that the Index ranks by beside words.
 type Vectors interface {
-	// Standard is the embedder of searches that name none; empty: they are by words.
+	// Standard returns the embedder of searches that name none; empty: they rank by words.
 	Standard() string
-	// Check is an error for a query's vector that the embedder cannot have made.
+	// Check returns an error for a query's vector that the embedder cannot have made.
 	Check(embedder string, v []float32) error
-	// Embed gives the vector of a question; nil when it has none.
+	// Embed returns the vector of a question; nil: none.
 	Embed(ctx context.Context, embedder, question string) ([]float32, error)
-	// Weight is how much vectors count beside words in a collection, from 0 to 1.
+	// Weight returns the weight of vectors beside words in a collection, from 0 to 1.
 	Weight(embedder, collection string) float64
-	// Embedders is the progress of embedding.
+	// Embedders returns the progress of embedding.
 	Embedders() []Embedder
-	// IndexFilled is called when the index has everything.
+	// IndexFilled is called when the index is complete.
 	IndexFilled()
-	// Scrub erases the vectors of what the index does not hold any more.
+	// Scrub erases the vectors of versions dropped from the index.
 	Scrub(ctx context.Context) error
 }
 
-// Embedder is what there is of an embedder's vectors.
+// Embedder is the state of an embedder's vectors.
 type Embedder struct {
 	Name       string
 	Standard   bool
 	Dimensions int
-	Vectors    int    // versions that have one
-	Waiting    int    // versions that wait for one
-	Refused    int    // versions that it does not take
-	Making     bool   // these take the place of those in use when they are complete
-	Error      string // why nothing is embedded just now; empty: nothing is wrong
+	Vectors    int    // versions with a vector
+	Waiting    int    // versions waiting for one
+	Refused    int    // versions that it rejects
+	Making     bool   // they replace those in use when complete
+	Error      string // why embedding is stalled; empty: it is not
 }
 
-// Mode is what decides how hits are ranked.
+// Mode is the basis on which hits are ranked.
 type Mode string
 
-// The modes of a search. Hybrid ones are by words where there is no embedder, or it does not answer.
+// The modes of a search. Hybrid ones rank by words if there is no embedder, or it does not answer.
 const (
 	Hybrid   Mode = "hybrid" // words and vectors; the default
 	Lexical  Mode = "lexical"
 	Semantic Mode = "semantic"
 )
 
-// Vector is the embedding of a memory that a client brings.
+// Vector is a client's embedding of a memory.
 type Vector struct {
-	Embedder string // whose it is; empty: any with as many dimensions
+	Embedder string // its origin; empty: any with as many dimensions
 	Values   []float32
 }
 
-// largestVector bounds a vector's elements.
+// largestVector bounds a vector's dimensions.
 const largestVector = 8192
 
 func (v Vector) check() error {
@@ -77,7 +77,7 @@ func (v Vector) check() error {
 	return nil
 }
 
-// embedQuestion sets the mode and the vector of a query. A note says why words alone decide, where more was asked for.
+// embedQuestion sets the mode and the vector of a query. A note says why words alone rank, if more was requested.
 func (s *Space) embedQuestion(ctx context.Context, q Search, asked *search.Query) (note string, err error) {
 	if q.Mode == Lexical {
 		asked.Mode = search.Lexical
@@ -93,7 +93,7 @@ func (s *Space) embedQuestion(ctx context.Context, q Search, asked *search.Query
 		return "", nil
 	}
 	if q.Mode != Semantic && q.Embedder == "" && s.vectors.Weight("", q.collection()) == 0 {
-		asked.Mode = search.Lexical // vectors count nothing there
+		asked.Mode = search.Lexical // vectors have no weight there
 		return "", nil
 	}
 	asked.Embedder, asked.Vector = q.Embedder, q.Vector
@@ -117,7 +117,7 @@ func (s *Space) embedQuestion(ctx context.Context, q Search, asked *search.Query
 	return fmt.Sprintf("Ranked by words alone: %v.", err), nil
 }
 
-// ask asks the index. When vectors cannot be searched, words alone decide.
+// ask queries the index. If vectors cannot be searched, words alone rank.
 func (s *Space) ask(ctx context.Context, v view, q Search, asked search.Query) (search.Result, []string, error) {
 	note, err := s.embedQuestion(ctx, q, &asked)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Space) ask(ctx context.Context, v view, q Search, asked search.Query) (
 	return result, []string{note}, err
 }
 
-// semanticWeight is how much vectors counted in the score of a hit.
+// semanticWeight returns the weight of vectors in the score of a hit.
 func (s *Space) semanticWeight(q Search, h search.Hit) float64 {
 	switch {
 	case math.IsNaN(h.Semantic) || s.vectors == nil:
@@ -147,7 +147,7 @@ func (s *Space) semanticWeight(q Search, h search.Hit) float64 {
 	return s.vectors.Weight(q.Embedder, h.Collection)
 }
 
-// Documents reads versions as the index sees them; those that are not there any more as deleted.
+// Documents reads versions as documents of the index; missing ones are returned as deleted.
 func (s *Space) Documents(ctx context.Context, refs []search.Ref) ([]search.Doc, error) {
 	list := make([]search.Doc, len(refs))
 	for i, r := range refs {
@@ -169,7 +169,7 @@ func (s *Space) Documents(ctx context.Context, refs []search.Ref) ([]search.Doc,
 	return list, nil
 }
 
-// version reads one version of an entry; the zero Entry when it is gone.
+// version reads one version of an entry; the zero Entry: it is gone.
 func (s *Space) version(ctx context.Context, r search.Ref) (store.Entry, error) {
 	key := store.Key{Namespace: r.Namespace, Collection: r.Collection, Name: r.Key}
 	found, err := s.engine.GetAt(ctx, store.Lineage{{Branch: r.Branch, At: r.Version}}, []store.Key{key})

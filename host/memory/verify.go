@@ -6,9 +6,9 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/integrity"
 )
 
-// Verify reads everything: the store against itself, the catalogue of branches against what is stored, the chains of all logs, and
-// the index against the data, each at one version, whatever is written meanwhile. It changes nothing, but an index that is wrong is
-// not saved any more.
+// Verify checks everything: the store against itself, the catalogue of branches against what is stored, the chains of all logs, and
+// the index against the data, each at one version, despite concurrent writes. It changes nothing, except that a wrong index is
+// no longer saved.
 func (s *Space) Verify(ctx context.Context) (integrity.Report, error) {
 	if err := s.Ready(ctx); err != nil {
 		return integrity.Report{Findings: []integrity.Finding{}}, err
@@ -23,7 +23,7 @@ func (s *Space) Verify(ctx context.Context) (integrity.Report, error) {
 	}.Check(ctx)
 }
 
-// excludeCare keeps trims, purges and reclaims of branches out until allow is called.
+// excludeCare blocks trims, purges and reclaims of branches until allow is called.
 func (s *Space) excludeCare() (allow func()) {
 	s.branching.Lock()
 	s.writing.RLock()

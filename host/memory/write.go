@@ -15,13 +15,13 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// request identifies a write, so that a repetition of it is recognised. parts are everything that it asks for.
+// request identifies a write, so that its repetition is recognised. parts are its full content.
 func request(w Write, operation string, parts ...any) store.Request {
 	if w.RequestID == "" {
 		return store.Request{}
 	}
 	content, err := json.Marshal(parts)
-	if err != nil { // parts are plain data whose JSON was checked
+	if err != nil { // parts are plain data with valid JSON
 		content = fmt.Append(nil, parts...)
 	}
 	return store.Request{Caller: w.identity(), ID: w.RequestID, Digest: sha256.Sum256(append([]byte(operation+"\x00"), content...))}
@@ -36,7 +36,7 @@ func (s *Space) replayed(ctx context.Context, req store.Request) (store.Committe
 	return c, done, s.translate("look up the request", err)
 }
 
-// commit writes to a branch and makes what was written searchable before it returns.
+// commit writes to a branch and indexes the writes before it returns.
 func (s *Space) commit(ctx context.Context, b *lineage.Branch, batch store.Batch, by Caller) (store.Committed, error) {
 	s.writing.RLock()
 	defer s.writing.RUnlock()
@@ -53,7 +53,7 @@ func (s *Space) commitLocked(ctx context.Context, b *lineage.Branch, batch store
 	return s.commitIndexed(ctx, batch)
 }
 
-// recordSeals makes each append remember the value it sealed, and returns where.
+// recordSeals makes each append store the value it sealed, and returns where.
 func recordSeals(appends []store.Append) [][]byte {
 	sealed := make([][]byte, len(appends))
 	for i := range appends {
@@ -67,7 +67,7 @@ func recordSeals(appends []store.Append) [][]byte {
 	return sealed
 }
 
-// docs are what a committed batch adds to the index.
+// docs returns the documents of a committed batch.
 func (s *Space) docs(batch store.Batch, sealed [][]byte, done store.Committed) ([]search.Doc, error) {
 	var docs []search.Doc
 	add := func(e store.Entry) error {
@@ -91,8 +91,8 @@ func (s *Space) docs(batch store.Batch, sealed [][]byte, done store.Committed) (
 	return docs, nil
 }
 
-// Store keeps memories, all of them or none. Storing what is there already, word for word, changes nothing
-// and is answered with the version that has it. Of items with the same key the last one counts.
+// Store stores memories, all of them or none. Storing an identical memory again changes nothing
+// and returns its version. Of items with the same key the last counts.
 func (a *Access) Store(ctx context.Context, p Location, items []Item, w Write) ([]Stored, error) {
 	s, w := a.space, a.sign(w)
 	p, err := a.writing(p)
@@ -123,7 +123,7 @@ func (a *Access) Store(ctx context.Context, p Location, items []Item, w Write) (
 	return stored, effects.Failed(ctx, err)
 }
 
-// hookEffects are what hooks may do outside for a write: nothing in a dry run; nil when there are no hooks.
+// hookEffects returns the external effects of a write's hooks: none in a dry run; nil without hooks.
 func (a *Access) hookEffects(ctx context.Context, w Write) *Effects {
 	switch outer := EffectsOf(ctx); {
 	case a.space.hooks == nil:
@@ -136,7 +136,7 @@ func (a *Access) hookEffects(ctx context.Context, w Write) *Effects {
 	return a.Effects(w)
 }
 
-// store asks the hooks, once, and stores what they make of items that were checked.
+// store calls the hooks, once, and stores the resulting items, which were checked before.
 func (a *Access) store(ctx context.Context, b *lineage.Branch, p Location, keys []store.Key, items []Item, w Write, req store.Request) ([]Stored, error) {
 	d, err := a.space.storing(ctx, Storing{Location: p, Change: ChangeStore, Items: named(items, keys)}, w)
 	if err != nil {
@@ -157,7 +157,7 @@ func (a *Access) store(ctx context.Context, b *lineage.Branch, p Location, keys 
 	return receiptsAt(receipts, done.Point), err
 }
 
-// stageFor is the stage of a write whose hooks were asked. What is proposed is forked from one version, and is not blind.
+// stageFor returns the stage of a write after its hooks. A proposal is forked from one version, and is not blind.
 func (a *Access) stageFor(ctx context.Context, b *lineage.Branch, proposal string) (*Stage, error) {
 	if proposal == "" {
 		t := a.blind(b)
@@ -171,7 +171,7 @@ func (a *Access) stageFor(ctx context.Context, b *lineage.Branch, proposal strin
 	return t, err
 }
 
-// receiptsAt are receipts of which those without a version are of a commit.
+// receiptsAt sets a commit in the receipts without a version.
 func receiptsAt(receipts []Stored, at store.Point) []Stored {
 	for i := range receipts {
 		if receipts[i].Version == 0 {
@@ -181,7 +181,7 @@ func receiptsAt(receipts []Stored, at store.Point) []Stored {
 	return receipts
 }
 
-// checkItems refuses items that could not be stored.
+// checkItems refuses invalid items.
 func (s *Space) checkItems(items []Item) error {
 	if len(items) == 0 {
 		return invalid("there is nothing to store: give a value, or items")
@@ -202,7 +202,7 @@ func (s *Space) checkItems(items []Item) error {
 	return nil
 }
 
-// inItem says which of several items an error is about.
+// inItem names the item of several that an error is about.
 func inItem(i, of int, err error) error {
 	var e *Error
 	if of == 1 || !errors.As(err, &e) {
@@ -229,7 +229,7 @@ func keysOf(namespace string, items []Item) ([]store.Key, error) {
 	return keys, nil
 }
 
-// named is items under their keys, derived ones included.
+// named returns items with their keys, derived ones included.
 func named(items []Item, keys []store.Key) []Item {
 	list := slices.Clone(items)
 	for i := range list {
@@ -250,7 +250,7 @@ func receiptsFor(keys []store.Key) []Stored {
 	return list
 }
 
-// Forget deletes the memories under keys, and lists those that there were. Their past can still be read.
+// Forget deletes the memories under keys, and lists the existing ones. Their past stays readable.
 func (a *Access) Forget(ctx context.Context, p Location, keys []string, w Write) ([]string, error) {
 	return a.change(ctx, p, keys, w, ChangeDelete, "forget", func(t *Stage, namespace string, keys []string) ([]string, error) {
 		removed, err := t.remove(ctx, memorySites(namespace, keys))
@@ -258,7 +258,7 @@ func (a *Access) Forget(ctx context.Context, p Location, keys []string, w Write)
 	})
 }
 
-// SetState moves memories to a state, for instance to archive or to restore them, and lists the keys of those that it found.
+// SetState sets the state of memories, for instance to archive or restore them, and lists the keys of existing ones.
 func (a *Access) SetState(ctx context.Context, p Location, keys []string, state State, w Write) ([]string, error) {
 	if err := checkState(state); err != nil {
 		return nil, err
@@ -274,13 +274,13 @@ func (a *Access) SetState(ctx context.Context, p Location, keys []string, state 
 	})
 }
 
-// attempts is how often a read-change-write is tried before its caller is told of the conflict.
+// attempts bounds the tries of a read-change-write before its caller gets the conflict.
 const attempts = 16
 
-// changing stages a change of memories, and lists the keys of those that there are. The keys are its own.
+// changing stages a change of memories, and lists the keys of existing ones. It may modify keys.
 type changing func(t *Stage, namespace string, keys []string) ([]string, error)
 
-// change asks the hooks about a change of memories that they want to know of, and commits it.
+// change calls the hooks for a change of memories that they cover, and commits it.
 func (a *Access) change(ctx context.Context, p Location, names []string, w Write, c Change, operation string, stage changing) ([]string, error) {
 	s, w := a.space, a.sign(w)
 	p, err := a.writing(p)
@@ -317,7 +317,7 @@ func (a *Access) change(ctx context.Context, p Location, names []string, w Write
 	return found, effects.Failed(ctx, err)
 }
 
-// askAbout asks the hooks about a change, once.
+// askAbout calls the hooks for a change, once.
 func (a *Access) askAbout(ctx context.Context, b *lineage.Branch, p Location, c Change, w Write, stage func(*Stage) ([]string, error)) (proposal string, err error) {
 	t := a.blind(b)
 	t.agent = w.Agent
@@ -332,7 +332,7 @@ func (a *Access) askAbout(ctx context.Context, b *lineage.Branch, p Location, c 
 	return d.Proposal, err
 }
 
-// commitChange commits a change of memories, again when they are changed meanwhile.
+// commitChange commits a change of memories, and retries if they are changed meanwhile.
 func (a *Access) commitChange(ctx context.Context, b *lineage.Branch, c Commit, req store.Request, operation string, stage func(*Stage) ([]string, error)) ([]string, error) {
 	for attempt := 1; ; attempt++ {
 		t, err := a.stageFor(ctx, b, c.Proposal)
@@ -353,7 +353,7 @@ func (a *Access) commitChange(ctx context.Context, b *lineage.Branch, c Commit, 
 	}
 }
 
-// checkKeys checks names, and lists each once.
+// checkKeys checks keys, and drops duplicates.
 func (s *Space) checkKeys(names []string) ([]string, error) {
 	if len(names) == 0 || len(names) > s.limits.Batch {
 		return nil, invalid("%d keys: give from 1 to %d", len(names), s.limits.Batch)
@@ -372,7 +372,7 @@ func (s *Space) checkKeys(names []string) ([]string, error) {
 	return keys, nil
 }
 
-// changedBy are the keys of the memories that a commit wrote or deleted.
+// changedBy returns the keys of the memories that a commit wrote or deleted.
 func (s *Space) changedBy(ctx context.Context, b *lineage.Branch, done store.Committed, err error) ([]string, error) {
 	if err != nil {
 		return nil, err
