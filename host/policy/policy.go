@@ -10,35 +10,35 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// Everything is the scope that everything of a kind is in.
+// Everything is the scope that covers everything of a kind.
 const Everything = "*"
 
 // Rights are the namespaces that a caller may read and write.
 type Rights interface {
 	MayRead(namespace string) bool
 	MayWrite(namespace string) bool
-	// Readable and Writable list namespaces; all is true when every one may be read, or written.
+	// Readable and Writable list namespaces; all is true if every one may be read, or written.
 	Readable() (namespaces []string, all bool)
 	Writable() (namespaces []string, all bool)
 }
 
-// Grant is a capability that an operator gave a family, for a scope.
+// Grant is a capability that an operator granted a family, with a scope.
 type Grant struct {
 	Name  abi.Capability
-	Scope []string // empty where the capability has none
+	Scope []string // empty if the capability has none
 }
 
-// Powers are what one call of a family may do: what its manifest asks for, the operator granted, and its caller has the rights
+// Powers are the powers of one call of a family: what its manifest asks for, the operator granted, and its caller has the rights
 // to. The zero Powers allow nothing.
 type Powers struct {
 	family  string
-	allowed map[abi.Capability][]string // scopes; nil where the capability has none
+	allowed map[abi.Capability][]string // scopes; nil if the capability has none
 	asked   map[abi.Capability][]string
 	granted map[abi.Capability][]string
 	rights  Rights // of the caller
 }
 
-// Of works out the powers of a call of a family.
+// Of returns the powers of a call of a family.
 func Of(family string, asked []abi.Request, granted []Grant, rights Rights) Powers {
 	p := Powers{family: family, allowed: map[abi.Capability][]string{}, asked: map[abi.Capability][]string{}, granted: map[abi.Capability][]string{}, rights: rights}
 	for _, g := range granted {
@@ -59,13 +59,13 @@ func Of(family string, asked []abi.Request, granted []Grant, rights Rights) Powe
 	return p
 }
 
-// readOnly reports whether the caller may write nothing.
+// readOnly reports whether the caller has no right to write.
 func (p Powers) readOnly() bool {
 	writable, all := p.rights.Writable()
 	return !all && len(writable) == 0
 }
 
-// writes reports whether a capability changes something that a caller who may only read may not change.
+// writes reports whether a capability changes something that a read-only caller must not change.
 func writes(c abi.Capability) bool {
 	switch c {
 	case abi.CanMemoryWrite, abi.CanMemoryPropose, abi.CanLogAppend, abi.CanFeedEmit, abi.CanBranchWrite, abi.CanLinkWrite,
@@ -75,7 +75,7 @@ func writes(c abi.Capability) bool {
 	return false
 }
 
-// Common is what is in both of two scopes.
+// Common intersects two scopes.
 func Common(a, b []string) []string {
 	switch {
 	case slices.Contains(a, Everything):
@@ -86,7 +86,7 @@ func Common(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
 }
 
-// withinCaller is the part of a scope that the caller has a right to: to write it, if the capability does.
+// withinCaller returns the part of a scope that the caller has a right to: to write it, if the capability does.
 func (p Powers) withinCaller(c abi.Capability, scope []string) []string {
 	if c.Scope() != "namespaces" {
 		return scope
@@ -110,19 +110,19 @@ func (p Powers) callerMay(c abi.Capability, namespace string) bool {
 	return p.rights.MayRead(namespace)
 }
 
-// Has reports whether the capability is there for something, at least.
+// Has reports whether the capability is held for anything at all.
 func (p Powers) Has(c abi.Capability) bool {
 	_, ok := p.allowed[c]
 	return ok
 }
 
-// Allows reports whether the capability is there, for what is named; an empty name is for capabilities without a scope.
+// Allows reports whether the capability covers a name; an empty name is for capabilities without a scope.
 func (p Powers) Allows(c abi.Capability, name string) bool {
 	scope, ok := p.allowed[c]
 	return ok && (c.Scope() == "none" || slices.Contains(scope, Everything) || slices.Contains(scope, name))
 }
 
-// Check is Allows with a reason, for the guest and for whoever reads its log.
+// Check is Allows with a reason, for the guest and for readers of its log.
 func (p Powers) Check(c abi.Capability, name string) error {
 	if p.Allows(c, name) {
 		return nil
@@ -151,15 +151,15 @@ func (p Powers) Check(c abi.Capability, name string) error {
 	return e
 }
 
-// covers reports whether a scope has a name in it; without a name, whether there is a scope.
+// covers reports whether a scope contains a name; without a name, whether there is a scope.
 func covers(c abi.Capability, scope []string, name string) bool {
 	return c.Scope() == "none" || slices.Contains(scope, Everything) || name == "" && len(scope) > 0 || name != "" && slices.Contains(scope, name)
 }
 
-// scopeForm is what a name of a scope looks like. Guests say any; an operator is shown none to type that is no name.
+// scopeForm matches valid names of a scope. Guests send any; an operator must never be shown an invalid one to type.
 var scopeForm = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`)
 
-// wanted is the capability as it has to be granted for a name, beside what it is granted for.
+// wanted formats the capability to grant for a name, including what is granted already.
 func wanted(c abi.Capability, granted []string, name string) string {
 	if c.Scope() == "none" || !scopeForm.MatchString(name) {
 		return string(c) // for all that the manifest asks for
@@ -167,10 +167,10 @@ func wanted(c abi.Capability, granted []string, name string) string {
 	return string(c) + "=" + strings.Join(append(slices.Clone(granted), name), ",")
 }
 
-// Scope is what a capability is there for; ["*"] for everything of its kind, and nothing when it is not there.
+// Scope returns the scope of a capability; ["*"] for everything of its kind, and nothing if it is not held.
 func (p Powers) Scope(c abi.Capability) []string { return slices.Clone(p.allowed[c]) }
 
-// List is every capability that is there, in the order of the ABI.
+// List returns every capability held, in the order of the ABI.
 func (p Powers) List() []Grant {
 	var list []Grant
 	for _, c := range abi.Capabilities() {

@@ -2,14 +2,14 @@ package tokens
 
 import "container/heap"
 
-// pair is two neighbouring parts of a piece that are a token together.
+// pair is two adjacent parts of a piece that form a token together.
 type pair struct {
 	rank        uint32
-	left, right int // where the two parts begin
-	end         int // of the right one
+	left, right int // starts of the two parts
+	end         int // end of the right one
 }
 
-// pairs is a heap, of which the lowest rank is the first, and of equal ones the leftmost.
+// pairs is a heap by rank, lowest first, and leftmost first among equals.
 type pairs []pair
 
 func (p pairs) Len() int { return len(p) }
@@ -25,10 +25,10 @@ func (p *pairs) Pop() any {
 	return last
 }
 
-// merge splits a piece into tokens: into bytes at first, of which the two neighbours with the lowest rank become one, again and again.
+// merge splits a piece into tokens: it starts with bytes and repeatedly joins the adjacent pair of the lowest rank.
 // It takes n·log n steps for n bytes.
 func (t *Tokenizer) merge(piece string) []string {
-	// ends[i] is the end of the part that begins at i, 0 where none does; before[i] is where the one in front of it begins.
+	// ends[i] is the end of the part that starts at i, 0: none does; before[i] is the start of the previous part.
 	ends, before := make([]int, len(piece)+1), make([]int, len(piece)+1)
 	queue := &pairs{}
 	consider := func(left int) {

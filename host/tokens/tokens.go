@@ -1,4 +1,4 @@
-// Package tokens counts the tokens that a text has for a language model, by the vocabulary cl100k_base.
+// Package tokens counts the tokens of a text for a language model, by the vocabulary cl100k_base.
 package tokens
 
 import (
@@ -15,19 +15,19 @@ import (
 // Encoding is the name of the vocabulary.
 const Encoding = "cl100k_base"
 
-// packed has the tokens in the order of their ranks, each behind a byte with its length, compressed.
+// packed holds the compressed tokens in the order of their ranks, each after a byte with its length.
 //
 //go:embed cl100k.gz
 var packed []byte
 
-// Tokenizer has the vocabulary. It may be used concurrently.
+// Tokenizer holds the vocabulary. It may be used concurrently.
 type Tokenizer struct {
-	text  string   // all tokens, one behind the other, in the order of their ranks
-	ends  []uint32 // where each ends in text
+	text  string   // all tokens, concatenated in the order of their ranks
+	ends  []uint32 // end of each in text
 	slots []uint32 // a hash table of ranks, plus 1; 0: free
 }
 
-// slotCount is the size of the hash table: a power of two, more than twice the tokens.
+// slotCount is the size of the hash table: a power of two, more than twice the number of tokens.
 const slotCount = 1 << 18
 
 // Load unpacks the vocabulary: about 3 MB, in about 20 ms.
@@ -70,7 +70,7 @@ func (t *Tokenizer) token(rank uint32) string {
 	return t.text[begin:t.ends[rank]]
 }
 
-// hash is FNV-1a.
+// hash computes FNV-1a.
 func hash(text string) uint32 {
 	h := uint32(2166136261)
 	for i := range len(text) {
@@ -87,10 +87,10 @@ func (t *Tokenizer) add(rank uint32) {
 	t.slots[at] = rank + 1
 }
 
-// longest is how many bytes a token has at most.
+// longest bounds a token, in bytes.
 const longest = 128
 
-// rank is that of a token; ok is false when there is none.
+// rank returns the rank of a token; ok is false if it is unknown.
 func (t *Tokenizer) rank(text string) (rank uint32, ok bool) {
 	if len(text) > longest {
 		return 0, false
@@ -103,7 +103,7 @@ func (t *Tokenizer) rank(text string) (rank uint32, ok bool) {
 	return 0, false
 }
 
-// Count is how many tokens a text has. Special tokens such as <|endoftext|> are text like any other.
+// Count returns the number of tokens of a text. Special tokens such as <|endoftext|> count as plain text.
 func (t *Tokenizer) Count(text string) int {
 	n := 0
 	for text != "" {
@@ -118,7 +118,7 @@ func (t *Tokenizer) Count(text string) int {
 	return n
 }
 
-// Split is the tokens of a text. One may be a part of a character.
+// Split returns the tokens of a text. One may be a part of a character.
 func (t *Tokenizer) Split(text string) []string {
 	list := []string{}
 	for text != "" {
@@ -133,7 +133,7 @@ func (t *Tokenizer) Split(text string) []string {
 	return list
 }
 
-// next is the length of the first piece of a text that is not empty. Tokens do not go across pieces. They are what this expression
+// next returns the length of the first non-empty piece of a text. Tokens never span pieces, which this expression
 // matches, alternative by alternative:
 //
 //	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
@@ -163,7 +163,7 @@ func next(text string) int {
 	return spaces(text)
 }
 
-// contraction is the length of one at the beginning of a text; 0: there is none.
+// contraction returns the length of a contraction at the start of a text; 0: none.
 func contraction(text string) int {
 	if text[0] != '\'' {
 		return 0
@@ -180,7 +180,7 @@ func isNewline(r rune) bool { return r == '\r' || r == '\n' }
 
 func isSign(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 
-// run is the length of the characters of a kind that a text begins with.
+// run returns the length of a text's longest prefix of characters of a kind.
 func run(text string, is func(rune) bool) int {
 	for i, r := range text {
 		if !is(r) {
@@ -190,7 +190,7 @@ func run(text string, is func(rune) bool) int {
 	return len(text)
 }
 
-// digits is the length of at most three numerals that a text begins with.
+// digits returns the length of the at most three numerals at the start of a text.
 func digits(text string) int {
 	n := 0
 	for i, r := range text {
@@ -202,7 +202,7 @@ func digits(text string) int {
 	return len(text)
 }
 
-// spaces is the length of the white space that a text begins with: up to its last line end, or else without the last blank in front of a
+// spaces returns the length of the white space at the start of a text: up to its last line end, or else without the last blank before a
 // word.
 func spaces(text string) int {
 	all := run(text, unicode.IsSpace)

@@ -17,53 +17,53 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// Bounds of what is counted.
+// Bounds of the counts.
 const (
 	Kept        = 90   // days
-	mostRows    = 1000 // of a day; calls beyond are counted under Others
+	mostRows    = 1000 // per day; calls beyond are counted under Others
 	longestName = 64   // bytes of an agent's name
 	flushEvery  = time.Minute
 )
 
-// Others is the agent under whose name the calls beyond a day's rows are counted.
+// Others is the agent that gets the calls beyond a day's rows.
 const Others = "(others)"
 
-// days is the collection of what was counted: a record a day.
+// days is the collection of counts: a record per day.
 var days = memory.Collection{Name: "_usage", PerSpace: true, Internal: true, Expires: Kept * 24 * time.Hour}
 
-// Row is how an agent used a tool.
+// Row counts an agent's use of a tool.
 type Row struct {
-	Agent  string    `json:"agent"`        // empty: it has no name
-	Tool   string    `json:"tool"`         // its own name
-	Alias  string    `json:"as,omitempty"` // by which it was called; empty: by its own name
+	Agent  string    `json:"agent"`        // empty: no name
+	Tool   string    `json:"tool"`         // without an alias
+	Alias  string    `json:"as,omitempty"` // the name in the call; empty: the tool's own
 	Calls  int64     `json:"calls"`
-	Errors int64     `json:"errors,omitempty"` // of the calls
+	Errors int64     `json:"errors,omitempty"` // failed calls
 	Last   time.Time `json:"last"`
 }
 
 type key struct{ agent, tool, alias string }
 
-// Options are what a Counter is made of. All but Logger are required.
+// Options configures a Counter. All fields but Logger are required.
 type Options struct {
 	Space     *memory.Access // with full rights
-	Namespace string         // where the records are
+	Namespace string         // of the records
 	Clock     func() time.Time
-	Wanted    func() bool  // whether anybody may read it; nil: always. While nobody may, nothing is kept
+	Wanted    func() bool  // whether anybody may read the counts, else none are kept; nil: always
 	Logger    *slog.Logger // nil: discards
 }
 
-// Counter counts calls. What it counted is kept once a minute, and when Run ends: a crash loses the last minute. Its methods may
-// be called from many goroutines at once.
+// Counter counts calls. Counts are written once a minute, and when Run ends: a crash loses the last minute. Its methods may
+// be called concurrently.
 type Counter struct {
 	o Options
 
 	mu      sync.Mutex
-	pending map[string]map[key]Row // by day: not yet kept
+	pending map[string]map[key]Row // by day: not yet written
 
 	keeping sync.Mutex // held while records are written
 }
 
-// New makes a counter.
+// New returns a counter.
 func New(o Options) *Counter {
 	if o.Wanted == nil {
 		o.Wanted = func() bool { return true }
@@ -76,7 +76,7 @@ func New(o Options) *Counter {
 
 func dayOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// Count counts a call of a tool by an agent, under an alias unless that is empty.
+// Count counts a call of a tool by an agent; alias may be empty.
 func (c *Counter) Count(agent, tool, alias string, failed bool) {
 	now := c.o.Clock().UTC()
 	if len(agent) > longestName {
@@ -95,7 +95,7 @@ func (c *Counter) Count(agent, tool, alias string, failed bool) {
 	add(c.pending[day], r)
 }
 
-// add adds a row to those of a day, under Others when there are too many.
+// add adds a row to those of a day, under Others if there are too many.
 func add(rows map[key]Row, r Row) {
 	k := key{r.Agent, r.Tool, r.Alias}
 	if _, known := rows[k]; !known && len(rows) >= mostRows {
@@ -110,7 +110,7 @@ func add(rows map[key]Row, r Row) {
 	rows[k] = r
 }
 
-// Run keeps what is counted until ctx ends, and then once more.
+// Run writes the counts periodically until ctx ends, and then once more.
 func (c *Counter) Run(ctx context.Context) {
 	ticker := time.NewTicker(flushEvery)
 	defer ticker.Stop()
@@ -131,7 +131,7 @@ func (c *Counter) keep(ctx context.Context) {
 	}
 }
 
-// Flush keeps what was counted.
+// Flush writes the pending counts.
 func (c *Counter) Flush(ctx context.Context) error {
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
@@ -152,7 +152,7 @@ func (c *Counter) Flush(ctx context.Context) error {
 	return failed
 }
 
-// restore puts back what could not be kept.
+// restore puts back counts that could not be written.
 func (c *Counter) restore(day string, rows map[key]Row) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -210,9 +210,9 @@ func sorted(rows map[key]Row) []Row {
 	})
 }
 
-// Query says what usage is asked for.
+// Query selects usage.
 type Query struct {
-	Days  int      // until now, today included: from 1 to Kept
+	Days  int      // until now, including today: from 1 to Kept
 	Tools []string // by their own names or an alias; nil: all
 	Agent *string  // nil: all
 }
