@@ -23,7 +23,7 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Module is the module of built-in families.
+// Module is the module of a built-in family.
 type Module struct {
 	Digest   string                 // SHA-256 of its bytes, hexadecimal
 	Manifest []byte                 // the content of its manifest section

@@ -130,7 +130,7 @@ func (f *Families) missing(name string, g *guard) error {
 		"The server's operator can %s; or do without the hook: alcove family revoke %s store", name, g.gone, again, name)}
 }
 
-// fillSilence gives each store hook that the lock file turns on without an action for failures that of its manifest. If the manifest
+// fillSilence sets the manifest's action in each store hook that the lock file turns on without an action for failures. If the manifest
 // is unknown, the hook is required. The caller holds changing.
 func (f *Families) fillSilence(c collected) {
 	filled := map[string]registry.Grant{}
