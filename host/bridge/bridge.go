@@ -15,6 +15,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/jsonrpc"
@@ -32,6 +33,9 @@ const LineLimit = 16 << 20
 
 // ownerLimit bounds an owner's answer, in bytes, to detect a fault.
 const ownerLimit = 256 << 20
+
+// lastWrite is how long Run waits for a write that is in progress when it ends.
+const lastWrite = time.Second
 
 // Options configure Run.
 type Options struct {
@@ -54,8 +58,9 @@ type bridge struct {
 	pending *pending
 	ended   chan error
 
-	out  sync.Mutex // held to write to Out
-	send sync.Mutex // held to connect and to write to conn
+	out  sync.Mutex  // held to write to Out
+	mute atomic.Bool // Run is returning: write nothing more
+	send sync.Mutex  // held to connect and to write to conn
 	conn io.ReadWriteCloser
 	dead bool // the bridge has ended: connect no more
 }
@@ -117,7 +122,23 @@ func (b *bridge) end(err error) {
 	}
 }
 
+// close ends the connection. Once it has returned, Out is no longer written, unless the client blocks a write for longer than lastWrite.
 func (b *bridge) close() {
+	b.hangUp()
+	b.mute.Store(true)
+	written := make(chan struct{})
+	go func() {
+		b.out.Lock() // a write that had begun
+		defer b.out.Unlock()
+		close(written)
+	}()
+	select {
+	case <-written:
+	case <-time.After(lastWrite):
+	}
+}
+
+func (b *bridge) hangUp() {
 	b.send.Lock()
 	defer b.send.Unlock()
 	b.dead = true
@@ -374,6 +395,9 @@ func (b *bridge) fail(id []byte, code int, err error) {
 func (b *bridge) emit(line []byte) {
 	b.out.Lock()
 	defer b.out.Unlock()
+	if b.mute.Load() {
+		return
+	}
 	if _, err := b.Out.Write(line); err != nil {
 		b.end(fmt.Errorf("write to the client: %w", err))
 	}
