@@ -60,6 +60,7 @@ func probes() []step {
 func secretly(t *testing.T, text string) *world {
 	t.Helper()
 	w := open(t, nil)
+	w.keepLinks()
 	keep := func(branch, namespace, key, value string) {
 		t.Helper()
 		raw, err := json.Marshal(value)
@@ -126,6 +127,23 @@ func newProbed(t *testing.T, secret string) probed {
 	m := aFamily("probe")
 	m.Capabilities, m.Collections = narrowed(), []abi.Collection{{Name: "own", Searchable: []string{"text"}}}
 	return probed{w.with(m, script{steps: probes()}), secret}
+}
+
+// keepLinks has the index of links kept from the start: it is begun when somebody first asks for links back, in a commit of its own.
+func (w *world) keepLinks() {
+	w.t.Helper()
+	stage, err := w.space.As(owner("")).Stage(w.t.Context(), "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, _, err := stage.LinkedFrom(w.t.Context(), memory.LinkQuery{To: memory.Ref{Namespace: memory.Default, Key: "none"}}); err != nil {
+		w.t.Fatal(err)
+	}
+	for range 3 { // background work that queues other work
+		if err := w.space.WaitIdle(w.t.Context()); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 }
 
 // answers calls every probe with what is granted, and checks that home holds what it did.
