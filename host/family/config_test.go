@@ -3,7 +3,6 @@ package family
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -315,13 +314,10 @@ func TestAFileInTheWatchedFolderThatDeclaresASharedSettingOtherwiseIsNotUsed(t *
 	w.installed(sharing("one"), script{says: `{}`})
 	other := sharing("two")
 	other.Config[0].Default, other.ConfigRules = json.RawMessage("0.2"), nil
-	if err := os.WriteFile(filepath.Join(folder, "two.wasm"), pack(t, other, script{says: `{}`}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	await.That(t, "the file is seen", func() bool { return w.described("two").Fault != "" })
-	if fault := w.described("two").Fault; !strings.Contains(fault, "its shared setting weight_a has the default 0.2, and that of family one has 0.7") {
-		t.Errorf("its fault is %s", fault)
-	}
+	writeFile(t, filepath.Join(folder, "two.wasm"), pack(t, other, script{says: `{}`}))
+	await.That(t, "the file is refused for its setting", func() bool { // it may be seen before it is whole
+		return strings.Contains(w.described("two").Fault, "its shared setting weight_a has the default 0.2, and that of family one has 0.7")
+	})
 }
 
 // BenchmarkConfig reads the configuration of a family with 42 shared keys, a few of which are set.
