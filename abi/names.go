@@ -203,7 +203,7 @@ const (
 	OpEmbedTexts       Op = "embed.texts"       // vectors of texts
 	OpEmbedRebuild     Op = "embed.rebuild"     // have all vectors made again, after the commit and at most once in ten minutes; the old ones serve until then
 	OpNamespaceList    Op = "namespace.list"    // the namespaces that have memories, of those that may be read, in order, page by page
-	OpNamespaceDelete  Op = "namespace.delete"  // stage the deletion of memories of a namespace, a bounded number at a time; its history, log and records stay. Refused where retention would drop at once what is deleted
+	OpNamespaceDelete  Op = "namespace.delete"  // stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop at once what is deleted
 	OpStatusGet        Op = "status.get"        // how the memory is, as far as the call may read it
 	OpVersionAt        Op = "version.at"        // the newest version of a branch at a moment
 	OpLLMComplete      Op = "llm.complete"      // a completion by a configured language model

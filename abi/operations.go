@@ -229,7 +229,7 @@ type SettingChanged struct {
 type SettingVersion struct {
 	Version      uint64          `json:"version"`                  // the version of the key in the scope that it made
 	Before       json.RawMessage `json:"before,omitempty"`         // what was set before; absent: nothing
-	After        json.RawMessage `json:"after,omitempty"`          // what it set; absent: it unset it
+	After        json.RawMessage `json:"after,omitempty"`          // the new value; absent: the setting was removed
 	Priority     int             `json:"priority,omitempty"`       // what it was set with
 	Timestamp    string          `json:"timestamp"`                // when, RFC 3339
 	Agent        string          `json:"agent,omitempty"`          // who did it
@@ -925,7 +925,7 @@ type NamespaceListResponse struct {
 	Next       string      `json:"next,omitempty"` // `after` of the next page; absent at the end
 }
 
-// NamespaceDeleteRequest is the request of namespace.delete: stage the deletion of memories of a namespace, a bounded number at a time; its history, log and records stay. Refused where retention would drop at once what is deleted.
+// NamespaceDeleteRequest is the request of namespace.delete: stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop at once what is deleted.
 type NamespaceDeleteRequest struct {
 	Namespace string `json:"namespace"`       // the namespace
 	Limit     int    `json:"limit,omitempty"` // memories to delete; 1 to 10000; default: 1000

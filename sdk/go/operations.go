@@ -873,7 +873,7 @@ func (x *SettingChanged) read(s *scan.Scanner) {
 type SettingVersion struct {
 	Version      uint64  `json:"version"`                 // the version of the key in the scope that it made
 	Before       Raw     `json:"before,omitzero"`         // what was set before; absent: nothing
-	After        Raw     `json:"after,omitzero"`          // what it set; absent: it unset it
+	After        Raw     `json:"after,omitzero"`          // the new value; absent: the setting was removed
 	Priority     int     `json:"priority,omitzero"`       // what it was set with
 	Timestamp    string  `json:"timestamp"`               // when, RFC 3339
 	Agent        string  `json:"agent,omitzero"`          // who did it
@@ -3046,7 +3046,7 @@ func (x *NamespaceListResponse) read(s *scan.Scanner) {
 	}
 }
 
-// NamespaceDeleteRequest is the request of namespace.delete: stage the deletion of memories of a namespace, a bounded number at a time; its history, log and records stay. Refused where retention would drop at once what is deleted.
+// NamespaceDeleteRequest is the request of namespace.delete: stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop at once what is deleted.
 type NamespaceDeleteRequest struct {
 	Namespace string `json:"namespace"`      // the namespace
 	Limit     int    `json:"limit,omitzero"` // memories to delete; 1 to 10000; default: 1000
@@ -3679,7 +3679,7 @@ func (c *Call) NamespaceList(r NamespaceListRequest) (out NamespaceListResponse,
 	return out, err
 }
 
-// NamespaceDelete runs namespace.delete: stage the deletion of memories of a namespace, a bounded number at a time; its history, log and records stay. Refused where retention would drop at once what is deleted.
+// NamespaceDelete runs namespace.delete: stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop at once what is deleted.
 func (c *Call) NamespaceDelete(r NamespaceDeleteRequest) (out NamespaceDeleteResponse, err error) {
 	err = c.exchange(OpNamespaceDelete, &r, &out)
 	return out, err
