@@ -529,14 +529,10 @@ func TestAStoreThatIsSentAgainAfterACrashDoesNotAskItsHookAgain(t *testing.T) {
 
 func TestAStoreHookThatWasPutOffAndSentSomethingIsNotAskedAgain(t *testing.T) {
 	h := serveWebhooks(t)
-	m := onStore("later", abi.OnFailureDefer)
-	w := reaching(t, t.TempDir(), h).with(m, script{traps: true})
-	x := w.knownNow("later")
-	x.rest.Begin(w.o.Clock()) // so that it is put off
+	w := reaching(t, t.TempDir(), h).with(onStore("later", abi.OnFailureDefer), script{steps: []step{notify}, traps: true}).resting("later")
 	if _, notes, err := w.keep("k", `"tea"`); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "asked later") {
 		t.Fatalf("%q, %v", notes, err)
 	}
-	w.with(m, script{steps: []step{notify}, traps: true})
 	await.That(t, "the hook has failed", func() bool {
 		list, err := w.Jobs(t.Context())
 		return err == nil && len(list) == 1 && list[0].State == jobs.Failed && len(list[0].Sent) == 1
