@@ -93,9 +93,10 @@ func rules() []rule {
 		{pkg: "host/tokens", never: append(outside, "os")},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
-		{pkg: "host/sandbox/spectest"},                    // serves tests only
-		{pkg: "host/stress"},                              // serves tests only
-		{pkg: "host/await", never: append(outside, "os")}, // serves tests only
+		{pkg: "host/sandbox/spectest"},                        // serves tests only
+		{pkg: "host/stress"},                                  // serves tests only
+		{pkg: "host/await", never: append(outside, "os")},     // serves tests only
+		{pkg: "host/testclock", never: append(outside, "os")}, // serves tests only
 		{pkg: "host/sandbox/hostile", own: []string{"abi", "host/sandbox/asm", "host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/bundle", own: []string{"host/store"}, never: append(outside, "os")},
