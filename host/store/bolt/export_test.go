@@ -145,6 +145,14 @@ func FailCommit(e *Engine, b store.Batch) (root uint64, err error) {
 	return root, nil
 }
 
+// Lower makes the file one of format 3, which differs in what it says of itself alone.
+func Lower(e *Engine) error {
+	return e.update(context.Background(), func(tx *bbolt.Tx) error {
+		meta := layout.InSpace(tx, layout.KindMeta)
+		return errors.Join(meta.Put(layout.KeyFormat, layout.U64(3)), meta.Write(layout.KeyLayout, layout.U64(3)))
+	})
+}
+
 // CommitUnstamped commits a batch as engines did before there were stamps.
 func CommitUnstamped(e *Engine, b store.Batch) error {
 	return e.db.Update(func(tx *bbolt.Tx) error {

@@ -53,7 +53,7 @@ func newSurvey(p *pages) *survey {
 		return s // its layout is another
 	}
 	for _, name := range layout.TopBuckets() {
-		if s.format == layout.Format && !s.has[string(name)] {
+		if layout.Readable(s.format) && !s.has[string(name)] {
 			s.structureFault("the bucket %s is missing", name)
 		}
 	}
@@ -119,8 +119,8 @@ func (b bucket) kept() bucket {
 	return b
 }
 
-// foreign reports whether the file has a format other than this program's. A new file has none.
-func (s *survey) foreign() bool { return s.format != 0 && s.format != layout.Format }
+// foreign reports whether the file has a format that this program does not read. A new file has none.
+func (s *survey) foreign() bool { return s.format != 0 && !layout.Readable(s.format) }
 
 func (s *survey) readFormat() {
 	p := layout.TableOf(layout.KindMeta, 0)
