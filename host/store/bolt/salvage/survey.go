@@ -90,7 +90,7 @@ func (s *survey) lookAtFreelist() {
 func (s *survey) buckets(what string, in bucket, visit func(name []byte, b bucket)) {
 	s.scan(what, in, func(e Element) {
 		for _, o := range e.others {
-			if !likely(e) && likely(o) {
+			if likelihood(o) > likelihood(e) {
 				e = o
 			}
 		}
@@ -103,7 +103,18 @@ func (s *survey) buckets(what string, in bucket, visit func(name []byte, b bucke
 	})
 }
 
-// likely reports whether an element looks like a bucket: by its name and the length of its value.
+// likelihood is how much an element looks like a bucket: not at all, by its name and the length of its value, or as a branch whose
+// sequence is its name.
+func likelihood(e Element) int {
+	switch {
+	case !likely(e):
+		return 0
+	case len(e.Key) == layout.VersionSize && layout.FromU64(e.Key) == fromLittle(e.Value[8:]):
+		return 2
+	}
+	return 1
+}
+
 func likely(e Element) bool {
 	_, atTop := layout.KindOf(layout.SpaceKinds(), e.Key)
 	_, below := layout.KindOf(layout.BranchKinds(), e.Key)
