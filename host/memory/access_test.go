@@ -212,12 +212,6 @@ var deeds = []deed{
 			say(f.Notices, err) // the watermark is a version, which is everybody's
 		}
 	}},
-	{"WholeFeed", func(ctx context.Context, a *Access, say func(any, error)) {
-		for _, namespaces := range sets {
-			f, err := a.WholeFeed(ctx, "", namespaces, 0, 0)
-			say(f.Notices, err)
-		}
-	}},
 	{"Written", func(ctx context.Context, a *Access, say func(any, error)) {
 		w, err := a.Written(ctx, WrittenQuery{Branch: "draft", Memories: true, Collections: []string{"notes/own"}, Merges: true})
 		say([]any{w.Entries, w.Merges}, err) // the watermark is a version, which is everybody's

@@ -58,7 +58,7 @@ func (t *Stage) CountTerms(ctx context.Context, c Collection, namespaces, terms 
 func (t *Stage) counted(c Collection) store.Lineage {
 	switch b := t.space.catalogue.System(); {
 	case !t.at.IsNow():
-		return t.lineage(c.PerSpace)
+		return t.lineageOf(c)
 	case !c.PerSpace:
 		return t.branch.Lineage
 	case b != nil:
@@ -138,7 +138,7 @@ func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
 		return t.inUse(ctx, permitted)
 	}
 	if t.space.covers(ctx, t.version) && t.space.stillLive(t.branch) {
-		v := view{branch: t.branch, lineage: t.lineage(false), now: t.now}
+		v := view{branch: t.branch, lineage: t.lineage(), now: t.now}
 		list, err := t.space.index.Namespaces(ctx, v.search(nil, memories))
 		if err != nil {
 			return nil, t.space.translate("list namespaces", err)
@@ -152,7 +152,7 @@ func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
 // scanNamespaces finds namespaces by a scan of all entries.
 func (t *Stage) scanNamespaces(ctx context.Context) (list []string, err error) {
 	scanned := 0
-	for page, err := range store.Pages(ctx, t.space.engine.ScanAt, t.lineage(false), store.Range{}, fillPage) {
+	for page, err := range store.Pages(ctx, t.space.engine.ScanAt, t.lineage(), store.Range{}, fillPage) {
 		if err != nil {
 			return nil, t.space.translate("list namespaces", err)
 		}
@@ -179,7 +179,7 @@ func (t *Stage) scanNamespaces(ctx context.Context) (list []string, err error) {
 func (t *Stage) inUse(ctx context.Context, namespaces []string) ([]string, error) {
 	var list []string
 	for _, namespace := range namespaces {
-		found, _, err := t.space.engine.ScanAt(ctx, t.lineage(false), store.Range{Namespace: namespace, Collection: memories}, "", 1)
+		found, _, err := t.space.engine.ScanAt(ctx, t.lineage(), store.Range{Namespace: namespace, Collection: memories}, "", 1)
 		if err != nil {
 			return nil, t.space.translate("list namespaces", err)
 		}

@@ -60,8 +60,8 @@ func Overlays(e *Engine) (inFile, inUse int, err error) {
 	return inFile, len(e.overlays), err
 }
 
-// TurnWait is how long a dump lets commits go first.
-const TurnWait = commitWait
+// CommitWait is how long a dump lets commits go first.
+const CommitWait = commitWait
 
 // WithChunk says how many entries are copied or dropped in one transaction; 0: as many as in use.
 func WithChunk(o Options, entries int) Options {
