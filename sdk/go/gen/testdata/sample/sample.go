@@ -95,8 +95,9 @@ func (in StoreNote) Call(c *alcove.Call, cfg Config) (*StoredNote, error) {
 	return &StoredNote{StoreNote: in, ID: c.ID("k"), At: c.Time(), Config: cfg}, nil
 }
 
-// memoryCount counts what there is.
+// memoryCount counts what there is. It reads nothing else.
 //
+//alcove:description Count what there is. Answers at once.
 //alcove:tool count_notes read-only
 type memoryCount struct{}
 
