@@ -50,13 +50,14 @@ type StoreNote struct {
 	Refers   []alcove.ID               // Memories that it refers to.
 	Replaces alcove.ID                 `alcove:"alias=supersedes"`
 	Weight   alcove.Optional[float64]  `alcove:"clear,min=0,max=1"`
-	Labels   alcove.Optional[[]string] `json:"label_list"`
+	Labels   alcove.Optional[[]string] `json:"label_list" alcove:"items.min=1,items.max=128,max=9"`
 	Count    *int
 	Limit    int `alcove:"default=20,min=1,max=100"`
 	Since    alcove.Time
 	Extra    map[string]alcove.Raw
 	Any      any
 	Raw      json.RawMessage
+	Loose    *Nested `json:",omitzero" alcove:"opaque"` // Like nested.
 	Nested   Nested
 	More     []Nested
 	Each     map[string]Nested
