@@ -133,9 +133,9 @@ func (f *family) header() error {
 			f.name, f.version = fields[0], fields[1]
 		case "manifest":
 			f.manifestPath = d.rest
-		case "license", "homepage", "needs", "limits":
+		case "description", "license", "homepage", "needs", "limits":
 		default:
-			return fmt.Errorf("//alcove:%s is no directive of a package: known are family, manifest, license, homepage, needs and limits", d.name)
+			return fmt.Errorf("//alcove:%s is no directive of a package: known are family, description, manifest, license, homepage, needs and limits", d.name)
 		}
 	}
 	if !familyName.MatchString(f.name) {
@@ -357,11 +357,8 @@ func (f *family) findCodecs() error {
 
 // setting is what a directive of a part says, and whether there is one.
 func (p part) setting(name string) (rest string, ok bool) {
-	i := slices.IndexFunc(p.doc.directives, func(d directive) bool { return d.name == name })
-	if i < 0 {
-		return "", false
-	}
-	return p.doc.directives[i].rest, true
+	d, ok := find(p.doc.directives, name)
+	return d.rest, ok
 }
 
 func (p part) name() string { return p.typ.Obj().Name() }

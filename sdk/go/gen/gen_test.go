@@ -57,10 +57,10 @@ func TestArgumentsAreReadAndResultsWrittenAsTheTypesSay(t *testing.T) {
 			`"config":{"max_tags":5,"set_type":true,"endpoint":"","mode":"report","namespaces":[],"ranking":{"lexical":0.15,"semantic":0.45},"decay":{"other":0.5,"plan":0.9}}}`},
 		"everything": {
 			`{"content":"a\u00e9","level":"high","labels":"one","refers":["work#a","b"],"supersedes":"work#c","weight":0.5,"label_list":["x"],"count":7,"limit":1,"since":"2026-01-02T03:04:05Z",` +
-				`"extra":{"a":[1]},"any":{"b":null},"raw":[true],"nested":{"factId":"n#k","deeper":{"saysA":"z"},"weights":{"semantic":1}},"more":[{}],"each":{"e":{}},"floats":[0.5],"done":true,"big":18446744073709551615,"Hidden":"h","hidden":"h"}`,
+				`"extra":{"a":[1]},"any":{"b":null},"raw":[true],"loose":{"weights":{"lexical":3}},"nested":{"factId":"n#k","deeper":{"saysA":"z"},"weights":{"semantic":1}},"more":[{}],"each":{"e":{}},"floats":[0.5],"done":true,"big":18446744073709551615,"Hidden":"h","hidden":"h"}`,
 			`{"max_tags":3,"set_type":false,"endpoint":"e","mode":"newest","namespaces":["*"],"ranking_weight_lexical":1,"decay_plan":0.25,"unknown":1}`,
 			`{"content":"aé","level":"high","tags":["one"],"refers":["work#a","b"],"replaces":"work#c","weight":0.5,"label_list":["x"],"count":7,"limit":1,"since":"2026-01-02T03:04:05Z",` +
-				`"extra":{"a":[1]},"any":{"b":null},"raw":[true],"nested":{"factId":"n#k","saysA":"a","deeper":{"factId":"","saysA":"z","weights":{"lexical":0,"semantic":0}},"weights":{"lexical":0.15,"semantic":1}},` +
+				`"extra":{"a":[1]},"any":{"b":null},"raw":[true],"loose":{"factId":"","saysA":"a","weights":{"lexical":3,"semantic":0.45}},"nested":{"factId":"n#k","saysA":"a","deeper":{"factId":"","saysA":"z","weights":{"lexical":0,"semantic":0}},"weights":{"lexical":0.15,"semantic":1}},` +
 				`"more":[{"factId":"","saysA":"a","weights":{"lexical":0,"semantic":0}}],"each":{"e":{"factId":"","saysA":"a","weights":{"lexical":0,"semantic":0}}},"floats":[0.5],"done":true,"big":18446744073709551615,` +
 				`"id":"here#k","at":"2026-06-01T12:00:00Z","removed":{"success":false,"entityId":""},"state":null,` +
 				`"config":{"max_tags":3,"set_type":false,"endpoint":"e","mode":"newest","namespaces":["*"],"ranking":{"lexical":1,"semantic":0.45},"decay":{"other":0.5,"plan":0.25}}}`},
@@ -155,6 +155,9 @@ func TestWhatCannotBeGeneratedIsNamed(t *testing.T) {
 		"facts.go:7: its first parameter is no *alcove.Call":        `type A struct{}; func (A) Call(n int) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }`,
 		"A: it has no comment: its first sentence is the tool's":    `type A struct{}; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }`,
 		"A.N: the tag has \"most=3\": known are required":           "// A is a.\ntype A struct{ N int `alcove:\"most=3\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.N: opaque is for structs and maps":                       "// A is a.\ntype A struct{ N int `alcove:\"opaque\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.N: items. is for lists":                                  "// A is a.\ntype A struct{ N int `alcove:\"items.max=1\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.N: items: above= is for numbers":                         "// A is a.\ntype A struct{ N []string `alcove:\"items.above=1\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"A.N: default=x is no int":                                  "// A is a.\ntype A struct{ N int `alcove:\"default=x\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"A.C: chan int cannot be JSON":                              "// A is a.\ntype A struct{ C chan int }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"A.X has a type that does not resolve":                      "// A is a.\ntype A struct{ X Missing }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",

@@ -138,6 +138,16 @@ func directives(groups ...*ast.CommentGroup) (list []directive) {
 	return list
 }
 
+// find is the first directive of a name, if there is one.
+func find(list []directive, name string) (d directive, ok bool) {
+	for _, d := range list {
+		if d.name == name {
+			return d, true
+		}
+	}
+	return directive{}, false
+}
+
 // docOf is what comments say of a type, of this package or of one that it imports.
 func (p *pkg) docOf(t *types.TypeName) doc {
 	if t.Pkg() == nil {

@@ -14,7 +14,7 @@ import (
 // manifest is the manifest of the family.
 func (f *family) manifest() ([]byte, error) {
 	m := &abi.Manifest{ABI: abi.Version, Name: f.name, Version: f.version}
-	m.Description, m.Docs = described(f.about, "Package "+f.types.Name())
+	m.Description, m.Docs = described(f.about, "Package "+f.types.Name(), f.said)
 	if m.Description == "" {
 		return nil, errors.New("the package has no comment: its first sentence says what the family does")
 	}
@@ -49,8 +49,9 @@ func (f *family) manifest() ([]byte, error) {
 	return pretty(data)
 }
 
-// described is a comment as a description, its first sentence, and what follows as docs. The name that it begins with goes.
-func described(text, name string) (description, docs string) {
+// described is a comment as a description, its first sentence, and what follows as docs. The name that it begins with goes. A directive
+// description replaces the sentence.
+func described(text, name string, said []directive) (description, docs string) {
 	text = strings.TrimSpace(text)
 	first, rest, _ := strings.Cut(text, "\n\n")
 	first = oneLine(first, name)
@@ -62,6 +63,9 @@ func described(text, name string) (description, docs string) {
 		if p = strings.Join(strings.Fields(p), " "); p != "" {
 			paragraphs = append(paragraphs, p)
 		}
+	}
+	if d, ok := find(said, "description"); ok {
+		first = d.rest
 	}
 	return first, strings.Join(paragraphs, "\n\n")
 }
@@ -125,7 +129,7 @@ func (f *family) addTo(m *abi.Manifest, p part) error {
 	if p.job != nil {
 		rest, _ := p.setting("job")
 		_, settings := words(rest)
-		description, _ := described(p.doc.text, p.name())
+		description, _ := described(p.doc.text, p.name(), p.doc.directives)
 		m.Hooks.Jobs = append(m.Hooks.Jobs, abi.Job{Name: p.jobName(), Description: description, Every: settings["every"]})
 	}
 	for method := range p.hooks {
@@ -138,7 +142,7 @@ func (f *family) addTo(m *abi.Manifest, p part) error {
 
 func (f *family) toolOf(p part) (abi.Tool, error) {
 	t := abi.Tool{Name: p.toolName()}
-	t.Description, t.Docs = described(p.doc.text, p.name())
+	t.Description, t.Docs = described(p.doc.text, p.name(), p.doc.directives)
 	if t.Description == "" {
 		return t, errors.New("it has no comment: its first sentence is the tool's description")
 	}

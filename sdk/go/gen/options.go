@@ -17,8 +17,10 @@ type options struct {
 	required  bool
 	clear     bool // null takes away what there is
 	many      bool // the schema says that one will do for a list of one
+	opaque    bool // the schema says of an object nothing but that it is one
 	key       string
 	values    map[string]string // default, min, max, above, below
+	items     map[string]string // min, max, above, below of the elements of a list
 	enum      []string
 	aliases   []string
 	described string
@@ -26,7 +28,7 @@ type options struct {
 
 // parseOptions reads the tags alcove and json of a field.
 func parseOptions(tag string) (o options, err error) {
-	o.values = map[string]string{}
+	o.values, o.items = map[string]string{}, map[string]string{}
 	if name, rest, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ","); name == "-" && rest == "" {
 		o.skip = true
 	} else {
@@ -38,12 +40,12 @@ func parseOptions(tag string) (o options, err error) {
 	}
 	for _, part := range strings.Split(text, ",") {
 		name, value, has := strings.Cut(strings.TrimSpace(part), "=")
-		flag, known := map[string]*bool{"required": &o.required, "clear": &o.clear, "many": &o.many, "omit": &o.omit}[name]
+		flag, known := map[string]*bool{"required": &o.required, "clear": &o.clear, "many": &o.many, "opaque": &o.opaque, "omit": &o.omit}[name]
 		switch {
 		case known && !has:
 			*flag = true
 		case !has || value == "" && name != "default":
-			return o, fmt.Errorf("the tag has %q: known are required, clear, many, omit, name=, key=, default=, min=, max=, above=, below=, enum=a|b and alias=a|b", part)
+			return o, unknown(part)
 		case name == "name":
 			o.name = value
 		case name == "key":
@@ -52,13 +54,21 @@ func parseOptions(tag string) (o options, err error) {
 			o.enum = strings.Split(value, "|")
 		case name == "alias":
 			o.aliases = strings.Split(value, "|")
-		case slices.Contains([]string{"default", "min", "max", "above", "below"}, name):
+		case name == "default" || slices.Contains(boundNames(), name):
 			o.values[name] = value
+		case strings.HasPrefix(name, "items.") && slices.Contains(boundNames(), name[len("items."):]):
+			o.items[name[len("items."):]] = value
 		default:
-			return o, fmt.Errorf("the tag has %q: known are required, clear, many, omit, name=, key=, default=, min=, max=, above=, below=, enum=a|b and alias=a|b", part)
+			return o, unknown(part)
 		}
 	}
 	return o, nil
+}
+
+func boundNames() []string { return []string{"min", "max", "above", "below"} }
+
+func unknown(part string) error {
+	return fmt.Errorf("the tag has %q: known are required, clear, many, opaque, omit, name=, key=, default=, min=, max=, above=, below=, the last four with items. in front, enum=a|b and alias=a|b", part)
 }
 
 // number is a value of a tag as JSON.

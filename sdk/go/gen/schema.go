@@ -2,6 +2,7 @@ package gen
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/types"
 	"strings"
@@ -165,7 +166,16 @@ func (p *pkg) fieldSchema(f field, d direction, within []types.Type) (object, er
 			s[i].value = []string{kind, "null"}
 		}
 	}
-	if s, err = f.bounds(s, kind); err != nil {
+	if f.opaque && kind != "object" && len(s) > 0 {
+		return nil, errors.New("opaque is for structs and maps")
+	}
+	if f.opaque {
+		s = object{{"type", "object"}}
+	}
+	if s, err = bounds(s, kind, f.values); err != nil {
+		return nil, err
+	}
+	if s, err = f.ofItems(s, kind); err != nil {
 		return nil, err
 	}
 	if len(f.enum) > 0 {
@@ -209,14 +219,34 @@ func oneOf(s object) string {
 	return "object"
 }
 
+// ofItems adds the bounds of a list's elements.
+func (f field) ofItems(s object, kind string) (object, error) {
+	for i, m := range s {
+		items, ok := m.value.(object)
+		if len(f.items) == 0 || kind != "array" || m.name != "items" || !ok || len(items) == 0 {
+			continue
+		}
+		element, _ := items[0].value.(string)
+		var err error
+		if s[i].value, err = bounds(items, element, f.items); err != nil {
+			return nil, fmt.Errorf("items: %w", err)
+		}
+		return s, nil
+	}
+	if len(f.items) > 0 {
+		return nil, errors.New("items. is for lists")
+	}
+	return s, nil
+}
+
 // bounds are the least and the most of a number, a text's length, or a list's.
-func (f field) bounds(s object, kind string) (object, error) {
+func bounds(s object, kind string, values map[string]string) (object, error) {
 	names := map[string][2]string{"string": {"minLength", "maxLength"}, "array": {"minItems", "maxItems"}, "object": {"minProperties", "maxProperties"}, "integer": {"minimum", "maximum"}, "number": {"minimum", "maximum"}}[kind]
 	for _, bound := range []struct {
 		name, keyword string
 		numeric       bool
 	}{{"min", names[0], false}, {"above", "exclusiveMinimum", true}, {"max", names[1], false}, {"below", "exclusiveMaximum", true}} {
-		value, given := f.values[bound.name]
+		value, given := values[bound.name]
 		switch {
 		case !given:
 			continue

@@ -286,6 +286,14 @@ func decodeStoreNote(s *scan.Scanner, x *StoreNote) {
 			x.Any = s.Any()
 		case "raw":
 			x.Raw = s.Raw()
+		case "loose":
+			if s.Null() {
+				x.Loose = nil
+			} else {
+				v0 := new(Nested)
+				decodeNested(s, v0)
+				x.Loose = v0
+			}
 		case "nested":
 			decodeNested(s, &x.Nested)
 		case "more":
@@ -371,6 +379,10 @@ func encodeStoredNote(w *scan.Writer, x *StoredNote) {
 	w.Any(x.StoreNote.Any)
 	w.Key("raw")
 	w.Raw(x.StoreNote.Raw)
+	if x.StoreNote.Loose != nil {
+		w.Key("loose")
+		encodeNested(w, x.StoreNote.Loose)
+	}
 	w.Key("nested")
 	encodeNested(w, &x.StoreNote.Nested)
 	w.Key("more")

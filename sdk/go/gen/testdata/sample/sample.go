@@ -50,13 +50,14 @@ type StoreNote struct {
 	Refers   []alcove.ID               // Memories that it refers to.
 	Replaces alcove.ID                 `alcove:"alias=supersedes"`
 	Weight   alcove.Optional[float64]  `alcove:"clear,min=0,max=1"`
-	Labels   alcove.Optional[[]string] `json:"label_list"`
+	Labels   alcove.Optional[[]string] `json:"label_list" alcove:"items.min=1,items.max=128,max=9"`
 	Count    *int
 	Limit    int `alcove:"default=20,min=1,max=100"`
 	Since    alcove.Time
 	Extra    map[string]alcove.Raw
 	Any      any
 	Raw      json.RawMessage
+	Loose    *Nested `json:",omitzero" alcove:"opaque"` // Like nested.
 	Nested   Nested
 	More     []Nested
 	Each     map[string]Nested
@@ -95,8 +96,9 @@ func (in StoreNote) Call(c *alcove.Call, cfg Config) (*StoredNote, error) {
 	return &StoredNote{StoreNote: in, ID: c.ID("k"), At: c.Time(), Config: cfg}, nil
 }
 
-// memoryCount counts what there is.
+// memoryCount counts what there is. It reads nothing else.
 //
+//alcove:description Count what there is. Answers at once.
 //alcove:tool count_notes read-only
 type memoryCount struct{}
 
