@@ -366,10 +366,20 @@ func (p part) name() string { return p.typ.Obj().Name() }
 // jobName is the name of the part's job.
 func (p part) jobName() string {
 	rest, _ := p.setting("job")
-	if flags, _ := words(rest); len(flags) > 0 {
-		return flags[0]
+	if name := nameIn(rest, nil); name != "" {
+		return name
 	}
 	return snake(p.name())
+}
+
+// nameIn is the first word of a directive that is neither a setting nor known; empty: there is none.
+func nameIn(rest string, known []string) string {
+	for _, w := range strings.Fields(rest) {
+		if !strings.Contains(w, "=") && !slices.Contains(known, w) {
+			return w
+		}
+	}
+	return ""
 }
 
 // toolWords are what //alcove:tool can say beside a name.
@@ -380,11 +390,8 @@ func toolWords() []string {
 // toolName is the name of the part's tool.
 func (p part) toolName() string {
 	rest, _ := p.setting("tool")
-	flags, _ := words(rest)
-	for _, w := range flags {
-		if !slices.Contains(toolWords(), w) {
-			return w
-		}
+	if name := nameIn(rest, toolWords()); name != "" {
+		return name
 	}
 	name := snake(p.name())
 	if strings.HasPrefix(name, "memory_") {
@@ -400,10 +407,14 @@ func (f *family) limitsOf() (limits abi.Limits, err error) {
 		if d.name != "limits" {
 			continue
 		}
-		_, settings := words(d.rest)
+		var names []string
+		limits.Each(func(name string, _ *int64) { names = append(names, name) })
+		_, settings, wrong := words("limits", d.rest, nil, names)
+		if wrong != nil {
+			return limits, wrong
+		}
 		limits.Each(func(name string, value *int64) {
 			text, given := settings[name]
-			delete(settings, name)
 			if !given {
 				return
 			}
@@ -413,9 +424,6 @@ func (f *family) limitsOf() (limits abi.Limits, err error) {
 			}
 			*value = n
 		})
-		for name := range settings {
-			return limits, fmt.Errorf("//alcove:limits: there is no limit %s", name)
-		}
 	}
 	return limits, err
 }

@@ -102,15 +102,27 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
-// words are those of a directive, and its settings of the form name=value.
-func words(rest string) (flags []string, settings map[string]string) {
+// words are those of a directive, and its settings of the form name=value: any where known is nil, and no others than those that are
+// known.
+func words(name, rest string, known, settable []string) (flags []string, settings map[string]string, err error) {
 	settings = map[string]string{}
 	for _, w := range strings.Fields(rest) {
-		if name, value, ok := strings.Cut(w, "="); ok {
-			settings[name] = value
-			continue
+		key, value, set := strings.Cut(w, "=")
+		switch {
+		case set && slices.Contains(settable, key) && value != "":
+			settings[key] = value
+		case !set && slices.Contains(known, w):
+			flags = append(flags, w)
+		default:
+			return nil, nil, fmt.Errorf("//alcove:%s says %q: known are %s", name, w, strings.Join(append(slices.Clone(known), suffixed(settable)...), ", "))
 		}
-		flags = append(flags, w)
 	}
-	return flags, settings
+	return flags, settings, nil
+}
+
+func suffixed(names []string) (list []string) {
+	for _, name := range names {
+		list = append(list, name+"=")
+	}
+	return list
 }

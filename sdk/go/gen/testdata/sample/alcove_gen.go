@@ -117,12 +117,7 @@ func (Hooks) AlcovePart() alcove.Handlers {
 		},
 		Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
 			var hook Hooks
-			for i := range entries {
-				if err := hook.Guard(c, &entries[i]); err != nil {
-					return nil, err
-				}
-			}
-			return nil, nil
+			return nil, alcove.GuardAll(entries, func(e *alcove.Entry) error { return hook.Guard(c, e) })
 		},
 		Merged: func(c *alcove.Call, m alcove.MergeNotice) error {
 			var hook Hooks

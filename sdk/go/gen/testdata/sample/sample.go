@@ -127,7 +127,7 @@ var visits = alcove.Records[Visit]{Name: "visits", Per: "space", Expires: "90d",
 
 // Tidy tidies notes up.
 //
-//alcove:job every=1d
+//alcove:job every=1d each=namespace
 type Tidy struct {
 	Namespace string
 	alcove.Sweep
@@ -149,7 +149,8 @@ type Mark struct {
 
 // Hooks are what is asked at stores and searches.
 //
-//alcove:stored collections=memory,visits
+//alcove:guard collections=memory changes=store,delete,state on_failure=defer redacts
+//alcove:stored collections=memory,visits own generations=3
 //alcove:types plan other
 //alcove:embed model=hash dimensions=2
 type Hooks struct {
@@ -158,8 +159,11 @@ type Hooks struct {
 
 // Guard keeps secrets out.
 func (Hooks) Guard(c *alcove.Call, e *alcove.Entry) error {
-	if e.Key == "secret" {
+	switch e.Key {
+	case "secret":
 		return alcove.Refuse("no secrets")
+	case "draft", "plan":
+		return alcove.Propose("look at the " + e.Key)
 	}
 	return nil
 }
