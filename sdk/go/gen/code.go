@@ -290,7 +290,7 @@ func (c *coder) constant(t types.Type, text, label string) string {
 			return strconv.Quote(text)
 		}
 		if _, err := c.literal(t, text); err != nil {
-			c.fail(fmt.Errorf("%s: %w", label, err))
+			c.fail(fmt.Errorf("%s: default=%w", label, err))
 		}
 		return text
 	case *types.Slice:

@@ -106,7 +106,11 @@ func withDefault(values map[string]string, value string) map[string]string {
 // initial is the default of a setting as JSON.
 func (f *family) initial(t types.Type, values map[string]string) (string, error) {
 	if text, ok := values["default"]; ok {
-		return f.literal(t, text)
+		value, err := f.literal(t, text)
+		if err != nil {
+			return "", fmt.Errorf("default=%w", err)
+		}
+		return value, nil
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Slice:

@@ -154,7 +154,7 @@ func (f *family) toolOf(p part) (abi.Tool, error) {
 	if t.InputSchema, err = json.Marshal(input); err != nil {
 		return t, err
 	}
-	if t.Parameters, err = f.spellings(p); err != nil {
+	if t.Parameters, t.Aliases, err = f.otherNames(p); err != nil {
 		return t, err
 	}
 	if p.tool.result != nil {
@@ -183,22 +183,4 @@ func (f *family) toolOf(p part) (abi.Tool, error) {
 		t.Annotations.Title = upper(strings.ReplaceAll(snake(p.name()), "_", " "))
 	}
 	return t, nil
-}
-
-// spellings are the other names of a tool's parameters.
-func (f *family) spellings(p part) (map[string]string, error) {
-	list, err := f.fields(p.typ)
-	if err != nil {
-		return nil, err
-	}
-	var names map[string]string
-	for _, x := range list {
-		for _, alias := range x.aliases {
-			if names == nil {
-				names = map[string]string{}
-			}
-			names[alias] = x.name
-		}
-	}
-	return names, nil
 }

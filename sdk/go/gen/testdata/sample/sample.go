@@ -43,6 +43,8 @@ type Level string
 //
 //alcove:tool idempotent
 //alcove:title Store a note
+//alcove:alias remember level=high tags=a|b limit=7 content="as it says"
+//alcove:alias note_down
 type StoreNote struct {
 	Content  string                    `alcove:"required,min=1,max=8192"` // What the note says.
 	Level    Level                     `alcove:"default=low,enum=low|high"`
