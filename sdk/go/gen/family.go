@@ -345,6 +345,10 @@ func (f *family) findCodecs() error {
 				}
 				f.codecs = append(f.codecs, t.Type())
 			case "camel":
+			case "rule":
+				if f.config == nil || named(f.config).Obj() != t {
+					return fmt.Errorf("%s: //alcove:rule is for the configuration", f.at(t.Pos()))
+				}
 			default:
 				if !slices.ContainsFunc(f.parts, func(p part) bool { return p.typ.Obj() == t }) {
 					return fmt.Errorf("%s: //alcove:%s is for parts of the family, and %s is no argument of alcove.New", f.at(t.Pos()), d.name, name)

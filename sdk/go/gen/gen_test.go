@@ -54,16 +54,16 @@ func TestArgumentsAreReadAndResultsWrittenAsTheTypesSay(t *testing.T) {
 		"nothing": {`{}`, `{}`, `{"content":"","level":"low","tags":[],"refers":[],"replaces":"","count":null,"limit":20,"since":"","extra":{},"any":null,"raw":null,` +
 			`"nested":{"factId":"","saysA":"","weights":{"lexical":0,"semantic":0}},"more":[],"each":{},"floats":[],"done":false,"big":0,"id":"here#k","at":"2026-06-01T12:00:00Z",` +
 			`"removed":{"success":false,"entityId":""},"state":null,` +
-			`"config":{"max_tags":5,"set_type":true,"endpoint":"","mode":"report","namespaces":[],"ranking":{"lexical":0.15,"semantic":0.45},"decay":{"other":0.5,"plan":0.9}}}`},
+			`"config":{"max_tags":5,"set_type":true,"endpoint":"","mode":"report","namespaces":[],"ranking":{"lexical":0.5,"semantic":0.5},"decay":{"other":0.5,"plan":0.9}}}`},
 		"everything": {
 			`{"content":"a\u00e9","level":"high","labels":"one","refers":["work#a","b"],"supersedes":"work#c","weight":0.5,"label_list":["x"],"count":7,"limit":1,"since":"2026-01-02T03:04:05Z",` +
 				`"extra":{"a":[1]},"any":{"b":null},"raw":[true],"loose":{"weights":{"lexical":3}},"nested":{"factId":"n#k","deeper":{"saysA":"z"},"weights":{"semantic":1}},"more":[{}],"each":{"e":{}},"floats":[0.5],"done":true,"big":18446744073709551615,"Hidden":"h","hidden":"h"}`,
 			`{"max_tags":3,"set_type":false,"endpoint":"e","mode":"newest","namespaces":["*"],"ranking_weight_lexical":1,"decay_plan":0.25,"unknown":1}`,
 			`{"content":"aé","level":"high","tags":["one"],"refers":["work#a","b"],"replaces":"work#c","weight":0.5,"label_list":["x"],"count":7,"limit":1,"since":"2026-01-02T03:04:05Z",` +
-				`"extra":{"a":[1]},"any":{"b":null},"raw":[true],"loose":{"factId":"","saysA":"a","weights":{"lexical":3,"semantic":0.45}},"nested":{"factId":"n#k","saysA":"a","deeper":{"factId":"","saysA":"z","weights":{"lexical":0,"semantic":0}},"weights":{"lexical":0.15,"semantic":1}},` +
+				`"extra":{"a":[1]},"any":{"b":null},"raw":[true],"loose":{"factId":"","saysA":"a","weights":{"lexical":3,"semantic":0.5}},"nested":{"factId":"n#k","saysA":"a","deeper":{"factId":"","saysA":"z","weights":{"lexical":0,"semantic":0}},"weights":{"lexical":0.5,"semantic":1}},` +
 				`"more":[{"factId":"","saysA":"a","weights":{"lexical":0,"semantic":0}}],"each":{"e":{"factId":"","saysA":"a","weights":{"lexical":0,"semantic":0}}},"floats":[0.5],"done":true,"big":18446744073709551615,` +
 				`"id":"here#k","at":"2026-06-01T12:00:00Z","removed":{"success":false,"entityId":""},"state":null,` +
-				`"config":{"max_tags":3,"set_type":false,"endpoint":"e","mode":"newest","namespaces":["*"],"ranking":{"lexical":1,"semantic":0.45},"decay":{"other":0.5,"plan":0.25}}}`},
+				`"config":{"max_tags":3,"set_type":false,"endpoint":"e","mode":"newest","namespaces":["*"],"ranking":{"lexical":1,"semantic":0.5},"decay":{"other":0.5,"plan":0.25}}}`},
 		"nulls": {`{"level":null,"tags":null,"weight":null,"label_list":null,"count":null,"limit":null,"nested":null,"extra":null}`, `{}`, `"level":"low","tags":[],"refers":[],"replaces":"","weight":null,"count":null,"limit":20`},
 	} {
 		got, err := tool(t, "memory_store_note", c.arguments, c.config)
@@ -175,6 +175,8 @@ func TestWhatCannotBeGeneratedIsNamed(t *testing.T) {
 		"//alcove:stored generations=9: give a number from 1 to 8":     "// A is a.\n//\n//alcove:stored generations=9\ntype A struct{}; func (A) Stored(*alcove.Call, []alcove.Entry) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"//alcove:alias b x=1: the tool has no parameter x":            "// A is a.\n//\n//alcove:alias b x=1\ntype A struct{}; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"//alcove:alias b n=true: n: true is no int":                   "// A is a.\n//\n//alcove:alias b n=true\ntype A struct{ N int }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"config has no key b":                                          "// A is a.\ntype A struct{}\n// C is c.\n//\n//alcove:rule less_than a b\ntype C struct{ A int }; func (A) Call(*alcove.Call, C) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"C.A: category= is for shared settings":                        "// A is a.\ntype A struct{}\ntype C struct{ A int `alcove:\"category=a\"` }; func (A) Call(*alcove.Call, C) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"the collection has no Name":                                   "// A is a.\ntype A struct{}; func (A) Call(*alcove.Call) error { return nil }; var r = alcove.Records[A]{}; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"//alcove:tool is for parts of the family, and B is no arg":    "// A is a.\ntype A struct{}; func (A) Call(*alcove.Call) error { return nil }\n// B is b.\n//\n//alcove:tool\ntype B struct{}; func Family() *alcove.Family { return alcove.New(A{}) }",
 	} {

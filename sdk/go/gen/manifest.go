@@ -35,6 +35,9 @@ func (f *family) manifest() ([]byte, error) {
 	if m.Config, err = f.settings(); err != nil {
 		return nil, err
 	}
+	if m.ConfigRules, err = f.rules(m.Config); err != nil {
+		return nil, err
+	}
 	for _, c := range f.collections {
 		m.Collections = append(m.Collections, c.Collection)
 	}

@@ -152,8 +152,8 @@ func readConfig(c *alcove.Call) (cfg Config, err error) {
 	cfg.MaxTags = 5
 	cfg.SetType = true
 	cfg.Mode = "report"
-	cfg.Ranking.Lexical = 0.15
-	cfg.Ranking.Semantic = 0.45
+	cfg.Ranking.Lexical = 0.5
+	cfg.Ranking.Semantic = 0.5
 	cfg.Decay = map[string]float64{
 		"plan":  0.9,
 		"other": 0.5,
@@ -653,8 +653,8 @@ func encodeConfig(w *scan.Writer, x *Config) {
 }
 
 func decodeOtherWeights(s *scan.Scanner, x *other.Weights) {
-	x.Lexical = 0.15
-	x.Semantic = 0.45
+	x.Lexical = 0.5
+	x.Semantic = 0.5
 	for key := range s.Fields() {
 		switch key {
 		case "lexical":

@@ -23,6 +23,9 @@ import (
 //go:generate alcove family gen
 
 // Config is the configuration.
+//
+//alcove:rule sum ranking_weight_* equals=1 within=0.01
+//alcove:rule less_than decay_other decay_plan
 type Config struct {
 	// MaxTags is how many tags a note gets.
 	MaxTags    int                `alcove:"default=5,min=0,max=16"`
@@ -30,8 +33,8 @@ type Config struct {
 	Endpoint   string             // The operator's name of a model; empty for none
 	Mode       string             `alcove:"enum=report|newest,default=report"`
 	Namespaces []string           `alcove:"max=100"`
-	Ranking    other.Weights      `alcove:"key=ranking_weight_*"`                                 // How much * counts
-	Decay      map[string]float64 `alcove:"key=decay_*,above=0,max=1,default=plan:0.9 other:0.5"` // What is left of * after a day
+	Ranking    other.Weights      `alcove:"key=ranking_weight_*,shared,category=weights"`                // How much * counts
+	Decay      map[string]float64 `alcove:"shared,key=decay_*,above=0,max=1,default=plan:0.9 other:0.5"` // What is left of * after a day
 }
 
 // Level is text of a type of its own.
