@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/constant"
-	"go/token"
 	"go/types"
 	"path"
 	"regexp"
@@ -42,12 +40,6 @@ type handler struct {
 	method     string
 	configured bool       // it takes the configuration
 	result     types.Type // nil: none
-}
-
-// collection is a variable of type Records.
-type collection struct {
-	abi.Collection
-	typ types.Type
 }
 
 // hookMethods are the methods that serve hooks, with the types of their parameters beside *Call and the configuration, and their
@@ -248,86 +240,6 @@ func (f *family) setConfig(t types.Type) error {
 	}
 	f.config = t
 	return nil
-}
-
-// findCollections finds the variables of the package that are collections.
-func (f *family) findCollections() error {
-	for _, file := range f.files {
-		for _, decl := range file.Decls {
-			g, ok := decl.(*ast.GenDecl)
-			if !ok || g.Tok != token.VAR {
-				continue
-			}
-			for _, spec := range g.Specs {
-				for _, value := range spec.(*ast.ValueSpec).Values {
-					if err := f.addCollection(value); err != nil {
-						return err
-					}
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func (f *family) addCollection(value ast.Expr) error {
-	literal, ok := value.(*ast.CompositeLit)
-	if !ok || !f.isOf(f.info.TypeOf(literal), "Records") {
-		return nil
-	}
-	c := collection{typ: named(f.info.TypeOf(literal)).TypeArgs().At(0)}
-	for _, element := range literal.Elts {
-		pair, ok := element.(*ast.KeyValueExpr)
-		if !ok {
-			return fmt.Errorf("%s: name the fields of a collection", f.at(element.Pos()))
-		}
-		texts, err := f.texts(pair.Value)
-		if err != nil {
-			return err
-		}
-		switch name := pair.Key.(*ast.Ident).Name; name {
-		case "Name":
-			c.Name = texts[0]
-		case "Per":
-			c.Per = texts[0]
-		case "Expires":
-			c.Expires = texts[0]
-		case "Searchable":
-			c.Searchable = texts
-		default:
-			return fmt.Errorf("%s: a collection is declared with Name, Per, Expires and Searchable; use In for a namespace", f.at(pair.Pos()))
-		}
-	}
-	if c.Name == "" {
-		return fmt.Errorf("%s: the collection has no Name", f.at(literal.Pos()))
-	}
-	for _, other := range f.collections {
-		if other.Name == c.Name {
-			return fmt.Errorf("%s: there is another collection %s", f.at(literal.Pos()), c.Name)
-		}
-	}
-	f.collections = append(f.collections, c)
-	return nil
-}
-
-// texts are a constant text, or a list of such.
-func (f *family) texts(e ast.Expr) ([]string, error) {
-	var list []string
-	if literal, ok := e.(*ast.CompositeLit); ok {
-		for _, element := range literal.Elts {
-			one, err := f.texts(element)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, one...)
-		}
-		return list, nil
-	}
-	v := f.info.Types[e].Value
-	if v == nil || v.Kind() != constant.String {
-		return nil, fmt.Errorf("%s: only constant text can be read here", f.at(e.Pos()))
-	}
-	return []string{constant.StringVal(v)}, nil
 }
 
 // findCodecs finds the types that say //alcove:json.

@@ -495,6 +495,10 @@ func encodeVisit(w *scan.Writer, x *Visit) {
 	w.Text(x.Page)
 	w.Key("last")
 	x.Last.EncodeJSON(w)
+	if x.By != nil {
+		w.Key("by")
+		encodeVisitor(w, x.By)
+	}
 	if x.Lifecycle.State != "" {
 		w.Key("state")
 		w.Text(x.Lifecycle.State)
@@ -513,6 +517,14 @@ func decodeVisit(s *scan.Scanner, x *Visit) {
 			x.Page = s.String()
 		case "last":
 			x.Last.DecodeJSON(s)
+		case "by":
+			if s.Null() {
+				x.By = nil
+			} else {
+				v0 := new(Visitor)
+				decodeVisitor(s, v0)
+				x.By = v0
+			}
 		case "state":
 			x.Lifecycle.State = s.String()
 		case "archivedAt":
@@ -650,6 +662,44 @@ func encodeConfig(w *scan.Writer, x *Config) {
 		w.Number(v0)
 	})
 	w.Close()
+}
+
+func encodeVisitor(w *scan.Writer, x *Visitor) {
+	w.Open()
+	w.Key("name")
+	w.Text(x.Name)
+	if !x.Age.IsZero() {
+		w.Key("age")
+		if v0, ok := x.Age.Get(); ok {
+			w.Int(int64(v0))
+		} else {
+			w.Null()
+		}
+	}
+	w.Key("known")
+	w.Bool(x.Known)
+	w.Close()
+}
+
+func decodeVisitor(s *scan.Scanner, x *Visitor) {
+	for key := range s.Fields() {
+		switch key {
+		case "name":
+			x.Name = s.String()
+		case "age":
+			if s.Null() {
+				x.Age = alcove.Optional[int]{}
+			} else {
+				var v0 int
+				v0 = int(s.Int())
+				x.Age = alcove.Some(v0)
+			}
+		case "known":
+			x.Known = s.Bool()
+		default:
+			s.Skip()
+		}
+	}
 }
 
 func decodeOtherWeights(s *scan.Scanner, x *other.Weights) {

@@ -125,10 +125,23 @@ func (*Forget) Call(*alcove.Call) error { return nil }
 type Visit struct {
 	Page string
 	Last alcove.Time
+	By   *Visitor `json:"by,omitzero"`
 	alcove.Lifecycle
 }
 
+// Visitor is who visits.
+type Visitor struct {
+	Name  string
+	Age   alcove.Optional[int]
+	Known bool
+}
+
 var visits = alcove.Records[Visit]{Name: "visits", Per: "space", Expires: "90d", Searchable: []string{"page"}}
+
+var recent = alcove.Records[Visit]{
+	Name: "recent", Per: "space", Unversioned: true,
+	Indexes: [][]string{{"page", "last"}, {"by.age", "by.known"}, {"last:time", "state"}},
+}
 
 // Tidy tidies notes up.
 //
