@@ -164,7 +164,7 @@ func (c *coder) hook(p part, h *handler) {
 	case "Store":
 		c.printf("Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {\n%svar hook %s\nreturn hook.Store(c%s, entries)\n},\n", read("c", "nil, err"), name, cfg)
 	case "Guard":
-		c.printf("Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {\n%svar hook %s\nfor i := range entries {\nif err := hook.Guard(c%s, &entries[i]); err != nil {\nreturn nil, err\n}\n}\nreturn nil, nil\n},\n", read("c", "nil, err"), name, cfg)
+		c.printf("Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {\n%svar hook %s\nreturn nil, alcove.GuardAll(entries, func(e *alcove.Entry) error { return hook.Guard(c%s, e) })\n},\n", read("c", "nil, err"), name, cfg)
 	case "Stored":
 		c.printf("Stored: func(c *alcove.Call, entries []alcove.Entry) error {\n%svar hook %s\nreturn hook.Stored(c%s, entries)\n},\n", read("c", "err"), name, cfg)
 	case "Merged":
@@ -290,7 +290,7 @@ func (c *coder) constant(t types.Type, text, label string) string {
 			return strconv.Quote(text)
 		}
 		if _, err := c.literal(t, text); err != nil {
-			c.fail(fmt.Errorf("%s: %w", label, err))
+			c.fail(fmt.Errorf("%s: default=%w", label, err))
 		}
 		return text
 	case *types.Slice:

@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,6 +69,8 @@ func (f *family) configOf(t types.Type, path, pattern string) (list []setting, e
 				if more[i].described == "" {
 					more[i].described = strings.ReplaceAll(x.described, "*", more[i].field.name)
 				}
+				more[i].shared = more[i].shared || x.shared
+				more[i].category = cmp.Or(more[i].category, x.category)
 			}
 			list = append(list, more...)
 		default:
@@ -114,7 +117,11 @@ func withDefault(values map[string]string, value string) map[string]string {
 // initial is the default of a setting as JSON.
 func (f *family) initial(t types.Type, values map[string]string) (string, error) {
 	if text, ok := values["default"]; ok {
-		return f.literal(t, text)
+		value, err := f.literal(t, text)
+		if err != nil {
+			return "", fmt.Errorf("default=%w", err)
+		}
+		return value, nil
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
@@ -151,7 +158,10 @@ func (f *family) settings() ([]abi.Setting, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.label, err)
 		}
-		setting := abi.Setting{Key: s.key, Description: s.described, Default: json.RawMessage(s.initial)}
+		if s.category != "" && !s.shared {
+			return nil, fmt.Errorf("%s: category= is for shared settings", s.label)
+		}
+		setting := abi.Setting{Key: s.key, Description: s.described, Shared: s.shared, Category: s.category, Default: json.RawMessage(s.initial)}
 		if len(schema) > 1 || schema[0].value != "boolean" && schema[0].value != "string" {
 			if setting.Schema, err = json.Marshal(schema); err != nil {
 				return nil, err

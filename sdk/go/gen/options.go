@@ -15,9 +15,11 @@ type options struct {
 	skip      bool   // json:"-"
 	omit      bool   // left out where it is zero
 	required  bool
-	clear     bool // null takes away what there is
-	many      bool // the schema says that one will do for a list of one
-	opaque    bool // the schema says of an object nothing but that it is one
+	clear     bool   // null takes away what there is
+	many      bool   // the schema says that one will do for a list of one
+	opaque    bool   // the schema says of an object nothing but that it is one
+	shared    bool   // a setting that all families have that declare it
+	category  string // of a shared setting
 	key       string
 	values    map[string]string // default, min, max, above, below
 	items     map[string]string // min, max, above, below of the elements of a list
@@ -40,7 +42,7 @@ func parseOptions(tag string) (o options, err error) {
 	}
 	for _, part := range strings.Split(text, ",") {
 		name, value, has := strings.Cut(strings.TrimSpace(part), "=")
-		flag, known := map[string]*bool{"required": &o.required, "clear": &o.clear, "many": &o.many, "opaque": &o.opaque, "omit": &o.omit}[name]
+		flag, known := map[string]*bool{"required": &o.required, "clear": &o.clear, "many": &o.many, "opaque": &o.opaque, "shared": &o.shared, "omit": &o.omit}[name]
 		switch {
 		case known && !has:
 			*flag = true
@@ -50,6 +52,8 @@ func parseOptions(tag string) (o options, err error) {
 			o.name = value
 		case name == "key":
 			o.key = value
+		case name == "category":
+			o.category = value
 		case name == "enum":
 			o.enum = strings.Split(value, "|")
 		case name == "alias":
@@ -68,7 +72,7 @@ func parseOptions(tag string) (o options, err error) {
 func boundNames() []string { return []string{"min", "max", "above", "below"} }
 
 func unknown(part string) error {
-	return fmt.Errorf("the tag has %q: known are required, clear, many, opaque, omit, name=, key=, default=, min=, max=, above=, below=, the last four with items. in front, enum=a|b and alias=a|b", part)
+	return fmt.Errorf("the tag has %q: known are required, clear, many, opaque, shared, omit, name=, key=, category=, default=, min=, max=, above=, below=, the last four with items. in front, enum=a|b and alias=a|b", part)
 }
 
 // number is a value of a tag as JSON.
@@ -102,15 +106,27 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
-// words are those of a directive, and its settings of the form name=value.
-func words(rest string) (flags []string, settings map[string]string) {
+// words are those of a directive, and its settings of the form name=value: any where known is nil, and no others than those that are
+// known.
+func words(name, rest string, known, settable []string) (flags []string, settings map[string]string, err error) {
 	settings = map[string]string{}
 	for _, w := range strings.Fields(rest) {
-		if name, value, ok := strings.Cut(w, "="); ok {
-			settings[name] = value
-			continue
+		key, value, set := strings.Cut(w, "=")
+		switch {
+		case set && slices.Contains(settable, key) && value != "":
+			settings[key] = value
+		case !set && slices.Contains(known, w):
+			flags = append(flags, w)
+		default:
+			return nil, nil, fmt.Errorf("//alcove:%s says %q: known are %s", name, w, strings.Join(append(slices.Clone(known), suffixed(settable)...), ", "))
 		}
-		flags = append(flags, w)
 	}
-	return flags, settings
+	return flags, settings, nil
+}
+
+func suffixed(names []string) (list []string) {
+	for _, name := range names {
+		list = append(list, name+"=")
+	}
+	return list
 }

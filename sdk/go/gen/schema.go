@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"go/types"
+	"strconv"
 	"strings"
 )
 
@@ -192,7 +193,7 @@ func (p *pkg) fieldSchema(f field, d direction, within []types.Type) (object, er
 	if text, ok := f.values["default"]; ok && d == toGuest {
 		value, err := p.literal(f.typ, text)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("default=%w", err)
 		}
 		s = s.with("default", json.RawMessage(value))
 	}
@@ -287,12 +288,24 @@ func (p *pkg) literal(t types.Type, text string) (string, error) {
 		return "[" + strings.Join(list, ",") + "]", nil
 	case *types.Basic:
 		if u.Info()&types.IsString == 0 {
-			if !json.Valid([]byte(text)) {
-				return "", fmt.Errorf("default=%s is no %s", text, u.Name())
+			if !isLiteral(u, text) {
+				return "", fmt.Errorf("%s is no %s", text, u.Name())
 			}
 			return text, nil
 		}
 	}
 	data, err := json.Marshal(text)
 	return string(data), err
+}
+
+// isLiteral reports whether a text is a number, or true or false, as a type wants it.
+func isLiteral(b *types.Basic, text string) bool {
+	switch info := b.Info(); {
+	case info&types.IsBoolean != 0:
+		return text == "true" || text == "false"
+	case info&types.IsInteger != 0 && strings.ContainsAny(text, ".eE"):
+		return false
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil && json.Valid([]byte(text))
 }

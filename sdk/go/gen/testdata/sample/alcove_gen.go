@@ -117,12 +117,7 @@ func (Hooks) AlcovePart() alcove.Handlers {
 		},
 		Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
 			var hook Hooks
-			for i := range entries {
-				if err := hook.Guard(c, &entries[i]); err != nil {
-					return nil, err
-				}
-			}
-			return nil, nil
+			return nil, alcove.GuardAll(entries, func(e *alcove.Entry) error { return hook.Guard(c, e) })
 		},
 		Merged: func(c *alcove.Call, m alcove.MergeNotice) error {
 			var hook Hooks
@@ -157,8 +152,8 @@ func readConfig(c *alcove.Call) (cfg Config, err error) {
 	cfg.MaxTags = 5
 	cfg.SetType = true
 	cfg.Mode = "report"
-	cfg.Ranking.Lexical = 0.15
-	cfg.Ranking.Semantic = 0.45
+	cfg.Ranking.Lexical = 0.5
+	cfg.Ranking.Semantic = 0.5
 	cfg.Decay = map[string]float64{
 		"plan":  0.9,
 		"other": 0.5,
@@ -500,6 +495,10 @@ func encodeVisit(w *scan.Writer, x *Visit) {
 	w.Text(x.Page)
 	w.Key("last")
 	x.Last.EncodeJSON(w)
+	if x.By != nil {
+		w.Key("by")
+		encodeVisitor(w, x.By)
+	}
 	if x.Lifecycle.State != "" {
 		w.Key("state")
 		w.Text(x.Lifecycle.State)
@@ -518,6 +517,14 @@ func decodeVisit(s *scan.Scanner, x *Visit) {
 			x.Page = s.String()
 		case "last":
 			x.Last.DecodeJSON(s)
+		case "by":
+			if s.Null() {
+				x.By = nil
+			} else {
+				v0 := new(Visitor)
+				decodeVisitor(s, v0)
+				x.By = v0
+			}
 		case "state":
 			x.Lifecycle.State = s.String()
 		case "archivedAt":
@@ -657,9 +664,47 @@ func encodeConfig(w *scan.Writer, x *Config) {
 	w.Close()
 }
 
+func encodeVisitor(w *scan.Writer, x *Visitor) {
+	w.Open()
+	w.Key("name")
+	w.Text(x.Name)
+	if !x.Age.IsZero() {
+		w.Key("age")
+		if v0, ok := x.Age.Get(); ok {
+			w.Int(int64(v0))
+		} else {
+			w.Null()
+		}
+	}
+	w.Key("known")
+	w.Bool(x.Known)
+	w.Close()
+}
+
+func decodeVisitor(s *scan.Scanner, x *Visitor) {
+	for key := range s.Fields() {
+		switch key {
+		case "name":
+			x.Name = s.String()
+		case "age":
+			if s.Null() {
+				x.Age = alcove.Optional[int]{}
+			} else {
+				var v0 int
+				v0 = int(s.Int())
+				x.Age = alcove.Some(v0)
+			}
+		case "known":
+			x.Known = s.Bool()
+		default:
+			s.Skip()
+		}
+	}
+}
+
 func decodeOtherWeights(s *scan.Scanner, x *other.Weights) {
-	x.Lexical = 0.15
-	x.Semantic = 0.45
+	x.Lexical = 0.5
+	x.Semantic = 0.5
 	for key := range s.Fields() {
 		switch key {
 		case "lexical":
