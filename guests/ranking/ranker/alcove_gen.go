@@ -9,12 +9,12 @@ import (
 )
 
 // AlcovePart implements alcove.Part.
-func (ExplainRanking) AlcovePart() alcove.Handlers {
+func (part ExplainRanking) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "ranking",
 		Tool:   "memory_explain_ranking",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in ExplainRanking
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeExplainRanking(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -34,12 +34,12 @@ func (ExplainRanking) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (RankFeedback) AlcovePart() alcove.Handlers {
+func (part RankFeedback) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "ranking",
 		Tool:   "memory_rank_feedback",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in RankFeedback
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRankFeedback(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -59,12 +59,12 @@ func (RankFeedback) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (CompareRankings) AlcovePart() alcove.Handlers {
+func (part CompareRankings) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "ranking",
 		Tool:   "memory_compare_rankings",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in CompareRankings
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeCompareRankings(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -84,12 +84,12 @@ func (CompareRankings) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (TuneRanking) AlcovePart() alcove.Handlers {
+func (part TuneRanking) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "ranking",
 		Tool:   "memory_tune_ranking",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in TuneRanking
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeTuneRanking(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -109,7 +109,7 @@ func (TuneRanking) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (Searches) AlcovePart() alcove.Handlers {
+func (part Searches) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "ranking",
 		Rank: func(r *alcove.Ranking) error {
@@ -120,7 +120,7 @@ func (Searches) AlcovePart() alcove.Handlers {
 			if err != nil {
 				return err
 			}
-			var hook Searches
+			hook := part
 			hook.Columns.Score = r.Columns[0]
 			hook.Columns.Lexical = r.Columns[1]
 			hook.Columns.Semantic = r.Columns[2]
