@@ -141,7 +141,7 @@ func readConfig(c *alcove.Call) (cfg Config, err error) {
 	cfg.Weights.Importance = 0.2
 	cfg.Weights.Freshness = 0.1
 	cfg.Weights.Outcome = 0.1
-	cfg.TypeImportance = [...]float64{
+	cfg.Importance = [...]float64{
 		0: 0.8,
 		1: 0.7,
 		2: 0.75,
@@ -179,39 +179,39 @@ func readConfig(c *alcove.Call) (cfg Config, err error) {
 			case "importance_weight_decision":
 				var v0 float64
 				v0 = s.Number()
-				cfg.TypeImportance[0] = v0
+				cfg.Importance[0] = v0
 			case "importance_weight_error":
 				var v0 float64
 				v0 = s.Number()
-				cfg.TypeImportance[1] = v0
+				cfg.Importance[1] = v0
 			case "importance_weight_insight":
 				var v0 float64
 				v0 = s.Number()
-				cfg.TypeImportance[2] = v0
+				cfg.Importance[2] = v0
 			case "importance_weight_correction":
 				var v0 float64
 				v0 = s.Number()
-				cfg.TypeImportance[3] = v0
+				cfg.Importance[3] = v0
 			case "importance_weight_steering_rule":
 				var v0 float64
 				v0 = s.Number()
-				cfg.TypeImportance[4] = v0
+				cfg.Importance[4] = v0
 			case "importance_weight_learning":
 				var v0 float64
 				v0 = s.Number()
-				cfg.TypeImportance[5] = v0
+				cfg.Importance[5] = v0
 			case "importance_weight_session_summary":
 				var v0 float64
 				v0 = s.Number()
-				cfg.TypeImportance[6] = v0
+				cfg.Importance[6] = v0
 			case "importance_weight_plan":
 				var v0 float64
 				v0 = s.Number()
-				cfg.TypeImportance[7] = v0
+				cfg.Importance[7] = v0
 			case "importance_weight_observation":
 				var v0 float64
 				v0 = s.Number()
-				cfg.TypeImportance[8] = v0
+				cfg.Importance[8] = v0
 			case "decay_rate_decision":
 				var v0 float64
 				v0 = s.Number()
