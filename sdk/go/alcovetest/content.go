@@ -140,10 +140,10 @@ func (s *Space) Record(collection, key string) *alcove.Record {
 	return out.Records[0]
 }
 
-// PutRecord stores a record in the space's namespace. The value is one for encoding/json.
+// PutRecord stores a record in the space's namespace. The value is one for encoding/json, or one that encodes itself.
 func (s *Space) PutRecord(collection, key string, value any) {
 	s.t.Helper()
-	data, err := json.Marshal(value)
+	data, err := written(value)
 	s.must(err)
 	s.must(s.ask(abi.OpRecordPut, alcove.RecordPutRequest{Collection: collection, Items: []alcove.RecordItem{{Key: key, Value: data}}}, nil))
 }

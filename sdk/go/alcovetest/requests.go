@@ -12,18 +12,20 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
 func (s *Space) location() memory.Location {
 	return memory.Location{Branch: s.Branch, Namespace: s.Namespace}
 }
 
-// Tool calls a tool as a client does, and reads its result into result unless that is nil. Arguments are a value for encoding/json.
+// Tool calls a tool as a client does, and reads its result into result unless that is nil. Arguments are a value for encoding/json, or
+// one that encodes itself.
 func (s *Space) Tool(name string, arguments, result any) error {
 	if err := s.begin(); err != nil {
 		return asError(err)
 	}
-	raw, err := json.Marshal(arguments)
+	raw, err := written(arguments)
 	if err != nil {
 		return fmt.Errorf("write the arguments: %w", err)
 	}
@@ -93,6 +95,14 @@ func (s *Space) store(entries []alcove.Entry) ([]*alcove.Change, error) {
 		changes = converted[[]*alcove.Change](answer.Entries)
 	}
 	return changes, nil
+}
+
+// written is a value as JSON: by its own codec, which alcove family gen writes, where it has one.
+func written(v any) ([]byte, error) {
+	if own, ok := v.(scan.Encoder); ok {
+		return scan.Encode(own)
+	}
+	return json.Marshal(v)
 }
 
 // converted is a message of one side as that of the other: both are the same JSON.
@@ -191,7 +201,7 @@ func (s *Space) RunJobs() error {
 func (s *Space) Job(name string, payload, result any) error {
 	r := abi.JobEnqueueRequest{Job: name}
 	if payload != nil {
-		raw, err := json.Marshal(payload)
+		raw, err := written(payload)
 		if err != nil {
 			return fmt.Errorf("write the payload: %w", err)
 		}
