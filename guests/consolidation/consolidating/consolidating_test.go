@@ -282,7 +282,9 @@ func TestAJobResumesBehindWhatARunCommitted(t *testing.T) {
 	if err := s.Job("consolidate", map[string]any{"namespace": "default", "only": []string{"duplicates"}}, nil); err != nil {
 		t.Fatal(err)
 	}
-	states := func() string { return s.Memory("k000a").State + " " + s.Memory("k000b").State + ", " + s.Memory("z1").State + " " + s.Memory("z2").State }
+	states := func() string {
+		return s.Memory("k000a").State + " " + s.Memory("k000b").State + ", " + s.Memory("z1").State + " " + s.Memory("z2").State
+	}
 	if got := states(); got != "active merged, active active" {
 		t.Fatalf("after a run, and one that failed, the memories are %s", got)
 	}
