@@ -9,12 +9,12 @@ import (
 )
 
 // AlcovePart implements alcove.Part.
-func (AutoTag) AlcovePart() alcove.Handlers {
+func (part AutoTag) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "auto-tag",
 		Tool:   "memory_auto_tag",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in AutoTag
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeAutoTag(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -34,12 +34,12 @@ func (AutoTag) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (Retag) AlcovePart() alcove.Handlers {
+func (part Retag) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "auto-tag",
 		Tool:   "memory_retag",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in Retag
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRetag(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -55,12 +55,12 @@ func (Retag) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (SuggestTags) AlcovePart() alcove.Handlers {
+func (part SuggestTags) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "auto-tag",
 		Tool:   "memory_suggest_tags",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in SuggestTags
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSuggestTags(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -80,12 +80,12 @@ func (SuggestTags) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (MergeTags) AlcovePart() alcove.Handlers {
+func (part MergeTags) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "auto-tag",
 		Tool:   "memory_merge_tags",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in MergeTags
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeMergeTags(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -101,7 +101,7 @@ func (MergeTags) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (Tagger) AlcovePart() alcove.Handlers {
+func (part Tagger) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "auto-tag",
 		Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
@@ -109,19 +109,19 @@ func (Tagger) AlcovePart() alcove.Handlers {
 			if err != nil {
 				return nil, err
 			}
-			var hook Tagger
+			hook := part
 			return hook.Store(c, cfg, entries)
 		},
 	}
 }
 
 // AlcovePart implements alcove.Part.
-func (Learn) AlcovePart() alcove.Handlers {
+func (part Learn) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "auto-tag",
 		Job:    "learn",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in Learn
+			in := part
 			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeLearn(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -143,12 +143,12 @@ func (x Learn) EncodeJSON(w *scan.Writer) { encodeLearn(w, &x) }
 func (x *Learn) DecodeJSON(s *scan.Scanner) { decodeLearn(s, x) }
 
 // AlcovePart implements alcove.Part.
-func (RetagBatch) AlcovePart() alcove.Handlers {
+func (part RetagBatch) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "auto-tag",
 		Job:    "retag",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in RetagBatch
+			in := part
 			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeRetagBatch(s, &in) }); err != nil {
 				return nil, err
 			}

@@ -12,20 +12,19 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
 func (s *Space) location() memory.Location {
 	return memory.Location{Branch: s.Branch, Namespace: s.Namespace}
 }
 
-// Tool calls a tool as a client does, and reads its result into result unless that is nil. Arguments are a value for encoding/json, or
-// one that encodes itself.
+// Tool calls a tool as a client does, and reads its result into result unless that is nil. Arguments and result are values for encoding/json,
+// or have a codec that alcove family gen wrote.
 func (s *Space) Tool(name string, arguments, result any) error {
 	if err := s.begin(); err != nil {
 		return asError(err)
 	}
-	raw, err := written(arguments)
+	raw, err := marshal(arguments)
 	if err != nil {
 		return fmt.Errorf("write the arguments: %w", err)
 	}
@@ -44,7 +43,7 @@ func (s *Space) Tool(name string, arguments, result any) error {
 	if err != nil || result == nil {
 		return asError(err)
 	}
-	return json.Unmarshal(r.Output, result)
+	return unmarshal(r.Output, result)
 }
 
 // meant is the location of a call that may name another one.
@@ -95,14 +94,6 @@ func (s *Space) store(entries []alcove.Entry) ([]*alcove.Change, error) {
 		changes = converted[[]*alcove.Change](answer.Entries)
 	}
 	return changes, nil
-}
-
-// written is a value as JSON: by its own codec, which alcove family gen writes, where it has one.
-func written(v any) ([]byte, error) {
-	if own, ok := v.(scan.Encoder); ok {
-		return scan.Encode(own)
-	}
-	return json.Marshal(v)
 }
 
 // converted is a message of one side as that of the other: both are the same JSON.
@@ -201,7 +192,7 @@ func (s *Space) RunJobs() error {
 func (s *Space) Job(name string, payload, result any) error {
 	r := abi.JobEnqueueRequest{Job: name}
 	if payload != nil {
-		raw, err := written(payload)
+		raw, err := marshal(payload)
 		if err != nil {
 			return fmt.Errorf("write the payload: %w", err)
 		}
@@ -221,7 +212,7 @@ func (s *Space) Job(name string, payload, result any) error {
 		case j.Error != "":
 			return errors.Join(s.failed, s.ask(abi.OpJobCancel, abi.JobCancelRequest{ID: j.ID}, nil))
 		case result != nil && len(j.Result) > 0:
-			return json.Unmarshal(j.Result, result)
+			return unmarshal(j.Result, result)
 		}
 	}
 	return nil

@@ -202,7 +202,7 @@ func docOfSpec(g *ast.GenDecl, s *ast.TypeSpec) doc {
 			text = field.Comment.Text()
 		}
 		for _, name := range field.Names {
-			d.fields[name.Name] = oneLine(text, name.Name)
+			d.fields[name.Name] = ofField(text, name.Name)
 		}
 	}
 	return d

@@ -9,12 +9,12 @@ import (
 )
 
 // AlcovePart implements alcove.Part.
-func (StoreNote) AlcovePart() alcove.Handlers {
+func (part StoreNote) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "sample",
 		Tool:   "memory_store_note",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in StoreNote
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeStoreNote(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -38,12 +38,12 @@ func (StoreNote) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (memoryCount) AlcovePart() alcove.Handlers {
+func (part memoryCount) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "sample",
 		Tool:   "count_notes",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in memoryCount
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeMemoryCount(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -59,12 +59,12 @@ func (memoryCount) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (Forget) AlcovePart() alcove.Handlers {
+func (part Forget) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "sample",
 		Tool:   "memory_forget",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in Forget
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeForget(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -77,12 +77,12 @@ func (Forget) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (Tidy) AlcovePart() alcove.Handlers {
+func (part Tidy) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "sample",
 		Job:    "tidy",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in Tidy
+			in := part
 			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeTidy(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -108,19 +108,19 @@ func (x Tidy) EncodeJSON(w *scan.Writer) { encodeTidy(w, &x) }
 func (x *Tidy) DecodeJSON(s *scan.Scanner) { decodeTidy(s, x) }
 
 // AlcovePart implements alcove.Part.
-func (Hooks) AlcovePart() alcove.Handlers {
+func (part Hooks) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "sample",
 		Embed: func(t *alcove.Texts) ([][]float32, error) {
-			var hook Hooks
+			hook := part
 			return hook.Embed(t.Call, t)
 		},
 		Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
-			var hook Hooks
+			hook := part
 			return nil, alcove.GuardAll(entries, func(e *alcove.Entry) error { return hook.Guard(c, e) })
 		},
 		Merged: func(c *alcove.Call, m alcove.MergeNotice) error {
-			var hook Hooks
+			hook := part
 			return hook.Merged(c, m)
 		},
 		Rank: func(r *alcove.Ranking) error {
@@ -131,7 +131,7 @@ func (Hooks) AlcovePart() alcove.Handlers {
 			if err != nil {
 				return err
 			}
-			var hook Hooks
+			hook := part
 			hook.Score = r.Columns[0]
 			hook.Lexical = r.Columns[1]
 			return hook.Rank(r.Call, cfg, r)
@@ -141,7 +141,7 @@ func (Hooks) AlcovePart() alcove.Handlers {
 			if err != nil {
 				return err
 			}
-			var hook Hooks
+			hook := part
 			return hook.Stored(c, cfg, entries)
 		},
 	}
