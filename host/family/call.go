@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // Call is a call of a tool.
@@ -162,11 +163,11 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest
 	if err != nil {
 		return Result{}, err
 	}
-	w := f.newRequest(x, stage, forTool(c.Caller, t), cmp.Or(c.Namespace, memory.Default), c.RequestID)
+	w := f.newRequest(x, registry.Calls, stage, forTool(c.Caller, t), cmp.Or(c.Namespace, memory.Default), c.RequestID)
 	w.DryRun, w.Progress, w.ended = c.DryRun, c.Progress, c.Ended
 	output, err := w.callTool(ctx, m, t, c.Arguments)
 	if err != nil || c.DryRun {
-		return Result{Output: output, Notes: w.notes}, err
+		return Result{Output: output, Notes: w.rehearsed()}, err
 	}
 	commit.Answer, commit.KeepAnswer = output, memory.EffectsOf(ctx).Noted()
 	result, err := w.commit(ctx, space, commit)
@@ -298,6 +299,14 @@ func (w *request) commit(ctx context.Context, space *memory.Access, c memory.Com
 	}
 	result.Notes = append(result.Notes, w.Finish(ctx)...)
 	return result, nil
+}
+
+// rehearsed returns the notes of a dry run.
+func (w *request) rehearsed() []string {
+	if !w.Proposes() {
+		return w.notes
+	}
+	return append(w.notes, "what it changes would be proposed on a branch of its own")
 }
 
 // proposal returns the name of the branch for a proposal; empty if the request may make all its changes.

@@ -119,6 +119,7 @@ type (
 	GrantRequest  = family.GrantRequest
 	HookOn        = registry.On
 	Capability    = registry.Capability
+	Work          = registry.Work
 	Endpoint      = registry.Endpoint
 
 	Setting        = family.Setting
@@ -131,6 +132,12 @@ type (
 	SettingChange  = config.Change
 	SettingChanged = config.Changed
 	SettingVersion = config.Version
+)
+
+// The parts of a family's work.
+const (
+	Calls = registry.Calls
+	Jobs  = registry.Jobs
 )
 
 // Health is how a server is.

@@ -26,28 +26,35 @@ type Rights interface {
 type Grant struct {
 	Name  abi.Capability
 	Scope []string // empty if the capability has none
+	// Elsewhere is the only work in which it holds, which the call is no part of; empty: it holds.
+	Elsewhere string
 }
 
 // Powers are the powers of one call of a family: what its manifest asks for, the operator granted, and its caller has the rights
 // to. The zero Powers allow nothing.
 type Powers struct {
-	family  string
-	allowed map[abi.Capability][]string // scopes; nil if the capability has none
-	asked   map[abi.Capability][]string
-	granted map[abi.Capability][]string
-	rights  Rights // of the caller
+	family    string
+	allowed   map[abi.Capability][]string // scopes; nil if the capability has none
+	asked     map[abi.Capability][]string
+	granted   map[abi.Capability][]string
+	elsewhere map[abi.Capability]string // the only work in which it holds
+	rights    Rights                    // of the caller
 }
 
 // Of returns the powers of a call of a family.
 func Of(family string, asked []abi.Request, granted []Grant, rights Rights) Powers {
-	p := Powers{family: family, allowed: map[abi.Capability][]string{}, asked: map[abi.Capability][]string{}, granted: map[abi.Capability][]string{}, rights: rights}
+	p := Powers{family: family, allowed: map[abi.Capability][]string{}, asked: map[abi.Capability][]string{}, granted: map[abi.Capability][]string{},
+		elsewhere: map[abi.Capability]string{}, rights: rights}
 	for _, g := range granted {
 		p.granted[g.Name] = append(p.granted[g.Name], g.Scope...)
+		if g.Elsewhere != "" {
+			p.elsewhere[g.Name] = g.Elsewhere
+		}
 	}
 	for _, a := range asked {
 		p.asked[a.Name] = append(p.asked[a.Name], a.Scope...)
 		for _, g := range granted {
-			if g.Name != a.Name || p.readOnly() && writes(a.Name) {
+			if g.Name != a.Name || g.Elsewhere != "" || p.readOnly() && Writes(a.Name) {
 				continue
 			}
 			scope := p.withinCaller(a.Name, Common(a.Scope, g.Scope))
@@ -65,8 +72,8 @@ func (p Powers) readOnly() bool {
 	return !all && len(writable) == 0
 }
 
-// writes reports whether a capability changes something that a read-only caller must not change.
-func writes(c abi.Capability) bool {
+// Writes reports whether a capability changes something that a read-only caller must not change.
+func Writes(c abi.Capability) bool {
 	switch c {
 	case abi.CanMemoryWrite, abi.CanMemoryPropose, abi.CanLogAppend, abi.CanFeedEmit, abi.CanBranchWrite, abi.CanLinkWrite,
 		abi.CanConfigWrite, abi.CanConfigShared, abi.CanToolsPublish, abi.CanJob, abi.CanMemoryCount, abi.CanFeedKind, abi.CanNamespaceDelete, abi.CanEmbedRebuild:
@@ -92,7 +99,7 @@ func (p Powers) withinCaller(c abi.Capability, scope []string) []string {
 		return scope
 	}
 	of := p.rights.Readable
-	if writes(c) {
+	if Writes(c) {
 		of = p.rights.Writable
 	}
 	namespaces, all := of()
@@ -104,7 +111,7 @@ func (p Powers) withinCaller(c abi.Capability, scope []string) []string {
 
 // callerMay reports whether the caller has the right to a namespace that a capability needs.
 func (p Powers) callerMay(c abi.Capability, namespace string) bool {
-	if writes(c) {
+	if Writes(c) {
 		return p.rights.MayWrite(namespace)
 	}
 	return p.rights.MayRead(namespace)
@@ -137,7 +144,7 @@ func (p Powers) Check(c abi.Capability, name string) error {
 	switch {
 	case !inManifest || !covers(c, asked, name):
 		e.Message = fmt.Sprintf("%s is not in the manifest of family %s", what, p.family)
-	case p.readOnly() && writes(c):
+	case p.readOnly() && Writes(c):
 		e.Message = fmt.Sprintf("%s is denied, because the caller or the tool is read-only", what)
 	case name != "" && c.Scope() == "namespaces" && !p.callerMay(c, name) && p.rights.MayRead(name):
 		e.Message = fmt.Sprintf("%s is denied, because the caller may only read the namespace", what)
@@ -145,6 +152,9 @@ func (p Powers) Check(c abi.Capability, name string) error {
 		e.Message = fmt.Sprintf("%s is denied, because the caller has no access to the namespace", what)
 	case !wasGranted || !covers(c, granted, name):
 		e.Message = fmt.Sprintf("%s was not granted to family %s: an operator can, with: alcove family grant %s %s", what, p.family, p.family, wanted(c, granted, name))
+	case p.elsewhere[c] != "":
+		e.Message = fmt.Sprintf("%s was granted to family %s for its %s alone: an operator can grant it for all of its work, with: alcove family grant %s %s",
+			what, p.family, p.elsewhere[c], p.family, restated(c, granted))
 	default:
 		e.Message = fmt.Sprintf("%s is beyond what the manifest of family %s asks for, what it was granted, or what its caller may do", what, p.family)
 	}
@@ -164,7 +174,15 @@ func wanted(c abi.Capability, granted []string, name string) string {
 	if c.Scope() == "none" || !scopeForm.MatchString(name) {
 		return string(c) // for all that the manifest asks for
 	}
-	return string(c) + "=" + strings.Join(append(slices.Clone(granted), name), ",")
+	return restated(c, append(slices.Clone(granted), name))
+}
+
+// restated formats a capability as it is granted.
+func restated(c abi.Capability, granted []string) string {
+	if c.Scope() == "none" {
+		return string(c)
+	}
+	return string(c) + "=" + strings.Join(granted, ",")
 }
 
 // Scope returns the scope of a capability; ["*"] for everything of its kind, and nothing if it is not held.
@@ -175,7 +193,7 @@ func (p Powers) List() []Grant {
 	var list []Grant
 	for _, c := range abi.Capabilities() {
 		if scope, ok := p.allowed[c]; ok {
-			list = append(list, Grant{c, slices.Clone(scope)})
+			list = append(list, Grant{Name: c, Scope: slices.Clone(scope)})
 		}
 	}
 	return list
