@@ -77,7 +77,8 @@ func rules() []rule {
 		{pkg: "host/memory", own: []string{"host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/lineage", "host/memory/retention", "host/memory/threeway", "host/store", "host/search", "host/jsontext", "host/memory/moment", "host/memory/record"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
 		{pkg: "host/tool", own: []string{"host/memory", "host/schema", "host/jsonrpc", "host/jsontext"}, never: append(outside, "os")},
-		{pkg: "host/tool/core", own: []string{"host/memory", "host/search", "host/tool"}, never: append(outside, "os")},
+		{pkg: "host/tool/operation", own: []string{"host/memory", "host/tool"}, never: append(outside, "os")},
+		{pkg: "host/tool/core", own: []string{"host/memory", "host/search", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/tool", "host/jsonrpc"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/mcp/clients"}, // tests only
 		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},

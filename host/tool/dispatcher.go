@@ -59,6 +59,9 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 	if err == nil {
 		return a, nil
 	}
+	if why := stopped(ctx, err); why != nil {
+		return Answer{}, why
+	}
 	f := FailureOf(err)
 	if f.Code == memory.Internal {
 		d.options.Logger.ErrorContext(ctx, "tool failed", "tool", t.Name, "error", err)
@@ -174,6 +177,15 @@ func survive(run func() (Answer, error)) (a Answer, err error) {
 func tellsOfEffects(err error) bool {
 	var known *memory.Error
 	return errors.As(err, &known) && (known.Details["sent"] != nil || known.Details["not_sent"] != nil)
+}
+
+// stopped returns why a call was cancelled, if the context tells; nil: it was not, or its effects are to be told.
+func stopped(ctx context.Context, err error) error {
+	var why *memory.Error
+	if ctx.Err() == nil || tellsOfEffects(err) || !errors.As(context.Cause(ctx), &why) {
+		return nil
+	}
+	return why
 }
 
 // late returns the error of a call that timed out.

@@ -108,6 +108,21 @@ func (r *Registry) Find(name string) (*Tool, bool) {
 	return t, t != nil
 }
 
+// methodPrefix begins the names of most tools. Methods of operations do without it.
+const methodPrefix = "memory_"
+
+// Method returns the name of the tool that a method of an operation stands for: recall is memory_recall, unless a tool has that
+// name. An unknown method stands for itself.
+func (r *Registry) Method(name string) string {
+	if _, known := r.Find(name); known {
+		return name
+	}
+	if _, known := r.Find(methodPrefix + name); known {
+		return methodPrefix + name
+	}
+	return name
+}
+
 // Load makes a family ready for calls.
 func (r *Registry) Load(ctx context.Context, family string) error { return r.source.Load(ctx, family) }
 
