@@ -21,6 +21,7 @@ import (
 	"github.com/alcove-memory/alcove/host/mcp"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/rest"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -64,7 +65,8 @@ type Host struct {
 	dir      *os.File // the data directory, open so that no other gets its inode
 	readOnly bool     // the directory cannot be written
 	parts
-	mcp *mcp.Server
+	mcp  *mcp.Server
+	rest *rest.Server
 
 	closing sync.Once
 	closed  error
@@ -116,6 +118,9 @@ func (h *Host) open(ctx context.Context) (err error) {
 	}
 	h.mcp = mcp.New(dispatcher, mcp.Options{
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
+	})
+	h.rest = rest.New(rest.Options{
+		Dispatcher: dispatcher, Caller: h.callerOf, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
 	})
 	return nil
 }
@@ -241,13 +246,32 @@ func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io
 	})
 }
 
-// overHTTP serves clients that have the owner's token.
-func (h *Host) overHTTP() http.Handler {
-	handler, session := h.mcp.Handler(), mcp.Session{Rights: memory.FullRights()}
+// routes are what HTTP clients reach that have the owner's token.
+func (h *Host) routes() map[string]http.Handler {
+	routes := h.rest.Routes()
+	routes["/mcp"] = h.overMCP()
+	return routes
+}
+
+func (h *Host) overMCP() http.Handler {
+	handler := h.mcp.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handler.ServeHTTP(w, r.WithContext(mcp.WithSession(r.Context(), session)))
+		who := h.callerOf(r)
+		handler.ServeHTTP(w, r.WithContext(mcp.WithSession(r.Context(), mcp.Session{Agent: who.Agent, Rights: who.Rights})))
 	})
 }
 
+// agentHeader names the agent of an HTTP client.
+const agentHeader = "Alcove-Agent"
+
+// callerOf returns who sent a request. All holders of the token have the owner's rights.
+func (h *Host) callerOf(r *http.Request) memory.Caller {
+	who := memory.Caller{Agent: mcp.AgentName(r.Header.Get(agentHeader)), Rights: memory.FullRights()}
+	if h.options.ReadOnly || h.readOnly {
+		who.Rights = who.Rights.ReadOnly()
+	}
+	return who
+}
+
 // Tools lists the tools that clients are offered, in the form that model APIs take.
-func Tools() []core.Exported { return core.Export() }
+func Tools() []tool.Exported { return core.Export() }

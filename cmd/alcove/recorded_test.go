@@ -39,7 +39,7 @@ func TestAnswersAreAsRecorded(t *testing.T) {
 		name string
 		open func(*testing.T, *recordedServer) caller
 	}{
-		{"stdio", openStdio}, {"socket", openSocket}, {"http-2025-11-25", openSession}, {"http-2026-07-28", openStateless},
+		{"stdio", openStdio}, {"socket", openSocket}, {"http-2025-11-25", openSession}, {"http-2026-07-28", openStateless}, {"operation", openOperations},
 	} {
 		t.Run(front.name, func(t *testing.T) {
 			s := serveRecorded(t, compiled)
@@ -92,7 +92,7 @@ func serveRecorded(t *testing.T, compiled string) *recordedServer {
 	}()
 	select {
 	case r := <-started:
-		s.http = "http://" + r.HTTP + "/mcp"
+		s.http = "http://" + r.HTTP
 	case err := <-ended:
 		t.Fatal(err)
 	}
@@ -259,10 +259,15 @@ func openSocket(t *testing.T, s *recordedServer) caller {
 	return overLines(t, conn, bufio.NewReader(conn))
 }
 
-// post sends a message over HTTP and gives its status, its headers and its body, of an event stream the last event.
+// post sends an MCP message over HTTP and gives its status, its headers and its body, of an event stream the last event.
 func (s *recordedServer) post(t *testing.T, body string, headers map[string]string) (string, http.Header) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.http, strings.NewReader(body))
+	return s.postTo(t, "/mcp", body, headers)
+}
+
+func (s *recordedServer) postTo(t *testing.T, path, body string, headers map[string]string) (string, http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.http+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,6 +291,18 @@ func (s *recordedServer) post(t *testing.T, body string, headers map[string]stri
 		text = text[i+len("data: "):]
 	}
 	return fmt.Sprintf("%d %s", response.StatusCode, text), response.Header
+}
+
+// openOperations calls tools by operations over HTTP.
+func openOperations(t *testing.T, s *recordedServer) caller {
+	return func(tool, arguments string) string {
+		body := arguments
+		if tool != "memory_operation" {
+			body = fmt.Sprintf(`{"method":%q,"params":%s}`, tool, arguments)
+		}
+		answer, _ := s.postTo(t, "/operation", body, map[string]string{"Alcove-Agent": "recorder"})
+		return answer
+	}
 }
 
 func openSession(t *testing.T, s *recordedServer) caller {

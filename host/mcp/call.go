@@ -103,7 +103,7 @@ func (c *toolCall) dispatch(ctx context.Context, request protocol.CallToolReques
 // caller returns the caller of a request.
 func (s *Server) caller(ctx context.Context, session Session) memory.Caller {
 	client := clientName(ctx)
-	who := memory.Caller{Agent: cmp.Or(agentName(session.Agent), agentName(client)), Client: agentName(client), Rights: s.rights(session)}
+	who := memory.Caller{Agent: cmp.Or(AgentName(session.Agent), AgentName(client)), Client: AgentName(client), Rights: s.rights(session)}
 	if known := server.ClientSessionFromContext(ctx); known != nil && !server.IsModernRequest(ctx) {
 		who.Session = known.SessionID()
 	}

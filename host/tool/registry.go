@@ -123,6 +123,19 @@ func (r *Registry) Method(name string) string {
 	return name
 }
 
+// Offered returns all tools that a caller may use: the core tools, then those of the families.
+func (r *Registry) Offered(readOnly bool) (list []*Tool) {
+	for _, t := range r.Core() {
+		if t.Annotations.Permitted(readOnly) {
+			list = append(list, t)
+		}
+	}
+	for _, set := range r.Snapshot().Sets {
+		list = append(list, set.Offered(readOnly)...)
+	}
+	return list
+}
+
 // Load makes a family ready for calls.
 func (r *Registry) Load(ctx context.Context, family string) error { return r.source.Load(ctx, family) }
 

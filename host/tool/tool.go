@@ -39,6 +39,22 @@ type Spec struct {
 	Handler     Handler
 }
 
+// Exported is a tool in the form that model APIs accept.
+type Exported struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"input_schema"` // with a description for each parameter
+}
+
+// Export returns the tool for use without MCP: pass it to a model, and its calls to the server.
+func (s Spec) Export() Exported {
+	description := s.Description
+	if s.Docs != "" {
+		description += "\n\n" + s.Docs
+	}
+	return Exported{flat(s.Name), description, s.modelSchema()}
+}
+
 // Handler implements a tool.
 type Handler func(context.Context, *Call) (Answer, error)
 
