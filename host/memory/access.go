@@ -2,6 +2,7 @@ package memory
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 )
@@ -68,12 +69,12 @@ func (a *Access) writable(asked []string) ([]string, error) {
 }
 
 func (a *Access) within(asked []string, verb string, may func(string) bool, list func() ([]string, bool)) ([]string, error) {
-	for _, namespace := range asked {
-		if err := a.space.limits.checkName("namespace", namespace); err != nil {
+	for _, name := range asked {
+		if err := a.space.limits.checkName("namespace", strings.TrimSuffix(name, "/"+AllNamespaces)); err != nil {
 			return nil, err
 		}
-		if !may(namespace) {
-			return nil, denied(verb, namespace)
+		if !may(name) {
+			return nil, denied(verb, name)
 		}
 	}
 	if asked != nil {

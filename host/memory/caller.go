@@ -3,6 +3,8 @@ package memory
 import (
 	"slices"
 	"strings"
+
+	"github.com/alcove-memory/alcove/host/namespace"
 )
 
 // Caller identifies who reads or writes. Every read and write of a space has one.
@@ -27,9 +29,10 @@ func (c Caller) author() string {
 }
 
 // AllNamespaces means every namespace, including future ones.
-const AllNamespaces = "*"
+const AllNamespaces = namespace.All
 
-// Rights are the namespaces that a caller may read and write. The zero Rights permit nothing.
+// Rights are the namespaces that a caller may read and write, as names and patterns such as "team/*". The zero Rights permit
+// nothing.
 type Rights struct {
 	read, write []string
 }
@@ -37,19 +40,10 @@ type Rights struct {
 // FullRights permits everything: the rights of a data directory's owner.
 func FullRights() Rights { return RightsTo([]string{AllNamespaces}, []string{AllNamespaces}) }
 
-// RightsTo permits reading the namespaces in read and write, and writing those in write. AllNamespaces in a list means all.
+// RightsTo permits reading the namespaces in read and write, and writing those in write. AllNamespaces in a list means all, and
+// "team/*" those whose names begin with "team/".
 func RightsTo(read, write []string) Rights {
-	return Rights{read: namespaceSet(slices.Concat(read, write)), write: namespaceSet(write)}
-}
-
-// namespaceSet sorts a list, without duplicates, and with nothing beside AllNamespaces.
-func namespaceSet(list []string) []string {
-	if slices.Contains(list, AllNamespaces) {
-		return []string{AllNamespaces}
-	}
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return slices.Compact(list)
+	return Rights{read: namespace.Set(slices.Concat(read, write)), write: namespace.Set(write)}
 }
 
 // ReadOnly returns r without the right to write.
@@ -57,28 +51,14 @@ func (r Rights) ReadOnly() Rights { return Rights{read: r.read} }
 
 // Within returns what both r and o permit.
 func (r Rights) Within(o Rights) Rights {
-	return Rights{read: common(r.read, o.read), write: common(r.write, o.write)}
+	return RightsTo(namespace.Common(r.read, o.read), namespace.Common(r.write, o.write))
 }
 
-func common(a, b []string) []string {
-	switch {
-	case slices.Contains(a, AllNamespaces):
-		return b
-	case slices.Contains(b, AllNamespaces):
-		return a
-	}
-	return slices.DeleteFunc(slices.Clone(a), func(namespace string) bool { return !slices.Contains(b, namespace) })
-}
+// MayRead reports whether a namespace, or every namespace of a pattern, may be read.
+func (r Rights) MayRead(name string) bool { return namespace.Covers(r.read, name) }
 
-// MayRead reports whether a namespace may be read.
-func (r Rights) MayRead(namespace string) bool { return permits(r.read, namespace) }
-
-// MayWrite reports whether a namespace may be written.
-func (r Rights) MayWrite(namespace string) bool { return permits(r.write, namespace) }
-
-func permits(list []string, namespace string) bool {
-	return slices.Contains(list, AllNamespaces) || slices.Contains(list, namespace)
-}
+// MayWrite reports whether a namespace, or every namespace of a pattern, may be written.
+func (r Rights) MayWrite(name string) bool { return namespace.Covers(r.write, name) }
 
 // WritesNothing reports whether no namespace may be written.
 func (r Rights) WritesNothing() bool { return len(r.write) == 0 }
@@ -86,10 +66,10 @@ func (r Rights) WritesNothing() bool { return len(r.write) == 0 }
 // ReadsAnything reports whether any namespace may be read.
 func (r Rights) ReadsAnything() bool { return len(r.read) > 0 }
 
-// Readable lists the namespaces that may be read, sorted; for all of them, all is true and the list nil.
+// Readable lists the names and patterns of namespaces that may be read, sorted; for all of them, all is true and the list nil.
 func (r Rights) Readable() (namespaces []string, all bool) { return namespacesIn(r.read) }
 
-// Writable lists the namespaces that may be written, sorted; for all of them, all is true and the list nil.
+// Writable lists the names and patterns of namespaces that may be written, sorted; for all of them, all is true and the list nil.
 func (r Rights) Writable() (namespaces []string, all bool) { return namespacesIn(r.write) }
 
 func namespacesIn(list []string) ([]string, bool) {

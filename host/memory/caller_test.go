@@ -43,6 +43,46 @@ func TestRightsPermitOnlyWhatTheyName(t *testing.T) {
 	}
 }
 
+func TestRightsToAPatternAreRightsToItsNamespaces(t *testing.T) {
+	s := testSpace(t)
+	all := s.As(Caller{Rights: FullRights()})
+	for _, namespace := range []string{"team", "team/a", "team/b/c", "teams"} {
+		if _, err := all.Store(t.Context(), Location{Namespace: namespace}, []Item{{Key: "k", Value: json.RawMessage(`"tea"`)}}, Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	narrow := s.As(Caller{Rights: RightsTo([]string{"team/*"}, []string{"team/b/*"})})
+	found, err := narrow.Search(t.Context(), Search{Text: "tea", K: 10})
+	if err != nil || len(found.Hits) != 2 {
+		t.Errorf("it finds %+v, %v", found.Hits, err)
+	}
+	found, err = narrow.Search(t.Context(), Search{Text: "tea", K: 10, Namespaces: []string{"team/b/*"}})
+	if err != nil || len(found.Hits) != 1 {
+		t.Errorf("in a narrower pattern it finds %+v, %v", found.Hits, err)
+	}
+	for _, wide := range []string{"teams/*", "team", "*"} {
+		if _, err := narrow.Search(t.Context(), Search{Text: "tea", K: 10, Namespaces: []string{wide}}); codeOf(err) != Denied && codeOf(err) != InvalidArgument {
+			t.Errorf("%s: %v", wide, err)
+		}
+	}
+	stage, err := narrow.Stage(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := stage.Namespaces(t.Context()); err != nil || !slices.Equal(list, []string{"team/a", "team/b/c"}) {
+		t.Errorf("namespaces: %q, %v", list, err)
+	}
+	if list, err := stage.scanNamespaces(t.Context()); err != nil || !slices.Equal(list, []string{"team/a", "team/b/c"}) {
+		t.Errorf("namespaces by a scan: %q, %v", list, err)
+	}
+	if _, err := stage.Put(t.Context(), "team/b/new", []Item{{Key: "k", Value: json.RawMessage(`1`)}}); err != nil {
+		t.Error(err)
+	}
+	if _, err := stage.Put(t.Context(), "team/a", []Item{{Key: "k", Value: json.RawMessage(`1`)}}); codeOf(err) != Denied {
+		t.Error(err)
+	}
+}
+
 func TestRightsListTheirNamespaces(t *testing.T) {
 	r := RightsTo([]string{"b", "a"}, []string{"c", "a"})
 	if readable, all := r.Readable(); all || !slices.Equal(readable, []string{"a", "b", "c"}) {
