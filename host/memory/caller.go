@@ -31,10 +31,32 @@ func (c Caller) author() string {
 // AllNamespaces means every namespace, including future ones.
 const AllNamespaces = namespace.All
 
-// Rights are the namespaces that a caller may read and write, as names and patterns such as "team/*". The zero Rights permit
-// nothing.
+// Right is a right beside those to namespaces.
+type Right string
+
+const (
+	ToBranch           Right = "branch"      // create, fork, merge and delete branches
+	ToConfigure        Right = "config"      // change settings that families share
+	ToAdministerScopes Right = "scope.admin" // change the members and policies of scopes
+	ToAdministerSites  Right = "site.admin"  // change sites
+	ToActAs            Right = "act_as"      // name another agent as the one that acts
+)
+
+// familyRights is the prefix of rights to families.
+const familyRights = "family:"
+
+// ToUse returns the right to use a family's tools; AllFamilies means those of all families.
+func ToUse(family string) Right { return Right(familyRights + family) }
+
+// AllFamilies means every family, including future ones.
+const AllFamilies = "*"
+
+// Rights are the namespaces that a caller may read and write, as names and patterns such as "team/*", and further rights. The zero
+// Rights permit nothing.
 type Rights struct {
 	read, write []string
+	limited     bool    // to the rights in further; false: any
+	further     []Right // sorted
 }
 
 // FullRights permits everything: the rights of a data directory's owner.
@@ -47,11 +69,50 @@ func RightsTo(read, write []string) Rights {
 }
 
 // ReadOnly returns r without the right to write.
-func (r Rights) ReadOnly() Rights { return Rights{read: r.read} }
+func (r Rights) ReadOnly() Rights {
+	r.write = nil
+	return r
+}
 
 // Within returns what both r and o permit.
 func (r Rights) Within(o Rights) Rights {
-	return RightsTo(namespace.Common(r.read, o.read), namespace.Common(r.write, o.write))
+	both := RightsTo(namespace.Common(r.read, o.read), namespace.Common(r.write, o.write))
+	switch {
+	case !r.limited:
+		both.limited, both.further = o.limited, o.further
+	case !o.limited:
+		both.limited, both.further = r.limited, r.further
+	default:
+		both = both.LimitedTo(slices.DeleteFunc(slices.Concat(r.further, o.further), func(right Right) bool { return !r.May(right) || !o.May(right) }))
+	}
+	return both
+}
+
+// LimitedTo returns r with only some of the rights beside those to namespaces.
+func (r Rights) LimitedTo(further []Right) Rights {
+	further = slices.DeleteFunc(slices.Clone(further), func(right Right) bool { return !r.May(right) })
+	slices.Sort(further)
+	r.limited, r.further = true, slices.Compact(further)
+	return r
+}
+
+// Further lists the rights beside those to namespaces; for all of them, all is true and the list nil.
+func (r Rights) Further() (list []Right, all bool) {
+	if r.ReadsAnything() && !r.limited {
+		return nil, true
+	}
+	return slices.Clone(r.further), false
+}
+
+// May reports whether r has a right beside those to namespaces.
+func (r Rights) May(right Right) bool {
+	switch {
+	case !r.limited:
+		return r.ReadsAnything()
+	case slices.Contains(r.further, right):
+		return true
+	}
+	return strings.HasPrefix(string(right), familyRights) && slices.Contains(r.further, ToUse(AllFamilies))
 }
 
 // MayRead reports whether a namespace, or every namespace of a pattern, may be read.
@@ -86,5 +147,12 @@ func (r Rights) readsAll() bool { return r.MayRead(AllNamespaces) }
 func (r Rights) writesAll() bool { return r.MayWrite(AllNamespaces) }
 
 func (r Rights) String() string {
-	return "read " + strings.Join(r.read, ",") + " write " + strings.Join(r.write, ",")
+	text := "read " + strings.Join(r.read, ",") + " write " + strings.Join(r.write, ",")
+	if r.limited {
+		for _, right := range r.further {
+			text += " " + string(right)
+		}
+		text += " only"
+	}
+	return text
 }
