@@ -10,6 +10,7 @@ import (
 // Caller identifies who reads or writes. Every read and write of a space has one.
 type Caller struct {
 	Agent   string // the author of writes; may be empty
+	Key     string // the id of its API key; empty: it has the rights of the data directory's owner
 	Client  string // the agent's program, by its own name; may be empty
 	Session string // the program's connection; empty: none, as for stateless protocols
 	Family  string // the tool family that acts for it; empty: none
