@@ -106,7 +106,7 @@ func rules() []rule {
 		{pkg: "host/measure/pairs"}, // serves measurements only
 		{pkg: "host/measure", never: append(outside, "os")},
 		{pkg: "host/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},
-		{pkg: "host/operator", own: []string{"abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/retention", "host/policy", "host/sandbox", "host/store", "host/family/config"}, never: []string{"net/http", "os", "os/exec"}},
+		{pkg: "host/operator", own: []string{"host/keys", "abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/retention", "host/policy", "host/sandbox", "host/store", "host/family/config"}, never: []string{"net/http", "os", "os/exec"}},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},
 		{pkg: "host/keys", own: []string{"host/durable", "host/memory", "host/namespace"}, never: outside},
 		{pkg: "host/namespace", never: append(outside, "os")}, // the standard library only

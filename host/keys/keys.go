@@ -186,6 +186,9 @@ func (k *Keys) Require(required bool) error {
 	return nil
 }
 
+// Is reports whether a text has the form of a key, valid or not.
+func Is(text string) bool { return strings.HasPrefix(text, prefix+"_") }
+
 // Verify returns the key that a secret belongs to, if it holds. Unknown and malformed secrets get the same error.
 func (k *Keys) Verify(secret string) (Key, error) {
 	unknown := denied("the key is not known here: look at its spelling, or ask the memory's owner for one")
