@@ -3,6 +3,8 @@ package family
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -121,12 +123,21 @@ func pack(t testing.TB, m *abi.Manifest, s script) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	module, err := sandbox.Pack(s.module(), manifest)
+	module := s.module()
+	name := string(module) + "\x00" + string(manifest)
+	if done, ok := packed.Load(name); ok {
+		return slices.Clone(done.([]byte))
+	}
+	done, err := sandbox.Pack(module, manifest)
 	if err != nil {
 		t.Fatal(fmt.Errorf("pack %s: %w", m.Name, err))
 	}
-	return module
+	packed.Store(name, slices.Clone(done))
+	return done
 }
+
+// packed are modules by what they are made of: most tests pack the same few, and checking their schemas takes a while.
+var packed sync.Map
 
 // owner is an agent who may do everything.
 func owner(agent string) memory.Caller {
