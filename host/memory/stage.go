@@ -40,9 +40,10 @@ type Stage struct {
 	counts  []stagedCount
 	bytes   int // approximate size of the changes
 
-	had    map[site]tally   // of changed family records: their state before
-	growth map[string]Use   // by family
-	quotas map[string]Quota // of families with changes
+	kept   map[string]Collection // of the changed records, by name
+	had    map[site]tally        // of changed family records: their state before
+	growth map[string]Use        // by family
+	quotas map[string]Quota      // of families with changes
 }
 
 // site is the place of an entry: on the stage's branch, or on the system branch.

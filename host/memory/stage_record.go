@@ -106,6 +106,7 @@ func (t *Stage) Keep(ctx context.Context, c Collection, namespace string, it Rec
 			return err
 		}
 		t.set(sites[0], &r)
+		remember(&t.kept, c.Name, c)
 	}
 	return t.room()
 }

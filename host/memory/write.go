@@ -301,7 +301,7 @@ func (a *Access) change(ctx context.Context, p Location, names []string, w Write
 		return s.changedBy(ctx, b, done, err)
 	}
 	stageKeys := func(t *Stage) ([]string, error) { return stage(t, p.Namespace, slices.Clone(keys)) }
-	if !s.asks(c) {
+	if !s.asks(c, "") {
 		return a.commitChange(ctx, b, Commit{Write: w}, req, operation, stageKeys)
 	}
 	effects := a.hookEffects(ctx, w)
