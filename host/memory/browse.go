@@ -44,7 +44,7 @@ func (s *Space) browse(ctx context.Context, v view, q Search) (Found, error) {
 	}
 	found, total := firsts{most: q.Offset + q.K}, 0
 	find := func(counted countedNow) error {
-		return s.index.Select(ctx, v.search(q.Namespaces, q.collection()), f, func(c *search.Columns) bool {
+		return s.index.Select(ctx, v.search(q.Namespaces, q.collection()), f, search.Ordering{}, func(c *search.Columns) bool {
 			total++
 			at := position{q.Order.value(c, counted.of(c.Namespace, c.Key)), c.Namespace, c.Key}
 			found.add(candidate{position: at, version: c.Version, branch: c.Branch, score: c.Score})

@@ -15,6 +15,7 @@ const mostCounted = 4
 type countedColumn struct {
 	lineage store.Lineage
 	counted map[string]map[string]countRecord
+	sorted  map[sortedBy]*sortedCounters // those that listings asked for
 	used    uint64
 }
 
@@ -25,16 +26,24 @@ func (c *countedColumn) set(key store.Key, r countRecord) {
 		c.counted[key.Namespace] = keys
 	}
 	keys[key.Name] = r
+	for by, list := range c.sorted {
+		if by.namespace == key.Namespace {
+			list.changed[key.Name] = true
+		}
+	}
 }
 
 // countedNow holds the present counters of a branch's memories.
 type countedNow struct {
-	stored  map[string]map[string]countRecord
+	column  *countedColumn // nil: none
 	waiting map[store.Key]countRecord
 }
 
 func (n countedNow) of(namespace, name string) countRecord {
-	r := n.stored[namespace][name]
+	if n.column == nil {
+		return countRecord{}
+	}
+	r := n.column.counted[namespace][name]
 	if len(n.waiting) > 0 {
 		r = r.plus(n.waiting[memoryKey(namespace, name)])
 	}
@@ -52,7 +61,7 @@ func (c *counting) now(ctx context.Context, b *lineage.Branch, use func(countedN
 	c.mu.Lock()
 	waiting := maps.Clone(c.pending[b])
 	c.mu.Unlock()
-	return use(countedNow{column.counted, waiting})
+	return use(countedNow{column, waiting})
 }
 
 // column returns the stored counters of a branch, read at the first use. The caller holds writing.
@@ -60,7 +69,7 @@ func (c *counting) column(ctx context.Context, b *lineage.Branch) (*countedColum
 	c.looked++
 	column := c.columns[b.ID]
 	if column == nil {
-		column = &countedColumn{lineage: b.Lineage, counted: map[string]map[string]countRecord{}}
+		column = &countedColumn{lineage: b.Lineage, counted: map[string]map[string]countRecord{}, sorted: map[sortedBy]*sortedCounters{}}
 		for i := range b.Lineage {
 			if err := c.load(ctx, column, i); err != nil {
 				return nil, err

@@ -42,16 +42,29 @@ func (o Order) value(c *search.Columns, counted countRecord) int64 {
 	case ByUpdate:
 		return c.Updated
 	case ByImportance:
-		if math.IsNaN(c.Importance) {
-			return -1
-		}
-		return int64(math.Float64bits(c.Importance + 0)) // the bits of positive numbers sort as the numbers; -0 + 0 is 0
+		return search.SortImportance(c.Importance)
 	case ByAccesses:
 		return counted.Accesses
 	case ByAccess:
 		return counted.Last
 	}
 	return 0
+}
+
+// ordering is the order as the index has it, from behind a position; Unordered for an order by counters.
+func (o Order) ordering(from *position, most int) search.Ordering {
+	by := map[Order]search.Ordering{
+		ByKey: {By: search.ByName}, ByNewest: {By: search.ByCreation, Descending: true}, ByOldest: {By: search.ByCreation},
+		ByUpdate: {By: search.ByUpdate, Descending: true}, ByImportance: {By: search.ByImportance, Descending: true},
+	}[o]
+	by.Most = most
+	if from != nil {
+		by.After = &search.Place{Value: from.value, Namespace: from.namespace, Key: from.key}
+		if o == ByOldest {
+			by.After.Value = -from.value // value has the greatest first
+		}
+	}
+	return by
 }
 
 // Range is a range of numbers, inclusive. A nil end is open.

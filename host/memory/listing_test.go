@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -164,9 +165,22 @@ type watchedIndex struct {
 	selects atomic.Int64
 }
 
-func (w *watchedIndex) Select(ctx context.Context, v search.View, f search.Filter, do func(*search.Columns) bool) error {
+func (w *watchedIndex) Select(ctx context.Context, v search.View, f search.Filter, o search.Ordering, do func(*search.Columns) bool) error {
 	w.selects.Add(1)
-	return w.Index.Select(ctx, v, f, do)
+	return w.Index.Select(ctx, v, f, o, do)
+}
+
+func (w *watchedIndex) SelectKeys(ctx context.Context, v search.View, f search.Filter, keys iter.Seq[string], do func(*search.Columns) bool) error {
+	w.selects.Add(1)
+	return w.Index.SelectKeys(ctx, v, f, keys, do)
+}
+
+func (w *watchedIndex) Tally(ctx context.Context, v search.View, f search.Filter) (int, bool, error) {
+	n, ok, err := w.Index.Tally(ctx, v, f)
+	if ok {
+		w.selects.Add(1)
+	}
+	return n, ok, err
 }
 
 // lister makes random changes and random listings.

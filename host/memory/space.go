@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -37,8 +38,14 @@ type Index interface {
 
 	Search(ctx context.Context, v search.View, q search.Query) (search.Result, error)
 	Count(ctx context.Context, v search.View) (int, error)
-	// Select calls do for the documents that match a filter, with the index locked.
-	Select(ctx context.Context, v search.View, f search.Filter, do func(*search.Columns) bool) error
+	// Select calls do for the documents that match a filter, with the index locked; in order, if that is less work.
+	Select(ctx context.Context, v search.View, f search.Filter, o search.Ordering, do func(*search.Columns) bool) error
+	// SelectKeys is Select for the documents with given keys, in their order, of one namespace and collection.
+	SelectKeys(ctx context.Context, v search.View, f search.Filter, keys iter.Seq[string], do func(*search.Columns) bool) error
+	// Estimate returns how many documents Select tests at most, and how many there are.
+	Estimate(ctx context.Context, v search.View, f search.Filter) (tested, all int, err error)
+	// Tally counts what Select selects, if it can without a look at each document.
+	Tally(ctx context.Context, v search.View, f search.Filter) (n int, ok bool, err error)
 	// Namespaces lists the namespaces with documents, sorted.
 	Namespaces(ctx context.Context, v search.View) ([]string, error)
 	// Frequencies counts the active documents, and those with each of some terms.

@@ -80,6 +80,7 @@ type listing struct {
 	counted countedNow
 	firsts  firsts
 	total   int
+	tallied bool // total is known without the memories
 }
 
 // listing checks a Listing.
@@ -232,7 +233,7 @@ func (q *listing) limit() int { return q.stage.space.page(q.Limit) }
 // collect finds the page, by the index or by a scan, with staged changes.
 func (q *listing) collect(ctx context.Context, by func(context.Context) error) error {
 	find := func(counted countedNow) error {
-		q.counted, q.total, q.firsts = counted, 0, firsts{most: q.limit() + 1} // one more reveals a next page
+		q.counted, q.total, q.tallied, q.firsts = counted, 0, false, firsts{most: q.limit() + 1} // one more reveals a next page
 		if err := by(ctx); err != nil {
 			return err
 		}
@@ -245,7 +246,8 @@ func (q *listing) collect(ctx context.Context, by func(context.Context) error) e
 	return find(countedNow{})
 }
 
-// consider adds a memory that the filter admits, apart from conditions on counters, which it tests.
+// consider adds a memory that the filter admits, apart from conditions on counters, which it tests. It reports whether a memory
+// behind it in the order may be on the page.
 func (q *listing) consider(c *search.Columns, staged bool) bool {
 	if !staged && len(q.stage.changed) > 0 {
 		if _, changed := q.stage.changed[site{Key: memoryKey(c.Namespace, c.Key)}]; changed {
@@ -258,31 +260,17 @@ func (q *listing) consider(c *search.Columns, staged bool) bool {
 			return true
 		}
 	}
-	if q.total++; q.Count == CountOnly {
+	if !q.tallied {
+		q.total++
+	}
+	if q.Count == CountOnly {
 		return true
 	}
 	at := position{q.Order.value(c, counted), c.Namespace, c.Key}
 	if q.from == nil || at.compare(q.from) > 0 {
 		q.firsts.add(candidate{position: at, version: c.Version, staged: staged})
 	}
-	return true
-}
-
-// byIndex queries the index, or scans if that is behind.
-func (q *listing) byIndex(ctx context.Context) error {
-	s := q.stage.space
-	if !s.covers(ctx, q.view.version) {
-		return q.byScan(ctx)
-	}
-	err := s.index.Select(ctx, q.view.search([]string{q.Namespace}, memories), q.filter, func(c *search.Columns) bool { return q.consider(c, false) })
-	if err != nil {
-		return s.translate("list memories", err)
-	}
-	if !s.stillLive(q.stage.branch) { // the index dropped it
-		q.total, q.firsts = 0, firsts{most: q.firsts.most}
-		return q.byScan(ctx)
-	}
-	return s.reachable(ctx, view{branch: q.view.branch, lineage: q.view.lineage, past: true})
+	return !c.InOrder || len(q.firsts.list) < q.firsts.most
 }
 
 // byScan reads all memories of the namespace.

@@ -55,6 +55,12 @@ func (s Span) Has(micros int64) bool {
 	return s.bounds().has(micros)
 }
 
+// First is the first instant of the span, in µs since the epoch.
+func (s Span) First() int64 { return s.bounds().since }
+
+// Last is the last instant of the span, in µs since the epoch.
+func (s Span) Last() int64 { return s.bounds().until - 1 }
+
 // Expiry selects documents by whether they have expired.
 type Expiry int
 
@@ -94,6 +100,7 @@ type Columns struct {
 	Expires     int64 // 0: never
 	Fields      []Field
 	Score       float64 // how well it matches Filter.Text
+	InOrder     bool    // documents come in the Ordering that Select was given
 }
 
 // Test is a Filter at an instant, at which it judges expiry.

@@ -69,6 +69,9 @@ type Index struct {
 	saved   []byte     // the last stored manifest
 	due     chan struct{}
 
+	building sync.Mutex        // held while columns are built; locked before mu
+	wanted   map[columnID]bool // by listings; guarded by building
+
 	sheets sync.Pool // of zeroed *sheet
 
 	cacheMu sync.Mutex
@@ -105,6 +108,7 @@ func New(o Options) *Index {
 		branches:     map[store.BranchID]*branch{},
 		parts:        map[uint32]*part{},
 		cache:        map[string]*visible{},
+		wanted:       map[columnID]bool{},
 		due:          make(chan struct{}, 1),
 	}
 	for collection, language := range o.Languages {

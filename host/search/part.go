@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/alcove-memory/alcove/host/search/segment"
 	"github.com/alcove-memory/alcove/host/store"
@@ -25,6 +26,8 @@ type part struct {
 	data   []byte // of the sealed segment, until it is stored
 	blob   string // the stored file's name; empty: not stored
 	purged bool   // it still contains purged text
+
+	columns atomic.Pointer[columns] // nil: none was built
 }
 
 func (p *part) docs() int { return len(p.rows) }

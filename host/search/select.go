@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -10,22 +11,115 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Select calls do for the documents of a view that a filter selects, in no order, until do returns false. The columns are
-// valid until do returns. The index is locked meanwhile: do is quick and uses the index for nothing.
-func (x *Index) Select(ctx context.Context, view View, f Filter, do func(*Columns) bool) error {
+// Select calls do for the documents of a view that a filter selects, until do returns false. They come in no order, or in
+// that of o: then Columns.InOrder is set. The columns are valid until do returns. The index is locked meanwhile: do is quick
+// and uses the index for nothing.
+func (x *Index) Select(ctx context.Context, view View, f Filter, o Ordering, do func(*Columns) bool) error {
 	if f.Text != "" {
 		return x.selectMatching(ctx, view, f, do)
+	}
+	ids := x.columnsFor(view, f, o)
+	if err := x.buildColumns(ctx, view, ids); err != nil {
+		return err
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	view.Lineage = x.present(view.Lineage)
 	s := x.newSelecting(view, f)
-	for _, picked := range s.picked {
-		if more, err := s.part(ctx, picked, do); err != nil || !more {
+	s.narrow(ids)
+	if s.inOrder(o) {
+		return s.walk(ctx, o, do)
+	}
+	for _, p := range s.picked {
+		if more, err := s.part(ctx, p, do); err != nil || !more {
 			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// SelectKeys is Select for the documents of a view with given keys, in their order. The view has one namespace and one collection.
+func (x *Index) SelectKeys(ctx context.Context, view View, f Filter, keys iter.Seq[string], do func(*Columns) bool) error {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	view.Lineage = x.present(view.Lineage)
+	s := x.newSelecting(view, f)
+	number, ok := x.table.spaceOf[space{view.Namespaces[0], view.Collections[0]}]
+	if !ok {
+		return ctx.Err()
+	}
+	tested := 0
+	for key := range keys {
+		if tested++; tested%rowsPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		n, ok := x.table.nameOf[name{number, key}]
+		if !ok {
+			continue
+		}
+		row := x.visibleIn(view.Lineage, n)
+		if row == none || !s.admits(x.table.row(row)) {
+			continue
+		}
+		if s.row.InOrder = true; !do(&s.row) {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+// Tally counts the documents that a filter selects without a look at each; ok is false if the filter asks for more than states, types
+// and expiry.
+func (x *Index) Tally(ctx context.Context, view View, f Filter) (n int, ok bool, err error) {
+	if !f.isCoarse() {
+		return 0, false, ctx.Err()
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	view.Lineage = x.present(view.Lineage)
+	s := x.newSelecting(view, f)
+	s.resolve()
+	expired := 0
+	for _, p := range s.picked {
+		x.eachExpired(p.part, s.test.now, func(local uint32) {
+			if p.docs.has(local) && s.shared(x.table.row(p.part.rows[local])) {
+				expired++
+			}
+		})
+	}
+	if f.Expiry == Expired {
+		return expired, true, ctx.Err()
+	}
+	for _, facet := range s.facets {
+		n += s.visible.sums[facet].documents
+	}
+	if f.Expiry == Unexpired {
+		n -= expired
+	}
+	return n, true, ctx.Err()
+}
+
+// Estimate returns how many documents Select tests at most for a filter, and how many there are.
+func (x *Index) Estimate(ctx context.Context, view View, f Filter) (tested, all int, err error) {
+	ids := x.columnsFor(view, f, Ordering{})
+	if err := x.buildColumns(ctx, view, ids); err != nil {
+		return 0, 0, err
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	view.Lineage = x.present(view.Lineage)
+	s := x.newSelecting(view, f)
+	s.narrow(ids)
+	for _, p := range s.picked {
+		tested += p.candidates()
+	}
+	return min(tested, s.documents), s.documents, ctx.Err()
+}
+
+// isCoarse reports whether the filter tests only states, types and expiry.
+func (f *Filter) isCoarse() bool {
+	return f.Text == "" && f.Prefix == "" && len(f.Agents)+len(f.Tags)+len(f.AnyTags)+len(f.NoTags)+len(f.Fields) == 0 &&
+		f.MinImportance == nil && f.MaxImportance == nil && f.Created.IsZero() && f.Updated.IsZero()
 }
 
 // present returns a lineage that sees the same documents: one whose own branch was not written after its cut reads that
@@ -45,16 +139,24 @@ func (x *Index) present(l store.Lineage) store.Lineage {
 
 // selecting is the state of one Select.
 type selecting struct {
-	index  *Index
-	test   *Test
-	picked []pickedPart
-	kinds  map[uint32]bool // the test's answer by facet
-	agents map[uint32]bool // and by agent
-	facet  uint32          // the last facet asked for, or none
-	agent  uint32          // the last agent asked for, or none
-	ok     [2]bool         // the answers for these
-	fields []requiredField
-	row    Columns
+	index   *Index
+	view    View
+	visible *visible
+	test    *Test
+	picked  []*pickedPart
+	kinds   map[uint32]bool // the test's answer by facet
+	agents  map[uint32]bool // and by agent
+	facet   uint32          // the last facet asked for, or none
+	agent   uint32          // the last agent asked for, or none
+	ok      [2]bool         // the answers for these
+	fields  []requiredField
+	row     Columns
+
+	facets    []uint32 // that the filter admits
+	writers   []uint32 // that the filter names
+	documents int      // in the view, whatever the filter
+	tested    int
+	local     uint32 // the document that part tests
 }
 
 // requiredField is a field that the filter wants a document to have.
@@ -63,14 +165,17 @@ type requiredField struct {
 	equals *Digest
 }
 
+// pickedPart is a part of a view.
 type pickedPart struct {
-	part *part
-	docs bitset
+	part    *part
+	docs    bitset   // those that the view sees
+	columns *columns // nil: all documents are tested
+	narrow  []column // all that the filter can admit is in these, once; nil: not known
 }
 
 // newSelecting prepares a Select. The caller holds mu for reading.
 func (x *Index) newSelecting(view View, f Filter) *selecting {
-	s := &selecting{index: x, test: f.At(view.Now), kinds: map[uint32]bool{}, agents: map[uint32]bool{}, facet: none, agent: none}
+	s := &selecting{index: x, view: view, test: f.At(view.Now), kinds: map[uint32]bool{}, agents: map[uint32]bool{}, facet: none, agent: none}
 	for _, test := range f.Fields {
 		if test.Test == Absent || slices.Contains(ColumnFields(), test.Name) {
 			continue
@@ -86,11 +191,18 @@ func (x *Index) newSelecting(view View, f Filter) *selecting {
 	}
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
-	chosen := x.choose(x.view(view.Lineage), view)
+	v := x.view(view.Lineage)
+	s.visible = v
+	chosen := x.choose(v, view)
+	for facet, part := range v.sums {
+		if chosen.of(x, facet).selected {
+			s.documents += part.documents
+		}
+	}
 	for _, segment := range view.Lineage {
 		if b := x.branches[segment.Branch]; b != nil {
 			for _, p := range b.parts {
-				s.picked = append(s.picked, pickedPart{p, chosen.parts[p.id].all})
+				s.picked = append(s.picked, &pickedPart{part: p, docs: chosen.parts[p.id].all})
 			}
 		}
 	}
@@ -101,25 +213,39 @@ func (x *Index) newSelecting(view View, f Filter) *selecting {
 const rowsPerCheck = 1 << 10
 
 // part selects the documents of a part. It reports whether to go on.
-func (s *selecting) part(ctx context.Context, p pickedPart, do func(*Columns) bool) (more bool, err error) {
+func (s *selecting) part(ctx context.Context, p *pickedPart, do func(*Columns) bool) (more bool, err error) {
 	more = true
-	p.docs.each(func(local uint32) bool {
-		if local%rowsPerCheck == 0 && ctx.Err() != nil {
+	test := func(local uint32) bool {
+		if s.tested++; s.tested%rowsPerCheck == 0 && ctx.Err() != nil {
 			err = ctx.Err()
 			return false
 		}
-		number := p.part.rows[local]
-		r := s.index.table.row(number)
-		if !s.shared(r) || len(s.fields) > 0 && !s.mayHaveFields(r) {
-			return true
-		}
-		s.index.columns(r, &s.row, s.test)
-		if s.test.rest(&s.row) {
+		if s.local = local; s.admits(s.index.table.row(p.part.rows[local])) {
 			more = do(&s.row)
 		}
 		return more
-	})
+	}
+	if p.narrow == nil {
+		p.docs.each(test)
+		return more, err
+	}
+	for _, list := range p.narrow {
+		for _, local := range list {
+			if p.docs.has(local) && !test(local) {
+				return more, err
+			}
+		}
+	}
 	return more, err
+}
+
+// admits tests a row and, if the filter selects it, reads its columns.
+func (s *selecting) admits(r *row) bool {
+	if !s.shared(r) || len(s.fields) > 0 && !s.mayHaveFields(r) {
+		return false
+	}
+	s.index.columns(r, &s.row, s.test)
+	return s.test.rest(&s.row)
 }
 
 // mayHaveFields reports whether a document has the fields that the filter wants, at little cost; Test.rest decides.

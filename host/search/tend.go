@@ -83,8 +83,9 @@ func (x *Index) seal(p *part) error {
 		return fmt.Errorf("seal a part of the index: %w", err)
 	}
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	p.tail, p.frozen, p.sealed, p.data = nil, false, sealed, data
+	x.mu.Unlock()
+	x.addWanted(p)
 	return nil
 }
 
@@ -161,6 +162,7 @@ func (x *Index) merge(parts []*part) error {
 		return fmt.Errorf("merge parts of the index: %w", err)
 	}
 	m.into.sealed, m.into.data = sealed, data
+	x.addWanted(m.into)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.cacheMu.Lock()

@@ -1,0 +1,144 @@
+package memory
+
+import (
+	"context"
+	"iter"
+	"math"
+
+	"github.com/alcove-memory/alcove/host/search"
+)
+
+// byIndex queries the index, or scans if that is behind.
+func (q *listing) byIndex(ctx context.Context) error {
+	s := q.stage.space
+	if !s.covers(ctx, q.view.version) {
+		return q.byScan(ctx)
+	}
+	if err := q.fromIndex(ctx, q.view.search([]string{q.Namespace}, memories)); err != nil {
+		return s.translate("list memories", err)
+	}
+	if !s.stillLive(q.stage.branch) { // the index dropped it
+		q.total, q.tallied, q.firsts = 0, false, firsts{most: q.firsts.most}
+		return q.byScan(ctx)
+	}
+	return s.reachable(ctx, view{branch: q.view.branch, lineage: q.view.lineage, past: true})
+}
+
+func (q *listing) fromIndex(ctx context.Context, v search.View) (err error) {
+	index := q.stage.space.index
+	if q.counts {
+		return q.fromCounters(ctx, v)
+	}
+	if q.Count != "" && !q.stage.changes(q.Namespace) {
+		if q.total, q.tallied, err = index.Tally(ctx, v, q.filter); err != nil || q.tallied && q.Count == CountOnly {
+			return err
+		}
+	}
+	return index.Select(ctx, v, q.filter, q.ordering(), q.stored)
+}
+
+// ordering is how the index may go through what is listed. It goes through everything when memories are counted one by one.
+func (q *listing) ordering() search.Ordering {
+	if q.Count != "" && !q.tallied {
+		return search.Ordering{}
+	}
+	return q.Order.ordering(q.from, q.firsts.most)
+}
+
+// stored considers a memory of the index.
+func (q *listing) stored(c *search.Columns) bool { return q.consider(c, false) }
+
+// changes reports whether the stage changes memories of a namespace.
+func (t *Stage) changes(namespace string) bool {
+	for _, at := range t.order {
+		if !at.system && at.Collection == memories && at.Namespace == namespace {
+			return true
+		}
+	}
+	return false
+}
+
+// fromCounters lists by counters in the way that looks at the fewest memories: all that the index admits, all with the
+// counters that the filter asks for, or both in the order of the listing until the page is full.
+func (q *listing) fromCounters(ctx context.Context, v search.View) error {
+	index, most := q.stage.space.index, q.firsts.most
+	tested, all, err := index.Estimate(ctx, v, q.filter)
+	if err != nil {
+		return err
+	}
+	counted, candidates, required := q.counted.required(q.Namespace, &q.Filter)
+	if !required {
+		counted = all
+	}
+	few := min(tested, counted)
+	inOrder := q.Count == "" && float64(most)*float64(all) < float64(few)*float64(few)
+	switch {
+	case inOrder && q.Order.counts():
+		return q.byCounters(ctx, v)
+	case inOrder || tested <= 3*counted: // a key takes three times as long to look up as a row of the index
+		return index.Select(ctx, v, q.filter, q.ordering(), q.stored)
+	}
+	return index.SelectKeys(ctx, v, q.filter, candidates, func(c *search.Columns) bool {
+		c.InOrder = false
+		return q.stored(c)
+	})
+}
+
+// byCounters lists in the order of a counter: first memories with one, then the others by their keys.
+func (q *listing) byCounters(ctx context.Context, v search.View) error {
+	index, full := q.stage.space.index, false
+	if q.from == nil || q.from.value > 0 {
+		err := index.SelectKeys(ctx, v, q.filter, q.counted.descending(q.Namespace, q.Order.counter(), q.from), func(c *search.Columns) bool {
+			full = !q.stored(c)
+			return !full
+		})
+		if full || err != nil {
+			return err
+		}
+	}
+	rest := search.Ordering{By: search.ByName, Most: q.firsts.most}
+	if q.from != nil && q.from.value == 0 {
+		rest.After = &search.Place{Namespace: q.Namespace, Key: q.from.key}
+	}
+	return index.Select(ctx, v, q.filter, rest, func(c *search.Columns) bool {
+		return q.Order.value(c, q.counted.of(c.Namespace, c.Key)) != 0 || q.stored(c)
+	})
+}
+
+// counter is what an order by counters goes by.
+func (o Order) counter() counter {
+	if o == ByAccess {
+		return lastAccess
+	}
+	return accessCount
+}
+
+// required returns the keys that have the counters a filter asks for, and about how many; ok is false if a memory without counters has them.
+func (n countedNow) required(namespace string, f *Filter) (about int, keys iter.Seq[string], ok bool) {
+	use := func(by counter, least, most int64) {
+		if size := n.size(namespace, by, least, most); !ok || size < about {
+			about, keys, ok = size, n.between(namespace, by, least, most), true
+		}
+	}
+	if !f.Accessed.IsZero() {
+		use(lastAccess, max(1, f.Accessed.First()), f.Accessed.Last())
+	}
+	if r := f.Accesses; r.Min != nil && *r.Min > 0 {
+		use(accessCount, *r.Min, end(r.Max, math.MaxInt64))
+	}
+	switch r := f.Health; {
+	case r.Min != nil && *r.Min > 0:
+		use(health, sortable(*r.Min), sortable(end(r.Max, 1)))
+	case r.Max != nil && *r.Max < 0:
+		use(health, sortable(end(r.Min, -1)), sortable(*r.Max))
+	}
+	return about, keys, ok
+}
+
+// end is the end of a range, or a bound for an open one.
+func end[T any](of *T, bound T) T {
+	if of == nil {
+		return bound
+	}
+	return *of
+}
