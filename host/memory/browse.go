@@ -42,17 +42,25 @@ func (s *Space) browse(ctx context.Context, v view, q Search) (Found, error) {
 	if len(f.States) == 0 {
 		f.States = []string{string(Active)}
 	}
-	found, total := firsts{most: q.Offset + q.K}, 0
+	found, within, most := firsts{most: q.Offset + q.K}, v.search(q.Namespaces, q.collection()), 0
+	total, tallied, err := s.index.Tally(ctx, within, f)
+	if err != nil {
+		return Found{}, s.translate("search", err)
+	}
+	if tallied {
+		most = found.most // the others need no look
+	}
 	find := func(counted countedNow) error {
-		return s.index.Select(ctx, v.search(q.Namespaces, q.collection()), f, search.Ordering{}, func(c *search.Columns) bool {
-			total++
+		return s.index.Select(ctx, within, f, q.Order.ordering(nil, most), func(c *search.Columns) bool {
+			if !tallied {
+				total++
+			}
 			at := position{q.Order.value(c, counted.of(c.Namespace, c.Key)), c.Namespace, c.Key}
 			found.add(candidate{position: at, version: c.Version, branch: c.Branch, score: c.Score})
-			return true
+			return !c.InOrder || len(found.list) < found.most
 		})
 	}
-	err := s.counting(ctx, q.Order, v, find)
-	if err != nil {
+	if err := s.counting(ctx, q.Order, v, find); err != nil {
 		return Found{}, s.translate("search", err)
 	}
 	list := found.sorted()
