@@ -6,8 +6,11 @@ LISTEN    ?= 127.0.0.1:9742
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-# Packages whose goroutines share memory.
-RACE      := ./host/store/... ./host/memory/... ./host/search/... ./host/tool/... ./host/mcp/... ./host/api/... ./host/owner/... ./host/bridge/... ./host/client/... ./host/schema ./host/sandbox ./host/family/... ./host/embedders ./host/operator ./host ./cmd/...
+# Packages whose goroutines share memory: the others run alike with the race detector and without it.
+RACE      := $(addprefix ./host/,api bridge client family family/hooks family/jobs jsonrpc mcp memory operator outbound owner sandbox schema \
+             search search/embed search/near search/semantic search/vector store/bolt tool usage) ./host ./cmd/...
+# Tests wait for processes, disks and timers, so that more of them than processors run at once. make check vets.
+RUN       := -vet=off -p 4 -parallel 4
 BENCHTIME ?= 1s
 PAIRS     ?= 20
 # How long the tests of make stress are, and each fuzz test of make fuzz. docs/FAULTS.md tells what each is.
@@ -57,11 +60,11 @@ reproducible: guests
 
 # With the first-party families embedded, as they are in the binary.
 test: guests     ## run all tests
-	$(GO) test -timeout 15m -tags guests ./...
+	$(GO) test $(RUN) -timeout 15m -tags guests ./...
 
 # The race detector needs a C compiler.
 test-race:       ## run the tests of the concurrent packages under the race detector
-	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $(RACE)
+	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 15m $(RACE)
 
 check: format vet lint imports modules generated samples reproducible cross ## format, vet, lint, imports, modules, generated files, guests, all platforms
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Limit is how long a test waits before it counts as hung. It ends tests that would never end, and measures nothing.
-const Limit = 3 * time.Minute
+const Limit = 5 * time.Minute
 
 // pause is the time between two looks at a condition. A look may read a file or make a request.
 const pause = 2 * time.Millisecond

@@ -185,6 +185,9 @@ func (s *sample) asGuestsSee(t *testing.T, w *request, v vectors.Operation) *abi
 }
 
 func TestTheHostAnswersAsTheVectorsSay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each of its worlds has one caller: the tests without -short run it")
+	}
 	cases, err := vectors.Read[vectors.Operation]("operations.json")
 	if err != nil {
 		t.Fatal(err)

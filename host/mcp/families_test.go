@@ -10,14 +10,19 @@ import (
 )
 
 func TestManyClientsLoadAndCallWhileFamiliesComeAndGo(t *testing.T) {
+	const clients = 16
+	rounds := 20
+	if testing.Short() {
+		rounds = 4
+	}
 	f := newFake()
 	f.answers["memory_auto_tag"] = func(context.Context, familyCall) (tool.Result, error) { panic("crash") }
 	s := newServer(t, Options{}, f)
 	var using sync.WaitGroup
-	for n := range 16 {
+	for n := range clients {
 		p := connect(t, s, Session{Profile: Profiles()[n%len(Profiles())]}).initialize("tester")
 		using.Go(func() {
-			for i := range 20 {
+			for i := range rounds {
 				if n == 0 {
 					f.change(func(all []tool.Family) []tool.Family {
 						next := append([]tool.Family(nil), all...)
@@ -35,7 +40,7 @@ func TestManyClientsLoadAndCallWhileFamiliesComeAndGo(t *testing.T) {
 		})
 	}
 	using.Wait()
-	if got := connect(t, s, Session{}).initialize("tester").must("memory_status", `{}`).field("keys"); got != "320" {
-		t.Errorf("%s of 320 memories were stored", got)
+	if got := connect(t, s, Session{}).initialize("tester").must("memory_status", `{}`).field("keys"); got != fmt.Sprint(clients*rounds) {
+		t.Errorf("%s of %d memories were stored", got, clients*rounds)
 	}
 }

@@ -48,6 +48,9 @@ func pipe(t *testing.T, s *Server) (conn net.Conn, left chan struct{}) {
 }
 
 func TestUnfinishedLinesOfAllClientsTogetherAreLimited(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it sends a gigabyte to measure memory: the tests without -short run it")
+	}
 	const clients, limit, slack = 64, 32 << 20, 16 << 20
 	s := newServer(t, Options{MaxInput: limit})
 	before := heap()

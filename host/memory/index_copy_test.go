@@ -10,6 +10,9 @@ import (
 )
 
 func TestIndexesAreInBackupsFullAndIncremental(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it works through much data on one goroutine: the tests without -short run it")
+	}
 	m := newIndexModel(t, 42)
 	m.declare()
 	for range 60 {

@@ -765,6 +765,9 @@ func TestAListingOverAVersionThatRetentionDroppedIsToBeginAgain(t *testing.T) {
 }
 
 func TestAStoredSearchIndexAnswersListingsAfterAStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it works through much data on one goroutine: the tests without -short run it")
+	}
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	dir, clock := t.TempDir(), func() time.Time { return now }
 	s, closeSpace := openSpaceWith(t, dir, clock, search.New(search.Options{Tail: 64}))

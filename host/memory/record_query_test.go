@@ -206,6 +206,9 @@ func TestLimitsOfQueriesNameThem(t *testing.T) {
 }
 
 func TestAnIndexThatIsNotBuiltYetSaysSoBeyondWhatIsScanned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it works through much data on one goroutine: the tests without -short run it")
+	}
 	s := testSpace(t)
 	c := tasksCollection()
 	for range (mostExamined + 999) / 1000 {

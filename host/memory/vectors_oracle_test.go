@@ -38,6 +38,9 @@ func byHash() semantic.Settings {
 // TestMeaningRanksAsIfTheViewWereAllThereIs writes, forgets, forks, archives and trims at random, and compares each
 // search with that of a space that only ever held what the view sees.
 func TestMeaningRanksAsIfTheViewWereAllThereIs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it works through much data on one goroutine: the tests without -short run it")
+	}
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { compareMeaning(t, rand.New(rand.NewPCG(seed, 7))) })
 	}

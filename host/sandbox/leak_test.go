@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 )
 
 // longLeak makes the leak tests run 100,000 requests of each kind.
@@ -81,6 +82,7 @@ func TestNothingLeaks(t *testing.T) {
 			began := time.Now()
 			flood(t, m, request, rounds)
 			took := time.Since(began)
+			await.That(t, "no goroutines are left", func() bool { return runtime.NumGoroutine() <= before.goroutines })
 			after := held()
 			t.Logf("%d requests in %v: before %+v, after %+v", rounds, took, before, after)
 			if after.goroutines > before.goroutines || after.files > before.files || after.mappings > before.mappings+16 {

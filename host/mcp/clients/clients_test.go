@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -16,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,7 +37,8 @@ func lacking(t *testing.T, format string, args ...any) {
 	t.Skipf("%s (with CI=true this fails)", reason)
 }
 
-// install puts the clients into node_modules and gives the Node that runs them.
+// install puts the clients into node_modules and gives the Node that runs them. They are kept among the user's caches, so that
+// another clone, and this one after a change of branches, finds them.
 func install(t *testing.T) (node string) {
 	t.Helper()
 	if testing.Short() {
@@ -51,17 +52,62 @@ func install(t *testing.T) (node string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256(lock)
-	want, stamp := hex.EncodeToString(sum[:]), filepath.Join("node_modules", ".alcove")
-	if have, err := os.ReadFile(stamp); err != nil || string(have) != want {
-		if out, err := command(t, installWithin, npm, "ci").CombinedOutput(); err != nil {
-			lacking(t, "npm ci: %v\n%s", err, out)
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		lacking(t, "there is no place for real MCP clients: %v", err)
+	}
+	kept := filepath.Join(caches, "alcove-tests", fmt.Sprintf("clients-%x", sha256.Sum256(lock)), "node_modules")
+	if _, err := os.Stat(kept); err != nil {
+		download(t, npm, filepath.Dir(kept))
+	}
+	link(t, kept)
+	return pinnedNode(t)
+}
+
+// download makes a folder with the clients, all of them or none.
+func download(t *testing.T, npm, folder string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	part, err := os.MkdirTemp(filepath.Dir(folder), "part")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(part)
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if err := os.WriteFile(stamp, []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(part, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return pinnedNode(t)
+	ci := command(t, installWithin, npm, "ci")
+	ci.Dir = part
+	if out, err := ci.CombinedOutput(); err != nil {
+		lacking(t, "npm ci: %v\n%s", err, out)
+	}
+	if err := os.Rename(part, folder); err != nil {
+		if _, there := os.Stat(folder); there != nil { // not by another clone meanwhile
+			t.Fatal(err)
+		}
+	}
+}
+
+// link makes node_modules lead to the clients.
+func link(t *testing.T, clients string) {
+	t.Helper()
+	if at, err := os.Readlink("node_modules"); err == nil && at == clients {
+		return
+	}
+	if err := os.RemoveAll("node_modules"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(clients, "node_modules"); err != nil {
+		lacking(t, "real MCP clients need symbolic links: %v", err)
+	}
 }
 
 // pinnedNode is the Node that came with the clients: the Inspector needs a newer one than many machines have.
@@ -113,17 +159,44 @@ func touch(t *testing.T) {
 	}
 }
 
+// programs are those that were built, by their flags: each is built once for all tests.
+type programs struct {
+	dir   string
+	mu    sync.Mutex
+	paths map[string]string
+}
+
+var built = programs{paths: map[string]string{}}
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "alcove-programs")
+	if err != nil {
+		panic(err)
+	}
+	built.dir = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
 func build(t *testing.T, flags ...string) string {
 	t.Helper()
 	touch(t)
-	program := filepath.Join(t.TempDir(), "alcove")
-	if runtime.GOOS == "windows" {
-		program += ".exe"
+	built.mu.Lock()
+	defer built.mu.Unlock()
+	name := strings.Join(flags, " ")
+	if path, ok := built.paths[name]; ok {
+		return path
 	}
-	if out, err := command(t, installWithin, "go", append(append([]string{"build", "-o", program}, flags...), "github.com/alcove-memory/alcove/cmd/alcove")...).CombinedOutput(); err != nil {
+	path := filepath.Join(built.dir, fmt.Sprint("alcove", len(built.paths)))
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	if out, err := command(t, installWithin, "go", append(append([]string{"build", "-o", path}, flags...), "github.com/alcove-memory/alcove/cmd/alcove")...).CombinedOutput(); err != nil {
 		t.Fatalf("build alcove: %v\n%s", err, out)
 	}
-	return program
+	built.paths[name] = path
+	return path
 }
 
 // serve runs a server of a new data directory until the test ends.
@@ -204,7 +277,12 @@ func TestRealClientsUseEveryTool(t *testing.T) {
 		for _, kind := range []string{"sdk", "client", "client-2026"} {
 			t.Run(kind+"/"+transport, func(t *testing.T) { session(t, node, kind, transport, file) })
 		}
-		t.Run("inspector/"+transport, func(t *testing.T) { inspect(t, node, transport, file) })
+	}
+	for transport, file := range files { // each process takes a second to start
+		t.Run("inspector/"+transport, func(t *testing.T) {
+			t.Parallel()
+			inspect(t, node, transport, file)
+		})
 	}
 }
 

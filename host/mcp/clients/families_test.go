@@ -43,7 +43,7 @@ func TestRealClientsLoadCallAndUnloadFamilies(t *testing.T) {
 
 func TestRealClientsUseAFamilyThatTheProgramCarries(t *testing.T) {
 	node := install(t)
-	if _, err := os.Stat("../../../guests/dist/auto-tag.wasm"); err != nil {
+	if _, err := os.Stat("../../../guests/dist/families.image"); err != nil {
 		lacking(t, "the first-party families are not built, run make guests: %v", err)
 	}
 	program := build(t, "-tags", "guests")

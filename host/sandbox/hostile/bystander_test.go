@@ -128,7 +128,7 @@ func BenchmarkABystanderOfAFlood(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// collector has garbage collected all the time, and times how long that takes.
+// collector has garbage collected again and again, and times how long that takes.
 type collector struct {
 	stop chan struct{}
 	done sync.WaitGroup
@@ -140,7 +140,7 @@ func startCollector() *collector {
 	c.done.Add(1)
 	go func() {
 		defer c.done.Done()
-		tick := time.NewTicker(25 * time.Millisecond)
+		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
 		for {
 			select {

@@ -18,6 +18,9 @@ import (
 // TestDamageInManyPlacesAtOnceIsRepairedWithoutAnUntruth flips bytes, and swaps, copies, tears and empties pages.
 // ALCOVE_DAMAGE_ROUNDS says how often; ALCOVE_DAMAGE_SEED repeats a run.
 func TestDamageInManyPlacesAtOnceIsRepairedWithoutAnUntruth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it examines and repairs on one goroutine: the tests without -short run it")
+	}
 	t.Parallel()
 	rounds, err := strconv.Atoi(os.Getenv("ALCOVE_DAMAGE_ROUNDS"))
 	if err != nil {
