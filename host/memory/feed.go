@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -165,15 +166,7 @@ func notice(c store.Change) (Notice, bool) {
 }
 
 func selected(names []string, name string) bool {
-	if names == nil {
-		return true
-	}
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
+	return names == nil || namespace.Covers(names, name)
 }
 
 // credit fills in the authors of notices.

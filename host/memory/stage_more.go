@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -134,12 +135,13 @@ const mostScanned = 500_000
 // Namespaces lists the namespaces with memories on the branch, sorted, expired memories included. While the index is behind,
 // it scans all entries.
 func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
-	if permitted, all := t.access.caller.Rights.Readable(); !all {
+	permitted, all := t.access.caller.Rights.Readable()
+	if !all && !slices.ContainsFunc(permitted, namespace.IsPattern) {
 		return t.inUse(ctx, permitted)
 	}
 	if t.space.covers(ctx, t.version) && t.space.stillLive(t.branch) {
 		v := view{branch: t.branch, lineage: t.lineage(), now: t.now}
-		list, err := t.space.index.Namespaces(ctx, v.search(nil, memories))
+		list, err := t.space.index.Namespaces(ctx, v.search(permitted, memories))
 		if err != nil {
 			return nil, t.space.translate("list namespaces", err)
 		}
@@ -157,7 +159,7 @@ func (t *Stage) scanNamespaces(ctx context.Context) (list []string, err error) {
 			return nil, t.space.translate("list namespaces", err)
 		}
 		for _, e := range page {
-			if e.Collection != memories || len(list) > 0 && list[len(list)-1] == e.Namespace {
+			if e.Collection != memories || len(list) > 0 && list[len(list)-1] == e.Namespace || !t.access.caller.Rights.MayRead(e.Namespace) {
 				continue
 			}
 			r, err := record.Decode(e)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -265,8 +266,8 @@ func (x *Index) forgetPart(id uint32) {
 	}
 }
 
-func (v View) selects(namespace, collection string) bool {
-	return (v.Namespaces == nil || slices.Contains(v.Namespaces, namespace)) &&
+func (v View) selects(in, collection string) bool {
+	return (v.Namespaces == nil || namespace.Covers(v.Namespaces, in)) &&
 		(v.Collections == nil || slices.Contains(v.Collections, collection))
 }
 
