@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/sandbox/asm"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
@@ -67,7 +68,8 @@ func testConfig(t testing.TB) Config {
 	must(t, err)
 	return Config{
 		Cache:    Cache{Dir: filepath.Join(t.TempDir(), "cache")},
-		Compiler: Compiler{Path: path, Args: []string{"-test.run=none"}, Env: []string{asCompiler + "=1", "GORACE=atexit_sleep_ms=0"}},
+		// A busy machine takes minutes to compile a guest in Go.
+		Compiler: Compiler{Path: path, Args: []string{"-test.run=none"}, Env: []string{asCompiler + "=1", "GORACE=atexit_sleep_ms=0"}, Timeout: await.Limit},
 	}
 }
 
