@@ -9,7 +9,7 @@ import (
 // Context is the context of a request: its family, caller, branch and time.
 type Context struct {
 	Family    string `json:"family"`            // the family that the request is for: one module may serve several
-	Caller    string `json:"caller"`            // who asks; empty where the host calls of its own accord
+	Caller    string `json:"caller"`            // the agent that calls; empty for calls by the host itself
 	Namespace string `json:"namespace"`         // the call's own namespace
 	Branch    string `json:"branch"`            // the branch that is read and written
 	Now       string `json:"now"`               // RFC 3339, UTC; the same during the whole request
@@ -25,7 +25,7 @@ type Entry struct {
 	Change     string                     `json:"change,omitempty"`     // in `store` only: it is about to be deleted, or moved to another state and nothing else; absent: it is being stored: delete, state
 	Version    uint64                     `json:"version,omitempty"`    // in `stored` only: the version of the commit
 	Deleted    bool                       `json:"deleted,omitempty"`    // in `stored` only: the commit deleted it
-	Agent      string                     `json:"agent,omitempty"`      // in `stored` only: who wrote it; absent: nobody said
+	Agent      string                     `json:"agent,omitempty"`      // in `stored` only: the agent that wrote it; absent: unknown
 	Family     string                     `json:"family,omitempty"`     // in `stored` only: the family through which it was written; absent: none
 	State      string                     `json:"state,omitempty"`      // its state, in `store` the one that it will have; absent: active: archived, merged, pruned
 	Value      json.RawMessage            `json:"value,omitempty"`      // any JSON value
@@ -40,7 +40,7 @@ type MergeNotice struct {
 	Source  string     `json:"source"`          // the branch that was merged
 	Target  string     `json:"target"`          // the branch into which it was merged
 	Version uint64     `json:"version"`         // the version of the commit
-	Agent   string     `json:"agent,omitempty"` // who merged; absent: that was not noted
+	Agent   string     `json:"agent,omitempty"` // the agent that merged; absent: unknown
 	Count   int        `json:"count"`           // how many memories it changed, of those that the family may read
 	Keys    []MergeKey `json:"keys"`            // the first 100 of them
 }
@@ -55,10 +55,10 @@ type MergeKey struct {
 // Change is a change of an entry by a store hook. Absent fields stay as they are.
 type Change struct {
 	Value      json.RawMessage            `json:"value,omitempty"`      // any JSON value
-	Tags       []string                   `json:"tags,omitempty"`       // replace the tags there are; at most 64 elements
+	Tags       []string                   `json:"tags,omitempty"`       // replaces the present tags; at most 64 elements
 	Type       *string                    `json:"type,omitempty"`       // a type
 	Importance *float64                   `json:"importance,omitempty"` // importance; 0 to 1
-	Metadata   map[string]json.RawMessage `json:"metadata,omitempty"`   // added to the metadata there are, in place of those of the same name
+	Metadata   map[string]json.RawMessage `json:"metadata,omitempty"`   // added to the metadata; replaces members of the same name
 }
 
 // ToolRequest is the request of kind 1: a tool call.
@@ -107,7 +107,7 @@ type EmbedRequest struct {
 type Error struct {
 	Code      Code           `json:"code"`              // one of the codes below
 	Message   string         `json:"message"`           // what went wrong and what to do about it
-	Retryable bool           `json:"retryable"`         // the same request may succeed later. It may not after an `if_version` that is not met: a caller reads again and sends another. A body of a guest without it has what the code says
+	Retryable bool           `json:"retryable"`         // the same request may succeed later. False for an unmet `if_version`, after which the caller reads again and sends another request. If an error body of a guest omits it, the code decides
 	Details   map[string]any `json:"details,omitempty"` // facts for programs, such as the limit that was reached
 }
 

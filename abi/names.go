@@ -22,7 +22,7 @@ const (
 
 // What a guest reads from.
 const (
-	ReadRequest  = 0 // the request that alcove_handle was called for; closed before there is one
+	ReadRequest  = 0 // the request of alcove_handle; closed before the first one
 	ReadResponse = 1 // the response, or the error body, of the last call
 )
 
@@ -40,7 +40,7 @@ const (
 
 // What read and write answer when they did nothing.
 const (
-	FaultChannel Fault = -1 // there is no such channel
+	FaultChannel Fault = -1 // unknown channel
 	FaultRange   Fault = -2 // the buffer is not wholly inside of the guest's memory
 	FaultClosed  Fault = -3 // channel 0 is closed: no request is being served
 )
@@ -48,12 +48,12 @@ const (
 // The codes of errors.
 const (
 	CodeInvalidArgument Code = "invalid_argument" // the request is malformed: a missing field, a wrong type, a value out of range
-	CodeNotFound        Code = "not_found"        // what was named is not there
+	CodeNotFound        Code = "not_found"        // nothing has that name
 	CodeDenied          Code = "denied"           // the family, or its caller, has no right to it
 	CodeConflict        Code = "conflict"         // something that was read or written changed meanwhile
 	CodeExhausted       Code = "exhausted"        // a limit or a quota was reached; details name it
-	CodeUnavailable     Code = "unavailable"      // what is needed is not configured, or does not answer now
-	CodeTimeout         Code = "timeout"          // it took longer than it may
+	CodeUnavailable     Code = "unavailable"      // a service is not configured, or does not answer now
+	CodeTimeout         Code = "timeout"          // it took longer than its limit
 	CodeInternal        Code = "internal"         // the side that answers is at fault
 )
 
@@ -71,16 +71,16 @@ const (
 	ClassError     Class = "error"      // the guest answered 1 with an error body
 	ClassTrap      Class = "trap"       // an instruction trapped, in the request, in the start function or in _initialize
 	ClassExit      Class = "exit"       // the guest called proc_exit
-	ClassAnswer    Class = "answer"     // the guest answered neither 0 nor 1, or channel 0 did not hold what its kind asks for
+	ClassAnswer    Class = "answer"     // the guest answered neither 0 nor 1, or its result is not valid for the kind
 	ClassDigest    Class = "digest"     // the bytes are not those that were asked for
 	ClassSize      Class = "size"       // the module has more bytes than it may have
 	ClassStructure Class = "structure"  // not a valid module of WebAssembly 2.0, or beyond a bound of its structure
 	ClassReserved  Class = "reserved"   // it uses a name that belongs to metering
 	ClassManifest  Class = "manifest"   // the manifest is missing, doubled, too large, or not valid
-	ClassImport    Class = "import"     // it imports what is not on the list, or with another signature
+	ClassImport    Class = "import"     // an import is not on the list, or has another signature
 	ClassExport    Class = "export"     // an export is missing, or has another signature
 	ClassDeclared  Class = "declared"   // it declares more memory or tables than it may have
-	ClassCompile   Class = "compile"    // compiling it took more time or memory than it may
+	ClassCompile   Class = "compile"    // its compilation exceeded the limit of time or memory
 	ClassFuel      Class = "fuel"       // the request's fuel was used up
 	ClassCPU       Class = "cpu"        // the request ran for longer than it may, host calls not counted
 	ClassWall      Class = "wall"       // the deadline passed
@@ -94,7 +94,7 @@ const (
 
 // The hooks.
 const (
-	HookStore  Hook = "store"  // before a commit: may change, refuse or propose what is being stored, and refuse or propose a deletion or a change of state
+	HookStore  Hook = "store"  // before a commit: may change, refuse or propose a store, and refuse or propose a deletion or a change of state
 	HookStored Hook = "stored" // after a commit
 	HookMerged Hook = "merged" // after a merge of branches was committed
 	HookRank   Hook = "rank"   // scores the candidates of a search
@@ -160,7 +160,7 @@ const (
 	OpMemoryList       Op = "memory.list"       // memories of a namespace, page by page: in the order of their keys, or by their fields and in another order
 	OpMemoryNamespaces Op = "memory.namespaces" // the namespaces that have memories, of those that may be read
 	OpMemoryHistory    Op = "memory.history"    // the versions of one memory, the newest first
-	OpMemorySearch     Op = "memory.search"     // lexical, semantic or hybrid search; what was staged is not found
+	OpMemorySearch     Op = "memory.search"     // lexical, semantic or hybrid search; staged changes are not found
 	OpMemoryPut        Op = "memory.put"        // stage memories
 	OpMemoryPatch      Op = "memory.patch"      // stage changes of some fields of memories
 	OpMemoryDelete     Op = "memory.delete"     // stage deletions of memories
@@ -170,7 +170,7 @@ const (
 	OpRecordDelete     Op = "record.delete"     // stage deletions of records
 	OpRecordList       Op = "record.list"       // records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order
 	OpRecordHistory    Op = "record.history"    // the versions of one record, the newest first
-	OpRecordSearch     Op = "record.search"     // search in a searchable collection; what was staged is not found
+	OpRecordSearch     Op = "record.search"     // search in a searchable collection; staged changes are not found
 	OpRecordAppend     Op = "record.append"     // stage records with the next sequence numbers as their keys
 	OpLogAppend        Op = "log.append"        // stage an event of the log, which gets its sequence number at the commit
 	OpLogRead          Op = "log.read"          // events of the log, the oldest first
@@ -182,7 +182,7 @@ const (
 	OpBranchFork       Op = "branch.fork"       // make a branch, after the commit
 	OpBranchMerge      Op = "branch.merge"      // merge a branch after the commit, or preview that
 	OpBranchDelete     Op = "branch.delete"     // delete a branch, after the commit
-	OpLinkList         Op = "link.list"         // links from and to a memory; a memory of another namespace is `namespace#key`, and is left out if it may not be read
+	OpLinkList         Op = "link.list"         // links from and to a memory; a memory of another namespace is `namespace#key`, and is omitted if it may not be read
 	OpLinkAdd          Op = "link.add"          // stage links
 	OpLinkRemove       Op = "link.remove"       // stage the removal of links
 	OpConfigGet        Op = "config.get"        // its own configuration, or settings by their keys with where their values come from
@@ -192,7 +192,7 @@ const (
 	OpConfigRollback   Op = "config.rollback"   // stage the value that a shared setting had at a version, as a new version
 	OpConfigRules      Op = "config.rules"      // the rules about settings that the family may read
 	OpConfigSet        Op = "config.set"        // stage a change of its own configuration
-	OpCallerGet        Op = "caller.get"        // who asks, and what the call may do
+	OpCallerGet        Op = "caller.get"        // the caller, and the powers of the call
 	OpCallerProgress   Op = "caller.progress"   // tells how far the call, or the job, has come; acts at once
 	OpJobEnqueue       Op = "job.enqueue"       // queue a job of its own
 	OpJobStatus        Op = "job.status"        // the state of a job
@@ -203,7 +203,7 @@ const (
 	OpEmbedTexts       Op = "embed.texts"       // vectors of texts
 	OpEmbedRebuild     Op = "embed.rebuild"     // have all vectors made again, after the commit and at most once in ten minutes; the old ones serve until then
 	OpNamespaceList    Op = "namespace.list"    // the namespaces that have memories, of those that may be read, in order, page by page
-	OpNamespaceDelete  Op = "namespace.delete"  // stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop at once what is deleted
+	OpNamespaceDelete  Op = "namespace.delete"  // stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop the deleted memories at once
 	OpStatusGet        Op = "status.get"        // how the memory is, as far as the call may read it
 	OpVersionAt        Op = "version.at"        // the newest version of a branch at a moment
 	OpLLMComplete      Op = "llm.complete"      // a completion by a configured language model
@@ -212,7 +212,7 @@ const (
 	OpToolsCall        Op = "tools.call"        // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish     Op = "tools.publish"     // publish a tool of its own
 	OpToolsWithdraw    Op = "tools.withdraw"    // withdraw a published tool
-	OpToolsUsage       Op = "tools.usage"       // how often agents called tools; a caller who may not read every namespace learns of its own calls alone
+	OpToolsUsage       Op = "tools.usage"       // how often agents called tools; a caller without the right to every namespace sees only its own calls
 )
 
 // The names of limits, as errors and manifests say them.
@@ -283,19 +283,19 @@ type Limits struct {
 	RequestBytes int64 `json:"request_bytes,omitempty"`
 	// a result; 4194304 bytes by default, at most 67108864; a manifest may ask for it
 	OutputBytes int64 `json:"output_bytes,omitempty"`
-	// an error body; what is longer is replaced; 65536 bytes by default, at most 65536
+	// an error body; a longer one is replaced; 65536 bytes by default, at most 65536
 	ErrorBytes int64 `json:"error_bytes,omitempty"`
-	// the reason of a store hook that refuses; what is longer is cut; 1000 bytes by default, at most 1000
+	// the reason of a store hook that refuses; a longer one is cut; 1000 bytes by default, at most 1000
 	RefuseBytes int64 `json:"refuse_bytes,omitempty"`
 	// the name of an operation; 64 bytes by default, at most 64
 	OpBytes int64 `json:"op_bytes,omitempty"`
 	// the request of a host call, and its response; 4194304 bytes by default, at most 67108864; a manifest may ask for it
 	CallBytes int64 `json:"call_bytes,omitempty"`
-	// what is kept of a request's log lines; the rest is counted and dropped; 65536 bytes by default, at most 1048576
+	// stored bytes of a request's log lines; the rest is counted and dropped; 65536 bytes by default, at most 1048576
 	LogBytes int64 `json:"log_bytes,omitempty"`
 	// log lines kept of a request; the rest is counted and dropped; 200 lines by default, at most 10000
 	LogLines int64 `json:"log_lines,omitempty"`
-	// one log line; what is longer is cut; 4096 bytes by default, at most 65536
+	// one log line; a longer one is cut; 4096 bytes by default, at most 65536
 	LogLineBytes int64 `json:"log_line_bytes,omitempty"`
 	// guests on the stack: a guest's call may lead to another guest; 4 guests by default, at most 4
 	Depth int64 `json:"depth,omitempty"`

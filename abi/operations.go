@@ -20,7 +20,7 @@ type MemoryFields struct {
 	Tags       []string                   `json:"tags,omitempty"`       // tags; at most 64 elements
 	Type       *string                    `json:"type,omitempty"`       // a type
 	Importance *float64                   `json:"importance,omitempty"` // importance; 0 to 1
-	Metadata   map[string]json.RawMessage `json:"metadata,omitempty"`   // named values; a patch adds to those there are, and null removes one
+	Metadata   map[string]json.RawMessage `json:"metadata,omitempty"`   // named values; a patch adds members, and null removes one
 	State      string                     `json:"state,omitempty"`      // the state of its life: active, archived, merged, pruned
 	Supersedes []string                   `json:"supersedes,omitempty"` // keys of memories that it replaces
 	Links      []string                   `json:"links,omitempty"`      // keys of memories that it refers to
@@ -32,7 +32,7 @@ type Memory struct {
 	Namespace string `json:"namespace"` // its namespace
 	Key       string `json:"key"`       // its key
 	MemoryFields
-	Agent     string    `json:"agent,omitempty"`     // who wrote this version
+	Agent     string    `json:"agent,omitempty"`     // the agent that wrote this version
 	Version   uint64    `json:"version"`             // the version of the commit that wrote it
 	Timestamp string    `json:"timestamp,omitempty"` // when it was written, RFC 3339
 	Deleted   bool      `json:"deleted,omitempty"`   // in histories: this version deleted the key
@@ -53,7 +53,7 @@ type MemoryItem struct {
 	IfVersion *uint64 `json:"if_version,omitempty"` // the version that has to be the newest; 0: the key must be free
 }
 
-// MemoryPatch is a change of some fields of a memory. Absent fields stay as they are; a list replaces the list there is, also an empty one.
+// MemoryPatch is a change of some fields of a memory. Absent fields stay; a list, also an empty one, replaces the present list.
 type MemoryPatch struct {
 	Key       string `json:"key"`                 // its key
 	Namespace string `json:"namespace,omitempty"` // the namespace; default: the call's own
@@ -68,7 +68,7 @@ type MemoryPatch struct {
 type FieldTest struct {
 	Field  string          `json:"field"`            // `metadata.NAME`, `value.NAME` of a value that is an object, or one of type, importance, tags, agent, expires_at, links and supersedes, which can only be there or not
 	Equals json.RawMessage `json:"equals,omitempty"` // the field's value, at most 4,096 bytes, as is that of a field that can equal one; 1 and 1.0 are equal
-	Exists *bool           `json:"exists,omitempty"` // whether the field is there; not beside equals; default: true
+	Exists *bool           `json:"exists,omitempty"` // whether the field exists; not together with equals; default: true
 }
 
 // MemoryFilter is conditions on memories, which apply together. A list has at most 64 elements; an empty one is no condition.
@@ -141,8 +141,8 @@ type Event struct {
 	Namespace string          `json:"namespace"`       // its namespace
 	Sequence  uint64          `json:"sequence"`        // its number, from 1, without gaps
 	Event     string          `json:"event"`           // its name
-	Data      json.RawMessage `json:"data"`            // what was logged; null once it was purged
-	Agent     string          `json:"agent,omitempty"` // who logged it
+	Data      json.RawMessage `json:"data"`            // the data of the event; null after a purge
+	Agent     string          `json:"agent,omitempty"` // the agent that logged it
 	Timestamp string          `json:"timestamp"`       // when it was committed, RFC 3339
 }
 
@@ -154,7 +154,7 @@ type Notice struct {
 	Watermark uint64          `json:"watermark"`         // its place in the feed
 	Timestamp string          `json:"timestamp"`         // when it was committed, RFC 3339
 	Payload   json.RawMessage `json:"payload,omitempty"` // what a family announced with it
-	Agent     string          `json:"agent,omitempty"`   // who did it, where that is known
+	Agent     string          `json:"agent,omitempty"`   // the agent that caused it, if known
 	Family    string          `json:"family,omitempty"`  // the family that announced it
 }
 
@@ -188,7 +188,7 @@ type Power struct {
 type Progress struct {
 	Done    float64 `json:"done"`              // how much is done
 	Total   float64 `json:"total,omitempty"`   // of how much; absent where that is unknown
-	Message string  `json:"message,omitempty"` // what is being done
+	Message string  `json:"message,omitempty"` // the current activity
 }
 
 // SettingState is a setting, and where its value comes from.
@@ -200,7 +200,7 @@ type SettingState struct {
 	Version     uint64          `json:"version,omitempty"`     // of the key in that scope; 0: it was never set there
 	Priority    int             `json:"priority,omitempty"`    // what it was set with
 	UpdatedAt   string          `json:"updated_at,omitempty"`  // when it was set, RFC 3339
-	UpdatedBy   string          `json:"updated_by,omitempty"`  // who set it
+	UpdatedBy   string          `json:"updated_by,omitempty"`  // the agent that set it
 	Unused      []string        `json:"unused,omitempty"`      // nearer values that are not used, and why
 	Default     json.RawMessage `json:"default"`               // the default of the manifest
 	Schema      json.RawMessage `json:"schema"`                // the JSON Schema of its values
@@ -221,18 +221,18 @@ type SettingChange struct {
 type SettingChanged struct {
 	Key     string          `json:"key"`              // its key
 	Version uint64          `json:"version"`          // its version in the scope now; the one before where nothing changed
-	Before  json.RawMessage `json:"before,omitempty"` // what was set there before; absent: nothing
-	After   json.RawMessage `json:"after,omitempty"`  // what is set there now; absent: nothing
+	Before  json.RawMessage `json:"before,omitempty"` // the value before; absent: none
+	After   json.RawMessage `json:"after,omitempty"`  // the value now; absent: none
 }
 
 // SettingVersion is a change of a setting in its history.
 type SettingVersion struct {
 	Version      uint64          `json:"version"`                  // the version of the key in the scope that it made
-	Before       json.RawMessage `json:"before,omitempty"`         // what was set before; absent: nothing
+	Before       json.RawMessage `json:"before,omitempty"`         // the value before; absent: none
 	After        json.RawMessage `json:"after,omitempty"`          // the new value; absent: the setting was removed
 	Priority     int             `json:"priority,omitempty"`       // what it was set with
 	Timestamp    string          `json:"timestamp"`                // when, RFC 3339
-	Agent        string          `json:"agent,omitempty"`          // who did it
+	Agent        string          `json:"agent,omitempty"`          // the agent that changed it
 	Family       string          `json:"family,omitempty"`         // through which family
 	Reason       string          `json:"reason,omitempty"`         // why
 	RolledBackTo *uint64         `json:"rolled_back_to,omitempty"` // the version whose value it set again
@@ -298,7 +298,7 @@ type MemoryGetRequest struct {
 
 // MemoryGetResponse is the response of memory.get.
 type MemoryGetResponse struct {
-	Memories []*Memory `json:"memories"` // in the order of the keys; null where there is none
+	Memories []*Memory `json:"memories"` // in the order of the keys; null for a missing one
 }
 
 // MemoryListRequest is the request of memory.list: memories of a namespace, page by page: in the order of their keys, or by their fields and in another order.
@@ -344,7 +344,7 @@ type MemoryHistoryResponse struct {
 	Next     uint64   `json:"next,omitempty"` // the newest version of the next page, its `before`; absent at the end
 }
 
-// MemorySearchRequest is the request of memory.search: lexical, semantic or hybrid search; what was staged is not found.
+// MemorySearchRequest is the request of memory.search: lexical, semantic or hybrid search; staged changes are not found.
 type MemorySearchRequest struct {
 	Query         string    `json:"query"`                    // the question; empty: all memories that meet the other conditions
 	Namespaces    []string  `json:"namespaces,omitempty"`     // the namespaces; `*` alone stands for all that the call may read; default: the call's own
@@ -389,7 +389,7 @@ type MemoryPatchRequest struct {
 // MemoryPatchResponse is the response of memory.patch.
 type MemoryPatchResponse struct {
 	Patched int      `json:"patched"` // how many memories were changed
-	Missing []string `json:"missing"` // keys under which there is no memory
+	Missing []string `json:"missing"` // keys without a memory
 }
 
 // MemoryDeleteRequest is the request of memory.delete: stage deletions of memories.
@@ -414,7 +414,7 @@ type MemoryTouchRequest struct {
 
 // MemoryTouchResponse is the response of memory.touch.
 type MemoryTouchResponse struct {
-	Touched int `json:"touched"` // how many memories there are
+	Touched int `json:"touched"` // number of memories
 }
 
 // RecordGetRequest is the request of record.get: records of one of its own collections by their keys.
@@ -428,7 +428,7 @@ type RecordGetRequest struct {
 
 // RecordGetResponse is the response of record.get.
 type RecordGetResponse struct {
-	Records []*Record `json:"records"` // in the order of the keys; null where there is none
+	Records []*Record `json:"records"` // in the order of the keys; null for a missing one
 }
 
 // RecordPutRequest is the request of record.put: stage records.
@@ -474,7 +474,7 @@ type RecordListRequest struct {
 type RecordListResponse struct {
 	Records []Record `json:"records"`         // the page
 	Next    string   `json:"next,omitempty"`  // `after` of the next page; absent at the end
-	Total   *int     `json:"total,omitempty"` // how many match, on all pages, where `count` asks for it
+	Total   *int     `json:"total,omitempty"` // number of matches on all pages, if `count` requests it
 }
 
 // RecordHistoryRequest is the request of record.history: the versions of one record, the newest first.
@@ -493,7 +493,7 @@ type RecordHistoryResponse struct {
 	Next     uint64   `json:"next,omitempty"` // the newest version of the next page, its `before`; absent at the end
 }
 
-// RecordSearchRequest is the request of record.search: search in a searchable collection; what was staged is not found.
+// RecordSearchRequest is the request of record.search: search in a searchable collection; staged changes are not found.
 type RecordSearchRequest struct {
 	Collection string   `json:"collection"`           // the collection
 	Query      string   `json:"query"`                // the question
@@ -524,7 +524,7 @@ type RecordAppendResponse struct {
 // LogAppendRequest is the request of log.append: stage an event of the log, which gets its sequence number at the commit.
 type LogAppendRequest struct {
 	Event     string          `json:"event"`               // its name
-	Data      json.RawMessage `json:"data,omitempty"`      // what is logged; default: null
+	Data      json.RawMessage `json:"data,omitempty"`      // the data of the event; default: null
 	Namespace string          `json:"namespace,omitempty"` // the namespace; default: the call's own
 	Sequence  bool            `json:"sequence,omitempty"`  // answers its sequence number; a call that others overtake in the namespace's log is then a conflict, and is repeated as any other
 }
@@ -559,7 +559,7 @@ type LogVerifyResponse struct {
 	Checked  int    `json:"checked"`             // how many are sound
 	Next     uint64 `json:"next,omitempty"`      // `from` of the next page; absent at the end
 	BrokenAt uint64 `json:"broken_at,omitempty"` // the first sequence number that is not sound
-	Fault    string `json:"fault,omitempty"`     // what is wrong with it
+	Fault    string `json:"fault,omitempty"`     // the fault
 	Hash     string `json:"hash,omitempty"`      // the hash of the last event that is sound, hexadecimal: it vouches for all before it
 }
 
@@ -583,7 +583,7 @@ type FeedReadResponse struct {
 // FeedEmitRequest is the request of feed.emit: stage an event of the feed.
 type FeedEmitRequest struct {
 	Kind      string          `json:"kind"`                // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
-	Payload   json.RawMessage `json:"payload,omitempty"`   // what is announced with it
+	Payload   json.RawMessage `json:"payload,omitempty"`   // the data of the notice
 	Namespace string          `json:"namespace,omitempty"` // the namespace; default: the call's own
 }
 
@@ -615,7 +615,7 @@ type BranchDiffResponse struct {
 	Removed     int          `json:"removed"`     // keys that the source deleted
 	Clashes     int          `json:"clashes"`     // keys that both changed
 	Differences []Difference `json:"differences"` // those of memories, and of the family's own records
-	Truncated   bool         `json:"truncated"`   // there are more than `limit`
+	Truncated   bool         `json:"truncated"`   // more than `limit` exist
 }
 
 // BranchForkRequest is the request of branch.fork: make a branch, after the commit.
@@ -643,7 +643,7 @@ type BranchMergeRequest struct {
 // BranchMergeResponse is the response of branch.merge.
 type BranchMergeResponse struct {
 	Merged     bool         `json:"merged"`     // it is going to be merged
-	Applied    []Difference `json:"applied"`    // what is brought over
+	Applied    []Difference `json:"applied"`    // the changed memories
 	Clashes    []Difference `json:"clashes"`    // what both changed
 	Unresolved int          `json:"unresolved"` // how many clashes the strategy leaves; with any, nothing is merged
 }
@@ -657,7 +657,7 @@ type BranchDeleteRequest struct {
 type BranchDeleteResponse struct {
 }
 
-// LinkListRequest is the request of link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is left out if it may not be read.
+// LinkListRequest is the request of link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is omitted if it may not be read.
 type LinkListRequest struct {
 	Key       string `json:"key"`                 // the memory
 	Namespace string `json:"namespace,omitempty"` // the namespace; default: the call's own
@@ -714,7 +714,7 @@ type ConfigListRequest struct {
 	Category  string `json:"category,omitempty"`  // only those of this category
 	Prefix    string `json:"prefix,omitempty"`    // only keys that begin with it
 	Namespace string `json:"namespace,omitempty"` // the namespace that they are to apply to; default: the call's own
-	Scope     string `json:"scope,omitempty"`     // only what is set in this scope, as it is set there: system, namespace, agent
+	Scope     string `json:"scope,omitempty"`     // only values set in this scope: system, namespace, agent
 	Name      string `json:"name,omitempty"`      // the namespace or agent of the scope; default: the call's namespace, or its caller
 	After     string `json:"after,omitempty"`     // the key after which the page begins, or `next` of the page before
 	Limit     int    `json:"limit,omitempty"`     // entries in one page; 1 to 1000; default: 100
@@ -788,25 +788,25 @@ type ConfigSetResponse struct {
 	Config map[string]json.RawMessage `json:"config"` // all of it
 }
 
-// CallerGetRequest is the request of caller.get: who asks, and what the call may do.
+// CallerGetRequest is the request of caller.get: the caller, and the powers of the call.
 type CallerGetRequest struct {
 }
 
 // CallerGetResponse is the response of caller.get.
 type CallerGetResponse struct {
-	Caller       string  `json:"caller"`       // who asks; empty when the host does so by itself
+	Caller       string  `json:"caller"`       // the agent that calls; empty for calls by the host itself
 	Namespace    string  `json:"namespace"`    // the call's namespace
 	Branch       string  `json:"branch"`       // the call's branch
 	Capabilities []Power `json:"capabilities"` // what the call may do
 	ReadOnly     bool    `json:"read_only"`    // the call can change nothing
-	Proposes     bool    `json:"proposes"`     // what is staged goes to a branch of proposals
+	Proposes     bool    `json:"proposes"`     // the stage is committed to a branch of proposals
 }
 
 // CallerProgressRequest is the request of caller.progress: tells how far the call, or the job, has come; acts at once.
 type CallerProgressRequest struct {
 	Done    float64 `json:"done"`              // how much is done
 	Total   float64 `json:"total,omitempty"`   // of how much; 0: unknown
-	Message string  `json:"message,omitempty"` // what is being done; at most 1,000 bytes
+	Message string  `json:"message,omitempty"` // the current activity; at most 1,000 bytes
 }
 
 // CallerProgressResponse is the response of caller.progress.
@@ -871,7 +871,7 @@ type TextCountRequest struct {
 
 // TextCountResponse is the response of text.count.
 type TextCountResponse struct {
-	Documents int   `json:"documents"` // how many there are
+	Documents int   `json:"documents"` // number of documents
 	Counts    []int `json:"counts"`    // for each term, how many hold it
 }
 
@@ -925,7 +925,7 @@ type NamespaceListResponse struct {
 	Next       string      `json:"next,omitempty"` // `after` of the next page; absent at the end
 }
 
-// NamespaceDeleteRequest is the request of namespace.delete: stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop at once what is deleted.
+// NamespaceDeleteRequest is the request of namespace.delete: stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop the deleted memories at once.
 type NamespaceDeleteRequest struct {
 	Namespace string `json:"namespace"`       // the namespace
 	Limit     int    `json:"limit,omitempty"` // memories to delete; 1 to 10000; default: 1000
@@ -946,7 +946,7 @@ type StatusGetRequest struct {
 type StatusGetResponse struct {
 	Branch     string      `json:"branch"`           // the call's branch
 	Namespace  string      `json:"namespace"`        // the namespace
-	Branches   int         `json:"branches"`         // branches there are
+	Branches   int         `json:"branches"`         // number of branches
 	Memories   int         `json:"memories"`         // active memories in the namespace
 	Events     *int        `json:"events,omitempty"` // events in its log, where that may be read
 	Version    uint64      `json:"version"`          // the newest version
@@ -1039,7 +1039,7 @@ type ToolsWithdrawRequest struct {
 type ToolsWithdrawResponse struct {
 }
 
-// ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller who may not read every namespace learns of its own calls alone.
+// ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.
 type ToolsUsageRequest struct {
 	Days  int      `json:"days,omitempty"`  // until now, today included; 0 to 90; default: 30
 	Tools []string `json:"tools,omitempty"` // tools, by their names or aliases; default: all

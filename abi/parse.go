@@ -222,7 +222,7 @@ func once[T any](what string, list []T, name func(T) string) error {
 	seen := map[string]bool{}
 	for _, item := range list {
 		if seen[name(item)] {
-			return fmt.Errorf("%s %s: it is there twice", what, name(item))
+			return fmt.Errorf("%s %s: it appears twice", what, name(item))
 		}
 		seen[name(item)] = true
 	}
@@ -281,7 +281,7 @@ func checkValue(decoder *json.Decoder, depth int) error {
 			}
 			name, _ := key.(string)
 			if seen[name] {
-				return fmt.Errorf("the field %q is there twice", name)
+				return fmt.Errorf("the field %q appears twice", name)
 			}
 			seen[name] = true
 		}

@@ -87,7 +87,7 @@ func TestSourcesThatContradictThemselvesAreRefused(t *testing.T) {
 		{`{"name": "memories", "type": "[]memory?"`, `{"name": "memories", "type": "[]mammoth"`, "memory.get_response: field memories has the unknown type mammoth"},
 		{`{"name": "memories", "type": "[]memory?"`, `{"name": "memories", "type": "list of memory"`, `"list of memory" is no type`},
 		{`{"include": "memory_fields"}`, `{"include": "memory_parts"}`, "includes the unknown type memory_parts"},
-		{`{"name": "agent", "type": "string"`, `{"name": "tags", "type": "string"`, "entry: the field tags is there twice"},
+		{`{"name": "agent", "type": "string"`, `{"name": "tags", "type": "string"`, "entry: the field tags appears twice"},
 		{`{"name": "last_access", "type": "string", "optional": true`, `{"name": "last_access", "type": "string", "explicit": true`, "only an optional scalar can be explicit"},
 		{`"name": "score_params", "to": "guest"`, `"name": "score_params", "to": "guests"`, `message score_params is to "guests"`},
 		{`"name": "context", "type": "context", "doc": "the context"}

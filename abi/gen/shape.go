@@ -292,7 +292,7 @@ func (s source) checkObject(o structure) error {
 	seen := map[string]bool{}
 	for _, f := range s.flat(o.Fields) {
 		if seen[f.Name] {
-			return fmt.Errorf("the field %s is there twice", f.Name)
+			return fmt.Errorf("the field %s appears twice", f.Name)
 		}
 		seen[f.Name] = true
 	}

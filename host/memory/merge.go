@@ -359,7 +359,7 @@ func (p *mergePlan) mergeFields(t triple) (outcome, error) {
 // commit writes the plan: the keys, a record of the merge for later merges, an event in the log of each
 // changed namespace, and the source's counters. The caller holds Space.writing.
 func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult, error) {
-	merge := lineage.MergeRecord{Source: p.source.branch.ID, SourceAt: p.at, Target: p.target.branch.ID, Namespaces: p.namespaces, Silent: p.silent}
+	merge := lineage.MergeRecord{Source: p.source.branch.ID, SourceAt: p.at, Target: p.target.branch.ID, Namespaces: p.namespaces, Silent: p.silent, Name: p.source.branch.Name}
 	write, err := merge.Write()
 	if err != nil {
 		return MergeResult{}, err

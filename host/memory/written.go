@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -184,10 +185,25 @@ func (s *Space) mergeAt(ctx context.Context, b *lineage.Branch, version uint64) 
 	}
 	for _, c := range changes {
 		if m, is := lineage.MergeOf(c.Key); is && !c.Deleted && m.Target == b.ID {
-			return s.catalogue.NameOf(m.Source), true, nil
+			source, err = s.nameOfMerged(ctx, c, m.Source)
+			return source, true, err
 		}
 	}
 	return "", false, nil
+}
+
+// nameOfMerged returns the name of a merge's source, given the change with the record of the merge: from that record once the source is
+// erased, or its number if the record has no name.
+func (s *Space) nameOfMerged(ctx context.Context, merge store.Change, source store.BranchID) (string, error) {
+	if s.catalogue.ByID(source) != nil {
+		return s.catalogue.NameOf(source), nil
+	}
+	found, err := s.engine.GetAt(ctx, store.Lineage{{Branch: store.Catalogue, At: merge.Version}}, []store.Key{merge.Key})
+	if err != nil || !found[0].Exists() {
+		return s.catalogue.NameOf(source), err
+	}
+	r, err := lineage.ReadMerge(found[0])
+	return cmp.Or(r.Name, s.catalogue.NameOf(source)), err
 }
 
 // changesOf returns the changes of one version on a branch; none if they are no longer kept.

@@ -378,7 +378,7 @@ func (a *admission) rewrite() error {
 	case errors.As(err, &name):
 		return reserved(name.Name, name.Offset)
 	case errors.As(err, &large):
-		return refuse(abi.ClassCompile, "make it smaller", "its code has more than %d bytes in the form that pays for what it does", large.Most)
+		return refuse(abi.ClassCompile, "make it smaller", "its metered code has more than %d bytes", large.Most)
 	case err != nil:
 		return fmt.Errorf("meter the module: %w", err)
 	}
@@ -421,7 +421,7 @@ func (a *admission) functions() (int, error) {
 	var fault *wasm.Error
 	switch {
 	case errors.As(err, &fault) && fault.Class == wasm.TooLarge:
-		return 0, refuse(abi.ClassCompile, "make its functions smaller", "the form of it that pays for what it does is too large: %s is %d", fault.What, fault.Value)
+		return 0, refuse(abi.ClassCompile, "make its functions smaller", "its metered code is too large: %s is %d", fault.What, fault.Value)
 	case err != nil:
 		return 0, fmt.Errorf("decode the metered module: %w", err)
 	}

@@ -32,7 +32,7 @@ func smallest(edit func(*wasm.Module)) []byte {
 	return wasm.Encode(m)
 }
 
-// imports adds a function to what a module imports, and moves its own.
+// imports adds an imported function and renumbers the module's own.
 func imports(module, name string, t wasm.FuncType) func(*wasm.Module) {
 	return func(m *wasm.Module) {
 		m.Types = append(m.Types, t)
@@ -101,7 +101,7 @@ func TestModulesAreRefusedAtTheFirstStepTheyFail(t *testing.T) {
 	}
 }
 
-func TestModuleIsWhatItsManifestSays(t *testing.T) {
+func TestAModuleHasTheManifestThatItCarries(t *testing.T) {
 	s := newSandbox(t, testConfig(t))
 	manifest := strings.TrimSuffix(smallManifest, "}") + `,"limits":{"fuel":12345,"memory_pages":20}}`
 	m, err := s.Admit(t.Context(), smallest(packed(manifest)), Options{Limits: abi.Limits{MemoryPages: 30, HostCalls: 7}})
@@ -131,7 +131,7 @@ func TestASecondLoadComesFromTheCache(t *testing.T) {
 	}
 }
 
-func TestDamagedCacheIsFilledAgain(t *testing.T) {
+func TestADamagedCacheIsRefilled(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, dir string){
 		"the native code is gone":        func(t *testing.T, dir string) { overwrite(t, dir, dirCode+"/*", nil) },
 		"the native code is changed":     func(t *testing.T, dir string) { overwrite(t, dir, dirCode+"/*", flip) },
@@ -196,7 +196,7 @@ func TestCompilerThatTakesTooLongIsKilled(t *testing.T) {
 	leftovers(t, config.Cache.Dir)
 }
 
-func TestAModuleThatIsKnownMayTakeLongerToCompile(t *testing.T) {
+func TestAKnownModuleMayTakeLongerToCompile(t *testing.T) {
 	config := testConfig(t)
 	config.Compiler.Timeout = time.Microsecond
 	var refused *Refusal
@@ -223,7 +223,7 @@ func TestCompilerThatTakesTooMuchMemoryIsEnded(t *testing.T) {
 	leftovers(t, config.Cache.Dir)
 }
 
-// leftovers finds what compilers left behind.
+// leftovers returns the files that compilers left.
 func leftovers(t *testing.T, dir string) {
 	t.Helper()
 	for _, sub := range []string{dirWork + "/*/compile-*", dirWork + "/*/native-*", dirWork + "/*/" + dirEngine + "/*", dirAdmitted, dirBodies, dirCode} {

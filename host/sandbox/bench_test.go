@@ -14,12 +14,12 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// timed are the guests that are measured: a small one, and one in Go.
+// timed are the measured guests: a small one, and one in Go.
 func timed(t testing.TB) map[string][]byte {
 	return map[string][]byte{"small": testdata(t, "bench/small.wasm"), "go": goGuest(t)}
 }
 
-// goGuest is the guest in Go, as it is built here.
+// goGuest returns the guest in Go, built here.
 func goGuest(t testing.TB) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "go.wasm")
@@ -34,8 +34,8 @@ func goGuest(t testing.TB) []byte {
 	return data
 }
 
-// BenchmarkCall is what a request costs, with a kilobyte of payload, one host operation, and putting the instance
-// back. A small guest's takes at most 15 µs, one in Go 0.4 ms.
+// BenchmarkCall measures a request with a kilobyte of payload, one host operation, and the reset of the instance.
+// Targets: at most 15 µs for a small guest, 0.4 ms for one in Go.
 func BenchmarkCall(b *testing.B) {
 	for name, module := range timed(b) {
 		b.Run(name, func(b *testing.B) {
@@ -53,8 +53,8 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad is what it costs to admit a module that was admitted before, by another process, until its first
-// request is answered. A small guest takes at most 2 ms, one in Go 60 ms.
+// BenchmarkLoad measures the admission of a module that another process admitted before, until its first
+// request is answered. Targets: at most 2 ms for a small guest, 60 ms for one in Go.
 func BenchmarkLoad(b *testing.B) {
 	for name, module := range timed(b) {
 		b.Run(name, func(b *testing.B) {
@@ -87,14 +87,14 @@ func kilobyte() []byte {
 	return fmt.Appendf(nil, `{"tool":"note","arguments":{"text":"%0900d"},"config":{},"context":{"caller":"ada","namespace":"default","branch":"main"}}`, 7)
 }
 
-// tea is a host that knows one memory.
+// tea is a host with one memory.
 type tea struct{}
 
 func (tea) Call(context.Context, abi.Op, []byte) ([]byte, error) {
 	return []byte(`{"key":"tea","value":"green","version":7}`), nil
 }
 
-// runaways are the ways in which the guest of runaways.wat never ends.
+// runaways are the loops of the guest of runaways.wat.
 func runaways() map[string]string {
 	return map[string]string{
 		"a": "loop", "b": "loop by br_table", "c": "divisions", "d": "recursion", "e": "tree of calls", "f": "memory.fill",
@@ -103,7 +103,7 @@ func runaways() map[string]string {
 	}
 }
 
-// BenchmarkRunaway is how late guests that never end are stopped, and for how long they keep the garbage collector
+// BenchmarkRunaway measures how late guests that never end are stopped, and for how long they keep the garbage collector
 // waiting: at most 10 ms and 50 ms. late-ms and gc-waited-ms
 // are the worst of all.
 func BenchmarkRunaway(b *testing.B) {
@@ -131,14 +131,14 @@ func BenchmarkRunaway(b *testing.B) {
 	}
 }
 
-// stops is how often the garbage collector waited for how long until all goroutines had stopped.
+// stops is the histogram of the garbage collector's waits until all goroutines had stopped.
 func stops() *metrics.Float64Histogram {
 	sample := []metrics.Sample{{Name: "/sched/pauses/stopping/gc:seconds"}}
 	metrics.Read(sample)
 	return sample[0].Value.Float64Histogram()
 }
 
-// collectorWaited is the longest of the waits between two histograms, to the end of its bucket.
+// collectorWaited returns the longest wait between two histograms, rounded up to its bucket.
 func collectorWaited(before, after *metrics.Float64Histogram) time.Duration {
 	for i := len(after.Counts) - 1; i >= 0; i-- {
 		if after.Counts[i] > before.Counts[i] {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestWhatBelongsToAnotherUserIsNotUsed(t *testing.T) {
+func TestFilesOfAnotherUserAreNotUsed(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can give files to another user")
 	}
@@ -47,7 +47,7 @@ func TestWhatBelongsToAnotherUserIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestAPipeInTheCacheIsNotWaitedFor(t *testing.T) {
+func TestAPipeInTheCacheDoesNotBlock(t *testing.T) {
 	module := packedAs(t, "notes", "")
 	for _, kind := range []string{dirCode, dirAdmitted} {
 		config := testConfig(t)
@@ -61,8 +61,8 @@ func TestAPipeInTheCacheIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// The module runs although it cannot be kept.
-func TestAFullCacheIsGoneWithout(t *testing.T) {
+// The module runs although the cache cannot store it.
+func TestModulesRunWithoutACacheThatIsFull(t *testing.T) {
 	var said bytes.Buffer
 	config := testConfig(t)
 	config.Log = slog.New(slog.NewTextHandler(&said, nil))

@@ -40,7 +40,7 @@ func fill(t testing.TB, config Config, modules ...[]byte) {
 	must(t, s.Close())
 }
 
-// fromCache says whether a module is admitted where its bytes cannot be read and nothing can be compiled.
+// fromCache reports whether a module is admitted although its bytes cannot be read and the compiler is missing.
 func fromCache(t testing.TB, config Config, module []byte) bool {
 	t.Helper()
 	config.Compiler.Path = filepath.Join(t.TempDir(), "no compiler")
@@ -79,7 +79,7 @@ func onlyEntry(t testing.TB, config Config, kind string) string {
 	return files[0]
 }
 
-func TestAnEntryThatIsNotAuthenticIsCompiledAgain(t *testing.T) {
+func TestForgedEntriesAreCompiledAgain(t *testing.T) {
 	config := testConfig(t)
 	module := packedAs(t, "notes", "")
 	fill(t, config, module)
@@ -151,7 +151,7 @@ func TestEntriesOfAnotherKeyAreCompiledAgain(t *testing.T) {
 		t.Error("an entry of another key ran")
 	}
 	fill(t, foreign, module)
-	must(t, os.Remove(foreign.Cache.Key)) // it is lost
+	must(t, os.Remove(foreign.Cache.Key)) // lost
 	if fromCache(t, foreign, module) {
 		t.Error("an entry ran whose key is lost")
 	}
@@ -164,7 +164,7 @@ func TestEntriesOfAnotherKeyAreCompiledAgain(t *testing.T) {
 	}
 }
 
-// With the body of another module a family would run that one's code.
+// With another module's body a family would run that module's code.
 func TestBodiesOfTwoModulesCannotBeExchanged(t *testing.T) {
 	config := testConfig(t)
 	a, b := packedAs(t, "notes", ""), otherCode(t)
@@ -184,7 +184,7 @@ func TestBodiesOfTwoModulesCannotBeExchanged(t *testing.T) {
 	}
 }
 
-// What somebody else wrote under the right names is of no use without the key, however well it is made.
+// Without the key, entries that another user forged under the right names are rejected.
 func TestAForgedEntryIsNotRun(t *testing.T) {
 	config := testConfig(t)
 	module := packedAs(t, "notes", "")
@@ -221,7 +221,7 @@ func TestAnEntryOfAnotherKindIsNotAuthentic(t *testing.T) {
 	}
 }
 
-func TestACacheThatOthersCanChangeIsNotUsed(t *testing.T) {
+func TestACacheThatOthersCanWriteIsNotUsed(t *testing.T) {
 	module := packedAs(t, "notes", "")
 	for name, c := range map[string]struct {
 		spoil func(t *testing.T, dir string)
@@ -258,7 +258,7 @@ func TestACacheThatOthersCanChangeIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestAKeyThatOthersMayKnowIsReplaced(t *testing.T) {
+func TestAKeyThatOthersCanReadIsReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
 	key, err := readKey(path)
 	must(t, err)
@@ -286,7 +286,7 @@ func TestAKeyThatOthersMayKnowIsReplaced(t *testing.T) {
 	}
 }
 
-func TestProcessesThatMakeTheKeyAtOnceHaveTheSame(t *testing.T) {
+func TestConcurrentProcessesCreateOneKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
 	var all sync.WaitGroup
 	keys := make([][]byte, 16)
@@ -307,7 +307,7 @@ func TestProcessesThatMakeTheKeyAtOnceHaveTheSame(t *testing.T) {
 	}
 }
 
-func TestAnEntryThatIsNoFileOfTheUserIsNotUsed(t *testing.T) {
+func TestOnlyRegularFilesOfTheUserAreUsed(t *testing.T) {
 	module := packedAs(t, "notes", "")
 	for name, spoil := range map[string]func(t *testing.T, path string){
 		"a link to a good one": func(t *testing.T, path string) {
@@ -329,7 +329,7 @@ func TestAnEntryThatIsNoFileOfTheUserIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestTheCacheKeepsToItsBound(t *testing.T) {
+func TestTheCacheStaysWithinItsLimit(t *testing.T) {
 	config := testConfig(t)
 	old, other, used := packedAs(t, "notes", ""), otherCode(t), packedAs(t, "used", "")
 	fill(t, config, old, other)
@@ -337,7 +337,7 @@ func TestTheCacheKeepsToItsBound(t *testing.T) {
 		long := time.Now().Add(-48 * time.Hour)
 		must(t, os.Chtimes(path, long, long))
 	}
-	fill(t, config, used) // which uses the code of the first again
+	fill(t, config, used) // which renews the use of the first code
 	config.Cache.Bytes = 0
 	for _, path := range slices.Concat(entries(t, config, dirCode), entries(t, config, dirBodies), entries(t, config, dirAdmitted)) {
 		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) < time.Hour {
@@ -358,7 +358,7 @@ func TestTheCacheKeepsToItsBound(t *testing.T) {
 	}
 }
 
-func TestWhatIsEvictedWhileItIsUsedRunsOn(t *testing.T) {
+func TestAnEvictedModuleInUseKeepsRunning(t *testing.T) {
 	config := testConfig(t)
 	s := newSandbox(t, config)
 	m, err := s.Admit(t.Context(), packedAs(t, "notes", ""), Options{})
@@ -379,7 +379,7 @@ func TestWhatIsEvictedWhileItIsUsedRunsOn(t *testing.T) {
 	}
 }
 
-// asAdmitter makes the test binary a process that admits a module from a cache again and again, while others evict it.
+// asAdmitter makes the test binary admit a module from a cache repeatedly, while other processes evict it.
 const asAdmitter = "ALCOVE_TEST_ADMITTER"
 
 func admitter() int {
@@ -440,7 +440,7 @@ func TestProcessesShareTheCacheWhileItIsEvicted(t *testing.T) {
 }
 
 // A cleaner of temporary files may remove what a server made weeks ago, and others may then take its name.
-func TestAWorkspaceThatIsGoneIsMadeAgain(t *testing.T) {
+func TestARemovedWorkspaceIsRecreated(t *testing.T) {
 	config := testConfig(t)
 	config.Cache, config.Scratch = Cache{}, []string{t.TempDir()}
 	s := newSandbox(t, config)
@@ -457,7 +457,7 @@ func TestAWorkspaceThatIsGoneIsMadeAgain(t *testing.T) {
 	}
 }
 
-func TestScratchThatOthersCanChangeIsNotUsed(t *testing.T) {
+func TestAScratchDirectoryThatOthersCanWriteIsNotUsed(t *testing.T) {
 	open, safe := filepath.Join(t.TempDir(), "open"), t.TempDir()
 	must(t, errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777)))
 	config := testConfig(t)
@@ -504,7 +504,7 @@ func TestTheOldCacheIsRemovedAndNothingElse(t *testing.T) {
 	must(t, RemoveOldCache(dir))
 }
 
-func TestTheUseOfACacheIsToldWithoutChangingIt(t *testing.T) {
+func TestTheUsageOfACacheIsReportedWithoutChangingIt(t *testing.T) {
 	config := testConfig(t)
 	if u, err := CacheUse(config.Cache); err != nil || u.Modules != 0 || u.Bytes != 0 || u.Most != defaultCacheBytes {
 		t.Errorf("of one that is not there: %+v, %v", u, err)

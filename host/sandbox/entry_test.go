@@ -20,7 +20,7 @@ func entry(code []byte, offsets ...uint64) []byte {
 	return append(b, 0, 0, 0, 0, 0)
 }
 
-func TestCompiledModuleIsCheckedBeforeItIsTakenOver(t *testing.T) {
+func TestACompiledModuleIsCheckedBeforeUse(t *testing.T) {
 	good := entry([]byte("codecode"), 0, 4)
 	must(t, checkEntry(good, 2))
 	must(t, checkEntry(entry(nil), 0))

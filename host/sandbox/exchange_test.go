@@ -15,7 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-func TestExchangesGoAsTheVectorsOfTheABISay(t *testing.T) {
+func TestExchangesFollowTheVectorsOfTheABI(t *testing.T) {
 	all, err := vectors.Read[vectors.Exchange]("exchange.json")
 	must(t, err)
 	logged := &lineLog{}
@@ -50,7 +50,7 @@ func limited(said map[string]int64) abi.Limits {
 	return limits
 }
 
-// scripted is a host that answers as the steps of an exchange say.
+// scripted is a host that answers as the steps of an exchange define.
 type scripted struct{ steps []vectors.Step }
 
 func (h *scripted) Call(_ context.Context, op abi.Op, request []byte) ([]byte, error) {
@@ -115,7 +115,7 @@ func (l *lineLog) take() []string {
 	return lines
 }
 
-// actor is a guest that does the steps of an exchange, and traps when one goes otherwise than it should.
+// actor is a guest that executes the steps of an exchange, and traps on an unexpected result.
 func actor(t *testing.T, v vectors.Exchange) []byte {
 	t.Helper()
 	m := &asm.Module{}
@@ -159,7 +159,7 @@ func place(m *asm.Module, at uint32, data []byte) asm.Code {
 	return asm.Seq(asm.U32(at), asm.I32(0), asm.U32(uint32(len(data))), asm.Op(wasm.OpMemoryInit, segment, 0))
 }
 
-// returns traps unless the code gives what the step should return: an error of the host's own has any length.
+// returns traps unless the code pushes the step's return value: an error of the host itself has any length.
 func returns(s vectors.Step, code asm.Code) asm.Code {
 	if s.Code != "" {
 		return asm.If(asm.Two(wasm.OpI32GeS, code, asm.I32(0)), asm.Unreachable())
@@ -167,7 +167,7 @@ func returns(s vectors.Step, code asm.Code) asm.Code {
 	return asm.If(asm.Two(wasm.OpI32Ne, code, asm.I32(int32(s.Returns))), asm.Unreachable())
 }
 
-// holds traps unless memory holds the bytes of the step, and a zero behind them.
+// holds traps unless memory has the bytes of the step, followed by a zero.
 func holds(s vectors.Step) asm.Code {
 	var body asm.Code
 	expect := func(at uint32, b byte) {

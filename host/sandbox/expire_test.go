@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestWhatWasCompiledLongAgoIsForgottenAndCompiledAgain(t *testing.T) {
+func TestExpiredEntriesAreCompiledAgain(t *testing.T) {
 	config := testConfig(t)
 	files := func() (list []string) {
 		for _, sub := range []string{dirAdmitted, dirBodies, dirCode} {

@@ -15,14 +15,14 @@ import (
 
 const nobody = 65534
 
-// lack takes from the compiler what it needs, and begins it anew.
+// lack restarts the compiler without a resource that it needs.
 func lack(what string) {
 	var err error
 	switch what {
 	case "":
 		return
 	case "threads":
-		if os.Getuid() == 0 { // whom the limit does not bind
+		if os.Getuid() == 0 { // root is exempt from the limit
 			err = errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody))
 		}
 		err = errors.Join(err, unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: 1, Max: 1}))
@@ -38,7 +38,7 @@ func lack(what string) {
 	os.Exit(exitFailed)
 }
 
-func TestACompilerWithoutThreadsSaysSo(t *testing.T) {
+func TestTheErrorOfACompilerWithoutThreadsNamesTheCause(t *testing.T) {
 	err := compiling(t, compilerLacks+"=threads")
 	if err != nil && strings.Contains(err.Error(), "cannot lack") {
 		t.Skip("another user cannot be taken on here: ", err)
@@ -48,7 +48,7 @@ func TestACompilerWithoutThreadsSaysSo(t *testing.T) {
 	}
 }
 
-func TestACompilerToWhichTheSystemGivesNoMemorySaysSo(t *testing.T) {
+func TestTheErrorOfACompilerWithoutMemoryNamesTheCause(t *testing.T) {
 	if underRace {
 		t.Skip("under the race detector, the detector may reach the limit of memory before the compiler and end the process itself")
 	}
@@ -58,7 +58,7 @@ func TestACompilerToWhichTheSystemGivesNoMemorySaysSo(t *testing.T) {
 	}
 }
 
-func TestACompilerThatIsKilledFromOutsideSaysSo(t *testing.T) {
+func TestTheErrorOfAKilledCompilerNamesTheCause(t *testing.T) {
 	for signal, want := range map[syscall.Signal][2]string{
 		syscall.SIGKILL: {passing, "killed from outside"}, syscall.SIGTERM: {passing, "ended from outside by a signal (terminated)"},
 		syscall.SIGXCPU: {passing, "CPU time"}, syscall.SIGSEGV: {theModule, "crashed"},
@@ -99,7 +99,7 @@ func TestAFullDiskIsNotTheModulesFault(t *testing.T) {
 	}
 }
 
-func TestACompilerThatTakesTooLongIsToldFromOneThatWasKilled(t *testing.T) {
+func TestATimeoutOfTheCompilerDiffersFromAKill(t *testing.T) {
 	config := testConfig(t)
 	config.Compiler.Env = append(config.Compiler.Env, compilerHangs+"=1")
 	config.Compiler.Timeout = 50 * time.Millisecond

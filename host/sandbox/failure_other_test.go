@@ -2,5 +2,5 @@
 
 package sandbox
 
-// lack would take from the compiler what it needs.
+// lack does nothing here.
 func lack(string) {}

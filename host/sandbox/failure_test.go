@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// compiling gives the error of compiling a module with a compiler whose environment has these settings, too.
+// compiling returns the error of a compilation with additional environment variables for the compiler.
 func compiling(t *testing.T, settings ...string) error {
 	t.Helper()
 	config := testConfig(t)
@@ -21,14 +21,14 @@ func compiling(t *testing.T, settings ...string) error {
 	return err
 }
 
-// Whom an error blames.
+// The party that an error blames.
 const (
 	theModule = "the module"
 	passing   = "what passes"
 	lasting   = "what lasts"
 )
 
-// blamed is whom an error blames.
+// blamed returns the party that an error blames.
 func blamed(err error) string {
 	var failed *CompileError
 	var refused *Refusal
@@ -43,7 +43,7 @@ func blamed(err error) string {
 	return fmt.Sprint(err)
 }
 
-func TestEachWayInWhichACompilerFailsIsToldApart(t *testing.T) {
+func TestFailuresOfACompilerAreDistinguished(t *testing.T) {
 	for _, c := range []struct {
 		code  int
 		says  string // on standard error
@@ -86,7 +86,7 @@ func TestTheModuleIsNotBlamedWhenNoCompilerStarts(t *testing.T) {
 	}
 }
 
-func TestFilesThatCannotBeWrittenAreToldApart(t *testing.T) {
+func TestFailuresToWriteFilesAreDistinguished(t *testing.T) {
 	for err, want := range map[error]int{syscall.ENOSPC: exitDisk, syscall.EDQUOT: exitDisk, syscall.EFBIG: exitLarge, syscall.EACCES: exitFailed} {
 		if got := unwritten(&fs.PathError{Op: "write", Err: err}); got != want {
 			t.Errorf("%v: %d, not %d", err, got, want)
@@ -101,7 +101,7 @@ func TestFilesThatCannotBeWrittenAreToldApart(t *testing.T) {
 	}
 }
 
-func TestWhatACompilerSaysIsKeptFromBothEnds(t *testing.T) {
+func TestTheOutputOfACompilerIsCutInTheMiddle(t *testing.T) {
 	var e ends
 	fmt.Fprintf(&e, "begin%send", strings.Repeat("x", 1<<20))
 	if text := e.String(); !strings.HasPrefix(text, "begin") || !strings.HasSuffix(text, "end") || len(text) > 2*longestEnd+10 || !strings.Contains(text, "…") {

@@ -8,8 +8,8 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// TestTheDefaultFuelOutlastsTheDefaultTime holds what a guest in Go uses in a millisecond against the defaults: code that
-// computes ends at cpu_ms, which its author can foresee, and not at fuel. A slow machine uses less.
+// TestTheDefaultFuelOutlastsTheDefaultTime compares the fuel of a Go guest in a millisecond with the defaults: code that
+// computes ends at cpu_ms, which its author can predict, not at fuel. A slow machine uses less.
 func TestTheDefaultFuelOutlastsTheDefaultTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a guest in Go takes long to compile under the race detector: the tests without -short run it")

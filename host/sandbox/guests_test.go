@@ -30,7 +30,7 @@ func guest(t testing.TB, language string) []byte {
 	return data
 }
 
-// settings is a host whose only operation tells the configuration.
+// settings is a host whose only operation returns the configuration.
 type settings struct{}
 
 func (settings) Call(_ context.Context, op abi.Op, request []byte) ([]byte, error) {
@@ -40,7 +40,7 @@ func (settings) Call(_ context.Context, op abi.Op, request []byte) ([]byte, erro
 	return []byte(`{"volume":11}`), nil
 }
 
-func TestTheSameGuestInEveryLanguageDoesTheSame(t *testing.T) {
+func TestGuestsInAllLanguagesAgree(t *testing.T) {
 	const request = `{"tool":"shout_text","arguments":{"text":"tea, please"},"config":{},"context":{}}`
 	for _, language := range []string{"go", "rust", "c", "assemblyscript"} {
 		t.Run(language, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestTheSameGuestInEveryLanguageDoesTheSame(t *testing.T) {
 	}
 }
 
-func TestTheGuestOfTheSpecificationPassesItsConfigurationOn(t *testing.T) {
+func TestTheGuestOfTheSpecificationForwardsItsConfiguration(t *testing.T) {
 	m := admit(t, newSandbox(t, testConfig(t)), "guests/wat.wasm", Options{Bare: true})
 	r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte("{}"), Host: settings{}})
 	must(t, err)

@@ -28,7 +28,7 @@ func leakRounds() int {
 	return 3000
 }
 
-// usage is what a process holds.
+// usage is the resource usage of a process.
 type usage struct {
 	heap, resident uint64 // bytes
 	files, threads int
@@ -36,7 +36,7 @@ type usage struct {
 	goroutines     int
 }
 
-// held is what the process holds once nothing is going on.
+// held returns the resource usage of the idle process.
 func held() usage {
 	debug.FreeOSMemory()
 	debug.FreeOSMemory()
@@ -66,8 +66,8 @@ func field(status, name string) uint64 {
 	return n
 }
 
-// TestNothingLeaks sends many requests of each kind, from several callers at once: such as keep their instance, and
-// such as have it thrown away.
+// TestNothingLeaks sends many requests of each kind from concurrent callers: some keep their instance,
+// others have it discarded.
 func TestNothingLeaks(t *testing.T) {
 	rounds := leakRounds()
 	for name, request := range map[string]string{"answers": "e", "traps": "t", "exits": "x", "grows": "g", "gives up": "w"} {

@@ -9,7 +9,7 @@ import (
 
 const wasmPage = 64 << 10
 
-// backings are the ways to keep a memory here, by name.
+// backings are the implementations of a memory on this system, by name.
 func backings(t testing.TB, limit uint64) map[string]backing {
 	t.Helper()
 	all := map[string]backing{"heap": &heap{}}
@@ -60,7 +60,7 @@ func scribble(random *rand.Rand, data []byte, n int) {
 	}
 }
 
-func TestMemoryGrowsUpToItsLimitAndKeepsWhatItHolds(t *testing.T) {
+func TestMemoryGrowsToItsLimitAndKeepsItsContent(t *testing.T) {
 	for name, b := range backings(t, 4*wasmPage) {
 		t.Run(name, func(t *testing.T) {
 			l := newLinear(4*wasmPage, b)

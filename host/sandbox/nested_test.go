@@ -14,7 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// family is a guest of its own name that asks its host once and answers what that says.
+// family is a guest that calls its host once and returns the response.
 func family(t testing.TB, s *Sandbox, name string) *Module {
 	t.Helper()
 	manifest := fmt.Sprintf(`{"abi":1,"name":%q,"version":"1.0.0","description":"Asks."}`, name)
@@ -49,9 +49,9 @@ func callChain(t *testing.T, modules ...*Module) *Result {
 	return r
 }
 
-func TestGuestsCallGuestsFourDeepAndNoneTwice(t *testing.T) {
+func TestGuestCallsNestFourDeepAndNeverReenter(t *testing.T) {
 	config := testConfig(t)
-	config.Running = 1 // a slot that was not given back during a host call would be missing here
+	config.Running = 1 // the nested call needs the slot that its caller releases
 	s := newSandbox(t, config)
 	var m []*Module
 	for _, name := range []string{"one", "two", "three", "four", "five"} {
@@ -68,7 +68,7 @@ func TestGuestsCallGuestsFourDeepAndNoneTwice(t *testing.T) {
 	}
 }
 
-// broken is a host whose operation panics, or fails with a text that is not for guests.
+// broken is a host whose operation panics, or fails with an internal error text.
 type broken struct{ err error }
 
 func (b broken) Call(context.Context, abi.Op, []byte) ([]byte, error) {
@@ -78,7 +78,7 @@ func (b broken) Call(context.Context, abi.Op, []byte) ([]byte, error) {
 	return nil, b.err
 }
 
-func TestFailuresOfTheHostSayNothingToGuests(t *testing.T) {
+func TestGuestsSeeNoDetailsOfHostFailures(t *testing.T) {
 	var logged strings.Builder
 	var mu sync.Mutex
 	config := testConfig(t)
@@ -109,7 +109,7 @@ func (l locked) Write(b []byte) (int, error) {
 	return l.out.Write(b)
 }
 
-func TestWhatWaitedLongestGoesFirst(t *testing.T) {
+func TestThePoolEvictsTheLongestIdleInstanceFirst(t *testing.T) {
 	p := &pool{count: map[*Module]int{}}
 	a, b := &Module{}, &Module{}
 	instance := func(m *Module, size uint64) *instance { return &instance{module: m, memory: &linear{size: size}} }
@@ -139,7 +139,7 @@ func TestWhatWaitedLongestGoesFirst(t *testing.T) {
 	}
 }
 
-func TestAFamilyLogsNoMoreThanItsRate(t *testing.T) {
+func TestLogLinesOfAFamilyAreRateLimited(t *testing.T) {
 	now := time.Duration(0)
 	r := newRate(func() time.Duration { return now })
 	taken := 0

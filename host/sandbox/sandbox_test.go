@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/sandbox/asm"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// What the environment makes of the test binary.
+// Environment variables that change the test binary's role.
 const (
 	asCompiler    = "ALCOVE_TEST_COMPILER"
 	compilerHangs = "ALCOVE_TEST_COMPILER_HANGS"
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// misbehave is what a compiler does with a module that was made to ruin it.
+// misbehave makes the compiler fail as the module asks.
 func misbehave() {
 	var kept [][]byte
 	for os.Getenv(compilerGrows) != "" {
@@ -60,14 +61,15 @@ func misbehave() {
 	}
 }
 
-// testConfig is a configuration whose compiler is the test binary.
+// testConfig returns a configuration whose compiler is the test binary.
 func testConfig(t testing.TB) Config {
 	t.Helper()
 	path, err := os.Executable()
 	must(t, err)
 	return Config{
-		Cache:    Cache{Dir: filepath.Join(t.TempDir(), "cache")},
-		Compiler: Compiler{Path: path, Args: []string{"-test.run=none"}, Env: []string{asCompiler + "=1", "GORACE=atexit_sleep_ms=0"}},
+		Cache: Cache{Dir: filepath.Join(t.TempDir(), "cache")},
+		// A busy machine takes minutes to compile a guest in Go.
+		Compiler: Compiler{Path: path, Args: []string{"-test.run=none"}, Env: []string{asCompiler + "=1", "GORACE=atexit_sleep_ms=0"}, Timeout: await.Limit},
 	}
 }
 
@@ -99,7 +101,7 @@ func acts(t testing.TB, config Config, limits abi.Limits) *Module {
 	return admit(t, newSandbox(t, config), "acts.wasm", Options{Bare: true, Limits: limits})
 }
 
-// ask sends a request, which the host must not fail.
+// ask sends a request and fails the test on an error of the host.
 func ask(t testing.TB, m *Module, request string) *Result {
 	t.Helper()
 	r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte(request), Host: echo{}})
@@ -107,7 +109,7 @@ func ask(t testing.TB, m *Module, request string) *Result {
 	return r
 }
 
-// echo is a host whose only operation answers with its request.
+// echo is a host whose only operation returns its request.
 type echo struct{}
 
 func (echo) Call(_ context.Context, op abi.Op, request []byte) ([]byte, error) {
@@ -128,7 +130,7 @@ func TestGuestAsksItsHostAndAnswers(t *testing.T) {
 	}
 }
 
-func TestEachRequestFindsTheGuestAsItStarted(t *testing.T) {
+func TestEachRequestStartsFromTheSnapshot(t *testing.T) {
 	m := acts(t, testConfig(t), abi.Limits{})
 	for range 5 {
 		if r := ask(t, m, "c"); string(r.Output) != "1121" {
@@ -140,7 +142,7 @@ func TestEachRequestFindsTheGuestAsItStarted(t *testing.T) {
 	}
 }
 
-func TestInstancesThatCannotBeResetAreThrownAway(t *testing.T) {
+func TestInstancesThatCannotBeResetAreDiscarded(t *testing.T) {
 	for name, request := range map[string]string{"grown": "g", "a segment dropped": "d", "trapped": "t", "exited": "x", "stopped": "o", "nested too deeply": "r"} {
 		t.Run(name, func(t *testing.T) {
 			m := acts(t, testConfig(t), abi.Limits{WallMS: 300_000, CPUMS: 60_000})
@@ -161,7 +163,7 @@ func (m *Module) idleCount() int {
 	return m.sandbox.pool.count[m]
 }
 
-func TestEveryEndHasItsClass(t *testing.T) {
+func TestEveryOutcomeHasItsClass(t *testing.T) {
 	most := abi.MaxLimits()
 	limits := abi.Limits{WallMS: most.WallMS, CPUMS: most.CPUMS, HostCalls: 50, MemoryPages: 20, OutputBytes: 100_000}
 	config := testConfig(t)
@@ -175,7 +177,7 @@ func TestEveryEndHasItsClass(t *testing.T) {
 		"h": abi.ClassHostCalls, "p": abi.ClassCPU, "w": abi.ClassWall, "n": abi.ClassCPU, "f": abi.ClassError, "s": abi.ClassAnswer,
 		"j": abi.ClassAnswer,
 	} {
-		m := patient // only what ends by time has little of it
+		m := patient // only cases of the time limit have a short one
 		switch want {
 		case abi.ClassCPU:
 			m = spinning
@@ -190,7 +192,7 @@ func TestEveryEndHasItsClass(t *testing.T) {
 	}
 }
 
-// running is a host that tells when the guest runs.
+// running is a host that signals when the guest runs.
 type running func()
 
 func (r running) Call(context.Context, abi.Op, []byte) ([]byte, error) {
@@ -198,7 +200,7 @@ func (r running) Call(context.Context, abi.Op, []byte) ([]byte, error) {
 	return []byte("[]"), nil
 }
 
-// endless is a guest that calls its host, and then loops for ever, or waits for an hour when that is asked.
+// endless is a guest that calls its host and then loops for ever, or on request sleeps for an hour.
 func endless() []byte {
 	m := &asm.Module{}
 	read := m.Import("alcove", "read", asm.I32s(3), asm.I32s(1))
@@ -220,13 +222,13 @@ func endless() []byte {
 	return m.Bytes()
 }
 
-func TestGuestIsStoppedWhenItsCallerGivesUp(t *testing.T) {
+func TestAGuestIsStoppedWhenItsCallerCancels(t *testing.T) {
 	limits := abi.Limits{WallMS: 60000, CPUMS: 60000}
 	m, err := newSandbox(t, testConfig(t)).Admit(t.Context(), endless(), Options{Bare: true, Limits: limits})
 	must(t, err)
 	for _, request := range []string{"l", "w"} {
 		ctx, cancel := context.WithCancel(context.Background())
-		// The guest loops or waits by then. Where it does not, because the machine is slow, it is stopped on its way there.
+		// The guest loops or sleeps by then, or on a slow machine is stopped before.
 		soon := running(func() { time.AfterFunc(20*time.Millisecond, cancel) })
 		r, err := m.Call(ctx, Request{Kind: abi.KindTool, Payload: []byte(request), Host: soon})
 		must(t, err)

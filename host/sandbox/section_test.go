@@ -14,7 +14,7 @@ func TestAManifestIsReadWithoutTheRestOfTheModule(t *testing.T) {
 	if err != nil || m.Name != "asks" {
 		t.Errorf("%+v, %v", m, err)
 	}
-	for n := range len(module) - 1 { // whatever is cut off, it does not read beyond
+	for n := range len(module) - 1 { // a truncated module is never read beyond its end
 		if m, err := ReadManifest(module[:n]); err == nil {
 			t.Fatalf("%d of %d bytes have the manifest %+v", n, len(module), m)
 		}

@@ -51,7 +51,7 @@ func TestModulesOfTheSameCodeShareIt(t *testing.T) {
 	}
 }
 
-// One of the families has little memory, fuel, time and host calls; another has much. Both run the same code.
+// One family has low limits of memory, fuel, time and host calls, the other high ones. Both run the same code.
 func TestFamiliesThatShareCodeKeepTheirOwnLimits(t *testing.T) {
 	s := newSandbox(t, testConfig(t))
 	admit := func(name, limits string) *Module {
@@ -72,7 +72,7 @@ func TestFamiliesThatShareCodeKeepTheirOwnLimits(t *testing.T) {
 	} {
 		for i, m := range []*Module{poor, rich} {
 			if class[i] == "" {
-				continue // it would loop for long
+				continue // it would loop
 			}
 			if r := ask(t, m, request); r.Class != class[i] {
 				t.Errorf("%s of %s: %s, %v, want %s", request, m.Family(), r.Class, r.Error, class[i])
@@ -177,8 +177,8 @@ func TestAModuleOfTheCacheIsAdmittedWithoutItsBytes(t *testing.T) {
 	}
 }
 
-// Whatever a source claims, what runs was made of bytes with its digest and its manifest.
-func TestASourceThatLiesIsRefused(t *testing.T) {
+// Whatever a source claims, the code that runs was built from bytes of its digest, with its manifest.
+func TestASourceThatDoesNotMatchItsDigestIsRefused(t *testing.T) {
 	s := newSandbox(t, testConfig(t))
 	good, other := packedAs(t, "good", ""), packedAs(t, "other", "")
 	manifest, err := ManifestBytes(good)
@@ -228,8 +228,8 @@ func TestUnloadingWhileAnotherFamilyRuns(t *testing.T) {
 	all.Wait()
 }
 
-// The code is known, and what is wrong with another manifest of it is found all the same.
-func TestKnownCodeDoesNotHideWhatIsWrongWithAnotherManifest(t *testing.T) {
+// The code is known, and faults of its other manifest are still found.
+func TestKnownCodeDoesNotHideFaultsOfAnotherManifest(t *testing.T) {
 	s := newSandbox(t, testConfig(t))
 	_, err := s.Admit(t.Context(), packedAs(t, "good", ""), Options{})
 	must(t, err)

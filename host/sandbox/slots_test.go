@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/await"
 )
 
-func TestFloodOfOneFamilyDelaysAnotherByOneTurn(t *testing.T) {
+func TestAFloodOfOneFamilyDelaysAnotherByOneCall(t *testing.T) {
 	s := newSlots(1)
 	must(t, s.acquire(t.Context(), "first"))
 	order := make(chan string, 32)
@@ -32,7 +32,7 @@ func TestFloodOfOneFamilyDelaysAnotherByOneTurn(t *testing.T) {
 	}
 }
 
-// waitInLine starts a goroutine that waits for a slot, and returns when it is the n-th in line.
+// waitInLine starts a goroutine that waits for a slot, and returns when it is the n-th in the queue.
 func waitInLine(t *testing.T, s *slots, all *sync.WaitGroup, order chan<- string, family string, n int) {
 	t.Helper()
 	all.Go(func() {
@@ -46,7 +46,7 @@ func waitInLine(t *testing.T, s *slots, all *sync.WaitGroup, order chan<- string
 	await.That(t, fmt.Sprintf("%d wait", n), func() bool { return s.waiting() == n })
 }
 
-// waiting is how many wait.
+// waiting returns the number of waiters.
 func (s *slots) waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +57,7 @@ func (s *slots) waiting() int {
 	return n
 }
 
-func TestWaiterThatLeavesTakesNoSlotWithIt(t *testing.T) {
+func TestACancelledWaiterHoldsNoSlot(t *testing.T) {
 	s := newSlots(1)
 	must(t, s.acquire(t.Context(), "a"))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -75,7 +75,7 @@ func TestWaiterThatLeavesTakesNoSlotWithIt(t *testing.T) {
 	}
 }
 
-func TestSlotsAreNeverMoreThanThereAre(t *testing.T) {
+func TestTheNumberOfSlotsIsNeverExceeded(t *testing.T) {
 	const n = 3
 	s := newSlots(n)
 	var mu sync.Mutex

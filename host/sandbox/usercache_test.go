@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheUsersCacheIsWhereTheSystemKeepsSuchFiles(t *testing.T) {
+func TestTheUsersCacheIsInTheSystemsCacheDirectory(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		t.Skip("the variables are those of other systems")
 	}

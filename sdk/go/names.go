@@ -15,7 +15,7 @@ const (
 
 // What is read from and written to.
 const (
-	readRequest  = 0 // the request that alcove_handle was called for; closed before there is one
+	readRequest  = 0 // the request of alcove_handle; closed before the first one
 	readResponse = 1 // the response, or the error body, of the last call
 	writeResult  = 0 // the result, or the error body, of the request
 	writeLog     = 1 // one log line a write
@@ -29,7 +29,7 @@ const (
 
 // The hooks.
 const (
-	hookStore  = "store"  // before a commit: may change, refuse or propose what is being stored, and refuse or propose a deletion or a change of state
+	hookStore  = "store"  // before a commit: may change, refuse or propose a store, and refuse or propose a deletion or a change of state
 	hookStored = "stored" // after a commit
 	hookMerged = "merged" // after a merge of branches was committed
 	hookRank   = "rank"   // scores the candidates of a search
@@ -40,12 +40,12 @@ const (
 // The codes of errors.
 const (
 	InvalidArgument Code = "invalid_argument" // the request is malformed: a missing field, a wrong type, a value out of range
-	NotFound        Code = "not_found"        // what was named is not there
+	NotFound        Code = "not_found"        // nothing has that name
 	Denied          Code = "denied"           // the family, or its caller, has no right to it
 	Conflict        Code = "conflict"         // something that was read or written changed meanwhile
 	Exhausted       Code = "exhausted"        // a limit or a quota was reached; details name it
-	Unavailable     Code = "unavailable"      // what is needed is not configured, or does not answer now
-	Timeout         Code = "timeout"          // it took longer than it may
+	Unavailable     Code = "unavailable"      // a service is not configured, or does not answer now
+	Timeout         Code = "timeout"          // it took longer than its limit
 	Internal        Code = "internal"         // the side that answers is at fault
 )
 
@@ -78,7 +78,7 @@ const (
 	OpMemoryList       Op = "memory.list"       // memories of a namespace, page by page: in the order of their keys, or by their fields and in another order
 	OpMemoryNamespaces Op = "memory.namespaces" // the namespaces that have memories, of those that may be read
 	OpMemoryHistory    Op = "memory.history"    // the versions of one memory, the newest first
-	OpMemorySearch     Op = "memory.search"     // lexical, semantic or hybrid search; what was staged is not found
+	OpMemorySearch     Op = "memory.search"     // lexical, semantic or hybrid search; staged changes are not found
 	OpMemoryPut        Op = "memory.put"        // stage memories
 	OpMemoryPatch      Op = "memory.patch"      // stage changes of some fields of memories
 	OpMemoryDelete     Op = "memory.delete"     // stage deletions of memories
@@ -88,7 +88,7 @@ const (
 	OpRecordDelete     Op = "record.delete"     // stage deletions of records
 	OpRecordList       Op = "record.list"       // records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order
 	OpRecordHistory    Op = "record.history"    // the versions of one record, the newest first
-	OpRecordSearch     Op = "record.search"     // search in a searchable collection; what was staged is not found
+	OpRecordSearch     Op = "record.search"     // search in a searchable collection; staged changes are not found
 	OpRecordAppend     Op = "record.append"     // stage records with the next sequence numbers as their keys
 	OpLogAppend        Op = "log.append"        // stage an event of the log, which gets its sequence number at the commit
 	OpLogRead          Op = "log.read"          // events of the log, the oldest first
@@ -100,7 +100,7 @@ const (
 	OpBranchFork       Op = "branch.fork"       // make a branch, after the commit
 	OpBranchMerge      Op = "branch.merge"      // merge a branch after the commit, or preview that
 	OpBranchDelete     Op = "branch.delete"     // delete a branch, after the commit
-	OpLinkList         Op = "link.list"         // links from and to a memory; a memory of another namespace is `namespace#key`, and is left out if it may not be read
+	OpLinkList         Op = "link.list"         // links from and to a memory; a memory of another namespace is `namespace#key`, and is omitted if it may not be read
 	OpLinkAdd          Op = "link.add"          // stage links
 	OpLinkRemove       Op = "link.remove"       // stage the removal of links
 	OpConfigGet        Op = "config.get"        // its own configuration, or settings by their keys with where their values come from
@@ -110,7 +110,7 @@ const (
 	OpConfigRollback   Op = "config.rollback"   // stage the value that a shared setting had at a version, as a new version
 	OpConfigRules      Op = "config.rules"      // the rules about settings that the family may read
 	OpConfigSet        Op = "config.set"        // stage a change of its own configuration
-	OpCallerGet        Op = "caller.get"        // who asks, and what the call may do
+	OpCallerGet        Op = "caller.get"        // the caller, and the powers of the call
 	OpCallerProgress   Op = "caller.progress"   // tells how far the call, or the job, has come; acts at once
 	OpJobEnqueue       Op = "job.enqueue"       // queue a job of its own
 	OpJobStatus        Op = "job.status"        // the state of a job
@@ -121,7 +121,7 @@ const (
 	OpEmbedTexts       Op = "embed.texts"       // vectors of texts
 	OpEmbedRebuild     Op = "embed.rebuild"     // have all vectors made again, after the commit and at most once in ten minutes; the old ones serve until then
 	OpNamespaceList    Op = "namespace.list"    // the namespaces that have memories, of those that may be read, in order, page by page
-	OpNamespaceDelete  Op = "namespace.delete"  // stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop at once what is deleted
+	OpNamespaceDelete  Op = "namespace.delete"  // stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop the deleted memories at once
 	OpStatusGet        Op = "status.get"        // how the memory is, as far as the call may read it
 	OpVersionAt        Op = "version.at"        // the newest version of a branch at a moment
 	OpLLMComplete      Op = "llm.complete"      // a completion by a configured language model
@@ -130,5 +130,5 @@ const (
 	OpToolsCall        Op = "tools.call"        // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish     Op = "tools.publish"     // publish a tool of its own
 	OpToolsWithdraw    Op = "tools.withdraw"    // withdraw a published tool
-	OpToolsUsage       Op = "tools.usage"       // how often agents called tools; a caller who may not read every namespace learns of its own calls alone
+	OpToolsUsage       Op = "tools.usage"       // how often agents called tools; a caller without the right to every namespace sees only its own calls
 )

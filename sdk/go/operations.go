@@ -32,7 +32,7 @@ type MemoryFields struct {
 	Tags       []string       `json:"tags,omitzero"`       // tags; at most 64 elements
 	Type       *string        `json:"type,omitzero"`       // a type
 	Importance *float64       `json:"importance,omitzero"` // importance; 0 to 1
-	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
+	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values; a patch adds members, and null removes one
 	State      string         `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
 	Supersedes []string       `json:"supersedes,omitzero"` // keys of memories that it replaces
 	Links      []string       `json:"links,omitzero"`      // keys of memories that it refers to
@@ -115,12 +115,12 @@ type Memory struct {
 	Tags       []string       `json:"tags,omitzero"`       // tags; at most 64 elements
 	Type       string         `json:"type,omitzero"`       // a type
 	Importance *float64       `json:"importance,omitzero"` // importance; 0 to 1
-	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
+	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values; a patch adds members, and null removes one
 	State      string         `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
 	Supersedes []string       `json:"supersedes,omitzero"` // keys of memories that it replaces
 	Links      []string       `json:"links,omitzero"`      // keys of memories that it refers to
 	ExpiresAt  string         `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
-	Agent      string         `json:"agent,omitzero"`      // who wrote this version
+	Agent      string         `json:"agent,omitzero"`      // the agent that wrote this version
 	Version    uint64         `json:"version"`             // the version of the commit that wrote it
 	Timestamp  string         `json:"timestamp,omitzero"`  // when it was written, RFC 3339
 	Deleted    bool           `json:"deleted,omitzero"`    // in histories: this version deleted the key
@@ -195,7 +195,7 @@ type MemoryItem struct {
 	Tags       []string       `json:"tags,omitzero"`       // tags; at most 64 elements
 	Type       *string        `json:"type,omitzero"`       // a type
 	Importance *float64       `json:"importance,omitzero"` // importance; 0 to 1
-	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values; a patch adds to those there are, and null removes one
+	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values; a patch adds members, and null removes one
 	State      string         `json:"state,omitzero"`      // the state of its life: active, archived, merged, pruned
 	Supersedes []string       `json:"supersedes,omitzero"` // keys of memories that it replaces
 	Links      []string       `json:"links,omitzero"`      // keys of memories that it refers to
@@ -256,7 +256,7 @@ func (x *MemoryItem) write(w *scan.Writer) {
 	w.Close()
 }
 
-// MemoryPatch is a change of some fields of a memory. Absent fields stay as they are; a list replaces the list there is, also an empty one.
+// MemoryPatch is a change of some fields of a memory. Absent fields stay; a list, also an empty one, replaces the present list.
 type MemoryPatch struct {
 	Key        string         `json:"key"`                  // its key
 	Namespace  string         `json:"namespace,omitzero"`   // the namespace; default: the call's own
@@ -264,7 +264,7 @@ type MemoryPatch struct {
 	Tags       []string       `json:"tags,omitzero"`        // tags; at most 64 elements
 	Type       *string        `json:"type,omitzero"`        // a type
 	Importance *float64       `json:"importance,omitzero"`  // importance; 0 to 1
-	Metadata   map[string]Raw `json:"metadata,omitzero"`    // named values; a patch adds to those there are, and null removes one
+	Metadata   map[string]Raw `json:"metadata,omitzero"`    // named values; a patch adds members, and null removes one
 	State      string         `json:"state,omitzero"`       // the state of its life: active, archived, merged, pruned
 	Supersedes []string       `json:"supersedes,omitzero"`  // keys of memories that it replaces
 	Links      []string       `json:"links,omitzero"`       // keys of memories that it refers to
@@ -342,7 +342,7 @@ func (x *MemoryPatch) write(w *scan.Writer) {
 type FieldTest struct {
 	Field  string `json:"field"`           // `metadata.NAME`, `value.NAME` of a value that is an object, or one of type, importance, tags, agent, expires_at, links and supersedes, which can only be there or not
 	Equals Raw    `json:"equals,omitzero"` // the field's value, at most 4,096 bytes, as is that of a field that can equal one; 1 and 1.0 are equal
-	Exists *bool  `json:"exists,omitzero"` // whether the field is there; not beside equals; default: true
+	Exists *bool  `json:"exists,omitzero"` // whether the field exists; not together with equals; default: true
 }
 
 func (x *FieldTest) write(w *scan.Writer) {
@@ -598,8 +598,8 @@ type Event struct {
 	Namespace string `json:"namespace"`      // its namespace
 	Sequence  uint64 `json:"sequence"`       // its number, from 1, without gaps
 	Event     string `json:"event"`          // its name
-	Data      Raw    `json:"data"`           // what was logged; null once it was purged
-	Agent     string `json:"agent,omitzero"` // who logged it
+	Data      Raw    `json:"data"`           // the data of the event; null after a purge
+	Agent     string `json:"agent,omitzero"` // the agent that logged it
 	Timestamp string `json:"timestamp"`      // when it was committed, RFC 3339
 }
 
@@ -632,7 +632,7 @@ type Notice struct {
 	Watermark uint64 `json:"watermark"`        // its place in the feed
 	Timestamp string `json:"timestamp"`        // when it was committed, RFC 3339
 	Payload   Raw    `json:"payload,omitzero"` // what a family announced with it
-	Agent     string `json:"agent,omitzero"`   // who did it, where that is known
+	Agent     string `json:"agent,omitzero"`   // the agent that caused it, if known
 	Family    string `json:"family,omitzero"`  // the family that announced it
 }
 
@@ -746,7 +746,7 @@ func (x *Power) read(s *scan.Scanner) {
 type Progress struct {
 	Done    float64 `json:"done"`             // how much is done
 	Total   float64 `json:"total,omitzero"`   // of how much; absent where that is unknown
-	Message string  `json:"message,omitzero"` // what is being done
+	Message string  `json:"message,omitzero"` // the current activity
 }
 
 func (x *Progress) read(s *scan.Scanner) {
@@ -773,7 +773,7 @@ type SettingState struct {
 	Version     uint64   `json:"version,omitzero"`     // of the key in that scope; 0: it was never set there
 	Priority    int      `json:"priority,omitzero"`    // what it was set with
 	UpdatedAt   string   `json:"updated_at,omitzero"`  // when it was set, RFC 3339
-	UpdatedBy   string   `json:"updated_by,omitzero"`  // who set it
+	UpdatedBy   string   `json:"updated_by,omitzero"`  // the agent that set it
 	Unused      []string `json:"unused,omitzero"`      // nearer values that are not used, and why
 	Default     Raw      `json:"default"`              // the default of the manifest
 	Schema      Raw      `json:"schema"`               // the JSON Schema of its values
@@ -848,8 +848,8 @@ func (x *SettingChange) write(w *scan.Writer) {
 type SettingChanged struct {
 	Key     string `json:"key"`             // its key
 	Version uint64 `json:"version"`         // its version in the scope now; the one before where nothing changed
-	Before  Raw    `json:"before,omitzero"` // what was set there before; absent: nothing
-	After   Raw    `json:"after,omitzero"`  // what is set there now; absent: nothing
+	Before  Raw    `json:"before,omitzero"` // the value before; absent: none
+	After   Raw    `json:"after,omitzero"`  // the value now; absent: none
 }
 
 func (x *SettingChanged) read(s *scan.Scanner) {
@@ -872,11 +872,11 @@ func (x *SettingChanged) read(s *scan.Scanner) {
 // SettingVersion is a change of a setting in its history.
 type SettingVersion struct {
 	Version      uint64  `json:"version"`                 // the version of the key in the scope that it made
-	Before       Raw     `json:"before,omitzero"`         // what was set before; absent: nothing
+	Before       Raw     `json:"before,omitzero"`         // the value before; absent: none
 	After        Raw     `json:"after,omitzero"`          // the new value; absent: the setting was removed
 	Priority     int     `json:"priority,omitzero"`       // what it was set with
 	Timestamp    string  `json:"timestamp"`               // when, RFC 3339
-	Agent        string  `json:"agent,omitzero"`          // who did it
+	Agent        string  `json:"agent,omitzero"`          // the agent that changed it
 	Family       string  `json:"family,omitzero"`         // through which family
 	Reason       string  `json:"reason,omitzero"`         // why
 	RolledBackTo *uint64 `json:"rolled_back_to,omitzero"` // the version whose value it set again
@@ -1096,7 +1096,7 @@ func (x *MemoryGetRequest) write(w *scan.Writer) {
 
 // MemoryGetResponse is the response of memory.get.
 type MemoryGetResponse struct {
-	Memories []*Memory `json:"memories"` // in the order of the keys; null where there is none
+	Memories []*Memory `json:"memories"` // in the order of the keys; null for a missing one
 }
 
 func (x *MemoryGetResponse) read(s *scan.Scanner) {
@@ -1248,7 +1248,7 @@ func (x *MemoryHistoryResponse) read(s *scan.Scanner) {
 	}
 }
 
-// MemorySearchRequest is the request of memory.search: lexical, semantic or hybrid search; what was staged is not found.
+// MemorySearchRequest is the request of memory.search: lexical, semantic or hybrid search; staged changes are not found.
 type MemorySearchRequest struct {
 	Query         string    `json:"query"`                   // the question; empty: all memories that meet the other conditions
 	Namespaces    []string  `json:"namespaces,omitzero"`     // the namespaces; `*` alone stands for all that the call may read; default: the call's own
@@ -1402,7 +1402,7 @@ func (x *MemoryPatchRequest) write(w *scan.Writer) {
 // MemoryPatchResponse is the response of memory.patch.
 type MemoryPatchResponse struct {
 	Patched int      `json:"patched"` // how many memories were changed
-	Missing []string `json:"missing"` // keys under which there is no memory
+	Missing []string `json:"missing"` // keys without a memory
 }
 
 func (x *MemoryPatchResponse) read(s *scan.Scanner) {
@@ -1485,7 +1485,7 @@ func (x *MemoryTouchRequest) write(w *scan.Writer) {
 
 // MemoryTouchResponse is the response of memory.touch.
 type MemoryTouchResponse struct {
-	Touched int `json:"touched"` // how many memories there are
+	Touched int `json:"touched"` // number of memories
 }
 
 func (x *MemoryTouchResponse) read(s *scan.Scanner) {
@@ -1531,7 +1531,7 @@ func (x *RecordGetRequest) write(w *scan.Writer) {
 
 // RecordGetResponse is the response of record.get.
 type RecordGetResponse struct {
-	Records []*Record `json:"records"` // in the order of the keys; null where there is none
+	Records []*Record `json:"records"` // in the order of the keys; null for a missing one
 }
 
 func (x *RecordGetResponse) read(s *scan.Scanner) {
@@ -1683,7 +1683,7 @@ func (x *RecordListRequest) write(w *scan.Writer) {
 type RecordListResponse struct {
 	Records []Record `json:"records"`        // the page
 	Next    string   `json:"next,omitzero"`  // `after` of the next page; absent at the end
-	Total   *int     `json:"total,omitzero"` // how many match, on all pages, where `count` asks for it
+	Total   *int     `json:"total,omitzero"` // number of matches on all pages, if `count` requests it
 }
 
 func (x *RecordListResponse) read(s *scan.Scanner) {
@@ -1755,7 +1755,7 @@ func (x *RecordHistoryResponse) read(s *scan.Scanner) {
 	}
 }
 
-// RecordSearchRequest is the request of record.search: search in a searchable collection; what was staged is not found.
+// RecordSearchRequest is the request of record.search: search in a searchable collection; staged changes are not found.
 type RecordSearchRequest struct {
 	Collection string   `json:"collection"`          // the collection
 	Query      string   `json:"query"`               // the question
@@ -1848,7 +1848,7 @@ func (x *RecordAppendResponse) read(s *scan.Scanner) {
 // LogAppendRequest is the request of log.append: stage an event of the log, which gets its sequence number at the commit.
 type LogAppendRequest struct {
 	Event     string `json:"event"`              // its name
-	Data      Raw    `json:"data,omitzero"`      // what is logged; default: null
+	Data      Raw    `json:"data,omitzero"`      // the data of the event; default: null
 	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
 	Sequence  bool   `json:"sequence,omitzero"`  // answers its sequence number; a call that others overtake in the namespace's log is then a conflict, and is repeated as any other
 }
@@ -1958,7 +1958,7 @@ type LogVerifyResponse struct {
 	Checked  int    `json:"checked"`            // how many are sound
 	Next     uint64 `json:"next,omitzero"`      // `from` of the next page; absent at the end
 	BrokenAt uint64 `json:"broken_at,omitzero"` // the first sequence number that is not sound
-	Fault    string `json:"fault,omitzero"`     // what is wrong with it
+	Fault    string `json:"fault,omitzero"`     // the fault
 	Hash     string `json:"hash,omitzero"`      // the hash of the last event that is sound, hexadecimal: it vouches for all before it
 }
 
@@ -2045,7 +2045,7 @@ func (x *FeedReadResponse) read(s *scan.Scanner) {
 // FeedEmitRequest is the request of feed.emit: stage an event of the feed.
 type FeedEmitRequest struct {
 	Kind      string `json:"kind"`               // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
-	Payload   Raw    `json:"payload,omitzero"`   // what is announced with it
+	Payload   Raw    `json:"payload,omitzero"`   // the data of the notice
 	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
@@ -2114,7 +2114,7 @@ type BranchDiffResponse struct {
 	Removed     int          `json:"removed"`     // keys that the source deleted
 	Clashes     int          `json:"clashes"`     // keys that both changed
 	Differences []Difference `json:"differences"` // those of memories, and of the family's own records
-	Truncated   bool         `json:"truncated"`   // there are more than `limit`
+	Truncated   bool         `json:"truncated"`   // more than `limit` exist
 }
 
 func (x *BranchDiffResponse) read(s *scan.Scanner) {
@@ -2214,7 +2214,7 @@ func (x *BranchMergeRequest) write(w *scan.Writer) {
 // BranchMergeResponse is the response of branch.merge.
 type BranchMergeResponse struct {
 	Merged     bool         `json:"merged"`     // it is going to be merged
-	Applied    []Difference `json:"applied"`    // what is brought over
+	Applied    []Difference `json:"applied"`    // the changed memories
 	Clashes    []Difference `json:"clashes"`    // what both changed
 	Unresolved int          `json:"unresolved"` // how many clashes the strategy leaves; with any, nothing is merged
 }
@@ -2248,7 +2248,7 @@ func (x *BranchDeleteRequest) write(w *scan.Writer) {
 	w.Close()
 }
 
-// LinkListRequest is the request of link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is left out if it may not be read.
+// LinkListRequest is the request of link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is omitted if it may not be read.
 type LinkListRequest struct {
 	Key       string `json:"key"`                // the memory
 	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
@@ -2417,7 +2417,7 @@ type ConfigListRequest struct {
 	Category  string `json:"category,omitzero"`  // only those of this category
 	Prefix    string `json:"prefix,omitzero"`    // only keys that begin with it
 	Namespace string `json:"namespace,omitzero"` // the namespace that they are to apply to; default: the call's own
-	Scope     string `json:"scope,omitzero"`     // only what is set in this scope, as it is set there: system, namespace, agent
+	Scope     string `json:"scope,omitzero"`     // only values set in this scope: system, namespace, agent
 	Name      string `json:"name,omitzero"`      // the namespace or agent of the scope; default: the call's namespace, or its caller
 	After     string `json:"after,omitzero"`     // the key after which the page begins, or `next` of the page before
 	Limit     int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
@@ -2666,12 +2666,12 @@ func (x *ConfigSetResponse) read(s *scan.Scanner) {
 
 // CallerGetResponse is the response of caller.get.
 type CallerGetResponse struct {
-	Caller       string  `json:"caller"`       // who asks; empty when the host does so by itself
+	Caller       string  `json:"caller"`       // the agent that calls; empty for calls by the host itself
 	Namespace    string  `json:"namespace"`    // the call's namespace
 	Branch       string  `json:"branch"`       // the call's branch
 	Capabilities []Power `json:"capabilities"` // what the call may do
 	ReadOnly     bool    `json:"read_only"`    // the call can change nothing
-	Proposes     bool    `json:"proposes"`     // what is staged goes to a branch of proposals
+	Proposes     bool    `json:"proposes"`     // the stage is committed to a branch of proposals
 }
 
 func (x *CallerGetResponse) read(s *scan.Scanner) {
@@ -2699,7 +2699,7 @@ func (x *CallerGetResponse) read(s *scan.Scanner) {
 type CallerProgressRequest struct {
 	Done    float64 `json:"done"`             // how much is done
 	Total   float64 `json:"total,omitzero"`   // of how much; 0: unknown
-	Message string  `json:"message,omitzero"` // what is being done; at most 1,000 bytes
+	Message string  `json:"message,omitzero"` // the current activity; at most 1,000 bytes
 }
 
 func (x *CallerProgressRequest) write(w *scan.Writer) {
@@ -2884,7 +2884,7 @@ func (x *TextCountRequest) write(w *scan.Writer) {
 
 // TextCountResponse is the response of text.count.
 type TextCountResponse struct {
-	Documents int   `json:"documents"` // how many there are
+	Documents int   `json:"documents"` // number of documents
 	Counts    []int `json:"counts"`    // for each term, how many hold it
 }
 
@@ -3046,7 +3046,7 @@ func (x *NamespaceListResponse) read(s *scan.Scanner) {
 	}
 }
 
-// NamespaceDeleteRequest is the request of namespace.delete: stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop at once what is deleted.
+// NamespaceDeleteRequest is the request of namespace.delete: stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop the deleted memories at once.
 type NamespaceDeleteRequest struct {
 	Namespace string `json:"namespace"`      // the namespace
 	Limit     int    `json:"limit,omitzero"` // memories to delete; 1 to 10000; default: 1000
@@ -3100,7 +3100,7 @@ func (x *StatusGetRequest) write(w *scan.Writer) {
 type StatusGetResponse struct {
 	Branch     string      `json:"branch"`          // the call's branch
 	Namespace  string      `json:"namespace"`       // the namespace
-	Branches   int         `json:"branches"`        // branches there are
+	Branches   int         `json:"branches"`        // number of branches
 	Memories   int         `json:"memories"`        // active memories in the namespace
 	Events     *int        `json:"events,omitzero"` // events in its log, where that may be read
 	Version    uint64      `json:"version"`         // the newest version
@@ -3365,7 +3365,7 @@ func (x *ToolsWithdrawRequest) write(w *scan.Writer) {
 	w.Close()
 }
 
-// ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller who may not read every namespace learns of its own calls alone.
+// ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.
 type ToolsUsageRequest struct {
 	Days  int      `json:"days,omitzero"`  // until now, today included; 0 to 90; default: 30
 	Tools []string `json:"tools,omitzero"` // tools, by their names or aliases; default: all
@@ -3424,7 +3424,7 @@ func (c *Call) MemoryHistory(r MemoryHistoryRequest) (out MemoryHistoryResponse,
 	return out, err
 }
 
-// MemorySearch runs memory.search: lexical, semantic or hybrid search; what was staged is not found.
+// MemorySearch runs memory.search: lexical, semantic or hybrid search; staged changes are not found.
 func (c *Call) MemorySearch(r MemorySearchRequest) (out MemorySearchResponse, err error) {
 	err = c.exchange(OpMemorySearch, &r, &out)
 	return out, err
@@ -3484,7 +3484,7 @@ func (c *Call) RecordHistory(r RecordHistoryRequest) (out RecordHistoryResponse,
 	return out, err
 }
 
-// RecordSearch runs record.search: search in a searchable collection; what was staged is not found.
+// RecordSearch runs record.search: search in a searchable collection; staged changes are not found.
 func (c *Call) RecordSearch(r RecordSearchRequest) (out RecordSearchResponse, err error) {
 	err = c.exchange(OpRecordSearch, &r, &out)
 	return out, err
@@ -3554,7 +3554,7 @@ func (c *Call) BranchDelete(r BranchDeleteRequest) error {
 	return c.exchange(OpBranchDelete, &r, nil)
 }
 
-// LinkList runs link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is left out if it may not be read.
+// LinkList runs link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is omitted if it may not be read.
 func (c *Call) LinkList(r LinkListRequest) (out LinkListResponse, err error) {
 	err = c.exchange(OpLinkList, &r, &out)
 	return out, err
@@ -3614,7 +3614,7 @@ func (c *Call) ConfigSet(r ConfigSetRequest) (out ConfigSetResponse, err error) 
 	return out, err
 }
 
-// CallerGet runs caller.get: who asks, and what the call may do.
+// CallerGet runs caller.get: the caller, and the powers of the call.
 func (c *Call) CallerGet() (out CallerGetResponse, err error) {
 	err = c.exchange(OpCallerGet, nil, &out)
 	return out, err
@@ -3679,7 +3679,7 @@ func (c *Call) NamespaceList(r NamespaceListRequest) (out NamespaceListResponse,
 	return out, err
 }
 
-// NamespaceDelete runs namespace.delete: stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop at once what is deleted.
+// NamespaceDelete runs namespace.delete: stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop the deleted memories at once.
 func (c *Call) NamespaceDelete(r NamespaceDeleteRequest) (out NamespaceDeleteResponse, err error) {
 	err = c.exchange(OpNamespaceDelete, &r, &out)
 	return out, err
@@ -3731,7 +3731,7 @@ func (c *Call) ToolsWithdraw(r ToolsWithdrawRequest) error {
 	return c.exchange(OpToolsWithdraw, &r, nil)
 }
 
-// ToolsUsage runs tools.usage: how often agents called tools; a caller who may not read every namespace learns of its own calls alone.
+// ToolsUsage runs tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.
 func (c *Call) ToolsUsage(r ToolsUsageRequest) (out ToolsUsageResponse, err error) {
 	err = c.exchange(OpToolsUsage, &r, &out)
 	return out, err

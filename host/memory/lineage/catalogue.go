@@ -81,9 +81,9 @@ func (c *Catalogue) loadMerges(entries []store.Entry) error {
 		if gone[e.Name] {
 			continue
 		}
-		var r MergeRecord
-		if err := json.Unmarshal(e.Value, &r); err != nil {
-			return fmt.Errorf("read the catalogue of merges: %s: %w", e.Key, err)
+		r, err := ReadMerge(e)
+		if err != nil {
+			return err
 		}
 		c.merges[r.Target] = append(c.merges[r.Target], Merge{r, e.Version, e.Key})
 	}

@@ -53,6 +53,8 @@ type MergeRecord struct {
 	// Silent are keys that the source had changed and the target kept as it had them. Nothing was written for them, so no change
 	// log tells that the target has decided.
 	Silent []store.Key `json:"silent,omitempty"`
+	// Name is that of the source, which outlives the source's own record; empty in records of earlier builds.
+	Name string `json:"name,omitempty"`
 }
 
 // Key is the key that the record is stored under.
@@ -61,7 +63,7 @@ func (m MergeRecord) Key() store.Key {
 		Name: fmt.Sprintf("%s-%s-%s", store.SequenceName(uint64(m.Target)), store.SequenceName(m.SourceAt), store.SequenceName(uint64(m.Source)))}
 }
 
-// MergeOf is the merge whose record is stored under a key; ok is false for other keys. It has neither namespaces nor silent keys.
+// MergeOf is the merge whose record is stored under a key; ok is false for other keys. It has none of the other fields.
 func MergeOf(key store.Key) (m MergeRecord, ok bool) {
 	var n [3]uint64
 	parts := strings.Split(key.Name, "-")
@@ -75,6 +77,14 @@ func MergeOf(key store.Key) (m MergeRecord, ok bool) {
 		}
 	}
 	return MergeRecord{Target: store.BranchID(n[0]), SourceAt: n[1], Source: store.BranchID(n[2])}, true
+}
+
+// ReadMerge decodes the stored record of a merge.
+func ReadMerge(e store.Entry) (m MergeRecord, err error) {
+	if err := json.Unmarshal(e.Value, &m); err != nil {
+		return m, fmt.Errorf("read the catalogue of merges: %s: %w", e.Key, err)
+	}
+	return m, nil
 }
 
 // Write is the write that stores the record.

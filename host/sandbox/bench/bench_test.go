@@ -21,11 +21,11 @@ func kilobyte() []byte {
 	return fmt.Appendf(nil, `{"tool":"note","arguments":{"text":"%0900d"},"config":{},"context":{"caller":"ada","namespace":"default","branch":"main"}}`, 7)
 }
 
-// BenchmarkAgainstExtism makes the same request of the same guest: a kilobyte in, one host operation, both looked at,
-// a few bytes out. The sandbox meters the guest, bounds it, and puts it back to its first state after each request.
-// Extism is measured in three ways, which by themselves do less: without a timeout, with one, and with a fresh instance
-// for each request, which alone keeps what one caller left from the next. The requests are made in turns, so that all
-// of them see the same machine.
+// BenchmarkAgainstExtism sends the same request to the same guest: a kilobyte in, one host operation, both read,
+// a few bytes out. The sandbox meters the guest, limits it, and resets it after each request.
+// Extism is measured in three configurations that do less: without a timeout, with one, and with a fresh instance
+// for each request; only the last isolates callers from each other. The requests alternate, so that all
+// configurations run under the same conditions.
 func BenchmarkAgainstExtism(b *testing.B) {
 	const answer = "[26,10]"
 	ways := []struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/asm"
 )
 
-// answers are guests that answer what cannot be used.
+// answers are guests with invalid answers.
 func answers() []Case {
 	var all []Case
 	add := func(name string, kind abi.Kind, request, result string, status int32, class abi.Class) {
@@ -39,7 +39,7 @@ func answers() []Case {
 	tool("an error of an unknown code", `{"code":"root","message":"m"}`, 1)
 	tool("an error that is half written", `{"code":"internal","mess`, 1)
 	add("an error of the guest's", abi.KindTool, "{}", `{"code":"denied","message":"m"}`, 1, abi.ClassError)
-	add("a kind that there is not", 99, "{}", "{}", 0, abi.ClassAnswer)
+	add("an unknown kind of request", 99, "{}", "{}", 0, abi.ClassAnswer)
 
 	float := func(values ...float32) string {
 		var out []byte
@@ -66,10 +66,10 @@ func answers() []Case {
 	long := newGuest()
 	long.Put(0, []byte(strings.Repeat(" ", 60_000)))
 	long.handle(asm.Drop(asm.Call(long.write, asm.I32(0), asm.I32(0), asm.I32(60_000))), long.wrote(0, 6_000, 1))
-	longer := long.ends("an error longer than it may be", abi.ClassAnswer)
+	longer := long.ends("an error beyond its size limit", abi.ClassAnswer)
 	refused := newGuest()
 	refused.handle(refused.fine())
-	large := refused.ends("a request larger than the guest may be sent", abi.ClassRequest)
+	large := refused.ends("a request beyond its size limit", abi.ClassRequest)
 	large.Payload, large.Limits = strings.Repeat(" ", 2000), abi.Limits{RequestBytes: 1000}
 	return append(all, longer, large)
 }

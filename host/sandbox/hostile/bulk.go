@@ -6,9 +6,9 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// bulks are guests that move much memory with one instruction, or forge what it moves.
+// bulks are guests that move much memory with one instruction, or pass it invalid ranges.
 func bulks() []Case {
-	const all = 64 << 16 // the whole memory, after it has grown
+	const all = 64 << 16 // all memory, once grown
 	three := func(op wasm.Opcode, a, b, c int32, indexes ...uint32) asm.Code {
 		return asm.Seq(asm.I32(a), asm.I32(b), asm.I32(c), asm.Op(op, indexes...))
 	}

@@ -10,18 +10,18 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// Burden is a family that takes as much of its host as it can, or fails where others wait for it.
+// Burden is a family that uses as many resources as it can, or fails while others wait for it.
 type Burden struct {
 	Name   string     // of the family; its tool is NAME_do, with - for _ replaced
 	Tool   string     // empty: only its hooks matter
-	Hooks  []abi.Hook // that are to be on
+	Hooks  []abi.Hook // to enable
 	Module []byte     // with its manifest
 }
 
-// BurdenPages is how much memory, in pages of 64 KiB, the family takes that wants much.
+// BurdenPages is the memory of the memory-hungry family, in pages of 64 KiB.
 const BurdenPages = 1000
 
-// Burdens are all families of that kind. Each asks for every capability.
+// Burdens returns all such families. Each requests every capability.
 func Burdens() []Burden {
 	forever := func(c ...asm.Code) asm.Code { return asm.Loop(asm.Seq(c...), asm.Br(0)) }
 	spin := forever()
@@ -69,7 +69,7 @@ func (g *guest) asks(op, request string) asm.Code {
 	return asm.Drop(asm.Call(g.call, asm.I32(at), asm.I32(int32(len(op))), asm.I32(at+100), asm.I32(int32(len(request)))))
 }
 
-// asksLong calls an operation, with so many letters in the middle of its request, again and again.
+// asksLong calls an operation repeatedly, with the given number of bytes in the middle of its request.
 func (g *guest) asksLong(op, before string, letters int32, after string) asm.Code {
 	const at = 1 << 17
 	g.Put(512, []byte(op))
@@ -81,7 +81,7 @@ func (g *guest) asksLong(op, before string, letters int32, after string) asm.Cod
 		asm.Loop(asm.Drop(asm.Call(g.call, asm.I32(512), asm.I32(int32(len(op))), asm.I32(at), asm.I32(length))), asm.Br(0)))
 }
 
-// burden makes a family that does something whenever it is called. Without hooks it is called by its tool; with jobs by both.
+// burden makes a family that runs code at each call. It has a tool if it has no hooks, or jobs.
 func burden(name string, hooks *abi.Hooks, code func(g *guest) asm.Code) Burden {
 	g := newGuest("poll_oneoff")
 	g.Memories[0] = wasm.Range{Min: 32}

@@ -16,7 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
-// bystander is a caller of a small guest of another family, beside whatever else goes on.
+// bystander calls a small guest of another family while the test runs.
 type bystander struct {
 	module *sandbox.Module
 	stop   chan struct{}
@@ -25,7 +25,7 @@ type bystander struct {
 	wrong  []string
 }
 
-// every is how long the bystander waits between calls.
+// every is the bystander's pause between calls.
 const every = 2 * time.Millisecond
 
 func newBystander(t testing.TB, s *sandbox.Sandbox) *bystander {
@@ -73,7 +73,7 @@ func (b *bystander) call() {
 	}
 }
 
-// latencies are how long calls took.
+// latencies are the durations of calls.
 type latencies struct {
 	calls           int
 	p50, p99, worst time.Duration
@@ -91,13 +91,13 @@ func (b *bystander) end() latencies {
 	return latencies{n, b.took[n/2], b.took[n*99/100], b.took[n-1]}
 }
 
-// harm is what happens to the bystander and to the garbage collector meanwhile.
+// harm is the effect on the bystander and the garbage collector.
 type harm struct {
 	latencies
 	collected, paused time.Duration // at most
 }
 
-// beside does something, beside which the bystander must get the right answers. The benchmarks tell how soon it does.
+// beside runs work while the bystander must get correct answers. The benchmarks measure their latency.
 func (b *bystander) beside(t testing.TB, do func()) harm {
 	t.Helper()
 	waits, c := startPauses(), startCollector()
@@ -111,8 +111,8 @@ func (b *bystander) beside(t testing.TB, do func()) harm {
 	return h
 }
 
-// BenchmarkABystanderOfAFlood tells how long another caller waits while a family floods the host with requests that never end,
-// beside how long it waits alone, and how long the garbage collector is held up.
+// BenchmarkABystanderOfAFlood measures the latency of another caller while a family floods the host with requests that never end,
+// the latency without the flood, and the delay of the garbage collector.
 func BenchmarkABystanderOfAFlood(b *testing.B) {
 	const callers, rounds = 8, 6
 	s := newSandbox(b, await.Limit)
@@ -128,7 +128,7 @@ func BenchmarkABystanderOfAFlood(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// collector has garbage collected again and again, and times how long that takes.
+// collector runs the garbage collector continuously and times it.
 type collector struct {
 	stop chan struct{}
 	done sync.WaitGroup
@@ -162,7 +162,7 @@ func (c *collector) end() (worst time.Duration) {
 	return slices.Max(c.took)
 }
 
-// pauses is how long the garbage collector has waited for goroutines to stop, by the longest wait.
+// pauses returns the longest time that the garbage collector waited for goroutines to stop.
 type pauses struct{ before *metrics.Float64Histogram }
 
 const stopping = "/sched/pauses/stopping/gc:seconds"
@@ -175,7 +175,7 @@ func histogram() *metrics.Float64Histogram {
 	return samples[0].Value.Float64Histogram()
 }
 
-// longest is the upper end of the highest bucket that was added to.
+// longest returns the upper bound of the highest bucket that grew.
 func (p pauses) longest() time.Duration {
 	after := histogram()
 	for i := len(after.Counts) - 1; i >= 0; i-- {

@@ -11,7 +11,7 @@ import (
 // preamble begins every module.
 const preamble = "\x00asm\x01\x00\x00\x00"
 
-// raw is a module of sections as they are.
+// raw is a module of the given sections.
 func raw(sections ...[]byte) []byte {
 	out := []byte(preamble)
 	for _, s := range sections {
@@ -20,12 +20,12 @@ func raw(sections ...[]byte) []byte {
 	return out
 }
 
-// section is a section with the content as it is.
+// section is a section with the given content.
 func section(id byte, content ...byte) []byte {
 	return append(wasm.AppendU32([]byte{id}, uint32(len(content))), content...)
 }
 
-// many are numbers that no module can hold so much of.
+// many are counts beyond any module's size.
 func many() []struct {
 	name  string
 	value uint32
@@ -36,7 +36,7 @@ func many() []struct {
 	}{{"four billion", 1<<32 - 1}, {"two billion", 1 << 31}, {"a hundred million", 100_000_000}}
 }
 
-// counts are modules of a few bytes that claim to hold very much.
+// counts are modules of a few bytes that claim very large counts.
 func counts() []Case {
 	var all []Case
 	add := func(name string, sections ...[]byte) {
@@ -77,7 +77,7 @@ func counts() []Case {
 	add("more bodies than functions", void, one, section(10, 2, 2, 0, 0x0b, 2, 0, 0x0b))
 	add("bodies without functions", void, section(10, 1, 2, 0, 0x0b))
 	add("functions without bodies", void, one)
-	add("another number of data segments than was announced", section(5, 1, 0, 1), section(12, 2), section(11, 1, 0, 0x41, 0, 0x0b, 0))
+	add("a wrong count of data segments", section(5, 1, 0, 1), section(12, 2), section(11, 1, 0, 0x41, 0, 0x0b, 0))
 	add("a thousand custom sections", repeatedSection(1000, section(0, 1, 'x')))
 	return append(all, nameSections()...)
 }
@@ -90,7 +90,7 @@ func repeatedSection(n int, s []byte) []byte {
 	return all
 }
 
-// nameSections claim to name very much. Names are for debuggers: a host drops them without reading them.
+// nameSections claim very many names. Names are for debuggers: the host drops them unread.
 func nameSections() []Case {
 	var all []Case
 	for id, what := range []string{"the module", "functions", "locals"} {
@@ -103,7 +103,7 @@ func nameSections() []Case {
 	return all
 }
 
-// compileBombs are valid modules that take a compiler long, or that would if they were let in.
+// compileBombs are valid modules that compile slowly, or would if they were admitted.
 func compileBombs() []Case {
 	var all []Case
 	body := func(name string, class abi.Class, code asm.Code) {
@@ -130,7 +130,7 @@ func compileBombs() []Case {
 	body("a body of three megabytes", abi.ClassStructure, repeated(3<<20, nop))
 	body("half a megabyte of additions", abi.ClassOK, asm.Seq(asm.I32(0), repeated(100_000, asm.Seq(asm.Get(0), asm.Op(wasm.OpI32Add))), asm.Op(wasm.OpDrop)))
 	body("ten thousand calls", abi.ClassOK, repeated(10_000, asm.Drop(asm.Call(1, asm.I32(1), asm.I32(0), asm.I32(0)))))
-	// What grows most when it is metered.
+	// Metering enlarges these most.
 	swelling := newGuest()
 	swelling.Table(1)
 	grow := asm.Seq(asm.Op(wasm.OpRefNull, uint32(wasm.FuncRef)), asm.I32(0), asm.Op(wasm.OpTableGrow, 0), asm.Op(wasm.OpDrop))
@@ -140,7 +140,7 @@ func compileBombs() []Case {
 	return append(append(all, wideModules()...), largeModules()...)
 }
 
-// largeModules have as much code as there may be, of what costs most to check and to meter, and more.
+// largeModules have as much code as is allowed, and more, of the kinds that cost most to check and to meter.
 func largeModules() []Case {
 	var all []Case
 	add := func(name string, class abi.Class, bodies int, code asm.Code) {
@@ -160,7 +160,7 @@ func largeModules() []Case {
 	return all
 }
 
-// wideModules hold very many of one thing.
+// wideModules have very many items of one kind.
 func wideModules() []Case {
 	var all []Case
 	add := func(name string, class abi.Class, make func(g *guest)) {
@@ -230,10 +230,10 @@ func wideModules() []Case {
 	add("a name of a hundred thousand letters", abi.ClassStructure, func(g *guest) {
 		g.Export(string(make([]byte, 100_000)), wasm.KindFunc, 0)
 	})
-	return append(all, Case{Name: "more bytes than a module may have", Module: section(0, make([]byte, 34<<20)...), Class: abi.ClassSize})
+	return append(all, Case{Name: "a module beyond the size limit", Module: section(0, make([]byte, 34<<20)...), Class: abi.ClassSize})
 }
 
-// slowest is as hard to compile as the bounds let a module be: it has to be stopped from outside.
+// slowest compiles as slowly as the limits allow: the host must stop the compiler.
 func slowest() Case {
 	const depth = 4000
 	labels := make([]uint32, depth)

@@ -15,7 +15,7 @@ func plain() []byte {
 	return g.Bytes()
 }
 
-// decoders are files that decoders could read differently, or that are no modules at all.
+// decoders are ambiguous encodings, and files that are no modules.
 func decoders() []Case {
 	var all []Case
 	add := func(name string, class abi.Class, module []byte) {
@@ -37,9 +37,9 @@ func decoders() []Case {
 	add("sections in another order", abi.ClassStructure, raw(section(3, 0), section(1, 0)))
 	add("a section longer than its content", abi.ClassStructure, raw(section(1, 0, 0)))
 	add("a section shorter than its content", abi.ClassStructure, raw([]byte{1, 1, 1, 0x60, 0, 0}))
-	add("a number in more bytes than it may take", abi.ClassStructure, raw([]byte{1, 0x81, 0x80, 0x80, 0x80, 0x80, 0, 0}))
+	add("an overlong number", abi.ClassStructure, raw([]byte{1, 0x81, 0x80, 0x80, 0x80, 0x80, 0, 0}))
 	add("a number with bits beyond 32", abi.ClassStructure, raw([]byte{1, 0x81, 0x80, 0x80, 0x80, 0x10, 0}))
-	add("a number in more bytes than it needs", abi.ClassOK, append([]byte(preamble), append([]byte{0, 0x82, 0x80, 0x80, 0x80, 0x00, 1, 'x'}, good[8:]...)...))
+	add("a padded number", abi.ClassOK, append([]byte(preamble), append([]byte{0, 0x82, 0x80, 0x80, 0x80, 0x00, 1, 'x'}, good[8:]...)...))
 	add("a name that is not UTF-8", abi.ClassStructure, raw(section(0, 1, 0xff)))
 	add("a name of half a letter", abi.ClassStructure, raw(section(0, 1, 0xc3)))
 	add("a type that is no function", abi.ClassStructure, raw(section(1, 1, 0x5f, 0)))
@@ -62,21 +62,21 @@ func decoders() []Case {
 	return all
 }
 
-// strangeCode are instructions that WebAssembly 2.0 does not have, or not so.
+// strangeCode are instructions that WebAssembly 2.0 lacks or encodes differently.
 func strangeCode() []piece {
 	vector := asm.Seq(asm.I32(0), asm.Op(wasm.OpI32x4Splat))
 	drop := asm.Op(wasm.OpDrop)
 	return []piece{
 		// wazero takes one byte behind the prefix, then sees a loop that no decoder counts.
-		{"an opcode of vectors that is too long, hiding a loop", asm.Seq(asm.Code{0xfd, 0x80, 0x03, 0x40, 0x0c, 0x00, 0x0b})},
-		{"an opcode of vectors in two bytes where one is enough", asm.Seq(vector, vector, asm.Code{0xfd, 0xee, 0x80, 0x00}, drop)},
-		{"an opcode of bulk memory in two bytes where one is enough", asm.Seq(asm.I32(0), asm.I32(0), asm.I32(0), asm.Code{0xfc, 0x8b, 0x00, 0})},
+		{"an overlong opcode of vectors that hides a loop", asm.Seq(asm.Code{0xfd, 0x80, 0x03, 0x40, 0x0c, 0x00, 0x0b})},
+		{"a padded opcode of vectors", asm.Seq(vector, vector, asm.Code{0xfd, 0xee, 0x80, 0x00}, drop)},
+		{"a padded opcode of bulk memory", asm.Seq(asm.I32(0), asm.I32(0), asm.I32(0), asm.Code{0xfc, 0x8b, 0x00, 0})},
 		{"an unknown opcode of vectors", asm.Seq(vector, asm.Code{0xfd, 0x9a, 0x01}, drop)},
 		{"a relaxed vector instruction", asm.Seq(vector, vector, asm.Code{0xfd, 0x80, 0x02}, drop)},
 		{"an unknown opcode of bulk memory", asm.Code{0xfc, 0x12}},
 		{"an atomic instruction", asm.Seq(asm.I32(0), asm.I32(0), asm.Code{0xfe, 0x00, 2, 0}, drop)},
-		{"a prefix that there is not", asm.Code{0xff, 0x00}},
-		{"an opcode that there is not", asm.Code{0x27}},
+		{"an unknown prefix", asm.Code{0xff, 0x00}},
+		{"an unknown opcode", asm.Code{0x27}},
 		{"a prefix of later versions", asm.Code{0xfb, 0x00, 0x00}},
 		{"a tail call", asm.Seq(asm.I32(0), asm.I32(0), asm.Code{0x12, 3})},
 		{"a tail call through a table", asm.Seq(asm.I32(0), asm.I32(0), asm.I32(0), asm.Code{0x13, 3, 0})},
@@ -85,7 +85,7 @@ func strangeCode() []piece {
 		{"throw", asm.Code{0x08, 0}},
 		{"memory.size of another memory", asm.Seq(asm.Code{byte(wasm.OpMemorySize), 1}, drop)},
 		{"memory.grow with a padded zero", asm.Seq(asm.I32(0), asm.Code{byte(wasm.OpMemoryGrow), 0x80, 0}, drop)},
-		{"a constant in more bytes than it may take", asm.Seq(asm.Code{byte(wasm.OpI32Const), 0x80, 0x80, 0x80, 0x80, 0x80, 0}, drop)},
+		{"an overlong constant", asm.Seq(asm.Code{byte(wasm.OpI32Const), 0x80, 0x80, 0x80, 0x80, 0x80, 0}, drop)},
 		{"a constant whose sign is wrong", asm.Seq(asm.Code{byte(wasm.OpI32Const), 0xff, 0xff, 0xff, 0xff, 0x4f}, drop)},
 		{"a constant of 64 bits with more of them", asm.Seq(asm.Code{byte(wasm.OpI64Const), 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02}, drop)},
 		{"a vector constant that is cut", asm.Code{0xfd, 0x0c, 1, 2, 3}},
@@ -93,7 +93,7 @@ func strangeCode() []piece {
 		{"a block of an unknown type", asm.Seq(asm.Code{byte(wasm.OpBlock), 0x60}, asm.Op(wasm.OpEnd))},
 		{"a block of a type below zero", asm.Seq(asm.Code{byte(wasm.OpBlock), 0x80, 0x7f}, asm.Op(wasm.OpEnd))},
 		{"a select of two types", asm.Seq(asm.I32(0), asm.I32(0), asm.I32(0), asm.Code{byte(wasm.OpSelectTyped), 2, 0x7f, 0x7f}, drop)},
-		{"a lane that there is not", asm.Seq(vector, asm.Code{0xfd, 0x15, 16}, drop)},
-		{"a shuffle of lanes that there are not", asm.Seq(vector, vector, asm.Code{0xfd, 0x0d}, repeated(16, asm.Code{32}), drop)},
+		{"a lane out of range", asm.Seq(vector, asm.Code{0xfd, 0x15, 16}, drop)},
+		{"a shuffle of lanes out of range", asm.Seq(vector, vector, asm.Code{0xfd, 0x0d}, repeated(16, asm.Code{32}), drop)},
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// edges are modules that hold exactly as much of something as they may, and modules that hold one more.
+// edges are modules exactly at a limit, and modules one above it.
 func edges() []Case {
 	var all []Case
 	l := abi.DefaultModuleLimits()
@@ -19,9 +19,9 @@ func edges() []Case {
 			if g.Exported("alcove_handle") == nil {
 				g.handle(g.fine())
 			}
-			c := g.ends(fmt.Sprintf("as many %s as there may be", name), abi.ClassOK)
+			c := g.ends(fmt.Sprintf("%s at the limit", name), abi.ClassOK)
 			if more > 0 {
-				c = g.ends("one too many of "+name, abi.ClassStructure)
+				c = g.ends(name+" above the limit", abi.ClassStructure)
 			}
 			all = append(all, c)
 		}
@@ -43,7 +43,7 @@ func edges() []Case {
 	both("tables", l.Tables, func(g *guest, n int) {
 		set := asm.Seq(asm.I32(0), asm.Op(wasm.OpRefNull, uint32(wasm.FuncRef)))
 		for range n {
-			g.procedure(set, asm.Op(wasm.OpTableSet, g.Table(1))) // one that is written to gets a copy
+			g.procedure(set, asm.Op(wasm.OpTableSet, g.Table(1))) // a table that is written is copied
 		}
 	})
 	both("globals", l.Globals, func(g *guest, n int) {
@@ -75,7 +75,7 @@ func edges() []Case {
 	})
 	both("bytes of a body", l.BodyBytes, func(g *guest, n int) {
 		g.Functions = append(g.Functions, void(g))
-		body := append(repeated(n-2, asm.Op(wasm.OpNop)), byte(wasm.OpEnd)) // with the count of groups of locals
+		body := append(repeated(n-2, asm.Op(wasm.OpNop)), byte(wasm.OpEnd)) // the count of local groups is one byte more
 		g.Codes = append(g.Codes, wasm.Code{Body: body})
 	})
 	both("nested blocks", l.Nesting, func(g *guest, n int) {
@@ -91,7 +91,7 @@ func edges() []Case {
 	return all
 }
 
-// group adds a function with so many locals of 64 bits.
+// group adds a function with the given number of 64-bit locals.
 func (g *guest) group(locals int) {
 	g.Functions = append(g.Functions, g.Type(nil, nil))
 	groups := []wasm.LocalGroup{{Count: uint32(locals), Type: wasm.I64}}

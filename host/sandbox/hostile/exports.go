@@ -6,7 +6,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// exports are modules that do not export what they must, or not so.
+// exports are modules with missing or mistyped exports.
 func exports() []Case {
 	var all []Case
 	add := func(name string, class abi.Class, change func(g *guest)) {

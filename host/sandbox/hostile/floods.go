@@ -78,9 +78,9 @@ func wasiFloods() []Case {
 		{"poll_oneoff", []int32{3072, 4096, 1, 2048}},
 	} {
 		g := newGuest(f.name)
-		g.Put(512, words(1024, 60_000))  // one long buffer without the end of a line
-		g.Put(520, words(1024, 1))       // one letter
-		g.Put(528, repeatedWords(64, 0)) // buffers of nothing
+		g.Put(512, words(1024, 60_000))  // one long buffer without a newline
+		g.Put(520, words(1024, 1))       // one byte
+		g.Put(528, repeatedWords(64, 0)) // empty buffers
 		g.Put(3072, subscription(0, 1, 0, 0))
 		g.handle(asm.Loop(invoke(g, f.name, f.arguments), asm.Br(0)), g.fine())
 		name := f.name
@@ -92,7 +92,7 @@ func wasiFloods() []Case {
 	return all
 }
 
-// invoke calls a function of WASI and drops what it gives.
+// invoke calls a function of WASI and drops its result.
 func invoke(g *guest, name string, arguments []int32) asm.Code {
 	code := wasiCall(g, name, arguments)
 	if name != "proc_exit" {
@@ -101,7 +101,7 @@ func invoke(g *guest, name string, arguments []int32) asm.Code {
 	return code
 }
 
-// wasiCall calls a function of WASI. Its one argument of 64 bits is converted.
+// wasiCall calls a function of WASI, and converts its 64-bit argument.
 func wasiCall(g *guest, name string, arguments []int32) asm.Code {
 	var list []asm.Code
 	for i, a := range arguments {

@@ -12,9 +12,9 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/hostile"
 )
 
-// FuzzHost changes hostile modules a little. Whatever they become, the host refuses them or says how they ended.
+// FuzzHost mutates hostile modules. The host must refuse each or classify its outcome.
 func FuzzHost(f *testing.F) {
-	const small = 2000 // bytes: larger ones are changed too seldom, and slow to compile in this process
+	const small = 2000 // bytes: larger ones compile too slowly in this process
 	for i, c := range hostile.Corpus() {
 		if i%7 == 0 && len(c.Module) < small {
 			f.Add(c.Module)
@@ -40,7 +40,7 @@ func FuzzHost(f *testing.F) {
 			t.Fatalf("the host failed: %v", err)
 		}
 		defer m.Close()
-		for range 2 { // the second time, perhaps, on the same instance
+		for range 2 { // the second call may reuse the instance
 			r, err := m.Call(context.Background(), sandbox.Request{Kind: abi.KindTool, Payload: []byte("{}"), Host: answering{}})
 			if err != nil || !slices.Contains(abi.Classes(), r.Class) {
 				t.Fatalf("it ended as %+v, %v", r, err)

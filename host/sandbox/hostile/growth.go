@@ -12,7 +12,7 @@ func growTable(table uint32, by asm.Code) asm.Code {
 	return asm.Seq(asm.Op(wasm.OpRefNull, uint32(wasm.FuncRef)), by, asm.Op(wasm.OpTableGrow, table))
 }
 
-// growths are guests that want more memory or larger tables than there are.
+// growths are guests that request more memory or larger tables than they may have.
 func growths() []Case {
 	touch := asm.Loop( // writes to each page of 4 KiB
 		asm.Store(wasm.OpI32Store8, asm.Get(2), asm.I32(1)),
@@ -48,7 +48,7 @@ func growths() []Case {
 	return append(all, declared()...)
 }
 
-// initialized is a guest that does something in _initialize and then answers.
+// initialized is a guest that runs code in _initialize and then answers.
 func initialized(name string, class abi.Class, code ...asm.Code) Case {
 	g := newGuest()
 	g.initialize(code...)
@@ -56,7 +56,7 @@ func initialized(name string, class abi.Class, code ...asm.Code) Case {
 	return g.ends(name, class)
 }
 
-// tables is a guest with a table of functions of 10 elements, the first of which is taken.
+// tables is a guest with a table of 10 functions, of which the first is set.
 func tables(name string, class abi.Class, code ...asm.Code) Case {
 	g := newGuest()
 	g.Table(10)
@@ -65,7 +65,7 @@ func tables(name string, class abi.Class, code ...asm.Code) Case {
 	return g.ends(name, class)
 }
 
-// declared are modules that begin with too much.
+// declared are modules whose initial sizes are too large.
 func declared() []Case {
 	var all []Case
 	memory := func(name string, class abi.Class, r wasm.Range) {

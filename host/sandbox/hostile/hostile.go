@@ -1,4 +1,4 @@
-// Package hostile makes modules that try to break a host, each with the class it must end in, or that burden it.
+// Package hostile makes modules that attack a host, each with the class that it must end in, and families that overload it.
 package hostile
 
 import (
@@ -9,25 +9,25 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// Case is a module, how it is called, and what becomes of it.
+// Case is a module, its calls, and their outcome.
 type Case struct {
 	Name     string
 	Module   []byte
-	Packed   bool       // it must have a manifest; others are admitted bare
+	Packed   bool       // it needs a manifest; others are admitted bare
 	Limits   abi.Limits // to be admitted with; zero fields: those of Limits
 	Kind     abi.Kind   // zero: a tool call
 	Payload  string     // empty: {}
-	Requests int        // how often it is called, each time with the same end; zero: once
+	Requests int        // number of calls, all with the same outcome; zero: one
 	Class    abi.Class
 	Output   string // of ClassOK; empty: {}
 }
 
-// Limits are low, so that what runs until it is stopped is stopped soon.
+// Limits are low, so that endless cases end soon.
 func Limits() abi.Limits {
 	return abi.Limits{CPUMS: 25, WallMS: 2000, MemoryPages: 64, HostCalls: 500, OutputBytes: 128 << 10, CallBytes: 60 << 10}
 }
 
-// over gives limits with those that a case says itself.
+// over returns limits with the case's own applied.
 func over(limits, said abi.Limits) abi.Limits {
 	own := map[string]int64{}
 	said.Each(func(name string, value *int64) { own[name] = *value })
@@ -39,7 +39,7 @@ func over(limits, said abi.Limits) abi.Limits {
 	return limits
 }
 
-// Corpus is all cases. Their names differ.
+// Corpus returns all cases. Their names are unique.
 func Corpus() []Case {
 	var all []Case
 	for _, group := range []struct {
@@ -60,7 +60,7 @@ func Corpus() []Case {
 	return all
 }
 
-// guest is a module that is being made, with the imports of the ABI and one page of memory.
+// guest is a module being built, with the imports of the ABI and one page of memory.
 type guest struct {
 	asm.Module
 	read, write, call uint32
@@ -97,21 +97,21 @@ func types(list []abi.ValueType) []wasm.ValType {
 	return all
 }
 
-// braces is where the guest has an empty object to answer with; text is where the test may put something.
+// braces is the address of an empty object to answer with, text that of a test's own data.
 const (
 	braces = 16
 	text   = 1024
 )
 
-// fine writes an empty object as the result and gives the status for it.
+// fine writes an empty object as the result and pushes status 0.
 func (g *guest) fine() asm.Code { return g.wrote(braces, 2, 0) }
 
-// wrote writes bytes as the result and gives a status.
+// wrote writes bytes as the result and pushes a status.
 func (g *guest) wrote(at, length, status int32) asm.Code {
 	return asm.Seq(asm.Drop(asm.Call(g.write, asm.I32(0), asm.I32(at), asm.I32(length))), asm.I32(status))
 }
 
-// handle makes alcove_handle of code that gives a status. Locals 0 and 1 are its parameters; 2 to 4 are i32.
+// handle adds alcove_handle, whose code pushes a status. Locals 0 and 1 are its parameters; 2 to 4 are i32.
 func (g *guest) handle(code ...asm.Code) {
 	f := asm.Func{Params: asm.I32s(2), Results: asm.I32s(1), Locals: asm.I32s(3), Body: asm.Seq(code...)}
 	g.Export("alcove_handle", wasm.KindFunc, g.Func(f))
@@ -122,12 +122,12 @@ func (g *guest) procedure(code ...asm.Code) uint32 {
 	return g.Func(asm.Func{Locals: asm.I32s(3), Body: asm.Seq(code...)})
 }
 
-// initialize makes _initialize.
+// initialize adds _initialize.
 func (g *guest) initialize(code ...asm.Code) {
 	g.Export("_initialize", wasm.KindFunc, g.procedure(code...))
 }
 
-// starts makes the start function.
+// starts adds the start function.
 func (g *guest) starts(code ...asm.Code) {
 	start := g.procedure(code...)
 	g.Start = &start
@@ -138,14 +138,14 @@ func (g *guest) ends(name string, class abi.Class) Case {
 	return Case{Name: name, Module: g.Bytes(), Class: class}
 }
 
-// doing is a guest that does something and then answers.
+// doing is a guest that runs code and then answers.
 func doing(name string, class abi.Class, code ...asm.Code) Case {
 	g := newGuest()
 	g.handle(asm.Seq(code...), g.fine())
 	return g.ends(name, class)
 }
 
-// expect traps unless code gives a number.
+// expect traps unless code pushes the number.
 func expect(code asm.Code, want int32) asm.Code {
 	return asm.If(asm.Two(wasm.OpI32Ne, code, asm.I32(want)), asm.Unreachable())
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-func TestTheCorpusIsLargeAndItsNamesDiffer(t *testing.T) {
+func TestTheCorpusIsLargeAndItsNamesAreUnique(t *testing.T) {
 	all := hostile.Corpus()
 	t.Logf("%d cases", len(all))
 	if len(all) < 200 {
@@ -17,7 +17,7 @@ func TestTheCorpusIsLargeAndItsNamesDiffer(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range all {
 		if seen[c.Name] {
-			t.Errorf("%s: it is there twice", c.Name)
+			t.Errorf("%s: the name is not unique", c.Name)
 		}
 		seen[c.Name] = true
 		if c.Class.Outcome() == "" {
@@ -26,7 +26,7 @@ func TestTheCorpusIsLargeAndItsNamesDiffer(t *testing.T) {
 	}
 }
 
-func TestModulesAreWrongOnlyWhereTheyMeanToBe(t *testing.T) {
+func TestModulesAreInvalidOnlyAsIntended(t *testing.T) {
 	for _, c := range hostile.Corpus() {
 		_, err := wasm.Parse(c.Module, wasm.Limits{Customs: 10_000, Name: 1 << 20})
 		if c.Class != abi.ClassStructure && c.Class != abi.ClassSize && err != nil {

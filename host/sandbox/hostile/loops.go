@@ -6,7 +6,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// piece is code with a name.
+// piece is named code.
 type piece struct {
 	name string
 	code asm.Code
@@ -54,7 +54,7 @@ func repeated(n int, c asm.Code) asm.Code {
 	return all
 }
 
-// loops are guests that run until they are stopped, from every place that code can be in.
+// loops are guests that loop for ever, in every place where code can run.
 func loops() []Case {
 	var all []Case
 	for _, l := range endless() {
@@ -71,7 +71,7 @@ func loops() []Case {
 	return append(all, fuel, wall, countdown())
 }
 
-// countdown is a loop that would end after some centuries.
+// countdown is a loop of some centuries.
 func countdown() Case {
 	g := newGuest()
 	body := asm.Loop(
@@ -82,9 +82,9 @@ func countdown() Case {
 	return g.ends("counting down from 2 to the 62", abi.ClassCPU)
 }
 
-// elsewhere puts a loop into places other than alcove_handle.
+// elsewhere places a loop outside of alcove_handle.
 func elsewhere(l piece) []Case {
-	shifted := l.code // procedures have their i32 locals from 0, three of them: 2 is one; 3 is not
+	shifted := l.code // procedures have i32 locals 0 to 2, so the code's local 3 does not exist there
 	if l.name == "nested, the outer one" {
 		shifted = asm.Loop(asm.Loop(asm.BrIf(0, asm.Get(2))), asm.Br(0))
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// manifests are modules whose manifest cannot be taken.
+// manifests are modules with an invalid manifest.
 func manifests() []Case {
 	var all []Case
 	add := func(name string, class abi.Class, sections ...string) {

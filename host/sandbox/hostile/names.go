@@ -40,7 +40,7 @@ func names() []Case {
 	exported("alcove:restore", wasm.KindTable, abi.ClassReserved)
 	exported("alcove:", wasm.KindMemory, abi.ClassReserved)
 	exported("alcove:fuel\x00", wasm.KindGlobal, abi.ClassReserved)
-	// These look like them and are of no use.
+	// These resemble reserved names and are harmless.
 	exported("alcove.fuel", wasm.KindGlobal, abi.ClassCPU)
 	exported("Alcove:fuel", wasm.KindGlobal, abi.ClassCPU)
 	exported("fuel", wasm.KindGlobal, abi.ClassCPU)
@@ -51,7 +51,7 @@ func names() []Case {
 	return append(all, g.ends("a section of such a name", abi.ClassOK))
 }
 
-// imports are modules that import what they must not, or with another type.
+// imports are modules with forbidden or mistyped imports.
 func imports() []Case {
 	var all []Case
 	add := func(name string, class abi.Class, change func(m *asm.Module)) {
@@ -107,7 +107,7 @@ func imports() []Case {
 	kind("a memory in place of read", wasm.Import{Kind: wasm.KindMemory, Memory: wasm.Range{Min: 1}})
 	kind("a table in place of read", wasm.Import{Kind: wasm.KindTable, Table: wasm.Table{Type: wasm.FuncRef}})
 	kind("a global in place of read", wasm.Import{Kind: wasm.KindGlobal, Global: wasm.GlobalType{Type: wasm.I64, Mutable: true}})
-	// An import twice is the same function twice; Go's guests have it.
+	// A repeated import is the same function twice; Go guests have some.
 	add("read twice", abi.ClassAnswer, func(m *asm.Module) {
 		m.Import("alcove", "read", asm.I32s(3), asm.I32s(1))
 		m.Import("alcove", "read", asm.I32s(3), asm.I32s(1))

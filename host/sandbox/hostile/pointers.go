@@ -8,7 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// forged are buffers that are not wholly inside of a memory of one page.
+// forged are buffers that are partly or wholly outside a memory of one page.
 func forged() []struct {
 	name        string
 	ptr, length int32
@@ -29,7 +29,7 @@ func forged() []struct {
 	}
 }
 
-// pointers are guests that forge what they pass. The host answers, and they go on.
+// pointers are guests that pass invalid pointers. The host returns an error, and they continue.
 func pointers() []Case {
 	var all []Case
 	add := func(name string, code func(g *guest) asm.Code) {
@@ -57,7 +57,7 @@ func pointers() []Case {
 	return append(all, wasiPointers()...)
 }
 
-// fails traps unless a call gives a negative number.
+// fails traps unless a call returns a negative number.
 func fails(call asm.Code) asm.Code {
 	return asm.If(asm.Two(wasm.OpI32GeS, call, asm.I32(0)), asm.Unreachable())
 }
@@ -69,7 +69,7 @@ const (
 	invalid = 28
 )
 
-// wasiPointers are functions of WASI with pointers to nowhere.
+// wasiPointers call functions of WASI with pointers outside of memory.
 func wasiPointers() []Case {
 	var all []Case
 	for _, c := range []struct {

@@ -6,12 +6,12 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// recursions are guests whose calls nest too deeply, or in too many ways.
+// recursions are guests whose calls nest too deeply or branch exponentially.
 func recursions() []Case {
 	return append(bottomless(), exponential()...)
 }
 
-// bottomless are functions that call themselves for ever.
+// bottomless are functions with unbounded recursion.
 func bottomless() []Case {
 	var all []Case
 	add := func(name string, f func(g *guest) uint32) {
@@ -88,10 +88,10 @@ func bottomless() []Case {
 	return all
 }
 
-// exponential are functions without a loop that would end after ages.
+// exponential are functions without a loop that take exponential time.
 func exponential() []Case {
 	var all []Case
-	// tree calls something twice, one level lower each.
+	// tree makes two calls, each one level lower.
 	tree := func(again func(level asm.Code) asm.Code) asm.Code {
 		lower := asm.Two(wasm.OpI32Sub, asm.Get(0), asm.I32(1))
 		return asm.If(asm.Get(0), again(lower), again(lower))

@@ -17,7 +17,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/hostile"
 )
 
-// asCompiler makes the test binary be the compiler.
+// asCompiler makes the test binary serve as the compiler.
 const asCompiler = "ALCOVE_TEST_COMPILER"
 
 func TestMain(m *testing.M) {
@@ -27,10 +27,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// refusedWithin is how long a module is compiled that must not be: all that should be is, in a fraction of it.
+// refusedWithin bounds the compilation of modules that must be refused. All others compile in a fraction of it.
 const refusedWithin = 3 * time.Second
 
-// newSandbox is a sandbox that compiles each module for so long.
+// newSandbox returns a sandbox with a time limit for compilation.
 func newSandbox(t testing.TB, compileWithin time.Duration) *sandbox.Sandbox {
 	t.Helper()
 	path, err := os.Executable()
@@ -54,12 +54,12 @@ func newSandbox(t testing.TB, compileWithin time.Duration) *sandbox.Sandbox {
 	return s
 }
 
-// answering is a host that answers everything.
+// answering is a host that answers every operation.
 type answering struct{}
 
 func (answering) Call(context.Context, abi.Op, []byte) ([]byte, error) { return []byte(`{}`), nil }
 
-// try admits a module and calls it, and gives the classes that it ended in.
+// try admits a module, calls it, and returns the classes of the outcomes.
 func try(t testing.TB, s *sandbox.Sandbox, c hostile.Case) (classes []abi.Class, last *sandbox.Result) {
 	t.Helper()
 	ctx := context.Background()
@@ -89,7 +89,7 @@ func try(t testing.TB, s *sandbox.Sandbox, c hostile.Case) (classes []abi.Class,
 	return classes, last
 }
 
-func TestEveryHostileModuleEndsInItsClassAndHarmsNobodyElse(t *testing.T) {
+func TestHostileModulesEndInTheirClassAndAffectNoOtherCaller(t *testing.T) {
 	s, strict := newSandbox(t, await.Limit), newSandbox(t, refusedWithin)
 	b := newBystander(t, s)
 	b.beside(t, func() { tryAll(t, s, strict) })
@@ -101,11 +101,11 @@ func TestEveryHostileModuleEndsInItsClassAndHarmsNobodyElse(t *testing.T) {
 	}
 }
 
-// worstMemory is what this process may take for the corpus, itself included, in bytes.
+// worstMemory bounds the memory of this process, in bytes.
 const worstMemory = 800 << 20
 
-// TestManyHostileCallersAtOnceHarmNobodyElse has one family flood the host with requests that never end.
-func TestManyHostileCallersAtOnceHarmNobodyElse(t *testing.T) {
+// TestConcurrentHostileCallersAffectNoOtherCaller has one family flood the host with requests that never end.
+func TestConcurrentHostileCallersAffectNoOtherCaller(t *testing.T) {
 	const callers, rounds = 8, 6
 	s := newSandbox(t, await.Limit)
 	b := newBystander(t, s)
@@ -113,7 +113,7 @@ func TestManyHostileCallersAtOnceHarmNobodyElse(t *testing.T) {
 	b.beside(t, func() { f.run(t, callers, rounds) })
 }
 
-// flood is modules that never end, and how each is stopped.
+// flood has modules that never end, with the class in which each is stopped.
 type flood struct {
 	modules []*sandbox.Module
 	classes []abi.Class
@@ -150,20 +150,20 @@ func (f flood) run(t testing.TB, callers, rounds int) {
 	group.Wait()
 }
 
-// patient gives a case ten times the time, for a machine that is so busy that it reached a limit of time before its own.
+// patient gives a case ten times the time, for busy machines on which it exceeds the time limit before its own limit.
 func patient(c hostile.Case) hostile.Case {
 	most := abi.MaxLimits()
 	c.Limits.CPUMS, c.Limits.WallMS = min(10*c.Limits.CPUMS, most.CPUMS), min(10*c.Limits.WallMS, most.WallMS)
 	return c
 }
 
-// timed reports whether a class is of a limit of time.
+// timed reports whether a class is that of a time limit.
 func timed(c abi.Class) bool {
 	return c == abi.ClassCompile || c == abi.ClassCPU || c == abi.ClassWall
 }
 
-// tryAll tries the corpus, several modules at a time: each waits for a compiler of its own. What is never compiled is tried
-// in a sandbox that does not try for long.
+// tryAll runs the corpus, several modules at a time, as each waits for its own compiler process. Modules that must not compile run
+// in a sandbox with a short time limit.
 func tryAll(t *testing.T, s, strict *sandbox.Sandbox) {
 	t.Helper()
 	t.Run("corpus", func(t *testing.T) { // ends when all of them have

@@ -6,7 +6,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// states are guests that leave something for the next caller, and trap when they find something. Each is called three
+// states are guests that leave state for the next caller, and trap when they find any. Each is called three
 // times.
 func states() []Case {
 	var all []Case
@@ -59,7 +59,7 @@ func globals() []Case {
 		name          string
 		typ           wasm.ValType
 		before, after asm.Code
-		changed       asm.Code // of the global's value: 0 while it is as it was
+		changed       asm.Code // pushes 0 while the global is unchanged
 	}{
 		{"i32", wasm.I32, asm.I32(0), asm.I32(1), nil},
 		{"i64", wasm.I64, asm.I64(0), asm.I64(1 << 40), asm.Seq(asm.I64(0), asm.Op(wasm.OpI64Ne))},
@@ -71,14 +71,14 @@ func globals() []Case {
 		g := newGuest()
 		global := g.Global(t.typ, t.before)
 		f := g.procedure()
-		g.Export("f", wasm.KindFunc, f) // so that ref.func may name it
+		g.Export("f", wasm.KindFunc, f) // ref.func requires an export
 		g.Export("g", wasm.KindGlobal, global)
 		g.handle(expect(asm.Seq(asm.GetGlobal(global), t.changed), 0), asm.SetGlobal(global, t.after), g.fine())
 		c := g.ends("a global of type "+t.name, abi.ClassOK)
 		c.Requests = 3
 		all = append(all, c)
 	}
-	// Nothing gives a guest an externref that is not null, so it can only be set to what it was.
+	// A guest cannot get an externref other than null, so the global can only be set to its old value.
 	g := newGuest()
 	global := g.Global(wasm.ExternRef, null(wasm.ExternRef))
 	g.handle(asm.GetGlobal(global), asm.Op(wasm.OpRefIsNull), drop, asm.SetGlobal(global, null(wasm.ExternRef)), g.fine())

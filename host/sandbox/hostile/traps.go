@@ -8,7 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// traps are guests that trap, in every way and in odd places. The request after that works.
+// traps are guests that trap in every way, in handlers, start functions and host calls. The next request succeeds.
 func traps() []Case {
 	var all []Case
 	code := func(name string, code ...asm.Code) { all = append(all, doing(name, abi.ClassTrap, code...)) }
@@ -47,7 +47,7 @@ func traps() []Case {
 	return append(append(all, indirect()...), segments()...)
 }
 
-// indirect are calls through tables that go wrong.
+// indirect are invalid calls through tables.
 func indirect() []Case {
 	var all []Case
 	add := func(name string, index asm.Code, params int) {
@@ -78,8 +78,8 @@ func indirect() []Case {
 		tables("table.set past the end", abi.ClassTrap, asm.I32(-1), null, asm.Op(wasm.OpTableSet, 0)))
 }
 
-// segments are put where there is no room, when the instance is made. That is known of tables before: wazero would
-// leave such a segment out, and all that follow, instead of trapping.
+// segments do not fit when the instance is made. Table segments are checked at admission: wazero would
+// skip such a segment and all later ones instead of trapping.
 func segments() []Case {
 	var all []Case
 	for _, at := range []int32{65530, 65536, -1, math.MinInt32} {

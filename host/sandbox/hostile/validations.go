@@ -6,7 +6,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// validations are modules that can be decoded and break a rule. Some would become valid if a rewriter added to them
+// validations are modules that can be decoded and violate a rule. Some would become valid if a rewriter added to them
 // without looking.
 func validations() []Case {
 	var all []Case

@@ -8,7 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// wasis are guests that abuse the functions of WASI that there are.
+// wasis are guests that abuse the supported functions of WASI.
 func wasis() []Case {
 	var all []Case
 	short := abi.Limits{WallMS: 30, CPUMS: 1000}
@@ -63,7 +63,7 @@ func quits() []Case {
 	return append(all, start.ends("exit in the start function", abi.ClassExit), initialize.ends("exit in _initialize", abi.ClassExit))
 }
 
-// files are guests that look for files.
+// files are guests that try to open files.
 func files() []Case {
 	var all []Case
 	add := func(name string, errno int32, function string, arguments ...int32) {

@@ -16,7 +16,7 @@ func words(list ...uint32) []byte {
 	return out
 }
 
-// repeatedWords are n buffers of so many bytes at 1024.
+// repeatedWords are n buffers of the given size at address 1024.
 func repeatedWords(n int, size uint32) []byte {
 	var out []byte
 	for range n {
@@ -25,7 +25,7 @@ func repeatedWords(n int, size uint32) []byte {
 	return out
 }
 
-// subscription is one of poll_oneoff's: to a clock, or to a file if kind is not 0.
+// subscription is a subscription of poll_oneoff: to a clock, or to a file if kind is not 0.
 func subscription(kind byte, clock uint32, nanoseconds uint64, flags uint16) []byte {
 	s := make([]byte, 48)
 	s[8] = kind

@@ -39,10 +39,10 @@ func read(t testing.TB, path string) []byte {
 	return b
 }
 
-// slice is the fuel that the host of the benchmarks hands out at a time.
+// slice is the fuel of one refill in the benchmarks.
 const slice = 200_000
 
-// instance makes a module to be timed. Ticks look at the clock, as a host's do.
+// instance instantiates a module to time. Ticks read the clock, as a host's do.
 func instance(b testing.TB, module []byte, config wazero.RuntimeConfig) api.Module {
 	b.Helper()
 	r := wazero.NewRuntimeWithConfig(b.Context(), config)
@@ -79,10 +79,10 @@ func rewrite(t testing.TB, module []byte) []byte {
 	return out
 }
 
-// programs are what is timed and counted.
+// programs are timed and counted.
 var programs = []struct {
 	name   string
-	n, few uint64 // how much it does: some milliseconds, and what may be counted
+	n, few uint64 // size for timing (some milliseconds) and for counting
 	gopher bool
 }{
 	{"tight", 2_000_000, 10_000, false},
@@ -99,20 +99,20 @@ var programs = []struct {
 	{"gosha", 600, 6, true},
 }
 
-// BenchmarkMetering times programs run by run: as they are, and metered. It reports how many times as long the metered
-// ones take, by the fastest and by the middle one of many runs.
+// BenchmarkMetering times programs unmetered and metered in turn. It reports the ratio of their times,
+// by the fastest and by the median of many runs.
 func BenchmarkMetering(b *testing.B) {
 	compare(b, 101, func(module []byte) api.Module { return instance(b, rewrite(b, module), wazero.NewRuntimeConfig()) })
 }
 
-// BenchmarkCancellation times programs under wazero's own cancellation in the same way.
+// BenchmarkCancellation does the same with wazero's own cancellation.
 func BenchmarkCancellation(b *testing.B) {
 	compare(b, 9, func(module []byte) api.Module {
 		return instance(b, module, wazero.NewRuntimeConfig().WithCloseOnContextDone(true))
 	})
 }
 
-// compare times all programs as they are and in a variant.
+// compare times all programs unchanged and in a variant.
 func compare(b *testing.B, rounds int, variant func(module []byte) api.Module) {
 	b.Helper()
 	both := func(module []byte) []api.Module {
@@ -138,7 +138,7 @@ func compare(b *testing.B, rounds int, variant func(module []byte) api.Module) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// race runs modules one after the other, and gives the fastest and the middle time of each as a multiple of the first
+// race runs modules in turn, and returns the fastest and the median time of each as a multiple of the first
 // one's.
 func race(b *testing.B, modules []api.Module, name string, n uint64, rounds int) (least, median []float64) {
 	b.Helper()

@@ -18,7 +18,7 @@ const (
 	instructions = "instructions" // that ran, but for block, loop, else and end
 )
 
-// counter makes a module count what it runs in the plainest way: each instruction adds itself to the globals.
+// counter instruments a module naively: each instruction adds itself to the globals.
 type counter struct {
 	from                *wasm.Validated
 	price, instructions uint32 // globals
@@ -80,7 +80,7 @@ func (c *counter) add(global uint32, amount int64) asm.Code {
 	return asm.SetGlobal(global, asm.Two(wasm.OpI64Add, asm.GetGlobal(global), asm.I64(amount)))
 }
 
-// cost adds what an instruction costs, which may depend on the number on the stack.
+// cost adds the cost of an instruction, which may depend on the number on the stack.
 func (c *counter) cost(in *wasm.Instr) asm.Code {
 	own := meter.Cost(in.Op)
 	switch in.Op {
@@ -109,7 +109,7 @@ func (c *counter) addNumber(shift wasm.Opcode, by int64) asm.Code {
 // ample is more fuel than any test uses.
 const ample = 1 << 40
 
-// fuelUsed runs a function of a metered module and gives the fuel that it used.
+// fuelUsed runs a function of a metered module and returns the fuel that it used.
 func fuelUsed(t testing.TB, m api.Module, name string, arguments ...uint64) int64 {
 	t.Helper()
 	fuel := m.ExportedGlobal(meter.Fuel).(api.MutableGlobal)
@@ -130,9 +130,9 @@ func counted(t testing.TB, m api.Module, name string, arguments ...uint64) (unit
 	return int64(m.ExportedGlobal(price).Get()) - units, int64(m.ExportedGlobal(instructions).Get()) - ran
 }
 
-// TestFuelIsWhatTheCodeCostsThatRan compares the fuel with a count of every instruction. It is never less, and at most
+// TestFuelIsTheCostOfTheCodeThatRan compares the fuel with a count of every instruction. It is never less, and at most
 // an eighth more: for code too short to pay by itself.
-func TestFuelIsWhatTheCodeCostsThatRan(t *testing.T) {
+func TestFuelIsTheCostOfTheCodeThatRan(t *testing.T) {
 	plain := wazero.NewRuntimeConfigInterpreter()
 	for file, module := range map[string][]byte{"C": read(t, "testdata/programs.wasm"), "Go": buildGo(t)} {
 		metered, count := instance(t, rewrite(t, module), plain), instance(t, counting(t, module), plain)

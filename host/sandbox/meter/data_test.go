@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// filled is a module with segments of data at some places, and the code of a function.
+// filled is a module with data segments at the given addresses, and one function.
 func filled(code []byte, segments ...wasm.Data) []byte {
 	count := uint32(len(segments))
 	return wasm.Encode(&wasm.Module{
@@ -26,7 +26,7 @@ func segment(at int64, text string) wasm.Data {
 	return wasm.Data{At: wasm.Expr{Bytes: place}, Bytes: []byte(text)}
 }
 
-func TestSegmentsThatAreCloseAreJoinedAndFillMemoryAsBefore(t *testing.T) {
+func TestNeighbouringSegmentsAreMergedAndFillMemoryAsBefore(t *testing.T) {
 	drop := []byte{0xfc, 9, 0}
 	for name, c := range map[string]struct {
 		module []byte
@@ -68,7 +68,7 @@ func TestSegmentsThatAreCloseAreJoinedAndFillMemoryAsBefore(t *testing.T) {
 	}
 }
 
-// memoryOf is the memory that a module starts with; nil when it cannot start.
+// memoryOf returns the initial memory of a module; nil if it cannot start.
 func memoryOf(t *testing.T, module []byte) []byte {
 	t.Helper()
 	ctx := context.Background()

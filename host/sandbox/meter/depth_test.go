@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-func TestOnlyFunctionsThatCanBeOnTheStackTwiceCountTheirDepth(t *testing.T) {
+func TestOnlyRecursiveFunctionsCountTheirDepth(t *testing.T) {
 	for name, c := range map[string]struct {
 		bodies []string
 		want   int
@@ -33,7 +33,7 @@ func TestOnlyFunctionsThatCanBeOnTheStackTwiceCountTheirDepth(t *testing.T) {
 	}
 }
 
-func TestDepthIsCountedDownOnEveryWayOut(t *testing.T) {
+func TestEveryExitDecrementsTheDepth(t *testing.T) {
 	for name, wayOut := range map[string]string{
 		"the end":     "",
 		"return":      "0f",

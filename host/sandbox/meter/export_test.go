@@ -1,6 +1,6 @@
 package meter
 
-// What tests count with.
+// For the tests that count.
 const (
 	EntryCost     = entryCost
 	ImportCost    = importCost

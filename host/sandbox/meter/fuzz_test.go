@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// FuzzRewrite gives valid and broken modules: what is valid stays valid, for us and for wazero, and what the module
+// FuzzRewrite rewrites valid and broken modules: valid ones stay valid, for us and for wazero, and what the module
 // exports still has its names and kinds.
 func FuzzRewrite(f *testing.F) {
 	for i, script := range spectest.Load(f) {

@@ -9,20 +9,20 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// generator makes random modules that are valid and end: functions and loops count down a global, and return once it is
+// generator makes random valid modules that end: functions and loops count down a global, and return once it is
 // below zero.
 type generator struct {
 	*rand.Rand
 	asm.Module
 	signatures []wasm.FuncType // of the functions
 	elements   []uint32        // of the table
-	locals     []wasm.ValType  // of the function that is made
-	results    []wasm.ValType  // of the function that is made
+	locals     []wasm.ValType  // of the function being generated
+	results    []wasm.ValType  // of the function being generated
 	labels     [][]wasm.ValType
-	size       int // instructions that may still be made
+	size       int // instructions left to generate
 }
 
-// What every generated module has.
+// Globals of every generated module.
 const (
 	countdown   = 0 // global
 	numbers     = 1 // global: i32; the next one is i64
@@ -82,7 +82,7 @@ func (g *generator) function(i int) {
 	g.Func(asm.Func{Params: t.Params, Results: t.Results, Locals: own, Body: asm.Seq(body, g.statements(4), g.values(t.Results, 3))})
 }
 
-// down counts down, and returns when it is enough.
+// down counts down, and returns below zero.
 func (g *generator) down() asm.Code {
 	var results asm.Code
 	for _, t := range g.results {
@@ -119,7 +119,7 @@ func (g *generator) values(types []wasm.ValType, depth int) asm.Code {
 	return c
 }
 
-// pick makes one of some pieces of code.
+// pick generates one of several pieces of code.
 func (g *generator) pick(choices ...func() asm.Code) asm.Code {
 	g.size--
 	return choices[g.IntN(len(choices))]()
@@ -175,7 +175,7 @@ func (g *generator) binary(t wasm.ValType) wasm.Opcode {
 	return []wasm.Opcode{wasm.OpI64Add, wasm.OpI64Sub, wasm.OpI64Mul, wasm.OpI64And, wasm.OpI64Xor, wasm.OpI64DivU}[i]
 }
 
-// rare makes code seldom, and a number else.
+// rare generates code seldom, else a number.
 func (g *generator) rare(code func() asm.Code) func() asm.Code {
 	return func() asm.Code {
 		if g.IntN(10) > 0 {
@@ -185,7 +185,7 @@ func (g *generator) rare(code func() asm.Code) func() asm.Code {
 	}
 }
 
-// address is nearly always one in the memory.
+// address is nearly always within memory.
 func (g *generator) address(depth int) asm.Code {
 	if g.IntN(50) == 0 {
 		return g.value(wasm.I32, depth)
@@ -221,7 +221,7 @@ func (g *generator) statement(depth int) asm.Code {
 	)
 }
 
-// block is a block, loop or if that takes and gives values.
+// block is a block, loop or if with parameters and results.
 func (g *generator) block(params, results []wasm.ValType, depth int) asm.Code {
 	typ := wasm.AppendS64(nil, int64(g.Type(params, results)))
 	arguments := g.values(params, 1)
@@ -263,7 +263,7 @@ func drops(n int) asm.Code {
 	return c
 }
 
-// call calls a function, directly or not, and leaves what is wanted.
+// call calls a function, directly or indirectly, and leaves a value of the type.
 func (g *generator) call(wanted []wasm.ValType, depth int) asm.Code {
 	f := uint32(g.IntN(len(g.signatures)))
 	element := g.IntN(len(g.elements))
@@ -285,7 +285,7 @@ func (g *generator) label() (uint32, []wasm.ValType) {
 	return uint32(i), g.labels[len(g.labels)-1-i]
 }
 
-// branch leaves if a condition holds.
+// branch branches if a condition holds.
 func (g *generator) branch() asm.Code {
 	condition := g.value(wasm.I32, 1)
 	g.labels = append(g.labels, nil) // of the if
@@ -305,7 +305,7 @@ func (g *generator) branchIf() asm.Code {
 	return asm.Seq(g.values(types, 1), g.value(wasm.I32, 2), asm.Op(wasm.OpBrIf, label), drops(len(types)))
 }
 
-// branchTable branches to labels that take the same.
+// branchTable branches to labels of equal types.
 func (g *generator) branchTable() asm.Code {
 	label, types := g.label()
 	labels := []uint32{label}
@@ -317,7 +317,7 @@ func (g *generator) branchTable() asm.Code {
 	return asm.Seq(g.values(types, 1), asm.BrTable(g.value(wasm.I32, 1), labels...))
 }
 
-// bulk moves many bytes or references, in number known or not.
+// bulk moves many bytes or references, with a constant or computed count.
 func (g *generator) bulk() asm.Code {
 	size := asm.I32(int32(g.IntN(5000)))
 	switch g.IntN(12) {

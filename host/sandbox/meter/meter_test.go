@@ -118,7 +118,7 @@ func (m *metered) run(t testing.TB, name string) error {
 	return err
 }
 
-// runaways never end, or not before long.
+// runaways never end, or only after a long time.
 var runaways = map[string][]string{
 	"loop":                   {"03 40 0c 00 0b"},
 	"loop by br_if":          {"03 40 41 01 0d 00 0b"},
@@ -159,7 +159,7 @@ func TestEveryRunawayIsStoppedAfterItsDeadline(t *testing.T) {
 	}
 }
 
-func TestLongMovesGiveTheSameBytesAsWholeOnes(t *testing.T) {
+func TestMovesInChunksGiveTheSameBytes(t *testing.T) {
 	for name, c := range map[string]struct{ to, from, size uint32 }{
 		"apart":         {0, 8 << 20, 3<<20 + 5},
 		"overlap up":    {100, 0, 5<<20 + 1},
@@ -219,7 +219,7 @@ func TestMovesBeyondTheMemoryTrapAndWriteNothing(t *testing.T) {
 
 func constantAfter(v uint32) string { return " " + constant(v) }
 
-func TestGlobalsAndTablesArePutBack(t *testing.T) {
+func TestGlobalsAndTablesAreRestored(t *testing.T) {
 	// run: global 0 becomes 5, element 3 the first function; check traps unless they are as at first.
 	m := start(t, program("23 00 04 40 00 0b 41 03 25 00 d1 45 04 40 00 0b 41 05 24 00 41 03 41 00 25 00 26 00"))
 	if err := m.run(t, meter.Save); err != nil {
@@ -239,7 +239,7 @@ func TestGlobalsAndTablesArePutBack(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeTakenBackIsMarked(t *testing.T) {
+func TestIrreversibleOperationsAreMarked(t *testing.T) {
 	for name, c := range map[string]struct {
 		body   string
 		marked bool
@@ -265,7 +265,7 @@ func TestWhatCannotBeTakenBackIsMarked(t *testing.T) {
 	}
 }
 
-func TestWhatFailsOrTrapsAtOnceIsNotPaidByItsCount(t *testing.T) {
+func TestOperationsThatFailOrTrapAtOnceAreNotChargedByCount(t *testing.T) {
 	const fuel = 1 << 40
 	for name, body := range map[string]string{
 		"memory.grow by four billion": "41 7f 40 00 1a",
@@ -300,9 +300,9 @@ func TestCodeThatGrowsTooMuchIsRefused(t *testing.T) {
 	}
 }
 
-// TestCallsInDeepLoopsCostWhatOthersDo compares nested loops with as many of them one after the other, by the best of some
+// TestCallsInDeepLoopsCostTheSameAsOthers compares nested loops with as many of them one after the other, by the best of some
 // attempts. With all loops marked at each call the nested ones take hundreds of times as long.
-func TestCallsInDeepLoopsCostWhatOthersDo(t *testing.T) {
+func TestCallsInDeepLoopsCostTheSameAsOthers(t *testing.T) {
 	const loops, calls, most = 5000, 100_000, 10
 	best := func(body string) time.Duration {
 		t.Helper()
@@ -346,7 +346,7 @@ func TestNamesOfTheHostAreRefused(t *testing.T) {
 	}
 }
 
-func TestATableThatStartsTooLargeIsRefusedAndOthersAreBounded(t *testing.T) {
+func TestAnOversizedTableIsRefusedAndOthersAreBounded(t *testing.T) {
 	v, err := wasm.Parse(program("d0 70 41 64 fc 0f 00 41 7f 46 04 40 00 0b"), wasm.Limits{}) // grow by 100, trap when refused
 	if err != nil {
 		t.Fatal(err)

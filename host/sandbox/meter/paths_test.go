@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// work is code that costs 3 for each time: the value of a local, twice added to, set.
+// work is code that costs 3 per repetition: get a local, add twice, set.
 func work(times int) asm.Code {
 	var c asm.Code
 	for range times {
@@ -29,7 +29,7 @@ func one(body ...asm.Code) []byte {
 	return m.Bytes()
 }
 
-// dispatch is a loop over an interpreter's br_table with arms of many costs, as often as local 0 says.
+// dispatch is an interpreter's loop over a br_table whose arms differ in cost; local 0 is the number of rounds.
 func dispatch(arms int) []byte {
 	labels := make([]uint32, arms)
 	for i := range labels {
@@ -49,7 +49,7 @@ func dispatch(arms int) []byte {
 	return one(asm.Loop(asm.Block(code), next))
 }
 
-// TestFuelByHand has the price of each way counted by hand: 4 for the call, and 1 for what is not free.
+// TestFuelByHand has the price of each path counted by hand: 4 for the call, and 1 for each instruction that is not free.
 func TestFuelByHand(t *testing.T) {
 	long, short := work(20), work(1) // 60 and 3
 	fill := asm.Seq(asm.I32(0), asm.I32(1), asm.Get(0), asm.Op(wasm.OpMemoryFill, 0))
@@ -78,7 +78,7 @@ func TestFuelByHand(t *testing.T) {
 	}
 }
 
-// TestAnArmOfADispatchLoopCostsTheSameBesideManyOthers holds a loop with five arms against one with a hundred.
+// TestAnArmOfADispatchLoopCostsTheSameBesideManyOthers compares a loop of five arms with one of a hundred.
 func TestAnArmOfADispatchLoopCostsTheSameBesideManyOthers(t *testing.T) {
 	var used []int64
 	for _, arms := range []int{5, 100} {
@@ -89,8 +89,8 @@ func TestAnArmOfADispatchLoopCostsTheSameBesideManyOthers(t *testing.T) {
 	}
 }
 
-// TestManyReturnsLookAtTheFuel calls itself deeply, and has much to do behind each call.
-func TestManyReturnsLookAtTheFuel(t *testing.T) {
+// TestManyReturnsCheckTheFuel calls itself deeply, and has much to do behind each call.
+func TestManyReturnsCheckTheFuel(t *testing.T) {
 	const depth = 500
 	call := asm.If(asm.Get(0), asm.Call(0, asm.Two(wasm.OpI32Sub, asm.Get(0), asm.I32(1))))
 	for name, c := range map[string]struct {
@@ -110,8 +110,8 @@ func TestManyReturnsLookAtTheFuel(t *testing.T) {
 	}
 }
 
-// TestLongWaysAreCut bounds what runs between two looks: code without loops and calls, and operations on many bytes.
-func TestLongWaysAreCut(t *testing.T) {
+// TestLongPathsAreSplit bounds the code between two checks: code without loops and calls, and operations on many bytes.
+func TestLongPathsAreSplit(t *testing.T) {
 	fill := asm.Seq(asm.I32(0), asm.I32(1), asm.Get(0), asm.Op(wasm.OpMemoryFill, 0))
 	known := asm.Seq(asm.I32(0), asm.I32(1), asm.I32(1<<20), asm.Op(wasm.OpMemoryFill, 0))
 	var fills, knowns asm.Code

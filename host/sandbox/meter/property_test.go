@@ -15,11 +15,11 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// overdraft is how far the fuel may fall below zero before the host is asked: the longest way between two looks, on
-// which two operations may each have moved what is moved at once.
+// overdraft is how far the fuel may fall below zero before the host is asked: the longest path between two checks, on
+// which two operations may each move a full chunk.
 const overdraft = 10_000 + 2*(1<<20>>meter.BytesShift)
 
-// outcome is what can be seen of a run.
+// outcome is the observable result of a run.
 type outcome struct {
 	results []string // of each function, or the error
 	globals [3]uint64
@@ -33,7 +33,7 @@ type observed struct {
 	refill func() int64
 }
 
-// observe starts a module; a tick gives what refill says, and ends the call when that is nothing.
+// observe starts a module; a tick adds the fuel that refill returns, and ends the call if that is 0.
 func observe(t testing.TB, module []byte, config wazero.RuntimeConfig, refill func() int64) *observed {
 	t.Helper()
 	o := &observed{refill: refill}
@@ -62,7 +62,7 @@ func observe(t testing.TB, module []byte, config wazero.RuntimeConfig, refill fu
 	return o
 }
 
-// run calls all functions, one after the other.
+// run calls all functions in order.
 func (o *observed) run(t testing.TB, signatures []wasm.FuncType) (seen outcome, stopped, trapped bool) {
 	t.Helper()
 	for i, s := range signatures {
@@ -95,13 +95,13 @@ func (o *observed) run(t testing.TB, signatures []wasm.FuncType) (seen outcome, 
 
 func (o *observed) left() int64 { return int64(o.ExportedGlobal(meter.Fuel).Get()) }
 
-// used is the fuel that was used since the start.
+// used is the fuel used since the start.
 func (o *observed) used() int64 { return o.handed - o.left() }
 
-// TestRandomModulesDoTheSameMetered runs random modules as they are, with ample fuel, with little fuel at a time, and with
+// TestMeteringDoesNotChangeTheResultsOfRandomModules runs random modules as they are, with ample fuel, with little fuel at a time, and with
 // too little. What they do is the same; the fuel is that of the code that ran, however it was handed out; and whatever
 // needs more than there is, is stopped.
-func TestRandomModulesDoTheSameMetered(t *testing.T) {
+func TestMeteringDoesNotChangeTheResultsOfRandomModules(t *testing.T) {
 	seeds := uint64(150)
 	if testing.Short() {
 		seeds = 50
@@ -137,7 +137,7 @@ func TestRandomModulesDoTheSameMetered(t *testing.T) {
 			count := observe(t, counting(t, module), config, nil)
 			count.run(t, signatures)
 			price := int64(count.ExportedGlobal(price).Get())
-			calls := int64(len(signatures)) * 64 // by the host are free for leaves, which others pay for
+			calls := int64(len(signatures)) * 64 // calls by the host are free for leaves, whose callers pay
 			if used := whole.used(); used+calls < price || used > 2*price {
 				t.Errorf("the code that ran costs %d, and %d was used", price, used)
 			}

@@ -16,10 +16,10 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// wide takes what the suite goes to extremes with.
+// wide are limits that admit the suite's extremes.
 var wide = wasm.Limits{Branches: 1 << 20, Locals: 1 << 20}
 
-// stage runs a script's commands, metered or not.
+// stage runs a script's commands, metered or unmetered.
 type stage struct {
 	t       *testing.T
 	script  spectest.Script
@@ -51,7 +51,7 @@ func newStage(t *testing.T, s spectest.Script, metered bool, refill uint64) *sta
 	return st
 }
 
-// load instantiates a module of the script; the error is what a script may expect.
+// load instantiates a module of the script; scripts may expect its error.
 func (s *stage) load(file, name, registered string) error {
 	b := s.script.File(s.t, file)
 	if s.meter {
@@ -89,7 +89,7 @@ func (s *stage) module(name string) api.Module {
 	return s.modules[name]
 }
 
-// act runs an action and describes its outcome: the words it gave, or the error.
+// act runs an action and describes its outcome: the results, or the error.
 func (s *stage) act(a spectest.Action) string {
 	m := s.module(a.Module)
 	if m == nil {
@@ -122,7 +122,7 @@ func firstLine(err error) string {
 	return line
 }
 
-// run gives the outcome of every command.
+// run returns the outcome of every command.
 func (s *stage) run() []string {
 	var outcomes []string
 	for i, c := range s.script.Commands {
@@ -139,7 +139,7 @@ func (s *stage) run() []string {
 			was := s.last
 			outcome = fmt.Sprint(s.load(c.Filename, "", "") != nil)
 			s.last = was
-		case "register": // was done when the module was made
+		case "register": // done at instantiation
 		default:
 			outcome = s.act(c.Action)
 		}
@@ -148,7 +148,7 @@ func (s *stage) run() []string {
 	return outcomes
 }
 
-// registered is the name under which others will import the module that a command makes.
+// registered is the name under which other modules import the command's module.
 func (s *stage) registered(command int) string {
 	if next := command + 1; next < len(s.script.Commands) && s.script.Commands[next].Type == "register" {
 		return s.script.Commands[next].As
@@ -156,7 +156,7 @@ func (s *stage) registered(command int) string {
 	return ""
 }
 
-// overlong is the one module that is refused on purpose.
+// overlong is the one module that is refused deliberately.
 func overlong(script string, line int) bool { return script == "binary-leb128" && line == 969 }
 
 // TestTheOfficialSuiteGivesTheSameResultsMetered runs every script as it is, with ample fuel, and with fuel for one

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// Script is one file of the suite: commands that are run one after the other.
+// Script is one file of the suite: commands to run in order.
 type Script struct {
 	Name     string
 	Commands []Command
@@ -25,10 +25,10 @@ type Command struct {
 	Type       string `json:"type"`        // module, register, action, assert_return, assert_trap, assert_invalid …
 	Line       int    `json:"line"`        // in the script's source
 	Name       string `json:"name"`        // of a module or register, to be named later; may be empty: the last one
-	As         string `json:"as"`          // register: what others import it as
+	As         string `json:"as"`          // register: the name under which others import it
 	Filename   string `json:"filename"`    // of a module
 	ModuleType string `json:"module_type"` // binary or text
-	Text       string `json:"text"`        // of the error that is expected
+	Text       string `json:"text"`        // of the expected error
 	Action     Action `json:"action"`
 	Expected   Values `json:"expected"`
 }
@@ -62,8 +62,8 @@ func (v Value) Lanes() (texts []string, bits int) {
 	return texts, 128 / len(texts)
 }
 
-// Bits is the value as the words a function takes: one, or two for a vector. References are null as 0, others as
-// their number plus one.
+// Bits returns the value as the words that a function takes: one, or two for a vector. A null reference is 0, others
+// are their number plus one.
 func (v Value) Bits() ([]uint64, error) {
 	if v.Type == "v128" {
 		return v.vector()
@@ -103,7 +103,7 @@ func (s Script) File(t testing.TB, name string) []byte {
 	return b
 }
 
-// Module is where wazero's module is.
+// Module is the directory of wazero's module.
 func Module(t testing.TB) string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()

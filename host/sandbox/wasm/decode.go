@@ -81,7 +81,7 @@ func (d *decoder) content(id byte, at int) error {
 		return fault(Malformed, at, "%d is not the id of a section", id)
 	}
 	if place <= d.last {
-		return fault(Malformed, at, "section %d is there twice, or behind one that it must precede", id)
+		return fault(Malformed, at, "section %d is repeated or out of order", id)
 	}
 	d.last = place
 	switch id {

@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// FuzzParse gives broken and valid modules: nothing panics, what is accepted is accepted by wazero too, and encoding
+// FuzzParse parses broken and valid modules: nothing panics, wazero accepts all that we accept, and encoding
 // is a fixed point.
 func FuzzParse(f *testing.F) {
 	for i, script := range spectest.Load(f) {

@@ -8,7 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// vec is a vector whose elements are all the same.
+// vec is a vector of equal elements.
 func vec(n int, element ...byte) []byte {
 	return append(wasm.AppendU32(nil, uint32(n)), bytes.Repeat(element, n)...)
 }
@@ -29,7 +29,7 @@ func function(body []byte) []byte {
 	return sections(section(1, vec(1, 0x60, 0, 0)), section(3, []byte{1, 0}), section(10, code))
 }
 
-func TestEveryLimitIsKeptAndNamed(t *testing.T) {
+func TestEveryLimitIsEnforcedAndNamed(t *testing.T) {
 	few := wasm.Limits{
 		Module: 4096, Types: 3, Params: 3, Results: 3, Imports: 3, Functions: 3, Tables: 3, Globals: 3, Exports: 3, Elements: 3,
 		Table: 3, Data: 3, Locals: 3, AllLocals: 4, Body: 100, Code: 110, Nesting: 3, Branches: 3, Operands: 3, Customs: 3, Name: 3,
@@ -67,7 +67,7 @@ func TestEveryLimitIsKeptAndNamed(t *testing.T) {
 	}
 }
 
-func TestCountsThatTheBytesCannotHoldAreRefusedBeforeAnythingIsMade(t *testing.T) {
+func TestImpossibleCountsAreRefusedBeforeAllocation(t *testing.T) {
 	huge := []byte{0xff, 0xff, 0xff, 0xff, 0x0f}
 	wide := wasm.Limits{
 		Types: 1 << 33, Params: 1 << 33, Results: 1 << 33, Imports: 1 << 33, Functions: 1 << 33, Tables: 1 << 33, Globals: 1 << 33,
@@ -101,7 +101,7 @@ func TestCountsThatTheBytesCannotHoldAreRefusedBeforeAnythingIsMade(t *testing.T
 	}
 }
 
-func TestWhatDecodersReadDifferentlyIsRefused(t *testing.T) {
+func TestAmbiguousEncodingsAreRefused(t *testing.T) {
 	for name, body := range map[string][]byte{
 		"a SIMD opcode that looks like a loop":  {0, 0xfd, 0x80, 0x03, 0x40, 0x0b},
 		"an overlong SIMD opcode":               {0, 0x41, 0, 0xfd, 0x8f, 0x00, 0x1a, 0x0b},

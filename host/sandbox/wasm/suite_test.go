@@ -11,15 +11,15 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// wide takes what the suite goes to extremes with.
+// wide are limits that admit the suite's extremes.
 var wide = wasm.Limits{Branches: 1 << 20, Locals: 1 << 20}
 
-// stricter are modules of the suite that are refused on purpose.
+// stricter are modules of the suite that are refused deliberately.
 var stricter = map[string]string{
 	"binary-leb128:969": "an opcode behind a prefix is not in its shortest form, which wazero reads differently",
 }
 
-func TestTheOfficialSuiteIsJudgedAsItAsks(t *testing.T) {
+func TestTheDecoderAgreesWithTheOfficialSuite(t *testing.T) {
 	counts := map[string]int{}
 	for _, script := range spectest.Load(t) {
 		for _, c := range script.Commands {
@@ -81,7 +81,7 @@ func sameAgain(t *testing.T, name string, m *wasm.Module) {
 		return
 	}
 	bare := *m
-	bare.Customs = nil // some that are well-formed, wazero cannot read
+	bare.Customs = nil // wazero rejects some well-formed ones
 	if err := compiles(t, wasm.Encode(&bare)); err != nil {
 		t.Errorf("%s: wazero refuses it encoded again: %v", name, err)
 	}
@@ -90,7 +90,7 @@ func sameAgain(t *testing.T, name string, m *wasm.Module) {
 	}
 }
 
-// compiles asks wazero whether it takes a module.
+// compiles reports whether wazero accepts a module.
 func compiles(t *testing.T, b []byte) error {
 	t.Helper()
 	r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())

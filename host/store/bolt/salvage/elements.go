@@ -100,8 +100,7 @@ func (p *pages) guess(page []byte, count int, id uint64) (list []Element, leaf b
 		return nil, true
 	}
 	best, most := 0, -1
-	said := binary.LittleEndian.Uint16(page[8:]) != branchPage // preferred where both fit
-	for _, isLeaf := range []bool{said, !said} {
+	for _, isLeaf := range []bool{true, false} {
 		if n, fit := countElements(page, count, isLeaf); fit > most {
 			best, most, leaf = n, fit, isLeaf
 		}
