@@ -11,7 +11,10 @@ type Call struct {
 
 // Time is when the request was made; zero when the host did not say.
 func (c *Call) Time() Time {
-	t, _ := parseTime(c.Now)
+	t, err := ParseTime(c.Now)
+	if err != nil {
+		return 0
+	}
 	return t
 }
 

@@ -45,7 +45,7 @@ func (r Records[T]) write(v *T) (Raw, error) {
 
 func (r Records[T]) read(record *Record) (item Item[T], err error) {
 	item = Item[T]{ID: ID{record.Namespace, record.Key}, Version: record.Version}
-	item.Time, _ = parseTime(record.Timestamp)
+	item.Time, _ = ParseTime(record.Timestamp)
 	d, ok := any(&item.Value).(scan.Decoder)
 	if !ok {
 		return item, Errorf(Internal, "the records of %s have a type without a codec: run alcove family gen", r.Name)
