@@ -38,7 +38,6 @@ func rules() []rule {
 		// The standard library only, and nothing of it that is large in a guest.
 		{pkg: "sdk/go", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
 		{pkg: "sdk/go/scan", never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
-		{pkg: "sdk/go/reflected", own: []string{"sdk/go"}, never: append(outside, "os")},
 		{pkg: "sdk/go/gen", own: []string{"abi"}, never: []string{"net", "net/http"}}, // runs on an author's machine, never in a guest
 		// It runs families in the host's own code. What runs in a guest, sdk/go, knows nothing of the host.
 		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},

@@ -8,7 +8,6 @@ import (
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
-	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 type shoutIn struct {
@@ -19,19 +18,29 @@ type shoutOut struct {
 	Text string `json:"text"`
 }
 
+func keyIn(arguments alcove.Raw) (string, error) {
+	var in shoutIn
+	err := json.Unmarshal(arguments, &in)
+	return in.Key, err
+}
+
 // family has one tool, which gives a memory in capital letters.
 func family() *alcove.Family {
 	f := alcove.New()
-	reflected.Tool(f, "shout_memory", func(c *alcove.Call, in shoutIn) (shoutOut, error) {
-		found, err := c.MemoryGet(alcove.MemoryGetRequest{Keys: []string{in.Key}})
+	f.HandleTool("shout_memory", func(c *alcove.Call, arguments alcove.Raw) (alcove.Raw, error) {
+		key, err := keyIn(arguments)
 		if err != nil {
-			return shoutOut{}, err
+			return nil, err
+		}
+		found, err := c.MemoryGet(alcove.MemoryGetRequest{Keys: []string{key}})
+		if err != nil {
+			return nil, err
 		}
 		m := found.Memories[0]
 		if m == nil {
-			return shoutOut{}, alcove.Errorf(alcove.NotFound, "there is no memory %q", in.Key)
+			return nil, alcove.Errorf(alcove.NotFound, "there is no memory %q", key)
 		}
-		return shoutOut{strings.ToUpper(string(m.Value))}, nil
+		return json.Marshal(shoutOut{strings.ToUpper(string(m.Value))})
 	})
 	return f
 }
@@ -93,17 +102,22 @@ func ExampleFamily_OnStore() {
 
 func TestWhatAFailedRequestStagedIsThrownAway(t *testing.T) {
 	f := alcove.New()
-	reflected.Tool(f, "put", func(c *alcove.Call, in shoutIn) (shoutOut, error) {
-		if _, err := c.MemoryPut(alcove.MemoryPutRequest{Items: []alcove.MemoryItem{{Key: in.Key, Value: alcove.JSON(1)}}}); err != nil {
-			return shoutOut{}, err
+	own := alcove.Records[alcove.Raw]{Name: "own"}
+	f.HandleTool("put", func(c *alcove.Call, arguments alcove.Raw) (alcove.Raw, error) {
+		key, err := keyIn(arguments)
+		if err != nil {
+			return nil, err
 		}
-		if err := reflected.PutRecords(c, "own", "", map[string]any{"r": 1}); err != nil {
-			return shoutOut{}, err
+		if _, err := c.MemoryPut(alcove.MemoryPutRequest{Items: []alcove.MemoryItem{{Key: key, Value: alcove.JSON(1)}}}); err != nil {
+			return nil, err
 		}
-		if in.Key == "bad" {
-			return shoutOut{}, alcove.Errorf(alcove.Denied, "no")
+		if err := own.Put(c, "r", alcove.JSON(1)); err != nil {
+			return nil, err
 		}
-		return shoutOut{}, nil
+		if key == "bad" {
+			return nil, alcove.Errorf(alcove.Denied, "no")
+		}
+		return alcove.Raw("{}"), nil
 	})
 	s := alcovetest.New(t, f, manifest(`, "collections": [{"name": "own"}]`, "put"))
 	if err := s.Tool("put", shoutIn{"bad"}, nil); alcove.CodeOf(err) != alcove.Denied || s.Memory("bad") != nil || s.Record("own", "r") != nil {
@@ -120,8 +134,9 @@ func TestWhatAFailedRequestStagedIsThrownAway(t *testing.T) {
 
 func TestOnlyARefusalRefusesAStore(t *testing.T) {
 	f := alcove.New()
+	seen := alcove.Records[alcove.Raw]{Name: "seen"}
 	f.OnStore(func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
-		if err := reflected.PutRecords(c, "seen", "", map[string]any{entries[0].Key: 1}); err != nil {
+		if err := seen.Put(c, entries[0].Key, alcove.JSON(1)); err != nil {
 			return nil, err
 		}
 		switch entries[0].Key {

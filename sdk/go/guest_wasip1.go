@@ -34,7 +34,19 @@ func handle(kind, length uint32) int32 {
 		imports{}.write(writeResult, []byte(`{"code":"internal","message":"the guest never called alcove.Serve"}`))
 		return statusError
 	}
+	if kind := Kind(kind); kind == KindTool || kind == KindHook {
+		deepen()
+	}
 	return served.serve(imports{}, Kind(kind), int(length))
+}
+
+// deepen has the stack grow at once to what most handlers need. Where it grows below many frames, each of them costs. Scores and
+// vectors are made in few.
+//
+//go:noinline
+func deepen() {
+	var frame [8 << 10]byte
+	runtime.KeepAlive(&frame)
 }
 
 // room is how much memory a request finds free. An instance whose memory grew is not used again, and a new one takes

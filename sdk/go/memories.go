@@ -45,7 +45,7 @@ func (m *Memory) Text() string {
 
 // Time is when the version was written; zero when the host did not say.
 func (m *Memory) Time() Time {
-	t, _ := ParseTime(m.Timestamp)
+	t, _ := parseTime(m.Timestamp)
 	return t
 }
 

@@ -5,7 +5,7 @@ import "iter"
 // Memories iterates over the memories that MemoryList lists, page by page. An error ends it.
 func (c *Call) Memories(r MemoryListRequest) iter.Seq2[*Memory, error] {
 	return pages(r, func(r *MemoryListRequest) ([]Memory, bool, error) {
-		page, err := c.MemoryList(*r)
+		page, err := smaller(&r.Limit, func() (MemoryListResponse, error) { return c.MemoryList(*r) })
 		r.After = page.Next
 		return page.Memories, page.Next != "", err
 	})
@@ -14,7 +14,7 @@ func (c *Call) Memories(r MemoryListRequest) iter.Seq2[*Memory, error] {
 // Versions iterates over the versions of a memory, the newest first, page by page. An error ends it.
 func (c *Call) Versions(r MemoryHistoryRequest) iter.Seq2[*Memory, error] {
 	return pages(r, func(r *MemoryHistoryRequest) ([]Memory, bool, error) {
-		page, err := c.MemoryHistory(*r)
+		page, err := smaller(&r.Limit, func() (MemoryHistoryResponse, error) { return c.MemoryHistory(*r) })
 		r.Before = page.Next
 		return page.Versions, page.Next != 0, err
 	})
@@ -23,10 +23,25 @@ func (c *Call) Versions(r MemoryHistoryRequest) iter.Seq2[*Memory, error] {
 // Records iterates over the records that RecordList lists, page by page. An error ends it.
 func (c *Call) Records(r RecordListRequest) iter.Seq2[*Record, error] {
 	return pages(r, func(r *RecordListRequest) ([]Record, bool, error) {
-		page, err := c.RecordList(*r)
+		page, err := smaller(&r.Limit, func() (RecordListResponse, error) { return c.RecordList(*r) })
 		r.After = page.Next
 		return page.Records, page.Next != "", err
 	})
+}
+
+// smaller asks for a page. One of more bytes than a host call may have is asked for again with half as many entries.
+func smaller[T any](limit *int, ask func() (T, error)) (page T, err error) {
+	for {
+		page, err = ask()
+		e, ok := find[*Error](err)
+		if !ok || e.Code != Exhausted || e.Details["limit"] != "call_bytes" || *limit == 1 {
+			return page, err
+		}
+		if *limit == 0 {
+			*limit = 100 // the default
+		}
+		*limit /= 2
+	}
 }
 
 // pages iterates over the elements of pages. read returns the page that r asks for, turns r into the request of the next page, and

@@ -45,7 +45,11 @@ func (r Records[T]) write(v *T) (Raw, error) {
 
 func (r Records[T]) read(record *Record) (item Item[T], err error) {
 	item = Item[T]{ID: ID{record.Namespace, record.Key}, Version: record.Version}
-	item.Time, _ = ParseTime(record.Timestamp)
+	item.Time, _ = parseTime(record.Timestamp)
+	if raw, ok := any(&item.Value).(*Raw); ok { // as it came: it was JSON already
+		*raw = record.Value
+		return item, nil
+	}
 	d, ok := any(&item.Value).(scan.Decoder)
 	if !ok {
 		return item, Errorf(Internal, "the records of %s have a type without a codec: run alcove family gen", r.Name)
@@ -82,6 +86,7 @@ func (r Records[T]) Get(c *Call, key string) (v T, ok bool, err error) {
 
 // GetAll reads the records with some keys, any number of them; those that are missing are nil.
 func (r Records[T]) GetAll(c *Call, keys []string) (list []*Item[T], err error) {
+	list = make([]*Item[T], 0, len(keys))
 	err = parts(keys, sizeOfKey, func(part []string) error {
 		out, err := c.RecordGet(RecordGetRequest{Collection: r.Name, Namespace: r.Namespace, Keys: part})
 		for _, record := range out.Records {

@@ -105,10 +105,7 @@ func decoded[T any, P interface {
 }
 
 // now is the time of the call, to the second.
-func now(c *alcove.Call) alcove.Time {
-	t := c.Time()
-	return t - t%alcove.Time(alcove.Second)
-}
+func now(c *alcove.Call) alcove.Time { return c.Time().Truncate(alcove.Second) }
 
 // within says whether an instant is no longer ago than some time.
 func within(c *alcove.Call, instant alcove.Time, most alcove.Duration) bool {

@@ -78,25 +78,25 @@ func (l *loaded) merges(pairs []compare.Pair) []merge {
 		order = append(order, i)
 	}
 	slices.SortFunc(order, l.better)
-	taken := map[int]bool{}
+	grouped := map[int]bool{}
 	var merges []merge
 	for _, i := range order {
-		if taken[i] {
+		if grouped[i] {
 			continue
 		}
 		m := merge{keep: i}
 		for _, p := range neighbours[i] {
 			other, relation := p.B, p.Relation
 			if other == i {
-				other, relation = p.A, turned(relation)
+				other, relation = p.A, reversed(relation)
 			}
-			if !taken[other] && relation != compare.Contained && len(m.others) < l.room(i) {
-				taken[other] = true
+			if !grouped[other] && relation != compare.Contained && len(m.others) < l.room(i) {
+				grouped[other] = true
 				m.others = append(m.others, other)
 			}
 		}
 		if len(m.others) > 0 {
-			taken[i] = true
+			grouped[i] = true
 			merges = append(merges, m)
 		}
 	}
@@ -109,8 +109,8 @@ func (l *loaded) room(i int) int {
 	return min(mostMerged, (mostLinks-len(l.items[i].links)-len(l.items[i].supersedes))/2)
 }
 
-// turned is a relation seen from the other side.
-func turned(r compare.Relation) compare.Relation {
+// reversed is a relation seen from the other side.
+func reversed(r compare.Relation) compare.Relation {
 	switch r {
 	case compare.Contained:
 		return compare.Contains

@@ -1,12 +1,12 @@
 package alcovetest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
-	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 const manifest = `{
@@ -27,9 +27,13 @@ func TestATestOfAFamily(t *testing.T) {
 	}
 	type out struct{ Patched int }
 	f := alcove.New()
-	reflected.Tool(f, "tag_memory", func(c *alcove.Call, in in) (out, error) {
+	f.HandleTool("tag_memory", func(c *alcove.Call, arguments alcove.Raw) (alcove.Raw, error) {
+		var in in
+		if err := json.Unmarshal(arguments, &in); err != nil {
+			return nil, err
+		}
 		done, err := c.MemoryPatch(alcove.MemoryPatchRequest{Patches: []alcove.MemoryPatch{{Key: in.Key, AddTags: in.Tags}}})
-		return out{done.Patched}, err
+		return alcove.JSON(map[string]any{"patched": done.Patched}), err
 	})
 	s := alcovetest.New(t, f, []byte(manifest))
 	s.Revoke("store")

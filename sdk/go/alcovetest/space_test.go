@@ -11,7 +11,6 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
-	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
 // run runs a handler, as a tool, in a space with the memory tea.
@@ -24,7 +23,7 @@ func run(t *testing.T, handle func(*alcove.Call) error) (*alcovetest.Space, erro
 
 func serving(handle func(*alcove.Call) error) *alcove.Family {
 	f := alcove.New()
-	reflected.Tool(f, "tag_memory", func(c *alcove.Call, _ struct{}) (struct{}, error) { return struct{}{}, handle(c) })
+	f.HandleTool("tag_memory", func(c *alcove.Call, _ alcove.Raw) (alcove.Raw, error) { return alcove.Raw("{}"), handle(c) })
 	return f
 }
 
@@ -164,22 +163,33 @@ func TestHooksAreAsked(t *testing.T) {
 	}
 }
 
+// tidy is the request of a job that has so much left, and begins after some time.
+func tidy(left int, after time.Duration) alcove.JobEnqueueRequest {
+	return alcove.JobEnqueueRequest{Job: "tidy", Payload: alcove.JSON(map[string]any{"left": left}), AfterS: after.Seconds()}
+}
+
 func TestJobsRunWhenTheTestSaysSo(t *testing.T) {
 	var runs []string
 	f := serving(func(c *alcove.Call) error {
-		_, err := reflected.Enqueue(c, "tidy", map[string]int{"left": 2}, time.Hour)
+		_, err := c.JobEnqueue(tidy(2, time.Hour))
 		return err
 	})
-	reflected.Job(f, "tidy", func(c *alcove.Call, in struct{ Left int }) (int, error) {
+	f.HandleJob("tidy", func(c *alcove.Call, payload alcove.Raw) (alcove.Raw, error) {
+		var in struct{ Left int }
+		if len(payload) > 0 { // on schedule there is none
+			if err := json.Unmarshal(payload, &in); err != nil {
+				return nil, err
+			}
+		}
 		runs = append(runs, fmt.Sprint(in.Left, " at ", c.Now))
 		if in.Left == 7 {
-			return 0, alcove.Errorf(alcove.NotFound, "nothing to tidy")
+			return nil, alcove.Errorf(alcove.NotFound, "nothing to tidy")
 		}
 		if in.Left > 1 {
-			_, err := reflected.Enqueue(c, "tidy", map[string]int{"left": in.Left - 1}, 0)
-			return in.Left, err
+			_, err := c.JobEnqueue(tidy(in.Left-1, 0))
+			return alcove.JSON(in.Left), err
 		}
-		return in.Left, c.Progress(1, 2, "tidying")
+		return alcove.JSON(in.Left), c.Progress(1, 2, "tidying")
 	})
 	s := alcovetest.New(t, f, []byte(manifest))
 	if err := s.Tool("tag_memory", map[string]any{"key": "k"}, nil); err != nil || len(s.Queued()) != 1 || len(runs) != 0 {
