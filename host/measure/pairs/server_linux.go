@@ -53,7 +53,7 @@ func run(ctx context.Context, binary string, o options) (m measured, err error) 
 		name string
 		call caller
 	}{{"stdio", stdio}, {"http", s.post}} {
-		if err := s.measure(front.name, front.call, o.calls, f); err != nil {
+		if err := s.measure(ctx, front.name, front.call, o.calls, f); err != nil {
 			return m, fmt.Errorf("%s: %w", front.name, err)
 		}
 	}
@@ -190,7 +190,7 @@ func (s *server) post(body []byte) ([]byte, error) {
 }
 
 // measure makes calls of each kind, and notes the median latency and the server's CPU time per call.
-func (s *server) measure(front string, call caller, calls int, f figures) error {
+func (s *server) measure(ctx context.Context, front string, call caller, calls int, f figures) error {
 	for _, kind := range []struct {
 		name, tool string
 		arguments  func(n int) map[string]any
@@ -205,7 +205,7 @@ func (s *server) measure(front string, call caller, calls int, f figures) error 
 		{"family call", "memory_suggest_tags", func(n int) map[string]any { return map[string]any{"text": fmt.Sprintf("tea from hill %d", n%17)} }},
 	} {
 		if kind.name == "family call" { // the first loads the family
-			if _, err := s.one(call, kind.tool, kind.arguments(0)); err != nil {
+			if err := s.load(ctx, call, kind.tool, kind.arguments(0)); err != nil {
 				return err
 			}
 		}
