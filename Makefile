@@ -120,8 +120,12 @@ bench: guests    ## run all benchmarks; figures and ratios count within one run 
 	$(GO) test -tags guests -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...
 	cd host/sandbox/bench && $(GO) vet . && $(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) .
 
+FACTS = host/measure/pairs/testdata/facts
+
 bench-pairs: build ## compare bin/alcove with an older build, run in turn (BEFORE=path, PAIRS=20)
-	$(GO) run ./host/measure/pairs -before "$(BEFORE)" -after bin/alcove -pairs $(PAIRS)
+	GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildmode=c-shared -ldflags='-s -w' -o bin/facts.raw ./$(FACTS)/guest
+	bin/alcove family pack bin/facts.raw --manifest $(FACTS)/manifest.json -o bin/facts.wasm
+	$(GO) run ./host/measure/pairs -before "$(BEFORE)" -after bin/alcove -family bin/facts.wasm -pairs $(PAIRS)
 
 bench-peers:     ## measure search beside bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
 	cd host/search/bench && $(GO) vet . && $(GO) run . $(PEERS)

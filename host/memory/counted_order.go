@@ -51,8 +51,9 @@ type sortedCounters struct {
 }
 
 type countedKey struct {
-	value int64
-	key   string
+	value  int64
+	key    string
+	counts countRecord
 }
 
 func (k countedKey) compare(o countedKey) int {
@@ -70,7 +71,7 @@ func (c *countedColumn) order(by sortedBy) *sortedCounters {
 	}
 	s = &sortedCounters{changed: map[string]bool{}}
 	for key, r := range c.counted[by.namespace] {
-		s.list = append(s.list, countedKey{by.counter.of(r), key})
+		s.list = append(s.list, countedKey{by.counter.of(r), key, r})
 	}
 	slices.SortFunc(s.list, countedKey.compare)
 	c.sorted[by] = s
@@ -87,7 +88,8 @@ func (n countedNow) fresh(by sortedBy) (list []countedKey, isFresh func(key stri
 		}
 	}
 	for key := range keys {
-		list = append(list, countedKey{by.counter.of(n.of(by.namespace, key)), key})
+		r := n.of(by.namespace, key)
+		list = append(list, countedKey{by.counter.of(r), key, r})
 	}
 	slices.SortFunc(list, countedKey.compare)
 	return list, func(key string) bool { return keys[key] }
@@ -111,39 +113,39 @@ func (n countedNow) size(namespace string, c counter, least, most int64) int {
 	return len(within(s.list, least, most)) + len(s.changed) + len(n.waiting)
 }
 
-// between returns the keys of a namespace with a counter from least to most, in no order.
-func (n countedNow) between(namespace string, c counter, least, most int64) iter.Seq[string] {
+// between returns the keys of a namespace with a counter from least to most, in no order, with their counters.
+func (n countedNow) between(namespace string, c counter, least, most int64) iter.Seq2[string, countRecord] {
 	by := sortedBy{namespace, c}
-	return func(yield func(string) bool) {
+	return func(yield func(string, countRecord) bool) {
 		fresh, isFresh := n.fresh(by)
 		for _, k := range within(n.column.order(by).list, least, most) {
-			if !isFresh(k.key) && !yield(k.key) {
+			if !isFresh(k.key) && !yield(k.key, k.counts) {
 				return
 			}
 		}
 		for _, k := range within(fresh, least, most) {
-			if !yield(k.key) {
+			if !yield(k.key, k.counts) {
 				return
 			}
 		}
 	}
 }
 
-// descending returns the keys of a namespace with a counter above 0, greatest first, behind a position.
-func (n countedNow) descending(namespace string, c counter, from *position) iter.Seq[string] {
+// descending returns the keys of a namespace with a counter above 0, greatest first, behind a position, with their counters.
+func (n countedNow) descending(namespace string, c counter, from *position) iter.Seq2[string, countRecord] {
 	by := sortedBy{namespace, c}
 	behind := func(list []countedKey) []countedKey {
 		list = within(list, 1, math.MaxInt64)
 		if from == nil {
 			return list
 		}
-		at, found := slices.BinarySearchFunc(list, countedKey{from.value, from.key}, countedKey.compare)
+		at, found := slices.BinarySearchFunc(list, countedKey{value: from.value, key: from.key}, countedKey.compare)
 		if found {
 			at++
 		}
 		return list[at:]
 	}
-	return func(yield func(string) bool) {
+	return func(yield func(string, countRecord) bool) {
 		fresh, isFresh := n.fresh(by)
 		fresh = behind(fresh)
 		for _, k := range behind(n.column.order(by).list) {
@@ -151,17 +153,17 @@ func (n countedNow) descending(namespace string, c counter, from *position) iter
 				continue
 			}
 			for len(fresh) > 0 && fresh[0].compare(k) < 0 {
-				if !yield(fresh[0].key) {
+				if !yield(fresh[0].key, fresh[0].counts) {
 					return
 				}
 				fresh = fresh[1:]
 			}
-			if !yield(k.key) {
+			if !yield(k.key, k.counts) {
 				return
 			}
 		}
 		for _, k := range fresh {
-			if !yield(k.key) {
+			if !yield(k.key, k.counts) {
 				return
 			}
 		}

@@ -78,17 +78,31 @@ func (q *listing) fromCounters(ctx context.Context, v search.View) error {
 	case inOrder || tested <= 3*counted: // a key takes three times as long to look up as a row of the index
 		return index.Select(ctx, v, q.filter, q.ordering(), q.stored)
 	}
-	return index.SelectKeys(ctx, v, q.filter, candidates, func(c *search.Columns) bool {
+	return index.SelectKeys(ctx, v, q.filter, q.knowing(candidates), func(c *search.Columns) bool {
 		c.InOrder = false
 		return q.stored(c)
 	})
+}
+
+// knowing returns keys, and keeps the counters of the last one for consider, which would have to look them up.
+func (q *listing) knowing(keys iter.Seq2[string, countRecord]) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var last countRecord
+		q.known = &last
+		defer func() { q.known = nil }()
+		for key, counts := range keys {
+			if last = counts; !yield(key) {
+				return
+			}
+		}
+	}
 }
 
 // byCounters lists in the order of a counter: first memories with one, then the others by their keys.
 func (q *listing) byCounters(ctx context.Context, v search.View) error {
 	index, full := q.stage.space.index, false
 	if q.from == nil || q.from.value > 0 {
-		err := index.SelectKeys(ctx, v, q.filter, q.counted.descending(q.Namespace, q.Order.counter(), q.from), func(c *search.Columns) bool {
+		err := index.SelectKeys(ctx, v, q.filter, q.knowing(q.counted.descending(q.Namespace, q.Order.counter(), q.from)), func(c *search.Columns) bool {
 			full = !q.stored(c)
 			return !full
 		})
@@ -114,7 +128,7 @@ func (o Order) counter() counter {
 }
 
 // required returns the keys that have the counters a filter asks for, and about how many; ok is false if a memory without counters has them.
-func (n countedNow) required(namespace string, f *Filter) (about int, keys iter.Seq[string], ok bool) {
+func (n countedNow) required(namespace string, f *Filter) (about int, keys iter.Seq2[string, countRecord], ok bool) {
 	use := func(by counter, least, most int64) {
 		if size := n.size(namespace, by, least, most); !ok || size < about {
 			about, keys, ok = size, n.between(namespace, by, least, most), true

@@ -78,6 +78,7 @@ type listing struct {
 	from    *position // nil: the first page
 	counts  bool      // the filter or the order uses counters
 	counted countedNow
+	known   *countRecord // the counters of the memory to consider; nil: counted has them
 	firsts  firsts
 	total   int
 	tallied bool // total is known without the memories
@@ -256,7 +257,12 @@ func (q *listing) consider(c *search.Columns, staged bool) bool {
 	}
 	var counted countRecord
 	if q.counts {
-		if counted = q.counted.of(c.Namespace, c.Key); !q.Filter.admitsCounted(counted) {
+		if q.known != nil {
+			counted = *q.known
+		} else {
+			counted = q.counted.of(c.Namespace, c.Key)
+		}
+		if !q.Filter.admitsCounted(counted) {
 			return true
 		}
 	}

@@ -100,7 +100,7 @@ type Columns struct {
 	Expires     int64 // 0: never
 	Fields      []Field
 	Score       float64 // how well it matches Filter.Text
-	InOrder     bool    // documents come in the Ordering that Select was given
+	InOrder     bool    // it and all before it came in the Ordering that Select was given
 }
 
 // Test is a Filter at an instant, at which it judges expiry.

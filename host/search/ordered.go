@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 )
@@ -52,7 +53,9 @@ func (s *selecting) inOrder(o Ordering) bool {
 		narrowed += p.candidates()
 	}
 	found := float64(min(narrowed, s.documents))
-	return float64(o.Most)*float64(walked) < found*found
+	expected := float64(o.Most) * float64(walked) / max(1, found)
+	s.patience = 4*int(expected) + s.index.maxTail/2
+	return expected < found
 }
 
 // candidates is how many documents may be selected.
@@ -66,7 +69,10 @@ func (p *pickedPart) candidates() (n int) {
 	return n
 }
 
-// walk selects documents in an order.
+// errUnexpected ends a walk whose filter admits much less than expected.
+var errUnexpected = errors.New("too few documents are selected")
+
+// walk selects documents in an order, and without one those behind a point at which that has taken too long.
 func (s *selecting) walk(ctx context.Context, o Ordering, do func(*Columns) bool) error {
 	var streams []*stream
 	for _, p := range s.picked {
@@ -74,9 +80,30 @@ func (s *selecting) walk(ctx context.Context, o Ordering, do func(*Columns) bool
 		if err != nil {
 			return err
 		}
-		if ok, err := st.next(ctx); err != nil {
+		streams = append(streams, st)
+	}
+	more, err := s.merge(ctx, streams, do)
+	if !errors.Is(err, errUnexpected) || !more {
+		return err
+	}
+	for _, st := range streams {
+		if more, err := s.part(ctx, st.remaining(), do); err != nil || !more {
 			return err
-		} else if ok {
+		}
+	}
+	return ctx.Err()
+}
+
+// merge selects the documents of streams in their order. It reports whether to go on.
+func (s *selecting) merge(ctx context.Context, all []*stream, do func(*Columns) bool) (more bool, err error) {
+	s.patience += s.tested
+	var streams []*stream
+	for _, st := range all {
+		ok, err := st.next(ctx)
+		if err != nil {
+			return true, err
+		}
+		if ok {
 			streams = append(streams, st)
 		}
 	}
@@ -84,17 +111,33 @@ func (s *selecting) walk(ctx context.Context, o Ordering, do func(*Columns) bool
 		first := slices.MinFunc(streams, func(a, b *stream) int { return a.compare(b) })
 		s.index.columns(first.row, &s.row, s.test)
 		if s.row.InOrder = true; !do(&s.row) {
-			return nil
+			return false, nil
 		}
 		ok, err := first.next(ctx)
 		if err != nil {
-			return err
+			return true, err
 		}
 		if !ok {
 			streams = slices.DeleteFunc(streams, func(st *stream) bool { return st == first })
 		}
 	}
-	return ctx.Err()
+	return false, ctx.Err()
+}
+
+// remaining is the part without the documents that the stream has gone through.
+func (st *stream) remaining() *pickedPart {
+	left := newBitset(st.part.part.docs())
+	for _, list := range []column{st.group, st.docs} {
+		for _, local := range list {
+			if st.part.docs.has(local) {
+				left.add(local)
+			}
+		}
+	}
+	if st.row != nil {
+		left.add(st.row.local)
+	}
+	return &pickedPart{part: st.part.part, docs: left, columns: st.part.columns, narrow: st.part.narrow}
 }
 
 // stream yields the selected documents of a part in an order.
@@ -105,7 +148,7 @@ type stream struct {
 	desc      bool
 	docs      column // to come, by ascending value and name
 	group     column // to come before these: in the order of the stream
-	row       *row   // the present document
+	row       *row   // the present document; nil: none
 }
 
 // stream begins the documents of a part.
@@ -160,7 +203,10 @@ func (st *stream) skip(after Place) {
 // next goes to the next document that the filter selects.
 func (st *stream) next(ctx context.Context) (bool, error) {
 	s, p := st.selecting, st.part
-	for st.refill() {
+	for st.row = nil; st.refill(); {
+		if s.tested > s.patience {
+			return false, errUnexpected
+		}
 		local := st.group[0]
 		st.group = st.group[1:]
 		if s.tested++; s.tested%rowsPerCheck == 0 && ctx.Err() != nil {
@@ -169,7 +215,8 @@ func (st *stream) next(ctx context.Context) (bool, error) {
 		if !p.docs.has(local) {
 			continue
 		}
-		if st.row = s.index.table.row(p.part.rows[local]); s.admits(st.row) {
+		if r := s.index.table.row(p.part.rows[local]); s.admits(r) {
+			st.row = r
 			return true, nil
 		}
 	}

@@ -150,12 +150,14 @@ type selecting struct {
 	agent   uint32          // the last agent asked for, or none
 	ok      [2]bool         // the answers for these
 	fields  []requiredField
+	nothing bool // no document has one of the fields
 	row     Columns
 
 	facets    []uint32 // that the filter admits
 	writers   []uint32 // that the filter names
 	documents int      // in the view, whatever the filter
 	tested    int
+	patience  int    // how many documents a walk tests before it gives up
 	local     uint32 // the document that part tests
 }
 
@@ -187,6 +189,7 @@ func (x *Index) newSelecting(view View, f Filter) *selecting {
 		if test.Test == Equal {
 			required.equals = &test.Equals
 		}
+		s.nothing = s.nothing || required.name == none
 		s.fields = append(s.fields, required)
 	}
 	x.cacheMu.Lock()
@@ -200,7 +203,7 @@ func (x *Index) newSelecting(view View, f Filter) *selecting {
 		}
 	}
 	for _, segment := range view.Lineage {
-		if b := x.branches[segment.Branch]; b != nil {
+		if b := x.branches[segment.Branch]; b != nil && !s.nothing {
 			for _, p := range b.parts {
 				s.picked = append(s.picked, &pickedPart{part: p, docs: chosen.parts[p.id].all})
 			}
@@ -221,6 +224,7 @@ func (s *selecting) part(ctx context.Context, p *pickedPart, do func(*Columns) b
 			return false
 		}
 		if s.local = local; s.admits(s.index.table.row(p.part.rows[local])) {
+			s.row.InOrder = false
 			more = do(&s.row)
 		}
 		return more

@@ -1,10 +1,11 @@
 // Command pairs compares two builds of alcove: it runs them in turn, before and after, and prints the median ratio of the pairs for
 // latency, CPU time, memory and start-up.
 //
-//	go run ./host/measure/pairs -before OLD -after bin/alcove -pairs 20
+//	go run ./host/measure/pairs -before OLD -after bin/alcove -family bin/facts.wasm -pairs 20
 //
 // A ratio above 1 means that the second build is slower or larger. Each run has a new data directory and a server of its own; the
-// calls go through stdio and through HTTP. It reads /proc, so it needs Linux.
+// calls go through stdio and through HTTP, those with hooks and of the sample family through stdio. A figure that a build does not have
+// is named with the reason. It reads /proc, so it needs Linux.
 package main
 
 import (
@@ -14,6 +15,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"slices"
@@ -26,56 +29,104 @@ func main() {
 	before := flag.String("before", "", "the build to compare with")
 	after := flag.String("after", "bin/alcove", "the build to judge")
 	pairs := flag.Int("pairs", 20, "how many runs of each")
-	calls := flag.Int("calls", 200, "calls of each kind a run")
+	var o options
+	flag.IntVar(&o.calls, "calls", 200, "calls of each kind a run")
+	flag.StringVar(&o.family, "family", "", "the packed module of testdata/facts")
 	flag.Parse()
-	if err := compare(ctx, *before, *after, *pairs, *calls); err != nil {
+	if err := compare(ctx, *before, *after, *pairs, o); err != nil {
 		fmt.Fprintln(os.Stderr, "pairs:", err)
 		os.Exit(1)
 	}
 }
 
-// figures are what one run measured, by name: milliseconds, or MiB for memory.
+// options are what each run does.
+type options struct {
+	calls  int    // of each kind
+	family string // path of the sample family; empty: it is not measured
+}
+
+// figures are what one run measured, by name: milliseconds, MiB for memory, or a ratio.
 type figures map[string]float64
 
-func compare(ctx context.Context, before, after string, pairs, calls int) error {
+// measured is the outcome of a run.
+type measured struct {
+	figures figures
+	missing map[string]string // the reasons of what was not measured
+}
+
+func compare(ctx context.Context, before, after string, pairs int, o options) error {
 	if before == "" {
 		return fmt.Errorf("name the build to compare with: -before PATH")
 	}
-	var runs [2][]figures
+	var runs [2][]measured
 	for n := range pairs {
 		order := []int{0, 1}
 		if n%2 == 1 { // neither is always the first of its pair
 			slices.Reverse(order)
 		}
 		for _, side := range order {
-			f, err := run(ctx, []string{before, after}[side], calls)
+			m, err := run(ctx, []string{before, after}[side], o)
 			if err != nil {
 				return fmt.Errorf("pair %d: %w", n+1, err)
 			}
-			runs[side] = append(runs[side], f)
+			runs[side] = append(runs[side], m)
 		}
 		fmt.Fprintf(os.Stderr, "%d of %d pairs\n", n+1, pairs)
 	}
-	return report(runs[0], runs[1])
+	return report(os.Stdout, runs[0], runs[1])
 }
 
-func report(before, after []figures) error {
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+// report prints each figure that either build has, over the pairs in which both have it.
+func report(w io.Writer, before, after []measured) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "figure\tbefore\tafter\tratio (median of pairs)\tsmallest\tlargest")
-	names := make([]string, 0, len(before[0]))
-	for name := range before[0] {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		var olds, news, ratios []float64
-		for i := range before {
-			olds, news = append(olds, before[i][name]), append(news, after[i][name])
-			ratios = append(ratios, after[i][name]/before[i][name])
+	names, missing := map[string]bool{}, map[string]bool{}
+	for side, runs := range [][]measured{before, after} {
+		for _, m := range runs {
+			for name := range m.figures {
+				names[name] = true
+			}
+			for name, why := range m.missing {
+				missing[fmt.Sprintf("not measured %s: %s: %s", []string{"before", "after"}[side], name, why)] = true
+			}
 		}
-		fmt.Fprintf(out, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", name, median(olds), median(news), median(ratios), slices.Min(ratios), slices.Max(ratios))
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		var sides [2][]float64
+		var ratios []float64
+		for i := range before {
+			x, had := before[i].figures[name]
+			y, has := after[i].figures[name]
+			if had {
+				sides[0] = append(sides[0], x)
+			}
+			if has {
+				sides[1] = append(sides[1], y)
+			}
+			if had && has {
+				ratios = append(ratios, y/x)
+			}
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", name, middle(sides[0]), middle(sides[1]), spread(ratios))
+	}
+	for _, line := range slices.Sorted(maps.Keys(missing)) {
+		fmt.Fprintln(out, line)
 	}
 	return out.Flush()
+}
+
+func middle(list []float64) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%.3f", median(list))
+}
+
+func spread(ratios []float64) string {
+	if len(ratios) == 0 {
+		return "none\tnone\tnone"
+	}
+	return fmt.Sprintf("%.3f\t%.3f\t%.3f", median(ratios), slices.Min(ratios), slices.Max(ratios))
 }
 
 // median is the middle of a list that is not empty, or the mean of both middles.

@@ -25,42 +25,45 @@ const ticks = 100
 type caller func(request []byte) ([]byte, error)
 
 // run starts a build on a new data directory, makes the calls and measures them.
-func run(ctx context.Context, binary string, calls int) (f figures, err error) {
+func run(ctx context.Context, binary string, o options) (m measured, err error) {
 	dir, err := os.MkdirTemp("", "pairs")
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	defer os.RemoveAll(dir)
-	f = figures{}
+	f := figures{}
+	m = measured{f, map[string]string{}}
 	if err := coldStart(ctx, binary, filepath.Join(dir, "cold"), f); err != nil {
-		return nil, err
+		return m, err
 	}
 	s, err := start(ctx, binary, filepath.Join(dir, "data"))
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
 	stdio, end, err := s.stdio(ctx)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	defer end()
 	if f["memory, idle (MiB)"], err = s.memory("VmRSS:"); err != nil {
-		return nil, err
+		return m, err
 	}
 	for _, front := range []struct {
 		name string
 		call caller
 	}{{"stdio", stdio}, {"http", s.post}} {
-		if err := s.measure(front.name, front.call, calls, f); err != nil {
-			return nil, fmt.Errorf("%s: %w", front.name, err)
+		if err := s.measure(ctx, front.name, front.call, o.calls, f); err != nil {
+			return m, fmt.Errorf("%s: %w", front.name, err)
 		}
 	}
 	if f["memory, after the calls (MiB)"], err = s.memory("VmRSS:"); err != nil {
-		return nil, err
+		return m, err
 	}
-	f["memory, peak (MiB)"], err = s.memory("VmHWM:")
-	return f, err
+	if f["memory, peak (MiB)"], err = s.memory("VmHWM:"); err != nil {
+		return m, err
+	}
+	return m, s.measureFamilies(ctx, stdio, o.calls, o.family, m)
 }
 
 // coldStart measures from the start of a client's process in an empty directory to the first answer.
@@ -85,6 +88,7 @@ type server struct {
 	binary, dir string
 	command     *exec.Cmd
 	url, token  string
+	asked       int // requests so far
 }
 
 func start(ctx context.Context, binary, dir string) (*server, error) {
@@ -186,8 +190,7 @@ func (s *server) post(body []byte) ([]byte, error) {
 }
 
 // measure makes calls of each kind, and notes the median latency and the server's CPU time per call.
-func (s *server) measure(front string, call caller, calls int, f figures) error {
-	id := 0
+func (s *server) measure(ctx context.Context, front string, call caller, calls int, f figures) error {
 	for _, kind := range []struct {
 		name, tool string
 		arguments  func(n int) map[string]any
@@ -202,43 +205,36 @@ func (s *server) measure(front string, call caller, calls int, f figures) error 
 		{"family call", "memory_suggest_tags", func(n int) map[string]any { return map[string]any{"text": fmt.Sprintf("tea from hill %d", n%17)} }},
 	} {
 		if kind.name == "family call" { // the first loads the family
-			if err := one(call, &id, kind.tool, kind.arguments(0)); err != nil {
+			if err := s.load(ctx, call, kind.tool, kind.arguments(0)); err != nil {
 				return err
 			}
 		}
-		used, err := s.cpu()
-		if err != nil {
+		kindFigures := figures{}
+		err := s.timed("", calls, kindFigures, func(n int) error {
+			_, err := s.one(call, kind.tool, kind.arguments(n))
 			return err
-		}
-		var took []float64
-		for n := range calls {
-			began := time.Now()
-			if err := one(call, &id, kind.tool, kind.arguments(n)); err != nil {
-				return fmt.Errorf("%s: %w", kind.name, err)
-			}
-			took = append(took, ms(time.Since(began)))
-		}
-		now, err := s.cpu()
+		})
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", kind.name, err)
 		}
-		f[kind.name+", "+front+", p50 (ms)"] = median(took)
-		f["all calls, CPU of the server (ms)"] += ms(now - used)
+		f[kind.name+", "+front+", p50 (ms)"] = kindFigures[", p50 (ms)"]
+		f["all calls, CPU of the server (ms)"] += kindFigures[", CPU of the server (ms)"] * float64(calls)
 	}
 	return nil
 }
 
-func one(call caller, id *int, tool string, arguments map[string]any) error {
-	*id++
-	body, err := request(*id, tool, arguments)
+// one calls a tool.
+func (s *server) one(call caller, tool string, arguments map[string]any) ([]byte, error) {
+	s.asked++
+	body, err := request(s.asked, tool, arguments)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer, err := call(body)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return checkAnswer(answer)
+	return answer, checkAnswer(answer)
 }
 
 // cpu is the user and system time that the server has used.

@@ -7,6 +7,6 @@ import (
 	"errors"
 )
 
-func run(context.Context, string, int) (figures, error) {
-	return nil, errors.New("figures of processes are read from /proc: run it on Linux")
+func run(context.Context, string, options) (measured, error) {
+	return measured{}, errors.New("figures of processes are read from /proc: run it on Linux")
 }

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/sdk/go/gen"
+)
+
+func TestTheSampleFamilyIsGenerated(t *testing.T) {
+	out, err := gen.Generate("testdata/facts")
+	if err == nil {
+		err = out.Check()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatABuildLacksIsNamed(t *testing.T) {
+	before := []measured{{figures{"store": 2}, map[string]string{"hook": "it has none"}}, {figures{"store": 4}, nil}}
+	after := []measured{{figures{"store": 1, "hook": 3}, nil}, {figures{"store": 2, "hook": 5}, nil}}
+	var out strings.Builder
+	if err := report(&out, before, after); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"store   4.000   2.000  0.500", "hook    none    5.000  none", "not measured before: hook: it has none"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+}
