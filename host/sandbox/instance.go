@@ -77,7 +77,7 @@ func (i *instance) allocate(_, most uint64) experimental.LinearMemory {
 	limit := min(most, uint64(i.module.limits.MemoryPages)*pageBytes)
 	i.memory = newLinear(limit, &heap{})
 	if pages := i.module.sandbox.pages; pages != nil {
-		b, err := pages.backing(limit)
+		b, err := pages.backing(limit, &i.module.code.original)
 		if err != nil {
 			panic(fmt.Errorf("%w: %w", errHost, err))
 		}

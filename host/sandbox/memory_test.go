@@ -18,7 +18,7 @@ func backings(t testing.TB, limit uint64) map[string]backing {
 		t.Log("memories are on the Go heap here")
 		return all
 	}
-	b, err := p.backing(limit)
+	b, err := p.backing(limit, &original{})
 	must(t, err)
 	t.Cleanup(func() { b.free(); p.close() })
 	all["pages"] = b
