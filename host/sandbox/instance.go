@@ -36,6 +36,7 @@ type instance struct {
 	stack   [2]uint64 // arguments and results
 
 	before, after *instance // in the pool
+	cold          bool      // in the pool, its memory returned to the system
 }
 
 // start creates an instance and runs its start code as a request of its own, with the same limits but without operations

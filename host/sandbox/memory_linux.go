@@ -283,6 +283,16 @@ func (m *mapping) restore() error {
 	return nil
 }
 
+// cool drops private copies, which are equal to the snapshot, and what is mapped of the snapshot's file.
+func (m *mapping) cool() {
+	if m.kept == 0 {
+		return
+	}
+	for _, base := range []unsafe.Pointer{m.base, m.image} {
+		_ = unix.Madvise(unsafe.Slice((*byte)(base), m.kept), unix.MADV_DONTNEED) // on failure it stays in memory
+	}
+}
+
 // Bits of a page map entry, as documented by the kernel.
 const (
 	entrySwapped = 1 << 62

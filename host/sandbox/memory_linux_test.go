@@ -123,3 +123,40 @@ func everySecond(data []byte, stride uint64) {
 		data[at] ^= 0x55
 	}
 }
+
+// privatePages is how many pages of an idle instance are its own.
+func privatePages(t testing.TB, i *instance) int {
+	t.Helper()
+	n, err := i.memory.backing.(*mapping).written(func(uint64, uint64) {})
+	must(t, err)
+	return n
+}
+
+func TestIdleInstancesThatAreNotUsedReturnTheirMemory(t *testing.T) {
+	s := newSandbox(t, testConfig(t))
+	if s.pages == nil {
+		t.Skip("memories are on the Go heap here")
+	}
+	var modules []*Module
+	for n := range maxWarm + 3 {
+		m, err := s.Admit(t.Context(), packedAs(t, fmt.Sprintf("family-%d", n), ""), Options{})
+		must(t, err)
+		modules = append(modules, m)
+	}
+	for range 2 {
+		for n, m := range modules {
+			if r := ask(t, m, "c"); string(r.Output) != "1121" {
+				t.Fatalf("%d: %s: %v", n, r.Output, r.Error)
+			}
+		}
+	}
+	n := 0
+	for i := s.pool.last; i != nil; i, n = i.before, n+1 {
+		if warm := privatePages(t, i) > 0; warm != (n < maxWarm) {
+			t.Errorf("the instance used %d calls ago has memory of its own: %v", n+1, warm)
+		}
+	}
+	if n != len(modules) {
+		t.Errorf("%d instances are idle, not %d", n, len(modules))
+	}
+}
