@@ -28,8 +28,6 @@ type Module struct {
 	Digest   string                 // SHA-256 of its bytes, hexadecimal
 	Manifest []byte                 // the content of its manifest section
 	Read     func() ([]byte, error) // its bytes, read only if their code is not cached
-	Body     string                 // digest of its bytes without custom sections; empty: unknown
-	Native   *sandbox.Native        // native code that came with this program; nil: none
 }
 
 // ModuleOf returns a module whose bytes are in memory.
@@ -103,9 +101,7 @@ type family struct {
 	manifest *abi.Manifest
 	declared *config.Family // settings of the manifest
 	binary   func() ([]byte, error)
-	section  []byte // the manifest's bytes, of a built-in family
-	body     string // as in Module
-	native   *sandbox.Native
+	section  []byte         // the manifest's bytes, of a built-in family
 	asks     registry.Asked // of a built-in family
 	fault    string         // why it cannot be used; empty: usable
 	clashes  bool           // the fault is a name clash
@@ -295,11 +291,15 @@ func (f *Families) hookOf(x *family, h abi.Hook) (said registry.On, on bool) {
 	return said, on
 }
 
-// powersOf returns the powers of a family's call.
-func (f *Families) powersOf(x *family, caller memory.Caller) policy.Powers {
+// powersOf returns the powers of a family for a caller in a part of its work; empty: in any.
+func (f *Families) powersOf(x *family, caller memory.Caller, during registry.Work) policy.Powers {
 	var granted []policy.Grant
 	for _, c := range f.grantOf(x).Capabilities {
-		granted = append(granted, policy.Grant{Name: c.Name, Scope: c.Scope})
+		g := policy.Grant{Name: c.Name, Scope: c.Scope}
+		if c.During != "" && during != "" && c.During != during {
+			g.Elsewhere = string(c.During)
+		}
+		granted = append(granted, g)
 	}
 	return policy.Of(x.name, x.manifest.Capabilities, granted, caller.Rights)
 }
