@@ -95,13 +95,31 @@ func writeEighteen(t *testing.T, dir string) {
 		}
 	}
 	var all bytes.Buffer
-	if err := image.Write(&all, module, packed, names); err != nil {
+	if err := image.Write(&all, precompiled(t, image.Content{Module: module, Packed: packed, Names: names})); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("the module has %d bytes, the image of eighteen families %d", len(module), all.Len())
 	if err := os.WriteFile(filepath.Join(dir, "families.image"), all.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// precompiled adds what guests/pack adds for this platform.
+func precompiled(t *testing.T, c image.Content) image.Content {
+	t.Helper()
+	p, err := sandbox.Precompile(c.Packed[c.Names[0]])
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, code, err := p.Native()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Body, c.Native = p.Body, &image.Native{Code: p.Code, Engine: p.Engine, Name: name}
+	if err := c.Native.Compress(code); err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func readFile(t *testing.T, path string) []byte {
@@ -217,7 +235,8 @@ func eighteenFamilies(t *testing.T, dir string) *family.Families {
 	}
 	var built []host.FamilyModule
 	for _, x := range i.Families() {
-		built = append(built, host.FamilyModule{Digest: x.Digest, Manifest: []byte(x.Manifest), Read: x.Read})
+		built = append(built, host.FamilyModule{Digest: x.Digest, Manifest: []byte(x.Manifest), Read: x.Read, Body: x.Body(),
+			Native: &sandbox.Native{Code: x.Native().Code, Engine: x.Native().Engine, Name: x.Native().Name, Sum: x.Native().Sum, Open: x.Native().Open}})
 	}
 	data := t.TempDir()
 	engine, err := bolt.Open(t.Context(), data, bolt.Options{})

@@ -28,7 +28,7 @@ func (a *app) familyVerifyCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			return a.eachCarried(func(f image.Family) (carriedFamily, error) {
 				_, err := f.Read()
-				return carriedFamily{}, err
+				return carriedFamily{}, errors.Join(err, f.Native().Check())
 			})
 		},
 	}
@@ -61,8 +61,17 @@ needed: an image of a container, or a package's script, can be built with it.`,
 // the same code.
 func compiled(ctx context.Context, box *sandbox.Sandbox, f image.Family) (carriedFamily, error) {
 	began := time.Now()
-	_, err := box.AdmitSource(ctx, sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: f.Read}, sandbox.Options{CompileTimeout: host.CarriedTimeout})
+	_, err := box.AdmitSource(ctx, sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: f.Read}, sandbox.Options{CompileTimeout: host.CarriedTimeout, Body: f.Body(), Native: nativeOf(f)})
 	return carriedFamily{TookMS: milliseconds(time.Since(began))}, err
+}
+
+// nativeOf is the native code that this program carries for a family; nil: none.
+func nativeOf(f image.Family) *sandbox.Native {
+	n := f.Native()
+	if n == nil {
+		return nil
+	}
+	return &sandbox.Native{Code: n.Code, Engine: n.Engine, Name: n.Name, Sum: n.Sum, Open: n.Open}
 }
 
 // eachCarried does something with each family that this program carries, and says what became of it. It fails if one failed.

@@ -133,7 +133,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 func builtIn() []host.FamilyModule {
 	var list []host.FamilyModule
 	for _, g := range guests.All() {
-		list = append(list, host.FamilyModule{Digest: g.Digest, Manifest: []byte(g.Manifest), Read: g.Read})
+		list = append(list, host.FamilyModule{Digest: g.Digest, Manifest: []byte(g.Manifest), Read: g.Read, Body: g.Body(), Native: nativeOf(g)})
 	}
 	return list
 }

@@ -1,5 +1,6 @@
-// Package image is the form in which a program carries families that are one module with a manifest each: the module,
-// compressed, and an index of the manifests and the digests of the packed modules. Nothing is unpacked before it is needed.
+// Package image is the form in which a program carries families that are one module with a manifest each: the module and its
+// native code, compressed, and an index of the manifests and the digests of the packed modules. Nothing is unpacked before it
+// is needed.
 package image
 
 import (
@@ -22,8 +23,10 @@ import (
 // Image has the packed modules of some families. Its methods may be called concurrently.
 type Image struct {
 	families []Family
-	size     int    // of the module, in bytes
-	packed   []byte // the module, compressed
+	body     string
+	size     int     // of the module, in bytes
+	packed   []byte  // the module, compressed
+	native   *Native // nil: none
 
 	mu   sync.Mutex
 	last weak.Pointer[[]byte] // the module, while somebody has it: families are often loaded one after the other
@@ -38,42 +41,107 @@ type Family struct {
 	image *Image
 }
 
-// index is what an image begins with, after magic and its length in 4 bytes. The module follows, compressed by gzip.
+// Native is a module's native code for one platform.
+type Native struct {
+	Code   string `json:"code"`   // SHA-256 of the module that was compiled, as rewritten by the sandbox, hexadecimal
+	Engine string `json:"engine"` // that compiled it, and its platform
+	Name   string `json:"name"`   // the engine's name for the native code
+	Sum    string `json:"sum"`    // SHA-256 of the native code, hexadecimal
+
+	packed []byte // compressed
+}
+
+// Compress sets the native code and its sum.
+func (n *Native) Compress(code []byte) error {
+	var b bytes.Buffer
+	if err := compress(&b, code); err != nil {
+		return fmt.Errorf("compress the native code: %w", err)
+	}
+	n.packed, n.Sum = b.Bytes(), digestOf(code)
+	return nil
+}
+
+// Open returns the native code. The caller compares it with the sum.
+func (n *Native) Open() (io.ReadCloser, error) { return gzip.NewReader(bytes.NewReader(n.packed)) }
+
+// Check unpacks the native code, if there is any, and compares it with its sum.
+func (n *Native) Check() error {
+	if n == nil {
+		return nil
+	}
+	code, err := n.Open()
+	if err != nil {
+		return fmt.Errorf("unpack the native code: %w", err)
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, code); err != nil {
+		return fmt.Errorf("unpack the native code: %w", err)
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != n.Sum {
+		return fmt.Errorf("unpack the native code: its SHA-256 is %s, not %s: build or download this program again", got, n.Sum)
+	}
+	return nil
+}
+
+// index is what an image begins with, after magic and its length in 4 bytes. The module follows, then its native code, both
+// compressed by gzip.
 type index struct {
-	Bytes    int      `json:"bytes"` // of the module
+	Bytes    int      `json:"bytes"`  // of the module
+	Packed   int      `json:"packed"` // bytes of the module, compressed
+	Body     string   `json:"body,omitempty"`
+	Native   *Native  `json:"native,omitempty"`
 	Families []Family `json:"families"`
 }
 
-const magic = "ALCOVE families 1\n"
+const magic = "ALCOVE families 2\n"
 
-// Write writes an image of a module and its packed forms, each of which is the module with the section for a manifest behind
-// it.
-func Write(w io.Writer, module []byte, packed map[string][]byte, names []string) error {
-	x := index{Bytes: len(module)}
-	for _, name := range names {
-		manifest, err := manifestOf(module, packed[name])
+// Content is what an image has.
+type Content struct {
+	Module []byte
+	Packed map[string][]byte // the packed modules by family: the module with the section for a manifest behind it
+	Names  []string          // of the families, in order
+	Body   string            // as the sandbox precompiled it: a digest without custom sections; empty: unknown
+	Native *Native           // nil: none
+}
+
+// Write writes an image.
+func Write(w io.Writer, c Content) error {
+	x := index{Bytes: len(c.Module), Body: c.Body, Native: c.Native}
+	for _, name := range c.Names {
+		manifest, err := manifestOf(c.Module, c.Packed[name])
 		if err != nil {
 			return fmt.Errorf("write the image: family %s: %w", name, err)
 		}
-		x.Families = append(x.Families, Family{Name: name, Digest: digestOf(packed[name]), Manifest: manifest})
+		x.Families = append(x.Families, Family{Name: name, Digest: digestOf(c.Packed[name]), Manifest: manifest})
 	}
+	var module bytes.Buffer
+	if err := compress(&module, c.Module); err != nil {
+		return fmt.Errorf("write the image: %w", err)
+	}
+	x.Packed = module.Len()
 	head, err := json.Marshal(x)
 	if err != nil {
 		return fmt.Errorf("write the image: %w", err)
 	}
-	head = append(binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(head))), head...)
-	if _, err := w.Write(head); err != nil {
-		return fmt.Errorf("write the image: %w", err)
+	parts := [][]byte{binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(head))), head, module.Bytes()}
+	if c.Native != nil {
+		parts = append(parts, c.Native.packed)
 	}
+	for _, part := range parts {
+		if _, err := w.Write(part); err != nil {
+			return fmt.Errorf("write the image: %w", err)
+		}
+	}
+	return nil
+}
+
+func compress(w io.Writer, data []byte) error {
 	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	_, err = z.Write(module)
-	if err = errors.Join(err, z.Close()); err != nil {
-		return fmt.Errorf("write the image: %w", err)
-	}
-	return nil
+	_, err = z.Write(data)
+	return errors.Join(err, z.Close())
 }
 
 // manifestOf is the manifest that a packed module has beyond the module.
@@ -104,7 +172,13 @@ func Open(data []byte) (*Image, error) {
 	if err := json.Unmarshal(rest[4:end], &x); err != nil {
 		return nil, fmt.Errorf("read the image of families: %w", err)
 	}
-	i := &Image{families: x.Families, size: x.Bytes, packed: rest[end:]}
+	if x.Packed < 0 || x.Packed > len(rest)-end {
+		return nil, errors.New("read the image of families: it is cut off")
+	}
+	i := &Image{families: x.Families, body: x.Body, size: x.Bytes, packed: rest[end : end+x.Packed], native: x.Native}
+	if i.native != nil {
+		i.native.packed = rest[end+x.Packed:]
+	}
 	for n := range i.families {
 		i.families[n].image = i
 	}
@@ -113,6 +187,15 @@ func Open(data []byte) (*Image, error) {
 
 // Families are the families of the image, in its order. The caller must not change them.
 func (i *Image) Families() []Family { return i.families }
+
+// Native returns the native code of the image's module; nil: there is none.
+func (i *Image) Native() *Native { return i.native }
+
+// Body returns the digest of the image's module without custom sections; empty if the image does not have it.
+func (f Family) Body() string { return f.image.body }
+
+// Native returns the native code of the image's module; nil: there is none.
+func (f Family) Native() *Native { return f.image.native }
 
 // Read unpacks the family's packed module, and fails if it does not have the digest.
 func (f Family) Read() ([]byte, error) {

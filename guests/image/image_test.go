@@ -25,7 +25,7 @@ func written(t testing.TB, module []byte, manifests map[string]string, names ...
 		packed[name] = append(bytes.Clone(module), section(manifest)...)
 	}
 	var b bytes.Buffer
-	must(t, Write(&b, module, packed, names))
+	must(t, Write(&b, Content{Module: module, Packed: packed, Names: names}))
 	return b.Bytes()
 }
 
@@ -57,7 +57,7 @@ func TestWhatWasNotPackedFromTheModuleIsNotWritten(t *testing.T) {
 		"more behind": append(append(bytes.Clone(someModule), section(`{}`)...), 1),
 	} {
 		var b bytes.Buffer
-		if err := Write(&b, someModule, map[string][]byte{"f": packed}, []string{"f"}); err == nil {
+		if err := Write(&b, Content{Module: someModule, Packed: map[string][]byte{"f": packed}, Names: []string{"f"}}); err == nil {
 			t.Errorf("%s was written", name)
 		}
 	}
@@ -116,4 +116,36 @@ func FuzzImage(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestNativeCodeThatIsNotWhatWasStoredIsNoticed(t *testing.T) {
+	n := &Native{Code: "c", Engine: "e", Name: "n"}
+	code := bytes.Repeat([]byte("native code "), 1000)
+	must(t, n.Compress(code))
+	c := Content{Module: someModule, Packed: map[string][]byte{"ann": append(bytes.Clone(someModule), section(`{}`)...)}, Names: []string{"ann"}, Body: "b", Native: n}
+	var b bytes.Buffer
+	must(t, Write(&b, c))
+	i, err := Open(b.Bytes())
+	must(t, err)
+	got := i.Families()[0].Native()
+	if i.Families()[0].Body() != "b" || got.Code != "c" || got.Engine != "e" || got.Name != "n" || got.Sum != digestOf(code) {
+		t.Errorf("%q %+v", i.Families()[0].Body(), got)
+	}
+	must(t, got.Check())
+	_, err = i.Families()[0].Read()
+	must(t, err)
+	for at := b.Len() - len(n.packed) + 10; at < b.Len(); at += 7 { // behind the header, whose fields change nothing
+		bad := bytes.Clone(b.Bytes())
+		bad[at] ^= 1
+		i, err := Open(bad)
+		must(t, err)
+		if i.Native().Check() == nil {
+			t.Errorf("byte %d is not noticed", at)
+		}
+	}
+	i, err = Open(b.Bytes()[:b.Len()-20])
+	must(t, err)
+	if i.Native().Check() == nil {
+		t.Error("that it is cut off is not noticed")
+	}
 }

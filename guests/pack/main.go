@@ -1,5 +1,5 @@
 // Command pack packs one module with several manifests: it writes a module for each, and the image of all that a program
-// carries.
+// carries, with the module's native code for the platform and processor on which it runs.
 //
 //	pack -module all.wasm -out dist guests/*/manifest.json
 package main
@@ -55,9 +55,37 @@ func pack(path, out string, manifests []string) error {
 			return err
 		}
 	}
-	var all bytes.Buffer
-	if err := image.Write(&all, module, packed, names); err != nil {
+	c := image.Content{Module: module, Packed: packed, Names: names}
+	path = filepath.Join(out, "families.image")
+	if err := precompile(&c, path); err != nil {
 		return err
 	}
-	return durable.WriteFile(filepath.Join(out, "families.image"), all.Bytes(), 0o644)
+	var all bytes.Buffer
+	if err := image.Write(&all, c); err != nil {
+		return err
+	}
+	return durable.WriteFile(path, all.Bytes(), 0o644)
+}
+
+// precompile adds the native code for this platform and processor. It is taken from the last image if that has it.
+func precompile(c *image.Content, last string) error {
+	p, err := sandbox.Precompile(c.Packed[c.Names[0]])
+	if err != nil {
+		return fmt.Errorf("precompile the module: %w", err)
+	}
+	c.Body = p.Body
+	if data, err := os.ReadFile(last); err == nil {
+		if i, err := image.Open(data); err == nil {
+			c.Native = i.Native()
+		}
+	}
+	if n := c.Native; n != nil && n.Code == p.Code && n.Engine == p.Engine {
+		return nil
+	}
+	name, code, err := p.Native()
+	if err != nil {
+		return fmt.Errorf("precompile the module: %w", err)
+	}
+	c.Native = &image.Native{Code: p.Code, Engine: p.Engine, Name: name}
+	return c.Native.Compress(code)
 }

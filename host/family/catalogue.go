@@ -285,6 +285,7 @@ func (f *Families) findBuilt(m Module) (*family, error) {
 	}
 	x := newFamily(built, m.Digest, manifest, m.Read)
 	x.section, x.asks = m.Manifest, asksOf(m.Manifest, manifest)
+	x.body, x.native = m.Body, m.Native
 	return x, nil
 }
 

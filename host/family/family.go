@@ -28,6 +28,8 @@ type Module struct {
 	Digest   string                 // SHA-256 of its bytes, hexadecimal
 	Manifest []byte                 // the content of its manifest section
 	Read     func() ([]byte, error) // its bytes, read only if their code is not cached
+	Body     string                 // digest of its bytes without custom sections; empty: unknown
+	Native   *sandbox.Native        // native code that came with this program; nil: none
 }
 
 // ModuleOf returns a module whose bytes are in memory.
@@ -101,7 +103,9 @@ type family struct {
 	manifest *abi.Manifest
 	declared *config.Family // settings of the manifest
 	binary   func() ([]byte, error)
-	section  []byte         // the manifest's bytes, of a built-in family
+	section  []byte // the manifest's bytes, of a built-in family
+	body     string // as in Module
+	native   *sandbox.Native
 	asks     registry.Asked // of a built-in family
 	fault    string         // why it cannot be used; empty: usable
 	clashes  bool           // the fault is a name clash

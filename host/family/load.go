@@ -146,7 +146,7 @@ func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
 
 func (f *Families) admitModule(ctx context.Context, x *family) (*sandbox.Module, error) {
 	if x.source == built {
-		return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: x.digest, Manifest: x.section, Read: x.binary}, sandbox.Options{CompileTimeout: CarriedTimeout})
+		return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: x.digest, Manifest: x.section, Read: x.binary}, sandbox.Options{CompileTimeout: CarriedTimeout, Body: x.body, Native: x.native})
 	}
 	data, err := x.binary()
 	if err != nil {

@@ -27,6 +27,8 @@ type Options struct {
 	// CompileTimeout raises the compiler's timeout for a module that is known to compile eventually, even on a busy machine. A
 	// shorter one is ignored.
 	CompileTimeout time.Duration
+	Body           string  // of a Source: as Precompile returns it for these bytes; empty: unknown
+	Native         *Native // native code that came with this program; nil: none
 }
 
 // checks is the version of the admission checks in cache keys: a cached module is not checked again.
@@ -66,7 +68,7 @@ type Source struct {
 }
 
 // AdmitSource is like Admit, but reads the module only on a cache miss. The code that runs is compiled from bytes with
-// the source's digest.
+// the source's digest or, if the caller gives it, with its body.
 func (s *Sandbox) AdmitSource(ctx context.Context, source Source, options Options) (*Module, error) {
 	a := &admission{sandbox: s, options: options}
 	if n, err := hex.Decode(a.digest[:], []byte(source.Digest)); err != nil || n != len(a.digest) {
@@ -74,6 +76,11 @@ func (s *Sandbox) AdmitSource(ctx context.Context, source Source, options Option
 	}
 	if m, err := a.known(ctx, source.Manifest); m != nil || err != nil {
 		return m, err
+	}
+	if options.Body != "" {
+		if m, err := a.ofBody(ctx, options.Body, source.Manifest); m != nil || err != nil {
+			return m, err
+		}
 	}
 	binary, err := source.Read()
 	if err != nil {
@@ -393,6 +400,9 @@ func (a *admission) compile(ctx context.Context) (*code, error) {
 	}
 	digest := sha256.Sum256(a.rewritten)
 	if c, err := s.load(ctx, digest); c != nil || err != nil {
+		return c, err
+	}
+	if c, err := s.linkNative(ctx, digest, a.rewritten, a.options.Native); c != nil || err != nil {
 		return c, err
 	}
 	if a.options.Vetted {

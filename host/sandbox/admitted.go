@@ -85,12 +85,17 @@ func (a *admission) knownBody(ctx context.Context) (*Module, error) {
 	if !ok || len(manifests) > 1 || a.checkSize() != nil {
 		return nil, nil
 	}
-	a.body = entryName(hex.EncodeToString(body[:]), a.version())
-	k, code, ok := a.sandbox.cache.getAdmitted(dirBodies, a.body)
 	var manifest []byte
 	if len(manifests) == 1 {
 		manifest = manifests[0]
 	}
+	return a.ofBody(ctx, hex.EncodeToString(body[:]), manifest)
+}
+
+// ofBody is knownBody for a body's digest.
+func (a *admission) ofBody(ctx context.Context, body string, manifest []byte) (*Module, error) {
+	a.body = entryName(body, a.version())
+	k, code, ok := a.sandbox.cache.getAdmitted(dirBodies, a.body)
 	if !ok || k.Manifest != "" || !a.readKnown(manifest, ParseManifest, k) {
 		return nil, nil
 	}

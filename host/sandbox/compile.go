@@ -116,10 +116,10 @@ func (s *Sandbox) packNew(digest [sha256.Size]byte, binary []byte) error {
 	return err
 }
 
-// takeOver checks the one compiled module that a compiler wrote and moves it to where wazero finds it.
-func (w *workspace) takeOver(from string, functions int) (native string, err error) {
+// compiledIn returns the path of the one compiled module in a compiler's output.
+func compiledIn(dir, engine string) (path string, err error) {
 	var found []string
-	err = filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			found = append(found, path)
 		}
@@ -131,19 +131,28 @@ func (w *workspace) takeOver(from string, functions int) (native string, err err
 	if len(found) != 1 {
 		return "", fmt.Errorf("take over a compiled module: the compiler left %d files, not 1", len(found))
 	}
-	relative, err := filepath.Rel(from, found[0])
-	if err != nil || filepath.Dir(relative) != w.engine || !isNativeName(filepath.Base(relative)) {
+	relative, err := filepath.Rel(dir, found[0])
+	if err != nil || filepath.Dir(relative) != engine || !isNativeName(filepath.Base(relative)) {
 		return "", fmt.Errorf("take over a compiled module: %q is no name that the compiler gives", relative)
 	}
-	data, err := readEntryFile(found[0])
+	return found[0], nil
+}
+
+// takeOver checks the one compiled module that a compiler wrote and moves it to where wazero finds it.
+func (w *workspace) takeOver(from string, functions int) (native string, err error) {
+	found, err := compiledIn(from, w.engine)
+	if err != nil {
+		return "", err
+	}
+	data, err := readEntryFile(found)
 	if err != nil {
 		return "", fmt.Errorf("take over a compiled module: %w", err)
 	}
 	if err := checkEntry(data, functions); err != nil {
 		return "", err
 	}
-	native = filepath.Join(w.native(), filepath.Base(relative))
-	if err := os.Rename(found[0], native); err != nil {
+	native = filepath.Join(w.native(), filepath.Base(found))
+	if err := os.Rename(found, native); err != nil {
 		return "", fmt.Errorf("take over a compiled module: %w", err)
 	}
 	return native, nil

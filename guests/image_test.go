@@ -1,0 +1,28 @@
+package guests_test
+
+import (
+	"testing"
+
+	"github.com/alcove-memory/alcove/guests"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+// What the image says of its families is so: their digests, the body that they share, and the native code of its rewritten form.
+func TestWhatTheImageSaysOfItsFamiliesIsSo(t *testing.T) {
+	if !guests.Embedded() {
+		t.Skip("there is no image without -tags guests, after make guests")
+	}
+	for _, f := range guests.All() {
+		module, err := f.Read()
+		must(t, err)
+		p, err := sandbox.Precompile(module)
+		must(t, err)
+		if f.Body() != p.Body {
+			t.Errorf("%s: its body is %s, and the image has %s", f.Name, p.Body, f.Body())
+		}
+		if n := f.Native(); n == nil || n.Code != p.Code { // the engine has another version in tests, which have no build information
+			t.Fatalf("%s: the native code is not of its rewritten form %s: run make guests", f.Name, p.Code)
+		}
+	}
+	must(t, guests.All()[0].Native().Check())
+}
