@@ -25,7 +25,8 @@ import (
 type code struct {
 	digest   [sha256.Size]byte // of the rewritten module
 	compiled wazero.CompiledModule
-	users    int // reference count; guarded by the sandbox's mu
+	users    int      // reference count; guarded by the sandbox's mu
+	original original // memory of an instance that has just started
 }
 
 // share returns the code of a rewritten module and adds a reference to it. It returns nil if the code is not in memory.
@@ -62,6 +63,7 @@ func (s *Sandbox) release(c *code) {
 		return
 	}
 	delete(s.codes, c.digest)
+	c.original.free()
 	c.compiled.Close(context.Background())
 }
 

@@ -36,6 +36,7 @@ type instance struct {
 	stack   [2]uint64 // arguments and results
 
 	before, after *instance // in the pool
+	cold          bool      // in the pool, its memory returned to the system
 }
 
 // start creates an instance and runs its start code as a request of its own, with the same limits but without operations
@@ -77,7 +78,7 @@ func (i *instance) allocate(_, most uint64) experimental.LinearMemory {
 	limit := min(most, uint64(i.module.limits.MemoryPages)*pageBytes)
 	i.memory = newLinear(limit, &heap{})
 	if pages := i.module.sandbox.pages; pages != nil {
-		b, err := pages.backing(limit)
+		b, err := pages.backing(limit, &i.module.code.original)
 		if err != nil {
 			panic(fmt.Errorf("%w: %w", errHost, err))
 		}

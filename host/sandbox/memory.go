@@ -17,6 +17,8 @@ type backing interface {
 	// snapshot saves the first size bytes; restore restores them.
 	snapshot(size uint64) error
 	restore() error
+	// cool returns memory to the system that is not needed until the next use. The memory is as at its snapshot.
+	cool()
 	free()
 }
 
@@ -46,6 +48,9 @@ func (l *linear) snapshot() error {
 }
 
 func (l *linear) restore() error { return l.backing.restore() }
+
+// cool returns what it can to the system. The memory must have been restored.
+func (l *linear) cool() { l.backing.cool() }
 
 // grew reports whether the memory is larger than its snapshot. If so, it cannot be restored.
 func (l *linear) grew() bool { return l.size != l.kept }
@@ -77,5 +82,7 @@ func (h *heap) restore() error {
 	copy(h.bytes, h.image)
 	return nil
 }
+
+func (h *heap) cool() {}
 
 func (h *heap) free() { h.bytes, h.image = nil, nil }

@@ -18,7 +18,7 @@ func backings(t testing.TB, limit uint64) map[string]backing {
 		t.Log("memories are on the Go heap here")
 		return all
 	}
-	b, err := p.backing(limit)
+	b, err := p.backing(limit, &original{})
 	must(t, err)
 	t.Cleanup(func() { b.free(); p.close() })
 	all["pages"] = b
@@ -44,6 +44,9 @@ func TestMemoryIsRestoredToItsSnapshot(t *testing.T) {
 				must(t, l.restore())
 				if !bytes.Equal(data, want) {
 					t.Fatalf("round %d: the memory is not as it was", round)
+				}
+				if l.cool(); round%3 == 0 && !bytes.Equal(data, want) {
+					t.Fatalf("round %d: the memory is not as it was after it was cold", round)
 				}
 			}
 		})

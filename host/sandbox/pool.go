@@ -13,6 +13,7 @@ type pool struct {
 
 // Bounds of the pool.
 const (
+	maxWarm      = 8         // instances, over all modules; the memory of others is returned to the system until they are called
 	maxIdle      = 4         // instances of one module
 	maxIdleBytes = 512 << 20 // of memory, over all modules
 )
@@ -29,6 +30,7 @@ func (p *pool) take(m *Module) *instance {
 		i = i.before
 	}
 	p.remove(i)
+	i.cold = false
 	return i
 }
 
@@ -51,7 +53,20 @@ func (p *pool) put(i *instance) (gone []*instance) {
 	for p.bytes > maxIdleBytes && p.first != i {
 		gone = append(gone, p.removeFirst(p.first.module))
 	}
+	p.cool()
 	return gone
+}
+
+// cool returns memory of the instance that is no longer among the most recently used ones. It takes some 50 µs.
+func (p *pool) cool() {
+	i := p.last
+	for n := 0; i != nil && n < maxWarm; n++ {
+		i = i.before
+	}
+	if i != nil && !i.cold {
+		i.cold = true
+		i.memory.cool()
+	}
 }
 
 // removeFirst removes the least recently used instance of a module.

@@ -1,0 +1,162 @@
+package sandbox
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// started is a memory with a snapshot, and what it held then.
+type started struct {
+	*linear
+	data, want []byte
+}
+
+// startedFrom is a memory of so many bytes, with a snapshot beside the original.
+func startedFrom(t testing.TB, p *pages, first *original, size uint64, write func([]byte)) started {
+	t.Helper()
+	b, err := p.backing(size+wasmPage, first)
+	must(t, err)
+	l := newLinear(size+wasmPage, b)
+	write(l.Reallocate(size))
+	want := bytes.Clone(l.Reallocate(size))
+	must(t, l.snapshot())
+	return started{l, l.Reallocate(size), want}
+}
+
+// sharedBytes is how many bytes of a memory are mapped from the original.
+func sharedBytes(t testing.TB, m *mapping) (sum uint64) {
+	t.Helper()
+	var first unix.Stat_t
+	must(t, unix.Fstat(m.original.fd, &first))
+	maps, err := os.ReadFile("/proc/self/maps")
+	must(t, err)
+	for line := range strings.Lines(string(maps)) {
+		var from, to, offset, inode uint64
+		var flags, device string
+		if _, err := fmt.Sscanf(line, "%x-%x %s %x %s %d", &from, &to, &flags, &offset, &device, &inode); err != nil {
+			t.Fatal(err)
+		}
+		base := uint64(uintptr(m.base))
+		if inode == first.Ino && from >= base && to <= base+m.kept {
+			sum += to - from
+		}
+	}
+	return sum
+}
+
+func TestInstancesShareThePagesWithWhichTheyStart(t *testing.T) {
+	p := newPages()
+	if p == nil {
+		t.Skip("memories are on the Go heap here")
+	}
+	defer p.close()
+	const size = 40 * wasmPage
+	common := func(data []byte) { scribble(rand.New(rand.NewPCG(1, 2)), data[:size/2], 1000) }
+	var first original
+	defer first.free()
+	var all []started
+	for _, c := range []struct {
+		what  string
+		size  uint64
+		write func([]byte)
+		least uint64 // bytes that are shared
+		most  uint64
+	}{
+		{"the first", size, common, size, size},
+		{"the same", size, common, size, size},
+		{"one page differs", size, func(data []byte) { common(data); data[9*p.size] ^= 1 }, size - p.size, size - p.size},
+		{"some pages differ", size, func(data []byte) { common(data); scribble(rand.New(rand.NewPCG(3, 4)), data, 10) }, size / 2, size - p.size},
+		{"each second page differs", size, func(data []byte) { common(data); everySecond(data, 2*p.size) }, 0, p.size},
+		{"far too many extents differ", size, func(data []byte) {
+			common(data)
+			everySecond(data[:size/2], 9*p.size)
+			everySecond(data[size/2:], 10*p.size)
+		}, 0, size - 1},
+		{"nothing in it", size, func([]byte) {}, size / 4, size - p.size},
+		{"larger", size + 3*wasmPage/2, func(data []byte) { common(data); data[len(data)-1] = 1 }, size, size},
+		{"smaller", size / 4, func(data []byte) { copy(data, all[0].want) }, size / 4, size / 4},
+	} {
+		s := startedFrom(t, p, &first, c.size, c.write)
+		if !bytes.Equal(s.data, s.want) {
+			t.Fatalf("%s: the snapshot changed it", c.what)
+		}
+		if got := sharedBytes(t, s.backing.(*mapping)); got < c.least || got > c.most {
+			t.Errorf("%s: %d bytes are shared, not %d to %d", c.what, got, c.least, c.most)
+		}
+		all = append(all, s)
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	for round := range 40 {
+		for n, s := range all {
+			scribble(random, s.data, 1<<(round%12))
+			for other, o := range all { // only what was written changed
+				if other > n && !bytes.Equal(o.data, o.want) {
+					t.Fatalf("round %d: what was written to memory %d is in %d", round, n, other)
+				}
+			}
+		}
+		for n, s := range all {
+			must(t, s.restore())
+			if !bytes.Equal(s.data, s.want) {
+				t.Fatalf("round %d: memory %d is not as it was", round, n)
+			}
+		}
+		if round == 20 { // the others do without it
+			all[0].Free()
+			all = all[1:]
+			first.free()
+		}
+	}
+	for _, s := range all {
+		s.Free()
+	}
+}
+
+func everySecond(data []byte, stride uint64) {
+	for at := uint64(0); at < uint64(len(data)); at += stride {
+		data[at] ^= 0x55
+	}
+}
+
+// privatePages is how many pages of an idle instance are its own.
+func privatePages(t testing.TB, i *instance) int {
+	t.Helper()
+	n, err := i.memory.backing.(*mapping).written(func(uint64, uint64) {})
+	must(t, err)
+	return n
+}
+
+func TestIdleInstancesThatAreNotUsedReturnTheirMemory(t *testing.T) {
+	s := newSandbox(t, testConfig(t))
+	if s.pages == nil {
+		t.Skip("memories are on the Go heap here")
+	}
+	var modules []*Module
+	for n := range maxWarm + 3 {
+		m, err := s.Admit(t.Context(), packedAs(t, fmt.Sprintf("family-%d", n), ""), Options{})
+		must(t, err)
+		modules = append(modules, m)
+	}
+	for range 2 {
+		for n, m := range modules {
+			if r := ask(t, m, "c"); string(r.Output) != "1121" {
+				t.Fatalf("%d: %s: %v", n, r.Output, r.Error)
+			}
+		}
+	}
+	n := 0
+	for i := s.pool.last; i != nil; i, n = i.before, n+1 {
+		if warm := privatePages(t, i) > 0; warm != (n < maxWarm) {
+			t.Errorf("the instance used %d calls ago has memory of its own: %v", n+1, warm)
+		}
+	}
+	if n != len(modules) {
+		t.Errorf("%d instances are idle, not %d", n, len(modules))
+	}
+}
