@@ -76,7 +76,7 @@ const MostGenerations = 8
 
 // StoreHook is called about entries of some collections, before or after their commit.
 type StoreHook struct {
-	Collections []string  `json:"collections,omitempty"` // memory; in store also others', as FAMILY/NAME, FAMILY/* or */*; in stored also its own; empty: memory
+	Collections []string  `json:"collections,omitempty"` // memory, or in stored collections of the family's own; empty: memory
 	OnFailure   OnFailure `json:"on_failure,omitempty"`  // store only; what the family advises, the operator decides
 	Redacts     bool      `json:"redacts,omitempty"`     // store only: runs after all that do not
 	Changes     []string  `json:"changes,omitempty"`     // store only: store, delete, state; empty: store

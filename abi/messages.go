@@ -17,10 +17,10 @@ type Context struct {
 	DryRun    bool   `json:"dry_run,omitempty"` // changes are discarded, and nothing with an effect outside is sent
 }
 
-// Entry is a memory or record that is being stored or changed, or that was.
+// Entry is a memory that is being stored or changed, or a memory or record that was.
 type Entry struct {
 	Namespace  string                     `json:"namespace"`            // its namespace
-	Collection string                     `json:"collection"`           // its collection: `memory`, in `stored` one of the family's own, or in `store` another family's, as `FAMILY/NAME`
+	Collection string                     `json:"collection"`           // its collection: `memory`, or in `stored` one of the family's own
 	Key        string                     `json:"key"`                  // its key
 	Change     string                     `json:"change,omitempty"`     // in `store` only: it is about to be deleted, or moved to another state and nothing else; absent: it is being stored: delete, state
 	Version    uint64                     `json:"version,omitempty"`    // in `stored` only: the version of the commit
@@ -72,7 +72,7 @@ type ToolRequest struct {
 // HookRequest is the request of kind 2: a hook or a job.
 type HookRequest struct {
 	Hook    Hook            `json:"hook"`              // the hook: store, stored, merged, job
-	Entries []Entry         `json:"entries,omitempty"` // of `store` and `stored`: the memories or records; of one question of `store` all are in one namespace and collection
+	Entries []Entry         `json:"entries,omitempty"` // of `store` and `stored`: the memories, and of `stored` the records
 	Merge   *MergeNotice    `json:"merge,omitempty"`   // of `merged`: the merge
 	Job     string          `json:"job,omitempty"`     // of `job`: its name
 	Payload json.RawMessage `json:"payload,omitempty"` // of `job`: what it was queued with

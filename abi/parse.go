@@ -41,7 +41,7 @@ func (m *Manifest) Check() error {
 	if m.ABI != Version {
 		return fmt.Errorf("the manifest is for version %d of the ABI; this host has version %d", m.ABI, Version)
 	}
-	for _, check := range []func() error{m.checkTools, m.checkCollections, m.checkStoreHook, m.checkJobs, m.checkSettings, m.checkCapabilities, m.checkLimits} {
+	for _, check := range []func() error{m.checkTools, m.checkCollections, m.checkJobs, m.checkSettings, m.checkCapabilities, m.checkLimits} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -108,20 +108,6 @@ func (m *Manifest) checkCollections() error {
 		}
 	}
 	return once("collection", m.Collections, func(c Collection) string { return c.Name })
-}
-
-// checkStoreHook wants the right to read the records that a store hook is about.
-func (m *Manifest) checkStoreHook() error {
-	if m.Hooks.Store == nil || slices.ContainsFunc(m.Capabilities, func(r Request) bool { return r.Name == CanRecordsRead }) {
-		return nil
-	}
-	for _, name := range m.Hooks.Store.Collections {
-		own := slices.ContainsFunc(m.Collections, func(c Collection) bool { return c.Name == name })
-		if strings.Contains(name, "/") && !own {
-			return fmt.Errorf("hooks.store is about records of other families, %s: ask for records.read, too", cut(name))
-		}
-	}
-	return nil
 }
 
 // IndexedField splits a field of an index, such as due:time, into its path and type.

@@ -143,9 +143,6 @@ func hookState(f operator.Family, h abi.Hook) string {
 		return "off"
 	}
 	state := strings.TrimSpace("on " + string(on.OnFailure))
-	if asked := f.Manifest.Hooks.Store; h == abi.HookStore && asked != nil && len(asked.Collections) > 0 {
-		state += ", about " + strings.Join(asked.Collections, ", ")
-	}
 	if on.Generations > 0 {
 		state = fmt.Sprintf("on, for %d generations of answers", on.Generations)
 	}

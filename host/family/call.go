@@ -44,7 +44,7 @@ const attempts = 8
 
 // Call calls a tool. Its writes are committed atomically with its answer.
 func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
-	x, t, err := f.tool(c.Tool)
+	x, t, err := f.toolFor(c.Caller, c.Tool)
 	if err != nil {
 		return Result{}, err
 	}
@@ -146,6 +146,17 @@ func (f *Families) tool(name string) (*family, *abi.Tool, error) {
 		}
 	}
 	return nil, nil, f.unknown("tool", name)
+}
+
+// toolFor returns a tool with its family. For a caller without the right to the family, there is none.
+func (f *Families) toolFor(c memory.Caller, name string) (*family, *abi.Tool, error) {
+	x, t, err := f.tool(name)
+	if err == nil && !c.Rights.May(memory.ToUse(x.name)) {
+		f.mu.RLock()
+		defer f.mu.RUnlock()
+		return nil, nil, f.unknown("tool", name)
+	}
+	return x, t, err
 }
 
 func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest, c Call) (Result, error) {

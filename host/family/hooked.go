@@ -13,7 +13,6 @@ import (
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -30,31 +29,14 @@ func (f hookFamilies) Storing() (list []hooks.Store, err error) {
 			list = append(list, s)
 		}
 	}
-	var gone error // the first
-	var reads []string
 	for _, name := range f.serving() {
 		g := f.guards[name]
 		if g.family == nil || g.family.manifest.Hooks.Store == nil {
-			gone = cmp.Or(gone, f.missing(name, g))
-			reads = append(reads, readsRecords(g.Capabilities)...)
-			continue
+			return nil, f.missing(name, g)
 		}
 		list = append(list, hooks.Store{Family: hooked{f.Families, g.family}, OnFailure: abi.OnFailureRefuse})
 	}
-	if gone != nil {
-		return list, hooks.MissingFor(gone, func(family string) bool { return len(policy.Common(reads, []string{family})) > 0 })
-	}
 	return list, nil
-}
-
-// readsRecords returns the families whose records were granted to be read.
-func readsRecords(granted []registry.Capability) (families []string) {
-	for _, c := range granted {
-		if c.Name == abi.CanRecordsRead {
-			families = append(families, c.Scope...)
-		}
-	}
-	return families
 }
 
 // On implements hooks.Families.
@@ -91,11 +73,6 @@ func (h hooked) Rights() memory.Rights {
 		return memory.RightsTo(append(powers.Scope(abi.CanMemoryWrite), powers.Scope(abi.CanMemoryPropose)...), nil)
 	}
 	return memory.FullRights().ReadOnly()
-}
-
-// ReadsRecords implements hooks.Family.
-func (h hooked) ReadsRecords(family string) bool {
-	return h.families.powersOf(h.family, ops.OwnCaller(h.family.name), "").Allows(abi.CanRecordsRead, family)
 }
 
 // Generations implements hooks.Family: the operator's value, else the manifest's, else one.

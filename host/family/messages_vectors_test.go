@@ -202,25 +202,7 @@ func (l *listener) sendHook(v vectors.Message) error {
 	if len(r.Entries) > 0 && r.Entries[0].Change != "" {
 		return l.alter(r.Entries[0], items...)
 	}
-	if len(r.Entries) > 0 && r.Entries[0].Collection != "memory" {
-		return l.keepRecords(r.Entries[0].Collection, items...)
-	}
 	return l.keep(items...)
-}
-
-// keepRecords keeps records of a family.
-func (l *listener) keepRecords(collection string, items ...memory.Item) error {
-	stage, err := l.space.As(owner("ann")).Stage(l.t.Context(), "")
-	if err != nil {
-		return err
-	}
-	for _, it := range items {
-		if err := stage.PutRecord(l.t.Context(), memory.Collection{Name: collection}, "", it.Key, it.Value, nil); err != nil {
-			return err
-		}
-	}
-	_, err = stage.Commit(l.t.Context(), memory.Commit{Write: memory.Write{RequestID: "request-1"}, Operation: "keep"})
-	return err
 }
 
 // alter keeps memories, without the hook, and deletes them or archives them.

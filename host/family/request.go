@@ -69,7 +69,7 @@ func (r toolsOf) List() (list []abi.ForeignTool) {
 	defer f.mu.RUnlock()
 	for _, name := range slices.Sorted(maps.Keys(f.tools)) {
 		x := f.tools[name]
-		if x == r.family {
+		if x == r.family || !r.Caller.Rights.May(memory.ToUse(x.name)) {
 			continue
 		}
 		for _, t := range f.toolsOf(x) {
@@ -83,7 +83,7 @@ func (r toolsOf) List() (list []abi.ForeignTool) {
 
 // Call implements ops.Tools: the tool's family has its own powers, bounded by its caller's.
 func (r toolsOf) Call(ctx context.Context, tool, spelling string, arguments json.RawMessage) (json.RawMessage, error) {
-	x, t, err := r.families.tool(tool)
+	x, t, err := r.families.toolFor(r.Caller, tool)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ func (takingPart) Storing(_ context.Context, s memory.Storing) (memory.Decision,
 	return memory.Decision{Items: s.Items, Notes: []string{"auto-tag was skipped: it was stopped"}}, nil
 }
 
-func (takingPart) Asks(memory.Change, string) bool { return false }
+func (takingPart) Asks(memory.Change) bool { return false }
 
 func (takingPart) Depth() int { return 10 }
 

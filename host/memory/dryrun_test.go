@@ -28,7 +28,7 @@ func (h *askedHooks) Storing(ctx context.Context, s Storing) (Decision, error) {
 	return Decision{Items: s.Items}, nil
 }
 
-func (*askedHooks) Asks(Change, string) bool { return false }
+func (*askedHooks) Asks(Change) bool { return false }
 
 func TestADryRunChecksEverythingAndCommitsNothing(t *testing.T) {
 	s := testSpace(t)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -15,18 +14,18 @@ import (
 
 // Hooks take part in a space's operations. They are called without locks held, and may be called concurrently.
 type Hooks interface {
-	// Storing is called before memories are stored, and before other changes that Asks covers. It may change what is stored,
+	// Storing is called before memories are stored, or changed in a way that Asks covers. It may change what is stored,
 	// or refuse the change with an error.
 	Storing(ctx context.Context, s Storing) (Decision, error)
-	// Asks reports whether Storing wants a change of a collection, as Storing.Collection; of memories, one that is not ChangeStore.
-	Asks(c Change, collection string) bool
+	// Asks reports whether Storing wants a change that is not ChangeStore.
+	Asks(c Change) bool
 	// Depth returns how many of a search's best hits Rank orders; 0: none.
 	Depth() int
 	// Rank scores candidates: higher is better. ok is false if it leaves the order unchanged.
 	Rank(ctx context.Context, r Ranking) (scores []float32, ok bool, err error)
 }
 
-// Change is a kind of change of memories or records.
+// Change is a kind of change of memories.
 type Change string
 
 // The changes passed to hooks.
@@ -39,17 +38,14 @@ const (
 // Storing is a pending store or change.
 type Storing struct {
 	Location
-	Collection string // as Collection.Name, of a family's records; empty: memories
-	Change     Change
-	Items      []Item // with keys: in their new state, or for ChangeDelete the present one. Records have a key and a value alone
-	Caller     Caller // the author
-	RequestID  string
+	Change    Change
+	Items     []Item // with keys: in their new state, or for ChangeDelete the present one
+	Caller    Caller // the author
+	RequestID string
 	// Staged means that it comes from a Stage: only hooks that may refuse are called.
 	Staged bool
 	// DryRun means that nothing will be stored: no hook may write, or have an effect outside.
 	DryRun bool
-	// Check refuses an item that could not be stored. It is never nil.
-	Check func(it Item) error
 }
 
 // Decision is the hooks' answer to a Storing.
@@ -78,7 +74,7 @@ type Ranking struct {
 func (s *Space) SetHooks(h Hooks) { s.hooks = h }
 
 // storing calls the hooks for a pending store or change.
-func (s *Space) storing(ctx context.Context, what Storing, w Write) (Decision, error) {
+func (s *Space) askStoreHooks(ctx context.Context, what Storing, w Write) (Decision, error) {
 	if s.hooks == nil {
 		return Decision{Items: what.Items}, nil
 	}
@@ -87,9 +83,6 @@ func (s *Space) storing(ctx context.Context, what Storing, w Write) (Decision, e
 		before[i] = it.Value
 	}
 	what.Caller, what.RequestID, what.DryRun = w.by, w.RequestID, w.DryRun
-	if what.Check == nil {
-		what.Check = s.limits.checkItem
-	}
 	d, err := s.hooks.Storing(ctx, what)
 	if err != nil {
 		return d, err
@@ -101,7 +94,7 @@ func (s *Space) storing(ctx context.Context, what Storing, w Write) (Decision, e
 		if !bytes.Equal(it.Value, before[i]) {
 			d.Items[i].Vector = Vector{} // it embeds the former value, which may have to be removed
 		}
-		if err := what.Check(it); err != nil {
+		if err := s.limits.checkItem(it); err != nil {
 			return d, inItem(i, len(d.Items), err)
 		}
 	}
@@ -119,10 +112,8 @@ func (s *Space) noteProposed(ctx context.Context, branch string, version uint64,
 	}
 }
 
-// asks reports whether hooks are called for a change of a collection.
-func (s *Space) asks(c Change, collection string) bool {
-	return s.hooks != nil && s.hooks.Asks(c, collection)
-}
+// asks reports whether hooks are called for a change.
+func (s *Space) asks(c Change) bool { return s.hooks != nil && s.hooks.Asks(c) }
 
 // noteProposal tells the caller that a change was proposed; an empty branch: it was not.
 func (w Write) noteProposal(branch string) {
@@ -136,28 +127,14 @@ func (w Write) noteProposal(branch string) {
 	w.note("Nothing was changed here: it is proposed on branch %s. Compare it with memory_branch action=diff, then merge it or delete it.", branch)
 }
 
-// asked groups staged memories, or records of a collection, of one namespace with the same kind of change.
+// asked groups staged memories of one namespace with the same kind of change.
 type asked struct {
-	namespace, collection string
-	perSpace              bool
-	change                Change
-	sites                 []site
-	bytes                 int
+	namespace string
+	change    Change
+	sites     []site
 }
 
-// Bounds of a group. Guests have a limit on requests.
-const (
-	askedItems = 1000
-	askedBytes = 1 << 20 // of values, if there are several
-)
-
-// takes reports whether a group has room for another entry.
-func (g asked) takes(at site, c Change, size int) bool {
-	return g.namespace == at.Namespace && g.collection == at.Collection && g.perSpace == at.system && g.change == c &&
-		len(g.sites) < askedItems && g.bytes+size <= askedBytes
-}
-
-// askHooks calls the hooks for what is staged, and applies their changes. It returns the branch of the
+// askHooks calls the hooks for staged memories, and applies their changes. It returns the branch of the
 // proposal; empty: none.
 func (t *Stage) askHooks(ctx context.Context, w Write) (proposal string, err error) {
 	if t.space.hooks == nil {
@@ -172,108 +149,46 @@ func (t *Stage) askHooks(ctx context.Context, w Write) (proposal string, err err
 		if err != nil {
 			return "", err
 		}
-		d, err := t.space.storing(ctx, t.about(g, items), w)
-		switch {
-		case err != nil:
+		d, err := t.space.askStoreHooks(ctx, Storing{Location: Location{t.branch.Name, g.namespace}, Change: g.change, Items: items, Staged: true}, w)
+		if err != nil {
 			return "", err
-		case d.Proposal != "" && g.perSpace:
-			return "", &Error{Code: Denied, Message: fmt.Sprintf("nothing was stored: records of %s are the same on every branch, so a change of them cannot be proposed", g.collection)}
 		}
 		proposal = cmp.Or(proposal, d.Proposal)
 		if g.change == ChangeDelete {
 			continue
 		}
-		if err := t.decided(ctx, g, items, d.Items); err != nil {
-			return "", err
+		for i, at := range g.sites {
+			r, err := newRecord(d.Items[i], t.agent)
+			if err != nil {
+				return "", err
+			}
+			r.Created = t.changed[at].Created
+			t.changed[at] = &r
 		}
 	}
 	return proposal, nil
 }
 
-// about returns what hooks are asked about a group.
-func (t *Stage) about(g asked, items []Item) Storing {
-	s := Storing{Location: Location{t.branch.Name, g.namespace}, Change: g.change, Items: items, Staged: true}
-	if g.collection != memories {
-		c := t.kept[g.collection]
-		s.Collection, s.Check = g.collection, func(it Item) error {
-			_, err := t.newRecord(c, RecordItem{Key: it.Key, Value: it.Value})
-			return err
-		}
-	}
-	return s
-}
-
-// decided stages what hooks made of a group.
-func (t *Stage) decided(ctx context.Context, g asked, before, after []Item) error {
-	for i, at := range g.sites {
-		was := t.changed[at]
-		if g.collection != memories {
-			if bytes.Equal(before[i].Value, after[i].Value) {
-				continue
-			}
-			c := t.kept[g.collection]
-			r, err := t.newRecord(c, RecordItem{Key: at.Name, Value: after[i].Value})
-			if err != nil {
-				return err
-			}
-			r.Expires = was.Expires
-			if err := t.weigh(ctx, at, store.Entry{}, &r, c.Quota); err != nil { // its former state is known
-				return err
-			}
-			t.set(at, &r)
-			continue
-		}
-		r, err := newRecord(after[i], t.agent)
-		if err != nil {
-			return err
-		}
-		r.Created = was.Created
-		t.changed[at] = &r
-	}
-	return nil
-}
-
-// toAsk returns what is staged and hooks are asked about, in the order in which it was staged.
+// toAsk returns the staged memories for hooks, in the order in which they were staged.
 func (t *Stage) toAsk(ctx context.Context) (groups []asked, err error) {
-	type kind struct {
-		change     Change
-		collection string
-	}
-	wanted := map[kind]bool{} // of changes other than stores of memories
 	for _, at := range t.order {
-		if ownerOf(at.Collection) == "" && (at.Collection != memories || at.system) {
+		if at.Collection != memories || at.system {
 			continue
 		}
 		change, err := t.changeOf(ctx, at)
 		if err != nil {
 			return nil, err
 		}
-		if k := (kind{change, at.Collection}); at.Collection != memories || change == ChangeDelete {
-			asks, known := wanted[k]
-			if !known {
-				asks = t.space.asks(change, storedIn(at))
-				wanted[k] = asks
-			}
-			if !asks {
-				continue
-			}
+		if change == ChangeDelete && !t.space.asks(ChangeDelete) {
+			continue
 		}
-		size := t.changed[at].Size()
-		i := slices.IndexFunc(groups, func(g asked) bool { return g.takes(at, change, size) })
+		i := slices.IndexFunc(groups, func(g asked) bool { return g.namespace == at.Namespace && g.change == change })
 		if i < 0 {
-			i, groups = len(groups), append(groups, asked{namespace: at.Namespace, collection: at.Collection, perSpace: at.system, change: change})
+			i, groups = len(groups), append(groups, asked{namespace: at.Namespace, change: change})
 		}
-		groups[i].sites, groups[i].bytes = append(groups[i].sites, at), groups[i].bytes+size
+		groups[i].sites = append(groups[i].sites, at)
 	}
 	return groups, nil
-}
-
-// storedIn returns the collection of an entry, as Storing.Collection.
-func storedIn(at site) string {
-	if at.Collection == memories {
-		return ""
-	}
-	return at.Collection
 }
 
 // changeOf returns the kind of a staged change. The former memory is read only if hooks want changes of state.
@@ -282,7 +197,7 @@ func (t *Stage) changeOf(ctx context.Context, at site) (Change, error) {
 	if will == nil {
 		return ChangeDelete, nil
 	}
-	if at.Collection != memories || !t.space.asks(ChangeState, "") {
+	if !t.space.asks(ChangeState) {
 		return ChangeStore, nil
 	}
 	was, err := t.before(ctx, []site{at})
@@ -296,7 +211,7 @@ func (t *Stage) changeOf(ctx context.Context, at site) (Change, error) {
 	return ChangeStore, nil
 }
 
-// items returns staged entries for a hook: in their new state, or deleted ones in their present state.
+// items returns staged memories for a hook: in their new state, or deleted ones in their present state.
 func (t *Stage) items(ctx context.Context, sites []site) ([]Item, error) {
 	items := make([]Item, len(sites))
 	for i, at := range sites {
@@ -310,20 +225,18 @@ func (t *Stage) items(ctx context.Context, sites []site) ([]Item, error) {
 				r = &record.Record{} // deleted meanwhile: the commit will conflict
 			}
 		}
-		if items[i] = itemOf(at.Name, *r); at.Collection != memories {
-			items[i] = Item{Key: at.Name, Value: r.Value}
-		}
+		items[i] = itemOf(at.Name, *r)
 	}
 	return items, nil
 }
 
-// before returns entries of one branch without the staged changes.
+// before returns memories without the staged changes.
 func (t *Stage) before(ctx context.Context, sites []site) ([]*record.Record, error) {
 	keys := make([]store.Key, len(sites))
 	for i, at := range sites {
 		keys[i] = at.Key
 	}
-	found, err := t.space.engine.GetAt(ctx, t.lineage(sites[0].system), keys)
+	found, err := t.space.engine.GetAt(ctx, t.lineage(), keys)
 	if err != nil {
 		return nil, t.space.translate("read what is changed", err)
 	}
@@ -335,6 +248,9 @@ func (t *Stage) before(ctx context.Context, sites []site) ([]*record.Record, err
 	}
 	return records, nil
 }
+
+// CheckItem refuses an item that could not be stored.
+func (s *Space) CheckItem(it Item) error { return s.limits.checkItem(it) }
 
 // Watch signals new commits: the channel carries the newest version, skips versions if the reader is slow, and
 // is closed when ctx or the space ends.

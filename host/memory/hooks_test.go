@@ -1,13 +1,11 @@
 package memory
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // watched are hooks that note what they are asked about, and answer with a decision.
@@ -260,80 +258,5 @@ func TestWrittenTellsOfMerges(t *testing.T) {
 	page, err = s.As(Caller{Rights: RightsTo([]string{"elsewhere"}, nil)}).Written(t.Context(), WrittenQuery{Merges: true, After: head.Version})
 	if err != nil || len(page.Merges) != 1 || page.Merges[0].Count != 0 || page.Merges[0].Keys != nil {
 		t.Errorf("without the right to the namespace: %+v, %v", page, err)
-	}
-}
-
-// recordHooks are asked about records alone.
-type recordHooks struct {
-	hooks
-	groups []int // entries of each question
-}
-
-func (h *recordHooks) Asks(_ Change, collection string) bool { return collection != "" }
-
-func (h *recordHooks) Storing(ctx context.Context, s Storing) (Decision, error) {
-	h.groups = append(h.groups, len(s.Items))
-	return h.hooks.Storing(ctx, s)
-}
-
-func TestWhatAHookMakesOfARecordIsIndexedWeighedAndExpiresAsTheRecordDid(t *testing.T) {
-	s := testSpace(t)
-	c := tasksCollection()
-	c.Expires = time.Hour
-	s.DeclareIndexes(c)
-	value := json.RawMessage(`{"owner":"hidden"}`)
-	s.SetHooks(&recordHooks{hooks: hooks{storing: func(h Storing) (Decision, error) {
-		if h.Collection != c.Name || h.Change != ChangeStore || !h.Staged || h.Caller.Agent != "ann" {
-			t.Errorf("asked about %+v", h)
-		}
-		return Decision{Items: []Item{{Key: h.Items[0].Key, Value: value}}}, nil
-	}}})
-	keep := func(key string, c Collection) error {
-		st, err := s.As(ann).Stage(t.Context(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := st.Keep(t.Context(), c, "", RecordItem{Key: key, Value: json.RawMessage(`{"owner":"secret"}`)}); err != nil {
-			t.Fatal(err)
-		}
-		_, err = st.Commit(t.Context(), Commit{})
-		return err
-	}
-	if err := keep("a", c); err != nil {
-		t.Fatal(err)
-	}
-	st := stage(t, s, "")
-	if got := queried(t, st, c, byOwner("hidden")) + "," + queried(t, st, c, byOwner("secret")); got != "a," {
-		t.Errorf("the index finds %q", got)
-	}
-	found, err := st.Records(t.Context(), c, "default", []string{"a"})
-	if err != nil || string(found[0].Value) != string(value) || found[0].ExpiresAt.IsZero() {
-		t.Errorf("%+v, %v", found[0], err)
-	}
-	value = json.RawMessage(`{"owner":"` + strings.Repeat("long", 1000) + `"}`)
-	if err := keep("b", c); codeOf(err) != InvalidArgument {
-		t.Errorf("a value that the index cannot have: %v", err)
-	}
-	value = json.RawMessage(`{"owner":"x","text":"` + strings.Repeat("long", 1000) + `"}`)
-	c.Quota = Quota{Records: 10, Bytes: 1000}
-	if err := keep("c", c); codeOf(err) != Exhausted {
-		t.Errorf("a value beyond the quota: %v", err)
-	}
-}
-
-func TestHooksAreAskedAboutManyRecordsInParts(t *testing.T) {
-	s := testSpace(t)
-	asked := &recordHooks{}
-	s.SetHooks(asked)
-	st := stage(t, s, "")
-	for i := range askedItems + 1 {
-		keepIn(t, st, Collection{Name: "fam/small"}, fmt.Sprint(i), `1`)
-	}
-	for i := range 3 {
-		keepIn(t, st, Collection{Name: "fam/large"}, fmt.Sprint(i), `"`+strings.Repeat("x", askedBytes*2/5)+`"`)
-	}
-	stageCommit(t, st, Commit{})
-	if !slices.Equal(asked.groups, []int{askedItems, 1, 2, 1}) {
-		t.Errorf("asked about %v at a time", asked.groups)
 	}
 }

@@ -404,7 +404,7 @@ func (redactor) Storing(_ context.Context, s Storing) (Decision, error) {
 	return Decision{Items: s.Items}, nil
 }
 
-func (redactor) Asks(Change, string) bool                               { return false }
+func (redactor) Asks(Change) bool                                       { return false }
 func (redactor) Depth() int                                             { return 0 }
 func (redactor) Rank(context.Context, Ranking) ([]float32, bool, error) { return nil, false, nil }
 

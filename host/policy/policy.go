@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/namespace"
 )
 
 // Everything is the scope that covers everything of a kind.
@@ -83,15 +84,7 @@ func Writes(c abi.Capability) bool {
 }
 
 // Common intersects two scopes.
-func Common(a, b []string) []string {
-	switch {
-	case slices.Contains(a, Everything):
-		return b
-	case slices.Contains(b, Everything):
-		return a
-	}
-	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
-}
+func Common(a, b []string) []string { return namespace.Common(a, b) }
 
 // withinCaller returns the part of a scope that the caller has a right to: to write it, if the capability does.
 func (p Powers) withinCaller(c abi.Capability, scope []string) []string {
@@ -126,7 +119,7 @@ func (p Powers) Has(c abi.Capability) bool {
 // Allows reports whether the capability covers a name; an empty name is for capabilities without a scope.
 func (p Powers) Allows(c abi.Capability, name string) bool {
 	scope, ok := p.allowed[c]
-	return ok && (c.Scope() == "none" || slices.Contains(scope, Everything) || slices.Contains(scope, name))
+	return ok && (c.Scope() == "none" || namespace.Covers(scope, name))
 }
 
 // Check is Allows with a reason, for the guest and for readers of its log.
@@ -163,7 +156,7 @@ func (p Powers) Check(c abi.Capability, name string) error {
 
 // covers reports whether a scope contains a name; without a name, whether there is a scope.
 func covers(c abi.Capability, scope []string, name string) bool {
-	return c.Scope() == "none" || slices.Contains(scope, Everything) || name == "" && len(scope) > 0 || name != "" && slices.Contains(scope, name)
+	return c.Scope() == "none" || namespace.Covers(scope, Everything) || name == "" && len(scope) > 0 || name != "" && namespace.Covers(scope, name)
 }
 
 // scopeForm matches valid names of a scope. Guests send any; an operator must never be shown an invalid one to type.

@@ -38,10 +38,10 @@ func (x *Context) read(s *scan.Scanner) {
 	}
 }
 
-// Entry is a memory or record that is being stored or changed, or that was.
+// Entry is a memory that is being stored or changed, or a memory or record that was.
 type Entry struct {
 	Namespace  string         `json:"namespace"`           // its namespace
-	Collection string         `json:"collection"`          // its collection: `memory`, in `stored` one of the family's own, or in `store` another family's, as `FAMILY/NAME`
+	Collection string         `json:"collection"`          // its collection: `memory`, or in `stored` one of the family's own
 	Key        string         `json:"key"`                 // its key
 	Change     string         `json:"change,omitzero"`     // in `store` only: it is about to be deleted, or moved to another state and nothing else; absent: it is being stored: delete, state
 	Version    uint64         `json:"version,omitzero"`    // in `stored` only: the version of the commit
@@ -208,7 +208,7 @@ func (x *toolRequest) read(s *scan.Scanner) {
 // hookRequest is the request of kind 2: a hook or a job.
 type hookRequest struct {
 	Hook    string       `json:"hook"`             // the hook: store, stored, merged, job
-	Entries []Entry      `json:"entries,omitzero"` // of `store` and `stored`: the memories or records; of one question of `store` all are in one namespace and collection
+	Entries []Entry      `json:"entries,omitzero"` // of `store` and `stored`: the memories, and of `stored` the records
 	Merge   *MergeNotice `json:"merge,omitzero"`   // of `merged`: the merge
 	Job     string       `json:"job,omitzero"`     // of `job`: its name
 	Payload Raw          `json:"payload,omitzero"` // of `job`: what it was queued with

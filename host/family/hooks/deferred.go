@@ -50,7 +50,7 @@ func Deferred(ctx context.Context, r Request, payload json.RawMessage) error {
 	if len(items) == 0 {
 		return nil // deleted since
 	}
-	answer, err := askStore(ctx, r, question{change: memory.ChangeStore, namespace: call.Namespace, items: items})
+	answer, err := askStore(ctx, r, memory.ChangeStore, call.Namespace, items)
 	var refused *refusal
 	if errors.As(err, &refused) { // too late, and not to be retried
 		return &memory.Error{Code: memory.Denied, Message: "family " + call.Manifest.Name + " would have refused what is stored already: " + refused.reason}

@@ -16,8 +16,8 @@ import (
 
 // Families provides the families with hooks.
 type Families interface {
-	// Storing lists the families to call before a store, in any order. With an error, which is a Missing, there are required
-	// ones that cannot be called.
+	// Storing lists the families to call before a store, in any order. It fails if a required one cannot
+	// be called.
 	Storing() ([]Store, error)
 	// On lists the families whose hook is on, sorted by name.
 	On(hook abi.Hook) []Family
@@ -33,8 +33,6 @@ type Family interface {
 	ReachesOutside() bool
 	// Rights returns the namespaces that its hooks cover.
 	Rights() memory.Rights
-	// ReadsRecords reports whether it was granted to read the records of a family.
-	ReadsRecords(family string) bool
 	// Generations bounds how many hooks may answer each other before its hook is no longer called.
 	Generations(hook abi.Hook) int
 	// Rest counts failures, for all hooks of a version together.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -40,9 +39,8 @@ type plain struct {
 	loading  bool
 	replaced int // loads that fail because another version took its place
 
-	reads        []string // the namespaces of its grant; nil: all
-	readsRecords []string // the families of its grant
-	generations  int      // 0: 1
+	reads       []string // the namespaces of its grant; nil: all
+	generations int      // 0: 1
 
 	mu       sync.Mutex
 	asked    [][]byte
@@ -55,10 +53,6 @@ func (x *plain) Manifest() *abi.Manifest { return &x.manifest }
 func (x *plain) ReachesOutside() bool    { return false }
 func (x *plain) Rest() *Rest             { return &x.rest }
 func (x *plain) Release()                {}
-
-func (x *plain) ReadsRecords(family string) bool {
-	return slices.Contains(x.readsRecords, family)
-}
 
 func (x *plain) Generations(abi.Hook) int { return cmp.Or(x.generations, 1) }
 

@@ -21,20 +21,21 @@ const (
 	storeCPU    = 250 * time.Millisecond
 )
 
-// mostAnswered is the highest generation of records about which a store hook is asked and keeps something for itself. Hooks that
-// are asked about each other's records would go on without end.
-const mostAnswered = 1
-
 // attempts limits how often a store hook is called when its family is replaced.
 const attempts = 8
 
-// storing returns the families to call for a change, by name, redacting ones last.
+// storing returns the families to call for a change of memories, by name, redacting ones last. A required
+// one covers every namespace, others those in their grants.
 func (h *Hooks) storing(what memory.Storing) ([]Store, error) {
 	list, err := h.o.Families.Storing()
-	if err != nil && blocks(err, what.Collection) {
+	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(s Store) bool { return !s.covers(what) })
+	list = slices.DeleteFunc(list, func(s Store) bool {
+		hook := s.Manifest().Hooks.Store
+		asked := asksAbout(hook, what.Change) || what.Staged && what.Change == memory.ChangeState && asksAbout(hook, memory.ChangeStore)
+		return !asked || !about(hook.Collections, "memory") || s.OnFailure != abi.OnFailureRefuse && (what.Staged || !s.Rights().MayRead(what.Namespace))
+	})
 	slices.SortFunc(list, func(a, b Store) int {
 		if redacts := a.Manifest().Hooks.Store.Redacts; redacts != b.Manifest().Hooks.Store.Redacts {
 			if redacts {
@@ -47,15 +48,19 @@ func (h *Hooks) storing(what memory.Storing) ([]Store, error) {
 	return list, nil
 }
 
+// asksAbout reports whether a store hook covers a change.
+func asksAbout(hook *abi.StoreHook, c memory.Change) bool {
+	if len(hook.Changes) == 0 {
+		return c == memory.ChangeStore
+	}
+	return slices.Contains(hook.Changes, string(c))
+}
+
 // Asks implements memory.Hooks. A missing family blocks stores, but no deletions: it is unknown whether its hook covers
 // those.
-func (h *Hooks) Asks(c memory.Change, collection string) bool {
+func (h *Hooks) Asks(c memory.Change) bool {
 	list, err := h.o.Families.Storing()
-	if collection == "" {
-		return err == nil && slices.ContainsFunc(list, func(s Store) bool { return asksAbout(s.Manifest().Hooks.Store, c) })
-	}
-	return err != nil && c == memory.ChangeStore && blocks(err, collection) ||
-		slices.ContainsFunc(list, func(s Store) bool { return asksAbout(s.Manifest().Hooks.Store, c) && s.sees(collection) })
+	return err == nil && slices.ContainsFunc(list, func(s Store) bool { return asksAbout(s.Manifest().Hooks.Store, c) })
 }
 
 // Storing implements memory.Hooks. A failed hook is skipped, or deferred, or blocks the write, as the operator chose.
@@ -105,7 +110,7 @@ func (h *Hooks) askOne(ctx context.Context, x Store, s memory.Storing, d *memory
 	case x.OnFailure == abi.OnFailureRefuse:
 		return false, &memory.Error{Code: memory.Unavailable, Retryable: !once,
 			Message: fmt.Sprintf("nothing was %s, because family %s has to be asked first and failed: %v", done(s.Change), x.Name(), err)}
-	case x.OnFailure == abi.OnFailureDefer && !once && s.Change == memory.ChangeStore && s.Collection == "":
+	case x.OnFailure == abi.OnFailureDefer && !once && s.Change == memory.ChangeStore:
 		d.Notes = append(d.Notes, fmt.Sprintf("family %s is asked later: %v", x.Name(), err))
 		return true, nil
 	}
@@ -195,17 +200,13 @@ func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memo
 	defer guest.Release()
 	ctx, cancel := context.WithTimeout(ctx, storeWithin)
 	defer cancel()
-	caller := s.Caller
-	if s.Collection != "" { // what it keeps for itself are records, about which others may be asked
-		caller.Generation++
-	}
-	stage, err := h.as(caller, x).Stage(ctx, s.Branch)
+	stage, err := h.as(s.Caller, x).Stage(ctx, s.Branch)
 	if err != nil {
 		return said, err
 	}
-	r := guest.Begin(abi.HookStore, stage, caller, s.Namespace, s.RequestID)
+	r := guest.Begin(abi.HookStore, stage, s.Caller, s.Namespace, s.RequestID)
 	r.Operations().DryRun = s.DryRun
-	answer, err := askStore(ctx, r, question{x.change(s), s.Collection, s.Namespace, items})
+	answer, err := askStore(ctx, r, x.change(s), s.Namespace, items)
 	switch {
 	case errors.As(err, new(*refusal)): // a decision, not a failure
 		x.Rest().asked(nil, h.o.Clock())
@@ -214,7 +215,7 @@ func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memo
 		x.Rest().asked(err, h.o.Clock())
 		return said, err
 	}
-	said.items, err = apply(items, answer.Entries, s.Check)
+	said.items, err = h.apply(items, answer.Entries)
 	x.Rest().asked(err, h.o.Clock())
 	if err != nil {
 		return said, err
@@ -222,9 +223,7 @@ func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memo
 	if answer.Propose != nil {
 		said.proposes, said.reason = true, oneLine(*answer.Propose)
 	}
-	if s.Collection == "" || s.Caller.Generation <= mostAnswered {
-		h.commitBehind(x, r)
-	}
+	h.commitBehind(x, r)
 	return said, nil
 }
 
@@ -247,40 +246,18 @@ func (s Store) guest(ctx context.Context) (Guest, error) {
 	return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "it is being loaded"}
 }
 
-// question is a change that a guest is asked about.
-type question struct {
-	change     memory.Change
-	collection string // as memory.Storing has it
-	namespace  string
-	items      []memory.Item
-}
-
-// check returns an error if a guest may not make the changes that it answers.
-func (q question) check(changes []*abi.Change) error {
-	for _, c := range changes {
-		switch {
-		case c == nil:
-		case q.change != memory.ChangeStore:
-			return &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the result of the store hook changes an entry whose change is %q: that can only be refused or proposed", q.change)}
-		case q.collection != "" && (c.Tags != nil || c.Type != nil || c.Importance != nil || len(c.Metadata) > 0):
-			return &memory.Error{Code: memory.Unavailable, Message: "the result of the store hook changes more of a record than its value, which is all that it has"}
-		}
-	}
-	return nil
-}
-
-// askStore calls a guest about a change.
-func askStore(ctx context.Context, r Request, q question) (answer abi.StoreResult, err error) {
+// askStore calls a guest about a change of memories.
+func askStore(ctx context.Context, r Request, c memory.Change, namespace string, items []memory.Item) (answer abi.StoreResult, err error) {
 	config, err := r.Config(ctx)
 	if err != nil {
 		return answer, err
 	}
-	entries := make([]abi.Entry, len(q.items))
-	for i, it := range q.items {
-		entries[i] = abi.Entry{Namespace: q.namespace, Collection: cmp.Or(q.collection, "memory"), Key: it.Key, Value: it.Value, Tags: it.Tags, Type: it.Type,
-			Importance: it.Importance, Metadata: it.Metadata, State: stateText(it.State)}
-		if q.change != memory.ChangeStore {
-			entries[i].Change = string(q.change)
+	entries := make([]abi.Entry, len(items))
+	for i, it := range items {
+		entries[i] = abi.Entry{Namespace: namespace, Collection: "memory", Key: it.Key, Value: it.Value, Tags: it.Tags, Type: it.Type, Importance: it.Importance, Metadata: it.Metadata,
+			State: stateText(it.State)}
+		if c != memory.ChangeStore {
+			entries[i].Change = string(c)
 		}
 	}
 	request, err := json.Marshal(abi.HookRequest{Hook: abi.HookStore, Entries: entries, Config: config, Context: r.Operations().Context()})
@@ -291,14 +268,16 @@ func askStore(ctx context.Context, r Request, q question) (answer abi.StoreResul
 	if err != nil {
 		return answer, err
 	}
-	answer, err = abi.ParseStoreResult(output, len(q.items))
+	answer, err = abi.ParseStoreResult(output, len(items))
 	switch {
 	case err != nil:
 		return answer, &memory.Error{Code: memory.Unavailable, Message: err.Error()}
 	case answer.Refuse != nil:
 		return answer, refused(*answer.Refuse)
+	case c != memory.ChangeStore && slices.ContainsFunc(answer.Entries, func(c *abi.Change) bool { return c != nil }):
+		return answer, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the result of the store hook changes an entry whose change is %q: that can only be refused or proposed", c)}
 	}
-	return answer, q.check(answer.Entries)
+	return answer, nil
 }
 
 // stateText formats a state for guests: empty for active.
@@ -310,7 +289,7 @@ func stateText(s memory.State) string {
 }
 
 // apply applies the changes of a hook's answer, if the result can be stored.
-func apply(items []memory.Item, changes []*abi.Change, check func(memory.Item) error) ([]memory.Item, error) {
+func (h *Hooks) apply(items []memory.Item, changes []*abi.Change) ([]memory.Item, error) {
 	changed := slices.Clone(items)
 	for i, c := range changes {
 		if c == nil {
@@ -339,7 +318,7 @@ func apply(items []memory.Item, changes []*abi.Change, check func(memory.Item) e
 			}
 			it.Metadata = merged
 		}
-		if err := check(*it); err != nil {
+		if err := h.o.Space.CheckItem(*it); err != nil {
 			return nil, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("what it made of %.64q cannot be stored: %v", it.Key, err)}
 		}
 	}

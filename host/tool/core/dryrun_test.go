@@ -76,7 +76,7 @@ func (h *strict) Storing(ctx context.Context, s memory.Storing) (memory.Decision
 	return memory.Decision{Items: s.Items, Notes: []string{"strict has read it"}}, nil
 }
 
-func (*strict) Asks(memory.Change, string) bool { return false }
+func (*strict) Asks(memory.Change) bool { return false }
 
 func TestADryRunAsksTheHooksAndSendsNothing(t *testing.T) {
 	u, hooks := newUser(t), &strict{}
