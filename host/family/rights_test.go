@@ -287,6 +287,16 @@ func TestAFamilyReadsTheRecordsOfAnotherThatItWasGrantedToRead(t *testing.T) {
 	if n := len(read) + len(refused); string(told[n].OK) != `{"documents":1,"counts":[1]}` || string(told[n+1].OK) != about {
 		t.Errorf("it counts %s, and is told of %s", told[n].OK, told[n+1].OK)
 	}
+	limited := call
+	limited.Caller.Rights = memory.FullRights().LimitedTo([]memory.Right{memory.ToUse("reader")})
+	if result, err = w.call(limited); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range responses(t, result.Output) {
+		if r.Error == nil && string(r.OK) != `{"collections":[]}` {
+			t.Errorf("a caller who may not use the other family is answered call %d with %s", i, r.OK)
+		}
+	}
 	if _, err := w.Grant(GrantRequest{Family: "reader", Revoke: []string{string(abi.CanRecordsRead)}}); err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func (call *Call) readable(family, name string) (memory.Collection, error) {
 	if family == "" || family == call.Manifest.Name {
 		return call.collection(name)
 	}
-	if err := call.Powers.Check(abi.CanRecordsRead, family); err != nil {
+	if err := call.mayReadOf(family); err != nil {
 		return memory.Collection{}, err
 	}
 	if m := call.host.manifest(family); m != nil {
@@ -60,6 +60,17 @@ func (call *Call) readable(family, name string) (memory.Collection, error) {
 		}
 	}
 	return memory.Collection{}, invalid("there is no family %.64q with a collection %.128q", family, name)
+}
+
+// mayReadOf checks the right to the records of another family: the call's, and the caller's to that family.
+func (call *Call) mayReadOf(family string) error {
+	if err := call.Powers.Check(abi.CanRecordsRead, family); err != nil {
+		return err
+	}
+	if !call.Caller.Rights.May(memory.ToUse(family)) {
+		return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("family %.64s is not one that the caller may use", family)}
+	}
+	return nil
 }
 
 func (h *Host) manifest(family string) *abi.Manifest {
@@ -272,7 +283,7 @@ func recordCollections(call *Call, _ context.Context, r abi.RecordCollectionsReq
 	out.Collections = []abi.RecordCollection{}
 	own := call.Manifest.Name
 	if r.Family != "" && r.Family != own {
-		if err := call.Powers.Check(abi.CanRecordsRead, r.Family); err != nil {
+		if err := call.mayReadOf(r.Family); err != nil {
 			return out, err
 		}
 	}
@@ -285,7 +296,7 @@ func recordCollections(call *Call, _ context.Context, r abi.RecordCollectionsReq
 		}
 		m, may := call.Manifest, func(c abi.Collection) bool { return call.Powers.Allows(abi.CanRecord, c.Name) }
 		if family != own {
-			m, may = call.host.manifest(family), func(abi.Collection) bool { return call.Powers.Allows(abi.CanRecordsRead, family) }
+			m, may = call.host.manifest(family), func(abi.Collection) bool { return call.mayReadOf(family) == nil }
 		}
 		out.Collections = append(out.Collections, collectionsOf(m, may)...)
 	}
