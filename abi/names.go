@@ -156,63 +156,65 @@ const (
 
 // The operations of the host.
 const (
-	OpMemoryGet        Op = "memory.get"        // memories by their keys
-	OpMemoryList       Op = "memory.list"       // memories of a namespace, page by page: in the order of their keys, or by their fields and in another order
-	OpMemoryNamespaces Op = "memory.namespaces" // the namespaces that have memories, of those that may be read
-	OpMemoryHistory    Op = "memory.history"    // the versions of one memory, the newest first
-	OpMemorySearch     Op = "memory.search"     // lexical, semantic or hybrid search; staged changes are not found
-	OpMemoryPut        Op = "memory.put"        // stage memories
-	OpMemoryPatch      Op = "memory.patch"      // stage changes of some fields of memories
-	OpMemoryDelete     Op = "memory.delete"     // stage deletions of memories
-	OpMemoryTouch      Op = "memory.touch"      // add to the counters of memories
-	OpRecordGet        Op = "record.get"        // records of one of its own collections by their keys
-	OpRecordPut        Op = "record.put"        // stage records
-	OpRecordDelete     Op = "record.delete"     // stage deletions of records
-	OpRecordList       Op = "record.list"       // records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order
-	OpRecordHistory    Op = "record.history"    // the versions of one record, the newest first
-	OpRecordSearch     Op = "record.search"     // search in a searchable collection; staged changes are not found
-	OpRecordAppend     Op = "record.append"     // stage records with the next sequence numbers as their keys
-	OpLogAppend        Op = "log.append"        // stage an event of the log, which gets its sequence number at the commit
-	OpLogRead          Op = "log.read"          // events of the log, the oldest first
-	OpLogVerify        Op = "log.verify"        // check the chain of a log page by page: that no event is missing, changed or out of order
-	OpFeedRead         Op = "feed.read"         // changes since a watermark
-	OpFeedEmit         Op = "feed.emit"         // stage an event of the feed
-	OpBranchList       Op = "branch.list"       // the branches
-	OpBranchDiff       Op = "branch.diff"       // what differs between two branches
-	OpBranchFork       Op = "branch.fork"       // make a branch, after the commit
-	OpBranchMerge      Op = "branch.merge"      // merge a branch after the commit, or preview that
-	OpBranchDelete     Op = "branch.delete"     // delete a branch, after the commit
-	OpLinkList         Op = "link.list"         // links from and to a memory; a memory of another namespace is `namespace#key`, and is omitted if it may not be read
-	OpLinkAdd          Op = "link.add"          // stage links
-	OpLinkRemove       Op = "link.remove"       // stage the removal of links
-	OpConfigGet        Op = "config.get"        // its own configuration, or settings by their keys with where their values come from
-	OpConfigList       Op = "config.list"       // settings that families share, in the order of their keys, page by page
-	OpConfigPut        Op = "config.put"        // stage changes of settings that families share: all, or with any fault none
-	OpConfigHistory    Op = "config.history"    // the changes of a shared setting in a scope, the newest first
-	OpConfigRollback   Op = "config.rollback"   // stage the value that a shared setting had at a version, as a new version
-	OpConfigRules      Op = "config.rules"      // the rules about settings that the family may read
-	OpConfigSet        Op = "config.set"        // stage a change of its own configuration
-	OpCallerGet        Op = "caller.get"        // the caller, and the powers of the call
-	OpCallerProgress   Op = "caller.progress"   // tells how far the call, or the job, has come; acts at once
-	OpJobEnqueue       Op = "job.enqueue"       // queue a job of its own
-	OpJobStatus        Op = "job.status"        // the state of a job
-	OpJobCancel        Op = "job.cancel"        // cancel a job
-	OpTextAnalyze      Op = "text.analyze"      // the terms of texts, as search sees them
-	OpTextCount        Op = "text.count"        // how many memories, or records, hold each of some terms
-	OpTextTokens       Op = "text.tokens"       // how many tokens texts have for a language model
-	OpEmbedTexts       Op = "embed.texts"       // vectors of texts
-	OpEmbedRebuild     Op = "embed.rebuild"     // have all vectors made again, after the commit and at most once in ten minutes; the old ones serve until then
-	OpNamespaceList    Op = "namespace.list"    // the namespaces that have memories, of those that may be read, in order, page by page
-	OpNamespaceDelete  Op = "namespace.delete"  // stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop the deleted memories at once
-	OpStatusGet        Op = "status.get"        // how the memory is, as far as the call may read it
-	OpVersionAt        Op = "version.at"        // the newest version of a branch at a moment
-	OpLLMComplete      Op = "llm.complete"      // a completion by a configured language model
-	OpHTTPFetch        Op = "http.fetch"        // a request to an endpoint that the operator named
-	OpToolsList        Op = "tools.list"        // tools of other families, and of the core, that may be called
-	OpToolsCall        Op = "tools.call"        // call another permitted tool inside of the same stage; its errors are passed on
-	OpToolsPublish     Op = "tools.publish"     // publish a tool of its own
-	OpToolsWithdraw    Op = "tools.withdraw"    // withdraw a published tool
-	OpToolsUsage       Op = "tools.usage"       // how often agents called tools; a caller without the right to every namespace sees only its own calls
+	OpMemoryGet         Op = "memory.get"         // memories by their keys
+	OpMemoryList        Op = "memory.list"        // memories of a namespace, page by page: in the order of their keys, or by their fields and in another order
+	OpMemoryNamespaces  Op = "memory.namespaces"  // the namespaces that have memories, of those that may be read
+	OpMemoryHistory     Op = "memory.history"     // the versions of one memory, the newest first
+	OpMemorySearch      Op = "memory.search"      // lexical, semantic or hybrid search; staged changes are not found
+	OpMemoryPut         Op = "memory.put"         // stage memories
+	OpMemoryPatch       Op = "memory.patch"       // stage changes of some fields of memories
+	OpMemoryDelete      Op = "memory.delete"      // stage deletions of memories
+	OpMemoryTouch       Op = "memory.touch"       // add to the counters of memories
+	OpRecordGet         Op = "record.get"         // records of one of its own collections by their keys
+	OpRecordPut         Op = "record.put"         // stage records
+	OpRecordDelete      Op = "record.delete"      // stage deletions of records
+	OpRecordList        Op = "record.list"        // records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order
+	OpRecordHistory     Op = "record.history"     // the versions of one record, the newest first
+	OpRecordSearch      Op = "record.search"      // search in a searchable collection; staged changes are not found
+	OpRecordCollections Op = "record.collections" // the collections whose records the call may read, its own and those of other families, by family and name
+	OpRecordAppend      Op = "record.append"      // stage records with the next sequence numbers as their keys
+	OpLogAppend         Op = "log.append"         // stage an event of the log, which gets its sequence number at the commit
+	OpLogRead           Op = "log.read"           // events of the log, the oldest first
+	OpLogVerify         Op = "log.verify"         // check the chain of a log page by page: that no event is missing, changed or out of order
+	OpFeedRead          Op = "feed.read"          // changes since a watermark
+	OpFeedEmit          Op = "feed.emit"          // stage an event of the feed
+	OpBranchList        Op = "branch.list"        // the branches
+	OpBranchDiff        Op = "branch.diff"        // what differs between two branches
+	OpBranchFork        Op = "branch.fork"        // make a branch, after the commit
+	OpBranchMerge       Op = "branch.merge"       // merge a branch after the commit, or preview that
+	OpBranchDelete      Op = "branch.delete"      // delete a branch, after the commit
+	OpLinkList          Op = "link.list"          // links from and to a memory; a memory of another namespace is `namespace#key`, and is omitted if it may not be read
+	OpLinkAdd           Op = "link.add"           // stage links
+	OpLinkRemove        Op = "link.remove"        // stage the removal of links
+	OpConfigGet         Op = "config.get"         // its own configuration, or settings by their keys with where their values come from
+	OpConfigList        Op = "config.list"        // settings that families share, in the order of their keys, page by page
+	OpConfigPut         Op = "config.put"         // stage changes of settings that families share: all, or with any fault none
+	OpConfigHistory     Op = "config.history"     // the changes of a shared setting in a scope, the newest first
+	OpConfigRollback    Op = "config.rollback"    // stage the value that a shared setting had at a version, as a new version
+	OpConfigRules       Op = "config.rules"       // the rules about settings that the family may read
+	OpConfigSet         Op = "config.set"         // stage a change of its own configuration
+	OpCallerGet         Op = "caller.get"         // the caller, and the powers of the call
+	OpCallerProgress    Op = "caller.progress"    // tells how far the call, or the job, has come; acts at once
+	OpJobEnqueue        Op = "job.enqueue"        // queue a job of its own
+	OpJobStatus         Op = "job.status"         // the state of a job
+	OpJobCancel         Op = "job.cancel"         // cancel a job
+	OpTextAnalyze       Op = "text.analyze"       // the terms of texts, as search sees them
+	OpTextCount         Op = "text.count"         // how many memories, or records, hold each of some terms
+	OpTextTokens        Op = "text.tokens"        // how many tokens texts have for a language model
+	OpTextDetokenize    Op = "text.detokenize"    // the texts that tokens stand for
+	OpEmbedTexts        Op = "embed.texts"        // vectors of texts
+	OpEmbedRebuild      Op = "embed.rebuild"      // have all vectors made again, after the commit and at most once in ten minutes; the old ones serve until then
+	OpNamespaceList     Op = "namespace.list"     // the namespaces that have memories, of those that may be read, in order, page by page
+	OpNamespaceDelete   Op = "namespace.delete"   // stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop the deleted memories at once
+	OpStatusGet         Op = "status.get"         // how the memory is, as far as the call may read it
+	OpVersionAt         Op = "version.at"         // the newest version of a branch at a moment
+	OpLLMComplete       Op = "llm.complete"       // a completion by a configured language model
+	OpHTTPFetch         Op = "http.fetch"         // a request to an endpoint that the operator named
+	OpToolsList         Op = "tools.list"         // tools of other families, and of the core, that may be called
+	OpToolsCall         Op = "tools.call"         // call another permitted tool inside of the same stage; its errors are passed on
+	OpToolsPublish      Op = "tools.publish"      // publish a tool of its own
+	OpToolsWithdraw     Op = "tools.withdraw"     // withdraw a published tool
+	OpToolsUsage        Op = "tools.usage"        // how often agents called tools; a caller without the right to every namespace sees only its own calls
 )
 
 // The names of limits, as errors and manifests say them.
@@ -687,62 +689,64 @@ func Capabilities() []Capability {
 // Ops are all operations, each with what it needs; empty where every family may call it.
 func Ops() map[Op]Capability {
 	return map[Op]Capability{
-		OpMemoryGet:        "memory.read",
-		OpMemoryList:       "memory.read",
-		OpMemoryNamespaces: "memory.read",
-		OpMemoryHistory:    "memory.read",
-		OpMemorySearch:     "memory.read",
-		OpMemoryPut:        "memory.write",
-		OpMemoryPatch:      "memory.write",
-		OpMemoryDelete:     "memory.write",
-		OpMemoryTouch:      "memory.count",
-		OpRecordGet:        "record",
-		OpRecordPut:        "record",
-		OpRecordDelete:     "record",
-		OpRecordList:       "record",
-		OpRecordHistory:    "record",
-		OpRecordSearch:     "record",
-		OpRecordAppend:     "record",
-		OpLogAppend:        "log.append",
-		OpLogRead:          "log.read",
-		OpLogVerify:        "log.read",
-		OpFeedRead:         "feed.read",
-		OpFeedEmit:         "feed.emit",
-		OpBranchList:       "branch.read",
-		OpBranchDiff:       "branch.read",
-		OpBranchFork:       "branch.write",
-		OpBranchMerge:      "branch.write",
-		OpBranchDelete:     "branch.write",
-		OpLinkList:         "link.read",
-		OpLinkAdd:          "link.write",
-		OpLinkRemove:       "link.write",
-		OpConfigGet:        "",
-		OpConfigList:       "config.read",
-		OpConfigPut:        "config.shared",
-		OpConfigHistory:    "config.read",
-		OpConfigRollback:   "config.shared",
-		OpConfigRules:      "",
-		OpConfigSet:        "config.write",
-		OpCallerGet:        "",
-		OpCallerProgress:   "",
-		OpJobEnqueue:       "job",
-		OpJobStatus:        "job",
-		OpJobCancel:        "job",
-		OpTextAnalyze:      "",
-		OpTextCount:        "",
-		OpTextTokens:       "",
-		OpEmbedTexts:       "embed",
-		OpEmbedRebuild:     "embed.rebuild",
-		OpNamespaceList:    "memory.read",
-		OpNamespaceDelete:  "namespace.delete",
-		OpStatusGet:        "memory.read",
-		OpVersionAt:        "",
-		OpLLMComplete:      "llm",
-		OpHTTPFetch:        "http",
-		OpToolsList:        "tools.call",
-		OpToolsCall:        "tools.call",
-		OpToolsPublish:     "tools.publish",
-		OpToolsWithdraw:    "tools.publish",
-		OpToolsUsage:       "tools.usage",
+		OpMemoryGet:         "memory.read",
+		OpMemoryList:        "memory.read",
+		OpMemoryNamespaces:  "memory.read",
+		OpMemoryHistory:     "memory.read",
+		OpMemorySearch:      "memory.read",
+		OpMemoryPut:         "memory.write",
+		OpMemoryPatch:       "memory.write",
+		OpMemoryDelete:      "memory.write",
+		OpMemoryTouch:       "memory.count",
+		OpRecordGet:         "record",
+		OpRecordPut:         "record",
+		OpRecordDelete:      "record",
+		OpRecordList:        "record",
+		OpRecordHistory:     "record",
+		OpRecordSearch:      "record",
+		OpRecordCollections: "record",
+		OpRecordAppend:      "record",
+		OpLogAppend:         "log.append",
+		OpLogRead:           "log.read",
+		OpLogVerify:         "log.read",
+		OpFeedRead:          "feed.read",
+		OpFeedEmit:          "feed.emit",
+		OpBranchList:        "branch.read",
+		OpBranchDiff:        "branch.read",
+		OpBranchFork:        "branch.write",
+		OpBranchMerge:       "branch.write",
+		OpBranchDelete:      "branch.write",
+		OpLinkList:          "link.read",
+		OpLinkAdd:           "link.write",
+		OpLinkRemove:        "link.write",
+		OpConfigGet:         "",
+		OpConfigList:        "config.read",
+		OpConfigPut:         "config.shared",
+		OpConfigHistory:     "config.read",
+		OpConfigRollback:    "config.shared",
+		OpConfigRules:       "",
+		OpConfigSet:         "config.write",
+		OpCallerGet:         "",
+		OpCallerProgress:    "",
+		OpJobEnqueue:        "job",
+		OpJobStatus:         "job",
+		OpJobCancel:         "job",
+		OpTextAnalyze:       "",
+		OpTextCount:         "",
+		OpTextTokens:        "",
+		OpTextDetokenize:    "",
+		OpEmbedTexts:        "embed",
+		OpEmbedRebuild:      "embed.rebuild",
+		OpNamespaceList:     "memory.read",
+		OpNamespaceDelete:   "namespace.delete",
+		OpStatusGet:         "memory.read",
+		OpVersionAt:         "",
+		OpLLMComplete:       "llm",
+		OpHTTPFetch:         "http",
+		OpToolsList:         "tools.call",
+		OpToolsCall:         "tools.call",
+		OpToolsPublish:      "tools.publish",
+		OpToolsWithdraw:     "tools.publish",
+		OpToolsUsage:        "tools.usage",
 	}
 }

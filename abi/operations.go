@@ -114,6 +114,17 @@ type Record struct {
 	Deleted   bool            `json:"deleted,omitempty"`    // in a history: it was deleted at this version
 }
 
+// RecordCollection is a collection of records, as its family's manifest declares it.
+type RecordCollection struct {
+	Family      string     `json:"family"`                // its family
+	Name        string     `json:"name"`                  // its name
+	Per         string     `json:"per"`                   // `space`: its records are the same on every branch: branch, space
+	Searchable  []string   `json:"searchable,omitempty"`  // the fields that record.search searches; absent: none
+	Indexes     [][]string `json:"indexes,omitempty"`     // the fields that record.list filters and orders by, index by index, with their types, as in `due:time`
+	Expires     string     `json:"expires,omitempty"`     // how long a record is kept; absent: without end
+	Unversioned bool       `json:"unversioned,omitempty"` // only the newest version of a record can be read
+}
+
 // RecordFilter is a condition on an indexed field of records.
 type RecordFilter struct {
 	Field string          `json:"field"` // the field, by its path, as in `owner` or `task.due`
@@ -495,18 +506,30 @@ type RecordHistoryResponse struct {
 
 // RecordSearchRequest is the request of record.search: search in a searchable collection; staged changes are not found.
 type RecordSearchRequest struct {
-	Collection string   `json:"collection"`           // the collection
-	Query      string   `json:"query"`                // the question
-	Namespaces []string `json:"namespaces,omitempty"` // the namespaces; `*` alone stands for all that the caller may use; default: the call's own
-	K          int      `json:"k,omitempty"`          // how many hits; 1 to 50; default: 10
-	Offset     int      `json:"offset,omitempty"`     // how many of the best hits are left out; at least 0
-	Family     string   `json:"family,omitempty"`     // another family, which `records.read` has to allow; default: the caller's own
+	Collection string    `json:"collection"`           // the collection
+	Query      string    `json:"query"`                // the question
+	Namespaces []string  `json:"namespaces,omitempty"` // the namespaces; `*` alone stands for all that the caller may use; default: the call's own
+	K          int       `json:"k,omitempty"`          // how many hits; 1 to 50; default: 10
+	Offset     int       `json:"offset,omitempty"`     // how many of the best hits are left out; at least 0
+	Family     string    `json:"family,omitempty"`     // another family, which `records.read` has to allow; default: the caller's own
+	Mode       string    `json:"mode,omitempty"`       // how to search; semantic and a vector need an embedder, and hybrid is lexical without one: hybrid, lexical, semantic; default: lexical, and hybrid with a vector
+	Vector     []float32 `json:"vector,omitempty"`     // the question's vector; default: made by the embedder
 }
 
 // RecordSearchResponse is the response of record.search.
 type RecordSearchResponse struct {
 	Hits  []RecordHit `json:"hits"`  // the best first
 	Total int         `json:"total"` // how many records match
+}
+
+// RecordCollectionsRequest is the request of record.collections: the collections whose records the call may read, its own and those of other families, by family and name.
+type RecordCollectionsRequest struct {
+	Family string `json:"family,omitempty"` // only those of a family, which `records.read` has to allow if it is another; default: all
+}
+
+// RecordCollectionsResponse is the response of record.collections.
+type RecordCollectionsResponse struct {
+	Collections []RecordCollection `json:"collections"` // the collections
 }
 
 // RecordAppendRequest is the request of record.append: stage records with the next sequence numbers as their keys.
@@ -866,7 +889,8 @@ type TextAnalyzeResponse struct {
 type TextCountRequest struct {
 	Terms      []string `json:"terms"`                // the terms; at most 256 elements
 	Namespaces []string `json:"namespaces,omitempty"` // the namespaces; `*` alone stands for all that the call may read; default: the call's own
-	Collection string   `json:"collection,omitempty"` // a searchable collection of its own; default: memory
+	Collection string   `json:"collection,omitempty"` // a searchable collection; default: memory
+	Family     string   `json:"family,omitempty"`     // another family, which `records.read` has to allow; default: the caller's own
 }
 
 // TextCountResponse is the response of text.count.
@@ -879,6 +903,7 @@ type TextCountResponse struct {
 type TextTokensRequest struct {
 	Texts  []string `json:"texts"`            // the texts; together at most 1 MiB; 1 to 256 elements
 	Tokens bool     `json:"tokens,omitempty"` // adds the tokens themselves
+	IDs    bool     `json:"ids,omitempty"`    // adds the tokens' ids
 }
 
 // TextTokensResponse is the response of text.tokens.
@@ -886,6 +911,18 @@ type TextTokensResponse struct {
 	Encoding string     `json:"encoding"`         // the vocabulary: `cl100k_base`
 	Counts   []int      `json:"counts"`           // how many tokens each text has; exact for models of that vocabulary, an estimate for others
 	Tokens   [][]string `json:"tokens,omitempty"` // the tokens of each text, where they were asked for; a part of a character is shown as U+FFFD
+	IDs      [][]int    `json:"ids,omitempty"`    // the ids of the tokens of each text, where they were asked for
+}
+
+// TextDetokenizeRequest is the request of text.detokenize: the texts that tokens stand for.
+type TextDetokenizeRequest struct {
+	IDs [][]int `json:"ids"` // the ids of the tokens of each text, as text.tokens gives them; the texts have at most 1 MiB together. Special tokens are none; 1 to 256 elements
+}
+
+// TextDetokenizeResponse is the response of text.detokenize.
+type TextDetokenizeResponse struct {
+	Encoding string   `json:"encoding"` // the vocabulary: `cl100k_base`
+	Texts    []string `json:"texts"`    // the texts; a part of a character is shown as U+FFFD
 }
 
 // EmbedTextsRequest is the request of embed.texts: vectors of texts.
@@ -1399,6 +1436,14 @@ func (r *RecordSearchRequest) Check() error {
 			return err
 		}
 	}
+	if err := checkEnum("mode", []string{r.Mode}, "", "hybrid", "lexical", "semantic"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *RecordCollectionsRequest) Check() error {
 	return nil
 }
 
@@ -1638,6 +1683,14 @@ func (r *TextCountRequest) Check() error {
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *TextTokensRequest) Check() error {
 	if err := checkLength("texts", len(r.Texts), 1, 256); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *TextDetokenizeRequest) Check() error {
+	if err := checkLength("ids", len(r.IDs), 1, 256); err != nil {
 		return err
 	}
 	return nil

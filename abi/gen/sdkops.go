@@ -144,7 +144,8 @@ func (t *shape) sdkWrite(value string) string {
 	case t.list && t.of.goType() == "string":
 		return fmt.Sprintf("w.Texts(%s)", value)
 	case t.list:
-		return fmt.Sprintf("w.List(len(%s), func(i int) { %s })", value, t.of.sdkWrite(value+"[i]"))
+		i := string(rune('i' + strings.Count(value, "["))) // of lists in lists, each has its own
+		return fmt.Sprintf("w.List(len(%s), func(%s int) { %s })", value, i, t.of.sdkWrite(value+"["+i+"]"))
 	case t.dict:
 		return fmt.Sprintf("scan.WriteMap(w, %s, func(v %s) { %s })", value, t.of.sdkType(), t.of.sdkWrite("v"))
 	case t.isStructure() && t.nullable:

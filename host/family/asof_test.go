@@ -6,24 +6,53 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
 func TestAToolThatOnlyReadsCanBeCalledInThePast(t *testing.T) {
 	steps := []step{
 		{"memory.get", `{"keys":["a","later"]}`}, {"memory.list", `{}`}, {"memory.search", `{"query":"apple"}`}, {"text.count", `{"terms":["appl"]}`},
-		{"memory.history", `{"key":"a"}`},
+		{"memory.history", `{"key":"a"}`}, {"record.get", `{"collection":"own","keys":["a","later"]}`}, {"record.list", `{"collection":"own"}`},
+		{"record.list", `{"collection":"own","filters":[{"field":"text","op":"prefix","value":"apple"}],"order":"text"}`},
+		{"record.search", `{"collection":"own","query":"apple"}`}, {"record.history", `{"collection":"own","key":"a"}`},
+		{"link.list", `{"key":"a"}`}, {"log.read", `{}`}, {"log.verify", `{}`},
 	}
 	reads, yes := aFamily("reads"), true
+	reads.Collections = []abi.Collection{{Name: "own", Searchable: []string{"text"}, Indexes: [][]string{{"text"}}}}
 	reads.Tools[0].Annotations.ReadOnly = &yes
 	w := open(t, nil).with(reads, script{steps: steps})
-	w.store("a", `"apple then"`)
+	write := func(key, when, link string) {
+		t.Helper()
+		stage, err := w.space.As(owner("")).Stage(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := ops.CollectionOf(reads, reads.Collections[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stage.PutRecord(t.Context(), own, "", key, json.RawMessage(`{"text":"apple `+when+`"}`), nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stage.Put(t.Context(), "", []memory.Item{{Key: key, Value: json.RawMessage(`"apple ` + when + `"`), Links: []string{link}}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := stage.Log("default", when, json.RawMessage(`1`)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stage.Commit(t.Context(), memory.Commit{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a", "then", "then-link")
 	before, err := w.space.As(owner("")).Recall(t.Context(), memory.Location{}, "a", memory.AsOf{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.store("a", `"apple now"`)
-	w.store("later", `"apple later"`)
+	write("a", "now", "now-link")
+	write("later", "later", "a")
 	for _, at := range []memory.AsOf{{Version: before.Version}, {Time: before.Timestamp}} {
 		result, err := w.call(Call{Tool: "reads_do", AsOf: at})
 		if err != nil {
@@ -35,8 +64,13 @@ func TestAToolThatOnlyReadsCanBeCalledInThePast(t *testing.T) {
 				t.Errorf("%s sees %s, %v", steps[i].op, r.OK, r.Error)
 			}
 		}
-		if !strings.Contains(string(got[0].OK), "then") || !strings.Contains(string(got[2].OK), "then") {
-			t.Errorf("seen is %s", result.Output)
+		for _, i := range []int{0, 2, 5, 6, 7, 8, 9, 10, 11} {
+			if !strings.Contains(string(got[i].OK), "then") {
+				t.Errorf("%s sees %s", steps[i].op, got[i].OK)
+			}
+		}
+		if verified := string(got[12].OK); !strings.Contains(verified, `"checked":1`) {
+			t.Errorf("log.verify sees %s", verified)
 		}
 	}
 	if got, _ := w.do("reads"); !strings.Contains(string(got[0].OK), "now") {

@@ -27,7 +27,8 @@ func asksOf(manifest []byte, m *abi.Manifest) registry.Asked {
 }
 
 // builtGrant returns the grant of a built-in family without an operator's decision: what it asks for, except
-// external access, tools of others, and direct writes of memories where it can propose them. Its hooks are off.
+// external access, tools that its manifest does not name, and direct writes of memories where it can propose them. Its hooks
+// are off.
 func builtGrant(x *family) registry.Grant {
 	proposes := false
 	for _, c := range x.manifest.Capabilities {
@@ -36,7 +37,11 @@ func builtGrant(x *family) registry.Grant {
 	g := registry.Grant{Digest: x.digest, Version: x.manifest.Version}
 	for _, c := range x.manifest.Capabilities {
 		switch c.Name {
-		case abi.CanLLM, abi.CanHTTP, abi.CanToolsCall, abi.CanToolsPublish, abi.CanToolsUsage, abi.CanRecordsRead, abi.CanNamespaceDelete, abi.CanEmbedRebuild:
+		case abi.CanToolsCall:
+			if c.Scope = slices.DeleteFunc(slices.Clone(c.Scope), func(tool string) bool { return tool == policy.Everything }); len(c.Scope) == 0 {
+				continue
+			}
+		case abi.CanLLM, abi.CanHTTP, abi.CanToolsPublish, abi.CanToolsUsage, abi.CanRecordsRead, abi.CanNamespaceDelete, abi.CanEmbedRebuild:
 			continue
 		case abi.CanMemoryWrite:
 			if proposes {

@@ -312,3 +312,15 @@ func TestAnUpdateOfADisabledFamilyStaysDisabled(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+func TestAFamilyThatIsBuiltInCallsTheToolsThatItsManifestNames(t *testing.T) {
+	named := pack(t, asking("legacy", "1.0.0", "tools.call=tags_do,*"), script{says: `{}`})
+	free := pack(t, asking("routes", "1.0.0", "tools.call=*", "llm=*", "records.read=*"), script{says: `{}`})
+	w := open(t, release(named, free))
+	for _, d := range w.All() {
+		want := map[string][]string{"legacy": {"tools.call=tags_do"}, "routes": nil}[d.Manifest.Name]
+		if got := grantedTo(d.Grant); !slices.Equal(got, want) {
+			t.Errorf("%s has %q", d.Manifest.Name, got)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package family
 import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"maps"
+	"slices"
 )
 
 // declareIndexes declares the families' indexes to the space. Approved versions that only serve a hook have no say. The
@@ -31,4 +33,11 @@ func (f *Families) manifestOf(name string) *abi.Manifest {
 		return x.manifest
 	}
 	return nil
+}
+
+// names returns the names of all families, sorted.
+func (f *Families) names() []string {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return slices.Sorted(maps.Keys(f.known))
 }

@@ -254,6 +254,7 @@ func TestAFamilyReadsTheRecordsOfAnotherThatItWasGrantedToRead(t *testing.T) {
 		{"record.history", `{"family":"kept","collection":"pages","key":"p"}`},
 		{"record.search", `{"family":"kept","collection":"pages","query":"lantern"}`},
 	}
+	counted := []step{{"text.count", `{"family":"kept","collection":"pages","terms":["lantern"]}`}, {"record.collections", `{}`}}
 	refused := []step{
 		{"record.get", `{"family":"kept","collection":"pages","keys":["p"],"namespace":"closed"}`},
 		{"record.list", `{"family":"other","collection":"pages"}`},
@@ -261,9 +262,13 @@ func TestAFamilyReadsTheRecordsOfAnotherThatItWasGrantedToRead(t *testing.T) {
 		{"record.put", `{"collection":"pages","items":[{"key":"p","value":1}]}`},
 		{"record.put", `{"family":"kept","collection":"pages","items":[{"key":"p","value":1}]}`},
 		{"record.delete", `{"collection":"kept/pages","keys":["p"]}`},
+		{"record.search", `{"family":"kept","collection":"pages","query":"lantern","namespaces":["closed"]}`},
+		{"text.count", `{"family":"kept","collection":"pages","terms":["lantern"],"namespaces":["closed"]}`},
+		{"text.count", `{"family":"other","collection":"pages","terms":["lantern"]}`},
+		{"record.collections", `{"family":"other"}`},
 	}
 	w := open(t, nil).with(kept, script{steps: []step{{"record.put", `{"collection":"pages","items":[{"key":"p","value":{"text":"a lantern","n":7}}]}`}}})
-	w.with(reader, script{steps: append(read, refused...)})
+	w.with(reader, script{steps: slices.Concat(read, refused, counted)})
 	if _, err := w.call(Call{Tool: "kept_do", Location: memory.Location{Namespace: "open"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -272,9 +277,24 @@ func TestAFamilyReadsTheRecordsOfAnotherThatItWasGrantedToRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, r := range responses(t, result.Output) {
+	told := responses(t, result.Output)
+	for i, r := range told[:len(read)+len(refused)] {
 		if found := strings.Contains(string(r.OK), "lantern"); found != (i < len(read)) || i >= len(read) && r.Error == nil {
 			t.Errorf("call %d was answered with %s, %v", i, r.OK, r.Error)
+		}
+	}
+	const about = `{"collections":[{"family":"kept","name":"pages","per":"branch","searchable":["text"],"indexes":[["n:number"]]}]}`
+	if n := len(read) + len(refused); string(told[n].OK) != `{"documents":1,"counts":[1]}` || string(told[n+1].OK) != about {
+		t.Errorf("it counts %s, and is told of %s", told[n].OK, told[n+1].OK)
+	}
+	limited := call
+	limited.Caller.Rights = memory.FullRights().LimitedTo([]memory.Right{memory.ToUse("reader")})
+	if result, err = w.call(limited); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range responses(t, result.Output) {
+		if r.Error == nil && string(r.OK) != `{"collections":[]}` {
+			t.Errorf("a caller who may not use the other family is answered call %d with %s", i, r.OK)
 		}
 	}
 	if _, err := w.Grant(GrantRequest{Family: "reader", Revoke: []string{string(abi.CanRecordsRead)}}); err != nil {

@@ -69,7 +69,7 @@ func (q Search) collection() string {
 	if q.Events {
 		return events
 	}
-	return memories
+	return cmp.Or(q.records, memories)
 }
 
 func (q Search) indexQuery() search.Query {

@@ -265,7 +265,7 @@ func (t *Stage) lastSequence(ctx context.Context, c Collection, namespace string
 	return last, nil
 }
 
-// SearchRecords searches a collection at the stage's version, without staged changes.
+// SearchRecords searches a collection at the stage's version, without staged changes. The zero Mode is Hybrid.
 func (t *Stage) SearchRecords(ctx context.Context, c Collection, q Search) ([]RecordHit, int, error) {
 	if len(c.Fields) == 0 {
 		return nil, 0, invalid("collection %s is not searchable: its manifest names no fields to search", c.Name)
@@ -288,8 +288,8 @@ func (s *Space) searchRecords(ctx context.Context, l store.Lineage, b *lineage.B
 	if err := s.Ready(ctx); err != nil || l == nil {
 		return nil, 0, err
 	}
-	v := view{branch: b, lineage: l, now: now}
-	found, err := s.index.Search(ctx, v.search(q.Namespaces, c.Name), q.indexQuery())
+	q.records = c.Name
+	found, _, err := s.ask(ctx, view{branch: b, lineage: l, now: now}, q, q.indexQuery())
 	if err != nil {
 		return nil, 0, s.translate("search", err)
 	}

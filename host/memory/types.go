@@ -140,6 +140,7 @@ type Search struct {
 	Distinct bool      // only the best of near-duplicates
 
 	weights []search.Weighted
+	records string // the collection of families' records that is searched instead
 	by      Caller
 	present bool // AsOf is a version of just now: counters are known
 }

@@ -134,6 +134,45 @@ func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 	}
 }
 
+func TestRecordsAreFoundByMeaningInNamespacesThatMayBeRead(t *testing.T) {
+	s, _ := withEmbedders(t, t.TempDir(), ofKinds(&kinds{}))
+	pages := Collection{Name: "fam/pages", Fields: []string{"text"}}
+	shared := Collection{Name: "fam/shared", Fields: []string{"text"}, PerSpace: true, Unversioned: true}
+	st := stage(t, s, "")
+	for _, c := range []Collection{pages, shared} {
+		for namespace, text := range map[string]string{"open": "a dog with a long tail", "closed": "a cat"} {
+			if err := st.Keep(t.Context(), c, namespace, RecordItem{Key: "pet", Value: json.RawMessage(`{"text":"` + text + `"}`)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := st.Keep(t.Context(), c, "open", RecordItem{Key: "box", Value: json.RawMessage(`{"text":"a hammer"}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stageCommit(t, st, Commit{})
+	embedded(t, s)
+	narrow, err := s.As(Caller{Rights: RightsTo([]string{"open"}, nil)}).Stage(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []Collection{pages, shared} {
+		for mode, want := range map[Mode]string{Semantic: "open#pet open#box", Hybrid: "open#pet open#box", Lexical: ""} {
+			hits, total, err := narrow.SearchRecords(t.Context(), c, Search{Text: "which beast?", Mode: mode})
+			var got []string
+			for _, h := range hits {
+				got = append(got, h.Namespace+"#"+h.Key)
+			}
+			if err != nil || strings.Join(got, " ") != want || total != len(got) {
+				t.Errorf("%s, mode %s: found %q of %d, %v", c.Name, mode, got, total, err)
+			}
+		}
+	}
+	hits, _, err := narrow.SearchRecords(t.Context(), pages, Search{Text: "which?", Mode: Semantic, Vector: []float32{0, 1, 0}, K: 1})
+	if err != nil || len(hits) != 1 || hits[0].Key != "box" {
+		t.Errorf("by a vector: %+v, %v", hits, err)
+	}
+}
+
 func TestAnExplanationSaysHowMuchMeaningCounted(t *testing.T) {
 	s, _ := withEmbedders(t, t.TempDir(), ofKinds(&kinds{}))
 	put(t, s, "", "pet", "a dog with a long tail")

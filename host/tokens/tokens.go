@@ -1,4 +1,4 @@
-// Package tokens counts the tokens of a text for a language model, by the vocabulary cl100k_base.
+// Package tokens splits texts into tokens for language models, by the vocabulary cl100k_base.
 package tokens
 
 import (
@@ -131,6 +131,25 @@ func (t *Tokenizer) Split(text string) []string {
 		list = append(list, t.merge(piece)...)
 	}
 	return list
+}
+
+// IDs returns the ids of the tokens of a text.
+func (t *Tokenizer) IDs(text string) []int {
+	split := t.Split(text)
+	ids := make([]int, len(split))
+	for i, token := range split {
+		rank, _ := t.rank(token) // all bytes are tokens
+		ids[i] = int(rank)
+	}
+	return ids
+}
+
+// Text returns the text of a token; ok is false for an unknown id, such as that of a special token. It may be a part of a character.
+func (t *Tokenizer) Text(id int) (text string, ok bool) {
+	if id < 0 || id >= len(t.ends) {
+		return "", false
+	}
+	return t.token(uint32(id)), true
 }
 
 // next returns the length of the first non-empty piece of a text. Tokens never span pieces, which this expression

@@ -56,15 +56,15 @@ func TestTheVocabularyIsThatOfItsName(t *testing.T) {
 	}
 }
 
-// reference counts with another implementation.
-func reference(t testing.TB) func(string) int {
+// reference splits into ids with another implementation.
+func reference(t testing.TB) func(string) []int {
 	t.Helper()
 	tiktoken.SetBpeLoader(loader.NewOfflineLoader())
 	encoding, err := tiktoken.GetEncoding(Encoding)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(text string) int { return len(encoding.Encode(text, nil, nil)) }
+	return func(text string) []int { return encoding.Encode(text, nil, nil) }
 }
 
 func load(t testing.TB) *Tokenizer {
@@ -88,9 +88,9 @@ func samples() []string {
 }
 
 func TestTextsHaveAsManyTokensAsElsewhere(t *testing.T) {
-	count, tokenizer := reference(t), load(t)
+	ids, tokenizer := reference(t), load(t)
 	for _, text := range samples() {
-		if got, want := tokenizer.Count(text), count(text); got != want {
+		if got, want := tokenizer.Count(text), len(ids(text)); got != want {
 			t.Errorf("%.60q has %d tokens, not %d: %q", text, want, got, tokenizer.Split(text))
 		}
 		if joined := strings.Join(tokenizer.Split(text), ""); joined != text {
@@ -99,8 +99,27 @@ func TestTextsHaveAsManyTokensAsElsewhere(t *testing.T) {
 	}
 }
 
+func TestTokensHaveTheIDsThatTheyHaveElsewhereAndAreReadBack(t *testing.T) {
+	want, tokenizer := reference(t), load(t)
+	for _, text := range samples() {
+		var read strings.Builder
+		for _, id := range tokenizer.IDs(text) {
+			token, _ := tokenizer.Text(id)
+			read.WriteString(token)
+		}
+		if got := tokenizer.IDs(text); !slices.Equal(got, want(text)) || read.String() != text {
+			t.Errorf("%.60q has the ids %v, not %v, and is read back as %.60q", text, got, want(text), read.String())
+		}
+	}
+	for _, id := range []int{-1, len(tokenizer.ends), 100257, 1 << 40} {
+		if text, ok := tokenizer.Text(id); ok {
+			t.Errorf("%d is %q", id, text)
+		}
+	}
+}
+
 func TestTheDocumentationHasAsManyTokensAsElsewhere(t *testing.T) {
-	count, tokenizer := reference(t), load(t)
+	ids, tokenizer := reference(t), load(t)
 	files := 0
 	err := filepath.WalkDir(filepath.Join("..", "..", "docs"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".md" || files == 6 {
@@ -111,7 +130,7 @@ func TestTheDocumentationHasAsManyTokensAsElsewhere(t *testing.T) {
 			return err
 		}
 		files++
-		if got, want := tokenizer.Count(string(text)), count(string(text)); got != want {
+		if got, want := tokenizer.Count(string(text)), len(ids(string(text))); got != want {
 			t.Errorf("%s has %d tokens, not %d", path, want, got)
 		}
 		return nil

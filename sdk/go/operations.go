@@ -528,6 +528,40 @@ func (x *Record) read(s *scan.Scanner) {
 	}
 }
 
+// RecordCollection is a collection of records, as its family's manifest declares it.
+type RecordCollection struct {
+	Family      string     `json:"family"`               // its family
+	Name        string     `json:"name"`                 // its name
+	Per         string     `json:"per"`                  // `space`: its records are the same on every branch: branch, space
+	Searchable  []string   `json:"searchable,omitzero"`  // the fields that record.search searches; absent: none
+	Indexes     [][]string `json:"indexes,omitzero"`     // the fields that record.list filters and orders by, index by index, with their types, as in `due:time`
+	Expires     string     `json:"expires,omitzero"`     // how long a record is kept; absent: without end
+	Unversioned bool       `json:"unversioned,omitzero"` // only the newest version of a record can be read
+}
+
+func (x *RecordCollection) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "family":
+			x.Family = s.String()
+		case "name":
+			x.Name = s.String()
+		case "per":
+			x.Per = s.String()
+		case "searchable":
+			x.Searchable = s.Strings()
+		case "indexes":
+			x.Indexes = scan.ReadList(s, func() []string { return s.Strings() })
+		case "expires":
+			x.Expires = s.String()
+		case "unversioned":
+			x.Unversioned = s.Bool()
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // RecordFilter is a condition on an indexed field of records.
 type RecordFilter struct {
 	Field string `json:"field"` // the field, by its path, as in `owner` or `task.due`
@@ -1757,12 +1791,14 @@ func (x *RecordHistoryResponse) read(s *scan.Scanner) {
 
 // RecordSearchRequest is the request of record.search: search in a searchable collection; staged changes are not found.
 type RecordSearchRequest struct {
-	Collection string   `json:"collection"`          // the collection
-	Query      string   `json:"query"`               // the question
-	Namespaces []string `json:"namespaces,omitzero"` // the namespaces; `*` alone stands for all that the caller may use; default: the call's own
-	K          int      `json:"k,omitzero"`          // how many hits; 1 to 50; default: 10
-	Offset     int      `json:"offset,omitzero"`     // how many of the best hits are left out; at least 0
-	Family     string   `json:"family,omitzero"`     // another family, which `records.read` has to allow; default: the caller's own
+	Collection string    `json:"collection"`          // the collection
+	Query      string    `json:"query"`               // the question
+	Namespaces []string  `json:"namespaces,omitzero"` // the namespaces; `*` alone stands for all that the caller may use; default: the call's own
+	K          int       `json:"k,omitzero"`          // how many hits; 1 to 50; default: 10
+	Offset     int       `json:"offset,omitzero"`     // how many of the best hits are left out; at least 0
+	Family     string    `json:"family,omitzero"`     // another family, which `records.read` has to allow; default: the caller's own
+	Mode       string    `json:"mode,omitzero"`       // how to search; semantic and a vector need an embedder, and hybrid is lexical without one: hybrid, lexical, semantic; default: lexical, and hybrid with a vector
+	Vector     []float32 `json:"vector,omitzero"`     // the question's vector; default: made by the embedder
 }
 
 func (x *RecordSearchRequest) write(w *scan.Writer) {
@@ -1787,6 +1823,14 @@ func (x *RecordSearchRequest) write(w *scan.Writer) {
 		w.Key("family")
 		w.Text(x.Family)
 	}
+	if x.Mode != "" {
+		w.Key("mode")
+		w.Text(x.Mode)
+	}
+	if x.Vector != nil {
+		w.Key("vector")
+		w.List(len(x.Vector), func(i int) { w.Number32(x.Vector[i]) })
+	}
 	w.Close()
 }
 
@@ -1803,6 +1847,36 @@ func (x *RecordSearchResponse) read(s *scan.Scanner) {
 			x.Hits = scan.ReadList(s, func() RecordHit { return readObject[RecordHit](s) })
 		case "total":
 			x.Total = int(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// RecordCollectionsRequest is the request of record.collections: the collections whose records the call may read, its own and those of other families, by family and name.
+type RecordCollectionsRequest struct {
+	Family string `json:"family,omitzero"` // only those of a family, which `records.read` has to allow if it is another; default: all
+}
+
+func (x *RecordCollectionsRequest) write(w *scan.Writer) {
+	w.Open()
+	if x.Family != "" {
+		w.Key("family")
+		w.Text(x.Family)
+	}
+	w.Close()
+}
+
+// RecordCollectionsResponse is the response of record.collections.
+type RecordCollectionsResponse struct {
+	Collections []RecordCollection `json:"collections"` // the collections
+}
+
+func (x *RecordCollectionsResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "collections":
+			x.Collections = scan.ReadList(s, func() RecordCollection { return readObject[RecordCollection](s) })
 		default:
 			s.Skip()
 		}
@@ -2864,7 +2938,8 @@ func (x *TextAnalyzeResponse) read(s *scan.Scanner) {
 type TextCountRequest struct {
 	Terms      []string `json:"terms"`               // the terms; at most 256 elements
 	Namespaces []string `json:"namespaces,omitzero"` // the namespaces; `*` alone stands for all that the call may read; default: the call's own
-	Collection string   `json:"collection,omitzero"` // a searchable collection of its own; default: memory
+	Collection string   `json:"collection,omitzero"` // a searchable collection; default: memory
+	Family     string   `json:"family,omitzero"`     // another family, which `records.read` has to allow; default: the caller's own
 }
 
 func (x *TextCountRequest) write(w *scan.Writer) {
@@ -2878,6 +2953,10 @@ func (x *TextCountRequest) write(w *scan.Writer) {
 	if x.Collection != "" {
 		w.Key("collection")
 		w.Text(x.Collection)
+	}
+	if x.Family != "" {
+		w.Key("family")
+		w.Text(x.Family)
 	}
 	w.Close()
 }
@@ -2905,6 +2984,7 @@ func (x *TextCountResponse) read(s *scan.Scanner) {
 type TextTokensRequest struct {
 	Texts  []string `json:"texts"`           // the texts; together at most 1 MiB; 1 to 256 elements
 	Tokens bool     `json:"tokens,omitzero"` // adds the tokens themselves
+	IDs    bool     `json:"ids,omitzero"`    // adds the tokens' ids
 }
 
 func (x *TextTokensRequest) write(w *scan.Writer) {
@@ -2915,6 +2995,10 @@ func (x *TextTokensRequest) write(w *scan.Writer) {
 		w.Key("tokens")
 		w.Bool(x.Tokens)
 	}
+	if x.IDs {
+		w.Key("ids")
+		w.Bool(x.IDs)
+	}
 	w.Close()
 }
 
@@ -2923,6 +3007,7 @@ type TextTokensResponse struct {
 	Encoding string     `json:"encoding"`        // the vocabulary: `cl100k_base`
 	Counts   []int      `json:"counts"`          // how many tokens each text has; exact for models of that vocabulary, an estimate for others
 	Tokens   [][]string `json:"tokens,omitzero"` // the tokens of each text, where they were asked for; a part of a character is shown as U+FFFD
+	IDs      [][]int    `json:"ids,omitzero"`    // the ids of the tokens of each text, where they were asked for
 }
 
 func (x *TextTokensResponse) read(s *scan.Scanner) {
@@ -2934,6 +3019,39 @@ func (x *TextTokensResponse) read(s *scan.Scanner) {
 			x.Counts = scan.ReadList(s, func() int { return int(s.Int()) })
 		case "tokens":
 			x.Tokens = scan.ReadList(s, func() []string { return s.Strings() })
+		case "ids":
+			x.IDs = scan.ReadList(s, func() []int { return scan.ReadList(s, func() int { return int(s.Int()) }) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// TextDetokenizeRequest is the request of text.detokenize: the texts that tokens stand for.
+type TextDetokenizeRequest struct {
+	IDs [][]int `json:"ids"` // the ids of the tokens of each text, as text.tokens gives them; the texts have at most 1 MiB together. Special tokens are none; 1 to 256 elements
+}
+
+func (x *TextDetokenizeRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("ids")
+	w.List(len(x.IDs), func(i int) { w.List(len(x.IDs[i]), func(j int) { w.Int(int64(x.IDs[i][j])) }) })
+	w.Close()
+}
+
+// TextDetokenizeResponse is the response of text.detokenize.
+type TextDetokenizeResponse struct {
+	Encoding string   `json:"encoding"` // the vocabulary: `cl100k_base`
+	Texts    []string `json:"texts"`    // the texts; a part of a character is shown as U+FFFD
+}
+
+func (x *TextDetokenizeResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "encoding":
+			x.Encoding = s.String()
+		case "texts":
+			x.Texts = s.Strings()
 		default:
 			s.Skip()
 		}
@@ -3490,6 +3608,12 @@ func (c *Call) RecordSearch(r RecordSearchRequest) (out RecordSearchResponse, er
 	return out, err
 }
 
+// RecordCollections runs record.collections: the collections whose records the call may read, its own and those of other families, by family and name.
+func (c *Call) RecordCollections(r RecordCollectionsRequest) (out RecordCollectionsResponse, err error) {
+	err = c.exchange(OpRecordCollections, &r, &out)
+	return out, err
+}
+
 // RecordAppend runs record.append: stage records with the next sequence numbers as their keys.
 func (c *Call) RecordAppend(r RecordAppendRequest) (out RecordAppendResponse, err error) {
 	err = c.exchange(OpRecordAppend, &r, &out)
@@ -3658,6 +3782,12 @@ func (c *Call) TextCount(r TextCountRequest) (out TextCountResponse, err error) 
 // TextTokens runs text.tokens: how many tokens texts have for a language model.
 func (c *Call) TextTokens(r TextTokensRequest) (out TextTokensResponse, err error) {
 	err = c.exchange(OpTextTokens, &r, &out)
+	return out, err
+}
+
+// TextDetokenize runs text.detokenize: the texts that tokens stand for.
+func (c *Call) TextDetokenize(r TextDetokenizeRequest) (out TextDetokenizeResponse, err error) {
+	err = c.exchange(OpTextDetokenize, &r, &out)
 	return out, err
 }
 

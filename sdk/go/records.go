@@ -189,7 +189,16 @@ func (r Records[T]) List(c *Call, prefix, cursor string, limit int) (page Page[T
 
 // Search finds up to k records by their searchable fields, the best first. What was staged is not found.
 func (r Records[T]) Search(c *Call, query string, k int) ([]Item[T], error) {
-	q := RecordSearchRequest{Collection: r.Name, Query: query, K: k}
+	return r.search(c, RecordSearchRequest{Collection: r.Name, Query: query, K: k})
+}
+
+// Nearest finds up to k records by what their searchable fields mean, the nearest first, if the operator configured an embedder. What
+// was staged is not found.
+func (r Records[T]) Nearest(c *Call, query string, k int) ([]Item[T], error) {
+	return r.search(c, RecordSearchRequest{Collection: r.Name, Query: query, K: k, Mode: "semantic"})
+}
+
+func (r Records[T]) search(c *Call, q RecordSearchRequest) ([]Item[T], error) {
 	if r.Namespace != "" {
 		q.Namespaces = []string{r.Namespace}
 	}

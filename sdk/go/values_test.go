@@ -95,6 +95,13 @@ func TestGoValuesBecomeRequests(t *testing.T) {
 			}
 			return err
 		}},
+		{`{"hits":[{"record":{"namespace":"n","key":"a","value":{"page":"x"}}}]}`, `record.search{"collection":"visits","query":"q","k":3,"mode":"semantic"}`, func(c *Call) error {
+			found, err := visits.Nearest(c, "q", 3)
+			if len(found) != 1 || found[0].Value.Page != "x" {
+				return fmt.Errorf("it finds %+v", found)
+			}
+			return err
+		}},
 		{`{"deleted":1}`, `record.delete{"collection":"visits","keys":["a"]}`, func(c *Call) error {
 			_, err := visits.Delete(c, "a")
 			return err

@@ -95,6 +95,7 @@ type Host struct {
 	Endpoints func() map[string]registry.Endpoint // named by an operator; nil: none
 	Usage     Usage                               // nil: calls of tools are not counted
 	Manifest  func(family string) *abi.Manifest   // of a family, nil: unknown; a nil function: no others
+	Families  func() []string                     // the names of all families, sorted; nil: there are no others
 	Logger    *slog.Logger
 	// Trace is called for every operation that a guest requests, known or not, before it is served. It must not keep the request,
 	// nor block. Nil: no trace.
@@ -297,6 +298,8 @@ func operations() map[abi.Op]operation {
 		abi.OpRecordAppend:  decoded(recordAppend),
 		abi.OpRecordHistory: decoded(recordHistory),
 
+		abi.OpRecordCollections: decoded(recordCollections),
+
 		abi.OpLogAppend: decoded(logAppend),
 		abi.OpLogRead:   decoded(logRead),
 		abi.OpLogVerify: decoded(logVerify),
@@ -330,6 +333,8 @@ func operations() map[abi.Op]operation {
 		abi.OpTextAnalyze: decoded(textAnalyze),
 		abi.OpTextCount:   decoded(textCount),
 		abi.OpTextTokens:  decoded(textTokens),
+
+		abi.OpTextDetokenize: decoded(textDetokenize),
 
 		abi.OpNamespaceList:   decoded(namespaceList),
 		abi.OpNamespaceDelete: decoded(namespaceDelete),

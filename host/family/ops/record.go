@@ -49,7 +49,7 @@ func (call *Call) readable(family, name string) (memory.Collection, error) {
 	if family == "" || family == call.Manifest.Name {
 		return call.collection(name)
 	}
-	if err := call.Powers.Check(abi.CanRecordsRead, family); err != nil {
+	if err := call.mayReadOf(family); err != nil {
 		return memory.Collection{}, err
 	}
 	if m := call.host.manifest(family); m != nil {
@@ -60,6 +60,17 @@ func (call *Call) readable(family, name string) (memory.Collection, error) {
 		}
 	}
 	return memory.Collection{}, invalid("there is no family %.64q with a collection %.128q", family, name)
+}
+
+// mayReadOf checks the right to the records of another family: the call's, and the caller's to that family.
+func (call *Call) mayReadOf(family string) error {
+	if err := call.Powers.Check(abi.CanRecordsRead, family); err != nil {
+		return err
+	}
+	if !call.Caller.Rights.May(memory.ToUse(family)) {
+		return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("family %.64s is not one that the caller may use", family)}
+	}
+	return nil
 }
 
 func (h *Host) manifest(family string) *abi.Manifest {
@@ -250,7 +261,10 @@ func recordSearch(call *Call, ctx context.Context, r abi.RecordSearchRequest) (o
 	if err != nil {
 		return out, err
 	}
-	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset}
+	q := memory.Search{Text: r.Query, K: r.K, Offset: r.Offset, Mode: memory.Mode(r.Mode), Vector: r.Vector}
+	if q.Mode == "" && len(q.Vector) == 0 {
+		q.Mode = memory.Lexical
+	}
 	if q.Namespaces, err = call.recordNamespaces(r.Namespaces); err != nil {
 		return out, err
 	}
@@ -263,6 +277,53 @@ func recordSearch(call *Call, ctx context.Context, r abi.RecordSearchRequest) (o
 		out.Hits[i] = abi.RecordHit{Record: *recordOf(&found[i].Record), Score: found[i].Score, Snippet: found[i].Snippet}
 	}
 	return out, nil
+}
+
+func recordCollections(call *Call, _ context.Context, r abi.RecordCollectionsRequest) (out abi.RecordCollectionsResponse, err error) {
+	out.Collections = []abi.RecordCollection{}
+	own := call.Manifest.Name
+	if r.Family != "" && r.Family != own {
+		if err := call.mayReadOf(r.Family); err != nil {
+			return out, err
+		}
+	}
+	if !call.Caller.Rights.ReadsAnything() {
+		return out, nil
+	}
+	for _, family := range call.host.families(own) {
+		if r.Family != "" && r.Family != family {
+			continue
+		}
+		m, may := call.Manifest, func(c abi.Collection) bool { return call.Powers.Allows(abi.CanRecord, c.Name) }
+		if family != own {
+			m, may = call.host.manifest(family), func(abi.Collection) bool { return call.mayReadOf(family) == nil }
+		}
+		out.Collections = append(out.Collections, collectionsOf(m, may)...)
+	}
+	return out, nil
+}
+
+// families returns the names of all families, one's own included, sorted.
+func (h *Host) families(own string) []string {
+	if h.Families == nil {
+		return []string{own}
+	}
+	return h.Families()
+}
+
+// collectionsOf describes the collections of a manifest that a call may read, sorted.
+func collectionsOf(m *abi.Manifest, may func(abi.Collection) bool) (list []abi.RecordCollection) {
+	if m == nil {
+		return nil
+	}
+	for _, c := range m.Collections {
+		if may(c) {
+			list = append(list, abi.RecordCollection{Family: m.Name, Name: c.Name, Per: cmp.Or(c.Per, "branch"), Searchable: c.Searchable,
+				Indexes: c.Indexes, Expires: c.Expires, Unversioned: c.Versioned != nil && !*c.Versioned})
+		}
+	}
+	slices.SortFunc(list, func(a, b abi.RecordCollection) int { return cmp.Compare(a.Name, b.Name) })
+	return list
 }
 
 func recordAppend(call *Call, ctx context.Context, r abi.RecordAppendRequest) (out abi.RecordAppendResponse, err error) {

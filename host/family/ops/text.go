@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -34,7 +35,7 @@ func (call *Call) counted(r abi.TextCountRequest) (memory.Collection, []string, 
 		namespaces, err := call.among(abi.CanMemoryRead, r.Namespaces)
 		return memory.Collection{Name: "memory"}, namespaces, err
 	}
-	c, err := call.collection(r.Collection)
+	c, err := call.readable(r.Family, r.Collection)
 	if err != nil {
 		return c, nil, err
 	}
@@ -42,7 +43,7 @@ func (call *Call) counted(r abi.TextCountRequest) (memory.Collection, []string, 
 	return c, namespaces, err
 }
 
-// mostTokenized bounds the text of one text.tokens, in bytes.
+// mostTokenized bounds the text of one text.tokens or text.detokenize, in bytes.
 const mostTokenized = 1 << 20
 
 func textTokens(call *Call, ctx context.Context, r abi.TextTokensRequest) (out abi.TextTokensResponse, err error) {
@@ -62,12 +63,42 @@ func textTokens(call *Call, ctx context.Context, r abi.TextTokensRequest) (out a
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
+		if r.IDs {
+			out.IDs = append(out.IDs, tokenizer.IDs(text))
+		}
 		if !r.Tokens {
 			out.Counts[i] = tokenizer.Count(text)
 			continue
 		}
 		list := tokenizer.Split(text)
 		out.Counts[i], out.Tokens = len(list), append(out.Tokens, list)
+	}
+	return out, nil
+}
+
+func textDetokenize(call *Call, ctx context.Context, r abi.TextDetokenizeRequest) (out abi.TextDetokenizeResponse, err error) {
+	tokenizer, err := call.host.tokenizer()
+	if err != nil {
+		return out, err
+	}
+	out = abi.TextDetokenizeResponse{Encoding: tokens.Encoding, Texts: make([]string, len(r.IDs))}
+	size := 0
+	for i, ids := range r.IDs {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		var text strings.Builder
+		for _, id := range ids {
+			token, known := tokenizer.Text(id)
+			if !known {
+				return out, invalid("%d is no token of %s", id, tokens.Encoding)
+			}
+			if size += len(token); size > mostTokenized {
+				return out, invalid("the texts have more than %d bytes together: ask for them in several requests", mostTokenized)
+			}
+			text.WriteString(token)
+		}
+		out.Texts[i] = strings.ToValidUTF8(text.String(), "\uFFFD")
 	}
 	return out, nil
 }
