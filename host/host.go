@@ -20,6 +20,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/mcp"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/metrics"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/rest"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -65,8 +66,9 @@ type Host struct {
 	dir      *os.File // the data directory, open so that no other gets its inode
 	readOnly bool     // the directory cannot be written
 	parts
-	mcp  *mcp.Server
-	rest *rest.Server
+	mcp     *mcp.Server
+	rest    *rest.Server
+	metrics *metrics.Metrics
 
 	closing sync.Once
 	closed  error
@@ -82,7 +84,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 		return nil, fmt.Errorf("find the data directory %s: %w", o.Dir, err)
 	}
 	o.Dir = dir
-	h := &Host{options: o}
+	h := &Host{options: o, metrics: metrics.New(o.Version)}
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
@@ -133,13 +135,12 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 	}
 	all := tool.NewRegistry(families)
 	err := all.Add(core.Specs(core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable})...)
-	options := tool.Options{Logger: h.options.Logger, Clock: h.options.Clock}
-	if h.usage != nil {
-		options.Called = func(t *tool.Tool, r tool.Request, err error) {
-			h.usage.Count(r.Caller.Agent, t.Name, t.Alias(r), err != nil)
+	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Called: func(c tool.Done) {
+		h.metrics.Count(c)
+		if h.usage != nil {
+			h.usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.Tool.Alias(c.Request), c.Err != nil)
 		}
-	}
-	d := tool.NewDispatcher(all, options)
+	}})
 	if h.families != nil {
 		h.families.SetCallable(callable{d})
 	}
@@ -250,6 +251,7 @@ func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io
 func (h *Host) routes() map[string]http.Handler {
 	routes := h.rest.Routes()
 	routes["/mcp"] = h.overMCP()
+	routes["/metrics"] = h.metrics.Handler()
 	return routes
 }
 

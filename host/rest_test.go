@@ -114,6 +114,9 @@ func TestOperationsAreServedOverHTTP(t *testing.T) {
 	if status, text := s.send("POST", "/operation/store?dry_run=true", `{"key":"dry","value":1}`, nil); status != 200 || !strings.Contains(text, `"dry_run":true`) {
 		t.Errorf("a dry run is answered with %d %s", status, text)
 	}
+	if status, text := s.send("GET", "/metrics", "", nil); status != 200 || !strings.Contains(text, `alcove_tool_calls_total{family="core",tool="memory_recall"} `) || strings.Contains(text, "tea") {
+		t.Errorf("the metrics are %d %s", status, text)
+	}
 	if status, text := s.send("POST", "/operation/status", "", nil); status != 200 || !strings.Contains(text, `"keys":1`) {
 		t.Errorf("a method without params is answered with %d %s", status, text)
 	}
@@ -191,7 +194,7 @@ func TestRequestsThatAreNoOperationsAreRefused(t *testing.T) {
 
 func TestTheDataPlaneIsBehindTheSameChecks(t *testing.T) {
 	s := serveREST(t, host.Options{})
-	for _, path := range []string{"/operation", "/operation/status", "/operation/tools", "/openapi.json", "/mcp"} {
+	for _, path := range []string{"/operation", "/operation/status", "/operation/tools", "/openapi.json", "/metrics", "/mcp"} {
 		for want, edit := range map[int]func(*http.Request){
 			http.StatusUnauthorized: func(r *http.Request) { r.Header.Del("Authorization") },
 			http.StatusForbidden:    func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/owner"
@@ -51,6 +53,9 @@ func TestAnswersAreAsRecorded(t *testing.T) {
 				fmt.Fprintf(&out, "> %s\n%s\n", line, s.plain(send(tool, arguments)))
 			}
 			compareRecorded(t, front.name+".txt", out.String())
+			if front.name == "operation" {
+				checkDocument(t, s)
+			}
 		})
 	}
 	t.Run("commands", func(t *testing.T) {
@@ -302,6 +307,32 @@ func openOperations(t *testing.T, s *recordedServer) caller {
 		}
 		answer, _ := s.postTo(t, "/operation", body, map[string]string{"Alcove-Agent": "recorder"})
 		return answer
+	}
+}
+
+// checkDocument checks the OpenAPI document of a server with the first-party families.
+func checkDocument(t *testing.T, s *recordedServer) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.http+"/openapi.json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(data)
+	if err == nil {
+		err = doc.Validate(t.Context())
+	}
+	if err != nil || doc.Paths.Find("/operation/memory_auto_tag") == nil {
+		t.Errorf("the document is %.200s: %v", data, err)
 	}
 }
 

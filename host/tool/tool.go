@@ -32,6 +32,8 @@ type Spec struct {
 	Parameters map[string]string
 	// Lenient leaves validation to the handler, which reads arguments one by one: Input then only names them.
 	Lenient bool
+	// Generated tools are made at run time: their names are not those of a manifest.
+	Generated bool
 	// Staged tools can be called within a family's call, and respect its stage.
 	Staged bool
 
