@@ -22,6 +22,7 @@ FUZZTIME  ?= 1m
 LONG      := $(GO) test -count=1 -timeout 24h
 # The first-party families, and how a guest in Go is built: the same sources and the same Go give the same bytes.
 GUESTS    := $(patsubst guests/%/manifest.json,%,$(wildcard guests/*/manifest.json))
+FAMILIES  := $(patsubst %/alcove_gen.go,./%,$(wildcard guests/*/*/alcove_gen.go))
 GUEST     := CGO_ENABLED=0 GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 DIST      ?= guests/dist
 
@@ -77,9 +78,11 @@ modules:
 	$(GO) mod verify
 	$(GO) mod tidy -diff
 
-# The constants of the ABI, from abi/abi.json. To write them anew: go run ./abi/gen
+# The constants of the ABI, from abi/abi.json, and the manifests and codecs of the first-party families, from their packages. To write
+# them anew: go run ./abi/gen, and go run ./cmd/alcove family gen DIR.
 generated:
 	$(GO) run ./abi/gen -check
+	@for dir in $(FAMILIES); do $(GO) run ./cmd/alcove family gen $$dir --check || exit 1; done
 
 # The guests that the tests of the sandbox run, where their compilers are installed.
 samples:

@@ -3,6 +3,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/alcove-memory/alcove/host/api"
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/keys"
 	"github.com/alcove-memory/alcove/host/mcp"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/metrics"
@@ -62,6 +64,7 @@ type Options struct {
 type Host struct {
 	options  Options
 	token    string // empty: the directory has none, and cannot be written
+	keys     *keys.Keys
 	lock     *owner.Lock
 	dir      *os.File // the data directory, open so that no other gets its inode
 	readOnly bool     // the directory cannot be written
@@ -114,15 +117,19 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.readToken(); err != nil {
 		return err
 	}
+	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Changeable: h.changeable}); err != nil {
+		return err
+	}
 	dispatcher, err := h.dispatcher()
 	if err != nil {
 		return err
 	}
 	h.mcp = mcp.New(dispatcher, mcp.Options{
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
+		Identify: h.identify,
 	})
 	h.rest = rest.New(rest.Options{
-		Dispatcher: dispatcher, Caller: h.callerOf, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
+		Dispatcher: dispatcher, Client: h.clientOf, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
 	})
 	return nil
 }
@@ -235,44 +242,33 @@ func (h *Host) ready(ctx context.Context) error {
 	return nil
 }
 
-// session serves a client of the socket.
-func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io.Writer) error {
-	rights := memory.FullRights()
-	if hello.ReadOnly {
-		rights = rights.ReadOnly()
-	}
-	return h.mcp.ServeConn(ctx, r, w, mcp.Session{
-		Namespace: hello.Namespace, Branch: hello.Branch, Agent: hello.Agent,
-		Rights: rights, Profile: hello.Profile, Families: hello.Families,
-	})
+// session serves a client of the socket that admitHello admitted.
+func (h *Host) session(ctx context.Context, _ owner.Hello, r io.Reader, w io.Writer) error {
+	return h.mcp.ServeConn(ctx, r, w, mcp.SessionOf(ctx))
 }
 
-// routes are what HTTP clients reach that have the owner's token.
+// routes are what HTTP clients reach who were admitted.
 func (h *Host) routes() map[string]http.Handler {
 	routes := h.rest.Routes()
-	routes["/mcp"] = h.overMCP()
-	routes["/metrics"] = h.metrics.Handler()
-	return routes
-}
-
-func (h *Host) overMCP() http.Handler {
-	handler := h.mcp.Handler()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who := h.callerOf(r)
-		handler.ServeHTTP(w, r.WithContext(mcp.WithSession(r.Context(), mcp.Session{Agent: who.Agent, Rights: who.Rights})))
+	routes["/mcp"] = h.mcp.Handler()
+	routes["/metrics"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rights := h.clientOf(r).Caller.Rights
+		h.metrics.Serve(w, r, func(family string) bool { return family == tool.CoreFamily || rights.May(memory.ToUse(family)) })
 	})
+	return routes
 }
 
 // agentHeader names the agent of an HTTP client.
 const agentHeader = "Alcove-Agent"
 
-// callerOf returns who sent a request. All holders of the token have the owner's rights.
-func (h *Host) callerOf(r *http.Request) memory.Caller {
-	who := memory.Caller{Agent: mcp.AgentName(r.Header.Get(agentHeader)), Rights: memory.FullRights()}
+// clientOf returns who sent a request that admitBearer admitted. An agent's name is the key's, if there is one.
+func (h *Host) clientOf(r *http.Request) rest.Client {
+	session := mcp.SessionOf(r.Context())
+	who := memory.Caller{Agent: cmp.Or(session.Agent, mcp.AgentName(r.Header.Get(agentHeader))), Key: session.Key, Rights: session.Rights}
 	if h.options.ReadOnly || h.readOnly {
 		who.Rights = who.Rights.ReadOnly()
 	}
-	return who
+	return rest.Client{Caller: who, Namespace: session.Namespace}
 }
 
 // Tools lists the tools that clients are offered, in the form that model APIs take.

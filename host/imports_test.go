@@ -41,32 +41,33 @@ func rules() []rule {
 		{pkg: "sdk/go/reflected", own: []string{"sdk/go"}, never: append(outside, "os")},
 		{pkg: "sdk/go/gen", own: []string{"abi"}, never: []string{"net", "net/http"}}, // runs on an author's machine, never in a guest
 		// It runs families in the host's own code. What runs in a guest, sdk/go, knows nothing of the host.
-		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
-		{pkg: "guests/words", never: append(outside, "os")},
+		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
+		{pkg: "guests/words", own: []string{"sdk/go/scan"}, never: append(outside, "os")},
 		{pkg: "guests", own: []string{"guests/image"}, never: append(outside, "os")},
 		{pkg: "guests/image", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "guests/pack", own: []string{"guests/image", "host/durable", "host/sandbox"}, never: outside},
 		{pkg: "guests/all", own: []string{"sdk/go", "guests/auto-tag/*", "guests/consolidation/*", "guests/ranking/*"}, never: append(outside, "os")},
-		{pkg: "guests/auto-tag", own: []string{"sdk/go", "sdk/go/reflected", "sdk/go/scan", "guests/words", "guests/auto-tag/*"}, never: append(outside, "os")},
-		{pkg: "guests/auto-tag/*", own: []string{"sdk/go", "sdk/go/reflected", "sdk/go/scan", "guests/words", "guests/auto-tag/*"}, never: append(outside, "os")},
-		{pkg: "guests/ranking", own: []string{"sdk/go", "sdk/go/reflected", "sdk/go/scan", "guests/words", "guests/ranking/*"}, never: append(outside, "os")},
-		{pkg: "guests/ranking/*", own: []string{"sdk/go", "sdk/go/reflected", "sdk/go/scan", "guests/words", "guests/ranking/*"}, never: append(outside, "os")},
-		{pkg: "guests/consolidation", own: []string{"sdk/go", "sdk/go/reflected", "sdk/go/scan", "guests/words", "guests/consolidation/*"}, never: append(outside, "os")},
-		{pkg: "guests/consolidation/*", own: []string{"sdk/go", "sdk/go/reflected", "sdk/go/scan", "guests/words", "guests/consolidation/*"}, never: append(outside, "os")},
+		{pkg: "guests/auto-tag", own: []string{"sdk/go", "guests/auto-tag/*"}, never: append(outside, "os")},
+		{pkg: "guests/auto-tag/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/auto-tag/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/ranking", own: []string{"sdk/go", "guests/ranking/*"}, never: append(outside, "os")},
+		{pkg: "guests/ranking/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/ranking/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/consolidation", own: []string{"sdk/go", "guests/consolidation/*"}, never: append(outside, "os")},
+		{pkg: "guests/consolidation/planted", never: outside}, // of tests
+		{pkg: "guests/consolidation/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/consolidation/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "host/store", never: append(outside, "os")},
 		{pkg: "host/store/bolt", own: []string{"host/durable", "host/store", "host/store/bolt/layout", "host/store/bolt/salvage"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
 		{pkg: "host/store/bolt/layout", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
 		{pkg: "host/store/bolt/salvage", own: []string{"host/durable", "host/store", "host/store/bolt/layout"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
 		{pkg: "host/store/*", own: []string{"host/store"}, others: []string{"pgregory.net/rapid"}},
 		{pkg: "host/search/segment", never: append(outside, "os")},
-		{pkg: "host/search", own: []string{"host/store", "host/search/segment"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/search", own: []string{"host/namespace", "host/store", "host/search/segment"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/search/vector", others: []string{"golang.org/x/sys"}, never: append(outside, "os")},
 		{pkg: "host/search/semantic", own: []string{"host/store", "host/search", "host/search/vector"}, never: append(outside, "os")},
 		{pkg: "host/search/near", own: []string{"host/search", "host/search/vector"}, never: append(outside, "os")},
 		{pkg: "host/search/embed", own: []string{"host/regular"}, others: []string{"golang.org/x/text"}, never: []string{"net", "os/exec"}},
 		{pkg: "host/memory/traces", never: append(outside, "os")},
 		{pkg: "host/memory/traces/tracestest", never: append(outside, "os")}, // serves tests only
-		{pkg: "host/memory/lineage", own: []string{"host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory/lineage", own: []string{"host/namespace", "host/store"}, never: append(outside, "os")},
 		{pkg: "host/memory/retention", never: append(outside, "os")},
 		{pkg: "host/memory/threeway", own: []string{"host/jsontext"}, never: append(outside, "os")},
 		{pkg: "host/memory/moment", never: append(outside, "os")},
@@ -74,21 +75,21 @@ func rules() []rule {
 		{pkg: "host/memory/integrity", own: []string{"host/memory/lineage", "host/memory/record", "host/search", "host/store"}, never: append(outside, "os")},
 		{pkg: "host/memory/portable", never: append(outside, "os")}, // the standard library only
 		{pkg: "host/memory/purge", own: []string{"host/memory/lineage", "host/memory/record", "host/memory/traces", "host/store"}, never: append(outside, "os")},
-		{pkg: "host/memory", own: []string{"host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/lineage", "host/memory/retention", "host/memory/threeway", "host/store", "host/search", "host/jsontext", "host/memory/moment", "host/memory/record"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/memory", own: []string{"host/namespace", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/lineage", "host/memory/retention", "host/memory/threeway", "host/store", "host/search", "host/jsontext", "host/memory/moment", "host/memory/record"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
 		{pkg: "host/tool", own: []string{"host/memory", "host/schema", "host/jsonrpc", "host/jsontext"}, never: append(outside, "os")},
 		{pkg: "host/tool/operation", own: []string{"host/memory", "host/tool"}, never: append(outside, "os")},
 		{pkg: "host/tool/core", own: []string{"host/memory", "host/search", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/tool", "host/jsonrpc"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/service", own: []string{"host/durable"}, never: []string{"net", "net/http"}},
-		{pkg: "host/metrics", own: []string{"host/tool"}, others: []string{"github.com/prometheus/client_golang"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/metrics", own: []string{"host/tool"}, others: []string{"github.com/prometheus/client_golang", "github.com/prometheus/client_model"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/rest", own: []string{"host/jsonrpc", "host/memory", "host/tool", "host/tool/operation"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/mcp/clients"}, // tests only
 		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "registry", own: []string{"abi", "host/durable"}, never: outside}, // never the rest of the host
-		{pkg: "host/policy", own: []string{"abi"}, never: append(outside, "os")},
+		{pkg: "host/policy", own: []string{"abi", "host/namespace"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/regular", "registry"}, never: []string{"os/exec"}},
-		{pkg: "host/family/ops", own: []string{"abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/usage", "host/family/config", "host/tokens"}, never: append(outside, "os")},
+		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/usage", "host/family/config", "host/tokens"}, never: append(outside, "os")},
 		{pkg: "host/usage", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family/jobs", own: []string{"abi", "host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema", "host/jsontext", "host/family/hooks", "host/family/config"}, others: []string{"golang.org/x/text"}, never: outside},
@@ -97,9 +98,10 @@ func rules() []rule {
 		{pkg: "host/tokens", never: append(outside, "os")},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
-		{pkg: "host/sandbox/spectest"},                    // serves tests only
-		{pkg: "host/stress"},                              // serves tests only
-		{pkg: "host/await", never: append(outside, "os")}, // serves tests only
+		{pkg: "host/sandbox/spectest"},                        // serves tests only
+		{pkg: "host/stress"},                                  // serves tests only
+		{pkg: "host/await", never: append(outside, "os")},     // serves tests only
+		{pkg: "host/testclock", never: append(outside, "os")}, // serves tests only
 		{pkg: "host/sandbox/hostile", own: []string{"abi", "host/sandbox/asm", "host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/bundle", own: []string{"host/store"}, never: append(outside, "os")},
@@ -110,9 +112,11 @@ func rules() []rule {
 		{pkg: "host/measure/pairs"}, // serves measurements only
 		{pkg: "host/measure", never: append(outside, "os")},
 		{pkg: "host/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},
-		{pkg: "host/operator", own: []string{"abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/retention", "host/policy", "host/sandbox", "host/store", "host/family/config"}, never: []string{"net/http", "os", "os/exec"}},
+		{pkg: "host/operator", own: []string{"host/keys", "abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/retention", "host/policy", "host/sandbox", "host/store", "host/family/config"}, never: []string{"net/http", "os", "os/exec"}},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},
-		{pkg: "host/jsontext", never: append(outside, "os")}, // the standard library only
+		{pkg: "host/keys", own: []string{"host/durable", "host/memory", "host/namespace"}, never: outside},
+		{pkg: "host/namespace", never: append(outside, "os")}, // the standard library only
+		{pkg: "host/jsontext", never: append(outside, "os")},  // the standard library only
 		{pkg: "host/jsonrpc", never: append(outside, "os")},
 		{pkg: "host/owner", own: []string{"host/durable", "host/jsonrpc"}, others: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
 		{pkg: "host/watch", own: []string{"host/owner", "host/store"}, never: outside},

@@ -171,14 +171,14 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 	})
 	all.Go(func() error {
 		defer stop()
-		socket := api.Socket{Check: checkHello, Session: s.host.session, Logger: o.Logger, Use: s.use,
+		socket := api.Socket{Admit: s.host.admitHello, Session: s.host.session, Logger: o.Logger, Use: s.use,
 			Welcome: owner.Welcome{Version: o.Version, PID: os.Getpid()}}
 		return socket.Serve(ctx, s.socket)
 	})
 	if s.http != nil {
 		all.Go(func() error {
 			defer stop()
-			server := api.HTTP{Routes: s.host.routes(), Token: s.host.token, TokenPath: owner.TokenPath(o.Dir),
+			server := api.HTTP{Routes: s.host.routes(), Admit: s.host.admitBearer,
 				Ready: s.host.ready, Healthy: s.host.Writable, Logger: o.Logger, Use: s.use, Stopped: stopped()}
 			ended := context.AfterFunc(ctx, func() { s.host.mcp.Close(context.WithoutCancel(ctx)) }) // or streams hold Serve up
 			defer ended()
@@ -192,13 +192,4 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 func stopped() error {
 	return &memory.Error{Code: memory.Unavailable, Retryable: true,
 		Message: "the alcove server was stopped before this was done: whether it wrote anything is not known, so look before you do it again"}
-}
-
-// checkHello refuses a client that asks for what there is not. Families that are not there are no reason: who set a
-// client up for one that was removed keeps the rest of the memory.
-func checkHello(h owner.Hello) *owner.Refusal {
-	if err := mcp.CheckProfile(h.Profile, h.Families); err != nil {
-		return &owner.Refusal{Code: "invalid_argument", Message: err.Error()}
-	}
-	return nil
 }

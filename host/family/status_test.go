@@ -11,6 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/retention"
+	"github.com/alcove-memory/alcove/host/testclock"
 )
 
 func TestTheFeedSaysWhoDidWhat(t *testing.T) {
@@ -88,15 +89,15 @@ func TestAFamilyAnnouncesBareKindsThatItWasGranted(t *testing.T) {
 }
 
 func TestAWatermarkBehindTheFeedIsAnsweredWithWhatWasMissed(t *testing.T) {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	w := openAt(t, func() time.Time { return now }, nil)
+	now := testclock.At(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	w := openAt(t, now.Now, nil)
 	w.store("a", "1")
 	first, err := w.space.As(owner("")).Status(t.Context(), memory.Location{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.store("b", "2")
-	now = now.Add(30 * 24 * time.Hour)
+	now.Add(30 * 24 * time.Hour)
 	w.store("c", "3")
 	w.with(aFamily("reads"), script{steps: []step{{"feed.read", fmt.Sprintf(`{"after":%d}`, first.Version)}, {"feed.read", `{}`}}})
 	got := w.askAs(t, "reads", "", owner("ann"))
@@ -248,8 +249,8 @@ func (r rebuilt) Rebuild(_ context.Context, name string) error {
 
 func TestVectorsAreMadeAgainAfterTheCommitAndNotTooOften(t *testing.T) {
 	var names []string
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	w := openAt(t, func() time.Time { return now }, func(o *Options) { o.Embedder = rebuilt{names: &names} })
+	now := testclock.At(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	w := openAt(t, now.Now, func(o *Options) { o.Embedder = rebuilt{names: &names} })
 	w.with(aFamily("again"), script{steps: []step{{"embed.rebuild", `{}`}}})
 	if _, err := w.call(Call{Tool: "again_do", Caller: owner("ann"), DryRun: true}); err != nil || len(names) != 0 {
 		t.Errorf("a dry run made %v, %v", names, err)
@@ -258,7 +259,7 @@ func TestVectorsAreMadeAgainAfterTheCommitAndNotTooOften(t *testing.T) {
 		later time.Duration
 		want  string
 	}{{0, "queued"}, {time.Minute, "at most once in 10m0s: wait 9m0s"}, {9 * time.Minute, "queued"}, {-time.Hour, "queued"}} {
-		now = now.Add(c.later)
+		now.Add(c.later)
 		r := w.askAs(t, "again", "", owner("ann"))[0]
 		if said := fmt.Sprint(string(r.OK), r.Error); !strings.Contains(said, c.want) {
 			t.Errorf("%d: %s", i, said)

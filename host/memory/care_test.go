@@ -11,6 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/testclock"
 )
 
 func TestAPurgedMemoryIsGoneEverywhereAndItsDigestStays(t *testing.T) {
@@ -77,11 +78,11 @@ func TestAPurgeSaysWhatItNeeds(t *testing.T) {
 }
 
 func TestRetentionTrimsWhatIsOlderThanThePolicyKeeps(t *testing.T) {
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	now := testclock.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	s, closeSpace := openSpace(t, t.TempDir(), now.Now)
 	defer closeSpace()
 	first := put(t, s, "", "k", "old")
-	now = now.Add(48 * time.Hour)
+	now.Add(48 * time.Hour)
 	put(t, s, "", "k", "new")
 	if trimmed, err := s.Retain(t.Context()); err != nil || len(trimmed.Trimmed) != 0 {
 		t.Fatalf("without a policy %v was trimmed (%v)", trimmed, err)
@@ -92,7 +93,7 @@ func TestRetentionTrimsWhatIsOlderThanThePolicyKeeps(t *testing.T) {
 	if err := s.SetRetention(t.Context(), retention.Policy{Keep: 3600}); err != nil {
 		t.Fatal(err)
 	}
-	now = now.Add(2 * time.Hour)
+	now.Add(2 * time.Hour)
 	if trimmed, err := s.Retain(t.Context()); err != nil || len(trimmed.Trimmed) != 1 {
 		t.Fatalf("trimmed %v (%v)", trimmed, err)
 	}
@@ -151,17 +152,17 @@ func TestAPurgedEventIsTheOneOfItsBranch(t *testing.T) {
 
 // TestRetentionKeepsVersionsInHistories trims what is older than an hour, of namespaces that keep more than others.
 func TestRetentionKeepsVersionsInHistories(t *testing.T) {
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	now := testclock.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	dir := t.TempDir()
-	s, closeSpace := openSpace(t, dir, func() time.Time { return now })
+	s, closeSpace := openSpace(t, dir, now.Now)
 	namespaces := []string{"default", "work", "diary", "scratch"}
 	for range 6 {
 		for _, namespace := range namespaces {
-			if _, err := s.Store(t.Context(), Location{Namespace: namespace}, []Item{{Key: "k", Value: json.RawMessage(`"` + now.String() + `"`)}}, Write{}); err != nil {
+			if _, err := s.Store(t.Context(), Location{Namespace: namespace}, []Item{{Key: "k", Value: json.RawMessage(`"` + now.Now().String() + `"`)}}, Write{}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		now = now.Add(24 * time.Hour)
+		now.Add(24 * time.Hour)
 	}
 	policy := retention.Policy{Keep: 3600, Versions: 3, Namespaces: map[string]retention.Namespace{
 		"work": {Keep: 4 * 24 * 3600, Versions: 1}, "diary": {Forever: true}, "scratch": {Versions: 2},
@@ -183,13 +184,13 @@ func TestRetentionKeepsVersionsInHistories(t *testing.T) {
 		if verified, err := s.Verify(t.Context()); err != nil || len(verified.Findings) != 0 {
 			t.Errorf("%+v (%v)", verified, err)
 		}
-		if _, err := s.Recall(t.Context(), Location{Namespace: "diary"}, "k", AsOf{Time: now.Add(-48 * time.Hour)}); err == nil {
+		if _, err := s.Recall(t.Context(), Location{Namespace: "diary"}, "k", AsOf{Time: now.Now().Add(-48 * time.Hour)}); err == nil {
 			t.Error("the branch can be read back further than it is kept")
 		}
 	}
 	check()
 	closeSpace()
-	s, closeSpace = openSpace(t, dir, func() time.Time { return now })
+	s, closeSpace = openSpace(t, dir, now.Now)
 	defer closeSpace()
 	check()
 	for _, wrong := range []retention.Policy{{Versions: -1}, {Versions: retention.MostVersions + 1}, {Namespaces: map[string]retention.Namespace{"a b": {}}}, {Namespaces: map[string]retention.Namespace{"n": {Keep: 5}}}} {
@@ -255,21 +256,21 @@ func TestACheckOfALogFindsWhereItIsBroken(t *testing.T) {
 }
 
 func TestTheVersionAtAMoment(t *testing.T) {
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	now := testclock.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	s, closeSpace := openSpace(t, t.TempDir(), now.Now)
 	defer closeSpace()
-	begin := now
-	now = now.Add(time.Hour)
+	begin := now.Now()
+	now.Add(time.Hour)
 	first := put(t, s, "", "k", "old")
-	now = now.Add(time.Hour)
+	now.Add(time.Hour)
 	second := put(t, s, "", "k", "new")
 	a := s.owner("")
-	for at, want := range map[AsOf]uint64{{}: second.Version, {Time: begin.Add(90 * time.Minute)}: first.Version, {Version: first.Version}: first.Version, {Time: now.Add(time.Second)}: second.Version} {
+	for at, want := range map[AsOf]uint64{{}: second.Version, {Time: begin.Add(90 * time.Minute)}: first.Version, {Version: first.Version}: first.Version, {Time: now.Now().Add(time.Second)}: second.Version} {
 		if got, _, err := a.VersionAt(t.Context(), "", at); err != nil || got != want {
 			t.Errorf("at %+v it is %d, not %d: %v", at, got, want, err)
 		}
 	}
-	for _, at := range []AsOf{{Time: begin.Add(-time.Hour)}, {Version: 99}, {Time: now.Add(time.Hour)}} {
+	for _, at := range []AsOf{{Time: begin.Add(-time.Hour)}, {Version: 99}, {Time: now.Now().Add(time.Hour)}} {
 		if got, _, err := a.VersionAt(t.Context(), "", at); err == nil {
 			t.Errorf("at %+v it is %d", at, got)
 		}

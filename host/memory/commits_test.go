@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testclock"
 )
 
 // oneOfEach calls everything that commits, each as a call of its own, and returns what each wrote by the call's id.
@@ -171,13 +172,13 @@ func inJSON(t *testing.T, v any) string {
 }
 
 func TestRetentionForgetsWhoseTheCommitsWereThatItDrops(t *testing.T) {
-	now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
-	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	now := testclock.At(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
+	s, closeSpace := openSpace(t, t.TempDir(), now.Now)
 	defer closeSpace()
 	a := s.As(ann)
 	for range 4 {
-		now = now.Add(24 * time.Hour)
-		if _, err := a.Store(t.Context(), Location{}, []Item{{Key: "k", Value: json.RawMessage(`"` + FormatTime(now) + `"`)}}, Write{}); err != nil {
+		now.Add(24 * time.Hour)
+		if _, err := a.Store(t.Context(), Location{}, []Item{{Key: "k", Value: json.RawMessage(`"` + FormatTime(now.Now()) + `"`)}}, Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -305,11 +306,11 @@ func TestNotesOfThePreviousVersionAreListedBehindThoseOfTheEngine(t *testing.T) 
 }
 
 func TestRetentionDropsNotesOfThePreviousVersionToo(t *testing.T) {
-	now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
-	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	now := testclock.At(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
+	s, closeSpace := openSpace(t, t.TempDir(), now.Now)
 	defer closeSpace()
 	for _, commit := range []func(){func() { noteAsBefore(t, s, "one") }, func() { noteAsBefore(t, s, "two") }, func() { storeAs(t, s, "three") }, func() { storeAs(t, s, "four") }} {
-		now = now.Add(24 * time.Hour)
+		now.Add(24 * time.Hour)
 		commit()
 	}
 	if err := s.SetRetention(t.Context(), retention.Policy{Keep: 12 * 3600}); err != nil {

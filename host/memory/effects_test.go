@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/testclock"
 )
 
 func begin(t *testing.T, e *Effects, what string) *Effect {
@@ -22,16 +23,16 @@ func begin(t *testing.T, e *Effects, what string) *Effect {
 }
 
 func TestEffectsOfARequestAreKnownForADay(t *testing.T) {
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	now := testclock.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	dir := t.TempDir()
-	s, closeSpace := openSpace(t, dir, func() time.Time { return now })
+	s, closeSpace := openSpace(t, dir, now.Now)
 	mine := Write{Agent: "a", RequestID: "r"}
 	e := s.Effects(mine)
 	begin(t, e, "POST hooks/one").Answered("answered 201")
 	begin(t, e, "POST hooks/two")
 	closeSpace()
 
-	s, closeSpace = openSpace(t, dir, func() time.Time { return now })
+	s, closeSpace = openSpace(t, dir, now.Now)
 	defer closeSpace()
 	again := s.Effects(mine)
 	if err := again.Earlier(t.Context()); err == nil || !strings.Contains(err.Error(), "POST hooks/one was sent and answered 201; POST hooks/two was sent, and its answer is not known") {
@@ -45,7 +46,7 @@ func TestEffectsOfARequestAreKnownForADay(t *testing.T) {
 			t.Errorf("another's request %+v: %v", w, err)
 		}
 	}
-	now = now.Add(systemKept + time.Second)
+	now.Add(systemKept + time.Second)
 	if err := s.Effects(mine).Earlier(t.Context()); err != nil {
 		t.Errorf("a day later: %v", err)
 	}
@@ -56,7 +57,7 @@ func TestEffectsOfARequestAreKnownForADay(t *testing.T) {
 	if err := s.Effects(mine).Earlier(t.Context()); err == nil {
 		t.Error("retention dropped what is young")
 	}
-	now = now.Add(systemKept + time.Second)
+	now.Add(systemKept + time.Second)
 	if _, err := s.Retain(t.Context()); err != nil {
 		t.Fatal(err)
 	}

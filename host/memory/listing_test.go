@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/stress"
+	"github.com/alcove-memory/alcove/host/testclock"
 )
 
 // ledger is every memory of a space, kept beside it in plain maps. It decides about filters by itself.
@@ -578,15 +579,15 @@ func TestNamespacesAreThoseOfAFullScan(t *testing.T) {
 }
 
 func TestExpiredMemoriesAreFoundChangedAndDeletedWhereThatIsAskedFor(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	now := testclock.At(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	s, closeSpace := openSpace(t, t.TempDir(), now.Now)
 	t.Cleanup(closeSpace)
 	for _, key := range []string{"archived", "deleted", "revived"} {
-		if _, err := s.Store(t.Context(), Location{}, []Item{{Key: key, Value: json.RawMessage(`1`), ExpiresAt: now.Add(time.Hour)}}, Write{}); err != nil {
+		if _, err := s.Store(t.Context(), Location{}, []Item{{Key: key, Value: json.RawMessage(`1`), ExpiresAt: now.Now().Add(time.Hour)}}, Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	now = now.Add(2 * time.Hour)
+	now.Add(2 * time.Hour)
 	st := stage(t, s, "")
 	if missing, err := st.Patch(t.Context(), "", []Patch{{Key: "archived", State: Archived}}); err != nil || len(missing) != 1 {
 		t.Errorf("a patch finds an expired memory: missing %q, %v", missing, err)
@@ -674,8 +675,8 @@ func TestAFilterThatCannotBeAnsweredIsAnErrorThatNamesIt(t *testing.T) {
 }
 
 func TestAListingOverAVersionThatRetentionDroppedIsToBeginAgain(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	now := testclock.At(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	s, closeSpace := openSpace(t, t.TempDir(), now.Now)
 	t.Cleanup(closeSpace)
 	for _, key := range []string{"a", "b", "c"} {
 		put(t, s, "", key, key)
@@ -684,7 +685,7 @@ func TestAListingOverAVersionThatRetentionDroppedIsToBeginAgain(t *testing.T) {
 	if err != nil || page.Next == "" {
 		t.Fatalf("%+v, %v", page, err)
 	}
-	now = now.Add(48 * time.Hour)
+	now.Add(48 * time.Hour)
 	put(t, s, "", "a", "changed")
 	if err := s.trim(t.Context(), must(s.branch(Default)), must(s.engine.Head(t.Context())).Version, nil); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testclock"
 )
 
 const oneDay = 24 * time.Hour
@@ -45,17 +46,15 @@ func (e *hookedEngine) Trim(ctx context.Context, b store.BranchID, floor uint64,
 }
 
 // retained is a space with ten days of history on default and f, the branch of which began on the first day.
-func retained(t *testing.T) (s *Space, engine *hookedEngine, now *time.Time, logged *bytes.Buffer) {
+func retained(t *testing.T) (s *Space, engine *hookedEngine, now *testclock.Clock, logged *bytes.Buffer) {
 	t.Helper()
-	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	now, logged = &at, &bytes.Buffer{}
-	clock := func() time.Time { return *now }
-	opened, err := bolt.Open(t.Context(), t.TempDir(), bolt.Options{Now: clock, NoSync: true})
+	now, logged = testclock.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), &bytes.Buffer{}
+	opened, err := bolt.Open(t.Context(), t.TempDir(), bolt.Options{Now: now.Now, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine = &hookedEngine{Engine: opened}
-	s, err = Open(t.Context(), Options{Engine: engine, Index: search.New(search.Options{}), Clock: clock, Logger: slog.New(slog.NewTextHandler(logged, nil))})
+	s, err = Open(t.Context(), Options{Engine: engine, Index: search.New(search.Options{}), Clock: now.Now, Logger: slog.New(slog.NewTextHandler(logged, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,9 +65,9 @@ func retained(t *testing.T) (s *Space, engine *hookedEngine, now *time.Time, log
 	})
 	fork(t, s, "", "f")
 	for range 10 {
-		put(t, s, "", "k", "on default "+now.String())
-		put(t, s, "f", "k", "on f "+now.String())
-		at = at.Add(oneDay)
+		put(t, s, "", "k", "on default "+now.Now().String())
+		put(t, s, "f", "k", "on f "+now.Now().String())
+		now.Add(oneDay)
 	}
 	return s, engine, now, logged
 }
@@ -108,7 +107,7 @@ func TestARuleThatReachesBeforeTheFirstVersionKeepsEverythingAndStopsNoOther(t *
 	if len(done.Failed) != 0 || !slices.Equal(done.Kept, []string{"default"}) || len(done.Trimmed) != 1 {
 		t.Errorf("%+v", done)
 	}
-	if from := done.Trimmed["f"]; from.After(now.Add(-5*oneDay)) || from.Before(now.Add(-6*oneDay)) {
+	if from := done.Trimmed["f"]; from.After(now.Now().Add(-5*oneDay)) || from.Before(now.Now().Add(-6*oneDay)) {
 		t.Errorf("f can be read from %v on", from)
 	}
 	if here, there := versionsOf(t, s, ""), versionsOf(t, s, "f"); here != 10 || there != 6 { // the rule's five days, and what was there then
@@ -148,7 +147,7 @@ func TestARuleThatFailsIsReportedWhileTheOthersAreApplied(t *testing.T) {
 		return nil
 	}
 	engine.versionAt = func(at time.Time) error {
-		if at.Equal(now.Add(-7 * oneDay)) {
+		if at.Equal(now.Now().Add(-7 * oneDay)) {
 			return broken
 		}
 		return nil
@@ -175,7 +174,7 @@ func TestABranchThatIsDeletedWhileItIsRetainedIsNoFailureAndStaysGone(t *testing
 	s, engine, now, _ := retained(t)
 	setRetention(t, s, retention.Policy{Branches: map[string]int64{"f": seconds(5 * oneDay), "default": seconds(3 * oneDay)}})
 	engine.versionAt = func(at time.Time) error {
-		if !at.Equal(now.Add(-5 * oneDay)) {
+		if !at.Equal(now.Now().Add(-5 * oneDay)) {
 			return nil
 		}
 		if err := s.Delete(t.Context(), "f", Write{}); err != nil {
@@ -241,24 +240,31 @@ func TestTheTimeBeforeTheFirstVersionIsEmpty(t *testing.T) {
 	}
 }
 
-func TestTheWholeFeedMissesNothingWhileTheClockIsAhead(t *testing.T) {
+func TestWrittenIsCompleteWhileTheClockIsAhead(t *testing.T) {
 	s, _, now, _ := retained(t)
 	last := put(t, s, "", "last", "word")
-	*now = now.Add(10 * oneDay)
+	now.Add(10 * oneDay)
 	feed, err := s.Feed(t.Context(), "", nil, last.Version-1, 10)
 	if err != nil || !feed.Expired || len(feed.Notices) != 0 {
 		t.Errorf("the feed: %+v (%v)", feed, err)
 	}
-	whole, err := s.WholeFeed(t.Context(), "", nil, last.Version-1, 10)
-	if err != nil || whole.Expired || len(whole.Notices) != 1 || whole.Notices[0].Key != "last" {
-		t.Errorf("the whole feed: %+v (%v)", whole, err)
+	written := func(after uint64) Written {
+		t.Helper()
+		w, err := s.owner("").Written(t.Context(), WrittenQuery{Memories: true, After: after, Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	if whole := written(last.Version - 1); len(whole.Entries) != 1 || whole.Entries[0].Key != "last" {
+		t.Errorf("written: %+v", whole)
 	}
 	setRetention(t, s, retention.Policy{Keep: seconds(oneDay)})
 	put(t, s, "", "newer", "word")
 	if done := retain(t, s); len(done.Trimmed) == 0 {
 		t.Fatalf("%+v", done)
 	}
-	if whole, err := s.WholeFeed(t.Context(), "", nil, 1, 10); err != nil || !whole.Expired {
-		t.Errorf("after retention: %+v (%v)", whole, err)
+	if whole := written(1); len(whole.Entries) != 1 || whole.Entries[0].Key != "newer" {
+		t.Errorf("after retention: %+v", whole)
 	}
 }

@@ -4,22 +4,24 @@ import (
 	"encoding/json"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/testclock"
 )
 
 func TestAStageOfThePastReadsWhatThereWasAndChangesNothing(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	s, end := openSpace(t, t.TempDir(), func() time.Time { return now })
+	now := testclock.At(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	s, end := openSpace(t, t.TempDir(), now.Now)
 	defer end()
 	put := func(key, text string) Stored {
 		t.Helper()
-		stored, err := s.Store(t.Context(), Location{}, []Item{{Key: key, Value: json.RawMessage(`"` + text + `"`), ExpiresAt: now.Add(time.Hour)}}, Write{})
+		stored, err := s.Store(t.Context(), Location{}, []Item{{Key: key, Value: json.RawMessage(`"` + text + `"`), ExpiresAt: now.Now().Add(time.Hour)}}, Write{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return stored[0]
 	}
 	then := put("k", "apple then")
-	now = now.Add(2 * time.Hour) // it is gone by now
+	now.Add(2 * time.Hour) // it is gone by now
 	put("k", "apple now")
 	put("l", "apple later")
 	for _, at := range []AsOf{{Version: then.Version}, {Time: then.Timestamp.Add(time.Minute)}} {

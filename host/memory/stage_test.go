@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/testclock"
 )
 
 func stage(t testing.TB, s *Space, branch string) *Stage {
@@ -253,8 +254,8 @@ func TestRecordsAreFoundByTheFieldsThatAreSearched(t *testing.T) {
 }
 
 func TestARecordThatExpiresIsGone(t *testing.T) {
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	now := testclock.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	s, closeSpace := openSpace(t, t.TempDir(), now.Now)
 	defer closeSpace()
 	c := Collection{Name: "tidy/short", Expires: time.Hour}
 	st := stage(t, s, "")
@@ -262,7 +263,7 @@ func TestARecordThatExpiresIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	stageCommit(t, st, Commit{})
-	now = now.Add(2 * time.Hour)
+	now.Add(2 * time.Hour)
 	if got, err := stage(t, s, "").Records(t.Context(), c, "", []string{"k"}); err != nil || got[0] != nil {
 		t.Errorf("after its time there is %v, %v", got[0], err)
 	}
@@ -426,14 +427,14 @@ func TestARankingThatFailsIsANoteAndTheOrderStays(t *testing.T) {
 }
 
 func TestOldAnswersAndTheSystemsPastAreDropped(t *testing.T) {
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	now := testclock.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	s, closeSpace := openSpace(t, t.TempDir(), now.Now)
 	defer closeSpace()
 	for i := range 3 {
 		st := stage(t, s, "")
 		stagePut(t, st, fmt.Sprint(i), "x")
 		stageCommit(t, st, Commit{Write: Write{RequestID: fmt.Sprint(i)}, Answer: json.RawMessage(`1`)})
-		now = now.Add(20 * time.Hour)
+		now.Add(20 * time.Hour)
 	}
 	if _, err := s.Retain(t.Context()); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/purge"
+	"github.com/alcove-memory/alcove/host/testclock"
 )
 
 // notes is a collection of the family notes, with a quota.
@@ -213,9 +214,9 @@ func TestAStageThatIsDroppedOrLosesKeepsNoRoom(t *testing.T) {
 }
 
 func TestRecordsThatExpiredAreNotCounted(t *testing.T) {
-	now := time.Date(2026, 1, 1, 0, 30, 0, 0, time.UTC)
+	now := testclock.At(time.Date(2026, 1, 1, 0, 30, 0, 0, time.UTC))
 	dir := t.TempDir()
-	s, closeSpace := openSpace(t, dir, func() time.Time { return now })
+	s, closeSpace := openSpace(t, dir, now.Now)
 	c := notes(2, 0)
 	c.Expires = time.Hour
 	for _, key := range []string{"a", "b"} {
@@ -226,7 +227,7 @@ func TestRecordsThatExpiredAreNotCounted(t *testing.T) {
 	if err := keepRecord(t, s, "", c, "c", 20); err == nil {
 		t.Error("there was room")
 	}
-	now = now.Add(2 * time.Hour)
+	now.Add(2 * time.Hour)
 	if use := useOf(t, s, "notes"); use != (Use{}) {
 		t.Errorf("after they expired: %+v", use)
 	}
@@ -236,7 +237,7 @@ func TestRecordsThatExpiredAreNotCounted(t *testing.T) {
 		}
 	}
 	closeSpace()
-	s, closeSpace = openSpace(t, dir, func() time.Time { return now })
+	s, closeSpace = openSpace(t, dir, now.Now)
 	defer closeSpace()
 	if use := useOf(t, s, "notes"); use.Records != 2 {
 		t.Errorf("after a restart: %+v", use)

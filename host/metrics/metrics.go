@@ -4,12 +4,14 @@ package metrics
 import (
 	"net/http"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -22,7 +24,6 @@ const (
 	others    = "(others)"
 
 	gatherWithin = 10 * time.Second
-	gatherings   = 4 // at once
 )
 
 // Metrics are the metrics of a server. No label has a value that a client chooses.
@@ -91,7 +92,19 @@ func (m *Metrics) labelsOf(t *tool.Tool) labels {
 	return l
 }
 
-// Handler returns a handler that serves the metrics to Prometheus.
-func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: gatherings, Timeout: gatherWithin, EnableOpenMetrics: true})
+// Serve answers a request of Prometheus with the metrics, but those of tools of families that the caller may not know.
+func (m *Metrics) Serve(w http.ResponseWriter, r *http.Request, permits func(family string) bool) {
+	permitted := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		all, err := m.registry.Gather()
+		for _, f := range all {
+			f.Metric = slices.DeleteFunc(f.Metric, func(metric *dto.Metric) bool { return !shown(metric, permits) })
+		}
+		return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool { return len(f.Metric) == 0 }), err
+	})
+	promhttp.HandlerFor(permitted, promhttp.HandlerOpts{Timeout: gatherWithin, EnableOpenMetrics: true}).ServeHTTP(w, r)
+}
+
+// shown reports whether a metric is of no family, or of a permitted one.
+func shown(metric *dto.Metric, permits func(family string) bool) bool {
+	return !slices.ContainsFunc(metric.Label, func(l *dto.LabelPair) bool { return l.GetName() == "family" && !permits(l.GetValue()) })
 }

@@ -17,7 +17,7 @@ import (
 func scrape(t *testing.T, m *Metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	m.Serve(w, httptest.NewRequest("GET", "/metrics", nil), func(family string) bool { return family != "hidden" })
 	if w.Code != 200 {
 		t.Fatalf("answered %d %s", w.Code, w.Body)
 	}
@@ -33,6 +33,7 @@ func TestCallsAreCountedByToolAndFamily(t *testing.T) {
 	m.Count(tool.Done{Tool: named("", "memory_store"), Took: 3 * time.Millisecond})
 	m.Count(tool.Done{Tool: named("", "memory_store"), Took: time.Minute, Err: &memory.Error{Code: memory.Conflict, Message: "secret key"}})
 	m.Count(tool.Done{Tool: named("auto-tag", "memory_auto_tag"), Err: fmt.Errorf("secret path")})
+	m.Count(tool.Done{Tool: named("hidden", "secret_tool")})
 	text := scrape(t, m)
 	for _, want := range []string{
 		`alcove_tool_calls_total{family="core",tool="memory_store"} 2`,
@@ -49,7 +50,7 @@ func TestCallsAreCountedByToolAndFamily(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "secret") {
-		t.Error("the text of an error is shown")
+		t.Error("the text of an error, or a family that the caller may not know, is shown")
 	}
 }
 

@@ -29,14 +29,20 @@ const (
 	idempotencyKey = "Idempotency-Key"
 )
 
-// Options configures a Server. Dispatcher and Caller are required.
+// Options configures a Server. Dispatcher and Client are required.
 type Options struct {
 	Dispatcher *tool.Dispatcher
-	Caller     func(*http.Request) memory.Caller // who sent a request, with its rights
-	Version    string                            // of the program, for the OpenAPI document
-	Logger     *slog.Logger                      // nil: discards
-	MaxBody    int64                             // bytes of a body; 0: 16 MiB
-	Bodies     *jsonrpc.Budget                   // of all bodies being read or served; nil: 128 MiB
+	Client     func(*http.Request) Client // who sent a request
+	Version    string                     // of the program, for the OpenAPI document
+	Logger     *slog.Logger               // nil: discards
+	MaxBody    int64                      // bytes of a body; 0: 16 MiB
+	Bodies     *jsonrpc.Budget            // of all bodies being read or served; nil: 128 MiB
+}
+
+// Client is who sends requests.
+type Client struct {
+	Caller    memory.Caller
+	Namespace string // of calls that name none; empty: memory.Default
 }
 
 // Server serves a dispatcher's tools. Whoever reaches it may use them: tokens, hosts and origins are checked before.
@@ -176,9 +182,10 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, body []byte) {
 		refuse(w, http.StatusBadRequest, memory.InvalidArgument, fmt.Sprintf("the header %s has %d bytes: at most %d are allowed", idempotencyKey, len(key), longestKey))
 		return
 	}
+	client := s.options.Client(r)
 	a, err := s.options.Dispatcher.Dispatch(r.Context(), tool.Request{
-		Tool: operation.Name, Arguments: body, Caller: s.options.Caller(r), RequestID: key,
-		Session: tool.NewSession(tool.SessionOptions{Stateless: true, Listing: tool.ListAll}),
+		Tool: operation.Name, Arguments: body, Caller: client.Caller, RequestID: key,
+		Session: tool.NewSession(tool.SessionOptions{Namespace: client.Namespace, Stateless: true, Listing: tool.ListAll}),
 	})
 	if err != nil {
 		f := tool.FailureOf(err)
@@ -212,8 +219,7 @@ func (s *Server) tools(w http.ResponseWriter, r *http.Request) {
 
 // offered returns the tools that the caller may use, without the one that runs operations.
 func (s *Server) offered(r *http.Request) []*tool.Tool {
-	readOnly := s.options.Caller(r).Rights.WritesNothing()
-	return slices.DeleteFunc(s.options.Dispatcher.Registry().Offered(readOnly), func(t *tool.Tool) bool { return t.Name == operation.Name })
+	return slices.DeleteFunc(s.options.Dispatcher.Registry().Offered(s.options.Client(r).Caller.Rights), func(t *tool.Tool) bool { return t.Name == operation.Name })
 }
 
 // write writes an answer.

@@ -31,6 +31,7 @@ type call struct {
 	deadline time.Duration
 	entered  time.Duration // when the guest started or resumed
 	ran      time.Duration // how long it ran before entered
+	consumed time.Duration // processor time of this process when the request began
 	yielded  time.Duration // when others last had a turn
 	holds    bool          // a slot
 	fuel     fuel
@@ -91,11 +92,25 @@ func (c *call) check(now time.Duration) {
 	switch {
 	case now >= c.deadline:
 		c.halt(abi.ClassWall, abi.LimitWallMS, "the request took longer than %d ms", c.limits.WallMS)
-	case c.ran+now-c.entered >= time.Duration(c.limits.CPUMS)*time.Millisecond:
+	case c.overran(now):
 		c.halt(abi.ClassCPU, abi.LimitCPUMS, "the guest ran for longer than %d ms", c.limits.CPUMS)
 	case c.caller.Err() != nil:
 		panic(c.gaveUp())
 	}
+}
+
+// overran reports whether the guest used up its processor time. On a busy machine the clock also counts while other programs have
+// the processor, so that the guest is charged for no more than this process got since the request began.
+func (c *call) overran(now time.Duration) bool {
+	limit := time.Duration(c.limits.CPUMS) * time.Millisecond
+	if c.ran+now-c.entered < limit {
+		return false
+	}
+	used := c.module.sandbox.consumed() - c.consumed
+	if used < limit {
+		c.ran = used - (now - c.entered)
+	}
+	return used >= limit
 }
 
 // pulse calls check from a host function, which a guest could call in an endless loop.

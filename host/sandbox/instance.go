@@ -136,7 +136,7 @@ func (i *instance) keep() error {
 func (i *instance) prepare(ctx context.Context, limits abi.Limits) *call {
 	i.own = call{module: i.module, instance: i, caller: ctx, limits: limits, log: i.module.lines(limits)}
 	c := &i.own
-	c.began = i.module.sandbox.since()
+	c.began, c.consumed = i.module.sandbox.since(), i.module.sandbox.consumed()
 	c.deadline = c.began + millis(limits.WallMS)
 	c.fuel.left = limits.Fuel
 	i.call = c

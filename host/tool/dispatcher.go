@@ -56,7 +56,7 @@ func (d *Dispatcher) Registry() *Registry { return d.registry }
 // Dispatch calls a tool: it finds the tool, checks the caller's rights and the arguments, and runs the handler. A fault of
 // the server is logged and returned as a memory.Error that reveals no internals.
 func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
-	t, ok := d.registry.Find(r.Tool)
+	t, ok := d.registry.FindFor(r.Caller.Rights, r.Tool)
 	if !ok {
 		return Answer{}, d.notFound(r)
 	}
@@ -80,8 +80,8 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 }
 
 func (d *Dispatcher) notFound(r Request) error {
-	return &memory.Error{Code: memory.NotFound, Message: d.registry.Unknown(r.Tool, r.Caller.Rights.WritesNothing()),
-		Details: map[string]any{"method": Clip(r.Tool, gotLength), "searched_families": append([]string{CoreFamily}, d.registry.Snapshot().Names()...)}}
+	return &memory.Error{Code: memory.NotFound, Message: d.registry.Unknown(r.Tool, r.Caller.Rights),
+		Details: map[string]any{"method": Clip(r.Tool, gotLength), "searched_families": append([]string{CoreFamily}, d.registry.Snapshot().For(r.Caller.Rights).Names()...)}}
 }
 
 // Alias returns the alias by which a request calls the tool, or "" for its own name.

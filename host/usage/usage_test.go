@@ -11,24 +11,24 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testclock"
 )
 
 // world is a counter on a store of its own, with a clock that a test moves.
 type world struct {
 	*Counter
 	space *memory.Space
-	now   time.Time
+	now   *testclock.Clock
 }
 
 func open(t *testing.T, dir string) *world {
 	t.Helper()
-	w := &world{now: time.Date(2026, 5, 20, 10, 0, 0, 0, time.UTC)}
-	clock := func() time.Time { return w.now }
-	engine, err := bolt.Open(t.Context(), dir, bolt.Options{Now: clock, NoSync: true})
+	w := &world{now: testclock.At(time.Date(2026, 5, 20, 10, 0, 0, 0, time.UTC))}
+	engine, err := bolt.Open(t.Context(), dir, bolt.Options{Now: w.now.Now, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.space, err = memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: clock}); err != nil {
+	if w.space, err = memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: w.now.Now}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -36,7 +36,7 @@ func open(t *testing.T, dir string) *world {
 			t.Error(err)
 		}
 	})
-	w.Counter = New(Options{Space: w.space.As(memory.Caller{Rights: memory.FullRights()}), Namespace: "_", Clock: clock})
+	w.Counter = New(Options{Space: w.space.As(memory.Caller{Rights: memory.FullRights()}), Namespace: "_", Clock: w.now.Now})
 	return w
 }
 
@@ -59,7 +59,7 @@ func TestCallsAreCountedByDayAgentAndTool(t *testing.T) {
 	w.Count("ann", "memory_store", "", true)
 	w.Count("ann", "notes_list", "memory_observe", false)
 	w.Count("", "memory_store", "", false)
-	w.now = w.now.AddDate(0, 0, 29)
+	w.now.Set(w.now.Now().AddDate(0, 0, 29))
 	w.Count("ann", "memory_store", "", false)
 	const all = " memory_store  1/0 2026-05-20\nann memory_store  3/1 2026-06-18\nann notes_list memory_observe 1/0 2026-05-20\n"
 	ann := "ann"
@@ -84,7 +84,7 @@ func TestCallsAreCountedByDayAgentAndTool(t *testing.T) {
 			t.Errorf("%d days are counted", days)
 		}
 	}
-	w.now = w.now.AddDate(0, 0, Kept+1)
+	w.now.Set(w.now.Now().AddDate(0, 0, Kept+1))
 	if got := w.rows(t, Query{Days: Kept}); got != "" {
 		t.Errorf("after %d days there is %s", Kept, got)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testclock"
 )
 
 var errInterrupted = errors.New("interrupted by the test")
@@ -481,13 +482,13 @@ func (s *stage) interruptWith(ctx context.Context, w work, o outcome, at int, st
 }
 
 func TestARequestThatIsUsedAgainIsNotForgottenWithItsFirstUse(t *testing.T) {
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	now := testclock.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	s := &stage{t: t}
-	e := s.open(t.TempDir(), bolt.Options{Now: func() time.Time { return now }})
+	e := s.open(t.TempDir(), bolt.Options{Now: now.Now})
 	defer e.Close()
 	again := store.Batch{Request: store.Request{Caller: "c", ID: "again", Digest: [32]byte{1}}}
 	s.commit(e, again)
-	now = now.Add(25 * time.Hour)
+	now.Add(25 * time.Hour)
 	second := s.commit(e, again)
 	if second != 2 {
 		t.Fatalf("after a day the request is at version %d, not new", second)
