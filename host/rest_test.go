@@ -14,7 +14,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/operator"
 )
 
 // restServer is a real server with a client of its HTTP side.
@@ -306,5 +308,62 @@ func TestCurlExamplesWork(t *testing.T) {
 	command.Stdout, command.Stderr = &out, &out
 	if err := command.Run(); err != nil {
 		t.Errorf("the examples end with %v:\n%s", err, out.Bytes())
+	}
+}
+
+// The holder of a key sees and reaches over HTTP what the key permits: all else is as if it were not there.
+func TestTheHolderOfAKeyReachesOnlyItsPart(t *testing.T) {
+	dir := t.TempDir()
+	s := serveREST(t, host.Options{Dir: dir})
+	o := asOperator(t, dir)
+	installed(t, o, abi.Manifest{Name: "mine", Tools: []abi.Tool{aTool("mine_echo", `{}`)}}, echoing)
+	installed(t, o, abi.Manifest{Name: "theirs", Tools: []abi.Tool{aTool("theirs_echo", `{}`), aTool("memory_hidden", `{}`)}}, echoing)
+	s.operate(`{"batch":[{"method":"store","params":{"key":"secret","value":"hidden words","namespace":"b"}},{"method":"theirs_echo"},{"method":"mine_echo"}]}`, nil)
+	key, err := o.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann", Namespaces: []string{"a"}, Rights: []operator.Right{"read", "write", "family:mine"}})
+	did(t, err)
+	as := func(r *http.Request) {
+		r.Header.Set("Authorization", "Bearer "+key.Secret)
+		r.Header.Set("Alcove-Agent", "mallory")
+	}
+	for path, shown := range map[string]string{"/operation/tools": `"mine_echo"`, "/openapi.json": "/operation/mine_echo", "/metrics": `family="mine"`} {
+		status, text := s.send("GET", path, "", as)
+		if status != http.StatusOK || !strings.Contains(text, shown) {
+			t.Errorf("%s is %d without %s", path, status, shown)
+		}
+		for _, hidden := range []string{"theirs_echo", "memory_hidden"} {
+			if strings.Contains(text, hidden) {
+				t.Errorf("%s shows %s", path, hidden)
+			}
+		}
+	}
+	stored := s.operate(`{"method":"store","params":{"key":"k","value":1},"then":{"method":"recall"}}`, as)
+	if stored.Error != nil || !strings.Contains(string(stored.Result), `"agent":"ann"`) {
+		t.Errorf("the key's holder gets %s, %+v", stored.Result, stored.Error)
+	}
+	batch := s.operate(`{"batch":[{"method":"recall","params":{"key":"secret","namespace":"b"}},{"method":"search","params":{"query":"hidden words"}},
+		{"method":"theirs_echo"},{"method":"theirs_none"},{"method":"hidden"},{"method":"nothing"},{"method":"mine_echo"}]}`, as)
+	var items []operated
+	if err := json.Unmarshal(batch.Result, &items); err != nil || len(items) != 7 {
+		t.Fatalf("a batch is answered with %s", batch.Result)
+	}
+	for _, item := range items[:2] {
+		if strings.Contains(string(item.Result), "hidden words") {
+			t.Errorf("%s answers with %s", item.Method, item.Result)
+		}
+	}
+	alike := func(o operated) string {
+		if o.Error == nil {
+			return "no error"
+		}
+		return o.Error.Code + strings.ReplaceAll(o.Error.Message, o.Method, "METHOD")
+	}
+	if alike(items[2]) != alike(items[3]) || alike(items[4]) != alike(items[5]) || items[6].Error != nil {
+		t.Errorf("what is forbidden is told from what is not there: %s", batch.Result)
+	}
+	if _, err := o.RevokeKey(t.Context(), operator.KeyID{ID: key.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if status, text := s.send("GET", "/operation/tools", "", as); status != http.StatusUnauthorized {
+		t.Errorf("a revoked key is answered with %d %s", status, text)
 	}
 }
