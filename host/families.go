@@ -35,8 +35,10 @@ func (f familyTools) shown(all []family.Described) []tool.Family {
 func (f familyTools) family(d family.Described) tool.Family {
 	m := d.Manifest
 	out := tool.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Loaded: d.Loaded, Fault: d.Fault}
-	for _, t := range append(slices.Clone(m.Tools), d.Published...) {
-		out.Tools = append(out.Tools, f.spec(m.Name, t))
+	for i, t := range append(slices.Clone(m.Tools), d.Published...) {
+		s := f.spec(m.Name, t)
+		s.Generated = i >= len(m.Tools)
+		out.Tools = append(out.Tools, s)
 	}
 	for hook := range d.Grant.Hooks {
 		out.Hooks = append(out.Hooks, string(hook))

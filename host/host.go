@@ -3,12 +3,14 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -19,7 +21,10 @@ import (
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/keys"
 	"github.com/alcove-memory/alcove/host/mcp"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/metrics"
 	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/rest"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -64,7 +69,9 @@ type Host struct {
 	dir      *os.File // the data directory, open so that no other gets its inode
 	readOnly bool     // the directory cannot be written
 	parts
-	mcp *mcp.Server
+	mcp     *mcp.Server
+	rest    *rest.Server
+	metrics *metrics.Metrics
 
 	closing sync.Once
 	closed  error
@@ -80,7 +87,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 		return nil, fmt.Errorf("find the data directory %s: %w", o.Dir, err)
 	}
 	o.Dir = dir
-	h := &Host{options: o}
+	h := &Host{options: o, metrics: metrics.New(o.Version)}
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
@@ -121,6 +128,9 @@ func (h *Host) open(ctx context.Context) (err error) {
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
 		Identify: h.identify,
 	})
+	h.rest = rest.New(rest.Options{
+		Dispatcher: dispatcher, Client: h.clientOf, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
+	})
 	return nil
 }
 
@@ -132,13 +142,12 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 	}
 	all := tool.NewRegistry(families)
 	err := all.Add(core.Specs(core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable})...)
-	options := tool.Options{Logger: h.options.Logger, Clock: h.options.Clock}
-	if h.usage != nil {
-		options.Called = func(t *tool.Tool, r tool.Request, err error) {
-			h.usage.Count(r.Caller.Agent, t.Name, t.Alias(r), err != nil)
+	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Called: func(c tool.Done) {
+		h.metrics.Count(c)
+		if h.usage != nil {
+			h.usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.Tool.Alias(c.Request), c.Err != nil)
 		}
-	}
-	d := tool.NewDispatcher(all, options)
+	}})
 	if h.families != nil {
 		h.families.SetCallable(callable{d})
 	}
@@ -238,5 +247,29 @@ func (h *Host) session(ctx context.Context, _ owner.Hello, r io.Reader, w io.Wri
 	return h.mcp.ServeConn(ctx, r, w, mcp.SessionOf(ctx))
 }
 
+// routes are what HTTP clients reach who were admitted.
+func (h *Host) routes() map[string]http.Handler {
+	routes := h.rest.Routes()
+	routes["/mcp"] = h.mcp.Handler()
+	routes["/metrics"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rights := h.clientOf(r).Caller.Rights
+		h.metrics.Serve(w, r, func(family string) bool { return family == tool.CoreFamily || rights.May(memory.ToUse(family)) })
+	})
+	return routes
+}
+
+// agentHeader names the agent of an HTTP client.
+const agentHeader = "Alcove-Agent"
+
+// clientOf returns who sent a request that admitBearer admitted. An agent's name is the key's, if there is one.
+func (h *Host) clientOf(r *http.Request) rest.Client {
+	session := mcp.SessionOf(r.Context())
+	who := memory.Caller{Agent: cmp.Or(session.Agent, mcp.AgentName(r.Header.Get(agentHeader))), Key: session.Key, Rights: session.Rights}
+	if h.options.ReadOnly || h.readOnly {
+		who.Rights = who.Rights.ReadOnly()
+	}
+	return rest.Client{Caller: who, Namespace: session.Namespace}
+}
+
 // Tools lists the tools that clients are offered, in the form that model APIs take.
-func Tools() []core.Exported { return core.Export() }
+func Tools() []tool.Exported { return core.Export() }

@@ -80,6 +80,9 @@ func rules() []rule {
 		{pkg: "host/tool/operation", own: []string{"host/memory", "host/tool"}, never: append(outside, "os")},
 		{pkg: "host/tool/core", own: []string{"host/memory", "host/search", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/tool", "host/jsonrpc"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/service", own: []string{"host/durable"}, never: []string{"net", "net/http"}},
+		{pkg: "host/metrics", own: []string{"host/tool"}, others: []string{"github.com/prometheus/client_golang", "github.com/prometheus/client_model"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/rest", own: []string{"host/jsonrpc", "host/memory", "host/tool", "host/tool/operation"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/mcp/clients"}, // tests only
 		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "registry", own: []string{"abi", "host/durable"}, never: outside}, // never the rest of the host
@@ -122,7 +125,7 @@ func rules() []rule {
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge", "host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host", own: []string{"host/family/ops", "host/tool/core", "host/*", "host/store/bolt", "abi", "registry", "host/memory/integrity"}, others: []string{"golang.org/x/sync"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/sandbox", "host/settings", "sdk/go/gen", "cmd/alcove/terminal", "guests/image"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/sandbox", "host/service", "host/settings", "sdk/go/gen", "cmd/alcove/terminal", "guests/image"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/api"
 	"github.com/alcove-memory/alcove/host/mcp"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/watch"
@@ -177,12 +178,18 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 	if s.http != nil {
 		all.Go(func() error {
 			defer stop()
-			server := api.HTTP{MCP: s.host.mcp.Handler(), Admit: s.host.admitBearer,
-				Ready: s.host.ready, Healthy: s.host.Writable, Logger: o.Logger, Use: s.use}
+			server := api.HTTP{Routes: s.host.routes(), Admit: s.host.admitBearer,
+				Ready: s.host.ready, Healthy: s.host.Writable, Logger: o.Logger, Use: s.use, Stopped: stopped()}
 			ended := context.AfterFunc(ctx, func() { s.host.mcp.Close(context.WithoutCancel(ctx)) }) // or streams hold Serve up
 			defer ended()
 			return server.Serve(ctx, s.http)
 		})
 	}
 	return all.Wait()
+}
+
+// stopped returns the error of calls that run for too long after the server was stopped.
+func stopped() error {
+	return &memory.Error{Code: memory.Unavailable, Retryable: true,
+		Message: "the alcove server was stopped before this was done: whether it wrote anything is not known, so look before you do it again"}
 }

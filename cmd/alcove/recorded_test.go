@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/owner"
@@ -39,7 +41,7 @@ func TestAnswersAreAsRecorded(t *testing.T) {
 		name string
 		open func(*testing.T, *recordedServer) caller
 	}{
-		{"stdio", openStdio}, {"socket", openSocket}, {"http-2025-11-25", openSession}, {"http-2026-07-28", openStateless},
+		{"stdio", openStdio}, {"socket", openSocket}, {"http-2025-11-25", openSession}, {"http-2026-07-28", openStateless}, {"operation", openOperations},
 	} {
 		t.Run(front.name, func(t *testing.T) {
 			s := serveRecorded(t, compiled)
@@ -51,6 +53,9 @@ func TestAnswersAreAsRecorded(t *testing.T) {
 				fmt.Fprintf(&out, "> %s\n%s\n", line, s.plain(send(tool, arguments)))
 			}
 			compareRecorded(t, front.name+".txt", out.String())
+			if front.name == "operation" {
+				checkDocument(t, s)
+			}
 		})
 	}
 	t.Run("commands", func(t *testing.T) {
@@ -92,7 +97,7 @@ func serveRecorded(t *testing.T, compiled string) *recordedServer {
 	}()
 	select {
 	case r := <-started:
-		s.http = "http://" + r.HTTP + "/mcp"
+		s.http = "http://" + r.HTTP
 	case err := <-ended:
 		t.Fatal(err)
 	}
@@ -260,10 +265,15 @@ func openSocket(t *testing.T, s *recordedServer) caller {
 	return overLines(t, conn, bufio.NewReader(conn))
 }
 
-// post sends a message over HTTP and gives its status, its headers and its body, of an event stream the last event.
+// post sends an MCP message over HTTP and gives its status, its headers and its body, of an event stream the last event.
 func (s *recordedServer) post(t *testing.T, body string, headers map[string]string) (string, http.Header) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.http, strings.NewReader(body))
+	return s.postTo(t, "/mcp", body, headers)
+}
+
+func (s *recordedServer) postTo(t *testing.T, path, body string, headers map[string]string) (string, http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.http+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,6 +297,44 @@ func (s *recordedServer) post(t *testing.T, body string, headers map[string]stri
 		text = text[i+len("data: "):]
 	}
 	return fmt.Sprintf("%d %s", response.StatusCode, text), response.Header
+}
+
+// openOperations calls tools by operations over HTTP.
+func openOperations(t *testing.T, s *recordedServer) caller {
+	return func(tool, arguments string) string {
+		body := arguments
+		if tool != "memory_operation" {
+			body = fmt.Sprintf(`{"method":%q,"params":%s}`, tool, arguments)
+		}
+		answer, _ := s.postTo(t, "/operation", body, map[string]string{"Alcove-Agent": "recorder"})
+		return answer
+	}
+}
+
+// checkDocument checks the OpenAPI document of a server with the first-party families.
+func checkDocument(t *testing.T, s *recordedServer) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.http+"/openapi.json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(data)
+	if err == nil {
+		err = doc.Validate(t.Context())
+	}
+	if err != nil || doc.Paths.Find("/operation/memory_auto_tag") == nil {
+		t.Errorf("the document is %.200s: %v", data, err)
+	}
 }
 
 func openSession(t *testing.T, s *recordedServer) caller {

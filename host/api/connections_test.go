@@ -39,7 +39,7 @@ const unfinishedBody = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: 
 
 func TestAWrongTokenIsAnsweredWithoutReadingTheBody(t *testing.T) {
 	url := newHTTP(t, func(h *HTTP) {
-		h.MCP = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was served") })
+		h.Routes["/mcp"] = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was served") })
 	})
 	for name, text := range map[string]string{
 		"unfinished":       unfinishedBody,
@@ -139,7 +139,7 @@ func TestMoreHTTPConnectionsThanTheLimitAreToldSo(t *testing.T) {
 	release, begun := make(chan struct{}), make(chan struct{}, 4)
 	url := newHTTP(t, func(h *HTTP) {
 		h.Limit = ConnectionLimit{Connections: 4, Unidentified: 4}
-		h.MCP = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { begun <- struct{}{}; <-release })
+		h.Routes["/mcp"] = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { begun <- struct{}{}; <-release })
 	})
 	var serving sync.WaitGroup
 	defer serving.Wait()

@@ -41,7 +41,7 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, authorization, host, origin string) {
 		reached := false
-		h := HTTP{Admit: admitToken, Use: &Use{}, MCP: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true })}
+		h := HTTP{Admit: admitToken, Use: &Use{}, Routes: map[string]http.Handler{"/mcp": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true })}}
 		r := httptest.NewRequest("POST", "/mcp", nil)
 		r.Host = host
 		r.Header["Authorization"], r.Header["Origin"] = []string{authorization}, []string{origin}

@@ -1,16 +1,19 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,11 +28,12 @@ const (
 	keepIdle      = 2 * time.Minute
 	httpClients   = 512 // concurrent requests
 	longestHeader = 1 << 10
+	answerWithin  = 2 * time.Second // for requests that were cancelled to answer
 )
 
-// HTTP serves clients over HTTP: /mcp to those who are admitted, /healthz and /readyz to all.
+// HTTP serves clients over HTTP: Routes to those who are admitted, /healthz and /readyz to all.
 type HTTP struct {
-	MCP http.Handler
+	Routes map[string]http.Handler // by path; one that ends in a slash has all below it
 	// Admit returns the context of a request whose client presented a bearer token, with the client's identity and for as long as
 	// it is admitted, or why it is refused. The caller calls stop when the request is over. An empty token is none.
 	Admit   func(ctx context.Context, token string) (admitted context.Context, stop func(), err error)
@@ -38,6 +42,8 @@ type HTTP struct {
 	Logger  *slog.Logger
 	Use     *Use
 	Limit   ConnectionLimit // zero: derived from the process's file descriptors
+	Drain   time.Duration   // for requests to finish when the server stops; 0: 5 s
+	Stopped error           // the cause by which requests that run longer are cancelled; nil: context.Canceled
 }
 
 // ListenHTTP listens on an address such as 127.0.0.1:9742.
@@ -49,19 +55,23 @@ func ListenHTTP(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve serves requests until ctx ends, then gives running requests a moment to finish.
+// Serve serves requests until ctx ends. Then it refuses new ones and gives those that run Drain to finish; what still runs is
+// cancelled, and answered by its handler.
 func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 	if h.Limit == (ConnectionLimit{}) {
 		_, h.Limit = Share(Descriptors())
 	}
 	g := newGate(l, h.Limit, h.Logger, refuseConnection)
+	running, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
 	server := &http.Server{
-		Handler:           h.Handler(),
+		Handler:           untilStopped(ctx, h.Handler()),
 		ReadHeaderTimeout: headerWithin,
 		IdleTimeout:       keepIdle,
 		MaxHeaderBytes:    headerLimit,
 		ErrorLog:          slog.NewLogLogger(h.Logger.Handler(), slog.LevelDebug),
 		ConnState:         g.follow,
+		BaseContext:       func(net.Listener) context.Context { return running },
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return context.WithValue(ctx, identifyKey{}, func() { g.peers.identify(conn) })
 		},
@@ -69,11 +79,7 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(done)
-		limited, cancel := context.WithTimeout(context.Background(), drainLongest)
-		defer cancel()
-		if server.Shutdown(limited) != nil {
-			server.Close() // streams do not end on their own
-		}
+		drain(server, cmp.Or(h.Drain, drainLongest), func() { cancel(h.Stopped) })
 	})
 	err := server.Serve(g)
 	if !stop() {
@@ -83,6 +89,23 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 		return nil
 	}
 	return fmt.Errorf("serve HTTP: %w", err)
+}
+
+// drain ends a server: requests may finish, then answer that they were cancelled, then lose their connections.
+func drain(server *http.Server, within time.Duration, cancel func()) {
+	if shutdown(server, within) == nil {
+		return
+	}
+	cancel()
+	if shutdown(server, answerWithin) != nil {
+		server.Close()
+	}
+}
+
+func shutdown(server *http.Server, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	return server.Shutdown(ctx)
 }
 
 // identifyKey is the context key of a func() that records that the request's connection presented the token.
@@ -110,11 +133,26 @@ func (h *HTTP) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", h.healthy)
 	mux.HandleFunc("GET /readyz", h.ready)
-	mux.Handle("/mcp", h.guard(h.MCP))
+	for path, handler := range h.Routes {
+		mux.Handle(path, h.guard(handler))
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, http.StatusNotFound, "not_found", "there is nothing here: MCP clients use /mcp; /healthz and /readyz tell how the server is")
+		refuse(w, http.StatusNotFound, "not_found", "there is nothing here: clients use "+strings.Join(slices.Sorted(maps.Keys(h.Routes)), ", ")+"; /healthz and /readyz tell how the server is")
 	})
 	return patiently(withoutBody(h.onlyLocal(h.bounded(mux))))
+}
+
+// untilStopped refuses requests once the server stops: one that arrives on a connection just before it is closed would be
+// served without its client being told.
+func untilStopped(ctx context.Context, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ctx.Err() != nil {
+			w.Header().Set("Connection", "close")
+			refuse(w, http.StatusServiceUnavailable, "unavailable", "the alcove server is stopping: this request was not served, and can be sent again")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (h *HTTP) healthy(w http.ResponseWriter, _ *http.Request) {

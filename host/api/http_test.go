@@ -31,7 +31,7 @@ func admitToken(ctx context.Context, token string) (context.Context, func(), err
 func newHTTP(t *testing.T, edit func(*HTTP)) string {
 	t.Helper()
 	h := &HTTP{
-		MCP: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		Routes: map[string]http.Handler{"/mcp": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
 				w.WriteHeader(http.StatusBadRequest)
@@ -39,7 +39,7 @@ func newHTTP(t *testing.T, edit func(*HTTP)) string {
 				return
 			}
 			w.Write(body)
-		}),
+		})},
 		Admit: admitToken, Use: &Use{},
 		Ready: func(context.Context) error { return nil }, Logger: slog.New(slog.DiscardHandler),
 	}
@@ -193,7 +193,7 @@ func TestAnAnswerMayStreamForLongerThanABodyMayTake(t *testing.T) {
 	}
 	release := make(chan struct{})
 	url := newHTTP(t, func(h *HTTP) {
-		h.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.Routes["/mcp"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body)
 			io.WriteString(w, "one\n")
 			w.(http.Flusher).Flush()
@@ -297,4 +297,81 @@ func TestIdleReturnsOnlyWhenNobodyIsServed(t *testing.T) {
 			t.Errorf("idle after %v", waited)
 		}
 	})
+}
+
+// served runs an HTTP server until stop, which returns once it has ended.
+func served(t *testing.T, h *HTTP) (url string, stop func(), ended <-chan error) {
+	t.Helper()
+	h.Admit, h.Use, h.Logger, h.Ready = admitToken, &Use{}, slog.New(slog.DiscardHandler), func(context.Context) error { return nil }
+	l, err := ListenHTTP("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(ctx, l) }()
+	return "http://" + l.Addr().String(), cancel, served
+}
+
+func TestARequestThatRunsWhenTheServerStopsIsAnswered(t *testing.T) {
+	begun, release := make(chan struct{}), make(chan struct{})
+	url, stop, ended := served(t, &HTTP{Routes: map[string]http.Handler{"/slow": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(begun)
+		<-release
+		io.WriteString(w, "done")
+	})}})
+	answers := make(chan string, 1)
+	go func() {
+		_, text := request(t, "POST", url+"/slow", "", withToken("Bearer "+testToken))
+		answers <- text
+	}()
+	<-begun
+	stop()
+	close(release)
+	if got := <-answers; got != "done" {
+		t.Errorf("answered %q", got)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestARequestThatOutlastsTheStopIsCancelledAndAnswered(t *testing.T) {
+	begun := make(chan struct{})
+	stopped := errors.New("the server is stopping")
+	url, stop, ended := served(t, &HTTP{Stopped: stopped, Drain: time.Millisecond, Routes: map[string]http.Handler{"/endless": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(begun)
+		<-r.Context().Done()
+		io.WriteString(w, context.Cause(r.Context()).Error())
+	})}})
+	answers := make(chan string, 1)
+	go func() {
+		_, text := request(t, "POST", url+"/endless", "", withToken("Bearer "+testToken))
+		answers <- text
+	}()
+	<-begun
+	stop()
+	if got := <-answers; got != stopped.Error() {
+		t.Errorf("answered %q", got)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestARequestAfterTheStopIsRefused(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	handler := untilStopped(ctx, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "served") }))
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequest("POST", "/operation", nil))
+	if answer.Body.String() != "served" {
+		t.Errorf("answered %s", answer.Body)
+	}
+	stop()
+	answer = httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequest("POST", "/operation", nil))
+	if answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), `"retryable":true`) || answer.Header().Get("Connection") != "close" {
+		t.Errorf("answered %d %s", answer.Code, answer.Body)
+	}
 }

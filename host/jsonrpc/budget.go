@@ -1,8 +1,10 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -85,6 +87,37 @@ func (a *Account) Reserve(ctx context.Context, bytes int64) error {
 	case <-ctx.Done():
 		return a.budget.abandon(w, context.Cause(ctx))
 	}
+}
+
+// UnreadError means that the rest of a message could not be read.
+type UnreadError struct{ Err error }
+
+func (e *UnreadError) Error() string { return "the message could not be read" }
+func (e *UnreadError) Unwrap() error { return e.Err }
+
+// ReadAll reads a message of at most limit bytes once there is room for it; it stays reserved. length is how long the message
+// is said to be; negative: unknown. The error is a TooLongError, an UnreadError, or that of Reserve.
+func (a *Account) ReadAll(ctx context.Context, r io.Reader, length, limit int64) ([]byte, error) {
+	most := length
+	if most < 0 {
+		most = limit
+	}
+	if most > limit {
+		return nil, &TooLongError{limit}
+	}
+	if err := a.Reserve(ctx, most); err != nil {
+		return nil, err
+	}
+	body := bytes.NewBuffer(make([]byte, 0, max(0, length)+bytes.MinRead))
+	_, err := body.ReadFrom(io.LimitReader(r, limit+1))
+	switch {
+	case int64(body.Len()) > limit:
+		return nil, &TooLongError{limit}
+	case err != nil:
+		return nil, &UnreadError{err}
+	}
+	a.Release(most - int64(body.Len()))
+	return body.Bytes(), nil
 }
 
 // Release returns reserved bytes.

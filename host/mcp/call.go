@@ -128,7 +128,7 @@ func (s *Server) caller(session Session, meta *protocol.Meta) (Session, error) {
 // who returns the caller of a request.
 func (s *Server) who(ctx context.Context, session Session) memory.Caller {
 	client := clientName(ctx)
-	who := memory.Caller{Agent: cmp.Or(agentName(session.Agent), agentName(client)), Key: session.Key, Client: agentName(client), Rights: s.rights(session)}
+	who := memory.Caller{Agent: cmp.Or(AgentName(session.Agent), AgentName(client)), Key: session.Key, Client: AgentName(client), Rights: s.rights(session)}
 	if known := server.ClientSessionFromContext(ctx); known != nil && !server.IsModernRequest(ctx) {
 		who.Session = known.SessionID()
 	}

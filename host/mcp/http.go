@@ -139,28 +139,16 @@ func withinCall(ctx context.Context, r *http.Request) context.Context {
 // readBody reads the body of a request once there is room for it.
 func (s *Server) readBody(account *jsonrpc.Account, r *http.Request) ([]byte, *refusal) {
 	limit := s.options.MaxMessage
-	most := r.ContentLength
-	if most < 0 {
-		most = limit // unknown yet
-	}
-	if most > limit {
+	body, err := account.ReadAll(r.Context(), r.Body, r.ContentLength, limit)
+	switch {
+	case errors.As(err, new(*jsonrpc.TooLongError)), errors.As(err, new(*http.MaxBytesError)):
 		return nil, tooLong(limit)
-	}
-	if err := account.Reserve(r.Context(), most); err != nil {
+	case errors.As(err, new(*jsonrpc.UnreadError)):
+		return nil, &refusal{http.StatusBadRequest, jsonrpc.CodeParse, "the body could not be read"}
+	case err != nil:
 		return nil, &refusal{http.StatusServiceUnavailable, jsonrpc.CodeServer, err.Error()}
 	}
-	body := bytes.NewBuffer(make([]byte, 0, max(0, r.ContentLength)+bytes.MinRead))
-	_, err := body.ReadFrom(io.LimitReader(r.Body, limit+1))
-	switch {
-	case int64(body.Len()) > limit:
-		return nil, tooLong(limit)
-	case errors.As(err, new(*http.MaxBytesError)):
-		return nil, tooLong(limit)
-	case err != nil:
-		return nil, &refusal{http.StatusBadRequest, jsonrpc.CodeParse, "the body could not be read"}
-	}
-	account.Release(most - int64(body.Len()))
-	return body.Bytes(), nil
+	return body, nil
 }
 
 func tooLong(limit int64) *refusal {

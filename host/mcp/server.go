@@ -90,6 +90,9 @@ func New(d *tool.Dispatcher, o Options) *Server {
 	return s
 }
 
+// Input returns the budget of messages being read or served, which other front ends share.
+func (s *Server) Input() *jsonrpc.Budget { return s.input }
+
 // list replaces a list of tools with the client's.
 func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, result *protocol.ListToolsResult) {
 	result.Tools = s.offer(SessionOf(ctx), s.state(ctx))

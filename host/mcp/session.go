@@ -72,8 +72,8 @@ const (
 
 const longestAgent = 128 // characters of an agent's name
 
-// agentName normalizes a client's name for itself: one line of bounded length.
-func agentName(name string) string {
+// AgentName normalizes a client's name for itself: one line of bounded length.
+func AgentName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return -1

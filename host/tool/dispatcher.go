@@ -18,8 +18,16 @@ type Options struct {
 	Logger *slog.Logger     // nil: discards
 	Clock  func() time.Time // nil: time.Now
 	ID     func() string    // generates a unique id; nil: random
-	// Called is called after each call of a tool by a client, with its error. Nil: none.
-	Called func(t *Tool, r Request, err error)
+	// Called is called after each call of a tool by a client. Nil: none.
+	Called func(Done)
+}
+
+// Done is a call of a tool that has ended.
+type Done struct {
+	Tool    *Tool
+	Request Request
+	Err     error
+	Took    time.Duration
 }
 
 // Dispatcher calls tools. It is safe for concurrent use.
@@ -52,9 +60,10 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 	if !ok {
 		return Answer{}, d.notFound(r)
 	}
+	begun := d.options.Clock()
 	a, err := d.within(ctx, t, r)
 	if d.options.Called != nil && r.Stage == nil {
-		d.options.Called(t, r, err)
+		d.options.Called(Done{t, r, err, d.options.Clock().Sub(begun)})
 	}
 	if err == nil {
 		return a, nil

@@ -111,16 +111,30 @@ func (r *Registry) Find(name string) (*Tool, bool) {
 // methodPrefix begins the names of most tools. Methods of operations do without it.
 const methodPrefix = "memory_"
 
-// Method returns the name of the tool that a method of an operation stands for: recall is memory_recall, unless a tool has that
-// name. An unknown method stands for itself.
-func (r *Registry) Method(name string) string {
-	if _, known := r.Find(name); known {
+// Method returns the name of the tool that a method of a caller's operation stands for: recall is memory_recall, unless a tool has
+// that name. An unknown method stands for itself.
+func (r *Registry) Method(rights memory.Rights, name string) string {
+	if _, known := r.FindFor(rights, name); known {
 		return name
 	}
-	if _, known := r.Find(methodPrefix + name); known {
+	if _, known := r.FindFor(rights, methodPrefix+name); known {
 		return methodPrefix + name
 	}
 	return name
+}
+
+// Offered returns all tools that a caller may use: the core tools, then those of the families.
+func (r *Registry) Offered(rights memory.Rights) (list []*Tool) {
+	readOnly := rights.WritesNothing()
+	for _, t := range r.Core() {
+		if t.Annotations.Permitted(readOnly) {
+			list = append(list, t)
+		}
+	}
+	for _, set := range r.Snapshot().For(rights).Sets {
+		list = append(list, set.Offered(readOnly)...)
+	}
+	return list
 }
 
 // FindFor is Find for a caller, to whom tools of families that it has no right to do not exist.

@@ -40,6 +40,17 @@ func tolerantSchema(raw json.RawMessage) (json.RawMessage, error) {
 	return dropped(raw, forbidsMore)
 }
 
+// modelSchema returns the schema of the arguments without what model APIs do not accept.
+func (s Spec) modelSchema() json.RawMessage {
+	schema, err := dropped(s.Input, func(name string, _ json.RawMessage, at position) bool {
+		return at != schemasNamed && confuses(name, at)
+	})
+	if err != nil || len(s.Input) == 0 { // a tool with such a schema is not offered
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	return schema
+}
+
 // dropped returns a schema without some members of its subschemas.
 func dropped(raw json.RawMessage, drop dropping) (json.RawMessage, error) {
 	var out bytes.Buffer

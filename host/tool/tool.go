@@ -32,11 +32,29 @@ type Spec struct {
 	Parameters map[string]string
 	// Lenient leaves validation to the handler, which reads arguments one by one: Input then only names them.
 	Lenient bool
+	// Generated tools are made at run time: their names are not those of a manifest.
+	Generated bool
 	// Staged tools can be called within a family's call, and respect its stage.
 	Staged bool
 
 	Annotations Annotations
 	Handler     Handler
+}
+
+// Exported is a tool in the form that model APIs accept.
+type Exported struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"input_schema"` // with a description for each parameter
+}
+
+// Export returns the tool for use without MCP: pass it to a model, and its calls to the server.
+func (s Spec) Export() Exported {
+	description := s.Description
+	if s.Docs != "" {
+		description += "\n\n" + s.Docs
+	}
+	return Exported{flat(s.Name), description, s.modelSchema()}
 }
 
 // Handler implements a tool.

@@ -4,7 +4,6 @@ package core
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -126,18 +125,11 @@ func Names() []string {
 	return list
 }
 
-// Exported is a tool in the form that model APIs accept.
-type Exported struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	InputSchema json.RawMessage `json:"input_schema"` // with a description for each parameter
-}
-
-// Export returns the core tools for use without MCP: pass them to a model, and its calls to the server.
-func Export() []Exported {
-	var list []Exported
+// Export returns the core tools in the form that model APIs accept.
+func Export() []tool.Exported {
+	var list []tool.Exported
 	for _, s := range Specs(Options{}) {
-		list = append(list, Exported{s.Name, s.Description + "\n\n" + s.Docs, json.RawMessage(strings.TrimSpace(string(s.Input)))})
+		list = append(list, s.Export())
 	}
 	return list
 }

@@ -393,20 +393,15 @@ func TestAnOperationOfTheWrongFormDoesNothing(t *testing.T) {
 }
 
 func TestResultsAreBounded(t *testing.T) {
-	w := open(t)
-	r := w.run(`{"batch":[` + strings.Join(slices.Repeat([]string{`{"method":"big"}`}, 7), ",") + `]}`)
-	var outcomes []outcome
-	if err := json.Unmarshal(r.Result, &outcomes); err != nil {
-		t.Fatal(err)
+	r, long := &runner{}, tool.Answer{Structured: strings.Repeat("x", 100)}
+	r.size.Store(mostResults - 150)
+	var fits, left outcome
+	if err := r.keep(&fits, long); err != nil || len(fits.Result) != 102 {
+		t.Errorf("kept %s, %v", fits.Result, err)
 	}
-	left := 0
-	for _, o := range outcomes {
-		if o.Error != nil && o.Error.Code == "E_EXHAUSTED" && o.Error.Details["called"] == true {
-			left++
-		}
-	}
-	if left != 2 || len(w.calls) != 7 {
-		t.Errorf("%d results are left out of %d calls", left, len(w.calls))
+	err := r.keep(&left, long)
+	if f := failureOf(err); f.Code != "E_EXHAUSTED" || f.Details["called"] != true || left.Result != nil {
+		t.Errorf("kept %s, %v", left.Result, err)
 	}
 }
 

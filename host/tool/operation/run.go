@@ -125,9 +125,9 @@ func (r *runner) dispatch(ctx context.Context, s step, before []outcome, path st
 	if ctx.Err() != nil || expired(ctx) {
 		return tool.Answer{}, notBegun(ctx, s)
 	}
-	registry := r.call.Registry()
-	name := registry.Method(s.method)
-	t, found := registry.Find(name)
+	registry, rights := r.call.Registry(), r.call.Caller.Rights
+	name := registry.Method(rights, s.method)
+	t, found := registry.FindFor(rights, name)
 	if found && t.Name == Name {
 		return tool.Answer{}, tool.Invalid(map[string]any{"method": Name}, "%s cannot call itself: give the tool that is meant", Name)
 	}

@@ -1,0 +1,89 @@
+package metrics
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+// scrape returns what Prometheus would read.
+func scrape(t *testing.T, m *Metrics) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Serve(w, httptest.NewRequest("GET", "/metrics", nil), func(family string) bool { return family != "hidden" })
+	if w.Code != 200 {
+		t.Fatalf("answered %d %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+func named(family, name string) *tool.Tool {
+	return &tool.Tool{Spec: tool.Spec{Name: name, Family: family}}
+}
+
+func TestCallsAreCountedByToolAndFamily(t *testing.T) {
+	m := New("1.2.3")
+	m.Count(tool.Done{Tool: named("", "memory_store"), Took: 3 * time.Millisecond})
+	m.Count(tool.Done{Tool: named("", "memory_store"), Took: time.Minute, Err: &memory.Error{Code: memory.Conflict, Message: "secret key"}})
+	m.Count(tool.Done{Tool: named("auto-tag", "memory_auto_tag"), Err: fmt.Errorf("secret path")})
+	m.Count(tool.Done{Tool: named("hidden", "secret_tool")})
+	text := scrape(t, m)
+	for _, want := range []string{
+		`alcove_tool_calls_total{family="core",tool="memory_store"} 2`,
+		`alcove_tool_errors_total{code="conflict",family="core",tool="memory_store"} 1`,
+		`alcove_tool_errors_total{code="internal",family="auto-tag",tool="memory_auto_tag"} 1`,
+		`alcove_tool_duration_seconds_bucket{family="core",tool="memory_store",le="0.0025"} 0`,
+		`alcove_tool_duration_seconds_bucket{family="core",tool="memory_store",le="0.005"} 1`,
+		`alcove_tool_duration_seconds_bucket{family="core",tool="memory_store",le="30"} 1`,
+		`alcove_tool_duration_seconds_count{family="core",tool="memory_store"} 2`,
+		`version="1.2.3"`, "go_goroutines ", "process_start_time_seconds ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %s", want)
+		}
+	}
+	if strings.Contains(text, "secret") {
+		t.Error("the text of an error, or a family that the caller may not know, is shown")
+	}
+}
+
+func TestMetricsFollowTheConventionsOfPrometheus(t *testing.T) {
+	m := New("1")
+	m.Count(tool.Done{Tool: named("", "memory_store"), Err: &memory.Error{Code: memory.Denied}})
+	problems, err := promlint.New(strings.NewReader(scrape(t, m))).Lint()
+	if err != nil || len(problems) > 0 {
+		t.Errorf("found %v, %v", problems, err)
+	}
+}
+
+func TestTheNumberOfLabelsIsBounded(t *testing.T) {
+	m := New("1")
+	for i := range mostTools + 50 {
+		m.Count(tool.Done{Tool: named("f", fmt.Sprintf("f_%d", i))})
+		made := named("sites", fmt.Sprintf("chosen-by-a-website-%d", i))
+		made.Generated = true
+		m.Count(tool.Done{Tool: made})
+	}
+	text := scrape(t, m)
+	if n := strings.Count(text, "\nalcove_tool_calls_total{"); n != mostTools+1 {
+		t.Errorf("there are %d series", n)
+	}
+	for _, want := range []string{
+		fmt.Sprintf(`alcove_tool_calls_total{family="sites",tool="(generated)"} %d`, mostTools+50),
+		`alcove_tool_calls_total{family="(others)",tool="(others)"} 51`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %s", want)
+		}
+	}
+	if strings.Contains(text, "chosen") {
+		t.Error("a name that was made at run time is shown")
+	}
+}
