@@ -34,9 +34,10 @@ type parts struct {
 
 // assembly says which parts there are beside the space and its vectors.
 type assembly struct {
-	readOnly bool             // the directory cannot be written: nothing is embedded, and there are no families
-	dormant  bool             // likewise, by choice: a space that is only verified sends its texts nowhere
-	sandbox  *sandbox.Sandbox // of the families; the caller closes it. Nil: a new one
+	readOnly bool                  // the directory cannot be written: nothing is embedded, and there are no families
+	dormant  bool                  // likewise, by choice: a space that is only verified sends its texts nowhere
+	sandbox  *sandbox.Sandbox      // of the families; the caller closes it. Nil: a new one
+	checkKey func(id string) error // returns why an API key does not hold; nil: none is known
 }
 
 // assemble opens the space of a data directory, and what serves it. Everything that it opened is in closing, on an error too.
@@ -70,11 +71,12 @@ func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p p
 		return p, nil
 	}
 	p.embedders.Start(p.space)
-	return p, p.openFamilies(ctx, o, a.sandbox, closing)
+	return p, p.openFamilies(ctx, o, a, closing)
 }
 
 // openFamilies makes families ready to be called. Without a sandbox there are none, and the server goes on.
-func (p *parts) openFamilies(ctx context.Context, o Options, box *sandbox.Sandbox, closing *closers) (err error) {
+func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing *closers) (err error) {
+	box := a.sandbox
 	if box == nil {
 		if err := sandbox.RemoveOldCache(filepath.Join(o.Dir, oldCompiledModules)); err != nil {
 			o.Logger.Warn("the compiled modules of an earlier release could not be removed", "error", err)
@@ -96,7 +98,7 @@ func (p *parts) openFamilies(ctx context.Context, o Options, box *sandbox.Sandbo
 	})
 	families, err := family.New(ctx, family.Options{
 		Space: p.space, Sandbox: box, Dir: o.Dir, Built: o.Families, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, ReadOnly: o.ReadOnly,
-		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.embedders, Usage: p.usage,
+		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.embedders, Usage: p.usage, CheckKey: a.checkKey,
 	})
 	if err != nil {
 		return err

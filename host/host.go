@@ -111,13 +111,13 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.openDir(); err != nil {
 		return err
 	}
-	if h.parts, err = assemble(ctx, h.options, assembly{readOnly: h.readOnly}, &h.closers); err != nil {
+	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Changeable: h.changeable}); err != nil {
+		return err
+	}
+	if h.parts, err = assemble(ctx, h.options, assembly{readOnly: h.readOnly, checkKey: h.keys.Check}, &h.closers); err != nil {
 		return err
 	}
 	if err := h.readToken(); err != nil {
-		return err
-	}
-	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Changeable: h.changeable}); err != nil {
 		return err
 	}
 	dispatcher, err := h.dispatcher()

@@ -33,6 +33,8 @@ type Listen struct {
 	Socket       string             // path; empty: the data directory's own
 	HTTP         string             // address; empty: none
 	HTTPOptional bool               // go on without HTTP when its address is in use
+	TLSCert      string             // the file of the certificate for HTTP, in PEM; empty: without TLS
+	TLSKey       string             // the file of its key
 	Idle         time.Duration      // stop when nobody was served for so long; 0: never
 	Started      func(owner.Record) // called when clients can connect; may be nil
 	Look         time.Duration      // how often to look whether what clients find the server by is still there; 0: 500 ms
@@ -72,7 +74,8 @@ type service struct {
 	use    *api.Use
 	socket *api.SocketListener
 	admin  *api.SocketListener
-	http   net.Listener // nil: none
+	http   net.Listener     // nil: none
+	cert   *api.Certificate // for HTTP; nil: without TLS
 }
 
 func (s *service) listen(l Listen) (owner.Record, error) {
@@ -131,10 +134,16 @@ func (s *service) listenHTTP(l Listen, record *owner.Record) (err error) {
 		logger.Warn("going on without HTTP: there is no token, and none can be made in the data directory")
 		return nil
 	}
+	if l.TLSCert != "" || l.TLSKey != "" {
+		if s.cert, err = api.LoadCertificate(l.TLSCert, l.TLSKey); err != nil {
+			return err
+		}
+	}
 	s.http, err = api.ListenHTTP(l.HTTP)
 	switch {
 	case err == nil:
 		record.HTTP = s.http.Addr().String()
+		return api.CheckExposure(s.http, s.cert, s.host.keys.Required())
 	case l.HTTPOptional:
 		logger.Warn("going on without HTTP", "error", err)
 	default:
@@ -178,7 +187,7 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 	if s.http != nil {
 		all.Go(func() error {
 			defer stop()
-			server := api.HTTP{Routes: s.host.routes(), Admit: s.host.admitBearer,
+			server := api.HTTP{Routes: s.host.routes(), Admit: s.host.admitBearer, Certificate: s.cert,
 				Ready: s.host.ready, Healthy: s.host.Writable, Logger: o.Logger, Use: s.use, Stopped: stopped()}
 			ended := context.AfterFunc(ctx, func() { s.host.mcp.Close(context.WithoutCancel(ctx)) }) // or streams hold Serve up
 			defer ended()

@@ -23,17 +23,18 @@ import (
 const defaultIdle = 15 * time.Minute
 
 type serveFlags struct {
-	listen, socket string
-	readOnly, auto bool
-	idle           time.Duration
-	familiesDir    string
-	language       string
-	bm25           string
-	conversations  string
-	locked         bool
-	requireKeys    bool
-	keysChosen     bool // --require-keys was given
-	embedder       operator.EmbedderConfig
+	listen, socket  string
+	tlsCert, tlsKey string
+	readOnly, auto  bool
+	idle            time.Duration
+	familiesDir     string
+	language        string
+	bm25            string
+	conversations   string
+	locked          bool
+	requireKeys     bool
+	keysChosen      bool // --require-keys was given
+	embedder        operator.EmbedderConfig
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -51,6 +52,9 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.listen, "listen", a.envOr("ALCOVE_LISTEN", host.DefaultHTTP), "the HTTP address, or off (or ALCOVE_LISTEN)")
+	flags.StringVar(&f.tlsCert, "tls-cert", "", "the certificate for HTTP, a file in PEM that is read again when it changes; needed to listen beyond this machine")
+	flags.StringVar(&f.tlsKey, "tls-key", "", "the key of the certificate, a file in PEM")
+	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	flags.StringVar(&f.socket, "socket", "", "the path of the socket (default: in the data directory)")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	flags.StringVar(&f.familiesDir, "families-dir", a.env("ALCOVE_FAMILIES_DIR"), "a watched folder of tool families (or ALCOVE_FAMILIES_DIR)")
@@ -125,7 +129,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if f.listen == "off" {
 		f.listen = ""
 	}
-	err = h.Serve(ctx, host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, Idle: f.idle})
+	err = h.Serve(ctx, host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Idle: f.idle})
 	return errors.Join(err, h.Close())
 }
 

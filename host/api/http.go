@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,14 +37,15 @@ type HTTP struct {
 	Routes map[string]http.Handler // by path; one that ends in a slash has all below it
 	// Admit returns the context of a request whose client presented a bearer token, with the client's identity and for as long as
 	// it is admitted, or why it is refused. The caller calls stop when the request is over. An empty token is none.
-	Admit   func(ctx context.Context, token string) (admitted context.Context, stop func(), err error)
-	Ready   func(context.Context) error
-	Healthy func() error // returns why the server should be restarted; nil: never
-	Logger  *slog.Logger
-	Use     *Use
-	Limit   ConnectionLimit // zero: derived from the process's file descriptors
-	Drain   time.Duration   // for requests to finish when the server stops; 0: 5 s
-	Stopped error           // the cause by which requests that run longer are cancelled; nil: context.Canceled
+	Admit       func(ctx context.Context, token string) (admitted context.Context, stop func(), err error)
+	Ready       func(context.Context) error
+	Healthy     func() error // returns why the server should be restarted; nil: never
+	Logger      *slog.Logger
+	Use         *Use
+	Certificate *Certificate    // nil: without TLS
+	Limit       ConnectionLimit // zero: derived from the process's file descriptors
+	Drain       time.Duration   // for requests to finish when the server stops; 0: 5 s
+	Stopped     error           // the cause by which requests that run longer are cancelled; nil: context.Canceled
 }
 
 // ListenHTTP listens on an address such as 127.0.0.1:9742.
@@ -73,7 +75,7 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 		ConnState:         g.follow,
 		BaseContext:       func(net.Listener) context.Context { return running },
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
-			return context.WithValue(ctx, identifyKey{}, func() { g.peers.identify(conn) })
+			return context.WithValue(ctx, identifyKey{}, func() { g.peers.identify(plain(conn)) })
 		},
 	}
 	done := make(chan struct{})
@@ -81,7 +83,11 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 		defer close(done)
 		drain(server, cmp.Or(h.Drain, drainLongest), func() { cancel(h.Stopped) })
 	})
-	err := server.Serve(g)
+	var listener net.Listener = g
+	if h.Certificate != nil {
+		listener = tls.NewListener(g, h.Certificate.config())
+	}
+	err := server.Serve(listener)
 	if !stop() {
 		<-done
 	}
@@ -113,6 +119,7 @@ type identifyKey struct{}
 
 // follow records a connection's state changes.
 func (g *gate) follow(conn net.Conn, state http.ConnState) {
+	conn = plain(conn)
 	switch state {
 	case http.StateClosed, http.StateHijacked:
 		g.peers.leave(conn)
@@ -300,12 +307,12 @@ func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // and those from another origin.
 func (h *HTTP) onlyLocal(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if len(r.Host) > longestHeader || !localHost(r, r.Host) {
+		if len(r.Host) > longestHeader || !h.isOwn(r, r.Host) {
 			refuse(w, http.StatusForbidden, "denied", fmt.Sprintf(
 				"the host %.100q is not this server: use 127.0.0.1, localhost or the address it listens on", r.Host))
 			return
 		}
-		if origin := r.Header.Get("Origin"); origin != "" && !localOrigin(r, origin) {
+		if origin := r.Header.Get("Origin"); origin != "" && !h.isOwnOrigin(r, origin) {
 			refuse(w, http.StatusForbidden, "denied", fmt.Sprintf(
 				"pages of the origin %.100q may not use this server", origin))
 			return
@@ -314,12 +321,23 @@ func (h *HTTP) onlyLocal(next http.Handler) http.Handler {
 	})
 }
 
-func localOrigin(r *http.Request, origin string) bool {
+func (h *HTTP) isOwnOrigin(r *http.Request, origin string) bool {
 	if len(origin) > longestHeader {
 		return false
 	}
 	u, err := url.Parse(origin)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && localHost(r, u.Host)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && h.isOwn(r, u.Host)
+}
+
+// isOwn reports whether a host, with or without a port, is this server: locally, or by the name in its certificate.
+func (h *HTTP) isOwn(r *http.Request, host string) bool {
+	if localHost(r, host) {
+		return true
+	}
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return h.Certificate != nil && host != "" && h.Certificate.names(host)
 }
 
 // localHost reports whether a host, with or without a port, is localhost, a loopback address or the

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -44,7 +45,7 @@ const attempts = 8
 
 // Call calls a tool. Its writes are committed atomically with its answer.
 func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
-	x, t, err := f.toolFor(c.Caller, c.Tool)
+	x, t, err := f.tool(c.Caller, c.Tool)
 	if err != nil {
 		return Result{}, err
 	}
@@ -125,38 +126,31 @@ func orOvertaken(ctx context.Context, t *abi.Tool, err error) error {
 // onlyReads reports whether a tool declares itself read-only.
 func onlyReads(t *abi.Tool) bool { return t.Annotations.ReadOnly != nil && *t.Annotations.ReadOnly }
 
-// tool finds a tool and its family by name.
-func (f *Families) tool(name string) (*family, *abi.Tool, error) {
+// tool returns a tool with its family, for a caller: tools of families that it has no right to do not exist.
+func (f *Families) tool(c memory.Caller, name string) (*family, *abi.Tool, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	x := f.tools[name]
 	if x == nil {
-		for _, broken := range f.known {
-			for _, t := range broken.manifest.Tools {
-				if t.Name == name {
-					return nil, nil, broken.usable()
-				}
-			}
-		}
-		return nil, nil, f.unknown("tool", name)
+		return nil, nil, f.unusableTool(c, name)
 	}
 	for _, t := range f.toolsOf(x) {
-		if t.Name == name {
+		if t.Name == name && c.Rights.May(memory.ToUse(x.name)) {
 			return x, &t, nil
 		}
 	}
-	return nil, nil, f.unknown("tool", name)
+	return nil, nil, f.unknownTool(c, name)
 }
 
-// toolFor returns a tool with its family. For a caller without the right to the family, there is none.
-func (f *Families) toolFor(c memory.Caller, name string) (*family, *abi.Tool, error) {
-	x, t, err := f.tool(name)
-	if err == nil && !c.Rights.May(memory.ToUse(x.name)) {
-		f.mu.RLock()
-		defer f.mu.RUnlock()
-		return nil, nil, f.unknown("tool", name)
+// unusableTool returns why a caller cannot use a tool that no family serves. The caller holds mu.
+func (f *Families) unusableTool(c memory.Caller, name string) error {
+	for _, broken := range f.known {
+		declares := slices.ContainsFunc(broken.manifest.Tools, func(t abi.Tool) bool { return t.Name == name })
+		if declares && c.Rights.May(memory.ToUse(broken.name)) {
+			return broken.usable()
+		}
 	}
-	return x, t, err
+	return f.unknownTool(c, name)
 }
 
 func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest, c Call) (Result, error) {

@@ -433,11 +433,23 @@ func digestOf(data []byte) string {
 
 // unknown returns the error for an unknown name. The caller holds mu.
 func (f *Families) unknown(what, name string) error {
-	names := slices.Sorted(maps.Keys(f.known))
-	if what == "tool" {
-		names = slices.Sorted(maps.Keys(f.tools))
+	return unknown(what, name, slices.Collect(maps.Keys(f.known)))
+}
+
+// unknownTool returns the error for a tool that does not exist for a caller. The caller holds mu.
+func (f *Families) unknownTool(c memory.Caller, name string) error {
+	var names []string
+	for tool, x := range f.tools {
+		if c.Rights.May(memory.ToUse(x.name)) {
+			names = append(names, tool)
+		}
 	}
-	list := strings.Join(names, ", ")
+	return unknown("tool", name, names)
+}
+
+func unknown(what, name string, known []string) error {
+	slices.Sort(known)
+	list := strings.Join(known, ", ")
 	if list == "" {
 		list = "none"
 	}

@@ -44,18 +44,19 @@ func ModuleOf(packed []byte) (Module, error) {
 // Options configures families. Space, Sandbox and Dir are required.
 type Options struct {
 	Space    *memory.Space
-	Sandbox  *sandbox.Sandbox // the caller closes it after the families
-	Admit    Admit            // nil: the sandbox admits modules
-	Dir      string           // the data directory, with alcove.lock and families/
-	Built    []Module         // built-in families, which are vetted
-	Watch    string           // a folder whose modules are families, too, and are followed as they change; empty: none
-	Core     []string         // the server's own tools; no family's tool may have or resemble their names
-	Locked   bool             // only digests in the lock file may run
-	ReadOnly bool             // no background writes: no jobs run, and listening hooks are not called
-	Stepwise bool             // jobs and listening hooks run in Step alone: for tests
-	Outside  ops.Outside      // nil: no external access
-	Embedder ops.Embedder     // nil: none
-	Usage    ops.Usage        // nil: calls of tools are not counted
+	Sandbox  *sandbox.Sandbox      // the caller closes it after the families
+	Admit    Admit                 // nil: the sandbox admits modules
+	Dir      string                // the data directory, with alcove.lock and families/
+	Built    []Module              // built-in families, which are vetted
+	Watch    string                // a folder whose modules are families, too, and are followed as they change; empty: none
+	Core     []string              // the server's own tools; no family's tool may have or resemble their names
+	Locked   bool                  // only digests in the lock file may run
+	ReadOnly bool                  // no background writes: no jobs run, and listening hooks are not called
+	Stepwise bool                  // jobs and listening hooks run in Step alone: for tests
+	Outside  ops.Outside           // nil: no external access
+	Embedder ops.Embedder          // nil: none
+	Usage    ops.Usage             // nil: calls of tools are not counted
+	CheckKey func(id string) error // returns why an API key does not hold, by which a job was queued; nil: all hold
 	Clock    func() time.Time
 	Rand     func() string // a unique name; nil: random
 	Logger   *slog.Logger  // nil: discards

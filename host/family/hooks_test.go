@@ -120,6 +120,35 @@ func TestARefusalThatComesTooLateIsNotTriedAgain(t *testing.T) {
 	})
 }
 
+func TestAJobEndsWithTheKeyOfItsCaller(t *testing.T) {
+	revoked := &memory.Error{Code: memory.Denied, Message: "the key k1 was revoked"}
+	w := open(t, func(o *Options) {
+		o.CheckKey = func(id string) error {
+			if id == "k1" {
+				return revoked
+			}
+			return nil
+		}
+	}).with(onStore("later", abi.OnFailureDefer), script{says: `{}`}).resting("later")
+	for _, key := range []string{"k1", "k2"} {
+		caller := memory.Caller{Agent: "ann", Key: key, Rights: memory.FullRights()}
+		if _, err := w.space.As(caller).Store(t.Context(), memory.Location{}, []memory.Item{{Key: key, Value: json.RawMessage(`"tea"`)}}, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await.That(t, "both jobs end", func() bool {
+		list, err := w.Jobs(t.Context())
+		ended := map[string]jobs.State{}
+		for _, job := range list {
+			if job.State == jobs.Failed && !strings.Contains(job.Error, "k1 was revoked") {
+				t.Fatal(job.Error)
+			}
+			ended[job.Key] = job.State
+		}
+		return err == nil && ended["k1"] == jobs.Failed && ended["k2"] == jobs.Done
+	})
+}
+
 func TestWithoutARefusingHookNothingIsStored(t *testing.T) {
 	w := open(t, nil).with(onStore("redactor", abi.OnFailureRefuse), script{traps: true})
 	_, _, err := w.keep("k", `"tea"`)

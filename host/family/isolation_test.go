@@ -113,6 +113,8 @@ func narrowed() []abi.Request {
 	return list
 }
 
+var newest = regexp.MustCompile(`"version":\d+`)
+
 var moments = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z|[0-9a-f]{64}|"id":"[^"]*"`)
 
 // probed is a space with a secret, and a family that calls every probe.
@@ -189,16 +191,20 @@ func (w *world) valueAt(namespace, key string) string {
 func learnsNothing(t *testing.T, one, other probed, granted ...registry.Capability) (allowed int) {
 	t.Helper()
 	got, otherwise := one.answers(t, granted), other.answers(t, granted)
-	said := func(r response) string {
+	said := func(op string, r response) string {
 		text := string(r.OK)
+		if op == "status.get" { // the newest version counts everyone's commits, also those in the background
+			text = newest.ReplaceAllString(text, "")
+		}
 		if r.Error != nil {
 			text = fmt.Sprint(r.Error.Code, " ", r.Error.Message)
 		}
 		return moments.ReplaceAllString(text, "")
 	}
 	for i, asked := range probes() {
-		if said(got[i]) != said(otherwise[i]) || strings.Contains(said(got[i]), marker) {
-			t.Errorf("granted %v, %s %s was answered with what it may not see:\n%s\n%s", granted, asked.op, asked.request, said(got[i]), said(otherwise[i]))
+		is, would := said(asked.op, got[i]), said(asked.op, otherwise[i])
+		if is != would || strings.Contains(is, marker) {
+			t.Errorf("granted %v, %s %s was answered with what it may not see:\n%s\n%s", granted, asked.op, asked.request, is, would)
 		}
 		if got[i].Error == nil {
 			allowed++

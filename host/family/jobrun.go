@@ -73,6 +73,11 @@ func (f jobFamilies) Do(ctx context.Context, job *jobs.Job) error {
 	if err := f.mayDo(x, *job); err != nil {
 		return err
 	}
+	if job.Key != "" && f.o.CheckKey != nil {
+		if err := f.o.CheckKey(job.Key); err != nil {
+			return err
+		}
+	}
 	caller := job.Caller()
 	caller.Call = job.ID
 	stage, err := f.spaceFor(caller, x).Stage(ctx, job.Branch)

@@ -83,7 +83,7 @@ func (r toolsOf) List() (list []abi.ForeignTool) {
 
 // Call implements ops.Tools: the tool's family has its own powers, bounded by its caller's.
 func (r toolsOf) Call(ctx context.Context, tool, spelling string, arguments json.RawMessage) (json.RawMessage, error) {
-	x, t, err := r.families.toolFor(r.Caller, tool)
+	x, t, err := r.families.tool(r.Caller, tool)
 	if err != nil {
 		return nil, err
 	}

@@ -57,6 +57,7 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(WithSession(r.Context(), session))
 	if r.Method == http.MethodPost {
 		s.post(w, r)
+		s.sessions.bind(w.Header().Get(server.HeaderKeySessionID), session.Key)
 		return
 	}
 	ctx, release := s.untilClosed(r.Context())
@@ -312,7 +313,17 @@ func (s *sessions) Validate(id string) (terminated bool, err error) {
 
 var errNoSession = errors.New("no such session: send initialize to begin one")
 
-// belongs reports whether a session is of clients with a key; a session that does not exist, or had no call yet, is of any.
+// bind makes a new session one of clients with a key.
+func (s *sessions) bind(id, key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, exists := s.byID[id]
+	if _, bound := s.keys[id]; exists && !bound {
+		s.keys[id] = key
+	}
+}
+
+// belongs reports whether a session is of clients with a key. A session that does not exist is of any.
 func (s *sessions) belongs(id, key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

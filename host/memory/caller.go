@@ -107,13 +107,14 @@ func (r Rights) Further() (list []Right, all bool) {
 
 // May reports whether r has a right beside those to namespaces.
 func (r Rights) May(right Right) bool {
+	family := strings.HasPrefix(string(right), familyRights)
 	switch {
 	case !r.limited:
-		return r.ReadsAnything()
+		return r.ReadsAnything() || family // whose operations refuse a caller without namespaces
 	case slices.Contains(r.further, right):
 		return true
 	}
-	return strings.HasPrefix(string(right), familyRights) && slices.Contains(r.further, ToUse(AllFamilies))
+	return family && slices.Contains(r.further, ToUse(AllFamilies))
 }
 
 // MayRead reports whether a namespace, or every namespace of a pattern, may be read.

@@ -91,7 +91,7 @@ func TestFurtherRights(t *testing.T) {
 		rights Rights
 		has    []Right
 	}{
-		"zero":                 {Rights{}, nil},
+		"zero":                 {Rights{}, []Right{ToUse("facts"), ToUse("graph")}},
 		"unlimited":            {work, []Right{ToBranch, ToConfigure, ToActAs, ToUse("facts"), ToUse("graph")}},
 		"limited":              {some, []Right{ToConfigure, ToUse("facts")}},
 		"limited to none":      {work.LimitedTo(nil), nil},

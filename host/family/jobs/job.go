@@ -41,6 +41,7 @@ type Job struct {
 	Name    string          `json:"job"`              // as in its manifest; "store hook" for a deferred hook
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Agent   string          `json:"agent,omitempty"` // on whose behalf
+	Key     string          `json:"key,omitempty"`   // the id of that caller's API key; empty: it had none
 	// Namespaces are those its caller may read, and Writable those of them it may write; nil: all.
 	Namespaces []string `json:"namespaces,omitzero"`
 	Writable   []string `json:"writable,omitzero"`
@@ -66,7 +67,7 @@ type Job struct {
 
 // SetCaller sets the caller on whose behalf the job runs.
 func (job *Job) SetCaller(c memory.Caller) {
-	job.Agent, job.Generation = c.Agent, c.Generation
+	job.Agent, job.Key, job.Generation = c.Agent, c.Key, c.Generation
 	job.Namespaces = listOr(c.Rights.Readable())
 	job.Writable = listOr(c.Rights.Writable())
 	job.Rights = listOr(c.Rights.Further())
@@ -93,7 +94,7 @@ func (job Job) Caller() memory.Caller {
 	if job.Rights != nil {
 		rights = rights.LimitedTo(job.Rights)
 	}
-	return memory.Caller{Agent: job.Agent, Generation: job.Generation, Rights: rights}
+	return memory.Caller{Agent: job.Agent, Key: job.Key, Generation: job.Generation, Rights: rights}
 }
 
 // size returns the bytes of the job's payload.

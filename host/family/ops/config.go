@@ -121,6 +121,8 @@ func (call *Call) mayReadScope(s config.Scope) error {
 func (call *Call) mayWriteScope(s config.Scope) error {
 	_, all := call.Caller.Rights.Writable()
 	switch {
+	case !call.Caller.Rights.May(memory.ToConfigure):
+		return &abi.Error{Code: abi.CodeDenied, Message: "the caller may not change shared settings: its key lacks the right config"}
 	case s.Kind == config.System && !all:
 		return &abi.Error{Code: abi.CodeDenied, Message: "scope system applies to every namespace, and the caller may not write all: use scope namespace"}
 	case s.Kind == config.Namespace && !call.Caller.Rights.MayWrite(s.Name):

@@ -1,0 +1,239 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+// keyed is a server whose operator gives out keys.
+type keyed struct {
+	t    *testing.T
+	dir  string
+	host *host.Host
+	at   owner.Record
+	act  *operator.Client
+}
+
+func keyedServer(t *testing.T) *keyed {
+	k := &keyed{t: t, dir: t.TempDir()}
+	k.host = mustOpen(t, k.dir)
+	k.at, _ = serving(t, k.host, host.Listen{HTTP: "127.0.0.1:0"})
+	k.act = asOperator(t, k.dir)
+	for namespace, text := range map[string]string{"team/a": "tea of the team", "team/b": "tea of others", "home": "tea at home"} {
+		at := memory.Location{Namespace: namespace}
+		if _, err := owned(host.Space(k.host), "").Store(t.Context(), at, []memory.Item{{Key: "k", Value: json.RawMessage(`"` + text + `"`)}}, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return k
+}
+
+func (k *keyed) issue(agent string, rights []operator.Right, namespaces ...string) operator.IssuedKey {
+	k.t.Helper()
+	issued, err := k.act.CreateKey(k.t.Context(), operator.KeyRequest{Agent: agent, Namespaces: namespaces, Rights: rights})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return issued
+}
+
+// dial connects to the socket as alcove mcp does.
+func (k *keyed) dial(h owner.Hello) (*client.Client, error) {
+	c, err := client.Open(k.t.Context(), "test", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
+		return owner.Connect(ctx, k.at.Socket, h)
+	})
+	if err == nil {
+		k.t.Cleanup(func() { c.Close() })
+	}
+	return c, err
+}
+
+// post sends a call over HTTP with a bearer token, and with a key in _meta unless it is empty.
+func (k *keyed) post(token, meta, tool, arguments string) (status int, body string) {
+	k.t.Helper()
+	if meta != "" {
+		meta = fmt.Sprintf(`"alcove/key":%q,`, meta)
+	}
+	call := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{%s"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+		"io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, tool, arguments, meta)
+	answer := k.do("POST", token, call, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool)
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return answer.StatusCode, string(data)
+}
+
+func (k *keyed) do(method, token, body string, headers ...string) *http.Response {
+	k.t.Helper()
+	q, err := http.NewRequestWithContext(k.t.Context(), method, "http://"+k.at.HTTP+"/mcp", strings.NewReader(body))
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for i, set := 0, append(headers, "Authorization", "Bearer "+token, "Content-Type", "application/json", "Accept", "application/json, text/event-stream"); i < len(set); i += 2 {
+		q.Header.Set(set[i], set[i+1])
+	}
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return answer
+}
+
+var readWrite = []operator.Right{"read", "write"}
+
+func TestAClientWithAKeyIsItsAgentWithItsRights(t *testing.T) {
+	k := keyedServer(t)
+	ann := k.issue("ann", readWrite, "team/*")
+	c, err := k.dial(owner.Hello{Key: ann.Secret, Agent: "mallory"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := c.Call("memory_search", map[string]any{"query": "tea"})
+	if err != nil || !strings.Contains(found.Text, "of the team") || !strings.Contains(found.Text, "of others") || strings.Contains(found.Text, "home") {
+		t.Errorf("the socket finds %s, %v", found.Text, err)
+	}
+	if _, err := c.Call("memory_store", map[string]any{"key": "mine", "value": 1, "namespace": "team/new"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Call("memory_store", map[string]any{"key": "mine", "value": 1, "namespace": "home"}); err == nil || !strings.Contains(err.Error(), `may not write namespace "home"`) {
+		t.Errorf("a foreign namespace: %v", err)
+	}
+	if _, err := c.Call("memory_branch", map[string]any{"action": "create", "name": "draft"}); err == nil || !strings.Contains(err.Error(), "the right branch") {
+		t.Errorf("a branch: %v", err)
+	}
+	m, err := owned(host.Space(k.host), "").Recall(t.Context(), memory.Location{Namespace: "team/new"}, "mine", memory.AsOf{})
+	if err != nil || m.Agent != "ann" {
+		t.Errorf("it was written by %+v, %v", m, err)
+	}
+	for name, call := range map[string]func() (int, string){
+		"a bearer token": func() (int, string) { return k.post(ann.Secret, "", "memory_search", `{"query":"tea"}`) },
+		"a call's meta": func() (int, string) {
+			return k.post(k.host.Token(), ann.Secret, "memory_search", `{"query":"tea"}`)
+		},
+	} {
+		if status, body := call(); status != http.StatusOK || !strings.Contains(body, "of the team") || strings.Contains(body, "home") {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+	if _, body := k.post(k.host.Token(), ann.Secret+"x", "memory_search", `{"query":"tea"}`); !strings.Contains(body, "not known here") || strings.Contains(body, "of the team") {
+		t.Errorf("a forged key in a call's meta: %s", body)
+	}
+	if status, body := k.post(ann.Secret+"x", "", "memory_search", `{"query":"tea"}`); status != http.StatusUnauthorized || !strings.Contains(body, "not known here") {
+		t.Errorf("a forged bearer token: %d %s", status, body)
+	}
+}
+
+func TestAKeyWithoutTheUsualNamespaceBeginsInItsOwn(t *testing.T) {
+	k := keyedServer(t)
+	ann := k.issue("ann", readWrite, "team/*", "notes")
+	c, err := k.dial(owner.Hello{Key: ann.Secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Call("memory_store", map[string]any{"key": "mine", "value": 1}); err != nil {
+		t.Error(err)
+	}
+	if m, err := owned(host.Space(k.host), "").Recall(t.Context(), memory.Location{Namespace: "notes"}, "mine", memory.AsOf{}); err != nil || m == nil {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+func TestARevokedKeyEndsWhatItsClientsHaveOpen(t *testing.T) {
+	k := keyedServer(t)
+	ann, bob := k.issue("ann", readWrite, "*"), k.issue("bob", readWrite, "*")
+	conn, err := owner.Connect(t.Context(), k.at.Socket, owner.Hello{Key: ann.Secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	begun := k.do("POST", ann.Secret, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	begun.Body.Close()
+	session := []string{"Mcp-Session-Id", begun.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version", "2025-11-25"}
+	stream := k.do("GET", ann.Secret, "", session...)
+	defer stream.Body.Close()
+	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+	if stolen := k.do("POST", bob.Secret, list, session...); stolen.StatusCode != http.StatusNotFound {
+		t.Errorf("another key's session: %d", stolen.StatusCode)
+	}
+	if own := k.do("POST", ann.Secret, list, session...); own.StatusCode != http.StatusOK {
+		t.Errorf("its own session: %d", own.StatusCode)
+	}
+	if _, err := k.act.RevokeKey(t.Context(), operator.KeyID{ID: ann.ID}); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan string, 2)
+	for name, from := range map[string]io.Reader{"the connection": conn, "the stream": stream.Body} {
+		go func() {
+			io.Copy(io.Discard, from)
+			ended <- name
+		}()
+	}
+	await.Value(t, "one ends", ended)
+	await.Value(t, "the other ends", ended)
+	if status, body := k.post(ann.Secret, "", "memory_status", `{}`); status != http.StatusUnauthorized || !strings.Contains(body, "was revoked") {
+		t.Errorf("a request: %d %s", status, body)
+	}
+	if _, err := k.dial(owner.Hello{Key: ann.Secret}); err == nil || !strings.Contains(err.Error(), "was revoked") {
+		t.Errorf("a connection: %v", err)
+	}
+	if status, body := k.post(bob.Secret, "", "memory_status", `{}`); status != http.StatusOK {
+		t.Errorf("another key: %d %s", status, body)
+	}
+}
+
+func TestAServerThatRequiresKeysRefusesTheKeyless(t *testing.T) {
+	k := keyedServer(t)
+	ann := k.issue("ann", readWrite, "*")
+	before, err := k.dial(owner.Hello{})
+	if err != nil {
+		t.Fatalf("the first key changes nothing: %v", err)
+	}
+	if err := k.host.RequireKeys(true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := before.Call("memory_status", nil); err != nil {
+		t.Errorf("a client that is connected: %v", err)
+	}
+	if _, err := k.dial(owner.Hello{}); err == nil || !strings.Contains(err.Error(), "requires an API key") {
+		t.Errorf("the socket: %v", err)
+	}
+	for name, token := range map[string]string{"the token": k.host.Token(), "none": "", "another": "x"} {
+		if status, body := k.post(token, "", "memory_status", `{}`); status != http.StatusUnauthorized || !strings.Contains(body, "requires an API key") {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+	if _, err := k.dial(owner.Hello{Key: ann.Secret}); err != nil {
+		t.Errorf("with a key: %v", err)
+	}
+	if list, err := k.act.Keys(t.Context()); err != nil || !list.Required || len(list.Keys) != 1 {
+		t.Errorf("an operator without a key: %+v, %v", list, err)
+	}
+}
+
+func TestADamagedFileOfKeysKeepsTheServerFromStarting(t *testing.T) {
+	dir := t.TempDir()
+	mustOpen(t, dir).Close()
+	if err := os.WriteFile(owner.KeysPath(dir), bytes.Repeat([]byte("{"), 10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := host.Open(t.Context(), host.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "keys.json is damaged") {
+		t.Errorf("%v", err)
+	}
+}
