@@ -30,6 +30,7 @@ const recorded = "testdata/recorded"
 // TestAnswersAreAsRecorded sends the recorded calls through every front end and compares each answer byte for byte. A change that
 // is intended shows as a diff of the recording, and has its reason in testdata/recorded/CHANGES.md.
 func TestAnswersAreAsRecorded(t *testing.T) {
+	t.Parallel()
 	if underRace && testing.Short() {
 		t.Skip("the race detector makes a compilation of the built-in families take minutes: the pass without it replays the answers")
 	}
